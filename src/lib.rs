@@ -1,0 +1,12 @@
+//! Atomscope learns one kernel dictionary per class from a stream of samples.
+//!
+//! The flow of data is the list of modules; a module uses only modules listed
+//! before it (`tests/architecture.rs` checks that):
+//!
+//! ```text
+//! samples ─▶ learner ─▶ evaluation
+//!    ▲          │
+//!    └── math ──┘
+//! ```
+
+pub mod math;

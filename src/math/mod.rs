@@ -1,0 +1,1 @@
+//! Matrices, guarded solves and random streams: everything the stages compute with.
