@@ -1,0 +1,207 @@
+//! From residuals to a class: smallest residual, calibrated residual, or an online logit.
+
+use serde::{Deserialize, Serialize};
+
+use crate::math::{Cholesky, Matrix};
+
+use super::second_look::SecondLook;
+
+/// How the class of a sample is decided.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub enum Decision {
+    /// The smallest r² wins.
+    SmallestResidual,
+    /// The smallest r²/ρ^β wins, ρ being what is usual for the class.
+    CalibratedResidual {
+        /// β.
+        exponent: f64,
+        /// ρ of every class.
+        usual: Vec<f64>,
+    },
+    /// The largest score of an online multinomial logit wins.
+    OnlineLogit(OnlineLogit),
+}
+
+/// Memory of the usual residual: ρ ← .95 ρ + .05 · mean(r²/σ).
+const USUAL_RESIDUAL_MEMORY: f64 = 0.95;
+/// The smallest r²/σ that counts.
+const SMALLEST_RESIDUAL: f64 = 1e-9;
+/// The smallest δ/σ that counts.
+const SMALLEST_DISTANCE: f64 = 1e-6;
+/// Forgetting of the curvature H from round to round.
+const CURVATURE_MEMORY: f64 = 0.98;
+/// Added to the diagonal of H in every round.
+const CURVATURE_RIDGE: f64 = 1e-3;
+
+impl Decision {
+    /// Whether the distance to the span of the kept samples is part of the score.
+    pub fn needs_distance(&self) -> bool {
+        matches!(self, Self::OnlineLogit(_))
+    }
+
+    /// The score of `class` from r² and δ relative to σ; the largest score wins.
+    pub fn score(&self, class: usize, residual_share: f64, distance_share: f64) -> f64 {
+        match self {
+            Self::SmallestResidual => -residual_share,
+            Self::CalibratedResidual { exponent, usual } => {
+                -residual_share / usual[class].max(SMALLEST_RESIDUAL).powf(*exponent)
+            }
+            Self::OnlineLogit(logit) => {
+                logit.score(class, evidence_of(residual_share, distance_share))
+            }
+        }
+    }
+
+    /// Takes the mean r²/σ of a class before its update into account, if calibrated.
+    pub(super) fn note_usual_residual(&mut self, class: usize, mean_residual: f64) {
+        if let Self::CalibratedResidual { usual, .. } = self {
+            let rho = &mut usual[class];
+            *rho = USUAL_RESIDUAL_MEMORY * *rho + (1.0 - USUAL_RESIDUAL_MEMORY) * mean_residual;
+        }
+    }
+}
+
+/// z = [−ln r²/σ, −ln δ/σ], bounded.
+pub(super) fn evidence_of(residual_share: f64, distance_share: f64) -> [f64; 2] {
+    [
+        -residual_share.max(SMALLEST_RESIDUAL).ln(),
+        -distance_share.max(SMALLEST_DISTANCE).ln(),
+    ]
+}
+
+/// p = softmax(S) in place; returns the place of the largest, the first of equals.
+pub(super) fn softmax(scores: &mut [f64]) -> usize {
+    let mut best = 0;
+    for (class, score) in scores.iter().enumerate() {
+        if *score > scores[best] {
+            best = class;
+        }
+    }
+    let largest = scores[best];
+    let mut sum = 0.0;
+    for score in scores.iter_mut() {
+        *score = (*score - largest).exp();
+        sum += *score;
+    }
+    for score in scores.iter_mut() {
+        *score /= sum;
+    }
+    best
+}
+
+/// S_c = θᵀz_c + b_c, learned round by round with a Newton step on forgotten curvature.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OnlineLogit {
+    /// θ, shared by all classes.
+    pub theta: [f64; 2],
+    /// b, one per class.
+    pub bias: Vec<f64>,
+    /// H over (θ, b).
+    pub curvature: Matrix,
+    /// The second look at doubtful samples, where it is switched on.
+    pub second_look: Option<SecondLook>,
+}
+
+/// Sums over the samples of a round, with scratch memory.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LogitRound {
+    gradient: Vec<f64>,
+    curvature: Matrix,
+    mean: Vec<f64>,
+    factor: Cholesky,
+}
+
+impl OnlineLogit {
+    /// The layer before it has seen anything.
+    pub(super) fn new(n_classes: usize, second_look: bool) -> Self {
+        Self {
+            theta: [2.0, 2.0],
+            bias: vec![0.0; n_classes],
+            curvature: Matrix::identity(2 + n_classes),
+            // Of two classes the decision layer already sees all there is.
+            second_look: (second_look && n_classes > 2).then(SecondLook::default),
+        }
+    }
+
+    /// S_c.
+    pub fn score(&self, class: usize, evidence: [f64; 2]) -> f64 {
+        self.theta[0] * evidence[0] + self.theta[1] * evidence[1] + self.bias[class]
+    }
+
+    /// Takes the sums of a round: H ← .98 H + Σ curvature + .001 I; (θ, b) += H⁻¹ Σ gradient.
+    pub(super) fn learn(&mut self, round: &mut LogitRound) {
+        let n = round.gradient.len();
+        self.curvature.scale(CURVATURE_MEMORY);
+        for j in 0..n {
+            for (total, part) in self
+                .curvature
+                .col_mut(j)
+                .iter_mut()
+                .zip(round.curvature.col(j))
+            {
+                *total += part;
+            }
+            self.curvature[(j, j)] += CURVATURE_RIDGE;
+        }
+        // H is a sum of covariances and a positive diagonal; without a factor the step is left out.
+        if round.factor.factor(self.curvature.view()).is_err() {
+            return;
+        }
+        round.factor.solve(&mut round.gradient);
+        self.theta[0] += round.gradient[0];
+        self.theta[1] += round.gradient[1];
+        for (bias, step) in self.bias.iter_mut().zip(&round.gradient[2..]) {
+            *bias += step;
+        }
+    }
+}
+
+impl LogitRound {
+    /// Begins a round.
+    pub(super) fn clear(&mut self, n_classes: usize) {
+        let n = 2 + n_classes;
+        for vector in [&mut self.gradient, &mut self.mean] {
+            vector.clear();
+            vector.resize(n, 0.0);
+        }
+        self.curvature.reshape(n, n);
+        self.curvature.fill(0.0);
+    }
+
+    /// Adds one sample: B_c = [z_c; unit vector of c], gradient B_y − B̄, curvature
+    /// Σ p_c B_c B_cᵀ − B̄ B̄ᵀ.
+    pub(super) fn add(
+        &mut self,
+        evidence: impl Fn(usize) -> [f64; 2],
+        probabilities: &[f64],
+        class: usize,
+    ) {
+        self.mean[..2].fill(0.0);
+        for (c, &p) in probabilities.iter().enumerate() {
+            let z = evidence(c);
+            self.mean[2 + c] = p;
+            self.curvature[(2 + c, 2 + c)] += p;
+            for i in 0..2 {
+                self.mean[i] += p * z[i];
+                self.curvature[(i, 2 + c)] += p * z[i];
+                self.curvature[(2 + c, i)] += p * z[i];
+                for j in 0..2 {
+                    self.curvature[(i, j)] += p * (z[i] * z[j]);
+                }
+            }
+        }
+        let z = evidence(class);
+        self.gradient[0] += z[0];
+        self.gradient[1] += z[1];
+        self.gradient[2 + class] += 1.0;
+        for j in 0..self.mean.len() {
+            self.gradient[j] -= self.mean[j];
+            let own = self.mean[j];
+            for (total, other) in self.curvature.col_mut(j).iter_mut().zip(&self.mean) {
+                *total -= own * other;
+            }
+        }
+    }
+}

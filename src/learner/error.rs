@@ -1,0 +1,63 @@
+//! What can go wrong while learning for reasons outside the code.
+
+use super::kernel::KernelError;
+
+/// A sample or a setting that learning cannot work with.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum LearnError {
+    /// A setting is out of range.
+    #[error("{0}")]
+    Setting(String),
+    /// A kernel parameter is out of range.
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
+    /// A sample holds NaN or infinity.
+    #[error(
+        "feature {feature} of sample {sample} is {value}: fill in or drop missing values before learning"
+    )]
+    NotFinite {
+        /// Place in the data set.
+        sample: usize,
+        /// Which feature.
+        feature: usize,
+        /// What was found.
+        value: f64,
+    },
+    /// A sample is so large that its kernel value overflows.
+    #[error(
+        "k(x, x) of sample {sample} is {value:e}, above 1e150: scale the features or choose a normalised kernel"
+    )]
+    KernelOverflow {
+        /// Place in the data set.
+        sample: usize,
+        /// What was found.
+        value: f64,
+    },
+    /// A sample has another number of features than the others.
+    #[error("sample {sample} has {found} features, but {expected} are expected")]
+    FeatureCount {
+        /// Place in the data set.
+        sample: usize,
+        /// Features of this sample.
+        found: usize,
+        /// Features of all others.
+        expected: usize,
+    },
+    /// An index points outside the data set.
+    #[error("sample {sample} was asked for, but the data set has {n_samples} samples")]
+    NoSuchSample {
+        /// The index asked for.
+        sample: usize,
+        /// Size of the data set.
+        n_samples: usize,
+    },
+    /// A class has nothing to start from.
+    #[error("class {class} has no sample that differs from zero in feature space to start from")]
+    NothingToStartFrom {
+        /// Number of the class, from 0.
+        class: usize,
+    },
+    /// A saved state does not fit together.
+    #[error("the saved state is inconsistent: {0}")]
+    BadState(String),
+}

@@ -1,0 +1,105 @@
+//! Which samples of a mini-batch are worth keeping.
+
+use serde::{Deserialize, Serialize};
+
+use super::report::Rejection;
+
+/// The criterion of informativeness, with its threshold: a sample is kept if its measure is below.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub enum Growing {
+    /// Every sample is kept.
+    Always,
+    /// max_j |k_j| / √(σ K_jj), Eq. (eqCoh) of the paper.
+    Coherence {
+        /// 0 to 1.
+        threshold: f64,
+    },
+    /// 1 − r²/σ: the share of the sample that the dictionary represents.
+    Representation {
+        /// 0 to 1.
+        threshold: f64,
+    },
+    /// 1 − r²/√σ as in the authors' code; not free of scale, so that it admits nearly
+    /// everything where σ is large.
+    RepresentationAsPublished {
+        /// Up to 1.
+        threshold: f64,
+    },
+    /// kᵀK⁻¹k/σ: the share of the sample inside the span of the kept ones.
+    Projection {
+        /// 0 to 1.
+        threshold: f64,
+    },
+}
+
+impl Growing {
+    /// What is wrong with the threshold, in words.
+    pub fn problem(&self) -> Option<String> {
+        match *self {
+            Self::Always => None,
+            Self::Coherence { threshold }
+            | Self::Representation { threshold }
+            | Self::RepresentationAsPublished { threshold }
+            | Self::Projection { threshold } => {
+                if (0.0..=1.0).contains(&threshold) {
+                    None
+                } else {
+                    Some(format!(
+                        "the growing threshold must be 0 to 1, but is {threshold}"
+                    ))
+                }
+            }
+        }
+    }
+
+    /// Whether the measure needs the inverse of the kernel matrix.
+    pub(super) fn needs_span(&self) -> bool {
+        matches!(self, Self::Projection { .. })
+    }
+
+    /// The verdict on a sample from `inner_products` = (k_j with every kept sample, K_jj),
+    /// its code's residual and its distance² to the span; those not needed are ignored.
+    pub(super) fn verdict(
+        &self,
+        self_kernel: f64,
+        inner_products: impl Iterator<Item = (f64, f64)>,
+        residual: f64,
+        distance: f64,
+    ) -> Result<(), Rejection> {
+        let (measure, threshold, rejection): (f64, f64, fn(f64) -> Rejection) = match *self {
+            Self::Always => return Ok(()),
+            Self::Coherence { threshold } => {
+                let largest = inner_products
+                    .filter(|&(_, kept)| kept > 0.0)
+                    .map(|(k, kept)| k * k / kept)
+                    .fold(0.0, f64::max);
+                (
+                    (largest / self_kernel).sqrt(),
+                    threshold,
+                    Rejection::Coherent,
+                )
+            }
+            Self::Representation { threshold } => (
+                1.0 - residual / self_kernel,
+                threshold,
+                Rejection::Represented,
+            ),
+            Self::RepresentationAsPublished { threshold } => (
+                1.0 - residual / self_kernel.sqrt(),
+                threshold,
+                Rejection::Represented,
+            ),
+            Self::Projection { threshold } => (
+                1.0 - distance / self_kernel,
+                threshold,
+                Rejection::Projected,
+            ),
+        };
+        if measure < threshold {
+            Ok(())
+        } else {
+            Err(rejection(measure))
+        }
+    }
+}

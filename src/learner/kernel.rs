@@ -1,0 +1,315 @@
+//! Kernel functions k(x, y) = ⟨φ(x), φ(y)⟩, evaluated for whole blocks of samples at once.
+
+use serde::{Deserialize, Serialize};
+
+use crate::math::{
+    Matrix, Write, exp_in_place, manhattan_distance, product, squared_distance, squared_norm,
+    vectorised,
+};
+
+use super::samples::Samples;
+
+/// A kernel with its parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub enum Kernel {
+    /// xᵀy
+    Linear,
+    /// (offset + xᵀy)^degree
+    Polynomial {
+        /// The power, 1 to 20.
+        degree: u32,
+        /// Added to the inner product, at least 0.
+        offset: f64,
+    },
+    /// The polynomial kernel divided by √(k(x,x) k(y,y)): every sample has length 1.
+    NormalisedPolynomial {
+        /// The power, 1 to 20.
+        degree: u32,
+        /// Added to the inner product, at least 0.
+        offset: f64,
+    },
+    /// exp(−‖x − y‖² / (2 width²))
+    Gaussian {
+        /// The standard deviation, greater than 0.
+        width: f64,
+    },
+    /// exp(−‖x − y‖₁ / width)
+    Laplacian {
+        /// The distance over which the kernel falls to 1/e, greater than 0.
+        width: f64,
+    },
+}
+
+/// A kernel parameter outside its range.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum KernelError {
+    /// The power of a polynomial.
+    #[error("the degree of a polynomial kernel must be 1 to 20, but is {0}")]
+    Degree(u32),
+    /// The offset of a polynomial.
+    #[error("the offset of a polynomial kernel must be a finite number of at least 0, but is {0}")]
+    Offset(f64),
+    /// The width of a Gaussian or Laplacian.
+    #[error("the width of a kernel must be a finite number greater than 0, but is {0}")]
+    Width(f64),
+}
+
+/// Where squared distances lose more than this (absolute, in the exponent) to
+/// cancellation in ‖x‖² + ‖y‖² − 2xᵀy, they are taken from the differences instead.
+const CANCELLATION_LIMIT: f64 = 1e-12;
+
+impl Kernel {
+    /// Whether the parameters are in range.
+    pub fn check(&self) -> Result<(), KernelError> {
+        match *self {
+            Self::Linear => Ok(()),
+            Self::Polynomial { degree, offset } | Self::NormalisedPolynomial { degree, offset } => {
+                if !(1..=20).contains(&degree) {
+                    Err(KernelError::Degree(degree))
+                } else if !(offset.is_finite() && offset >= 0.0) {
+                    Err(KernelError::Offset(offset))
+                } else {
+                    Ok(())
+                }
+            }
+            Self::Gaussian { width } | Self::Laplacian { width } => {
+                if width.is_finite() && width > 0.0 {
+                    Ok(())
+                } else {
+                    Err(KernelError::Width(width))
+                }
+            }
+        }
+    }
+
+    /// (k(x, x), auxiliary number of x for blocks): ‖x‖² for the Gaussian, the factor
+    /// 1/√k of the unnormalised kernel for the normalised polynomial, 0 otherwise.
+    pub(super) fn own_terms(&self, x: &[f64]) -> (f64, f64) {
+        match *self {
+            Self::Linear => (squared_norm(x), 0.0),
+            Self::Polynomial { degree, offset } => (power(offset + squared_norm(x), degree), 0.0),
+            Self::NormalisedPolynomial { degree, offset } => {
+                let raw = power(offset + squared_norm(x), degree);
+                if raw > 0.0 && raw.is_finite() {
+                    (1.0, 1.0 / raw.sqrt())
+                } else if raw == 0.0 {
+                    (0.0, 0.0)
+                } else {
+                    (raw, 0.0)
+                }
+            }
+            Self::Gaussian { .. } => {
+                let norm = squared_norm(x);
+                (if norm.is_finite() { 1.0 } else { norm }, norm)
+            }
+            Self::Laplacian { .. } => (1.0, 0.0),
+        }
+    }
+
+    /// `values` ← k(rows, columns): one row per sample of `rows`, one column per sample of `columns`.
+    pub fn block(&self, rows: &Samples, columns: &Samples, values: &mut Matrix) {
+        values.reshape(rows.len(), columns.len());
+        if let Self::Laplacian { width } = *self {
+            for j in 0..columns.len() {
+                for (i, value) in values.col_mut(j).iter_mut().enumerate() {
+                    *value = -manhattan_distance(rows.features(i), columns.features(j)) / width;
+                }
+            }
+            exp_in_place(values.flat_mut());
+            return;
+        }
+        product(
+            values.view_mut(),
+            Write::Replace,
+            rows.matrix().view().t(),
+            columns.matrix().view(),
+        );
+        match *self {
+            Self::Linear | Self::Laplacian { .. } => {}
+            Self::Polynomial { degree, offset } => raise(values.flat_mut(), degree, offset),
+            Self::NormalisedPolynomial { degree, offset } => {
+                raise(values.flat_mut(), degree, offset);
+                scale_rows_and_columns(values, rows.auxiliary(), columns.auxiliary());
+            }
+            Self::Gaussian { width } => gaussian(values, rows, columns, width),
+        }
+    }
+
+    /// k(x, y) of two samples, from the definition.
+    pub fn value(&self, x: &[f64], y: &[f64]) -> f64 {
+        let inner = || vectorised(|| crate::math::dot(x, y));
+        match *self {
+            Self::Linear => inner(),
+            Self::Polynomial { degree, offset } => power(offset + inner(), degree),
+            Self::NormalisedPolynomial { degree, offset } => {
+                power(offset + inner(), degree) * self.own_terms(x).1 * self.own_terms(y).1
+            }
+            Self::Gaussian { width } => (-squared_distance(x, y) / (2.0 * width * width)).exp(),
+            Self::Laplacian { width } => (-manhattan_distance(x, y) / width).exp(),
+        }
+    }
+}
+
+/// x^n by repeated multiplication, so that blocks and single values agree to the last bit.
+#[inline(always)]
+fn power(x: f64, n: u32) -> f64 {
+    (1..n).fold(x, |value, _| value * x)
+}
+
+/// (offset + v)^degree of every element.
+fn raise(values: &mut [f64], degree: u32, offset: f64) {
+    vectorised(|| match degree {
+        1 => values.iter_mut().for_each(|v| *v += offset),
+        2 => values.iter_mut().for_each(|v| *v = power(*v + offset, 2)),
+        3 => values.iter_mut().for_each(|v| *v = power(*v + offset, 3)),
+        _ => values
+            .iter_mut()
+            .for_each(|v| *v = power(*v + offset, degree)),
+    });
+}
+
+fn scale_rows_and_columns(values: &mut Matrix, row_scales: &[f64], column_scales: &[f64]) {
+    vectorised(|| {
+        for (j, &column_scale) in column_scales.iter().enumerate() {
+            for (value, row_scale) in values.col_mut(j).iter_mut().zip(row_scales) {
+                *value *= row_scale * column_scale;
+            }
+        }
+    });
+}
+
+/// exp(−d²/(2w²)) from inner products, d² = ‖x‖² + ‖y‖² − 2xᵀy.
+fn gaussian(values: &mut Matrix, rows: &Samples, columns: &Samples, width: f64) {
+    let factor = 1.0 / (2.0 * width * width);
+    let largest = |norms: &[f64]| norms.iter().fold(0.0_f64, |a, &b| a.max(b));
+    let scale = largest(rows.auxiliary()) + largest(columns.auxiliary());
+    vectorised(|| {
+        for (j, column_norm) in columns.auxiliary().iter().enumerate() {
+            for (value, row_norm) in values.col_mut(j).iter_mut().zip(rows.auxiliary()) {
+                let squared = (row_norm + column_norm - 2.0 * *value).max(0.0);
+                *value = -squared * factor;
+            }
+        }
+    });
+    if scale * factor * f64::EPSILON > CANCELLATION_LIMIT {
+        mend_cancelled_distances(values, rows, columns, factor);
+    }
+    exp_in_place(values.flat_mut());
+}
+
+/// Takes those exponents anew that are small beside the terms they are the difference of.
+fn mend_cancelled_distances(values: &mut Matrix, rows: &Samples, columns: &Samples, factor: f64) {
+    for (j, column_norm) in columns.auxiliary().iter().enumerate() {
+        for (i, row_norm) in rows.auxiliary().iter().enumerate() {
+            let lost = (row_norm + column_norm) * factor * f64::EPSILON;
+            // Beyond −50 the kernel value itself is below 2e-22 and its error with it.
+            if lost > CANCELLATION_LIMIT && values[(i, j)] > -50.0 - lost {
+                let squared = squared_distance(rows.features(i), columns.features(j));
+                values[(i, j)] = -squared * factor;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KERNELS: [Kernel; 7] = [
+        Kernel::Linear,
+        Kernel::Polynomial {
+            degree: 2,
+            offset: 1.0,
+        },
+        Kernel::Polynomial {
+            degree: 5,
+            offset: 0.5,
+        },
+        Kernel::NormalisedPolynomial {
+            degree: 3,
+            offset: 1.0,
+        },
+        Kernel::Gaussian { width: 1.5 },
+        Kernel::Gaussian { width: 1e-3 },
+        Kernel::Laplacian { width: 2.0 },
+    ];
+
+    fn samples(kernel: &Kernel, n: usize, shift: f64) -> Samples {
+        let mut block = Samples::new(5, n);
+        for i in 0..n {
+            let x: Vec<f64> = (0..5).map(|k| ((i * 5 + k) as f64).sin() + shift).collect();
+            block.push(kernel, i, &x).expect("finite sample");
+        }
+        block
+    }
+
+    #[test]
+    fn blocks_agree_with_single_values() {
+        for kernel in KERNELS {
+            for shift in [0.0, 1e4] {
+                let (rows, columns) = (samples(&kernel, 4, shift), samples(&kernel, 7, shift));
+                let mut values = Matrix::default();
+                kernel.block(&rows, &columns, &mut values);
+                for i in 0..4 {
+                    for j in 0..7 {
+                        let single = kernel.value(rows.features(i), columns.features(j));
+                        let error = (values[(i, j)] - single).abs();
+                        assert!(
+                            error <= 1e-11 * single.abs().max(1e-300),
+                            "{kernel:?} shifted {shift}: {} against {single}",
+                            values[(i, j)]
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_sample_with_itself_gives_its_own_term() {
+        for kernel in KERNELS {
+            let block = samples(&kernel, 6, 0.0);
+            for i in 0..6 {
+                let own = kernel.value(block.features(i), block.features(i));
+                assert!((own - block.self_kernel()[i]).abs() <= 1e-13 * own);
+            }
+        }
+    }
+
+    #[test]
+    fn parameters_out_of_range_are_named() {
+        let wrong = [
+            Kernel::Polynomial {
+                degree: 0,
+                offset: 1.0,
+            },
+            Kernel::NormalisedPolynomial {
+                degree: 21,
+                offset: 1.0,
+            },
+            Kernel::Polynomial {
+                degree: 2,
+                offset: f64::NAN,
+            },
+            Kernel::Polynomial {
+                degree: 2,
+                offset: -1.0,
+            },
+            Kernel::Gaussian { width: 0.0 },
+            Kernel::Laplacian {
+                width: f64::INFINITY,
+            },
+        ];
+        for kernel in wrong {
+            assert!(kernel.check().is_err(), "{kernel:?}");
+        }
+        let text = Kernel::Gaussian { width: -2.0 }
+            .check()
+            .map_err(|e| e.to_string());
+        assert_eq!(
+            text,
+            Err("the width of a kernel must be a finite number greater than 0, but is -2".into())
+        );
+    }
+}

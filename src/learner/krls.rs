@@ -1,0 +1,917 @@
+//! Kernel recursive least squares dictionary learning as the paper states it.
+//!
+//! The profile of a class holds kept samples X with their kernel matrix K, codes W,
+//! weights Λ, C = (W Λ Wᵀ + Ξ)⁻¹, U = C W Λ and Ψ = U K Uᵀ. Equation labels are the
+//! paper's. C and Ψ follow the recursions of the paper; U is always taken from its
+//! definition, which by the sparsity of W costs less than its recursion. Because the
+//! recursions drift (1e-4 after 10,000 mini-batches), C and Ψ are rebuilt from their
+//! definitions at intervals; how far they had drifted is reported.
+
+use serde::{Deserialize, Serialize};
+
+use crate::math::{Cholesky, Matrix, Write, add_scaled, dot, product, vectorised};
+
+use super::dictionary::{BlockView, Dictionary};
+use super::pruning::{Pruning, Ranking, add_outer_product};
+use super::recursion::{Recursion, add_combination, sparse_dot};
+use super::report::{ClassReport, Rejection, Removal, Repair};
+use super::samples::Samples;
+use super::settings::{Algorithm, Conventions, LearnerSettings, Normalisation};
+use super::span::{ShrinkWork, Span, SpanBlock, SpotWork};
+use super::sparse_coding::{SparseCoder, SparseCodes};
+
+/// C is rebuilt from the codes after this many mini-batches.
+const REBUILD_PRECISION_EVERY: u64 = 16;
+/// Ψ is rebuilt from U and K after this many mini-batches.
+const REBUILD_GRAM_EVERY: u64 = 64;
+/// A sample may leave only if 1 − λ wᵀCw stays above this.
+const SMALLEST_SLACK: f64 = 1e-3;
+/// A sample may leave only if every atom keeps codes of at least this total size:
+/// relative to the most used atom, or absolute with the published conventions.
+const SMALLEST_ROW_SUM: f64 = 1e-4;
+/// Share of the mean evidence below which the ridge of an atom is raised.
+const EVIDENCE_FLOOR: f64 = 1e-6;
+/// A weight below this no longer counts; it would only become a denormal number.
+const SMALLEST_WEIGHT: f64 = 1e-200;
+/// Diagonal lift of the inverse kernel matrix for growing by projection.
+const PROJECTION_LIFT: f64 = 1e-10;
+
+/// The profile of one class: everything needed to go on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KrlsProfile {
+    /// X, U, Ψ.
+    pub dictionary: Dictionary,
+    /// K.
+    pub kept_gram: Matrix,
+    /// W.
+    pub codes: SparseCodes,
+    /// λ_j.
+    pub sample_weights: Vec<f64>,
+    /// Order of entrance of the kept samples.
+    pub entered: Vec<u64>,
+    /// C.
+    pub code_precision: Matrix,
+    /// Ξ, a diagonal.
+    pub ridge: Vec<f64>,
+    n_entered: u64,
+    n_batches: u64,
+    drift: f64,
+    condition: f64,
+}
+
+/// The learner of one class.
+#[derive(Clone, Debug)]
+pub(super) struct Krls {
+    pub(super) profile: KrlsProfile,
+    work: Work,
+}
+
+/// Scratch memory, so that a step allocates nothing.
+#[derive(Clone, Debug, Default)]
+struct Work {
+    view: BlockView,
+    block_kernel: Matrix,
+    /// Positions in the mini-batch that are admitted.
+    accepted: Vec<usize>,
+    /// Their codes, inner products and kernel matrix.
+    codes: SparseCodes,
+    inner_products: Matrix,
+    kernel: Matrix,
+    recursion: Recursion,
+    ranking: Ranking,
+    /// Positions in the profile that leave, and why.
+    leaving: Vec<(usize, Removal)>,
+    is_leaving: Vec<bool>,
+    row_sums: Vec<f64>,
+    /// C without the samples that leave.
+    precision: Matrix,
+    evidence: Matrix,
+    factor: Cholesky,
+    vector: Vec<f64>,
+    scales: Vec<f64>,
+    /// U K or columns of K.
+    wide: Matrix,
+    columns: Matrix,
+    directions: Matrix,
+    span_block: SpanBlock,
+    shrink: ShrinkWork,
+    spot: SpotWork,
+}
+
+impl Krls {
+    /// A dictionary whose atoms are the start samples: W = I, Λ = I, Ξ = γ I.
+    pub(super) fn start(settings: &LearnerSettings, start: &Samples) -> Self {
+        let n_atoms = start.len();
+        let capacity = settings.budget.max(n_atoms) + settings.batch_size;
+        let mut kept = Samples::new(start.n_features(), capacity);
+        let mut codes = SparseCodes::new(settings.sparsity, capacity);
+        for q in 0..n_atoms {
+            kept.push_from(start, q);
+            codes.push(std::iter::once((q, 1.0)));
+        }
+        let mut kernel_matrix = Matrix::default();
+        settings.kernel.block(&kept, &kept, &mut kernel_matrix);
+        kernel_matrix.symmetrise();
+        let mut kept_gram = Matrix::with_capacity(capacity, capacity);
+        kept_gram.resize(n_atoms, n_atoms);
+        for j in 0..n_atoms {
+            kept_gram.col_mut(j).copy_from_slice(kernel_matrix.col(j));
+        }
+        let gamma = settings.regularisation;
+        let mut code_precision = Matrix::identity(n_atoms);
+        code_precision.scale(1.0 / (1.0 + gamma));
+        let mut coefficients = Matrix::with_capacity(n_atoms, capacity);
+        coefficients.resize(n_atoms, n_atoms);
+        let mut sample_weights = Vec::with_capacity(capacity);
+        sample_weights.resize(n_atoms, 1.0);
+        let mut entered = Vec::with_capacity(capacity);
+        entered.extend(0..n_atoms as u64);
+        let profile = KrlsProfile {
+            dictionary: Dictionary {
+                kernel: settings.kernel,
+                kept,
+                coefficients,
+                atom_gram: Matrix::zeros(n_atoms, n_atoms),
+                span: None,
+            },
+            kept_gram,
+            codes,
+            sample_weights,
+            entered,
+            code_precision,
+            ridge: vec![gamma; n_atoms],
+            n_entered: n_atoms as u64,
+            n_batches: 0,
+            drift: 0.0,
+            condition: 1.0,
+        };
+        let mut learner = Self::resume(settings, profile);
+        learner.take_coefficients();
+        learner.rebuild_atom_gram();
+        learner.prepare_span(settings);
+        if conventions(settings) == Conventions::Published {
+            learner.normalise(true);
+        }
+        learner
+    }
+
+    /// Goes on with a saved profile.
+    pub(super) fn resume(settings: &LearnerSettings, profile: KrlsProfile) -> Self {
+        let coder = SparseCoder::new(settings.pursuit, settings.sparsity, settings.error_limit);
+        let codes = SparseCodes::new(settings.sparsity, settings.batch_size);
+        let work = Work {
+            view: BlockView::new(coder, codes.clone()),
+            codes,
+            ..Work::default()
+        };
+        Self { profile, work }
+    }
+
+    /// Growing by projection needs P = K⁻¹.
+    fn prepare_span(&mut self, settings: &LearnerSettings) {
+        let Algorithm::Krls { growing, .. } = &settings.algorithm else {
+            return;
+        };
+        if !growing.needs_span() || self.profile.dictionary.span.is_some() {
+            return;
+        }
+        let capacity = settings.budget + settings.batch_size;
+        let mut span = Span::with_capacity(capacity, PROJECTION_LIFT);
+        self.rebuild_span(&mut span);
+        self.profile.dictionary.span = Some(span);
+    }
+
+    fn rebuild_span(&mut self, span: &mut Span) {
+        let Dictionary { kernel, kept, .. } = &self.profile.dictionary;
+        let rebuilt = span.rebuild(kernel, kept, &mut self.work.wide, &mut self.work.spot);
+        // With its diagonal lifted K is positive definite beyond rounding.
+        debug_assert!(rebuilt, "the lifted kernel matrix factors");
+    }
+
+    /// Learns one mini-batch with forgetting factor λ.
+    pub(super) fn learn(
+        &mut self,
+        settings: &LearnerSettings,
+        batch: &Samples,
+        factor: f64,
+        report: &mut ClassReport,
+    ) {
+        let Algorithm::Krls { headroom, .. } = settings.algorithm else {
+            unreachable!("settings of another algorithm")
+        };
+        self.prepare_span(settings);
+        report.health.smallest_pivot = 1.0;
+        let target = settings.budget - headroom;
+        if conventions(settings) == Conventions::Published {
+            if self.n_kept() + batch.len() > settings.budget && self.n_kept() > target {
+                self.prune(settings, target, report);
+            }
+            self.grow(settings, batch, factor, report);
+            if self.n_kept() > settings.budget {
+                let by = self.n_kept() - settings.budget;
+                report.health.repairs.push(Repair::OverBudget { by });
+            }
+        } else {
+            self.grow(settings, batch, factor, report);
+            if self.n_kept() > settings.budget {
+                self.prune(settings, target, report);
+            }
+        }
+        self.normalise_if_due(settings, report);
+        self.profile.n_batches += 1;
+        self.rebuild_if_due(settings, report);
+        report.n_kept = self.n_kept();
+        report.health.drift = self.profile.drift;
+        report.health.condition = self.profile.condition;
+    }
+
+    fn n_kept(&self) -> usize {
+        self.profile.dictionary.n_kept()
+    }
+
+    fn grow(
+        &mut self,
+        settings: &LearnerSettings,
+        batch: &Samples,
+        factor: f64,
+        report: &mut ClassReport,
+    ) {
+        self.profile
+            .dictionary
+            .code(batch, 0..batch.len(), &mut self.work.view);
+        note_use(&self.work.view, batch, report);
+        self.select_accepted(settings, batch, report);
+        if self.work.accepted.is_empty() {
+            return;
+        }
+        self.extend_span(batch);
+        self.gather_accepted(settings, batch);
+        self.forget(factor);
+        self.add_evidence();
+        let work = &mut self.work;
+        let profile = &mut self.profile;
+        // G = u α = C_{i+1} w, Eq. (eqUi1).
+        work.recursion
+            .gains_by_product(&profile.code_precision, &work.codes, |_| 1.0);
+        work.recursion.measure(
+            &work.inner_products,
+            &profile.dictionary.atom_gram,
+            &work.codes,
+            &work.kernel,
+        );
+        work.recursion
+            .update(&mut profile.dictionary.atom_gram, true);
+        self.append(batch, report);
+        self.take_coefficients();
+    }
+
+    /// Which samples of the mini-batch pass the growing criterion.
+    fn select_accepted(
+        &mut self,
+        settings: &LearnerSettings,
+        batch: &Samples,
+        report: &mut ClassReport,
+    ) {
+        let Algorithm::Krls { growing, .. } = &settings.algorithm else {
+            unreachable!("settings of another algorithm")
+        };
+        let Dictionary { kept, span, .. } = &self.profile.dictionary;
+        let work = &mut self.work;
+        work.accepted.clear();
+        work.view.distances.clear();
+        if growing.needs_span() && span.is_some() {
+            self.profile
+                .dictionary
+                .measure_distances(batch, &mut work.view);
+        }
+        for i in 0..batch.len() {
+            if batch.is_zero(i) {
+                report.rejected.push((batch.index()[i], Rejection::Zero));
+                continue;
+            }
+            let view = &work.view;
+            let inner_products =
+                (0..kept.len()).map(|j| (view.kernel_rows[(i, j)], kept.self_kernel()[j]));
+            let distance = view.distances.get(i).copied().unwrap_or(0.0);
+            let verdict = growing.verdict(
+                batch.self_kernel()[i],
+                inner_products,
+                view.residuals[i],
+                distance,
+            );
+            match verdict {
+                Ok(()) => work.accepted.push(i),
+                Err(reason) => report.rejected.push((batch.index()[i], reason)),
+            }
+        }
+        if conventions(settings) == Conventions::Published {
+            drop_dependent_codes(work, self.profile.dictionary.n_atoms(), batch, report);
+        }
+    }
+
+    /// Extends P by the accepted samples.
+    fn extend_span(&mut self, batch: &Samples) {
+        let Some(mut span) = self.profile.dictionary.span.take() else {
+            return;
+        };
+        let work = &mut self.work;
+        let kernel = &self.profile.dictionary.kernel;
+        kernel.block(batch, batch, &mut work.block_kernel);
+        span.weigh(&work.view.kernel_rows, &mut work.span_block.weights);
+        let accepted = &work.accepted;
+        span.admit(
+            &work.view.kernel_rows,
+            &work.block_kernel,
+            0.0,
+            |i| accepted.contains(&i),
+            &mut work.span_block,
+        );
+        if work.span_block.admitted == work.accepted {
+            span.extend(&mut work.span_block);
+        }
+        self.profile.dictionary.span = Some(span);
+    }
+
+    /// Codes, inner products and kernel matrix of the accepted samples alone.
+    fn gather_accepted(&mut self, settings: &LearnerSettings, batch: &Samples) {
+        let work = &mut self.work;
+        settings.kernel.block(batch, batch, &mut work.block_kernel);
+        let n = work.accepted.len();
+        work.codes.clear();
+        work.inner_products
+            .reshape(self.profile.dictionary.n_atoms(), n);
+        work.kernel.reshape(n, n);
+        for (k, &i) in work.accepted.iter().enumerate() {
+            work.codes.push_from(&work.view.codes, i);
+            let source = work.view.inner_products.col(i);
+            work.inner_products.col_mut(k).copy_from_slice(source);
+            for (l, &j) in work.accepted.iter().enumerate() {
+                work.kernel[(l, k)] = work.block_kernel[(j, i)];
+            }
+        }
+    }
+
+    /// Eq. (eqlam_i1): Λ ← λΛ, and with it Ξ ← λΞ and C ← C/λ.
+    fn forget(&mut self, factor: f64) {
+        let profile = &mut self.profile;
+        for weight in &mut profile.sample_weights {
+            *weight *= factor;
+            if *weight < SMALLEST_WEIGHT {
+                *weight = 0.0;
+            }
+        }
+        for ridge in &mut profile.ridge {
+            *ridge *= factor;
+        }
+        profile.code_precision.scale(1.0 / factor);
+    }
+
+    /// C⁻¹ ← C⁻¹ + w wᵀ, Eq. (eqC_i1), sample by sample.
+    fn add_evidence(&mut self) {
+        let work = &mut self.work;
+        let precision = &mut self.profile.code_precision;
+        work.vector.resize(precision.rows(), 0.0);
+        vectorised(|| {
+            for j in 0..work.codes.len() {
+                let vector = &mut work.vector;
+                vector.fill(0.0);
+                add_combination(vector, precision, &work.codes, j, 1.0);
+                let scale = 1.0 / (1.0 + sparse_dot(&work.codes, j, vector)).sqrt();
+                vector.iter_mut().for_each(|value| *value *= scale);
+                add_outer(precision, vector, -1.0);
+            }
+        });
+    }
+
+    /// Appends the accepted samples to X, K, W, Λ.
+    fn append(&mut self, batch: &Samples, report: &mut ClassReport) {
+        let (profile, work) = (&mut self.profile, &self.work);
+        let (old, new) = (profile.entered.len(), work.accepted.len());
+        profile.kept_gram.resize(old + new, old + new);
+        for (k, &i) in work.accepted.iter().enumerate() {
+            for j in 0..old {
+                let value = work.view.kernel_rows[(i, j)];
+                profile.kept_gram[(old + k, j)] = value;
+                profile.kept_gram[(j, old + k)] = value;
+            }
+            profile.kept_gram.col_mut(old + k)[old..].copy_from_slice(work.kernel.col(k));
+            profile.dictionary.kept.push_from(batch, i);
+            profile.codes.push_from(&work.codes, k);
+            profile.sample_weights.push(1.0);
+            profile.entered.push(profile.n_entered);
+            profile.n_entered += 1;
+            report.admitted.push(batch.index()[i]);
+        }
+    }
+
+    /// U = C W Λ, Eq. (eqU).
+    fn take_coefficients(&mut self) {
+        let profile = &mut self.profile;
+        let n_atoms = profile.code_precision.rows();
+        let coefficients = &mut profile.dictionary.coefficients;
+        coefficients.resize(n_atoms, profile.codes.len());
+        let (codes, precision) = (&profile.codes, &profile.code_precision);
+        vectorised(|| {
+            for (j, &weight) in profile.sample_weights.iter().enumerate() {
+                let column = coefficients.col_mut(j);
+                column.fill(0.0);
+                add_combination(column, precision, codes, j, weight);
+            }
+        });
+    }
+
+    /// Removes samples until `target` are left, as far as the conditions allow.
+    fn prune(&mut self, settings: &LearnerSettings, target: usize, report: &mut ClassReport) {
+        let wanted = self.n_kept() - target;
+        self.select_leaving(settings, wanted, report);
+        let found = self.work.leaving.len();
+        if found < wanted {
+            let ran_out = Repair::CandidatesRanOut { wanted, found };
+            report.health.repairs.push(ran_out);
+        }
+        self.remove_leaving();
+        self.drop_leaving(report);
+        self.take_coefficients();
+        let published = conventions(settings) == Conventions::Published;
+        if !published && self.n_kept() > settings.budget {
+            self.force_out(self.n_kept() - settings.budget, report);
+        }
+    }
+
+    /// Chooses up to `wanted` samples by rank that satisfy both conditions of removal;
+    /// `work.precision` becomes C without them.
+    fn select_leaving(
+        &mut self,
+        settings: &LearnerSettings,
+        wanted: usize,
+        report: &mut ClassReport,
+    ) {
+        let Algorithm::Krls { pruning, .. } = settings.algorithm else {
+            unreachable!("settings of another algorithm")
+        };
+        self.begin_selection();
+        self.rank(pruning);
+        self.select_ranked(settings, pruning, wanted, report);
+        let still_over = self.n_kept() - self.work.leaving.len() > settings.budget;
+        if let Pruning::LeastContributionOlderHalf(norm) = pruning
+            && conventions(settings) == Conventions::Text
+            && still_over
+        {
+            let all = Pruning::LeastContribution(norm);
+            self.rank(all);
+            self.select_ranked(settings, all, wanted, report);
+        }
+    }
+
+    fn begin_selection(&mut self) {
+        let (profile, work) = (&self.profile, &mut self.work);
+        let n_kept = profile.entered.len();
+        work.leaving.clear();
+        work.is_leaving.clear();
+        work.is_leaving.resize(n_kept, false);
+        work.precision.copy_from(profile.code_precision.view());
+        work.vector.resize(profile.code_precision.rows(), 0.0);
+        work.row_sums.clear();
+        work.row_sums.resize(profile.code_precision.rows(), 0.0);
+        for j in 0..n_kept {
+            for (atom, value) in profile.codes.pairs(j) {
+                work.row_sums[atom] += value.abs();
+            }
+        }
+    }
+
+    fn rank(&mut self, pruning: Pruning) {
+        let profile = &self.profile;
+        self.work.ranking.rank(
+            pruning,
+            &profile.dictionary.coefficients,
+            &profile.codes,
+            &profile.entered,
+        );
+    }
+
+    fn select_ranked(
+        &mut self,
+        settings: &LearnerSettings,
+        pruning: Pruning,
+        wanted: usize,
+        report: &mut ClassReport,
+    ) {
+        let published = conventions(settings) == Conventions::Published;
+        let (profile, work) = (&self.profile, &mut self.work);
+        let most_used = work.row_sums.iter().fold(0.0_f64, |a, &b| a.max(b));
+        let smallest_sum = if published {
+            SMALLEST_ROW_SUM
+        } else {
+            SMALLEST_ROW_SUM * most_used
+        };
+        for &j in &work.ranking.order {
+            if work.leaving.len() == wanted {
+                break;
+            }
+            if work.is_leaving[j] {
+                continue;
+            }
+            let weight = profile.sample_weights[j];
+            let slack = vectorised(|| {
+                work.vector.fill(0.0);
+                add_combination(&mut work.vector, &work.precision, &profile.codes, j, 1.0);
+                1.0 - weight * sparse_dot(&profile.codes, j, &work.vector)
+            });
+            let rows_stay = profile.codes.pairs(j).all(|(atom, value)| {
+                value == 0.0 || work.row_sums[atom] - value.abs() >= smallest_sum
+            });
+            if slack.is_nan() || slack <= SMALLEST_SLACK || !rows_stay {
+                continue;
+            }
+            // Eq. (eqChat) for one sample: C ← C + u uᵀ λ/(1 − λ wᵀu).
+            let scale = (weight / slack).sqrt();
+            vectorised(|| {
+                work.vector.iter_mut().for_each(|value| *value *= scale);
+                add_outer(&mut work.precision, &work.vector, 1.0);
+            });
+            for (atom, value) in profile.codes.pairs(j) {
+                work.row_sums[atom] -= value.abs();
+            }
+            work.is_leaving[j] = true;
+            work.leaving.push((j, work.ranking.reason(pruning, j)));
+            report.health.smallest_pivot = report.health.smallest_pivot.min(slack);
+        }
+    }
+
+    /// Takes the effect of the leaving samples out of C and Ψ, Eq. (eqPhi_h), and moves
+    /// them to the end of the profile.
+    fn remove_leaving(&mut self) {
+        let (profile, work) = (&mut self.profile, &mut self.work);
+        let n = work.leaving.len();
+        if n == 0 {
+            return;
+        }
+        let n_kept = profile.entered.len();
+        work.codes.clear();
+        work.columns.reshape(n_kept, n);
+        work.kernel.reshape(n, n);
+        for (k, &(j, _)) in work.leaving.iter().enumerate() {
+            work.codes.push_from(&profile.codes, j);
+            work.columns
+                .col_mut(k)
+                .copy_from_slice(profile.kept_gram.col(j));
+            for (l, &(i, _)) in work.leaving.iter().enumerate() {
+                work.kernel[(l, k)] = profile.kept_gram[(i, j)];
+            }
+        }
+        // h_m = U K(:, m); a = u_m α_m = Ĉ w_m λ_m.
+        work.inner_products
+            .reshape(profile.code_precision.rows(), n);
+        product(
+            work.inner_products.view_mut(),
+            Write::Replace,
+            profile.dictionary.coefficients.view(),
+            work.columns.view(),
+        );
+        let (leaving, weights) = (&work.leaving, &profile.sample_weights);
+        work.recursion
+            .gains_by_product(&work.precision, &work.codes, |k| weights[leaving[k].0]);
+        work.recursion.measure(
+            &work.inner_products,
+            &profile.dictionary.atom_gram,
+            &work.codes,
+            &work.kernel,
+        );
+        work.recursion
+            .update(&mut profile.dictionary.atom_gram, false);
+        std::mem::swap(&mut profile.code_precision, &mut work.precision);
+        self.move_leaving_to_end();
+    }
+
+    fn move_leaving_to_end(&mut self) {
+        let leaving = &mut self.work.leaving;
+        leaving.sort_unstable_by_key(|&(j, _)| std::cmp::Reverse(j));
+        let mut last = self.profile.entered.len();
+        for (j, _) in leaving {
+            last -= 1;
+            self.profile.swap(*j, last);
+        }
+    }
+
+    /// Forgets the leaving samples, which stand at the end of the profile.
+    fn drop_leaving(&mut self, report: &mut ClassReport) {
+        let count = self.work.leaving.len();
+        let keep = self.n_kept() - count;
+        // The highest position was moved to the very end.
+        for (k, &(_, reason)) in self.work.leaving.iter().enumerate() {
+            let at = self.n_kept() - 1 - k;
+            let index = self.profile.dictionary.kept.index()[at];
+            report.removed.push((index, reason));
+        }
+        if let Some(mut span) = self.profile.dictionary.span.take() {
+            let sound = span.shrink(count, &mut self.work.shrink);
+            self.profile.truncate(keep);
+            if !sound {
+                self.rebuild_span(&mut span);
+            }
+            self.profile.dictionary.span = Some(span);
+        } else {
+            self.profile.truncate(keep);
+        }
+    }
+
+    /// The budget is a promise: the samples that entered first go although the conditions
+    /// forbid it, and what their codes said of each atom becomes its ridge, so that C
+    /// stays defined.
+    fn force_out(&mut self, excess: usize, report: &mut ClassReport) {
+        self.rank(Pruning::Oldest);
+        let (profile, work) = (&mut self.profile, &mut self.work);
+        work.leaving.clear();
+        for &j in &work.ranking.order[..excess] {
+            for (atom, value) in profile.codes.pairs(j) {
+                profile.ridge[atom] += SMALLEST_SLACK * profile.sample_weights[j] * value * value;
+            }
+            work.leaving.push((j, Removal::Forced));
+        }
+        self.move_leaving_to_end();
+        self.drop_leaving(report);
+        self.rebuild_precision(true, report);
+        self.take_coefficients();
+        self.rebuild_atom_gram();
+    }
+
+    fn normalise_if_due(&mut self, settings: &LearnerSettings, report: &mut ClassReport) {
+        let due = match settings.normalisation {
+            Normalisation::Never => false,
+            Normalisation::WhenPruned => !report.removed.is_empty(),
+            Normalisation::EveryBatches(n) => (self.profile.n_batches + 1).is_multiple_of(n),
+            Normalisation::WhenOutOfRange { lowest, highest } => {
+                let gram = &self.profile.dictionary.atom_gram;
+                (0..gram.rows()).any(|q| !(lowest..=highest).contains(&gram[(q, q)]))
+            }
+        };
+        if due {
+            self.normalise(conventions(settings) == Conventions::Published);
+            report.normalised = true;
+        }
+    }
+
+    /// S = √diag Ψ: (W, C, U, Ψ, Ξ) ← (SW, S⁻¹CS⁻¹, S⁻¹U, S⁻¹ΨS⁻¹, SΞS), Eq. (eqScale).
+    /// The published code leaves atoms alone whose length is outside [1e-4, 1e4].
+    fn normalise(&mut self, published: bool) {
+        let (profile, work) = (&mut self.profile, &mut self.work);
+        let gram = &mut profile.dictionary.atom_gram;
+        work.scales.clear();
+        work.scales.extend((0..gram.rows()).map(|q| {
+            let length = gram[(q, q)].max(0.0).sqrt();
+            let scaled = if published {
+                (1e-4..=1e4).contains(&length)
+            } else {
+                length > 1e-100
+            };
+            if scaled { length } else { 1.0 }
+        }));
+        profile.codes.scale_atoms(&work.scales);
+        for (ridge, scale) in profile.ridge.iter_mut().zip(&work.scales) {
+            *ridge *= scale * scale;
+        }
+        for scale in &mut work.scales {
+            *scale = 1.0 / *scale;
+        }
+        scale_symmetric(gram, &work.scales);
+        scale_symmetric(&mut profile.code_precision, &work.scales);
+        let coefficients = &mut profile.dictionary.coefficients;
+        for j in 0..coefficients.cols() {
+            for (value, scale) in coefficients.col_mut(j).iter_mut().zip(&work.scales) {
+                *value *= scale;
+            }
+        }
+    }
+
+    fn rebuild_if_due(&mut self, settings: &LearnerSettings, report: &mut ClassReport) {
+        let n = self.profile.n_batches;
+        if n.is_multiple_of(REBUILD_PRECISION_EVERY) {
+            let text = conventions(settings) == Conventions::Text;
+            self.rebuild_precision(text, report);
+            self.take_coefficients();
+        }
+        if n.is_multiple_of(REBUILD_GRAM_EVERY) {
+            let recursive = &self.profile.dictionary.atom_gram;
+            self.work.evidence.copy_from(recursive.view());
+            self.rebuild_atom_gram();
+            let rebuilt = &self.profile.dictionary.atom_gram;
+            let drift = relative_difference(&self.work.evidence, rebuilt);
+            self.profile.drift = self.profile.drift.max(drift);
+        }
+        if n.is_multiple_of(REBUILD_PRECISION_EVERY)
+            && let Some(mut span) = self.profile.dictionary.span.take()
+        {
+            let Dictionary { kernel, kept, .. } = &self.profile.dictionary;
+            let drift = span.spot_check(kernel, kept, &mut self.work.spot);
+            if span.len() != kept.len() || span.needs_rebuilding(drift) {
+                self.rebuild_span(&mut span);
+                report.health.repairs.push(Repair::InverseRebuilt { drift });
+            }
+            self.profile.dictionary.span = Some(span);
+        }
+    }
+
+    /// C = (W Λ Wᵀ + Ξ)⁻¹ from the codes. With `guarded`, atoms that lack evidence get a ridge.
+    fn rebuild_precision(&mut self, guarded: bool, report: &mut ClassReport) {
+        self.take_evidence();
+        if guarded {
+            self.raise_ridge_to_floor(report);
+        }
+        let (profile, work) = (&mut self.profile, &mut self.work);
+        let mut attempts = 0;
+        while let Err(failure) = work.factor.factor(work.evidence.view()) {
+            // Singular: the codes do not tell some atoms apart. Each failure lifts one atom.
+            let atom = failure.row;
+            let lift = 1e-6
+                * work.evidence[(atom, atom)].max(f64::MIN_POSITIVE)
+                * 10.0_f64.powi(attempts / 8);
+            work.evidence[(atom, atom)] += lift;
+            profile.ridge[atom] += lift;
+            report.health.repairs.push(Repair::Ridge { atom });
+            attempts += 1;
+        }
+        work.factor.inverse_into(&mut work.precision);
+        profile.drift = relative_difference(&profile.code_precision, &work.precision);
+        profile.condition = (0..work.precision.rows())
+            .map(|q| work.evidence[(q, q)] * work.precision[(q, q)])
+            .fold(1.0, f64::max);
+        std::mem::swap(&mut profile.code_precision, &mut work.precision);
+    }
+
+    /// `work.evidence` ← W Λ Wᵀ + Ξ.
+    fn take_evidence(&mut self) {
+        let (profile, work) = (&self.profile, &mut self.work);
+        let n_atoms = profile.code_precision.rows();
+        work.evidence.reshape(n_atoms, n_atoms);
+        work.evidence.fill(0.0);
+        for (j, &weight) in profile.sample_weights.iter().enumerate() {
+            add_outer_product(&mut work.evidence, &profile.codes, j, weight);
+        }
+        for (q, ridge) in profile.ridge.iter().enumerate() {
+            work.evidence[(q, q)] += ridge;
+        }
+    }
+
+    fn raise_ridge_to_floor(&mut self, report: &mut ClassReport) {
+        let (profile, work) = (&mut self.profile, &mut self.work);
+        let n_atoms = work.evidence.rows();
+        let trace: f64 = (0..n_atoms).map(|q| work.evidence[(q, q)]).sum();
+        let floor = (EVIDENCE_FLOOR * trace / n_atoms as f64).max(f64::MIN_POSITIVE);
+        for q in 0..n_atoms {
+            let missing = floor - work.evidence[(q, q)];
+            if missing > 0.0 {
+                work.evidence[(q, q)] += missing;
+                profile.ridge[q] += missing;
+                report
+                    .health
+                    .repairs
+                    .push(Repair::EvidenceFloor { atom: q });
+            }
+        }
+    }
+
+    /// Ψ = U K Uᵀ, Eq. (eqPsi1).
+    fn rebuild_atom_gram(&mut self) {
+        let (profile, work) = (&mut self.profile, &mut self.work);
+        let coefficients = &profile.dictionary.coefficients;
+        work.wide.reshape(coefficients.rows(), coefficients.cols());
+        product(
+            work.wide.view_mut(),
+            Write::Replace,
+            coefficients.view(),
+            profile.kept_gram.view(),
+        );
+        product(
+            profile.dictionary.atom_gram.view_mut(),
+            Write::Replace,
+            work.wide.view(),
+            coefficients.view().t(),
+        );
+        profile.dictionary.atom_gram.symmetrise();
+    }
+}
+
+impl KrlsProfile {
+    /// Exchanges the places of two kept samples.
+    fn swap(&mut self, a: usize, b: usize) {
+        self.dictionary.kept.swap(a, b);
+        self.dictionary.coefficients.swap_cols(a, b);
+        self.kept_gram.swap_symmetric(a, b);
+        self.codes.swap(a, b);
+        self.sample_weights.swap(a, b);
+        self.entered.swap(a, b);
+        if let Some(span) = &mut self.dictionary.span {
+            span.swap(a, b);
+        }
+    }
+
+    fn truncate(&mut self, n: usize) {
+        self.dictionary.kept.truncate(n);
+        let n_atoms = self.dictionary.coefficients.rows();
+        self.dictionary.coefficients.resize(n_atoms, n);
+        self.kept_gram.resize(n, n);
+        self.codes.truncate(n);
+        self.sample_weights.truncate(n);
+        self.entered.truncate(n);
+    }
+}
+
+/// The conventions of KRLS settings.
+fn conventions(settings: &LearnerSettings) -> Conventions {
+    match settings.algorithm {
+        Algorithm::Krls { conventions, .. } => conventions,
+        _ => Conventions::Text,
+    }
+}
+
+/// Counts which atoms the codes of a mini-batch use, and how well they represent it.
+pub(super) fn note_use(view: &BlockView, batch: &Samples, report: &mut ClassReport) {
+    let mut sum = 0.0;
+    let mut counted = 0;
+    for i in 0..batch.len() {
+        for (atom, value) in view.codes.pairs(i) {
+            if value != 0.0 {
+                report.atom_use[atom] += 1;
+            }
+        }
+        if !batch.is_zero(i) {
+            sum += view.residuals[i] / batch.self_kernel()[i];
+            counted += 1;
+        }
+    }
+    report.mean_residual = if counted > 0 {
+        sum / f64::from(counted)
+    } else {
+        0.0
+    };
+}
+
+/// Published: accepted codes must be linearly independent; later dependent ones are dropped.
+fn drop_dependent_codes(
+    work: &mut Work,
+    n_atoms: usize,
+    batch: &Samples,
+    report: &mut ClassReport,
+) {
+    work.directions.reshape(n_atoms, n_atoms);
+    let mut rank = 0;
+    let (codes, directions, vector) = (&work.view.codes, &mut work.directions, &mut work.vector);
+    vector.resize(n_atoms, 0.0);
+    work.accepted.retain(|&i| {
+        vector.fill(0.0);
+        for (atom, value) in codes.pairs(i) {
+            vector[atom] += value;
+        }
+        let before = dot(vector, vector);
+        for k in 0..rank {
+            let direction = directions.col(k);
+            let along = dot(direction, vector);
+            add_scaled(vector, -along, direction);
+        }
+        let after = dot(vector, vector);
+        let independent = after > 1e-20 * before && after > 0.0 && rank < n_atoms;
+        if independent {
+            let scale = 1.0 / after.sqrt();
+            let column = directions.col_mut(rank).iter_mut();
+            column
+                .zip(vector.iter())
+                .for_each(|(target, value)| *target = value * scale);
+            rank += 1;
+        } else {
+            let reason = Rejection::DependentCode;
+            report.rejected.push((batch.index()[i], reason));
+        }
+        independent
+    });
+}
+
+/// `matrix` += factor · v vᵀ for factor ±1, symmetric to the last bit.
+#[inline(always)]
+fn add_outer(matrix: &mut Matrix, vector: &[f64], factor: f64) {
+    for (q, &value) in vector.iter().enumerate() {
+        add_scaled(matrix.col_mut(q), factor * value, vector);
+    }
+}
+
+/// S M S for a diagonal S.
+pub(super) fn scale_symmetric(matrix: &mut Matrix, scales: &[f64]) {
+    for j in 0..matrix.cols() {
+        let own = scales[j];
+        for (value, scale) in matrix.col_mut(j).iter_mut().zip(scales) {
+            *value *= scale * own;
+        }
+    }
+}
+
+/// Largest difference of two matrices relative to the largest element.
+fn relative_difference(a: &Matrix, b: &Matrix) -> f64 {
+    let mut largest = 0.0_f64;
+    for j in 0..a.cols() {
+        for (x, y) in a.col(j).iter().zip(b.col(j)) {
+            largest = largest.max((x - y).abs());
+        }
+    }
+    largest / b.max_abs().max(f64::MIN_POSITIVE)
+}

@@ -1,0 +1,320 @@
+//! Margin-aware evidence-preserving KRLS: an online decision layer, and a memory that
+//! prefers samples which are hard to classify.
+//!
+//! Before anything is updated, every sample of a round is coded by every class. The
+//! decision layer turns residuals and distances into probabilities; e = 1 − p_y tells how
+//! hard the sample was. It weighs the sample in the dictionary of its class (½ + 2e), and
+//! e² protects it in the profile. See `evidence` for the dictionaries themselves.
+
+use serde::{Deserialize, Serialize};
+
+use super::decision::{Decision, LogitRound, OnlineLogit, softmax};
+use super::dictionary::Dictionary;
+use super::error::LearnError;
+use super::evidence::{Emphasis, Evidence, EvidenceProfile};
+use super::report::StepReport;
+use super::samples::Samples;
+use super::scoring::BlockScores;
+use super::second_look::{LEARN_EVERY, SecondLookRound};
+use super::settings::{Algorithm, LearnerSettings};
+use super::stream::{Progress, SampleStream};
+use super::{Learner, LearnerState};
+
+/// Everything needed to go on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MarginState {
+    /// The dictionaries.
+    pub profiles: Vec<EvidenceProfile>,
+    /// The decision layer; learned or, if switched off, as at the start.
+    pub logit: OnlineLogit,
+    n_rounds: u64,
+}
+
+/// The learner of all classes.
+#[derive(Debug)]
+pub(super) struct Margin {
+    settings: LearnerSettings,
+    classes: Vec<Evidence>,
+    /// What decides: the layer itself, or the smallest residual.
+    decision: Decision,
+    /// The layer that measures e when it does not decide.
+    idle_layer: Option<OnlineLogit>,
+    n_rounds: u64,
+    work: Work,
+}
+
+#[derive(Debug)]
+struct Work {
+    round: Vec<Vec<usize>>,
+    /// All samples of the round, class after class.
+    block: Samples,
+    /// Those of one class.
+    batch: Samples,
+    scores: BlockScores,
+    logit_round: LogitRound,
+    probabilities: Vec<f64>,
+    /// e of every sample, the weights and the errors derived from it.
+    error: Vec<f64>,
+    weights: Vec<f64>,
+    errors: Vec<f64>,
+}
+
+impl Margin {
+    /// A learner of freshly started classes.
+    pub(super) fn new(settings: LearnerSettings, classes: Vec<Evidence>) -> Self {
+        let Algorithm::Margin { second_look, .. } = settings.algorithm else {
+            unreachable!("settings of another algorithm")
+        };
+        let logit = OnlineLogit::new(classes.len(), second_look);
+        Self::assemble(settings, classes, logit, 0)
+    }
+
+    /// Goes on with a saved state.
+    pub(super) fn resume(settings: LearnerSettings, state: MarginState) -> Self {
+        let classes = state
+            .profiles
+            .into_iter()
+            .map(|profile| Evidence::resume(&settings, profile))
+            .collect();
+        Self::assemble(settings, classes, state.logit, state.n_rounds)
+    }
+
+    fn assemble(
+        settings: LearnerSettings,
+        classes: Vec<Evidence>,
+        logit: OnlineLogit,
+        n_rounds: u64,
+    ) -> Self {
+        let Algorithm::Margin { decision_layer, .. } = settings.algorithm else {
+            unreachable!("settings of another algorithm")
+        };
+        let n_features = classes
+            .first()
+            .map_or(0, |class| class.profile.dictionary.kept.n_features());
+        let n_classes = classes.len();
+        let work = Work {
+            round: Vec::new(),
+            block: Samples::new(n_features, n_classes * settings.batch_size),
+            batch: Samples::new(n_features, settings.batch_size),
+            scores: BlockScores::new(&settings, n_classes),
+            logit_round: LogitRound::default(),
+            probabilities: vec![0.0; n_classes],
+            error: Vec::new(),
+            weights: Vec::new(),
+            errors: Vec::new(),
+        };
+        let (decision, idle_layer) = if decision_layer {
+            (Decision::OnlineLogit(logit), None)
+        } else {
+            (Decision::SmallestResidual, Some(logit))
+        };
+        Self {
+            settings,
+            classes,
+            decision,
+            idle_layer,
+            n_rounds,
+            work,
+        }
+    }
+
+    fn logit(&self) -> &OnlineLogit {
+        match (&self.decision, &self.idle_layer) {
+            (Decision::OnlineLogit(logit), _) | (_, Some(logit)) => logit,
+            _ => unreachable!("there is always a layer"),
+        }
+    }
+
+    /// Every sample of the round is coded by every class; own samples keep their codes.
+    fn see_round(&mut self) {
+        let work = &mut self.work;
+        let mut first = 0;
+        for (c, class) in self.classes.iter().enumerate() {
+            let own = first..first + work.round[c].len();
+            first = own.end;
+            work.scores
+                .see(c, &class.profile.dictionary, &work.block, own, true);
+        }
+    }
+
+    /// Scores, probabilities and e of every sample; the sums for learning the layer.
+    fn judge_round(&mut self, report: &mut StepReport) {
+        // The layer measures e even when the smallest residual decides.
+        let logit = match (&self.decision, &self.idle_layer) {
+            (Decision::OnlineLogit(logit), _) | (_, Some(logit)) => logit,
+            _ => unreachable!("there is always a layer"),
+        };
+        let n_classes = self.classes.len();
+        let work = &mut self.work;
+        work.error.clear();
+        work.logit_round.clear(n_classes);
+        let (mut right, mut judged) = (0, 0);
+        for (i, class) in labels(&work.round).enumerate() {
+            for c in 0..n_classes {
+                work.scores.scores[(c, i)] = logit.score(c, work.scores.evidence(c, i));
+            }
+            if work.block.is_zero(i) {
+                work.error.push(0.0);
+                continue;
+            }
+            work.probabilities
+                .copy_from_slice(work.scores.scores.col(i));
+            let best = softmax(&mut work.probabilities);
+            work.error.push(1.0 - work.probabilities[class]);
+            let scores = &work.scores;
+            work.logit_round
+                .add(|c| scores.evidence(c, i), &work.probabilities, class);
+            judged += 1;
+            let decided = if self.idle_layer.is_some() {
+                smallest(scores.residual_shares.col(i))
+            } else {
+                best
+            };
+            right += usize::from(decided == class);
+        }
+        report.prequential = Some((right, judged));
+    }
+
+    /// The decision layer learns; the dictionaries have not changed yet.
+    fn learn_decision(&mut self) {
+        let Decision::OnlineLogit(logit) = &mut self.decision else {
+            return;
+        };
+        let work = &mut self.work;
+        if let Some(second_look) = &mut logit.second_look
+            && (self.n_rounds + 1).is_multiple_of(LEARN_EVERY)
+        {
+            let mut sums = SecondLookRound::default();
+            let classes = &self.classes;
+            for (i, class) in labels(&work.round).enumerate() {
+                if work.block.is_zero(i) {
+                    continue;
+                }
+                let dictionary = |c: usize| &classes[c].profile.dictionary;
+                if let Some(((a, b), score)) = work.scores.look_again(i, dictionary) {
+                    work.probabilities
+                        .copy_from_slice(work.scores.scores.col(i));
+                    work.probabilities[a] += second_look.weight * score;
+                    work.probabilities[b] -= second_look.weight * score;
+                    softmax(&mut work.probabilities);
+                    sums.add((a, b), score, &work.probabilities, class);
+                }
+            }
+            second_look.learn(sums);
+        }
+        logit.learn(&mut work.logit_round);
+    }
+
+    /// Every class learns its own samples with their weights.
+    fn learn_dictionaries(&mut self, factor: f64, report: &mut StepReport) {
+        let Algorithm::Margin {
+            error_weights,
+            memory_of_errors,
+            ..
+        } = self.settings.algorithm
+        else {
+            unreachable!("settings of another algorithm")
+        };
+        let work = &mut self.work;
+        let mut first = 0;
+        for (c, class) in self.classes.iter_mut().enumerate() {
+            let count = work.round[c].len();
+            let report = &mut report.classes[c];
+            report.n_kept = class.profile.dictionary.n_kept();
+            if count == 0 {
+                continue;
+            }
+            work.batch.clear();
+            work.weights.clear();
+            work.errors.clear();
+            for i in first..first + count {
+                work.batch.push_from(&work.block, i);
+                let e = work.error[i];
+                work.weights
+                    .push(if error_weights { 0.5 + 2.0 * e } else { 1.0 });
+                work.errors.push(e * e);
+            }
+            class.view.take_rows(&work.scores.views[c], first, count);
+            let emphasis = Emphasis {
+                weights: &work.weights,
+                errors: &work.errors,
+                memory_of_errors,
+            };
+            class.learn_coded(&self.settings, &work.batch, factor, Some(emphasis), report);
+            first += count;
+        }
+        work.scores.dictionaries_changed();
+    }
+}
+
+impl Learner for Margin {
+    fn step(
+        &mut self,
+        progress: Progress,
+        stream: &mut SampleStream<'_>,
+        report: &mut StepReport,
+    ) -> Result<(), LearnError> {
+        let factor = self
+            .settings
+            .forgetting
+            .factor(progress.round, progress.n_rounds);
+        report.clear(factor, self.classes.len(), self.settings.n_atoms);
+        let work = &mut self.work;
+        stream.take_round(progress, self.settings.batch_size, &mut work.round);
+        work.block.clear();
+        for samples in &work.round {
+            for &sample in samples {
+                let x = stream.data().col(sample);
+                work.block.push(&self.settings.kernel, sample, x)?;
+            }
+        }
+        self.see_round();
+        self.judge_round(report);
+        self.learn_decision();
+        self.learn_dictionaries(factor, report);
+        self.n_rounds += 1;
+        Ok(())
+    }
+
+    fn n_classes(&self) -> usize {
+        self.classes.len()
+    }
+
+    fn dictionary(&self, class: usize) -> &Dictionary {
+        &self.classes[class].profile.dictionary
+    }
+
+    fn decision(&self) -> &Decision {
+        &self.decision
+    }
+
+    fn settings(&self) -> &LearnerSettings {
+        &self.settings
+    }
+
+    fn change_settings(&mut self, settings: LearnerSettings) {
+        self.settings = settings;
+    }
+
+    fn state(&self) -> LearnerState {
+        LearnerState::Margin(MarginState {
+            profiles: self.classes.iter().map(|c| c.profile.clone()).collect(),
+            logit: self.logit().clone(),
+            n_rounds: self.n_rounds,
+        })
+    }
+}
+
+/// The class of every sample of a round, in order.
+fn labels(round: &[Vec<usize>]) -> impl Iterator<Item = usize> + '_ {
+    round
+        .iter()
+        .enumerate()
+        .flat_map(|(class, samples)| std::iter::repeat_n(class, samples.len()))
+}
+
+fn smallest(values: &[f64]) -> usize {
+    let by_value = |&a: &usize, &b: &usize| values[a].total_cmp(&values[b]);
+    (0..values.len()).min_by(by_value).unwrap_or(0)
+}

@@ -1,0 +1,141 @@
+//! What a step did, as data: for curves, logs and the window.
+
+use serde::{Deserialize, Serialize};
+
+/// Why a sample was not kept.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Rejection {
+    /// Its largest coherence with a kept sample reached the threshold.
+    Coherent(f64),
+    /// The dictionary already represents it: 1 − r²/σ reached the threshold.
+    Represented(f64),
+    /// Its projection on the kept samples reached the threshold.
+    Projected(f64),
+    /// Less than the share ν of it lies outside the span of the kept samples; the
+    /// dictionary has learned from it all the same.
+    InSpan(f64),
+    /// Its code depends linearly on other codes of the mini-batch.
+    DependentCode,
+    /// k(x, x) = 0: there is nothing to learn.
+    Zero,
+}
+
+/// Why a sample left the profile.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Removal {
+    /// It was the oldest.
+    Oldest,
+    /// It contributed least to the representation of the others: the norm of its row of UᵀW.
+    LeastContribution(f64),
+    /// Removing it adds least to the loss: the criterion J.
+    LeastLoss(f64),
+    /// No candidate satisfied the conditions of removal, and the budget is a promise.
+    Forced,
+}
+
+/// Numerical trouble met and what was done about it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Repair {
+    /// An atom had almost no evidence left; its diagonal was raised to the floor.
+    EvidenceFloor {
+        /// The atom.
+        atom: usize,
+    },
+    /// The codes no longer determined an atom; a ridge was added.
+    Ridge {
+        /// The atom.
+        atom: usize,
+    },
+    /// The inverse kernel matrix had drifted and was computed anew.
+    InverseRebuilt {
+        /// The drift found.
+        drift: f64,
+    },
+    /// Fewer samples could be removed than wanted.
+    CandidatesRanOut {
+        /// How many were to go.
+        wanted: usize,
+        /// How many satisfied the conditions.
+        found: usize,
+    },
+    /// The profile is larger than its budget (only with the published conventions).
+    OverBudget {
+        /// By how many samples.
+        by: usize,
+    },
+    /// A class had fewer samples than atoms; some atoms started from the same sample.
+    SharedStart {
+        /// How many atoms.
+        atoms: usize,
+    },
+}
+
+/// The numerical condition of one dictionary.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Health {
+    /// Relative error of the recursion against the definition where it was checked last.
+    pub drift: f64,
+    /// The smallest pivot of the step relative to its diagonal element.
+    pub smallest_pivot: f64,
+    /// Estimate of the condition number of the matrix that the dictionary is solved with.
+    pub condition: f64,
+    /// What had to be mended in this step.
+    pub repairs: Vec<Repair>,
+}
+
+/// What a step did to the dictionary of one class. Samples are named by their place in the data set.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ClassReport {
+    /// Samples of the mini-batch that are kept now.
+    pub admitted: Vec<usize>,
+    /// Samples of the mini-batch that are not, and why.
+    pub rejected: Vec<(usize, Rejection)>,
+    /// Samples that left the profile, and why.
+    pub removed: Vec<(usize, Removal)>,
+    /// Whether the atoms were normalised.
+    pub normalised: bool,
+    /// By how many codes of the mini-batch each atom was used.
+    pub atom_use: Vec<u32>,
+    /// Mean of r²/σ over the mini-batch before the update: how well the dictionary predicted it.
+    pub mean_residual: f64,
+    /// Size of the profile after the step.
+    pub n_kept: usize,
+    /// Numerical condition.
+    pub health: Health,
+}
+
+impl ClassReport {
+    pub(super) fn clear(&mut self, n_atoms: usize) {
+        self.admitted.clear();
+        self.rejected.clear();
+        self.removed.clear();
+        self.normalised = false;
+        self.atom_use.clear();
+        self.atom_use.resize(n_atoms, 0);
+        self.mean_residual = 0.0;
+        self.health.repairs.clear();
+    }
+}
+
+/// What a step did; the memory is reused from step to step.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StepReport {
+    /// λ of the round.
+    pub forgetting_factor: f64,
+    /// One entry per class.
+    pub classes: Vec<ClassReport>,
+    /// Prequential result of the round, by the decision before the update: samples that
+    /// were classified rightly, and all samples that were classified.
+    pub prequential: Option<(usize, usize)>,
+}
+
+impl StepReport {
+    pub(super) fn clear(&mut self, forgetting_factor: f64, n_classes: usize, n_atoms: usize) {
+        self.forgetting_factor = forgetting_factor;
+        self.prequential = None;
+        self.classes.resize_with(n_classes, ClassReport::default);
+        for class in &mut self.classes {
+            class.clear(n_atoms);
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Samples side by side with what the kernel needs to know of each: mini-batches,
+//! test blocks and the kept samples of a profile are all of this kind.
+
+use serde::{Deserialize, Serialize};
+
+use crate::math::{Matrix, View};
+
+use super::error::LearnError;
+use super::kernel::Kernel;
+
+/// A kernel value k(x, x) above this could overflow in the recursions.
+const LARGEST_SELF_KERNEL: f64 = 1e150;
+/// A kernel value k(x, x) below this is no signal: such a sample counts as zero.
+const SMALLEST_SELF_KERNEL: f64 = 1e-150;
+
+/// Columns of features, the place of each in the data set, and its kernel with itself.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Samples {
+    features: Matrix,
+    index: Vec<usize>,
+    self_kernel: Vec<f64>,
+    auxiliary: Vec<f64>,
+}
+
+impl Samples {
+    /// No samples of `n_features`, with room for `capacity`.
+    pub fn new(n_features: usize, capacity: usize) -> Self {
+        let mut features = Matrix::with_capacity(n_features, capacity);
+        features.resize(n_features, 0);
+        Self {
+            features,
+            index: Vec::with_capacity(capacity),
+            self_kernel: Vec::with_capacity(capacity),
+            auxiliary: Vec::with_capacity(capacity),
+        }
+    }
+
+    /// Number of samples.
+    pub fn len(&self) -> usize {
+        self.index.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.index.is_empty()
+    }
+
+    /// Number of features of each.
+    pub fn n_features(&self) -> usize {
+        self.features.rows()
+    }
+
+    /// The features of sample `i`.
+    pub fn features(&self, i: usize) -> &[f64] {
+        self.features.col(i)
+    }
+
+    /// All features, one column per sample.
+    pub fn matrix(&self) -> &Matrix {
+        &self.features
+    }
+
+    /// Where each sample stands in the data set.
+    pub fn index(&self) -> &[usize] {
+        &self.index
+    }
+
+    /// k(x, x) of each.
+    pub fn self_kernel(&self) -> &[f64] {
+        &self.self_kernel
+    }
+
+    /// The kernel's auxiliary number of each.
+    pub(super) fn auxiliary(&self) -> &[f64] {
+        &self.auxiliary
+    }
+
+    /// Whether sample `i` is zero in feature space.
+    pub fn is_zero(&self, i: usize) -> bool {
+        self.self_kernel[i] < SMALLEST_SELF_KERNEL
+    }
+
+    /// Forgets all samples, keeps the memory.
+    pub fn clear(&mut self) {
+        let n_features = self.features.rows();
+        self.features.resize(n_features, 0);
+        self.index.clear();
+        self.self_kernel.clear();
+        self.auxiliary.clear();
+    }
+
+    /// Adds a sample of the data set.
+    pub fn push(&mut self, kernel: &Kernel, index: usize, x: &[f64]) -> Result<(), LearnError> {
+        if x.len() != self.features.rows() {
+            return Err(LearnError::FeatureCount {
+                sample: index,
+                found: x.len(),
+                expected: self.features.rows(),
+            });
+        }
+        if let Some(feature) = x.iter().position(|value| !value.is_finite()) {
+            return Err(LearnError::NotFinite {
+                sample: index,
+                feature,
+                value: x[feature],
+            });
+        }
+        let (self_kernel, auxiliary) = kernel.own_terms(x);
+        if self_kernel.is_nan() || self_kernel > LARGEST_SELF_KERNEL {
+            return Err(LearnError::KernelOverflow {
+                sample: index,
+                value: self_kernel,
+            });
+        }
+        self.append(index, x, self_kernel, auxiliary);
+        Ok(())
+    }
+
+    /// Adds sample `i` of `other`.
+    pub fn push_from(&mut self, other: &Samples, i: usize) {
+        self.append(
+            other.index[i],
+            other.features(i),
+            other.self_kernel[i],
+            other.auxiliary[i],
+        );
+    }
+
+    fn append(&mut self, index: usize, x: &[f64], self_kernel: f64, auxiliary: f64) {
+        let at = self.len();
+        self.features.resize(x.len(), at + 1);
+        self.features.col_mut(at).copy_from_slice(x);
+        self.index.push(index);
+        self.self_kernel.push(self_kernel);
+        self.auxiliary.push(auxiliary);
+    }
+
+    /// Replaces the contents by columns of `data`, one per entry of `index`.
+    pub fn load(
+        &mut self,
+        kernel: &Kernel,
+        data: View<'_>,
+        index: &[usize],
+    ) -> Result<(), LearnError> {
+        self.clear();
+        for &sample in index {
+            if sample >= data.cols() {
+                return Err(LearnError::NoSuchSample {
+                    sample,
+                    n_samples: data.cols(),
+                });
+            }
+            self.push(kernel, sample, data.col(sample))?;
+        }
+        Ok(())
+    }
+
+    /// Exchanges samples `a` and `b`.
+    pub fn swap(&mut self, a: usize, b: usize) {
+        self.features.swap_cols(a, b);
+        self.index.swap(a, b);
+        self.self_kernel.swap(a, b);
+        self.auxiliary.swap(a, b);
+    }
+
+    /// Forgets all samples from position `n` on.
+    pub fn truncate(&mut self, n: usize) {
+        let n_features = self.features.rows();
+        self.features.resize(n_features, n);
+        self.index.truncate(n);
+        self.self_kernel.truncate(n);
+        self.auxiliary.truncate(n);
+    }
+
+    /// Bytes of memory held.
+    pub fn memory_bytes(&self) -> usize {
+        self.features.memory_bytes() + self.index.capacity() * 3 * size_of::<f64>()
+    }
+}

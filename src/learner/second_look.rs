@@ -1,0 +1,203 @@
+//! A second look at doubtful samples: the two best classes are compared directly by a
+//! kernel ridge classifier on their kept samples.
+
+use serde::{Deserialize, Serialize};
+
+use crate::math::{Cholesky, Matrix, vectorised};
+
+use super::dictionary::Dictionary;
+
+/// A sample is doubtful if no class is more probable than this.
+const DOUBTFUL_BELOW: f64 = 0.9;
+/// ρ, the ridge relative to the mean of k(x, x).
+const RIDGE: f64 = 0.01;
+/// Bound of the pair score f.
+const LARGEST_PAIR_SCORE: f64 = 1.5;
+/// Forgetting of the curvature h.
+const CURVATURE_MEMORY: f64 = 0.98;
+/// How often β is learned, in rounds.
+pub(super) const LEARN_EVERY: u64 = 5;
+/// Pull of β towards 1 per round.
+const PULL: f64 = 0.02;
+/// Largest β.
+const LARGEST_WEIGHT: f64 = 10.0;
+
+/// How much the second look counts: S′ = S + β g.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SecondLook {
+    /// β.
+    pub weight: f64,
+    /// h.
+    pub curvature: f64,
+}
+
+impl Default for SecondLook {
+    fn default() -> Self {
+        Self {
+            weight: 1.0,
+            curvature: 0.0,
+        }
+    }
+}
+
+/// Sums over the doubtful samples of a round.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SecondLookRound {
+    gradient: f64,
+    curvature: f64,
+}
+
+/// The two best classes of a doubtful sample, lower number first; none if it is not doubtful.
+pub(super) fn doubtful_pair(probabilities: &[f64]) -> Option<(usize, usize)> {
+    let best = place_of_largest(probabilities, None)?;
+    if probabilities[best] >= DOUBTFUL_BELOW {
+        return None;
+    }
+    let second = place_of_largest(probabilities, Some(best))?;
+    Some((best.min(second), best.max(second)))
+}
+
+fn place_of_largest(values: &[f64], except: Option<usize>) -> Option<usize> {
+    let mut best = None;
+    for (place, value) in values.iter().enumerate() {
+        let better = best.is_none_or(|other: usize| *value > values[other]);
+        if Some(place) != except && better {
+            best = Some(place);
+        }
+    }
+    best
+}
+
+impl SecondLook {
+    /// Takes the sums of a round:
+    /// h ← .98 h + Σ curvature; β ← clip(β + [Σ gradient − .02·5 (β − 1)]/(h + 5), 0, 10).
+    pub(super) fn learn(&mut self, round: SecondLookRound) {
+        self.curvature = CURVATURE_MEMORY * self.curvature + round.curvature;
+        let pull = PULL * LEARN_EVERY as f64 * (self.weight - 1.0);
+        let step = (round.gradient - pull) / (self.curvature + LEARN_EVERY as f64);
+        self.weight = (self.weight + step).clamp(0.0, LARGEST_WEIGHT);
+    }
+}
+
+impl SecondLookRound {
+    /// Adds a doubtful sample of `class` with pair (a, b), pair score f and p′ = softmax(S′):
+    /// g_a = f, g_b = −f, all others 0.
+    pub(super) fn add(
+        &mut self,
+        (a, b): (usize, usize),
+        pair_score: f64,
+        probabilities: &[f64],
+        class: usize,
+    ) {
+        let mean = pair_score * (probabilities[a] - probabilities[b]);
+        let mean_square = pair_score * pair_score * (probabilities[a] + probabilities[b]);
+        let own = if class == a {
+            pair_score
+        } else if class == b {
+            -pair_score
+        } else {
+            0.0
+        };
+        self.gradient += own - mean;
+        self.curvature += mean_square - mean * mean;
+    }
+}
+
+/// Solutions v_ab = (K_ab + ρσ̄ I)⁻¹ [1; −1] of class pairs, computed when first asked for.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PairSolutions {
+    n_classes: usize,
+    /// One entry per pair a < b; empty when not computed.
+    solutions: Vec<Vec<f64>>,
+    /// K of each class, computed when first asked for.
+    class_grams: Vec<Matrix>,
+    is_known: Vec<bool>,
+    cross: Matrix,
+    joint: Matrix,
+    factor: Cholesky,
+}
+
+impl PairSolutions {
+    /// Forgets everything (the dictionaries have changed), keeps the memory.
+    pub(super) fn clear(&mut self, n_classes: usize) {
+        self.n_classes = n_classes;
+        self.solutions
+            .resize_with(n_classes * n_classes, Vec::default);
+        self.solutions.iter_mut().for_each(Vec::clear);
+        self.class_grams.resize_with(n_classes, Matrix::default);
+        self.is_known.clear();
+        self.is_known.resize(n_classes, false);
+    }
+
+    /// f = clip(v_abᵀ [k_a; k_b], ±1.5) for row `row` of the kernel values of both classes.
+    pub(super) fn pair_score(
+        &mut self,
+        (a, b): (usize, usize),
+        (first, second): (&Dictionary, &Dictionary),
+        (first_rows, second_rows): (&Matrix, &Matrix),
+        row: usize,
+    ) -> f64 {
+        let place = a * self.n_classes + b;
+        if self.solutions[place].is_empty() {
+            self.solve((a, b), first, second);
+        }
+        let solution = &self.solutions[place];
+        let (head, tail) = solution.split_at(first.n_kept().min(solution.len()));
+        let along = |weights: &[f64], rows: &Matrix| -> f64 {
+            let pairs = weights.iter().enumerate();
+            pairs.map(|(j, weight)| weight * rows[(row, j)]).sum()
+        };
+        let score = along(head, first_rows) + along(tail, second_rows);
+        if score.is_finite() {
+            score.clamp(-LARGEST_PAIR_SCORE, LARGEST_PAIR_SCORE)
+        } else {
+            0.0
+        }
+    }
+
+    fn solve(&mut self, (a, b): (usize, usize), first: &Dictionary, second: &Dictionary) {
+        for (class, dictionary) in [(a, first), (b, second)] {
+            if !self.is_known[class] {
+                let gram = &mut self.class_grams[class];
+                dictionary
+                    .kernel
+                    .block(&dictionary.kept, &dictionary.kept, gram);
+                self.is_known[class] = true;
+            }
+        }
+        first
+            .kernel
+            .block(&second.kept, &first.kept, &mut self.cross);
+        let (n_first, n_second) = (first.n_kept(), second.n_kept());
+        self.joint.reshape(n_first + n_second, n_first + n_second);
+        // Only the lower half is read by the factorisation.
+        for j in 0..n_first {
+            let column = self.joint.col_mut(j);
+            column[..n_first].copy_from_slice(self.class_grams[a].col(j));
+            column[n_first..].copy_from_slice(self.cross.col(j));
+        }
+        for j in 0..n_second {
+            let column = self.joint.col_mut(n_first + j);
+            column[..n_first].fill(0.0);
+            column[n_first..].copy_from_slice(self.class_grams[b].col(j));
+        }
+        let solution = &mut self.solutions[a * self.n_classes + b];
+        solution.resize(n_first, 1.0);
+        solution.resize(n_first + n_second, -1.0);
+        let trace: f64 = (0..n_first + n_second).map(|j| self.joint[(j, j)]).sum();
+        let mut ridge = RIDGE * trace / (n_first + n_second) as f64;
+        // Only rounding can make this indefinite; a larger ridge then mends it.
+        for _ in 0..8 {
+            for j in 0..n_first + n_second {
+                self.joint[(j, j)] += ridge;
+            }
+            if self.factor.factor(self.joint.view()).is_ok() {
+                vectorised(|| self.factor.solve(solution));
+                return;
+            }
+            ridge *= 10.0;
+        }
+        solution.fill(0.0);
+    }
+}

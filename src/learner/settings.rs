@@ -1,0 +1,400 @@
+//! Every setting of a learner as plain data, its presets, and what can be wrong with it.
+
+use serde::{Deserialize, Serialize};
+
+use super::error::LearnError;
+use super::forgetting::Forgetting;
+use super::growing::Growing;
+use super::kernel::Kernel;
+use super::pruning::{ContributionNorm, Pruning};
+use super::sparse_coding::Pursuit;
+
+/// Which samples a dictionary starts from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub enum Start {
+    /// These samples of the data set, a list for every class. They stay in the stream.
+    Given(Vec<Vec<usize>>),
+    /// Samples drawn at random from all of the class. They stay in the stream, as in the paper.
+    Random,
+    /// Samples far from each other in normalised feature space, chosen one by one among
+    /// the first `pool` of the stream; those passed over come next.
+    FarthestFirst {
+        /// How many samples are looked at.
+        pool: usize,
+    },
+}
+
+/// When the atoms are scaled to length 1. It changes no residual and no decision.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub enum Normalisation {
+    /// Never.
+    Never,
+    /// After every step that removed samples.
+    WhenPruned,
+    /// After every n-th mini-batch.
+    EveryBatches(u64),
+    /// When a squared length leaves the range.
+    WhenOutOfRange {
+        /// The smallest Ψ_qq left alone.
+        lowest: f64,
+        /// The largest Ψ_qq left alone.
+        highest: f64,
+    },
+}
+
+/// Whose rules hold where the paper's text and its authors' code differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Conventions {
+    /// The paper's text, with relative guards: grow, then prune; the budget is a promise.
+    Text,
+    /// The authors' code: prune, then grow; absolute guards; codes of a mini-batch must be
+    /// linearly independent; the first profile is normalised; the profile may exceed its
+    /// budget when no candidate can go.
+    Published,
+}
+
+/// The algorithm and what only it needs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub enum Algorithm {
+    /// Kernel recursive least squares as the paper states it.
+    Krls {
+        /// Which samples are kept.
+        growing: Growing,
+        /// Which leave first.
+        pruning: Pruning,
+        /// How many samples below the budget pruning goes.
+        headroom: usize,
+        /// Text or authors' code.
+        conventions: Conventions,
+    },
+    /// Evidence-preserving KRLS: a sample leaves, what it taught stays.
+    Evidence {
+        /// ν: a sample is kept if more than this share of it lies outside the span of the kept.
+        novelty: f64,
+        /// Which leave first.
+        pruning: Pruning,
+    },
+    /// Margin-aware evidence-preserving KRLS over all classes.
+    Margin {
+        /// ν, as above.
+        novelty: f64,
+        /// Which leave first.
+        pruning: Pruning,
+        /// Whether the online decision layer is learned and decides; otherwise the smallest residual.
+        decision_layer: bool,
+        /// Whether samples that are hard to classify weigh more in the dictionary.
+        error_weights: bool,
+        /// κ: how strongly the memory prefers samples that were hard to classify; 0 turns it off.
+        memory_of_errors: f64,
+        /// Whether doubtful samples get a second look at the two best classes.
+        second_look: bool,
+    },
+}
+
+/// Everything that determines what a learner does with a stream of samples.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LearnerSettings {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// Q, atoms per class.
+    pub n_atoms: usize,
+    /// s, atoms per code.
+    pub sparsity: usize,
+    /// How codes are found.
+    pub pursuit: Pursuit,
+    /// Codes stop at r² ≤ this share of k(x, x).
+    pub error_limit: f64,
+    /// M, samples per mini-batch and class.
+    pub batch_size: usize,
+    /// L_max, kept samples per class.
+    pub budget: usize,
+    /// Which samples a dictionary starts from.
+    pub start: Start,
+    /// λ.
+    pub forgetting: Forgetting,
+    /// γ.
+    pub regularisation: f64,
+    /// When atoms are scaled.
+    pub normalisation: Normalisation,
+    /// β of the calibrated residual (decide by r²/ρ^β, ρ the usual residual of the class); 0 turns it off.
+    pub calibration: f64,
+    /// The algorithm.
+    pub algorithm: Algorithm,
+}
+
+impl Default for LearnerSettings {
+    fn default() -> Self {
+        Self::margin_aware()
+    }
+}
+
+impl LearnerSettings {
+    const POLYNOMIAL: Kernel = Kernel::Polynomial {
+        degree: 2,
+        offset: 1.0,
+    };
+
+    fn common(algorithm: Algorithm) -> Self {
+        Self {
+            kernel: Self::POLYNOMIAL,
+            n_atoms: 30,
+            sparsity: 5,
+            pursuit: Pursuit::Ormp,
+            error_limit: 1e-6,
+            batch_size: 10,
+            budget: 200,
+            start: Start::FarthestFirst { pool: 100 },
+            forgetting: Forgetting::PAPER,
+            regularisation: 0.0,
+            normalisation: Normalisation::WhenOutOfRange {
+                lowest: 1e-4,
+                highest: 1e4,
+            },
+            calibration: 0.0,
+            algorithm,
+        }
+    }
+
+    /// *As published*: the authors' code in every respect.
+    pub fn as_published() -> Self {
+        Self {
+            start: Start::Random,
+            ..Self::common(Algorithm::Krls {
+                growing: Growing::RepresentationAsPublished { threshold: 0.93 },
+                pruning: Pruning::LeastContributionOlderHalf(ContributionNorm::L1),
+                headroom: 10,
+                conventions: Conventions::Published,
+            })
+        }
+    }
+
+    /// *The paper's text*.
+    pub fn paper_text() -> Self {
+        Self {
+            start: Start::Random,
+            regularisation: 0.1,
+            normalisation: Normalisation::WhenPruned,
+            ..Self::common(Algorithm::Krls {
+                growing: Growing::Coherence { threshold: 0.95 },
+                pruning: Pruning::LeastContributionOlderHalf(ContributionNorm::L2),
+                headroom: 10,
+                conventions: Conventions::Text,
+            })
+        }
+    }
+
+    /// *Evidence-preserving*.
+    pub fn evidence_preserving() -> Self {
+        Self::common(Algorithm::Evidence {
+            novelty: 1e-3,
+            pruning: Pruning::LeastLoss,
+        })
+    }
+
+    /// *Margin-aware*, the default.
+    pub fn margin_aware() -> Self {
+        Self {
+            kernel: Kernel::NormalisedPolynomial {
+                degree: 2,
+                offset: 1.0,
+            },
+            forgetting: Forgetting {
+                start_value: 0.95,
+                ..Forgetting::PAPER
+            },
+            ..Self::common(Algorithm::Margin {
+                novelty: 1e-3,
+                pruning: Pruning::LeastLoss,
+                decision_layer: true,
+                error_weights: true,
+                memory_of_errors: 300.0,
+                second_look: true,
+            })
+        }
+    }
+
+    /// Everything that is wrong, as (field, reason).
+    pub fn problems(&self) -> Vec<(&'static str, String)> {
+        let mut problems = Vec::new();
+        let mut report = |field, reason: Option<String>| {
+            if let Some(reason) = reason {
+                problems.push((field, reason));
+            }
+        };
+        report("kernel", self.kernel.check().err().map(|e| e.to_string()));
+        report(
+            "n_atoms",
+            outside("the number of atoms", self.n_atoms, 1, 100_000),
+        );
+        report(
+            "sparsity",
+            outside("sparsity", self.sparsity, 1, self.n_atoms.max(1)),
+        );
+        report(
+            "batch_size",
+            outside("the mini-batch size", self.batch_size, 1, 1_000_000),
+        );
+        report(
+            "budget",
+            outside("the budget", self.budget, self.n_atoms.max(1), 10_000_000),
+        );
+        report("forgetting", self.forgetting.problem());
+        report(
+            "error_limit",
+            outside_real("the error limit", self.error_limit, 0.0, 1.0),
+        );
+        report(
+            "regularisation",
+            outside_real("γ", self.regularisation, 0.0, 1e6),
+        );
+        report(
+            "calibration",
+            outside_real("the calibration exponent", self.calibration, 0.0, 2.0),
+        );
+        report("start", self.start_problem());
+        report("normalisation", self.normalisation_problem());
+        self.algorithm_problems(&mut report);
+        problems
+    }
+
+    fn start_problem(&self) -> Option<String> {
+        match &self.start {
+            Start::FarthestFirst { pool } if *pool == 0 => {
+                Some("the pool of start samples must be at least 1, but is 0".into())
+            }
+            Start::Given(lists) => lists
+                .iter()
+                .position(Vec::is_empty)
+                .map(|class| format!("class {class} has no given start sample")),
+            _ => None,
+        }
+    }
+
+    fn normalisation_problem(&self) -> Option<String> {
+        match self.normalisation {
+            Normalisation::EveryBatches(0) => {
+                Some("normalisation must come every 1 or more mini-batches, but is 0".into())
+            }
+            Normalisation::WhenOutOfRange { lowest, highest }
+                if !(lowest > 0.0 && lowest <= 1.0 && highest >= 1.0 && highest.is_finite()) =>
+            {
+                Some(format!(
+                    "the range of squared atom lengths must enclose 1, but is {lowest} to {highest}"
+                ))
+            }
+            _ => None,
+        }
+    }
+
+    fn algorithm_problems(&self, report: &mut impl FnMut(&'static str, Option<String>)) {
+        match &self.algorithm {
+            Algorithm::Krls {
+                growing,
+                pruning,
+                headroom,
+                ..
+            } => {
+                report("algorithm.growing", growing.problem());
+                let least_loss = (*pruning == Pruning::LeastLoss).then(|| {
+                    "pruning by least loss needs an evidence-preserving learner".to_owned()
+                });
+                report("algorithm.pruning", least_loss);
+                let most = self.budget.saturating_sub(self.n_atoms);
+                report(
+                    "algorithm.headroom",
+                    outside("the headroom below the budget", *headroom, 0, most),
+                );
+            }
+            Algorithm::Evidence { novelty, .. } => {
+                report("algorithm.novelty", novelty_problem(*novelty));
+            }
+            Algorithm::Margin {
+                novelty,
+                memory_of_errors,
+                ..
+            } => {
+                report("algorithm.novelty", novelty_problem(*novelty));
+                report(
+                    "algorithm.memory_of_errors",
+                    outside_real("κ", *memory_of_errors, 0.0, 1e9),
+                );
+            }
+        }
+    }
+
+    /// The first problem as an error.
+    pub fn check(&self) -> Result<(), LearnError> {
+        match self.problems().into_iter().next() {
+            None => Ok(()),
+            Some((_, reason)) => Err(LearnError::Setting(reason)),
+        }
+    }
+}
+
+fn novelty_problem(novelty: f64) -> Option<String> {
+    outside_real("the novelty share ν", novelty, 1e-12, 1.0)
+}
+
+fn outside(name: &str, value: usize, lowest: usize, highest: usize) -> Option<String> {
+    if (lowest..=highest).contains(&value) {
+        None
+    } else {
+        Some(format!(
+            "{name} must be {lowest} to {highest}, but is {value}"
+        ))
+    }
+}
+
+fn outside_real(name: &str, value: f64, lowest: f64, highest: f64) -> Option<String> {
+    if (lowest..=highest).contains(&value) {
+        None
+    } else {
+        Some(format!(
+            "{name} must be {lowest} to {highest}, but is {value}"
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn presets_are_sound() {
+        for settings in [
+            LearnerSettings::as_published(),
+            LearnerSettings::paper_text(),
+            LearnerSettings::evidence_preserving(),
+            LearnerSettings::margin_aware(),
+        ] {
+            assert_eq!(settings.problems(), []);
+        }
+    }
+
+    #[test]
+    fn a_wrong_value_is_named_with_its_range() {
+        let settings = LearnerSettings {
+            sparsity: 45,
+            ..LearnerSettings::default()
+        };
+        assert_eq!(
+            settings.problems(),
+            [("sparsity", "sparsity must be 1 to 30, but is 45".to_owned())]
+        );
+        let settings = LearnerSettings {
+            budget: 20,
+            regularisation: f64::NAN,
+            ..LearnerSettings::paper_text()
+        };
+        let fields: Vec<&str> = settings
+            .problems()
+            .iter()
+            .map(|(field, _)| *field)
+            .collect();
+        assert_eq!(fields, ["budget", "regularisation", "algorithm.headroom"]);
+    }
+}

@@ -1,0 +1,166 @@
+//! Learners that learn each class alone, run side by side.
+
+use super::decision::Decision;
+use super::dictionary::Dictionary;
+use super::error::LearnError;
+use super::evidence::Evidence;
+use super::krls::Krls;
+use super::report::{ClassReport, Repair, StepReport};
+use super::samples::Samples;
+use super::settings::LearnerSettings;
+use super::stream::{Progress, SampleStream};
+use super::{Learner, LearnerState};
+
+/// A learner of one class.
+pub(super) trait ClassLearner: Send {
+    /// Learns one mini-batch with forgetting factor λ.
+    fn learn(
+        &mut self,
+        settings: &LearnerSettings,
+        batch: &Samples,
+        factor: f64,
+        report: &mut ClassReport,
+    );
+
+    /// What it has learned so far.
+    fn dictionary(&self) -> &Dictionary;
+
+    /// The state of all classes together.
+    fn state(learners: &[Self], decision: Decision) -> LearnerState
+    where
+        Self: Sized;
+}
+
+/// One learner per class and the decision between them.
+#[derive(Debug)]
+pub(super) struct SideBySide<L> {
+    settings: LearnerSettings,
+    learners: Vec<L>,
+    decision: Decision,
+    round: Vec<Vec<usize>>,
+    batches: Vec<Samples>,
+}
+
+impl<L: ClassLearner> SideBySide<L> {
+    pub(super) fn new(settings: LearnerSettings, learners: Vec<L>, decision: Decision) -> Self {
+        let batches = learners
+            .iter()
+            .map(|l| Samples::new(l.dictionary().kept.n_features(), settings.batch_size))
+            .collect();
+        Self {
+            settings,
+            learners,
+            decision,
+            round: Vec::new(),
+            batches,
+        }
+    }
+}
+
+impl<L: ClassLearner> Learner for SideBySide<L> {
+    fn step(
+        &mut self,
+        progress: Progress,
+        stream: &mut SampleStream<'_>,
+        report: &mut StepReport,
+    ) -> Result<(), LearnError> {
+        let factor = self
+            .settings
+            .forgetting
+            .factor(progress.round, progress.n_rounds);
+        report.clear(factor, self.learners.len(), self.settings.n_atoms);
+        stream.take_round(progress, self.settings.batch_size, &mut self.round);
+        // All mini-batches are checked before any dictionary changes.
+        for (batch, samples) in self.batches.iter_mut().zip(&self.round) {
+            batch.load(&self.settings.kernel, stream.data(), samples)?;
+        }
+        let learners = self.learners.iter_mut().zip(&self.batches).enumerate();
+        for ((class, (learner, batch)), report) in learners.zip(&mut report.classes) {
+            report.n_kept = learner.dictionary().n_kept();
+            if batch.is_empty() {
+                continue;
+            }
+            learner.learn(&self.settings, batch, factor, report);
+            self.decision
+                .note_usual_residual(class, report.mean_residual);
+        }
+        Ok(())
+    }
+
+    fn n_classes(&self) -> usize {
+        self.learners.len()
+    }
+
+    fn dictionary(&self, class: usize) -> &Dictionary {
+        self.learners[class].dictionary()
+    }
+
+    fn decision(&self) -> &Decision {
+        &self.decision
+    }
+
+    fn settings(&self) -> &LearnerSettings {
+        &self.settings
+    }
+
+    fn change_settings(&mut self, settings: LearnerSettings) {
+        self.settings = settings;
+    }
+
+    fn state(&self) -> LearnerState {
+        L::state(&self.learners, self.decision.clone())
+    }
+}
+
+impl ClassLearner for Krls {
+    fn learn(
+        &mut self,
+        settings: &LearnerSettings,
+        batch: &Samples,
+        factor: f64,
+        report: &mut ClassReport,
+    ) {
+        Krls::learn(self, settings, batch, factor, report);
+    }
+
+    fn dictionary(&self) -> &Dictionary {
+        &self.profile.dictionary
+    }
+
+    fn state(learners: &[Self], decision: Decision) -> LearnerState {
+        LearnerState::Krls {
+            profiles: learners.iter().map(|l| l.profile.clone()).collect(),
+            decision,
+        }
+    }
+}
+
+impl ClassLearner for Evidence {
+    fn learn(
+        &mut self,
+        settings: &LearnerSettings,
+        batch: &Samples,
+        factor: f64,
+        report: &mut ClassReport,
+    ) {
+        Evidence::learn(self, settings, batch, factor, report);
+    }
+
+    fn dictionary(&self) -> &Dictionary {
+        &self.profile.dictionary
+    }
+
+    fn state(learners: &[Self], decision: Decision) -> LearnerState {
+        LearnerState::Evidence {
+            profiles: learners.iter().map(|l| l.profile.clone()).collect(),
+            decision,
+        }
+    }
+}
+
+/// What to report when start samples had to serve several atoms.
+pub(super) fn shared_start(start: &Samples) -> Option<Repair> {
+    let distinct: std::collections::BTreeSet<usize> = start.index().iter().copied().collect();
+    let atoms = start.len() - distinct.len();
+    (atoms > 0).then_some(Repair::SharedStart { atoms })
+}

@@ -1,0 +1,106 @@
+//! Which samples a dictionary starts from.
+
+use rand::RngExt;
+
+use crate::math::{Matrix, RandomStream};
+
+use super::error::LearnError;
+use super::samples::Samples;
+use super::settings::{LearnerSettings, Start};
+use super::stream::SampleStream;
+
+/// The start samples of a class, one per atom; a class with fewer samples than atoms
+/// gives some of them more than once. Samples that are zero in feature space are passed over.
+pub(super) fn start_samples(
+    settings: &LearnerSettings,
+    stream: &mut SampleStream<'_>,
+    class: usize,
+    random: &mut RandomStream,
+) -> Result<Samples, LearnError> {
+    let chosen = match &settings.start {
+        Start::Given(lists) => {
+            let list = lists.get(class).ok_or_else(|| {
+                LearnError::Setting(format!("class {class} has no given start samples"))
+            })?;
+            usable(settings, stream, list)?
+        }
+        Start::Random => {
+            let mut order = stream.order(class).to_vec();
+            shuffle(&mut order, random);
+            usable(settings, stream, &order)?
+        }
+        Start::FarthestFirst { pool } => {
+            let pool = (*pool).max(settings.n_atoms).min(stream.order(class).len());
+            let candidates = usable(settings, stream, &stream.order(class)[..pool])?;
+            farthest_first(settings, stream, class, &candidates)
+        }
+    };
+    if chosen.is_empty() {
+        return Err(LearnError::NothingToStartFrom { class });
+    }
+    let mut start = Samples::new(chosen.n_features(), settings.n_atoms);
+    for q in 0..settings.n_atoms {
+        start.push_from(&chosen, q % chosen.len());
+    }
+    Ok(start)
+}
+
+/// Those samples of `list` that differ from zero.
+fn usable(
+    settings: &LearnerSettings,
+    stream: &SampleStream<'_>,
+    list: &[usize],
+) -> Result<Samples, LearnError> {
+    let data = stream.data();
+    let mut all = Samples::new(data.rows(), list.len());
+    all.load(&settings.kernel, data, list)?;
+    let mut usable = Samples::new(data.rows(), list.len());
+    for i in 0..all.len() {
+        if !all.is_zero(i) {
+            usable.push_from(&all, i);
+        }
+    }
+    Ok(usable)
+}
+
+fn shuffle(order: &mut [usize], random: &mut RandomStream) {
+    for i in (1..order.len()).rev() {
+        order.swap(i, random.random_range(0..=i));
+    }
+}
+
+/// Begins with the first candidate and adds the one farthest from all chosen, by the
+/// distance 2 − 2 k(x,y)/√(k(x,x) k(y,y)); the chosen ones leave the stream.
+fn farthest_first(
+    settings: &LearnerSettings,
+    stream: &mut SampleStream<'_>,
+    class: usize,
+    candidates: &Samples,
+) -> Samples {
+    let n = candidates.len();
+    let mut chosen = Samples::new(candidates.n_features(), settings.n_atoms);
+    let mut newest = Samples::new(candidates.n_features(), 1);
+    let mut similarity = vec![f64::NEG_INFINITY; n];
+    let mut row = Matrix::default();
+    let mut next = (n > 0).then_some(0);
+    while let Some(i) = next {
+        chosen.push_from(candidates, i);
+        similarity[i] = f64::INFINITY;
+        newest.clear();
+        newest.push_from(candidates, i);
+        settings.kernel.block(&newest, candidates, &mut row);
+        for (j, closest) in similarity.iter_mut().enumerate() {
+            let lengths = (candidates.self_kernel()[i] * candidates.self_kernel()[j]).sqrt();
+            *closest = closest.max(row[(0, j)] / lengths);
+        }
+        let farthest = (0..n)
+            .filter(|&j| similarity[j] < f64::INFINITY)
+            .min_by(|&a, &b| similarity[a].total_cmp(&similarity[b]).then(a.cmp(&b)));
+        next = farthest.filter(|_| chosen.len() < settings.n_atoms);
+    }
+    let order = stream.order(class);
+    let position = |sample: &usize| order.iter().position(|other| other == sample);
+    let positions: Vec<usize> = chosen.index().iter().filter_map(position).collect();
+    stream.consume(class, &positions);
+    chosen
+}

@@ -1,0 +1,221 @@
+//! Where learners take their samples from: one queue per class, drawn round by round.
+
+use serde::{Deserialize, Serialize};
+
+use crate::math::View;
+
+/// Where in the training a round stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Progress {
+    /// This round, from 0.
+    pub round: usize,
+    /// All rounds planned; schedules stretch over them.
+    pub n_rounds: usize,
+}
+
+/// How many samples each class gives to a round.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Supply {
+    /// A whole mini-batch of every class; a class that runs out begins again. As in the paper.
+    Repeat,
+    /// In proportion to what each class has, so that all classes end together: with
+    /// unbalanced classes the last rounds would otherwise hold the largest class alone.
+    #[default]
+    Proportional,
+}
+
+/// The samples of one class in the order in which they come.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Queue {
+    order: Vec<usize>,
+    next: usize,
+}
+
+/// The positions of all queues: what a saved training needs to go on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StreamState {
+    supply: Supply,
+    queues: Vec<Queue>,
+}
+
+/// The training samples of all classes.
+#[derive(Clone, Debug)]
+pub struct SampleStream<'a> {
+    data: View<'a>,
+    state: StreamState,
+}
+
+impl<'a> SampleStream<'a> {
+    /// A stream over columns of `data`; `orders` lists those of every class.
+    ///
+    /// # Panics
+    /// If an index lies outside `data`.
+    pub fn new(data: View<'a>, orders: Vec<Vec<usize>>, supply: Supply) -> Self {
+        let inside = |order: &Vec<usize>| order.iter().all(|&sample| sample < data.cols());
+        assert!(orders.iter().all(inside), "an index lies outside the data");
+        let queues = orders
+            .into_iter()
+            .map(|order| Queue { order, next: 0 })
+            .collect();
+        Self {
+            data,
+            state: StreamState { supply, queues },
+        }
+    }
+
+    /// A stream that goes on where a saved one stopped.
+    pub fn resume(data: View<'a>, state: StreamState) -> Self {
+        Self { data, state }
+    }
+
+    /// What is needed to go on later.
+    pub fn state(&self) -> StreamState {
+        self.state.clone()
+    }
+
+    /// All samples of the data set, one column each.
+    pub fn data(&self) -> View<'a> {
+        self.data
+    }
+
+    /// Number of classes.
+    pub fn n_classes(&self) -> usize {
+        self.state.queues.len()
+    }
+
+    /// The samples of `class` in their order.
+    pub fn order(&self, class: usize) -> &[usize] {
+        &self.state.queues[class].order
+    }
+
+    /// Moves `chosen` (positions in the order of `class`) to the front and counts them as
+    /// given; those passed over come next.
+    pub(super) fn consume(&mut self, class: usize, chosen: &[usize]) {
+        let queue = &mut self.state.queues[class];
+        let mut order: Vec<usize> = chosen.iter().map(|&at| queue.order[at]).collect();
+        let passed_over = |(at, _): &(usize, &usize)| !chosen.contains(at);
+        order.extend(
+            queue
+                .order
+                .iter()
+                .enumerate()
+                .filter(passed_over)
+                .map(|(_, &sample)| sample),
+        );
+        queue.order = order;
+        queue.next = chosen.len();
+    }
+
+    /// `round[c]` ← the samples of class c that the next round brings.
+    pub(super) fn take_round(
+        &mut self,
+        progress: Progress,
+        batch_size: usize,
+        round: &mut Vec<Vec<usize>>,
+    ) {
+        let StreamState { supply, queues } = &mut self.state;
+        round.resize_with(queues.len(), Vec::new);
+        let largest = queues.iter().map(|queue| queue.order.len()).max();
+        for (queue, batch) in queues.iter_mut().zip(round) {
+            let count = match supply {
+                Supply::Repeat => batch_size,
+                Supply::Proportional => share_of_round(
+                    progress,
+                    batch_size,
+                    queue.order.len(),
+                    largest.unwrap_or(0),
+                ),
+            };
+            queue.take(count, batch);
+        }
+    }
+}
+
+impl Queue {
+    fn take(&mut self, count: usize, batch: &mut Vec<usize>) {
+        batch.clear();
+        if self.order.is_empty() {
+            return;
+        }
+        for _ in 0..count {
+            if self.next >= self.order.len() {
+                self.next = 0;
+            }
+            batch.push(self.order[self.next]);
+            self.next += 1;
+        }
+    }
+}
+
+/// A class of `size` gives size/largest of what the largest gives, evenly over the rounds.
+fn share_of_round(progress: Progress, batch_size: usize, size: usize, largest: usize) -> usize {
+    let given_after = |rounds: usize| {
+        let wanted = rounds as u128 * batch_size as u128 * size as u128;
+        // Rounded, so that no class waits for the end of a long stream to give anything.
+        (wanted + largest as u128 / 2) / largest.max(1) as u128
+    };
+    (given_after(progress.round + 1) - given_after(progress.round)) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::Matrix;
+
+    fn rounds(sizes: &[usize], supply: Supply, n_rounds: usize, batch: usize) -> Vec<Vec<usize>> {
+        let total = sizes.iter().sum();
+        let data = Matrix::zeros(1, total);
+        let mut first = 0;
+        let orders = sizes
+            .iter()
+            .map(|&n| {
+                first += n;
+                (first - n..first).collect()
+            })
+            .collect();
+        let mut stream = SampleStream::new(data.view(), orders, supply);
+        let mut given = vec![Vec::new(); sizes.len()];
+        let mut round = Vec::new();
+        for r in 0..n_rounds {
+            let progress = Progress { round: r, n_rounds };
+            stream.take_round(progress, batch, &mut round);
+            for (all, part) in given.iter_mut().zip(&round) {
+                all.extend_from_slice(part);
+            }
+        }
+        given
+    }
+
+    #[test]
+    fn repeating_classes_begin_again() {
+        let given = rounds(&[3, 5], Supply::Repeat, 2, 4);
+        assert_eq!(given[0], [0, 1, 2, 0, 1, 2, 0, 1]);
+        assert_eq!(given[1], [3, 4, 5, 6, 7, 3, 4, 5]);
+    }
+
+    #[test]
+    fn proportional_classes_end_together() {
+        let given = rounds(&[100, 33, 1, 0], Supply::Proportional, 10, 10);
+        let counts: Vec<usize> = given.iter().map(Vec::len).collect();
+        assert_eq!(counts, [100, 33, 1, 0]);
+        let half = rounds(&[100, 33, 1, 0], Supply::Proportional, 5, 10);
+        assert_eq!(half[1].len(), 17);
+    }
+
+    #[test]
+    fn consumed_samples_come_first_and_only_later_again() {
+        let data = Matrix::zeros(1, 6);
+        let mut stream = SampleStream::new(data.view(), vec![(0..6).collect()], Supply::Repeat);
+        stream.consume(0, &[4, 1]);
+        let mut round = Vec::new();
+        let progress = Progress {
+            round: 0,
+            n_rounds: 1,
+        };
+        stream.take_round(progress, 6, &mut round);
+        assert_eq!(round[0], [0, 2, 3, 5, 4, 1]);
+    }
+}

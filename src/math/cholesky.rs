@@ -1,0 +1,322 @@
+//! Cholesky factors A = L Lᵀ with the smallest pivot reported, and the solves that use them.
+
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt::factor::{
+    LltError, LltRegularization, cholesky_in_place, cholesky_in_place_scratch,
+};
+use faer::{MatMut, Par};
+
+use super::matrix::{Matrix, View};
+use super::vectorised::{add_scaled, dot, vectorised};
+
+/// From this size on faer's blocked factorisation is faster than the plain loop.
+const BLOCKED_FROM: usize = 128;
+
+/// A matrix that was to be factored has a direction without positive energy.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[error("the matrix is not positive definite: pivot {pivot:e} in row {row}")]
+pub struct NotPositiveDefinite {
+    /// The row whose pivot failed.
+    pub row: usize,
+    /// The pivot found there.
+    pub pivot: f64,
+}
+
+/// The lower factor of a symmetric positive definite matrix; its memory is reused.
+#[derive(Clone, Debug, Default)]
+pub struct Cholesky {
+    lower: Matrix,
+    smallest_pivot: f64,
+    largest_pivot: f64,
+    scratch: Scratch,
+}
+
+impl Cholesky {
+    /// Factors a symmetric matrix, of which only the lower half is read.
+    pub fn factor(&mut self, matrix: View<'_>) -> Result<(), NotPositiveDefinite> {
+        assert_eq!(matrix.rows(), matrix.cols(), "only square matrices factor");
+        self.lower.copy_from(matrix);
+        if matrix.rows() < BLOCKED_FROM {
+            vectorised(|| factor_plain(&mut self.lower))?;
+        } else {
+            factor_blocked(&mut self.lower, &mut self.scratch)?;
+        }
+        self.note_pivots();
+        Ok(())
+    }
+
+    fn note_pivots(&mut self) {
+        self.smallest_pivot = f64::INFINITY;
+        self.largest_pivot = 0.0;
+        for j in 0..self.lower.cols() {
+            let pivot = self.lower[(j, j)] * self.lower[(j, j)];
+            self.smallest_pivot = self.smallest_pivot.min(pivot);
+            self.largest_pivot = self.largest_pivot.max(pivot);
+        }
+    }
+
+    /// The smallest squared diagonal element of the factor.
+    pub fn smallest_pivot(&self) -> f64 {
+        self.smallest_pivot
+    }
+
+    /// Ratio of the largest to the smallest pivot: a lower bound of the condition number.
+    pub fn condition_estimate(&self) -> f64 {
+        self.largest_pivot / self.smallest_pivot
+    }
+
+    /// The factor L; elements above the diagonal are zero.
+    pub fn lower(&self) -> View<'_> {
+        self.lower.view()
+    }
+
+    /// x ← A⁻¹ x.
+    #[inline(always)]
+    pub fn solve(&self, x: &mut [f64]) {
+        self.solve_lower(x);
+        self.solve_upper(x);
+    }
+
+    /// x ← L⁻¹ x.
+    #[inline(always)]
+    pub fn solve_lower(&self, x: &mut [f64]) {
+        for j in 0..x.len() {
+            let column = self.lower.col(j);
+            x[j] /= column[j];
+            let (head, tail) = x.split_at_mut(j + 1);
+            add_scaled(tail, -head[j], &column[j + 1..]);
+        }
+    }
+
+    /// x ← L⁻ᵀ x.
+    #[inline(always)]
+    pub fn solve_upper(&self, x: &mut [f64]) {
+        for j in (0..x.len()).rev() {
+            let column = self.lower.col(j);
+            x[j] = (x[j] - dot(&column[j + 1..], &x[j + 1..])) / column[j];
+        }
+    }
+
+    /// `inverse` ← A⁻¹, symmetric to the last bit.
+    pub fn inverse_into(&self, inverse: &mut Matrix) {
+        let n = self.lower.rows();
+        inverse.resize(n, n);
+        inverse.fill(0.0);
+        vectorised(|| {
+            for j in 0..n {
+                let column = inverse.col_mut(j);
+                column[j] = 1.0;
+                self.solve(column);
+            }
+        });
+        inverse.symmetrise();
+    }
+}
+
+/// Right-looking factorisation by columns.
+#[inline(always)]
+fn factor_plain(a: &mut Matrix) -> Result<(), NotPositiveDefinite> {
+    let n = a.rows();
+    for j in 0..n {
+        let pivot = a[(j, j)];
+        if !(pivot > 0.0 && pivot.is_finite()) {
+            return Err(NotPositiveDefinite { row: j, pivot });
+        }
+        let root = pivot.sqrt();
+        let column = a.col_mut(j);
+        column[..j].fill(0.0);
+        for value in &mut column[j..] {
+            *value /= root;
+        }
+        for k in j + 1..n {
+            let (source, target) = two_columns(a, j, k);
+            add_scaled(&mut target[k..], -source[k], &source[k..]);
+        }
+    }
+    Ok(())
+}
+
+/// Columns `j` < `k`, the second to be written.
+#[inline(always)]
+fn two_columns(a: &mut Matrix, j: usize, k: usize) -> (&[f64], &mut [f64]) {
+    let n = a.rows();
+    let (left, right) = a.flat_mut().split_at_mut(k * n);
+    (&left[j * n..(j + 1) * n], &mut right[..n])
+}
+
+/// faer's blocked factorisation; `scratch` is its memory, kept for the next call.
+fn factor_blocked(a: &mut Matrix, scratch: &mut Scratch) -> Result<(), NotPositiveDefinite> {
+    let n = a.rows();
+    let outcome = cholesky_in_place(
+        MatMut::from_column_major_slice_mut(a.flat_mut(), n, n),
+        LltRegularization::default(),
+        Par::Seq,
+        scratch.stack(n),
+        Default::default(),
+    );
+    if let Err(LltError::NonPositivePivot { index }) = outcome {
+        return Err(NotPositiveDefinite {
+            row: index,
+            pivot: a[(index, index)],
+        });
+    }
+    for j in 0..n {
+        a.col_mut(j)[..j].fill(0.0);
+        let root = a[(j, j)];
+        if !(root > 0.0 && root.is_finite()) {
+            return Err(NotPositiveDefinite {
+                row: j,
+                pivot: root,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Memory for faer's factorisation of matrices up to a size.
+#[derive(Default)]
+struct Scratch {
+    size: usize,
+    memory: Option<MemBuffer>,
+}
+
+impl Scratch {
+    fn stack(&mut self, n: usize) -> &mut MemStack {
+        if self.size < n {
+            self.memory = None;
+        }
+        let memory = self.memory.get_or_insert_with(|| {
+            self.size = n;
+            let needed = cholesky_in_place_scratch::<f64>(n, Par::Seq, Default::default());
+            MemBuffer::new(needed)
+        });
+        MemStack::new(memory)
+    }
+}
+
+impl Clone for Scratch {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl std::fmt::Debug for Scratch {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "Scratch for size {}", self.size)
+    }
+}
+
+/// `x` ← `x` L⁻ᵀ, where the columns of `x` (many rows, few columns) are combined in place.
+pub fn solve_lower_transposed_right(x: &mut Matrix, factor: &Cholesky) {
+    let lower = factor.lower();
+    let (rows, cols) = (x.rows(), x.cols());
+    assert_eq!(cols, lower.rows());
+    vectorised(|| {
+        let flat = x.flat_mut();
+        for j in 0..cols {
+            let (done, rest) = flat.split_at_mut(j * rows);
+            let target = &mut rest[..rows];
+            for k in 0..j {
+                add_scaled(target, -lower.at(j, k), &done[k * rows..(k + 1) * rows]);
+            }
+            let pivot = lower.at(j, j);
+            for value in target {
+                *value /= pivot;
+            }
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::{Write, product};
+
+    fn positive_definite(n: usize) -> Matrix {
+        let root = Matrix::from_fn(n, n, |i, j| ((i * 13 + j * 7) as f64).sin());
+        let mut matrix = Matrix::identity(n);
+        product(matrix.view_mut(), Write::Add, root.view(), root.view().t());
+        matrix
+    }
+
+    #[test]
+    fn the_factor_times_its_transpose_is_the_matrix() {
+        for n in [1, 2, 7, 30, 127, 128, 200] {
+            let matrix = positive_definite(n);
+            let mut factor = Cholesky::default();
+            factor.factor(matrix.view()).expect("positive definite");
+            let mut back = Matrix::zeros(n, n);
+            product(
+                back.view_mut(),
+                Write::Replace,
+                factor.lower(),
+                factor.lower().t(),
+            );
+            product(
+                back.view_mut(),
+                Write::Subtract,
+                matrix.view(),
+                Matrix::identity(n).view(),
+            );
+            assert!(back.max_abs() < 1e-12 * matrix.max_abs(), "size {n}");
+        }
+    }
+
+    #[test]
+    fn the_inverse_times_the_matrix_is_the_identity() {
+        for n in [1, 5, 30, 150] {
+            let matrix = positive_definite(n);
+            let mut factor = Cholesky::default();
+            factor.factor(matrix.view()).expect("positive definite");
+            let mut inverse = Matrix::default();
+            factor.inverse_into(&mut inverse);
+            let mut defect = Matrix::identity(n);
+            product(
+                defect.view_mut(),
+                Write::Subtract,
+                inverse.view(),
+                matrix.view(),
+            );
+            assert!(defect.max_abs() < 1e-10, "size {n}: {}", defect.max_abs());
+        }
+    }
+
+    #[test]
+    fn an_indefinite_matrix_is_refused_with_its_row() {
+        for n in [3, 140] {
+            let mut matrix = Matrix::identity(n);
+            matrix[(2, 2)] = -1.0;
+            let failure = Cholesky::default().factor(matrix.view());
+            assert_eq!(failure.expect_err("indefinite").row, 2);
+        }
+        let mut matrix = Matrix::identity(3);
+        matrix[(1, 1)] = f64::NAN;
+        assert!(Cholesky::default().factor(matrix.view()).is_err());
+    }
+
+    #[test]
+    fn solving_from_the_right_undoes_the_factor() {
+        let mut factor = Cholesky::default();
+        factor
+            .factor(positive_definite(6).view())
+            .expect("definite");
+        let original = Matrix::from_fn(9, 6, |i, j| (i * j) as f64 - 3.0);
+        let mut solved = Matrix::default();
+        solved.copy_from(original.view());
+        solve_lower_transposed_right(&mut solved, &factor);
+        let mut back = Matrix::zeros(9, 6);
+        product(
+            back.view_mut(),
+            Write::Replace,
+            solved.view(),
+            factor.lower().t(),
+        );
+        product(
+            back.view_mut(),
+            Write::Subtract,
+            original.view(),
+            Matrix::identity(6).view(),
+        );
+        assert!(back.max_abs() < 1e-12);
+    }
+}

@@ -1,0 +1,7 @@
+//! The learners against the reference trajectories: same samples kept and removed, same
+//! matrices. The small files lie in `tests/data`; the larger ones beside the folder that
+//! `ATOMSCOPE_DATA` names.
+
+mod archive;
+
+mod krls;
