@@ -20,10 +20,10 @@ use super::settings::{Algorithm, Conventions, LearnerSettings, Normalisation};
 use super::span::{ShrinkWork, Span, SpanBlock, SpotWork};
 use super::sparse_coding::{SparseCoder, SparseCodes};
 
-/// C is rebuilt from the codes after this many mini-batches.
-const REBUILD_PRECISION_EVERY: u64 = 16;
-/// Ψ is rebuilt from U and K after this many mini-batches.
-const REBUILD_GRAM_EVERY: u64 = 64;
+/// C and Ψ are rebuilt from their definitions after at most this many mini-batches.
+const LONGEST_INTERVAL: u64 = 32;
+/// Drift below which the interval to the next rebuilding doubles, above which it is halved.
+const TOLERABLE_DRIFT: f64 = 1e-12;
 /// A sample may leave only if 1 − λ wᵀCw stays above this.
 const SMALLEST_SLACK: f64 = 1e-3;
 /// A sample may leave only if every atom keeps codes of at least this total size:
@@ -56,6 +56,8 @@ pub struct KrlsProfile {
     pub ridge: Vec<f64>,
     n_entered: u64,
     n_batches: u64,
+    rebuild_interval: u64,
+    next_rebuild: u64,
     drift: f64,
     condition: f64,
 }
@@ -143,6 +145,8 @@ impl Krls {
             ridge: vec![gamma; n_atoms],
             n_entered: n_atoms as u64,
             n_batches: 0,
+            rebuild_interval: 1,
+            next_rebuild: 1,
             drift: 0.0,
             condition: 1.0,
         };
@@ -263,6 +267,7 @@ impl Krls {
         work.recursion
             .update(&mut profile.dictionary.atom_gram, true);
         self.append(batch, report);
+        self.complete_span();
         self.take_coefficients();
     }
 
@@ -331,6 +336,15 @@ impl Krls {
             span.extend(&mut work.span_block);
         }
         self.profile.dictionary.span = Some(span);
+    }
+
+    /// Should rounding have hidden an accepted sample from P, it is computed anew.
+    fn complete_span(&mut self) {
+        let n_kept = self.n_kept();
+        if let Some(mut span) = self.profile.dictionary.span.take_if(|s| s.len() != n_kept) {
+            self.rebuild_span(&mut span);
+            self.profile.dictionary.span = Some(span);
+        }
     }
 
     /// Codes, inner products and kernel matrix of the accepted samples alone.
@@ -685,32 +699,42 @@ impl Krls {
         }
     }
 
+    /// Rebuilds C, U and Ψ from their definitions when it is time. How far the recursion had
+    /// drifted sets the time of the next rebuilding.
     fn rebuild_if_due(&mut self, settings: &LearnerSettings, report: &mut ClassReport) {
-        let n = self.profile.n_batches;
-        if n.is_multiple_of(REBUILD_PRECISION_EVERY) {
-            let text = conventions(settings) == Conventions::Text;
-            self.rebuild_precision(text, report);
-            self.take_coefficients();
+        if self.profile.n_batches < self.profile.next_rebuild {
+            return;
         }
-        if n.is_multiple_of(REBUILD_GRAM_EVERY) {
-            let recursive = &self.profile.dictionary.atom_gram;
-            self.work.evidence.copy_from(recursive.view());
-            self.rebuild_atom_gram();
-            let rebuilt = &self.profile.dictionary.atom_gram;
-            let drift = relative_difference(&self.work.evidence, rebuilt);
-            self.profile.drift = self.profile.drift.max(drift);
+        let text = conventions(settings) == Conventions::Text;
+        self.rebuild_precision(text, report);
+        self.take_coefficients();
+        let recursive = &self.profile.dictionary.atom_gram;
+        self.work.evidence.copy_from(recursive.view());
+        self.rebuild_atom_gram();
+        let profile = &mut self.profile;
+        let drift = relative_difference(&self.work.evidence, &profile.dictionary.atom_gram);
+        profile.drift = profile.drift.max(drift);
+        profile.rebuild_interval = if profile.drift < TOLERABLE_DRIFT {
+            (2 * profile.rebuild_interval).min(LONGEST_INTERVAL)
+        } else {
+            (profile.rebuild_interval / 2).max(1)
+        };
+        profile.next_rebuild = profile.n_batches + profile.rebuild_interval;
+        self.check_span(report);
+    }
+
+    /// Compares P, where it is kept, with the kernel, and computes it anew if it has drifted.
+    fn check_span(&mut self, report: &mut ClassReport) {
+        let Some(mut span) = self.profile.dictionary.span.take() else {
+            return;
+        };
+        let Dictionary { kernel, kept, .. } = &self.profile.dictionary;
+        let drift = span.spot_check(kernel, kept, &mut self.work.spot);
+        if span.needs_rebuilding(drift) {
+            self.rebuild_span(&mut span);
+            report.health.repairs.push(Repair::InverseRebuilt { drift });
         }
-        if n.is_multiple_of(REBUILD_PRECISION_EVERY)
-            && let Some(mut span) = self.profile.dictionary.span.take()
-        {
-            let Dictionary { kernel, kept, .. } = &self.profile.dictionary;
-            let drift = span.spot_check(kernel, kept, &mut self.work.spot);
-            if span.len() != kept.len() || span.needs_rebuilding(drift) {
-                self.rebuild_span(&mut span);
-                report.health.repairs.push(Repair::InverseRebuilt { drift });
-            }
-            self.profile.dictionary.span = Some(span);
-        }
+        self.profile.dictionary.span = Some(span);
     }
 
     /// C = (W Λ Wᵀ + Ξ)⁻¹ from the codes. With `guarded`, atoms that lack evidence get a ridge.

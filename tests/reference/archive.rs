@@ -8,13 +8,13 @@ use ndarray::{ArrayD, IxDyn, OwnedRepr};
 use ndarray_npy::NpzReader;
 
 /// One reference file.
-pub struct Archive {
+pub(crate) struct Archive {
     path: PathBuf,
 }
 
 impl Archive {
     /// A file of `tests/data`.
-    pub fn small(name: &str) -> Self {
+    pub(crate) fn small(name: &str) -> Self {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
         Self {
             path: folder.join(name),
@@ -22,7 +22,7 @@ impl Archive {
     }
 
     /// A file of `reference/` beside the data folder; none when that is not there.
-    pub fn large(name: &str) -> Option<Self> {
+    pub(crate) fn large(name: &str) -> Option<Self> {
         let Some(data) = std::env::var_os("ATOMSCOPE_DATA") else {
             eprintln!("skipped: ATOMSCOPE_DATA is not set, so {name} is not compared");
             return None;
@@ -37,13 +37,13 @@ impl Archive {
     }
 
     /// An array of the file, whatever its number of dimensions.
-    pub fn array(&self, name: &str) -> ArrayD<f64> {
+    pub(crate) fn array(&self, name: &str) -> ArrayD<f64> {
         self.try_array(name)
             .unwrap_or_else(|| panic!("{} holds no {name}", self.path.display()))
     }
 
     /// The same, if it is there.
-    pub fn try_array(&self, name: &str) -> Option<ArrayD<f64>> {
+    pub(crate) fn try_array(&self, name: &str) -> Option<ArrayD<f64>> {
         let file = File::open(&self.path).expect("the reference file opens");
         let mut archive = NpzReader::new(file).expect("it is an archive");
         archive
@@ -52,7 +52,7 @@ impl Archive {
     }
 
     /// A two-dimensional array as a matrix.
-    pub fn matrix(&self, name: &str) -> Matrix {
+    pub(crate) fn matrix(&self, name: &str) -> Matrix {
         let array = self.array(name);
         let shape = array.shape().to_vec();
         assert_eq!(shape.len(), 2, "{name} is not a matrix");
@@ -60,18 +60,18 @@ impl Archive {
     }
 
     /// All numbers of an array in order.
-    pub fn numbers(&self, name: &str) -> Vec<f64> {
+    pub(crate) fn numbers(&self, name: &str) -> Vec<f64> {
         self.array(name).iter().copied().collect()
     }
 
     /// Sample numbers (from 1 in the file) as places in the data set.
-    pub fn places(&self, name: &str) -> Vec<usize> {
+    pub(crate) fn places(&self, name: &str) -> Vec<usize> {
         self.numbers(name).iter().map(|&n| n as usize - 1).collect()
     }
 }
 
 /// Fails unless both matrices agree to `tolerance` relative to the largest element.
-pub fn assert_close(what: &str, found: &Matrix, expected: &Matrix, tolerance: f64) {
+pub(crate) fn assert_close(what: &str, found: &Matrix, expected: &Matrix, tolerance: f64) {
     assert_eq!(
         (found.rows(), found.cols()),
         (expected.rows(), expected.cols()),
@@ -94,19 +94,19 @@ pub fn assert_close(what: &str, found: &Matrix, expected: &Matrix, tolerance: f6
 }
 
 /// The columns of `matrix` in the given order.
-pub fn columns(matrix: &Matrix, order: &[usize]) -> Matrix {
+pub(crate) fn columns(matrix: &Matrix, order: &[usize]) -> Matrix {
     Matrix::from_fn(matrix.rows(), order.len(), |i, j| matrix[(i, order[j])])
 }
 
 /// Rows and columns of `matrix` in the given order.
-pub fn rows_and_columns(matrix: &Matrix, order: &[usize]) -> Matrix {
+pub(crate) fn rows_and_columns(matrix: &Matrix, order: &[usize]) -> Matrix {
     Matrix::from_fn(order.len(), order.len(), |i, j| {
         matrix[(order[i], order[j])]
     })
 }
 
 /// Positions sorted by the order of entrance.
-pub fn by_entrance(entered: &[u64]) -> Vec<usize> {
+pub(crate) fn by_entrance(entered: &[u64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..entered.len()).collect();
     order.sort_by_key(|&j| entered[j]);
     order
@@ -114,7 +114,7 @@ pub fn by_entrance(entered: &[u64]) -> Vec<usize> {
 
 impl Archive {
     /// A page of USPS, stored as bytes, scaled to 0 … 1.
-    pub fn usps_page(&self, page: usize) -> Option<Matrix> {
+    pub(crate) fn usps_page(&self, page: usize) -> Option<Matrix> {
         let file = File::open(&self.path).expect("the reference file opens");
         let mut archive = NpzReader::new(file).expect("it is an archive");
         let names = archive.names().expect("names");

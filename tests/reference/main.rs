@@ -3,5 +3,7 @@
 //! `ATOMSCOPE_DATA` names.
 
 mod archive;
-
+mod evidence;
 mod krls;
+mod margin;
+mod pieces;
