@@ -12,3 +12,5 @@
 pub mod math;
 
 pub mod learner;
+
+pub mod evaluation;

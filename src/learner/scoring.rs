@@ -44,7 +44,7 @@ impl BlockScores {
     }
 
     /// Codes a block by one class. `coded` are the positions whose codes are wanted.
-    pub(super) fn see(
+    pub(crate) fn see(
         &mut self,
         class: usize,
         dictionary: &Dictionary,

@@ -1,0 +1,191 @@
+//! Samples to classes: every sample is coded by the dictionary of every class, and the
+//! decision picks one.
+
+use crate::learner::{
+    BlockScores, Decision, Dictionary, LearnError, Learner, LearnerSettings, Samples, SparseCoder,
+};
+use crate::math::{Matrix, View, Write, product};
+
+/// Samples that are classified together: large enough for the matrix product, small
+/// enough that the kernel values of all classes stay in the cache.
+const TILE: usize = 128;
+
+/// The dictionaries of all classes and the decision between them.
+#[derive(Clone, Debug)]
+pub struct Classifier<'a> {
+    settings: &'a LearnerSettings,
+    dictionaries: Vec<&'a Dictionary>,
+    decision: &'a Decision,
+}
+
+/// Scratch memory of a classifier; valid as long as its dictionaries do not change.
+#[derive(Clone, Debug)]
+pub struct ClassifierWork {
+    scores: BlockScores,
+    tile: Samples,
+}
+
+/// What was decided about one sample.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Verdict {
+    /// The class decided for.
+    pub class: usize,
+    /// The second best class; the same if there is only one.
+    pub runner_up: usize,
+    /// How much better the best score is: difference of r²/σ for residual decisions, of
+    /// log-odds for the online logit. 0 says that both are equal.
+    pub margin: f64,
+}
+
+/// Why a sample was decided as it was: what every class makes of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    /// r²/σ per class.
+    pub residual_shares: Vec<f64>,
+    /// The score that the decision gave each class.
+    pub scores: Vec<f64>,
+    /// Per class the atoms of the sparse code with their values, in the order of choice.
+    pub codes: Vec<Vec<(usize, f64)>>,
+}
+
+impl<'a> Classifier<'a> {
+    /// The classifier that a learner has arrived at.
+    pub fn of(learner: &'a dyn Learner) -> Self {
+        Self {
+            settings: learner.settings(),
+            dictionaries: (0..learner.n_classes())
+                .map(|class| learner.dictionary(class))
+                .collect(),
+            decision: learner.decision(),
+        }
+    }
+
+    /// Number of classes.
+    pub fn n_classes(&self) -> usize {
+        self.dictionaries.len()
+    }
+
+    /// Scratch memory for [`Classifier::classify`].
+    pub fn work(&self) -> ClassifierWork {
+        let n_features = self
+            .dictionaries
+            .first()
+            .map_or(0, |dictionary| dictionary.kept.n_features());
+        ClassifierWork {
+            scores: BlockScores::new(self.settings, self.n_classes()),
+            tile: Samples::new(n_features, TILE),
+        }
+    }
+
+    /// Classifies the columns of `data` that `index` names; one verdict each is added to `verdicts`.
+    pub fn classify(
+        &self,
+        data: View<'_>,
+        index: &[usize],
+        work: &mut ClassifierWork,
+        verdicts: &mut Vec<Verdict>,
+    ) -> Result<(), LearnError> {
+        for part in index.chunks(TILE) {
+            self.score(data, part, work)?;
+            verdicts.extend((0..part.len()).map(|i| verdict(work.scores.scores.col(i))));
+        }
+        Ok(())
+    }
+
+    /// Loads a tile and lets every class and the decision look at it.
+    fn score(
+        &self,
+        data: View<'_>,
+        part: &[usize],
+        work: &mut ClassifierWork,
+    ) -> Result<(), LearnError> {
+        work.tile.load(&self.settings.kernel, data, part)?;
+        let with_distance = self.decision.needs_distance();
+        for (class, dictionary) in self.dictionaries.iter().enumerate() {
+            work.scores
+                .see(class, dictionary, &work.tile, 0..0, with_distance);
+        }
+        work.scores.decide(self.decision);
+        work.scores
+            .take_second_look(self.decision, |class| self.dictionaries[class]);
+        Ok(())
+    }
+
+    /// What every class makes of one sample.
+    pub fn explain(&self, x: &[f64]) -> Result<Explanation, LearnError> {
+        let mut work = self.work();
+        self.score(View::from_columns(x, x.len()), &[0], &mut work)?;
+        let sigma = work.tile.self_kernel()[0];
+        let codes = self
+            .dictionaries
+            .iter()
+            .map(|dictionary| self.code(dictionary, &work.tile, sigma))
+            .collect();
+        Ok(Explanation {
+            residual_shares: work.scores.residual_shares.col(0).to_vec(),
+            scores: work.scores.scores.col(0).to_vec(),
+            codes,
+        })
+    }
+
+    fn code(&self, dictionary: &Dictionary, sample: &Samples, sigma: f64) -> Vec<(usize, f64)> {
+        let mut kernel_rows = Matrix::default();
+        dictionary
+            .kernel
+            .block(sample, &dictionary.kept, &mut kernel_rows);
+        let mut h = Matrix::zeros(dictionary.n_atoms(), 1);
+        product(
+            h.view_mut(),
+            Write::Replace,
+            dictionary.coefficients.view(),
+            kernel_rows.view().t(),
+        );
+        let LearnerSettings {
+            pursuit,
+            sparsity,
+            error_limit,
+            ..
+        } = *self.settings;
+        let mut coder = SparseCoder::new(pursuit, sparsity, error_limit);
+        coder.prepare(dictionary.atom_gram.view());
+        coder.code(h.col(0), sigma);
+        coder.chosen().collect()
+    }
+}
+
+/// The best and the second best of the scores; of equals the first.
+fn verdict(scores: &[f64]) -> Verdict {
+    let mut class = 0;
+    for (c, score) in scores.iter().enumerate() {
+        if *score > scores[class] {
+            class = c;
+        }
+    }
+    let mut runner_up = class;
+    for (c, score) in scores.iter().enumerate() {
+        if c != class && (runner_up == class || *score > scores[runner_up]) {
+            runner_up = c;
+        }
+    }
+    Verdict {
+        class,
+        runner_up,
+        margin: scores[class] - scores[runner_up],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_verdict_names_the_two_best() {
+        let found = verdict(&[0.1, 0.7, 0.4]);
+        assert_eq!((found.class, found.runner_up), (1, 2));
+        assert!((found.margin - 0.3).abs() < 1e-15);
+        let equal = verdict(&[0.5, 0.5]);
+        assert_eq!((equal.class, equal.runner_up, equal.margin), (0, 1, 0.0));
+        let alone = verdict(&[0.5]);
+        assert_eq!((alone.class, alone.runner_up, alone.margin), (0, 0, 0.0));
+    }
+}
