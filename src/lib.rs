@@ -10,3 +10,5 @@
 //! ```
 
 pub mod math;
+
+pub mod features;
