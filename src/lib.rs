@@ -9,6 +9,6 @@
 //!                        └── math ──┘
 //! ```
 
+pub mod features;
 pub mod math;
 pub mod records;
-pub mod features;

@@ -11,6 +11,9 @@ use super::{FeatureError, Layout, Problem, RejectReason, Rejection, Sample};
 /// The longest frame, in samples, that a recipe may ask for: an hour at 4 kHz.
 const MAX_FRAME_LENGTH: f64 = 14_400_000.0;
 
+/// The largest overlap: more would make many samples out of the same values.
+const MAX_OVERLAP: f64 = 0.95;
+
 /// A frequency band with a name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -64,7 +67,7 @@ pub enum EegMeasure {
     Power {
         /// Length of Welch's segments, at most the frame.
         segment_s: f64,
-        /// Share of a segment that the next one repeats, 0 to below 1.
+        /// Share of a segment that the next one repeats, 0 to 0.95.
         segment_overlap: f64,
         /// Divide by the power of the whole frame without its mean.
         relative: bool,
@@ -79,7 +82,7 @@ pub struct EegRecipe {
     pub channels: ChannelChoice,
     /// Length of a frame.
     pub frame_s: f64,
-    /// Share of a frame that the next one repeats, 0 to below 1.
+    /// Share of a frame that the next one repeats, 0 to 0.95.
     pub overlap: f64,
     /// The bands, in the order of the features.
     pub bands: Vec<Band>,
@@ -126,7 +129,7 @@ impl EegRecipe {
             }
         };
         let positive = |value: f64| value.is_finite() && value > 0.0;
-        let share = |value: f64| (0.0..1.0).contains(&value);
+        let share = |value: f64| (0.0..=MAX_OVERLAP).contains(&value);
 
         if let ChannelChoice::Named(names) = &self.channels {
             let unique: BTreeSet<_> = names.iter().collect();
@@ -143,7 +146,7 @@ impl EegRecipe {
         );
         require(positive(self.frame_s), "frame_s", text);
         let text = format!(
-            "overlap must be 0 or more and below 1, but is {}",
+            "overlap must be 0 to {MAX_OVERLAP}, but is {}",
             self.overlap
         );
         require(share(self.overlap), "overlap", text);
@@ -185,15 +188,15 @@ impl EegRecipe {
                     "edge_margin_hz",
                     text,
                 );
-                let text = format!(
-                    "filter order must be even and 2 to {MAX_ORDER}, but is {order}"
-                );
+                let text =
+                    format!("filter order must be even and 2 to {MAX_ORDER}, but is {order}");
                 require(
                     (2..=MAX_ORDER).contains(&order) && order.is_multiple_of(2),
                     "order",
                     text,
                 );
-                let text = format!("ripple must be more than 0 and at most 20 dB, but is {ripple_db} dB");
+                let text =
+                    format!("ripple must be more than 0 and at most 20 dB, but is {ripple_db} dB");
                 require(ripple_db > 0.0 && ripple_db <= 20.0, "ripple_db", text);
             }
             EegMeasure::Power {
@@ -210,9 +213,8 @@ impl EegRecipe {
                     "segment_s",
                     text,
                 );
-                let text = format!(
-                    "segment overlap must be 0 or more and below 1, but is {segment_overlap}"
-                );
+                let text =
+                    format!("segment overlap must be 0 to {MAX_OVERLAP}, but is {segment_overlap}");
                 require(share(segment_overlap), "segment_overlap", text);
             }
         }
@@ -296,12 +298,13 @@ impl<'a> EegExtractor<'a> {
                 let mut filters = Vec::with_capacity(recipe.bands.len());
                 for band in &recipe.bands {
                     if let Some(design) = recipe.filter_design(band) {
-                        let filter = design.at_rate(rate_hz).map_err(|source| {
-                            FeatureError::Filter {
-                                band: band.name.clone(),
-                                source,
-                            }
-                        })?;
+                        let filter =
+                            design
+                                .at_rate(rate_hz)
+                                .map_err(|source| FeatureError::Filter {
+                                    band: band.name.clone(),
+                                    source,
+                                })?;
                         filters.push((filter, band.width_hz()));
                     }
                 }
@@ -344,7 +347,11 @@ impl<'a> EegExtractor<'a> {
         let bands = &self.recipe.bands;
         channel_names
             .iter()
-            .flat_map(|channel| bands.iter().map(move |band| format!("{channel} {}", band.name)))
+            .flat_map(|channel| {
+                bands
+                    .iter()
+                    .map(move |band| format!("{channel} {}", band.name))
+            })
             .collect()
     }
 
@@ -418,13 +425,13 @@ impl<'a> EegExtractor<'a> {
         let name = |channel: usize| channel_names.get(channel).cloned().unwrap_or_default();
         let mut features = Vec::with_capacity(stretch.len() * self.recipe.bands.len());
         for (channel, signal) in stretch.iter().enumerate() {
-            let frame = signal.get(first..first + self.frame_length).ok_or_else(|| {
-                RejectReason::TooShort {
+            let frame = signal
+                .get(first..first + self.frame_length)
+                .ok_or_else(|| RejectReason::TooShort {
                     channel: name(channel),
                     n_found: signal.len().saturating_sub(first),
                     n_needed: self.frame_length,
-                }
-            })?;
+                })?;
             check_frame(frame, self.recipe.max_peak_to_peak, || name(channel))?;
             self.channel_features(frame, &mut features);
         }

@@ -127,9 +127,7 @@ impl FilterDesign {
         self.check(rate_hz)?;
         let warped = |hz: f64| 4.0 * (PI * hz / rate_hz).tan();
         let (analog, zeros_at_one) = match self.passband {
-            Passband::Low { edge_hz } => {
-                (lowpass(self.prototype, self.order, warped(edge_hz)), 0)
-            }
+            Passband::Low { edge_hz } => (lowpass(self.prototype, self.order, warped(edge_hz)), 0),
             Passband::Band { low_hz, high_hz } => {
                 let degree = self.order / 2;
                 let (low, high) = (warped(low_hz), warped(high_hz));
@@ -290,7 +288,11 @@ fn bilinear(analog: Analog, zeros_at_origin: usize) -> Analog {
 
 /// Groups poles and zeros into sections. The poles nearest the unit circle choose first among the zeros (the nearest
 /// ones, so that no section amplifies much) and run last; the gain goes into the section that runs first.
-fn sections(digital: Analog, mut zeros_at_one: usize, mut zeros_at_minus_one: usize) -> Vec<Section> {
+fn sections(
+    digital: Analog,
+    mut zeros_at_one: usize,
+    mut zeros_at_minus_one: usize,
+) -> Vec<Section> {
     let Analog { poles, gain } = digital;
     // (radius, real part of the leading pole, denominator, number of poles)
     let mut groups: Vec<(f64, f64, [f64; 2], usize)> = poles

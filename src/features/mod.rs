@@ -1,11 +1,81 @@
 //! Features: how a record becomes samples, as plain settings (`FeatureRecipe`) and the signal processing behind them.
 
 pub mod eeg;
+mod eeg_frames;
+pub mod fault;
 pub mod filter;
+pub mod inception;
+mod phase_signals;
+pub mod phases;
+pub mod phasor;
+pub mod resample;
 pub mod spectrum;
+
+pub use eeg::EegRecipe;
+pub use fault::FaultRecipe;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+
+use crate::records::{ReadError, Record};
+
+/// How samples are made from a record.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum FeatureRecipe {
+    /// Band features of EEG frames.
+    Eeg(EegRecipe),
+    /// Windows of fault records.
+    Fault(FaultRecipe),
+}
+
+impl FeatureRecipe {
+    /// What is wrong with the settings, field by field; nothing when the recipe can be used.
+    pub fn problems(&self) -> Vec<Problem> {
+        match self {
+            Self::Eeg(recipe) => recipe.problems(),
+            Self::Fault(recipe) => recipe.problems(),
+        }
+    }
+
+    /// Makes the samples of a record. `keep_going` hears the share done and stops the work by saying false.
+    pub fn extract(
+        &self,
+        record: &Record,
+        keep_going: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<Extraction, FeatureError> {
+        match self {
+            Self::Eeg(recipe) => eeg_frames::extract(recipe, record, keep_going),
+            Self::Fault(recipe) => recipe.extract(record),
+        }
+    }
+}
+
+/// What a recipe made of a record.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Extraction {
+    /// Names of the features, in their order.
+    pub feature_names: Vec<String>,
+    /// How the features lie side by side.
+    pub layout: Layout,
+    /// The samples in order of time.
+    pub samples: Vec<Sample>,
+    /// The stretches left out.
+    pub rejected: Vec<Rejection>,
+    /// What was assumed.
+    pub notes: Vec<String>,
+}
+
+impl Extraction {
+    fn new(feature_names: Vec<String>, layout: Layout) -> Self {
+        Self {
+            feature_names,
+            layout,
+            samples: Vec::new(),
+            rejected: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+}
 
 /// One thing that is wrong with a setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,19 +182,23 @@ pub enum RejectReason {
 }
 
 /// Why a record gives no samples at all.
-#[derive(Debug, Clone, PartialEq, Error)]
+#[derive(Debug, Error)]
 pub enum FeatureError {
     /// A setting of the recipe is wrong.
     #[error("{}", .0.message)]
     Recipe(Problem),
     /// The sampling rate is unknown or no positive number.
-    #[error("sampling rate must be a positive number, but is {rate_hz} Hz: give the rate of the recording")]
+    #[error(
+        "sampling rate must be a positive number, but is {rate_hz} Hz: give the rate of the recording"
+    )]
     Rate {
         /// The rate found.
         rate_hz: f64,
     },
     /// A frame would have too few or too many values.
-    #[error("a frame of {frame_s} s at {rate_hz} Hz has {n_samples} values: 2 to 14400000 are possible")]
+    #[error(
+        "a frame of {frame_s} s at {rate_hz} Hz has {n_samples} values: 2 to 14400000 are possible"
+    )]
     FrameLength {
         /// Length of a frame.
         frame_s: f64,
@@ -156,5 +230,105 @@ pub enum FeatureError {
         resolution_hz: f64,
         /// Half the sampling rate.
         nyquist_hz: f64,
+    },
+    /// The samples could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The record has no value to work with.
+    #[error("the record has no values in the channels used")]
+    NoValues,
+    /// A channel named in the recipe does not exist.
+    #[error("channel {name:?} is not in the record, which has {channels}")]
+    NoChannel {
+        /// The name in the recipe.
+        name: String,
+        /// The first channels of the record.
+        channels: String,
+    },
+    /// Two channels used together have different rates.
+    #[error(
+        "channel {first:?} has {first_hz} Hz but channel {second:?} has {second_hz} Hz: choose channels of one rate"
+    )]
+    UnequalRates {
+        /// The first channel used.
+        first: String,
+        /// Its rate; 0 if unknown.
+        first_hz: f64,
+        /// The channel that differs.
+        second: String,
+        /// Its rate; 0 if unknown.
+        second_hz: f64,
+    },
+    /// Not all six phases were found.
+    #[error("no channel found for {missing} among {channels}: name the channels")]
+    Unmapped {
+        /// The quantities without a channel.
+        missing: String,
+        /// The first channels of the record.
+        channels: String,
+    },
+    /// The nominal frequency is not known.
+    #[error("the record does not tell its nominal frequency: give it (50 or 60 Hz)")]
+    NoFrequency,
+    /// The record has too few samples per cycle.
+    #[error("{rate_hz} Hz is too coarse for a {nominal_hz} Hz grid: {needed_hz} Hz are needed")]
+    TooCoarse {
+        /// Rate of the record.
+        rate_hz: f64,
+        /// Nominal frequency.
+        nominal_hz: f64,
+        /// Rate needed.
+        needed_hz: f64,
+    },
+    /// The record names no trigger.
+    #[error("the record names no trigger: look for a change instead, or give a time")]
+    NoTrigger,
+    /// Nothing changes in the record.
+    #[error(
+        "no signal differs from its previous cycle by more than {threshold} of its normal amplitude: lower the threshold, or give a time"
+    )]
+    NoChange {
+        /// The threshold of the recipe.
+        threshold: f64,
+    },
+    /// The window reaches beyond the record.
+    #[error(
+        "the window from {start_s} to {end_s} s reaches beyond the record ({record_start_s} to {record_end_s} s): use fewer cycles or another start"
+    )]
+    WindowOutside {
+        /// Start of the window.
+        start_s: f64,
+        /// End of the window.
+        end_s: f64,
+        /// Time of the first sample.
+        record_start_s: f64,
+        /// Time of the last sample.
+        record_end_s: f64,
+    },
+    /// The window starts within the first cycle, so there is nothing to scale by.
+    #[error(
+        "there is no whole cycle before the window at {start_s} s to scale by: give bases for per unit"
+    )]
+    NoCycleBefore {
+        /// Start of the window.
+        start_s: f64,
+    },
+    /// The cycle before the window is empty, so there is nothing to scale by.
+    #[error(
+        "{quantity} is zero or missing in the cycle before the window: give bases for per unit"
+    )]
+    NoBase {
+        /// Voltage or current.
+        quantity: &'static str,
+    },
+    /// The times of the samples do not rise.
+    #[error("times must rise, but sample {sample} is at {found_s} s after {before_s} s")]
+    TimesDoNotRise {
+        /// Number of the sample, from 0.
+        sample: usize,
+        /// Time of the sample before.
+        before_s: f64,
+        /// Its own time.
+        found_s: f64,
     },
 }

@@ -128,7 +128,10 @@ mod tests {
                 .sum();
             let expected = windowed / welch.window.iter().map(|w| w * w).sum::<f64>();
             let found = density.iter().sum::<f64>() * welch.resolution_hz();
-            assert!((found - expected).abs() < 1e-10 * expected, "length {length}");
+            assert!(
+                (found - expected).abs() < 1e-10 * expected,
+                "length {length}"
+            );
         }
     }
 
