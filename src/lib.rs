@@ -9,6 +9,8 @@
 //!                        └── math ──┘
 //! ```
 
+pub mod dataset;
 pub mod features;
 pub mod math;
 pub mod records;
+pub mod split;

@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::filter::{Filter, FilterDesign, MAX_ORDER, Passband, Prototype};
 use super::spectrum::{Welch, band_power};
-use super::{FeatureError, Layout, Problem, RejectReason, Rejection, Sample};
+use super::{
+    FeatureError, Layout, Problem, Problems, RejectReason, Rejection, Sample, is_positive,
+};
 
 /// The longest frame, in samples, that a recipe may ask for: an hour at 4 kHz.
 const MAX_FRAME_LENGTH: f64 = 14_400_000.0;
@@ -92,7 +94,7 @@ pub struct EegRecipe {
     pub logarithm: bool,
     /// Number of successive frames whose features are averaged to one sample.
     pub frames_per_sample: usize,
-    /// Leave out frames in which a channel swings by more than this, in the unit of the recording.
+    /// Leave out frames in which a channel swings by more than this, in µV (in the unit of the recording where that is no voltage).
     pub max_peak_to_peak: Option<f64>,
 }
 
@@ -122,60 +124,49 @@ impl EegRecipe {
 
     /// What is wrong with the settings, field by field; nothing when the recipe can be used.
     pub fn problems(&self) -> Vec<Problem> {
-        let mut problems = Vec::new();
-        let mut require = |holds: bool, field: &'static str, message: String| {
-            if !holds {
-                problems.push(Problem { field, message });
-            }
-        };
-        let positive = |value: f64| value.is_finite() && value > 0.0;
-        let share = |value: f64| (0.0..=MAX_OVERLAP).contains(&value);
-
+        let mut problems = Problems::default();
         if let ChannelChoice::Named(names) = &self.channels {
             let unique: BTreeSet<_> = names.iter().collect();
+            let named_once = !names.is_empty() && unique.len() == names.len();
             let text = "name at least one channel, and none twice".to_owned();
-            require(
-                !names.is_empty() && unique.len() == names.len(),
-                "channels",
-                text,
-            );
+            problems.require(named_once, "channels", text);
         }
         let text = format!(
             "frame length must be more than 0 s, but is {} s",
             self.frame_s
         );
-        require(positive(self.frame_s), "frame_s", text);
+        problems.require(is_positive(self.frame_s), "frame_s", text);
         let text = format!(
             "overlap must be 0 to {MAX_OVERLAP}, but is {}",
             self.overlap
         );
-        require(share(self.overlap), "overlap", text);
-        let text = format!(
-            "frames per sample must be 1 to 10000, but is {}",
-            self.frames_per_sample
-        );
-        require(
-            (1..=10_000).contains(&self.frames_per_sample),
-            "frames_per_sample",
-            text,
-        );
+        problems.require(is_overlap(self.overlap), "overlap", text);
+        let n_frames = self.frames_per_sample;
+        let text = format!("frames per sample must be 1 to 10000, but is {n_frames}");
+        problems.require((1..=10_000).contains(&n_frames), "frames_per_sample", text);
         if let Some(limit) = self.max_peak_to_peak {
             let text = format!("peak-to-peak limit must be more than 0, but is {limit}");
-            require(positive(limit), "max_peak_to_peak", text);
+            problems.require(is_positive(limit), "max_peak_to_peak", text);
         }
-        require(
-            !self.bands.is_empty(),
-            "bands",
-            "at least one band is needed".to_owned(),
-        );
-        for band in &self.bands {
+        let text = "at least one band is needed".to_owned();
+        problems.require(!self.bands.is_empty(), "bands", text);
+        for Band {
+            name,
+            low_hz,
+            high_hz,
+        } in &self.bands
+        {
             let text = format!(
-                "band {} must rise from 0 Hz or more, but goes from {} to {} Hz",
-                band.name, band.low_hz, band.high_hz
+                "band {name} must rise from 0 Hz or more, but goes from {low_hz} to {high_hz} Hz"
             );
-            let rises = band.low_hz >= 0.0 && band.high_hz > band.low_hz;
-            require(rises && band.high_hz.is_finite(), "bands", text);
+            let rises = *low_hz >= 0.0 && high_hz > low_hz && high_hz.is_finite();
+            problems.require(rises, "bands", text);
         }
+        self.check_measure(&mut problems);
+        problems.into_list()
+    }
+
+    fn check_measure(&self, problems: &mut Problems) {
         match self.measure {
             EegMeasure::Amplitude {
                 edge_margin_hz,
@@ -183,21 +174,15 @@ impl EegRecipe {
                 ripple_db,
             } => {
                 let text = format!("edge margin must be 0 Hz or more, but is {edge_margin_hz} Hz");
-                require(
-                    edge_margin_hz >= 0.0 && edge_margin_hz.is_finite(),
-                    "edge_margin_hz",
-                    text,
-                );
+                let legal = edge_margin_hz >= 0.0 && edge_margin_hz.is_finite();
+                problems.require(legal, "edge_margin_hz", text);
                 let text =
                     format!("filter order must be even and 2 to {MAX_ORDER}, but is {order}");
-                require(
-                    (2..=MAX_ORDER).contains(&order) && order.is_multiple_of(2),
-                    "order",
-                    text,
-                );
+                let legal = (2..=MAX_ORDER).contains(&order) && order.is_multiple_of(2);
+                problems.require(legal, "order", text);
                 let text =
                     format!("ripple must be more than 0 and at most 20 dB, but is {ripple_db} dB");
-                require(ripple_db > 0.0 && ripple_db <= 20.0, "ripple_db", text);
+                problems.require(ripple_db > 0.0 && ripple_db <= 20.0, "ripple_db", text);
             }
             EegMeasure::Power {
                 segment_s,
@@ -208,17 +193,13 @@ impl EegRecipe {
                     "Welch segments must be longer than 0 s and at most the frame of {} s, but are {segment_s} s",
                     self.frame_s
                 );
-                require(
-                    positive(segment_s) && segment_s <= self.frame_s,
-                    "segment_s",
-                    text,
-                );
+                let legal = is_positive(segment_s) && segment_s <= self.frame_s;
+                problems.require(legal, "segment_s", text);
                 let text =
                     format!("segment overlap must be 0 to {MAX_OVERLAP}, but is {segment_overlap}");
-                require(share(segment_overlap), "segment_overlap", text);
+                problems.require(is_overlap(segment_overlap), "segment_overlap", text);
             }
         }
-        problems
     }
 
     fn filter_design(&self, band: &Band) -> Option<FilterDesign> {
@@ -466,6 +447,10 @@ impl<'a> EegExtractor<'a> {
             }
         }
     }
+}
+
+fn is_overlap(share: f64) -> bool {
+    (0.0..=MAX_OVERLAP).contains(&share)
 }
 
 fn hop(length: usize, overlap: f64) -> usize {

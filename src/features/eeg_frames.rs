@@ -2,7 +2,7 @@
 
 use super::eeg::{ChannelChoice, EegExtractor, EegRecipe};
 use super::{Extraction, FeatureError};
-use crate::records::{ChannelKind, ReadError, Record, Segment};
+use crate::records::{Channel, ChannelKind, ReadError, Record, Segment};
 
 /// Values of each channel that are read at a time, so that a long recording never lies in memory whole.
 const BLOCK_LENGTH: usize = 1 << 16;
@@ -35,7 +35,12 @@ pub(super) fn extract(
             }
             let mut values = Vec::with_capacity(channels.len());
             for channel in &channels {
-                values.push(record.read(*channel, block.first..block.end)?);
+                let mut channel_values = record.read(*channel, block.first..block.end)?;
+                let to_microvolts = microvolts(&record.channels[*channel]);
+                channel_values
+                    .iter_mut()
+                    .for_each(|value| *value *= to_microvolts);
+                values.push(channel_values);
             }
             for start in 0..block.n_starts {
                 let at = start * extractor.sample_hop();
@@ -109,6 +114,12 @@ fn shortest(record: &Record, channels: &[usize]) -> usize {
     lengths.min().unwrap_or(0)
 }
 
+/// Voltages are brought to µV, so that files of different units agree; what is no voltage stays as it is.
+fn microvolts(channel: &Channel) -> f64 {
+    // 1e6 would turn 1e-6 into 0.9999999999999999; recordings in µV stay untouched.
+    channel.unit.volts().map_or(1.0, |volts| volts / 1e-6)
+}
+
 /// A run of samples that is read at once.
 struct Block {
     first: usize,
@@ -158,7 +169,7 @@ mod tests {
     use super::*;
     use crate::features::RejectReason;
     use crate::features::eeg::{Band, EegMeasure};
-    use crate::records::{Channel, Format, Gap, Kind, Unit};
+    use crate::records::{Format, Gap, Kind, Unit};
     use proptest::prelude::*;
     use std::f64::consts::PI;
 
@@ -384,6 +395,33 @@ mod tests {
         assert_eq!(found.samples.len(), expected);
         for (k, sample) in found.samples.iter().enumerate() {
             assert_eq!(sample.start_s, (k * hop) as f64 / RATE_HZ);
+        }
+    }
+
+    #[test]
+    fn recordings_in_volts_and_in_microvolts_give_the_same_features() {
+        let in_microvolts = recording(vec![("Cz", sine(20.0, 10.0, 250))]);
+        let in_volts = {
+            let channel = Channel::analog("Cz", Unit::parse("V"), Some(RATE_HZ), 0);
+            let values = sine(20e-6, 10.0, 250);
+            Record::in_memory(
+                Format::Simulated,
+                Kind::Recording,
+                "volts",
+                vec![(channel, values)],
+            )
+        };
+        let recipe = EegRecipe {
+            max_peak_to_peak: Some(50.0),
+            ..EegRecipe::as_published()
+        };
+        let (first, second) = (run(&recipe, &in_microvolts), run(&recipe, &in_volts));
+        for (x, y) in first.samples[0]
+            .values
+            .iter()
+            .zip(&second.samples[0].values)
+        {
+            assert!((x - y).abs() < 1e-9 * x.abs());
         }
     }
 

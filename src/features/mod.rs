@@ -86,6 +86,27 @@ pub struct Problem {
     pub message: String,
 }
 
+/// Problems collected while settings are looked through.
+#[derive(Default)]
+struct Problems(Vec<Problem>);
+
+impl Problems {
+    fn require(&mut self, holds: bool, field: &'static str, message: String) {
+        if !holds {
+            self.0.push(Problem { field, message });
+        }
+    }
+
+    fn into_list(self) -> Vec<Problem> {
+        self.0
+    }
+}
+
+/// A number that a length, a frequency or a limit can be.
+fn is_positive(value: f64) -> bool {
+    value.is_finite() && value > 0.0
+}
+
 /// How the features of one sample lie side by side, for drawing them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Layout {
@@ -113,6 +134,24 @@ pub enum Layout {
         /// Number of bands.
         n_bands: usize,
     },
+}
+
+impl Layout {
+    /// Number of features the layout describes; `None` where any number fits.
+    pub fn n_features(&self) -> Option<usize> {
+        match *self {
+            Self::Plain => None,
+            Self::Image { n_rows, n_columns } => n_rows.checked_mul(n_columns),
+            Self::Waveform {
+                n_channels,
+                n_points,
+            } => n_channels.checked_mul(n_points),
+            Self::ChannelBand {
+                n_channels,
+                n_bands,
+            } => n_channels.checked_mul(n_bands),
+        }
+    }
 }
 
 /// One sample made from a stretch of a record.

@@ -151,7 +151,8 @@ impl PhaseSignals {
         let times: Vec<f64> = (0..n_samples)
             .map_while(|sample| record.time_s(channels[0], sample))
             .collect();
-        if let Some(at) = times.windows(2).position(|pair| !(pair[1] > pair[0])) {
+        let rises = |pair: &[f64]| pair[1] > pair[0];
+        if let Some(at) = times.windows(2).position(|pair| !rises(pair)) {
             return Err(FeatureError::TimesDoNotRise {
                 sample: at + 1,
                 before_s: times[at],
@@ -168,7 +169,7 @@ impl PhaseSignals {
             .fold(f64::INFINITY, f64::min);
         let most = (MAX_GROWTH * times.len()) as f64;
         let n_points = (duration_s / smallest_s).min(most);
-        if !(n_points >= 1.0) || !duration_s.is_finite() {
+        if n_points.is_nan() || n_points < 1.0 || !duration_s.is_finite() {
             return Err(FeatureError::NoValues);
         }
         self.rate_hz = n_points / duration_s;
