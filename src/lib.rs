@@ -10,3 +10,4 @@
 //! ```
 
 pub mod math;
+pub mod simulate;
