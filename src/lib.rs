@@ -4,10 +4,11 @@
 //! before it (`tests/architecture.rs` checks that):
 //!
 //! ```text
-//! samples ─▶ learner ─▶ evaluation
-//!    ▲          │
-//!    └── math ──┘
+//! files ─▶ records ─▶ samples ─▶ learner ─▶ evaluation
+//!                        ▲          │
+//!                        └── math ──┘
 //! ```
 
 pub mod math;
+pub mod records;
 pub mod simulate;
