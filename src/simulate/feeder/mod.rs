@@ -154,27 +154,4 @@ impl FeederSimulator {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    #[ignore = "writes waveforms for a look from outside"]
-    fn dump() {
-        let simulator = FeederSimulator::new(FeederSettings::default()).expect("defaults");
-        let start = std::time::Instant::now();
-        let mut all = Vec::new();
-        for class in FaultClass::ALL {
-            for index in 0..400 {
-                all.push(
-                    simulator
-                        .waveforms(&simulator.scenario(class, index))
-                        .concatenated(),
-                );
-            }
-        }
-        println!("{:?} for {}", start.elapsed(), all.len());
-        let flat: Vec<f64> = all.concat();
-        let array = ndarray::Array2::from_shape_vec((2000, 1206), flat).expect("shape");
-        ndarray_npy::write_npy("/tmp/feeder.npy", &array).expect("written");
-    }
-}
+mod tests;
