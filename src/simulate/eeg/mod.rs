@@ -41,7 +41,7 @@ impl Default for EegSettings {
             duration_s: 120.0,
             rate_hz: 250.0,
             mains_hz: 50.0,
-            effect: 0.8,
+            effect: 1.2,
         }
     }
 }
