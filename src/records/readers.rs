@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Input, Mode, ReadError, ReadOptions, Record};
+use super::{Input, Mode, ReadError, ReadOptions, Record, edf};
 
 /// One format family: how it is recognised and what reads it.
 pub struct Reader {
@@ -19,7 +19,13 @@ pub struct Reader {
 }
 
 /// All readers; among several that fit, the first wins.
-pub const READERS: &[Reader] = &[];
+pub const READERS: &[Reader] = &[Reader {
+    name: "EDF/BDF",
+    extensions: &["edf", "bdf", "rec"],
+    is_certain: edf::is_certain,
+    is_likely: |_| false,
+    read: edf::read,
+}];
 
 /// Bytes looked at to recognise a format.
 const HEAD_BYTES: u64 = 4096;
