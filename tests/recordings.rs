@@ -85,7 +85,7 @@ fn onsets_count_from_the_first_sample_even_within_a_second() {
         (
             "edf/pyedflib/test_subsecond.edf",
             1.95117,
-            "2020-01-24T04:05:56.39453125",
+            "2020-01-24T04:05:56.3945312",
         ),
         ("edf/pyedflib/test_utf8.edf", 1.55664, "2020-01-24T04:05:56"),
     ] {
@@ -154,4 +154,37 @@ fn files_that_other_readers_refuse_are_read_with_a_warning() {
             .contains("number of data records at byte 236"),
         "{refusal}"
     );
+}
+
+#[test]
+fn brainvision_files_are_read_as_their_facts_say() {
+    let Some(folder) = data_folder() else { return };
+    let n_markers = [
+        ("brainvision/test.vhdr", 13),
+        ("brainvision/test_mixed_lowpass.vhdr", 13),
+        ("brainvision/test_old_layout_latin1_software_filter.vhdr", 1),
+        ("brainvision/test_units.vhdr", 13),
+        ("brainvision/testv2.vhdr", 12),
+    ];
+    for ((name, fact), (same_name, n_annotations)) in
+        facts(&folder, "brainvision").into_iter().zip(n_markers)
+    {
+        assert_eq!(name, same_name);
+        let record = open(&folder, &name);
+        let channels = fact["channels"].as_array().expect("channels are listed");
+        assert_eq!(record.channels.len() as u64, fact["n_channels"], "{name}");
+        assert_eq!(record.annotations.len(), n_annotations, "{name}");
+        for (position, (channel, channel_fact)) in record.channels.iter().zip(channels).enumerate()
+        {
+            assert_eq!(channel.name, channel_fact["name"], "{name}");
+            assert_eq!(channel.rate_hz, fact["rate_hz"].as_f64(), "{name}");
+            assert_eq!(channel.n_samples as u64, fact["n_samples"], "{name}");
+            // The facts are in base units where the unit is known.
+            assert_values(&record, position, channel_fact, channel.unit.in_base, &name);
+        }
+        println!(
+            "{name}: {:?} {:?} {:?}",
+            record.start, record.gaps, record.warnings
+        );
+    }
 }

@@ -4,6 +4,7 @@
 //! reader takes an [`Input`] (a file, or bytes in memory, with the files beside
 //! it) and [`ReadOptions`]; it reads headers at once and samples when asked.
 
+pub mod brainvision;
 mod byte_source;
 pub mod edf;
 mod findings;

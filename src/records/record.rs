@@ -256,6 +256,14 @@ pub struct Annotation {
     pub text: String,
 }
 
+impl Annotation {
+    /// Most annotations kept of a file: one of a letter takes two bytes in some files,
+    /// and forty times that in memory.
+    pub(super) fn most_in(file_bytes: u64) -> usize {
+        usize::try_from(file_bytes / 16 + 100_000).unwrap_or(usize::MAX)
+    }
+}
+
 /// A break in the recording: no sample was taken for a while.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Gap {

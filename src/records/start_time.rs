@@ -51,12 +51,7 @@ impl StartTime {
         if !nanoseconds.is_finite() || nanoseconds.abs() > 1e20 {
             return None;
         }
-        let second_of_day =
-            i128::from(self.hour) * 3600 + i128::from(self.minute) * 60 + i128::from(self.second);
-        let day = i128::from(days_before(self.year, self.month)) + i128::from(self.day) - 1;
-        let total = (day * 86_400 + second_of_day) * 1_000_000_000
-            + i128::from(self.nanosecond)
-            + nanoseconds as i128;
+        let total = self.nanoseconds() + nanoseconds as i128;
         let (year, month, day) =
             date_of(u32::try_from(total.div_euclid(NANOSECONDS_PER_DAY)).ok()?)?;
         let rest = total.rem_euclid(NANOSECONDS_PER_DAY) as u64;
@@ -71,6 +66,19 @@ impl StartTime {
             nanosecond: (rest % 1_000_000_000) as u32,
             utc_offset_min: self.utc_offset_min,
         })
+    }
+
+    /// Seconds from `earlier` to this moment, both taken to be in one zone.
+    pub fn seconds_since(self, earlier: Self) -> f64 {
+        (self.nanoseconds() - earlier.nanoseconds()) as f64 * 1e-9
+    }
+
+    /// Nanoseconds since the start of the year 0.
+    fn nanoseconds(self) -> i128 {
+        let day = i128::from(days_before(self.year, self.month)) + i128::from(self.day) - 1;
+        let second_of_day =
+            i128::from(self.hour) * 3600 + i128::from(self.minute) * 60 + i128::from(self.second);
+        (day * 86_400 + second_of_day) * 1_000_000_000 + i128::from(self.nanosecond)
     }
 }
 

@@ -105,8 +105,7 @@ impl Collector {
         Self {
             timeline: Timeline::default(),
             previous_onset_s: None,
-            // A text of one letter takes two bytes in the file and forty times that here.
-            max_annotations: usize::try_from(file_bytes / 16 + 100_000).unwrap_or(usize::MAX),
+            max_annotations: Annotation::most_in(file_bytes),
             n_dropped: 0,
         }
     }
