@@ -4,12 +4,15 @@
 //! reader takes an [`Input`] (a file, or bytes in memory, with the files beside
 //! it) and [`ReadOptions`]; it reads headers at once and samples when asked.
 
+pub mod brainvision;
 mod byte_source;
+pub mod edf;
 mod findings;
 mod read_error;
 mod readers;
 mod record;
 mod start_time;
+mod text;
 mod unit;
 
 pub use byte_source::{ByteSource, Input};
@@ -18,7 +21,7 @@ pub use read_error::ReadError;
 pub use readers::{READERS, Reader, open, open_with, read};
 pub use record::{
     Annotation, ArrayInfo, Channel, ChannelKind, Format, Gap, GridChannel, GridFacts, Kind,
-    MemorySamples, RateSection, Record, Samples, Scaling, Segment, Source, TimeAxis,
+    MemorySamples, Quantisation, RateSection, Record, Samples, Scaling, Segment, Source, TimeAxis,
 };
 pub use start_time::StartTime;
 pub use unit::{Quantity, Unit};

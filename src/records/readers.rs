@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Input, Mode, ReadError, ReadOptions, Record};
+use super::{Input, Mode, ReadError, ReadOptions, Record, brainvision, edf};
 
 /// One format family: how it is recognised and what reads it.
 pub struct Reader {
@@ -19,7 +19,22 @@ pub struct Reader {
 }
 
 /// All readers; among several that fit, the first wins.
-pub const READERS: &[Reader] = &[];
+pub const READERS: &[Reader] = &[
+    Reader {
+        name: "EDF/BDF",
+        extensions: &["edf", "bdf", "rec"],
+        is_certain: edf::is_certain,
+        is_likely: |_| false,
+        read: edf::read,
+    },
+    Reader {
+        name: "BrainVision",
+        extensions: &["vhdr", "ahdr", "vmrk", "amrk", "eeg", "avg"],
+        is_certain: brainvision::is_certain,
+        is_likely: |_| false,
+        read: brainvision::read,
+    },
+];
 
 /// Bytes looked at to recognise a format.
 const HEAD_BYTES: u64 = 4096;
