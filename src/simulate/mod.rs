@@ -6,6 +6,21 @@ mod random;
 
 pub use random::Interval;
 
+use crate::records::StartTime;
+
+/// The moment at which every simulated record starts: fixed, so that the same settings
+/// give the same file whenever it is made.
+const SIMULATED_START: StartTime = StartTime {
+    year: 2000,
+    month: 1,
+    day: 1,
+    hour: 0,
+    minute: 0,
+    second: 0,
+    nanosecond: 0,
+    utc_offset_min: None,
+};
+
 /// A setting that is out of its range.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{setting} must be {expected}, but is {found}")]

@@ -2,6 +2,7 @@
 
 mod montage;
 mod noise;
+mod record;
 mod subject;
 mod synthesis;
 

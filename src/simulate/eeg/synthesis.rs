@@ -114,10 +114,21 @@ pub(super) fn synthesise(
     for (number, channel) in channels.iter_mut().enumerate() {
         let mut white = White::new(streams.of(Part::Amplifier(number)));
         for value in channel {
-            *value += traits.amplifier_rms_uv * white.next();
+            *value = digitise(*value + traits.amplifier_rms_uv * white.next());
         }
     }
     channels
+}
+
+/// Steps of the converter, a power of two so that every value is exact in binary and in files.
+pub(super) const STEP_UV: f64 = 0.0625;
+/// What the converter can hold in 16 bits with limits of whole µV.
+pub(super) const LIMITS_UV: (f64, f64) = (-2048.0, 2047.0);
+
+/// The amplifier's converter.
+fn digitise(value_uv: f64) -> f64 {
+    let (low, high) = LIMITS_UV;
+    ((value_uv / STEP_UV).round() * STEP_UV).clamp(low, high)
 }
 
 /// Adds `gain` times `signal`.

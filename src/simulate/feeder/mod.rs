@@ -3,6 +3,7 @@
 mod circuit;
 mod network;
 mod phases;
+mod record;
 mod scenario;
 mod transient;
 

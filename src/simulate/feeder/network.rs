@@ -172,6 +172,21 @@ impl FeederNetwork {
         self.sections.iter().map(|section| section.length_km).sum()
     }
 
+    /// Way along the line from the head to a place in a section (0 its start, 1 its end).
+    pub fn distance_km(&self, section: usize, position: f64) -> f64 {
+        let mut distance_km = 0.0;
+        let mut share = position;
+        let mut next = self.sections.get(section);
+        while let Some(section) = next {
+            distance_km += share * section.length_km;
+            share = 1.0;
+            // Bus b ends section b − 1; bus 0 ends none.
+            let before = section.from_bus.checked_sub(1);
+            next = before.and_then(|before| self.sections.get(before));
+        }
+        distance_km
+    }
+
     /// Impedance of one delta branch that takes a third of `three_phase_va` at nominal voltage.
     pub(super) fn delta_branch_impedance(
         &self,
@@ -229,6 +244,15 @@ mod tests {
         let bolted_a = 3.0 * network.nominal_phase_v()
             / Complex64::new(2.0 * z.r1 + z.r0, 2.0 * z.x1 + z.x0).norm();
         assert!((bolted_a - 1000.0).abs() < 20.0, "{bolted_a} A");
+    }
+
+    #[test]
+    fn distances_follow_the_way_from_the_head() {
+        let network = FeederNetwork::default();
+        assert_eq!(network.distance_km(0, 0.5), 0.4);
+        // Second lateral: cable, two trunk sections, then half of 3 km.
+        let distance_km = network.distance_km(6, 0.5);
+        assert!((distance_km - (0.8 + 3.0 + 2.5 + 1.5)).abs() < 1e-12);
     }
 
     #[test]

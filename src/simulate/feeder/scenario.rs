@@ -143,6 +143,14 @@ pub struct Fault {
 }
 
 impl Fault {
+    /// The drawn fault resistance: to earth, between two phases, or of each of three phases.
+    pub fn resistance_ohm(&self, class: FaultClass) -> f64 {
+        match class {
+            FaultClass::LineToLine => 2.0 * self.phase_resistance_ohm,
+            _ => self.phase_resistance_ohm + self.ground_resistance_ohm.unwrap_or(0.0),
+        }
+    }
+
     /// The conductance matrix seen from the phases once the star point is eliminated:
     /// diag(g) − g gᵀ R_g / (1 + R_g Σ g), and diag(g) − g gᵀ / Σ g when isolated.
     fn conductance(&self) -> Coupling<f64> {
