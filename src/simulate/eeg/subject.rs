@@ -60,11 +60,11 @@ pub struct SubjectTraits {
     pub rhythms: [RhythmTraits; 3],
     /// Blinks per minute.
     pub blinks_per_min: f64,
-    /// Typical peak of a blink between the eyes.
+    /// Typical peak of a blink at the frontal pole.
     pub blink_peak_uv: f64,
     /// Bursts of the jaw muscles per minute.
     pub muscle_bursts_per_min: f64,
-    /// Root mean square of such a burst beside the jaw.
+    /// Root mean square of such a burst at its height, at the temple.
     pub muscle_rms_uv: f64,
     /// Amplitude of the mains at each channel.
     pub mains_uv: [f64; N_CHANNELS],
@@ -98,7 +98,7 @@ impl SubjectTraits {
         let beta_uv = 2.2 * (0.4 * gauss(rng)).exp();
         let level_uv = 9.0 * (0.25 * gauss(rng)).exp();
         let background_rms_uv = [0.0; N_CHANNELS].map(|_| level_uv * (0.15 * gauss(rng)).exp());
-        let mains_uv = [0.0; N_CHANNELS].map(|_| 0.7 * (0.6 * gauss(rng)).exp());
+        let mains_uv = [0.0; N_CHANNELS].map(|_| 1.5 * (0.6 * gauss(rng)).exp());
         let rhythms = [
             RhythmTraits {
                 centre_hz: alpha_hz,
@@ -127,7 +127,7 @@ impl SubjectTraits {
             blinks_per_min: Interval::new(4.0, 24.0).uniform(rng),
             blink_peak_uv: Interval::new(70.0, 180.0).uniform(rng),
             muscle_bursts_per_min: Interval::new(0.5, 5.0).uniform(rng),
-            muscle_rms_uv: Interval::new(4.0, 15.0).uniform(rng),
+            muscle_rms_uv: Interval::new(3.0, 12.0).uniform(rng),
             mains_uv,
             amplifier_rms_uv: Interval::new(0.4, 1.0).uniform(rng),
         }

@@ -176,12 +176,14 @@ fn add_rhythm(
     }
 }
 
-/// What an electrode sees of a source at `place` outside the brain.
+/// What each electrode sees of a source outside the brain, relative to the nearest one.
 fn falling_off(place: Position, reach_deg: f64) -> [f64; N_CHANNELS] {
-    positions().map(|electrode| (-angle_between(electrode, place) / reach_deg.to_radians()).exp())
+    let distances = positions().map(|electrode| angle_between(electrode, place));
+    let nearest = distances.into_iter().fold(f64::INFINITY, f64::min);
+    distances.map(|distance| ((nearest - distance) / reach_deg.to_radians()).exp())
 }
 
-/// Blinks: a hump of about 0.4 s, largest between the eyes.
+/// Blinks: a hump of about 0.4 s, largest at the frontal pole.
 fn add_blinks(
     channels: &mut [Vec<f64>],
     traits: &SubjectTraits,

@@ -536,21 +536,73 @@ fn two_thousand_records_take_less_than_five_seconds_on_one_core() {
     assert!(elapsed_s < 5.0, "{elapsed_s} s");
 }
 
-#[test]
-#[ignore = "writes the default data set to the path in ATOMSCOPE_DUMP, for a look from outside"]
-fn dump_the_default_data_set() {
-    let path = std::env::var("ATOMSCOPE_DUMP").expect("ATOMSCOPE_DUMP names a file");
-    let simulator = default_simulator();
-    let mut samples = Vec::new();
-    for class in FaultClass::ALL {
-        for index in 0..400 {
-            samples.extend(
-                simulator
-                    .waveforms(&simulator.scenario(class, index))
-                    .concatenated(),
-            );
-        }
+/// Six waveforms in per unit of their nominal peaks, scaled to unit length.
+fn unit_sample(simulator: &FeederSimulator, class: FaultClass, index: u32) -> Vec<f64> {
+    let network = &simulator.settings().network;
+    let rated_va: f64 = network.consumers.iter().map(|c| c.rated_kva * 1e3).sum();
+    let rated_a = rated_va / (3.0 * network.nominal_phase_v());
+    let mut sample = simulator
+        .waveforms(&simulator.scenario(class, index))
+        .concatenated();
+    let half = sample.len() / 2;
+    for (n, value) in sample.iter_mut().enumerate() {
+        *value /= if n < half {
+            network.nominal_phase_v()
+        } else {
+            rated_a
+        };
     }
-    let array = ndarray::Array2::from_shape_vec((2000, 1206), samples).expect("2000 × 1206");
-    ndarray_npy::write_npy(path, &array).expect("written");
+    let length = sample.iter().map(|x| x * x).sum::<f64>().sqrt();
+    sample.iter().map(|x| x / length).collect()
+}
+
+/// Share of new samples whose class is that of the largest score against the known ones.
+fn share_right(
+    known: &[(Vec<f64>, FaultClass)],
+    new: &[(Vec<f64>, FaultClass)],
+    score: impl Fn(f64) -> f64,
+) -> f64 {
+    let right = new.iter().filter(|(x, class)| {
+        let mut scores = [0.0_f64; 5];
+        for (y, label) in known {
+            let product: f64 = x.iter().zip(y).map(|(a, b)| a * b).sum();
+            scores[label.label()] += score(product);
+        }
+        let best = (0..5).max_by(|&p, &q| scores[p].total_cmp(&scores[q]));
+        best == Some(class.label())
+    });
+    right.count() as f64 / new.len() as f64
+}
+
+#[test]
+fn the_classes_differ_by_shape_and_not_by_their_mean() {
+    let simulator = default_simulator();
+    let samples = |indices: std::ops::Range<u32>| -> Vec<(Vec<f64>, FaultClass)> {
+        let draw = |class| indices.clone().map(move |index| (class, index));
+        let all = FaultClass::ALL.into_iter().flat_map(draw);
+        all.map(|(class, index)| (unit_sample(&simulator, class, index), class))
+            .collect()
+    };
+    let (known, new) = (samples(0..120), samples(120..180));
+    // The inception angle turns every waveform, so a mean tells next to nothing …
+    let by_mean = share_right(&known, &new, |product| product);
+    // … while neighbours (a steep kernel) do, though not always.
+    let by_neighbours = share_right(&known, &new, |product| (200.0 * (product - 1.0)).exp());
+    println!("by class means {by_mean:.3}, by neighbours {by_neighbours:.3}");
+    assert!(by_mean < 0.5, "class means alone score {by_mean}");
+    assert!(
+        (0.6..0.97).contains(&by_neighbours),
+        "neighbours score {by_neighbours}"
+    );
+}
+
+#[test]
+fn settings_survive_a_file_and_a_misspelt_one_is_refused() {
+    let settings = FeederSettings::default();
+    let text = ron::to_string(&settings).expect("written");
+    assert_eq!(ron::from_str::<FeederSettings>(&text), Ok(settings.clone()));
+    let short = "(ranges: (load_unbalance: 0.2))";
+    assert_eq!(ron::from_str::<FeederSettings>(short), Ok(settings));
+    let refusal = ron::from_str::<FeederSettings>("(cycles: 1)").expect_err("misspelt");
+    assert!(refusal.to_string().contains("cycles"), "{refusal}");
 }
