@@ -168,22 +168,18 @@ fn illegal_settings_are_refused_with_name_range_and_value() {
 /// Log power of five bands at every electrode, second by second: (features, subject).
 fn features(simulator: &EegSimulator) -> Vec<(Vec<f64>, usize)> {
     let bands = [1..4, 4..8, 8..13, 13..30, 30..45];
-    let n_subjects = simulator.settings().subjects_per_class;
     let mut samples = Vec::new();
-    for class in SubjectClass::ALL {
-        for index in 0..n_subjects {
-            let subject = class.label() * n_subjects + index;
-            let recording = simulator.recording(class, index as u32);
-            for second in 0..simulator.settings().duration_s as usize {
-                let of_channel = |values: &Vec<f64>| {
-                    let power = segment_spectrum(&values[second * 250..(second + 1) * 250]);
-                    bands
-                        .clone()
-                        .map(|band| power[band].iter().sum::<f64>().ln())
-                };
-                let row = recording.channels_uv.iter().flat_map(of_channel).collect();
-                samples.push((row, subject));
-            }
+    for (subject, (class, index)) in simulator.subjects().enumerate() {
+        let recording = simulator.recording(class, index);
+        for second in 0..simulator.settings().duration_s as usize {
+            let of_channel = |values: &Vec<f64>| {
+                let power = segment_spectrum(&values[second * 250..(second + 1) * 250]);
+                bands
+                    .clone()
+                    .map(|band| power[band].iter().sum::<f64>().ln())
+            };
+            let row = recording.channels_uv.iter().flat_map(of_channel).collect();
+            samples.push((row, subject));
         }
     }
     samples
@@ -193,7 +189,7 @@ fn features(simulator: &EegSimulator) -> Vec<(Vec<f64>, usize)> {
 /// among those of other subjects.
 fn nearest_neighbour_scores(simulator: &EegSimulator) -> (f64, f64) {
     let samples = features(simulator);
-    let n_subjects = simulator.settings().subjects_per_class;
+    let per_class = simulator.settings().subjects_per_class as usize;
     let mut right = (0, 0);
     for (i, (x, subject)) in samples.iter().enumerate() {
         let (mut nearest, mut nearest_other) = ((f64::INFINITY, 0), (f64::INFINITY, 0));
@@ -206,7 +202,7 @@ fn nearest_neighbour_scores(simulator: &EegSimulator) -> (f64, f64) {
                 nearest_other = (distance, *owner);
             }
         }
-        let class = |subject: usize| subject / n_subjects;
+        let class = |subject: usize| subject / per_class;
         right.0 += usize::from(class(nearest.1) == class(*subject));
         right.1 += usize::from(class(nearest_other.1) == class(*subject));
     }

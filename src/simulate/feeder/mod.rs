@@ -1,4 +1,53 @@
 //! Short circuits on a 20 kV distribution feeder, solved in time as EMTP does.
+//!
+//! # Network
+//!
+//! An ideal three-phase source behind its impedance feeds a tree of line sections
+//! with consumers at their ends ([`FeederNetwork`]). A section is a series branch
+//! of mutually coupled R and L,
+//!
+//! ```text
+//! u = R i + L di/dt,   R = [[s m m] [m s m] [m m s]],   s = (r0 + 2 r1)/3,   m = (r0 − r1)/3
+//! ```
+//!
+//! (L alike from x0/ω and x1/ω): a transposed line with the given sequence
+//! impedances. Consumers are RL branches in delta, since Dyn transformers let no
+//! zero-sequence current pass; their three branches differ (unbalance). A fault is a
+//! star of resistances at any point of any section, isolated or earthed:
+//!
+//! | class | star |
+//! |---|---|
+//! | SLG | R_f from one phase to earth |
+//! | LL | R_f between two phases |
+//! | LLG | from two phases each (1 − k) R_f to a common point, k R_f from there to earth, k = 0.1 to 0.9 |
+//! | LLL | R_f from each phase to an isolated common point |
+//!
+//! The default is a feeder of 23 km and 5.3 MVA: 0.8 km of 185 mm² cable, then
+//! overhead lines of 126 mm² (trunk) and 73 mm² (laterals), behind a 63/20 kV, 30 MVA
+//! transformer (193 MVA at the bus) whose earthing transformer limits earth faults to
+//! 1 kA. Impedances are typical catalogue values; R0 of the overhead lines follows
+//! Carson's earth return. Capacitances are left out: they would add a charging current
+//! of about 1.5 A (one per cent of the rated current) and, for some milliseconds after
+//! inception, a ringing of a few kHz, which real recorders mostly filter out.
+//!
+//! # What is drawn ([`FaultRanges`])
+//!
+//! Place uniform over all metres of line, phases uniform over all choices, R_f
+//! log-uniform 0.01 to 50 Ω, inception angle 0 to 360°, each consumer 30 to 100 % of its
+//! rating at a power factor of 0.80 to 0.97 with ± 20 % between its branches, source 0.95 to
+//! 1.05 pu. Of the records without fault, half see a consumer switched on at time
+//! zero. Every record has its own stream of the seed: it depends on seed, class and
+//! number alone.
+//!
+//! # Solution
+//!
+//! The phasor solution before inception gives the initial state. Trapezoidal companion
+//! models then step it ([`FeederSettings::steps_per_sample`] steps between two
+//! samples), with two half steps of backward Euler at inception so that the jump of the
+//! voltages leaves no oscillation from step to step. The sample at inception shows
+//! the network just before it. The tests hold the solution against symmetrical
+//! components (0.2 %), against finer steps (0.06 % of the peak, falling by four with every
+//! halving) and against Kirchhoff's law.
 
 mod circuit;
 mod network;
@@ -23,7 +72,7 @@ pub struct FeederSettings {
     /// Seed of all random draws.
     pub seed: u64,
     /// Records of each class.
-    pub records_per_class: usize,
+    pub records_per_class: u32,
     /// Samples in one cycle of the network's frequency.
     pub samples_per_cycle: usize,
     /// Cycles before inception that a record shows.
@@ -57,8 +106,9 @@ impl FeederSettings {
     /// Everything that is out of range, for the text beside each field.
     pub fn problems(&self) -> Vec<SettingProblem> {
         let mut problems = Vec::new();
+        let per_class = self.records_per_class;
+        check_value("records_per_class", per_class, 1, 1_000_000, &mut problems);
         let counts = [
-            ("records_per_class", self.records_per_class, 1, 1_000_000),
             ("samples_per_cycle", self.samples_per_cycle, 8, 10_000),
             ("cycles_before", self.cycles_before, 0, 1000),
             ("cycles_after", self.cycles_after, 1, 1000),
@@ -117,6 +167,13 @@ impl FeederSimulator {
     /// Samples per second of its records.
     pub fn rate_hz(&self) -> f64 {
         self.settings.network.frequency_hz * self.settings.samples_per_cycle as f64
+    }
+
+    /// Every record of the settings: class and number within the class.
+    pub fn records(&self) -> impl Iterator<Item = (FaultClass, u32)> + use<> {
+        let count = self.settings.records_per_class;
+        let of = move |class| (0..count).map(move |index| (class, index));
+        FaultClass::ALL.into_iter().flat_map(of)
     }
 
     /// Draws record `index` of `class`, whatever the number of records.
