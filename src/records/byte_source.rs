@@ -212,6 +212,21 @@ impl Input {
         }
     }
 
+    /// Names of the files beside this one, in alphabetical order.
+    pub fn names_beside(&self) -> Vec<String> {
+        let mut names: Vec<String> = match &self.beside {
+            Beside::Memory(files) => files.iter().map(|(name, _)| name.clone()).collect(),
+            Beside::Folder => std::fs::read_dir(self.folder())
+                .into_iter()
+                .flatten()
+                .filter_map(Result::ok)
+                .map(|entry| entry.file_name().to_string_lossy().into_owned())
+                .collect(),
+        };
+        names.sort_unstable();
+        names
+    }
+
     /// The file of the same stem with another extension (without the dot).
     pub fn companion_with_extension(&self, ending: &str) -> Result<Option<ByteSource>, ReadError> {
         let name = self.path().with_extension(ending);

@@ -5,11 +5,14 @@
 //! it) and [`ReadOptions`]; it reads headers at once and samples when asked.
 
 mod byte_source;
+pub mod comtrade;
 mod findings;
 mod read_error;
 mod readers;
 mod record;
+mod source_reader;
 mod start_time;
+mod text_encoding;
 mod unit;
 
 pub use byte_source::{ByteSource, Input};

@@ -19,7 +19,7 @@ pub struct Reader {
 }
 
 /// All readers; among several that fit, the first wins.
-pub const READERS: &[Reader] = &[];
+pub const READERS: &[Reader] = &[super::comtrade::READER];
 
 /// Bytes looked at to recognise a format.
 const HEAD_BYTES: u64 = 4096;
