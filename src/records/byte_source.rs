@@ -236,6 +236,14 @@ impl Input {
         }
     }
 
+    /// The same folder, seen from one of its other files.
+    pub fn seen_from(&self, bytes: ByteSource) -> Self {
+        Self {
+            bytes,
+            beside: self.beside.clone(),
+        }
+    }
+
     fn folder(&self) -> PathBuf {
         match self.path().parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),

@@ -2,77 +2,59 @@
 
 use std::io::{BufRead, BufReader};
 
+use crate::records::number_column::{NumberColumn, parse_whole};
 use crate::records::source_reader::SourceReader;
+use crate::records::text::quoted;
 use crate::records::{ByteSource, Findings, Place, ReadError, Samples};
 
 use super::configuration::{Configuration, DataType};
-use super::lines::quoted;
 use super::scale::Scale;
 
 /// Bytes read at once.
 const BLOCK_BYTES: usize = 1 << 18;
-/// A stored number that is blank or unreadable.
-const MISSING_WHOLE: i32 = i32::MIN;
 /// A state that is blank or unreadable.
 const MISSING_STATE: u8 = u8::MAX;
 
 /// The stored numbers of one channel.
 #[derive(Debug)]
 enum Column {
-    /// All of them whole: as recorders write them.
-    Whole(Vec<i32>),
-    /// Some of them not.
-    Real(Vec<f64>),
-    /// States of a digital channel.
+    /// Of an analog channel.
+    Numbers(NumberColumn),
+    /// Of a digital channel.
     States(Vec<u8>),
 }
 
+/// A field that is neither blank nor a number.
+struct Unreadable;
+
 impl Column {
+    /// Adds a field; one that is blank or cannot be read counts as missing.
     fn push(&mut self, field: &[u8]) -> Result<(), Unreadable> {
         match self {
             Column::States(states) => {
                 let state = match field {
-                    b"0" => Ok(0),
-                    b"1" => Ok(1),
-                    b"" => Ok(MISSING_STATE),
-                    _ => Err(Unreadable),
+                    b"0" => Some(0),
+                    b"1" => Some(1),
+                    _ => None,
                 };
                 states.push(state.unwrap_or(MISSING_STATE));
-                state.map(|_| ())
+                readable(state.is_some(), field)
             }
-            Column::Whole(numbers) => {
-                if let Some(number) = whole_number(field) {
-                    numbers.push(number);
+            Column::Numbers(numbers) => {
+                if let Some(whole) = parse_whole(field) {
+                    numbers.push_whole(whole);
                     return Ok(());
                 }
-                if field.is_empty() {
-                    numbers.push(MISSING_WHOLE);
-                    return Ok(());
-                }
-                let Some(number) = real_number(field) else {
-                    numbers.push(MISSING_WHOLE);
-                    return Err(Unreadable);
-                };
-                let mut reals: Vec<f64> = numbers.iter().map(|n| from_whole(*n)).collect();
-                reals.push(number);
-                *self = Column::Real(reals);
-                Ok(())
-            }
-            Column::Real(numbers) => {
                 let number = real_number(field);
                 numbers.push(number.unwrap_or(f64::NAN));
-                match number {
-                    None if !field.is_empty() => Err(Unreadable),
-                    _ => Ok(()),
-                }
+                readable(number.is_some(), field)
             }
         }
     }
 
     fn stored(&self, row: usize) -> f64 {
         match self {
-            Column::Whole(numbers) => numbers.get(row).map_or(f64::NAN, |n| from_whole(*n)),
-            Column::Real(numbers) => numbers.get(row).copied().unwrap_or(f64::NAN),
+            Column::Numbers(numbers) => numbers.get(row),
             Column::States(states) => match states.get(row) {
                 Some(&MISSING_STATE) | None => f64::NAN,
                 Some(&state) => f64::from(state),
@@ -81,37 +63,12 @@ impl Column {
     }
 }
 
-/// A field that is neither blank nor a number.
-#[derive(Clone, Copy)]
-struct Unreadable;
-
-fn from_whole(number: i32) -> f64 {
-    if number == MISSING_WHOLE {
-        f64::NAN
+fn readable(has_value: bool, field: &[u8]) -> Result<(), Unreadable> {
+    if has_value || field.is_empty() {
+        Ok(())
     } else {
-        f64::from(number)
+        Err(Unreadable)
     }
-}
-
-/// A whole number of at most nine digits, the common case.
-fn whole_number(field: &[u8]) -> Option<i32> {
-    let (negative, digits) = match field {
-        [b'-', rest @ ..] => (true, rest),
-        [b'+', rest @ ..] => (false, rest),
-        rest => (false, rest),
-    };
-    if digits.is_empty() || digits.len() > 9 {
-        return None;
-    }
-    let mut number = 0_i32;
-    for digit in digits {
-        let digit = digit.wrapping_sub(b'0');
-        if digit > 9 {
-            return None;
-        }
-        number = number * 10 + i32::from(digit);
-    }
-    Some(if negative { -number } else { number })
 }
 
 fn real_number(field: &[u8]) -> Option<f64> {
@@ -245,7 +202,7 @@ impl RowCollector {
         let analog = configuration
             .analog
             .iter()
-            .map(|_| Column::Whole(Vec::new()));
+            .map(|_| Column::Numbers(NumberColumn::new()));
         let digital = configuration
             .digital
             .iter()

@@ -2,9 +2,10 @@
 //!
 //! Field names follow IEEE C37.111-1991, -1999 and -2013 (IEC 60255-24).
 
+use crate::records::text::quoted;
 use crate::records::{Findings, Place, ReadError, Scaling};
 
-use super::lines::{BlankFields, Line, parse_count, quoted, split_lines};
+use super::lines::{BlankFields, Line, parse_count, split_lines};
 use super::moment::{self, Moment};
 
 /// The revision whose layout a record follows.
@@ -273,7 +274,10 @@ impl Configuration {
         for line in moments {
             let moment = moment::parse(line.field(0), line.field(1), self.revision);
             let found = quoted(&line.fields.join(","));
+            // Blank fields are how the standard says that a time is unknown.
+            let is_blank = line.n_used() == 0;
             match moment {
+                None if is_blank => {}
                 None => {
                     let assumed = "it is taken as unknown";
                     findings.breach(line.place(), "date and time", found, "one", assumed)?;

@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use crate::records::text::quoted;
 use crate::records::{Findings, Place, ReadError};
 
 /// One line of a configuration, cut into trimmed fields.
@@ -45,17 +46,6 @@ impl<'a> Line<'a> {
             Some(value) => Ok(Some(value)),
             None => Err(findings.refusal(self.place(), name, quoted(text), "a finite number")),
         }
-    }
-}
-
-/// A field as it stands in a message: quoted, cut if very long.
-pub(super) fn quoted(text: &str) -> String {
-    const SHOWN: usize = 40;
-    if text.chars().nth(SHOWN).is_none() {
-        format!("{text:?}")
-    } else {
-        let start: String = text.chars().take(SHOWN).collect();
-        format!("{start:?}…")
     }
 }
 

@@ -8,27 +8,20 @@ mod lines;
 mod moment;
 mod scale;
 mod timeline;
+mod writer;
 
 use std::sync::Arc;
 
 use super::text_encoding;
 use super::{
     ByteSource, Channel, ChannelKind, Findings, Format, GridChannel, GridFacts, Input, Kind, Place,
-    ReadError, ReadOptions, Reader, Record, Samples, Source, Unit,
+    ReadError, ReadOptions, Record, Samples, Source, Unit,
 };
 use ascii::AsciiSamples;
 use binary::BinarySamples;
 use configuration::{Configuration, DataType, Revision};
 use timeline::Timeline;
-
-/// The reader of this format family.
-pub(super) const READER: Reader = Reader {
-    name: "COMTRADE",
-    extensions: &["cfg", "cff", "dat", "hdr", "inf"],
-    is_certain: combined::is_combined,
-    is_likely: |_| false,
-    read,
-};
+pub use writer::{Files as WrittenFiles, Storage, encode, write_files};
 
 /// Longest configuration that is taken for one; the largest seen has 40 kB.
 const MAX_CONFIGURATION_BYTES: u64 = 64 << 20;
@@ -38,6 +31,11 @@ struct Files {
     configuration: (ByteSource, u64, u64),
     data: (ByteSource, u64, u64),
     data_type: Option<DataType>,
+}
+
+/// Whether the first bytes are those of a combined file.
+pub(super) fn is_certain(head: &[u8]) -> bool {
+    combined::is_combined(head)
 }
 
 /// Reads a fault record from any of its files.

@@ -91,6 +91,51 @@ pub(super) fn seconds_between(from: &StartTime, to: &StartTime) -> f64 {
     whole as f64 + nanoseconds as f64 * 1e-9
 }
 
+/// The moment `seconds` after `start`, cut to nanoseconds.
+pub(super) fn later(start: &StartTime, seconds: f64) -> StartTime {
+    const DAY_NS: i128 = 86_400_000_000_000;
+    let of_day_s =
+        i64::from(start.hour) * 3600 + i64::from(start.minute) * 60 + i64::from(start.second);
+    let start_ns = i128::from(of_day_s) * 1_000_000_000 + i128::from(start.nanosecond);
+    let end_ns = start_ns.saturating_add((seconds * 1e9).round() as i128);
+    let days = days_from_epoch(start).saturating_add(end_ns.div_euclid(DAY_NS) as i64);
+    let of_day_ns = end_ns.rem_euclid(DAY_NS);
+    let of_day_s = (of_day_ns / 1_000_000_000) as u32;
+    let (year, month, day) = civil_date(days);
+    StartTime {
+        year,
+        month,
+        day,
+        hour: (of_day_s / 3600) as u8,
+        minute: (of_day_s / 60 % 60) as u8,
+        second: (of_day_s % 60) as u8,
+        nanosecond: (of_day_ns % 1_000_000_000) as u32,
+        utc_offset_min: start.utc_offset_min,
+    }
+}
+
+/// Year, month and day of a number of days since 1970-01-01: the inverse of
+/// [`days_from_epoch`], found by stepping from the mean length of a year.
+fn civil_date(days: i64) -> (u16, u8, u8) {
+    let at = |year: u16, month: u8, day: u8| {
+        StartTime::new((year, month, day), (0, 0, 0), 0).map(|t| days_from_epoch(&t))
+    };
+    let guess = 1970 + (days as f64 / 365.2425).floor() as i64;
+    let mut year = u16::try_from(guess.clamp(1, 9998)).unwrap_or(1970);
+    if at(year + 1, 1, 1).is_some_and(|first| first <= days) {
+        year += 1;
+    } else if at(year, 1, 1).is_some_and(|first| first > days) {
+        year -= 1;
+    }
+    let month = (1..=12)
+        .rev()
+        .find(|month| at(year, *month, 1).is_some_and(|first| first <= days));
+    let month = month.unwrap_or(1);
+    let first = at(year, month, 1).unwrap_or(days);
+    let day = (days - first + 1).clamp(1, 31);
+    (year, month, day as u8)
+}
+
 /// Days since 1970-01-01 in the Gregorian calendar, years counted from March
 /// so that the leap day is the last of a year.
 fn days_from_epoch(t: &StartTime) -> i64 {
@@ -117,6 +162,16 @@ pub(super) fn utc_offset_min(code: &str) -> Option<i16> {
     };
     ((0..=14).contains(&hours) && (0..60).contains(&minutes))
         .then_some(sign * (hours * 60 + minutes))
+}
+
+/// The time code of minutes east of Greenwich: `-5h30`.
+pub(super) fn time_code(offset_min: i16) -> String {
+    let sign = if offset_min < 0 { "-" } else { "" };
+    let minutes = offset_min.unsigned_abs();
+    match (minutes / 60, minutes % 60) {
+        (hours, 0) => format!("{sign}{hours}"),
+        (hours, minutes) => format!("{sign}{hours}h{minutes:02}"),
+    }
 }
 
 #[cfg(test)]
@@ -170,7 +225,20 @@ mod tests {
     }
 
     #[test]
+    fn a_later_moment_is_as_many_seconds_away() {
+        let start = parse("31/12/2023", "23:59:59.9", Revision::R1999).expect("readable");
+        for seconds in [0.0, 0.3, 86_400.0, 60.0 * 86_400.5, -1.0, 1e9] {
+            let end = later(&start.time, seconds);
+            assert_eq!(seconds_between(&start.time, &end), seconds, "{end}");
+        }
+        assert_eq!(later(&start.time, 0.3).to_string(), "2024-01-01T00:00:00.2");
+    }
+
+    #[test]
     fn time_codes_become_minutes() {
+        for minutes in [-330, 0, 540, 345] {
+            assert_eq!(utc_offset_min(&time_code(minutes)), Some(minutes));
+        }
         assert_eq!(utc_offset_min("-5h30"), Some(-330));
         assert_eq!(utc_offset_min("0"), Some(0));
         assert_eq!(utc_offset_min("+9"), Some(540));
