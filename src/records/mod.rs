@@ -8,6 +8,8 @@ pub mod brainvision;
 mod byte_source;
 pub mod edf;
 mod findings;
+pub mod mat;
+mod numbers;
 mod read_error;
 mod readers;
 mod record;
@@ -17,6 +19,7 @@ mod unit;
 
 pub use byte_source::{ByteSource, Input};
 pub use findings::{Findings, Mode, Place, ReadOptions, Warning};
+pub use numbers::{Number, Stored, StridedSamples};
 pub use read_error::ReadError;
 pub use readers::{READERS, Reader, open, open_with, read};
 pub use record::{

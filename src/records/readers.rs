@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Input, Mode, ReadError, ReadOptions, Record, brainvision, edf};
+use super::{Input, Mode, ReadError, ReadOptions, Record, brainvision, edf, mat};
 
 /// One format family: how it is recognised and what reads it.
 pub struct Reader {
@@ -33,6 +33,13 @@ pub const READERS: &[Reader] = &[
         is_certain: brainvision::is_certain,
         is_likely: |_| false,
         read: brainvision::read,
+    },
+    Reader {
+        name: "MATLAB and EEGLAB",
+        extensions: &["mat", "set"],
+        is_certain: mat::is_certain,
+        is_likely: mat::is_likely,
+        read: mat::read,
     },
 ];
 
