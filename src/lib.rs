@@ -11,3 +11,5 @@
 
 pub mod math;
 pub mod records;
+
+pub mod cli;

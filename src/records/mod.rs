@@ -10,9 +10,11 @@ mod byte_source;
 pub mod comtrade;
 pub mod edf;
 mod findings;
+pub mod mat;
 pub mod npy;
 pub mod npz;
 mod number_column;
+mod numbers;
 mod read_error;
 mod readers;
 mod record;
@@ -26,6 +28,7 @@ mod zip;
 
 pub use byte_source::{ByteSource, Input};
 pub use findings::{Findings, Mode, Place, ReadOptions, Warning};
+pub use numbers::{Number, Stored, StridedSamples};
 pub use read_error::ReadError;
 pub use readers::{READERS, Reader, open, open_with, read};
 pub use record::{

@@ -6,15 +6,13 @@ use ndarray::{ArrayD, IxDyn, ShapeBuilder};
 
 use super::text::quoted;
 use super::{
-    ArrayInfo, ByteSource, Channel, Findings, Format, Input, Kind, Place, ReadError, ReadOptions,
-    Record, Samples, Source, Unit,
+    ArrayInfo, ByteSource, Channel, Findings, Format, Input, Kind, Number, Place, ReadError,
+    ReadOptions, Record, Samples, Source, Stored, Unit,
 };
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 /// Longest header read; that of a plain array has some hundred bytes.
 const MAX_HEADER_BYTES: u64 = 1 << 20;
-/// Bytes read at once.
-const BLOCK_BYTES: usize = 1 << 18;
 /// Most channels made of an array.
 const MAX_CHANNELS: usize = 1 << 16;
 
@@ -82,92 +80,27 @@ pub(super) fn record_of(
     Ok(record)
 }
 
-/// Type of the elements.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Element {
-    Bool,
-    I8,
-    U8,
-    I16,
-    U16,
-    I32,
-    U32,
-    I64,
-    U64,
-    F16,
-    F32,
-    F64,
-}
-
-impl Element {
-    fn size(self) -> usize {
-        match self {
-            Element::Bool | Element::I8 | Element::U8 => 1,
-            Element::I16 | Element::U16 | Element::F16 => 2,
-            Element::I32 | Element::U32 | Element::F32 => 4,
-            Element::I64 | Element::U64 | Element::F64 => 8,
-        }
-    }
-
-    /// From NumPy's description without the byte order: `f8`, `i2`, …
-    fn parse(text: &str) -> Option<Element> {
-        Some(match text {
-            "b1" | "?" => Element::Bool,
-            "i1" => Element::I8,
-            "u1" => Element::U8,
-            "i2" => Element::I16,
-            "u2" => Element::U16,
-            "i4" => Element::I32,
-            "u4" => Element::U32,
-            "i8" => Element::I64,
-            "u8" => Element::U64,
-            "f2" => Element::F16,
-            "f4" => Element::F32,
-            "f8" => Element::F64,
-            _ => return None,
-        })
-    }
-
-    /// The value of one element in little-endian order.
-    fn value(self, bytes: [u8; 8]) -> f64 {
-        let bits = u64::from_le_bytes(bytes);
-        match self {
-            Element::Bool => f64::from(u8::from(bits != 0)),
-            Element::I8 => f64::from((bits as u8).cast_signed()),
-            Element::U8 => f64::from(bits as u8),
-            Element::I16 => f64::from((bits as u16).cast_signed()),
-            Element::U16 => f64::from(bits as u16),
-            Element::I32 => f64::from((bits as u32).cast_signed()),
-            Element::U32 => f64::from(bits as u32),
-            Element::I64 => bits.cast_signed() as f64,
-            Element::U64 => bits as f64,
-            Element::F16 => half_precision(bits as u16),
-            Element::F32 => f64::from(f32::from_bits(bits as u32)),
-            Element::F64 => f64::from_bits(bits),
-        }
-    }
-}
-
-/// IEEE 754 half precision: 1 sign, 5 exponent, 10 fraction bits.
-fn half_precision(bits: u16) -> f64 {
-    let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
-    let exponent = i32::from((bits >> 10) & 0x1f);
-    let fraction = f64::from(bits & 0x3ff);
-    sign * match exponent {
-        0 => fraction * 2f64.powi(-24),
-        0x1f if fraction == 0.0 => f64::INFINITY,
-        0x1f => f64::NAN,
-        _ => (1.0 + fraction / 1024.0) * 2f64.powi(exponent - 15),
-    }
+/// The element type of NumPy's description without the byte order: `f8`, `i2`, …
+fn element_type(text: &str) -> Option<Number> {
+    Some(match text {
+        "i1" => Number::Int8,
+        "b1" | "?" | "u1" => Number::Uint8,
+        "i2" => Number::Int16,
+        "u2" => Number::Uint16,
+        "i4" => Number::Int32,
+        "u4" => Number::Uint32,
+        "i8" => Number::Int64,
+        "u8" => Number::Uint64,
+        "f4" => Number::Float32,
+        "f8" => Number::Float64,
+        _ => return None,
+    })
 }
 
 /// An array in a byte source.
 #[derive(Debug, Clone)]
 pub(super) struct NpyArray {
-    source: ByteSource,
-    data_start: u64,
-    element: Element,
-    big_endian: bool,
+    elements: Stored,
     column_major: bool,
     shape: Vec<usize>,
 }
@@ -193,11 +126,11 @@ impl NpyArray {
         let description = dictionary_value(&header, "descr")
             .ok_or_else(|| refuse("descr", "missing", "the type of the elements"))?;
         let description = description.trim_matches(['\'', '"']);
-        let (big_endian, kind) = match description.strip_prefix('>') {
+        let (is_big_endian, kind) = match description.strip_prefix('>') {
             Some(kind) => (true, kind),
             None => (false, description.trim_start_matches(['<', '|', '='])),
         };
-        let Some(element) = Element::parse(kind) else {
+        let Some(number) = element_type(kind) else {
             return Err(ReadError::Unsupported {
                 path: source.path().to_owned(),
                 what: format!("element type {}", quoted(description)),
@@ -215,10 +148,12 @@ impl NpyArray {
         let shape = parse_shape(&shape_text)
             .ok_or_else(|| refuse("shape", &shape_text, "whole numbers in parentheses"))?;
         let array = NpyArray {
-            source,
-            data_start,
-            element,
-            big_endian,
+            elements: Stored {
+                bytes: source,
+                offset: data_start,
+                number,
+                is_big_endian,
+            },
             column_major,
             shape,
         };
@@ -233,11 +168,17 @@ impl NpyArray {
     }
 
     fn check_length(&self, findings: &Findings) -> Result<(), ReadError> {
-        let n_present = self.source.len().saturating_sub(self.data_start);
+        let Stored {
+            bytes,
+            offset,
+            number,
+            ..
+        } = &self.elements;
+        let n_present = bytes.len().saturating_sub(*offset);
         let n_bytes = self
             .shape
             .iter()
-            .try_fold(self.element.size() as u64, |bytes, side| {
+            .try_fold(number.bytes() as u64, |bytes, side| {
                 bytes.checked_mul(*side as u64)
             });
         // A side of zero hides others that are too large to multiply.
@@ -252,9 +193,9 @@ impl NpyArray {
                 let expected = format!(
                     "shape {:?} with elements of {} bytes; the file was cut or damaged",
                     self.shape,
-                    self.element.size()
+                    number.bytes()
                 );
-                let place = Place::Byte(self.data_start);
+                let place = Place::Byte(*offset);
                 Err(findings.refusal(place, "data length", found, expected))
             }
         }
@@ -290,47 +231,13 @@ impl NpyArray {
         })
     }
 
-    fn value_at(&self, bytes: &[u8]) -> f64 {
-        let mut eight = [0; 8];
-        for (to, from) in eight.iter_mut().zip(bytes) {
-            *to = *from;
-        }
-        if self.big_endian
-            && let Some(used) = eight.get_mut(..bytes.len().min(8))
-        {
-            used.reverse();
-        }
-        self.element.value(eight)
-    }
-
-    /// Elements `first`, `first + step`, … into `out`.
-    fn read_strided(&self, first: usize, step: usize, out: &mut [f64]) -> Result<(), ReadError> {
-        let size = self.element.size();
-        let stride = step.saturating_mul(size);
-        let per_block = (BLOCK_BYTES / stride.max(1)).max(1);
-        let mut done = 0;
-        while done < out.len() {
-            let n = per_block.min(out.len() - done);
-            let index = first as u64 + done as u64 * step as u64;
-            let start = self.data_start + index * size as u64;
-            let n_bytes = (n - 1).saturating_mul(stride) + size;
-            let block = self.source.read_range(start, n_bytes as u64)?;
-            let values = out.iter_mut().skip(done).take(n);
-            for (value, element) in values.zip(block.chunks(stride.max(size))) {
-                *value = self.value_at(element.get(..size).unwrap_or(element));
-            }
-            done += n;
-        }
-        Ok(())
-    }
-
     fn to_array(&self) -> Result<ArrayD<f64>, ReadError> {
         let mut values = vec![0.0; self.size()];
-        self.read_strided(0, 1, &mut values)?;
+        self.elements.read(0, 1, &mut values)?;
         let shape = IxDyn(&self.shape).set_f(self.column_major);
         ArrayD::from_shape_vec(shape, values).map_err(|error| {
             let found = format!("{:?}", self.shape);
-            let path = self.source.path();
+            let path = self.elements.bytes.path();
             ReadError::malformed(path, Place::File, "shape", found, error.to_string())
         })
     }
@@ -413,8 +320,8 @@ impl Samples for ArraySamples {
         let Some((array, sides)) = table else {
             return Ok(());
         };
-        let start = channel * sides.channel_step + first * sides.sample_step;
-        array.read_strided(start, sides.sample_step, out)
+        let start = (channel * sides.channel_step + first * sides.sample_step) as u64;
+        array.elements.read(start, sides.sample_step, out)
     }
 
     fn array(&self, name: &str) -> Result<Option<ArrayD<f64>>, ReadError> {

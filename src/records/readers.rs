@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use super::{
-    Input, Mode, ReadError, ReadOptions, Record, arff, brainvision, comtrade, edf, npy, npz, table,
+    Input, Mode, ReadError, ReadOptions, Record, arff, brainvision, comtrade, edf, mat, npy, npz,
+    table,
 };
 
 /// One format family: how it is recognised and what reads it.
@@ -35,6 +36,13 @@ pub const READERS: &[Reader] = &[
         is_certain: brainvision::is_certain,
         is_likely: |_| false,
         read: brainvision::read,
+    },
+    Reader {
+        name: "MATLAB and EEGLAB",
+        extensions: &["mat", "set"],
+        is_certain: mat::is_certain,
+        is_likely: mat::is_likely,
+        read: mat::read,
     },
     Reader {
         name: "COMTRADE",
