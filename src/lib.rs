@@ -12,3 +12,5 @@
 pub mod math;
 pub mod records;
 pub mod simulate;
+
+pub mod cli;

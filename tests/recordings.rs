@@ -188,3 +188,93 @@ fn brainvision_files_are_read_as_their_facts_say() {
         );
     }
 }
+
+#[test]
+fn matlab_files_are_read_as_their_facts_say() {
+    let Some(folder) = data_folder() else { return };
+    for (name, fact) in facts(&folder, "mat") {
+        let record = open(&folder, &name);
+        for (variable, fact) in fact.as_object().expect("variables are listed") {
+            let listed = record.arrays.iter().find(|array| array.name == *variable);
+            let listed =
+                listed.unwrap_or_else(|| panic!("{name} has {variable}: {:?}", record.arrays));
+            let shape: Vec<u64> = fact["shape"]
+                .as_array()
+                .expect("the shape is listed")
+                .iter()
+                .filter_map(Value::as_u64)
+                .collect();
+            // The facts count a row of letters as one.
+            if !fact["dtype"]
+                .as_str()
+                .is_some_and(|dtype| dtype.starts_with("<U"))
+            {
+                assert!(
+                    listed.shape.iter().map(|&n| n as u64).eq(shape),
+                    "{name}: {listed:?}"
+                );
+            }
+            if let Some(sum) = fact["sum"].as_f64() {
+                let found = record.array(variable).expect("the array is readable").sum();
+                assert!(
+                    (found - sum).abs() <= 1e-8 * sum.abs().max(1.0),
+                    "{name}: {found}, fact {sum}"
+                );
+            }
+        }
+        println!(
+            "{name}: {:?} {} channels {:?} {:?}",
+            record.kind,
+            record.channels.len(),
+            record
+                .arrays
+                .iter()
+                .map(|a| (&a.name, &a.shape))
+                .collect::<Vec<_>>(),
+            record
+                .warnings
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+        );
+    }
+}
+
+#[test]
+fn odd_matlab_files_are_read_or_refused_for_the_right_reason() {
+    let Some(folder) = data_folder() else { return };
+    for name in [
+        "mat/bad_miuint32.mat",
+        "mat/corrupted_zlib_checksum.mat",
+        "mat/bad_miutf8_array_name.mat",
+        "mat/sparse_3x3.mat",
+        "mat/testsparse_7.4_GLNX86.mat",
+        "edf/mne-python/test_bdf_eeglab.mat",
+        "edf/mne-python/test_edf_eeglab.mat",
+        "edf/mne-python/test_uneven_samp.mat",
+        "mat/testhdf5_7.4_GLNX86.mat",
+    ] {
+        println!(
+            "{name} {:?}",
+            records::open(&folder.join(name), Mode::Tolerant).map_err(|e| e.to_string())
+        );
+    }
+}
+
+#[test]
+fn eeglab_data_set_is_read_as_its_facts_say() {
+    let Some(folder) = data_folder() else { return };
+    for (name, fact) in facts(&folder, "eeglab") {
+        let record = open(&folder, &name);
+        assert_eq!(record.channels.len() as u64, fact["n_channels"], "{name}");
+        assert_eq!(record.annotations.len(), 154, "{name}");
+        let channels = fact["channels"].as_array().expect("channels are listed");
+        for (position, (channel, channel_fact)) in record.channels.iter().zip(channels).enumerate()
+        {
+            assert_eq!(channel.name, channel_fact["name"], "{name}");
+            assert_eq!(channel.rate_hz, fact["rate_hz"].as_f64(), "{name}");
+            assert_eq!(channel.n_samples as u64, fact["n_samples"], "{name}");
+            assert_values(&record, position, channel_fact, channel.unit.in_base, &name);
+        }
+    }
+}

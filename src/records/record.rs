@@ -269,8 +269,37 @@ impl Annotation {
 pub struct Gap {
     /// When the samples before it end, counted from the first sample.
     pub onset_s: f64,
-    /// How long until the samples go on; negative if the file's clock stepped back.
+    /// How long until the samples go on: 0 if unknown, negative if the file's clock stepped back.
     pub duration_s: f64,
+}
+
+impl Gap {
+    /// Turns times that count recorded samples only into times that count the gaps too.
+    pub(super) fn add_lost_time(gaps: &mut [Self], annotations: &mut [Annotation]) {
+        gaps.sort_by(|a, b| a.onset_s.total_cmp(&b.onset_s));
+        let mut lost_s = 0.0;
+        let lost: Vec<f64> = gaps
+            .iter_mut()
+            .map(|gap| {
+                let recorded_s = gap.onset_s;
+                gap.onset_s += lost_s;
+                lost_s += gap.duration_s;
+                recorded_s
+            })
+            .collect();
+        annotations.sort_by(|a, b| a.onset_s.total_cmp(&b.onset_s));
+        let (mut before, mut lost_s) = (0, 0.0);
+        for annotation in annotations {
+            while lost
+                .get(before)
+                .is_some_and(|&gap_s| gap_s <= annotation.onset_s)
+            {
+                lost_s += gaps[before].duration_s;
+                before += 1;
+            }
+            annotation.onset_s += lost_s;
+        }
+    }
 }
 
 /// Samples of one channel without a break.

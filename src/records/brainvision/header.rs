@@ -3,28 +3,8 @@
 use std::path::Path;
 
 use super::super::text::{decode, quoted};
-use super::super::{ByteSource, Findings, Place, ReadError};
+use super::super::{ByteSource, Findings, Number, Place, ReadError};
 use super::ini::{Entry, Ini, fields};
-
-/// How a sample is stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Number {
-    Int16,
-    Uint16,
-    Int32,
-    Float32,
-    Float64,
-}
-
-impl Number {
-    pub(super) fn bytes(self) -> usize {
-        match self {
-            Self::Int16 | Self::Uint16 => 2,
-            Self::Int32 | Self::Float32 => 4,
-            Self::Float64 => 8,
-        }
-    }
-}
 
 /// The order of samples in the data file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -73,9 +73,7 @@ pub(super) fn read(
             segment = Some(marker);
         }
     }
-    let by_onset = |a: &Annotation, b: &Annotation| a.onset_s.total_cmp(&b.onset_s);
-    timeline.annotations.sort_by(by_onset);
-    add_lost_time(&mut timeline);
+    Gap::add_lost_time(&mut timeline.gaps, &mut timeline.annotations);
     for warning in findings.into_warnings() {
         let text = format!("marker file: {}", warning.text);
         header_findings.note(warning.place, text);
@@ -117,29 +115,16 @@ fn add_gap(
             duration_s: lost_s,
         }),
         Some(_) => {}
-        None => findings.note(
-            Place::Line(marker.line),
-            format!("a new segment starts at {onset_s:.3} s; how much time was lost is unknown"),
-        ),
-    }
-}
-
-/// Positions count samples; times count seconds, the gaps before them included.
-fn add_lost_time(timeline: &mut Timeline) {
-    timeline
-        .gaps
-        .sort_by(|a, b| a.onset_s.total_cmp(&b.onset_s));
-    for annotation in &mut timeline.annotations {
-        let before = timeline
-            .gaps
-            .iter()
-            .filter(|gap| gap.onset_s <= annotation.onset_s);
-        annotation.onset_s += before.map(|gap| gap.duration_s).sum::<f64>();
-    }
-    let mut lost_s = 0.0;
-    for gap in &mut timeline.gaps {
-        gap.onset_s += lost_s;
-        lost_s += gap.duration_s;
+        None => {
+            let text = format!(
+                "a new segment starts at {onset_s:.3} s, it is unknown how long after the one before"
+            );
+            findings.note(Place::Line(marker.line), text);
+            timeline.gaps.push(Gap {
+                onset_s,
+                duration_s: 0.0,
+            });
+        }
     }
 }
 

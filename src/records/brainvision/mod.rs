@@ -3,17 +3,15 @@
 mod header;
 mod ini;
 mod markers;
-mod samples;
 
 use std::sync::Arc;
 
 use super::text::quoted;
 use super::{
     ByteSource, Channel, Findings, Format, Input, Kind, Mode, Place, ReadError, ReadOptions,
-    Record, Source, Unit,
+    Record, Source, Stored, StridedSamples, Unit,
 };
 use header::{Header, Orientation};
-use samples::BrainVisionSamples;
 
 /// Whether these bytes start a header or marker file.
 pub fn is_certain(head: &[u8]) -> bool {
@@ -24,9 +22,9 @@ pub fn is_certain(head: &[u8]) -> bool {
 
 /// Reads a header with its samples and markers, all in memory.
 pub fn from_bytes(
-    header: impl Into<Arc<[u8]>>,
-    samples: impl Into<Arc<[u8]>>,
-    markers: impl Into<Arc<[u8]>>,
+    header: impl Into<Vec<u8>>,
+    samples: impl Into<Vec<u8>>,
+    markers: impl Into<Vec<u8>>,
     mode: Mode,
 ) -> Result<Record, ReadError> {
     // Whatever the header calls its files, they are found by the stem of its name.
@@ -92,7 +90,7 @@ fn read_header(input: &Input, options: &ReadOptions) -> Result<Record, ReadError
         )?;
     }
     let channels = channels(&header, n_samples, &mut findings);
-    let samples = BrainVisionSamples::new(data, &header, n_samples);
+    let samples = samples(data, &header, n_samples);
     let mut record = Record::new(
         Format::BrainVision,
         Kind::Recording,
@@ -216,4 +214,26 @@ fn channels(header: &Header, n_samples: usize, findings: &mut Findings) -> Vec<C
             Channel::analog(channel.name.clone(), unit, Some(header.rate_hz), n_samples)
         })
         .collect()
+}
+
+fn samples(data: ByteSource, header: &Header, n_samples: usize) -> StridedSamples {
+    let (channel_stride, sample_stride) = match header.orientation {
+        Orientation::Multiplexed => (1, header.channels.len()),
+        Orientation::Vectorised => (n_samples, 1),
+    };
+    StridedSamples {
+        stored: Stored {
+            bytes: data,
+            offset: 0,
+            number: header.number,
+            is_big_endian: header.is_big_endian,
+        },
+        channel_stride,
+        sample_stride,
+        factors: header
+            .channels
+            .iter()
+            .map(|channel| channel.resolution)
+            .collect(),
+    }
 }

@@ -36,11 +36,7 @@ fn looks_like_header(fields: &[u8]) -> bool {
 }
 
 /// Reads the bytes of an EDF or BDF file.
-pub fn from_bytes(
-    name: &str,
-    bytes: impl Into<Arc<[u8]>>,
-    mode: Mode,
-) -> Result<Record, ReadError> {
+pub fn from_bytes(name: &str, bytes: impl Into<Vec<u8>>, mode: Mode) -> Result<Record, ReadError> {
     read(&Input::from_bytes(name, bytes), &mode.into())
 }
 
