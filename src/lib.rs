@@ -13,4 +13,9 @@ pub mod dataset;
 pub mod features;
 pub mod math;
 pub mod records;
+pub mod simulate;
+pub mod features;
+pub mod dataset;
 pub mod split;
+
+pub mod cli;

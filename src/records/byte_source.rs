@@ -21,7 +21,7 @@ enum Storage {
     File(Arc<File>),
     #[cfg(not(any(unix, windows)))]
     File(Arc<std::sync::Mutex<File>>),
-    Memory(Arc<[u8]>),
+    Memory(Arc<Vec<u8>>),
 }
 
 impl ByteSource {
@@ -43,12 +43,13 @@ impl ByteSource {
     }
 
     /// Bytes in memory, under a name for messages.
-    pub fn from_bytes(name: &str, bytes: impl Into<Arc<[u8]>>) -> Self {
+    pub fn from_bytes(name: impl AsRef<Path>, bytes: impl Into<Vec<u8>>) -> Self {
+        // A vector is taken over as it is; a shared slice would be a copy.
         let bytes = bytes.into();
         Self {
-            path: Path::new(name).into(),
+            path: name.as_ref().into(),
             len: bytes.len() as u64,
-            storage: Storage::Memory(bytes),
+            storage: Storage::Memory(Arc::new(bytes)),
         }
     }
 
@@ -164,7 +165,7 @@ impl Input {
     }
 
     /// Bytes in memory, with no companion yet.
-    pub fn from_bytes(name: &str, bytes: impl Into<Arc<[u8]>>) -> Self {
+    pub fn from_bytes(name: &str, bytes: impl Into<Vec<u8>>) -> Self {
         Self {
             bytes: ByteSource::from_bytes(name, bytes),
             beside: Beside::Memory(Vec::new()),
@@ -172,7 +173,7 @@ impl Input {
     }
 
     /// Adds a file that lies beside bytes in memory.
-    pub fn with_companion(mut self, name: &str, bytes: impl Into<Arc<[u8]>>) -> Self {
+    pub fn with_companion(mut self, name: &str, bytes: impl Into<Vec<u8>>) -> Self {
         if let Beside::Memory(files) = &mut self.beside {
             files.push((name.to_owned(), ByteSource::from_bytes(name, bytes)));
         }
@@ -212,12 +213,35 @@ impl Input {
         }
     }
 
+    /// Names of the files beside this one, in alphabetical order.
+    pub fn names_beside(&self) -> Vec<String> {
+        let mut names: Vec<String> = match &self.beside {
+            Beside::Memory(files) => files.iter().map(|(name, _)| name.clone()).collect(),
+            Beside::Folder => std::fs::read_dir(self.folder())
+                .into_iter()
+                .flatten()
+                .filter_map(Result::ok)
+                .map(|entry| entry.file_name().to_string_lossy().into_owned())
+                .collect(),
+        };
+        names.sort_unstable();
+        names
+    }
+
     /// The file of the same stem with another extension (without the dot).
     pub fn companion_with_extension(&self, ending: &str) -> Result<Option<ByteSource>, ReadError> {
         let name = self.path().with_extension(ending);
         match name.file_name() {
             Some(name) => self.companion(&name.to_string_lossy()),
             None => Ok(None),
+        }
+    }
+
+    /// The same folder, seen from one of its other files.
+    pub fn seen_from(&self, bytes: ByteSource) -> Self {
+        Self {
+            bytes,
+            beside: self.beside.clone(),
         }
     }
 

@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use super::{Input, Mode, ReadError, ReadOptions, Record};
+use super::{
+    Input, Mode, ReadError, ReadOptions, Record, arff, brainvision, comtrade, edf, mat, npy, npz,
+    table,
+};
 
 /// One format family: how it is recognised and what reads it.
 pub struct Reader {
@@ -19,7 +22,64 @@ pub struct Reader {
 }
 
 /// All readers; among several that fit, the first wins.
-pub const READERS: &[Reader] = &[];
+pub const READERS: &[Reader] = &[
+    Reader {
+        name: "EDF/BDF",
+        extensions: &["edf", "bdf", "rec"],
+        is_certain: edf::is_certain,
+        is_likely: |_| false,
+        read: edf::read,
+    },
+    Reader {
+        name: "BrainVision",
+        extensions: &["vhdr", "ahdr", "vmrk", "amrk", "eeg", "avg"],
+        is_certain: brainvision::is_certain,
+        is_likely: |_| false,
+        read: brainvision::read,
+    },
+    Reader {
+        name: "MATLAB and EEGLAB",
+        extensions: &["mat", "set"],
+        is_certain: mat::is_certain,
+        is_likely: mat::is_likely,
+        read: mat::read,
+    },
+    Reader {
+        name: "COMTRADE",
+        extensions: &["cfg", "cff", "dat", "hdr", "inf"],
+        is_certain: comtrade::is_certain,
+        is_likely: |_| false,
+        read: comtrade::read,
+    },
+    Reader {
+        name: "ARFF",
+        extensions: &["arff"],
+        is_certain: arff::is_certain,
+        is_likely: |_| false,
+        read: arff::read,
+    },
+    Reader {
+        name: "NPY",
+        extensions: &["npy"],
+        is_certain: npy::is_certain,
+        is_likely: |_| false,
+        read: npy::read,
+    },
+    Reader {
+        name: "NPZ",
+        extensions: &["npz"],
+        is_certain: |_| false,
+        is_likely: npz::is_likely,
+        read: npz::read,
+    },
+    Reader {
+        name: "CSV or text columns",
+        extensions: &["csv", "tsv", "tab", "txt", "asc", "prn"],
+        is_certain: |_| false,
+        is_likely: table::is_likely,
+        read: table::read,
+    },
+];
 
 /// Bytes looked at to recognise a format.
 const HEAD_BYTES: u64 = 4096;

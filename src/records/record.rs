@@ -137,7 +137,7 @@ pub enum ChannelKind {
 /// One channel of a record. Missing values are NaN.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Channel {
-    /// Name, unique within the record.
+    /// Name as in the file; a warning tells if it is not unique.
     pub name: String,
     /// Unit of the samples as they are read.
     pub unit: Unit,
@@ -256,13 +256,50 @@ pub struct Annotation {
     pub text: String,
 }
 
+impl Annotation {
+    /// Most annotations kept of a file: one of a letter takes two bytes in some files,
+    /// and forty times that in memory.
+    pub(super) fn most_in(file_bytes: u64) -> usize {
+        usize::try_from(file_bytes / 16 + 100_000).unwrap_or(usize::MAX)
+    }
+}
+
 /// A break in the recording: no sample was taken for a while.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Gap {
     /// When the samples before it end, counted from the first sample.
     pub onset_s: f64,
-    /// How long until the samples go on; negative if the file's clock stepped back.
+    /// How long until the samples go on: 0 if unknown, negative if the file's clock stepped back.
     pub duration_s: f64,
+}
+
+impl Gap {
+    /// Turns times that count recorded samples only into times that count the gaps too.
+    pub(super) fn add_lost_time(gaps: &mut [Self], annotations: &mut [Annotation]) {
+        gaps.sort_by(|a, b| a.onset_s.total_cmp(&b.onset_s));
+        let mut lost_s = 0.0;
+        let lost: Vec<f64> = gaps
+            .iter_mut()
+            .map(|gap| {
+                let recorded_s = gap.onset_s;
+                gap.onset_s += lost_s;
+                lost_s += gap.duration_s;
+                recorded_s
+            })
+            .collect();
+        annotations.sort_by(|a, b| a.onset_s.total_cmp(&b.onset_s));
+        let (mut before, mut lost_s) = (0, 0.0);
+        for annotation in annotations {
+            while lost
+                .get(before)
+                .is_some_and(|&gap_s| gap_s <= annotation.onset_s)
+            {
+                lost_s += gaps[before].duration_s;
+                before += 1;
+            }
+            annotation.onset_s += lost_s;
+        }
+    }
 }
 
 /// Samples of one channel without a break.
@@ -297,6 +334,25 @@ pub trait Samples: Send + Sync {
         let _ = name;
         Ok(None)
     }
+
+    /// How a channel is stored as whole numbers, so that it can be written again without loss.
+    fn quantisation(&self, channel: usize) -> Option<Quantisation> {
+        let _ = channel;
+        None
+    }
+}
+
+/// Whole numbers `digital_min ..= digital_max` standing for `physical_min ..= physical_max`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Quantisation {
+    /// Smallest stored number.
+    pub digital_min: i32,
+    /// Largest stored number.
+    pub digital_max: i32,
+    /// Value of the smallest.
+    pub physical_min: f64,
+    /// Value of the largest.
+    pub physical_max: f64,
 }
 
 /// Samples held in memory, one vector per channel.
@@ -456,7 +512,12 @@ impl Record {
         }
     }
 
-    /// Position of the channel called `name`.
+    /// How a channel is stored as whole numbers, if it is.
+    pub fn quantisation(&self, channel: usize) -> Option<Quantisation> {
+        self.samples.quantisation(channel)
+    }
+
+    /// Position of the first channel called `name`.
     pub fn channel_index(&self, name: &str) -> Option<usize> {
         self.channels
             .iter()
@@ -525,19 +586,23 @@ impl Record {
     }
 
     fn end_s(&self, channel: usize) -> Option<f64> {
-        let n_samples = self.channels.get(channel)?.n_samples;
-        let last = n_samples.checked_sub(1)?;
-        let last_s = self.time_s(channel, last)?;
-        let step_s = match &self.time_axis {
-            TimeAxis::Regular => 1.0 / self.channels.get(channel)?.rate_hz?,
-            TimeAxis::Sections(sections) => 1.0 / sections.last()?.rate_hz,
+        match &self.time_axis {
+            TimeAxis::Regular => {
+                let rate_hz = self.channels.get(channel)?.rate_hz?;
+                let segment = self.segments(channel).pop()?;
+                Some(segment.onset_s + segment.n_samples as f64 / rate_hz)
+            }
+            TimeAxis::Sections(sections) => {
+                let section = sections.last()?;
+                Some(section.onset_s + section.n_samples as f64 / section.rate_hz)
+            }
             // The last interval stands for the one after it.
-            TimeAxis::Stamps(_) => match last.checked_sub(1) {
-                Some(before) => last_s - self.time_s(channel, before)?,
-                None => 0.0,
+            TimeAxis::Stamps(stamps) => match **stamps {
+                [.., before, last] => Some(last + (last - before)),
+                [only] => Some(only),
+                [] => None,
             },
-        };
-        Some(last_s + step_s)
+        }
     }
 
     fn check_range(&self, channel: usize, range: &Range<usize>) -> Result<(), ReadError> {
