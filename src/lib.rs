@@ -9,12 +9,12 @@
 //!                        └── math ──┘
 //! ```
 
-pub mod dataset;
-pub mod features;
 pub mod math;
 pub mod records;
 pub mod simulate;
+
 pub mod features;
+
 pub mod dataset;
 pub mod split;
 

@@ -1,6 +1,6 @@
 //! Samples of fault records: n cycles from the inception, per unit, as waveforms or as phasors, sequence components and harmonics.
 
-use realfft::num_complex::Complex64;
+use num_complex::Complex64;
 use serde::{Deserialize, Serialize};
 
 use super::inception::first_change;

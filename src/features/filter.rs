@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use realfft::num_complex::Complex64;
+use num_complex::Complex64;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 

@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use realfft::num_complex::Complex64;
+use num_complex::Complex64;
 
 /// Peak phasor of harmonic `order` of a signal that holds `n_cycles` whole fundamental cycles: `x(t) ≈ Re(X e^{j h ω t})`, t from the first value.
 pub fn phasor(values: &[f64], n_cycles: usize, order: usize) -> Complex64 {

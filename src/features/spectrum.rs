@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 use std::sync::Arc;
 
-use realfft::num_complex::Complex64;
+use num_complex::Complex64;
 use realfft::{RealFftPlanner, RealToComplex};
 
 /// Welch's estimate at one sampling rate: Hann segments without their mean, periodograms averaged.
