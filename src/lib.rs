@@ -4,13 +4,23 @@
 //! before it (`tests/architecture.rs` checks that):
 //!
 //! ```text
-//! samples ─▶ learner ─▶ evaluation
-//!    ▲          │
-//!    └── math ──┘
+//! files ─▶ records ─▶ features ─▶ dataset ─▶ split ─▶ learner ─▶ evaluation
+//!             ▲                                                       │
+//!          simulate                                            cli ◀──┘
 //! ```
 
 pub mod math;
 
+pub mod records;
+pub mod simulate;
+
+pub mod features;
+
+pub mod dataset;
+pub mod split;
+
 pub mod learner;
 
 pub mod evaluation;
+
+pub mod cli;

@@ -1,0 +1,298 @@
+//! `atomscope info`: what a file holds, as text or JSON.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use crate::records::{self, Annotation, ArrayInfo, Gap, Mode, ReadError, Record};
+
+/// Samples read at once for statistics.
+const BLOCK_SAMPLES: usize = 1 << 16;
+/// Channels and annotations shown as text; JSON has them all.
+const SHOWN: usize = 40;
+
+/// What to show and how.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Choices {
+    /// JSON instead of text.
+    pub(super) json: bool,
+    /// Read all samples.
+    pub(super) stats: bool,
+    /// Refuse what breaks a standard.
+    pub(super) strict: bool,
+}
+
+/// Reports on every file; fails if one could not be read.
+pub(super) fn run(
+    files: &[PathBuf],
+    choices: Choices,
+    out: &mut dyn Write,
+) -> io::Result<ExitCode> {
+    let mode = if choices.strict {
+        Mode::Strict
+    } else {
+        Mode::Tolerant
+    };
+    let mut reports = Vec::new();
+    let mut all_read = true;
+    for path in files {
+        let report = FileReport::of(path, mode, choices.stats);
+        all_read &= report.error.is_none();
+        if choices.json {
+            reports.push(report);
+        } else {
+            report.write_text(out, choices.stats)?;
+        }
+    }
+    if choices.json {
+        serde_json::to_writer_pretty(&mut *out, &Reports { files: reports })?;
+        writeln!(out)?;
+    }
+    out.flush()?;
+    Ok(if all_read {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+#[derive(Debug, Serialize)]
+struct Reports {
+    files: Vec<FileReport>,
+}
+
+/// What is known of one file. Numbers that are not finite become null in JSON.
+#[derive(Debug, Default, Serialize)]
+struct FileReport {
+    path: String,
+    format: Option<String>,
+    kind: Option<String>,
+    duration_s: Option<f64>,
+    start: Option<String>,
+    channels: Vec<ChannelReport>,
+    annotations: Vec<Annotation>,
+    gaps: Vec<Gap>,
+    arrays: Vec<ArrayInfo>,
+    warnings: Vec<String>,
+    error: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct ChannelReport {
+    name: String,
+    unit: String,
+    rate_hz: Option<f64>,
+    n_samples: usize,
+    #[serde(flatten)]
+    stats: Stats,
+}
+
+/// Statistics of the samples that are not missing.
+#[derive(Debug, Default, Serialize)]
+struct Stats {
+    first: Vec<f64>,
+    min: Option<f64>,
+    max: Option<f64>,
+    mean: Option<f64>,
+}
+
+impl FileReport {
+    fn of(path: &Path, mode: Mode, with_stats: bool) -> FileReport {
+        let read = records::open(path, mode).and_then(|record| Self::read(&record, with_stats));
+        let mut report = read.unwrap_or_else(|error| FileReport {
+            error: Some(error.to_string()),
+            ..FileReport::default()
+        });
+        report.path = path.display().to_string();
+        report
+    }
+
+    fn read(record: &Record, with_stats: bool) -> Result<FileReport, ReadError> {
+        let mut channels = Vec::with_capacity(record.channels.len());
+        for (index, channel) in record.channels.iter().enumerate() {
+            channels.push(ChannelReport {
+                name: channel.name.clone(),
+                unit: channel.unit.symbol.clone(),
+                rate_hz: channel.rate_hz,
+                n_samples: channel.n_samples,
+                stats: if with_stats {
+                    Stats::of(record, index, channel.n_samples)?
+                } else {
+                    Stats::default()
+                },
+            });
+        }
+        Ok(FileReport {
+            path: String::new(),
+            format: Some(record.format.to_string()),
+            kind: Some(record.kind.to_string()),
+            duration_s: record.duration_s(),
+            start: record.start.map(|start| start.to_string()),
+            channels,
+            annotations: record.annotations.clone(),
+            gaps: record.gaps.clone(),
+            arrays: record.arrays.clone(),
+            warnings: record.warnings.iter().map(ToString::to_string).collect(),
+            error: None,
+        })
+    }
+
+    fn write_text(&self, out: &mut dyn Write, with_stats: bool) -> io::Result<()> {
+        writeln!(out, "{}", self.path)?;
+        if let Some(error) = &self.error {
+            return writeln!(out, "  not read: {error}\n");
+        }
+        let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
+        writeln!(
+            out,
+            "  format    {}, {}",
+            known(&self.format),
+            known(&self.kind)
+        )?;
+        writeln!(out, "  start     {}", known(&self.start))?;
+        let duration = self.duration_s.map(|seconds| format!("{seconds} s"));
+        writeln!(out, "  duration  {}", known(&duration))?;
+        writeln!(out, "  channels  {}", self.channels.len())?;
+        for channel in self.channels.iter().take(SHOWN) {
+            channel.write_text(out, with_stats)?;
+        }
+        write_unshown(out, self.channels.len())?;
+        for array in &self.arrays {
+            writeln!(out, "  array     {} {:?}", array.name, array.shape)?;
+        }
+        for gap in &self.gaps {
+            writeln!(out, "  gap       {} s at {} s", gap.duration_s, gap.onset_s)?;
+        }
+        for annotation in self.annotations.iter().take(SHOWN) {
+            let lasts = annotation
+                .duration_s
+                .map(|seconds| format!(" for {seconds} s"));
+            let lasts = lasts.unwrap_or_default();
+            let (onset_s, text) = (annotation.onset_s, &annotation.text);
+            writeln!(out, "  note      at {onset_s} s{lasts}: {text}")?;
+        }
+        write_unshown(out, self.annotations.len())?;
+        for warning in &self.warnings {
+            writeln!(out, "  warning   {warning}")?;
+        }
+        writeln!(out)
+    }
+}
+
+fn write_unshown(out: &mut dyn Write, count: usize) -> io::Result<()> {
+    match count.checked_sub(SHOWN) {
+        Some(more) if more > 0 => writeln!(out, "            and {more} more (--json lists all)"),
+        _ => Ok(()),
+    }
+}
+
+impl ChannelReport {
+    fn write_text(&self, out: &mut dyn Write, with_stats: bool) -> io::Result<()> {
+        let rate = match self.rate_hz {
+            Some(rate_hz) => format!("{rate_hz} Hz"),
+            None => "rate unknown".to_owned(),
+        };
+        let unit = if self.unit.is_empty() {
+            "-"
+        } else {
+            &self.unit
+        };
+        let (name, n_samples) = (&self.name, self.n_samples);
+        write!(
+            out,
+            "    {name:<24} {unit:<6} {rate:>12} {n_samples:>10} samples"
+        )?;
+        if with_stats {
+            let shown = |value: Option<f64>| value.map_or("-".to_owned(), |v| format!("{v:.6}"));
+            let stats = &self.stats;
+            write!(
+                out,
+                "  first {:?}  min {}  max {}  mean {}",
+                stats.first,
+                shown(stats.min),
+                shown(stats.max),
+                shown(stats.mean)
+            )?;
+        }
+        writeln!(out)
+    }
+}
+
+impl Stats {
+    fn of(record: &Record, channel: usize, n_samples: usize) -> Result<Stats, ReadError> {
+        let mut stats = Stats::default();
+        let (mut sum, mut count) = (0.0, 0_usize);
+        let mut block = vec![0.0; BLOCK_SAMPLES.min(n_samples)];
+        let mut first = 0;
+        while first < n_samples {
+            let n = block.len().min(n_samples - first);
+            let values = block.get_mut(..n).unwrap_or_default();
+            record.read_into(channel, first, values)?;
+            if first == 0 {
+                stats.first = values.iter().take(3).copied().collect();
+            }
+            let present = values.iter().copied().filter(|value| !value.is_nan());
+            for value in present {
+                stats.min = Some(stats.min.map_or(value, |min| min.min(value)));
+                stats.max = Some(stats.max.map_or(value, |max| max.max(value)));
+                sum += value;
+                count += 1;
+            }
+            first += n;
+        }
+        stats.mean = (count > 0).then(|| sum / count as f64);
+        Ok(stats)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn output(files: &[PathBuf], choices: Choices) -> (String, bool) {
+        let mut out = Vec::new();
+        let code = run(files, choices, &mut out).expect("memory takes all");
+        let text = String::from_utf8(out).expect("text");
+        // An exit code can only be compared by what it prints.
+        let succeeded = format!("{code:?}") == format!("{:?}", ExitCode::SUCCESS);
+        (text, succeeded)
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_fails_and_the_others_are_reported() {
+        let folder = std::env::temp_dir().join(format!("atomscope-info-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("temporary folder");
+        let good = folder.join("good.csv");
+        std::fs::write(&good, "a,b\n1,2\n3,nan\n").expect("written");
+        let missing = folder.join("missing.csv");
+        let choices = Choices {
+            json: true,
+            stats: true,
+            strict: false,
+        };
+        let (text, succeeded) = output(&[missing, good.clone()], choices);
+        assert!(!succeeded);
+        let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        assert!(json["files"][0]["error"].is_string());
+        let file = &json["files"][1];
+        assert!(file["error"].is_null());
+        assert_eq!(file["format"], "CSV");
+        assert_eq!(file["channels"][1]["name"], "b");
+        assert_eq!(file["channels"][1]["first"][0], 2.0);
+        assert!(file["channels"][1]["first"][1].is_null());
+        assert_eq!(file["channels"][0]["mean"], 2.0);
+        assert!(file["channels"][0]["rate_hz"].is_null());
+        let (text, succeeded) = output(
+            &[good],
+            Choices {
+                json: false,
+                ..choices
+            },
+        );
+        assert!(succeeded);
+        assert!(text.contains("format    CSV, table"), "{text}");
+        std::fs::remove_dir_all(&folder).expect("removed");
+    }
+}

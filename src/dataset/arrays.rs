@@ -1,0 +1,439 @@
+//! Data sets from arrays: pages of classes (features × samples × classes), or a matrix beside its labels.
+
+use ndarray::{ArrayD, ArrayView2, Axis, Ix2, Ix3};
+use serde::{Deserialize, Serialize};
+
+use super::builder::DatasetBuilder;
+use super::labels::number_name;
+use super::table::MAX_CLASSES;
+use super::{DatasetError, Layout, Place};
+use crate::features::Problem;
+use crate::records::Record;
+
+/// Which arrays of a file hold what.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub enum ArrayContent {
+    /// One array of features × samples × classes.
+    Pages {
+        /// The array.
+        array: String,
+    },
+    /// A matrix, and the class of each of its rows (or columns, if their number fits).
+    Labelled {
+        /// The matrix.
+        samples: String,
+        /// The class of each sample.
+        labels: String,
+        /// The group of each sample, if there is one.
+        groups: Option<String>,
+    },
+}
+
+/// How a file of arrays becomes samples.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ArrayChoice {
+    /// Which arrays hold what.
+    pub content: ArrayContent,
+    /// Names of the classes in the order of pages or of rising label; without them the numbers are the names.
+    pub class_names: Option<Vec<String>>,
+    /// Every value is divided by this (255 turns bytes into 0…1).
+    pub divide_by: f64,
+    /// All samples of a file belong together.
+    pub group_by_file: bool,
+    /// How the features lie side by side.
+    pub layout: Layout,
+}
+
+impl ArrayChoice {
+    /// The likely meaning of a file: a 3-D array is pages of classes; a matrix beside a vector of its length is
+    /// labelled. A square number of features of pages is taken for pictures.
+    pub fn guess(record: &Record) -> Option<Self> {
+        let of_rank = |rank: usize| record.arrays.iter().find(|a| a.shape.len() == rank);
+        if let Some(pages) = of_rank(3) {
+            let side = (pages.shape[0] as f64).sqrt().round() as usize;
+            let layout = if side > 1 && side.checked_mul(side) == Some(pages.shape[0]) {
+                Layout::Image {
+                    n_rows: side,
+                    n_columns: side,
+                }
+            } else {
+                Layout::Plain
+            };
+            let array = pages.name.clone();
+            return Some(Self::plain(ArrayContent::Pages { array }, layout));
+        }
+        let length = |shape: &[usize]| match *shape {
+            [n] | [n, 1] | [1, n] => Some(n),
+            _ => None,
+        };
+        record.arrays.iter().find_map(|samples| {
+            let [n_rows, n_columns] = samples.shape[..] else {
+                return None;
+            };
+            if n_rows < 2 || n_columns < 2 {
+                return None;
+            }
+            let labels = record.arrays.iter().find(|labels| {
+                length(&labels.shape).is_some_and(|n| n == n_rows || n == n_columns)
+            })?;
+            let content = ArrayContent::Labelled {
+                samples: samples.name.clone(),
+                labels: labels.name.clone(),
+                groups: None,
+            };
+            Some(Self::plain(content, Layout::Plain))
+        })
+    }
+
+    fn plain(content: ArrayContent, layout: Layout) -> Self {
+        Self {
+            content,
+            class_names: None,
+            divide_by: 1.0,
+            group_by_file: false,
+            layout,
+        }
+    }
+
+    /// What is wrong with the settings.
+    pub fn problems(&self) -> Vec<Problem> {
+        let legal = self.divide_by.is_finite() && self.divide_by != 0.0;
+        let problem = Problem {
+            field: "divide_by",
+            message: format!(
+                "the divisor must be a number other than 0, but is {}",
+                self.divide_by
+            ),
+        };
+        (!legal).then_some(problem).into_iter().collect()
+    }
+}
+
+impl DatasetBuilder {
+    /// Adds the samples of a file of arrays.
+    pub fn add_arrays(
+        &mut self,
+        record: &Record,
+        choice: &ArrayChoice,
+    ) -> Result<(), DatasetError> {
+        if let Some(problem) = choice.problems().into_iter().next() {
+            return Err(DatasetError::Setting(problem));
+        }
+        match &choice.content {
+            ArrayContent::Pages { array } => self.add_pages(record, array, choice),
+            ArrayContent::Labelled {
+                samples,
+                labels,
+                groups,
+            } => self.add_labelled(record, samples, labels, groups.as_deref(), choice),
+        }
+    }
+
+    fn add_pages(
+        &mut self,
+        record: &Record,
+        name: &str,
+        choice: &ArrayChoice,
+    ) -> Result<(), DatasetError> {
+        let array = record.array(name)?;
+        let shape = array.shape().to_vec();
+        let wrong = |expected: &str| wrong_shape(record, name, &shape, expected);
+        let pages = array
+            .into_dimensionality::<Ix3>()
+            .or(Err(wrong("features × samples × classes")))?;
+        let n_classes = pages.len_of(Axis(2));
+        if n_classes > MAX_CLASSES {
+            return Err(wrong("at most 1000 classes on the third axis"));
+        }
+        let class_names = class_names(
+            choice,
+            (0..n_classes).map(|page| number_name((page + 1) as f64)),
+            || wrong("as many classes on the third axis as names"),
+        )?;
+        self.join(record, pages.len_of(Axis(0)), choice.layout)?;
+        for (page, class) in class_names.iter().enumerate() {
+            let samples = pages.index_axis(Axis(2), page);
+            let first_row = page * samples.ncols();
+            for (sample, values) in samples.columns().into_iter().enumerate() {
+                let values: Vec<f64> = values.iter().map(|v| v / choice.divide_by).collect();
+                self.push_row(record, choice, first_row + sample, &values, class, None);
+            }
+        }
+        Ok(())
+    }
+
+    fn add_labelled(
+        &mut self,
+        record: &Record,
+        samples_name: &str,
+        labels_name: &str,
+        groups_name: Option<&str>,
+        choice: &ArrayChoice,
+    ) -> Result<(), DatasetError> {
+        let labels = vector(record, labels_name)?;
+        let array = record.array(samples_name)?;
+        let samples = by_rows(record, samples_name, &array, labels.len())?;
+        let groups = groups_name.map(|name| vector(record, name)).transpose()?;
+        if let (Some(groups), Some(name)) = (&groups, groups_name)
+            && groups.len() != labels.len()
+        {
+            let expected = format!("{} entries, one per sample", labels.len());
+            return Err(wrong_shape(record, name, &[groups.len()], &expected));
+        }
+        let known = sorted_labels(&labels, labels_name)?;
+        let names = class_names(choice, known.iter().map(|v| number_name(*v)), || {
+            let expected = format!("{} different labels, one per name", known.len());
+            wrong_shape(record, labels_name, &[labels.len()], &expected)
+        })?;
+        self.join(record, samples.ncols(), choice.layout)?;
+        for (row, label) in labels.iter().enumerate() {
+            let Ok(class) = known.binary_search_by(|value| value.total_cmp(label)) else {
+                let path = record.source.path.as_path();
+                self.leave_out(
+                    path,
+                    Some(Place::Row(row)),
+                    "the class is missing".to_owned(),
+                );
+                continue;
+            };
+            let values: Vec<f64> = samples
+                .row(row)
+                .iter()
+                .map(|v| v / choice.divide_by)
+                .collect();
+            let group = groups.as_ref().map(|groups| number_name(groups[row]));
+            self.push_row(
+                record,
+                choice,
+                row,
+                &values,
+                &names[class],
+                group.as_deref(),
+            );
+        }
+        Ok(())
+    }
+
+    fn join(
+        &mut self,
+        record: &Record,
+        n_features: usize,
+        layout: Layout,
+    ) -> Result<(), DatasetError> {
+        let names: Vec<String> = (0..n_features).map(|f| format!("feature {f}")).collect();
+        self.join_features(&names, layout)
+            .map_err(|reason| DatasetError::OtherFeatures {
+                reason,
+                path: record.source.path.clone(),
+            })
+    }
+
+    fn push_row(
+        &mut self,
+        record: &Record,
+        choice: &ArrayChoice,
+        row: usize,
+        values: &[f64],
+        class: &str,
+        group: Option<&str>,
+    ) {
+        let path = record.source.path.as_path();
+        let file = path.display().to_string();
+        let group = group.or(choice.group_by_file.then_some(file.as_str()));
+        self.push(path, Place::Row(row), values, class, group);
+    }
+}
+
+fn wrong_shape(record: &Record, name: &str, shape: &[usize], expected: &str) -> DatasetError {
+    DatasetError::Shape {
+        name: name.to_owned(),
+        shape: shape.to_vec(),
+        expected: expected.to_owned(),
+        path: record.source.path.clone(),
+    }
+}
+
+/// The names given, if they fit in number, or those derived from the labels.
+fn class_names(
+    choice: &ArrayChoice,
+    derived: impl ExactSizeIterator<Item = String>,
+    wrong: impl Fn() -> DatasetError,
+) -> Result<Vec<String>, DatasetError> {
+    match &choice.class_names {
+        None => Ok(derived.collect()),
+        Some(names) if names.len() == derived.len() => Ok(names.clone()),
+        Some(_) => Err(wrong()),
+    }
+}
+
+/// An array with one axis longer than 1, as a list.
+fn vector(record: &Record, name: &str) -> Result<Vec<f64>, DatasetError> {
+    let array = record.array(name)?;
+    let longest = array.shape().iter().max().copied().unwrap_or(0);
+    if array.len() != longest {
+        return Err(wrong_shape(record, name, array.shape(), "a vector"));
+    }
+    Ok(array.iter().copied().collect())
+}
+
+/// The matrix with samples as rows, whichever way it lies in the file; rows if both fit.
+fn by_rows<'a>(
+    record: &Record,
+    name: &str,
+    array: &'a ArrayD<f64>,
+    n_samples: usize,
+) -> Result<ArrayView2<'a, f64>, DatasetError> {
+    let wrong = || {
+        let expected = format!("a matrix with {n_samples} rows or columns, one per label");
+        wrong_shape(record, name, array.shape(), &expected)
+    };
+    let matrix = array.view().into_dimensionality::<Ix2>().or(Err(wrong()))?;
+    if matrix.nrows() == n_samples {
+        Ok(matrix)
+    } else if matrix.ncols() == n_samples {
+        Ok(matrix.reversed_axes())
+    } else {
+        Err(wrong())
+    }
+}
+
+/// The different labels in rising order, missing ones aside.
+fn sorted_labels(labels: &[f64], name: &str) -> Result<Vec<f64>, DatasetError> {
+    let mut known: Vec<f64> = labels.iter().copied().filter(|v| !v.is_nan()).collect();
+    known.sort_by(f64::total_cmp);
+    known.dedup_by(|a, b| a.total_cmp(b).is_eq());
+    if known.len() > MAX_CLASSES {
+        return Err(DatasetError::TooManyClasses {
+            name: format!("array {name:?}"),
+            most: MAX_CLASSES,
+        });
+    }
+    Ok(known)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dataset::Dataset;
+    use crate::records::{ArrayInfo, Format, Kind, MemorySamples, Source};
+    use ndarray::{Array1, Array2, Array3};
+    use std::path::Path;
+    use std::sync::Arc;
+
+    fn arrays(named: Vec<(&str, ArrayD<f64>)>) -> Record {
+        let infos = named.iter().map(|(name, array)| ArrayInfo {
+            name: (*name).to_owned(),
+            shape: array.shape().to_vec(),
+        });
+        let infos = infos.collect();
+        let samples = MemorySamples {
+            channels: Vec::new(),
+            arrays: named.into_iter().map(|(n, a)| (n.to_owned(), a)).collect(),
+        };
+        let source = Source::new(Path::new("digits.mat"), 0);
+        let mut record = Record::new(
+            Format::Mat5,
+            Kind::Arrays,
+            source,
+            Vec::new(),
+            Arc::new(samples),
+        );
+        record.arrays = infos;
+        record
+    }
+
+    fn build(record: &Record, choice: &ArrayChoice) -> Result<Dataset, DatasetError> {
+        let mut builder = DatasetBuilder::new();
+        builder.add_arrays(record, choice)?;
+        Ok(builder.finish()?.dataset)
+    }
+
+    fn guess(record: &Record) -> ArrayChoice {
+        ArrayChoice::guess(record).expect("the arrays look like samples")
+    }
+
+    #[test]
+    fn pages_of_classes_become_samples() {
+        let pages = Array3::from_shape_fn((4, 3, 2), |(f, s, c)| (100 * c + 10 * s + f) as f64);
+        let record = arrays(vec![("data", pages.into_dyn())]);
+        let mut choice = guess(&record);
+        choice.divide_by = 10.0;
+        choice.class_names = Some(vec!["one".into(), "zero".into()]);
+        let data = build(&record, &choice).expect("the shape fits");
+        assert_eq!((data.n_features(), data.n_samples()), (4, 6));
+        assert_eq!(data.sample(4), [11.0, 11.1, 11.2, 11.3]);
+        assert_eq!(data.classes(), [0, 0, 0, 1, 1, 1]);
+        assert_eq!(data.class_names(), ["one", "zero"]);
+        assert_eq!(
+            data.layout(),
+            Layout::Image {
+                n_rows: 2,
+                n_columns: 2
+            }
+        );
+        assert_eq!(data.origin(4).place, Place::Row(4));
+    }
+
+    #[test]
+    fn a_matrix_is_read_whichever_way_it_lies() {
+        let matrix = Array2::from_shape_fn((3, 2), |(s, f)| (10 * s + f) as f64);
+        let labels = Array2::from_shape_vec((3, 1), vec![26.0, 3.0, f64::NAN]).expect("three");
+        for samples in [matrix.clone().into_dyn(), matrix.reversed_axes().into_dyn()] {
+            let record = arrays(vec![("gnd", labels.clone().into_dyn()), ("fea", samples)]);
+            let mut choice = guess(&record);
+            choice.group_by_file = true;
+            let data = build(&record, &choice).expect("the shapes fit");
+            assert_eq!(data.class_names(), ["3", "26"]);
+            assert_eq!(data.classes(), [1, 0]);
+            assert_eq!(data.sample(1), [10.0, 11.0]);
+            assert_eq!(data.group_names(), ["digits.mat"]);
+        }
+    }
+
+    #[test]
+    fn shapes_that_do_not_fit_are_refused_by_name() {
+        let matrix = Array2::<f64>::zeros((4, 2)).into_dyn();
+        let record = arrays(vec![("x", matrix), ("y", Array1::zeros(3).into_dyn())]);
+        assert_eq!(ArrayChoice::guess(&record), None);
+        let labelled = ArrayContent::Labelled {
+            samples: "x".into(),
+            labels: "y".into(),
+            groups: None,
+        };
+        let refusal =
+            build(&record, &ArrayChoice::plain(labelled, Layout::Plain)).expect_err("3 labels");
+        assert_eq!(
+            refusal.to_string(),
+            "array \"x\" has shape [4, 2], expected a matrix with 3 rows or columns, one per label: digits.mat"
+        );
+        let pages = ArrayContent::Pages { array: "x".into() };
+        assert!(matches!(
+            build(&record, &ArrayChoice::plain(pages.clone(), Layout::Plain)),
+            Err(DatasetError::Shape { .. })
+        ));
+        let by_zero = ArrayChoice {
+            divide_by: 0.0,
+            ..ArrayChoice::plain(pages, Layout::Plain)
+        };
+        assert!(matches!(
+            build(&record, &by_zero),
+            Err(DatasetError::Setting(_))
+        ));
+    }
+
+    #[test]
+    fn empty_arrays_are_no_data_set() {
+        let record = arrays(vec![("data", Array3::<f64>::zeros((4, 0, 2)).into_dyn())]);
+        assert!(matches!(
+            build(&record, &guess(&record)),
+            Err(DatasetError::NoSamples)
+        ));
+        let record = arrays(vec![("data", Array3::<f64>::zeros((0, 3, 2)).into_dyn())]);
+        assert!(matches!(
+            build(&record, &guess(&record)),
+            Err(DatasetError::NoFeatures)
+        ));
+    }
+}

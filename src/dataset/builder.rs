@@ -1,0 +1,410 @@
+//! A data set put together from records, one after the other; what does not fit is left out with the reason.
+
+use std::path::{Path, PathBuf};
+
+use super::labels::NameList;
+use super::{Dataset, DatasetError, DatasetParts, Origin, Place};
+use crate::features::{FeatureError, FeatureRecipe, Layout, Sample};
+use crate::records::{ReadError, Record};
+
+/// A stretch of a record that belongs to a class.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LabelInterval {
+    /// Start, from the start of the record.
+    pub start_s: f64,
+    /// End.
+    pub end_s: f64,
+    /// The class.
+    pub class: String,
+}
+
+/// The class of a record, or of its parts.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Label {
+    /// The whole record is of one class.
+    Whole(String),
+    /// Stretches have classes (seizures, say).
+    Intervals {
+        /// The stretches.
+        intervals: Vec<LabelInterval>,
+        /// The class of everything else; without one it is left out.
+        otherwise: Option<String>,
+    },
+}
+
+/// Something that did not become a sample.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LeftOut {
+    /// The file.
+    pub source: PathBuf,
+    /// Where in the file; `None` for all of it.
+    pub place: Option<Place>,
+    /// Why.
+    pub reason: String,
+}
+
+/// A data set with what was left out and assumed on the way.
+#[derive(Debug, Clone)]
+pub struct Built {
+    /// The samples.
+    pub dataset: Dataset,
+    /// What did not become a sample.
+    pub left_out: Vec<LeftOut>,
+    /// What was assumed.
+    pub notes: Vec<String>,
+}
+
+/// A data set in the making.
+#[derive(Debug, Clone, Default)]
+pub struct DatasetBuilder {
+    values: Vec<f64>,
+    feature_names: Vec<String>,
+    layout: Layout,
+    class_names: NameList,
+    classes: Vec<usize>,
+    group_names: NameList,
+    groups: Vec<Option<usize>>,
+    sources: NameList,
+    origins: Vec<Origin>,
+    left_out: Vec<LeftOut>,
+    notes: Vec<String>,
+}
+
+impl DatasetBuilder {
+    /// An empty set.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds the samples that a recipe makes of a record. Without a group the record is a group of its own: its windows
+    /// belong together. `keep_going` hears the share done and stops the work by saying false; a record that gives no
+    /// samples is left out with the reason.
+    pub fn add_record(
+        &mut self,
+        record: &Record,
+        recipe: &FeatureRecipe,
+        label: &Label,
+        group: Option<&str>,
+        keep_going: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<(), DatasetError> {
+        let path = record.source.path.as_path();
+        let extraction = match recipe.extract(record, keep_going) {
+            Ok(extraction) => extraction,
+            Err(FeatureError::Read(ReadError::Cancelled)) => {
+                return Err(ReadError::Cancelled.into());
+            }
+            Err(error) => {
+                self.leave_out(path, None, error.to_string());
+                return Ok(());
+            }
+        };
+        for note in extraction.notes {
+            self.notes.push(format!("{note}: {}", path.display()));
+        }
+        for rejection in extraction.rejected {
+            let place = Place::Window {
+                start_s: rejection.start_s,
+                duration_s: rejection.duration_s,
+            };
+            self.leave_out(path, Some(place), rejection.reason.to_string());
+        }
+        if extraction.samples.is_empty() {
+            return Ok(());
+        }
+        if let Err(reason) = self.join_features(&extraction.feature_names, extraction.layout) {
+            self.leave_out(path, None, reason);
+            return Ok(());
+        }
+        let own_group = path.display().to_string();
+        let group = group.unwrap_or(&own_group);
+        for sample in extraction.samples {
+            let place = Place::Window {
+                start_s: sample.start_s,
+                duration_s: sample.duration_s,
+            };
+            match class_of(label, &sample) {
+                Ok(class) => self.push(path, place, &sample.values, class, Some(group)),
+                Err(reason) => self.leave_out(path, Some(place), reason.to_owned()),
+            }
+        }
+        Ok(())
+    }
+
+    /// The data set, if there is a sample in it.
+    pub fn finish(self) -> Result<Built, DatasetError> {
+        let (class_names, moved_to) = self.class_names.into_sorted();
+        let sources = self.sources.into_names();
+        let mut group_names = self.group_names;
+        let any_group = self.groups.iter().any(Option::is_some);
+        // Where only some samples have a group, the others are grouped by file: they must not be mixed either.
+        let groups = any_group.then(|| {
+            let known = self.groups.iter().zip(&self.origins);
+            known
+                .map(|(group, origin)| {
+                    group.unwrap_or_else(|| group_names.number(&sources[origin.source]))
+                })
+                .collect()
+        });
+        let dataset = Dataset::new(DatasetParts {
+            values: self.values,
+            feature_names: self.feature_names,
+            layout: self.layout,
+            class_names,
+            classes: self.classes.iter().map(|class| moved_to[*class]).collect(),
+            group_names: group_names.into_names(),
+            groups,
+            sources: sources.into_iter().map(PathBuf::from).collect(),
+            origins: self.origins,
+        })?;
+        Ok(Built {
+            dataset,
+            left_out: self.left_out,
+            notes: self.notes,
+        })
+    }
+
+    /// Takes over the features of the first addition; later ones must have the same.
+    pub(super) fn join_features(
+        &mut self,
+        feature_names: &[String],
+        layout: Layout,
+    ) -> Result<(), String> {
+        if self.feature_names.is_empty() {
+            self.feature_names = feature_names.to_vec();
+            self.layout = layout;
+            return Ok(());
+        }
+        if self.feature_names.len() != feature_names.len() {
+            return Err(format!(
+                "has {} features, but those before have {}: choose channels by name",
+                feature_names.len(),
+                self.feature_names.len()
+            ));
+        }
+        let pairs = self.feature_names.iter().zip(feature_names);
+        match pairs.into_iter().find(|(known, found)| known != found) {
+            None => Ok(()),
+            Some((known, found)) => Err(format!(
+                "has feature {found:?} where those before have {known:?}: choose channels by name"
+            )),
+        }
+    }
+
+    /// Adds one sample whose features have joined.
+    pub(super) fn push(
+        &mut self,
+        path: &Path,
+        place: Place,
+        values: &[f64],
+        class: &str,
+        group: Option<&str>,
+    ) {
+        self.values.extend_from_slice(values);
+        self.classes.push(self.class_names.number(class));
+        self.groups
+            .push(group.map(|group| self.group_names.number(group)));
+        let source = self.sources.number(&path.display().to_string());
+        self.origins.push(Origin { source, place });
+    }
+
+    /// Says what did not become a sample.
+    pub(super) fn leave_out(&mut self, path: &Path, place: Option<Place>, reason: String) {
+        self.left_out.push(LeftOut {
+            source: path.to_owned(),
+            place,
+            reason,
+        });
+    }
+
+    /// Says what was assumed.
+    pub(super) fn note(&mut self, text: String) {
+        self.notes.push(text);
+    }
+}
+
+/// The class of a sample: that of the interval it lies in, never of one it only touches.
+fn class_of<'a>(label: &'a Label, sample: &Sample) -> Result<&'a str, &'static str> {
+    let (intervals, otherwise) = match label {
+        Label::Whole(class) => return Ok(class),
+        Label::Intervals {
+            intervals,
+            otherwise,
+        } => (intervals, otherwise),
+    };
+    // Times are sums of roundings: a microsecond decides nothing.
+    let slack_s = 1e-6;
+    let (start_s, end_s) = (sample.start_s, sample.start_s + sample.duration_s);
+    let touches = |interval: &&LabelInterval| {
+        start_s < interval.end_s - slack_s && end_s > interval.start_s + slack_s
+    };
+    let holds = |interval: &LabelInterval| {
+        start_s >= interval.start_s - slack_s && end_s <= interval.end_s + slack_s
+    };
+    let mut touched = intervals.iter().filter(touches);
+    match touched.next() {
+        None => otherwise.as_deref().ok_or("no label covers it"),
+        Some(first) if !holds(first) => Err("it crosses the edge of a labelled stretch"),
+        Some(first) if touched.any(|other| other.class != first.class) => {
+            Err("stretches of different classes overlap there")
+        }
+        Some(first) => Ok(&first.class),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::EegRecipe;
+    use crate::records::{Channel, Format, Kind, Unit};
+
+    fn recording(name: &str, channel_names: &[&str], n_seconds: usize) -> Record {
+        let data = channel_names.iter().map(|channel| {
+            let values = (0..n_seconds * 250)
+                .map(|t| ((t * 7) % 50) as f64)
+                .collect();
+            (
+                Channel::analog(*channel, Unit::parse("uV"), Some(250.0), 0),
+                values,
+            )
+        });
+        Record::in_memory(Format::Simulated, Kind::Recording, name, data.collect())
+    }
+
+    fn eeg() -> FeatureRecipe {
+        FeatureRecipe::Eeg(EegRecipe::as_published())
+    }
+
+    fn add(builder: &mut DatasetBuilder, record: &Record, label: &Label, group: Option<&str>) {
+        builder
+            .add_record(record, &eeg(), label, group, &mut |_| true)
+            .expect("not stopped");
+    }
+
+    #[test]
+    fn samples_know_class_group_and_origin() {
+        let mut builder = DatasetBuilder::new();
+        add(
+            &mut builder,
+            &recording("h01.edf", &["Fp1", "Fp2"], 3),
+            &Label::Whole("healthy".into()),
+            Some("h01"),
+        );
+        add(
+            &mut builder,
+            &recording("s01.edf", &["Fp1", "Fp2"], 2),
+            &Label::Whole("patient".into()),
+            None,
+        );
+        let built = builder.finish().expect("five samples");
+        let data = &built.dataset;
+        assert_eq!((data.n_samples(), data.n_features()), (5, 8));
+        assert_eq!(data.class_names(), ["healthy", "patient"]);
+        assert_eq!(data.classes(), [0, 0, 0, 1, 1]);
+        assert_eq!(data.group_names(), ["h01", "s01.edf"]);
+        assert_eq!(data.groups(), Some(&[0, 0, 0, 1, 1][..]));
+        assert_eq!(data.source(4), Path::new("s01.edf"));
+        assert_eq!(
+            data.origin(4).place,
+            Place::Window {
+                start_s: 1.0,
+                duration_s: 1.0
+            }
+        );
+        assert_eq!(data.matrix().column(3).to_vec(), data.sample(3));
+        let part = data.subset(&[4, 0]).expect("they exist");
+        assert_eq!(part.classes(), [1, 0]);
+        assert_eq!(part.sample(0), data.sample(4));
+        assert!(data.subset(&[5]).is_err());
+    }
+
+    #[test]
+    fn records_that_do_not_fit_are_left_out_with_the_reason() {
+        let mut builder = DatasetBuilder::new();
+        let label = Label::Whole("x".into());
+        add(
+            &mut builder,
+            &recording("a", &["Fp1", "Fp2"], 2),
+            &label,
+            None,
+        );
+        add(&mut builder, &recording("b", &["Fp1"], 2), &label, None);
+        add(
+            &mut builder,
+            &recording("c", &["Fp2", "Fp1"], 2),
+            &label,
+            None,
+        );
+        let mut slow = recording("d", &["Fp1", "Fp2"], 2);
+        slow.channels
+            .iter_mut()
+            .for_each(|c| c.rate_hz = Some(20.0));
+        add(&mut builder, &slow, &label, None);
+        let built = builder.finish().expect("the first fits");
+        assert_eq!(built.dataset.n_samples(), 2);
+        let reasons: Vec<&str> = built.left_out.iter().map(|l| l.reason.as_str()).collect();
+        assert!(reasons[0].starts_with("has 4 features, but those before have 8"));
+        assert!(
+            reasons[1]
+                .starts_with("has feature \"Fp2 delta\" where those before have \"Fp1 delta\"")
+        );
+        assert!(reasons[2].contains("half the sampling rate"));
+    }
+
+    #[test]
+    fn labelled_stretches_decide_and_their_edges_are_left_out() {
+        let interval = |start_s, end_s, class: &str| LabelInterval {
+            start_s,
+            end_s,
+            class: class.into(),
+        };
+        let intervals = vec![
+            interval(1.0, 2.5, "seizure"),
+            interval(4.0, 5.0, "artefact"),
+        ];
+        let record = recording("chb", &["Cz"], 6);
+        let classes = |otherwise: Option<&str>| {
+            let mut builder = DatasetBuilder::new();
+            let label = Label::Intervals {
+                intervals: intervals.clone(),
+                otherwise: otherwise.map(str::to_owned),
+            };
+            add(&mut builder, &record, &label, None);
+            let built = builder.finish().expect("samples");
+            let names: Vec<String> = built
+                .dataset
+                .classes()
+                .iter()
+                .map(|c| built.dataset.class_names()[*c].clone())
+                .collect();
+            (names, built.left_out.len())
+        };
+        let (names, n_left_out) = classes(Some("normal"));
+        assert_eq!(names, ["normal", "seizure", "normal", "artefact", "normal"]);
+        assert_eq!(n_left_out, 1);
+        assert_eq!(
+            classes(None),
+            (vec!["seizure".to_owned(), "artefact".to_owned()], 4)
+        );
+    }
+
+    #[test]
+    fn stopping_and_an_empty_set_are_errors() {
+        let mut builder = DatasetBuilder::new();
+        let record = recording("a", &["Cz"], 2);
+        let stopped = builder.add_record(
+            &record,
+            &eeg(),
+            &Label::Whole("x".into()),
+            None,
+            &mut |_| false,
+        );
+        assert!(matches!(
+            stopped,
+            Err(DatasetError::Read(ReadError::Cancelled))
+        ));
+        assert!(matches!(
+            builder.finish(),
+            Err(DatasetError::NoFeatures | DatasetError::NoSamples)
+        ));
+    }
+}

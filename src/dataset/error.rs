@@ -1,0 +1,119 @@
+//! Why a data set cannot be made or prepared.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::features::Problem;
+use crate::records::ReadError;
+
+/// Why a data set cannot be made or prepared.
+#[derive(Debug, Error)]
+pub enum DatasetError {
+    /// No sample is left.
+    #[error("there is no sample: every record or row was left out, or none was given")]
+    NoSamples,
+    /// Samples without features.
+    #[error("there is no feature: choose at least one column or channel")]
+    NoFeatures,
+    /// Two parts of a set have different lengths.
+    #[error("{what} must have {expected} entries, but has {found}")]
+    Length {
+        /// The part.
+        what: &'static str,
+        /// Entries found.
+        found: usize,
+        /// Entries needed.
+        expected: usize,
+    },
+    /// A sample names a class, group or file that is not listed.
+    #[error("a sample names a class, group or file that is not in the lists of the set")]
+    Reference,
+    /// A sample was asked for that does not exist.
+    #[error("sample {sample} was asked for, but there are {n_samples}")]
+    NoSuchSample {
+        /// The position asked for.
+        sample: usize,
+        /// Number of samples.
+        n_samples: usize,
+    },
+    /// A setting is wrong.
+    #[error("{}", .0.message)]
+    Setting(Problem),
+    /// A column named in the choice does not exist.
+    #[error("column {name:?} is not in the table, which has {columns}: {}", path.display())]
+    NoColumn {
+        /// The name in the choice.
+        name: String,
+        /// The first columns.
+        columns: String,
+        /// The file.
+        path: PathBuf,
+    },
+    /// A text column was chosen as a feature.
+    #[error("column {name:?} holds text and cannot be a feature: leave it out or make it the class: {}", path.display())]
+    TextColumn {
+        /// The column.
+        name: String,
+        /// The file.
+        path: PathBuf,
+    },
+    /// A column with more values than a class column can have.
+    #[error(
+        "{name} has more than {most} different values and cannot tell classes: choose another column"
+    )]
+    TooManyClasses {
+        /// The column or array.
+        name: String,
+        /// The most classes allowed.
+        most: usize,
+    },
+    /// An array does not have the shape the choice needs.
+    #[error("array {name:?} has shape {shape:?}, expected {expected}: {}", path.display())]
+    Shape {
+        /// The array.
+        name: String,
+        /// Its shape.
+        shape: Vec<usize>,
+        /// The shape needed.
+        expected: String,
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file whose features cannot join those of the files before.
+    #[error("the file {reason}: {}", path.display())]
+    OtherFeatures {
+        /// What differs.
+        reason: String,
+        /// The file.
+        path: PathBuf,
+    },
+    /// Missing values, and the policy refuses them.
+    #[error(
+        "sample {sample} has no value for {feature:?} ({n_missing} values are missing in all): choose what to do with missing values: {}", path.display()
+    )]
+    Missing {
+        /// The first sample with a missing value.
+        sample: usize,
+        /// The first feature it misses.
+        feature: String,
+        /// All missing values.
+        n_missing: usize,
+        /// The file of the sample.
+        path: PathBuf,
+    },
+    /// A sample with another number of features than the preparation was fitted on.
+    #[error("a sample has {found} features, but the model was fitted on {expected}")]
+    OtherWidth {
+        /// Number found.
+        found: usize,
+        /// Number the preparation was fitted on.
+        expected: usize,
+    },
+    /// There is nothing to fit on.
+    #[error("there are no training samples to fit scaling and missing values on")]
+    NothingToFitOn,
+    /// The samples could not be read, or the work was stopped.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+}

@@ -1,0 +1,247 @@
+//! Samples with class, group and origin; what is fitted on training samples alone; damage for robustness tests.
+
+mod arrays;
+mod builder;
+mod error;
+mod labels;
+mod preparation;
+mod scaling;
+mod shuffle;
+mod table;
+mod zeroing;
+
+pub use arrays::{ArrayChoice, ArrayContent};
+pub use builder::{Built, DatasetBuilder, Label, LabelInterval, LeftOut};
+pub use error::DatasetError;
+pub use preparation::{FittedPreparation, MissingPolicy, Preparation, Prepared};
+pub use scaling::{FittedScaling, Scaling};
+pub(crate) use shuffle::{shuffle, stream};
+pub use table::{TableChoice, TableClasses};
+pub use zeroing::Zeroing;
+
+pub use crate::features::Layout;
+
+use std::path::{Path, PathBuf};
+
+use ndarray::{ArrayView2, ShapeBuilder};
+
+/// Where in its file a sample lies.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Place {
+    /// A stretch of time.
+    Window {
+        /// Start, from the start of the record.
+        start_s: f64,
+        /// Length.
+        duration_s: f64,
+    },
+    /// A row of a table, or a sample of an array, counted from 0.
+    Row(usize),
+}
+
+/// Where a sample came from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Origin {
+    /// Number of the file among [`Dataset::sources`].
+    pub source: usize,
+    /// Where in the file.
+    pub place: Place,
+}
+
+/// The parts of a data set, before they are checked against each other.
+#[derive(Debug, Clone, Default)]
+pub struct DatasetParts {
+    /// All features, sample after sample; missing ones are NaN.
+    pub values: Vec<f64>,
+    /// Names of the features.
+    pub feature_names: Vec<String>,
+    /// How the features lie side by side.
+    pub layout: Layout,
+    /// Names of the classes.
+    pub class_names: Vec<String>,
+    /// Class of each sample.
+    pub classes: Vec<usize>,
+    /// Names of the groups.
+    pub group_names: Vec<String>,
+    /// Group of each sample, where groups are known.
+    pub groups: Option<Vec<usize>>,
+    /// The files.
+    pub sources: Vec<PathBuf>,
+    /// Origin of each sample.
+    pub origins: Vec<Origin>,
+}
+
+/// Samples with class, group and origin. Samples are columns: N features × n samples, each sample contiguous.
+#[derive(Debug, Clone)]
+pub struct Dataset {
+    parts: DatasetParts,
+    n_missing: usize,
+}
+
+impl Dataset {
+    /// Checks that the parts fit together. Infinite values become missing ones.
+    pub fn new(mut parts: DatasetParts) -> Result<Self, DatasetError> {
+        let n_samples = parts.classes.len();
+        let n_features = parts.feature_names.len();
+        if n_samples == 0 {
+            return Err(DatasetError::NoSamples);
+        }
+        if n_features == 0 {
+            return Err(DatasetError::NoFeatures);
+        }
+        let lengths = [
+            (
+                "values",
+                parts.values.len(),
+                n_samples.saturating_mul(n_features),
+            ),
+            ("origins", parts.origins.len(), n_samples),
+            (
+                "groups",
+                parts.groups.as_ref().map_or(n_samples, Vec::len),
+                n_samples,
+            ),
+        ];
+        for (what, found, expected) in lengths {
+            if found != expected {
+                return Err(DatasetError::Length {
+                    what,
+                    found,
+                    expected,
+                });
+            }
+        }
+        let n_groups = parts.group_names.len();
+        let classes_exist = parts.classes.iter().all(|c| *c < parts.class_names.len());
+        let groups_exist = parts.groups.iter().flatten().all(|g| *g < n_groups);
+        let sources_exist = parts.origins.iter().all(|o| o.source < parts.sources.len());
+        if !(classes_exist && groups_exist && sources_exist) {
+            return Err(DatasetError::Reference);
+        }
+        if parts.layout.n_features().is_some_and(|n| n != n_features) {
+            parts.layout = Layout::Plain;
+        }
+        let mut n_missing = 0;
+        for value in &mut parts.values {
+            if !value.is_finite() {
+                *value = f64::NAN;
+                n_missing += 1;
+            }
+        }
+        Ok(Self { parts, n_missing })
+    }
+
+    /// Number of samples.
+    pub fn n_samples(&self) -> usize {
+        self.parts.classes.len()
+    }
+
+    /// Number of features.
+    pub fn n_features(&self) -> usize {
+        self.parts.feature_names.len()
+    }
+
+    /// Number of classes.
+    pub fn n_classes(&self) -> usize {
+        self.parts.class_names.len()
+    }
+
+    /// Features of a sample.
+    pub fn sample(&self, sample: usize) -> &[f64] {
+        let n_features = self.n_features();
+        &self.parts.values[sample * n_features..(sample + 1) * n_features]
+    }
+
+    /// All samples as columns.
+    pub fn matrix(&self) -> ArrayView2<'_, f64> {
+        let shape = (self.n_features(), self.n_samples()).f();
+        ArrayView2::from_shape(shape, &self.parts.values)
+            .expect("the number of values was checked when the set was made")
+    }
+
+    /// Names of the features.
+    pub fn feature_names(&self) -> &[String] {
+        &self.parts.feature_names
+    }
+
+    /// How the features lie side by side.
+    pub fn layout(&self) -> Layout {
+        self.parts.layout
+    }
+
+    /// Names of the classes.
+    pub fn class_names(&self) -> &[String] {
+        &self.parts.class_names
+    }
+
+    /// Class of each sample.
+    pub fn classes(&self) -> &[usize] {
+        &self.parts.classes
+    }
+
+    /// Number of samples of each class.
+    pub fn class_counts(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.n_classes()];
+        for class in &self.parts.classes {
+            counts[*class] += 1;
+        }
+        counts
+    }
+
+    /// Group of each sample, where groups are known.
+    pub fn groups(&self) -> Option<&[usize]> {
+        self.parts.groups.as_deref()
+    }
+
+    /// Names of the groups.
+    pub fn group_names(&self) -> &[String] {
+        &self.parts.group_names
+    }
+
+    /// The files the samples came from.
+    pub fn sources(&self) -> &[PathBuf] {
+        &self.parts.sources
+    }
+
+    /// Where a sample came from.
+    pub fn origin(&self, sample: usize) -> Origin {
+        self.parts.origins[sample]
+    }
+
+    /// The file a sample came from.
+    pub fn source(&self, sample: usize) -> &Path {
+        &self.parts.sources[self.parts.origins[sample].source]
+    }
+
+    /// Number of missing values.
+    pub fn n_missing(&self) -> usize {
+        self.n_missing
+    }
+
+    /// The samples at these positions, in this order, as a set of their own.
+    pub fn subset(&self, samples: &[usize]) -> Result<Self, DatasetError> {
+        let all = &self.parts;
+        if let Some(&beyond) = samples.iter().find(|s| **s >= self.n_samples()) {
+            return Err(DatasetError::NoSuchSample {
+                sample: beyond,
+                n_samples: self.n_samples(),
+            });
+        }
+        let pick = |list: &[usize]| samples.iter().map(|s| list[*s]).collect();
+        Self::new(DatasetParts {
+            values: samples
+                .iter()
+                .flat_map(|s| self.sample(*s))
+                .copied()
+                .collect(),
+            feature_names: all.feature_names.clone(),
+            layout: all.layout,
+            class_names: all.class_names.clone(),
+            classes: pick(&all.classes),
+            group_names: all.group_names.clone(),
+            groups: all.groups.as_deref().map(pick),
+            sources: all.sources.clone(),
+            origins: samples.iter().map(|s| all.origins[*s]).collect(),
+        })
+    }
+}

@@ -1,0 +1,152 @@
+//! Scaling of features, fitted on training samples and kept with the trained model.
+
+use serde::{Deserialize, Serialize};
+
+use super::Dataset;
+
+/// How features are scaled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Scaling {
+    /// Not at all.
+    #[default]
+    None,
+    /// To mean 0 and standard deviation 1, feature by feature.
+    ZScore,
+    /// From the range of the training samples to 0…1, feature by feature.
+    MinMax,
+    /// Every sample to length 1.
+    UnitNorm,
+}
+
+/// Scaling with the numbers of the training samples in it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub enum FittedScaling {
+    /// Not at all.
+    None,
+    /// `(x − offset) · factor`, feature by feature.
+    Affine {
+        /// Subtracted first.
+        offsets: Vec<f64>,
+        /// Multiplied then; 0 for a feature that never changes in training.
+        factors: Vec<f64>,
+    },
+    /// Every sample to length 1; a sample of length 0 stays.
+    UnitNorm,
+}
+
+impl Scaling {
+    /// Fits on the training samples; missing values are passed over.
+    pub fn fit(self, dataset: &Dataset, training: &[usize]) -> FittedScaling {
+        match self {
+            Self::None => FittedScaling::None,
+            Self::UnitNorm => FittedScaling::UnitNorm,
+            Self::ZScore => affine(dataset, training, |moments| {
+                (moments.mean, moments.standard_deviation())
+            }),
+            Self::MinMax => affine(dataset, training, |moments| {
+                (moments.lowest, moments.highest - moments.lowest)
+            }),
+        }
+    }
+}
+
+impl FittedScaling {
+    /// Scales one sample in place.
+    pub fn apply(&self, sample: &mut [f64]) {
+        match self {
+            Self::None => {}
+            Self::Affine { offsets, factors } => {
+                for ((value, offset), factor) in sample.iter_mut().zip(offsets).zip(factors) {
+                    // Asked first: the difference may overflow, and infinity times 0 is no number.
+                    *value = if *factor == 0.0 {
+                        0.0
+                    } else {
+                        (*value - offset) * factor
+                    };
+                }
+            }
+            Self::UnitNorm => {
+                // Divided by the largest first, so that squares neither overflow nor vanish.
+                let largest = sample.iter().fold(0.0f64, |most, v| most.max(v.abs()));
+                if largest > 0.0 {
+                    let power = |v: &f64| (v / largest) * (v / largest);
+                    let power: f64 = sample.iter().filter(|v| v.is_finite()).map(power).sum();
+                    let length = power.sqrt();
+                    sample.iter_mut().for_each(|v| *v = *v / largest / length);
+                }
+            }
+        }
+    }
+}
+
+/// Mean, spread and range of one feature.
+#[derive(Clone)]
+pub(super) struct Moments {
+    n: f64,
+    pub(super) mean: f64,
+    squares: f64,
+    lowest: f64,
+    highest: f64,
+}
+
+impl Moments {
+    fn none() -> Self {
+        Self {
+            n: 0.0,
+            mean: 0.0,
+            squares: 0.0,
+            lowest: f64::INFINITY,
+            highest: f64::NEG_INFINITY,
+        }
+    }
+
+    /// Welford's update: no difference of large sums.
+    fn add(&mut self, value: f64) {
+        self.n += 1.0;
+        let before = value - self.mean;
+        self.mean += before / self.n;
+        self.squares += before * (value - self.mean);
+        self.lowest = self.lowest.min(value);
+        self.highest = self.highest.max(value);
+    }
+
+    fn standard_deviation(&self) -> f64 {
+        (self.squares / self.n.max(1.0)).sqrt()
+    }
+}
+
+/// Moments of every feature over the samples given, missing values passed over.
+pub(super) fn moments(dataset: &Dataset, samples: &[usize]) -> Vec<Moments> {
+    let mut moments = vec![Moments::none(); dataset.n_features()];
+    for sample in samples {
+        let values = dataset.sample(*sample);
+        for (moments, value) in moments.iter_mut().zip(values) {
+            if value.is_finite() {
+                moments.add(*value);
+            }
+        }
+    }
+    moments
+}
+
+fn affine(
+    dataset: &Dataset,
+    training: &[usize],
+    offset_and_width: impl Fn(&Moments) -> (f64, f64),
+) -> FittedScaling {
+    let (offsets, factors) = moments(dataset, training)
+        .iter()
+        .map(|moments| {
+            let (offset, width) = offset_and_width(moments);
+            // A width that is only rounding would blow up noise.
+            let scale = moments.lowest.abs().max(moments.highest.abs());
+            if width.is_finite() && width > 1e-14 * scale && (1.0 / width).is_finite() {
+                (offset, 1.0 / width)
+            } else {
+                (if offset.is_finite() { offset } else { 0.0 }, 0.0)
+            }
+        })
+        .unzip();
+    FittedScaling::Affine { offsets, factors }
+}

@@ -1,0 +1,76 @@
+//! The paper's robustness test: a share of the features of every test sample set to zero.
+
+use serde::{Deserialize, Serialize};
+
+use super::shuffle::{below, stream};
+use crate::features::Problem;
+
+/// How much of each test sample is set to zero.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Zeroing {
+    /// Share of the features, 0 to 1.
+    pub share: f64,
+    /// Seed of the choice.
+    pub seed: u64,
+}
+
+impl Zeroing {
+    /// What is wrong with the settings.
+    pub fn problems(&self) -> Vec<Problem> {
+        let message = format!("share must be 0 to 1, but is {}", self.share);
+        let wrong = !(0.0..=1.0).contains(&self.share);
+        let problem = Problem {
+            field: "share",
+            message,
+        };
+        wrong.then_some(problem).into_iter().collect()
+    }
+
+    /// Zeroes the share of a prepared sample. The features hit depend on the seed and on the sample's number in the
+    /// data set alone, so that every method and every order of testing meets the same damage.
+    pub fn apply(&self, sample_number: usize, values: &mut [f64]) {
+        // Rounded to the nearest count; NaN and negative shares take nothing.
+        let n_hit = (self.share * values.len() as f64).round() as usize;
+        let n_hit = n_hit.min(values.len());
+        let mut rng = stream(self.seed, sample_number as u64);
+        let mut places: Vec<usize> = (0..values.len()).collect();
+        for chosen in 0..n_hit {
+            let other = chosen + below(&mut rng, places.len() - chosen);
+            places.swap(chosen, other);
+            values[places[chosen]] = 0.0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exactly_the_share_is_zeroed_and_the_seed_decides_where() {
+        let zeroed = |share, seed, sample| {
+            let mut values = vec![1.0; 256];
+            Zeroing { share, seed }.apply(sample, &mut values);
+            values
+        };
+        for tenth in 0..=10 {
+            let share = f64::from(tenth) / 10.0;
+            let n_zero = zeroed(share, 3, 0).iter().filter(|v| **v == 0.0).count();
+            assert_eq!(n_zero, (share * 256.0).round() as usize);
+        }
+        assert_eq!(zeroed(0.5, 3, 8), zeroed(0.5, 3, 8));
+        assert_ne!(zeroed(0.5, 3, 8), zeroed(0.5, 3, 9));
+        assert_ne!(zeroed(0.5, 3, 8), zeroed(0.5, 4, 8));
+    }
+
+    #[test]
+    fn odd_shares_are_named_and_harmless() {
+        for share in [-1.0, 1.5, f64::NAN, f64::INFINITY] {
+            let zeroing = Zeroing { share, seed: 0 };
+            assert_eq!(zeroing.problems().len(), 1);
+            zeroing.apply(0, &mut [1.0; 4]);
+            zeroing.apply(0, &mut []);
+        }
+    }
+}

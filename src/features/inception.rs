@@ -1,0 +1,119 @@
+//! The moment a fault begins: the first lasting change of a signal against its previous cycle.
+
+use super::resample::resample;
+
+/// Share of the threshold down to which the start of a change is followed back.
+const ONSET_SHARE: f64 = 1.0 / 3.0;
+
+/// Share of the largest current or voltage that counts as its normal size where the first cycle is nearly empty.
+const SMALLEST_SHARE: f64 = 0.05;
+
+/// First sample at which one of the signals differs from its value a cycle before by more than `threshold` times the
+/// normal amplitude of its group, and goes on to differ for half of the following quarter cycle.
+///
+/// `groups` holds signals of one quantity each (three voltages, three currents); `cycle` is the length of a cycle in
+/// samples and may be a fraction. Missing values never count as a change.
+pub fn first_change(groups: &[&[Vec<f64>]], cycle: f64, threshold: f64) -> Option<usize> {
+    let lag = cycle.ceil() as usize;
+    let n_samples = groups
+        .iter()
+        .flat_map(|group| group.iter())
+        .map(Vec::len)
+        .min()?;
+    let n_compared = n_samples.checked_sub(lag)?;
+    let mut change = vec![0.0f64; n_compared];
+    for group in groups {
+        let normal = normal_amplitude(group, lag);
+        if normal <= 0.0 {
+            continue;
+        }
+        for signal in *group {
+            let before = resample(signal, lag as f64 - cycle, 1.0, n_compared)?;
+            for ((size, now), before) in change.iter_mut().zip(&signal[lag..]).zip(before) {
+                // `max` ignores NaN.
+                *size = size.max((now - before).abs() / normal);
+            }
+        }
+    }
+    let quarter = (lag / 4).max(2);
+    let lasts = |at: usize| {
+        let after = &change[at..n_compared.min(at + quarter)];
+        let n_above = after.iter().filter(|size| **size > threshold).count();
+        2 * n_above >= after.len()
+    };
+    let found = (0..n_compared).find(|&at| change[at] > threshold && lasts(at))?;
+    let earliest = found.saturating_sub(quarter);
+    let onset = (earliest..found)
+        .rev()
+        .take_while(|&at| change[at] > threshold * ONSET_SHARE)
+        .last()
+        .unwrap_or(found);
+    Some(onset + lag)
+}
+
+/// Mean amplitude of the first cycle of a group, but no less than a share of the largest value of the record.
+fn normal_amplitude(group: &[Vec<f64>], cycle: usize) -> f64 {
+    let finite =
+        |values: &[f64]| -> Vec<f64> { values.iter().copied().filter(|v| v.is_finite()).collect() };
+    let amplitudes = group.iter().map(|signal| {
+        let first = finite(&signal[..signal.len().min(cycle)]);
+        let power = first.iter().map(|v| v * v).sum::<f64>() / first.len().max(1) as f64;
+        (2.0 * power).sqrt()
+    });
+    let mean = amplitudes.sum::<f64>() / group.len().max(1) as f64;
+    let largest = group.iter().flatten().filter(|v| v.is_finite());
+    let largest = largest.fold(0.0f64, |largest, v| largest.max(v.abs()));
+    mean.max(SMALLEST_SHARE * largest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::f64::consts::PI;
+
+    fn three_phases(amplitude: impl Fn(usize) -> f64, cycle: f64, length: usize) -> Vec<Vec<f64>> {
+        let wave = |phase: usize| {
+            let angle = 2.0 * PI * phase as f64 / 3.0;
+            (0..length)
+                .map(|t| amplitude(t) * (2.0 * PI * t as f64 / cycle - angle).cos())
+                .collect()
+        };
+        (0..3).map(wave).collect()
+    }
+
+    #[test]
+    fn a_jump_of_the_current_is_found_at_its_sample() {
+        for cycle in [200.0, 33.3, 16.0] {
+            let voltages = three_phases(|_| 100.0, cycle, 1000);
+            let mut currents = three_phases(|_| 1.0, cycle, 1000);
+            currents[1].iter_mut().skip(617).for_each(|i| *i += 8.0);
+            let found = first_change(&[&voltages, &currents], cycle, 0.1);
+            let found = found.expect("the jump is large");
+            assert!((617usize..=618).contains(&found), "cycle {cycle}: {found}");
+        }
+    }
+
+    #[test]
+    fn a_steady_record_has_no_inception() {
+        let voltages = three_phases(|_| 100.0, 83.7, 2000);
+        let currents = three_phases(|t| 1.0 + 1e-5 * t as f64, 83.7, 2000);
+        assert_eq!(first_change(&[&voltages, &currents], 83.7, 0.1), None);
+    }
+
+    #[test]
+    fn a_single_spike_is_no_fault() {
+        let mut voltages = three_phases(|_| 100.0, 100.0, 1000);
+        voltages[0][500] += 400.0;
+        assert_eq!(first_change(&[&voltages], 100.0, 0.1), None);
+    }
+
+    #[test]
+    fn missing_values_and_short_records_find_nothing() {
+        let nan = vec![vec![f64::NAN; 500]; 3];
+        assert_eq!(first_change(&[&nan], 100.0, 0.1), None);
+        assert_eq!(first_change(&[&[vec![1.0; 50]]], 100.0, 0.1), None);
+        assert_eq!(first_change(&[], 100.0, 0.1), None);
+        let infinite = vec![vec![f64::INFINITY; 500]];
+        assert_eq!(first_change(&[&infinite], 100.0, 0.1), None);
+    }
+}

@@ -1,0 +1,373 @@
+//! Features: how a record becomes samples, as plain settings (`FeatureRecipe`) and the signal processing behind them.
+
+pub mod eeg;
+mod eeg_frames;
+pub mod fault;
+pub mod filter;
+pub mod inception;
+mod phase_signals;
+pub mod phases;
+pub mod phasor;
+pub mod resample;
+pub mod spectrum;
+
+pub use eeg::EegRecipe;
+pub use fault::FaultRecipe;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::records::{ReadError, Record};
+
+/// How samples are made from a record.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum FeatureRecipe {
+    /// Band features of EEG frames.
+    Eeg(EegRecipe),
+    /// Windows of fault records.
+    Fault(FaultRecipe),
+}
+
+impl FeatureRecipe {
+    /// What is wrong with the settings, field by field; nothing when the recipe can be used.
+    pub fn problems(&self) -> Vec<Problem> {
+        match self {
+            Self::Eeg(recipe) => recipe.problems(),
+            Self::Fault(recipe) => recipe.problems(),
+        }
+    }
+
+    /// Makes the samples of a record. `keep_going` hears the share done and stops the work by saying false.
+    pub fn extract(
+        &self,
+        record: &Record,
+        keep_going: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<Extraction, FeatureError> {
+        match self {
+            Self::Eeg(recipe) => eeg_frames::extract(recipe, record, keep_going),
+            Self::Fault(recipe) => recipe.extract(record),
+        }
+    }
+}
+
+/// What a recipe made of a record.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Extraction {
+    /// Names of the features, in their order.
+    pub feature_names: Vec<String>,
+    /// How the features lie side by side.
+    pub layout: Layout,
+    /// The samples in order of time.
+    pub samples: Vec<Sample>,
+    /// The stretches left out.
+    pub rejected: Vec<Rejection>,
+    /// What was assumed.
+    pub notes: Vec<String>,
+}
+
+impl Extraction {
+    fn new(feature_names: Vec<String>, layout: Layout) -> Self {
+        Self {
+            feature_names,
+            layout,
+            samples: Vec::new(),
+            rejected: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+}
+
+/// One thing that is wrong with a setting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The setting, by the name of its field.
+    pub field: &'static str,
+    /// What is allowed and what was found.
+    pub message: String,
+}
+
+/// Problems collected while settings are looked through.
+#[derive(Default)]
+struct Problems(Vec<Problem>);
+
+impl Problems {
+    fn require(&mut self, holds: bool, field: &'static str, message: String) {
+        if !holds {
+            self.0.push(Problem { field, message });
+        }
+    }
+
+    fn into_list(self) -> Vec<Problem> {
+        self.0
+    }
+}
+
+/// A number that a length, a frequency or a limit can be.
+fn is_positive(value: f64) -> bool {
+    value.is_finite() && value > 0.0
+}
+
+/// How the features of one sample lie side by side, for drawing them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Layout {
+    /// A list without further order.
+    #[default]
+    Plain,
+    /// A picture, its rows one after the other.
+    Image {
+        /// Rows of the picture.
+        n_rows: usize,
+        /// Columns of the picture.
+        n_columns: usize,
+    },
+    /// Channels one after the other, each a run of values over time.
+    Waveform {
+        /// Number of channels.
+        n_channels: usize,
+        /// Values of each channel.
+        n_points: usize,
+    },
+    /// Channels one after the other, each with one value per band.
+    ChannelBand {
+        /// Number of channels.
+        n_channels: usize,
+        /// Number of bands.
+        n_bands: usize,
+    },
+}
+
+impl Layout {
+    /// Number of features the layout describes; `None` where any number fits.
+    pub fn n_features(&self) -> Option<usize> {
+        match *self {
+            Self::Plain => None,
+            Self::Image { n_rows, n_columns } => n_rows.checked_mul(n_columns),
+            Self::Waveform {
+                n_channels,
+                n_points,
+            } => n_channels.checked_mul(n_points),
+            Self::ChannelBand {
+                n_channels,
+                n_bands,
+            } => n_channels.checked_mul(n_bands),
+        }
+    }
+}
+
+/// One sample made from a stretch of a record.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sample {
+    /// Start of the stretch, from the start of the record.
+    pub start_s: f64,
+    /// Length of the stretch.
+    pub duration_s: f64,
+    /// The features.
+    pub values: Vec<f64>,
+}
+
+/// A stretch of a record that was left out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rejection {
+    /// Start of the stretch, from the start of the record.
+    pub start_s: f64,
+    /// Length of the stretch.
+    pub duration_s: f64,
+    /// Why it was left out.
+    pub reason: RejectReason,
+}
+
+/// Why a stretch was left out.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum RejectReason {
+    /// The recording has holes or infinities there.
+    #[error("{n_missing} missing or infinite values in channel {channel}")]
+    Missing {
+        /// The channel.
+        channel: String,
+        /// Number of such values.
+        n_missing: usize,
+    },
+    /// A channel swings more than the recipe allows.
+    #[error("channel {channel} swings by {peak_to_peak}, more than {limit}")]
+    Amplitude {
+        /// The channel.
+        channel: String,
+        /// Highest minus lowest value.
+        peak_to_peak: f64,
+        /// The limit of the recipe.
+        limit: f64,
+    },
+    /// A channel ends before the stretch does.
+    #[error("channel {channel} has {n_found} of the {n_needed} values needed")]
+    TooShort {
+        /// The channel.
+        channel: String,
+        /// Values left in the channel.
+        n_found: usize,
+        /// Values needed.
+        n_needed: usize,
+    },
+    /// Less than half of the frames of a sample are usable.
+    #[error("only {n_kept} of {n_frames} frames are usable")]
+    TooFewFrames {
+        /// Frames that could be used.
+        n_kept: usize,
+        /// Frames the sample is made of.
+        n_frames: usize,
+    },
+    /// The values are so large that the features overflow.
+    #[error("the values are too large to compute with")]
+    Overflow,
+}
+
+/// Why a record gives no samples at all.
+#[derive(Debug, Error)]
+pub enum FeatureError {
+    /// A setting of the recipe is wrong.
+    #[error("{}", .0.message)]
+    Recipe(Problem),
+    /// The sampling rate is unknown or no positive number.
+    #[error(
+        "sampling rate must be a positive number, but is {rate_hz} Hz: give the rate of the recording"
+    )]
+    Rate {
+        /// The rate found.
+        rate_hz: f64,
+    },
+    /// A frame would have too few or too many values.
+    #[error(
+        "a frame of {frame_s} s at {rate_hz} Hz has {n_samples} values: 2 to 14400000 are possible"
+    )]
+    FrameLength {
+        /// Length of a frame.
+        frame_s: f64,
+        /// Sampling rate.
+        rate_hz: f64,
+        /// Number of values.
+        n_samples: f64,
+    },
+    /// The filter of a band cannot be built at this rate.
+    #[error("band {band}: {source}")]
+    Filter {
+        /// The band.
+        band: String,
+        /// The reason.
+        source: filter::FilterError,
+    },
+    /// A band has no line in the spectrum.
+    #[error(
+        "band {band} ({low_hz} to {high_hz} Hz) needs a spectral line below {nyquist_hz} Hz, but lines are {resolution_hz} Hz apart: use longer Welch segments or a wider band"
+    )]
+    BandWithoutLine {
+        /// The band.
+        band: String,
+        /// Lower limit.
+        low_hz: f64,
+        /// Upper limit.
+        high_hz: f64,
+        /// Distance of the lines.
+        resolution_hz: f64,
+        /// Half the sampling rate.
+        nyquist_hz: f64,
+    },
+    /// The samples could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The record has no value to work with.
+    #[error("the record has no values in the channels used")]
+    NoValues,
+    /// A channel named in the recipe does not exist.
+    #[error("channel {name:?} is not in the record, which has {channels}")]
+    NoChannel {
+        /// The name in the recipe.
+        name: String,
+        /// The first channels of the record.
+        channels: String,
+    },
+    /// Two channels used together have different rates.
+    #[error(
+        "channel {first:?} has {first_hz} Hz but channel {second:?} has {second_hz} Hz: choose channels of one rate"
+    )]
+    UnequalRates {
+        /// The first channel used.
+        first: String,
+        /// Its rate; 0 if unknown.
+        first_hz: f64,
+        /// The channel that differs.
+        second: String,
+        /// Its rate; 0 if unknown.
+        second_hz: f64,
+    },
+    /// Not all six phases were found.
+    #[error("no channel found for {missing} among {channels}: name the channels")]
+    Unmapped {
+        /// The quantities without a channel.
+        missing: String,
+        /// The first channels of the record.
+        channels: String,
+    },
+    /// The nominal frequency is not known.
+    #[error("the record does not tell its nominal frequency: give it (50 or 60 Hz)")]
+    NoFrequency,
+    /// The record has too few samples per cycle.
+    #[error("{rate_hz} Hz is too coarse for a {nominal_hz} Hz grid: {needed_hz} Hz are needed")]
+    TooCoarse {
+        /// Rate of the record.
+        rate_hz: f64,
+        /// Nominal frequency.
+        nominal_hz: f64,
+        /// Rate needed.
+        needed_hz: f64,
+    },
+    /// The record names no trigger.
+    #[error("the record names no trigger: look for a change instead, or give a time")]
+    NoTrigger,
+    /// Nothing changes in the record.
+    #[error(
+        "no signal differs from its previous cycle by more than {threshold} of its normal amplitude: lower the threshold, or give a time"
+    )]
+    NoChange {
+        /// The threshold of the recipe.
+        threshold: f64,
+    },
+    /// The window reaches beyond the record.
+    #[error(
+        "the window from {start_s} to {end_s} s reaches beyond the record ({record_start_s} to {record_end_s} s): use fewer cycles or another start"
+    )]
+    WindowOutside {
+        /// Start of the window.
+        start_s: f64,
+        /// End of the window.
+        end_s: f64,
+        /// Time of the first sample.
+        record_start_s: f64,
+        /// Time of the last sample.
+        record_end_s: f64,
+    },
+    /// The window starts within the first cycle, so there is nothing to scale by.
+    #[error(
+        "there is no whole cycle before the window at {start_s} s to scale by: give bases for per unit"
+    )]
+    NoCycleBefore {
+        /// Start of the window.
+        start_s: f64,
+    },
+    /// The cycle before the window is empty, so there is nothing to scale by.
+    #[error(
+        "{quantity} is zero or missing in the cycle before the window: give bases for per unit"
+    )]
+    NoBase {
+        /// Voltage or current.
+        quantity: &'static str,
+    },
+    /// The times of the samples do not rise.
+    #[error("times must rise, but sample {sample} is at {found_s} s after {before_s} s")]
+    TimesDoNotRise {
+        /// Number of the sample, from 0.
+        sample: usize,
+        /// Time of the sample before.
+        before_s: f64,
+        /// Its own time.
+        found_s: f64,
+    },
+}

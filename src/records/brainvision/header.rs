@@ -1,0 +1,249 @@
+//! The header of a BrainVision recording, old and new layouts.
+
+use std::path::Path;
+
+use super::super::text::{decode, quoted};
+use super::super::{ByteSource, Findings, Number, Place, ReadError};
+use super::ini::{Entry, Ini, fields};
+
+/// The order of samples in the data file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Orientation {
+    /// All channels of the first time, then of the second, …
+    Multiplexed,
+    /// All times of the first channel, then of the second, …
+    Vectorised,
+}
+
+/// What the header says of one channel.
+#[derive(Debug)]
+pub(super) struct ChannelEntry {
+    pub(super) name: String,
+    pub(super) resolution: f64,
+    pub(super) unit: String,
+    pub(super) place: Place,
+}
+
+/// What the header says.
+#[derive(Debug)]
+pub(super) struct Header {
+    pub(super) data_file: String,
+    pub(super) marker_file: Option<String>,
+    pub(super) orientation: Orientation,
+    pub(super) number: Number,
+    pub(super) is_big_endian: bool,
+    pub(super) rate_hz: f64,
+    pub(super) n_samples: Option<u64>,
+    pub(super) channels: Vec<ChannelEntry>,
+}
+
+/// Most bytes of a header that are read; real ones have some kilobytes.
+const MAX_BYTES: u64 = 16 << 20;
+
+impl Header {
+    pub(super) fn read(bytes: &ByteSource, findings: &mut Findings) -> Result<Self, ReadError> {
+        let text = decode(&bytes.read_start(MAX_BYTES)?);
+        let ini = Ini::parse(&text);
+        let common = |key: &str| ini.get("common infos", key);
+        refuse_other_kinds(&ini, bytes.path())?;
+        let Some(data_file) = common("datafile") else {
+            return Err(findings.refusal(
+                Place::File,
+                "DataFile in [Common Infos]",
+                "missing",
+                "the name of the data file",
+            ));
+        };
+        Ok(Self {
+            data_file: data_file.value.clone(),
+            marker_file: common("markerfile").map(|entry| entry.value.clone()),
+            orientation: read_orientation(common("dataorientation"), findings)?,
+            number: read_number(ini.get("binary infos", "binaryformat"), findings)?,
+            is_big_endian: ini
+                .get("binary infos", "usebigendianorder")
+                .is_some_and(|entry| entry.value.eq_ignore_ascii_case("yes")),
+            rate_hz: read_rate(common("samplinginterval"), findings)?,
+            n_samples: common("datapoints").and_then(|entry| entry.value.parse().ok()),
+            channels: read_channels(&ini, findings)?,
+        })
+    }
+
+    /// The file that an entry names; `$b` stands for the header's own stem.
+    pub(super) fn file_name(&self, name: &str, header: &Path) -> String {
+        let stem = header.file_stem().unwrap_or_default().to_string_lossy();
+        name.replace("$b", &stem)
+    }
+}
+
+fn refuse_other_kinds(ini: &Ini, path: &Path) -> Result<(), ReadError> {
+    let is = |key: &str, value: &str| {
+        let entry = ini.get("common infos", key);
+        entry.is_some_and(|entry| entry.value.eq_ignore_ascii_case(value))
+    };
+    let unsupported = |what: &str, remedy: &str| {
+        Err(ReadError::Unsupported {
+            path: path.to_owned(),
+            what: what.to_owned(),
+            remedy: remedy.to_owned(),
+        })
+    };
+    if is("dataformat", "ascii") {
+        return unsupported("BrainVision data as text", "export it as BINARY");
+    }
+    if is("datatype", "frequencydomain") {
+        return unsupported(
+            "BrainVision data of the frequency domain",
+            "export it as TIMEDOMAIN",
+        );
+    }
+    Ok(())
+}
+
+fn read_orientation(
+    entry: Option<&Entry>,
+    findings: &mut Findings,
+) -> Result<Orientation, ReadError> {
+    let (found, place) = found_at(entry);
+    match found.to_lowercase().as_str() {
+        "multiplexed" => Ok(Orientation::Multiplexed),
+        "vectorized" | "vectorised" => Ok(Orientation::Vectorised),
+        _ => {
+            findings.breach(
+                place,
+                "DataOrientation",
+                quoted(&found),
+                "MULTIPLEXED or VECTORIZED",
+                "read as MULTIPLEXED",
+            )?;
+            Ok(Orientation::Multiplexed)
+        }
+    }
+}
+
+fn read_number(entry: Option<&Entry>, findings: &Findings) -> Result<Number, ReadError> {
+    let (found, place) = found_at(entry);
+    Ok(match found.to_uppercase().as_str() {
+        "INT_16" => Number::Int16,
+        "UINT_16" => Number::Uint16,
+        "INT_32" => Number::Int32,
+        "IEEE_FLOAT_32" => Number::Float32,
+        "IEEE_FLOAT_64" => Number::Float64,
+        _ => {
+            let expected = "INT_16, UINT_16, INT_32, IEEE_FLOAT_32 or IEEE_FLOAT_64";
+            return Err(findings.refusal(place, "BinaryFormat", quoted(&found), expected));
+        }
+    })
+}
+
+/// The interval is in microseconds.
+fn read_rate(entry: Option<&Entry>, findings: &Findings) -> Result<f64, ReadError> {
+    let (found, place) = found_at(entry);
+    let interval_us: Option<f64> = found.replace(',', ".").parse().ok();
+    match interval_us.map(|interval_us| 1e6 / interval_us) {
+        Some(rate_hz) if rate_hz.is_finite() && rate_hz > 0.0 => Ok(rate_hz),
+        _ => {
+            let expected = "microseconds, more than 0";
+            Err(findings.refusal(place, "SamplingInterval", quoted(&found), expected))
+        }
+    }
+}
+
+fn found_at(entry: Option<&Entry>) -> (String, Place) {
+    match entry {
+        Some(entry) => (entry.value.clone(), Place::Line(entry.line)),
+        None => ("missing".to_owned(), Place::File),
+    }
+}
+
+/// Channels in the order of their numbers; what is missing is filled in and reported.
+fn read_channels(ini: &Ini, findings: &mut Findings) -> Result<Vec<ChannelEntry>, ReadError> {
+    let listed = || {
+        ini.section("channel infos")
+            .filter_map(|e| Some((number_of(e)?, e)))
+    };
+    let n_listed = listed().count();
+    let declared = ini.get("common infos", "numberofchannels");
+    let (found, place) = found_at(declared);
+    let n_declared = found.parse::<usize>().ok().filter(|&n| n >= 1);
+    let n_channels = n_declared.unwrap_or(n_listed);
+    // A few unnamed channels are tolerable, a count without any list is not.
+    if n_channels == 0 || n_channels > n_listed.saturating_add(256) {
+        let expected = format!("{n_listed}, as many as [Channel Infos] lists");
+        return Err(findings.refusal(place, "NumberOfChannels", quoted(&found), expected));
+    }
+    if n_channels != n_listed || n_declared.is_none() {
+        findings.breach(
+            place,
+            "NumberOfChannels",
+            quoted(&found),
+            format!("{n_listed}, as many as [Channel Infos] lists"),
+            format!("read {n_channels} channels"),
+        )?;
+    }
+    let mut entries: Vec<Option<&Entry>> = vec![None; n_channels];
+    for (number, entry) in listed() {
+        match entries.get_mut(number - 1) {
+            Some(slot) if slot.is_none() => *slot = Some(entry),
+            _ => {
+                let expected = format!("each number from 1 to {n_channels} once");
+                let place = Place::Line(entry.line);
+                findings.breach(place, "channel number", number, expected, "left out")?;
+            }
+        }
+    }
+    entries
+        .into_iter()
+        .enumerate()
+        .map(|(position, entry)| match entry {
+            Some(entry) => read_channel(entry, position + 1, findings),
+            None => Ok(ChannelEntry {
+                name: format!("Ch{}", position + 1),
+                resolution: 1.0,
+                unit: String::new(),
+                place,
+            }),
+        })
+        .collect()
+}
+
+/// `17` of `Ch17`.
+fn number_of(entry: &Entry) -> Option<usize> {
+    let number = entry.key.strip_prefix("ch")?.trim().parse().ok()?;
+    (number >= 1).then_some(number)
+}
+
+/// `name,reference,resolution,unit`; the unit is microvolt where it is left out.
+fn read_channel(
+    entry: &Entry,
+    number: usize,
+    findings: &mut Findings,
+) -> Result<ChannelEntry, ReadError> {
+    let place = Place::Line(entry.line);
+    let fields = fields(&entry.value);
+    let field = |position: usize| fields.get(position).map_or("", String::as_str);
+    let name = match field(0) {
+        "" => format!("Ch{number}"),
+        name => name.to_owned(),
+    };
+    let resolution = match field(2) {
+        "" => 1.0,
+        text => match text.parse::<f64>() {
+            Ok(value) if value.is_finite() && value != 0.0 => value,
+            _ => {
+                let expected = "a number other than 0";
+                findings.breach(place, "resolution", quoted(text), expected, "read as 1")?;
+                1.0
+            }
+        },
+    };
+    let unit = match field(3) {
+        "" => "µV",
+        unit => unit,
+    };
+    Ok(ChannelEntry {
+        name,
+        resolution,
+        unit: unit.to_owned(),
+        place,
+    })
+}

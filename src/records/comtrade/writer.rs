@@ -1,0 +1,386 @@
+//! Writes a record as COMTRADE: .cfg and .dat in ASCII, BINARY or FLOAT32.
+
+use std::io;
+use std::path::Path;
+
+use super::moment;
+use crate::records::{Channel, ChannelKind, Record, Scaling, StartTime, TimeAxis};
+
+/// How the samples are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Storage {
+    /// Text; whole numbers of five digits. 1999 revision.
+    Ascii,
+    /// Two bytes per sample. 1999 revision.
+    Binary,
+    /// Four bytes per sample: values of single precision are kept exactly. 2013 revision.
+    Float32,
+}
+
+/// The contents of the two files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Files {
+    /// Contents of the .cfg file.
+    pub configuration: Vec<u8>,
+    /// Contents of the .dat file.
+    pub data: Vec<u8>,
+}
+
+/// Writes `record` to `path` with the extensions `cfg` and `dat`; see [`encode`].
+pub fn write_files(record: &Record, storage: Storage, path: &Path) -> io::Result<()> {
+    let files = encode(record, storage)?;
+    std::fs::write(path.with_extension("cfg"), files.configuration)?;
+    std::fs::write(path.with_extension("dat"), files.data)
+}
+
+/// The files of `record`.
+///
+/// ASCII and BINARY spread each channel over the whole range of stored numbers;
+/// missing values are written as such. Separators in names become semicolons,
+/// times are cut to microseconds. Refuses what the format cannot hold:
+/// channels of different length, nominal channels, times that are unknown.
+pub fn encode(record: &Record, storage: Storage) -> io::Result<Files> {
+    let layout = Layout::new(record)?;
+    let mut columns = Vec::with_capacity(layout.analog.len());
+    for &channel in &layout.analog {
+        let values = record.read_channel(channel).map_err(io::Error::other)?;
+        columns.push(StoredColumn::new(&values, storage));
+    }
+    let mut states = Vec::with_capacity(layout.digital.len());
+    for &channel in &layout.digital {
+        states.push(record.read_channel(channel).map_err(io::Error::other)?);
+    }
+    let data = match storage {
+        Storage::Ascii => ascii_rows(&layout, &columns, &states),
+        Storage::Binary | Storage::Float32 => binary_rows(&layout, &columns, &states, storage),
+    };
+    let configuration = configuration(record, &layout, &columns, storage).into_bytes();
+    Ok(Files {
+        configuration,
+        data,
+    })
+}
+
+fn refuse(text: impl Into<String>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, text.into())
+}
+
+/// What is common to all channels.
+struct Layout {
+    analog: Vec<usize>,
+    digital: Vec<usize>,
+    n_samples: usize,
+    /// Rate and last sample (from 1) of each section; empty if stamps tell the time.
+    sections: Vec<(f64, usize)>,
+    /// Time stamps in units of `time_multiplier` microseconds.
+    stamps: Vec<u32>,
+    time_multiplier: f64,
+}
+
+impl Layout {
+    fn new(record: &Record) -> io::Result<Layout> {
+        let (mut analog, mut digital) = (Vec::new(), Vec::new());
+        for (index, channel) in record.channels.iter().enumerate() {
+            match channel.kind {
+                ChannelKind::Analog => analog.push(index),
+                ChannelKind::Digital { .. } => digital.push(index),
+                ChannelKind::Nominal { .. } => {
+                    return Err(refuse("a nominal channel cannot be written as COMTRADE"));
+                }
+            }
+        }
+        let Some(first) = record.channels.first() else {
+            return Err(refuse("a record without channels cannot be written"));
+        };
+        let (n_samples, rate_hz) = (first.n_samples, first.rate_hz);
+        let alike = |c: &Channel| c.n_samples == n_samples && c.rate_hz == rate_hz;
+        if !record.channels.iter().all(alike) {
+            return Err(refuse("COMTRADE wants all channels of one length and rate"));
+        }
+        if n_samples == 0 || u32::try_from(n_samples).is_err() {
+            let text = format!("{n_samples} samples; COMTRADE holds 1 to {}", u32::MAX);
+            return Err(refuse(text));
+        }
+        let sections = match &record.time_axis {
+            TimeAxis::Regular if record.gaps.is_empty() => rate_hz
+                .map(|rate_hz| (rate_hz, n_samples))
+                .into_iter()
+                .collect(),
+            TimeAxis::Sections(sections) => sections
+                .iter()
+                .map(|section| (section.rate_hz, section.first_sample + section.n_samples))
+                .collect(),
+            TimeAxis::Regular | TimeAxis::Stamps(_) => Vec::new(),
+        };
+        let times_us: Option<Vec<f64>> = (0..n_samples)
+            .map(|sample| Some(record.time_s(0, sample)? * 1e6))
+            .collect();
+        let times_us = times_us.ok_or_else(|| refuse("a record without times or rate"))?;
+        let longest_us = times_us.iter().copied().fold(0.0, f64::max);
+        let time_multiplier = (longest_us / f64::from(u32::MAX - 1)).ceil().max(1.0);
+        let stamp = |us: &f64| (us / time_multiplier).round() as u32;
+        Ok(Layout {
+            analog,
+            digital,
+            n_samples,
+            sections,
+            stamps: times_us.iter().map(stamp).collect(),
+            time_multiplier,
+        })
+    }
+}
+
+/// The samples of a channel as stored: value = `multiplier` × number + `offset`.
+struct StoredColumn {
+    multiplier: f64,
+    offset: f64,
+    /// Range of the numbers.
+    limit: f64,
+    /// NaN if missing.
+    numbers: Vec<f64>,
+}
+
+impl StoredColumn {
+    fn new(values: &[f64], storage: Storage) -> StoredColumn {
+        let limit = match storage {
+            Storage::Ascii => 99_998.0,
+            Storage::Binary => f64::from(i16::MAX),
+            Storage::Float32 => f64::from(f32::MAX),
+        };
+        let (multiplier, offset) = match storage {
+            Storage::Float32 => (1.0, 0.0),
+            Storage::Ascii | Storage::Binary => spread(values, limit),
+        };
+        let number = |value: &f64| match storage {
+            Storage::Float32 => *value,
+            Storage::Ascii | Storage::Binary if value.is_finite() => {
+                ((value - offset) / multiplier).round().clamp(-limit, limit)
+            }
+            Storage::Ascii | Storage::Binary => f64::NAN,
+        };
+        StoredColumn {
+            multiplier,
+            offset,
+            limit,
+            numbers: values.iter().map(number).collect(),
+        }
+    }
+}
+
+/// Multiplier and offset that spread finite values over −`limit` to `limit`.
+fn spread(values: &[f64], limit: f64) -> (f64, f64) {
+    let finite = || values.iter().copied().filter(|value| value.is_finite());
+    let least = finite().fold(f64::INFINITY, f64::min);
+    let greatest = finite().fold(f64::NEG_INFINITY, f64::max);
+    if least > greatest {
+        return (1.0, 0.0);
+    }
+    let multiplier = (greatest / 2.0 - least / 2.0) / limit;
+    let offset = greatest / 2.0 + least / 2.0;
+    if multiplier > 0.0 && multiplier.is_normal() {
+        (multiplier, offset)
+    } else {
+        (1.0, least)
+    }
+}
+
+fn ascii_rows(layout: &Layout, columns: &[StoredColumn], states: &[Vec<f64>]) -> Vec<u8> {
+    let mut text = String::new();
+    let put = |text: &mut String, value: String| {
+        text.push(',');
+        text.push_str(&value);
+    };
+    for (row, stamp) in layout.stamps.iter().enumerate() {
+        text.push_str(&(row + 1).to_string());
+        put(&mut text, stamp.to_string());
+        for column in columns {
+            let number = column.numbers.get(row).copied().unwrap_or(f64::NAN);
+            // 99999 is the code for a missing value.
+            let whole = if number.is_nan() {
+                99_999
+            } else {
+                number as i64
+            };
+            put(&mut text, whole.to_string());
+        }
+        for state in states {
+            put(&mut text, u8::from(is_on(state, row)).to_string());
+        }
+        text.push_str("\r\n");
+    }
+    text.into_bytes()
+}
+
+fn is_on(state: &[f64], row: usize) -> bool {
+    state.get(row).is_some_and(|value| *value > 0.5)
+}
+
+fn binary_rows(
+    layout: &Layout,
+    columns: &[StoredColumn],
+    states: &[Vec<f64>],
+    storage: Storage,
+) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for (row, stamp) in layout.stamps.iter().enumerate() {
+        bytes.extend_from_slice(&(row as u32 + 1).to_le_bytes());
+        bytes.extend_from_slice(&stamp.to_le_bytes());
+        for column in columns {
+            let number = column.numbers.get(row).copied().unwrap_or(f64::NAN);
+            if storage == Storage::Binary {
+                // 0x8000 is the code for a missing value.
+                let whole = if number.is_nan() {
+                    i16::MIN
+                } else {
+                    number as i16
+                };
+                bytes.extend_from_slice(&whole.to_le_bytes());
+            } else {
+                // 0xFF7FFFFF, the least finite number, is the code for a missing value.
+                let single = if number.is_nan() {
+                    f32::MIN
+                } else {
+                    number as f32
+                };
+                bytes.extend_from_slice(&single.to_le_bytes());
+            }
+        }
+        for word in states.chunks(16) {
+            let bits = word.iter().enumerate();
+            let word = bits.fold(0_u16, |word, (bit, state)| {
+                word | (u16::from(is_on(state, row)) << bit)
+            });
+            bytes.extend_from_slice(&word.to_le_bytes());
+        }
+    }
+    bytes
+}
+
+fn configuration(
+    record: &Record,
+    layout: &Layout,
+    columns: &[StoredColumn],
+    storage: Storage,
+) -> String {
+    let grid = record.grid.clone().unwrap_or_default();
+    let revision = if storage == Storage::Float32 {
+        2013
+    } else {
+        1999
+    };
+    let mut lines = vec![
+        format!(
+            "{},{},{revision}",
+            plain(&grid.station),
+            plain(&grid.device)
+        ),
+        format!(
+            "{},{}A,{}D",
+            layout.analog.len() + layout.digital.len(),
+            layout.analog.len(),
+            layout.digital.len()
+        ),
+    ];
+    let channel_at = |index: usize| record.channels.get(index);
+    let analog = layout.analog.iter().filter_map(|index| channel_at(*index));
+    for (number, (channel, column)) in analog.zip(columns).enumerate() {
+        lines.push(analog_line(number + 1, channel, column));
+    }
+    let digital = layout.digital.iter().filter_map(|index| channel_at(*index));
+    for (number, channel) in digital.enumerate() {
+        lines.push(digital_line(number + 1, channel));
+    }
+    lines.push(grid.line_frequency_hz.unwrap_or(0.0).to_string());
+    lines.push(layout.sections.len().to_string());
+    if layout.sections.is_empty() {
+        lines.push(format!("0,{}", layout.n_samples));
+    }
+    for (rate_hz, last_sample) in &layout.sections {
+        lines.push(format!("{rate_hz},{last_sample}"));
+    }
+    let trigger_s = grid.trigger_s.unwrap_or(0.0);
+    let trigger = record.start.map(|start| moment::later(&start, trigger_s));
+    lines.push(moment_line(record.start));
+    lines.push(moment_line(trigger));
+    lines.push(
+        match storage {
+            Storage::Ascii => "ASCII",
+            Storage::Binary => "BINARY",
+            Storage::Float32 => "FLOAT32",
+        }
+        .to_owned(),
+    );
+    lines.push(layout.time_multiplier.to_string());
+    if storage == Storage::Float32 {
+        let offset = record.start.and_then(|start| start.utc_offset_min);
+        let code = offset.map_or("x".to_owned(), moment::time_code);
+        lines.push(format!("{code},{code}"));
+        lines.push("F,3".to_owned());
+    }
+    lines.join("\r\n") + "\r\n"
+}
+
+/// Text that separates no fields and ends no line.
+fn plain(text: &str) -> String {
+    let plain = text.chars().map(|c| match c {
+        ',' => ';',
+        c if c.is_control() => ' ',
+        c => c,
+    });
+    plain.collect()
+}
+
+fn analog_line(number: usize, channel: &Channel, column: &StoredColumn) -> String {
+    let grid = channel.grid.as_ref();
+    let text = |value: Option<&String>| value.map(|text| plain(text)).unwrap_or_default();
+    let (phase, circuit) = (grid.map(|grid| &grid.phase), grid.map(|grid| &grid.circuit));
+    let unit = plain(&channel.unit.symbol);
+    let skew_us = grid.map_or(0.0, |grid| grid.skew_s * 1e6);
+    let (primary, secondary) = grid.map_or((1.0, 1.0), |grid| (grid.primary, grid.secondary));
+    let scaling = match grid.and_then(|grid| grid.scaling) {
+        Some(Scaling::Secondary) => 'S',
+        Some(Scaling::Primary) | None => 'P',
+    };
+    let (multiplier, offset, limit) = (column.multiplier, column.offset, column.limit);
+    let head = format!(
+        "{number},{},{},{},{unit}",
+        plain(&channel.name),
+        text(phase),
+        text(circuit)
+    );
+    let least = -limit;
+    format!(
+        "{head},{multiplier},{offset},{skew_us},{least},{limit},{primary},{secondary},{scaling}"
+    )
+}
+
+fn digital_line(number: usize, channel: &Channel) -> String {
+    let normal = match channel.kind {
+        ChannelKind::Digital { normal: Some(true) } => 1,
+        _ => 0,
+    };
+    let grid = channel.grid.as_ref();
+    let phase = grid.map(|grid| plain(&grid.phase)).unwrap_or_default();
+    let circuit = grid.map(|grid| plain(&grid.circuit)).unwrap_or_default();
+    format!(
+        "{number},{},{phase},{circuit},{normal}",
+        plain(&channel.name)
+    )
+}
+
+/// `dd/mm/yyyy,hh:mm:ss.ssssss`, or blank fields.
+fn moment_line(moment: Option<StartTime>) -> String {
+    match moment {
+        None => ",".to_owned(),
+        Some(t) => format!(
+            "{:02}/{:02}/{:04},{:02}:{:02}:{:02}.{:06}",
+            t.day,
+            t.month,
+            t.year,
+            t.hour,
+            t.minute,
+            t.second,
+            t.nanosecond / 1000
+        ),
+    }
+}

@@ -1,0 +1,287 @@
+//! Time-stamped annotation lists of EDF+ and BDF+: onsets of data records, gaps, annotations.
+//!
+//! A list is `+onset[\x15duration]\x14text\x14text\x14\0`; the first list of a
+//! data record has an empty first text and tells when the record starts.
+
+use super::super::text::decode;
+use super::super::{Annotation, ByteSource, Findings, Gap, Place, ReadError};
+use super::header::{Continuity, Header};
+
+/// When data records start, and what was noted.
+#[derive(Debug, Default)]
+pub(super) struct Timeline {
+    /// Onset of the first data record after the start in the header.
+    pub(super) first_onset_s: f64,
+    /// In order of time, counted from the first sample.
+    pub(super) annotations: Vec<Annotation>,
+    pub(super) gaps: Vec<Gap>,
+}
+
+/// Reads the annotation signals of all data records.
+pub(super) fn read(
+    bytes: &ByteSource,
+    header: &Header,
+    findings: &mut Findings,
+) -> Result<Timeline, ReadError> {
+    let ranges: Vec<(u64, u64)> = header
+        .signals
+        .iter()
+        .filter(|signal| signal.is_annotations && signal.samples_per_record > 0)
+        .map(|signal| {
+            let len = signal.samples_per_record * header.sample_bytes();
+            (signal.offset_in_record, len)
+        })
+        .collect();
+    if ranges.is_empty() {
+        if header.continuity == Continuity::Discontinuous {
+            findings.breach(
+                Place::Byte(192),
+                "kind of file",
+                "EDF+D without an annotation signal",
+                "onsets of the data records",
+                "gaps are unknown",
+            )?;
+        }
+        return Ok(Timeline::default());
+    }
+    let mut collector = Collector::new(bytes.len());
+    visit_records(bytes, header, &ranges, |record, lists| {
+        collector.take_record(record, lists, header, findings)
+    })?;
+    collector.finish(header, findings)
+}
+
+/// Hands the annotation bytes of each data record to `visit`.
+///
+/// Small records are read many at a time, of large ones only the annotations.
+fn visit_records(
+    bytes: &ByteSource,
+    header: &Header,
+    ranges: &[(u64, u64)],
+    mut visit: impl FnMut(u64, &[&[u8]]) -> Result<(), ReadError>,
+) -> Result<(), ReadError> {
+    const BLOCK_BYTES: u64 = 1 << 20;
+    const SMALL_RECORD_BYTES: u64 = 1 << 14;
+    let record_bytes = header.record_bytes();
+    let offset_of = |record: u64| header.data_offset + record * record_bytes;
+    if record_bytes > SMALL_RECORD_BYTES {
+        for record in 0..header.n_records {
+            let parts: Vec<Vec<u8>> = ranges
+                .iter()
+                .map(|&(start, len)| bytes.read_range(offset_of(record) + start, len))
+                .collect::<Result<_, _>>()?;
+            let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+            visit(record, &parts)?;
+        }
+        return Ok(());
+    }
+    let per_block = BLOCK_BYTES / record_bytes;
+    let mut first = 0;
+    while first < header.n_records {
+        let n = per_block.min(header.n_records - first);
+        let block = bytes.read_range(offset_of(first), n * record_bytes)?;
+        for (record, stored) in (first..).zip(block.chunks_exact(record_bytes as usize)) {
+            let parts: Vec<&[u8]> = ranges
+                .iter()
+                .map(|&(start, len)| &stored[start as usize..(start + len) as usize])
+                .collect();
+            visit(record, &parts)?;
+        }
+        first += n;
+    }
+    Ok(())
+}
+
+/// Builds the timeline record by record.
+struct Collector {
+    timeline: Timeline,
+    previous_onset_s: Option<f64>,
+    max_annotations: usize,
+    n_dropped: usize,
+}
+
+impl Collector {
+    fn new(file_bytes: u64) -> Self {
+        Self {
+            timeline: Timeline::default(),
+            previous_onset_s: None,
+            max_annotations: Annotation::most_in(file_bytes),
+            n_dropped: 0,
+        }
+    }
+
+    fn take_record(
+        &mut self,
+        record: u64,
+        signals: &[&[u8]],
+        header: &Header,
+        findings: &mut Findings,
+    ) -> Result<(), ReadError> {
+        let place = Place::Byte(header.data_offset + record * header.record_bytes());
+        let mut onset_s = None;
+        for (position, signal) in signals.iter().enumerate() {
+            let lists = signal
+                .split(|&byte| byte == 0)
+                .filter(|list| !list.is_empty());
+            for (number, list) in lists.enumerate() {
+                let Some(list) = parse_list(list) else {
+                    let found = format!("\"{}\"", list[..list.len().min(24)].escape_ascii());
+                    findings.breach(
+                        place,
+                        "annotation list",
+                        found,
+                        "+onset, texts, each ended by byte 20",
+                        "left out",
+                    )?;
+                    continue;
+                };
+                if position == 0 && number == 0 && list.texts.first() == Some(&"".into()) {
+                    onset_s = Some(list.onset_s);
+                }
+                self.keep(list);
+            }
+        }
+        match onset_s {
+            Some(onset_s) => self.advance(record, onset_s, header),
+            None => {
+                findings.breach(
+                    place,
+                    "onset of the data record",
+                    "missing",
+                    "a list with an empty text",
+                    "taken to follow the record before",
+                )?;
+                let next = self.expected_onset_s(header).unwrap_or(0.0);
+                self.advance(record, next, header);
+            }
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, list: List) {
+        for text in list.texts.into_iter().filter(|text| !text.is_empty()) {
+            if self.timeline.annotations.len() >= self.max_annotations {
+                self.n_dropped += 1;
+                continue;
+            }
+            self.timeline.annotations.push(Annotation {
+                onset_s: list.onset_s,
+                duration_s: list.duration_s,
+                text,
+            });
+        }
+    }
+
+    fn expected_onset_s(&self, header: &Header) -> Option<f64> {
+        self.previous_onset_s
+            .map(|onset_s| onset_s + header.record_duration_s)
+    }
+
+    /// Notes a gap if the record does not start where the one before ended.
+    fn advance(&mut self, record: u64, onset_s: f64, header: &Header) {
+        if record == 0 {
+            self.timeline.first_onset_s = onset_s;
+        }
+        if let Some(expected_s) = self.expected_onset_s(header)
+            && header.record_duration_s > 0.0
+            && (onset_s - expected_s).abs() > tolerance_s(header)
+        {
+            self.timeline.gaps.push(Gap {
+                onset_s: expected_s - self.timeline.first_onset_s,
+                duration_s: onset_s - expected_s,
+            });
+        }
+        self.previous_onset_s = Some(onset_s);
+    }
+
+    fn finish(mut self, header: &Header, findings: &mut Findings) -> Result<Timeline, ReadError> {
+        if self.n_dropped > 0 {
+            let dropped = format!(
+                "{} annotations more than any recording has, left out",
+                self.n_dropped
+            );
+            findings.note(Place::Byte(header.data_offset), dropped);
+        }
+        self.report_gaps(header, findings)?;
+        let first_onset_s = self.timeline.first_onset_s;
+        for annotation in &mut self.timeline.annotations {
+            annotation.onset_s -= first_onset_s;
+        }
+        let by_onset = |a: &Annotation, b: &Annotation| a.onset_s.total_cmp(&b.onset_s);
+        self.timeline.annotations.sort_by(by_onset);
+        Ok(self.timeline)
+    }
+
+    fn report_gaps(&self, header: &Header, findings: &mut Findings) -> Result<(), ReadError> {
+        let gaps = &self.timeline.gaps;
+        let Some(first) = gaps.first() else {
+            return Ok(());
+        };
+        let backward = gaps.iter().filter(|gap| gap.duration_s < 0.0).count();
+        let place = Place::Byte(header.data_offset);
+        if header.continuity != Continuity::Discontinuous {
+            findings.breach(
+                place,
+                "onsets of the data records",
+                format!("{} breaks, the first at {:.3} s", gaps.len(), first.onset_s),
+                "none in a continuous file",
+                "kept as gaps",
+            )?;
+        }
+        if backward > 0 {
+            findings.breach(
+                place,
+                "onsets of the data records",
+                format!("{backward} earlier than the end of the record before"),
+                "in order of time",
+                "kept as gaps of negative duration",
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// Onsets are often rounded to the millisecond.
+fn tolerance_s(header: &Header) -> f64 {
+    let fastest_hz = header
+        .data_signals()
+        .filter_map(|(_, signal)| header.rate_hz(signal))
+        .fold(0.0, f64::max);
+    let sample_s = if fastest_hz > 0.0 {
+        1.0 / fastest_hz
+    } else {
+        0.0
+    };
+    sample_s.max(1e-3)
+}
+
+/// One list: texts noted at the same time.
+struct List {
+    onset_s: f64,
+    duration_s: Option<f64>,
+    texts: Vec<String>,
+}
+
+fn parse_list(list: &[u8]) -> Option<List> {
+    let mut parts = list.split(|&byte| byte == 0x14);
+    let mut times = parts.next()?.split(|&byte| byte == 0x15);
+    let onset_s = parse_seconds(times.next()?)?;
+    let duration_s = match times.next() {
+        Some(text) if !text.is_empty() => Some(parse_seconds(text)?),
+        _ => None,
+    };
+    let texts: Vec<String> = parts.map(decode).collect();
+    // The last byte 20 ends a text and starts none.
+    let n_texts = texts.len().checked_sub(1)?;
+    Some(List {
+        onset_s,
+        duration_s,
+        texts: texts.into_iter().take(n_texts.max(1)).collect(),
+    })
+}
+
+fn parse_seconds(text: &[u8]) -> Option<f64> {
+    let text = std::str::from_utf8(text).ok()?.trim();
+    let seconds: f64 = text.parse().ok()?;
+    seconds.is_finite().then_some(seconds)
+}

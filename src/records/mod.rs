@@ -1,0 +1,39 @@
+//! Recordings, fault records, tables and arrays from files: one reader per format, all giving a [`Record`].
+//!
+//! [`open`] looks at content and extension, and hands the file to its reader. A
+//! reader takes an [`Input`] (a file, or bytes in memory, with the files beside
+//! it) and [`ReadOptions`]; it reads headers at once and samples when asked.
+
+pub mod arff;
+pub mod brainvision;
+mod byte_source;
+pub mod comtrade;
+pub mod edf;
+mod findings;
+pub mod mat;
+pub mod npy;
+pub mod npz;
+mod number_column;
+mod numbers;
+mod read_error;
+mod readers;
+mod record;
+mod source_reader;
+mod start_time;
+pub mod table;
+mod text;
+mod text_encoding;
+mod unit;
+mod zip;
+
+pub use byte_source::{ByteSource, Input};
+pub use findings::{Findings, Mode, Place, ReadOptions, Warning};
+pub use numbers::{Number, Stored, StridedSamples};
+pub use read_error::ReadError;
+pub use readers::{READERS, Reader, open, open_with, read};
+pub use record::{
+    Annotation, ArrayInfo, Channel, ChannelKind, Format, Gap, GridChannel, GridFacts, Kind,
+    MemorySamples, Quantisation, RateSection, Record, Samples, Scaling, Segment, Source, TimeAxis,
+};
+pub use start_time::StartTime;
+pub use unit::{Quantity, Unit};

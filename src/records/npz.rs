@@ -1,0 +1,45 @@
+//! Archives of NumPy arrays (.npz).
+
+use super::npy::{self, NpyArray};
+use super::zip;
+use super::{ByteSource, Findings, Format, Input, Place, ReadError, ReadOptions, Record, Source};
+
+/// Whether the first bytes are those of an archive.
+pub(super) fn is_likely(head: &[u8]) -> bool {
+    zip::is_likely(head)
+}
+
+/// Reads all arrays of an archive.
+pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
+    let mut findings = Findings::new(input.path(), options.mode);
+    let members = zip::members(&input.bytes, &findings)?;
+    // What all arrays together may grow to.
+    let mut room = input.bytes.len().saturating_mul(3).saturating_add(24 << 20);
+    let mut arrays = Vec::new();
+    for member in &members {
+        let Some(name) = member.name.strip_suffix(".npy") else {
+            let text = format!("member {:?} is no array and was left out", member.name);
+            findings.note(Place::File, text);
+            continue;
+        };
+        let bytes = member.unpack(&input.bytes, room, &findings)?;
+        room -= bytes.len() as u64;
+        let path = format!("{}/{}", input.path().display(), member.name);
+        let source = ByteSource::from_bytes(&path, bytes);
+        match NpyArray::open(source, &findings) {
+            Ok(array) => arrays.push((name.to_owned(), array)),
+            // Names and objects beside the numbers do not spoil them.
+            Err(error @ ReadError::Unsupported { .. }) => {
+                findings.note(Place::File, format!("left out: {error}"));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    if arrays.is_empty() {
+        let found = format!("{} members", members.len());
+        let expected = "at least one numeric array";
+        return Err(findings.refusal(Place::File, "archive", found, expected));
+    }
+    let source = Source::new(input.path(), input.bytes.len());
+    npy::record_of(Format::Npz, source, arrays, findings, options)
+}

@@ -1,0 +1,117 @@
+//! Numbers stored one after the other in a file, read by channel at a constant stride.
+
+use super::{ByteSource, ReadError, Samples};
+
+/// How a number is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the variants are the names of the types")]
+pub enum Number {
+    Int8,
+    Uint8,
+    Int16,
+    Uint16,
+    Int32,
+    Uint32,
+    Int64,
+    Uint64,
+    Float32,
+    Float64,
+}
+
+impl Number {
+    /// Bytes of one number.
+    pub fn bytes(self) -> usize {
+        match self {
+            Self::Int8 | Self::Uint8 => 1,
+            Self::Int16 | Self::Uint16 => 2,
+            Self::Int32 | Self::Uint32 | Self::Float32 => 4,
+            Self::Int64 | Self::Uint64 | Self::Float64 => 8,
+        }
+    }
+
+    /// The number stored in `bytes`, or 0 if there are too few.
+    pub fn decode(self, bytes: &[u8], is_big_endian: bool) -> f64 {
+        let width = self.bytes();
+        let mut stored = [0; 8];
+        if let Some(bytes) = bytes.get(..width) {
+            stored[..width].copy_from_slice(bytes);
+        }
+        if is_big_endian {
+            stored[..width].reverse();
+        }
+        let [a, b, c, d, ..] = stored;
+        match self {
+            Self::Int8 => f64::from(a as i8),
+            Self::Uint8 => f64::from(a),
+            Self::Int16 => f64::from(i16::from_le_bytes([a, b])),
+            Self::Uint16 => f64::from(u16::from_le_bytes([a, b])),
+            Self::Int32 => f64::from(i32::from_le_bytes([a, b, c, d])),
+            Self::Uint32 => f64::from(u32::from_le_bytes([a, b, c, d])),
+            Self::Int64 => i64::from_le_bytes(stored) as f64,
+            Self::Uint64 => u64::from_le_bytes(stored) as f64,
+            Self::Float32 => f64::from(f32::from_le_bytes([a, b, c, d])),
+            Self::Float64 => f64::from_le_bytes(stored),
+        }
+    }
+}
+
+/// Numbers one after the other somewhere in a file.
+#[derive(Debug, Clone)]
+pub struct Stored {
+    /// The file, or bytes in memory.
+    pub bytes: ByteSource,
+    /// Where the first number starts.
+    pub offset: u64,
+    /// How each is stored.
+    pub number: Number,
+    /// Whether the high byte comes first.
+    pub is_big_endian: bool,
+}
+
+/// Bytes read at once.
+const BLOCK_BYTES: usize = 1 << 18;
+
+impl Stored {
+    /// Fills `out` with number `first` and those that follow every `stride` numbers.
+    pub fn read(&self, first: u64, stride: usize, out: &mut [f64]) -> Result<(), ReadError> {
+        let width = self.number.bytes();
+        let step = stride.saturating_mul(width).max(1);
+        let at_once = (BLOCK_BYTES / step).max(1);
+        let mut block = Vec::new();
+        let mut next = first;
+        for part in out.chunks_mut(at_once) {
+            block.resize((part.len() - 1) * step + width, 0);
+            let at = self.offset + next * width as u64;
+            self.bytes.read_exact_at(at, &mut block)?;
+            for (value, stored) in part.iter_mut().zip(block.chunks(step)) {
+                *value = self.number.decode(stored, self.is_big_endian);
+            }
+            next += (part.len() * stride) as u64;
+        }
+        Ok(())
+    }
+}
+
+/// Channels whose samples lie at a constant stride, each with its own factor.
+#[derive(Debug, Clone)]
+pub struct StridedSamples {
+    /// The numbers.
+    pub stored: Stored,
+    /// Numbers from the first sample of a channel to that of the next.
+    pub channel_stride: usize,
+    /// Numbers from one sample of a channel to the next.
+    pub sample_stride: usize,
+    /// Physical value of the number 1 in each channel.
+    pub factors: Vec<f64>,
+}
+
+impl Samples for StridedSamples {
+    fn read(&self, channel: usize, first: usize, out: &mut [f64]) -> Result<(), ReadError> {
+        let start =
+            channel as u64 * self.channel_stride as u64 + first as u64 * self.sample_stride as u64;
+        self.stored.read(start, self.sample_stride, out)?;
+        let factor = self.factors[channel];
+        out.iter_mut().for_each(|value| *value *= factor);
+        Ok(())
+    }
+}

@@ -1,0 +1,127 @@
+//! The table of readers, and the choice of the one that fits a file.
+
+use std::path::Path;
+
+use super::{
+    Input, Mode, ReadError, ReadOptions, Record, arff, brainvision, comtrade, edf, mat, npy, npz,
+    table,
+};
+
+/// One format family: how it is recognised and what reads it.
+pub struct Reader {
+    /// Name for messages and fuzz targets.
+    pub name: &'static str,
+    /// Extensions in lower case, without the dot.
+    pub extensions: &'static [&'static str],
+    /// Whether the first bytes belong to this format and no other.
+    pub is_certain: fn(&[u8]) -> bool,
+    /// Whether the first bytes could be this format, for files with a foreign extension.
+    pub is_likely: fn(&[u8]) -> bool,
+    /// Reads headers now and samples when asked.
+    pub read: fn(&Input, &ReadOptions) -> Result<Record, ReadError>,
+}
+
+/// All readers; among several that fit, the first wins.
+pub const READERS: &[Reader] = &[
+    Reader {
+        name: "EDF/BDF",
+        extensions: &["edf", "bdf", "rec"],
+        is_certain: edf::is_certain,
+        is_likely: |_| false,
+        read: edf::read,
+    },
+    Reader {
+        name: "BrainVision",
+        extensions: &["vhdr", "ahdr", "vmrk", "amrk", "eeg", "avg"],
+        is_certain: brainvision::is_certain,
+        is_likely: |_| false,
+        read: brainvision::read,
+    },
+    Reader {
+        name: "MATLAB and EEGLAB",
+        extensions: &["mat", "set"],
+        is_certain: mat::is_certain,
+        is_likely: mat::is_likely,
+        read: mat::read,
+    },
+    Reader {
+        name: "COMTRADE",
+        extensions: &["cfg", "cff", "dat", "hdr", "inf"],
+        is_certain: comtrade::is_certain,
+        is_likely: |_| false,
+        read: comtrade::read,
+    },
+    Reader {
+        name: "ARFF",
+        extensions: &["arff"],
+        is_certain: arff::is_certain,
+        is_likely: |_| false,
+        read: arff::read,
+    },
+    Reader {
+        name: "NPY",
+        extensions: &["npy"],
+        is_certain: npy::is_certain,
+        is_likely: |_| false,
+        read: npy::read,
+    },
+    Reader {
+        name: "NPZ",
+        extensions: &["npz"],
+        is_certain: |_| false,
+        is_likely: npz::is_likely,
+        read: npz::read,
+    },
+    Reader {
+        name: "CSV or text columns",
+        extensions: &["csv", "tsv", "tab", "txt", "asc", "prn"],
+        is_certain: |_| false,
+        is_likely: table::is_likely,
+        read: table::read,
+    },
+];
+
+/// Bytes looked at to recognise a format.
+const HEAD_BYTES: u64 = 4096;
+
+/// Opens a file of any format known here.
+pub fn open(path: &Path, mode: Mode) -> Result<Record, ReadError> {
+    open_with(path, &mode.into())
+}
+
+/// Opens a file with choices beyond the mode.
+pub fn open_with(path: &Path, options: &ReadOptions) -> Result<Record, ReadError> {
+    read(&Input::open(path)?, options)
+}
+
+/// Reads a file or bytes of any format known here.
+pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
+    let head = input.bytes.read_start(HEAD_BYTES)?;
+    match reader_for(input, &head) {
+        Some(reader) => (reader.read)(input, options),
+        None => Err(unknown_format(input, &head)),
+    }
+}
+
+/// Unmistakable content first, then the extension, then plausible content.
+fn reader_for(input: &Input, head: &[u8]) -> Option<&'static Reader> {
+    let extension = input.extension();
+    let certain = || READERS.iter().find(|reader| (reader.is_certain)(head));
+    let named = || {
+        READERS
+            .iter()
+            .find(|reader| reader.extensions.contains(&extension.as_str()))
+    };
+    let likely = || READERS.iter().find(|reader| (reader.is_likely)(head));
+    certain().or_else(named).or_else(likely)
+}
+
+fn unknown_format(input: &Input, head: &[u8]) -> ReadError {
+    let start = &head[..head.len().min(16)];
+    let expected: Vec<&str> = READERS.iter().map(|reader| reader.name).collect();
+    ReadError::UnknownFormat {
+        path: input.path().to_owned(),
+        found: format!("\"{}\"", start.escape_ascii()),
+        expected: expected.join(", "),
+    }
+}

@@ -1,0 +1,240 @@
+//! Plans: how a data set is to be split, as plain settings.
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::{Split, deal};
+use crate::dataset::Dataset;
+
+/// Number of folds where nothing else is said.
+const USUAL_FOLDS: usize = 5;
+
+/// How one test set is held out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub enum HoldOut {
+    /// A share of the samples of every class, drawn at random.
+    Share {
+        /// Share of the samples that are tested, between 0 and 1.
+        test_share: f64,
+        /// Seed of the draw.
+        seed: u64,
+    },
+    /// Whole groups, drawn at random until about this share of the samples of every class is reached.
+    GroupShare {
+        /// Share of the samples that are tested, between 0 and 1.
+        test_share: f64,
+        /// Seed of the draw.
+        seed: u64,
+    },
+    /// The groups named.
+    Groups {
+        /// Names of the groups that are tested.
+        names: Vec<String>,
+    },
+    /// The last part of every recording, in order of time.
+    Time {
+        /// Share of each recording that is tested, between 0 and 1.
+        test_share: f64,
+    },
+}
+
+/// How a data set is split.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub enum SplitPlan {
+    /// Every sample is tested once; classes keep their share in every fold; groups are not looked at.
+    KFold {
+        /// Number of folds.
+        n_folds: usize,
+        /// Seed of the draw.
+        seed: u64,
+    },
+    /// Every sample is tested once; a group is never divided; classes keep their share as well as whole groups allow.
+    GroupedKFold {
+        /// Number of folds.
+        n_folds: usize,
+        /// Seed of the draw.
+        seed: u64,
+    },
+    /// One fold per group.
+    LeaveOneGroupOut,
+    /// One fold.
+    HoldOut(HoldOut),
+}
+
+/// Why a plan does not fit a data set.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum SplitError {
+    /// The number of folds is outside what the samples allow.
+    #[error("number of folds must be 2 to {most} (the number of {what}), but is {found}")]
+    Folds {
+        /// The number asked for.
+        found: usize,
+        /// The largest number possible.
+        most: usize,
+        /// What sets the limit.
+        what: &'static str,
+    },
+    /// The plan needs groups.
+    #[error(
+        "groups are not known: give a subject or record for every sample, or split without groups"
+    )]
+    NoGroups,
+    /// There is only one group.
+    #[error("all samples belong to group {name:?}: at least two groups are needed")]
+    OneGroup {
+        /// The group.
+        name: String,
+    },
+    /// A share is not between 0 and 1.
+    #[error("test share must be more than 0 and less than 1, but is {found}")]
+    Share {
+        /// The share asked for.
+        found: f64,
+    },
+    /// A named group does not exist.
+    #[error("group {name:?} is not in the data set")]
+    NoSuchGroup {
+        /// The name.
+        name: String,
+    },
+    /// One side would be empty.
+    #[error("no sample is left for {side}: change the share or the groups")]
+    EmptySide {
+        /// Training or testing.
+        side: &'static str,
+    },
+}
+
+impl SplitPlan {
+    /// The plan to start from: folds by group wherever groups are known.
+    pub fn default_for(dataset: &Dataset, seed: u64) -> Self {
+        let n_groups = n_groups(dataset).unwrap_or(0);
+        if n_groups >= 2 {
+            Self::GroupedKFold {
+                n_folds: n_groups.min(USUAL_FOLDS),
+                seed,
+            }
+        } else {
+            Self::KFold {
+                n_folds: USUAL_FOLDS.min(dataset.n_samples()).max(2),
+                seed,
+            }
+        }
+    }
+
+    /// Splits a data set. The same plan and data give the same folds, bit for bit.
+    pub fn split(&self, dataset: &Dataset) -> Result<Split, SplitError> {
+        let n_samples = dataset.n_samples();
+        let test_fold = match self {
+            Self::KFold { n_folds, seed } => {
+                check_folds(*n_folds, n_samples, "samples")?;
+                whole(deal::stratified(dataset, *n_folds, *seed))
+            }
+            Self::GroupedKFold { n_folds, seed } => {
+                let groups = groups(dataset)?;
+                check_folds(*n_folds, groups.n_present, "groups")?;
+                whole(deal::grouped(dataset, groups.of_sample, *n_folds, *seed))
+            }
+            // `Split` numbers the groups that have samples.
+            Self::LeaveOneGroupOut => whole(groups(dataset)?.of_sample.to_vec()),
+            Self::HoldOut(hold_out) => hold_out.test_samples(dataset)?,
+        };
+        let split = Split::new(test_fold);
+        let n_test = split.test_folds().iter().flatten().count();
+        let side = match n_test {
+            0 => Some("testing"),
+            n if n == n_samples && split.n_folds() < 2 => Some("training"),
+            _ => None,
+        };
+        match side {
+            Some(side) => Err(SplitError::EmptySide { side }),
+            None => Ok(split),
+        }
+    }
+}
+
+impl HoldOut {
+    fn test_samples(&self, dataset: &Dataset) -> Result<Vec<Option<usize>>, SplitError> {
+        let tested = match self {
+            Self::Share { test_share, seed } => {
+                deal::share(dataset, check_share(*test_share)?, *seed)
+            }
+            Self::GroupShare { test_share, seed } => {
+                let groups = groups(dataset)?;
+                deal::group_share(dataset, groups.of_sample, check_share(*test_share)?, *seed)
+            }
+            Self::Groups { names } => {
+                let groups = groups(dataset)?;
+                let mut chosen = vec![false; dataset.group_names().len()];
+                for name in names {
+                    let number = dataset.group_names().iter().position(|known| known == name);
+                    match number {
+                        Some(number) => chosen[number] = true,
+                        None => return Err(SplitError::NoSuchGroup { name: name.clone() }),
+                    }
+                }
+                groups
+                    .of_sample
+                    .iter()
+                    .map(|group| chosen[*group])
+                    .collect()
+            }
+            Self::Time { test_share } => deal::last_part(dataset, check_share(*test_share)?),
+        };
+        Ok(tested.into_iter().map(|test| test.then_some(0)).collect())
+    }
+}
+
+/// Group of every sample, and how many different ones there are.
+struct Groups<'a> {
+    of_sample: &'a [usize],
+    n_present: usize,
+}
+
+fn groups(dataset: &Dataset) -> Result<Groups<'_>, SplitError> {
+    let of_sample = dataset.groups().ok_or(SplitError::NoGroups)?;
+    let n_present = n_groups(dataset).unwrap_or(0);
+    if n_present < 2 {
+        let name = of_sample
+            .first()
+            .map(|group| dataset.group_names()[*group].clone());
+        return Err(SplitError::OneGroup {
+            name: name.unwrap_or_default(),
+        });
+    }
+    Ok(Groups {
+        of_sample,
+        n_present,
+    })
+}
+
+/// Number of groups that have samples.
+fn n_groups(dataset: &Dataset) -> Option<usize> {
+    let mut present = vec![false; dataset.group_names().len()];
+    for group in dataset.groups()? {
+        present[*group] = true;
+    }
+    Some(present.iter().filter(|p| **p).count())
+}
+
+fn check_folds(found: usize, most: usize, what: &'static str) -> Result<(), SplitError> {
+    if (2..=most).contains(&found) {
+        Ok(())
+    } else {
+        Err(SplitError::Folds { found, most, what })
+    }
+}
+
+fn check_share(found: f64) -> Result<f64, SplitError> {
+    if found > 0.0 && found < 1.0 {
+        Ok(found)
+    } else {
+        Err(SplitError::Share { found })
+    }
+}
+
+fn whole(fold_of_sample: Vec<usize>) -> Vec<Option<usize>> {
+    fold_of_sample.into_iter().map(Some).collect()
+}

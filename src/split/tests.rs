@@ -1,0 +1,527 @@
+//! Claims about splits and the audit, on sets made up for the purpose.
+
+use std::time::Instant;
+
+use proptest::prelude::*;
+
+use super::audit::{Audit, FindingKind, Severity, audit};
+use super::*;
+use crate::dataset::{Dataset, DatasetParts, Origin, Place};
+
+/// A sample of a made-up set: class, group, file, start of a window of 1 s, value.
+#[derive(Debug, Clone)]
+struct Made {
+    class: usize,
+    group: usize,
+    source: usize,
+    start_s: f64,
+    value: f64,
+}
+
+fn dataset(samples: &[Made], with_groups: bool) -> Dataset {
+    let names = |what: &str, last: Option<usize>| -> Vec<String> {
+        (0..=last.unwrap_or(0))
+            .map(|n| format!("{what}{n}"))
+            .collect()
+    };
+    let groups = samples.iter().map(|s| s.group);
+    Dataset::new(DatasetParts {
+        values: samples.iter().flat_map(|s| [s.value, 1.0]).collect(),
+        feature_names: vec!["x".into(), "one".into()],
+        class_names: names("class", samples.iter().map(|s| s.class).max()),
+        classes: samples.iter().map(|s| s.class).collect(),
+        group_names: names("subject", groups.clone().max()),
+        groups: with_groups.then(|| groups.collect()),
+        sources: names("file", samples.iter().map(|s| s.source).max())
+            .iter()
+            .map(std::path::PathBuf::from)
+            .collect(),
+        origins: samples
+            .iter()
+            .map(|s| Origin {
+                source: s.source,
+                place: Place::Window {
+                    start_s: s.start_s,
+                    duration_s: 1.0,
+                },
+            })
+            .collect(),
+        ..DatasetParts::default()
+    })
+    .expect("the parts fit")
+}
+
+/// Subjects with one recording each, all of one class, windows one after the other.
+fn subjects(classes_of_subjects: &[usize], n_windows: usize) -> Vec<Made> {
+    let mut samples = Vec::new();
+    for (subject, class) in classes_of_subjects.iter().enumerate() {
+        samples.extend((0..n_windows).map(|window| Made {
+            class: *class,
+            group: subject,
+            source: subject,
+            start_s: window as f64,
+            value: (subject * n_windows + window) as f64,
+        }));
+    }
+    samples
+}
+
+fn any_samples() -> impl Strategy<Value = Vec<Made>> {
+    let sample = (0usize..4, 0usize..12, 0usize..5, 0u32..60, 0u32..400);
+    let made = sample.prop_map(|(class, group, source, start, value)| Made {
+        class,
+        group,
+        source,
+        start_s: f64::from(start) / 2.0,
+        value: f64::from(value),
+    });
+    prop::collection::vec(made, 2..120)
+}
+
+fn any_plan() -> impl Strategy<Value = SplitPlan> {
+    let share = 0.01f64..0.99;
+    prop_oneof![
+        (2usize..8, any::<u64>()).prop_map(|(n_folds, seed)| SplitPlan::KFold { n_folds, seed }),
+        (2usize..8, any::<u64>())
+            .prop_map(|(n_folds, seed)| SplitPlan::GroupedKFold { n_folds, seed }),
+        Just(SplitPlan::LeaveOneGroupOut),
+        (share.clone(), any::<u64>()).prop_map(|(test_share, seed)| {
+            SplitPlan::HoldOut(HoldOut::Share { test_share, seed })
+        }),
+        (share.clone(), any::<u64>()).prop_map(|(test_share, seed)| {
+            SplitPlan::HoldOut(HoldOut::GroupShare { test_share, seed })
+        }),
+        Just(SplitPlan::HoldOut(HoldOut::Groups {
+            names: vec!["subject1".into()]
+        })),
+        share.prop_map(|test_share| SplitPlan::HoldOut(HoldOut::Time { test_share })),
+    ]
+}
+
+fn is_grouped(plan: &SplitPlan) -> bool {
+    matches!(
+        plan,
+        SplitPlan::GroupedKFold { .. }
+            | SplitPlan::LeaveOneGroupOut
+            | SplitPlan::HoldOut(HoldOut::GroupShare { .. } | HoldOut::Groups { .. })
+    )
+}
+
+/// Two samples that stand on both sides of some fold, by the folds themselves.
+fn pairs_across(split: &Split, mut is_bad: impl FnMut(usize, usize) -> bool) -> bool {
+    split.folds().any(|fold| {
+        let mut pairs = fold
+            .test
+            .iter()
+            .flat_map(|t| fold.train.iter().map(move |r| (*t, *r)));
+        pairs.any(|(test, train)| is_bad(test, train))
+    })
+}
+
+proptest! {
+    #[test]
+    fn folds_partition_the_samples_and_repeat_bit_for_bit(samples in any_samples(), plan in any_plan()) {
+        let data = dataset(&samples, true);
+        if let Ok(split) = plan.split(&data) {
+            prop_assert_eq!(&split, &plan.split(&data).expect("as before"));
+            let mut n_tests = vec![0; samples.len()];
+            for fold in split.folds() {
+                prop_assert!(!fold.test.is_empty() && !fold.train.is_empty());
+                let mut all = [fold.train, fold.test.clone()].concat();
+                all.sort_unstable();
+                prop_assert_eq!(all, (0..samples.len()).collect::<Vec<_>>());
+                fold.test.iter().for_each(|s| n_tests[*s] += 1);
+            }
+            let once = matches!(plan, SplitPlan::HoldOut(_));
+            prop_assert!(n_tests.iter().all(|n| *n == 1 || (once && *n == 0)));
+        }
+    }
+
+    #[test]
+    fn no_group_is_on_both_sides_of_a_grouped_plan(samples in any_samples(), plan in any_plan()) {
+        let data = dataset(&samples, true);
+        if let Ok(split) = plan.split(&data) {
+            let divided = pairs_across(&split, |a, b| samples[a].group == samples[b].group);
+            prop_assert!(!(divided && is_grouped(&plan)));
+            let found = audit(&data, &split).finding(FindingKind::GroupOnBothSides).is_some();
+            prop_assert_eq!(found, divided);
+        }
+    }
+
+    #[test]
+    fn class_counts_of_stratified_folds_differ_by_at_most_one(samples in any_samples(), n_folds in 2usize..8, seed in any::<u64>()) {
+        let data = dataset(&samples, false);
+        if let Ok(split) = (SplitPlan::KFold { n_folds, seed }).split(&data) {
+            for class in 0..data.n_classes() {
+                let counts: Vec<usize> = split
+                    .folds()
+                    .map(|fold| fold.test.iter().filter(|s| samples[**s].class == class).count())
+                    .collect();
+                let (least, most) = (counts.iter().min(), counts.iter().max());
+                prop_assert!(most.zip(least).is_some_and(|(most, least)| most - least <= 1));
+            }
+        }
+    }
+
+    #[test]
+    fn the_audit_finds_exactly_what_a_search_of_all_pairs_finds(samples in any_samples(), plan in any_plan()) {
+        let data = dataset(&samples, true);
+        if let Ok(split) = plan.split(&data) {
+            let report = audit(&data, &split);
+            let count = |kind| report.finding(kind).map_or(0, |finding| finding.count);
+            let tested_across = |is_bad: &dyn Fn(usize, usize) -> bool| {
+                let mut tested = vec![false; samples.len()];
+                pairs_across(&split, |test, train| {
+                    tested[test] |= is_bad(test, train);
+                    false
+                });
+                tested.iter().filter(|t| **t).count()
+            };
+            let twins = tested_across(&|a, b| samples[a].value == samples[b].value);
+            prop_assert_eq!(count(FindingKind::IdenticalSamples), twins);
+            let overlapping = tested_across(&|a, b| {
+                samples[a].source == samples[b].source && (samples[a].start_s - samples[b].start_s).abs() < 1.0
+            });
+            prop_assert_eq!(count(FindingKind::OverlappingWindows), overlapping);
+        }
+    }
+}
+
+#[test]
+fn grouped_folds_keep_the_share_of_classes() {
+    // 14 healthy and 14 patients: five folds hold 2 or 3 of each.
+    let classes: Vec<usize> = (0..28).map(|subject| subject / 14).collect();
+    let samples = subjects(&classes, 20);
+    let data = dataset(&samples, true);
+    for seed in 0..20 {
+        let plan = SplitPlan::GroupedKFold { n_folds: 5, seed };
+        for fold in plan.split(&data).expect("28 groups").folds() {
+            let of_class = |class| {
+                fold.test
+                    .iter()
+                    .filter(|s| samples[**s].class == class)
+                    .count()
+            };
+            assert!((40..=60).contains(&of_class(0)) && (40..=60).contains(&of_class(1)));
+            assert!((100..=120).contains(&fold.test.len()));
+        }
+    }
+}
+
+#[test]
+fn seeds_change_the_folds_and_stay_the_same_for_ever() {
+    let data = dataset(&subjects(&[0, 0, 0, 1, 1, 1], 2), true);
+    let folds = |plan: SplitPlan| -> Vec<usize> {
+        let split = plan.split(&data).expect("enough samples");
+        split.test_folds().iter().flatten().copied().collect()
+    };
+    let plain = folds(SplitPlan::KFold {
+        n_folds: 3,
+        seed: 1,
+    });
+    assert_ne!(
+        plain,
+        folds(SplitPlan::KFold {
+            n_folds: 3,
+            seed: 2
+        })
+    );
+    // Written down once: a change here changes every published score.
+    assert_eq!(plain, [1, 2, 0, 1, 2, 0, 0, 2, 0, 2, 1, 1]);
+    assert_eq!(
+        folds(SplitPlan::GroupedKFold {
+            n_folds: 3,
+            seed: 1
+        }),
+        [1, 1, 2, 2, 0, 0, 1, 1, 2, 2, 0, 0]
+    );
+}
+
+#[test]
+fn the_default_is_grouped_wherever_groups_are_known() {
+    let samples = subjects(&[0, 0, 0, 1, 1, 1], 5);
+    let plan = SplitPlan::default_for(&dataset(&samples, true), 4);
+    assert_eq!(
+        plan,
+        SplitPlan::GroupedKFold {
+            n_folds: 5,
+            seed: 4
+        }
+    );
+    let plan = SplitPlan::default_for(&dataset(&samples, false), 4);
+    assert_eq!(
+        plan,
+        SplitPlan::KFold {
+            n_folds: 5,
+            seed: 4
+        }
+    );
+    let few = SplitPlan::default_for(&dataset(&samples[..12], true), 4);
+    assert_eq!(
+        few,
+        SplitPlan::GroupedKFold {
+            n_folds: 3,
+            seed: 4
+        }
+    );
+}
+
+#[test]
+fn holding_out_by_time_tests_the_end_of_every_recording() {
+    let samples = subjects(&[0, 1], 10);
+    let plan = SplitPlan::HoldOut(HoldOut::Time { test_share: 0.3 });
+    let split = plan
+        .split(&dataset(&samples, true))
+        .expect("two recordings");
+    for (sample, fold) in samples.iter().zip(split.test_folds()) {
+        assert_eq!(fold.is_some(), sample.start_s >= 7.0);
+    }
+}
+
+#[test]
+fn holding_out_groups_tests_whole_groups_of_every_class() {
+    let samples = subjects(&[0, 0, 1, 1, 1, 1, 1, 1, 1, 1], 10);
+    let data = dataset(&samples, true);
+    for seed in 0..10 {
+        let plan = SplitPlan::HoldOut(HoldOut::GroupShare {
+            test_share: 0.25,
+            seed,
+        });
+        let fold = plan.split(&data).expect("ten groups").fold(0);
+        let n_of_class = |class| {
+            fold.test
+                .iter()
+                .filter(|s| samples[**s].class == class)
+                .count()
+        };
+        assert_eq!((n_of_class(0), n_of_class(1)), (10, 20));
+    }
+    let named = SplitPlan::HoldOut(HoldOut::Groups {
+        names: vec!["subject3".into()],
+    });
+    assert_eq!(
+        named.split(&data).expect("it exists").fold(0).test,
+        (30..40).collect::<Vec<_>>()
+    );
+}
+
+#[test]
+fn plans_that_do_not_fit_say_why() {
+    let samples = subjects(&[0, 1], 3);
+    let (with, without) = (dataset(&samples, true), dataset(&samples, false));
+    let one = dataset(&samples[..3], true);
+    let grouped = |n_folds| SplitPlan::GroupedKFold { n_folds, seed: 0 };
+    let refusal =
+        |plan: &SplitPlan, data: &Dataset| plan.split(data).expect_err("no fit").to_string();
+    assert_eq!(
+        refusal(&grouped(5), &with),
+        "number of folds must be 2 to 2 (the number of groups), but is 5"
+    );
+    assert_eq!(grouped(2).split(&without), Err(SplitError::NoGroups));
+    assert_eq!(
+        SplitPlan::LeaveOneGroupOut.split(&one),
+        Err(SplitError::OneGroup {
+            name: "subject0".into()
+        })
+    );
+    let missing = SplitPlan::HoldOut(HoldOut::Groups {
+        names: vec!["nobody".into()],
+    });
+    assert_eq!(
+        refusal(&missing, &with),
+        "group \"nobody\" is not in the data set"
+    );
+    let none = SplitPlan::HoldOut(HoldOut::Groups { names: Vec::new() });
+    assert_eq!(
+        none.split(&with),
+        Err(SplitError::EmptySide { side: "testing" })
+    );
+    let all = SplitPlan::HoldOut(HoldOut::Groups {
+        names: vec!["subject0".into(), "subject1".into()],
+    });
+    assert_eq!(
+        all.split(&with),
+        Err(SplitError::EmptySide { side: "training" })
+    );
+    for test_share in [0.0, 1.0, -1.0, f64::NAN] {
+        let plan = SplitPlan::HoldOut(HoldOut::Share {
+            test_share,
+            seed: 0,
+        });
+        assert!(matches!(plan.split(&with), Err(SplitError::Share { .. })));
+    }
+}
+
+#[test]
+fn plans_survive_saving_and_misspelt_ones_are_refused() {
+    let plan = SplitPlan::HoldOut(HoldOut::GroupShare {
+        test_share: 0.2,
+        seed: 9,
+    });
+    let text = ron::to_string(&plan).expect("plain data");
+    assert_eq!(
+        ron::from_str::<SplitPlan>(&text).expect("its own text"),
+        plan
+    );
+    assert!(ron::from_str::<SplitPlan>("KFold(n_folds: 5, sead: 1)").is_err());
+}
+
+fn audit_of(data: &Dataset, plan: &SplitPlan) -> Audit {
+    audit(data, &plan.split(data).expect("the plan fits"))
+}
+
+#[test]
+fn the_published_eeg_protocol_lights_up_red() {
+    // Fourteen copies of one subject per class, 169 windows each, five random folds.
+    let mut samples = Vec::new();
+    for class in 0..2 {
+        for _copy in 0..14 {
+            samples.extend((0..169).map(|window| Made {
+                class,
+                group: class,
+                source: class,
+                start_s: f64::from(window),
+                value: f64::from(window) + 1000.0 * class as f64,
+            }));
+        }
+    }
+    assert_eq!(samples.len(), 4732);
+    let data = dataset(&samples, true);
+    let report = audit_of(
+        &data,
+        &SplitPlan::KFold {
+            n_folds: 5,
+            seed: 0,
+        },
+    );
+    assert!(report.leaks());
+    let count = |kind| {
+        report
+            .finding(kind)
+            .map(|finding| (finding.severity, finding.count))
+    };
+    assert_eq!(
+        count(FindingKind::GroupOnBothSides),
+        Some((Severity::Error, 2))
+    );
+    let (severity, n_twins) = count(FindingKind::IdenticalSamples).expect("copies everywhere");
+    assert!(severity == Severity::Error && n_twins > 4700);
+    assert_eq!(
+        count(FindingKind::OverlappingWindows).map(|f| f.0),
+        Some(Severity::Error)
+    );
+    assert_eq!(
+        count(FindingKind::TooFewGroups),
+        Some((Severity::Warning, 2))
+    );
+    assert!(report.findings[0].severity == Severity::Error);
+    // Even if every copy is given out as a subject of its own, the copies show.
+    let mut disguised = samples.clone();
+    for (place, sample) in disguised.iter_mut().enumerate() {
+        sample.group = place / 169;
+        sample.source = place / 169;
+    }
+    let data = dataset(&disguised, true);
+    let report = audit_of(&data, &SplitPlan::default_for(&data, 0));
+    assert!(report.leaks());
+    let twins = report
+        .finding(FindingKind::IdenticalSamples)
+        .expect("copies everywhere");
+    assert!(twins.count == 4732, "{}", twins.text);
+    assert!(report.finding(FindingKind::GroupOnBothSides).is_none());
+}
+
+#[test]
+fn honest_folds_by_subject_are_clean() {
+    let classes: Vec<usize> = (0..20).map(|subject| subject % 2).collect();
+    let data = dataset(&subjects(&classes, 30), true);
+    let report = audit_of(&data, &SplitPlan::default_for(&data, 3));
+    assert_eq!(report, Audit::default());
+}
+
+#[test]
+fn random_folds_of_windows_warn_of_neighbours_and_a_seam_is_only_noted() {
+    let classes: Vec<usize> = (0..20).map(|subject| subject % 2).collect();
+    let data = dataset(&subjects(&classes, 100), true);
+    let severity = |plan: &SplitPlan| {
+        let report = audit_of(&data, plan);
+        report
+            .finding(FindingKind::NeighbouringWindows)
+            .map(|f| f.severity)
+    };
+    let random = SplitPlan::KFold {
+        n_folds: 5,
+        seed: 0,
+    };
+    assert_eq!(severity(&random), Some(Severity::Warning));
+    let late = SplitPlan::HoldOut(HoldOut::Time { test_share: 0.5 });
+    assert_eq!(severity(&late), Some(Severity::Note));
+    assert_eq!(severity(&SplitPlan::LeaveOneGroupOut), None);
+}
+
+#[test]
+fn folds_without_a_class_are_named() {
+    let data = dataset(&subjects(&[0, 0, 1, 1], 10), true);
+    let report = audit_of(&data, &SplitPlan::LeaveOneGroupOut);
+    let finding = report
+        .finding(FindingKind::ClassImbalance)
+        .expect("one class per fold");
+    assert_eq!((finding.severity, finding.count), (Severity::Warning, 4));
+    assert_eq!(
+        finding.examples[0],
+        "fold 1: class class1 has no test sample"
+    );
+    let lonely = dataset(&subjects(&[0, 0, 1], 10), true);
+    let report = audit_of(&lonely, &SplitPlan::LeaveOneGroupOut);
+    let finding = report
+        .finding(FindingKind::ClassImbalance)
+        .expect("one class per fold");
+    assert_eq!(
+        finding.examples[2],
+        "fold 3: class class1 has no training sample"
+    );
+}
+
+#[test]
+fn unknown_groups_are_noted_and_examples_name_the_place() {
+    let mut samples = subjects(&[0, 1], 6);
+    samples[1].start_s = 0.5;
+    let data = dataset(&samples, false);
+    let mut sides = vec![Some(0); 12];
+    sides[1] = None;
+    let report = audit(&data, &Split::new(sides));
+    let overlap = report
+        .finding(FindingKind::OverlappingWindows)
+        .expect("0–1 s and 0.5–1.5 s");
+    assert_eq!(overlap.count, 1);
+    assert_eq!(overlap.examples, ["file0 0–1 s and file0 0.5–1.5 s"]);
+    let unknown = report
+        .finding(FindingKind::GroupsUnknown)
+        .expect("no groups");
+    assert_eq!(unknown.severity, Severity::Note);
+}
+
+#[test]
+fn a_hundred_thousand_samples_are_audited_at_once() {
+    let classes: Vec<usize> = (0..200).map(|subject| subject % 5).collect();
+    let mut samples = subjects(&classes, 500);
+    // The worst case of windows: all of a recording at the same place.
+    samples
+        .iter_mut()
+        .filter(|s| s.source < 20)
+        .for_each(|s| s.start_s = 0.0);
+    let data = dataset(&samples, true);
+    let plan = SplitPlan::KFold {
+        n_folds: 5,
+        seed: 0,
+    };
+    let start = Instant::now();
+    let report = audit_of(&data, &plan);
+    let elapsed = start.elapsed();
+    println!(
+        "split and audit of {} samples: {elapsed:?}",
+        data.n_samples()
+    );
+    assert!(report.leaks());
+    assert!(elapsed.as_secs_f64() < 2.0, "{elapsed:?}");
+}
