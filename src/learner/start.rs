@@ -1,8 +1,6 @@
 //! Which samples a dictionary starts from.
 
-use rand::RngExt;
-
-use crate::math::{Matrix, RandomStream};
+use crate::math::{Matrix, RandomStream, shuffle};
 
 use super::error::LearnError;
 use super::samples::Samples;
@@ -61,12 +59,6 @@ fn usable(
         }
     }
     Ok(usable)
-}
-
-fn shuffle(order: &mut [usize], random: &mut RandomStream) {
-    for i in (1..order.len()).rev() {
-        order.swap(i, random.random_range(0..=i));
-    }
 }
 
 /// Begins with the first candidate and adds the one farthest from all chosen, by the

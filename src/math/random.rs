@@ -1,7 +1,7 @@
 //! One seed, many independent random streams.
 
+use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
 
 /// A reproducible source of random numbers.
 pub type RandomStream = ChaCha8Rng;
@@ -16,6 +16,30 @@ pub fn random_stream(seed: u64, purpose: &str, index: u64) -> RandomStream {
     ChaCha8Rng::from_seed(key)
 }
 
+/// A uniform number below `limit` (0 for a limit of 0), without the bias of a plain
+/// remainder. Written here so that no new version of a library changes what a seed gives.
+pub fn random_below(random: &mut RandomStream, limit: usize) -> usize {
+    let limit = limit as u64;
+    if limit < 2 {
+        return 0;
+    }
+    // Draws above the last whole multiple of the limit are drawn again.
+    let fair = u64::MAX - u64::MAX % limit;
+    loop {
+        let draw = random.next_u64();
+        if draw < fair {
+            return (draw % limit) as usize;
+        }
+    }
+}
+
+/// Puts the items in random order (Fisher and Yates).
+pub fn shuffle<T>(items: &mut [T], random: &mut RandomStream) {
+    for last in (1..items.len()).rev() {
+        items.swap(last, random_below(random, last + 1));
+    }
+}
+
 /// Fowler–Noll–Vo hash: gives every purpose its own number, the same for ever.
 fn fnv(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
@@ -26,11 +50,23 @@ fn fnv(bytes: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rand::RngExt;
+
+    #[test]
+    fn a_shuffle_gives_every_order_equally_often() {
+        let mut counts = std::collections::BTreeMap::new();
+        let mut random = random_stream(5, "test", 0);
+        for _ in 0..6000 {
+            let mut items = [0, 1, 2];
+            shuffle(&mut items, &mut random);
+            *counts.entry(items).or_insert(0) += 1;
+        }
+        assert_eq!(counts.len(), 6);
+        assert!(counts.values().all(|count| (850..1150).contains(count)));
+    }
 
     #[test]
     fn streams_repeat_and_differ_by_seed_purpose_and_index() {
-        let first = |seed, purpose, index| random_stream(seed, purpose, index).random::<u64>();
+        let first = |seed, purpose, index| random_stream(seed, purpose, index).next_u64();
         assert_eq!(first(1, "folds", 0), first(1, "folds", 0));
         assert_ne!(first(1, "folds", 0), first(2, "folds", 0));
         assert_ne!(first(1, "folds", 0), first(1, "order", 0));

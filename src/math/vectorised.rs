@@ -83,7 +83,7 @@ pub fn exp_in_place(values: &mut [f64]) {
 fn exp(x: f64) -> f64 {
     /// Adding this rounds to an integer that then stands in the low bits.
     const ROUND: f64 = 6_755_399_441_055_744.0;
-    const LN_2_HIGH: f64 = 6.931_471_803_691_238_2e-1;
+    const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
     const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
     const RECIPROCAL_FACTORIALS: [f64; 14] = [
         1.0,
