@@ -629,10 +629,11 @@ impl Record {
 }
 
 fn names<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    const MOST: usize = 20;
     let list: Vec<&str> = names.collect();
-    if list.is_empty() {
-        "none".to_owned()
-    } else {
-        list.join(", ")
+    match list.len() {
+        0 => "none".to_owned(),
+        1..=MOST => list.join(", "),
+        more => format!("{} and {} more", list[..MOST].join(", "), more - MOST),
     }
 }

@@ -2,10 +2,12 @@
 
 mod budget;
 mod eeglab;
+mod hdf5;
 mod inflate;
 mod pick;
 mod v4;
 mod v5;
+mod v73;
 mod value;
 
 use std::sync::Arc;
@@ -31,7 +33,7 @@ pub fn eeglab_from_bytes(
 
 /// Whether these bytes start a MATLAB 5 or 7.3 file.
 pub fn is_certain(head: &[u8]) -> bool {
-    v5::is_certain(head)
+    v5::is_certain(head) || v73::is_certain(head)
 }
 
 /// Whether these bytes could start a MATLAB 4 file, which has no signature.
@@ -89,6 +91,9 @@ pub fn read_variables(
     findings: &mut Findings,
 ) -> Result<(Format, Vec<Variable>), ReadError> {
     let head = bytes.read_start(512)?;
+    if v73::is_certain(&bytes.read_start(1024)?) {
+        return Ok((Format::Mat73, v73::read(bytes, findings)?));
+    }
     if v5::is_certain(&head) {
         return Ok((Format::Mat5, v5::read(bytes, findings)?));
     }
@@ -164,7 +169,15 @@ impl Samples for MatSamples {
                     remedy: "store the part that is needed as a full matrix".to_owned(),
                 })
             }
-            _ => Ok(None),
+            Some(other) => Err(ReadError::Unsupported {
+                path: self.bytes.path().to_owned(),
+                what: format!(
+                    "variable {name:?}, a {}, as an array of numbers",
+                    other.class()
+                ),
+                remedy: "choose one that holds numbers".to_owned(),
+            }),
+            None => Ok(None),
         }
     }
 }

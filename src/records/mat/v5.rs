@@ -452,28 +452,16 @@ impl Parser<'_> {
         let rows = self.few_numbers(stretch)?;
         let starts = self.few_numbers(stretch)?;
         let values = self.few_numbers(stretch)?;
-        let mut entries = Vec::with_capacity(values.len().min(rows.len()));
-        for (column, ends) in starts.windows(2).enumerate() {
-            let (start, end) = (ends[0] as usize, ends[1] as usize);
-            for position in start..end.min(values.len()) {
-                let (Some(&row), Some(&value)) = (rows.get(position), values.get(position)) else {
-                    break;
-                };
-                // Columns that overlap would make more entries than are stored.
-                if row as usize >= n_rows || column >= n_columns || entries.len() >= values.len() {
-                    let found = format!("row {row}, column {column}");
-                    let expected = format!("within {n_rows} × {n_columns}, each entry once");
-                    return Err(self
-                        .findings
-                        .refusal(place, "sparse entry", found, expected));
-                }
-                entries.push((row as usize, column, value));
+        match Sparse::from_columns([n_rows, n_columns], &rows, &starts, &values) {
+            Some(sparse) => Ok(Value::Sparse(sparse)),
+            None => {
+                let found = "entries outside or twice";
+                let expected = format!("entries within {n_rows} × {n_columns}, each once");
+                Err(self
+                    .findings
+                    .refusal(place, "sparse matrix", found, expected))
             }
         }
-        Ok(Value::Sparse(Sparse {
-            shape: [n_rows, n_columns],
-            entries,
-        }))
     }
 
     /// All numbers of an element, paid for as f64.

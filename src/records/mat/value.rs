@@ -104,6 +104,29 @@ impl Numeric {
 }
 
 impl Sparse {
+    /// From compressed columns; `None` if an entry lies outside or columns overlap.
+    pub(super) fn from_columns(
+        shape: [usize; 2],
+        rows: &[f64],
+        starts: &[f64],
+        values: &[f64],
+    ) -> Option<Self> {
+        let mut entries = Vec::with_capacity(values.len());
+        for (column, ends) in starts.windows(2).enumerate() {
+            let stored = ends[0] as usize..(ends[1] as usize).min(values.len());
+            for position in stored {
+                let row = *rows.get(position)?;
+                let is_inside = (0.0..shape[0] as f64).contains(&row) && column < shape[1];
+                // Columns that overlap would make more entries than are stored.
+                if !is_inside || entries.len() >= values.len() {
+                    return None;
+                }
+                entries.push((row as usize, column, values[position]));
+            }
+        }
+        Some(Self { shape, entries })
+    }
+
     /// The matrix with its zeros, if it has at most `max_len` entries.
     pub fn to_array(&self, max_len: usize) -> Option<ArrayD<f64>> {
         let len = self.shape[0].checked_mul(self.shape[1])?;
@@ -130,6 +153,18 @@ impl Value {
                 shape.clone()
             }
             Self::Other { .. } => vec![1, 1],
+        }
+    }
+
+    /// What it is, in a word.
+    pub fn class(&self) -> &str {
+        match self {
+            Self::Numeric(_) => "numeric array",
+            Self::Sparse(_) => "sparse matrix",
+            Self::Text { .. } => "text",
+            Self::Cell { .. } => "cell array",
+            Self::Struct { .. } => "struct",
+            Self::Other { class } => class,
         }
     }
 

@@ -366,16 +366,16 @@ fn channels(
     names.iter().zip(columns).map(channel).collect()
 }
 
-/// A known unit in brackets at the end of a name: `Ua(V)`, `Fp1 [µV]`.
+/// A unit of voltage or current in brackets at the end of a name: `Ua(V)`, `Fp1 [µV]`.
 fn unit_in_name(name: &str) -> Unit {
     let inside = name
         .trim_end()
         .strip_suffix([')', ']'])
         .and_then(|rest| rest.rsplit_once(['(', '[']));
-    match inside {
-        Some((_, unit)) if Unit::parse(unit).is_known() => Unit::parse(unit),
-        _ => Unit::none(),
-    }
+    let unit = inside.map(|(_, unit)| Unit::parse(unit));
+    let is_electric = |unit: &Unit| unit.volts().or(unit.amperes()).is_some();
+    // `Output (S)` is rarely in siemens: only what fault and EEG tables are in counts.
+    unit.filter(is_electric).unwrap_or_else(Unit::none)
 }
 
 /// The columns of a table, in memory.

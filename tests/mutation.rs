@@ -1,0 +1,116 @@
+//! Readers against damaged files: no panic, no hang, bounded memory.
+//!
+//! The loop over many files is ignored by default; this runs a million:
+//!
+//!     ATOMSCOPE_MUTATIONS=1000000 cargo test --release --test mutation -- --ignored --nocapture
+
+mod hostile;
+
+use std::collections::BTreeMap;
+use std::env;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use hostile::{Mutator, Seed, read_everything, reader, seeds};
+
+/// Longest that one small file may take.
+const LONGEST: Duration = Duration::from_secs(5);
+
+fn shared_folder() -> Option<PathBuf> {
+    env::var_os("ATOMSCOPE_DATA").map(PathBuf::from)
+}
+
+/// Greatest memory this process has held, where the system tells.
+fn peak_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM"))?;
+    let kilobytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kilobytes * 1024)
+}
+
+fn read(seed: &Seed, bytes: &[u8]) -> bool {
+    let started = Instant::now();
+    let is_record = read_everything(reader(seed.reader), &seed.names, bytes);
+    let took = started.elapsed();
+    assert!(took < LONGEST, "{} took {took:?}", seed.reader);
+    is_record
+}
+
+/// Runs `count` damaged files, equally many per reader; how many each got and still read.
+fn run_mutations(seeds: &[Seed], count: u64, first: u64) -> BTreeMap<&'static str, (u64, u64)> {
+    let mut by_reader: BTreeMap<&'static str, Vec<&Seed>> = BTreeMap::new();
+    for seed in seeds {
+        by_reader.entry(seed.reader).or_default().push(seed);
+    }
+    let mut tally = BTreeMap::new();
+    for (number, (name, own)) in (0..count as usize).zip(by_reader.iter().cycle()) {
+        let seed = own[number / by_reader.len() % own.len()];
+        let other = &seeds[(number * 7 + 3) % seeds.len()];
+        let mut mutator = Mutator::new(first + number as u64);
+        let bytes = mutator.mutated(&seed.bytes, &other.bytes);
+        let (runs, records) = tally.entry(*name).or_insert((0, 0));
+        *runs += 1;
+        *records += u64::from(read(seed, &bytes));
+    }
+    tally
+}
+
+/// Memory may exceed what there was by 64 MB and eight times the file.
+fn assert_bounded(before: Option<u64>, seeds: &[Seed]) {
+    let longest = seeds.iter().map(|seed| seed.bytes.len()).max().unwrap_or(0) as u64;
+    if let (Some(before), Some(after)) = (before, peak_bytes()) {
+        let allowed = before + (64 << 20) + 8 * 2 * longest;
+        assert!(after <= allowed, "peak of {after} bytes, {allowed} allowed");
+    }
+}
+
+#[test]
+fn the_seeds_are_records() {
+    for seed in seeds(None) {
+        assert!(read(&seed, &seed.bytes), "{} {:?}", seed.reader, seed.names);
+    }
+}
+
+#[test]
+fn every_reader_has_a_seed() {
+    let seeds = seeds(None);
+    for reader in atomscope::records::READERS {
+        assert!(
+            seeds.iter().any(|seed| seed.reader == reader.name),
+            "{}",
+            reader.name
+        );
+    }
+}
+
+#[test]
+fn damaged_files_are_read_or_refused() {
+    let before = peak_bytes();
+    let seeds = seeds(None);
+    run_mutations(&seeds, 20_000, 1);
+    assert_bounded(before, &seeds);
+}
+
+#[test]
+fn files_cut_at_every_length_are_read_or_refused() {
+    for seed in seeds(None) {
+        for length in 0..seed.bytes.len() {
+            read(&seed, &seed.bytes[..length]);
+        }
+    }
+}
+
+#[test]
+#[ignore = "long: give the count in ATOMSCOPE_MUTATIONS"]
+fn many_damaged_files_are_read_or_refused() {
+    let number = |name: &str| env::var(name).ok().and_then(|text| text.parse().ok());
+    let count = number("ATOMSCOPE_MUTATIONS").unwrap_or(1_000_000);
+    let first = number("ATOMSCOPE_MUTATION_SEED").unwrap_or(1_000_000);
+    let before = peak_bytes();
+    let seeds = seeds(shared_folder().as_deref());
+    let tally = run_mutations(&seeds, count, first);
+    for (reader, (runs, records)) in tally {
+        println!("{reader}: {runs} files, {records} still records");
+    }
+    assert_bounded(before, &seeds);
+}
