@@ -88,6 +88,9 @@ impl Default for EegSettings {
 }
 
 impl EegSettings {
+    /// Samples of one channel: with 19 channels a recording takes at most 150 MB.
+    const MOST_SAMPLES: f64 = 1e6;
+
     /// Everything that is out of range, for the text beside each field.
     pub fn problems(&self) -> Vec<SettingProblem> {
         let mut problems = Vec::new();
@@ -102,6 +105,9 @@ impl EegSettings {
         for (setting, value, low, high) in values {
             check_value(setting, value, low, high, &mut problems);
         }
+        let n_samples = self.duration_s * self.rate_hz;
+        let most = Self::MOST_SAMPLES;
+        check_value("duration_s × rate_hz", n_samples, 1.0, most, &mut problems);
         problems
     }
 }

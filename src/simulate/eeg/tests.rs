@@ -16,10 +16,7 @@ fn channel(name: &str) -> usize {
 
 /// Mean power at each whole frequency 0 … 60 Hz over segments of one second.
 fn spectrum(values: &[f64], rate_hz: usize) -> Vec<f64> {
-    let segments: Vec<Vec<f64>> = values
-        .chunks_exact(rate_hz)
-        .map(|segment| segment_spectrum(segment))
-        .collect();
+    let segments: Vec<Vec<f64>> = values.chunks_exact(rate_hz).map(segment_spectrum).collect();
     (0..=60)
         .map(|hz| segments.iter().map(|s| s[hz]).sum::<f64>() / segments.len() as f64)
         .collect()
@@ -162,6 +159,16 @@ fn illegal_settings_are_refused_with_name_range_and_value() {
     assert_eq!(
         refusal.to_string(),
         "the simulator's setting duration_s must be 1 to 3600, but is NaN"
+    );
+    let too_long = EegSettings {
+        duration_s: 3600.0,
+        rate_hz: 2000.0,
+        ..EegSettings::default()
+    };
+    let texts: Vec<String> = too_long.problems().iter().map(|p| p.to_string()).collect();
+    assert_eq!(
+        texts,
+        ["duration_s × rate_hz must be 1 to 1000000, but is 7200000"]
     );
 }
 

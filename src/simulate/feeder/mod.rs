@@ -103,6 +103,9 @@ impl Default for FeederSettings {
 }
 
 impl FeederSettings {
+    /// Steps of one record: a few seconds of work and under 100 MB.
+    const MOST_STEPS: usize = 2_000_000;
+
     /// Everything that is out of range, for the text beside each field.
     pub fn problems(&self) -> Vec<SettingProblem> {
         let mut problems = Vec::new();
@@ -117,6 +120,11 @@ impl FeederSettings {
         for (setting, value, low, high) in counts {
             check_value(setting, value, low, high, &mut problems);
         }
+        let cycles = self.cycles_before.saturating_add(self.cycles_after);
+        let n_samples = cycles.saturating_mul(self.samples_per_cycle);
+        let n_steps = n_samples.saturating_mul(self.steps_per_sample);
+        let setting = "cycles × samples_per_cycle × steps_per_sample";
+        check_value(setting, n_steps, 1, Self::MOST_STEPS, &mut problems);
         self.network.check(&mut problems);
         self.ranges.check(&mut problems);
         problems

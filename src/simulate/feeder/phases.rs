@@ -1,5 +1,6 @@
 //! Quantities of three phases: vectors of 3 and matrices of 3 × 3, real in time and complex as phasors.
 
+use num_complex::Complex64;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub};
 
 /// What vectors and matrices are made of: `f64` in time, `Complex64` as phasors.
@@ -15,17 +16,9 @@ pub(super) trait Scalar:
 {
 }
 
-impl<T> Scalar for T where
-    T: Copy
-        + Default
-        + Add<Output = T>
-        + AddAssign
-        + Sub<Output = T>
-        + Mul<Output = T>
-        + Div<Output = T>
-        + Neg<Output = T>
-{
-}
+impl Scalar for f64 {}
+
+impl Scalar for Complex64 {}
 
 /// One value per phase a, b, c.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -129,7 +122,6 @@ impl<T: Scalar> Sub for Coupling<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use num_complex::Complex64;
 
     #[test]
     fn a_matrix_times_its_inverse_is_the_identity() {

@@ -183,6 +183,16 @@ pub struct LoadState {
     pub branch_factors: [f64; 3],
 }
 
+impl LoadState {
+    /// Impedances of the branches a–b, b–c, c–a of a consumer of this rating.
+    fn branch_impedances(&self, network: &FeederNetwork, rated_kva: f64) -> [Complex64; 3] {
+        self.branch_factors.map(|factor| {
+            let three_phase_va = rated_kva * 1e3 * self.level * factor;
+            network.delta_branch_impedance(three_phase_va, self.power_factor)
+        })
+    }
+}
+
 /// Everything that was drawn for one record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scenario {
@@ -278,10 +288,14 @@ impl Scenario {
             .iter()
             .zip(&network.consumers)
             .enumerate()
-            .map(|(i, (state, consumer))| DeltaLoad {
-                node: node_of_bus[consumer.bus],
-                joins_at_switching: self.switched_consumer == Some(i),
-                ..delta_load(network, state, consumer.rated_kva)
+            .map(|(i, (state, consumer))| {
+                let impedances = state.branch_impedances(network, consumer.rated_kva);
+                DeltaLoad {
+                    node: node_of_bus[consumer.bus],
+                    resistance: impedances.map(|z| z.re),
+                    inductance: impedances.map(|z| z.im / omega),
+                    joins_at_switching: self.switched_consumer == Some(i),
+                }
             })
             .collect();
         Circuit {
@@ -302,18 +316,17 @@ impl Scenario {
     }
 }
 
-/// Impedances of a consumer's three branches; the caller says where it is connected.
-fn delta_load(network: &FeederNetwork, state: &LoadState, rated_kva: f64) -> DeltaLoad {
-    let impedances = state.branch_factors.map(|factor| {
-        let three_phase_va = rated_kva * 1e3 * state.level * factor;
-        network.delta_branch_impedance(three_phase_va, state.power_factor)
-    });
-    DeltaLoad {
-        node: 0,
-        resistance: impedances.map(|z| z.re),
-        inductance: impedances.map(|z| z.im / network.angular_frequency()),
-        joins_at_switching: false,
+/// Section and position within it at `share` of all sections laid end to end.
+fn place_at(network: &FeederNetwork, share: f64) -> (usize, f64) {
+    let mut rest_km = share * network.total_length_km();
+    for (number, section) in network.sections.iter().enumerate() {
+        if rest_km <= section.length_km {
+            return (number, rest_km / section.length_km);
+        }
+        rest_km -= section.length_km;
     }
+    // Rounding left a trifle beyond the last section.
+    (network.sections.len() - 1, 1.0)
 }
 
 /// Draws place, phases and resistances; every metre of line is equally likely.
@@ -325,12 +338,7 @@ fn draw_fault(
 ) -> Fault {
     let choices = class.phase_choices();
     let phases = choices[rng.random_range(0..choices.len())];
-    let mut metre = rng.random::<f64>() * network.total_length_km();
-    let mut section = 0;
-    while section + 1 < network.sections.len() && metre > network.sections[section].length_km {
-        metre -= network.sections[section].length_km;
-        section += 1;
-    }
+    let (section, position) = place_at(network, rng.random());
     let resistance_ohm = ranges.fault_resistance_ohm.log_uniform(rng);
     let earth_ohm = EARTH_SHARE.uniform(rng) * resistance_ohm;
     let (phase_resistance_ohm, ground_resistance_ohm) = match class {
@@ -343,7 +351,7 @@ fn draw_fault(
     Fault {
         phases,
         section,
-        position: metre / network.sections[section].length_km,
+        position,
         phase_resistance_ohm,
         ground_resistance_ohm,
     }

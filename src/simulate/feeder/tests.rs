@@ -509,13 +509,25 @@ fn draws_fill_their_ranges_and_every_section_is_struck() {
 fn illegal_settings_are_refused_with_name_range_and_value() {
     let mut settings = FeederSettings::default();
     settings.ranges.fault_resistance_ohm.high = f64::INFINITY;
-    settings.steps_per_sample = 0;
+    settings.steps_per_sample = 1001;
     assert_eq!(settings.problems().len(), 2);
     let refusal = FeederSimulator::new(settings).expect_err("illegal");
     assert_eq!(
         refusal.to_string(),
-        "the simulator's setting steps_per_sample must be 1 to 1000, but is 0"
+        "the simulator's setting steps_per_sample must be 1 to 1000, but is 1001"
     );
+}
+
+#[test]
+fn a_record_that_would_never_end_is_refused() {
+    let settings = FeederSettings {
+        cycles_after: 1000,
+        steps_per_sample: 1000,
+        ..FeederSettings::default()
+    };
+    let problems = settings.problems();
+    assert_eq!(problems.len(), 1);
+    assert_eq!(problems[0].found, "200000000");
 }
 
 #[cfg(not(debug_assertions))]
