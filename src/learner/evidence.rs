@@ -15,15 +15,19 @@ use super::krls::{note_use, scale_symmetric};
 use super::pruning::{Pruning, Ranking, add_outer_product};
 use super::recursion::Recursion;
 use super::report::{ClassReport, Rejection, Removal, Repair};
+use super::ridge::factor_guarded;
 use super::samples::Samples;
-use super::settings::{LearnerSettings, Normalisation};
+use super::settings::{Algorithm, LearnerSettings, Normalisation};
 use super::span::{ShrinkWork, Span, SpanBlock, SpotWork};
 use super::sparse_coding::{SparseCoder, SparseCodes};
 
 /// Share of the mean evidence below which that of an atom may not fall.
 const EVIDENCE_FLOOR: f64 = 1e-6;
-/// P is checked at one kept sample after this many mini-batches.
-const SPOT_CHECK_EVERY: u64 = 8;
+/// If less than this share of the squared length of an atom survives a removal, Ψ is taken
+/// from its definition.
+const SMALLEST_REST: f64 = 0.3;
+/// Ψ is taken from its definition after this many mini-batches.
+const REBUILD_GRAM_EVERY: u64 = 256;
 
 /// The profile of one class: everything needed to go on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -143,7 +147,7 @@ impl Evidence {
         span.admit(
             &self.view.kernel_rows,
             &self.work.block_kernel,
-            novelty_of(settings).min(START_NOVELTY),
+            novelty_of(settings),
             |_| true,
             block,
         );
@@ -216,8 +220,9 @@ impl Evidence {
         }
         self.normalise_if_due(settings, report);
         self.profile.n_batches += 1;
-        if self.profile.n_batches.is_multiple_of(SPOT_CHECK_EVERY) {
-            self.check_span(report);
+        self.check_span(report);
+        if self.profile.n_batches.is_multiple_of(REBUILD_GRAM_EVERY) {
+            self.rebuild_atom_gram();
         }
         report.n_kept = self.profile.dictionary.n_kept();
         report.health.drift = self.profile.drift;
@@ -280,15 +285,9 @@ impl Evidence {
         }
         raise_to_floor(evidence, report);
         let work = &mut self.work;
-        let mut attempts = 0;
-        while let Err(failure) = work.factor.factor(evidence.view()) {
-            // Codes that cannot tell some atoms apart; each failure lifts one atom.
-            let atom = failure.row;
-            let lift = 1e-6 * 10.0_f64.powi(attempts / 8);
-            evidence[(atom, atom)] *= 1.0 + lift;
+        factor_guarded(&mut work.factor, evidence, 0.0, |atom, _| {
             report.health.repairs.push(Repair::Ridge { atom });
-            attempts += 1;
-        }
+        });
         codes.write_dense(evidence.rows(), &mut work.recursion.gains);
         let (gains, factor) = (&mut work.recursion.gains, &work.factor);
         vectorised(|| {
@@ -464,8 +463,10 @@ impl Evidence {
         } = &mut profile.dictionary;
         let Some(span) = span else { return };
         let keep = kept.len() - count;
-        let sound = span.shrink(count, &mut work.shrink);
         let n_atoms = coefficients.rows();
+        work.scales.clear();
+        work.scales.extend((0..n_atoms).map(|q| atom_gram[(q, q)]));
+        let sound = span.shrink(count, &mut work.shrink);
         if sound {
             work.leaving_coefficients
                 .copy_from(coefficients.cols_view(keep, count));
@@ -486,6 +487,9 @@ impl Evidence {
                 work.leaving_coefficients.view().t(),
             );
         }
+        // Atoms that lived on the samples that leave: little is left of Ψ, and that is rounding.
+        let mut lengths = (0..n_atoms).zip(&work.scales);
+        let cancelled = lengths.any(|(q, before)| atom_gram[(q, q)] < SMALLEST_REST * before);
         coefficients.resize(n_atoms, keep);
         kept.truncate(keep);
         profile.errors.truncate(keep);
@@ -498,6 +502,8 @@ impl Evidence {
             if span.rebuild(kernel, kept, &mut work.kernel_matrix, &mut work.spot) {
                 report.health.repairs.push(Repair::InverseRebuilt { drift });
             }
+        }
+        if !sound || cancelled {
             self.rebuild_atom_gram();
         }
     }
@@ -588,9 +594,6 @@ impl Evidence {
     }
 }
 
-/// Start samples count as dependent only when they really are.
-const START_NOVELTY: f64 = 1e-8;
-
 impl EvidenceProfile {
     /// Exchanges the places of two kept samples.
     fn swap(&mut self, a: usize, b: usize) {
@@ -645,7 +648,6 @@ fn add_old_weights(change: &mut Matrix, block: &SpanBlock) {
 }
 
 fn pruning_of(settings: &LearnerSettings) -> Pruning {
-    use super::settings::Algorithm;
     match settings.algorithm {
         Algorithm::Krls { pruning, .. }
         | Algorithm::Evidence { pruning, .. }
@@ -654,7 +656,6 @@ fn pruning_of(settings: &LearnerSettings) -> Pruning {
 }
 
 fn novelty_of(settings: &LearnerSettings) -> f64 {
-    use super::settings::Algorithm;
     match settings.algorithm {
         Algorithm::Evidence { novelty, .. } | Algorithm::Margin { novelty, .. } => novelty,
         Algorithm::Krls { .. } => 0.0,

@@ -15,6 +15,7 @@ use super::dictionary::{BlockView, Dictionary};
 use super::pruning::{Pruning, Ranking, add_outer_product};
 use super::recursion::{Recursion, add_combination, sparse_dot};
 use super::report::{ClassReport, Rejection, Removal, Repair};
+use super::ridge::factor_guarded;
 use super::samples::Samples;
 use super::settings::{Algorithm, Conventions, LearnerSettings, Normalisation};
 use super::span::{ShrinkWork, Span, SpanBlock, SpotWork};
@@ -24,6 +25,8 @@ use super::sparse_coding::{SparseCoder, SparseCodes};
 const LONGEST_INTERVAL: u64 = 32;
 /// Drift below which the interval to the next rebuilding doubles, above which it is halved.
 const TOLERABLE_DRIFT: f64 = 1e-12;
+/// A removal with less slack than this multiplies errors so much that C and Ψ are rebuilt at once.
+const RISKY_SLACK: f64 = 0.1;
 /// A sample may leave only if 1 − λ wᵀCw stays above this.
 const SMALLEST_SLACK: f64 = 1e-3;
 /// A sample may leave only if every atom keeps codes of at least this total size:
@@ -31,6 +34,9 @@ const SMALLEST_SLACK: f64 = 1e-3;
 const SMALLEST_ROW_SUM: f64 = 1e-4;
 /// Share of the mean evidence below which the ridge of an atom is raised.
 const EVIDENCE_FLOOR: f64 = 1e-6;
+/// Share of its evidence that must belong to an atom alone, or its ridge is raised: C would
+/// otherwise be known to few digits only.
+const SMALLEST_PIVOT: f64 = 1e-5;
 /// A weight below this no longer counts; it would only become a denormal number.
 const SMALLEST_WEIGHT: f64 = 1e-200;
 /// Diagonal lift of the inverse kernel matrix for growing by projection.
@@ -702,7 +708,8 @@ impl Krls {
     /// Rebuilds C, U and Ψ from their definitions when it is time. How far the recursion had
     /// drifted sets the time of the next rebuilding.
     fn rebuild_if_due(&mut self, settings: &LearnerSettings, report: &mut ClassReport) {
-        if self.profile.n_batches < self.profile.next_rebuild {
+        let risky = report.health.smallest_pivot < RISKY_SLACK;
+        if self.profile.n_batches < self.profile.next_rebuild && !risky {
             return;
         }
         let text = conventions(settings) == Conventions::Text;
@@ -744,18 +751,16 @@ impl Krls {
             self.raise_ridge_to_floor(report);
         }
         let (profile, work) = (&mut self.profile, &mut self.work);
-        let mut attempts = 0;
-        while let Err(failure) = work.factor.factor(work.evidence.view()) {
-            // Singular: the codes do not tell some atoms apart. Each failure lifts one atom.
-            let atom = failure.row;
-            let lift = 1e-6
-                * work.evidence[(atom, atom)].max(f64::MIN_POSITIVE)
-                * 10.0_f64.powi(attempts / 8);
-            work.evidence[(atom, atom)] += lift;
-            profile.ridge[atom] += lift;
-            report.health.repairs.push(Repair::Ridge { atom });
-            attempts += 1;
-        }
+        let smallest_pivot = if guarded { SMALLEST_PIVOT } else { 0.0 };
+        factor_guarded(
+            &mut work.factor,
+            &mut work.evidence,
+            smallest_pivot,
+            |atom, lift| {
+                profile.ridge[atom] += lift;
+                report.health.repairs.push(Repair::Ridge { atom });
+            },
+        );
         work.factor.inverse_into(&mut work.precision);
         profile.drift = relative_difference(&profile.code_precision, &work.precision);
         profile.condition = (0..work.precision.rows())

@@ -18,6 +18,7 @@ mod margin;
 mod pruning;
 mod recursion;
 mod report;
+mod ridge;
 mod samples;
 mod scoring;
 mod second_look;

@@ -8,7 +8,7 @@ use super::kernel::Kernel;
 use super::samples::Samples;
 
 /// Drift ‖P K e_j − e_j‖ above which P is computed anew.
-const DRIFT_LIMIT: f64 = 1e-9;
+const DRIFT_LIMIT: f64 = 1e-10;
 
 /// The inverse kernel matrix of the kept samples.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -244,7 +244,7 @@ impl Span {
         sound
     }
 
-    /// ‖P K e_j − e_j‖∞ for one kept sample, another one each time.
+    /// ‖P K e_j − e_j‖∞ for one kept sample, another one each time; samples count as of length 1.
     pub(super) fn spot_check(
         &mut self,
         kernel: &Kernel,
@@ -267,7 +267,16 @@ impl Span {
         work.kernel_row[(0, j)] = (1.0 + self.diagonal_lift) * kept.self_kernel()[j];
         self.weigh(&work.kernel_row, &mut work.weights);
         work.weights[(0, j)] -= 1.0;
-        work.weights.max_abs()
+        // In units in which every kept sample has length 1: the same for every scale of the data.
+        let own = kept.self_kernel();
+        (0..n).fold(0.0_f64, |largest, i| {
+            let error = work.weights[(0, i)] * (own[i] / own[j]).sqrt();
+            if error.is_nan() {
+                f64::NAN
+            } else {
+                largest.max(error.abs())
+            }
+        })
     }
 
     /// Whether a drift calls for rebuilding.

@@ -1,0 +1,48 @@
+//! Factoring evidence that may not determine every atom.
+
+use crate::math::{Cholesky, Matrix};
+
+/// Share of its evidence by which an atom is lifted when it is not determined.
+const LIFT: f64 = 1e-5;
+/// After this many lifts per atom the atoms are taken as independent.
+const MOST_LIFTS_PER_ATOM: usize = 4;
+
+/// Factors symmetric evidence with a positive diagonal. Where codes cannot tell some atoms
+/// apart, the factorisation fails at one of them or leaves it a pivot below
+/// `smallest_pivot` of its evidence; that atom gets a ridge, told to `lifted`
+/// with its size, until the factorisation succeeds. Every lift is ten times the one before;
+/// should that not be enough (numbers of absurdly different size), what the atoms share is
+/// given up and the diagonal alone remains.
+pub(super) fn factor_guarded(
+    factor: &mut Cholesky,
+    evidence: &mut Matrix,
+    smallest_pivot: f64,
+    mut lifted: impl FnMut(usize, f64),
+) {
+    let n_atoms = evidence.rows();
+    let mut share = LIFT;
+    for _ in 0..MOST_LIFTS_PER_ATOM * n_atoms {
+        let undetermined = match factor.factor(evidence.view()) {
+            Err(failure) => Some(failure.row),
+            Ok(()) => (0..n_atoms).find(|&q| {
+                let root = factor.lower().at(q, q);
+                root * root < smallest_pivot * evidence[(q, q)]
+            }),
+        };
+        let Some(atom) = undetermined else { return };
+        let lift = share * evidence[(atom, atom)];
+        evidence[(atom, atom)] += lift;
+        lifted(atom, lift);
+        share = (10.0 * share).min(1.0);
+    }
+    for j in 0..n_atoms {
+        for i in 0..n_atoms {
+            if i != j {
+                evidence[(i, j)] = 0.0;
+            }
+        }
+        lifted(j, 0.0);
+    }
+    let outcome = factor.factor(evidence.view());
+    debug_assert!(outcome.is_ok(), "a positive diagonal factors");
+}
