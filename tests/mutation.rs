@@ -8,6 +8,7 @@ mod hostile;
 
 use std::collections::BTreeMap;
 use std::env;
+use std::panic;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -43,6 +44,8 @@ fn run_mutations(seeds: &[Seed], count: u64, first: u64) -> BTreeMap<&'static st
         by_reader.entry(seed.reader).or_default().push(seed);
     }
     let mut tally = BTreeMap::new();
+    // A panic is kept with its file's number and the loop goes on: one run finds them all.
+    let mut panics: BTreeMap<String, usize> = BTreeMap::new();
     for (number, (name, own)) in (0..count as usize).zip(by_reader.iter().cycle()) {
         let seed = own[number / by_reader.len() % own.len()];
         let other = &seeds[(number * 7 + 3) % seeds.len()];
@@ -50,8 +53,16 @@ fn run_mutations(seeds: &[Seed], count: u64, first: u64) -> BTreeMap<&'static st
         let bytes = mutator.mutated(&seed.bytes, &other.bytes);
         let (runs, records) = tally.entry(*name).or_insert((0, 0));
         *runs += 1;
-        *records += u64::from(read(seed, &bytes));
+        match panic::catch_unwind(|| read(seed, &bytes)) {
+            Ok(is_record) => *records += u64::from(is_record),
+            Err(payload) => {
+                let text = payload.downcast_ref::<String>().cloned();
+                let text = text.unwrap_or_else(|| "panic with a fixed text".to_owned());
+                panics.entry(format!("{name}: {text}")).or_insert(number);
+            }
+        }
     }
+    assert!(panics.is_empty(), "{panics:#?}");
     tally
 }
 
