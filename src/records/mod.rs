@@ -10,6 +10,7 @@ pub mod edf;
 mod findings;
 pub mod mat;
 mod numbers;
+pub mod overview;
 mod read_error;
 mod readers;
 mod record;
