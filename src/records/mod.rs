@@ -6,8 +6,10 @@
 
 pub mod brainvision;
 mod byte_source;
+pub mod catalog;
 pub mod edf;
 mod findings;
+mod fuzz_entries;
 pub mod mat;
 mod numbers;
 pub mod overview;
@@ -20,6 +22,7 @@ mod unit;
 
 pub use byte_source::{ByteSource, Input};
 pub use findings::{Findings, Mode, Place, ReadOptions, Warning};
+pub use fuzz_entries::{FUZZ_ENTRIES, FuzzEntry, PART_SEPARATOR, visit};
 pub use numbers::{Number, Stored, StridedSamples};
 pub use read_error::ReadError;
 pub use readers::{READERS, Reader, open, open_with, read};
