@@ -61,7 +61,8 @@ fn visit_records(
     mut visit: impl FnMut(u64, &[&[u8]]) -> Result<(), ReadError>,
 ) -> Result<(), ReadError> {
     const BLOCK_BYTES: u64 = 1 << 20;
-    const SMALL_RECORD_BYTES: u64 = 1 << 14;
+    // Copying more than this costs more than a call to the system.
+    const SMALL_RECORD_BYTES: u64 = 1 << 12;
     let record_bytes = header.record_bytes();
     let offset_of = |record: u64| header.data_offset + record * record_bytes;
     if record_bytes > SMALL_RECORD_BYTES {
