@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use atomscope::records::FUZZ_ENTRIES;
 use hostile::{Mutator, Seed, seeds};
+use proptest::prelude::*;
 
 /// Longest that one small file may take.
 const LONGEST: Duration = Duration::from_secs(5);
@@ -102,6 +103,77 @@ fn damaged_files_are_read_or_refused() {
     let seeds = seeds(None);
     run_mutations(&seeds, 20_000, 1);
     assert_bounded(before, &seeds);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3_000))]
+
+    #[test]
+    fn any_damage_to_any_seed_is_read_or_refused(
+        position in any::<proptest::sample::Index>(),
+        damage in any::<u64>(),
+        kept in any::<proptest::sample::Index>(),
+    ) {
+        thread_local!(static SEEDS: Vec<Seed> = seeds(None));
+        SEEDS.with(|seeds| {
+            let seed = &seeds[position.index(seeds.len())];
+            let other = &seeds[damage as usize % seeds.len()];
+            let bytes = Mutator::new(damage).mutated(&seed.bytes, &other.bytes);
+            read(seed, &bytes);
+            read(seed, &bytes[..kept.index(bytes.len() + 1)]);
+        });
+    }
+}
+
+#[test]
+fn monotonous_files_take_bounded_memory() {
+    const LEN: usize = 2 << 20;
+    let pieces: [&[u8]; 14] = [
+        b",",
+        b"\n",
+        b"\t",
+        b"1,",
+        b"{",
+        b"a b\n",
+        b"1\n",
+        b"\0",
+        b"\xff",
+        b"a,\n",
+        b"\"",
+        b";1;2\n",
+        b"@attribute a {b,c}\n",
+        b"@attribute a real\n",
+    ];
+    let arff_head = b"@relation r\n@attribute a real\n@attribute b {x}\n@data\n".as_slice();
+    let before = peak_bytes();
+    for entry in FUZZ_ENTRIES {
+        let heads: &[&[u8]] = match entry.name {
+            "arff" => &[b"", b"@relation r\n", arff_head],
+            "comtrade" => &[b"", b"s,d,1999\n2,1A,1D\n"],
+            _ => &[b""],
+        };
+        for (piece, head) in pieces
+            .iter()
+            .flat_map(|p| heads.iter().map(move |h| (p, h)))
+        {
+            let mut bytes = head.to_vec();
+            bytes.extend(piece.iter().cycle().take(LEN));
+            let started = Instant::now();
+            drop((entry.run)(&bytes));
+            let took = started.elapsed();
+            let shown = piece.escape_ascii();
+            assert!(took < LONGEST, "{} {shown}: {took:?}", entry.name);
+            if let (Some(before), Some(after)) = (before, peak_bytes()) {
+                // The bytes themselves are held here and once more by the source.
+                let allowed = before + (40 << 20) + 10 * bytes.len() as u64;
+                assert!(
+                    after <= allowed,
+                    "{} {shown}: {after} > {allowed}",
+                    entry.name
+                );
+            }
+        }
+    }
 }
 
 #[test]
