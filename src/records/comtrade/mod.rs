@@ -23,8 +23,8 @@ use configuration::{Configuration, DataType, Revision};
 use timeline::Timeline;
 pub use writer::{Files as WrittenFiles, Storage, encode, write_files};
 
-/// Longest configuration that is taken for one: some 30 000 channels, the largest seen has 40 kB.
-const MAX_CONFIGURATION_BYTES: u64 = 2 << 20;
+/// Longest configuration that is taken for one: some 15 000 channels, the largest seen has 40 kB.
+const MAX_CONFIGURATION_BYTES: u64 = 1 << 20;
 
 /// Where the parts of a record are.
 struct Files {
