@@ -188,8 +188,8 @@ impl Collector {
             && (onset_s - expected_s).abs() > tolerance_s(header)
         {
             self.timeline.gaps.push(Gap {
-                onset_s: expected_s - self.timeline.first_onset_s,
-                duration_s: onset_s - expected_s,
+                onset_s: to_nanosecond(expected_s - self.timeline.first_onset_s),
+                duration_s: to_nanosecond(onset_s - expected_s),
             });
         }
         self.previous_onset_s = Some(onset_s);
@@ -206,7 +206,7 @@ impl Collector {
         self.report_gaps(header, findings)?;
         let first_onset_s = self.timeline.first_onset_s;
         for annotation in &mut self.timeline.annotations {
-            annotation.onset_s -= first_onset_s;
+            annotation.onset_s = to_nanosecond(annotation.onset_s - first_onset_s);
         }
         let by_onset = |a: &Annotation, b: &Annotation| a.onset_s.total_cmp(&b.onset_s);
         self.timeline.annotations.sort_by(by_onset);
@@ -240,6 +240,11 @@ impl Collector {
         }
         Ok(())
     }
+}
+
+/// Differences of decimal numbers, without the noise of binary ones.
+fn to_nanosecond(seconds: f64) -> f64 {
+    (seconds * 1e9).round() / 1e9
 }
 
 /// Onsets are often rounded to the millisecond.
