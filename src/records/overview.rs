@@ -1,7 +1,7 @@
 //! Min–max overview of a record: any stretch of time drawn from a few points per pixel.
 //!
 //! For each channel a pyramid of (smallest, largest) pairs: the lowest level has
-//! one pair per bin of a few samples, each level above one pair per [`FACTOR`]
+//! one pair per bin of a few samples, each level above one pair per four
 //! pairs of the level below. It is built in steps, so that the caller decides
 //! where it runs, and may stop.
 

@@ -20,6 +20,10 @@ fn seeds() -> Vec<(&'static str, Vec<u8>)> {
             "brainvision",
             joined(&brainvision_parts("IEEE_FLOAT_32", "VECTORIZED")),
         ),
+        (
+            "brainvision",
+            joined(&brainvision_parts("ASCII", "MULTIPLEXED")),
+        ),
         ("mat", matlab::recording(Order::Little)),
         ("mat", matlab::recording(Order::Big)),
         ("mat", matlab::version4(Order::Little)),

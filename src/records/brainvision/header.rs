@@ -5,6 +5,7 @@ use std::path::Path;
 use super::super::text::{decode, quoted};
 use super::super::{ByteSource, Findings, Number, Place, ReadError};
 use super::ini::{Entry, Ini, fields};
+use super::text_data::TextLayout;
 
 /// The order of samples in the data file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,6 +14,13 @@ pub(super) enum Orientation {
     Multiplexed,
     /// All times of the first channel, then of the second, …
     Vectorised,
+}
+
+/// How samples are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Storage {
+    Binary { number: Number, is_big_endian: bool },
+    Text(TextLayout),
 }
 
 /// What the header says of one channel.
@@ -30,8 +38,7 @@ pub(super) struct Header {
     pub(super) data_file: String,
     pub(super) marker_file: Option<String>,
     pub(super) orientation: Orientation,
-    pub(super) number: Number,
-    pub(super) is_big_endian: bool,
+    pub(super) storage: Storage,
     pub(super) rate_hz: f64,
     pub(super) n_samples: Option<u64>,
     pub(super) channels: Vec<ChannelEntry>,
@@ -58,10 +65,7 @@ impl Header {
             data_file: data_file.value.clone(),
             marker_file: common("markerfile").map(|entry| entry.value.clone()),
             orientation: read_orientation(common("dataorientation"), findings)?,
-            number: read_number(ini.get("binary infos", "binaryformat"), findings)?,
-            is_big_endian: ini
-                .get("binary infos", "usebigendianorder")
-                .is_some_and(|entry| entry.value.eq_ignore_ascii_case("yes")),
+            storage: read_storage(&ini, findings)?,
             rate_hz: read_rate(common("samplinginterval"), findings)?,
             n_samples: common("datapoints").and_then(|entry| entry.value.parse().ok()),
             channels: read_channels(&ini, findings)?,
@@ -76,27 +80,30 @@ impl Header {
 }
 
 fn refuse_other_kinds(ini: &Ini, path: &Path) -> Result<(), ReadError> {
-    let is = |key: &str, value: &str| {
-        let entry = ini.get("common infos", key);
-        entry.is_some_and(|entry| entry.value.eq_ignore_ascii_case(value))
-    };
-    let unsupported = |what: &str, remedy: &str| {
-        Err(ReadError::Unsupported {
+    if is_value(ini, "datatype", "frequencydomain") {
+        return Err(ReadError::Unsupported {
             path: path.to_owned(),
-            what: what.to_owned(),
-            remedy: remedy.to_owned(),
-        })
-    };
-    if is("dataformat", "ascii") {
-        return unsupported("BrainVision data as text", "export it as BINARY");
-    }
-    if is("datatype", "frequencydomain") {
-        return unsupported(
-            "BrainVision data of the frequency domain",
-            "export it as TIMEDOMAIN",
-        );
+            what: "BrainVision data of the frequency domain".to_owned(),
+            remedy: "export it as TIMEDOMAIN".to_owned(),
+        });
     }
     Ok(())
+}
+
+fn is_value(ini: &Ini, key: &str, value: &str) -> bool {
+    let entry = ini.get("common infos", key);
+    entry.is_some_and(|entry| entry.value.eq_ignore_ascii_case(value))
+}
+
+fn read_storage(ini: &Ini, findings: &Findings) -> Result<Storage, ReadError> {
+    if is_value(ini, "dataformat", "ascii") {
+        return Ok(Storage::Text(TextLayout::read(ini)));
+    }
+    let order = ini.get("binary infos", "usebigendianorder");
+    Ok(Storage::Binary {
+        number: read_number(ini.get("binary infos", "binaryformat"), findings)?,
+        is_big_endian: order.is_some_and(|entry| entry.value.eq_ignore_ascii_case("yes")),
+    })
 }
 
 fn read_orientation(
