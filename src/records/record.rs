@@ -260,7 +260,7 @@ impl Annotation {
     /// Most annotations kept of a file: one of a letter takes two bytes in some files,
     /// and forty times that in memory.
     pub(super) fn most_in(file_bytes: u64) -> usize {
-        usize::try_from(file_bytes / 16 + 100_000).unwrap_or(usize::MAX)
+        usize::try_from(file_bytes / 24 + 100_000).unwrap_or(usize::MAX)
     }
 }
 

@@ -14,11 +14,8 @@ pub(super) struct TextLayout {
 }
 
 impl TextLayout {
-    pub(super) fn read(ini: &Ini) -> Self {
-        let value = |key: &str| {
-            ini.get("ascii infos", key)
-                .map(|entry| entry.value.as_str())
-        };
+    pub(super) fn read(ini: &Ini<'_>) -> Self {
+        let value = |key: &str| ini.get("ascii infos", key).map(|entry| entry.value);
         let count = |key: &str| value(key).and_then(|text| text.parse().ok()).unwrap_or(0);
         Self {
             has_decimal_comma: value("decimalsymbol") == Some(","),
@@ -58,7 +55,7 @@ pub(super) fn read(
         kept.filter(|(_, line)| !line.trim_ascii().is_empty())
     };
     let n_channels = header.channels.len();
-    // Counted before memory is taken: a number may be one letter.
+    // Counted before memory is taken: a number is a letter and what separates it from the next.
     let n_samples = match header.orientation {
         Orientation::Multiplexed => lines().count(),
         Orientation::Vectorised => lines()
@@ -66,7 +63,7 @@ pub(super) fn read(
             .max()
             .unwrap_or(0),
     };
-    if n_samples.saturating_mul(n_channels) > text.len() {
+    if n_samples.saturating_mul(n_channels) > text.len() / 2 + 1 {
         let found = format!("{} bytes", text.len());
         let expected = format!("{n_channels} channels × {n_samples} numbers");
         return Err(findings.refusal(Place::File, "length of the data file", found, expected));

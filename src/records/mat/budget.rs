@@ -38,6 +38,15 @@ impl Budget {
         }
     }
 
+    /// A variable is listed by name and shape besides its value.
+    pub(super) fn spend_variable(
+        &mut self,
+        place: Place,
+        findings: &Findings,
+    ) -> Result<(), ReadError> {
+        self.spend(VALUE_BYTES, place, findings)
+    }
+
     pub(super) fn spend_value(
         &mut self,
         place: Place,

@@ -234,6 +234,8 @@ impl Parser<'_> {
         if element.len == 0 {
             return Ok(None);
         }
+        let place = Place::Byte(element.tag_offset);
+        self.budget.spend_variable(place, self.findings)?;
         let (name, value) = self.array(stretch, element, 0)?;
         Ok((!name.is_empty()).then_some(Variable { name, value }))
     }
