@@ -15,8 +15,8 @@ const FACTOR: usize = 4;
 const SMALLEST_BIN: usize = 8;
 /// Most memory for all pyramids; longer records get larger bins.
 const MAX_BYTES: usize = 96 << 20;
-/// Samples of each channel read at once.
-const CHUNK: usize = 1 << 17;
+/// Samples read at once, those of all channels together.
+const MAX_READ: usize = 1 << 20;
 
 /// Smallest and largest value of a stretch; missing values do not count.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -89,25 +89,35 @@ impl Overview {
     pub fn build(record: &Record, mut go_on: impl FnMut(f64) -> bool) -> Result<Self, ReadError> {
         let n_samples = |channel: usize| record.channels[channel].n_samples;
         let longest = (0..record.channels.len()).map(n_samples).max().unwrap_or(0);
-        let n_steps = longest.div_ceil(CHUNK);
-        let bin = bin_for((0..record.channels.len()).map(n_samples).sum());
+        let n_channels = record.channels.len();
+        let n_steps = longest.div_ceil(MAX_READ / n_channels.max(1) + 1);
+        let bin = bin_for((0..n_channels).map(n_samples).sum());
         let mut overview = Self {
             bin,
-            channels: (0..record.channels.len())
+            channels: (0..n_channels)
                 .map(|channel| Pyramid::with_room_for(n_samples(channel), bin))
                 .collect(),
         };
-        let mut values = Vec::new();
+        let is_even = (0..n_channels).all(|channel| n_samples(channel) == longest);
+        let mut values: Vec<Vec<f64>> = vec![Vec::new(); n_channels];
         for step in 0..n_steps {
             if !go_on(step as f64 / n_steps as f64) {
                 return Err(ReadError::Cancelled);
             }
             // All channels of one stretch of time: files keep them together.
-            for (channel, pyramid) in overview.channels.iter_mut().enumerate() {
-                let part = share_of(n_samples(channel), step, n_steps);
-                values.resize(part.len(), 0.0);
-                record.read_into(channel, part.start, &mut values)?;
-                pyramid.add(&values);
+            for (channel, values) in values.iter_mut().enumerate() {
+                values.resize(share_of(n_samples(channel), step, n_steps).len(), 0.0);
+            }
+            if is_even {
+                record.read_all_into(share_of(longest, step, n_steps).start, &mut values)?;
+            } else {
+                for (channel, values) in values.iter_mut().enumerate() {
+                    let part = share_of(n_samples(channel), step, n_steps);
+                    record.read_into(channel, part.start, values)?;
+                }
+            }
+            for (pyramid, values) in overview.channels.iter_mut().zip(&values) {
+                pyramid.add(values);
             }
         }
         overview.channels.iter_mut().for_each(Pyramid::finish);
@@ -323,14 +333,14 @@ mod tests {
 
     #[test]
     fn building_tells_its_progress_and_stops_when_told() {
-        let record = record(&[1_000_000]);
+        let record = record(&[3_000_000, 3_000_000]);
         let mut shares = Vec::new();
         Overview::build(&record, |share| {
             shares.push(share);
             true
         })
         .expect("memory is readable");
-        assert!(shares.len() > 5 && shares.is_sorted());
+        assert!(shares.len() > 5 && shares.is_sorted(), "{shares:?}");
         assert_eq!((shares[0], shares[shares.len() - 1]), (0.0, 1.0));
 
         let mut n_calls = 0;

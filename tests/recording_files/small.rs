@@ -224,6 +224,16 @@ fn brainvision_is_read_in_every_layout() {
             assert_eq!(first, [-10.0, -9.5, -9.0]);
             let last = record.read(1, 48..50).expect("memory is readable");
             assert_eq!(last, [112.0, 116.0]);
+            let mut all = vec![vec![0.0; 20]; 2];
+            record
+                .read_all_into(7, &mut all)
+                .expect("memory is readable");
+            for (channel, values) in all.iter().enumerate() {
+                assert_eq!(
+                    *values,
+                    record.read(channel, 7..27).expect("memory is readable")
+                );
+            }
             // 25 samples are 0.05 s; the clock says 1.05 s.
             assert_eq!(record.gaps.len(), 1);
             assert!((record.gaps[0].duration_s - 1.0).abs() < 1e-9);
