@@ -1,20 +1,22 @@
 //! Min–max overview of a record: any stretch of time drawn from a few points per pixel.
 //!
 //! For each channel a pyramid of (smallest, largest) pairs: the lowest level has
-//! one pair per [`BIN`] samples, each level above one pair per [`FACTOR`] pairs
-//! of the level below. It is built in steps, so that the caller decides where
-//! it runs, and may stop.
+//! one pair per bin of a few samples, each level above one pair per four
+//! pairs of the level below. It is built in steps, so that the caller decides
+//! where it runs, and may stop.
 
 use std::ops::Range;
 
 use super::{ReadError, Record};
 
-/// Samples summarised by one pair of the lowest level.
-pub const BIN: usize = 256;
 /// Pairs summarised by one pair of the next level.
-pub const FACTOR: usize = 4;
-/// Samples of each channel read at once.
-const CHUNK: usize = BIN * 512;
+const FACTOR: usize = 4;
+/// Fewest samples in a bin.
+const SMALLEST_BIN: usize = 8;
+/// Most memory for all pyramids; longer records get larger bins.
+const MAX_BYTES: usize = 96 << 20;
+/// Samples read at once, those of all channels together.
+const MAX_READ: usize = 1 << 20;
 
 /// Smallest and largest value of a stretch; missing values do not count.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -67,14 +69,16 @@ pub struct Column {
 }
 
 /// The pyramids of all channels.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Overview {
+    bin: usize,
     channels: Vec<Pyramid>,
 }
 
 /// Pairs of one channel, finest level first.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 struct Pyramid {
+    bin: usize,
     n_samples: usize,
     levels: Vec<Vec<MinMax>>,
 }
@@ -85,28 +89,45 @@ impl Overview {
     pub fn build(record: &Record, mut go_on: impl FnMut(f64) -> bool) -> Result<Self, ReadError> {
         let n_samples = |channel: usize| record.channels[channel].n_samples;
         let longest = (0..record.channels.len()).map(n_samples).max().unwrap_or(0);
-        let n_steps = longest.div_ceil(CHUNK);
+        let n_channels = record.channels.len();
+        let n_steps = longest.div_ceil(MAX_READ / n_channels.max(1) + 1);
+        let bin = bin_for((0..n_channels).map(n_samples).sum());
         let mut overview = Self {
-            channels: (0..record.channels.len())
-                .map(|channel| Pyramid::with_room_for(n_samples(channel)))
+            bin,
+            channels: (0..n_channels)
+                .map(|channel| Pyramid::with_room_for(n_samples(channel), bin))
                 .collect(),
         };
-        let mut values = Vec::new();
+        let is_even = (0..n_channels).all(|channel| n_samples(channel) == longest);
+        let mut values: Vec<Vec<f64>> = vec![Vec::new(); n_channels];
         for step in 0..n_steps {
             if !go_on(step as f64 / n_steps as f64) {
                 return Err(ReadError::Cancelled);
             }
             // All channels of one stretch of time: files keep them together.
-            for (channel, pyramid) in overview.channels.iter_mut().enumerate() {
-                let part = share_of(n_samples(channel), step, n_steps);
-                values.resize(part.len(), 0.0);
-                record.read_into(channel, part.start, &mut values)?;
-                pyramid.add(&values);
+            for (channel, values) in values.iter_mut().enumerate() {
+                values.resize(share_of(n_samples(channel), step, n_steps).len(), 0.0);
+            }
+            if is_even {
+                record.read_all_into(share_of(longest, step, n_steps).start, &mut values)?;
+            } else {
+                for (channel, values) in values.iter_mut().enumerate() {
+                    let part = share_of(n_samples(channel), step, n_steps);
+                    record.read_into(channel, part.start, values)?;
+                }
+            }
+            for (pyramid, values) in overview.channels.iter_mut().zip(&values) {
+                pyramid.add(values);
             }
         }
         overview.channels.iter_mut().for_each(Pyramid::finish);
         go_on(1.0);
         Ok(overview)
+    }
+
+    /// Samples summarised by one pair of the lowest level: the most that a column reads.
+    pub fn bin(&self) -> usize {
+        self.bin
     }
 
     /// Smallest and largest value of a whole channel.
@@ -118,7 +139,7 @@ impl Overview {
     /// At most `n_columns` columns for the samples of `range`.
     ///
     /// Far out the pyramid answers alone; close up, where a column is less than a
-    /// bin, the samples themselves are read: at most [`BIN`] for each column.
+    /// bin, the samples themselves are read: fewer than [`Self::bin`] for each column.
     pub fn columns(
         &self,
         record: &Record,
@@ -139,7 +160,7 @@ impl Overview {
             let part = share_of(end - start, column, n_columns);
             start + part.start..start + part.end
         });
-        if end - start < BIN * n_columns {
+        if end - start < self.bin * n_columns {
             let values = record.read(channel, start..end)?;
             return Ok(parts
                 .map(|part| {
@@ -171,19 +192,30 @@ fn share_of(len: usize, k: usize, n_parts: usize) -> Range<usize> {
     bound(k)..bound(k + 1)
 }
 
+/// The smallest bin with which all pyramids fit into [`MAX_BYTES`].
+fn bin_for(n_samples: usize) -> usize {
+    let mut bin = SMALLEST_BIN;
+    // The levels above add a third to the lowest: 1/4 + 1/16 + …
+    while n_samples / bin / 3 * 4 * size_of::<MinMax>() > MAX_BYTES {
+        bin *= 2;
+    }
+    bin
+}
+
 impl Pyramid {
-    fn with_room_for(n_samples: usize) -> Self {
+    fn with_room_for(n_samples: usize, bin: usize) -> Self {
         Self {
+            bin,
             n_samples: 0,
-            levels: vec![Vec::with_capacity(n_samples.div_ceil(BIN))],
+            levels: vec![Vec::with_capacity(n_samples.div_ceil(bin))],
         }
     }
 
     /// Takes the next samples; the last bin may still be open.
     fn add(&mut self, mut values: &[f64]) {
         while !values.is_empty() {
-            let filled = self.n_samples % BIN;
-            let (part, rest) = values.split_at(values.len().min(BIN - filled));
+            let filled = self.n_samples % self.bin;
+            let (part, rest) = values.split_at(values.len().min(self.bin - filled));
             let extent = MinMax::of(part);
             let bins = &mut self.levels[0];
             match bins.last_mut() {
@@ -207,8 +239,8 @@ impl Pyramid {
     /// Extent of samples, widened to whole bins: large blocks from high levels.
     fn extent(&self, samples: &Range<usize>) -> MinMax {
         let n_bins = self.levels[0].len();
-        let mut first = samples.start / BIN;
-        let end = samples.end.div_ceil(BIN).min(n_bins);
+        let mut first = samples.start / self.bin;
+        let end = samples.end.div_ceil(self.bin).min(n_bins);
         let mut extent = MinMax::NOTHING;
         while first < end {
             let mut level = 0;
@@ -252,6 +284,7 @@ mod tests {
     fn every_zoom_shows_the_extremes_of_its_samples() {
         let record = record(&[300_000, 1_000, 1]);
         let overview = Overview::build(&record, |_| true).expect("memory is readable");
+        let bin = overview.bin();
         for channel in 0..3 {
             let values = record.read_channel(channel).expect("memory is readable");
             for (range, n_columns) in [
@@ -270,7 +303,7 @@ mod tests {
                     assert!(column.extent.min <= exact.min && column.extent.max >= exact.max);
                     // No further out than the neighbouring bins.
                     let wide =
-                        column.first_sample.saturating_sub(BIN)..(end + BIN).min(values.len());
+                        column.first_sample.saturating_sub(bin)..(end + bin).min(values.len());
                     let wide = MinMax::of(&values[wide]);
                     assert!(column.extent.min >= wide.min && column.extent.max <= wide.max);
                 }
@@ -286,15 +319,28 @@ mod tests {
     }
 
     #[test]
+    fn long_records_get_larger_bins_and_not_more_memory() {
+        assert_eq!(bin_for(0), 8);
+        assert_eq!(bin_for(8_500_000), 8);
+        for n_samples in [100_000_000, 537_000_000, 20_000_000_000] {
+            let bytes = n_samples / bin_for(n_samples) * size_of::<MinMax>() / 3 * 4;
+            assert!(
+                bytes <= MAX_BYTES && bytes > MAX_BYTES / 3,
+                "{n_samples}: {bytes}"
+            );
+        }
+    }
+
+    #[test]
     fn building_tells_its_progress_and_stops_when_told() {
-        let record = record(&[1_000_000]);
+        let record = record(&[3_000_000, 3_000_000]);
         let mut shares = Vec::new();
         Overview::build(&record, |share| {
             shares.push(share);
             true
         })
         .expect("memory is readable");
-        assert!(shares.len() > 5 && shares.is_sorted());
+        assert!(shares.len() > 5 && shares.is_sorted(), "{shares:?}");
         assert_eq!((shares[0], shares[shares.len() - 1]), (0.0, 1.0));
 
         let mut n_calls = 0;

@@ -20,6 +20,10 @@ fn seeds() -> Vec<(&'static str, Vec<u8>)> {
             "brainvision",
             joined(&brainvision_parts("IEEE_FLOAT_32", "VECTORIZED")),
         ),
+        (
+            "brainvision",
+            joined(&brainvision_parts("ASCII", "MULTIPLEXED")),
+        ),
         ("mat", matlab::recording(Order::Little)),
         ("mat", matlab::recording(Order::Big)),
         ("mat", matlab::version4(Order::Little)),
@@ -218,74 +222,4 @@ fn memory_stays_bounded() {
         .and_then(|n| n.parse().ok())
         .expect("a number");
     assert!(peak_kb < 400_000, "{peak_kb} kB");
-}
-
-/// Numbers from a seed, the same everywhere (Marsaglia's xorshift).
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % n.max(1) as u64) as usize
-    }
-
-    /// One change of a file in place.
-    fn damage(&mut self, bytes: &mut Vec<u8>) {
-        const WORDS: [u32; 6] = [0, 1, 0x7fff_ffff, 0x8000_0000, u32::MAX, 0x0001_0000];
-        const TEXTS: [&[u8]; 6] = [b"-1", b"0", b"99999999", b"1e9", b"nan", b"\0\0\0\0"];
-        if bytes.len() < 40 {
-            return;
-        }
-        let at = self.roll(bytes.len() - 32);
-        match self.roll(8) {
-            0 | 1 => bytes[at] ^= 1 << self.roll(8),
-            2 => bytes[at] = self.roll(256) as u8,
-            3 => {
-                let word = WORDS[self.roll(WORDS.len())];
-                bytes[at / 4 * 4..at / 4 * 4 + 4].copy_from_slice(&word.to_le_bytes());
-            }
-            4 => {
-                let text = TEXTS[self.roll(TEXTS.len())];
-                bytes[at..at + text.len()].copy_from_slice(text);
-            }
-            5 => {
-                let (other, len) = (self.roll(bytes.len() - 32), 1 + self.roll(32));
-                (0..len).for_each(|k| bytes.swap(at + k, other + k));
-            }
-            6 => bytes.truncate(at + 32),
-            _ => {
-                let len = 1 + self.roll(16);
-                let copy = bytes[at..at + len].to_vec();
-                let to = self.roll(bytes.len());
-                bytes.splice(to..to, copy);
-            }
-        }
-    }
-}
-
-/// `ATOMSCOPE_MUTATIONS` says how many files to make.
-#[test]
-#[ignore = "takes as long as it is told to"]
-fn mutations_without_number_are_answered() {
-    let wanted = std::env::var("ATOMSCOPE_MUTATIONS")
-        .ok()
-        .and_then(|text| text.parse().ok());
-    let n_files: usize = wanted.unwrap_or(100_000);
-    let seeds = seeds();
-    let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
-    let start = std::time::Instant::now();
-    let mut slowest_s: f64 = 0.0;
-    for number in 0..n_files {
-        let (name, bytes) = &seeds[number % seeds.len()];
-        let mut bytes = bytes.clone();
-        (0..1 + dice.roll(8)).for_each(|_| dice.damage(&mut bytes));
-        let before = start.elapsed().as_secs_f64();
-        run(name, &bytes);
-        slowest_s = slowest_s.max(start.elapsed().as_secs_f64() - before);
-    }
-    let elapsed_s = start.elapsed().as_secs_f64();
-    println!("{n_files} files in {elapsed_s:.1} s, the slowest in {slowest_s:.3} s");
-    assert!(slowest_s < 5.0, "{slowest_s} s for one file");
 }

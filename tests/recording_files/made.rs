@@ -57,10 +57,11 @@ pub(crate) fn edf_bytes(record: &Record, width: edf::SampleWidth) -> Vec<u8> {
 
 /// Header, data and markers of a BrainVision recording of two channels and 50 samples.
 pub(crate) fn brainvision_parts(number: &str, orientation: &str) -> [Vec<u8>; 3] {
+    let format = if number == "ASCII" { "ASCII" } else { "BINARY" };
     let header = format!(
         "Brain Vision Data Exchange Header File Version 1.0\r\n\
          ; comment\r\n\r\n[Common Infos]\r\nCodepage=UTF-8\r\nDataFile=memory.eeg\r\n\
-         MarkerFile=memory.vmrk\r\nDataFormat=BINARY\r\nDataOrientation={orientation}\r\n\
+         MarkerFile=memory.vmrk\r\nDataFormat={format}\r\nDataOrientation={orientation}\r\n\
          NumberOfChannels=2\r\nSamplingInterval=2000\r\n\r\n[Binary Infos]\r\n\
          BinaryFormat={number}\r\n\r\n[Channel Infos]\r\nCh1=A\\1B,,0.5,µV\r\nCh2=C,,2,mV\r\n\
          [Comment]\r\nfree = text\r\n"
@@ -76,6 +77,8 @@ pub(crate) fn brainvision_parts(number: &str, orientation: &str) -> [Vec<u8>; 3]
             let value = value(channel, sample);
             match number {
                 "INT_16" => value.to_le_bytes().to_vec(),
+                "ASCII" if channel == 0 => format!("{value} ").into_bytes(),
+                "ASCII" => format!("{value}\r\n").into_bytes(),
                 _ => f32::from(value).to_le_bytes().to_vec(),
             }
         })

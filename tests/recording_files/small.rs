@@ -224,6 +224,16 @@ fn brainvision_is_read_in_every_layout() {
             assert_eq!(first, [-10.0, -9.5, -9.0]);
             let last = record.read(1, 48..50).expect("memory is readable");
             assert_eq!(last, [112.0, 116.0]);
+            let mut all = vec![vec![0.0; 20]; 2];
+            record
+                .read_all_into(7, &mut all)
+                .expect("memory is readable");
+            for (channel, values) in all.iter().enumerate() {
+                assert_eq!(
+                    *values,
+                    record.read(channel, 7..27).expect("memory is readable")
+                );
+            }
             // 25 samples are 0.05 s; the clock says 1.05 s.
             assert_eq!(record.gaps.len(), 1);
             assert!((record.gaps[0].duration_s - 1.0).abs() < 1e-9);
@@ -233,6 +243,53 @@ fn brainvision_is_read_in_every_layout() {
             assert_eq!(record.annotations[2].duration_s, Some(0.01));
         }
     }
+}
+
+#[test]
+fn brainvision_is_read_from_text_too() {
+    let [header, _, _] = brainvision_parts("ASCII", "MULTIPLEXED");
+    let header = String::from_utf8(header).expect("the header is text");
+    let infos =
+        "[ASCII Infos]\r\nDecimalSymbol=,\r\nSkipLines=1\r\nSkipColumns=0\r\n[Binary Infos]";
+    let header = header.replace("[Binary Infos]", infos);
+    let record = brainvision::from_bytes(
+        header.as_str(),
+        "A C\r\n1,5 -2\r\n3 4e1\r\n",
+        "",
+        Mode::Tolerant,
+    )
+    .expect("sound");
+    assert_eq!(
+        record.read_channel(0).expect("memory is readable"),
+        [0.75, 1.5]
+    );
+    assert_eq!(
+        record.read_channel(1).expect("memory is readable"),
+        [-4.0, 80.0]
+    );
+    let header = header
+        .replace("MULTIPLEXED", "VECTORIZED")
+        .replace("SkipLines=1", "SkipLines=0");
+    let header = header.replace("SkipColumns=0", "SkipColumns=1");
+    let record = brainvision::from_bytes(header.as_str(), "A 1 2 3\nC 4 5\n", "", Mode::Tolerant)
+        .expect("sound");
+    assert_eq!(
+        record.read_channel(1).expect("memory is readable"),
+        [8.0, 10.0]
+    );
+    assert!(
+        warnings(&record).contains("channels of different length"),
+        "{}",
+        warnings(&record)
+    );
+    let wrong =
+        brainvision::from_bytes(header, "A 1 2\nC 4 x\n", "", Mode::Tolerant).expect_err("x");
+    assert!(
+        wrong
+            .to_string()
+            .contains("at line 2 is \"x\", expected a number"),
+        "{wrong}"
+    );
 }
 
 #[test]
