@@ -258,8 +258,113 @@ fn the_binary_types_hold_the_same_samples() {
     // A type that is declared wrongly shows in the sample numbers.
     let record = tolerated(&PLAIN.replace("ASCII", "BINARY"), &cases[1].1, "layout");
     assert_eq!(values(&record, 1), [2.0, 4.0, 6.0, 8.0]);
+    let record = tolerated(&PLAIN.replace("ASCII", "BINARY"), &cases[2].1, "layout");
+    assert_eq!(values(&record, 1), [2.0, 4.0, 6.0, 8.0]);
     let record = tolerated(&PLAIN.replace("ASCII", "BINARY"), ROWS, "file type");
     assert_eq!(values(&record, 1), [2.0, 4.0, 6.0, 8.0]);
+}
+
+#[test]
+fn surplus_words_and_swapped_bytes_show_in_the_sample_numbers() {
+    let mut rows = Vec::new();
+    for row in 1..=4_u32 {
+        rows.extend(row.to_be_bytes());
+        rows.extend((1000 * row).to_be_bytes());
+        rows.extend((10 * row as u16).to_be_bytes());
+        rows.extend((row as u16).to_be_bytes());
+        rows.extend([u16::from(row > 2), 0].map(u16::to_be_bytes).concat());
+    }
+    let record = tolerated(&PLAIN.replace("ASCII", "BINARY"), &rows, "big-endian");
+    assert_eq!(values(&record, 0), [6.0, 11.0, 16.0, 21.0]);
+    assert_eq!(values(&record, 2), [0.0, 0.0, 1.0, 1.0]);
+}
+
+#[test]
+fn habits_of_recorders_do_not_change_the_samples() {
+    let rows = String::from_utf8_lossy(ROWS).into_owned();
+    let cases = [
+        (
+            "small letters",
+            PLAIN.replace("2A,1D", "2a,1d"),
+            rows.clone(),
+        ),
+        (
+            "no last line end",
+            PLAIN.trim_end().to_owned(),
+            rows.clone(),
+        ),
+        (
+            "carriage returns",
+            PLAIN.replace('\n', ""),
+            rows.replace('\n', ""),
+        ),
+        (
+            "commas in names",
+            PLAIN.replace("Device", "Device, one"),
+            rows.clone(),
+        ),
+        (
+            "commas in channels",
+            PLAIN.replace("VA,A", "V,A,A"),
+            rows.clone(),
+        ),
+        (
+            "surplus commas",
+            PLAIN.replace("\r\n", ",,\r\n"),
+            rows.replace('\r', ","),
+        ),
+        ("byte order mark", format!("\u{feff}{PLAIN}"), rows.clone()),
+        (
+            "no multiplier",
+            PLAIN.replace("ASCII\r\n1\r\n", "ASCII\r\n"),
+            rows.clone(),
+        ),
+        (
+            "a header row",
+            PLAIN.to_owned(),
+            format!("n,time,VA,IA,trip\n{rows}"),
+        ),
+        (
+            "columns by spaces",
+            PLAIN.to_owned(),
+            rows.replace(',', "   "),
+        ),
+        ("no times", PLAIN.to_owned(), rows.replace("000,", ",")),
+        (
+            "real numbers",
+            PLAIN.to_owned(),
+            rows.replace(",10,", ",10.0,"),
+        ),
+        (
+            "dashes in dates",
+            PLAIN.replace("01/02/2020", "2020-02-01"),
+            rows.clone(),
+        ),
+        (
+            "no dates",
+            PLAIN
+                .replace("01/02/2020,03:04:05.000006", ",")
+                .replace("01/02/2020,03:04:05.001006", ","),
+            rows.clone(),
+        ),
+        (
+            "no file type",
+            PLAIN.replace("ASCII\r\n1\r\n", ""),
+            rows.clone(),
+        ),
+        (
+            "wrong numbering",
+            PLAIN.to_owned(),
+            rows.replace("\n3,", "\n7,"),
+        ),
+    ];
+    for (habit, configuration, rows) in cases {
+        let record = read(configuration.as_bytes(), rows.as_bytes(), Mode::Tolerant);
+        let record = record.unwrap_or_else(|error| panic!("{habit}: {error}"));
+        assert_eq!(values(&record, 0), [6.0, 11.0, 16.0, 21.0], "{habit}");
+        assert_eq!(values(&record, 2), [0.0, 0.0, 1.0, 1.0], "{habit}");
+        assert_eq!(record.channels[0].rate_hz, Some(1000.0), "{habit}");
+    }
 }
 
 #[test]

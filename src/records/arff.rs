@@ -3,13 +3,16 @@
 use std::sync::Arc;
 
 use super::number_column::NumberColumn;
-use super::table::NameColumn;
+use super::table::{MAX_COLUMNS, MAX_LEVELS, NameColumn};
 use super::text::quoted;
 use super::text_encoding;
 use super::{
     Channel, ChannelKind, Findings, Format, Input, Kind, Place, ReadError, ReadOptions, Record,
     Samples, Source, Unit,
 };
+
+/// Most different texts of a string attribute.
+const MAX_TEXTS: usize = 1_000;
 
 /// Whether the first line that is no remark declares a relation.
 pub(super) fn is_certain(head: &[u8]) -> bool {
@@ -88,7 +91,7 @@ fn read_header<'a>(
             Some((word, _)) if word == "@relation" => {}
             Some((word, rest)) if word == "@attribute" => {
                 let attribute = Attribute::parse(rest, number, input, findings)?;
-                table.attributes.push(attribute);
+                table.add(attribute, place, findings)?;
             }
             Some((word, _)) if word == "@data" => {
                 if table.attributes.is_empty() {
@@ -117,6 +120,8 @@ fn read_header<'a>(
 #[derive(Debug, Default)]
 struct Table {
     attributes: Vec<Attribute>,
+    /// Names declared by all nominal attributes.
+    n_names: usize,
     n_rows: usize,
     /// Bytes that sparse rows may take.
     room: usize,
@@ -158,7 +163,7 @@ impl Attribute {
             .unwrap_or("");
         let values = match word.to_ascii_lowercase().as_str() {
             "numeric" | "real" | "integer" => Values::Numeric(NumberColumn::new()),
-            "string" | "date" => Values::Text(NameColumn::new(Vec::new())),
+            "string" | "date" => Values::Text(NameColumn::new(Vec::new(), MAX_TEXTS)),
             "relational" => {
                 return Err(ReadError::Unsupported {
                     path: input.path().to_owned(),
@@ -166,8 +171,8 @@ impl Attribute {
                     remedy: "flatten it into attributes of its own".to_owned(),
                 });
             }
-            _ => match nominal_names(kind) {
-                Some(names) => Values::Nominal(NameColumn::new(names)),
+            _ => match nominal_names(kind, MAX_LEVELS + 1) {
+                Some(names) => Values::Nominal(NameColumn::new(names, MAX_LEVELS)),
                 None => {
                     let expected = "numeric, real, integer, string, date or {names}";
                     return Err(findings.refusal(place, "attribute type", quoted(kind), expected));
@@ -175,6 +180,13 @@ impl Attribute {
             },
         };
         Ok(Attribute { name, values })
+    }
+
+    fn n_names(&self) -> usize {
+        match &self.values {
+            Values::Numeric(_) => 0,
+            Values::Nominal(names) | Values::Text(names) => names.levels.len(),
+        }
     }
 
     /// The default of a sparse row: zero, or the first name.
@@ -231,10 +243,11 @@ impl Attribute {
 }
 
 /// Names of `{a, 'b c', "d"}`.
-fn nominal_names(kind: &str) -> Option<Vec<String>> {
+fn nominal_names(kind: &str, most: usize) -> Option<Vec<String>> {
     let inner = kind.strip_prefix('{')?;
     let inner = inner.trim_end().strip_suffix('}').unwrap_or(inner);
-    Some(fields(inner).into_iter().map(|field| field.text).collect())
+    let fields = fields(inner, most);
+    Some(fields.into_iter().map(|field| field.text).collect())
 }
 
 /// One field of a row.
@@ -244,8 +257,8 @@ struct Field {
 }
 
 /// Fields between commas, or between white space if there is no comma;
-/// quotation marks and backslashes resolved.
-fn fields(line: &str) -> Vec<Field> {
+/// quotation marks and backslashes resolved; at most `most` of them.
+fn fields(line: &str, most: usize) -> Vec<Field> {
     let ends: &[char] = if line.contains(',') { &[','] } else { &[] };
     let mut fields = Vec::new();
     let mut rest = line.trim();
@@ -259,6 +272,9 @@ fn fields(line: &str) -> Vec<Field> {
             None if ends.is_empty() && !after.is_empty() => after,
             None => return fields,
         };
+        if fields.len() >= most {
+            return fields;
+        }
     }
 }
 
@@ -304,6 +320,26 @@ fn finished(token: String, quote: Option<char>) -> String {
 }
 
 impl Table {
+    /// Adds an attribute unless there are too many of them or of their names.
+    fn add(
+        &mut self,
+        attribute: Attribute,
+        place: Place,
+        findings: &Findings,
+    ) -> Result<(), ReadError> {
+        self.n_names += attribute.n_names();
+        self.attributes.push(attribute);
+        if self.attributes.len() > MAX_COLUMNS {
+            let expected = format!("at most {MAX_COLUMNS}");
+            return Err(findings.refusal(place, "attributes", self.attributes.len(), expected));
+        }
+        if self.n_names > MAX_LEVELS {
+            let expected = format!("at most {MAX_LEVELS} in all attributes");
+            return Err(findings.refusal(place, "nominal names", self.n_names, expected));
+        }
+        Ok(())
+    }
+
     fn take_row(
         &mut self,
         number: usize,
@@ -314,10 +350,13 @@ impl Table {
             let inner = inner.split('}').next().unwrap_or("");
             return self.take_sparse_row(number, inner, findings);
         }
-        let fields = fields(line);
         let n_attributes = self.attributes.len();
+        let fields = fields(line, n_attributes + 1);
         if fields.len() != n_attributes {
-            let found = format!("{} fields", fields.len());
+            let found = match fields.len() {
+                more if more > n_attributes => "more fields".to_owned(),
+                fewer => format!("{fewer} fields"),
+            };
             let assumed = "the row was left out";
             return findings.breach(Place::Line(number), "row", found, n_attributes, assumed);
         }

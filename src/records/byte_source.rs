@@ -28,11 +28,12 @@ impl ByteSource {
     /// A file, read in place: nothing but its length is read now.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
         let cannot = |source| ReadError::io(path, source);
-        let file = File::open(path).map_err(cannot)?;
-        let metadata = file.metadata().map_err(cannot)?;
+        // Asked before opening, because opening a named pipe waits for a writer.
+        let metadata = std::fs::metadata(path).map_err(cannot)?;
         if !metadata.is_file() {
             return Err(cannot(io::Error::other("not a regular file")));
         }
+        let file = File::open(path).map_err(cannot)?;
         #[cfg(not(any(unix, windows)))]
         let file = std::sync::Mutex::new(file);
         Ok(Self {

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::ReadError;
+use super::text::quoted;
+use super::{ReadError, Unit};
 
 /// How to take what breaks a standard but has a likely meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -133,6 +134,17 @@ impl Findings {
             self.warnings.push(Warning { place, text });
         } else {
             self.n_unlisted += 1;
+        }
+    }
+
+    /// Says that a channel's unit is kept as it is, if nobody knows it.
+    pub fn note_unit(&mut self, place: Place, unit: &Unit, channel: &str) {
+        if !unit.is_known() {
+            let (unit, channel) = (quoted(&unit.raw), quoted(channel));
+            self.note(
+                place,
+                format!("unit {unit} of channel {channel} is unknown; kept, values not converted"),
+            );
         }
     }
 

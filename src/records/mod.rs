@@ -7,14 +7,17 @@
 pub mod arff;
 pub mod brainvision;
 mod byte_source;
+pub mod catalog;
 pub mod comtrade;
 pub mod edf;
 mod findings;
+mod fuzz_entries;
 pub mod mat;
 pub mod npy;
 pub mod npz;
 mod number_column;
 mod numbers;
+pub mod overview;
 mod read_error;
 mod readers;
 mod record;
@@ -28,6 +31,7 @@ mod zip;
 
 pub use byte_source::{ByteSource, Input};
 pub use findings::{Findings, Mode, Place, ReadOptions, Warning};
+pub use fuzz_entries::{FUZZ_ENTRIES, FuzzEntry, PART_SEPARATOR, visit};
 pub use numbers::{Number, Stored, StridedSamples};
 pub use read_error::ReadError;
 pub use readers::{READERS, Reader, open, open_with, read};

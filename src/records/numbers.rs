@@ -105,13 +105,62 @@ pub struct StridedSamples {
     pub factors: Vec<f64>,
 }
 
+impl StridedSamples {
+    /// Numbers from the first to one sample of a channel.
+    fn position(&self, channel: usize, sample: usize) -> u64 {
+        channel as u64 * self.channel_stride as u64 + sample as u64 * self.sample_stride as u64
+    }
+
+    /// All channels of each time lie together: reads every byte once.
+    fn read_frames(&self, first: usize, out: &mut [Vec<f64>]) -> Result<(), ReadError> {
+        let Stored {
+            bytes,
+            offset,
+            number,
+            is_big_endian,
+        } = &self.stored;
+        let width = number.bytes();
+        let frame_bytes = self.sample_stride * width;
+        let at_once = (BLOCK_BYTES / frame_bytes).max(1);
+        let n_samples = out.first().map_or(0, Vec::len);
+        let mut block = Vec::new();
+        let mut done = 0;
+        while done < n_samples {
+            let n = at_once.min(n_samples - done);
+            block.resize(n * frame_bytes, 0);
+            let at = offset + self.position(0, first + done) * width as u64;
+            bytes.read_exact_at(at, &mut block)?;
+            for (channel, (values, factor)) in out.iter_mut().zip(&self.factors).enumerate() {
+                let frames = block.chunks_exact(frame_bytes);
+                for (value, frame) in values[done..done + n].iter_mut().zip(frames) {
+                    *value = number.decode(&frame[channel * width..], *is_big_endian) * factor;
+                }
+            }
+            done += n;
+        }
+        Ok(())
+    }
+}
+
 impl Samples for StridedSamples {
     fn read(&self, channel: usize, first: usize, out: &mut [f64]) -> Result<(), ReadError> {
-        let start =
-            channel as u64 * self.channel_stride as u64 + first as u64 * self.sample_stride as u64;
+        let start = self.position(channel, first);
         self.stored.read(start, self.sample_stride, out)?;
         let factor = self.factors[channel];
         out.iter_mut().for_each(|value| *value *= factor);
+        Ok(())
+    }
+
+    fn read_all(&self, first: usize, out: &mut [Vec<f64>]) -> Result<(), ReadError> {
+        let n_samples = out.first().map_or(0, Vec::len);
+        let is_even = out.iter().all(|values| values.len() == n_samples);
+        let is_multiplexed = self.channel_stride == 1 && self.sample_stride == out.len();
+        if is_even && is_multiplexed {
+            return self.read_frames(first, out);
+        }
+        for (channel, values) in out.iter_mut().enumerate() {
+            self.read(channel, first, values)?;
+        }
         Ok(())
     }
 }

@@ -89,6 +89,17 @@ impl ReadError {
         }
     }
 
+    /// The message without the path, for a message that ends with the path anyhow.
+    pub fn reason(&self) -> String {
+        match self {
+            Self::Malformed(malformed) => format!(
+                "{} at {}: {}, expected {}",
+                malformed.field, malformed.place, malformed.found, malformed.expected
+            ),
+            other => other.to_string(),
+        }
+    }
+
     /// A field holds what it cannot hold.
     pub fn malformed(
         path: &Path,

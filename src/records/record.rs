@@ -260,7 +260,7 @@ impl Annotation {
     /// Most annotations kept of a file: one of a letter takes two bytes in some files,
     /// and forty times that in memory.
     pub(super) fn most_in(file_bytes: u64) -> usize {
-        usize::try_from(file_bytes / 16 + 100_000).unwrap_or(usize::MAX)
+        usize::try_from(file_bytes / 24 + 100_000).unwrap_or(usize::MAX)
     }
 }
 
@@ -328,6 +328,16 @@ pub trait Samples: Send + Sync {
     ///
     /// [`Record`] has checked that they exist.
     fn read(&self, channel: usize, first: usize, out: &mut [f64]) -> Result<(), ReadError>;
+
+    /// The same samples of all channels, one vector each, whose length tells how many.
+    ///
+    /// Formats that store all channels of a time together read them in one go.
+    fn read_all(&self, first: usize, out: &mut [Vec<f64>]) -> Result<(), ReadError> {
+        for (channel, values) in out.iter_mut().enumerate() {
+            self.read(channel, first, values)?;
+        }
+        Ok(())
+    }
 
     /// The array called `name`, or `None` if it is not stored (complex ones give their real part).
     fn array(&self, name: &str) -> Result<Option<ArrayD<f64>>, ReadError> {
@@ -493,6 +503,14 @@ impl Record {
     ) -> Result<(), ReadError> {
         self.check_range(channel, &(first..first.saturating_add(out.len())))?;
         self.samples.read(channel, first, out)
+    }
+
+    /// Fills one vector per channel with samples from number `first`.
+    pub fn read_all_into(&self, first: usize, out: &mut [Vec<f64>]) -> Result<(), ReadError> {
+        for (channel, values) in out.iter().enumerate() {
+            self.check_range(channel, &(first..first.saturating_add(values.len())))?;
+        }
+        self.samples.read_all(first, out)
     }
 
     /// All samples of a channel.

@@ -96,7 +96,7 @@ fn mostly_utf8(bytes: &[u8]) -> bool {
         valid += chunk.valid().chars().filter(|c| !c.is_ascii()).count();
         invalid += chunk.invalid().len();
     }
-    valid > 8 * invalid
+    valid > 4 * invalid
 }
 
 /// What the bytes above 127 look like.

@@ -4,22 +4,21 @@ use std::io::Write;
 use std::path::Path;
 
 use atomscope::records::comtrade::{self, Storage};
-use atomscope::records::edf::{self, SampleWidth};
+use atomscope::records::edf::SampleWidth;
 use atomscope::records::{
-    Annotation, Channel, ChannelKind, Format, Gap, Kind, READERS, Record, StartTime, Unit,
+    Channel, ChannelKind, Format, Kind, PART_SEPARATOR, Record, StartTime, Unit,
 };
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 
-use super::{FILE_BREAK, matlab};
+use super::made_matlab::Order;
+use super::{made, made_matlab};
 
-/// A valid file, with the files beside it, of one reader.
+/// A valid file of one fuzz entry, or several with separators between them.
 pub(crate) struct Seed {
-    /// Name of the reader.
-    pub(crate) reader: &'static str,
-    /// Names of the files.
-    pub(crate) names: Vec<&'static str>,
-    /// Their bytes, with [`FILE_BREAK`] between them.
+    /// Name of the entry.
+    pub(crate) entry: &'static str,
+    /// The bytes it takes.
     pub(crate) bytes: Vec<u8>,
 }
 
@@ -29,9 +28,7 @@ const MAX_SHARED_BYTES: u64 = 5_000;
 /// All seeds; with the shared data folder also its small files.
 pub(crate) fn seeds(shared: Option<&Path>) -> Vec<Seed> {
     let mut seeds = [
-        edf_seeds(),
-        brainvision_seeds(),
-        matlab_seeds(),
+        recording_seeds(),
         comtrade_seeds(),
         text_seeds(),
         array_seeds(),
@@ -45,16 +42,15 @@ pub(crate) fn seeds(shared: Option<&Path>) -> Vec<Seed> {
     seeds
 }
 
-fn seed(reader: &'static str, names: &[&'static str], files: &[&[u8]]) -> Seed {
+fn seed(entry: &'static str, files: &[&[u8]]) -> Seed {
     Seed {
-        reader,
-        names: names.to_vec(),
-        bytes: files.join(FILE_BREAK),
+        entry,
+        bytes: files.join(PART_SEPARATOR),
     }
 }
 
 /// Two analog channels and a digital one.
-pub(crate) fn small_record(kind: Kind) -> Record {
+fn small_record() -> Record {
     let n_samples = 40;
     let wave = |k: f64| (0..n_samples).map(move |i| (f64::from(i) * k).sin() * 100.0);
     let single = |v: f64| f64::from(v as f32);
@@ -69,132 +65,46 @@ pub(crate) fn small_record(kind: Kind) -> Record {
         (channel("VB"), wave(0.7).map(single).collect()),
         (state, (0..n_samples).map(|i| f64::from(i / 20)).collect()),
     ];
-    let mut record = Record::in_memory(Format::Simulated, kind, "made", data);
+    let mut record = Record::in_memory(Format::Simulated, Kind::FaultRecord, "made", data);
     record.start = StartTime::new((2024, 2, 29), (12, 30, 15), 500_000_000);
     record
 }
 
-fn edf_seeds() -> Vec<Seed> {
-    let mut record = small_record(Kind::Recording);
-    record.channels.truncate(2);
-    record.annotations.push(Annotation {
-        onset_s: 1.5,
-        duration_s: Some(0.5),
-        text: "blink".to_owned(),
-    });
-    let written = |record: &Record, width| {
-        let mut bytes = Vec::new();
-        edf::write(record, width, &mut bytes).expect("the record fits EDF");
-        bytes
-    };
+/// Recordings and MATLAB files, as their own tests make them.
+fn recording_seeds() -> Vec<Seed> {
+    let (whole, broken) = (made::recording(), made::broken_recording());
+    let edf = |record: &Record, width| seed("edf", &[&made::edf_bytes(record, width)]);
     let mut seeds = vec![
-        seed(
-            "EDF/BDF",
-            &["a.edf"],
-            &[&written(&record, SampleWidth::Edf)],
-        ),
-        seed(
-            "EDF/BDF",
-            &["a.bdf"],
-            &[&written(&record, SampleWidth::Bdf)],
-        ),
+        edf(&whole, SampleWidth::Edf),
+        edf(&whole, SampleWidth::Bdf),
+        edf(&broken, SampleWidth::Edf),
     ];
-    record.gaps.push(Gap {
-        onset_s: 2.0,
-        duration_s: 3.0,
-    });
-    let gapped = written(&record, SampleWidth::Edf);
-    seeds.push(seed("EDF/BDF", &["a.edf"], &[&gapped]));
+    for (number, orientation) in [("INT_16", "MULTIPLEXED"), ("IEEE_FLOAT_32", "VECTORIZED")] {
+        let parts = made::brainvision_parts(number, orientation);
+        seeds.push(seed("brainvision", &[&made::joined(&parts)]));
+    }
+    for order in [Order::Little, Order::Big] {
+        seeds.push(seed("mat", &[&made_matlab::recording(order)]));
+        seeds.push(seed("mat", &[&made_matlab::version4(order)]));
+        seeds.push(seed("eeglab", &[&made_matlab::eeglab(order, true)]));
+    }
+    let cube = made_matlab::doubles(Order::Little, "cube", &[2, 2, 2], &[1.0; 8]);
+    let packed = made_matlab::compressed(Order::Little, &cube);
+    let file = made_matlab::file(Order::Little, &[packed]);
+    seeds.push(seed("mat", &[&file]));
+    seeds.push(seed("mat", &[include_bytes!("../data/matlab73.mat")]));
+    let apart = made_matlab::eeglab(Order::Little, false);
+    seeds.push(seed("eeglab", &[&apart, &[0; 512]]));
     seeds
 }
 
-fn brainvision_seeds() -> Vec<Seed> {
-    let header = |format: &str, orientation: &str| {
-        format!(
-            "Brain Vision Data Exchange Header File Version 1.0\r\n[Common Infos]\r\n\
-             DataFile=a.eeg\r\nMarkerFile=a.vmrk\r\nDataFormat=BINARY\r\n\
-             DataOrientation={orientation}\r\nNumberOfChannels=2\r\nSamplingInterval=4000\r\n\
-             [Binary Infos]\r\nBinaryFormat={format}\r\n[Channel Infos]\r\n\
-             Ch1=Fp1,,0.5,µV\r\nCh2=Fp2,,0.1,µV\r\n"
-        )
-    };
-    let markers = "Brain Vision Data Exchange Marker File, Version 1.0\r\n[Common Infos]\r\n\
-                   DataFile=a.eeg\r\n[Marker Infos]\r\n\
-                   Mk1=New Segment,,1,1,0,20131113161403794232\r\nMk2=Stimulus,S 1,4,1,0\r\n";
-    let integers: Vec<u8> = (0..20_i16)
-        .flat_map(|n| (n * 7 - 40).to_le_bytes())
-        .collect();
-    let floats: Vec<u8> = (0..20_u8)
-        .flat_map(|n| f32::from(n).to_le_bytes())
-        .collect();
-    let names = ["a.vhdr", "a.eeg", "a.vmrk"];
-    let (multiplexed, vectorised) = (
-        header("INT_16", "MULTIPLEXED"),
-        header("IEEE_FLOAT_32", "VECTORIZED"),
-    );
-    vec![
-        seed(
-            "BrainVision",
-            &names,
-            &[multiplexed.as_bytes(), &integers, markers.as_bytes()],
-        ),
-        seed(
-            "BrainVision",
-            &names,
-            &[vectorised.as_bytes(), &floats, markers.as_bytes()],
-        ),
-    ]
-}
-
-fn matlab_seeds() -> Vec<Seed> {
-    const READER: &str = "MATLAB and EEGLAB";
-    let values: Vec<f64> = (0..12).map(f64::from).collect();
-    let plain = matlab::doubles("data", &[2, 6], &values);
-    let cube = matlab::doubles("cube", &[2, 3, 2], &values);
-    let scalar = |value: f64| matlab::doubles("", &[1, 1], &[value]);
-    let labels = matlab::structure("", &[("labels", matlab::characters("", "Cz"))]);
-    let eeg = matlab::structure(
-        "EEG",
-        &[
-            ("nbchan", scalar(2.0)),
-            ("pnts", scalar(6.0)),
-            ("trials", scalar(1.0)),
-            ("srate", scalar(100.0)),
-            ("chanlocs", labels),
-            ("data", matlab::doubles("", &[2, 6], &values)),
-        ],
-    );
-    let apart = matlab::structure(
-        "EEG",
-        &[
-            ("nbchan", scalar(2.0)),
-            ("pnts", scalar(6.0)),
-            ("trials", scalar(1.0)),
-            ("srate", scalar(100.0)),
-            ("data", matlab::characters("", "a.fdt")),
-        ],
-    );
-    let floats: Vec<u8> = (0..12_u8)
-        .flat_map(|n| f32::from(n).to_le_bytes())
-        .collect();
-    let cell = matlab::cells("c", &[matlab::characters("", "x"), scalar(1.0)]);
-    let file = |elements: &[Vec<u8>]| matlab::file(elements);
-    vec![
-        seed(READER, &["a.mat"], &[&file(&[plain.clone(), cell])]),
-        seed(READER, &["a.mat"], &[&file(&[matlab::compressed(&cube)])]),
-        seed(READER, &["a.mat"], &[&matlab::version_4("old", 3, 4)]),
-        seed(READER, &["a.set"], &[&file(&[eeg])]),
-        seed(READER, &["a.set", "a.fdt"], &[&file(&[apart]), &floats]),
-    ]
-}
-
 fn comtrade_seeds() -> Vec<Seed> {
-    let record = small_record(Kind::FaultRecord);
+    let record = small_record();
     let mut seeds = Vec::new();
     for storage in [Storage::Ascii, Storage::Binary, Storage::Float32] {
         let files = comtrade::encode(&record, storage).expect("the record fits COMTRADE");
         let parts: [&[u8]; 2] = [&files.configuration, &files.data];
-        seeds.push(seed("COMTRADE", &["a.cfg", "a.dat"], &parts));
+        seeds.push(seed("comtrade", &parts));
         let kind = match storage {
             Storage::Ascii => "ASCII".to_owned(),
             Storage::Binary => format!("BINARY: {}", files.data.len()),
@@ -205,25 +115,23 @@ fn comtrade_seeds() -> Vec<Seed> {
         combined.extend(b"--- file type: INF ---\r\n\r\n--- file type: HDR ---\r\n\r\n");
         combined.extend(format!("--- file type: DAT {kind} ---\r\n").bytes());
         combined.extend_from_slice(&files.data);
-        seeds.push(seed("COMTRADE", &["a.cff"], &[&combined]));
+        seeds.push(seed("comtrade_combined", &[&combined]));
     }
     seeds
 }
 
 fn text_seeds() -> Vec<Seed> {
-    const TABLE: &str = "CSV or text columns";
     let arff = "% remark\n@relation r\n@attribute a numeric\n@attribute 'b c' {x,'y z'}\n\
                 @attribute s string\n@data\n1,x,\"p q\"\n?,'y z',?\n{0 2, 1 'y z'}\n";
     vec![
-        seed("ARFF", &["a.arff"], &[arff.as_bytes()]),
+        seed("arff", &[arff.as_bytes()]),
         seed(
-            TABLE,
-            &["a.csv"],
+            "table",
             &[b"a,b(V),class\n1,2.5,x\n,4e3,y\n5,\"6\",\"x,y\"\n"],
         ),
-        seed(TABLE, &["a.tsv"], &[b"a\tb\n1,5\t2\n3\t4,25\n"]),
-        seed(TABLE, &["a.txt"], &[b"12\r\n22\r\n-35\r\n"]),
-        seed(TABLE, &["a.txt"], &[b"# t x\n0.0  1.5\n0.1 -2.5\n"]),
+        seed("table", &[b"a\tb\n1,5\t2\n3\t4,25\n"]),
+        seed("table", &[b"12\r\n22\r\n-35\r\n"]),
+        seed("table", &[b"# t x\n0.0  1.5\n0.1 -2.5\n"]),
     ]
 }
 
@@ -243,7 +151,7 @@ fn npy(description: &str, fortran: &str, shape: &str, data: &[u8]) -> Vec<u8> {
 }
 
 /// An archive of members, deflated if so wanted; the check sums are left zero.
-pub(crate) fn zip(members: &[(&str, &[u8])], deflated: bool) -> Vec<u8> {
+fn zip(members: &[(&str, &[u8])], deflated: bool) -> Vec<u8> {
     let (mut bytes, mut directory) = (Vec::new(), Vec::new());
     for (name, content) in members {
         let packed = if deflated {
@@ -294,10 +202,10 @@ fn array_seeds() -> Vec<Seed> {
     let cube = npy(">i2", "True", "(2, 3, 2)", &integers);
     let members: [(&str, &[u8]); 2] = [("x.npy", &matrix), ("y.npy", &cube)];
     vec![
-        seed("NPY", &["a.npy"], &[&matrix]),
-        seed("NPY", &["a.npy"], &[&cube]),
-        seed("NPZ", &["a.npz"], &[&zip(&members, false)]),
-        seed("NPZ", &["a.npz"], &[&zip(&members, true)]),
+        seed("npy", &[&matrix]),
+        seed("npy", &[&cube]),
+        seed("npz", &[&zip(&members, false)]),
+        seed("npz", &[&zip(&members, true)]),
     ]
 }
 
@@ -314,22 +222,17 @@ fn add_shared(folder: &Path, seeds: &mut Vec<Seed>) {
             continue;
         }
         let ending = path.extension().unwrap_or_default().to_string_lossy();
-        let ending = ending.to_lowercase();
-        let small = path.metadata().is_ok_and(|m| m.len() <= MAX_SHARED_BYTES);
-        let reader = READERS
-            .iter()
-            .find(|reader| reader.extensions.contains(&ending.as_str()));
-        let whole = !["cfg", "dat", "hdr", "inf", "vhdr", "vmrk"].contains(&ending.as_str());
-        let (true, true, Some(reader)) = (small, whole, reader) else {
-            continue;
+        let entry = match ending.to_lowercase().as_str() {
+            "edf" | "bdf" => "edf",
+            "mat" => "mat",
+            "cff" => "comtrade_combined",
+            "arff" => "arff",
+            "csv" => "table",
+            _ => continue,
         };
-        let name = if reader.name == "COMTRADE" {
-            "a.cff"
-        } else {
-            "a.mat"
-        };
-        if let Ok(bytes) = std::fs::read(&path) {
-            seeds.push(seed(reader.name, &[name], &[&bytes]));
+        let is_small = path.metadata().is_ok_and(|m| m.len() <= MAX_SHARED_BYTES);
+        if let (true, Ok(bytes)) = (is_small, std::fs::read(&path)) {
+            seeds.push(seed(entry, &[&bytes]));
         }
     }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::super::text::{decode, quoted};
 use super::super::{ByteSource, Findings, Number, Place, ReadError};
 use super::ini::{Entry, Ini, fields};
+use super::text_data::TextLayout;
 
 /// The order of samples in the data file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,6 +14,13 @@ pub(super) enum Orientation {
     Multiplexed,
     /// All times of the first channel, then of the second, …
     Vectorised,
+}
+
+/// How samples are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Storage {
+    Binary { number: Number, is_big_endian: bool },
+    Text(TextLayout),
 }
 
 /// What the header says of one channel.
@@ -30,20 +38,21 @@ pub(super) struct Header {
     pub(super) data_file: String,
     pub(super) marker_file: Option<String>,
     pub(super) orientation: Orientation,
-    pub(super) number: Number,
-    pub(super) is_big_endian: bool,
+    pub(super) storage: Storage,
     pub(super) rate_hz: f64,
     pub(super) n_samples: Option<u64>,
     pub(super) channels: Vec<ChannelEntry>,
 }
 
+/// Most channels; each takes memory.
+const MAX_CHANNELS: usize = 65_536;
 /// Most bytes of a header that are read; real ones have some kilobytes.
-const MAX_BYTES: u64 = 16 << 20;
+const MAX_BYTES: u64 = 4 << 20;
 
 impl Header {
     pub(super) fn read(bytes: &ByteSource, findings: &mut Findings) -> Result<Self, ReadError> {
         let text = decode(&bytes.read_start(MAX_BYTES)?);
-        let ini = Ini::parse(&text);
+        let ini = Ini::new(&text);
         let common = |key: &str| ini.get("common infos", key);
         refuse_other_kinds(&ini, bytes.path())?;
         let Some(data_file) = common("datafile") else {
@@ -55,13 +64,10 @@ impl Header {
             ));
         };
         Ok(Self {
-            data_file: data_file.value.clone(),
-            marker_file: common("markerfile").map(|entry| entry.value.clone()),
+            data_file: data_file.value.to_owned(),
+            marker_file: common("markerfile").map(|entry| entry.value.to_owned()),
             orientation: read_orientation(common("dataorientation"), findings)?,
-            number: read_number(ini.get("binary infos", "binaryformat"), findings)?,
-            is_big_endian: ini
-                .get("binary infos", "usebigendianorder")
-                .is_some_and(|entry| entry.value.eq_ignore_ascii_case("yes")),
+            storage: read_storage(&ini, findings)?,
             rate_hz: read_rate(common("samplinginterval"), findings)?,
             n_samples: common("datapoints").and_then(|entry| entry.value.parse().ok()),
             channels: read_channels(&ini, findings)?,
@@ -75,32 +81,35 @@ impl Header {
     }
 }
 
-fn refuse_other_kinds(ini: &Ini, path: &Path) -> Result<(), ReadError> {
-    let is = |key: &str, value: &str| {
-        let entry = ini.get("common infos", key);
-        entry.is_some_and(|entry| entry.value.eq_ignore_ascii_case(value))
-    };
-    let unsupported = |what: &str, remedy: &str| {
-        Err(ReadError::Unsupported {
+fn refuse_other_kinds(ini: &Ini<'_>, path: &Path) -> Result<(), ReadError> {
+    if is_value(ini, "datatype", "frequencydomain") {
+        return Err(ReadError::Unsupported {
             path: path.to_owned(),
-            what: what.to_owned(),
-            remedy: remedy.to_owned(),
-        })
-    };
-    if is("dataformat", "ascii") {
-        return unsupported("BrainVision data as text", "export it as BINARY");
-    }
-    if is("datatype", "frequencydomain") {
-        return unsupported(
-            "BrainVision data of the frequency domain",
-            "export it as TIMEDOMAIN",
-        );
+            what: "BrainVision data of the frequency domain".to_owned(),
+            remedy: "export it as TIMEDOMAIN".to_owned(),
+        });
     }
     Ok(())
 }
 
+fn is_value(ini: &Ini<'_>, key: &str, value: &str) -> bool {
+    let entry = ini.get("common infos", key);
+    entry.is_some_and(|entry| entry.value.eq_ignore_ascii_case(value))
+}
+
+fn read_storage(ini: &Ini<'_>, findings: &Findings) -> Result<Storage, ReadError> {
+    if is_value(ini, "dataformat", "ascii") {
+        return Ok(Storage::Text(TextLayout::read(ini)));
+    }
+    let order = ini.get("binary infos", "usebigendianorder");
+    Ok(Storage::Binary {
+        number: read_number(ini.get("binary infos", "binaryformat"), findings)?,
+        is_big_endian: order.is_some_and(|entry| entry.value.eq_ignore_ascii_case("yes")),
+    })
+}
+
 fn read_orientation(
-    entry: Option<&Entry>,
+    entry: Option<Entry<'_>>,
     findings: &mut Findings,
 ) -> Result<Orientation, ReadError> {
     let (found, place) = found_at(entry);
@@ -120,7 +129,7 @@ fn read_orientation(
     }
 }
 
-fn read_number(entry: Option<&Entry>, findings: &Findings) -> Result<Number, ReadError> {
+fn read_number(entry: Option<Entry<'_>>, findings: &Findings) -> Result<Number, ReadError> {
     let (found, place) = found_at(entry);
     Ok(match found.to_uppercase().as_str() {
         "INT_16" => Number::Int16,
@@ -136,7 +145,7 @@ fn read_number(entry: Option<&Entry>, findings: &Findings) -> Result<Number, Rea
 }
 
 /// The interval is in microseconds.
-fn read_rate(entry: Option<&Entry>, findings: &Findings) -> Result<f64, ReadError> {
+fn read_rate(entry: Option<Entry<'_>>, findings: &Findings) -> Result<f64, ReadError> {
     let (found, place) = found_at(entry);
     let interval_us: Option<f64> = found.replace(',', ".").parse().ok();
     match interval_us.map(|interval_us| 1e6 / interval_us) {
@@ -148,18 +157,21 @@ fn read_rate(entry: Option<&Entry>, findings: &Findings) -> Result<f64, ReadErro
     }
 }
 
-fn found_at(entry: Option<&Entry>) -> (String, Place) {
+fn found_at(entry: Option<Entry<'_>>) -> (String, Place) {
     match entry {
-        Some(entry) => (entry.value.clone(), Place::Line(entry.line)),
+        Some(entry) => (entry.value.to_owned(), Place::Line(entry.line)),
         None => ("missing".to_owned(), Place::File),
     }
 }
 
 /// Channels in the order of their numbers; what is missing is filled in and reported.
-fn read_channels(ini: &Ini, findings: &mut Findings) -> Result<Vec<ChannelEntry>, ReadError> {
+fn read_channels(ini: &Ini<'_>, findings: &mut Findings) -> Result<Vec<ChannelEntry>, ReadError> {
     let listed = || {
-        ini.section("channel infos")
-            .filter_map(|e| Some((number_of(e)?, e)))
+        let entries = ini.section("channel infos");
+        entries.filter_map(|entry| {
+            let number = entry.number_after("ch").filter(|&number| number >= 1)?;
+            Some((number, entry))
+        })
     };
     let n_listed = listed().count();
     let declared = ini.get("common infos", "numberofchannels");
@@ -167,7 +179,7 @@ fn read_channels(ini: &Ini, findings: &mut Findings) -> Result<Vec<ChannelEntry>
     let n_declared = found.parse::<usize>().ok().filter(|&n| n >= 1);
     let n_channels = n_declared.unwrap_or(n_listed);
     // A few unnamed channels are tolerable, a count without any list is not.
-    if n_channels == 0 || n_channels > n_listed.saturating_add(256) {
+    if n_channels == 0 || n_channels > n_listed.saturating_add(256).min(MAX_CHANNELS) {
         let expected = format!("{n_listed}, as many as [Channel Infos] lists");
         return Err(findings.refusal(place, "NumberOfChannels", quoted(&found), expected));
     }
@@ -180,7 +192,7 @@ fn read_channels(ini: &Ini, findings: &mut Findings) -> Result<Vec<ChannelEntry>
             format!("read {n_channels} channels"),
         )?;
     }
-    let mut entries: Vec<Option<&Entry>> = vec![None; n_channels];
+    let mut entries: Vec<Option<Entry<'_>>> = vec![None; n_channels];
     for (number, entry) in listed() {
         match entries.get_mut(number - 1) {
             Some(slot) if slot.is_none() => *slot = Some(entry),
@@ -206,20 +218,14 @@ fn read_channels(ini: &Ini, findings: &mut Findings) -> Result<Vec<ChannelEntry>
         .collect()
 }
 
-/// `17` of `Ch17`.
-fn number_of(entry: &Entry) -> Option<usize> {
-    let number = entry.key.strip_prefix("ch")?.trim().parse().ok()?;
-    (number >= 1).then_some(number)
-}
-
 /// `name,reference,resolution,unit`; the unit is microvolt where it is left out.
 fn read_channel(
-    entry: &Entry,
+    entry: Entry<'_>,
     number: usize,
     findings: &mut Findings,
 ) -> Result<ChannelEntry, ReadError> {
     let place = Place::Line(entry.line);
-    let fields = fields(&entry.value);
+    let fields = fields(entry.value);
     let field = |position: usize| fields.get(position).map_or("", String::as_str);
     let name = match field(0) {
         "" => format!("Ch{number}"),

@@ -1,63 +1,84 @@
 //! Sections of `key=value` lines, as BrainVision headers and marker files have them.
 
-/// The entries of a text, with their line numbers.
-pub(super) struct Ini {
-    entries: Vec<Entry>,
+/// A text of sections; entries are found when asked for, so that a long text takes no more memory.
+pub(super) struct Ini<'a> {
+    text: &'a str,
 }
 
 /// One `key=value` line.
-pub(super) struct Entry {
-    section: String,
-    pub(super) key: String,
-    pub(super) value: String,
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Entry<'a> {
+    section: &'a str,
+    pub(super) key: &'a str,
+    pub(super) value: &'a str,
     pub(super) line: usize,
 }
 
-impl Ini {
-    /// Reads everything but comments; the section `[Comment]` is free text.
-    pub(super) fn parse(text: &str) -> Self {
-        let mut section = String::new();
-        let mut entries = Vec::new();
-        for (number, line) in text.lines().enumerate() {
-            let line = line.trim();
-            if let Some(name) = line
-                .strip_prefix('[')
-                .and_then(|rest| rest.strip_suffix(']'))
-            {
-                section = name.trim().to_lowercase();
-            } else if section != "comment"
-                && !line.starts_with(';')
-                && let Some((key, value)) = line.split_once('=')
-            {
-                entries.push(Entry {
-                    section: section.clone(),
-                    key: key.trim().to_lowercase(),
-                    value: value.trim().to_owned(),
+impl<'a> Ini<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self { text }
+    }
+
+    /// Everything but comments; the section `[Comment]` is free text.
+    fn entries(&self) -> impl Iterator<Item = Entry<'a>> + use<'a> {
+        let mut section = "";
+        self.text
+            .lines()
+            .enumerate()
+            .filter_map(move |(number, line)| {
+                let line = line.trim();
+                if let Some(name) = line
+                    .strip_prefix('[')
+                    .and_then(|rest| rest.strip_suffix(']'))
+                {
+                    section = name.trim();
+                    return None;
+                }
+                if section.eq_ignore_ascii_case("comment") || line.starts_with(';') {
+                    return None;
+                }
+                let (key, value) = line.split_once('=')?;
+                Some(Entry {
+                    section,
+                    key: key.trim(),
+                    value: value.trim(),
                     line: number + 1,
-                });
-            }
+                })
+            })
+    }
+
+    /// The entries of a section.
+    pub(super) fn section<'b>(
+        &self,
+        name: &'b str,
+    ) -> impl Iterator<Item = Entry<'a>> + use<'a, 'b> {
+        self.entries()
+            .filter(move |entry| entry.section.eq_ignore_ascii_case(name))
+    }
+
+    /// The first entry with a key in a section.
+    pub(super) fn get(&self, section: &str, key: &str) -> Option<Entry<'a>> {
+        self.section(section)
+            .find(|entry| entry.key.eq_ignore_ascii_case(key))
+    }
+}
+
+impl Entry<'_> {
+    /// `17` of `Ch17`: the number that follows `prefix` in the key.
+    pub(super) fn number_after(&self, prefix: &str) -> Option<usize> {
+        let (start, rest) = self.key.split_at_checked(prefix.len())?;
+        if !start.eq_ignore_ascii_case(prefix) {
+            return None;
         }
-        Self { entries }
-    }
-
-    /// The entries of a section (name in lower case).
-    pub(super) fn section<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Entry> {
-        self.entries
-            .iter()
-            .filter(move |entry| entry.section == name)
-    }
-
-    /// An entry by section and key, both in lower case.
-    pub(super) fn get(&self, section: &str, key: &str) -> Option<&Entry> {
-        let mut entries = self.entries.iter();
-        entries.find(|entry| entry.section == section && entry.key == key)
+        rest.trim().parse().ok()
     }
 }
 
 /// Splits at commas; a comma within a field is written `\1`.
 pub(super) fn fields(value: &str) -> Vec<String> {
+    // The formats have six fields; a line of nothing but commas has more than memory.
     value
-        .split(',')
+        .splitn(16, ',')
         .map(|field| field.replace("\\1", ",").trim().to_owned())
         .collect()
 }

@@ -33,13 +33,11 @@ pub(super) fn read(
     let mut findings = Findings::new(bytes.path(), mode);
     let mut timeline = Timeline::default();
     let mut segment: Option<Marker> = None;
-    let ini = Ini::parse(&decode(&bytes.read_all()?));
+    let text = decode(&bytes.read_all()?);
     let most = Annotation::most_in(bytes.len());
-    for entry in ini
-        .section("marker infos")
-        .filter(|entry| entry.key.starts_with("mk"))
-    {
-        let Some(marker) = read_marker(entry, &mut findings)? else {
+    let entries = Ini::new(&text).section("marker infos");
+    for entry in entries.filter(|entry| entry.number_after("mk").is_some()) {
+        let Some(marker) = read_marker(&entry, &mut findings)? else {
             continue;
         };
         if marker.position >= n_samples as u64 {
@@ -128,8 +126,8 @@ fn add_gap(
     }
 }
 
-fn read_marker(entry: &Entry, findings: &mut Findings) -> Result<Option<Marker>, ReadError> {
-    let fields = fields(&entry.value);
+fn read_marker(entry: &Entry<'_>, findings: &mut Findings) -> Result<Option<Marker>, ReadError> {
+    let fields = fields(entry.value);
     let field = |position: usize| fields.get(position).map_or("", String::as_str);
     let position: Option<u64> = field(2).parse().ok().filter(|&position| position >= 1);
     let Some(position) = position else {

@@ -3,15 +3,16 @@
 mod header;
 mod ini;
 mod markers;
+mod text_data;
 
 use std::sync::Arc;
 
 use super::text::quoted;
 use super::{
-    ByteSource, Channel, Findings, Format, Input, Kind, Mode, Place, ReadError, ReadOptions,
-    Record, Source, Stored, StridedSamples, Unit,
+    ByteSource, Channel, Findings, Format, Input, Kind, Mode, Number, Place, ReadError,
+    ReadOptions, Record, Samples, Source, Stored, StridedSamples, Unit,
 };
-use header::{Header, Orientation};
+use header::{Header, Orientation, Storage};
 
 /// Whether these bytes start a header or marker file.
 pub fn is_certain(head: &[u8]) -> bool {
@@ -73,7 +74,7 @@ fn read_header(input: &Input, options: &ReadOptions) -> Result<Record, ReadError
     let mut findings = Findings::new(input.path(), options.mode);
     let header = Header::read(&input.bytes, &mut findings)?;
     let data = data_file(input, &header, &mut findings)?;
-    let n_samples = count_samples(&header, &data, &mut findings)?;
+    let (n_samples, samples) = samples(&data, &header, &mut findings)?;
     let markers = marker_file(input, &header, &mut findings)?;
 
     let mut source = Source::new(input.path(), input.bytes.len());
@@ -90,13 +91,12 @@ fn read_header(input: &Input, options: &ReadOptions) -> Result<Record, ReadError
         )?;
     }
     let channels = channels(&header, n_samples, &mut findings);
-    let samples = samples(data, &header, n_samples);
     let mut record = Record::new(
         Format::BrainVision,
         Kind::Recording,
         source,
         channels,
-        Arc::new(samples),
+        samples,
     );
     record.start = timeline.start;
     record.annotations = timeline.annotations;
@@ -165,10 +165,11 @@ fn marker_file(
 /// Samples of each channel, from the length of the data file.
 fn count_samples(
     header: &Header,
+    number: Number,
     data: &ByteSource,
     findings: &mut Findings,
 ) -> Result<usize, ReadError> {
-    let frame_bytes = header.channels.len() as u64 * header.number.bytes() as u64;
+    let frame_bytes = header.channels.len() as u64 * number.bytes() as u64;
     let (stored, surplus) = (data.len() / frame_bytes, data.len() % frame_bytes);
     let declared = header.n_samples;
     if surplus > 0 || declared.is_some_and(|declared| declared != stored) {
@@ -204,29 +205,40 @@ fn channels(header: &Header, n_samples: usize, findings: &mut Findings) -> Vec<C
         .iter()
         .map(|channel| {
             let unit = Unit::parse(&channel.unit);
-            if !unit.is_known() {
-                let (kept, name) = (quoted(&channel.unit), quoted(&channel.name));
-                findings.note(
-                    channel.place,
-                    format!("unit {kept} of channel {name} is unknown; kept, values not converted"),
-                );
-            }
+            findings.note_unit(channel.place, &unit, &channel.name);
             Channel::analog(channel.name.clone(), unit, Some(header.rate_hz), n_samples)
         })
         .collect()
 }
 
-fn samples(data: ByteSource, header: &Header, n_samples: usize) -> StridedSamples {
+/// How many samples each channel has, and where they are.
+fn samples(
+    data: &ByteSource,
+    header: &Header,
+    findings: &mut Findings,
+) -> Result<(usize, Arc<dyn Samples>), ReadError> {
+    let (number, is_big_endian) = match header.storage {
+        Storage::Binary {
+            number,
+            is_big_endian,
+        } => (number, is_big_endian),
+        Storage::Text(layout) => {
+            let samples = text_data::read(data, header, layout, findings)?;
+            let n_samples = samples.channels.first().map_or(0, Vec::len);
+            return Ok((n_samples, Arc::new(samples)));
+        }
+    };
+    let n_samples = count_samples(header, number, data, findings)?;
     let (channel_stride, sample_stride) = match header.orientation {
         Orientation::Multiplexed => (1, header.channels.len()),
         Orientation::Vectorised => (n_samples, 1),
     };
-    StridedSamples {
+    let samples = StridedSamples {
         stored: Stored {
-            bytes: data,
+            bytes: data.clone(),
             offset: 0,
-            number: header.number,
-            is_big_endian: header.is_big_endian,
+            number,
+            is_big_endian,
         },
         channel_stride,
         sample_stride,
@@ -235,5 +247,6 @@ fn samples(data: ByteSource, header: &Header, n_samples: usize) -> StridedSample
             .iter()
             .map(|channel| channel.resolution)
             .collect(),
-    }
+    };
+    Ok((n_samples, Arc::new(samples)))
 }

@@ -53,12 +53,16 @@ impl RowLayout {
         )
     }
 
-    /// Other layouts that recorders wrote under this declaration.
+    /// Other layouts that recorders wrote under this declaration: another
+    /// type, words for digital channels left out or added, the other byte order.
     fn alternatives(self) -> impl Iterator<Item = RowLayout> {
+        const MOST_ADDED_WORDS: u64 = 4;
         let types = [DataType::Binary, DataType::Binary32, DataType::Float32];
-        [false, true].into_iter().flat_map(move |big_endian| {
+        // The likelier first: rows of one length may have several layouts.
+        let words = (self.n_words..=self.n_words + MOST_ADDED_WORDS).chain([0]);
+        words.flat_map(move |n_words| {
             types.into_iter().flat_map(move |data_type| {
-                [self.n_words, 0].map(|n_words| RowLayout {
+                [false, true].map(|big_endian| RowLayout {
                     data_type,
                     n_words,
                     big_endian,
@@ -307,6 +311,7 @@ fn settle_layout(
     }
     for layout in declared.alternatives() {
         if rows_of(layout) >= 3 && numbers_count(source, range, layout)? {
+            let layout = with_type_of_content(source, range.0, layout)?;
             let found = declared.describe();
             let assumed = "they were read so";
             findings.breach(Place::File, "layout", found, layout.describe(), assumed)?;
@@ -314,6 +319,32 @@ fn settle_layout(
         }
     }
     Ok(declared)
+}
+
+/// Tells four-byte whole numbers from floating point ones, which no length shows.
+///
+/// The first byte of a whole number of usual size only extends its sign.
+fn with_type_of_content(
+    source: &ByteSource,
+    start: u64,
+    layout: RowLayout,
+) -> Result<RowLayout, ReadError> {
+    if layout.data_type == DataType::Binary {
+        return Ok(layout);
+    }
+    let values = source.read_range(start + ROW_HEAD_BYTES, layout.n_analog * 4)?;
+    let high_byte = if layout.big_endian { 0 } else { 3 };
+    let is_whole = |value: &&[u8]| matches!(value.get(high_byte), Some(0x00 | 0xff));
+    let n_whole = values.chunks_exact(4).filter(is_whole).count();
+    let data_type = if n_whole * 2 >= values.len() / 4 {
+        DataType::Binary32
+    } else {
+        DataType::Float32
+    };
+    Ok(RowLayout {
+        data_type,
+        ..layout
+    })
 }
 
 /// Whether the first rows are numbered one after the other.

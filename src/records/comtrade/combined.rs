@@ -40,8 +40,8 @@ pub(super) fn is_combined(head: &[u8]) -> bool {
 pub(super) fn find_parts(source: &ByteSource, findings: &mut Findings) -> Result<Parts, ReadError> {
     let mut reader = BufReader::new(SourceReader::new(source, 0, u64::MAX));
     let (mut at, mut line) = (0_u64, Vec::new());
-    let (mut configuration, mut data): (Option<(u64, u64)>, Option<(Heading, u64, u64)>) =
-        (None, None);
+    let mut configuration: Option<(u64, u64)> = None;
+    let mut data: Option<(Heading, u64, u64)> = None;
     let mut open: Option<(Heading, u64)> = None;
     loop {
         line.clear();

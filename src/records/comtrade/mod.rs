@@ -23,8 +23,8 @@ use configuration::{Configuration, DataType, Revision};
 use timeline::Timeline;
 pub use writer::{Files as WrittenFiles, Storage, encode, write_files};
 
-/// Longest configuration that is taken for one; the largest seen has 40 kB.
-const MAX_CONFIGURATION_BYTES: u64 = 64 << 20;
+/// Longest configuration that is taken for one: some 15 000 channels, the largest seen has 40 kB.
+const MAX_CONFIGURATION_BYTES: u64 = 1 << 20;
 
 /// Where the parts of a record are.
 struct Files {
@@ -47,6 +47,29 @@ pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
     } else {
         separate_files(input, &mut findings)?
     };
+    let configuration = read_configuration(&files, &mut findings)?;
+    let opened = open_samples(&files, &configuration, &mut findings)?;
+    let (n_samples, rate_hz) = (opened.n_samples, opened.timeline.rate_hz);
+    let channels = channels(&configuration, n_samples, rate_hz, &mut findings);
+    let format = match configuration.revision {
+        Revision::R1991 => Format::Comtrade1991,
+        Revision::R1999 => Format::Comtrade1999,
+        Revision::R2013 => Format::Comtrade2013,
+    };
+    let source = source_of(input, &files);
+    let mut record = Record::new(format, Kind::FaultRecord, source, channels, opened.samples);
+    record.start = configuration.start.map(|moment| moment.time);
+    record.time_axis = opened.timeline.axis;
+    record.grid = Some(grid_facts(
+        &configuration,
+        record.duration_s(),
+        &mut findings,
+    ));
+    record.warnings = findings.into_warnings();
+    Ok(record)
+}
+
+fn read_configuration(files: &Files, findings: &mut Findings) -> Result<Configuration, ReadError> {
     let (bytes, start, end) = &files.configuration;
     let n_bytes = end.saturating_sub(*start);
     if n_bytes > MAX_CONFIGURATION_BYTES {
@@ -66,39 +89,39 @@ pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
             assumed,
         )?;
     }
-    let configuration = Configuration::parse(&decoded.text, &mut findings)?;
+    Configuration::parse(&decoded.text, findings)
+}
+
+/// Samples ready to be read, and when they were taken.
+struct OpenedSamples {
+    samples: Arc<dyn Samples>,
+    n_samples: usize,
+    timeline: Timeline,
+}
+
+fn open_samples(
+    files: &Files,
+    configuration: &Configuration,
+    findings: &mut Findings,
+) -> Result<OpenedSamples, ReadError> {
     let (data, start, end) = &files.data;
-    let data_type = settle_data_type(&files, &configuration, &mut findings)?;
-    let (samples, n_samples, timeline): (Arc<dyn Samples>, usize, Timeline) =
-        if data_type == DataType::Ascii {
-            let rows = AsciiSamples::open(data, (*start, *end), &configuration, &mut findings)?;
-            let timeline = ascii_timeline(&rows, &configuration, &mut findings)?;
-            let n_rows = rows.n_rows();
-            (Arc::new(rows), n_rows, timeline)
-        } else {
-            let range = (*start, *end);
-            let rows = BinarySamples::open(data, range, &configuration, data_type, &mut findings)?;
-            let timeline = binary_timeline(&rows, &configuration, &mut findings)?;
-            let n_rows = rows.n_rows();
-            (Arc::new(rows), n_rows, timeline)
-        };
-    let channels = channels(&configuration, n_samples, timeline.rate_hz, &mut findings);
-    let format = match configuration.revision {
-        Revision::R1991 => Format::Comtrade1991,
-        Revision::R1999 => Format::Comtrade1999,
-        Revision::R2013 => Format::Comtrade2013,
-    };
-    let source = source_of(input, &files);
-    let mut record = Record::new(format, Kind::FaultRecord, source, channels, samples);
-    record.start = configuration.start.map(|moment| moment.time);
-    record.time_axis = timeline.axis;
-    record.grid = Some(grid_facts(
-        &configuration,
-        record.duration_s(),
-        &mut findings,
-    ));
-    record.warnings = findings.into_warnings();
-    Ok(record)
+    let range = (*start, *end);
+    let data_type = settle_data_type(files, configuration, findings)?;
+    if data_type == DataType::Ascii {
+        let rows = AsciiSamples::open(data, range, configuration, findings)?;
+        Ok(OpenedSamples {
+            n_samples: rows.n_rows(),
+            timeline: ascii_timeline(&rows, configuration, findings)?,
+            samples: Arc::new(rows),
+        })
+    } else {
+        let rows = BinarySamples::open(data, range, configuration, data_type, findings)?;
+        Ok(OpenedSamples {
+            n_samples: rows.n_rows(),
+            timeline: binary_timeline(&rows, configuration, findings)?,
+            samples: Arc::new(rows),
+        })
+    }
 }
 
 /// The sections of a combined file.

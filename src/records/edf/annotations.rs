@@ -61,7 +61,8 @@ fn visit_records(
     mut visit: impl FnMut(u64, &[&[u8]]) -> Result<(), ReadError>,
 ) -> Result<(), ReadError> {
     const BLOCK_BYTES: u64 = 1 << 20;
-    const SMALL_RECORD_BYTES: u64 = 1 << 14;
+    // Copying more than this costs more than a call to the system.
+    const SMALL_RECORD_BYTES: u64 = 1 << 12;
     let record_bytes = header.record_bytes();
     let offset_of = |record: u64| header.data_offset + record * record_bytes;
     if record_bytes > SMALL_RECORD_BYTES {
@@ -124,7 +125,7 @@ impl Collector {
                 .split(|&byte| byte == 0)
                 .filter(|list| !list.is_empty());
             for (number, list) in lists.enumerate() {
-                let Some(list) = parse_list(list) else {
+                let Some(list) = List::parse(list) else {
                     let found = format!("\"{}\"", list[..list.len().min(24)].escape_ascii());
                     findings.breach(
                         place,
@@ -135,10 +136,10 @@ impl Collector {
                     )?;
                     continue;
                 };
-                if position == 0 && number == 0 && list.texts.first() == Some(&"".into()) {
+                if position == 0 && number == 0 && list.is_onset() {
                     onset_s = Some(list.onset_s);
                 }
-                self.keep(list);
+                self.keep(&list);
             }
         }
         match onset_s {
@@ -158,8 +159,8 @@ impl Collector {
         Ok(())
     }
 
-    fn keep(&mut self, list: List) {
-        for text in list.texts.into_iter().filter(|text| !text.is_empty()) {
+    fn keep(&mut self, list: &List<'_>) {
+        for text in list.texts() {
             if self.timeline.annotations.len() >= self.max_annotations {
                 self.n_dropped += 1;
                 continue;
@@ -167,7 +168,7 @@ impl Collector {
             self.timeline.annotations.push(Annotation {
                 onset_s: list.onset_s,
                 duration_s: list.duration_s,
-                text,
+                text: decode(text),
             });
         }
     }
@@ -187,8 +188,8 @@ impl Collector {
             && (onset_s - expected_s).abs() > tolerance_s(header)
         {
             self.timeline.gaps.push(Gap {
-                onset_s: expected_s - self.timeline.first_onset_s,
-                duration_s: onset_s - expected_s,
+                onset_s: to_nanosecond(expected_s - self.timeline.first_onset_s),
+                duration_s: to_nanosecond(onset_s - expected_s),
             });
         }
         self.previous_onset_s = Some(onset_s);
@@ -205,7 +206,7 @@ impl Collector {
         self.report_gaps(header, findings)?;
         let first_onset_s = self.timeline.first_onset_s;
         for annotation in &mut self.timeline.annotations {
-            annotation.onset_s -= first_onset_s;
+            annotation.onset_s = to_nanosecond(annotation.onset_s - first_onset_s);
         }
         let by_onset = |a: &Annotation, b: &Annotation| a.onset_s.total_cmp(&b.onset_s);
         self.timeline.annotations.sort_by(by_onset);
@@ -241,6 +242,11 @@ impl Collector {
     }
 }
 
+/// Differences of decimal numbers, without the noise of binary ones.
+fn to_nanosecond(seconds: f64) -> f64 {
+    (seconds * 1e9).round() / 1e9
+}
+
 /// Onsets are often rounded to the millisecond.
 fn tolerance_s(header: &Header) -> f64 {
     let fastest_hz = header
@@ -256,28 +262,38 @@ fn tolerance_s(header: &Header) -> f64 {
 }
 
 /// One list: texts noted at the same time.
-struct List {
+struct List<'a> {
     onset_s: f64,
     duration_s: Option<f64>,
-    texts: Vec<String>,
+    /// The texts, each ended by byte 20.
+    texts: &'a [u8],
 }
 
-fn parse_list(list: &[u8]) -> Option<List> {
-    let mut parts = list.split(|&byte| byte == 0x14);
-    let mut times = parts.next()?.split(|&byte| byte == 0x15);
-    let onset_s = parse_seconds(times.next()?)?;
-    let duration_s = match times.next() {
-        Some(text) if !text.is_empty() => Some(parse_seconds(text)?),
-        _ => None,
-    };
-    let texts: Vec<String> = parts.map(decode).collect();
-    // The last byte 20 ends a text and starts none.
-    let n_texts = texts.len().checked_sub(1)?;
-    Some(List {
-        onset_s,
-        duration_s,
-        texts: texts.into_iter().take(n_texts.max(1)).collect(),
-    })
+impl<'a> List<'a> {
+    fn parse(list: &'a [u8]) -> Option<Self> {
+        let end_of_times = list.iter().position(|&byte| byte == 0x14)?;
+        let mut times = list[..end_of_times].split(|&byte| byte == 0x15);
+        let onset_s = parse_seconds(times.next()?)?;
+        let duration_s = match times.next() {
+            Some(text) if !text.is_empty() => Some(parse_seconds(text)?),
+            _ => None,
+        };
+        Some(Self {
+            onset_s,
+            duration_s,
+            texts: &list[end_of_times + 1..],
+        })
+    }
+
+    /// Whether it tells the onset of its data record: the first text is empty.
+    fn is_onset(&self) -> bool {
+        matches!(self.texts.first(), None | Some(0x14))
+    }
+
+    fn texts(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        let texts = self.texts.split(|&byte| byte == 0x14);
+        texts.filter(|text| !text.is_empty())
+    }
 }
 
 fn parse_seconds(text: &[u8]) -> Option<f64> {

@@ -319,7 +319,8 @@ fn read_n_signals(
     findings: &mut Findings,
 ) -> Result<u64, ReadError> {
     let place = Place::Byte(252);
-    let most = file_bytes / BLOCK_BYTES - 1;
+    // The field has four digits; "9e9" has no more characters.
+    let most = (file_bytes / BLOCK_BYTES - 1).min(9999);
     let found = quoted(&fixed.text(252, 4));
     let expected = format!("1 to {most}, as many as the file has room for");
     let inside = |n: &i64| *n >= 1 && (*n as u64) <= most;

@@ -13,6 +13,7 @@ mod writer;
 
 use std::sync::Arc;
 
+use super::text::quoted;
 use super::{
     Channel, ChannelKind, Findings, Format, Input, Kind, Mode, Place, ReadError, ReadOptions,
     Record, Source, Unit,
@@ -82,19 +83,12 @@ fn channels(header: &Header, findings: &mut Findings) -> Result<Vec<Channel>, Re
     for (position, signal) in header.data_signals() {
         let unit = Unit::parse(&signal.unit);
         let place = Place::Byte(header.label_offset(position));
-        if !unit.is_known() {
-            let kept = crate::records::text::quoted(&signal.unit);
-            let name = crate::records::text::quoted(&signal.label);
-            findings.note(
-                place,
-                format!("unit {kept} of channel {name} is unknown; kept, values not converted"),
-            );
-        }
+        findings.note_unit(place, &unit, &signal.label);
         if channels.iter().any(|known| known.name == signal.label) {
             findings.breach(
                 place,
                 "label",
-                crate::records::text::quoted(&signal.label),
+                quoted(&signal.label),
                 "a name of its own",
                 "both channels keep it",
             )?;

@@ -29,12 +29,12 @@ impl StoredChannel {
         }
     }
 
-    /// The straight line through both ends of the ranges.
-    fn value(&self, digital: i32) -> f64 {
+    /// Value of the number 0, and of one step: the straight line through both ends of the ranges.
+    fn line(&self) -> (f64, f64) {
         let (digital_min, digital_max) = self.digital;
         let (physical_min, physical_max) = self.physical;
-        let per_step = (physical_max - physical_min) / (digital_max - digital_min);
-        physical_min + (f64::from(digital) - digital_min) * per_step
+        let step = (physical_max - physical_min) / (digital_max - digital_min);
+        (physical_min - digital_min * step, step)
     }
 }
 
@@ -121,12 +121,13 @@ impl Samples for EdfSamples {
 
 /// Little-endian two's complement numbers of two or three bytes, scaled.
 fn decode(stored: &[u8], sample_bytes: usize, channel: &StoredChannel, out: &mut [f64]) {
+    let (zero, step) = channel.line();
     for (value, bytes) in out.iter_mut().zip(stored.chunks_exact(sample_bytes)) {
         let digital = match *bytes {
             [low, high] => i32::from(i16::from_le_bytes([low, high])),
             [low, middle, high] => i32::from_le_bytes([0, low, middle, high]) >> 8,
             _ => 0,
         };
-        *value = channel.value(digital);
+        *value = zero + f64::from(digital) * step;
     }
 }

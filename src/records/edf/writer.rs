@@ -31,7 +31,7 @@ impl SampleWidth {
     }
 }
 
-/// Writes `record` to a file; see [`write`].
+/// Writes `record` to a file; see [`write()`].
 pub fn write_file(record: &Record, width: SampleWidth, path: &Path) -> io::Result<()> {
     let mut out = BufWriter::new(File::create(path)?);
     write(record, width, &mut out)?;

@@ -3,7 +3,7 @@
 use super::super::{Findings, Place, ReadError};
 
 /// Bytes of bookkeeping for one value of the tree, names and shape included.
-const VALUE_BYTES: u64 = 256;
+const VALUE_BYTES: u64 = 224;
 
 /// Memory left: a few times the file, and some for small files that are well compressed.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ pub(super) struct Budget {
 impl Budget {
     pub(super) fn new(file_bytes: u64) -> Self {
         Self {
-            left: file_bytes.saturating_mul(6).saturating_add(40 << 20),
+            left: file_bytes.saturating_mul(7).saturating_add(52 << 20),
         }
     }
 
@@ -36,6 +36,15 @@ impl Budget {
                 "contents in proportion to the file; save it uncompressed",
             )),
         }
+    }
+
+    /// A variable is listed by name and shape besides its value.
+    pub(super) fn spend_variable(
+        &mut self,
+        place: Place,
+        findings: &Findings,
+    ) -> Result<(), ReadError> {
+        self.spend(VALUE_BYTES, place, findings)
     }
 
     pub(super) fn spend_value(

@@ -57,7 +57,7 @@ impl<'a> DataSet<'a> {
             .chain([variables])
             .map(|fields| Self { fields })
             .find(|set| {
-                ["data", "srate", "chanlocs", "nbchan"]
+                ["data", "srate", "nbchan"]
                     .iter()
                     .all(|name| set.get(name).is_some())
             })

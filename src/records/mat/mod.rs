@@ -147,6 +147,13 @@ impl Samples for MatSamples {
         }
     }
 
+    fn read_all(&self, first: usize, out: &mut [Vec<f64>]) -> Result<(), ReadError> {
+        match &self.recording {
+            Some(recording) => recording.read_all(first, out),
+            None => Ok(()),
+        }
+    }
+
     fn array(&self, name: &str) -> Result<Option<ArrayD<f64>>, ReadError> {
         let mut found = None;
         pick::visit(&self.variables, |path, value| {

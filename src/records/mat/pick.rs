@@ -16,8 +16,9 @@ const MAX_CHANNELS: usize = 1024;
 const MAX_TOLD_CHANNELS: usize = 65_536;
 /// Fewest samples that make a recording without being told.
 const MIN_SAMPLES: usize = 64;
-/// Most paths visited within structs and cells.
+/// Most paths visited within structs and cells, and the longest of them.
 const MAX_VISITED: usize = 20_000;
+const MAX_PATH_BYTES: usize = 256;
 
 /// Calls `visit` with every value and its path: `a`, `a.b`, `a.c{2}`, `a(3).b`.
 pub(super) fn visit(variables: &[Variable], mut visit: impl FnMut(&str, &Value)) {
@@ -38,6 +39,9 @@ fn visit_value(
     };
     *n_left = left;
     visit(path, value);
+    if path.len() > MAX_PATH_BYTES {
+        return;
+    }
     match value {
         Value::Cell { items, .. } => {
             for (position, item) in items.iter().enumerate() {

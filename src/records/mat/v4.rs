@@ -86,6 +86,7 @@ pub(super) fn read(
     while at < bytes.len() {
         let place = Place::Byte(at);
         budget.spend_value(place, findings)?;
+        budget.spend_variable(place, findings)?;
         let left = bytes.len() - at;
         let head = bytes.read_range(at, left.min(HEADER_BYTES))?;
         let Some(head) = MatrixHead::parse(&head) else {

@@ -234,6 +234,8 @@ impl Parser<'_> {
         if element.len == 0 {
             return Ok(None);
         }
+        let place = Place::Byte(element.tag_offset);
+        self.budget.spend_variable(place, self.findings)?;
         let (name, value) = self.array(stretch, element, 0)?;
         Ok((!name.is_empty()).then_some(Variable { name, value }))
     }
@@ -451,7 +453,7 @@ impl Parser<'_> {
         };
         let rows = self.few_numbers(stretch)?;
         let starts = self.few_numbers(stretch)?;
-        let values = self.few_numbers(stretch)?;
+        let values = self.sparse_values(head.is_logical, rows.len(), stretch)?;
         match Sparse::from_columns([n_rows, n_columns], &rows, &starts, &values) {
             Some(sparse) => Ok(Value::Sparse(sparse)),
             None => {
@@ -462,6 +464,26 @@ impl Parser<'_> {
                     .refusal(place, "sparse matrix", found, expected))
             }
         }
+    }
+
+    /// Truth values of a sparse matrix are bytes, though their tag says numbers of 8 bytes.
+    fn sparse_values(
+        &mut self,
+        is_logical: bool,
+        n_entries: usize,
+        stretch: &mut Stretch,
+    ) -> Result<Vec<f64>, ReadError> {
+        let at = stretch.at;
+        let element = self.next(stretch)?;
+        if is_logical && element.kind == 9 && element.len / 8 < n_entries as u64 {
+            let place = Place::Byte(element.offset);
+            self.budget
+                .spend(element.len.saturating_mul(24), place, self.findings)?;
+            let bytes = stretch.bytes.read_range(element.offset, element.len)?;
+            return Ok(bytes.into_iter().map(f64::from).collect());
+        }
+        stretch.at = at;
+        self.few_numbers(stretch)
     }
 
     /// All numbers of an element, paid for as f64.
@@ -545,35 +567,40 @@ impl Parser<'_> {
         })
     }
 
-    /// Arrays without a name; each has a tag of 8 bytes at least.
+    /// Arrays without a name.
     fn items(
         &mut self,
         len: usize,
         stretch: &mut Stretch,
         depth: usize,
     ) -> Result<Vec<Value>, ReadError> {
+        self.check_room(len, stretch)?;
+        (0..len).map(|_| self.item(stretch, depth)).collect()
+    }
+
+    /// Each item has a tag of 8 bytes at least.
+    fn check_room(&self, n_items: usize, stretch: &Stretch) -> Result<(), ReadError> {
         let room = (stretch.end - stretch.at) / 8;
-        if len as u64 > room {
-            return Err(self.findings.refusal(
-                Place::Byte(stretch.at),
-                "number of items",
-                len,
-                format!("at most {room}, for which there is room"),
-            ));
+        if n_items as u64 <= room {
+            return Ok(());
         }
-        let mut items = Vec::new();
-        for _ in 0..len {
-            let element = self.next(stretch)?;
-            if element.kind != MI_MATRIX {
-                let place = Place::Byte(element.tag_offset);
-                let expected = "14, an array";
-                return Err(self
-                    .findings
-                    .refusal(place, "type of item", element.kind, expected));
-            }
-            items.push(self.array(stretch, &element, depth + 1)?.1);
+        let place = Place::Byte(stretch.at);
+        let expected = format!("at most {room}, for which there is room");
+        Err(self
+            .findings
+            .refusal(place, "number of items", n_items, expected))
+    }
+
+    fn item(&mut self, stretch: &mut Stretch, depth: usize) -> Result<Value, ReadError> {
+        let element = self.next(stretch)?;
+        if element.kind != MI_MATRIX {
+            let place = Place::Byte(element.tag_offset);
+            let expected = "14, an array";
+            return Err(self
+                .findings
+                .refusal(place, "type of item", element.kind, expected));
         }
-        Ok(items)
+        Ok(self.array(stretch, &element, depth + 1)?.1)
     }
 
     fn structure(
@@ -584,14 +611,15 @@ impl Parser<'_> {
     ) -> Result<Value, ReadError> {
         let names = self.field_names(stretch)?;
         let n_structs = product(&head.shape);
-        let n_items = n_structs.saturating_mul(names.len());
-        let items = self.items(n_items, stretch, depth)?;
+        self.check_room(n_structs.saturating_mul(names.len()), stretch)?;
         let mut fields: Vec<(String, Vec<Value>)> =
             names.into_iter().map(|name| (name, Vec::new())).collect();
         // All fields of the first struct, then of the second, …
-        let n_fields = fields.len().max(1);
-        for (position, item) in items.into_iter().enumerate() {
-            fields[position % n_fields].1.push(item);
+        let n_rounds = if fields.is_empty() { 0 } else { n_structs };
+        for _ in 0..n_rounds {
+            for (_, values) in &mut fields {
+                values.push(self.item(stretch, depth)?);
+            }
         }
         Ok(Value::Struct {
             shape: head.shape.clone(),

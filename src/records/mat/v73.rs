@@ -1,6 +1,6 @@
 //! MATLAB 7.3 files: HDF5 with MATLAB's conventions for text, cells, structs and sparse matrices.
 
-use super::super::{ByteSource, Findings, Number, ReadError, Stored};
+use super::super::{ByteSource, Findings, Number, Place, ReadError, Stored};
 use super::hdf5::{self, Dataset, Element, Hdf5, Object};
 use super::v5::rows_of;
 use super::value::{Numeric, Sparse, Value, Variable};
@@ -26,6 +26,11 @@ pub(super) fn read(
     for (name, address) in members {
         // `#refs#` holds what cells refer to, `#subsystem#` what objects consist of.
         if !name.starts_with('#') {
+            let place = Place::Byte(address);
+            reader
+                .file
+                .budget
+                .spend_variable(place, reader.file.findings)?;
             let value = reader.value(address, 0)?;
             variables.push(Variable { name, value });
         }
@@ -44,7 +49,7 @@ impl Reader<'_> {
         }
         self.file
             .budget
-            .spend_value(super::super::Place::Byte(address), self.file.findings)?;
+            .spend_value(Place::Byte(address), self.file.findings)?;
         let object = self.file.object(address)?;
         let class = object.text_attribute("MATLAB_class").unwrap_or_default();
         if let Some(members) = self.file.members(&object)? {

@@ -22,6 +22,8 @@ pub(super) struct Dialect {
 
 /// Lines looked at.
 const LINES_LOOKED_AT: usize = 200;
+/// Fields looked at in each line.
+const FIELDS_LOOKED_AT: usize = 500;
 
 impl Dialect {
     /// The dialect that makes most numbers of the first lines.
@@ -119,7 +121,10 @@ fn fitness(separator: Separator, lines: &[&str]) -> f64 {
 /// The fields of one line; a rough cut, good enough to compare separators.
 fn cut(line: &str, separator: Separator) -> Vec<String> {
     match separator {
-        Separator::Spaces => line.split_whitespace().map(str::to_owned).collect(),
+        Separator::Spaces => {
+            let fields = line.split_whitespace().take(FIELDS_LOOKED_AT);
+            fields.map(str::to_owned).collect()
+        }
         Separator::Byte(byte) => {
             let mut is_quoted = false;
             let ends_field = |c: char| {
@@ -127,7 +132,8 @@ fn cut(line: &str, separator: Separator) -> Vec<String> {
                 c == char::from(byte) && !is_quoted
             };
             let unquoted = |field: &str| field.trim().trim_matches('"').trim().to_owned();
-            line.split(ends_field).map(unquoted).collect()
+            let fields = line.split(ends_field).take(FIELDS_LOOKED_AT);
+            fields.map(unquoted).collect()
         }
     }
 }

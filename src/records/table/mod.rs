@@ -13,8 +13,14 @@ use super::{
 };
 use dialect::{Dialect, Separator, is_comment, is_missing};
 
-/// Most different texts a column may have to count as nominal.
-pub(super) const MAX_LEVELS: usize = 10_000;
+/// Most different texts of all nominal columns together.
+///
+/// A name in memory takes some fifty times its place in the file.
+pub(super) const MAX_LEVELS: usize = 100_000;
+/// Most different texts of one nominal column.
+const MAX_LEVELS_PER_COLUMN: usize = 10_000;
+/// Most columns; each takes some hundred bytes, and a comma in the file one.
+pub(super) const MAX_COLUMNS: usize = 1 << 16;
 
 /// Whether bytes are text made mostly of numbers and separators.
 pub(super) fn is_likely(head: &[u8]) -> bool {
@@ -49,13 +55,17 @@ pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
         return Err(findings.refusal(place, "text", "a NUL character", "a table of text"));
     }
     let dialect = Dialect::detect(&decoded.text);
+    check_width(&decoded.text, dialect.separator, &findings)?;
     let names = column_names(&decoded.text, dialect);
     if names.is_empty() {
         let expected = "rows of numbers or names";
         return Err(findings.refusal(Place::Line(1), "table", "no row", expected));
     }
     let tallies = tally_columns(&decoded.text, dialect, names.len());
-    let mut columns: Vec<TableColumn> = tallies.iter().map(TableColumn::for_tally).collect();
+    let n_nominal = tallies.iter().filter(|tally| tally.is_nominal()).count();
+    let max_levels = (MAX_LEVELS / n_nominal.max(1)).clamp(2, MAX_LEVELS_PER_COLUMN);
+    let column = |tally| TableColumn::for_tally(tally, max_levels);
+    let mut columns: Vec<TableColumn> = tallies.iter().map(column).collect();
     fill_columns(&decoded.text, dialect, &mut columns, &mut findings)?;
     let n_rows = columns.first().map_or(0, TableColumn::len);
     for ((name, column), tally) in names.iter().zip(&columns).zip(&tallies) {
@@ -77,6 +87,23 @@ pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
     let mut record = Record::new(format, kind, source, channels, samples);
     record.warnings = findings.into_warnings();
     Ok(record)
+}
+
+/// Refuses lines of more fields than a table has columns, before they are cut.
+fn check_width(text: &str, separator: Separator, findings: &Findings) -> Result<(), ReadError> {
+    let is_end = |b: &u8| match separator {
+        Separator::Byte(byte) => *b == byte,
+        Separator::Spaces => b.is_ascii_whitespace(),
+    };
+    for (index, line) in text.lines().enumerate() {
+        let n_ends = line.bytes().filter(is_end).count();
+        if n_ends >= MAX_COLUMNS {
+            let place = Place::Line(index + 1);
+            let expected = format!("at most {MAX_COLUMNS} columns");
+            return Err(findings.refusal(place, "row", format!("{n_ends} separators"), expected));
+        }
+    }
+    Ok(())
 }
 
 /// Calls `take` for every row with its line number; fields are trimmed.
@@ -206,14 +233,15 @@ pub(super) struct NameColumn {
     pub(super) levels: Vec<String>,
     /// Positions; NaN where missing.
     pub(super) positions: NumberColumn,
-    /// Whether there were more names than [`MAX_LEVELS`].
+    /// Whether there were more names than fit.
     pub(super) overflowed: bool,
+    max_levels: usize,
     known: std::collections::HashMap<String, i32>,
 }
 
 impl NameColumn {
-    /// A column with these names to begin with.
-    pub(super) fn new(levels: Vec<String>) -> Self {
+    /// A column with these names to begin with, and room for `max_levels`.
+    pub(super) fn new(levels: Vec<String>, max_levels: usize) -> Self {
         let known = levels
             .iter()
             .enumerate()
@@ -223,6 +251,7 @@ impl NameColumn {
             levels,
             positions: NumberColumn::new(),
             overflowed: false,
+            max_levels,
             known,
         }
     }
@@ -236,7 +265,7 @@ impl NameColumn {
     pub(super) fn push(&mut self, name: &str) {
         let position = self.position(name).or_else(|| {
             let next = i32::try_from(self.levels.len()).ok()?;
-            (self.levels.len() < MAX_LEVELS).then(|| {
+            (self.levels.len() < self.max_levels).then(|| {
                 self.levels.push(name.to_owned());
                 self.known.insert(name.to_owned(), next);
                 next
@@ -258,9 +287,9 @@ impl NameColumn {
 }
 
 impl TableColumn {
-    fn for_tally(tally: &Tally) -> TableColumn {
+    fn for_tally(tally: &Tally, max_levels: usize) -> TableColumn {
         if tally.is_nominal() {
-            TableColumn::Names(NameColumn::new(Vec::new()))
+            TableColumn::Names(NameColumn::new(Vec::new(), max_levels))
         } else {
             TableColumn::Numbers(NumberColumn::new())
         }
@@ -299,7 +328,7 @@ impl TableColumn {
             }
             (TableColumn::Names(names), _) if names.overflowed => {
                 let field = format!("column {}", quoted(name));
-                let found = format!("more than {MAX_LEVELS} different texts");
+                let found = format!("more than {} different texts", names.levels.len());
                 let assumed = "later ones are missing";
                 findings.breach(Place::File, &field, found, "names of classes", assumed)
             }

@@ -1,11 +1,5 @@
-//! BrainVision: header, data and markers from arbitrary bytes.
+//! The entry `brainvision` with arbitrary bytes.
 
 #![no_main]
 
-#[path = "../../hostile/mod.rs"]
-#[expect(dead_code, reason = "seeds and mutations are for the stable loop")]
-mod hostile;
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    hostile::read_everything(hostile::reader("BrainVision"), &["a.vhdr", "a.eeg", "a.vmrk"], bytes);
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| atomscope_fuzz::run("brainvision", bytes));

@@ -1,11 +1,5 @@
-//! COMTRADE in one file from arbitrary bytes.
+//! The entry `comtrade_combined` with arbitrary bytes.
 
 #![no_main]
 
-#[path = "../../hostile/mod.rs"]
-#[expect(dead_code, reason = "seeds and mutations are for the stable loop")]
-mod hostile;
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    hostile::read_everything(hostile::reader("COMTRADE"), &["a.cff"], bytes);
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| atomscope_fuzz::run("comtrade_combined", bytes));

@@ -1,11 +1,5 @@
-//! Archives of NumPy arrays from arbitrary bytes.
+//! The entry `npz` with arbitrary bytes.
 
 #![no_main]
 
-#[path = "../../hostile/mod.rs"]
-#[expect(dead_code, reason = "seeds and mutations are for the stable loop")]
-mod hostile;
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    hostile::read_everything(hostile::reader("NPZ"), &["a.npz"], bytes);
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| atomscope_fuzz::run("npz", bytes));

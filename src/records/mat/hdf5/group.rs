@@ -48,9 +48,11 @@ impl Hdf5<'_> {
         let mut n_nodes = 0;
         while let Some(address) = nodes.pop() {
             n_nodes += 1;
-            if n_nodes > MAX_MEMBERS {
-                let at = self.place(address)?;
-                return Err(self.refusal(at, "nodes of a group", n_nodes, MAX_MEMBERS));
+            // A node may name itself as its child.
+            let n_known = n_nodes + nodes.len();
+            if n_known > MAX_MEMBERS {
+                let (at, expected) = (self.place(address)?, format!("at most {MAX_MEMBERS}"));
+                return Err(self.refusal(at, "nodes of a group", n_known, expected));
             }
             let head = self.read_address(address, 8)?;
             if head.starts_with(b"TREE") {

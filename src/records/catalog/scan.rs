@@ -1,0 +1,166 @@
+//! The recordings in a folder and in the folders below it.
+
+use std::path::{Path, PathBuf};
+
+use super::super::{READERS, ReadError};
+use super::pattern::Pattern;
+use super::{AnnotationRule, CatalogError, Rule};
+
+/// A folder and the files in it that a reader takes.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Folder {
+    /// The folder.
+    pub path: PathBuf,
+    /// Its files, relative to it, in order.
+    pub files: Vec<PathBuf>,
+    /// Tables that may hold labels, relative to it.
+    pub tables: Vec<PathBuf>,
+}
+
+/// Folders below the chosen one that are looked into.
+const MAX_DEPTH: usize = 12;
+/// Most files listed.
+const MAX_FILES: usize = 200_000;
+
+/// Endings of files that belong to another one, with the endings of that other one.
+const COMPANIONS: &[(&str, &[&str])] = &[
+    ("eeg", &["vhdr", "ahdr"]),
+    ("avg", &["vhdr", "ahdr"]),
+    ("vmrk", &["vhdr", "ahdr"]),
+    ("amrk", &["vhdr", "ahdr"]),
+    ("fdt", &["set"]),
+    ("dat", &["cfg", "vhdr", "set"]),
+    ("hdr", &["cfg"]),
+    ("inf", &["cfg"]),
+];
+
+impl Folder {
+    /// Lists the files; links to folders are not followed.
+    pub fn scan(path: &Path) -> Result<Self, CatalogError> {
+        let mut found = Vec::new();
+        list(path, path, 0, &mut found)?;
+        found.sort();
+        let (tables, files): (Vec<_>, Vec<_>) =
+            found.iter().cloned().partition(|file| is_table(file));
+        let files = files
+            .into_iter()
+            .filter(|file| is_readable(file) && !is_companion(file, &found))
+            .collect();
+        Ok(Self {
+            path: path.to_owned(),
+            files,
+            tables,
+        })
+    }
+
+    /// Rules that may fit, each to be previewed: what the files themselves suggest.
+    pub fn suggestions(&self) -> Vec<Rule> {
+        let mut rules = Vec::new();
+        for table in &self.tables {
+            let path = self.path.join(table);
+            let name = table
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .to_lowercase();
+            rules.push(match name.as_str() {
+                "participants.tsv" => Rule::Participants {
+                    path,
+                    class_column: None,
+                },
+                _ => Rule::Table { path },
+            });
+        }
+        let parents = self.files.iter().filter_map(|file| file.parent());
+        let mut parents: Vec<&Path> = parents.collect();
+        parents.dedup();
+        if parents.len() > 1 {
+            rules.push(Rule::ParentFolder);
+        }
+        // The first letter of the name, and what stands before an underscore or a hyphen.
+        for text in [
+            "{class:1}{*}",
+            "{group}_{class}.{*}",
+            "{class}_{*}",
+            "{class}-{*}",
+        ] {
+            let fits =
+                |pattern: &Pattern| self.files.iter().any(|file| pattern.labels(file).is_some());
+            rules.extend(Pattern::new(text).ok().filter(fits).map(Rule::FileName));
+        }
+        rules.push(Rule::Annotations(AnnotationRule::seizures()));
+        rules
+    }
+}
+
+fn list(
+    root: &Path,
+    folder: &Path,
+    depth: usize,
+    found: &mut Vec<PathBuf>,
+) -> Result<(), CatalogError> {
+    let cannot = |source| ReadError::io(folder, source);
+    for entry in std::fs::read_dir(folder).map_err(cannot)? {
+        let entry = entry.map_err(cannot)?;
+        let kind = entry.file_type().map_err(cannot)?;
+        let path = entry.path();
+        if kind.is_dir() {
+            if depth < MAX_DEPTH {
+                list(root, &path, depth + 1, found)?;
+            }
+        } else if found.len() < MAX_FILES
+            && let Ok(relative) = path.strip_prefix(root)
+        {
+            found.push(relative.to_owned());
+        }
+    }
+    Ok(())
+}
+
+fn ending(file: &Path) -> String {
+    let ending = file.extension().unwrap_or_default();
+    ending.to_string_lossy().to_lowercase()
+}
+
+fn is_readable(file: &Path) -> bool {
+    let ending = ending(file);
+    READERS
+        .iter()
+        .any(|reader| reader.extensions.contains(&ending.as_str()))
+}
+
+/// Tables whose name says that they hold labels.
+fn is_table(file: &Path) -> bool {
+    let stem = file
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .to_lowercase();
+    let says_labels = [
+        "participants",
+        "labels",
+        "classes",
+        "groups",
+        "metadata",
+        "catalog",
+    ];
+    matches!(ending(file).as_str(), "csv" | "tsv") && says_labels.contains(&stem.as_str())
+}
+
+fn is_companion(file: &Path, all: &[PathBuf]) -> bool {
+    let own = ending(file);
+    let Some((_, owners)) = COMPANIONS.iter().find(|(ending, _)| *ending == own) else {
+        return false;
+    };
+    // The list is sorted, so that files of one stem stand close together.
+    let stem = file.with_extension("");
+    let start = all.partition_point(|other| other.as_path() < stem.as_path());
+    all[start..]
+        .iter()
+        .take_while(|other| {
+            other
+                .to_string_lossy()
+                .starts_with(&*stem.to_string_lossy())
+        })
+        .any(|other| other.with_extension("") == stem && owners.contains(&ending(other).as_str()))
+}

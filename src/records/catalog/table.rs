@@ -1,0 +1,196 @@
+//! Labels from tables: a CSV of files, or the participants of a BIDS data set.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::super::ByteSource;
+use super::super::text::{decode, quoted};
+use super::{CatalogError, Found};
+
+/// Most bytes of a table that are read.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// Rows of a table by the names of its columns.
+struct Rows {
+    path: PathBuf,
+    columns: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Rows {
+    /// Reads a table; the delimiter is the likeliest of tab, semicolon and comma.
+    fn read(path: &Path) -> Result<Self, CatalogError> {
+        let text = decode(&ByteSource::open(path)?.read_start(MAX_BYTES)?);
+        let text = text.trim_start_matches('\u{feff}');
+        let first = text.lines().next().unwrap_or_default();
+        let delimiter = [b'\t', b';', b',']
+            .into_iter()
+            .max_by_key(|&d| first.bytes().filter(|&byte| byte == d).count())
+            .unwrap_or(b',');
+        let mut reader = csv::ReaderBuilder::new()
+            .delimiter(delimiter)
+            .has_headers(false)
+            .flexible(true)
+            .trim(csv::Trim::All)
+            .from_reader(text.as_bytes());
+        // The text is UTF-8 by now, and rows of any length are taken: nothing is left to fail.
+        let mut rows = reader
+            .records()
+            .filter_map(Result::ok)
+            .map(|row| row.iter().map(str::to_owned).collect::<Vec<String>>());
+        Ok(Self {
+            path: path.to_owned(),
+            columns: rows.next().unwrap_or_default(),
+            rows: rows.collect(),
+        })
+    }
+
+    /// Position of the first column with one of these names, upper and lower case being equal.
+    fn column(&self, names: &[&str]) -> Option<usize> {
+        names.iter().find_map(|name| {
+            let is_it = |column: &String| column.eq_ignore_ascii_case(name);
+            self.columns.iter().position(is_it)
+        })
+    }
+
+    fn required(&self, names: &[&str]) -> Result<usize, CatalogError> {
+        self.column(names).ok_or_else(|| CatalogError::Column {
+            path: self.path.clone(),
+            wanted: names.join(", "),
+            found: self.columns.join(", "),
+        })
+    }
+}
+
+/// A cell that says something.
+fn cell(row: &[String], column: Option<usize>) -> Option<String> {
+    let text = row.get(column?)?;
+    let is_missing = text.is_empty() || text.eq_ignore_ascii_case("n/a");
+    (!is_missing).then(|| text.clone())
+}
+
+/// Class and group by file.
+pub(super) struct Table {
+    labels: BTreeMap<String, (Option<String>, Option<String>)>,
+}
+
+impl Table {
+    pub(super) fn read(path: &Path) -> Result<Self, CatalogError> {
+        let rows = Rows::read(path)?;
+        let file = rows.required(&[
+            "file",
+            "filename",
+            "file_name",
+            "path",
+            "record",
+            "recording",
+        ])?;
+        let class = rows.required(&["class", "label", "target", "diagnosis", "condition"])?;
+        let group = rows.column(&[
+            "group",
+            "subject",
+            "patient",
+            "participant",
+            "participant_id",
+        ]);
+        let labels = rows
+            .rows
+            .iter()
+            .filter_map(|row| {
+                let labels = (cell(row, Some(class)), cell(row, group));
+                Some((normal(&cell(row, Some(file))?), labels))
+            })
+            .collect();
+        Ok(Self { labels })
+    }
+
+    /// Looks for the path, then for the file name, each with and without extension.
+    pub(super) fn labels(&self, path: &Path) -> Found {
+        let whole = normal(&path.to_string_lossy());
+        let name = whole.rsplit('/').next().unwrap_or(&whole);
+        let stem = |path: &str| path.rsplit_once('.').map(|(stem, _)| stem.to_owned());
+        let keys = [
+            Some(whole.clone()),
+            stem(&whole),
+            Some(name.to_owned()),
+            stem(name),
+        ];
+        let found = keys.iter().flatten().find_map(|key| self.labels.get(key));
+        match found {
+            Some((class, group)) => Found {
+                class: class.clone(),
+                group: group.clone(),
+                ..Found::default()
+            },
+            None => Found {
+                problem: Some("the table does not list the file".to_owned()),
+                ..Found::default()
+            },
+        }
+    }
+}
+
+fn normal(path: &str) -> String {
+    let path = path.replace('\\', "/").to_lowercase();
+    path.trim_start_matches("./").to_owned()
+}
+
+/// Class by participant.
+pub(super) struct Participants {
+    classes: BTreeMap<String, Option<String>>,
+}
+
+impl Participants {
+    pub(super) fn read(path: &Path, class_column: Option<&str>) -> Result<Self, CatalogError> {
+        let rows = Rows::read(path)?;
+        let id = rows.required(&["participant_id"])?;
+        let class = match class_column {
+            Some(name) => rows.required(&[name])?,
+            None => rows.required(&[
+                "class",
+                "group",
+                "diagnosis",
+                "condition",
+                "label",
+                "patient",
+                "disease",
+            ])?,
+        };
+        let classes = rows
+            .rows
+            .iter()
+            .filter_map(|row| Some((cell(row, Some(id))?.to_lowercase(), cell(row, Some(class)))))
+            .collect();
+        Ok(Self { classes })
+    }
+
+    /// The participant is the part `sub-…` of the path.
+    pub(super) fn labels(&self, path: &Path) -> Found {
+        let whole = path.to_string_lossy().replace('\\', "/");
+        let participant = whole
+            .split(['/', '_'])
+            .map(|part| part.split('.').next().unwrap_or(part))
+            .find(|part| part.to_lowercase().starts_with("sub-"));
+        let Some(participant) = participant else {
+            return Found {
+                problem: Some("no part of the path is a participant (sub-…)".to_owned()),
+                ..Found::default()
+            };
+        };
+        match self.classes.get(&participant.to_lowercase()) {
+            Some(class) => Found {
+                class: class.clone(),
+                group: Some(participant.to_owned()),
+                ..Found::default()
+            },
+            None => Found {
+                group: Some(participant.to_owned()),
+                problem: Some(format!(
+                    "participants.tsv does not list {}",
+                    quoted(participant)
+                )),
+                ..Found::default()
+            },
+        }
+    }
+}
