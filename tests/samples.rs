@@ -91,7 +91,7 @@ fn the_inception_of_simulated_faults_is_found_within_a_millisecond() {
         let error_s = (window.start_s - known_s.expect("a trigger")).abs();
         n_near += usize::from(window.has_inception && error_s < 1e-3);
     }
-    // Faults through 50 Ω at the far end change the head by less than the threshold at first.
+    // Not every onset is sharp enough to be dated within a millisecond.
     println!("inception within 1 ms: {n_near} of {n_faults}");
     assert!(n_near * 100 >= n_faults * 90, "{n_near} of {n_faults}");
 }
@@ -178,6 +178,7 @@ fn usps_pages_and_isolet_files_become_data_sets() {
     let image = Layout::Image {
         n_rows: 16,
         n_columns: 16,
+        by_columns: true,
     };
     assert_eq!(usps.layout(), image);
     assert!(usps.sample(0).iter().all(|v| (0.0..=255.0).contains(v)));
