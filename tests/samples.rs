@@ -93,7 +93,7 @@ fn the_inception_of_simulated_faults_is_found_within_a_millisecond() {
     }
     // Not every onset is sharp enough to be dated within a millisecond.
     println!("inception within 1 ms: {n_near} of {n_faults}");
-    assert!(n_near * 100 >= n_faults * 90, "{n_near} of {n_faults}");
+    assert!(n_near * 100 >= n_faults * 98, "{n_near} of {n_faults}");
 }
 
 #[test]
@@ -304,7 +304,7 @@ fn phases_of_real_fault_records_are_found() {
 #[test]
 fn windows_of_real_fault_records_start_at_the_fault() {
     let Some(data) = data() else { return };
-    // Where the waveforms first leave their course, read off the samples.
+    // The first by the record's own trigger, the second read off the samples (the current of phase C leaves its course).
     let cases = [
         ("rtds-mpei/rtds_case01_690.cfg", 0.147, 0.001, 50.0),
         ("tshort/1991-ascii-sel.cfg", 49.0 / 960.0, 0.002, 60.0),

@@ -5,9 +5,6 @@ use super::resample::resample;
 /// Share of the threshold down to which the start of a change is followed back.
 const ONSET_SHARE: f64 = 1.0 / 3.0;
 
-/// The same as a share of the largest change of the record; the larger of the two levels holds.
-const ONSET_SHARE_OF_LARGEST: f64 = 0.03;
-
 /// Changes smaller than this share of the largest one of the record are not the fault (a swing of the load before it, say).
 const SHARE_OF_LARGEST: f64 = 0.2;
 
@@ -43,7 +40,7 @@ pub fn first_change(groups: &[&[Vec<f64>]], cycle: f64, threshold: f64) -> Optio
         }
     }
     let largest = change.iter().copied().fold(0.0, f64::max);
-    let onset_level = (threshold * ONSET_SHARE).max(ONSET_SHARE_OF_LARGEST * largest);
+    let visible = threshold * ONSET_SHARE;
     let threshold = threshold.max(SHARE_OF_LARGEST * largest);
     let quarter = (lag / 4).max(2);
     let lasts = |at: usize| {
@@ -52,7 +49,11 @@ pub fn first_change(groups: &[&[Vec<f64>]], cycle: f64, threshold: f64) -> Optio
         2 * n_above >= after.len()
     };
     let found = (0..n_compared).find(|&at| change[at] > threshold && lasts(at))?;
-    let earliest = found.saturating_sub(quarter);
+    // A fault that begins near a zero of its wave grows for a while before it is large: follow it back as far as it
+    // stands out from the unrest of the cycle before.
+    let earliest = found.saturating_sub(2 * quarter);
+    let calm = &change[earliest.saturating_sub(lag)..earliest];
+    let onset_level = calm.iter().copied().fold(visible, f64::max);
     let onset = (earliest..found)
         .rev()
         .take_while(|&at| change[at] > onset_level)
