@@ -3,8 +3,10 @@
 use std::fs::File;
 use std::path::PathBuf;
 
+use atomscope::features::FeatureRecipe;
 use atomscope::features::eeg::{EegExtractor, EegRecipe};
 use atomscope::features::filter::{FilterDesign, Passband, Prototype};
+use atomscope::records::{ReadOptions, open_with};
 use ndarray::{Array1, Array2};
 use ndarray_npy::{NpzReader, ReadableElement};
 
@@ -100,5 +102,34 @@ fn filtered_frame_and_its_features_equal_the_reference() {
             closest(*found, *expected, 1e-9),
             "{found} instead of {expected}"
         );
+    }
+}
+
+#[test]
+fn whole_recordings_give_the_reference_features() {
+    let Some(mut file) = reference() else { return };
+    let data = PathBuf::from(std::env::var_os("ATOMSCOPE_DATA").expect("it was set"));
+    let recipe = FeatureRecipe::Eeg(EegRecipe::as_published());
+    let options = ReadOptions {
+        rate_hz: Some(RATE_HZ),
+        ..ReadOptions::default()
+    };
+    for subject in ["h01", "s01"] {
+        let expected: Array2<f64> = array(&mut file, subject);
+        let path = data.join(format!("schizophrenia-eeg/{subject}.mat"));
+        let record = open_with(&path, &options).expect("a MAT file");
+        let found = recipe
+            .extract(&record, &mut |_| true)
+            .expect("19 channels at one rate");
+        assert_eq!(found.samples.len(), expected.ncols());
+        for (sample, column) in found.samples.iter().zip(expected.columns()) {
+            assert_eq!(sample.values.len(), column.len());
+            for (found, expected) in sample.values.iter().zip(column) {
+                assert!(
+                    closest(*found, *expected, 1e-9),
+                    "{found} instead of {expected}"
+                );
+            }
+        }
     }
 }

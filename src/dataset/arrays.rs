@@ -8,7 +8,7 @@ use super::labels::number_name;
 use super::table::MAX_CLASSES;
 use super::{DatasetError, Layout, Place};
 use crate::features::Problem;
-use crate::records::Record;
+use crate::records::{Format, Record};
 
 /// Which arrays of a file hold what.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,15 +48,17 @@ pub struct ArrayChoice {
 
 impl ArrayChoice {
     /// The likely meaning of a file: a 3-D array is pages of classes; a matrix beside a vector of its length is
-    /// labelled. A square number of features of pages is taken for pictures.
+    /// labelled. A square number of features of pages is taken for pictures, in MATLAB's order if the file is MATLAB's.
     pub fn guess(record: &Record) -> Option<Self> {
         let of_rank = |rank: usize| record.arrays.iter().find(|a| a.shape.len() == rank);
+        let is_matlab = matches!(record.format, Format::Mat4 | Format::Mat5 | Format::Mat73);
         if let Some(pages) = of_rank(3) {
             let side = (pages.shape[0] as f64).sqrt().round() as usize;
             let layout = if side > 1 && side.checked_mul(side) == Some(pages.shape[0]) {
                 Layout::Image {
                     n_rows: side,
                     n_columns: side,
+                    by_columns: is_matlab,
                 }
             } else {
                 Layout::Plain
@@ -317,7 +319,7 @@ fn sorted_labels(labels: &[f64], name: &str) -> Result<Vec<f64>, DatasetError> {
 mod tests {
     use super::*;
     use crate::dataset::Dataset;
-    use crate::records::{ArrayInfo, Format, Kind, MemorySamples, Source};
+    use crate::records::{ArrayInfo, Kind, MemorySamples, Source};
     use ndarray::{Array1, Array2, Array3};
     use std::path::Path;
     use std::sync::Arc;
@@ -370,7 +372,8 @@ mod tests {
             data.layout(),
             Layout::Image {
                 n_rows: 2,
-                n_columns: 2
+                n_columns: 2,
+                by_columns: true
             }
         );
         assert_eq!(data.origin(4).place, Place::Row(4));

@@ -118,6 +118,21 @@ impl Default for FaultRecipe {
     }
 }
 
+impl FaultRecipe {
+    /// The paper's form for records that were cut at the inception and show no cycle before it: the window starts at
+    /// the trigger, and the bases (peak values of one phase) must be known.
+    pub fn of_cut_records(voltage_v: f64, current_a: f64) -> Self {
+        Self {
+            inception: Inception::Trigger,
+            per_unit: PerUnit::Base {
+                voltage_v,
+                current_a,
+            },
+            ..Self::default()
+        }
+    }
+}
+
 /// Where the window of a record lies, for showing it before features are computed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FaultWindow {
@@ -266,13 +281,8 @@ impl FaultRecipe {
                     .join(", "),
             });
         };
-        let stated = record.grid.as_ref().and_then(|grid| grid.line_frequency_hz);
-        let nominal_hz = self
-            .nominal_hz
-            .or(stated)
-            .filter(|hz| hz.is_finite() && *hz > 0.0)
-            .ok_or(FeatureError::NoFrequency)?;
-        let signals = PhaseSignals::read(record, channels, nominal_hz)?;
+        let signals = PhaseSignals::read(record, channels, self.nominal_hz)?;
+        let nominal_hz = signals.nominal_hz;
         if signals.rate_hz < MIN_SAMPLES_PER_CYCLE * nominal_hz {
             return Err(FeatureError::TooCoarse {
                 rate_hz: signals.rate_hz,

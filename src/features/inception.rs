@@ -5,11 +5,15 @@ use super::resample::resample;
 /// Share of the threshold down to which the start of a change is followed back.
 const ONSET_SHARE: f64 = 1.0 / 3.0;
 
+/// Changes smaller than this share of the largest one of the record are not the fault (a swing of the load before it, say).
+const SHARE_OF_LARGEST: f64 = 0.2;
+
 /// Share of the largest current or voltage that counts as its normal size where the first cycle is nearly empty.
 const SMALLEST_SHARE: f64 = 0.05;
 
 /// First sample at which one of the signals differs from its value a cycle before by more than `threshold` times the
-/// normal amplitude of its group, and goes on to differ for half of the following quarter cycle.
+/// normal amplitude of its group (and by a fifth of the largest difference in the record), and goes on to differ for
+/// half of the following quarter cycle.
 ///
 /// `groups` holds signals of one quantity each (three voltages, three currents); `cycle` is the length of a cycle in
 /// samples and may be a fraction. Missing values never count as a change.
@@ -35,6 +39,9 @@ pub fn first_change(groups: &[&[Vec<f64>]], cycle: f64, threshold: f64) -> Optio
             }
         }
     }
+    let largest = change.iter().copied().fold(0.0, f64::max);
+    let visible = threshold * ONSET_SHARE;
+    let threshold = threshold.max(SHARE_OF_LARGEST * largest);
     let quarter = (lag / 4).max(2);
     let lasts = |at: usize| {
         let after = &change[at..n_compared.min(at + quarter)];
@@ -42,10 +49,14 @@ pub fn first_change(groups: &[&[Vec<f64>]], cycle: f64, threshold: f64) -> Optio
         2 * n_above >= after.len()
     };
     let found = (0..n_compared).find(|&at| change[at] > threshold && lasts(at))?;
-    let earliest = found.saturating_sub(quarter);
+    // A fault that begins near a zero of its wave grows for a while before it is large: follow it back as far as it
+    // stands out from the unrest of the cycle before.
+    let earliest = found.saturating_sub(2 * quarter);
+    let calm = &change[earliest.saturating_sub(lag)..earliest];
+    let onset_level = calm.iter().copied().fold(visible, f64::max);
     let onset = (earliest..found)
         .rev()
-        .take_while(|&at| change[at] > threshold * ONSET_SHARE)
+        .take_while(|&at| change[at] > onset_level)
         .last()
         .unwrap_or(found);
     Some(onset + lag)
@@ -98,6 +109,19 @@ mod tests {
         let voltages = three_phases(|_| 100.0, 83.7, 2000);
         let currents = three_phases(|t| 1.0 + 1e-5 * t as f64, 83.7, 2000);
         assert_eq!(first_change(&[&voltages, &currents], 83.7, 0.1), None);
+    }
+
+    #[test]
+    fn a_swing_of_the_load_before_the_fault_is_passed_over() {
+        let voltages = three_phases(|_| 100.0, 16.0, 480);
+        let load = |t: usize| if t < 40 { 1.0 } else { 1.3 };
+        let mut currents = three_phases(load, 16.0, 480);
+        let fault = three_phases(|_| 15.0, 16.0, 480);
+        for t in 200..480 {
+            currents[2][t] += fault[2][t];
+        }
+        let found = first_change(&[&voltages, &currents], 16.0, 0.1).expect("a large fault");
+        assert!((199usize..=202).contains(&found), "{found}");
     }
 
     #[test]

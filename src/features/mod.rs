@@ -113,12 +113,14 @@ pub enum Layout {
     /// A list without further order.
     #[default]
     Plain,
-    /// A picture, its rows one after the other.
+    /// A picture.
     Image {
         /// Rows of the picture.
         n_rows: usize,
         /// Columns of the picture.
         n_columns: usize,
+        /// Its columns lie one after the other, as MATLAB stores pictures; otherwise its rows do.
+        by_columns: bool,
     },
     /// Channels one after the other, each a run of values over time.
     Waveform {
@@ -141,7 +143,9 @@ impl Layout {
     pub fn n_features(&self) -> Option<usize> {
         match *self {
             Self::Plain => None,
-            Self::Image { n_rows, n_columns } => n_rows.checked_mul(n_columns),
+            Self::Image {
+                n_rows, n_columns, ..
+            } => n_rows.checked_mul(n_columns),
             Self::Waveform {
                 n_channels,
                 n_points,
@@ -370,4 +374,91 @@ pub enum FeatureError {
         /// Its own time.
         found_s: f64,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::eeg::{Band, ChannelChoice, EegMeasure};
+    use super::fault::{FaultForm, Inception, PerUnit};
+    use super::*;
+
+    #[test]
+    fn recipes_survive_saving_and_misspelt_settings_are_refused() {
+        let recipes = [
+            FeatureRecipe::Eeg(EegRecipe::default()),
+            FeatureRecipe::Fault(FaultRecipe::default()),
+        ];
+        for recipe in recipes {
+            assert_eq!(recipe.problems(), []);
+            let text = ron::to_string(&recipe).expect("plain data");
+            let read: FeatureRecipe = ron::from_str(&text).expect("its own text");
+            assert_eq!(read, recipe);
+            let misspelt = text
+                .replace("overlap", "overlop")
+                .replace("n_cycles", "cycles");
+            assert!(ron::from_str::<FeatureRecipe>(&misspelt).is_err());
+        }
+    }
+
+    #[test]
+    fn every_wrong_setting_is_named_with_its_value() {
+        let eeg = EegRecipe {
+            channels: ChannelChoice::Named(vec!["Cz".into(), "Cz".into()]),
+            frame_s: 0.0,
+            overlap: 1.0,
+            bands: vec![Band {
+                name: "odd".into(),
+                low_hz: 9.0,
+                high_hz: 8.0,
+            }],
+            measure: EegMeasure::Amplitude {
+                edge_margin_hz: -1.0,
+                order: 5,
+                ripple_db: f64::NAN,
+            },
+            logarithm: false,
+            frames_per_sample: 0,
+            max_peak_to_peak: Some(-3.0),
+        };
+        let fields = |problems: Vec<Problem>| -> Vec<&str> {
+            problems.iter().map(|problem| problem.field).collect()
+        };
+        let expected = [
+            "channels",
+            "frame_s",
+            "overlap",
+            "frames_per_sample",
+            "max_peak_to_peak",
+            "bands",
+            "edge_margin_hz",
+            "order",
+            "ripple_db",
+        ];
+        assert_eq!(fields(eeg.problems()), expected);
+        assert_eq!(
+            eeg.problems()[5].message,
+            "band odd must rise from 0 Hz or more, but goes from 9 to 8 Hz"
+        );
+        let fault = FaultRecipe {
+            nominal_hz: Some(0.0),
+            inception: Inception::At { time_s: -1.0 },
+            n_cycles: 0,
+            per_unit: PerUnit::Base {
+                voltage_v: 0.0,
+                current_a: 1.0,
+            },
+            form: FaultForm::Phasors {
+                highest_harmonic: 99,
+            },
+            ..FaultRecipe::default()
+        };
+        let expected = [
+            "nominal_hz",
+            "time_s",
+            "n_cycles",
+            "per_unit",
+            "highest_harmonic",
+        ];
+        assert_eq!(fields(fault.problems()), expected);
+    }
 }

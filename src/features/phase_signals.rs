@@ -1,10 +1,23 @@
 //! The six signals of a fault record on one uniform time axis, in primary volts and amperes.
 
-use super::FeatureError;
+use super::resample::resample;
+use super::{FeatureError, is_positive};
 use crate::records::{Channel, Record, TimeAxis};
 
 /// How much longer than the record the uniform axis may be, where the record changes its rate.
 const MAX_GROWTH: usize = 4;
+
+/// The longest time between the channels of one sample that is believed.
+const MAX_SKEW_S: f64 = 0.02;
+
+/// The frequencies of the world's grids, the slower first.
+const USUAL_HZ: [f64; 2] = [50.0, 60.0];
+
+/// One frequency fits clearly better than the other if its error is smaller by this factor,
+const CLEARLY: f64 = 0.1;
+
+/// and the error of the other is visible at all.
+const VISIBLE_ERROR: f64 = 0.01;
 
 /// Three voltages and three currents, uniformly sampled.
 pub(super) struct PhaseSignals {
@@ -29,7 +42,7 @@ impl PhaseSignals {
     pub(super) fn read(
         record: &Record,
         channels: [usize; 6],
-        nominal_hz: f64,
+        given_hz: Option<f64>,
     ) -> Result<Self, FeatureError> {
         let known: Vec<&Channel> = channels
             .iter()
@@ -38,7 +51,7 @@ impl PhaseSignals {
         let mut signals = Self {
             rate_hz: 0.0,
             start_s: 0.0,
-            nominal_hz,
+            nominal_hz: 0.0,
             values: Default::default(),
             skews_s: [0.0; 6],
             names: Default::default(),
@@ -47,12 +60,9 @@ impl PhaseSignals {
         for (place, channel) in known.iter().enumerate() {
             signals.names[place].clone_from(&channel.name);
             let skew_s = channel.grid.as_ref().map_or(0.0, |grid| grid.skew_s);
-            // A skew of more than a cycle is a mistake of the file.
-            signals.skews_s[place] = if skew_s.abs() <= 1.0 / nominal_hz {
-                skew_s
-            } else {
-                0.0
-            };
+            // A longer skew is a mistake of the file.
+            let is_likely = skew_s.abs() <= MAX_SKEW_S;
+            signals.skews_s[place] = if is_likely { skew_s } else { 0.0 };
         }
         match &record.time_axis {
             TimeAxis::Sections(sections) if sections.len() == 1 => {
@@ -75,7 +85,71 @@ impl PhaseSignals {
             let factor = channel.unit.in_base * to_primary;
             values.iter_mut().for_each(|value| *value *= factor);
         }
+        let stated_hz = record.grid.as_ref().and_then(|grid| grid.line_frequency_hz);
+        signals.settle_frequency(given_hz, stated_hz)?;
         Ok(signals)
+    }
+
+    /// The nominal frequency: the one given; else the one stated, unless the voltages clearly repeat at the other of
+    /// 50 and 60 Hz (files do state it wrongly); without either the one at which they repeat.
+    fn settle_frequency(
+        &mut self,
+        given_hz: Option<f64>,
+        stated_hz: Option<f64>,
+    ) -> Result<(), FeatureError> {
+        if let Some(given_hz) = given_hz {
+            self.nominal_hz = given_hz;
+            return Ok(());
+        }
+        let stated_hz = stated_hz.filter(|hz| is_positive(*hz));
+        let errors = USUAL_HZ.map(|hz| self.repeat_error(hz));
+        let clear = |found: Option<f64>, other: Option<f64>| {
+            found
+                .zip(other)
+                .is_some_and(|(f, o)| f < CLEARLY * o && o > VISIBLE_ERROR)
+        };
+        let measured_hz = match errors {
+            [fifty, sixty] if clear(fifty, sixty) => Some(USUAL_HZ[0]),
+            [fifty, sixty] if clear(sixty, fifty) => Some(USUAL_HZ[1]),
+            _ => None,
+        };
+        match (stated_hz, measured_hz) {
+            (Some(stated), Some(measured)) if USUAL_HZ.contains(&stated) && stated != measured => {
+                self.notes.push(format!(
+                    "the record states {stated} Hz, but its voltages repeat at {measured} Hz, which was used: give the frequency if that is wrong"
+                ));
+                self.nominal_hz = measured;
+            }
+            (Some(stated), _) => self.nominal_hz = stated,
+            (None, Some(measured)) => {
+                self.notes.push(format!(
+                    "the record states no frequency; its voltages repeat at {measured} Hz, which was used"
+                ));
+                self.nominal_hz = measured;
+            }
+            (None, None) => return Err(FeatureError::NoFrequency),
+        }
+        Ok(())
+    }
+
+    /// How much the second cycle of the voltages differs from the first at a frequency: mean square, relative.
+    fn repeat_error(&self, nominal_hz: f64) -> Option<f64> {
+        let longest = (self.rate_hz / USUAL_HZ[0]).ceil();
+        let n_compared = longest as usize;
+        let cycle = self.rate_hz / nominal_hz;
+        let (mut error, mut power) = (0.0, 0.0);
+        for values in &self.values[..3] {
+            let now = values.get(n_compared..n_compared.checked_mul(2)?)?;
+            let before = resample(values, longest - cycle, 1.0, n_compared)?;
+            error += now
+                .iter()
+                .zip(before)
+                .map(|(x, y)| (x - y) * (x - y))
+                .sum::<f64>();
+            power += now.iter().map(|x| x * x).sum::<f64>();
+        }
+        let relative = error / power;
+        relative.is_finite().then_some(relative)
     }
 
     /// Time of a sample.

@@ -141,6 +141,42 @@ fn a_steady_record_is_taken_or_left_out_as_asked() {
 }
 
 #[test]
+fn a_frequency_that_the_record_does_not_state_or_states_wrongly_is_seen() {
+    for stated in [None, Some(0.0), Some(60.0)] {
+        let mut odd = record(10_000.0, true);
+        odd.grid = stated.map(|hz| GridFacts {
+            line_frequency_hz: Some(hz),
+            ..GridFacts::default()
+        });
+        let found = FaultRecipe::default().extract(&odd).expect("50 Hz is seen");
+        assert!((found.samples[0].duration_s - 0.02).abs() < 1e-12);
+        assert!(
+            found.notes[0].contains("repeat at 50 Hz"),
+            "{:?}",
+            found.notes
+        );
+    }
+    let given = FaultRecipe {
+        nominal_hz: Some(60.0),
+        ..FaultRecipe::default()
+    };
+    let window = given.window(&record(10_000.0, true)).expect("believed");
+    assert!((window.duration_s - 1.0 / 60.0).abs() < 1e-12);
+    let mut flat = record(10_000.0, true);
+    flat.grid = None;
+    let zeros = flat
+        .channels
+        .iter()
+        .map(|c| (c.clone(), vec![0.0; 2000]))
+        .collect();
+    let flat = Record::in_memory(Format::Simulated, Kind::FaultRecord, "flat", zeros);
+    assert!(matches!(
+        FaultRecipe::default().extract(&flat),
+        Err(FeatureError::NoFrequency)
+    ));
+}
+
+#[test]
 fn the_trigger_of_the_record_can_start_the_window() {
     let mut triggered = record(10_000.0, true);
     let recipe = FaultRecipe {
