@@ -107,6 +107,28 @@ struct Work {
     spot: SpotWork,
 }
 
+impl Work {
+    /// Scratch memory with room for the largest step, so that no later one allocates.
+    fn new(settings: &LearnerSettings, n_atoms: usize) -> Self {
+        let most = settings.most_moving();
+        let capacity = settings.budget + most;
+        let coder = SparseCoder::new(settings.pursuit, settings.sparsity, settings.error_limit);
+        let codes = SparseCodes::new(settings.sparsity, settings.batch_size);
+        let mut work = Self {
+            view: BlockView::new(coder, codes),
+            codes: SparseCodes::new(settings.sparsity, most),
+            accepted: Vec::with_capacity(settings.batch_size),
+            leaving: Vec::with_capacity(most),
+            ..Self::default()
+        };
+        work.inner_products.reshape(n_atoms, most);
+        work.kernel.reshape(most, most);
+        work.columns.reshape(capacity, most);
+        work.recursion.reserve(n_atoms, most);
+        work
+    }
+}
+
 impl Krls {
     /// A dictionary whose atoms are the start samples: W = I, Λ = I, Ξ = γ I.
     pub(super) fn start(settings: &LearnerSettings, start: &Samples) -> Self {
@@ -168,13 +190,7 @@ impl Krls {
 
     /// Goes on with a saved profile.
     pub(super) fn resume(settings: &LearnerSettings, profile: KrlsProfile) -> Self {
-        let coder = SparseCoder::new(settings.pursuit, settings.sparsity, settings.error_limit);
-        let codes = SparseCodes::new(settings.sparsity, settings.batch_size);
-        let work = Work {
-            view: BlockView::new(coder, codes.clone()),
-            codes,
-            ..Work::default()
-        };
+        let work = Work::new(settings, profile.dictionary.n_atoms());
         Self { profile, work }
     }
 

@@ -259,7 +259,12 @@ impl Learner for Margin {
             .settings
             .forgetting
             .factor(progress.round, progress.n_rounds);
-        report.clear(factor, self.classes.len(), self.settings.n_atoms);
+        report.clear(
+            factor,
+            self.classes.len(),
+            self.settings.n_atoms,
+            self.settings.most_moving(),
+        );
         let work = &mut self.work;
         stream.take_round(progress, self.settings.batch_size, &mut work.round);
         work.block.clear();

@@ -25,6 +25,13 @@ pub(super) struct Recursion {
 }
 
 impl Recursion {
+    /// Makes room for blocks of `most` samples.
+    pub(super) fn reserve(&mut self, n_atoms: usize, most: usize) {
+        self.gains.reshape(n_atoms, most);
+        self.errors.reshape(n_atoms, most);
+        self.energies.reshape(most, most);
+    }
+
     /// `gains` ← `matrix` · w for sparse codes w, each column multiplied by `weight(j)`.
     pub(super) fn gains_by_product(
         &mut self,

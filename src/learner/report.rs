@@ -105,10 +105,13 @@ pub struct ClassReport {
 }
 
 impl ClassReport {
-    pub(super) fn clear(&mut self, n_atoms: usize) {
+    fn clear(&mut self, n_atoms: usize, most_samples: usize) {
         self.admitted.clear();
+        self.admitted.reserve(most_samples);
         self.rejected.clear();
+        self.rejected.reserve(most_samples);
         self.removed.clear();
+        self.removed.reserve(most_samples);
         self.normalised = false;
         self.atom_use.clear();
         self.atom_use.resize(n_atoms, 0);
@@ -130,12 +133,19 @@ pub struct StepReport {
 }
 
 impl StepReport {
-    pub(super) fn clear(&mut self, forgetting_factor: f64, n_classes: usize, n_atoms: usize) {
+    /// Begins the report of a step in which at most `most_samples` per class come or go.
+    pub(super) fn clear(
+        &mut self,
+        forgetting_factor: f64,
+        n_classes: usize,
+        n_atoms: usize,
+        most_samples: usize,
+    ) {
         self.forgetting_factor = forgetting_factor;
         self.prequential = None;
         self.classes.resize_with(n_classes, ClassReport::default);
         for class in &mut self.classes {
-            class.clear(n_atoms);
+            class.clear(n_atoms, most_samples);
         }
     }
 }

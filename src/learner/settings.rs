@@ -217,6 +217,15 @@ impl LearnerSettings {
         }
     }
 
+    /// The most samples of a class that can come or go in one step.
+    pub(super) fn most_moving(&self) -> usize {
+        let headroom = match self.algorithm {
+            Algorithm::Krls { headroom, .. } => headroom,
+            _ => 0,
+        };
+        self.batch_size + headroom
+    }
+
     /// Everything that is wrong, as (field, reason).
     pub fn problems(&self) -> Vec<(&'static str, String)> {
         let mut problems = Vec::new();

@@ -68,7 +68,12 @@ impl<L: ClassLearner> Learner for SideBySide<L> {
             .settings
             .forgetting
             .factor(progress.round, progress.n_rounds);
-        report.clear(factor, self.learners.len(), self.settings.n_atoms);
+        report.clear(
+            factor,
+            self.learners.len(),
+            self.settings.n_atoms,
+            self.settings.most_moving(),
+        );
         stream.take_round(progress, self.settings.batch_size, &mut self.round);
         // All mini-batches are checked before any dictionary changes.
         for (batch, samples) in self.batches.iter_mut().zip(&self.round) {
