@@ -58,43 +58,31 @@ impl Growing {
         matches!(self, Self::Projection { .. })
     }
 
-    /// The verdict on a sample from `inner_products` = (k_j with every kept sample, K_jj),
-    /// its code's residual and its distance² to the span; those not needed are ignored.
+    /// The verdict on a sample from its largest squared coherence max k_j²/(σ K_jj), its
+    /// r²/σ and its δ/σ; those that the criterion does not need are ignored.
     pub(super) fn verdict(
         &self,
         self_kernel: f64,
-        inner_products: impl Iterator<Item = (f64, f64)>,
-        residual: f64,
-        distance: f64,
+        squared_coherence: f64,
+        residual_share: f64,
+        distance_share: f64,
     ) -> Result<(), Rejection> {
         let (measure, threshold, rejection): (f64, f64, fn(f64) -> Rejection) = match *self {
             Self::Always => return Ok(()),
             Self::Coherence { threshold } => {
-                let largest = inner_products
-                    .filter(|&(_, kept)| kept > 0.0)
-                    .map(|(k, kept)| k * k / kept)
-                    .fold(0.0, f64::max);
-                (
-                    (largest / self_kernel).sqrt(),
-                    threshold,
-                    Rejection::Coherent,
-                )
+                (squared_coherence.sqrt(), threshold, Rejection::Coherent)
             }
-            Self::Representation { threshold } => (
-                1.0 - residual / self_kernel,
-                threshold,
-                Rejection::Represented,
-            ),
+            Self::Representation { threshold } => {
+                (1.0 - residual_share, threshold, Rejection::Represented)
+            }
             Self::RepresentationAsPublished { threshold } => (
-                1.0 - residual / self_kernel.sqrt(),
+                1.0 - residual_share * self_kernel.sqrt(),
                 threshold,
                 Rejection::Represented,
             ),
-            Self::Projection { threshold } => (
-                1.0 - distance / self_kernel,
-                threshold,
-                Rejection::Projected,
-            ),
+            Self::Projection { threshold } => {
+                (1.0 - distance_share, threshold, Rejection::Projected)
+            }
         };
         if measure < threshold {
             Ok(())

@@ -12,8 +12,9 @@ use serde::{Deserialize, Serialize};
 use crate::math::{Cholesky, Matrix, Write, add_scaled, dot, product, vectorised};
 
 use super::dictionary::{BlockView, Dictionary};
+use super::growing::Growing;
 use super::pruning::{Pruning, Ranking, add_outer_product};
-use super::recursion::{Recursion, add_combination, sparse_dot};
+use super::recursion::{Recursion, set_combination, sparse_dot};
 use super::report::{ClassReport, Rejection, Removal, Repair};
 use super::ridge::factor_guarded;
 use super::samples::Samples;
@@ -80,6 +81,8 @@ pub(super) struct Krls {
 struct Work {
     view: BlockView,
     block_kernel: Matrix,
+    /// Largest squared coherence of each sample of the mini-batch with a kept one.
+    coherences: Vec<f64>,
     /// Positions in the mini-batch that are admitted.
     accepted: Vec<usize>,
     /// Their codes, inner products and kernel matrix.
@@ -312,20 +315,20 @@ impl Krls {
                 .dictionary
                 .measure_distances(batch, &mut work.view);
         }
+        if matches!(growing, Growing::Coherence { .. }) {
+            measure_coherence(&work.view.kernel_rows, kept, batch, &mut work.coherences);
+        }
         for i in 0..batch.len() {
             if batch.is_zero(i) {
                 report.rejected.push((batch.index()[i], Rejection::Zero));
                 continue;
             }
-            let view = &work.view;
-            let inner_products =
-                (0..kept.len()).map(|j| (view.kernel_rows[(i, j)], kept.self_kernel()[j]));
-            let distance = view.distances.get(i).copied().unwrap_or(0.0);
+            let self_kernel = batch.self_kernel()[i];
             let verdict = growing.verdict(
-                batch.self_kernel()[i],
-                inner_products,
-                view.residuals[i],
-                distance,
+                self_kernel,
+                work.coherences.get(i).copied().unwrap_or(0.0),
+                work.view.residuals[i] / self_kernel,
+                work.view.distances.get(i).copied().unwrap_or(0.0) / self_kernel,
             );
             match verdict {
                 Ok(()) => work.accepted.push(i),
@@ -411,8 +414,7 @@ impl Krls {
         vectorised(|| {
             for j in 0..work.codes.len() {
                 let vector = &mut work.vector;
-                vector.fill(0.0);
-                add_combination(vector, precision, &work.codes, j, 1.0);
+                set_combination(vector, precision, &work.codes, j, 1.0);
                 let scale = 1.0 / (1.0 + sparse_dot(&work.codes, j, vector)).sqrt();
                 vector.iter_mut().for_each(|value| *value *= scale);
                 add_outer(precision, vector, -1.0);
@@ -425,11 +427,17 @@ impl Krls {
         let (profile, work) = (&mut self.profile, &self.work);
         let (old, new) = (profile.entered.len(), work.accepted.len());
         profile.kept_gram.resize(old + new, old + new);
+        for j in 0..old {
+            let values = work.view.kernel_rows.col(j);
+            let rows = &mut profile.kept_gram.col_mut(j)[old..];
+            for (row, &i) in rows.iter_mut().zip(&work.accepted) {
+                *row = values[i];
+            }
+        }
         for (k, &i) in work.accepted.iter().enumerate() {
-            for j in 0..old {
-                let value = work.view.kernel_rows[(i, j)];
-                profile.kept_gram[(old + k, j)] = value;
-                profile.kept_gram[(j, old + k)] = value;
+            let column = profile.kept_gram.col_mut(old + k);
+            for (j, value) in column[..old].iter_mut().enumerate() {
+                *value = work.view.kernel_rows[(i, j)];
             }
             profile.kept_gram.col_mut(old + k)[old..].copy_from_slice(work.kernel.col(k));
             profile.dictionary.kept.push_from(batch, i);
@@ -450,9 +458,7 @@ impl Krls {
         let (codes, precision) = (&profile.codes, &profile.code_precision);
         vectorised(|| {
             for (j, &weight) in profile.sample_weights.iter().enumerate() {
-                let column = coefficients.col_mut(j);
-                column.fill(0.0);
-                add_combination(column, precision, codes, j, weight);
+                set_combination(coefficients.col_mut(j), precision, codes, j, weight);
             }
         });
     }
@@ -551,8 +557,7 @@ impl Krls {
             }
             let weight = profile.sample_weights[j];
             let slack = vectorised(|| {
-                work.vector.fill(0.0);
-                add_combination(&mut work.vector, &work.precision, &profile.codes, j, 1.0);
+                set_combination(&mut work.vector, &work.precision, &profile.codes, j, 1.0);
                 1.0 - weight * sparse_dot(&profile.codes, j, &work.vector)
             });
             let rows_stay = profile.codes.pairs(j).all(|(atom, value)| {
@@ -576,8 +581,7 @@ impl Krls {
         }
     }
 
-    /// Takes the effect of the leaving samples out of C and Ψ, Eq. (eqPhi_h), and moves
-    /// them to the end of the profile.
+    /// Takes the effect of the leaving samples out of C and Ψ, Eq. (eqPhi_h).
     fn remove_leaving(&mut self) {
         let (profile, work) = (&mut self.profile, &mut self.work);
         let n = work.leaving.len();
@@ -618,39 +622,28 @@ impl Krls {
         work.recursion
             .update(&mut profile.dictionary.atom_gram, false);
         std::mem::swap(&mut profile.code_precision, &mut work.precision);
-        self.move_leaving_to_end();
     }
 
-    fn move_leaving_to_end(&mut self) {
-        let leaving = &mut self.work.leaving;
-        leaving.sort_unstable_by_key(|&(j, _)| std::cmp::Reverse(j));
-        let mut last = self.profile.entered.len();
-        for (j, _) in leaving {
-            last -= 1;
-            self.profile.swap(*j, last);
-        }
-    }
-
-    /// Forgets the leaving samples, which stand at the end of the profile.
+    /// Forgets the leaving samples; the last ones take their places.
     fn drop_leaving(&mut self, report: &mut ClassReport) {
-        let count = self.work.leaving.len();
-        let keep = self.n_kept() - count;
-        // The highest position was moved to the very end.
-        for (k, &(_, reason)) in self.work.leaving.iter().enumerate() {
-            let at = self.n_kept() - 1 - k;
-            let index = self.profile.dictionary.kept.index()[at];
+        let (profile, work) = (&mut self.profile, &mut self.work);
+        work.leaving
+            .sort_unstable_by_key(|&(j, _)| std::cmp::Reverse(j));
+        let mut last = profile.entered.len();
+        for &(j, reason) in &work.leaving {
+            let index = profile.dictionary.kept.index()[j];
             report.removed.push((index, reason));
+            last -= 1;
+            profile.move_to(last, j);
         }
-        if let Some(mut span) = self.profile.dictionary.span.take() {
-            let sound = span.shrink(count, &mut self.work.shrink);
-            self.profile.truncate(keep);
-            if !sound {
-                self.rebuild_span(&mut span);
-            }
-            self.profile.dictionary.span = Some(span);
-        } else {
-            self.profile.truncate(keep);
+        profile.truncate(last);
+        let Some(mut span) = self.profile.dictionary.span.take() else {
+            return;
+        };
+        if !span.shrink(self.work.leaving.len(), &mut self.work.shrink) {
+            self.rebuild_span(&mut span);
         }
+        self.profile.dictionary.span = Some(span);
     }
 
     /// The budget is a promise: the samples that entered first go although the conditions
@@ -666,7 +659,6 @@ impl Krls {
             }
             work.leaving.push((j, Removal::Forced));
         }
-        self.move_leaving_to_end();
         self.drop_leaving(report);
         self.rebuild_precision(true, report);
         self.take_coefficients();
@@ -839,16 +831,16 @@ impl Krls {
 }
 
 impl KrlsProfile {
-    /// Exchanges the places of two kept samples.
-    fn swap(&mut self, a: usize, b: usize) {
-        self.dictionary.kept.swap(a, b);
-        self.dictionary.coefficients.swap_cols(a, b);
-        self.kept_gram.swap_symmetric(a, b);
-        self.codes.swap(a, b);
-        self.sample_weights.swap(a, b);
-        self.entered.swap(a, b);
+    /// Puts the sample at the end, `last`, in the place of the one at `to`, which is forgotten.
+    /// (P needs the forgotten one for a moment longer: there they change places.)
+    fn move_to(&mut self, last: usize, to: usize) {
+        self.dictionary.kept.swap(last, to);
+        self.kept_gram.copy_symmetric(last, to);
+        self.codes.swap(last, to);
+        self.sample_weights.swap(last, to);
+        self.entered.swap(last, to);
         if let Some(span) = &mut self.dictionary.span {
-            span.swap(a, b);
+            span.swap(last, to);
         }
     }
 
@@ -891,6 +883,29 @@ pub(super) fn note_use(view: &BlockView, batch: &Samples, report: &mut ClassRepo
     } else {
         0.0
     };
+}
+
+/// max_j k_j²/(σ K_jj) of every sample of a mini-batch, Eq. (eqCoh) squared.
+fn measure_coherence(
+    kernel_rows: &Matrix,
+    kept: &Samples,
+    batch: &Samples,
+    coherences: &mut Vec<f64>,
+) {
+    coherences.clear();
+    coherences.resize(batch.len(), 0.0);
+    vectorised(|| {
+        for (j, &own) in kept.self_kernel().iter().enumerate() {
+            let scale = if own > 0.0 { 1.0 / own } else { 0.0 };
+            for (largest, k) in coherences.iter_mut().zip(kernel_rows.col(j)) {
+                let value = k * k * scale;
+                *largest = if value > *largest { value } else { *largest };
+            }
+        }
+    });
+    for (coherence, own) in coherences.iter_mut().zip(batch.self_kernel()) {
+        *coherence /= own;
+    }
 }
 
 /// Published: accepted codes must be linearly independent; later dependent ones are dropped.

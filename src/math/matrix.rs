@@ -87,14 +87,15 @@ impl Matrix {
         if self.data.len() < wanted {
             self.data.resize(wanted, 0.0);
         }
-        for j in 0..cols {
-            let from = if j < self.cols {
-                self.rows.min(rows)
-            } else {
-                0
-            };
+        if rows > self.rows {
+            for j in 0..cols.min(self.cols) {
+                let start = j * self.stride;
+                self.data[start + self.rows..start + rows].fill(0.0);
+            }
+        }
+        for j in self.cols..cols {
             let start = j * self.stride;
-            self.data[start + from..start + rows].fill(0.0);
+            self.data[start..start + rows].fill(0.0);
         }
         self.rows = rows;
         self.cols = cols;
@@ -114,8 +115,12 @@ impl Matrix {
     pub fn copy_from(&mut self, other: View<'_>) {
         self.reshape(other.rows(), other.cols());
         for j in 0..other.cols() {
-            for i in 0..other.rows() {
-                self[(i, j)] = other.at(i, j);
+            if other.transposed {
+                for i in 0..other.rows() {
+                    self[(i, j)] = other.at(i, j);
+                }
+            } else {
+                self.col_mut(j).copy_from_slice(other.col(j));
             }
         }
     }
@@ -161,11 +166,14 @@ impl Matrix {
 
     /// Makes a square matrix symmetric by averaging it with its transpose.
     pub fn symmetrise(&mut self) {
-        for j in 0..self.cols {
-            for i in 0..j {
-                let mean = 0.5 * (self[(i, j)] + self[(j, i)]);
-                self[(i, j)] = mean;
-                self[(j, i)] = mean;
+        let stride = self.stride;
+        for j in 1..self.cols {
+            let (left, right) = self.data.split_at_mut(j * stride);
+            let column = &mut right[..j];
+            for (value, across) in column.iter_mut().zip(left.chunks_exact_mut(stride)) {
+                let mean = 0.5 * (*value + across[j]);
+                *value = mean;
+                across[j] = mean;
             }
         }
     }
@@ -181,6 +189,18 @@ impl Matrix {
         low_col.swap_with_slice(&mut right[..self.rows]);
         for j in 0..self.cols {
             self.data.swap(j * self.stride + a, j * self.stride + b);
+        }
+    }
+
+    /// Overwrites row and column `to` of a symmetric matrix with row and column `from`.
+    pub fn copy_symmetric(&mut self, from: usize, to: usize) {
+        if from == to {
+            return;
+        }
+        self.copy_col(from, to);
+        let stride = self.stride;
+        for column in self.data.chunks_exact_mut(stride).take(self.cols) {
+            column[to] = column[from];
         }
     }
 
@@ -473,6 +493,19 @@ mod tests {
         for i in 0..4 {
             for j in 0..4 {
                 assert_eq!(swapped[(i, j)], original[(place(i), place(j))]);
+            }
+        }
+    }
+
+    #[test]
+    fn copying_overwrites_row_and_column_alike() {
+        let original = Matrix::from_fn(4, 4, |i, j| (i + j) as f64 + ((i * j) as f64).sqrt());
+        let mut copied = original.clone();
+        copied.copy_symmetric(3, 1);
+        let place = |i: usize| [0, 3, 2, 3][i];
+        for i in 0..4 {
+            for j in 0..4 {
+                assert_eq!(copied[(i, j)], original[(place(i), place(j))]);
             }
         }
     }

@@ -1,0 +1,54 @@
+//! How the cost of a mini-batch grows with every size, one size at a time.
+
+use atomscope::learner::LearnerSettings;
+
+use crate::workload::{Running, Sizes, best_of, samples};
+
+pub(crate) fn print_tables() {
+    let usual = Sizes::paper(256);
+    let at = |change: &dyn Fn(&mut Sizes)| {
+        let mut sizes = usual;
+        change(&mut sizes);
+        sizes
+    };
+    println!(
+        "| L_max | N | Q | M | paper (µs) | evidence-preserving (µs) |\n|---|---|---|---|---|---|"
+    );
+    for budget in [100, 200, 500, 1000, 2000, 5000] {
+        print_row(at(&|s| s.budget = budget));
+    }
+    for n_features in [16, 64, 1024, 4096] {
+        print_row(at(&|s| s.n_features = n_features));
+    }
+    for n_atoms in [10, 60, 100, 200] {
+        print_row(at(&|s| {
+            s.n_atoms = n_atoms;
+            s.budget = s.budget.max(2 * n_atoms);
+        }));
+    }
+    for batch_size in [1, 3, 30, 100] {
+        print_row(at(&|s| s.batch_size = batch_size));
+    }
+}
+
+fn print_row(sizes: Sizes) {
+    let samples = samples(
+        &sizes,
+        2 * (sizes.budget + sizes.batch_size) + sizes.n_atoms,
+    );
+    let time = |preset: LearnerSettings| {
+        let settings = sizes.settings(preset);
+        let mut running = Running::settled(&settings, &sizes, &samples);
+        1e6 * best_of(8, 2, &mut [&mut || running.step()])[0]
+    };
+    let paper = time(LearnerSettings::paper_text());
+    let evidence = time(LearnerSettings::evidence_preserving());
+    let Sizes {
+        n_features,
+        budget,
+        n_atoms,
+        batch_size,
+        ..
+    } = sizes;
+    println!("| {budget} | {n_features} | {n_atoms} | {batch_size} | {paper:.0} | {evidence:.0} |");
+}

@@ -1,0 +1,27 @@
+//! How long a mini-batch and a classification take, as a ratio to their bare matrix
+//! products in the same run. `cargo bench` prints the tables of the README; with
+//! `cargo bench -- growth` also how the cost grows with every size.
+
+mod classify;
+mod growth;
+mod step;
+mod workload;
+
+use criterion::Criterion;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    if arguments.iter().any(|argument| argument == "--test") {
+        // `cargo test --benches` only wants to know that the benches run.
+        return;
+    }
+    if arguments.iter().any(|argument| argument == "growth") {
+        growth::print_tables();
+        return;
+    }
+    step::print_table();
+    classify::print_table();
+    let mut criterion = Criterion::default().configure_from_args();
+    step::bench(&mut criterion);
+    criterion.final_summary();
+}
