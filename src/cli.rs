@@ -1,5 +1,6 @@
 //! The program in the terminal: subcommands, their arguments and exit codes.
 
+mod demo;
 mod info;
 
 use std::io::{self, Write};
@@ -40,7 +41,7 @@ pub fn run() -> ExitCode {
     // Wrong usage prints the usage and ends the process with code 2.
     let arguments = Arguments::parse();
     let outcome = match arguments.command {
-        None => Ok(ExitCode::SUCCESS),
+        None => run_demo(),
         Some(Command::Info {
             files,
             json,
@@ -66,5 +67,19 @@ pub fn run() -> ExitCode {
             drop(told);
             ExitCode::FAILURE
         }
+    }
+}
+
+/// Without a command the built-in data are learned, so that a newcomer sees the learner at work.
+fn run_demo() -> io::Result<ExitCode> {
+    match demo::run(&mut io::stdout().lock(), &mut io::stderr().lock()) {
+        Ok(()) => Ok(ExitCode::SUCCESS),
+        Err(error) => match error.downcast::<io::Error>() {
+            Ok(error) => Err(*error),
+            Err(error) => {
+                writeln!(io::stderr(), "atomscope: {error}")?;
+                Ok(ExitCode::FAILURE)
+            }
+        },
     }
 }

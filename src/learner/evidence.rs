@@ -290,13 +290,16 @@ impl Evidence {
         });
         codes.write_dense(evidence.rows(), &mut work.recursion.gains);
         let (gains, factor) = (&mut work.recursion.gains, &work.factor);
-        vectorised(|| {
-            for j in 0..codes.len() {
-                let column = gains.col_mut(j);
-                column.iter_mut().for_each(|value| *value *= weight(j));
-                factor.solve(column);
-            }
-        });
+        vectorised(
+            #[inline(always)]
+            || {
+                for j in 0..codes.len() {
+                    let column = gains.col_mut(j);
+                    column.iter_mut().for_each(|value| *value *= weight(j));
+                    factor.solve(column);
+                }
+            },
+        );
     }
 
     /// Step 5: U ← [U + G (T_old − v)ᵀ, G T_newᵀ] and Ψ.
@@ -428,13 +431,16 @@ impl Evidence {
         );
         work.losses.clear();
         let (wide, losses) = (&work.wide, &mut work.losses);
-        vectorised(|| {
-            for j in 0..wide.cols() {
-                let column = wide.col(j);
-                let loss = dot(column, column) + kappa * profile.errors[j];
-                losses.push(loss / span.inverse()[(j, j)]);
-            }
-        });
+        vectorised(
+            #[inline(always)]
+            || {
+                for j in 0..wide.cols() {
+                    let column = wide.col(j);
+                    let loss = dot(column, column) + kappa * profile.errors[j];
+                    losses.push(loss / span.inverse()[(j, j)]);
+                }
+            },
+        );
         let order = &mut work.ranking.order;
         order.clear();
         order.extend(0..losses.len());

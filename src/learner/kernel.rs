@@ -138,7 +138,12 @@ impl Kernel {
 
     /// k(x, y) of two samples, from the definition.
     pub fn value(&self, x: &[f64], y: &[f64]) -> f64 {
-        let inner = || vectorised(|| crate::math::dot(x, y));
+        let inner = || {
+            vectorised(
+                #[inline(always)]
+                || crate::math::dot(x, y),
+            )
+        };
         match *self {
             Self::Linear => inner(),
             Self::Polynomial { degree, offset } => power(offset + inner(), degree),
@@ -159,24 +164,30 @@ fn power(x: f64, n: u32) -> f64 {
 
 /// (offset + v)^degree of every element.
 fn raise(values: &mut [f64], degree: u32, offset: f64) {
-    vectorised(|| match degree {
-        1 => values.iter_mut().for_each(|v| *v += offset),
-        2 => values.iter_mut().for_each(|v| *v = power(*v + offset, 2)),
-        3 => values.iter_mut().for_each(|v| *v = power(*v + offset, 3)),
-        _ => values
-            .iter_mut()
-            .for_each(|v| *v = power(*v + offset, degree)),
-    });
+    vectorised(
+        #[inline(always)]
+        || match degree {
+            1 => values.iter_mut().for_each(|v| *v += offset),
+            2 => values.iter_mut().for_each(|v| *v = power(*v + offset, 2)),
+            3 => values.iter_mut().for_each(|v| *v = power(*v + offset, 3)),
+            _ => values
+                .iter_mut()
+                .for_each(|v| *v = power(*v + offset, degree)),
+        },
+    );
 }
 
 fn scale_rows_and_columns(values: &mut Matrix, row_scales: &[f64], column_scales: &[f64]) {
-    vectorised(|| {
-        for (j, &column_scale) in column_scales.iter().enumerate() {
-            for (value, row_scale) in values.col_mut(j).iter_mut().zip(row_scales) {
-                *value *= row_scale * column_scale;
+    vectorised(
+        #[inline(always)]
+        || {
+            for (j, &column_scale) in column_scales.iter().enumerate() {
+                for (value, row_scale) in values.col_mut(j).iter_mut().zip(row_scales) {
+                    *value *= row_scale * column_scale;
+                }
             }
-        }
-    });
+        },
+    );
 }
 
 /// exp(−d²/(2w²)) from inner products, d² = ‖x‖² + ‖y‖² − 2xᵀy.
@@ -184,14 +195,17 @@ fn gaussian(values: &mut Matrix, rows: &Samples, columns: &Samples, width: f64) 
     let factor = 1.0 / (2.0 * width * width);
     let largest = |norms: &[f64]| norms.iter().fold(0.0_f64, |a, &b| a.max(b));
     let scale = largest(rows.auxiliary()) + largest(columns.auxiliary());
-    vectorised(|| {
-        for (j, column_norm) in columns.auxiliary().iter().enumerate() {
-            for (value, row_norm) in values.col_mut(j).iter_mut().zip(rows.auxiliary()) {
-                let squared = (row_norm + column_norm - 2.0 * *value).max(0.0);
-                *value = -squared * factor;
+    vectorised(
+        #[inline(always)]
+        || {
+            for (j, column_norm) in columns.auxiliary().iter().enumerate() {
+                for (value, row_norm) in values.col_mut(j).iter_mut().zip(rows.auxiliary()) {
+                    let squared = (row_norm + column_norm - 2.0 * *value).max(0.0);
+                    *value = -squared * factor;
+                }
             }
-        }
-    });
+        },
+    );
     if scale * factor * f64::EPSILON > CANCELLATION_LIMIT {
         mend_cancelled_distances(values, rows, columns, factor);
     }

@@ -187,6 +187,7 @@ impl Krls {
         learner.prepare_span(settings);
         if conventions(settings) == Conventions::Published {
             learner.normalise(true);
+            learner.take_coefficients();
         }
         learner
     }
@@ -235,6 +236,7 @@ impl Krls {
         if conventions(settings) == Conventions::Published {
             if self.n_kept() + batch.len() > settings.budget && self.n_kept() > target {
                 self.prune(settings, target, report);
+                self.take_coefficients();
             }
             self.grow(settings, batch, factor, report);
             if self.n_kept() > settings.budget {
@@ -244,12 +246,15 @@ impl Krls {
         } else {
             self.grow(settings, batch, factor, report);
             if self.n_kept() > settings.budget {
+                self.take_coefficients();
                 self.prune(settings, target, report);
             }
         }
         self.normalise_if_due(settings, report);
         self.profile.n_batches += 1;
-        self.rebuild_if_due(settings, report);
+        if !self.rebuild_if_due(settings, report) {
+            self.take_coefficients();
+        }
         report.n_kept = self.n_kept();
         report.health.drift = self.profile.drift;
         report.health.condition = self.profile.condition;
@@ -293,7 +298,6 @@ impl Krls {
             .update(&mut profile.dictionary.atom_gram, true);
         self.append(batch, report);
         self.complete_span();
-        self.take_coefficients();
     }
 
     /// Which samples of the mini-batch pass the growing criterion.
@@ -411,15 +415,18 @@ impl Krls {
         let work = &mut self.work;
         let precision = &mut self.profile.code_precision;
         work.vector.resize(precision.rows(), 0.0);
-        vectorised(|| {
-            for j in 0..work.codes.len() {
-                let vector = &mut work.vector;
-                set_combination(vector, precision, &work.codes, j, 1.0);
-                let scale = 1.0 / (1.0 + sparse_dot(&work.codes, j, vector)).sqrt();
-                vector.iter_mut().for_each(|value| *value *= scale);
-                add_outer(precision, vector, -1.0);
-            }
-        });
+        vectorised(
+            #[inline(always)]
+            || {
+                for j in 0..work.codes.len() {
+                    let vector = &mut work.vector;
+                    set_combination(vector, precision, &work.codes, j, 1.0);
+                    let scale = 1.0 / (1.0 + sparse_dot(&work.codes, j, vector)).sqrt();
+                    vector.iter_mut().for_each(|value| *value *= scale);
+                    add_outer(precision, vector, -1.0);
+                }
+            },
+        );
     }
 
     /// Appends the accepted samples to X, K, W, Λ.
@@ -456,11 +463,14 @@ impl Krls {
         let coefficients = &mut profile.dictionary.coefficients;
         coefficients.resize(n_atoms, profile.codes.len());
         let (codes, precision) = (&profile.codes, &profile.code_precision);
-        vectorised(|| {
-            for (j, &weight) in profile.sample_weights.iter().enumerate() {
-                set_combination(coefficients.col_mut(j), precision, codes, j, weight);
-            }
-        });
+        vectorised(
+            #[inline(always)]
+            || {
+                for (j, &weight) in profile.sample_weights.iter().enumerate() {
+                    set_combination(coefficients.col_mut(j), precision, codes, j, weight);
+                }
+            },
+        );
     }
 
     /// Removes samples until `target` are left, as far as the conditions allow.
@@ -474,7 +484,6 @@ impl Krls {
         }
         self.remove_leaving();
         self.drop_leaving(report);
-        self.take_coefficients();
         let published = conventions(settings) == Conventions::Published;
         if !published && self.n_kept() > settings.budget {
             self.force_out(self.n_kept() - settings.budget, report);
@@ -556,10 +565,13 @@ impl Krls {
                 continue;
             }
             let weight = profile.sample_weights[j];
-            let slack = vectorised(|| {
-                set_combination(&mut work.vector, &work.precision, &profile.codes, j, 1.0);
-                1.0 - weight * sparse_dot(&profile.codes, j, &work.vector)
-            });
+            let slack = vectorised(
+                #[inline(always)]
+                || {
+                    set_combination(&mut work.vector, &work.precision, &profile.codes, j, 1.0);
+                    1.0 - weight * sparse_dot(&profile.codes, j, &work.vector)
+                },
+            );
             let rows_stay = profile.codes.pairs(j).all(|(atom, value)| {
                 value == 0.0 || work.row_sums[atom] - value.abs() >= smallest_sum
             });
@@ -568,10 +580,13 @@ impl Krls {
             }
             // Eq. (eqChat) for one sample: C ← C + u uᵀ λ/(1 − λ wᵀu).
             let scale = (weight / slack).sqrt();
-            vectorised(|| {
-                work.vector.iter_mut().for_each(|value| *value *= scale);
-                add_outer(&mut work.precision, &work.vector, 1.0);
-            });
+            vectorised(
+                #[inline(always)]
+                || {
+                    work.vector.iter_mut().for_each(|value| *value *= scale);
+                    add_outer(&mut work.precision, &work.vector, 1.0);
+                },
+            );
             for (atom, value) in profile.codes.pairs(j) {
                 work.row_sums[atom] -= value.abs();
             }
@@ -705,20 +720,14 @@ impl Krls {
         }
         scale_symmetric(gram, &work.scales);
         scale_symmetric(&mut profile.code_precision, &work.scales);
-        let coefficients = &mut profile.dictionary.coefficients;
-        for j in 0..coefficients.cols() {
-            for (value, scale) in coefficients.col_mut(j).iter_mut().zip(&work.scales) {
-                *value *= scale;
-            }
-        }
     }
 
     /// Rebuilds C, U and Ψ from their definitions when it is time. How far the recursion had
-    /// drifted sets the time of the next rebuilding.
-    fn rebuild_if_due(&mut self, settings: &LearnerSettings, report: &mut ClassReport) {
+    /// drifted sets the time of the next rebuilding. Returns whether it was time.
+    fn rebuild_if_due(&mut self, settings: &LearnerSettings, report: &mut ClassReport) -> bool {
         let risky = report.health.smallest_pivot < RISKY_SLACK;
         if self.profile.n_batches < self.profile.next_rebuild && !risky {
-            return;
+            return false;
         }
         let text = conventions(settings) == Conventions::Text;
         self.rebuild_precision(text, report);
@@ -736,6 +745,7 @@ impl Krls {
         };
         profile.next_rebuild = profile.n_batches + profile.rebuild_interval;
         self.check_span(report);
+        true
     }
 
     /// Compares P, where it is kept, with the kernel, and computes it anew if it has drifted.
@@ -894,15 +904,18 @@ fn measure_coherence(
 ) {
     coherences.clear();
     coherences.resize(batch.len(), 0.0);
-    vectorised(|| {
-        for (j, &own) in kept.self_kernel().iter().enumerate() {
-            let scale = if own > 0.0 { 1.0 / own } else { 0.0 };
-            for (largest, k) in coherences.iter_mut().zip(kernel_rows.col(j)) {
-                let value = k * k * scale;
-                *largest = if value > *largest { value } else { *largest };
+    vectorised(
+        #[inline(always)]
+        || {
+            for (j, &own) in kept.self_kernel().iter().enumerate() {
+                let scale = if own > 0.0 { 1.0 / own } else { 0.0 };
+                for (largest, k) in coherences.iter_mut().zip(kernel_rows.col(j)) {
+                    let value = k * k * scale;
+                    *largest = if value > *largest { value } else { *largest };
+                }
             }
-        }
-    });
+        },
+    );
     for (coherence, own) in coherences.iter_mut().zip(batch.self_kernel()) {
         *coherence /= own;
     }

@@ -75,10 +75,9 @@ impl Ranking {
         };
         self.measure_contributions(norm, coefficients, codes);
         let contributions = &self.contributions;
-        self.order.sort_unstable_by(|&a, &b| {
-            let by_contribution = contributions[a].total_cmp(&contributions[b]);
-            by_contribution.then(entered[a].cmp(&entered[b]))
-        });
+        // Contributions are not negative, so their bits are in the same order as they.
+        self.order
+            .sort_unstable_by_key(|&j| (contributions[j].to_bits(), entered[j]));
     }
 
     /// The reason to report for a sample that leaves by this ranking.
@@ -125,12 +124,15 @@ impl Ranking {
             self.code_gram.view(),
             self.candidates.view(),
         );
-        vectorised(|| {
-            for (k, &j) in self.order.iter().enumerate() {
-                let squared = dot(self.products.col(k), self.candidates.col(k));
-                self.contributions[j] = squared.max(0.0).sqrt();
-            }
-        });
+        vectorised(
+            #[inline(always)]
+            || {
+                for (k, &j) in self.order.iter().enumerate() {
+                    let squared = dot(self.products.col(k), self.candidates.col(k));
+                    self.contributions[j] = squared.max(0.0).sqrt();
+                }
+            },
+        );
     }
 
     /// ‖row j‖₁ from the rows themselves.
@@ -146,14 +148,17 @@ impl Ranking {
         // Sums by candidate, kept in the first column of the candidates' scratch.
         self.code_gram.reshape(self.order.len(), 1);
         self.code_gram.fill(0.0);
-        vectorised(|| {
-            for i in 0..codes.len() {
-                let sums = self.code_gram.col_mut(0).iter_mut();
-                for (sum, value) in sums.zip(self.products.col(i)) {
-                    *sum += value.abs();
+        vectorised(
+            #[inline(always)]
+            || {
+                for i in 0..codes.len() {
+                    let sums = self.code_gram.col_mut(0).iter_mut();
+                    for (sum, value) in sums.zip(self.products.col(i)) {
+                        *sum += value.abs();
+                    }
                 }
-            }
-        });
+            },
+        );
         for (k, &j) in self.order.iter().enumerate() {
             self.contributions[j] = self.code_gram[(k, 0)];
         }

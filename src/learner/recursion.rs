@@ -41,11 +41,14 @@ impl Recursion {
     ) {
         let gains = &mut self.gains;
         gains.reshape(matrix.rows(), codes.len());
-        vectorised(|| {
-            for j in 0..codes.len() {
-                set_combination(gains.col_mut(j), matrix, codes, j, weight(j));
-            }
-        });
+        vectorised(
+            #[inline(always)]
+            || {
+                for j in 0..codes.len() {
+                    set_combination(gains.col_mut(j), matrix, codes, j, weight(j));
+                }
+            },
+        );
     }
 
     /// g and E from h, Ψ, the codes and the kernel matrix σ of the block.
@@ -60,18 +63,21 @@ impl Recursion {
         let m = codes.len();
         errors.copy_from(inner_products.view());
         energies.copy_from(block_kernel.view());
-        vectorised(|| {
-            for j in 0..m {
-                add_combination(errors.col_mut(j), atom_gram, codes, j, -1.0);
-            }
-            for j in 0..m {
-                for i in 0..m {
-                    let w_g = sparse_dot(codes, i, errors.col(j));
-                    let w_h = sparse_dot(codes, j, inner_products.col(i));
-                    energies[(i, j)] -= w_g + w_h;
+        vectorised(
+            #[inline(always)]
+            || {
+                for j in 0..m {
+                    add_combination(errors.col_mut(j), atom_gram, codes, j, -1.0);
                 }
-            }
-        });
+                for j in 0..m {
+                    for i in 0..m {
+                        let w_g = sparse_dot(codes, i, errors.col(j));
+                        let w_h = sparse_dot(codes, j, inner_products.col(i));
+                        energies[(i, j)] -= w_g + w_h;
+                    }
+                }
+            },
+        );
         energies.symmetrise();
     }
 

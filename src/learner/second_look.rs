@@ -193,7 +193,10 @@ impl PairSolutions {
                 self.joint[(j, j)] += ridge;
             }
             if self.factor.factor(self.joint.view()).is_ok() {
-                vectorised(|| self.factor.solve(solution));
+                vectorised(
+                    #[inline(always)]
+                    || self.factor.solve(solution),
+                );
                 return;
             }
             ridge *= 10.0;

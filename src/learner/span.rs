@@ -120,14 +120,17 @@ impl Span {
         let start = distances.len();
         distances.extend_from_slice(self_kernel);
         let distances = &mut distances[start..];
-        vectorised(|| {
-            for j in 0..kernel_rows.cols() {
-                let pairs = kernel_rows.col(j).iter().zip(weights.col(j));
-                for (distance, (k, a)) in distances.iter_mut().zip(pairs) {
-                    *distance -= k * a;
+        vectorised(
+            #[inline(always)]
+            || {
+                for j in 0..kernel_rows.cols() {
+                    let pairs = kernel_rows.col(j).iter().zip(weights.col(j));
+                    for (distance, (k, a)) in distances.iter_mut().zip(pairs) {
+                        *distance -= k * a;
+                    }
                 }
-            }
-        });
+            },
+        );
     }
 
     /// Decides which samples of a block extend the span by more than the share `novelty`

@@ -193,14 +193,17 @@ impl SparseCoder {
         self.gram.reshape(n, n);
         let scales = &self.scales;
         let gram = &mut self.gram;
-        vectorised(|| {
-            for q in 0..n {
-                let target = gram.col_mut(q).iter_mut().zip(atom_gram.col(q));
-                for ((target, source), scale) in target.zip(scales) {
-                    *target = source * scale * scales[q];
+        vectorised(
+            #[inline(always)]
+            || {
+                for q in 0..n {
+                    let target = gram.col_mut(q).iter_mut().zip(atom_gram.col(q));
+                    for ((target, source), scale) in target.zip(scales) {
+                        *target = source * scale * scales[q];
+                    }
                 }
-            }
-        });
+            },
+        );
         self.search.reserve(n, self.sparsity.min(n));
     }
 
@@ -229,17 +232,20 @@ impl SparseCoder {
         let most = self.sparsity.min(self.n_atoms);
         let (search, gram, scales) = (&mut self.search, &self.gram, &self.scales);
         let pursuit = self.pursuit;
-        vectorised(|| {
-            search.begin(inner_products, scales);
-            let mut residual = self_kernel;
-            while search.chosen.len() < most && residual > limit {
-                let Some(atom) = search.best(pursuit) else {
-                    break;
-                };
-                residual -= search.take(atom, gram);
-            }
-            residual.max(0.0)
-        })
+        vectorised(
+            #[inline(always)]
+            || {
+                search.begin(inner_products, scales);
+                let mut residual = self_kernel;
+                while search.chosen.len() < most && residual > limit {
+                    let Some(atom) = search.best(pursuit) else {
+                        break;
+                    };
+                    residual -= search.take(atom, gram);
+                }
+                residual.max(0.0)
+            },
+        )
     }
 }
 

@@ -37,7 +37,10 @@ impl Cholesky {
         assert_eq!(matrix.rows(), matrix.cols(), "only square matrices factor");
         self.lower.copy_from(matrix);
         if matrix.rows() < BLOCKED_FROM {
-            vectorised(|| factor_plain(&mut self.lower))?;
+            vectorised(
+                #[inline(always)]
+                || factor_plain(&mut self.lower),
+            )?;
         } else {
             factor_blocked(&mut self.lower, &mut self.scratch)?;
         }
@@ -102,13 +105,16 @@ impl Cholesky {
         let n = self.lower.rows();
         inverse.resize(n, n);
         inverse.fill(0.0);
-        vectorised(|| {
-            for j in 0..n {
-                let column = inverse.col_mut(j);
-                column[j] = 1.0;
-                self.solve(column);
-            }
-        });
+        vectorised(
+            #[inline(always)]
+            || {
+                for j in 0..n {
+                    let column = inverse.col_mut(j);
+                    column[j] = 1.0;
+                    self.solve(column);
+                }
+            },
+        );
         inverse.symmetrise();
     }
 }
@@ -211,20 +217,23 @@ pub fn solve_lower_transposed_right(x: &mut Matrix, factor: &Cholesky) {
     let lower = factor.lower();
     let (rows, cols) = (x.rows(), x.cols());
     assert_eq!(cols, lower.rows());
-    vectorised(|| {
-        let flat = x.flat_mut();
-        for j in 0..cols {
-            let (done, rest) = flat.split_at_mut(j * rows);
-            let target = &mut rest[..rows];
-            for k in 0..j {
-                add_scaled(target, -lower.at(j, k), &done[k * rows..(k + 1) * rows]);
+    vectorised(
+        #[inline(always)]
+        || {
+            let flat = x.flat_mut();
+            for j in 0..cols {
+                let (done, rest) = flat.split_at_mut(j * rows);
+                let target = &mut rest[..rows];
+                for k in 0..j {
+                    add_scaled(target, -lower.at(j, k), &done[k * rows..(k + 1) * rows]);
+                }
+                let pivot = lower.at(j, j);
+                for value in target {
+                    *value /= pivot;
+                }
             }
-            let pivot = lower.at(j, j);
-            for value in target {
-                *value /= pivot;
-            }
-        }
-    });
+        },
+    );
 }
 
 #[cfg(test)]

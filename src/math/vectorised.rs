@@ -3,7 +3,8 @@
 //! Rust never fuses a multiplication with an addition by itself, so these loops give
 //! the same bits on every processor.
 
-/// Runs `work`, compiled for the widest vector instructions present.
+/// Runs `work`, compiled for the widest vector instructions present. The closure and what it
+/// calls must be marked `#[inline(always)]`, or they are compiled without them.
 #[inline(always)]
 pub fn vectorised<R>(work: impl FnOnce() -> R) -> R {
     struct Work<F>(F);
@@ -56,26 +57,38 @@ pub fn add_scaled(y: &mut [f64], factor: f64, x: &[f64]) {
 
 /// ‖x‖².
 pub fn squared_norm(x: &[f64]) -> f64 {
-    vectorised(|| dot(x, x))
+    vectorised(
+        #[inline(always)]
+        || dot(x, x),
+    )
 }
 
 /// ‖x − y‖².
 pub fn squared_distance(x: &[f64], y: &[f64]) -> f64 {
-    vectorised(|| reduce(x, y, |a, b| (a - b) * (a - b)))
+    vectorised(
+        #[inline(always)]
+        || reduce(x, y, |a, b| (a - b) * (a - b)),
+    )
 }
 
 /// Σ |x − y|.
 pub fn manhattan_distance(x: &[f64], y: &[f64]) -> f64 {
-    vectorised(|| reduce(x, y, |a, b| (a - b).abs()))
+    vectorised(
+        #[inline(always)]
+        || reduce(x, y, |a, b| (a - b).abs()),
+    )
 }
 
 /// e^x of every element, to about one unit in the last place; arguments below −708 give 0.
 pub fn exp_in_place(values: &mut [f64]) {
-    vectorised(|| {
-        for value in values {
-            *value = exp(*value);
-        }
-    });
+    vectorised(
+        #[inline(always)]
+        || {
+            for value in values {
+                *value = exp(*value);
+            }
+        },
+    );
 }
 
 /// e^x by x = k ln 2 + r and the Taylor series of e^r, without branches.
