@@ -25,7 +25,7 @@ use super::sparse_coding::{SparseCoder, SparseCodes};
 const EVIDENCE_FLOOR: f64 = 1e-6;
 /// If less than this share of the squared length of an atom survives a removal, Ψ is taken
 /// from its definition.
-const SMALLEST_REST: f64 = 0.3;
+const SMALLEST_REST: f64 = 0.7;
 /// Ψ is taken from its definition after this many mini-batches.
 const REBUILD_GRAM_EVERY: u64 = 256;
 

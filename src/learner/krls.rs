@@ -24,10 +24,11 @@ use super::sparse_coding::{SparseCoder, SparseCodes};
 
 /// C and Ψ are rebuilt from their definitions after at most this many mini-batches.
 const LONGEST_INTERVAL: u64 = 32;
-/// Drift below which the interval to the next rebuilding doubles, above which it is halved.
-const TOLERABLE_DRIFT: f64 = 1e-12;
+/// Drift per unit of the condition (C_qq A_qq) below which the interval to the next rebuilding
+/// doubles, above which it is halved. A few units of rounding are there right after it.
+const TOLERABLE_DRIFT: f64 = 32.0 * f64::EPSILON;
 /// A removal with less slack than this multiplies errors so much that C and Ψ are rebuilt at once.
-const RISKY_SLACK: f64 = 0.1;
+const RISKY_SLACK: f64 = 0.3;
 /// A sample may leave only if 1 − λ wᵀCw stays above this.
 const SMALLEST_SLACK: f64 = 1e-3;
 /// A sample may leave only if every atom keeps codes of at least this total size:
@@ -738,7 +739,8 @@ impl Krls {
         let profile = &mut self.profile;
         let drift = relative_difference(&self.work.evidence, &profile.dictionary.atom_gram);
         profile.drift = profile.drift.max(drift);
-        profile.rebuild_interval = if profile.drift < TOLERABLE_DRIFT {
+        let tolerable = TOLERABLE_DRIFT * profile.condition.max(100.0);
+        profile.rebuild_interval = if profile.drift < tolerable {
             (2 * profile.rebuild_interval).min(LONGEST_INTERVAL)
         } else {
             (profile.rebuild_interval / 2).max(1)

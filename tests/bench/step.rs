@@ -149,7 +149,7 @@ pub(crate) fn print_table() {
         "One mini-batch, grow and prune, L = 200, Q = 30, M = 10, s = 5 (µs; margin-aware: one round of 10 classes)"
     );
     println!("| variant | N | step | matrix products | ratio |\n|---|---|---|---|---|");
-    for n_features in [76, 256] {
+    for n_features in [76, 256, 617, 1206] {
         for (name, settings, sizes, mut floor) in variants(n_features) {
             let samples = samples(&sizes, 700);
             let mut running = Running::settled(&settings, &sizes, &samples);

@@ -63,7 +63,7 @@ pub(crate) fn samples(sizes: &Sizes, per_class: usize) -> Matrix {
         let (class, k) = (j / per_class, j % per_class);
         let template = |t: usize| templates[(i, 12 * class + t % 12)];
         let mix = (k % 17) as f64 / 17.0;
-        mix * template(k) + (1.0 - mix) * template(k / 12) + 0.4 * uniform(&mut random)
+        mix * template(k) + (1.0 - mix) * template(k / 12) + 1.2 * uniform(&mut random)
     })
 }
 
