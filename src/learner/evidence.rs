@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::math::{Cholesky, Matrix, Write, dot, product, vectorised};
 
 use super::dictionary::{BlockView, Dictionary};
-use super::krls::{note_use, scale_symmetric};
+use super::krls::{note_use, relative_difference, scale_symmetric};
 use super::pruning::{Pruning, Ranking, add_outer_product};
 use super::recursion::Recursion;
 use super::report::{ClassReport, Rejection, Removal, Repair};
@@ -26,8 +26,12 @@ const EVIDENCE_FLOOR: f64 = 1e-6;
 /// If less than this share of the squared length of an atom survives a removal, Ψ is taken
 /// from its definition.
 const SMALLEST_REST: f64 = 0.7;
-/// Ψ is taken from its definition after this many mini-batches.
-const REBUILD_GRAM_EVERY: u64 = 256;
+/// Ψ is taken from its definition after at most and at least this many mini-batches; how far
+/// it had drifted shortens or lengthens the interval.
+const LONGEST_INTERVAL: u64 = 256;
+const SHORTEST_INTERVAL: u64 = 4;
+/// Drift of Ψ below which the interval doubles, above which it is halved.
+const TOLERABLE_DRIFT: f64 = 1e-12;
 
 /// The profile of one class: everything needed to go on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -45,6 +49,8 @@ pub struct EvidenceProfile {
     pub codes: Option<SparseCodes>,
     n_entered: u64,
     n_batches: u64,
+    rebuild_interval: u64,
+    next_rebuild: u64,
     drift: f64,
 }
 
@@ -91,6 +97,7 @@ struct Work {
     leaving_coefficients: Matrix,
     scales: Vec<f64>,
     kernel_matrix: Matrix,
+    recursive_gram: Matrix,
 }
 
 impl Evidence {
@@ -112,6 +119,8 @@ impl Evidence {
             codes: keep_codes.then(|| SparseCodes::new(settings.sparsity, capacity)),
             n_entered: 0,
             n_batches: 0,
+            rebuild_interval: SHORTEST_INTERVAL,
+            next_rebuild: SHORTEST_INTERVAL,
             drift: 0.0,
         };
         let mut learner = Self::resume(settings, profile);
@@ -221,9 +230,7 @@ impl Evidence {
         self.normalise_if_due(settings, report);
         self.profile.n_batches += 1;
         self.check_span(report);
-        if self.profile.n_batches.is_multiple_of(REBUILD_GRAM_EVERY) {
-            self.rebuild_atom_gram();
-        }
+        self.rebuild_atom_gram_if_due();
         report.n_kept = self.profile.dictionary.n_kept();
         report.health.drift = self.profile.drift;
         report.health.condition = self.work.factor.condition_estimate();
@@ -570,6 +577,26 @@ impl Evidence {
             report.health.repairs.push(Repair::InverseRebuilt { drift });
             self.rebuild_atom_gram();
         }
+    }
+
+    /// Takes Ψ from its definition when it is time; its drift sets the time of the next.
+    fn rebuild_atom_gram_if_due(&mut self) {
+        if self.profile.n_batches < self.profile.next_rebuild {
+            return;
+        }
+        let recursive = &self.profile.dictionary.atom_gram;
+        self.work.recursive_gram.copy_from(recursive.view());
+        self.rebuild_atom_gram();
+        let profile = &mut self.profile;
+        let rebuilt = &profile.dictionary.atom_gram;
+        let drift = relative_difference(&self.work.recursive_gram, rebuilt);
+        profile.rebuild_interval = if drift < TOLERABLE_DRIFT {
+            (2 * profile.rebuild_interval).min(LONGEST_INTERVAL)
+        } else {
+            (profile.rebuild_interval / 2).max(SHORTEST_INTERVAL)
+        };
+        profile.next_rebuild = profile.n_batches + profile.rebuild_interval;
+        profile.drift = profile.drift.max(drift);
     }
 
     /// Ψ = U K Uᵀ.

@@ -25,8 +25,10 @@ use super::sparse_coding::{SparseCoder, SparseCodes};
 /// C and Ψ are rebuilt from their definitions after at most this many mini-batches.
 const LONGEST_INTERVAL: u64 = 32;
 /// Drift per unit of the condition (C_qq A_qq) below which the interval to the next rebuilding
-/// doubles, above which it is halved. A few units of rounding are there right after it.
+/// doubles, above which it is halved: a few units of rounding are there right after it.
 const TOLERABLE_DRIFT: f64 = 32.0 * f64::EPSILON;
+/// Drift that no condition excuses.
+const LARGEST_DRIFT: f64 = 1e-11;
 /// A removal with less slack than this multiplies errors so much that C and Ψ are rebuilt at once.
 const RISKY_SLACK: f64 = 0.3;
 /// A sample may leave only if 1 − λ wᵀCw stays above this.
@@ -739,7 +741,7 @@ impl Krls {
         let profile = &mut self.profile;
         let drift = relative_difference(&self.work.evidence, &profile.dictionary.atom_gram);
         profile.drift = profile.drift.max(drift);
-        let tolerable = TOLERABLE_DRIFT * profile.condition.max(100.0);
+        let tolerable = (TOLERABLE_DRIFT * profile.condition.max(100.0)).min(LARGEST_DRIFT);
         profile.rebuild_interval = if profile.drift < tolerable {
             (2 * profile.rebuild_interval).min(LONGEST_INTERVAL)
         } else {
@@ -981,7 +983,7 @@ pub(super) fn scale_symmetric(matrix: &mut Matrix, scales: &[f64]) {
 }
 
 /// Largest difference of two matrices relative to the largest element.
-fn relative_difference(a: &Matrix, b: &Matrix) -> f64 {
+pub(super) fn relative_difference(a: &Matrix, b: &Matrix) -> f64 {
     let mut largest = 0.0_f64;
     for j in 0..a.cols() {
         for (x, y) in a.col(j).iter().zip(b.col(j)) {

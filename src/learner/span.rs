@@ -258,6 +258,8 @@ impl Span {
         if n == 0 {
             return 0.0;
         }
+        // What could not be better once may be better now: other samples are kept.
+        self.attainable_drift *= 0.9;
         // Strided, because neighbours of one mini-batch tell little new.
         self.next_check = (self.next_check + 7) % n;
         let j = self.next_check;
@@ -284,7 +286,7 @@ impl Span {
 
     /// Whether a drift calls for rebuilding.
     pub(super) fn needs_rebuilding(&self, drift: f64) -> bool {
-        drift.is_nan() || drift > DRIFT_LIMIT.max(10.0 * self.attainable_drift)
+        drift.is_nan() || drift > DRIFT_LIMIT.max(2.0 * self.attainable_drift)
     }
 
     /// Computes P anew from the kept samples; `kernel_matrix` receives K. Returns whether
