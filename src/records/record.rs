@@ -542,6 +542,19 @@ impl Record {
             .position(|channel| channel.name == name)
     }
 
+    /// Names of the first channels, for messages.
+    pub fn first_channel_names(&self) -> String {
+        const SHOWN: usize = 24;
+        let names = self.channels.iter().take(SHOWN);
+        let names: Vec<&str> = names.map(|channel| channel.name.as_str()).collect();
+        let more = if self.channels.len() > SHOWN {
+            ", …"
+        } else {
+            ""
+        };
+        names.join(", ") + more
+    }
+
     /// Time from the first sample to the end of the last, gaps included.
     pub fn duration_s(&self) -> Option<f64> {
         let ends = (0..self.channels.len()).filter_map(|channel| self.end_s(channel));
