@@ -1,7 +1,8 @@
 //! `atomscope info`: what a file holds, as text or JSON.
 
+use std::ffi::OsString;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use serde::Serialize;
@@ -26,7 +27,7 @@ pub(super) struct Choices {
 
 /// Reports on every file; fails if one could not be read.
 pub(super) fn run(
-    files: &[PathBuf],
+    files: &[OsString],
     choices: Choices,
     out: &mut dyn Write,
 ) -> io::Result<ExitCode> {
@@ -37,8 +38,8 @@ pub(super) fn run(
     };
     let mut reports = Vec::new();
     let mut all_read = true;
-    for path in files {
-        let report = FileReport::of(path, mode, choices.stats);
+    for file in files {
+        let report = FileReport::of(Path::new(file), mode, choices.stats);
         all_read &= report.error.is_none();
         if choices.json {
             reports.push(report);
@@ -152,7 +153,9 @@ impl FileReport {
             known(&self.kind)
         )?;
         writeln!(out, "  start     {}", known(&self.start))?;
-        let duration = self.duration_s.map(|seconds| format!("{seconds} s"));
+        let duration = self
+            .duration_s
+            .map(|seconds| format!("{} s", shown(seconds)));
         writeln!(out, "  duration  {}", known(&duration))?;
         writeln!(out, "  channels  {}", self.channels.len())?;
         for channel in self.channels.iter().take(SHOWN) {
@@ -163,21 +166,34 @@ impl FileReport {
             writeln!(out, "  array     {} {:?}", array.name, array.shape)?;
         }
         for gap in &self.gaps {
-            writeln!(out, "  gap       {} s at {} s", gap.duration_s, gap.onset_s)?;
+            let (onset, lasts) = (shown(gap.onset_s), shown(gap.duration_s));
+            writeln!(out, "  gap       at {onset} s for {lasts} s")?;
         }
         for annotation in self.annotations.iter().take(SHOWN) {
             let lasts = annotation
                 .duration_s
-                .map(|seconds| format!(" for {seconds} s"));
+                .map(|seconds| format!(" for {} s", shown(seconds)));
             let lasts = lasts.unwrap_or_default();
-            let (onset_s, text) = (annotation.onset_s, &annotation.text);
-            writeln!(out, "  note      at {onset_s} s{lasts}: {text}")?;
+            let (onset, text) = (shown(annotation.onset_s), &annotation.text);
+            writeln!(out, "  note      at {onset} s{lasts}: {text}")?;
         }
         write_unshown(out, self.annotations.len())?;
         for warning in &self.warnings {
             writeln!(out, "  warning   {warning}")?;
         }
         writeln!(out)
+    }
+}
+
+/// A number in seven digits for the eye; JSON has them all.
+fn shown(value: f64) -> String {
+    let scientific = format!("{value:.6e}");
+    let rounded: f64 = scientific.parse().unwrap_or(value);
+    let is_handy = rounded == 0.0 || (1e-4..1e12).contains(&rounded.abs()) || !value.is_finite();
+    if is_handy {
+        rounded.to_string()
+    } else {
+        format!("{rounded:e}")
     }
 }
 
@@ -191,7 +207,7 @@ fn write_unshown(out: &mut dyn Write, count: usize) -> io::Result<()> {
 impl ChannelReport {
     fn write_text(&self, out: &mut dyn Write, with_stats: bool) -> io::Result<()> {
         let rate = match self.rate_hz {
-            Some(rate_hz) => format!("{rate_hz} Hz"),
+            Some(rate_hz) => format!("{} Hz", shown(rate_hz)),
             None => "rate unknown".to_owned(),
         };
         let unit = if self.unit.is_empty() {
@@ -205,15 +221,16 @@ impl ChannelReport {
             "    {name:<24} {unit:<6} {rate:>12} {n_samples:>10} samples"
         )?;
         if with_stats {
-            let shown = |value: Option<f64>| value.map_or("-".to_owned(), |v| format!("{v:.6}"));
+            let known = |value: Option<f64>| value.map_or("-".to_owned(), shown);
             let stats = &self.stats;
+            let first: Vec<String> = stats.first.iter().copied().map(shown).collect();
             write!(
                 out,
-                "  first {:?}  min {}  max {}  mean {}",
-                stats.first,
-                shown(stats.min),
-                shown(stats.max),
-                shown(stats.mean)
+                "  first [{}]  min {}  max {}  mean {}",
+                first.join(", "),
+                known(stats.min),
+                known(stats.max),
+                known(stats.mean)
             )?;
         }
         writeln!(out)
@@ -251,7 +268,7 @@ impl Stats {
 mod tests {
     use super::*;
 
-    fn output(files: &[PathBuf], choices: Choices) -> (String, bool) {
+    fn output(files: &[OsString], choices: Choices) -> (String, bool) {
         let mut out = Vec::new();
         let code = run(files, choices, &mut out).expect("memory takes all");
         let text = String::from_utf8(out).expect("text");
@@ -264,9 +281,9 @@ mod tests {
     fn a_file_that_cannot_be_read_fails_and_the_others_are_reported() {
         let folder = std::env::temp_dir().join(format!("atomscope-info-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("temporary folder");
-        let good = folder.join("good.csv");
+        let good = folder.join("good.csv").into_os_string();
         std::fs::write(&good, "a,b\n1,2\n3,nan\n").expect("written");
-        let missing = folder.join("missing.csv");
+        let missing = folder.join("missing.csv").into_os_string();
         let choices = Choices {
             json: true,
             stats: true,
@@ -294,5 +311,13 @@ mod tests {
         assert!(succeeded);
         assert!(text.contains("format    CSV, table"), "{text}");
         std::fs::remove_dir_all(&folder).expect("removed");
+    }
+
+    #[test]
+    fn numbers_are_shown_in_seven_digits() {
+        let shown: Vec<String> = [0.0, 2403.432860797106, -1.23456789e-9, 2e20, f64::NAN]
+            .map(shown)
+            .to_vec();
+        assert_eq!(shown, ["0", "2403.433", "-1.234568e-9", "2e20", "NaN"]);
     }
 }
