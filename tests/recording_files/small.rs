@@ -497,6 +497,22 @@ fn eeglab_is_read_with_its_samples_inside_or_beside() {
 }
 
 #[test]
+fn the_samples_of_an_eeglab_set_lead_to_it() {
+    let set = matlab::eeglab(Order::Little, false);
+    let samples = Input::from_bytes("subject.fdt", [0; 512]);
+    let both = samples.clone().with_companion("subject.set", set);
+    // In memory a file is not beside itself.
+    let both = both.with_companion("subject.fdt", [0; 512]);
+    let record = records::read(&both, &Mode::Tolerant.into()).expect("the set is beside it");
+    assert_eq!(record.format, Format::Eeglab);
+    let refusal = records::read(&samples, &Mode::Tolerant.into()).expect_err("there is no set");
+    assert_eq!(
+        refusal.to_string(),
+        "EEGLAB data set \"subject.set\" is missing beside the file; put both in one folder: subject.fdt"
+    );
+}
+
+#[test]
 fn content_decides_before_the_extension() {
     let options = ReadOptions::default();
     let edf = Input::from_bytes("recording.mat", edf_bytes(&recording(), SampleWidth::Edf));
