@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use crate::records::{self, Annotation, ArrayInfo, Gap, Mode, ReadError, Record};
 
-/// Samples read at once for statistics.
-const BLOCK_SAMPLES: usize = 1 << 16;
+/// Values read at once for statistics, those of all channels together.
+const MOST_VALUES: usize = 1 << 20;
 /// Channels and annotations shown as text; JSON has them all.
 const SHOWN: usize = 40;
 
@@ -91,12 +91,16 @@ struct ChannelReport {
 }
 
 /// Statistics of the samples that are not missing.
-#[derive(Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 struct Stats {
     first: Vec<f64>,
     min: Option<f64>,
     max: Option<f64>,
     mean: Option<f64>,
+    #[serde(skip)]
+    n_present: usize,
+    #[serde(skip)]
+    sum: f64,
 }
 
 impl FileReport {
@@ -111,27 +115,25 @@ impl FileReport {
     }
 
     fn read(record: &Record, with_stats: bool) -> Result<FileReport, ReadError> {
-        let mut channels = Vec::with_capacity(record.channels.len());
-        for (index, channel) in record.channels.iter().enumerate() {
-            channels.push(ChannelReport {
-                name: channel.name.clone(),
-                unit: channel.unit.symbol.clone(),
-                rate_hz: channel.rate_hz,
-                n_samples: channel.n_samples,
-                stats: if with_stats {
-                    Stats::of(record, index, channel.n_samples)?
-                } else {
-                    Stats::default()
-                },
-            });
+        let mut stats = vec![Stats::default(); record.channels.len()];
+        if with_stats {
+            take_samples(record, &mut stats)?;
         }
+        let channels = record.channels.iter().zip(stats);
+        let channels = channels.map(|(channel, stats)| ChannelReport {
+            name: channel.name.clone(),
+            unit: channel.unit.symbol.clone(),
+            rate_hz: channel.rate_hz,
+            n_samples: channel.n_samples,
+            stats,
+        });
         Ok(FileReport {
             path: String::new(),
             format: Some(record.format.to_string()),
             kind: Some(record.kind.to_string()),
             duration_s: record.duration_s(),
             start: record.start.map(|start| start.to_string()),
-            channels,
+            channels: channels.collect(),
             annotations: record.annotations.clone(),
             gaps: record.gaps.clone(),
             arrays: record.arrays.clone(),
@@ -237,30 +239,48 @@ impl ChannelReport {
     }
 }
 
-impl Stats {
-    fn of(record: &Record, channel: usize, n_samples: usize) -> Result<Stats, ReadError> {
-        let mut stats = Stats::default();
-        let (mut sum, mut count) = (0.0, 0_usize);
-        let mut block = vec![0.0; BLOCK_SAMPLES.min(n_samples)];
-        let mut first = 0;
-        while first < n_samples {
-            let n = block.len().min(n_samples - first);
-            let values = block.get_mut(..n).unwrap_or_default();
-            record.read_into(channel, first, values)?;
-            if first == 0 {
-                stats.first = values.iter().take(3).copied().collect();
+/// Reads all samples once. Channels of one length are read together, because files keep
+/// them together; others one after another.
+fn take_samples(record: &Record, stats: &mut [Stats]) -> Result<(), ReadError> {
+    let lengths: Vec<usize> = record.channels.iter().map(|c| c.n_samples).collect();
+    if lengths.windows(2).all(|pair| pair[0] == pair[1]) {
+        let n_samples = lengths.first().copied().unwrap_or(0);
+        let most = (MOST_VALUES / lengths.len().max(1)).max(1);
+        let mut blocks = vec![Vec::new(); lengths.len()];
+        for first in (0..n_samples).step_by(most) {
+            for block in &mut blocks {
+                block.resize(most.min(n_samples - first), 0.0);
             }
-            let present = values.iter().copied().filter(|value| !value.is_nan());
-            for value in present {
-                stats.min = Some(stats.min.map_or(value, |min| min.min(value)));
-                stats.max = Some(stats.max.map_or(value, |max| max.max(value)));
-                sum += value;
-                count += 1;
+            record.read_all_into(first, &mut blocks)?;
+            for (stats, block) in stats.iter_mut().zip(&blocks) {
+                stats.take(block);
             }
-            first += n;
         }
-        stats.mean = (count > 0).then(|| sum / count as f64);
-        Ok(stats)
+        return Ok(());
+    }
+    let mut block = Vec::new();
+    for (channel, (stats, &n_samples)) in stats.iter_mut().zip(&lengths).enumerate() {
+        for first in (0..n_samples).step_by(MOST_VALUES) {
+            block.resize(MOST_VALUES.min(n_samples - first), 0.0);
+            record.read_into(channel, first, &mut block)?;
+            stats.take(&block);
+        }
+    }
+    Ok(())
+}
+
+impl Stats {
+    /// Goes on with the next samples.
+    fn take(&mut self, values: &[f64]) {
+        let n_wanted = 3 - self.first.len();
+        self.first.extend(values.iter().take(n_wanted));
+        for &value in values.iter().filter(|value| !value.is_nan()) {
+            self.min = Some(self.min.map_or(value, |min| min.min(value)));
+            self.max = Some(self.max.map_or(value, |max| max.max(value)));
+            self.sum += value;
+            self.n_present += 1;
+        }
+        self.mean = (self.n_present > 0).then(|| self.sum / self.n_present as f64);
     }
 }
 

@@ -53,12 +53,13 @@ pub enum Place {
     Line(usize),
 }
 
+/// As it follows the name of a field: ` at byte 8`, or nothing for the whole file.
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::File => write!(f, "the file as a whole"),
-            Self::Byte(offset) => write!(f, "byte {offset}"),
-            Self::Line(line) => write!(f, "line {line}"),
+            Self::File => Ok(()),
+            Self::Byte(offset) => write!(f, " at byte {offset}"),
+            Self::Line(line) => write!(f, " at line {line}"),
         }
     }
 }
@@ -76,7 +77,8 @@ impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.place {
             Place::File => f.write_str(&self.text),
-            place => write!(f, "{place}: {}", self.text),
+            Place::Byte(offset) => write!(f, "byte {offset}: {}", self.text),
+            Place::Line(line) => write!(f, "line {line}: {}", self.text),
         }
     }
 }

@@ -544,15 +544,7 @@ impl Record {
 
     /// Names of the first channels, for messages.
     pub fn first_channel_names(&self) -> String {
-        const SHOWN: usize = 24;
-        let names = self.channels.iter().take(SHOWN);
-        let names: Vec<&str> = names.map(|channel| channel.name.as_str()).collect();
-        let more = if self.channels.len() > SHOWN {
-            ", …"
-        } else {
-            ""
-        };
-        names.join(", ") + more
+        names(self.channels.iter().map(|channel| channel.name.as_str()))
     }
 
     /// Time from the first sample to the end of the last, gaps included.

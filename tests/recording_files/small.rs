@@ -175,10 +175,7 @@ fn edf_oddities_are_read_with_a_warning_and_refused_when_strict() {
 fn edf_without_a_meaning_is_refused_with_the_place() {
     let sound = edf_bytes(&recording(), SampleWidth::Edf);
     for (bytes, reason) in [
-        (
-            sound[..200].to_vec(),
-            "file length at the file as a whole is 200 bytes",
-        ),
+        (sound[..200].to_vec(), "file length is 200 bytes"),
         (patched(sound.clone(), 0, "1"), "version at byte 0"),
         (
             patched(sound.clone(), 252, "9999"),
