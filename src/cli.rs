@@ -3,8 +3,8 @@
 mod demo;
 mod info;
 
+use std::ffi::OsString;
 use std::io::{self, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -23,7 +23,7 @@ enum Command {
     Info {
         /// Files of any format that can be read
         #[arg(required = true)]
-        files: Vec<PathBuf>,
+        files: Vec<OsString>,
         /// Write JSON instead of text
         #[arg(long)]
         json: bool,

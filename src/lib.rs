@@ -10,6 +10,7 @@
 //! ```
 
 pub mod math;
+pub mod settings;
 
 pub mod records;
 pub mod simulate;

@@ -1,15 +1,16 @@
 //! `atomscope info`: what a file holds, as text or JSON.
 
+use std::ffi::OsString;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use serde::Serialize;
 
 use crate::records::{self, Annotation, ArrayInfo, Gap, Mode, ReadError, Record};
 
-/// Samples read at once for statistics.
-const BLOCK_SAMPLES: usize = 1 << 16;
+/// Values read at once for statistics, those of all channels together.
+const MOST_VALUES: usize = 1 << 20;
 /// Channels and annotations shown as text; JSON has them all.
 const SHOWN: usize = 40;
 
@@ -26,7 +27,7 @@ pub(super) struct Choices {
 
 /// Reports on every file; fails if one could not be read.
 pub(super) fn run(
-    files: &[PathBuf],
+    files: &[OsString],
     choices: Choices,
     out: &mut dyn Write,
 ) -> io::Result<ExitCode> {
@@ -37,8 +38,8 @@ pub(super) fn run(
     };
     let mut reports = Vec::new();
     let mut all_read = true;
-    for path in files {
-        let report = FileReport::of(path, mode, choices.stats);
+    for file in files {
+        let report = FileReport::of(Path::new(file), mode, choices.stats);
         all_read &= report.error.is_none();
         if choices.json {
             reports.push(report);
@@ -90,12 +91,16 @@ struct ChannelReport {
 }
 
 /// Statistics of the samples that are not missing.
-#[derive(Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 struct Stats {
     first: Vec<f64>,
     min: Option<f64>,
     max: Option<f64>,
     mean: Option<f64>,
+    #[serde(skip)]
+    n_present: usize,
+    #[serde(skip)]
+    sum: f64,
 }
 
 impl FileReport {
@@ -110,27 +115,25 @@ impl FileReport {
     }
 
     fn read(record: &Record, with_stats: bool) -> Result<FileReport, ReadError> {
-        let mut channels = Vec::with_capacity(record.channels.len());
-        for (index, channel) in record.channels.iter().enumerate() {
-            channels.push(ChannelReport {
-                name: channel.name.clone(),
-                unit: channel.unit.symbol.clone(),
-                rate_hz: channel.rate_hz,
-                n_samples: channel.n_samples,
-                stats: if with_stats {
-                    Stats::of(record, index, channel.n_samples)?
-                } else {
-                    Stats::default()
-                },
-            });
+        let mut stats = vec![Stats::default(); record.channels.len()];
+        if with_stats {
+            take_samples(record, &mut stats)?;
         }
+        let channels = record.channels.iter().zip(stats);
+        let channels = channels.map(|(channel, stats)| ChannelReport {
+            name: channel.name.clone(),
+            unit: channel.unit.symbol.clone(),
+            rate_hz: channel.rate_hz,
+            n_samples: channel.n_samples,
+            stats,
+        });
         Ok(FileReport {
             path: String::new(),
             format: Some(record.format.to_string()),
             kind: Some(record.kind.to_string()),
             duration_s: record.duration_s(),
             start: record.start.map(|start| start.to_string()),
-            channels,
+            channels: channels.collect(),
             annotations: record.annotations.clone(),
             gaps: record.gaps.clone(),
             arrays: record.arrays.clone(),
@@ -152,7 +155,9 @@ impl FileReport {
             known(&self.kind)
         )?;
         writeln!(out, "  start     {}", known(&self.start))?;
-        let duration = self.duration_s.map(|seconds| format!("{seconds} s"));
+        let duration = self
+            .duration_s
+            .map(|seconds| format!("{} s", shown(seconds)));
         writeln!(out, "  duration  {}", known(&duration))?;
         writeln!(out, "  channels  {}", self.channels.len())?;
         for channel in self.channels.iter().take(SHOWN) {
@@ -163,21 +168,34 @@ impl FileReport {
             writeln!(out, "  array     {} {:?}", array.name, array.shape)?;
         }
         for gap in &self.gaps {
-            writeln!(out, "  gap       {} s at {} s", gap.duration_s, gap.onset_s)?;
+            let (onset, lasts) = (shown(gap.onset_s), shown(gap.duration_s));
+            writeln!(out, "  gap       at {onset} s for {lasts} s")?;
         }
         for annotation in self.annotations.iter().take(SHOWN) {
             let lasts = annotation
                 .duration_s
-                .map(|seconds| format!(" for {seconds} s"));
+                .map(|seconds| format!(" for {} s", shown(seconds)));
             let lasts = lasts.unwrap_or_default();
-            let (onset_s, text) = (annotation.onset_s, &annotation.text);
-            writeln!(out, "  note      at {onset_s} s{lasts}: {text}")?;
+            let (onset, text) = (shown(annotation.onset_s), &annotation.text);
+            writeln!(out, "  note      at {onset} s{lasts}: {text}")?;
         }
         write_unshown(out, self.annotations.len())?;
         for warning in &self.warnings {
             writeln!(out, "  warning   {warning}")?;
         }
         writeln!(out)
+    }
+}
+
+/// A number in seven digits for the eye; JSON has them all.
+fn shown(value: f64) -> String {
+    let scientific = format!("{value:.6e}");
+    let rounded: f64 = scientific.parse().unwrap_or(value);
+    let is_handy = rounded == 0.0 || (1e-4..1e12).contains(&rounded.abs()) || !value.is_finite();
+    if is_handy {
+        rounded.to_string()
+    } else {
+        format!("{rounded:e}")
     }
 }
 
@@ -191,7 +209,7 @@ fn write_unshown(out: &mut dyn Write, count: usize) -> io::Result<()> {
 impl ChannelReport {
     fn write_text(&self, out: &mut dyn Write, with_stats: bool) -> io::Result<()> {
         let rate = match self.rate_hz {
-            Some(rate_hz) => format!("{rate_hz} Hz"),
+            Some(rate_hz) => format!("{} Hz", shown(rate_hz)),
             None => "rate unknown".to_owned(),
         };
         let unit = if self.unit.is_empty() {
@@ -205,45 +223,64 @@ impl ChannelReport {
             "    {name:<24} {unit:<6} {rate:>12} {n_samples:>10} samples"
         )?;
         if with_stats {
-            let shown = |value: Option<f64>| value.map_or("-".to_owned(), |v| format!("{v:.6}"));
+            let known = |value: Option<f64>| value.map_or("-".to_owned(), shown);
             let stats = &self.stats;
+            let first: Vec<String> = stats.first.iter().copied().map(shown).collect();
             write!(
                 out,
-                "  first {:?}  min {}  max {}  mean {}",
-                stats.first,
-                shown(stats.min),
-                shown(stats.max),
-                shown(stats.mean)
+                "  first [{}]  min {}  max {}  mean {}",
+                first.join(", "),
+                known(stats.min),
+                known(stats.max),
+                known(stats.mean)
             )?;
         }
         writeln!(out)
     }
 }
 
-impl Stats {
-    fn of(record: &Record, channel: usize, n_samples: usize) -> Result<Stats, ReadError> {
-        let mut stats = Stats::default();
-        let (mut sum, mut count) = (0.0, 0_usize);
-        let mut block = vec![0.0; BLOCK_SAMPLES.min(n_samples)];
-        let mut first = 0;
-        while first < n_samples {
-            let n = block.len().min(n_samples - first);
-            let values = block.get_mut(..n).unwrap_or_default();
-            record.read_into(channel, first, values)?;
-            if first == 0 {
-                stats.first = values.iter().take(3).copied().collect();
+/// Reads all samples once. Channels of one length are read together, because files keep
+/// them together; others one after another.
+fn take_samples(record: &Record, stats: &mut [Stats]) -> Result<(), ReadError> {
+    let lengths: Vec<usize> = record.channels.iter().map(|c| c.n_samples).collect();
+    if lengths.windows(2).all(|pair| pair[0] == pair[1]) {
+        let n_samples = lengths.first().copied().unwrap_or(0);
+        let most = (MOST_VALUES / lengths.len().max(1)).max(1);
+        let mut blocks = vec![Vec::new(); lengths.len()];
+        for first in (0..n_samples).step_by(most) {
+            for block in &mut blocks {
+                block.resize(most.min(n_samples - first), 0.0);
             }
-            let present = values.iter().copied().filter(|value| !value.is_nan());
-            for value in present {
-                stats.min = Some(stats.min.map_or(value, |min| min.min(value)));
-                stats.max = Some(stats.max.map_or(value, |max| max.max(value)));
-                sum += value;
-                count += 1;
+            record.read_all_into(first, &mut blocks)?;
+            for (stats, block) in stats.iter_mut().zip(&blocks) {
+                stats.take(block);
             }
-            first += n;
         }
-        stats.mean = (count > 0).then(|| sum / count as f64);
-        Ok(stats)
+        return Ok(());
+    }
+    let mut block = Vec::new();
+    for (channel, (stats, &n_samples)) in stats.iter_mut().zip(&lengths).enumerate() {
+        for first in (0..n_samples).step_by(MOST_VALUES) {
+            block.resize(MOST_VALUES.min(n_samples - first), 0.0);
+            record.read_into(channel, first, &mut block)?;
+            stats.take(&block);
+        }
+    }
+    Ok(())
+}
+
+impl Stats {
+    /// Goes on with the next samples.
+    fn take(&mut self, values: &[f64]) {
+        let n_wanted = 3 - self.first.len();
+        self.first.extend(values.iter().take(n_wanted));
+        for &value in values.iter().filter(|value| !value.is_nan()) {
+            self.min = Some(self.min.map_or(value, |min| min.min(value)));
+            self.max = Some(self.max.map_or(value, |max| max.max(value)));
+            self.sum += value;
+            self.n_present += 1;
+        }
+        self.mean = (self.n_present > 0).then(|| self.sum / self.n_present as f64);
     }
 }
 
@@ -251,7 +288,7 @@ impl Stats {
 mod tests {
     use super::*;
 
-    fn output(files: &[PathBuf], choices: Choices) -> (String, bool) {
+    fn output(files: &[OsString], choices: Choices) -> (String, bool) {
         let mut out = Vec::new();
         let code = run(files, choices, &mut out).expect("memory takes all");
         let text = String::from_utf8(out).expect("text");
@@ -264,9 +301,9 @@ mod tests {
     fn a_file_that_cannot_be_read_fails_and_the_others_are_reported() {
         let folder = std::env::temp_dir().join(format!("atomscope-info-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("temporary folder");
-        let good = folder.join("good.csv");
+        let good = folder.join("good.csv").into_os_string();
         std::fs::write(&good, "a,b\n1,2\n3,nan\n").expect("written");
-        let missing = folder.join("missing.csv");
+        let missing = folder.join("missing.csv").into_os_string();
         let choices = Choices {
             json: true,
             stats: true,
@@ -294,5 +331,13 @@ mod tests {
         assert!(succeeded);
         assert!(text.contains("format    CSV, table"), "{text}");
         std::fs::remove_dir_all(&folder).expect("removed");
+    }
+
+    #[test]
+    fn numbers_are_shown_in_seven_digits() {
+        let shown: Vec<String> = [0.0, 2403.432860797106, -1.23456789e-9, 2e20, f64::NAN]
+            .map(shown)
+            .to_vec();
+        assert_eq!(shown, ["0", "2403.433", "-1.234568e-9", "2e20", "NaN"]);
     }
 }

@@ -7,8 +7,8 @@ use super::builder::DatasetBuilder;
 use super::labels::number_name;
 use super::table::MAX_CLASSES;
 use super::{DatasetError, Layout, Place};
-use crate::features::Problem;
 use crate::records::{Format, Record};
+use crate::settings::{SettingProblem, SettingProblems};
 
 /// Which arrays of a file hold what.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -100,16 +100,13 @@ impl ArrayChoice {
     }
 
     /// What is wrong with the settings.
-    pub fn problems(&self) -> Vec<Problem> {
+    pub fn problems(&self) -> Vec<SettingProblem> {
         let legal = self.divide_by.is_finite() && self.divide_by != 0.0;
-        let problem = Problem {
-            field: "divide_by",
-            message: format!(
-                "the divisor must be a number other than 0, but is {}",
-                self.divide_by
-            ),
-        };
-        (!legal).then_some(problem).into_iter().collect()
+        let divisor = self.divide_by;
+        let text = format!("the divisor must be a number other than 0, but is {divisor}");
+        let mut problems = SettingProblems::default();
+        problems.require(legal, "divide_by", text);
+        problems.into_list()
     }
 }
 

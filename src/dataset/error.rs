@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::features::Problem;
 use crate::records::ReadError;
+use crate::settings::SettingProblem;
 
 /// Why a data set cannot be made or prepared.
 #[derive(Debug, Error)]
@@ -38,8 +38,8 @@ pub enum DatasetError {
         n_samples: usize,
     },
     /// A setting is wrong.
-    #[error("{}", .0.message)]
-    Setting(Problem),
+    #[error("{0}")]
+    Setting(SettingProblem),
     /// A column named in the choice does not exist.
     #[error("column {name:?} is not in the table, which has {columns}: {}", path.display())]
     NoColumn {

@@ -6,7 +6,6 @@ mod error;
 mod labels;
 mod preparation;
 mod scaling;
-mod shuffle;
 mod table;
 mod zeroing;
 
@@ -15,7 +14,6 @@ pub use builder::{Built, DatasetBuilder, Label, LabelInterval, LeftOut};
 pub use error::DatasetError;
 pub use preparation::{FittedPreparation, MissingPolicy, Preparation, Prepared};
 pub use scaling::{FittedScaling, Scaling};
-pub(crate) use shuffle::{shuffle, stream};
 pub use table::{TableChoice, TableClasses};
 pub use zeroing::Zeroing;
 

@@ -184,13 +184,7 @@ fn column(record: &Record, name: &str) -> Result<usize, DatasetError> {
         .channel_index(name)
         .ok_or_else(|| DatasetError::NoColumn {
             name: name.to_owned(),
-            columns: record
-                .channels
-                .iter()
-                .take(24)
-                .map(|channel| channel.name.as_str())
-                .collect::<Vec<_>>()
-                .join(", "),
+            columns: record.first_channel_names(),
             path: record.source.path.clone(),
         })
 }

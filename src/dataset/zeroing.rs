@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::shuffle::{below, stream};
-use crate::features::Problem;
+use crate::math::{random_below, random_stream};
+use crate::settings::{SettingProblem, SettingProblems};
 
 /// How much of each test sample is set to zero.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -17,14 +17,10 @@ pub struct Zeroing {
 
 impl Zeroing {
     /// What is wrong with the settings.
-    pub fn problems(&self) -> Vec<Problem> {
-        let message = format!("share must be 0 to 1, but is {}", self.share);
-        let wrong = !(0.0..=1.0).contains(&self.share);
-        let problem = Problem {
-            field: "share",
-            message,
-        };
-        wrong.then_some(problem).into_iter().collect()
+    pub fn problems(&self) -> Vec<SettingProblem> {
+        let mut problems = SettingProblems::default();
+        problems.require_within("share", self.share, 0.0, 1.0);
+        problems.into_list()
     }
 
     /// Zeroes the share of a prepared sample. The features hit depend on the seed and on the sample's number in the
@@ -33,10 +29,10 @@ impl Zeroing {
         // Rounded to the nearest count; NaN and negative shares take nothing.
         let n_hit = (self.share * values.len() as f64).round() as usize;
         let n_hit = n_hit.min(values.len());
-        let mut rng = stream(self.seed, sample_number as u64);
+        let mut random = random_stream(self.seed, "zeroed features", sample_number as u64);
         let mut places: Vec<usize> = (0..values.len()).collect();
         for chosen in 0..n_hit {
-            let other = chosen + below(&mut rng, places.len() - chosen);
+            let other = chosen + random_below(&mut random, places.len() - chosen);
             places.swap(chosen, other);
             values[places[chosen]] = 0.0;
         }

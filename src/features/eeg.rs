@@ -6,9 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::filter::{Filter, FilterDesign, MAX_ORDER, Passband, Prototype};
 use super::spectrum::{Welch, band_power};
-use super::{
-    FeatureError, Layout, Problem, Problems, RejectReason, Rejection, Sample, is_positive,
-};
+use super::{FeatureError, Layout, RejectReason, Rejection, Sample, is_positive};
+use crate::settings::{SettingProblem, SettingProblems};
 
 /// The longest frame, in samples, that a recipe may ask for: an hour at 4 kHz.
 const MAX_FRAME_LENGTH: f64 = 14_400_000.0;
@@ -123,8 +122,8 @@ impl EegRecipe {
     }
 
     /// What is wrong with the settings, field by field; nothing when the recipe can be used.
-    pub fn problems(&self) -> Vec<Problem> {
-        let mut problems = Problems::default();
+    pub fn problems(&self) -> Vec<SettingProblem> {
+        let mut problems = SettingProblems::default();
         if let ChannelChoice::Named(names) = &self.channels {
             let unique: BTreeSet<_> = names.iter().collect();
             let named_once = !names.is_empty() && unique.len() == names.len();
@@ -166,7 +165,7 @@ impl EegRecipe {
         problems.into_list()
     }
 
-    fn check_measure(&self, problems: &mut Problems) {
+    fn check_measure(&self, problems: &mut SettingProblems) {
         match self.measure {
             EegMeasure::Amplitude {
                 edge_margin_hz,

@@ -76,13 +76,7 @@ fn chosen_channels(choice: &ChannelChoice, record: &Record) -> Result<Vec<usize>
                     .channel_index(name)
                     .ok_or_else(|| FeatureError::NoChannel {
                         name: name.clone(),
-                        channels: record
-                            .channels
-                            .iter()
-                            .take(24)
-                            .map(|channel| channel.name.as_str())
-                            .collect::<Vec<_>>()
-                            .join(", "),
+                        channels: record.first_channel_names(),
                     })
             })
             .collect::<Result<_, _>>()?,

@@ -8,11 +8,9 @@ use super::phase_signals::PhaseSignals;
 use super::phases::{PHASE_NAMES, PhaseChoice, PhaseMap};
 use super::phasor::{phasor, sequence_components};
 use super::resample::{PASSED_SHARE, resample};
-use super::{
-    Extraction, FeatureError, Layout, Problem, Problems, RejectReason, Rejection, Sample,
-    is_positive,
-};
+use super::{Extraction, FeatureError, Layout, RejectReason, Rejection, Sample, is_positive};
 use crate::records::Record;
+use crate::settings::{SettingProblem, SettingProblems};
 
 /// Fewest samples per cycle with which a cycle can be compared with the one before.
 const MIN_SAMPLES_PER_CYCLE: f64 = 8.0;
@@ -146,8 +144,8 @@ pub struct FaultWindow {
 
 impl FaultRecipe {
     /// What is wrong with the settings, field by field; nothing when the recipe can be used.
-    pub fn problems(&self) -> Vec<Problem> {
-        let mut problems = Problems::default();
+    pub fn problems(&self) -> Vec<SettingProblem> {
+        let mut problems = SettingProblems::default();
         if let Some(nominal_hz) = self.nominal_hz {
             let text = format!("nominal frequency must be more than 0 Hz, but is {nominal_hz} Hz");
             problems.require(is_positive(nominal_hz), "nominal_hz", text);
@@ -272,13 +270,7 @@ impl FaultRecipe {
         let Some(channels) = map.complete() else {
             return Err(FeatureError::Unmapped {
                 missing: map.missing().join(", "),
-                channels: record
-                    .channels
-                    .iter()
-                    .take(12)
-                    .map(|channel| channel.name.as_str())
-                    .collect::<Vec<_>>()
-                    .join(", "),
+                channels: record.first_channel_names(),
             });
         };
         let signals = PhaseSignals::read(record, channels, self.nominal_hz)?;

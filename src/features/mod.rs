@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::records::{ReadError, Record};
+use crate::settings::SettingProblem;
 
 /// How samples are made from a record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,7 +31,7 @@ pub enum FeatureRecipe {
 
 impl FeatureRecipe {
     /// What is wrong with the settings, field by field; nothing when the recipe can be used.
-    pub fn problems(&self) -> Vec<Problem> {
+    pub fn problems(&self) -> Vec<SettingProblem> {
         match self {
             Self::Eeg(recipe) => recipe.problems(),
             Self::Fault(recipe) => recipe.problems(),
@@ -74,31 +75,6 @@ impl Extraction {
             rejected: Vec::new(),
             notes: Vec::new(),
         }
-    }
-}
-
-/// One thing that is wrong with a setting.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
-    /// The setting, by the name of its field.
-    pub field: &'static str,
-    /// What is allowed and what was found.
-    pub message: String,
-}
-
-/// Problems collected while settings are looked through.
-#[derive(Default)]
-struct Problems(Vec<Problem>);
-
-impl Problems {
-    fn require(&mut self, holds: bool, field: &'static str, message: String) {
-        if !holds {
-            self.0.push(Problem { field, message });
-        }
-    }
-
-    fn into_list(self) -> Vec<Problem> {
-        self.0
     }
 }
 
@@ -228,8 +204,8 @@ pub enum RejectReason {
 #[derive(Debug, Error)]
 pub enum FeatureError {
     /// A setting of the recipe is wrong.
-    #[error("{}", .0.message)]
-    Recipe(Problem),
+    #[error("{0}")]
+    Recipe(SettingProblem),
     /// The sampling rate is unknown or no positive number.
     #[error(
         "sampling rate must be a positive number, but is {rate_hz} Hz: give the rate of the recording"
@@ -420,8 +396,8 @@ mod tests {
             frames_per_sample: 0,
             max_peak_to_peak: Some(-3.0),
         };
-        let fields = |problems: Vec<Problem>| -> Vec<&str> {
-            problems.iter().map(|problem| problem.field).collect()
+        let fields = |problems: Vec<SettingProblem>| -> Vec<String> {
+            problems.into_iter().map(|problem| problem.field).collect()
         };
         let expected = [
             "channels",

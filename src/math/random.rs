@@ -1,5 +1,7 @@
 //! One seed, many independent random streams.
 
+use std::f64::consts::TAU;
+
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -30,6 +32,32 @@ pub fn random_below(random: &mut RandomStream, limit: usize) -> usize {
         if draw < fair {
             return (draw % limit) as usize;
         }
+    }
+}
+
+/// A uniform number from 0 to 1, 1 itself excluded: a multiple of 2⁻⁵³.
+pub fn random_share(random: &mut RandomStream) -> f64 {
+    (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+/// Draws from the standard normal distribution.
+#[derive(Clone, Debug, Default)]
+pub struct Normal {
+    spare: Option<f64>,
+}
+
+impl Normal {
+    /// One draw; Box and Muller's transform gives two at a time.
+    #[inline]
+    pub fn draw(&mut self, random: &mut RandomStream) -> f64 {
+        if let Some(value) = self.spare.take() {
+            return value;
+        }
+        // 1 − u is in (0, 1], so that the logarithm is finite.
+        let radius = (-2.0 * (1.0 - random_share(random)).ln()).sqrt();
+        let (sine, cosine) = (TAU * random_share(random)).sin_cos();
+        self.spare = Some(radius * sine);
+        radius * cosine
     }
 }
 
@@ -71,5 +99,30 @@ mod tests {
         assert_ne!(first(1, "folds", 0), first(2, "folds", 0));
         assert_ne!(first(1, "folds", 0), first(1, "order", 0));
         assert_ne!(first(1, "folds", 0), first(1, "folds", 1));
+    }
+
+    #[test]
+    fn shares_fill_the_unit_interval_evenly() {
+        let mut random = random_stream(3, "test", 0);
+        let mut counts = [0_u32; 10];
+        for _ in 0..40_000 {
+            counts[(random_share(&mut random) * 10.0) as usize] += 1;
+        }
+        // Expected 4000 each, standard deviation 60.
+        assert!(counts.iter().all(|n| (3700..4300).contains(n)));
+    }
+
+    #[test]
+    fn normal_draws_have_zero_mean_unit_variance_and_normal_tails() {
+        let mut random = random_stream(2, "test", 0);
+        let mut normal = Normal::default();
+        let n = 40_000;
+        let draws: Vec<f64> = (0..n).map(|_| normal.draw(&mut random)).collect();
+        let mean = draws.iter().sum::<f64>() / f64::from(n);
+        let variance = draws.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / f64::from(n);
+        let within = draws.iter().filter(|x| x.abs() < 1.96).count() as f64 / f64::from(n);
+        assert!(mean.abs() < 0.02, "mean {mean}");
+        assert!((variance - 1.0).abs() < 0.03, "variance {variance}");
+        assert!((within - 0.95).abs() < 0.005, "{within} within 1.96");
     }
 }

@@ -27,16 +27,7 @@ pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
     let mut findings = Findings::new(input.path(), options.mode);
     let bytes = input.bytes.read_all()?;
     let decoded = text_encoding::decode(&bytes);
-    if !decoded.is_utf8() {
-        let assumed = "text was decoded so";
-        findings.breach(
-            Place::File,
-            "text encoding",
-            decoded.encoding,
-            "UTF-8",
-            assumed,
-        )?;
-    }
+    decoded.report(&mut findings)?;
     let mut lines = decoded
         .text
         .lines()

@@ -30,8 +30,13 @@ impl ByteSource {
         let cannot = |source| ReadError::io(path, source);
         // Asked before opening, because opening a named pipe waits for a writer.
         let metadata = std::fs::metadata(path).map_err(cannot)?;
+        if metadata.is_dir() {
+            let remedy = "it is a folder; name the files in it";
+            return Err(cannot(io::Error::other(remedy)));
+        }
         if !metadata.is_file() {
-            return Err(cannot(io::Error::other("not a regular file")));
+            let remedy = "it is no regular file; save its content to one first";
+            return Err(cannot(io::Error::other(remedy)));
         }
         let file = File::open(path).map_err(cannot)?;
         #[cfg(not(any(unix, windows)))]
@@ -231,11 +236,14 @@ impl Input {
 
     /// The file of the same stem with another extension (without the dot).
     pub fn companion_with_extension(&self, ending: &str) -> Result<Option<ByteSource>, ReadError> {
-        let name = self.path().with_extension(ending);
-        match name.file_name() {
-            Some(name) => self.companion(&name.to_string_lossy()),
-            None => Ok(None),
-        }
+        self.companion(&self.sibling_name(ending))
+    }
+
+    /// The name of this file with another extension (without the dot).
+    pub fn sibling_name(&self, ending: &str) -> String {
+        let sibling = self.path().with_extension(ending);
+        let name = sibling.file_name().unwrap_or_default();
+        name.to_string_lossy().into_owned()
     }
 
     /// The same folder, seen from one of its other files.

@@ -1,5 +1,6 @@
 //! Tolerant and strict reading: what a reader found odd, as data.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -52,12 +53,13 @@ pub enum Place {
     Line(usize),
 }
 
+/// As it follows the name of a field: ` at byte 8`, or nothing for the whole file.
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::File => write!(f, "the file as a whole"),
-            Self::Byte(offset) => write!(f, "byte {offset}"),
-            Self::Line(line) => write!(f, "line {line}"),
+            Self::File => Ok(()),
+            Self::Byte(offset) => write!(f, " at byte {offset}"),
+            Self::Line(line) => write!(f, " at line {line}"),
         }
     }
 }
@@ -75,13 +77,16 @@ impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.place {
             Place::File => f.write_str(&self.text),
-            place => write!(f, "{place}: {}", self.text),
+            Place::Byte(offset) => write!(f, "byte {offset}: {}", self.text),
+            Place::Line(line) => write!(f, "line {line}: {}", self.text),
         }
     }
 }
 
 /// Most warnings kept for one file; a broken file must not fill memory with them.
 const MAX_WARNINGS: usize = 100;
+/// Most breaches of one field listed, so that they do not hide the others.
+const MAX_WARNINGS_PER_FIELD: usize = 10;
 
 /// Collects warnings while a file is read, or refuses in strict mode.
 #[derive(Debug)]
@@ -89,6 +94,8 @@ pub struct Findings {
     path: PathBuf,
     mode: Mode,
     warnings: Vec<Warning>,
+    /// Breaches of each field that has some in the list.
+    field_counts: BTreeMap<String, usize>,
     n_unlisted: usize,
 }
 
@@ -99,6 +106,7 @@ impl Findings {
             path: path.to_owned(),
             mode,
             warnings: Vec::new(),
+            field_counts: BTreeMap::new(),
             n_unlisted: 0,
         }
     }
@@ -120,10 +128,21 @@ impl Findings {
         if self.mode == Mode::Strict {
             return Err(self.refusal(place, field, found, expected));
         }
-        self.note(
-            place,
-            format!("{field} is {found}, expected {expected}; {assumed}"),
-        );
+        let count = match self.field_counts.get_mut(field) {
+            Some(count) => {
+                *count += 1;
+                *count
+            }
+            None if self.warnings.len() < MAX_WARNINGS => {
+                self.field_counts.insert(field.to_owned(), 1);
+                1
+            }
+            None => 1,
+        };
+        if count <= MAX_WARNINGS_PER_FIELD {
+            let text = format!("{field} is {found}, expected {expected}; {assumed}");
+            self.note(place, text);
+        }
         Ok(())
     }
 
@@ -165,17 +184,55 @@ impl Findings {
         )
     }
 
-    /// The warnings, the unlisted ones counted in a last one.
+    /// The warnings, the unlisted ones counted at the end.
     pub fn into_warnings(mut self) -> Vec<Warning> {
-        if self.n_unlisted > 0 {
-            self.warnings.push(Warning {
+        let of_fields = self.field_counts.iter().filter_map(|(field, count)| {
+            let more = count.checked_sub(MAX_WARNINGS_PER_FIELD)?;
+            (more > 0).then(|| format!("{field}: {more} more warnings of this kind"))
+        });
+        let of_file = (self.n_unlisted > 0).then(|| format!("{} more warnings", self.n_unlisted));
+        let unlisted: Vec<Warning> = of_fields
+            .chain(of_file)
+            .map(|text| Warning {
                 place: Place::File,
-                text: format!(
-                    "{} more warnings of this kind are not listed",
-                    self.n_unlisted
-                ),
-            });
-        }
+                text,
+            })
+            .collect();
+        self.warnings.extend(unlisted);
         self.warnings
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_breaches_of_one_field_do_not_hide_another() {
+        let mut findings = Findings::new(Path::new("file"), Mode::Tolerant);
+        for line in 1..=500 {
+            let place = Place::Line(line);
+            let told = findings.breach(place, "onset", "x", "a number", "left out");
+            told.expect("tolerant reading goes on");
+        }
+        let told = findings.breach(Place::File, "rate", "0", "more", "it is unknown");
+        told.expect("tolerant reading goes on");
+        let warnings = findings.into_warnings();
+        let texts: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+        assert_eq!(texts.len(), MAX_WARNINGS_PER_FIELD + 2);
+        assert_eq!(texts[10], "rate is 0, expected more; it is unknown");
+        assert_eq!(texts[11], "onset: 490 more warnings of this kind");
+    }
+
+    #[test]
+    fn strict_reading_refuses_the_first_breach() {
+        let mut findings = Findings::new(Path::new("file"), Mode::Strict);
+        let refusal = findings
+            .breach(Place::Byte(4), "rate", "0", "more", "it is unknown")
+            .expect_err("strict");
+        assert_eq!(
+            refusal.to_string(),
+            "rate at byte 4 is 0, expected more: file"
+        );
     }
 }

@@ -66,7 +66,7 @@ pub enum ReadError {
 
 /// The parts of a refusal.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("{field} at {place} is {found}, expected {expected}: {}", path.display())]
+#[error("{field}{place} is {found}, expected {expected}: {}", path.display())]
 pub struct Malformed {
     /// The file.
     pub path: PathBuf,
@@ -93,7 +93,7 @@ impl ReadError {
     pub fn reason(&self) -> String {
         match self {
             Self::Malformed(malformed) => format!(
-                "{} at {}: {}, expected {}",
+                "{}{}: {}, expected {}",
                 malformed.field, malformed.place, malformed.found, malformed.expected
             ),
             other => other.to_string(),

@@ -39,7 +39,7 @@ pub const READERS: &[Reader] = &[
     },
     Reader {
         name: "MATLAB and EEGLAB",
-        extensions: &["mat", "set"],
+        extensions: &["mat", "set", "fdt"],
         is_certain: mat::is_certain,
         is_likely: mat::is_likely,
         read: mat::read,
@@ -121,7 +121,10 @@ fn unknown_format(input: &Input, head: &[u8]) -> ReadError {
     let expected: Vec<&str> = READERS.iter().map(|reader| reader.name).collect();
     ReadError::UnknownFormat {
         path: input.path().to_owned(),
-        found: format!("\"{}\"", start.escape_ascii()),
+        found: match start {
+            [] => "nothing: it is empty".to_owned(),
+            bytes => format!("\"{}\"", bytes.escape_ascii()),
+        },
         expected: expected.join(", "),
     }
 }

@@ -542,6 +542,11 @@ impl Record {
             .position(|channel| channel.name == name)
     }
 
+    /// Names of the first channels, for messages.
+    pub fn first_channel_names(&self) -> String {
+        names(self.channels.iter().map(|channel| channel.name.as_str()))
+    }
+
     /// Time from the first sample to the end of the last, gaps included.
     pub fn duration_s(&self) -> Option<f64> {
         let ends = (0..self.channels.len()).filter_map(|channel| self.end_s(channel));

@@ -70,7 +70,7 @@ impl StartTime {
 
     /// Seconds from `earlier` to this moment, both taken to be in one zone.
     pub fn seconds_since(self, earlier: Self) -> f64 {
-        (self.nanoseconds() - earlier.nanoseconds()) as f64 * 1e-9
+        (self.nanoseconds() - earlier.nanoseconds()) as f64 / 1e9
     }
 
     /// Nanoseconds since the start of the year 0.
@@ -159,6 +159,15 @@ mod tests {
             .plus_seconds(-86_400.0 * 59.0)
             .expect("within the calendar");
         assert_eq!(earlier.to_string(), "2023-12-31T23:59:59");
+    }
+
+    #[test]
+    fn a_later_moment_is_as_many_seconds_away() {
+        let start = StartTime::new((2023, 12, 31), (23, 59, 59), 900_000_000).expect("exists");
+        for seconds in [0.0, 0.3, 86_400.0, 60.0 * 86_400.5, -1.0, 1e9] {
+            let end = start.plus_seconds(seconds).expect("within the calendar");
+            assert_eq!(end.seconds_since(start), seconds, "{end}");
+        }
     }
 
     #[test]

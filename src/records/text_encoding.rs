@@ -10,6 +10,8 @@ use std::borrow::Cow;
 
 use encoding_rs::{Encoding, GBK, IBM866, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1251, WINDOWS_1252};
 
+use super::{Findings, Place, ReadError};
+
 /// Bytes judged; a recording's names are in its head, its numbers are ASCII.
 const JUDGED_BYTES: usize = 1 << 20;
 
@@ -28,6 +30,20 @@ impl DecodedText<'_> {
     /// Whether the text is plain ASCII or UTF-8 throughout.
     pub(crate) fn is_utf8(&self) -> bool {
         self.encoding == UTF_8.name() && !self.malformed
+    }
+
+    /// Says so if the text had to be decoded from another encoding.
+    pub(crate) fn report(&self, findings: &mut Findings) -> Result<(), ReadError> {
+        if self.is_utf8() {
+            return Ok(());
+        }
+        findings.breach(
+            Place::File,
+            "text encoding",
+            self.encoding,
+            "UTF-8",
+            "text was decoded so",
+        )
     }
 }
 

@@ -2,11 +2,12 @@
 
 pub mod eeg;
 pub mod feeder;
-mod random;
+mod interval;
 
-pub use random::Interval;
+pub use interval::Interval;
 
 use crate::records::StartTime;
+use crate::settings::SettingProblem;
 
 /// The moment at which every simulated record starts: fixed, so that the same settings
 /// give the same file whenever it is made.
@@ -20,28 +21,6 @@ const SIMULATED_START: StartTime = StartTime {
     nanosecond: 0,
     utc_offset_min: None,
 };
-
-/// A setting that is out of its range.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{setting} must be {expected}, but is {found}")]
-pub struct SettingProblem {
-    /// Which setting, as it is spelt in the settings.
-    pub setting: String,
-    /// What is legal.
-    pub expected: String,
-    /// What was found.
-    pub found: String,
-}
-
-impl SettingProblem {
-    fn new(setting: &str, expected: String, found: String) -> Self {
-        Self {
-            setting: setting.to_owned(),
-            expected,
-            found,
-        }
-    }
-}
 
 /// Why nothing can be simulated.
 #[derive(Debug, thiserror::Error)]

@@ -1,6 +1,7 @@
 //! How samples are dealt to folds: stratified by class, by whole groups, by time.
 
-use crate::dataset::{Dataset, Place, shuffle, stream};
+use crate::dataset::{Dataset, Place};
+use crate::math::{random_stream, shuffle};
 
 /// Samples of each class.
 fn by_class(dataset: &Dataset) -> Vec<Vec<usize>> {
@@ -17,7 +18,10 @@ pub(super) fn stratified(dataset: &Dataset, n_folds: usize, seed: u64) -> Vec<us
     let mut fold_of = vec![0; dataset.n_samples()];
     let mut next = 0;
     for (class, mut samples) in by_class(dataset).into_iter().enumerate() {
-        shuffle(&mut samples, &mut stream(seed, class as u64));
+        shuffle(
+            &mut samples,
+            &mut random_stream(seed, "samples of a class", class as u64),
+        );
         for sample in samples {
             fold_of[sample] = next;
             next = (next + 1) % n_folds;
@@ -52,7 +56,7 @@ fn groups_by_size(dataset: &Dataset, group_of: &[usize], seed: u64) -> Vec<Group
             n_samples: of_group.len(),
         })
         .collect();
-    shuffle(&mut groups, &mut stream(seed, 0));
+    shuffle(&mut groups, &mut random_stream(seed, "groups", 0));
     groups.sort_by_key(|group| std::cmp::Reverse(group.n_samples));
     groups
 }
@@ -126,7 +130,10 @@ fn deal_groups(dataset: &Dataset, group_of: &[usize], targets: &[f64], seed: u64
 pub(super) fn share(dataset: &Dataset, test_share: f64, seed: u64) -> Vec<bool> {
     let mut tested = vec![false; dataset.n_samples()];
     for (class, mut samples) in by_class(dataset).into_iter().enumerate() {
-        shuffle(&mut samples, &mut stream(seed, class as u64));
+        shuffle(
+            &mut samples,
+            &mut random_stream(seed, "samples of a class", class as u64),
+        );
         let n_test = rounded_share(samples.len(), test_share);
         for sample in &samples[..n_test] {
             tested[*sample] = true;

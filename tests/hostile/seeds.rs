@@ -78,10 +78,15 @@ fn recording_seeds() -> Vec<Seed> {
         edf(&whole, SampleWidth::Edf),
         edf(&whole, SampleWidth::Bdf),
         edf(&broken, SampleWidth::Edf),
+        edf(&broken, SampleWidth::Bdf),
     ];
-    for (number, orientation) in [("INT_16", "MULTIPLEXED"), ("IEEE_FLOAT_32", "VECTORIZED")] {
+    for (number, orientation) in [
+        ("INT_16", "MULTIPLEXED"),
+        ("IEEE_FLOAT_32", "VECTORIZED"),
+        ("ASCII", "MULTIPLEXED"),
+    ] {
         let parts = made::brainvision_parts(number, orientation);
-        seeds.push(seed("brainvision", &[&made::joined(&parts)]));
+        seeds.push(seed("brainvision", &parts.each_ref().map(Vec::as_slice)));
     }
     for order in [Order::Little, Order::Big] {
         seeds.push(seed("mat", &[&made_matlab::recording(order)]));
@@ -93,7 +98,7 @@ fn recording_seeds() -> Vec<Seed> {
     let file = made_matlab::file(Order::Little, &[packed]);
     seeds.push(seed("mat", &[&file]));
     seeds.push(seed("mat", &[include_bytes!("../data/matlab73.mat")]));
-    let apart = made_matlab::eeglab(Order::Little, false);
+    let apart = made_matlab::eeglab(Order::Big, false);
     seeds.push(seed("eeglab", &[&apart, &[0; 512]]));
     seeds
 }

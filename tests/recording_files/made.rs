@@ -1,8 +1,6 @@
 //! Small valid files made by hand or by the project's writers, for tests.
 
-use atomscope::records::{
-    Annotation, Channel, Format, Gap, Kind, PART_SEPARATOR, Record, StartTime, Unit, edf,
-};
+use atomscope::records::{Annotation, Channel, Format, Gap, Kind, Record, StartTime, Unit, edf};
 
 /// Two channels at 100 Hz and one at 50 Hz, 4 s long, with annotations.
 pub(crate) fn recording() -> Record {
@@ -90,9 +88,4 @@ pub(crate) fn brainvision_parts(number: &str, orientation: &str) -> [Vec<u8>; 3]
                    Mk3=New Segment,,26,1,0,20240229235959300000\r\n\
                    Mk4=Comment,a\\1b,31,5,1\r\n";
     [header.into_bytes(), data, markers.as_bytes().to_vec()]
-}
-
-/// Several files as one, for entries over bytes.
-pub(crate) fn joined(parts: &[Vec<u8>]) -> Vec<u8> {
-    parts.join(PART_SEPARATOR)
 }

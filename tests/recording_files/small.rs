@@ -175,10 +175,7 @@ fn edf_oddities_are_read_with_a_warning_and_refused_when_strict() {
 fn edf_without_a_meaning_is_refused_with_the_place() {
     let sound = edf_bytes(&recording(), SampleWidth::Edf);
     for (bytes, reason) in [
-        (
-            sound[..200].to_vec(),
-            "file length at the file as a whole is 200 bytes",
-        ),
+        (sound[..200].to_vec(), "file length is 200 bytes"),
         (patched(sound.clone(), 0, "1"), "version at byte 0"),
         (
             patched(sound.clone(), 252, "9999"),
@@ -493,6 +490,22 @@ fn eeglab_is_read_with_its_samples_inside_or_beside() {
     assert!(
         refusal.to_string().contains("\"elsewhere.fdt\" is missing"),
         "{refusal}"
+    );
+}
+
+#[test]
+fn the_samples_of_an_eeglab_set_lead_to_it() {
+    let set = matlab::eeglab(Order::Little, false);
+    let samples = Input::from_bytes("subject.fdt", [0; 512]);
+    let both = samples.clone().with_companion("subject.set", set);
+    // In memory a file is not beside itself.
+    let both = both.with_companion("subject.fdt", [0; 512]);
+    let record = records::read(&both, &Mode::Tolerant.into()).expect("the set is beside it");
+    assert_eq!(record.format, Format::Eeglab);
+    let refusal = records::read(&samples, &Mode::Tolerant.into()).expect_err("there is no set");
+    assert_eq!(
+        refusal.to_string(),
+        "EEGLAB data set \"subject.set\" is missing beside the file; put both in one folder: subject.fdt"
     );
 }
 

@@ -350,7 +350,13 @@ impl Configuration {
         }
         let list = missing.join(", ");
         let assumed = "the usual values are used";
-        findings.breach(Place::File, "last lines", "missing", list, assumed)
+        findings.breach(
+            Place::File,
+            "end of the configuration",
+            "missing",
+            list,
+            assumed,
+        )
     }
 }
 

@@ -79,16 +79,7 @@ fn read_configuration(files: &Files, findings: &mut Findings) -> Result<Configur
     }
     let text = bytes.read_range(*start, n_bytes)?;
     let decoded = text_encoding::decode(&text);
-    if !decoded.is_utf8() {
-        let assumed = "names were decoded so";
-        findings.breach(
-            Place::File,
-            "text encoding",
-            decoded.encoding,
-            "UTF-8",
-            assumed,
-        )?;
-    }
+    decoded.report(findings)?;
     Configuration::parse(&decoded.text, findings)
 }
 
@@ -154,7 +145,7 @@ fn separate_files(input: &Input, findings: &mut Findings) -> Result<Files, ReadE
                 None => Err(ReadError::MissingCompanion {
                     path: input.path().to_owned(),
                     role,
-                    name: input.path().with_extension(ending).display().to_string(),
+                    name: input.sibling_name(ending),
                 }),
             },
         }
@@ -325,8 +316,7 @@ fn grid_facts(
     findings: &mut Findings,
 ) -> GridFacts {
     let moments = configuration.start.zip(configuration.trigger);
-    let offset_s =
-        moments.map(|(start, trigger)| moment::seconds_between(&start.time, &trigger.time));
+    let offset_s = moments.map(|(start, trigger)| trigger.time.seconds_since(start.time));
     let plausible = |seconds: &f64| {
         let span_s = duration_s.unwrap_or(f64::INFINITY);
         (-1e-6..=span_s + 1e-3).contains(seconds)

@@ -1,4 +1,4 @@
-//! Dates and times as COMTRADE writes them, and the seconds between two of them.
+//! Dates, times and time codes as COMTRADE writes them.
 
 use crate::records::StartTime;
 
@@ -80,73 +80,6 @@ fn parse_time(text: &str) -> Option<(u8, u8, u8, u32, usize)> {
     ))
 }
 
-/// Seconds from `from` to `to`, exact to the nanosecond over centuries.
-pub(super) fn seconds_between(from: &StartTime, to: &StartTime) -> f64 {
-    let seconds = |t: &StartTime| {
-        let of_day = i64::from(t.hour) * 3600 + i64::from(t.minute) * 60 + i64::from(t.second);
-        days_from_epoch(t) * 86_400 + of_day
-    };
-    let whole = i128::from(seconds(to) - seconds(from));
-    let part = i128::from(to.nanosecond) - i128::from(from.nanosecond);
-    (whole * 1_000_000_000 + part) as f64 / 1e9
-}
-
-/// The moment `seconds` after `start`, cut to nanoseconds.
-pub(super) fn later(start: &StartTime, seconds: f64) -> StartTime {
-    const DAY_NS: i128 = 86_400_000_000_000;
-    let of_day_s =
-        i64::from(start.hour) * 3600 + i64::from(start.minute) * 60 + i64::from(start.second);
-    let start_ns = i128::from(of_day_s) * 1_000_000_000 + i128::from(start.nanosecond);
-    let end_ns = start_ns.saturating_add((seconds * 1e9).round() as i128);
-    let days = days_from_epoch(start).saturating_add(end_ns.div_euclid(DAY_NS) as i64);
-    let of_day_ns = end_ns.rem_euclid(DAY_NS);
-    let of_day_s = (of_day_ns / 1_000_000_000) as u32;
-    let (year, month, day) = civil_date(days);
-    StartTime {
-        year,
-        month,
-        day,
-        hour: (of_day_s / 3600) as u8,
-        minute: (of_day_s / 60 % 60) as u8,
-        second: (of_day_s % 60) as u8,
-        nanosecond: (of_day_ns % 1_000_000_000) as u32,
-        utc_offset_min: start.utc_offset_min,
-    }
-}
-
-/// Year, month and day of a number of days since 1970-01-01: the inverse of
-/// [`days_from_epoch`], found by stepping from the mean length of a year.
-fn civil_date(days: i64) -> (u16, u8, u8) {
-    let at = |year: u16, month: u8, day: u8| {
-        StartTime::new((year, month, day), (0, 0, 0), 0).map(|t| days_from_epoch(&t))
-    };
-    let guess = 1970 + (days as f64 / 365.2425).floor() as i64;
-    let mut year = u16::try_from(guess.clamp(1, 9998)).unwrap_or(1970);
-    if at(year + 1, 1, 1).is_some_and(|first| first <= days) {
-        year += 1;
-    } else if at(year, 1, 1).is_some_and(|first| first > days) {
-        year -= 1;
-    }
-    let month = (1..=12)
-        .rev()
-        .find(|month| at(year, *month, 1).is_some_and(|first| first <= days));
-    let month = month.unwrap_or(1);
-    let first = at(year, month, 1).unwrap_or(days);
-    let day = (days - first + 1).clamp(1, 31);
-    (year, month, day as u8)
-}
-
-/// Days since 1970-01-01 in the Gregorian calendar, years counted from March
-/// so that the leap day is the last of a year.
-fn days_from_epoch(t: &StartTime) -> i64 {
-    let month = i64::from(t.month);
-    let year = i64::from(t.year) - i64::from(month <= 2);
-    let months_from_march = (month + 9) % 12;
-    let day_of_year = (153 * months_from_march + 2) / 5 + i64::from(t.day) - 1;
-    let days_before = year * 365 + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
-    days_before + day_of_year - 719_468
-}
-
 /// Minutes east of Greenwich of a time code such as `-5h30`, `0` or `+9`; `x` means unknown.
 pub(super) fn utc_offset_min(code: &str) -> Option<i16> {
     let code = code.trim().to_ascii_lowercase();
@@ -212,26 +145,6 @@ mod tests {
         ] {
             assert_eq!(parse(date, time, Revision::R1999), None, "{date} {time}");
         }
-    }
-
-    #[test]
-    fn seconds_between_days_count_leap_days() {
-        let a = parse("28/02/2024", "23:59:59.5", Revision::R1999).expect("readable");
-        let b = parse("01/03/2024", "00:00:00", Revision::R1999).expect("readable");
-        assert_eq!(seconds_between(&a.time, &b.time), 86_400.5);
-        assert_eq!(seconds_between(&b.time, &a.time), -86_400.5);
-        let epoch = parse("01/01/1970", "00:00:00", Revision::R1999).expect("readable");
-        assert_eq!(days_from_epoch(&epoch.time), 0);
-    }
-
-    #[test]
-    fn a_later_moment_is_as_many_seconds_away() {
-        let start = parse("31/12/2023", "23:59:59.9", Revision::R1999).expect("readable");
-        for seconds in [0.0, 0.3, 86_400.0, 60.0 * 86_400.5, -1.0, 1e9] {
-            let end = later(&start.time, seconds);
-            assert_eq!(seconds_between(&start.time, &end), seconds, "{end}");
-        }
-        assert_eq!(later(&start.time, 0.3).to_string(), "2024-01-01T00:00:00.2");
     }
 
     #[test]

@@ -299,7 +299,7 @@ fn configuration(
         lines.push(format!("{rate_hz},{last_sample}"));
     }
     let trigger_s = grid.trigger_s.unwrap_or(0.0);
-    let trigger = record.start.map(|start| moment::later(&start, trigger_s));
+    let trigger = record.start.and_then(|start| start.plus_seconds(trigger_s));
     lines.push(moment_line(record.start));
     lines.push(moment_line(trigger));
     lines.push(

@@ -47,7 +47,23 @@ pub fn from_bytes(name: &str, bytes: impl Into<Vec<u8>>, mode: Mode) -> Result<R
 }
 
 /// Reads all variables and picks the recording among them, if there is one.
+///
+/// The samples of an EEGLAB data set (`.fdt`) lead to the data set that describes them.
 pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
+    if input.extension() != "fdt" {
+        return read_file(input, options);
+    }
+    match input.companion_with_extension("set")? {
+        Some(data_set) => read_file(&input.seen_from(data_set), options),
+        None => Err(ReadError::MissingCompanion {
+            path: input.path().to_owned(),
+            role: "EEGLAB data set",
+            name: input.sibling_name("set"),
+        }),
+    }
+}
+
+fn read_file(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
     let mut findings = Findings::new(input.path(), options.mode);
     let (format, variables) = read_variables(&input.bytes, &mut findings)?;
     if let Some(data_set) = eeglab::DataSet::find(&variables) {

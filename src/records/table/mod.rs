@@ -40,16 +40,7 @@ pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
     let mut findings = Findings::new(input.path(), options.mode);
     let bytes = input.bytes.read_all()?;
     let decoded = text_encoding::decode(&bytes);
-    if !decoded.is_utf8() {
-        let assumed = "text was decoded so";
-        findings.breach(
-            Place::File,
-            "text encoding",
-            decoded.encoding,
-            "UTF-8",
-            assumed,
-        )?;
-    }
+    decoded.report(&mut findings)?;
     if let Some(at) = decoded.text.find('\0') {
         let place = Place::Byte(at as u64);
         return Err(findings.refusal(place, "text", "a NUL character", "a table of text"));

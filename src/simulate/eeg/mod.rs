@@ -51,8 +51,8 @@ use serde::{Deserialize, Serialize};
 pub use montage::ELECTRODES;
 pub use subject::{RhythmTraits, SubjectClass, SubjectTraits};
 
-use super::random::check_value;
-use super::{SettingProblem, SimulateError};
+use super::SimulateError;
+use crate::settings::{SettingProblem, SettingProblems};
 use synthesis::{Part, Sampling, Streams};
 
 /// Everything that decides which recordings are made.
@@ -93,9 +93,9 @@ impl EegSettings {
 
     /// Everything that is out of range, for the text beside each field.
     pub fn problems(&self) -> Vec<SettingProblem> {
-        let mut problems = Vec::new();
+        let mut problems = SettingProblems::default();
         let subjects = self.subjects_per_class;
-        check_value("subjects_per_class", subjects, 1, 10_000, &mut problems);
+        problems.require_within("subjects_per_class", subjects, 1, 10_000);
         let values = [
             ("duration_s", self.duration_s, 1.0, 3600.0),
             ("rate_hz", self.rate_hz, 100.0, 2000.0),
@@ -103,12 +103,12 @@ impl EegSettings {
             ("effect", self.effect, 0.0, 5.0),
         ];
         for (setting, value, low, high) in values {
-            check_value(setting, value, low, high, &mut problems);
+            problems.require_within(setting, value, low, high);
         }
         let n_samples = self.duration_s * self.rate_hz;
         let most = Self::MOST_SAMPLES;
-        check_value("duration_s × rate_hz", n_samples, 1.0, most, &mut problems);
-        problems
+        problems.require_within("duration_s × rate_hz", n_samples, 1.0, most);
+        problems.into_list()
     }
 }
 
@@ -150,8 +150,8 @@ impl EegSimulator {
 
     /// Draws subject `index` of `class`, whatever the number of subjects.
     pub fn subject(&self, class: SubjectClass, index: u32) -> SubjectTraits {
-        let mut rng = self.streams(class, index).of(Part::Traits);
-        SubjectTraits::draw(class, self.settings.effect, &mut rng)
+        let mut random = self.streams(class, index).of(Part::Traits);
+        SubjectTraits::draw(class, self.settings.effect, &mut random)
     }
 
     /// Records subject `index` of `class`; a longer recording starts with the same samples.

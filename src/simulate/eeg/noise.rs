@@ -1,28 +1,27 @@
 //! Coloured noise: 1/f backgrounds, rhythms and slow drifts from white noise through small filters.
 
-use rand_chacha::ChaCha8Rng;
 use std::f64::consts::{PI, TAU};
 
-use super::super::random::Normal;
+use crate::math::{Normal, RandomStream};
 
 /// White noise with a stream of its own.
 pub(super) struct White {
-    rng: ChaCha8Rng,
+    random: RandomStream,
     normal: Normal,
 }
 
 impl White {
-    pub(super) fn new(rng: ChaCha8Rng) -> Self {
+    pub(super) fn new(random: RandomStream) -> Self {
         Self {
-            rng,
-            normal: Normal::new(),
+            random,
+            normal: Normal::default(),
         }
     }
 
     /// A sample of unit variance.
     #[inline]
     pub(super) fn next(&mut self) -> f64 {
-        self.normal.draw(&mut self.rng)
+        self.normal.draw(&mut self.random)
     }
 }
 
@@ -171,8 +170,8 @@ impl Filter for Drift {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::random::stream;
     use super::*;
+    use crate::math::random_stream;
     use num_complex::Complex64;
 
     /// Power gain at `hz` from the impulse response.
@@ -209,7 +208,7 @@ mod tests {
     #[test]
     fn filtered_noise_has_unit_variance() {
         let variance = |mut filter: Box<dyn Filter>| {
-            let mut white = White::new(stream(1, 9));
+            let mut white = White::new(random_stream(1, "test", 9));
             let n = 200_000;
             let sum: f64 = (0..n).map(|_| filter.step(white.next()).powi(2)).sum();
             sum / f64::from(n)

@@ -1,11 +1,10 @@
 //! One simulated person: what is drawn once and then holds for the whole recording.
 
-use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-use super::super::random::{Interval, Normal};
+use super::super::Interval;
 use super::montage::{N_CHANNELS, Position, angle_between, on_sphere, positions};
+use crate::math::{Normal, RandomStream, random_share};
 
 /// The two groups of subjects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -82,41 +81,41 @@ const EXPONENT_SD: f64 = 0.15;
 impl SubjectTraits {
     /// Draws a subject. In cases alpha is slower and weaker, frontal theta stronger and the
     /// background steeper, each by `effect` standard deviations between subjects.
-    pub(super) fn draw(class: SubjectClass, effect: f64, rng: &mut ChaCha8Rng) -> Self {
-        let mut normal = Normal::new();
+    pub(super) fn draw(class: SubjectClass, effect: f64, random: &mut RandomStream) -> Self {
+        let mut normal = Normal::default();
         let shift = match class {
             SubjectClass::Control => 0.0,
             SubjectClass::Case => effect,
         };
-        let mut gauss = |rng: &mut ChaCha8Rng| normal.draw(rng);
-        let exponent = (1.15 + EXPONENT_SD * (gauss(rng) + shift)).clamp(0.3, 2.0);
-        let alpha_hz = (10.0 + ALPHA_HZ_SD * (gauss(rng) - shift)).clamp(7.0, 13.0);
-        let alpha_uv = 9.0 * (LN_ALPHA_SD * (gauss(rng) - shift)).exp();
-        let theta_uv = 4.0 * (LN_THETA_SD * (gauss(rng) + shift)).exp();
-        let theta_hz = 6.0 + 0.5 * gauss(rng);
-        let beta_hz = 20.0 + 2.0 * gauss(rng);
-        let beta_uv = 2.2 * (0.4 * gauss(rng)).exp();
-        let level_uv = 9.0 * (0.25 * gauss(rng)).exp();
-        let background_rms_uv = [0.0; N_CHANNELS].map(|_| level_uv * (0.15 * gauss(rng)).exp());
-        let mains_uv = [0.0; N_CHANNELS].map(|_| 1.5 * (0.6 * gauss(rng)).exp());
+        let mut gauss = |random: &mut RandomStream| normal.draw(random);
+        let exponent = (1.15 + EXPONENT_SD * (gauss(random) + shift)).clamp(0.3, 2.0);
+        let alpha_hz = (10.0 + ALPHA_HZ_SD * (gauss(random) - shift)).clamp(7.0, 13.0);
+        let alpha_uv = 9.0 * (LN_ALPHA_SD * (gauss(random) - shift)).exp();
+        let theta_uv = 4.0 * (LN_THETA_SD * (gauss(random) + shift)).exp();
+        let theta_hz = 6.0 + 0.5 * gauss(random);
+        let beta_hz = 20.0 + 2.0 * gauss(random);
+        let beta_uv = 2.2 * (0.4 * gauss(random)).exp();
+        let level_uv = 9.0 * (0.25 * gauss(random)).exp();
+        let background_rms_uv = [0.0; N_CHANNELS].map(|_| level_uv * (0.15 * gauss(random)).exp());
+        let mains_uv = [0.0; N_CHANNELS].map(|_| 1.5 * (0.6 * gauss(random)).exp());
         let rhythms = [
             RhythmTraits {
                 centre_hz: alpha_hz,
                 bandwidth_hz: 1.5,
                 rms_uv: alpha_uv,
-                topography: topography(on_sphere(180.0, 75.0), 55.0, rng),
+                topography: topography(on_sphere(180.0, 75.0), 55.0, random),
             },
             RhythmTraits {
                 centre_hz: theta_hz.clamp(4.5, 7.5),
                 bandwidth_hz: 1.5,
                 rms_uv: theta_uv,
-                topography: topography(on_sphere(0.0, 40.0), 45.0, rng),
+                topography: topography(on_sphere(0.0, 40.0), 45.0, random),
             },
             RhythmTraits {
                 centre_hz: beta_hz.clamp(14.0, 28.0),
                 bandwidth_hz: 4.0,
                 rms_uv: beta_uv,
-                topography: topography(on_sphere(0.0, 0.0), 60.0, rng),
+                topography: topography(on_sphere(0.0, 0.0), 60.0, random),
             },
         ];
         Self {
@@ -124,29 +123,29 @@ impl SubjectTraits {
             exponent,
             background_rms_uv,
             rhythms,
-            blinks_per_min: Interval::new(4.0, 24.0).uniform(rng),
-            blink_peak_uv: Interval::new(70.0, 180.0).uniform(rng),
-            muscle_bursts_per_min: Interval::new(0.5, 5.0).uniform(rng),
-            muscle_rms_uv: Interval::new(3.0, 12.0).uniform(rng),
+            blinks_per_min: Interval::new(4.0, 24.0).uniform(random),
+            blink_peak_uv: Interval::new(70.0, 180.0).uniform(random),
+            muscle_bursts_per_min: Interval::new(0.5, 5.0).uniform(random),
+            muscle_rms_uv: Interval::new(3.0, 12.0).uniform(random),
             mains_uv,
-            amplifier_rms_uv: Interval::new(0.4, 1.0).uniform(rng),
+            amplifier_rms_uv: Interval::new(0.4, 1.0).uniform(random),
         }
     }
 }
 
 /// A bell of `width_deg` around `centre`, moved and widened as heads and folds of the
 /// cortex differ, with an error of its own at each electrode.
-fn topography(centre: Position, width_deg: f64, rng: &mut ChaCha8Rng) -> [f64; N_CHANNELS] {
-    let mut normal = Normal::new();
-    let moved: Position = centre.map(|x| x + 0.2 * normal.draw(rng));
+fn topography(centre: Position, width_deg: f64, random: &mut RandomStream) -> [f64; N_CHANNELS] {
+    let mut normal = Normal::default();
+    let moved: Position = centre.map(|x| x + 0.2 * normal.draw(random));
     let length = moved.iter().map(|x| x * x).sum::<f64>().sqrt();
     let centre = moved.map(|x| x / length);
-    let width = width_deg.to_radians() * (0.15 * normal.draw(rng)).exp();
+    let width = width_deg.to_radians() * (0.15 * normal.draw(random)).exp();
     // Skull and scalp spread every source: a small share of it is seen everywhere.
-    let floor = 0.1 + 0.1 * rng.random::<f64>();
+    let floor = 0.1 + 0.1 * random_share(random);
     positions().map(|electrode| {
         let distance = angle_between(electrode, centre) / width;
         let bell = (-0.5 * distance * distance).exp();
-        (floor + (1.0 - floor) * bell) * (0.1 * normal.draw(rng)).exp()
+        (floor + (1.0 - floor) * bell) * (0.1 * normal.draw(random)).exp()
     })
 }

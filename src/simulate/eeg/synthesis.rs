@@ -1,13 +1,12 @@
 //! The recording of one subject: background, rhythms, blinks, muscle, mains and amplifier added up.
 
-use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
 use std::f64::consts::{PI, TAU};
 
-use super::super::random::{Interval, Normal, stream};
+use super::super::Interval;
 use super::montage::{EYES, N_CHANNELS, Position, RIGHT_JAW, angle_between, positions};
 use super::noise::{Drift, Filter, OneOverF, Rhythm, White};
 use super::subject::{RhythmTraits, SubjectTraits};
+use crate::math::{Normal, RandomStream, random_below, random_share, random_stream};
 
 /// Filters run this long before the recording starts, so that it starts in their steady state.
 const WARM_UP_S: f64 = 4.0;
@@ -34,18 +33,18 @@ pub(super) enum Part {
 }
 
 impl Part {
-    fn number(self) -> u64 {
-        let (kind, member) = match self {
-            Self::Traits => (0, 0),
-            Self::Background(channel) => (1, channel),
-            Self::Rhythm(rhythm) => (2, rhythm),
-            Self::Vigilance(rhythm) => (3, rhythm),
-            Self::Blinks => (4, 0),
-            Self::Muscle => (5, 0),
-            Self::Amplifier(channel) => (6, channel),
-            Self::Mains => (7, 0),
-        };
-        kind << 8 | member as u64
+    /// What the stream is for, and for which channel or rhythm.
+    fn purpose(self) -> (&'static str, usize) {
+        match self {
+            Self::Traits => ("EEG traits", 0),
+            Self::Background(channel) => ("EEG background", channel),
+            Self::Rhythm(rhythm) => ("EEG rhythm", rhythm),
+            Self::Vigilance(rhythm) => ("EEG vigilance", rhythm),
+            Self::Blinks => ("EEG blinks", 0),
+            Self::Muscle => ("EEG muscle", 0),
+            Self::Amplifier(channel) => ("EEG amplifier", channel),
+            Self::Mains => ("EEG mains", 0),
+        }
     }
 }
 
@@ -58,8 +57,9 @@ pub(super) struct Streams {
 }
 
 impl Streams {
-    pub(super) fn of(self, part: Part) -> ChaCha8Rng {
-        stream(self.seed, self.subject << 16 | part.number())
+    pub(super) fn of(self, part: Part) -> RandomStream {
+        let (purpose, member) = part.purpose();
+        random_stream(self.seed, purpose, self.subject << 8 | member as u64)
     }
 }
 
@@ -77,8 +77,8 @@ impl Sampling {
     }
 
     /// Filtered white noise in its steady state.
-    fn noise(self, mut filter: impl Filter, rng: ChaCha8Rng) -> Vec<f64> {
-        let mut white = White::new(rng);
+    fn noise(self, mut filter: impl Filter, random: RandomStream) -> Vec<f64> {
+        let mut white = White::new(random);
         for _ in 0..self.n_warm_up() {
             filter.step(white.next());
         }
@@ -93,9 +93,8 @@ impl Sampling {
 }
 
 /// Time until the next of events that come independently of one another.
-fn waiting_time_s(per_min: f64, rng: &mut ChaCha8Rng) -> f64 {
-    let share: f64 = rng.random();
-    -(1.0 - share).ln() * 60.0 / per_min
+fn waiting_time_s(per_min: f64, random: &mut RandomStream) -> f64 {
+    -(1.0 - random_share(random)).ln() * 60.0 / per_min
 }
 
 /// All channels of a subject in µV.
@@ -188,19 +187,19 @@ fn add_blinks(
     channels: &mut [Vec<f64>],
     traits: &SubjectTraits,
     sampling: Sampling,
-    mut rng: ChaCha8Rng,
+    mut random: RandomStream,
 ) {
     let seen = falling_off(EYES, 32.0);
-    let mut onset_s = waiting_time_s(traits.blinks_per_min, &mut rng);
+    let mut onset_s = waiting_time_s(traits.blinks_per_min, &mut random);
     while onset_s < sampling.duration_s() {
-        let peak_uv = traits.blink_peak_uv * Interval::new(0.7, 1.3).uniform(&mut rng);
-        let duration_s = Interval::new(0.3, 0.5).uniform(&mut rng);
+        let peak_uv = traits.blink_peak_uv * Interval::new(0.7, 1.3).uniform(&mut random);
+        let duration_s = Interval::new(0.3, 0.5).uniform(&mut random);
         let n = (duration_s * sampling.rate_hz) as usize;
         let hump: Vec<f64> = (0..n)
             .map(|k| peak_uv * (PI * k as f64 / n as f64).sin().powi(2))
             .collect();
         add_event(channels, &seen, sampling, onset_s, &hump);
-        onset_s += duration_s + waiting_time_s(traits.blinks_per_min, &mut rng);
+        onset_s += duration_s + waiting_time_s(traits.blinks_per_min, &mut random);
     }
 }
 
@@ -209,25 +208,25 @@ fn add_muscle(
     channels: &mut [Vec<f64>],
     traits: &SubjectTraits,
     sampling: Sampling,
-    mut rng: ChaCha8Rng,
+    mut random: RandomStream,
 ) {
     let [x, y, z] = RIGHT_JAW;
     let seen = [falling_off(RIGHT_JAW, 35.0), falling_off([-x, y, z], 35.0)];
-    let mut normal = Normal::new();
-    let mut onset_s = waiting_time_s(traits.muscle_bursts_per_min, &mut rng);
+    let mut normal = Normal::default();
+    let mut onset_s = waiting_time_s(traits.muscle_bursts_per_min, &mut random);
     while onset_s < sampling.duration_s() {
-        let side = usize::from(rng.random::<bool>());
-        let duration_s = Interval::new(0.4, 2.0).uniform(&mut rng);
+        let side = random_below(&mut random, 2);
+        let duration_s = Interval::new(0.4, 2.0).uniform(&mut random);
         let n = (duration_s * sampling.rate_hz) as usize;
         let mut filter = Rhythm::new(40.0, 30.0, sampling.rate_hz);
         let burst: Vec<f64> = (0..n)
             .map(|k| {
                 let swell = (PI * k as f64 / n as f64).sin();
-                traits.muscle_rms_uv * swell * filter.step(normal.draw(&mut rng))
+                traits.muscle_rms_uv * swell * filter.step(normal.draw(&mut random))
             })
             .collect();
         add_event(channels, &seen[side], sampling, onset_s, &burst);
-        onset_s += duration_s + waiting_time_s(traits.muscle_bursts_per_min, &mut rng);
+        onset_s += duration_s + waiting_time_s(traits.muscle_bursts_per_min, &mut random);
     }
 }
 
@@ -252,11 +251,11 @@ fn add_mains(
     channels: &mut [Vec<f64>],
     traits: &SubjectTraits,
     sampling: Sampling,
-    mut rng: ChaCha8Rng,
+    mut random: RandomStream,
 ) {
     let per_sample = TAU * sampling.mains_hz / sampling.rate_hz;
     for (channel, amplitude_uv) in channels.iter_mut().zip(traits.mains_uv) {
-        let phase = TAU * rng.random::<f64>();
+        let phase = TAU * random_share(&mut random);
         for (k, value) in channel.iter_mut().enumerate() {
             *value += amplitude_uv * (per_sample * k as f64 + phase).sin();
         }

@@ -61,8 +61,9 @@ use serde::{Deserialize, Serialize};
 pub use network::{Consumer, FeederNetwork, Section, SequenceImpedance};
 pub use scenario::{Fault, FaultClass, FaultRanges, LoadState, Scenario};
 
-use super::random::{check_value, stream};
-use super::{SettingProblem, SimulateError};
+use super::SimulateError;
+use crate::math::random_stream;
+use crate::settings::{SettingProblem, SettingProblems};
 use transient::Timing;
 
 /// Everything that decides which records are made.
@@ -108,9 +109,9 @@ impl FeederSettings {
 
     /// Everything that is out of range, for the text beside each field.
     pub fn problems(&self) -> Vec<SettingProblem> {
-        let mut problems = Vec::new();
+        let mut problems = SettingProblems::default();
         let per_class = self.records_per_class;
-        check_value("records_per_class", per_class, 1, 1_000_000, &mut problems);
+        problems.require_within("records_per_class", per_class, 1, 1_000_000);
         let counts = [
             ("samples_per_cycle", self.samples_per_cycle, 8, 10_000),
             ("cycles_before", self.cycles_before, 0, 1000),
@@ -118,16 +119,16 @@ impl FeederSettings {
             ("steps_per_sample", self.steps_per_sample, 1, 1000),
         ];
         for (setting, value, low, high) in counts {
-            check_value(setting, value, low, high, &mut problems);
+            problems.require_within(setting, value, low, high);
         }
         let cycles = self.cycles_before.saturating_add(self.cycles_after);
         let n_samples = cycles.saturating_mul(self.samples_per_cycle);
         let n_steps = n_samples.saturating_mul(self.steps_per_sample);
         let setting = "cycles × samples_per_cycle × steps_per_sample";
-        check_value(setting, n_steps, 1, Self::MOST_STEPS, &mut problems);
+        problems.require_within(setting, n_steps, 1, Self::MOST_STEPS);
         self.network.check(&mut problems);
         self.ranges.check(&mut problems);
-        problems
+        problems.into_list()
     }
 }
 
@@ -187,12 +188,12 @@ impl FeederSimulator {
     /// Draws record `index` of `class`, whatever the number of records.
     pub fn scenario(&self, class: FaultClass, index: u32) -> Scenario {
         let number = (class.label() as u64) << 32 | u64::from(index);
-        let mut rng = stream(self.settings.seed, number);
+        let mut random = random_stream(self.settings.seed, "feeder record", number);
         Scenario::draw(
             class,
             &self.settings.network,
             &self.settings.ranges,
-            &mut rng,
+            &mut random,
         )
     }
 

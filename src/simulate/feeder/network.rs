@@ -3,9 +3,8 @@
 use num_complex::Complex64;
 use serde::{Deserialize, Serialize};
 
-use super::super::SettingProblem;
-use super::super::random::check_value;
 use super::phases::Coupling;
+use crate::settings::SettingProblems;
 
 /// Positive- and zero-sequence resistance and reactance at the network's frequency,
 /// in Ω for the source and in Ω/km for lines (negative sequence = positive).
@@ -33,13 +32,13 @@ impl SequenceImpedance {
         sequence_to_phases(self.x0, self.x1).map(|x| x * length / angular_frequency)
     }
 
-    fn check(&self, place: &str, problems: &mut Vec<SettingProblem>) {
+    fn check(&self, place: &str, problems: &mut SettingProblems) {
         // A vanishing reactance would leave a branch without state, and X0 < X1
         // or R0 < R1 a negative mutual coupling, which no line or transformer has.
-        check_value(&format!("{place}.r1"), self.r1, 0.0, 1e3, problems);
-        check_value(&format!("{place}.x1"), self.x1, 1e-4, 1e3, problems);
-        check_value(&format!("{place}.r0"), self.r0, self.r1, 1e4, problems);
-        check_value(&format!("{place}.x0"), self.x0, self.x1, 1e4, problems);
+        problems.require_within(&format!("{place}.r1"), self.r1, 0.0, 1e3);
+        problems.require_within(&format!("{place}.x1"), self.x1, 1e-4, 1e3);
+        problems.require_within(&format!("{place}.r0"), self.r0, self.r1, 1e4);
+        problems.require_within(&format!("{place}.x0"), self.x0, self.x1, 1e4);
     }
 }
 
@@ -198,31 +197,31 @@ impl FeederNetwork {
     }
 
     /// Adds everything that makes this no radial feeder that can be solved.
-    pub(super) fn check(&self, problems: &mut Vec<SettingProblem>) {
-        check_value("nominal_kv", self.nominal_kv, 0.1, 1000.0, problems);
-        check_value("frequency_hz", self.frequency_hz, 1.0, 1000.0, problems);
+    pub(super) fn check(&self, problems: &mut SettingProblems) {
+        problems.require_within("nominal_kv", self.nominal_kv, 0.1, 1000.0);
+        problems.require_within("frequency_hz", self.frequency_hz, 1.0, 1000.0);
         self.source_impedance.check("source_impedance", problems);
         for (list, count) in [
             ("sections", self.sections.len()),
             ("consumers", self.consumers.len()),
         ] {
             let setting = format!("number of {list}");
-            check_value(&setting, count, 1, Self::MOST_ELEMENTS, problems);
+            problems.require_within(&setting, count, 1, Self::MOST_ELEMENTS);
         }
         for (i, section) in self.sections.iter().enumerate() {
             let place = format!("sections[{i}]");
             let from = format!("{place}.from_bus");
-            check_value(&from, section.from_bus, 0, i, problems);
+            problems.require_within(&from, section.from_bus, 0, i);
             let length = format!("{place}.length_km");
-            check_value(&length, section.length_km, 0.01, 1000.0, problems);
+            problems.require_within(&length, section.length_km, 0.01, 1000.0);
             let impedance = format!("{place}.impedance_per_km");
             section.impedance_per_km.check(&impedance, problems);
         }
         for (i, consumer) in self.consumers.iter().enumerate() {
             let bus = format!("consumers[{i}].bus");
-            check_value(&bus, consumer.bus, 0, self.sections.len(), problems);
+            problems.require_within(&bus, consumer.bus, 0, self.sections.len());
             let rated = format!("consumers[{i}].rated_kva");
-            check_value(&rated, consumer.rated_kva, 0.1, 1e6, problems);
+            problems.require_within(&rated, consumer.rated_kva, 0.1, 1e6);
         }
     }
 }
@@ -234,9 +233,9 @@ mod tests {
     #[test]
     fn the_default_network_is_legal_and_as_documented() {
         let network = FeederNetwork::default();
-        let mut problems = Vec::new();
+        let mut problems = SettingProblems::default();
         network.check(&mut problems);
-        assert_eq!(problems, []);
+        assert_eq!(problems.into_list(), []);
         assert!((network.total_length_km() - 23.0).abs() < 1e-9);
         let mva: f64 = network.consumers.iter().map(|c| c.rated_kva).sum::<f64>() / 1e3;
         assert!((mva - 5.26).abs() < 1e-9);
@@ -260,9 +259,13 @@ mod tests {
         let mut network = FeederNetwork::default();
         network.sections[2].from_bus = 7;
         network.consumers[1].bus = 9;
-        let mut problems = Vec::new();
+        let mut problems = SettingProblems::default();
         network.check(&mut problems);
-        let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        let texts: Vec<String> = problems
+            .into_list()
+            .iter()
+            .map(ToString::to_string)
+            .collect();
         assert_eq!(
             texts,
             [

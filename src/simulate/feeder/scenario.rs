@@ -1,16 +1,15 @@
 //! What one record is about: the random state of source, loads and fault, and the circuit it makes.
 
 use num_complex::Complex64;
-use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::TAU;
 
-use super::super::SettingProblem;
-use super::super::random::{Interval, check_value};
+use super::super::Interval;
 use super::circuit::{Branch, Circuit, DeltaLoad, Shunt};
 use super::network::FeederNetwork;
 use super::phases::{Coupling, Phases};
+use crate::math::{RandomStream, random_below, random_share};
+use crate::settings::SettingProblems;
 
 /// The five conditions of the feeder, in the order of their labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -110,7 +109,7 @@ impl Default for FaultRanges {
 }
 
 impl FaultRanges {
-    pub(super) fn check(&self, problems: &mut Vec<SettingProblem>) {
+    pub(super) fn check(&self, problems: &mut SettingProblems) {
         let intervals = [
             ("fault_resistance_ohm", self.fault_resistance_ohm, 1e-3, 1e5),
             ("inception_deg", self.inception_deg, -360.0, 360.0),
@@ -121,9 +120,9 @@ impl FaultRanges {
         for (setting, interval, low, high) in intervals {
             interval.check(setting, Interval::new(low, high), problems);
         }
-        check_value("load_unbalance", self.load_unbalance, 0.0, 0.9, problems);
+        problems.require_within("load_unbalance", self.load_unbalance, 0.0, 0.9);
         let share = self.load_switching_share;
-        check_value("load_switching_share", share, 0.0, 1.0, problems);
+        problems.require_within("load_switching_share", share, 0.0, 1.0);
     }
 }
 
@@ -223,26 +222,26 @@ impl Scenario {
         class: FaultClass,
         network: &FeederNetwork,
         ranges: &FaultRanges,
-        rng: &mut ChaCha8Rng,
+        random: &mut RandomStream,
     ) -> Self {
-        let source_pu = ranges.source_pu.uniform(rng);
-        let inception_deg = ranges.inception_deg.uniform(rng);
+        let source_pu = ranges.source_pu.uniform(random);
+        let inception_deg = ranges.inception_deg.uniform(random);
         let unbalance = Interval::new(1.0 - ranges.load_unbalance, 1.0 + ranges.load_unbalance);
         let loads = network
             .consumers
             .iter()
             .map(|_| LoadState {
-                level: ranges.load_level.uniform(rng),
-                power_factor: ranges.power_factor.uniform(rng),
-                branch_factors: [0, 1, 2].map(|_| unbalance.uniform(rng)),
+                level: ranges.load_level.uniform(random),
+                power_factor: ranges.power_factor.uniform(random),
+                branch_factors: [0, 1, 2].map(|_| unbalance.uniform(random)),
             })
             .collect();
         let (fault, switched_consumer) = if class == FaultClass::NoFault {
-            let switches = rng.random::<f64>() < ranges.load_switching_share;
-            let consumer = rng.random_range(0..network.consumers.len());
+            let switches = random_share(random) < ranges.load_switching_share;
+            let consumer = random_below(random, network.consumers.len());
             (None, switches.then_some(consumer))
         } else {
-            (Some(draw_fault(class, network, ranges, rng)), None)
+            (Some(draw_fault(class, network, ranges, random)), None)
         };
         Self {
             class,
@@ -334,13 +333,13 @@ fn draw_fault(
     class: FaultClass,
     network: &FeederNetwork,
     ranges: &FaultRanges,
-    rng: &mut ChaCha8Rng,
+    random: &mut RandomStream,
 ) -> Fault {
     let choices = class.phase_choices();
-    let phases = choices[rng.random_range(0..choices.len())];
-    let (section, position) = place_at(network, rng.random());
-    let resistance_ohm = ranges.fault_resistance_ohm.log_uniform(rng);
-    let earth_ohm = EARTH_SHARE.uniform(rng) * resistance_ohm;
+    let phases = choices[random_below(random, choices.len())];
+    let (section, position) = place_at(network, random_share(random));
+    let resistance_ohm = ranges.fault_resistance_ohm.log_uniform(random);
+    let earth_ohm = EARTH_SHARE.uniform(random) * resistance_ohm;
     let (phase_resistance_ohm, ground_resistance_ohm) = match class {
         FaultClass::SingleLineToGround => (resistance_ohm, Some(0.0)),
         // Two halves in series between the phases.
