@@ -3,6 +3,7 @@
 mod arrays;
 mod builder;
 mod error;
+mod folder;
 mod labels;
 mod preparation;
 mod scaling;
