@@ -111,12 +111,15 @@ pub enum LearnerState {
     Margin(MarginState),
 }
 
-/// A new learner with its start samples taken from the stream, and what is to be said of the start.
+/// A new learner, and for every class what is to be said of its start.
+pub type Started = (Box<dyn Learner>, Vec<Option<Repair>>);
+
+/// A new learner with its start samples taken from the stream.
 pub fn start_learner(
     settings: &LearnerSettings,
     stream: &mut SampleStream<'_>,
     seed: u64,
-) -> Result<(Box<dyn Learner>, Vec<Option<Repair>>), LearnError> {
+) -> Result<Started, LearnError> {
     settings.check()?;
     if stream.n_classes() < 1 {
         return Err(LearnError::Setting(

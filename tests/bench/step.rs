@@ -9,8 +9,6 @@ use crate::workload::{Running, Sizes, best_of, samples};
 /// The matrix products that one step cannot do without, on matrices of its sizes.
 pub(crate) struct Floor {
     sizes: Sizes,
-    /// Samples that every class codes per step.
-    n_coded: usize,
     with_inverse: bool,
     new: Matrix,
     kept: Matrix,
@@ -38,7 +36,6 @@ impl Floor {
             |rows, cols| Matrix::from_fn(rows, cols, |i, j| 1e-3 * ((i + 3 * j) % 7) as f64);
         Self {
             sizes,
-            n_coded,
             with_inverse,
             new: filled(n_features, n_coded),
             kept: filled(n_features, budget),

@@ -71,7 +71,7 @@ pub(crate) fn samples(sizes: &Sizes, per_class: usize) -> Matrix {
 pub(crate) struct Running<'a> {
     pub(crate) learner: Box<dyn Learner>,
     stream: SampleStream<'a>,
-    pub(crate) report: StepReport,
+    report: StepReport,
     round: usize,
 }
 

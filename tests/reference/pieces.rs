@@ -5,34 +5,34 @@ use atomscope::math::Matrix;
 
 use crate::archive::{Archive, assert_close};
 
-/// Codes every column of h and compares W and r².
-fn compare_codes(
-    archive: &Archive,
-    gram: &Matrix,
-    h: &Matrix,
-    sigma: &[f64],
-    pursuit: Pursuit,
-    sparsity: usize,
-    prefix: &str,
-    tolerance: f64,
-) {
-    let mut coder = SparseCoder::new(pursuit, sparsity, 1e-6);
-    coder.prepare(gram.view());
-    let mut codes = SparseCodes::new(sparsity, h.cols());
-    let mut residuals = Matrix::zeros(1, h.cols());
-    for (j, &own) in sigma.iter().enumerate() {
-        residuals[(0, j)] = coder.code(h.col(j), own);
-        assert_eq!(residuals[(0, j)], coder.residual(h.col(j), own));
-        coder.code(h.col(j), own);
-        codes.push(coder.chosen());
+/// A dictionary and test vectors of a reference file.
+struct TestVectors {
+    gram: Matrix,
+    h: Matrix,
+    sigma: Vec<f64>,
+}
+
+impl TestVectors {
+    /// Codes every column of h and compares W and r² with those named by `prefix`.
+    fn compare(&self, archive: &Archive, pursuit: Pursuit, sparsity: usize, prefix: &str) {
+        let mut coder = SparseCoder::new(pursuit, sparsity, 1e-6);
+        coder.prepare(self.gram.view());
+        let mut codes = SparseCodes::new(sparsity, self.h.cols());
+        let mut residuals = Matrix::zeros(1, self.h.cols());
+        for (j, &own) in self.sigma.iter().enumerate() {
+            let h = self.h.col(j);
+            residuals[(0, j)] = coder.code(h, own);
+            codes.push(coder.chosen());
+            assert_eq!(residuals[(0, j)], coder.residual(h, own));
+        }
+        let mut dense = Matrix::default();
+        codes.write_dense(self.gram.rows(), &mut dense);
+        let w_name = format!("{prefix}_W");
+        assert_close(&w_name, &dense, &archive.matrix(&w_name), 1e-9);
+        let expected = archive.numbers(&format!("{prefix}_r2"));
+        let expected = Matrix::from_fn(1, expected.len(), |_, j| expected[j]);
+        assert_close(&format!("{prefix}_r2"), &residuals, &expected, 1e-9);
     }
-    let mut dense = Matrix::default();
-    codes.write_dense(gram.rows(), &mut dense);
-    let w_name = format!("{prefix}_W");
-    assert_close(&w_name, &dense, &archive.matrix(&w_name), tolerance);
-    let expected = archive.numbers(&format!("{prefix}_r2"));
-    let expected = Matrix::from_fn(1, expected.len(), |_, j| expected[j]);
-    assert_close(&format!("{prefix}_r2"), &residuals, &expected, tolerance);
 }
 
 #[test]
@@ -46,10 +46,13 @@ fn small_test_vectors() {
         "krls_c_poly3_coherency_m1_g0",
     ] {
         let archive = Archive::small(&format!("{name}.npz"));
-        let gram = archive.matrix("last_Psi");
-        let (h, sigma) = (archive.matrix("test_h"), archive.numbers("test_sigma"));
+        let vectors = TestVectors {
+            gram: archive.matrix("last_Psi"),
+            h: archive.matrix("test_h"),
+            sigma: archive.numbers("test_sigma"),
+        };
         for (pursuit, prefix) in [(Pursuit::Ormp, "test_ormp"), (Pursuit::Omp, "test_omp")] {
-            compare_codes(&archive, &gram, &h, &sigma, pursuit, 3, prefix, 1e-9);
+            vectors.compare(&archive, pursuit, 3, prefix);
         }
     }
     for name in [
@@ -59,9 +62,12 @@ fn small_test_vectors() {
         "c_npoly2_m1",
     ] {
         let archive = Archive::small(&format!("evidence_{name}.npz"));
-        let gram = archive.matrix("last_Psi");
-        let (h, sigma) = (archive.matrix("test_h"), archive.numbers("test_sigma"));
-        compare_codes(&archive, &gram, &h, &sigma, Pursuit::Ormp, 3, "test", 1e-9);
+        let vectors = TestVectors {
+            gram: archive.matrix("last_Psi"),
+            h: archive.matrix("test_h"),
+            sigma: archive.numbers("test_sigma"),
+        };
+        vectors.compare(&archive, Pursuit::Ormp, 3, "test");
     }
 }
 
@@ -71,15 +77,15 @@ fn usps_test_vectors() {
         return;
     };
     for stage in ["init", "last", "lastn"] {
-        let gram = archive.matrix(&format!("{stage}_Psi"));
-        let h = archive.matrix(&format!("{stage}_h"));
-        let sigma = archive.numbers(&format!("{stage}_sigma"));
+        let vectors = TestVectors {
+            gram: archive.matrix(&format!("{stage}_Psi")),
+            h: archive.matrix(&format!("{stage}_h")),
+            sigma: archive.numbers(&format!("{stage}_sigma")),
+        };
         for (pursuit, name) in [(Pursuit::Ormp, "ormp"), (Pursuit::Omp, "omp")] {
             for sparsity in [1, 3, 5] {
                 let prefix = format!("{stage}_{name}_s{sparsity}");
-                compare_codes(
-                    &archive, &gram, &h, &sigma, pursuit, sparsity, &prefix, 1e-9,
-                );
+                vectors.compare(&archive, pursuit, sparsity, &prefix);
             }
         }
     }

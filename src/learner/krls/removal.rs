@@ -1,0 +1,229 @@
+//! Pruning: which samples leave a profile, under which conditions, and what becomes of C and Ψ.
+
+use crate::math::{Write, product, vectorised};
+
+use super::super::pruning::Pruning;
+use super::super::recursion::{set_combination, sparse_dot};
+use super::super::report::{ClassReport, Removal, Repair};
+use super::super::settings::{Algorithm, Conventions, LearnerSettings};
+use super::{Krls, add_outer, conventions};
+
+/// A sample may leave only if 1 − λ wᵀCw stays above this.
+const SMALLEST_SLACK: f64 = 1e-3;
+/// A sample may leave only if every atom keeps codes of at least this total size:
+/// relative to the most used atom, or absolute with the published conventions.
+const SMALLEST_ROW_SUM: f64 = 1e-4;
+
+impl Krls {
+    /// Removes samples until `target` are left, as far as the conditions allow.
+    pub(super) fn prune(
+        &mut self,
+        settings: &LearnerSettings,
+        target: usize,
+        report: &mut ClassReport,
+    ) {
+        let wanted = self.n_kept() - target;
+        self.select_leaving(settings, wanted, report);
+        let found = self.work.leaving.len();
+        if found < wanted {
+            let ran_out = Repair::CandidatesRanOut { wanted, found };
+            report.health.repairs.push(ran_out);
+        }
+        self.remove_leaving();
+        self.drop_leaving(report);
+        let published = conventions(settings) == Conventions::Published;
+        if !published && self.n_kept() > settings.budget {
+            self.force_out(self.n_kept() - settings.budget, report);
+        }
+    }
+
+    /// Chooses up to `wanted` samples by rank that satisfy both conditions of removal;
+    /// `work.precision` becomes C without them.
+    fn select_leaving(
+        &mut self,
+        settings: &LearnerSettings,
+        wanted: usize,
+        report: &mut ClassReport,
+    ) {
+        let Algorithm::Krls { pruning, .. } = settings.algorithm else {
+            unreachable!("settings of another algorithm")
+        };
+        self.begin_selection();
+        self.rank(pruning);
+        self.select_ranked(settings, pruning, wanted, report);
+        let still_over = self.n_kept() - self.work.leaving.len() > settings.budget;
+        if let Pruning::LeastContributionOlderHalf(norm) = pruning
+            && conventions(settings) == Conventions::Text
+            && still_over
+        {
+            let all = Pruning::LeastContribution(norm);
+            self.rank(all);
+            self.select_ranked(settings, all, wanted, report);
+        }
+    }
+
+    fn begin_selection(&mut self) {
+        let (profile, work) = (&self.profile, &mut self.work);
+        let n_kept = profile.entered.len();
+        work.leaving.clear();
+        work.is_leaving.clear();
+        work.is_leaving.resize(n_kept, false);
+        work.precision.copy_from(profile.code_precision.view());
+        work.vector.resize(profile.code_precision.rows(), 0.0);
+        work.row_sums.clear();
+        work.row_sums.resize(profile.code_precision.rows(), 0.0);
+        for j in 0..n_kept {
+            for (atom, value) in profile.codes.pairs(j) {
+                work.row_sums[atom] += value.abs();
+            }
+        }
+    }
+
+    fn rank(&mut self, pruning: Pruning) {
+        let profile = &self.profile;
+        self.work.ranking.rank(
+            pruning,
+            &profile.dictionary.coefficients,
+            &profile.codes,
+            &profile.entered,
+        );
+    }
+
+    fn select_ranked(
+        &mut self,
+        settings: &LearnerSettings,
+        pruning: Pruning,
+        wanted: usize,
+        report: &mut ClassReport,
+    ) {
+        let published = conventions(settings) == Conventions::Published;
+        let (profile, work) = (&self.profile, &mut self.work);
+        let most_used = work.row_sums.iter().fold(0.0_f64, |a, &b| a.max(b));
+        let smallest_sum = if published {
+            SMALLEST_ROW_SUM
+        } else {
+            SMALLEST_ROW_SUM * most_used
+        };
+        for &j in &work.ranking.order {
+            if work.leaving.len() == wanted {
+                break;
+            }
+            if work.is_leaving[j] {
+                continue;
+            }
+            let weight = profile.sample_weights[j];
+            let slack = vectorised(
+                #[inline(always)]
+                || {
+                    set_combination(&mut work.vector, &work.precision, &profile.codes, j, 1.0);
+                    1.0 - weight * sparse_dot(&profile.codes, j, &work.vector)
+                },
+            );
+            let rows_stay = profile.codes.pairs(j).all(|(atom, value)| {
+                value == 0.0 || work.row_sums[atom] - value.abs() >= smallest_sum
+            });
+            if slack.is_nan() || slack <= SMALLEST_SLACK || !rows_stay {
+                continue;
+            }
+            // Eq. (eqChat) for one sample: C ← C + u uᵀ λ/(1 − λ wᵀu).
+            let scale = (weight / slack).sqrt();
+            vectorised(
+                #[inline(always)]
+                || {
+                    work.vector.iter_mut().for_each(|value| *value *= scale);
+                    add_outer(&mut work.precision, &work.vector, 1.0);
+                },
+            );
+            for (atom, value) in profile.codes.pairs(j) {
+                work.row_sums[atom] -= value.abs();
+            }
+            work.is_leaving[j] = true;
+            work.leaving.push((j, work.ranking.reason(pruning, j)));
+            report.health.smallest_pivot = report.health.smallest_pivot.min(slack);
+        }
+    }
+
+    /// Takes the effect of the leaving samples out of C and Ψ, Eq. (eqPhi_h).
+    fn remove_leaving(&mut self) {
+        let (profile, work) = (&mut self.profile, &mut self.work);
+        let n = work.leaving.len();
+        if n == 0 {
+            return;
+        }
+        let n_kept = profile.entered.len();
+        work.codes.clear();
+        work.columns.reshape(n_kept, n);
+        work.kernel.reshape(n, n);
+        for (k, &(j, _)) in work.leaving.iter().enumerate() {
+            work.codes.push_from(&profile.codes, j);
+            work.columns
+                .col_mut(k)
+                .copy_from_slice(profile.kept_gram.col(j));
+            for (l, &(i, _)) in work.leaving.iter().enumerate() {
+                work.kernel[(l, k)] = profile.kept_gram[(i, j)];
+            }
+        }
+        // h_m = U K(:, m); a = u_m α_m = Ĉ w_m λ_m.
+        work.inner_products
+            .reshape(profile.code_precision.rows(), n);
+        product(
+            work.inner_products.view_mut(),
+            Write::Replace,
+            profile.dictionary.coefficients.view(),
+            work.columns.view(),
+        );
+        let (leaving, weights) = (&work.leaving, &profile.sample_weights);
+        work.recursion
+            .gains_by_product(&work.precision, &work.codes, |k| weights[leaving[k].0]);
+        work.recursion.measure(
+            &work.inner_products,
+            &profile.dictionary.atom_gram,
+            &work.codes,
+            &work.kernel,
+        );
+        work.recursion
+            .update(&mut profile.dictionary.atom_gram, false);
+        std::mem::swap(&mut profile.code_precision, &mut work.precision);
+    }
+
+    /// Forgets the leaving samples; the last ones take their places.
+    fn drop_leaving(&mut self, report: &mut ClassReport) {
+        let (profile, work) = (&mut self.profile, &mut self.work);
+        work.leaving
+            .sort_unstable_by_key(|&(j, _)| std::cmp::Reverse(j));
+        let mut last = profile.entered.len();
+        for &(j, reason) in &work.leaving {
+            let index = profile.dictionary.kept.index()[j];
+            report.removed.push((index, reason));
+            last -= 1;
+            profile.move_to(last, j);
+        }
+        profile.truncate(last);
+        let Some(mut span) = self.profile.dictionary.span.take() else {
+            return;
+        };
+        if !span.shrink(self.work.leaving.len(), &mut self.work.shrink) {
+            self.rebuild_span(&mut span);
+        }
+        self.profile.dictionary.span = Some(span);
+    }
+
+    /// The budget is a promise: the samples that entered first go although the conditions
+    /// forbid it, and what their codes said of each atom becomes its ridge, so that C
+    /// stays defined.
+    fn force_out(&mut self, excess: usize, report: &mut ClassReport) {
+        self.rank(Pruning::Oldest);
+        let (profile, work) = (&mut self.profile, &mut self.work);
+        work.leaving.clear();
+        for &j in &work.ranking.order[..excess] {
+            for (atom, value) in profile.codes.pairs(j) {
+                profile.ridge[atom] += SMALLEST_SLACK * profile.sample_weights[j] * value * value;
+            }
+            work.leaving.push((j, Removal::Forced));
+        }
+        self.drop_leaving(report);
+        self.rebuild_precision(true, report);
+        self.take_coefficients();
+        self.rebuild_atom_gram();
+    }
+}
