@@ -25,3 +25,8 @@ pub mod learner;
 pub mod evaluation;
 
 pub mod cli;
+
+/// The example of the README is compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
