@@ -406,6 +406,67 @@ proptest! {
     }
 }
 
+/// A damaged state is refused with a reason or learned from; it never panics.
+#[test]
+fn a_damaged_state_is_refused_with_a_reason() {
+    let samples = random_samples(5, 6, 90);
+    for preset in [
+        LearnerSettings::paper_text(),
+        LearnerSettings::evidence_preserving(),
+        LearnerSettings::margin_aware(),
+    ] {
+        let mut settings = LearnerSettings {
+            n_atoms: 4,
+            sparsity: 2,
+            batch_size: 3,
+            budget: 12,
+            ..preset
+        };
+        if let Algorithm::Krls { headroom, .. } = &mut settings.algorithm {
+            *headroom = 2;
+        }
+        let mut stream = SampleStream::new(samples.view(), orders(2, 90), Supply::Repeat);
+        let (mut learner, _) = start_learner(&settings, &mut stream, 1).expect("sound");
+        let mut report = StepReport::default();
+        let progress = Progress {
+            round: 3,
+            n_rounds: 9,
+        };
+        for _ in 0..6 {
+            learner
+                .step(progress, &mut stream, &mut report)
+                .expect("sound samples");
+        }
+        let saved = ron::to_string(&learner.state()).expect("writable");
+        let mut refused = 0;
+        for (from, to) in [
+            ("rows:4", "rows:2"),
+            ("rows:12,cols:12", "rows:6,cols:24"),
+            ("entered:[", "entered:[7,"),
+            ("errors:[", "errors:[0.5,"),
+            ("index:[", "index:[1,"),
+            ("bias:[", "bias:[0.0,"),
+            ("sparsity:2", "sparsity:0"),
+            ("atoms:[", "atoms:[9,"),
+            ("Gaussian", "Laplacian"),
+            ("degree:2", "degree:3"),
+        ] {
+            let damaged = saved.replacen(from, to, 1);
+            if damaged == saved {
+                continue;
+            }
+            let Ok(state) = ron::from_str::<LearnerState>(&damaged) else {
+                refused += 1;
+                continue;
+            };
+            let refusal = resume_learner(&settings, state).err().expect("damaged");
+            assert!(!refusal.to_string().is_empty());
+            refused += 1;
+        }
+        assert!(refused >= 4, "only {refused} kinds of damage applied");
+    }
+}
+
 #[test]
 fn pruning_equals_recomputation_without_the_samples() {
     let samples = random_samples(3, 6, 80);

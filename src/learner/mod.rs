@@ -6,6 +6,7 @@
 //! (`margin`), which is the default. All work in `f64`; the linear kernel goes the same
 //! way as the others and gives RLS-DLA.
 
+mod consistency;
 mod decision;
 mod dictionary;
 mod error;
@@ -164,6 +165,7 @@ pub fn resume_learner(
     state: LearnerState,
 ) -> Result<Box<dyn Learner>, LearnError> {
     settings.check()?;
+    consistency::check_state(settings, &state)?;
     let settings = settings.clone();
     match (&settings.algorithm, state) {
         (Algorithm::Krls { .. }, LearnerState::Krls { profiles, decision }) => {

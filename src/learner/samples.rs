@@ -81,6 +81,18 @@ impl Samples {
         self.self_kernel[i] < SMALLEST_SELF_KERNEL
     }
 
+    /// Whether all parts have one entry per sample and hold finite numbers.
+    pub(super) fn is_consistent(&self) -> bool {
+        let n = self.index.len();
+        let finite = |values: &[f64]| values.iter().all(|value| value.is_finite());
+        self.features.cols() == n
+            && self.self_kernel.len() == n
+            && self.auxiliary.len() == n
+            && self.features.is_finite()
+            && finite(&self.self_kernel)
+            && finite(&self.auxiliary)
+    }
+
     /// Forgets all samples, keeps the memory.
     pub fn clear(&mut self) {
         let n_features = self.features.rows();

@@ -8,6 +8,7 @@ use super::growing::Growing;
 use super::kernel::Kernel;
 use super::pruning::{ContributionNorm, Pruning};
 use super::sparse_coding::Pursuit;
+use crate::settings::{SettingProblem, SettingProblems};
 
 /// Which samples a dictionary starts from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -226,48 +227,34 @@ impl LearnerSettings {
         self.batch_size + headroom
     }
 
-    /// Everything that is wrong, as (field, reason).
-    pub fn problems(&self) -> Vec<(&'static str, String)> {
-        let mut problems = Vec::new();
-        let mut report = |field, reason: Option<String>| {
-            if let Some(reason) = reason {
-                problems.push((field, reason));
-            }
+    /// Everything that is wrong, field by field.
+    pub fn problems(&self) -> Vec<SettingProblem> {
+        let mut problems = SettingProblems::default();
+        let mut note = |field: &str, message: Option<String>| {
+            problems.require(message.is_none(), field, message.unwrap_or_default());
         };
-        report("kernel", self.kernel.check().err().map(|e| e.to_string()));
-        report(
-            "n_atoms",
-            outside("the number of atoms", self.n_atoms, 1, 100_000),
-        );
-        report(
-            "sparsity",
-            outside("sparsity", self.sparsity, 1, self.n_atoms.max(1)),
-        );
-        report(
-            "batch_size",
-            outside("the mini-batch size", self.batch_size, 1, 1_000_000),
-        );
-        report(
-            "budget",
-            outside("the budget", self.budget, self.n_atoms.max(1), 10_000_000),
-        );
-        report("forgetting", self.forgetting.problem());
-        report(
-            "error_limit",
-            outside_real("the error limit", self.error_limit, 0.0, 1.0),
-        );
-        report(
-            "regularisation",
-            outside_real("γ", self.regularisation, 0.0, 1e6),
-        );
-        report(
-            "calibration",
-            outside_real("the calibration exponent", self.calibration, 0.0, 2.0),
-        );
-        report("start", self.start_problem());
-        report("normalisation", self.normalisation_problem());
-        self.algorithm_problems(&mut report);
-        problems
+        note("kernel", self.kernel.check().err().map(|e| e.to_string()));
+        note("start", self.start_problem());
+        note("forgetting", self.forgetting.problem());
+        note("normalisation", self.normalisation_problem());
+        let atoms = self.n_atoms.max(1);
+        for (field, value, lowest, highest) in [
+            ("n_atoms", self.n_atoms, 1, 100_000),
+            ("sparsity", self.sparsity, 1, atoms),
+            ("batch_size", self.batch_size, 1, 1_000_000),
+            ("budget", self.budget, atoms, 10_000_000),
+        ] {
+            problems.require_within(field, value, lowest, highest);
+        }
+        for (field, value, highest) in [
+            ("error_limit", self.error_limit, 1.0),
+            ("regularisation", self.regularisation, 1e6),
+            ("calibration", self.calibration, 2.0),
+        ] {
+            problems.require_within(field, value, 0.0, highest);
+        }
+        self.algorithm_problems(&mut problems);
+        problems.into_list()
     }
 
     fn start_problem(&self) -> Option<String> {
@@ -299,7 +286,7 @@ impl LearnerSettings {
         }
     }
 
-    fn algorithm_problems(&self, report: &mut impl FnMut(&'static str, Option<String>)) {
+    fn algorithm_problems(&self, problems: &mut SettingProblems) {
         match &self.algorithm {
             Algorithm::Krls {
                 growing,
@@ -307,30 +294,30 @@ impl LearnerSettings {
                 headroom,
                 ..
             } => {
-                report("algorithm.growing", growing.problem());
-                let least_loss = (*pruning == Pruning::LeastLoss).then(|| {
-                    "pruning by least loss needs an evidence-preserving learner".to_owned()
-                });
-                report("algorithm.pruning", least_loss);
-                let most = self.budget.saturating_sub(self.n_atoms);
-                report(
-                    "algorithm.headroom",
-                    outside("the headroom below the budget", *headroom, 0, most),
+                let message = growing.problem();
+                problems.require(
+                    message.is_none(),
+                    "algorithm.growing",
+                    message.unwrap_or_default(),
                 );
+                problems.require(
+                    *pruning != Pruning::LeastLoss,
+                    "algorithm.pruning",
+                    "pruning by least loss needs an evidence-preserving learner".into(),
+                );
+                let most = self.budget.saturating_sub(self.n_atoms);
+                problems.require_within("algorithm.headroom", *headroom, 0, most);
             }
             Algorithm::Evidence { novelty, .. } => {
-                report("algorithm.novelty", novelty_problem(*novelty));
+                problems.require_within("algorithm.novelty", *novelty, 1e-12, 1.0);
             }
             Algorithm::Margin {
                 novelty,
                 memory_of_errors,
                 ..
             } => {
-                report("algorithm.novelty", novelty_problem(*novelty));
-                report(
-                    "algorithm.memory_of_errors",
-                    outside_real("κ", *memory_of_errors, 0.0, 1e9),
-                );
+                problems.require_within("algorithm.novelty", *novelty, 1e-12, 1.0);
+                problems.require_within("algorithm.memory_of_errors", *memory_of_errors, 0.0, 1e9);
             }
         }
     }
@@ -339,32 +326,8 @@ impl LearnerSettings {
     pub fn check(&self) -> Result<(), LearnError> {
         match self.problems().into_iter().next() {
             None => Ok(()),
-            Some((_, reason)) => Err(LearnError::Setting(reason)),
+            Some(problem) => Err(LearnError::Setting(problem.message)),
         }
-    }
-}
-
-fn novelty_problem(novelty: f64) -> Option<String> {
-    outside_real("the novelty share ν", novelty, 1e-12, 1.0)
-}
-
-fn outside(name: &str, value: usize, lowest: usize, highest: usize) -> Option<String> {
-    if (lowest..=highest).contains(&value) {
-        None
-    } else {
-        Some(format!(
-            "{name} must be {lowest} to {highest}, but is {value}"
-        ))
-    }
-}
-
-fn outside_real(name: &str, value: f64, lowest: f64, highest: f64) -> Option<String> {
-    if (lowest..=highest).contains(&value) {
-        None
-    } else {
-        Some(format!(
-            "{name} must be {lowest} to {highest}, but is {value}"
-        ))
     }
 }
 
@@ -390,20 +353,17 @@ mod tests {
             sparsity: 45,
             ..LearnerSettings::default()
         };
-        assert_eq!(
-            settings.problems(),
-            [("sparsity", "sparsity must be 1 to 30, but is 45".to_owned())]
-        );
+        let problems = settings.problems();
+        assert_eq!(problems.len(), 1);
+        assert_eq!(problems[0].field, "sparsity");
+        assert_eq!(problems[0].message, "sparsity must be 1 to 30, but is 45");
         let settings = LearnerSettings {
             budget: 20,
             regularisation: f64::NAN,
             ..LearnerSettings::paper_text()
         };
-        let fields: Vec<&str> = settings
-            .problems()
-            .iter()
-            .map(|(field, _)| *field)
-            .collect();
+        let problems = settings.problems();
+        let fields: Vec<&str> = problems.iter().map(|p| p.field.as_str()).collect();
         assert_eq!(fields, ["budget", "regularisation", "algorithm.headroom"]);
     }
 }

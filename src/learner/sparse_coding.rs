@@ -43,6 +43,15 @@ impl SparseCodes {
         }
     }
 
+    /// Whether these are `n` codes of `sparsity` finite pairs over `n_atoms` atoms.
+    pub(super) fn fits(&self, sparsity: usize, n_atoms: usize, n: usize) -> bool {
+        self.sparsity == sparsity
+            && self.atoms.len() == n * sparsity
+            && self.values.len() == n * sparsity
+            && self.atoms.iter().all(|&atom| (atom as usize) < n_atoms)
+            && self.values.iter().all(|value| value.is_finite())
+    }
+
     /// Number of codes.
     pub fn len(&self) -> usize {
         self.atoms.len() / self.sparsity.max(1)

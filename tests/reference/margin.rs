@@ -1,5 +1,6 @@
 //! The margin-aware variant on three classes together.
 
+use atomscope::evaluation::Classifier;
 use atomscope::learner::{
     Algorithm, Kernel, LearnerState, MarginState, Progress, Pruning, SampleStream, Start,
     StepReport, Supply, start_learner,
@@ -97,6 +98,15 @@ fn compare(name: &str, kernel: Kernel, tolerance: f64) {
         }
     }
     compare_snapshot(&archive, "last", &state_of(learner.state()), tolerance);
+    let classifier = Classifier::of(learner.as_ref());
+    let tests = archive.matrix("T");
+    let mut scores = Matrix::zeros(3, tests.cols());
+    for j in 0..tests.cols() {
+        let explanation = classifier.explain(tests.col(j)).expect("sound samples");
+        scores.col_mut(j).copy_from_slice(&explanation.scores);
+    }
+    let expected = archive.matrix("test_scores");
+    assert_close("test_scores", &scores, &expected, tolerance);
 }
 
 #[test]

@@ -1,0 +1,148 @@
+//! Whether a saved state fits together and fits the settings: it may come from a damaged file.
+
+use crate::math::Matrix;
+
+use super::dictionary::Dictionary;
+use super::error::LearnError;
+use super::evidence::EvidenceProfile;
+use super::krls::KrlsProfile;
+use super::settings::LearnerSettings;
+use super::sparse_coding::SparseCodes;
+use super::{Decision, LearnerState, OnlineLogit};
+
+/// Refuses a state whose parts do not belong together, naming the part.
+pub(super) fn check_state(
+    settings: &LearnerSettings,
+    state: &LearnerState,
+) -> Result<(), LearnError> {
+    let checked = match state {
+        LearnerState::Krls { profiles, decision } => profiles
+            .iter()
+            .try_for_each(|profile| check_krls(settings, profile))
+            .and_then(|()| check_decision(decision, profiles.len())),
+        LearnerState::Evidence { profiles, decision } => profiles
+            .iter()
+            .try_for_each(|profile| check_evidence(settings, profile))
+            .and_then(|()| check_decision(decision, profiles.len())),
+        LearnerState::Margin(state) => state
+            .profiles
+            .iter()
+            .try_for_each(|profile| check_evidence(settings, profile))
+            .and_then(|()| check_logit(&state.logit, state.profiles.len())),
+    };
+    checked.map_err(LearnError::BadState)
+}
+
+fn check_krls(settings: &LearnerSettings, profile: &KrlsProfile) -> Result<(), String> {
+    let n_kept = check_dictionary(settings, &profile.dictionary)?;
+    let n_atoms = settings.n_atoms;
+    matrix("kept_gram", &profile.kept_gram, n_kept, n_kept)?;
+    matrix("code_precision", &profile.code_precision, n_atoms, n_atoms)?;
+    numbers("sample_weights", &profile.sample_weights, n_kept)?;
+    numbers("ridge", &profile.ridge, n_atoms)?;
+    length("entered", profile.entered.len(), n_kept)?;
+    check_codes(settings, &profile.codes, n_kept)
+}
+
+fn check_evidence(settings: &LearnerSettings, profile: &EvidenceProfile) -> Result<(), String> {
+    let n_kept = check_dictionary(settings, &profile.dictionary)?;
+    let n_atoms = settings.n_atoms;
+    if profile.dictionary.span.is_none() {
+        return Err("span is missing".into());
+    }
+    matrix("evidence", &profile.evidence, n_atoms, n_atoms)?;
+    numbers("errors", &profile.errors, n_kept)?;
+    length("entered", profile.entered.len(), n_kept)?;
+    match &profile.codes {
+        Some(codes) => check_codes(settings, codes, n_kept),
+        None => Ok(()),
+    }
+}
+
+/// Returns the number of kept samples.
+fn check_dictionary(settings: &LearnerSettings, dictionary: &Dictionary) -> Result<usize, String> {
+    if dictionary.kernel != settings.kernel {
+        return Err(format!(
+            "it was learned with {:?}, but the settings name {:?}",
+            dictionary.kernel, settings.kernel
+        ));
+    }
+    let (n_kept, n_atoms) = (dictionary.kept.len(), settings.n_atoms);
+    if n_kept == 0 || dictionary.kept.n_features() == 0 {
+        return Err("kept is empty".into());
+    }
+    if !dictionary.kept.is_consistent() {
+        return Err(
+            "the parts of kept have different lengths, or hold numbers that are none".into(),
+        );
+    }
+    matrix("coefficients", &dictionary.coefficients, n_atoms, n_kept)?;
+    matrix("atom_gram", &dictionary.atom_gram, n_atoms, n_atoms)?;
+    if let Some(span) = &dictionary.span {
+        matrix("span", span.inverse(), n_kept, n_kept)?;
+    }
+    Ok(n_kept)
+}
+
+fn check_codes(
+    settings: &LearnerSettings,
+    codes: &SparseCodes,
+    n_kept: usize,
+) -> Result<(), String> {
+    if codes.fits(settings.sparsity, settings.n_atoms, n_kept) {
+        Ok(())
+    } else {
+        Err(format!(
+            "codes must be {n_kept} of {} pairs over {} atoms",
+            settings.sparsity, settings.n_atoms
+        ))
+    }
+}
+
+fn check_decision(decision: &Decision, n_classes: usize) -> Result<(), String> {
+    match decision {
+        Decision::SmallestResidual => Ok(()),
+        Decision::CalibratedResidual { usual, .. } => numbers("usual", usual, n_classes),
+        Decision::OnlineLogit(logit) => check_logit(logit, n_classes),
+    }
+}
+
+fn check_logit(logit: &OnlineLogit, n_classes: usize) -> Result<(), String> {
+    numbers("theta", &logit.theta, 2)?;
+    numbers("bias", &logit.bias, n_classes)?;
+    matrix("curvature", &logit.curvature, 2 + n_classes, 2 + n_classes)
+}
+
+fn matrix(name: &str, found: &Matrix, rows: usize, cols: usize) -> Result<(), String> {
+    if (found.rows(), found.cols()) != (rows, cols) {
+        return Err(format!(
+            "{name} must be {rows} × {cols}, but is {} × {}",
+            found.rows(),
+            found.cols()
+        ));
+    }
+    if found.is_finite() {
+        Ok(())
+    } else {
+        Err(format!("{name} holds numbers that are none"))
+    }
+}
+
+fn numbers(name: &str, found: &[f64], expected: usize) -> Result<(), String> {
+    length(name, found.len(), expected)?;
+    if found.iter().all(|value| value.is_finite()) {
+        Ok(())
+    } else {
+        Err(format!("{name} holds numbers that are none"))
+    }
+}
+
+fn length(name: &str, found: usize, expected: usize) -> Result<(), String> {
+    if found == expected {
+        Ok(())
+    } else {
+        Err(format!(
+            "{name} must have {expected} entries, but has {found}"
+        ))
+    }
+}
