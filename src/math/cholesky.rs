@@ -4,9 +4,11 @@ use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::{
     LltError, LltRegularization, cholesky_in_place, cholesky_in_place_scratch,
 };
+use faer::linalg::cholesky::llt::inverse::{inverse as llt_inverse, inverse_scratch};
 use faer::{MatMut, Par};
 
 use super::matrix::{Matrix, View};
+use super::product::as_faer;
 use super::vectorised::{add_scaled, dot, vectorised};
 
 /// From this size on faer's blocked factorisation is faster than the plain loop.
@@ -103,6 +105,10 @@ impl Cholesky {
     /// `inverse` ← A⁻¹, symmetric to the last bit.
     pub fn inverse_into(&self, inverse: &mut Matrix) {
         let n = self.lower.rows();
+        if n >= BLOCKED_FROM {
+            self.inverse_blocked(inverse);
+            return;
+        }
         inverse.resize(n, n);
         inverse.fill(0.0);
         vectorised(
@@ -116,6 +122,28 @@ impl Cholesky {
             },
         );
         inverse.symmetrise();
+    }
+}
+
+impl Cholesky {
+    /// faer's blocked inversion, which fills the lower half; the upper half is its mirror.
+    fn inverse_blocked(&self, inverse: &mut Matrix) {
+        let n = self.lower.rows();
+        let mut scratch = MemBuffer::new(inverse_scratch::<f64>(n, Par::Seq));
+        let mut lower_half = Matrix::zeros(n, n);
+        llt_inverse(
+            MatMut::from_column_major_slice_mut(lower_half.flat_mut(), n, n),
+            as_faer(self.lower()),
+            Par::Seq,
+            MemStack::new(&mut scratch),
+        );
+        inverse.resize(n, n);
+        for j in 0..n {
+            inverse.col_mut(j)[j..].copy_from_slice(&lower_half.col(j)[j..]);
+            for i in 0..j {
+                inverse[(i, j)] = lower_half[(j, i)];
+            }
+        }
     }
 }
 

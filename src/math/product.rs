@@ -56,7 +56,7 @@ fn fill(mut destination: ViewMut<'_>, value: f64) {
     }
 }
 
-fn as_faer(view: View<'_>) -> MatRef<'_, f64> {
+pub(super) fn as_faer(view: View<'_>) -> MatRef<'_, f64> {
     let (data, rows, cols, stride, transposed) = view.parts();
     let matrix = MatRef::from_column_major_slice_with_stride(data, rows, cols, stride);
     if transposed {
