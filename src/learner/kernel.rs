@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::math::{
-    Matrix, Write, exp, exp_in_place, manhattan_distance, product, squared_distance, squared_norm,
+    Matrix, Write, exp_in_place, manhattan_distance, product, squared_distance, squared_norm,
     vectorised,
 };
 
@@ -58,10 +58,6 @@ pub enum KernelError {
 /// Where squared distances lose more than this (absolute, in the exponent) to
 /// cancellation in ‖x‖² + ‖y‖² − 2xᵀy, they are taken from the differences instead.
 const CANCELLATION_LIMIT: f64 = 1e-12;
-
-/// Columns at least this long are worth a pass of their own through the exponential while
-/// they are in the fastest cache; shorter ones are taken together.
-const ONE_PASS_FROM: usize = 32;
 
 impl Kernel {
     /// Whether the parameters are in range.
@@ -199,40 +195,21 @@ fn gaussian(values: &mut Matrix, rows: &Samples, columns: &Samples, width: f64) 
     let factor = 1.0 / (2.0 * width * width);
     let largest = |norms: &[f64]| norms.iter().fold(0.0_f64, |a, &b| a.max(b));
     let scale = largest(rows.auxiliary()) + largest(columns.auxiliary());
-    let mend = scale * factor * f64::EPSILON > CANCELLATION_LIMIT;
-    if rows.len() >= ONE_PASS_FROM && !mend {
-        vectorised(
-            #[inline(always)]
-            || {
-                for (j, &column_norm) in columns.auxiliary().iter().enumerate() {
-                    set_exponents(values.col_mut(j), rows.auxiliary(), column_norm, factor);
-                    values.col_mut(j).iter_mut().for_each(|v| *v = exp(*v));
-                }
-            },
-        );
-        return;
-    }
     vectorised(
         #[inline(always)]
         || {
-            for (j, &column_norm) in columns.auxiliary().iter().enumerate() {
-                set_exponents(values.col_mut(j), rows.auxiliary(), column_norm, factor);
+            for (j, column_norm) in columns.auxiliary().iter().enumerate() {
+                for (value, row_norm) in values.col_mut(j).iter_mut().zip(rows.auxiliary()) {
+                    let squared = (row_norm + column_norm - 2.0 * *value).max(0.0);
+                    *value = -squared * factor;
+                }
             }
         },
     );
-    if mend {
+    if scale * factor * f64::EPSILON > CANCELLATION_LIMIT {
         mend_cancelled_distances(values, rows, columns, factor);
     }
     exp_in_place(values.flat_mut());
-}
-
-/// −d²/(2w²) of one column, from inner products.
-#[inline(always)]
-fn set_exponents(values: &mut [f64], row_norms: &[f64], column_norm: f64, factor: f64) {
-    for (value, row_norm) in values.iter_mut().zip(row_norms) {
-        let squared = (row_norm + column_norm - 2.0 * *value).max(0.0);
-        *value = -squared * factor;
-    }
 }
 
 /// Takes those exponents anew that are small beside the terms they are the difference of.

@@ -12,6 +12,5 @@ pub use matrix::{Matrix, View, ViewMut};
 pub use product::{Write, product};
 pub use random::{Normal, RandomStream, random_below, random_share, random_stream, shuffle};
 pub use vectorised::{
-    add_scaled, dot, exp, exp_in_place, manhattan_distance, squared_distance, squared_norm,
-    vectorised,
+    add_scaled, dot, exp_in_place, manhattan_distance, squared_distance, squared_norm, vectorised,
 };

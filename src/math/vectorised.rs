@@ -91,10 +91,9 @@ pub fn exp_in_place(values: &mut [f64]) {
     );
 }
 
-/// e^x by x = k ln 2 + r and the Taylor series of e^r, without branches; inlined so that
-/// callers inside [`vectorised`] profit.
+/// e^x by x = k ln 2 + r and the Taylor series of e^r, without branches.
 #[inline(always)]
-pub fn exp(x: f64) -> f64 {
+fn exp(x: f64) -> f64 {
     /// Adding this rounds to an integer that then stands in the low bits.
     const ROUND: f64 = 6_755_399_441_055_744.0;
     const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
