@@ -156,9 +156,10 @@ fn run_for_ever(name: &str, settings: &LearnerSettings, samples: &Matrix) {
             worst = worst.max(error);
         }
     }
-    // Best of a thousand steps each: far from noise, far from a growth that matters.
+    // Best of a thousand steps each. A cost that grew with the number of batches would be
+    // ten times as high by now; a noisy machine is not.
     assert!(
-        late < 3.0 * early,
+        late < 8.0 * early,
         "{name}: a step took {early:e} s, later {late:e} s"
     );
     println!(
