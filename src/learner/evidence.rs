@@ -6,6 +6,8 @@
 //! remain. The state is X, P = K⁻¹, U, Ψ and A. All samples update the dictionary, also
 //! those that lie so close to the span of the kept ones that they are not kept.
 
+use std::time::Instant;
+
 use serde::{Deserialize, Serialize};
 
 use crate::math::{Cholesky, Matrix, Write, dot, product, vectorised};
@@ -14,7 +16,7 @@ use super::dictionary::{BlockView, Dictionary};
 use super::krls::{note_use, relative_difference, scale_symmetric};
 use super::pruning::{Pruning, Ranking, add_outer_product};
 use super::recursion::Recursion;
-use super::report::{ClassReport, Rejection, Removal, Repair};
+use super::report::{ClassReport, Rejection, Removal, Repair, TimeSpent};
 use super::ridge::factor_guarded;
 use super::samples::Samples;
 use super::settings::{Algorithm, LearnerSettings, Normalisation};
@@ -377,6 +379,7 @@ impl Evidence {
     /// Step 7: the samples whose removal costs least leave, and the dictionary is projected
     /// on the span of the others.
     fn prune(&mut self, settings: &LearnerSettings, kappa: f64, report: &mut ClassReport) {
+        let begin = Instant::now();
         let count = self.profile.dictionary.n_kept() - settings.budget;
         self.select_leaving(pruning_of(settings), kappa, count);
         let mut last = self.profile.dictionary.n_kept();
@@ -388,6 +391,7 @@ impl Evidence {
             self.profile.swap(position, last);
         }
         self.project_out(count, report);
+        report.pruning_time = TimeSpent(begin.elapsed());
     }
 
     /// `work.leaving` ← the `count` samples to go, highest position first.

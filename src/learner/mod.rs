@@ -44,7 +44,7 @@ pub use kernel::{Kernel, KernelError};
 pub use krls::KrlsProfile;
 pub use margin::MarginState;
 pub use pruning::{ContributionNorm, Pruning};
-pub use report::{ClassReport, Health, Rejection, Removal, Repair, StepReport};
+pub use report::{ClassReport, Health, Rejection, Removal, Repair, StepReport, TimeSpent};
 pub use samples::Samples;
 pub(crate) use scoring::BlockScores;
 pub use second_look::SecondLook;

@@ -322,6 +322,26 @@ impl LearnerSettings {
         }
     }
 
+    /// Whether a learner that goes by `before` can go on by these settings: what shapes its
+    /// state must stay the same.
+    pub fn may_follow(&self, before: &Self) -> Result<(), LearnError> {
+        let same_algorithm =
+            std::mem::discriminant(&self.algorithm) == std::mem::discriminant(&before.algorithm);
+        let fixed = [
+            ("kernel", self.kernel == before.kernel),
+            ("n_atoms", self.n_atoms == before.n_atoms),
+            ("sparsity", self.sparsity == before.sparsity),
+            ("batch_size", self.batch_size == before.batch_size),
+            ("algorithm", same_algorithm),
+        ];
+        match fixed.into_iter().find(|(_, same)| !same) {
+            None => Ok(()),
+            Some((field, _)) => Err(LearnError::Setting(format!(
+                "{field} cannot change while the learner learns: start a new run"
+            ))),
+        }
+    }
+
     /// The first problem as an error.
     pub fn check(&self) -> Result<(), LearnError> {
         match self.problems().into_iter().next() {
