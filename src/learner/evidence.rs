@@ -106,7 +106,7 @@ impl Evidence {
     /// A dictionary whose atoms are the start samples, scaled to length 1/(1+γ).
     pub(super) fn start(settings: &LearnerSettings, start: &Samples) -> Self {
         let capacity = settings.budget.max(start.len()) + settings.batch_size;
-        let keep_codes = pruning_of(settings) != Pruning::LeastLoss;
+        let keep_codes = settings.algorithm.needs_kept_codes();
         let profile = EvidenceProfile {
             dictionary: Dictionary {
                 kernel: settings.kernel,
@@ -131,7 +131,10 @@ impl Evidence {
     }
 
     /// Goes on with a saved profile.
-    pub(super) fn resume(settings: &LearnerSettings, profile: EvidenceProfile) -> Self {
+    pub(super) fn resume(settings: &LearnerSettings, mut profile: EvidenceProfile) -> Self {
+        if !settings.algorithm.needs_kept_codes() {
+            profile.codes = None;
+        }
         let coder = SparseCoder::new(settings.pursuit, settings.sparsity, settings.error_limit);
         let codes = SparseCodes::new(settings.sparsity, settings.batch_size);
         Self {
@@ -381,7 +384,7 @@ impl Evidence {
     fn prune(&mut self, settings: &LearnerSettings, kappa: f64, report: &mut ClassReport) {
         let begin = Instant::now();
         let count = self.profile.dictionary.n_kept() - settings.budget;
-        self.select_leaving(pruning_of(settings), kappa, count);
+        self.select_leaving(settings.algorithm.pruning(), kappa, count);
         let mut last = self.profile.dictionary.n_kept();
         for k in 0..count {
             last -= 1;
@@ -681,14 +684,6 @@ fn add_old_weights(change: &mut Matrix, block: &SpanBlock) {
                 *value += weights[i] - mixed;
             }
         }
-    }
-}
-
-fn pruning_of(settings: &LearnerSettings) -> Pruning {
-    match settings.algorithm {
-        Algorithm::Krls { pruning, .. }
-        | Algorithm::Evidence { pruning, .. }
-        | Algorithm::Margin { pruning, .. } => pruning,
     }
 }
 
