@@ -298,9 +298,9 @@ impl PartRun {
         self.record.n_samples = (self.fold.train.len(), self.fold.test.len());
         let n_dropped = dropped.iter().filter(|dropped| **dropped).count();
         if n_dropped > 0 {
-            self.record
-                .remarks
-                .push(format!("{n_dropped} samples with missing values are left out"));
+            self.record.remarks.push(format!(
+                "{n_dropped} samples with missing values are left out"
+            ));
         }
         Ok(())
     }
@@ -357,8 +357,7 @@ impl PartRun {
     ) -> Result<f64, RunError> {
         let settings = settings_in_force(checked, changes, self.part, self.next_round + 1);
         let n_features = checked.dataset().n_features();
-        let (Some(learner), Some(state)) = (self.learner.as_deref_mut(), self.stream.take())
-        else {
+        let (Some(learner), Some(state)) = (self.learner.as_deref_mut(), self.stream.take()) else {
             return Ok(0.0);
         };
         let mut stream = SampleStream::resume(self.values.view(n_features), state);
@@ -374,7 +373,7 @@ impl PartRun {
         let begin = Instant::now();
         let outcome = foreseen.and_then(|foreseen| {
             if *learner.settings() != settings {
-                learner.change_settings(settings);
+                learner.change_settings(settings)?;
             }
             learner.step(progress, &mut stream, &mut self.report)?;
             self.report.prequential = self.report.prequential.or(foreseen);
@@ -409,12 +408,7 @@ impl PartRun {
         self.record.rounds.push(metric);
     }
 
-    fn begin_test(
-        &mut self,
-        zeroed: Option<usize>,
-        checked: &CheckedExperiment,
-        n_threads: usize,
-    ) {
+    fn begin_test(&mut self, zeroed: Option<usize>, checked: &CheckedExperiment, n_threads: usize) {
         if let Some(learner) = self.learner.as_deref() {
             let n_classes = checked.dataset().n_classes();
             let classifier = Classifier::of(learner);
@@ -511,7 +505,12 @@ fn foresee(
     stream.next_round(progress, learner.settings().batch_size, upcoming);
     let classifier = Classifier::of(learner);
     let mut verdicts = Vec::with_capacity(upcoming.len());
-    classifier.classify(stream.data(), upcoming, &mut classifier.work(), &mut verdicts)?;
+    classifier.classify(
+        stream.data(),
+        upcoming,
+        &mut classifier.work(),
+        &mut verdicts,
+    )?;
     let classes = checked.dataset().classes();
     let is_right = |(sample, verdict): &(&usize, &Verdict)| classes[**sample] == verdict.class;
     let right = upcoming.iter().zip(&verdicts).filter(is_right).count();

@@ -220,9 +220,8 @@ impl Run {
 
     /// Puts other settings of the learner in force, from the next round that no part has begun.
     pub fn change_learner(&mut self, learner: LearnerSettings) -> Result<(), RunError> {
-        learner.check().map_err(RunError::Change)?;
         let before = self.learner_now();
-        learner.may_follow(before).map_err(RunError::Change)?;
+        before.check_change(&learner).map_err(RunError::Change)?;
         if *before == learner {
             return Ok(());
         }
@@ -243,7 +242,9 @@ impl Run {
     /// The settings of the learner that hold from the next round on.
     pub fn learner_now(&self) -> &LearnerSettings {
         let Experiment { learner, .. } = self.checked.experiment();
-        self.changes.last().map_or(learner, |change| &change.learner)
+        self.changes
+            .last()
+            .map_or(learner, |change| &change.learner)
     }
 
     /// Works on all parts in training at once, for one extent.

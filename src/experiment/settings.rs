@@ -138,9 +138,9 @@ impl Experiment {
         match &mut self.split {
             SplitPlan::KFold { seed, .. }
             | SplitPlan::GroupedKFold { seed, .. }
-            | SplitPlan::HoldOut(
-                HoldOut::Share { seed, .. } | HoldOut::GroupShare { seed, .. },
-            ) => *seed = new_seed,
+            | SplitPlan::HoldOut(HoldOut::Share { seed, .. } | HoldOut::GroupShare { seed, .. }) => {
+                *seed = new_seed
+            }
             SplitPlan::LeaveOneGroupOut
             | SplitPlan::HoldOut(HoldOut::Groups { .. } | HoldOut::Time { .. }) => {}
         }

@@ -100,7 +100,11 @@ fn curve(folds: &[(usize, &PartRecord)]) -> Vec<CurvePoint> {
     let longest = folds.iter().map(|(_, record)| record.tests.len()).max();
     (0..longest.unwrap_or(0))
         .filter_map(|number| {
-            let tests = || folds.iter().filter_map(|(_, record)| record.tests.get(number));
+            let tests = || {
+                folds
+                    .iter()
+                    .filter_map(|(_, record)| record.tests.get(number))
+            };
             let (mean, sd) = mean_and_sd(tests().filter_map(|test| test.confusion.accuracy()))?;
             let at = tests().map(|test| test.batch).max()? as f64;
             Some(CurvePoint { at, mean, sd })
@@ -112,7 +116,11 @@ fn missing(folds: &[(usize, &PartRecord)]) -> Vec<CurvePoint> {
     let longest = folds.iter().map(|(_, record)| record.missing.len()).max();
     (0..longest.unwrap_or(0))
         .filter_map(|number| {
-            let tests = || folds.iter().filter_map(|(_, record)| record.missing.get(number));
+            let tests = || {
+                folds
+                    .iter()
+                    .filter_map(|(_, record)| record.missing.get(number))
+            };
             let (mean, sd) = mean_and_sd(tests().filter_map(|test| test.confusion.accuracy()))?;
             let at = tests().next()?.share;
             Some(CurvePoint { at, mean, sd })

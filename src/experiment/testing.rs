@@ -78,15 +78,17 @@ impl TestProgress {
     ) -> Result<(), LearnError> {
         let left = &subject.samples[self.n_done..];
         let blocks: Vec<&[usize]> = left.chunks(self.block).take(self.tellers.len()).collect();
-        let classify = |(teller, block): (&mut Teller, &&[usize])| {
-            teller.classify(classifier, subject, block)
-        };
+        let classify =
+            |(teller, block): (&mut Teller, &&[usize])| teller.classify(classifier, subject, block);
         let tellers = &mut self.tellers[..blocks.len()];
         if let ([teller], [block]) = (&mut *tellers, &blocks[..]) {
             teller.classify(classifier, subject, block)?;
         } else {
             let tellers = tellers.par_iter_mut();
-            tellers.zip(&blocks).map(classify).collect::<Result<(), _>>()?;
+            tellers
+                .zip(&blocks)
+                .map(classify)
+                .collect::<Result<(), _>>()?;
         }
         for (teller, block) in self.tellers.iter().zip(&blocks) {
             for (&sample, &verdict) in block.iter().zip(&teller.verdicts) {
@@ -127,7 +129,11 @@ impl Teller {
 /// Operations to see one sample through a dictionary, roughly.
 pub(super) fn sample_operations(dictionary: &Dictionary) -> f64 {
     let n_kept = dictionary.n_kept() as f64;
-    let span = if dictionary.span.is_some() { n_kept } else { 0.0 };
+    let span = if dictionary.span.is_some() {
+        n_kept
+    } else {
+        0.0
+    };
     let rows = dictionary.kept.n_features() + dictionary.n_atoms();
     2.0 * n_kept * (rows as f64 + span)
 }

@@ -245,7 +245,7 @@ impl Driver {
         loop {
             let command = if self.is_resting {
                 self.rest();
-                self.received.recv().map_err(|_| TryRecvError::Disconnected)
+                self.received.recv().map_err(TryRecvError::from)
             } else {
                 self.received.try_recv()
             };
@@ -258,7 +258,11 @@ impl Driver {
                 Ok(command) => self.obey(command),
                 Err(TryRecvError::Empty) => {
                     let watched = self.rounds_per_s.is_some();
-                    let extent = if watched { Extent::Round } else { Extent::Slice };
+                    let extent = if watched {
+                        Extent::Round
+                    } else {
+                        Extent::Slice
+                    };
                     return Next::Work(extent);
                 }
             }

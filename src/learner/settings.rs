@@ -248,7 +248,7 @@ impl LearnerSettings {
 
     /// Refuses `wanted` for a learner that goes on with these settings, if it is out of range
     /// or would change what shapes the state: kernel, atoms, sparsity, kind of algorithm.
-    pub(super) fn check_change(&self, wanted: &Self) -> Result<(), LearnError> {
+    pub fn check_change(&self, wanted: &Self) -> Result<(), LearnError> {
         wanted.check()?;
         stays("kernel", &self.kernel, &wanted.kernel)?;
         stays("n_atoms", &self.n_atoms, &wanted.n_atoms)?;
@@ -365,26 +365,6 @@ impl LearnerSettings {
                 problems.require_within("algorithm.novelty", *novelty, 1e-12, 1.0);
                 problems.require_within("algorithm.memory_of_errors", *memory_of_errors, 0.0, 1e9);
             }
-        }
-    }
-
-    /// Whether a learner that goes by `before` can go on by these settings: what shapes its
-    /// state must stay the same.
-    pub fn may_follow(&self, before: &Self) -> Result<(), LearnError> {
-        let same_algorithm =
-            std::mem::discriminant(&self.algorithm) == std::mem::discriminant(&before.algorithm);
-        let fixed = [
-            ("kernel", self.kernel == before.kernel),
-            ("n_atoms", self.n_atoms == before.n_atoms),
-            ("sparsity", self.sparsity == before.sparsity),
-            ("batch_size", self.batch_size == before.batch_size),
-            ("algorithm", same_algorithm),
-        ];
-        match fixed.into_iter().find(|(_, same)| !same) {
-            None => Ok(()),
-            Some((field, _)) => Err(LearnError::Setting(format!(
-                "{field} cannot change while the learner learns: start a new run"
-            ))),
         }
     }
 
