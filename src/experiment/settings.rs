@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::dataset::{Dataset, Preparation};
+use crate::dataset::{DataSettings, Dataset, Preparation};
 use crate::learner::{LearnerSettings, Start, Supply};
 use crate::settings::{SettingProblem, SettingProblems};
 use crate::split::{HoldOut, SplitPlan};
@@ -46,6 +46,8 @@ pub struct Tests {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Experiment {
+    /// Where the samples come from and how they are made.
+    pub data: DataSettings,
     /// What is done to the features: missing values and scale, fitted on training samples.
     pub preparation: Preparation,
     /// Which samples are learned from and which are held out.
@@ -79,10 +81,28 @@ impl Default for Tests {
     }
 }
 
+impl Default for Experiment {
+    fn default() -> Self {
+        Self {
+            data: DataSettings::default(),
+            preparation: Preparation::default(),
+            split: SplitPlan::KFold {
+                n_folds: 5,
+                seed: 1,
+            },
+            learner: LearnerSettings::default(),
+            training: Training::default(),
+            tests: Tests::default(),
+            seed: 1,
+        }
+    }
+}
+
 impl Experiment {
     /// Everything that is wrong, field by field; with the data set also what does not fit it.
     pub fn problems(&self, dataset: Option<&Dataset>) -> Vec<SettingProblem> {
-        let mut problems = within("learner", self.learner.problems());
+        let mut problems = within("data", self.data.problems());
+        problems.extend(within("learner", self.learner.problems()));
         problems.extend(self.training.problems());
         problems.extend(self.tests.problems());
         problems.extend(self.split_problem(dataset));
