@@ -24,6 +24,8 @@ pub mod learner;
 
 pub mod evaluation;
 
+pub mod experiment;
+
 pub mod session;
 
 pub mod cli;

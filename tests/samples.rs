@@ -6,9 +6,7 @@ use atomscope::dataset::{ArrayChoice, DatasetBuilder, Label, Layout, TableChoice
 use atomscope::features::fault::FaultForm;
 use atomscope::features::phases::{PhaseChoice, PhaseMap};
 use atomscope::features::{EegRecipe, FaultRecipe, FeatureRecipe};
-use atomscope::records::catalog::{self, Folder, Pattern, Rule};
-use atomscope::records::edf::{self, SampleWidth};
-use atomscope::records::{Annotation, Mode, ReadOptions, Record, open, open_with};
+use atomscope::records::{Mode, ReadOptions, Record, open, open_with};
 use atomscope::simulate::eeg::{EegSettings, EegSimulator};
 use atomscope::simulate::feeder::{FeederSettings, FeederSimulator};
 use atomscope::split::SplitPlan;
@@ -130,69 +128,6 @@ fn simulated_subjects_split_cleanly_by_default_and_leak_in_random_folds() {
     let groups = report.finding(FindingKind::GroupOnBothSides);
     assert_eq!(groups.map(|finding| finding.count), Some(12));
     assert!(report.finding(FindingKind::NeighbouringWindows).is_some());
-}
-
-/// A folder that is removed with the test.
-struct Scratch(PathBuf);
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        std::fs::remove_dir_all(&self.0).expect("the folder was made by this test");
-    }
-}
-
-#[test]
-fn a_folder_of_recordings_becomes_a_data_set_by_its_rules() {
-    let name = format!("atomscope-folder-{}", std::process::id());
-    let scratch = Scratch(std::env::temp_dir().join(name));
-    std::fs::create_dir_all(&scratch.0).expect("a temporary folder");
-    let settings = EegSettings {
-        subjects_per_class: 2,
-        duration_s: 6.0,
-        ..EegSettings::default()
-    };
-    let simulator = EegSimulator::new(settings).expect("legal settings");
-    for (class, index) in simulator.subjects() {
-        let mut record = simulator.record(class, index);
-        record.annotations.push(Annotation {
-            onset_s: 2.0,
-            duration_s: Some(3.0),
-            text: "Seizure".to_owned(),
-        });
-        let path = scratch.0.join(format!("{}-{index}.edf", class.name()));
-        edf::write_file(&record, SampleWidth::Edf, &path).expect("the folder is writable");
-    }
-    std::fs::write(scratch.0.join("case-9.edf"), "no recording").expect("written");
-
-    let folder = Folder::scan(&scratch.0).expect("readable");
-    let built = |rule: Rule| {
-        let labels = catalog::label(&folder, &[rule], Mode::Tolerant, |_| true).expect("legal");
-        let recipe = FeatureRecipe::Eeg(EegRecipe::default());
-        let mut builder = DatasetBuilder::new();
-        let mut shares = Vec::new();
-        let mut keep_going = |share: f64| {
-            shares.push(share);
-            true
-        };
-        let options = ReadOptions::default();
-        builder
-            .add_folder(&folder, &labels, &recipe, &options, &mut keep_going)
-            .expect("not stopped");
-        assert!(shares.is_sorted() && shares.iter().all(|share| (0.0..=1.0).contains(share)));
-        builder.finish().expect("samples")
-    };
-
-    let pattern = Pattern::new("{class}-{*}.edf").expect("a pattern");
-    let by_name = built(Rule::FileName(pattern));
-    assert_eq!(by_name.dataset.class_names(), ["case", "control"]);
-    assert_eq!(by_name.dataset.class_counts(), [12, 12]);
-    assert_eq!(by_name.dataset.group_names().len(), 4);
-    assert_eq!(by_name.left_out.len(), 1, "{:?}", by_name.left_out);
-    assert!(by_name.left_out[0].source.ends_with("case-9.edf"));
-
-    let by_notes = built(Rule::Annotations(catalog::AnnotationRule::seizures()));
-    assert_eq!(by_notes.dataset.class_names(), ["background", "seizure"]);
-    assert_eq!(by_notes.dataset.class_counts(), [12, 12]);
 }
 
 #[test]

@@ -39,11 +39,19 @@ pub struct ArrayChoice {
     /// Names of the classes in the order of pages or of rising label; without them the numbers are the names.
     pub class_names: Option<Vec<String>>,
     /// Every value is divided by this (255 turns bytes into 0…1).
+    #[serde(default = "unchanged")]
     pub divide_by: f64,
     /// All samples of a file belong together.
+    #[serde(default)]
     pub group_by_file: bool,
     /// How the features lie side by side.
+    #[serde(default)]
     pub layout: Layout,
+}
+
+/// The divisor that leaves values as they are.
+fn unchanged() -> f64 {
+    1.0
 }
 
 impl ArrayChoice {
@@ -93,7 +101,7 @@ impl ArrayChoice {
         Self {
             content,
             class_names: None,
-            divide_by: 1.0,
+            divide_by: unchanged(),
             group_by_file: false,
             layout,
         }
@@ -239,7 +247,7 @@ impl DatasetBuilder {
         group: Option<&str>,
     ) {
         let path = record.source.path.as_path();
-        let file = path.display().to_string();
+        let file = self.name_of(path);
         let group = group.or(choice.group_by_file.then_some(file.as_str()));
         self.push(path, Place::Row(row), values, class, group);
     }

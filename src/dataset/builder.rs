@@ -1,35 +1,21 @@
 //! A data set put together from records, one after the other; what does not fit is left out with the reason.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::labels::NameList;
 use super::{Dataset, DatasetError, DatasetParts, Origin, Place};
-use crate::features::{FeatureError, FeatureRecipe, Layout, Sample};
-use crate::records::{ReadError, Record};
-
-/// A stretch of a record that belongs to a class.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LabelInterval {
-    /// Start, from the start of the record.
-    pub start_s: f64,
-    /// End.
-    pub end_s: f64,
-    /// The class.
-    pub class: String,
-}
+use crate::features::{Extraction, FeatureError, FeatureRecipe, Layout, Sample};
+use crate::records::catalog::LabelledSpan;
+use crate::records::{ReadError, Record, Source, Warning};
 
 /// The class of a record, or of its parts.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Label {
     /// The whole record is of one class.
     Whole(String),
-    /// Stretches have classes (seizures, say).
-    Intervals {
-        /// The stretches.
-        intervals: Vec<LabelInterval>,
-        /// The class of everything else; without one it is left out.
-        otherwise: Option<String>,
-    },
+    /// Stretches have classes (seizures, say); everything else is left out.
+    Spans(Vec<LabelledSpan>),
 }
 
 /// Something that did not become a sample.
@@ -43,6 +29,17 @@ pub struct LeftOut {
     pub reason: String,
 }
 
+/// A file that was opened for a data set.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DataFile {
+    /// The path as the settings name it, usually relative.
+    pub named: PathBuf,
+    /// Where it was found, its size and the files that belong to it.
+    pub source: Source,
+    /// What was odd about it and what was assumed.
+    pub warnings: Vec<Warning>,
+}
+
 /// A data set with what was left out and assumed on the way.
 #[derive(Debug, Clone)]
 pub struct Built {
@@ -52,6 +49,8 @@ pub struct Built {
     pub left_out: Vec<LeftOut>,
     /// What was assumed.
     pub notes: Vec<String>,
+    /// The files that were opened.
+    pub files: Vec<DataFile>,
 }
 
 /// A data set in the making.
@@ -68,12 +67,35 @@ pub struct DatasetBuilder {
     origins: Vec<Origin>,
     left_out: Vec<LeftOut>,
     notes: Vec<String>,
+    files: Vec<DataFile>,
+    renamed_classes: BTreeMap<String, String>,
+    /// What files are called, by where they were found.
+    file_names: BTreeMap<PathBuf, String>,
 }
 
 impl DatasetBuilder {
     /// An empty set.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// An empty set in which classes get other names; two that get the same name become one.
+    pub fn with_class_names(renamed_classes: BTreeMap<String, String>) -> Self {
+        Self {
+            renamed_classes,
+            ..Self::default()
+        }
+    }
+
+    /// Keeps what is known of a file that was opened, and calls it by the name that the settings give it.
+    pub fn add_file(&mut self, named: &Path, source: Source, warnings: Vec<Warning>) {
+        let name = named.to_string_lossy().replace('\\', "/");
+        self.file_names.insert(source.path.clone(), name);
+        self.files.push(DataFile {
+            named: named.to_owned(),
+            source,
+            warnings,
+        });
     }
 
     /// Adds the samples that a recipe makes of a record. Without a group the record is a group of its own: its windows
@@ -87,8 +109,19 @@ impl DatasetBuilder {
         group: Option<&str>,
         keep_going: &mut dyn FnMut(f64) -> bool,
     ) -> Result<(), DatasetError> {
-        let path = record.source.path.as_path();
-        let extraction = match recipe.extract(record, keep_going) {
+        let extracted = recipe.extract(record, keep_going);
+        self.add_extraction(&record.source.path, extracted, label, group)
+    }
+
+    /// Adds what a recipe made of the record at `path`, or leaves the record out with the reason.
+    pub(super) fn add_extraction(
+        &mut self,
+        path: &Path,
+        extracted: Result<Extraction, FeatureError>,
+        label: &Label,
+        group: Option<&str>,
+    ) -> Result<(), DatasetError> {
+        let extraction = match extracted {
             Ok(extraction) => extraction,
             Err(FeatureError::Read(ReadError::Cancelled)) => {
                 return Err(ReadError::Cancelled.into());
@@ -98,6 +131,11 @@ impl DatasetBuilder {
                 return Ok(());
             }
         };
+        if extraction.samples.is_empty() && extraction.rejected.is_empty() {
+            let reason = extraction.notes.first().map_or("it is empty", |note| note);
+            self.leave_out(path, None, reason.to_owned());
+            return Ok(());
+        }
         for note in extraction.notes {
             self.notes.push(format!("{note}: {}", path.display()));
         }
@@ -115,7 +153,7 @@ impl DatasetBuilder {
             self.leave_out(path, None, reason);
             return Ok(());
         }
-        let own_group = path.display().to_string();
+        let own_group = self.name_of(path);
         let group = group.unwrap_or(&own_group);
         for sample in extraction.samples {
             let place = Place::Window {
@@ -130,8 +168,25 @@ impl DatasetBuilder {
         Ok(())
     }
 
+    /// What a file is called: as the settings name it, else its path.
+    pub(super) fn name_of(&self, path: &Path) -> String {
+        let known = self.file_names.get(path);
+        known.map_or_else(|| path.display().to_string(), Clone::clone)
+    }
+
     /// The data set, if there is a sample in it.
     pub fn finish(self) -> Result<Built, DatasetError> {
+        if let (true, Some(first)) = (self.classes.is_empty(), self.left_out.first()) {
+            return Err(DatasetError::AllLeftOut {
+                n_left_out: self.left_out.len(),
+                reason: first.reason.clone(),
+                path: first.source.clone(),
+            });
+        }
+        let sources = self.sources.names().iter();
+        let source_names: Vec<String> = sources
+            .map(|source| self.name_of(Path::new(source)))
+            .collect();
         let (class_names, moved_to) = self.class_names.into_sorted();
         let sources = self.sources.into_names();
         let mut group_names = self.group_names;
@@ -141,7 +196,7 @@ impl DatasetBuilder {
             let known = self.groups.iter().zip(&self.origins);
             known
                 .map(|(group, origin)| {
-                    group.unwrap_or_else(|| group_names.number(&sources[origin.source]))
+                    group.unwrap_or_else(|| group_names.number(&source_names[origin.source]))
                 })
                 .collect()
         });
@@ -160,6 +215,7 @@ impl DatasetBuilder {
             dataset,
             left_out: self.left_out,
             notes: self.notes,
+            files: self.files,
         })
     }
 
@@ -200,6 +256,10 @@ impl DatasetBuilder {
         group: Option<&str>,
     ) {
         self.values.extend_from_slice(values);
+        let class = self
+            .renamed_classes
+            .get(class)
+            .map_or(class, String::as_str);
         self.classes.push(self.class_names.number(class));
         self.groups
             .push(group.map(|group| self.group_names.number(group)));
@@ -222,27 +282,22 @@ impl DatasetBuilder {
     }
 }
 
-/// The class of a sample: that of the interval it lies in, never of one it only touches.
+/// The class of a sample: that of the stretch it lies in, never of one it only touches.
 fn class_of<'a>(label: &'a Label, sample: &Sample) -> Result<&'a str, &'static str> {
-    let (intervals, otherwise) = match label {
+    let spans = match label {
         Label::Whole(class) => return Ok(class),
-        Label::Intervals {
-            intervals,
-            otherwise,
-        } => (intervals, otherwise),
+        Label::Spans(spans) => spans,
     };
     // Times are sums of roundings: a microsecond decides nothing.
     let slack_s = 1e-6;
     let (start_s, end_s) = (sample.start_s, sample.start_s + sample.duration_s);
-    let touches = |interval: &&LabelInterval| {
-        start_s < interval.end_s - slack_s && end_s > interval.start_s + slack_s
-    };
-    let holds = |interval: &LabelInterval| {
-        start_s >= interval.start_s - slack_s && end_s <= interval.end_s + slack_s
-    };
-    let mut touched = intervals.iter().filter(touches);
+    let touches =
+        |span: &&LabelledSpan| start_s < span.end_s() - slack_s && end_s > span.onset_s + slack_s;
+    let holds =
+        |span: &LabelledSpan| start_s >= span.onset_s - slack_s && end_s <= span.end_s() + slack_s;
+    let mut touched = spans.iter().filter(touches);
     match touched.next() {
-        None => otherwise.as_deref().ok_or("no label covers it"),
+        None => Err("no label covers it"),
         Some(first) if !holds(first) => Err("it crosses the edge of a labelled stretch"),
         Some(first) if touched.any(|other| other.class != first.class) => {
             Err("stretches of different classes overlap there")
@@ -352,38 +407,33 @@ mod tests {
 
     #[test]
     fn labelled_stretches_decide_and_their_edges_are_left_out() {
-        let interval = |start_s, end_s, class: &str| LabelInterval {
-            start_s,
-            end_s,
+        let span = |onset_s, duration_s, class: &str| LabelledSpan {
+            onset_s,
+            duration_s,
             class: class.into(),
         };
-        let intervals = vec![
-            interval(1.0, 2.5, "seizure"),
-            interval(4.0, 5.0, "artefact"),
-        ];
-        let record = recording("chb", &["Cz"], 6);
-        let classes = |otherwise: Option<&str>| {
-            let mut builder = DatasetBuilder::new();
-            let label = Label::Intervals {
-                intervals: intervals.clone(),
-                otherwise: otherwise.map(str::to_owned),
-            };
-            add(&mut builder, &record, &label, None);
-            let built = builder.finish().expect("samples");
-            let names: Vec<String> = built
-                .dataset
-                .classes()
-                .iter()
-                .map(|c| built.dataset.class_names()[*c].clone())
-                .collect();
-            (names, built.left_out.len())
-        };
-        let (names, n_left_out) = classes(Some("normal"));
-        assert_eq!(names, ["normal", "seizure", "normal", "artefact", "normal"]);
-        assert_eq!(n_left_out, 1);
+        let label = Label::Spans(vec![
+            span(0.0, 1.0, "normal"),
+            span(1.0, 1.5, "seizure"),
+            span(4.0, 1.0, "artefact"),
+        ]);
+        let mut builder = DatasetBuilder::new();
+        add(&mut builder, &recording("chb", &["Cz"], 6), &label, None);
+        let built = builder.finish().expect("samples");
+        let classes = built.dataset.classes().iter();
+        let names: Vec<&str> = classes
+            .map(|class| built.dataset.class_names()[*class].as_str())
+            .collect();
+        assert_eq!(names, ["normal", "seizure", "artefact"]);
+        let reasons: Vec<&str> = built.left_out.iter().map(|l| l.reason.as_str()).collect();
+        let uncovered = "no label covers it";
         assert_eq!(
-            classes(None),
-            (vec!["seizure".to_owned(), "artefact".to_owned()], 4)
+            reasons,
+            [
+                "it crosses the edge of a labelled stretch",
+                uncovered,
+                uncovered
+            ]
         );
     }
 

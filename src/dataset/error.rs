@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use crate::records::ReadError;
+use crate::records::catalog::CatalogError;
 use crate::settings::SettingProblem;
+use crate::simulate::SimulateError;
 
 /// Why a data set cannot be made or prepared.
 #[derive(Debug, Error)]
@@ -13,6 +15,30 @@ pub enum DatasetError {
     /// No sample is left.
     #[error("there is no sample: every record or row was left out, or none was given")]
     NoSamples,
+    /// Everything that could have been a sample was left out.
+    #[error("there is no sample: all {n_left_out} files or stretches were left out, the first because {reason}: {}", path.display())]
+    AllLeftOut {
+        /// How many files, stretches or rows.
+        n_left_out: usize,
+        /// Why the first was left out.
+        reason: String,
+        /// The file of the first.
+        path: PathBuf,
+    },
+    /// A file or folder that the settings name is nowhere.
+    #[error("not found: name the folder that holds it (--data DIR or ATOMSCOPE_DATA) or put it beside the session: {}", path.display())]
+    NotFound {
+        /// The path as the settings name it.
+        path: PathBuf,
+    },
+    /// A file or folder does not tell what its samples and classes are.
+    #[error("{reason}: {}", path.display())]
+    Unclear {
+        /// What is missing and what to do.
+        reason: String,
+        /// The file or folder.
+        path: PathBuf,
+    },
     /// Samples without features.
     #[error("there is no feature: choose at least one column or channel")]
     NoFeatures,
@@ -113,6 +139,12 @@ pub enum DatasetError {
     /// There is nothing to fit on.
     #[error("there are no training samples to fit scaling and missing values on")]
     NothingToFitOn,
+    /// A folder or its labels cannot be used.
+    #[error(transparent)]
+    Catalog(#[from] CatalogError),
+    /// Nothing can be simulated.
+    #[error(transparent)]
+    Simulate(#[from] SimulateError),
     /// The samples could not be read, or the work was stopped.
     #[error(transparent)]
     Read(#[from] ReadError),

@@ -27,6 +27,11 @@ impl NameList {
     }
 
     /// The names by number.
+    pub(super) fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The names by number, kept.
     pub(super) fn into_names(self) -> Vec<String> {
         self.names
     }

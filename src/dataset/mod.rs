@@ -3,16 +3,21 @@
 mod arrays;
 mod builder;
 mod error;
-mod folder;
+mod in_order;
 mod labels;
+mod plan;
 mod preparation;
 mod scaling;
 mod table;
 mod zeroing;
 
 pub use arrays::{ArrayChoice, ArrayContent};
-pub use builder::{Built, DatasetBuilder, Label, LabelInterval, LeftOut};
+pub use builder::{Built, DataFile, DatasetBuilder, Label, LeftOut};
 pub use error::DatasetError;
+pub use plan::{
+    ArraySource, DataPlan, DataSettings, FolderLabels, Locate, RecordingSource, Relabel,
+    TableSource,
+};
 pub use preparation::{FittedPreparation, MissingPolicy, Preparation, Prepared};
 pub use scaling::{FittedScaling, Scaling};
 pub use table::{TableChoice, TableClasses};
@@ -149,6 +154,11 @@ impl Dataset {
     pub fn sample(&self, sample: usize) -> &[f64] {
         let n_features = self.n_features();
         &self.parts.values[sample * n_features..(sample + 1) * n_features]
+    }
+
+    /// All features, sample after sample.
+    pub fn values(&self) -> &[f64] {
+        &self.parts.values
     }
 
     /// All samples as columns.

@@ -65,6 +65,11 @@ impl<'a> Classifier<'a> {
         self.dictionaries.len()
     }
 
+    /// The dictionaries, class by class.
+    pub fn dictionaries(&self) -> impl Iterator<Item = &'a Dictionary> + '_ {
+        self.dictionaries.iter().copied()
+    }
+
     /// Scratch memory for [`Classifier::classify`].
     pub fn work(&self) -> ClassifierWork {
         let n_features = self

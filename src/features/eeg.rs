@@ -77,7 +77,7 @@ pub enum EegMeasure {
 
 /// How samples are made from an EEG recording.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub struct EegRecipe {
     /// The channels used.
     pub channels: ChannelChoice,

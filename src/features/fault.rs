@@ -83,7 +83,7 @@ pub enum FaultForm {
 
 /// How a sample is made from a fault record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub struct FaultRecipe {
     /// Channels named by hand.
     pub phases: PhaseChoice,

@@ -2,6 +2,7 @@
 
 pub mod eeg;
 mod eeg_frames;
+pub mod electrodes;
 pub mod fault;
 pub mod filter;
 pub mod inception;

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::text::quoted;
 use super::{ReadError, Unit};
 
 /// How to take what breaks a standard but has a likely meaning.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Mode {
     /// Assume the likely meaning and say so in a warning.
     #[default]
@@ -20,7 +20,8 @@ pub enum Mode {
 }
 
 /// How to read a file; the default is right for most.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct ReadOptions {
     /// Tolerant or strict.
     pub mode: Mode,
@@ -30,6 +31,8 @@ pub struct ReadOptions {
     pub rows_are_channels: Option<bool>,
     /// Sampling rate where the file does not tell.
     pub rate_hz: Option<f64>,
+    /// Names of the signal channels in the order of the file, where the file names them badly or not at all.
+    pub channel_names: Option<Vec<String>>,
 }
 
 impl From<Mode> for ReadOptions {

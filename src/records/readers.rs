@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::{
-    Input, Mode, ReadError, ReadOptions, Record, arff, brainvision, comtrade, edf, mat, npy, npz,
-    table,
+    ChannelKind, Input, Mode, Place, ReadError, ReadOptions, Record, arff, brainvision, comtrade,
+    edf, mat, npy, npz, table,
 };
 
 /// One format family: how it is recognised and what reads it.
@@ -98,9 +98,37 @@ pub fn open_with(path: &Path, options: &ReadOptions) -> Result<Record, ReadError
 pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
     let head = input.bytes.read_start(HEAD_BYTES)?;
     match reader_for(input, &head) {
-        Some(reader) => (reader.read)(input, options),
+        Some(reader) => {
+            let mut record = (reader.read)(input, options)?;
+            if let Some(names) = &options.channel_names {
+                name_signals(&mut record, names)?;
+            }
+            Ok(record)
+        }
         None => Err(unknown_format(input, &head)),
     }
+}
+
+/// Names given by the user take the place of the file's, one for each signal.
+fn name_signals(record: &mut Record, names: &[String]) -> Result<(), ReadError> {
+    let signals = record.channels.iter_mut();
+    let signals: Vec<_> = signals.filter(|c| c.kind == ChannelKind::Analog).collect();
+    if signals.len() != names.len() {
+        let (path, n_signals) = (&record.source.path, signals.len().to_string());
+        let expected = format!("{}, one for each name given", names.len());
+        let field = "number of signal channels";
+        return Err(ReadError::malformed(
+            path,
+            Place::File,
+            field,
+            n_signals,
+            expected,
+        ));
+    }
+    for (signal, name) in signals.into_iter().zip(names) {
+        signal.name.clone_from(name);
+    }
+    Ok(())
 }
 
 /// Unmistakable content first, then the extension, then plausible content.

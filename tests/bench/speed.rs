@@ -1,9 +1,11 @@
 //! How long a mini-batch and a classification take, as a ratio to their bare matrix
 //! products in the same run. `cargo bench` prints the tables of the README; with
-//! `cargo bench -- growth` also how the cost grows with every size.
+//! `cargo bench -- growth` also how the cost grows with every size, with `cargo bench -- large`
+//! how a recording of a gigabyte is opened.
 
 mod classify;
 mod growth;
+mod large;
 mod step;
 mod workload;
 
@@ -17,6 +19,10 @@ fn main() {
     }
     if arguments.iter().any(|argument| argument == "growth") {
         growth::print_tables();
+        return;
+    }
+    if arguments.iter().any(|argument| argument == "large") {
+        large::print_table();
         return;
     }
     step::print_table();

@@ -1,8 +1,7 @@
-//! Recordings and MATLAB files: real ones, small ones made here, damaged ones, and a large one.
+//! Recordings and MATLAB files: real ones, small ones made here, and damaged ones.
 
 mod facts;
 mod hostile;
-mod large;
 mod made;
 mod made_matlab;
 mod small;

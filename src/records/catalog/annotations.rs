@@ -1,11 +1,18 @@
 //! Labels from annotations: stretches of a recording that have a class of their own.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::path::Path;
+
+use serde::{Deserialize, Serialize};
 
 use super::super::{Annotation, Mode, ReadError, Record, open};
 
+/// More different texts than this are remarks, not classes.
+const MAX_SUGGESTED_TEXTS: usize = 20;
+
 /// How long an annotation lasts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Lasts {
     /// As long as it says; without a duration it is a moment and gives no stretch.
     AsSaid,
@@ -14,7 +21,8 @@ pub enum Lasts {
 }
 
 /// Which annotations mean which class.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct AnnotationRule {
     /// A part of the text (upper and lower case being equal), and the class it means.
     pub classes: Vec<(String, String)>,
@@ -35,6 +43,13 @@ pub struct LabelledSpan {
     pub class: String,
 }
 
+impl LabelledSpan {
+    /// Its end.
+    pub fn end_s(&self) -> f64 {
+        self.onset_s + self.duration_s
+    }
+}
+
 impl AnnotationRule {
     /// Seizures against everything else.
     pub fn seizures() -> Self {
@@ -47,6 +62,46 @@ impl AnnotationRule {
             otherwise: Some("background".to_owned()),
             lasts: Lasts::AsSaid,
         }
+    }
+
+    /// A rule for the annotations of a record, if they tell classes: seizures, or a few texts that come again and again.
+    pub fn suggest(record: &Record) -> Option<Self> {
+        let tells_classes = |rule: &Self| {
+            let spans = rule.spans_of(record);
+            let first = spans.first().map(|span| span.class.as_str());
+            spans.iter().any(|span| Some(span.class.as_str()) != first)
+        };
+        let seizures = Self::seizures();
+        if tells_classes(&seizures) {
+            return Some(seizures);
+        }
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for annotation in &record.annotations {
+            *counts.entry(annotation.text.trim()).or_default() += 1;
+        }
+        let mut texts: Vec<&str> = counts
+            .into_iter()
+            .filter(|(text, count)| !text.is_empty() && *count > 1)
+            .map(|(text, _)| text)
+            .collect();
+        if texts.len() > MAX_SUGGESTED_TEXTS {
+            return None;
+        }
+        // A text may be part of a longer one, and the first that fits wins.
+        texts.sort_by_key(|text| Reverse(text.len()));
+        let has_length = |annotation: &Annotation| annotation.duration_s.is_some_and(|s| s > 0.0);
+        let rule = Self {
+            classes: texts
+                .iter()
+                .map(|t| (t.to_string(), t.to_string()))
+                .collect(),
+            otherwise: None,
+            lasts: match record.annotations.iter().any(has_length) {
+                true => Lasts::AsSaid,
+                false => Lasts::UntilNext,
+            },
+        };
+        tells_classes(&rule).then_some(rule)
     }
 
     /// The stretches of a file.
@@ -67,7 +122,7 @@ impl AnnotationRule {
             self.fill(now_s, span.onset_s, &mut spans);
             // Where two overlap, the earlier one keeps the time.
             let onset_s = span.onset_s.max(now_s);
-            let until_s = (span.onset_s + span.duration_s).min(end_s);
+            let until_s = span.end_s().min(end_s);
             if until_s > onset_s {
                 spans.push(LabelledSpan {
                     onset_s,

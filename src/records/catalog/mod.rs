@@ -8,13 +8,16 @@ mod table;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use super::{Mode, ReadError};
 pub use annotations::{AnnotationRule, LabelledSpan, Lasts};
 pub use pattern::Pattern;
 pub use scan::Folder;
 
 /// Where class and group of a file are taken from.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub enum Rule {
     /// From the file name; see [`Pattern`].
     FileName(Pattern),
@@ -30,10 +33,29 @@ pub enum Rule {
         /// The table.
         path: PathBuf,
         /// The column with the class; by default the likeliest.
+        #[serde(default)]
         class_column: Option<String>,
     },
     /// From annotations: stretches of each recording have a class of their own.
     Annotations(AnnotationRule),
+}
+
+impl Rule {
+    /// The table it reads, if it reads one.
+    pub fn table(&self) -> Option<&Path> {
+        match self {
+            Self::Table { path } | Self::Participants { path, .. } => Some(path),
+            Self::FileName(_) | Self::ParentFolder | Self::Annotations(_) => None,
+        }
+    }
+
+    /// The table it reads, to be named otherwise.
+    pub fn table_mut(&mut self) -> Option<&mut PathBuf> {
+        match self {
+            Self::Table { path } | Self::Participants { path, .. } => Some(path),
+            Self::FileName(_) | Self::ParentFolder | Self::Annotations(_) => None,
+        }
+    }
 }
 
 /// Why a rule cannot be used.
@@ -71,6 +93,8 @@ pub struct LabelledFile {
     pub class: Option<String>,
     /// Its group (subject); without a rule for it, each file is its own.
     pub group: String,
+    /// Whether no rule gives a group, so that the file is its own.
+    pub is_own_group: bool,
     /// Stretches with a class of their own.
     pub spans: Vec<LabelledSpan>,
     /// Why the rules give no class.
@@ -209,12 +233,13 @@ fn label_file(folder: &Folder, path: &Path, sources: &[Labels], mode: Mode) -> L
         let unknown = || "no rule gives a class".to_owned();
         file.problem = Some(file.problem.unwrap_or_else(unknown));
     }
+    file.is_own_group = group.is_none();
     file.group = group.unwrap_or_else(|| own_name(path));
     file
 }
 
 /// A file as its own group: its path without the extension.
-fn own_name(path: &Path) -> String {
+pub fn own_name(path: &Path) -> String {
     path.with_extension("").to_string_lossy().replace('\\', "/")
 }
 

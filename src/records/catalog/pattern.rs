@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+
 use super::CatalogError;
 
 /// A file name with placeholders, such as `{class:1}{*}.mat` for `h01.mat`.
@@ -13,7 +15,8 @@ use super::CatalogError;
 ///
 /// A pattern with a slash is held against the path from the chosen folder on
 /// (`{group}/{class}_{*}.edf`), one without against the file name.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Pattern {
     text: String,
     tokens: Vec<Token>,
@@ -148,6 +151,21 @@ impl Pattern {
             }
         }
         Some((class, group))
+    }
+}
+
+/// A saved pattern is its text; it is checked when it is read.
+impl TryFrom<String> for Pattern {
+    type Error = CatalogError;
+
+    fn try_from(text: String) -> Result<Self, CatalogError> {
+        Self::new(&text)
+    }
+}
+
+impl From<Pattern> for String {
+    fn from(pattern: Pattern) -> Self {
+        pattern.text
     }
 }
 

@@ -1,0 +1,312 @@
+//! The data stage of an experiment as plain settings: where samples come from, and how they are made.
+
+mod guess;
+mod recordings;
+mod simulated;
+
+pub use recordings::{FolderLabels, RecordingSource, Relabel};
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::builder::DatasetBuilder;
+use super::{ArrayChoice, Built, DatasetError, TableChoice};
+use crate::features::{FaultRecipe, FeatureRecipe};
+use crate::records::catalog::Folder;
+use crate::records::{Mode, ReadError, Record, open};
+use crate::settings::{SettingProblem, SettingProblems};
+use crate::simulate::eeg::EegSettings;
+use crate::simulate::feeder::FeederSettings;
+
+/// Finds the real place of a path that settings name, usually relative; `None` if it is nowhere.
+pub type Locate<'a> = dyn Fn(&Path) -> Option<PathBuf> + 'a;
+
+/// Rows of tables as samples.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TableSource {
+    /// Files, or folders of them.
+    pub paths: Vec<PathBuf>,
+    /// Which columns mean what; without it the likeliest for each file.
+    pub choice: Option<TableChoice>,
+    /// Tolerant or strict reading.
+    pub mode: Mode,
+}
+
+/// Arrays as samples.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ArraySource {
+    /// Files, or folders of them.
+    pub paths: Vec<PathBuf>,
+    /// Which arrays mean what; without it the likeliest for each file.
+    pub choice: Option<ArrayChoice>,
+    /// Tolerant or strict reading.
+    pub mode: Mode,
+}
+
+/// Where the samples of an experiment come from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub enum DataPlan {
+    /// Built in: short circuits on a distribution feeder.
+    FeederFaults(Box<FeederSettings>),
+    /// Built in: EEG of simulated subjects.
+    SimulatedEeg(EegSettings),
+    /// Rows of tables.
+    Table(TableSource),
+    /// Columns, rows or pages of arrays.
+    Arrays(ArraySource),
+    /// Recordings or fault records, labelled by rules.
+    Recordings(RecordingSource),
+}
+
+/// The data stage of an experiment: source and feature recipe.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DataSettings {
+    /// Where the samples come from.
+    pub source: DataPlan,
+    /// How a record becomes samples; tables and arrays hold samples already and need none.
+    pub recipe: Option<FeatureRecipe>,
+    /// Other names for classes; two that get the same name become one.
+    #[serde(default)]
+    pub class_names: BTreeMap<String, String>,
+}
+
+impl Default for DataSettings {
+    fn default() -> Self {
+        Self::feeder_faults(FeederSettings::default())
+    }
+}
+
+impl DataSettings {
+    /// Peak of the nominal phase voltage and of the largest load current of the built-in feeder: 1 per unit.
+    const FEEDER_BASE: (f64, f64) = (16_330.0, 215.0);
+
+    /// Settings for a source, without other names for its classes.
+    pub fn new(source: DataPlan, recipe: Option<FeatureRecipe>) -> Self {
+        Self {
+            source,
+            recipe,
+            class_names: BTreeMap::new(),
+        }
+    }
+
+    /// Simulated feeder faults as the paper's samples: one cycle of six waveforms, in per unit of the feeder.
+    pub fn feeder_faults(settings: FeederSettings) -> Self {
+        let (voltage_v, current_a) = Self::FEEDER_BASE;
+        let recipe = FaultRecipe::of_cut_records(voltage_v, current_a);
+        let source = DataPlan::FeederFaults(Box::new(settings));
+        Self::new(source, Some(FeatureRecipe::Fault(recipe)))
+    }
+
+    /// Simulated EEG with the default recipe: logarithms of the paper's 76 features.
+    pub fn simulated_eeg(settings: EegSettings) -> Self {
+        let source = DataPlan::SimulatedEeg(settings);
+        Self::new(source, Some(FeatureRecipe::Eeg(Default::default())))
+    }
+
+    /// What is wrong with the settings, field by field; nothing when they can be used.
+    pub fn problems(&self) -> Vec<SettingProblem> {
+        let mut problems = SettingProblems::default();
+        let of_source = match &self.source {
+            DataPlan::FeederFaults(settings) => settings.problems(),
+            DataPlan::SimulatedEeg(settings) => settings.problems(),
+            DataPlan::Table(table) => {
+                require_paths(&table.paths, &mut problems);
+                Vec::new()
+            }
+            DataPlan::Arrays(arrays) => {
+                require_paths(&arrays.paths, &mut problems);
+                let of_choice = arrays.choice.as_ref().map(ArrayChoice::problems);
+                within("choice", of_choice.unwrap_or_default())
+            }
+            DataPlan::Recordings(recordings) => {
+                require_paths(&recordings.paths, &mut problems);
+                recordings.problems()
+            }
+        };
+        let text = "a feature recipe is needed to make samples of records".to_owned();
+        let has_samples = matches!(self.source, DataPlan::Table(_) | DataPlan::Arrays(_));
+        problems.require(has_samples || self.recipe.is_some(), "recipe", text);
+        let of_recipe = self.recipe.as_ref().map(FeatureRecipe::problems);
+        let mut all = problems.into_list();
+        all.extend(within("source", of_source));
+        all.extend(within("recipe", of_recipe.unwrap_or_default()));
+        all
+    }
+
+    /// The files and folders that the settings name, as they name them; none for built-in data.
+    pub fn files(&self) -> Vec<PathBuf> {
+        match &self.source {
+            DataPlan::FeederFaults(_) | DataPlan::SimulatedEeg(_) => Vec::new(),
+            DataPlan::Table(table) => table.paths.clone(),
+            DataPlan::Arrays(arrays) => arrays.paths.clone(),
+            DataPlan::Recordings(recordings) => {
+                let tables = recordings.rules.iter().filter_map(|rule| rule.table());
+                let tables = tables.map(Path::to_owned);
+                recordings.paths.iter().cloned().chain(tables).collect()
+            }
+        }
+    }
+
+    /// Names every file and folder anew, as when a session is saved in another place.
+    pub fn rename_files(&mut self, new_name: &dyn Fn(&Path) -> PathBuf) {
+        match &mut self.source {
+            DataPlan::FeederFaults(_) | DataPlan::SimulatedEeg(_) => {}
+            DataPlan::Table(TableSource { paths, .. })
+            | DataPlan::Arrays(ArraySource { paths, .. }) => {
+                paths.iter_mut().for_each(|path| *path = new_name(path));
+            }
+            DataPlan::Recordings(recordings) => recordings.rename_files(new_name),
+        }
+    }
+
+    /// Reads or simulates the records and makes the data set. The same settings and files give the same set, bit for
+    /// bit, for any number of threads. `keep_going` hears the share done and stops the work by saying false.
+    pub fn load(
+        &self,
+        locate: &Locate<'_>,
+        keep_going: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<Built, DatasetError> {
+        if let Some(problem) = self.problems().into_iter().next() {
+            return Err(DatasetError::Setting(problem));
+        }
+        let mut builder = DatasetBuilder::with_class_names(self.class_names.clone());
+        match (&self.source, &self.recipe) {
+            (DataPlan::Table(table), _) => {
+                add_each(
+                    &table.paths,
+                    table.mode,
+                    locate,
+                    keep_going,
+                    |named, record| {
+                        let choice = match &table.choice {
+                            Some(choice) => choice.clone(),
+                            None => TableChoice::guess(&record).ok_or_else(|| no_class(&record))?,
+                        };
+                        builder.add_file(named, record.source.clone(), record.warnings.clone());
+                        builder.add_table(&record, &choice)
+                    },
+                )?;
+            }
+            (DataPlan::Arrays(arrays), _) => {
+                add_each(
+                    &arrays.paths,
+                    arrays.mode,
+                    locate,
+                    keep_going,
+                    |named, record| {
+                        let choice = match &arrays.choice {
+                            Some(choice) => choice.clone(),
+                            None => {
+                                ArrayChoice::guess(&record).ok_or_else(|| no_arrays(&record))?
+                            }
+                        };
+                        builder.add_file(named, record.source.clone(), record.warnings.clone());
+                        builder.add_arrays(&record, &choice)
+                    },
+                )?;
+            }
+            (DataPlan::FeederFaults(settings), Some(recipe)) => {
+                simulated::add_feeder_faults(&mut builder, settings, recipe, keep_going)?;
+            }
+            (DataPlan::SimulatedEeg(settings), Some(recipe)) => {
+                simulated::add_eeg(&mut builder, settings, recipe, keep_going)?;
+            }
+            (DataPlan::Recordings(recordings), Some(recipe)) => {
+                recordings.add_to(&mut builder, recipe, locate, keep_going)?;
+            }
+            // `problems` has asked for the recipe.
+            (_, None) => return Err(DatasetError::NoFeatures),
+        }
+        builder.finish()
+    }
+}
+
+fn require_paths(paths: &[PathBuf], problems: &mut SettingProblems) {
+    let text = "name at least one file or folder".to_owned();
+    problems.require(!paths.is_empty(), "source.paths", text);
+}
+
+/// Problems of a part, with the way to the part before each field.
+fn within(part: &str, problems: Vec<SettingProblem>) -> Vec<SettingProblem> {
+    let inside = |problem: SettingProblem| SettingProblem {
+        field: format!("{part}.{}", problem.field),
+        ..problem
+    };
+    problems.into_iter().map(inside).collect()
+}
+
+/// The real place of a path, or the error that says how to name it.
+fn found(path: &Path, locate: &Locate<'_>) -> Result<PathBuf, DatasetError> {
+    locate(path).ok_or_else(|| DatasetError::NotFound {
+        path: path.to_owned(),
+    })
+}
+
+/// Opens every file named, those of a folder in order of their paths, and hands it to `add` with its name.
+fn add_each(
+    paths: &[PathBuf],
+    mode: Mode,
+    locate: &Locate<'_>,
+    keep_going: &mut dyn FnMut(f64) -> bool,
+    mut add: impl FnMut(&Path, Record) -> Result<(), DatasetError>,
+) -> Result<(), DatasetError> {
+    let mut files = Vec::new();
+    for named in paths {
+        let real = found(named, locate)?;
+        if real.is_dir() {
+            let inside = Folder::scan(&real)?.files;
+            files.extend(
+                inside
+                    .iter()
+                    .map(|file| (named.join(file), real.join(file))),
+            );
+        } else {
+            files.push((named.clone(), real));
+        }
+    }
+    let n_files = files.len() as f64;
+    for (number, (named, real)) in files.iter().enumerate() {
+        if !keep_going(number as f64 / n_files) {
+            return Err(ReadError::Cancelled.into());
+        }
+        add(named, open(real, mode)?)?;
+    }
+    if !keep_going(1.0) {
+        return Err(ReadError::Cancelled.into());
+    }
+    Ok(())
+}
+
+fn no_class(record: &Record) -> DatasetError {
+    DatasetError::Unclear {
+        reason: format!(
+            "no column looks like the class among {}: choose one",
+            record.first_channel_names()
+        ),
+        path: record.source.path.clone(),
+    }
+}
+
+fn no_arrays(record: &Record) -> DatasetError {
+    let arrays = record.arrays.iter();
+    let shapes: Vec<String> = arrays
+        .take(8)
+        .map(|array| format!("{} {:?}", array.name, array.shape))
+        .collect();
+    DatasetError::Unclear {
+        reason: format!(
+            "neither an array of features × samples × classes nor a matrix beside its labels among {}: choose the arrays",
+            shapes.join(", ")
+        ),
+        path: record.source.path.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

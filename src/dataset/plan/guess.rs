@@ -1,0 +1,208 @@
+//! What "open this file or folder" means: the likeliest source, labels and recipe.
+
+use std::cmp::Reverse;
+use std::path::Path;
+
+use super::super::error::DatasetError;
+use super::super::{ArrayChoice, TableChoice};
+use super::{
+    ArraySource, DataPlan, DataSettings, RecordingSource, TableSource, no_arrays, no_class,
+};
+use crate::features::eeg::ChannelChoice;
+use crate::features::{EegRecipe, FaultRecipe, FeatureRecipe};
+use crate::records::catalog::{self, AnnotationRule, CatalogError, Folder, LabelledSet, Rule};
+use crate::records::{Channel, ChannelKind, Kind, Mode, ReadError, Record, open};
+
+/// Files of a folder that are opened to see what it holds.
+const MAX_LOOKED_INTO: usize = 10;
+
+/// More classes than this come from names that tell something else.
+const MAX_GUESSED_CLASSES: usize = 50;
+
+impl DataSettings {
+    /// The likeliest meaning of a file or folder. What cannot be guessed is an error that says what to do; a sampling
+    /// rate that the files do not tell is asked for when they are loaded. `keep_going` hears the share done and stops
+    /// the work by saying false.
+    pub fn for_path(
+        path: &Path,
+        keep_going: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<Self, DatasetError> {
+        if path.is_dir() {
+            return for_folder(path, keep_going);
+        }
+        let record = open(path, Mode::Tolerant)?;
+        match record.kind {
+            Kind::Table => of_tables(path, &record).ok_or_else(|| no_class(&record)),
+            Kind::Arrays => of_arrays(path, &record).ok_or_else(|| no_arrays(&record)),
+            Kind::FaultRecord => Err(unclear(
+                path,
+                "one fault record is one sample: open the folder that holds the records of all classes",
+            )),
+            Kind::Recording => match AnnotationRule::suggest(&record) {
+                Some(rule) => Ok(of_recordings(path, Rule::Annotations(rule), &record)),
+                None => Err(unclear(
+                    path,
+                    "one recording without annotations of two classes gives nothing to tell apart: open the folder that holds the recordings of all classes",
+                )),
+            },
+        }
+    }
+}
+
+fn unclear(path: &Path, reason: &str) -> DatasetError {
+    DatasetError::Unclear {
+        reason: reason.to_owned(),
+        path: path.to_owned(),
+    }
+}
+
+fn for_folder(
+    path: &Path,
+    keep_going: &mut dyn FnMut(f64) -> bool,
+) -> Result<DataSettings, DatasetError> {
+    let folder = Folder::scan(path)?;
+    let records = first_records(&folder, keep_going)?;
+    let Some(first) = records.first() else {
+        return Err(unclear(path, "no file of the folder can be read"));
+    };
+    let held = match first.kind {
+        Kind::Arrays => Some(of_arrays(path, first).ok_or_else(|| no_arrays(first))?),
+        Kind::Table => of_tables(path, first),
+        Kind::Recording | Kind::FaultRecord => None,
+    };
+    if let Some(settings) = held {
+        return Ok(settings);
+    }
+    let by_notes = || records.iter().find_map(AnnotationRule::suggest);
+    let rule = match best_rule(&folder)? {
+        Some(rule) => Some(rule),
+        None => by_notes().map(Rule::Annotations),
+    };
+    match rule {
+        Some(rule) => Ok(of_recordings(path, rule, first)),
+        None => Err(unclear(
+            path,
+            "neither file names, folders, a table nor annotations tell classes apart: put the recordings of each class into a folder of its own, or a table labels.csv with the columns file, class, group beside them",
+        )),
+    }
+}
+
+/// The first files that can be read.
+fn first_records(
+    folder: &Folder,
+    keep_going: &mut dyn FnMut(f64) -> bool,
+) -> Result<Vec<Record>, DatasetError> {
+    let mut records = Vec::new();
+    for (number, file) in folder.files.iter().take(MAX_LOOKED_INTO).enumerate() {
+        if !keep_going(number as f64 / MAX_LOOKED_INTO as f64) {
+            return Err(ReadError::Cancelled.into());
+        }
+        records.extend(open(&folder.path.join(file), Mode::Tolerant));
+    }
+    Ok(records)
+}
+
+fn of_tables(path: &Path, record: &Record) -> Option<DataSettings> {
+    let source = TableSource {
+        paths: vec![path.to_owned()],
+        choice: Some(TableChoice::guess(record)?),
+        mode: Mode::Tolerant,
+    };
+    Some(DataSettings::new(DataPlan::Table(source), None))
+}
+
+fn of_arrays(path: &Path, record: &Record) -> Option<DataSettings> {
+    let source = ArraySource {
+        paths: vec![path.to_owned()],
+        choice: Some(ArrayChoice::guess(record)?),
+        mode: Mode::Tolerant,
+    };
+    Some(DataSettings::new(DataPlan::Arrays(source), None))
+}
+
+fn of_recordings(path: &Path, rule: Rule, first: &Record) -> DataSettings {
+    let recipe = match first.kind {
+        Kind::FaultRecord => FeatureRecipe::Fault(FaultRecipe::default()),
+        Kind::Recording | Kind::Table | Kind::Arrays => FeatureRecipe::Eeg(EegRecipe {
+            channels: channels_of_one_rate(first),
+            ..EegRecipe::default()
+        }),
+    };
+    let source = RecordingSource {
+        paths: vec![path.to_owned()],
+        rules: vec![rule],
+        ..RecordingSource::default()
+    };
+    DataSettings::new(DataPlan::Recordings(source), Some(recipe))
+}
+
+/// All channels, or where their rates differ those of the commonest rate.
+fn channels_of_one_rate(record: &Record) -> ChannelChoice {
+    let is_signal = |channel: &&Channel| channel.kind == ChannelKind::Analog;
+    let signals: Vec<&Channel> = record.channels.iter().filter(is_signal).collect();
+    let with_rate = |rate_hz: Option<f64>| signals.iter().filter(move |c| c.rate_hz == rate_hz);
+    let commonest = signals
+        .iter()
+        .min_by_key(|channel| Reverse(with_rate(channel.rate_hz).count()));
+    match commonest {
+        Some(one) if with_rate(one.rate_hz).count() < signals.len() => {
+            let names = with_rate(one.rate_hz).map(|channel| channel.name.clone());
+            ChannelChoice::Named(names.collect())
+        }
+        _ => ChannelChoice::All,
+    }
+}
+
+/// The rule that tells the fewest classes, two or more, of most files. Tables of labels were made to tell classes and
+/// come first; a single letter of the name says least and comes last.
+fn best_rule(folder: &Folder) -> Result<Option<Rule>, DatasetError> {
+    let mut best: Option<(usize, Rule)> = None;
+    let (letters, others): (Vec<Rule>, Vec<Rule>) = folder
+        .suggestions()
+        .into_iter()
+        .filter(|rule| !matches!(rule, Rule::Annotations(_)))
+        .partition(|rule| matches!(rule, Rule::FileName(p) if p.text().starts_with("{class:")));
+    for rule in others.into_iter().chain(letters) {
+        let labels =
+            match catalog::label(folder, std::slice::from_ref(&rule), Mode::Tolerant, |_| {
+                true
+            }) {
+                Ok(labels) => labels,
+                // A table without the columns of labels is some other table.
+                Err(CatalogError::Column { .. }) => continue,
+                Err(error) => return Err(error.into()),
+            };
+        let Some(n_classes) = told_classes(&labels) else {
+            continue;
+        };
+        if rule.table().is_some() {
+            return Ok(Some(rule));
+        }
+        if matches!(rule, Rule::FileName(_)) && has_numbers(&labels) {
+            continue;
+        }
+        if best.as_ref().is_none_or(|(fewest, _)| n_classes < *fewest) {
+            best = Some((n_classes, rule));
+        }
+    }
+    Ok(best.map(|(_, rule)| rule))
+}
+
+/// Numbers in file names count recordings or subjects.
+fn has_numbers(labels: &LabelledSet) -> bool {
+    let classes = labels.files.iter().filter_map(|file| file.class.as_deref());
+    classes
+        .into_iter()
+        .any(|class| class.parse::<u64>().is_ok())
+}
+
+/// The number of classes, if the labels look like classes: two or more, of most files, with two files each on average.
+fn told_classes(labels: &LabelledSet) -> Option<usize> {
+    let n_files = labels.files.len();
+    let n_labelled = labels.files.iter().filter(|file| file.has_class()).count();
+    let n_classes = labels.classes().len();
+    let is_likely = n_labelled * 2 > n_files
+        && (2..=MAX_GUESSED_CLASSES).contains(&n_classes)
+        && n_classes * 2 <= n_labelled;
+    is_likely.then_some(n_classes)
+}

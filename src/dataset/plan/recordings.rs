@@ -1,0 +1,274 @@
+//! Recordings as samples: files found, labelled by rules, put right by hand, read and sampled several at a time.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::super::builder::{DatasetBuilder, Label};
+use super::super::error::DatasetError;
+use super::super::in_order::in_order;
+use super::{Locate, found};
+use crate::features::{Extraction, FeatureError, FeatureRecipe};
+use crate::records::catalog::{self, Folder, LabelledFile, LabelledSet, Rule};
+use crate::records::{ReadError, ReadOptions, Source, Warning, open_with};
+use crate::settings::{SettingProblem, SettingProblems};
+
+/// Class or group of one file, put right by hand.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Relabel {
+    /// The class of the whole file, instead of what the rules say.
+    pub class: Option<String>,
+    /// The group, instead of what the rules say.
+    pub group: Option<String>,
+}
+
+/// Recordings or fault records, labelled by rules.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RecordingSource {
+    /// Folders and files; a folder stands for all recordings in it and below it.
+    pub paths: Vec<PathBuf>,
+    /// Where classes and groups are taken from; the first rule that knows wins.
+    pub rules: Vec<Rule>,
+    /// What the rules say wrongly of single files, each named as `paths` names it or its folder.
+    pub relabelled: BTreeMap<PathBuf, Relabel>,
+    /// Files that take no part, named in the same way.
+    pub left_out: BTreeSet<PathBuf>,
+    /// How the files are read.
+    pub options: ReadOptions,
+    /// How many times every recording is taken. More than once makes a leak: it serves only to repeat the published
+    /// EEG protocol, whose programs read one recording of each class fourteen times.
+    pub n_copies: usize,
+}
+
+impl Default for RecordingSource {
+    fn default() -> Self {
+        Self {
+            paths: Vec::new(),
+            rules: Vec::new(),
+            relabelled: BTreeMap::new(),
+            left_out: BTreeSet::new(),
+            options: ReadOptions::default(),
+            n_copies: 1,
+        }
+    }
+}
+
+/// One folder or file of the settings with what is known of its recordings before they are read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FolderLabels {
+    /// The folder as the settings name it; for a single file, the folder that the file is in.
+    pub named: PathBuf,
+    /// The real folder and its files.
+    pub folder: Folder,
+    /// Class, group or problem of each file.
+    pub labels: LabelledSet,
+}
+
+/// Share of the work that labels take where annotations must be read for them.
+const LABELS_SHARE: f64 = 0.1;
+
+impl RecordingSource {
+    /// What is wrong with the settings, field by field.
+    pub(super) fn problems(&self) -> Vec<SettingProblem> {
+        let mut problems = SettingProblems::default();
+        let text = "give at least one rule that tells the class of a file".to_owned();
+        problems.require(!self.rules.is_empty(), "rules", text);
+        if let Some(rate_hz) = self.options.rate_hz {
+            let text = format!("sampling rate must be more than 0 Hz, but is {rate_hz} Hz");
+            let legal = rate_hz.is_finite() && rate_hz > 0.0;
+            problems.require(legal, "options.rate_hz", text);
+        }
+        problems.require_within("n_copies", self.n_copies, 1, 1000);
+        problems.into_list()
+    }
+
+    /// Names every path anew.
+    pub(super) fn rename_files(&mut self, new_name: &dyn Fn(&Path) -> PathBuf) {
+        self.paths
+            .iter_mut()
+            .for_each(|path| *path = new_name(path));
+        for table in self.rules.iter_mut().filter_map(Rule::table_mut) {
+            *table = new_name(table);
+        }
+        let relabelled = std::mem::take(&mut self.relabelled).into_iter();
+        self.relabelled = relabelled.map(|(file, by)| (new_name(&file), by)).collect();
+        self.left_out = self.left_out.iter().map(|file| new_name(file)).collect();
+    }
+
+    /// What rules and hand say of every file, before any is read: the preview. `keep_going` hears the share done
+    /// and stops the work by saying false.
+    pub fn labels(
+        &self,
+        locate: &Locate<'_>,
+        keep_going: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<Vec<FolderLabels>, DatasetError> {
+        let mut rules = self.rules.clone();
+        for table in rules.iter_mut().filter_map(Rule::table_mut) {
+            *table = found(table, locate)?;
+        }
+        let n_paths = self.paths.len() as f64;
+        let mut all = Vec::with_capacity(self.paths.len());
+        let mut seen = BTreeSet::new();
+        for (number, path) in self.paths.iter().enumerate() {
+            let (named, mut folder) = folder_of(path, locate)?;
+            let real = folder.path.clone();
+            folder.files.retain(|file| seen.insert(real.join(file)));
+            let go_on = |share: f64| keep_going((number as f64 + share) / n_paths);
+            let mut labels = catalog::label(&folder, &rules, self.options.mode, go_on)?;
+            for file in &mut labels.files {
+                self.put_right(file, &named);
+            }
+            all.push(FolderLabels {
+                named,
+                folder,
+                labels,
+            });
+        }
+        Ok(all)
+    }
+
+    /// Applies what was changed by hand.
+    fn put_right(&self, file: &mut LabelledFile, folder: &Path) {
+        let named = folder.join(&file.path);
+        // Files of the same name in two folders are two groups.
+        if self.paths.len() > 1 && file.is_own_group {
+            file.group = catalog::own_name(&named);
+        }
+        if let Some(by_hand) = self.relabelled.get(&named) {
+            if let Some(class) = &by_hand.class {
+                file.class = Some(class.clone());
+                file.spans.clear();
+                file.problem = None;
+            }
+            if let Some(group) = &by_hand.group {
+                file.group.clone_from(group);
+                file.is_own_group = false;
+            }
+        }
+        if self.left_out.contains(&named) {
+            file.class = None;
+            file.spans.clear();
+            file.problem = Some("it was taken out of the set".to_owned());
+        }
+    }
+
+    /// Reads and samples every file that has a class; the others, and those that cannot be read, are left out with
+    /// the reason.
+    pub(super) fn add_to(
+        &self,
+        builder: &mut DatasetBuilder,
+        recipe: &FeatureRecipe,
+        locate: &Locate<'_>,
+        keep_going: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<(), DatasetError> {
+        let reads_all = self.rules.iter().any(|r| matches!(r, Rule::Annotations(_)));
+        let share_before = if reads_all { LABELS_SHARE } else { 0.0 };
+        let folders = self.labels(locate, &mut |share| keep_going(share * share_before))?;
+        let mut files = Vec::new();
+        for FolderLabels {
+            named,
+            folder,
+            labels,
+        } in &folders
+        {
+            for file in &labels.files {
+                let path = folder.path.join(&file.path);
+                match label_of(file) {
+                    Some(label) => files.push((named.join(&file.path), path, label, &file.group)),
+                    None => {
+                        let reason = file.problem.as_deref().unwrap_or("no rule gives a class");
+                        builder.leave_out(&path, None, reason.to_owned());
+                    }
+                }
+            }
+        }
+        in_order(
+            files.len(),
+            &mut |share| keep_going(share_before + share * (1.0 - share_before)),
+            |number, go_on| Read::file(&files[number].1, &self.options, recipe, go_on),
+            |number, read| {
+                let (named, path, label, group) = &files[number];
+                match read {
+                    Ok(read) => self.take(builder, named, read, label, group),
+                    Err(error) => {
+                        builder.leave_out(path, None, error.to_string());
+                        Ok(())
+                    }
+                }
+            },
+        )
+    }
+
+    fn take(
+        &self,
+        builder: &mut DatasetBuilder,
+        named: &Path,
+        read: Read,
+        label: &Label,
+        group: &str,
+    ) -> Result<(), DatasetError> {
+        let path = read.source.path.clone();
+        builder.add_file(named, read.source, read.warnings);
+        if let Ok(extraction) = &read.extracted {
+            for _ in 1..self.n_copies {
+                let copy = Extraction {
+                    rejected: Vec::new(),
+                    notes: Vec::new(),
+                    ..extraction.clone()
+                };
+                builder.add_extraction(&path, Ok(copy), label, Some(group))?;
+            }
+        }
+        builder.add_extraction(&path, read.extracted, label, Some(group))
+    }
+}
+
+/// A file that was read, and what the recipe made of it.
+struct Read {
+    source: Source,
+    warnings: Vec<Warning>,
+    extracted: Result<Extraction, FeatureError>,
+}
+
+impl Read {
+    fn file(
+        path: &Path,
+        options: &ReadOptions,
+        recipe: &FeatureRecipe,
+        keep_going: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<Self, ReadError> {
+        let record = open_with(path, options)?;
+        Ok(Self {
+            extracted: recipe.extract(&record, keep_going),
+            source: record.source,
+            warnings: record.warnings,
+        })
+    }
+}
+
+/// The folder that a path names, or a folder of the one file it names; and what the settings call it.
+fn folder_of(path: &Path, locate: &Locate<'_>) -> Result<(PathBuf, Folder), DatasetError> {
+    let real = found(path, locate)?;
+    if real.is_dir() {
+        return Ok((path.to_owned(), Folder::scan(&real)?));
+    }
+    let parent = |of: &Path| of.parent().map(Path::to_owned).unwrap_or_default();
+    let file = real.file_name().map(PathBuf::from).unwrap_or_default();
+    let folder = Folder {
+        path: parent(&real),
+        files: vec![file],
+        tables: Vec::new(),
+    };
+    Ok((parent(path), folder))
+}
+
+/// The label of a file: one class, or those of its stretches.
+fn label_of(file: &LabelledFile) -> Option<Label> {
+    if let Some(class) = &file.class {
+        return Some(Label::Whole(class.clone()));
+    }
+    (!file.spans.is_empty()).then(|| Label::Spans(file.spans.clone()))
+}
