@@ -1,5 +1,5 @@
 //! Any value as a safetensors file: long sequences of numbers as named arrays, the rest as a
-//! small tree in the metadata of the file.
+//! small tree, which is JSON in an array of bytes.
 //!
 //! An array is named by its place in the value: `folds.2.learner.Margin.profiles.3.errors`.
 //! Every number survives bit for bit, also NaN, −0 and integers beyond 2⁵³.
@@ -8,7 +8,7 @@ mod collect;
 mod restore;
 mod tree;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fmt::Display;
 use std::io::{self, Write};
 
@@ -19,10 +19,10 @@ use serde::de::DeserializeOwned;
 
 use collect::{Collector, NamedArray};
 use restore::Reader;
-use tree::Tree;
+use tree::{Kind, Tree};
 
-/// The key of the tree in the metadata of the file.
-const TREE_KEY: &str = "atomscope";
+/// The name of the array that holds the tree.
+const TREE: &str = "(tree)";
 /// The longest header that safetensors reads.
 const MAX_HEADER: usize = 100_000_000;
 
@@ -53,18 +53,27 @@ impl serde::de::Error for ArraysError {
 pub(super) struct Arrays {
     header: Vec<u8>,
     arrays: Vec<NamedArray>,
+    tree: Vec<u8>,
 }
 
 impl Arrays {
     /// Takes `value` apart.
     pub(super) fn of<T: Serialize + ?Sized>(value: &T) -> Result<Self, ArraysError> {
-        let mut collector = Collector::default();
+        let mut collector = Collector::new(TREE);
         let tree = value.serialize(&mut collector)?;
-        let mut arrays = collector.into_arrays();
-        // Arrays of eight-byte numbers first, so that all of them are aligned in the file.
+        Self::with_tree(&tree, collector.into_arrays())
+    }
+
+    fn with_tree(tree: &Tree, mut arrays: Vec<NamedArray>) -> Result<Self, ArraysError> {
+        let tree = serde_json::to_vec(tree).map_err(|error| ArraysError::new(error.to_string()))?;
+        // Wide numbers first, so that all of them are aligned in the file; the tree is last.
         arrays.sort_by_key(|array| std::cmp::Reverse(array.kind.width()));
-        let header = header(&tree, &arrays)?;
-        Ok(Self { header, arrays })
+        let header = header(&arrays, tree.len())?;
+        Ok(Self {
+            header,
+            arrays,
+            tree,
+        })
     }
 
     /// Writes the file.
@@ -74,33 +83,35 @@ impl Arrays {
         for array in &self.arrays {
             array.write_to(out)?;
         }
-        Ok(())
+        out.write_all(&self.tree)
     }
 }
 
-fn header(tree: &Tree, arrays: &[NamedArray]) -> Result<Vec<u8>, ArraysError> {
-    let tree = serde_json::to_string(tree).map_err(|error| ArraysError::new(error.to_string()))?;
+fn header(arrays: &[NamedArray], tree_len: usize) -> Result<Vec<u8>, ArraysError> {
     let mut end = 0;
-    let mut infos = Vec::with_capacity(arrays.len());
-    for array in arrays {
+    let mut info = |kind: Kind, length: usize| {
         let start = end;
-        end += array.bits.len() * array.kind.width();
-        let info = TensorInfo {
-            dtype: array.kind.dtype(),
-            shape: vec![array.bits.len()],
+        end += length * kind.width();
+        TensorInfo {
+            dtype: kind.dtype(),
+            shape: vec![length],
             data_offsets: (start, end),
-        };
-        infos.push((array.name.clone(), info));
-    }
-    let metadata = HashMap::from([(TREE_KEY.to_owned(), tree)]);
-    let metadata = Metadata::new(Some(metadata), infos)
-        .map_err(|error| ArraysError::new(error.to_string()))?;
+        }
+    };
+    let mut infos: Vec<(String, TensorInfo)> = arrays
+        .iter()
+        .map(|array| (array.name.clone(), info(array.kind, array.bits.len())))
+        .collect();
+    infos.push((TREE.to_owned(), info(Kind::Byte, tree_len)));
+    let metadata =
+        Metadata::new(None, infos).map_err(|error| ArraysError::new(error.to_string()))?;
     let mut header =
         serde_json::to_vec(&metadata).map_err(|error| ArraysError::new(error.to_string()))?;
     header.resize(header.len().next_multiple_of(8), b' ');
     if header.len() > MAX_HEADER {
         return Err(ArraysError::new(format!(
-            "the part of the value outside long arrays needs {} bytes, allowed are {MAX_HEADER}",
+            "the list of {} arrays needs {} bytes, allowed are {MAX_HEADER}",
+            arrays.len(),
             header.len()
         )));
     }
@@ -109,16 +120,13 @@ fn header(tree: &Tree, arrays: &[NamedArray]) -> Result<Vec<u8>, ArraysError> {
 
 /// Puts a value together again from the bytes of its file.
 pub(super) fn read_arrays<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ArraysError> {
-    let no_file = |error: &dyn Display| ArraysError::new(format!("no safetensors file: {error}"));
-    let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| no_file(&error))?;
-    let tensors = SafeTensors::deserialize(bytes).map_err(|error| no_file(&error))?;
-    let text = metadata
-        .metadata()
-        .as_ref()
-        .and_then(|texts| texts.get(TREE_KEY))
-        .ok_or_else(|| ArraysError::new(format!("the metadata has no entry {TREE_KEY:?}")))?;
-    let tree: Tree = serde_json::from_str(text)
-        .map_err(|error| ArraysError::new(format!("the entry {TREE_KEY:?} is broken: {error}")))?;
+    let tensors = SafeTensors::deserialize(bytes)
+        .map_err(|error| ArraysError::new(format!("no safetensors file: {error}")))?;
+    let text = tensors
+        .tensor(TREE)
+        .map_err(|error| ArraysError::new(error.to_string()))?;
+    let tree: Tree = serde_json::from_slice(text.data())
+        .map_err(|error| ArraysError::new(format!("array {TREE:?} is broken: {error}")))?;
     use_each_array_once(&tree)?;
     T::deserialize(Reader {
         tree: &tree,

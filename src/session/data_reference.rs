@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::SessionError;
 use super::hash::hash_file;
+use crate::dataset::{DataFile, DataSettings, Locate};
 
 /// The variable of the environment that names a folder of data.
 pub const DATA_VARIABLE: &str = "ATOMSCOPE_DATA";
@@ -141,6 +142,52 @@ impl DataReference {
         Ok(())
     }
 
+    /// References to all data that `settings` name, as it was read: `files` are those that were
+    /// opened, `locate` finds a name. `keep_going` learns the share done of each.
+    pub fn of_data(
+        settings: &DataSettings,
+        files: &[DataFile],
+        locate: &Locate<'_>,
+        keep_going: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<Vec<Self>, SessionError> {
+        let mut references = Vec::new();
+        for named in settings.files() {
+            let inside: Vec<&DataFile> = files
+                .iter()
+                .filter(|file| file.named.starts_with(&named))
+                .collect();
+            let mut reference = Self::to_any(with_slashes(&named));
+            let warnings = inside.iter().flat_map(|file| {
+                let several = file.named != named;
+                let name = with_slashes(&file.named);
+                file.warnings.iter().map(move |warning| match several {
+                    true => format!("{name}: {warning}"),
+                    false => warning.to_string(),
+                })
+            });
+            reference.assumed = warnings.collect();
+            let Some(found) = locate(&named) else {
+                references.push(reference);
+                continue;
+            };
+            let read = inside
+                .iter()
+                .flat_map(|file| std::iter::once(&file.source.path).chain(&file.source.companions));
+            let mut read: Vec<PathBuf> = read.cloned().collect();
+            read.sort();
+            read.dedup();
+            reference.record_content(&found, &read, keep_going)?;
+            references.push(reference);
+            if !found.is_dir() {
+                let companions = read.iter().filter(|path| **path != found);
+                for companion in companions {
+                    references.push(companion_of(&named, companion, keep_going)?);
+                }
+            }
+        }
+        Ok(references)
+    }
+
     /// Finds the data. `keep_going` learns the share done of the file being compared and
     /// stops the work by answering `false`.
     pub fn resolve(
@@ -204,12 +251,22 @@ impl DataReference {
         }
         Ok(None)
     }
+}
 
-    /// Makes the path relative to another folder, so that it names the same place as before.
-    pub fn rebase(&mut self, from: &Path, to: &Path) -> Result<(), SessionError> {
-        self.path = relative_path(to, &from.join(&self.path))?;
-        Ok(())
-    }
+/// A reference to a file that was read because it lies beside the one that was named.
+fn companion_of(
+    named: &Path,
+    companion: &Path,
+    keep_going: &mut dyn FnMut(f64) -> bool,
+) -> Result<DataReference, SessionError> {
+    let name = companion.file_name().unwrap_or_default();
+    let mut reference = DataReference::to_any(with_slashes(&named.with_file_name(name)));
+    reference.record_content(companion, &[], keep_going)?;
+    Ok(reference)
+}
+
+fn with_slashes(path: &Path) -> String {
+    path.to_string_lossy().replace('\\', "/")
 }
 
 /// Bytes done of all bytes to be hashed.
@@ -335,11 +392,12 @@ pub fn relative_path(folder: &Path, target: &Path) -> Result<String, SessionErro
                 path: target.to_owned(),
             })
     };
-    // On another drive there is no relative way.
-    let has_way = from[n_common..]
+    // On another drive there is no relative way, and one that leads through the root says less
+    // than the whole path.
+    let share_a_folder = parts[..n_common]
         .iter()
-        .all(|part| matches!(part, Component::Normal(_)));
-    if n_common == 0 || !has_way {
+        .any(|part| matches!(part, Component::Normal(_)));
+    if !share_a_folder {
         return as_text(to.as_os_str());
     }
     let mut way = vec!["..".to_owned(); from.len() - n_common];
@@ -504,19 +562,12 @@ mod tests {
     }
 
     #[test]
-    fn rebasing_keeps_the_place_that_is_meant() {
+    fn the_way_to_what_is_not_there_yet_is_known_too() {
         let scene = Scene::new();
-        scene.write("data/deep/a.csv", "1");
-        let mut reference = scene.reference("data/deep/a.csv");
-        reference
-            .rebase(&scene.path("sessions"), &scene.path("data"))
-            .expect("rebased");
-        assert_eq!(reference.path, "deep/a.csv");
-        let mut absent = DataReference::to_any("not/there.csv");
-        absent
-            .rebase(&scene.path("sessions"), &scene.path("elsewhere"))
-            .expect("rebased");
-        assert_eq!(absent.path, "../sessions/not/there.csv");
+        let way = relative_path(&scene.path("sessions"), &scene.path("data/new/a.csv"));
+        assert_eq!(way.expect("a way"), "../data/new/a.csv");
+        let same = relative_path(&scene.path("data"), &scene.path("sessions/../data"));
+        assert_eq!(same.expect("a way"), ".");
     }
 
     #[test]

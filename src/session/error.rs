@@ -126,6 +126,22 @@ pub enum SessionError {
         /// The arrays.
         path: PathBuf,
     },
+    /// The recovery copy cannot be used.
+    #[error("the recovery copy is broken, so the last save is used; the copy was put aside ({reason}): {}", path.display())]
+    BrokenRecovery {
+        /// What is wrong with it.
+        reason: String,
+        /// The copy.
+        path: PathBuf,
+    },
+    /// There are too many recovery copies that nobody asked for.
+    #[error("there are {n_copies} recovery copies already: remove those that are not needed: {}", folder.display())]
+    NoRecoverySlot {
+        /// How many.
+        n_copies: usize,
+        /// Where they are.
+        folder: PathBuf,
+    },
     /// The system names no folder for the user's settings.
     #[error("the system names no folder for settings of the user: set ATOMSCOPE_CONFIG_DIR")]
     NoUserFolder,

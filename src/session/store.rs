@@ -4,7 +4,7 @@
 //! RON (from that moment the new session counts) and then removes arrays no longer named.
 
 use std::fs;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
@@ -47,7 +47,7 @@ impl ArraysReference {
 
 /// What the RON on disk was when it was read or written here.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stamp(String);
+pub struct Stamp(pub(super) String);
 
 /// What a save may replace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +58,17 @@ pub enum Replace<'a> {
     Unchanged(&'a Stamp),
     /// Whatever is there, because the user said so.
     Anything,
+}
+
+/// The arrays that belong to what is saved.
+#[derive(Clone, Copy)]
+pub(super) enum SavedArrays<'a> {
+    /// None.
+    Nothing,
+    /// Those that are there already.
+    AsTheyAre(&'a ArraysReference),
+    /// These.
+    New(&'a Arrays),
 }
 
 /// The names that belong to one session.
@@ -119,7 +130,7 @@ pub(super) fn save(
     disk: &dyn Disk,
     path: &Path,
     replace: Replace<'_>,
-    arrays: Option<&Arrays>,
+    arrays: SavedArrays<'_>,
     text: &dyn Fn(Option<ArraysReference>) -> Result<String, SessionError>,
 ) -> Result<Stamp, SessionError> {
     let names = Names::of(path)?;
@@ -130,8 +141,9 @@ pub(super) fn save(
     check_replaceable(&names.path, replace)?;
     remove_leftovers(disk, &names);
     let reference = match arrays {
-        Some(arrays) => Some(save_arrays(disk, &names, arrays)?),
-        None => None,
+        SavedArrays::New(arrays) => Some(save_arrays(disk, &names, arrays)?),
+        SavedArrays::AsTheyAre(reference) => Some(reference.clone()),
+        SavedArrays::Nothing => None,
     };
     let kept = reference.clone();
     let text = text(reference)?;
@@ -214,6 +226,20 @@ fn remove_orphans(disk: &dyn Disk, names: &Names, kept: Option<&ArraysReference>
         // The session is saved; an orphan that stays does no harm.
         disk.remove(path).unwrap_or_default();
     }
+}
+
+/// Removes a session and its arrays, as far as they are there.
+pub(super) fn remove(disk: &dyn Disk, path: &Path) -> Result<(), SessionError> {
+    let names = Names::of(path)?;
+    match disk.remove(&names.path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            return Err(SessionError::io("remove the file", path, error));
+        }
+        _ => {}
+    }
+    remove_leftovers(disk, &names);
+    remove_orphans(disk, &names, None);
+    Ok(())
 }
 
 fn files_in(folder: &Path) -> Vec<(String, PathBuf)> {

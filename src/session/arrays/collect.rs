@@ -46,7 +46,6 @@ enum Step {
 }
 
 /// The arrays found so far and the way to the place being looked at.
-#[derive(Default)]
 pub(super) struct Collector {
     arrays: Vec<NamedArray>,
     names: HashSet<String>,
@@ -54,6 +53,15 @@ pub(super) struct Collector {
 }
 
 impl Collector {
+    /// Nothing yet; `reserved` is the name of no array.
+    pub(super) fn new(reserved: &str) -> Self {
+        Self {
+            arrays: Vec::new(),
+            names: HashSet::from([reserved.to_owned()]),
+            way: Vec::new(),
+        }
+    }
+
     /// All arrays.
     pub(super) fn into_arrays(self) -> Vec<NamedArray> {
         self.arrays
@@ -127,7 +135,7 @@ impl<'a> Elements<'a> {
         Self {
             collector,
             variant,
-            kind: Kind::Float,
+            kind: Kind::Double,
             bits: Vec::with_capacity(length.unwrap_or(0)),
             mixed: Vec::new(),
         }
@@ -247,15 +255,15 @@ impl<'a> ser::Serializer for &'a mut Collector {
     }
 
     fn serialize_u8(self, value: u8) -> Result<Tree, ArraysError> {
-        self.serialize_u64(value.into())
+        Ok(Tree::Number(Kind::Byte, value.into()))
     }
 
     fn serialize_u16(self, value: u16) -> Result<Tree, ArraysError> {
-        self.serialize_u64(value.into())
+        self.serialize_u32(value.into())
     }
 
     fn serialize_u32(self, value: u32) -> Result<Tree, ArraysError> {
-        self.serialize_u64(value.into())
+        Ok(Tree::Number(Kind::Word, value.into()))
     }
 
     fn serialize_u64(self, value: u64) -> Result<Tree, ArraysError> {
@@ -263,11 +271,11 @@ impl<'a> ser::Serializer for &'a mut Collector {
     }
 
     fn serialize_f32(self, value: f32) -> Result<Tree, ArraysError> {
-        self.serialize_f64(value.into())
+        Ok(Tree::Number(Kind::Single, value.to_bits().into()))
     }
 
     fn serialize_f64(self, value: f64) -> Result<Tree, ArraysError> {
-        Ok(Tree::Number(Kind::Float, value.to_bits()))
+        Ok(Tree::Number(Kind::Double, value.to_bits()))
     }
 
     fn serialize_char(self, value: char) -> Result<Tree, ArraysError> {

@@ -29,7 +29,7 @@ impl<'de> Reader<'de> {
             .map_err(|error| ArraysError::new(error.to_string()))?;
         let kind = Kind::of_dtype(tensor.dtype()).ok_or_else(|| {
             ArraysError::new(format!(
-                "array {name:?} has numbers of kind {}, expected F64, I64, U64 or BOOL",
+                "array {name:?} has numbers of kind {}, which is never written",
                 tensor.dtype()
             ))
         })?;
@@ -304,6 +304,10 @@ impl<'de> VariantAccess<'de> for Reader<'de> {
     }
 }
 
+fn too_many_bits(bits: u64) -> ArraysError {
+    ArraysError::new(format!("a number of 32 bits has the bits {bits:#x}"))
+}
+
 /// One number.
 struct Number(Kind, u64);
 
@@ -322,8 +326,14 @@ impl<'de> Deserializer<'de> for Number {
             ))),
             Kind::Flag => visitor.visit_bool(bits == 1),
             Kind::Signed => visitor.visit_i64(bits.cast_signed()),
-            Kind::Unsigned => visitor.visit_u64(bits),
-            Kind::Float => visitor.visit_f64(f64::from_bits(bits)),
+            Kind::Byte | Kind::Word | Kind::Unsigned => visitor.visit_u64(bits),
+            Kind::Single => {
+                let bits = u32::try_from(bits)
+                    .ok()
+                    .ok_or_else(|| too_many_bits(bits))?;
+                visitor.visit_f32(f32::from_bits(bits))
+            }
+            Kind::Double => visitor.visit_f64(f64::from_bits(bits)),
         }
     }
 

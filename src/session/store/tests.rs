@@ -29,7 +29,10 @@ fn put(
     state: Option<&State>,
 ) -> Result<Stamp, SessionError> {
     let arrays = state.map(|state| Arrays::of(state).expect("plain numbers"));
-    save(disk, path, replace, arrays.as_ref(), &|arrays| {
+    let arrays = arrays
+        .as_ref()
+        .map_or(SavedArrays::Nothing, SavedArrays::New);
+    save(disk, path, replace, arrays, &|arrays| {
         let small = Small {
             format: 1,
             note: note.to_owned(),
