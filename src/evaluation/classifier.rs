@@ -97,6 +97,25 @@ impl<'a> Classifier<'a> {
         Ok(())
     }
 
+    /// The same, with r²/σ of every class for each sample.
+    pub fn classify_with_residuals(
+        &self,
+        data: View<'_>,
+        index: &[usize],
+        work: &mut ClassifierWork,
+        verdicts: &mut Vec<Verdict>,
+        residual_shares: &mut Vec<Vec<f64>>,
+    ) -> Result<(), LearnError> {
+        for part in index.chunks(TILE) {
+            self.score(data, part, work)?;
+            for i in 0..part.len() {
+                verdicts.push(verdict(work.scores.scores.col(i)));
+                residual_shares.push(work.scores.residual_shares.col(i).to_vec());
+            }
+        }
+        Ok(())
+    }
+
     /// Loads a tile and lets every class and the decision look at it.
     fn score(
         &self,

@@ -1,5 +1,6 @@
 //! Experiments: every setting as plain data, runs in short steps, and the thread that drives them.
 
+mod apply;
 mod checked;
 mod error;
 mod job;
@@ -15,6 +16,7 @@ mod summary;
 mod testing;
 mod worker;
 
+pub use apply::{Judged, votes_by_source};
 pub use checked::{CheckedExperiment, DataFacts, Part};
 pub use error::{RunError, RunTrouble};
 pub use job::{Job, JobOutcome, JobProgress};
@@ -31,3 +33,8 @@ pub use snapshot::{ClassSnapshot, Snapshot};
 pub use state::{Halfway, PartState, RunState, SettingChange};
 pub use summary::{CurvePoint, RunSummary, TimingSummary, mean_and_sd};
 pub use worker::{Command, Mail, Status, Worker};
+
+/// Threads that the machine can run at once.
+pub fn available_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
