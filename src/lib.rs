@@ -26,6 +26,8 @@ pub mod evaluation;
 
 pub mod experiment;
 
+pub mod session;
+
 pub mod cli;
 
 /// The example of the README is compiled and run with the tests.
