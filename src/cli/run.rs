@@ -1,5 +1,6 @@
 //! `atomscope run`: a session trained and judged in the terminal.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -20,7 +21,7 @@ use crate::experiment::{
 };
 use crate::records::ReadError;
 use crate::session::{
-    DataPlaces, DataReference, Replace, Session, SessionError, SessionFile,
+    DataPlaces, DataReference, Replace, Resolution, Session, SessionError, SessionFile,
 };
 use crate::split::SplitPlan;
 
@@ -92,7 +93,8 @@ struct Order<'a> {
     /// Whether the folds are chosen by what is known of the data.
     chooses_split: bool,
     changes: Vec<SettingChange>,
-    places: DataPlaces,
+    /// The real place of every file that the settings name.
+    found: BTreeMap<PathBuf, PathBuf>,
     parts: RunParts,
     n_threads: usize,
     quiet: bool,
@@ -105,6 +107,8 @@ struct Ended {
     built: Built,
     wall_s: f64,
     is_interrupted: bool,
+    /// What to know beside the numbers.
+    remarks: Vec<String>,
 }
 
 /// Runs a session.
@@ -125,7 +129,11 @@ pub(super) fn run_in_terminal(path: Option<&Path>) -> io::Result<ExitCode> {
             Ok(experiment) => run_unsaved(path.display().to_string(), experiment, true),
             Err(failure) => tell(failure),
         },
-        None => run_unsaved("built-in feeder faults".into(), Experiment::default(), false),
+        None => run_unsaved(
+            "built-in feeder faults".into(),
+            Experiment::default(),
+            false,
+        ),
     }
 }
 
@@ -139,17 +147,13 @@ fn experiment_on(path: &Path) -> Result<Experiment, Failure> {
     })
 }
 
-fn run_unsaved(
-    name: String,
-    experiment: Experiment,
-    chooses_split: bool,
-) -> io::Result<ExitCode> {
+fn run_unsaved(name: String, experiment: Experiment, chooses_split: bool) -> io::Result<ExitCode> {
     let ended = interruptible().and_then(|interrupted| {
         execute(Order {
             experiment,
             chooses_split,
             changes: Vec::new(),
-            places: DataPlaces::new(None, &[]),
+            found: BTreeMap::new(),
             parts: RunParts::default(),
             n_threads: n_threads(None),
             quiet: false,
@@ -186,7 +190,8 @@ fn run_session(arguments: &RunArguments) -> Result<io::Result<ExitCode>, Failure
     }
     let interrupted = interruptible()?;
     let places = DataPlaces::new(Some(&arguments.session), &arguments.data);
-    let ended = execute(Order {
+    let (found, changed) = find_data(&session, &places)?;
+    let mut ended = execute(Order {
         // Settings that were changed while the session was trained are changed again; with
         // other settings than the session's there is nothing to repeat.
         changes: if experiment == session.experiment {
@@ -196,7 +201,7 @@ fn run_session(arguments: &RunArguments) -> Result<io::Result<ExitCode>, Failure
         },
         experiment,
         chooses_split: false,
-        places: places.clone(),
+        found: found.clone(),
         parts: RunParts {
             folds: folds(arguments)?,
             final_model: arguments.save.is_some(),
@@ -205,11 +210,48 @@ fn run_session(arguments: &RunArguments) -> Result<io::Result<ExitCode>, Failure
         quiet: arguments.quiet,
         interrupted: &interrupted,
     })?;
+    ended.remarks.extend(changed);
     if let Some(path) = &arguments.save {
-        save(session, &opened.file, &ended, &places, path)?;
+        save(session, &opened.file, &ended, &found, path)?;
     }
     let name = arguments.session.display().to_string();
     Ok(report(&name, &ended, arguments.json.as_deref()))
+}
+
+/// The place of every file that the session names, and what to say of those that have changed.
+fn find_data(
+    session: &Session,
+    places: &DataPlaces,
+) -> Result<(BTreeMap<PathBuf, PathBuf>, Vec<String>), Failure> {
+    let failed = |error: SessionError| Failure::Failed(error.to_string());
+    let resolved = session
+        .resolve_data(places, &mut |_| true)
+        .map_err(failed)?;
+    let mut found = BTreeMap::new();
+    let mut remarks = Vec::new();
+    for (named, resolution) in resolved {
+        match resolution {
+            Resolution::Found(path) => drop(found.insert(named, path)),
+            Resolution::Moved(path) => {
+                remarks.push(format!(
+                    "{} was found at {}",
+                    named.display(),
+                    path.display()
+                ));
+                found.insert(named, path);
+            }
+            Resolution::Changed { path, difference } => {
+                let path_text = path.display();
+                remarks.push(format!(
+                    "data have changed since the session was saved: {difference}: {path_text}"
+                ));
+                found.insert(named, path);
+            }
+            // Loading says which is missing and what to do.
+            Resolution::Missing => {}
+        }
+    }
+    Ok((found, remarks))
 }
 
 /// Folds from 0 for folds from 1.
@@ -273,13 +315,15 @@ fn execute(order: Order<'_>) -> Result<Ended, Failure> {
             .iter()
             .map(|problem| format!("{}: {}", problem.field, problem.message))
             .collect();
-        Failure::Usage(format!("the settings do not fit:\n  {}", lines.join("\n  ")))
+        Failure::Usage(format!(
+            "the settings do not fit:\n  {}",
+            lines.join("\n  ")
+        ))
     })?;
     let run = Run::new(Arc::new(checked), &order.parts, order.changes)
         .map_err(|error| Failure::Usage(error.to_string()))?;
     let mut progress = ProgressLine::new(order.quiet);
-    let (run, is_interrupted) =
-        pool.install(|| train(run, order.interrupted, &mut progress))?;
+    let (run, is_interrupted) = pool.install(|| train(run, order.interrupted, &mut progress))?;
     if is_interrupted && run.complete_folds().is_empty() {
         return Err(Failure::Interrupted);
     }
@@ -288,6 +332,7 @@ fn execute(order: Order<'_>) -> Result<Ended, Failure> {
         built,
         wall_s: begin.elapsed().as_secs_f64(),
         is_interrupted,
+        remarks: Vec::new(),
     })
 }
 
@@ -296,12 +341,18 @@ fn load(order: &Order<'_>, progress: &mut ProgressLine) -> Result<Built, Failure
         progress.show(share, "reading data");
         !order.interrupted.load(Ordering::SeqCst)
     };
-    let locate = |named: &Path| order.places.locate(named);
+    let locate = |named: &Path| locate(&order.found, named);
     let built = order.experiment.data.load(&locate, &mut keep_going);
     built.map_err(|error| match error {
         DatasetError::Read(ReadError::Cancelled) => Failure::Interrupted,
         error => Failure::Failed(error.to_string()),
     })
+}
+
+/// Where a file that settings name is: found beside the session, or where they say.
+fn locate(found: &BTreeMap<PathBuf, PathBuf>, named: &Path) -> Option<PathBuf> {
+    let as_named = || named.exists().then(|| named.to_owned());
+    found.get(named).cloned().or_else(as_named)
 }
 
 /// Trains until the end or Ctrl-C; what is complete by then is kept.
@@ -334,8 +385,13 @@ fn progress_text(run: &Run) -> String {
         })
         .collect();
     let batch = active.iter().map(|(_, batch)| *batch).max().unwrap_or(0);
-    let planned = active.first().map_or(0, |(part, _)| run.checked().n_rounds(*part));
-    let accuracies = run.records().into_iter().filter_map(|record| record.accuracy());
+    let planned = active
+        .first()
+        .map_or(0, |(part, _)| run.checked().n_rounds(*part));
+    let accuracies = run
+        .records()
+        .into_iter()
+        .filter_map(|record| record.accuracy());
     let accuracy = match mean_and_sd(accuracies) {
         Some((mean, _)) => format!(" · {:.1} %", 100.0 * mean),
         None => String::new(),
@@ -353,7 +409,7 @@ fn summary(ended: &Ended) -> RunSummary {
 
 /// What to know beside the numbers.
 fn remarks(ended: &Ended) -> Vec<String> {
-    let mut remarks = Vec::new();
+    let mut remarks = ended.remarks.clone();
     let n_left_out = ended.built.left_out.len();
     if let Some(first) = ended.built.left_out.first() {
         let source = first.source.display();
@@ -391,7 +447,11 @@ fn report(name: &str, ended: &Ended, json: Option<&Path>) -> io::Result<ExitCode
         if to_stdout {
             io::stdout().write_all(text.as_bytes())?;
         } else if let Err(error) = fs::write(path, text) {
-            writeln!(io::stderr(), "atomscope: cannot write the result: {error}: {}", path.display())?;
+            writeln!(
+                io::stderr(),
+                "atomscope: cannot write the result: {error}: {}",
+                path.display()
+            )?;
             return Ok(ExitCode::FAILURE);
         }
     }
@@ -407,12 +467,12 @@ fn save(
     mut session: Session,
     from: &SessionFile,
     ended: &Ended,
-    places: &DataPlaces,
+    found: &BTreeMap<PathBuf, PathBuf>,
     path: &Path,
 ) -> Result<(), Failure> {
     let failed = |error: SessionError| Failure::Failed(error.to_string());
     session.experiment = ended.run.checked().experiment().clone();
-    let locate = |named: &Path| places.locate(named);
+    let locate = |named: &Path| locate(found, named);
     let data = &session.experiment.data;
     session.references =
         DataReference::of_data(data, &ended.built.files, &locate, &mut |_| true).map_err(failed)?;

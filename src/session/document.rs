@@ -8,11 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::SessionError;
 use super::arrays::Arrays;
 use super::atomic_file::{RealDisk, folder_of};
-use super::data_reference::{DataReference, relative_path};
+use super::data_reference::{Content, DataPlaces, DataReference, Resolution, relative_path};
 use super::format::{FORMAT, format_of, from_text, to_text};
 use super::results::Results;
 use super::store::{ArraysReference, Replace, SavedArrays, Stamp, load_arrays, read_text, save};
-use crate::dataset::DataSettings;
 use crate::experiment::{Experiment, RunState, SettingChange};
 
 /// How often a session is read again because it was saved elsewhere while being read.
@@ -39,12 +38,10 @@ pub struct Session {
     /// What the user wrote down.
     #[serde(default)]
     pub notes: String,
-    /// Where the samples come from and how they are made.
-    pub data: DataSettings,
     /// What the files of data were when they were last read.
     #[serde(default)]
     pub references: Vec<DataReference>,
-    /// Every other setting.
+    /// Every setting.
     pub experiment: Experiment,
     /// Whether a model for new recordings is trained on all samples after the folds.
     #[serde(default)]
@@ -70,12 +67,11 @@ pub struct Session {
 
 impl Session {
     /// A session that has not begun.
-    pub fn new(data: DataSettings, experiment: Experiment) -> Self {
+    pub fn new(experiment: Experiment) -> Self {
         Self {
             format: FORMAT,
             title: String::new(),
             notes: String::new(),
-            data,
             references: Vec::new(),
             experiment,
             final_model: false,
@@ -122,6 +118,41 @@ impl Session {
         to_text(self, path)
     }
 
+    /// Where each file and folder that the settings name is now. `keep_going` learns the share
+    /// done of the file being compared and stops the work by answering `false`.
+    pub fn resolve_data(
+        &self,
+        places: &DataPlaces,
+        keep_going: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<Vec<(PathBuf, Resolution)>, SessionError> {
+        let mut resolved = Vec::new();
+        for named in self.experiment.data.files() {
+            let text = named.to_string_lossy().replace('\\', "/");
+            let noted = self.references.iter().find(|noted| noted.path == text);
+            let resolution = match noted {
+                Some(reference) => reference.resolve(places, keep_going)?,
+                None => DataReference::to_any(text).resolve(places, keep_going)?,
+            };
+            resolved.push((named, resolution));
+        }
+        Ok(resolved)
+    }
+
+    /// Whether a file has the content of one that the session has learned from.
+    pub fn has_learned_from(&self, path: &Path) -> Result<bool, SessionError> {
+        let mut file = DataReference::to_any("");
+        file.record_content(path, &[], &mut |_| true)?;
+        let Some(Content::File { sha256: found, .. }) = file.content else {
+            return Ok(false);
+        };
+        let has = |reference: &DataReference| match &reference.content {
+            Some(Content::File { sha256, .. }) => *sha256 == found,
+            Some(Content::Folder { files }) => files.iter().any(|file| file.sha256 == found),
+            None => false,
+        };
+        Ok(self.references.iter().any(has))
+    }
+
     /// Names data anew when the session moves from one folder to another, so that it still
     /// means the same files. Names found through a folder of data stay as they are.
     fn rebase(&mut self, from: Option<&Path>, to: &Path) {
@@ -133,7 +164,7 @@ impl Session {
             };
             relative_path(to, &real).map_or(named.to_owned(), PathBuf::from)
         };
-        self.data.rename_files(&new_name);
+        self.experiment.data.rename_files(&new_name);
         for reference in &mut self.references {
             let renamed = new_name(Path::new(&reference.path));
             reference.path = renamed.to_string_lossy().replace('\\', "/");
