@@ -12,7 +12,7 @@ use super::progress::ProgressLine;
 use crate::dataset::{Built, Dataset, Place};
 use crate::evaluation::GroupVote;
 use crate::experiment::{Judged, TrainedModel, votes_by_source};
-use crate::session::Session;
+use crate::session::{Session, SessionFile};
 
 /// What `classify` is told.
 #[derive(Debug, Args)]
@@ -78,7 +78,11 @@ pub(super) fn run(arguments: &ClassifyArguments) -> io::Result<ExitCode> {
 
 impl Ready {
     fn load(path: &Path) -> Result<Self, String> {
-        let session = Session::load(path).map_err(|error| error.to_string())?;
+        let opened = SessionFile::open(path).map_err(|error| error.to_string())?;
+        if let Some(damage) = opened.damage {
+            return Err(damage.to_string());
+        }
+        let session = opened.session;
         let none = || {
             format!(
                 "the session holds no final model: train one with `atomscope run {0} --save TRAINED.ron`: {0}",

@@ -13,13 +13,16 @@ use clap::Args;
 use super::progress::ProgressLine;
 use super::report::Report;
 use super::set::with_settings;
-use crate::dataset::{Built, DatasetError};
+use crate::dataset::{Built, DataSettings, DatasetError};
 use crate::experiment::{
     CheckedExperiment, Experiment, Extent, Part, Run, RunParts, RunSummary, SettingChange,
     available_threads, mean_and_sd,
 };
 use crate::records::ReadError;
-use crate::session::{DataPlaces, Session};
+use crate::session::{
+    DataPlaces, DataReference, Replace, Session, SessionError, SessionFile,
+};
+use crate::split::SplitPlan;
 
 /// Ended by Ctrl-C, as shells count it.
 const INTERRUPTED: u8 = 130;
@@ -57,6 +60,22 @@ pub(super) struct RunArguments {
     quiet: bool,
 }
 
+impl RunArguments {
+    fn of_session(path: &Path) -> Self {
+        Self {
+            session: path.to_owned(),
+            data: Vec::new(),
+            seed: None,
+            folds: None,
+            set: Vec::new(),
+            threads: None,
+            json: None,
+            save: None,
+            quiet: false,
+        }
+    }
+}
+
 /// Why a run ended without a result.
 enum Failure {
     /// Exit code 2.
@@ -69,8 +88,9 @@ enum Failure {
 
 /// What is run, and how.
 struct Order<'a> {
-    name: String,
     experiment: Experiment,
+    /// Whether the folds are chosen by what is known of the data.
+    chooses_split: bool,
     changes: Vec<SettingChange>,
     places: DataPlaces,
     parts: RunParts,
@@ -95,24 +115,49 @@ pub(super) fn run(arguments: &RunArguments) -> io::Result<ExitCode> {
     }
 }
 
-/// The built-in demonstration: feeder faults, learned in the terminal.
-pub(super) fn run_demo() -> io::Result<ExitCode> {
-    let outcome = interruptible().and_then(|interrupted| {
-        let order = Order {
-            name: "built-in feeder faults".into(),
-            experiment: Experiment::default(),
+/// What the window would open, trained in the terminal: a session, the data at a path with
+/// the likeliest settings, or the built-in feeder faults.
+pub(super) fn run_in_terminal(path: Option<&Path>) -> io::Result<ExitCode> {
+    let is_session = |path: &Path| path.extension().is_some_and(|ending| ending == "ron");
+    match path {
+        Some(path) if is_session(path) => run(&RunArguments::of_session(path)),
+        Some(path) => match experiment_on(path) {
+            Ok(experiment) => run_unsaved(path.display().to_string(), experiment, true),
+            Err(failure) => tell(failure),
+        },
+        None => run_unsaved("built-in feeder faults".into(), Experiment::default(), false),
+    }
+}
+
+/// The default learner on the data at a path.
+fn experiment_on(path: &Path) -> Result<Experiment, Failure> {
+    let data = DataSettings::for_path(path, &mut |_| true)
+        .map_err(|error| Failure::Failed(error.to_string()))?;
+    Ok(Experiment {
+        data,
+        ..Experiment::default()
+    })
+}
+
+fn run_unsaved(
+    name: String,
+    experiment: Experiment,
+    chooses_split: bool,
+) -> io::Result<ExitCode> {
+    let ended = interruptible().and_then(|interrupted| {
+        execute(Order {
+            experiment,
+            chooses_split,
             changes: Vec::new(),
             places: DataPlaces::new(None, &[]),
             parts: RunParts::default(),
             n_threads: n_threads(None),
             quiet: false,
             interrupted: &interrupted,
-        };
-        let name = order.name.clone();
-        Ok((name, execute(order)?))
+        })
     });
-    match outcome {
-        Ok((name, ended)) => report(&name, &ended, None),
+    match ended {
+        Ok(ended) => report(&name, &ended, None),
         Err(failure) => tell(failure),
     }
 }
@@ -128,9 +173,11 @@ fn tell(failure: Failure) -> io::Result<ExitCode> {
 }
 
 fn run_session(arguments: &RunArguments) -> Result<io::Result<ExitCode>, Failure> {
-    let session = Session::load(&arguments.session).map_err(|e| Failure::Usage(e.to_string()))?;
-    let mut experiment = with_settings(session.experiment.clone(), &arguments.set)
-        .map_err(Failure::Usage)?;
+    let usage = |error: SessionError| Failure::Usage(error.to_string());
+    let opened = SessionFile::open(&arguments.session).map_err(usage)?;
+    let session = opened.session;
+    let mut experiment =
+        with_settings(session.experiment.clone(), &arguments.set).map_err(Failure::Usage)?;
     if let Some(seed) = arguments.seed {
         experiment = experiment.with_seed(seed);
     }
@@ -138,17 +185,18 @@ fn run_session(arguments: &RunArguments) -> Result<io::Result<ExitCode>, Failure
         refuse_same_file(save, &arguments.session)?;
     }
     let interrupted = interruptible()?;
-    let order = Order {
-        name: arguments.session.display().to_string(),
+    let places = DataPlaces::new(Some(&arguments.session), &arguments.data);
+    let ended = execute(Order {
         // Settings that were changed while the session was trained are changed again; with
         // other settings than the session's there is nothing to repeat.
         changes: if experiment == session.experiment {
-            session.changes()
+            session.changes.clone()
         } else {
             Vec::new()
         },
         experiment,
-        places: DataPlaces::new(Some(&arguments.session), &arguments.data),
+        chooses_split: false,
+        places: places.clone(),
         parts: RunParts {
             folds: folds(arguments)?,
             final_model: arguments.save.is_some(),
@@ -156,12 +204,11 @@ fn run_session(arguments: &RunArguments) -> Result<io::Result<ExitCode>, Failure
         n_threads: n_threads(arguments.threads),
         quiet: arguments.quiet,
         interrupted: &interrupted,
-    };
-    let name = order.name.clone();
-    let ended = execute(order)?;
+    })?;
     if let Some(path) = &arguments.save {
-        save(session, &ended, path, &name)?;
+        save(session, &opened.file, &ended, &places, path)?;
     }
+    let name = arguments.session.display().to_string();
     Ok(report(&name, &ended, arguments.json.as_deref()))
 }
 
@@ -217,7 +264,11 @@ fn execute(order: Order<'_>) -> Result<Ended, Failure> {
     let mut progress = ProgressLine::new(order.quiet);
     let built = pool.install(|| load(&order, &mut progress))?;
     let dataset = Arc::new(built.dataset.clone());
-    let checked = order.experiment.check(dataset).map_err(|problems| {
+    let mut experiment = order.experiment;
+    if order.chooses_split {
+        experiment.split = SplitPlan::default_for(&dataset, experiment.seed);
+    }
+    let checked = experiment.check(dataset).map_err(|problems| {
         let lines: Vec<String> = problems
             .iter()
             .map(|problem| format!("{}: {}", problem.field, problem.message))
@@ -352,8 +403,20 @@ fn report(name: &str, ended: &Ended, json: Option<&Path>) -> io::Result<ExitCode
 }
 
 /// Everything as a session of its own: settings, results, the final model.
-fn save(mut session: Session, ended: &Ended, path: &Path, from: &str) -> Result<(), Failure> {
-    let failed = |error: crate::session::SessionError| Failure::Failed(error.to_string());
-    session.take_run(&ended.run, &ended.built, Path::new(from));
-    session.save_as(path).map_err(failed)
+fn save(
+    mut session: Session,
+    from: &SessionFile,
+    ended: &Ended,
+    places: &DataPlaces,
+    path: &Path,
+) -> Result<(), Failure> {
+    let failed = |error: SessionError| Failure::Failed(error.to_string());
+    session.experiment = ended.run.checked().experiment().clone();
+    let locate = |named: &Path| places.locate(named);
+    let data = &session.experiment.data;
+    session.references =
+        DataReference::of_data(data, &ended.built.files, &locate, &mut |_| true).map_err(failed)?;
+    session.set_run(Arc::new(ended.run.state()));
+    SessionFile::create(path, Replace::Anything, &mut session, Some(from)).map_err(failed)?;
+    Ok(())
 }
