@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::SessionError;
 use super::hash::hash_file;
-use crate::dataset::{DataFile, DataSettings, Locate};
+use crate::dataset::{DataFile, DataSettings};
 
 /// The variable of the environment that names a folder of data.
 pub const DATA_VARIABLE: &str = "ATOMSCOPE_DATA";
@@ -79,11 +79,14 @@ pub enum Resolution {
     Missing,
 }
 
-/// Where data is looked for, in this order.
+/// Where data is looked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DataPlaces {
-    /// The folder of the session, folders given on the command line, that of the environment.
+    /// The folder of the session, folders given by the user, that of the environment, in
+    /// this order.
     pub folders: Vec<PathBuf>,
+    /// What the data was, so that it is found when it was moved.
+    pub references: Vec<DataReference>,
 }
 
 impl DataPlaces {
@@ -98,7 +101,31 @@ impl DataPlaces {
             .chain(given.iter().cloned())
             .chain(variable)
             .collect();
-        Self { folders }
+        Self {
+            folders,
+            references: Vec::new(),
+        }
+    }
+
+    /// The same places, with what the data was.
+    pub fn knowing(mut self, references: &[DataReference]) -> Self {
+        self.references = references.to_vec();
+        self
+    }
+
+    /// The file or folder that settings call `named`: where the name says, or else the same
+    /// content under the same name elsewhere in these folders.
+    pub fn locate(&self, named: &Path) -> Option<PathBuf> {
+        let mut direct = self.folders.iter().map(|folder| folder.join(named));
+        if let Some(path) = direct.find(|path| path.exists()) {
+            return Some(path);
+        }
+        if named.is_absolute() && named.exists() {
+            return Some(named.to_owned());
+        }
+        let name = with_slashes(named);
+        let reference = self.references.iter().find(|known| known.path == name)?;
+        reference.find_moved(self, &mut |_| true).ok()?
     }
 }
 
@@ -143,11 +170,10 @@ impl DataReference {
     }
 
     /// References to all data that `settings` name, as it was read: `files` are those that were
-    /// opened, `locate` finds a name. `keep_going` learns the share done of each.
+    /// opened. `keep_going` learns the share done of each.
     pub fn of_data(
         settings: &DataSettings,
         files: &[DataFile],
-        locate: &Locate<'_>,
         keep_going: &mut dyn FnMut(f64) -> bool,
     ) -> Result<Vec<Self>, SessionError> {
         let mut references = Vec::new();
@@ -157,35 +183,41 @@ impl DataReference {
                 .filter(|file| file.named.starts_with(&named))
                 .collect();
             let mut reference = Self::to_any(with_slashes(&named));
-            let warnings = inside.iter().flat_map(|file| {
-                let several = file.named != named;
-                let name = with_slashes(&file.named);
-                file.warnings.iter().map(move |warning| match several {
-                    true => format!("{name}: {warning}"),
-                    false => warning.to_string(),
-                })
-            });
-            reference.assumed = warnings.collect();
-            let Some(found) = locate(&named) else {
+            reference.assumed = warnings_of(&named, &inside);
+            let Some(found) = inside.first().and_then(|file| real_place(&named, file)) else {
                 references.push(reference);
                 continue;
             };
-            let read = inside
+            let mut read: Vec<PathBuf> = inside
                 .iter()
-                .flat_map(|file| std::iter::once(&file.source.path).chain(&file.source.companions));
-            let mut read: Vec<PathBuf> = read.cloned().collect();
+                .flat_map(|file| std::iter::once(&file.source.path).chain(&file.source.companions))
+                .cloned()
+                .collect();
             read.sort();
             read.dedup();
             reference.record_content(&found, &read, keep_going)?;
             references.push(reference);
             if !found.is_dir() {
-                let companions = read.iter().filter(|path| **path != found);
-                for companion in companions {
+                for companion in read.iter().filter(|path| **path != found) {
                     references.push(companion_of(&named, companion, keep_going)?);
                 }
             }
         }
         Ok(references)
+    }
+
+    /// Whether a file with this content was among the data.
+    pub(super) fn holds(&self, size: u64, sha256: &str) -> bool {
+        match &self.content {
+            None => false,
+            Some(Content::File {
+                size: own,
+                sha256: hash,
+            }) => *own == size && hash == sha256,
+            Some(Content::Folder { files }) => files
+                .iter()
+                .any(|file| file.size == size && file.sha256 == sha256),
+        }
     }
 
     /// Finds the data. `keep_going` learns the share done of the file being compared and
@@ -209,9 +241,7 @@ impl DataReference {
                 Some(_) => {}
             }
         }
-        if self.content.is_some()
-            && let Some(moved) = self.find_moved(places, keep_going)?
-        {
+        if let Some(moved) = self.find_moved(places, keep_going)? {
             return Ok(Resolution::Moved(moved));
         }
         Ok(changed.unwrap_or(Resolution::Missing))
@@ -242,6 +272,9 @@ impl DataReference {
         let Some(name) = wanted.file_name() else {
             return Ok(None);
         };
+        if self.content.is_none() {
+            return Ok(None);
+        }
         for folder in &places.folders {
             for candidate in named_below(folder, name) {
                 if self.difference(&candidate, keep_going)?.is_none() {
@@ -251,6 +284,27 @@ impl DataReference {
         }
         Ok(None)
     }
+}
+
+fn warnings_of(named: &Path, inside: &[&DataFile]) -> Vec<String> {
+    let in_words = |file: &DataFile| -> Vec<String> {
+        let name = with_slashes(&file.named);
+        let warnings = file.warnings.iter();
+        warnings
+            .map(|warning| match file.named == named {
+                true => warning.to_string(),
+                false => format!("{name}: {warning}"),
+            })
+            .collect()
+    };
+    inside.iter().flat_map(|file| in_words(file)).collect()
+}
+
+/// Where the file or folder `named` really is, known from where a file in it was found.
+fn real_place(named: &Path, file: &DataFile) -> Option<PathBuf> {
+    let below = file.named.strip_prefix(named).ok()?.components().count();
+    let place = file.source.path.ancestors().nth(below)?;
+    Some(place.to_owned())
 }
 
 /// A reference to a file that was read because it lies beside the one that was named.
@@ -477,6 +531,7 @@ mod tests {
         fn resolve(&self, reference: &DataReference) -> Resolution {
             let places = DataPlaces {
                 folders: vec![self.path("sessions"), self.path("data")],
+                references: Vec::new(),
             };
             reference.resolve(&places, &mut go_on).expect("resolved")
         }
@@ -502,6 +557,23 @@ mod tests {
         assert_eq!(scene.resolve(&reference), Resolution::Missing);
         let new = scene.write("data/deep/a.csv", "1,2,3");
         assert_eq!(scene.resolve(&reference), Resolution::Moved(new));
+    }
+
+    #[test]
+    fn places_locate_a_name_and_what_was_moved() {
+        let scene = Scene::new();
+        let old = scene.write("sessions/a.csv", "1,2,3");
+        let reference = scene.reference("sessions/a.csv");
+        let places = DataPlaces {
+            folders: vec![scene.path("sessions"), scene.path("data")],
+            references: Vec::new(),
+        };
+        assert_eq!(places.locate(Path::new("a.csv")), Some(old.clone()));
+        let new = scene.path("data/deep/a.csv");
+        fs::rename(old, &new).expect("moved");
+        assert_eq!(places.locate(Path::new("a.csv")), None);
+        let places = places.knowing(&[reference]);
+        assert_eq!(places.locate(Path::new("a.csv")), Some(new));
     }
 
     #[test]
@@ -577,6 +649,7 @@ mod tests {
         let reference = scene.reference("sessions/a.csv");
         let places = DataPlaces {
             folders: vec![scene.path("sessions")],
+            references: Vec::new(),
         };
         let stopped = reference.resolve(&places, &mut |_| false);
         assert!(matches!(stopped, Err(SessionError::Cancelled)));

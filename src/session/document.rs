@@ -6,13 +6,15 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::SessionError;
-use super::arrays::Arrays;
+use super::arrays::{Arrays, ArraysError};
 use super::atomic_file::{RealDisk, folder_of};
-use super::data_reference::{Content, DataPlaces, DataReference, Resolution, relative_path};
+use super::data_reference::{DataReference, relative_path};
 use super::format::{FORMAT, format_of, from_text, to_text};
+use super::hash::hash_file;
 use super::results::Results;
 use super::store::{ArraysReference, Replace, SavedArrays, Stamp, load_arrays, read_text, save};
-use crate::experiment::{Experiment, RunState, SettingChange};
+use crate::dataset::{Built, DataFile};
+use crate::experiment::{Experiment, Run, RunState, SettingChange};
 
 /// How often a session is read again because it was saved elsewhere while being read.
 const MAX_ATTEMPTS: usize = 5;
@@ -27,6 +29,14 @@ pub struct HistoryEntry {
     pub what: String,
 }
 
+/// Where a session is saved, and what was there when it was last read or written here.
+#[derive(Clone, Debug)]
+struct Place {
+    path: PathBuf,
+    /// Nothing if no file was there.
+    stamp: Option<Stamp>,
+}
+
 /// Everything about one experiment.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -38,24 +48,20 @@ pub struct Session {
     /// What the user wrote down.
     #[serde(default)]
     pub notes: String,
+    /// Every setting.
+    pub experiment: Experiment,
     /// What the files of data were when they were last read.
     #[serde(default)]
     pub references: Vec<DataReference>,
-    /// Every setting.
-    pub experiment: Experiment,
-    /// Whether a model for new recordings is trained on all samples after the folds.
     #[serde(default)]
-    pub final_model: bool,
-    /// Settings changed while training; a rerun makes the same changes.
-    #[serde(default)]
-    pub changes: Vec<SettingChange>,
+    changes: Vec<SettingChange>,
     /// What was done.
     #[serde(default)]
     pub history: Vec<HistoryEntry>,
     /// How the window is laid out, in the words of the window.
     #[serde(default)]
     pub layout: Option<String>,
-    /// What the run has found out.
+    /// What the run has found out, readable also where the run itself is lost.
     #[serde(default)]
     pub results: Option<Results>,
     #[serde(default)]
@@ -63,33 +69,176 @@ pub struct Session {
     /// The run as far as it has come.
     #[serde(skip)]
     pub run: Option<Arc<RunState>>,
+    /// Why the run could not be read, if so; everything else is there.
+    #[serde(skip)]
+    pub damage: Option<Arc<SessionError>>,
+    #[serde(skip)]
+    place: Option<Place>,
 }
 
 impl Session {
-    /// A session that has not begun.
+    /// A session that has not begun and has no place yet.
     pub fn new(experiment: Experiment) -> Self {
         Self {
             format: FORMAT,
             title: String::new(),
             notes: String::new(),
-            references: Vec::new(),
             experiment,
-            final_model: false,
+            references: Vec::new(),
             changes: Vec::new(),
             history: Vec::new(),
             layout: None,
             results: None,
             arrays: None,
             run: None,
+            damage: None,
+            place: None,
         }
     }
 
-    /// Takes over how far a run has come: its state, its results and its changes.
+    /// Opens a session. If only its run cannot be read, `damage` says why.
+    pub fn load(path: &Path) -> Result<Self, SessionError> {
+        let mut n_attempts = 0;
+        loop {
+            n_attempts += 1;
+            let (text, stamp) = read_text(path)?;
+            let mut session = Self::from_text(&text, path)?;
+            if let Some(reference) = &session.arrays {
+                match load_arrays(path, reference) {
+                    Ok(run) => session.run = Some(Arc::new(run)),
+                    Err(error) => {
+                        // Another window may have saved between the two looks.
+                        let is_same = read_text(path).is_ok_and(|(_, now)| now == stamp);
+                        if !is_same && n_attempts < MAX_ATTEMPTS {
+                            continue;
+                        }
+                        session.damage = Some(Arc::new(error));
+                    }
+                }
+            }
+            session.place = Some(Place {
+                path: path.to_owned(),
+                stamp: Some(stamp),
+            });
+            return Ok(session);
+        }
+    }
+
+    /// Saves the session where it was opened or last saved, unless somebody else has changed
+    /// the file since.
+    pub fn save(&mut self) -> Result<(), SessionError> {
+        let place = self.place.clone().ok_or(SessionError::Untitled)?;
+        let replace = match &place.stamp {
+            Some(stamp) => Replace::Unchanged(stamp),
+            None => Replace::Nothing,
+        };
+        let stamp = write(&place.path, replace, self)?;
+        self.settle(&place.path, stamp);
+        Ok(())
+    }
+
+    /// Saves the session where it was opened or last saved, whatever is there now.
+    pub fn overwrite(&mut self) -> Result<(), SessionError> {
+        let place = self.place.clone().ok_or(SessionError::Untitled)?;
+        let stamp = write(&place.path, Replace::Anything, self)?;
+        self.settle(&place.path, stamp);
+        Ok(())
+    }
+
+    /// Saves the session in another place, replacing what is there; from now on that is its
+    /// place. Data beside the old place is named so that it is found from the new one.
+    pub fn save_as(&mut self, path: &Path) -> Result<(), SessionError> {
+        let mut moved = self.clone();
+        moved.rename_data(folder_of(path));
+        let is_elsewhere = self.path() != Some(path);
+        if is_elsewhere {
+            // Arrays that could not be read stay where they are.
+            moved.arrays = None;
+        }
+        let stamp = write(path, Replace::Anything, &moved)?;
+        *self = moved;
+        self.settle(path, stamp);
+        Ok(())
+    }
+
+    fn settle(&mut self, path: &Path, stamp: Stamp) {
+        self.place = Some(Place {
+            path: path.to_owned(),
+            stamp: Some(stamp),
+        });
+    }
+
+    /// Gives the session a place without saving it: what is there now may be replaced.
+    pub(super) fn belongs_to(&mut self, path: Option<&Path>) {
+        self.place = path.map(|path| Place {
+            path: path.to_owned(),
+            stamp: read_text(path).ok().map(|(_, stamp)| stamp),
+        });
+    }
+
+    /// Where the session is saved.
+    pub fn path(&self) -> Option<&Path> {
+        self.place.as_ref().map(|place| place.path.as_path())
+    }
+
+    /// Whether somebody else has changed the file since it was read or written here.
+    pub fn is_changed_on_disk(&self) -> bool {
+        let Some(place) = &self.place else {
+            return false;
+        };
+        let now = read_text(&place.path).ok().map(|(_, stamp)| stamp);
+        now != place.stamp
+    }
+
+    /// Settings that were changed while training; a rerun makes the same changes.
+    pub fn changes(&self) -> Vec<SettingChange> {
+        self.changes.clone()
+    }
+
+    /// Takes over how far a run has come: its state, results and changes.
     pub fn set_run(&mut self, run: Arc<RunState>) {
         self.results = Some(Results::of(&run));
         self.changes = run.changes.clone();
         self.arrays = None;
+        self.damage = None;
         self.run = Some(run);
+    }
+
+    /// Takes over a run with its settings and notes what its data was; names of data are
+    /// relative to the folder of `from`.
+    pub fn take_run(&mut self, run: &Run, built: &Built, from: &Path) {
+        self.experiment = run.checked().experiment().clone();
+        self.set_run(Arc::new(run.state()));
+        // Where it was read from counts, also for a session that was made from another.
+        if self.place.is_none() {
+            self.belongs_to(Some(from));
+        }
+        let noted = self.note_data(&built.files, &mut |_| true);
+        if noted.is_err() {
+            // A file has vanished since it was read; any content will do when it is back.
+            self.references.clear();
+        }
+    }
+
+    /// Notes what the files of data are now. `keep_going` learns the share done of each and
+    /// stops the work by answering `false`.
+    pub fn note_data(
+        &mut self,
+        files: &[DataFile],
+        keep_going: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<(), SessionError> {
+        self.references = DataReference::of_data(&self.experiment.data, files, keep_going)?;
+        Ok(())
+    }
+
+    /// Whether a file was among the data of the session, whatever its name.
+    pub fn has_learned_from(&self, path: &Path) -> bool {
+        let Ok((sha256, size)) = hash_file(path, &mut |_| true) else {
+            return false;
+        };
+        self.references
+            .iter()
+            .any(|reference| reference.holds(size, &sha256))
     }
 
     /// Forgets the run, its results and its changes.
@@ -97,13 +246,14 @@ impl Session {
         self.results = None;
         self.changes.clear();
         self.arrays = None;
+        self.damage = None;
         self.run = None;
     }
 
     /// A session from text; `path` is for messages. The run is not part of the text.
     pub fn from_text(text: &str, path: &Path) -> Result<Self, SessionError> {
         match format_of(text, path)? {
-            // The first format; later ones are brought up to date here, one after the other.
+            // The first format; older ones will be brought up to date here, step by step.
             1 => from_text(text, path),
             found => Err(SessionError::NoSuchFormat {
                 found,
@@ -113,58 +263,32 @@ impl Session {
         }
     }
 
-    /// The session as text, without the run.
+    /// The session as text, without the run; `path` is for messages.
     pub fn to_text(&self, path: &Path) -> Result<String, SessionError> {
         to_text(self, path)
     }
 
-    /// Where each file and folder that the settings name is now. `keep_going` learns the share
-    /// done of the file being compared and stops the work by answering `false`.
-    pub fn resolve_data(
-        &self,
-        places: &DataPlaces,
-        keep_going: &mut dyn FnMut(f64) -> bool,
-    ) -> Result<Vec<(PathBuf, Resolution)>, SessionError> {
-        let mut resolved = Vec::new();
-        for named in self.experiment.data.files() {
-            let text = named.to_string_lossy().replace('\\', "/");
-            let noted = self.references.iter().find(|noted| noted.path == text);
-            let resolution = match noted {
-                Some(reference) => reference.resolve(places, keep_going)?,
-                None => DataReference::to_any(text).resolve(places, keep_going)?,
-            };
-            resolved.push((named, resolution));
-        }
-        Ok(resolved)
-    }
-
-    /// Whether a file has the content of one that the session has learned from.
-    pub fn has_learned_from(&self, path: &Path) -> Result<bool, SessionError> {
-        let mut file = DataReference::to_any("");
-        file.record_content(path, &[], &mut |_| true)?;
-        let Some(Content::File { sha256: found, .. }) = file.content else {
-            return Ok(false);
-        };
-        let has = |reference: &DataReference| match &reference.content {
-            Some(Content::File { sha256, .. }) => *sha256 == found,
-            Some(Content::Folder { files }) => files.iter().any(|file| file.sha256 == found),
-            None => false,
-        };
-        Ok(self.references.iter().any(has))
-    }
-
-    /// Names data anew when the session moves from one folder to another, so that it still
-    /// means the same files. Names found through a folder of data stay as they are.
-    fn rebase(&mut self, from: Option<&Path>, to: &Path) {
+    /// Names data relative to the folder `to`, so that the same files are meant. Names found
+    /// through a folder of data stay as they are.
+    fn rename_data(&mut self, to: &Path) {
+        let from = self.path().map(|path| folder_of(path).to_owned());
         let new_name = |named: &Path| -> PathBuf {
-            let real = match from {
+            let real = match &from {
                 _ if named.is_absolute() => named.to_owned(),
                 Some(from) if from.join(named).exists() => from.join(named),
                 _ => return named.to_owned(),
             };
             relative_path(to, &real).map_or(named.to_owned(), PathBuf::from)
         };
+        let before = self.experiment.data.clone();
         self.experiment.data.rename_files(&new_name);
+        if self.experiment.data == before {
+            return;
+        }
+        if let Some(run) = &mut self.run {
+            // A run goes on only with the settings it began with.
+            Arc::make_mut(run).experiment.data.rename_files(&new_name);
+        }
         for reference in &mut self.references {
             let renamed = new_name(Path::new(&reference.path));
             reference.path = renamed.to_string_lossy().replace('\\', "/");
@@ -172,109 +296,13 @@ impl Session {
     }
 }
 
-/// A session that was opened.
-#[derive(Debug)]
-pub struct Opened {
-    /// The session.
-    pub session: Session,
-    /// Where it is saved.
-    pub file: SessionFile,
-    /// Why the run could not be read; everything else is there.
-    pub damage: Option<SessionError>,
-}
-
-/// Where a session is saved, and what was there when it was last read or written here.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SessionFile {
-    path: PathBuf,
-    stamp: Stamp,
-}
-
-impl SessionFile {
-    /// Opens a session.
-    pub fn open(path: &Path) -> Result<Opened, SessionError> {
-        let mut attempt = 1;
-        loop {
-            let (text, stamp) = read_text(path)?;
-            let mut session = Session::from_text(&text, path)?;
-            let run = match &session.arrays {
-                Some(reference) => load_arrays(path, reference).map(Some),
-                None => Ok(None),
-            };
-            let was_saved_meanwhile =
-                run.is_err() && read_text(path).is_ok_and(|(_, now)| now != stamp);
-            if was_saved_meanwhile && attempt < MAX_ATTEMPTS {
-                attempt += 1;
-                continue;
-            }
-            let damage = match run {
-                Ok(run) => {
-                    session.run = run.map(Arc::new);
-                    None
-                }
-                Err(error) => Some(error),
-            };
-            let file = Self {
-                path: path.to_owned(),
-                stamp,
-            };
-            return Ok(Opened {
-                session,
-                file,
-                damage,
-            });
-        }
-    }
-
-    /// Saves a session under a new name; `replace` says whether that may replace a file.
-    /// Data is named relative to the new place; `before` is where the session was.
-    pub fn create(
-        path: &Path,
-        replace: Replace<'_>,
-        session: &mut Session,
-        before: Option<&Self>,
-    ) -> Result<Self, SessionError> {
-        let from = before.map(|file| folder_of(&file.path));
-        session.rebase(from, folder_of(path));
-        // Arrays that could not be read cannot be written elsewhere.
-        session.arrays = None;
-        let stamp = write(path, replace, session)?;
-        Ok(Self {
-            path: path.to_owned(),
-            stamp,
-        })
-    }
-
-    /// Saves the session, unless the file was changed by somebody else.
-    pub fn save(&mut self, session: &Session) -> Result<(), SessionError> {
-        self.stamp = write(&self.path, Replace::Unchanged(&self.stamp), session)?;
-        Ok(())
-    }
-
-    /// Saves the session whatever the file holds now, because the user said so.
-    pub fn overwrite(&mut self, session: &Session) -> Result<(), SessionError> {
-        self.stamp = write(&self.path, Replace::Anything, session)?;
-        Ok(())
-    }
-
-    /// The path of the RON.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Whether the file on disk is what was last read or written here.
-    pub fn is_unchanged(&self) -> bool {
-        read_text(&self.path).is_ok_and(|(_, now)| now == self.stamp)
-    }
-}
-
-/// Saves `session` without naming its data anew.
+/// Writes `session` to `path` as it is.
 pub(super) fn write(
     path: &Path,
     replace: Replace<'_>,
     session: &Session,
 ) -> Result<Stamp, SessionError> {
-    let unwritable = |error: super::arrays::ArraysError| SessionError::Unwritable {
+    let unwritable = |error: ArraysError| SessionError::Unwritable {
         reason: error.to_string(),
         path: path.to_owned(),
     };

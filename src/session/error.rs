@@ -22,6 +22,9 @@ pub enum SessionError {
         /// The path.
         path: PathBuf,
     },
+    /// A session without a place cannot be saved there.
+    #[error("the session has no name yet: save it under one first")]
+    Untitled,
     /// The file is larger than any session.
     #[error("the file has {found} bytes, which is more than the {most} a session can have: {}", path.display())]
     TooLarge {

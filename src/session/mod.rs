@@ -16,10 +16,9 @@ mod user_settings;
 pub use data_reference::{
     Content, DATA_VARIABLE, DataPlaces, DataReference, FileContent, Resolution, relative_path,
 };
-pub use document::{HistoryEntry, Opened, Session, SessionFile};
+pub use document::{HistoryEntry, Session};
 pub use error::SessionError;
 pub use format::{FORMAT, near_names};
 pub use recovery::{FoundRecovery, Recovery, RecoveryOffer, find_recovery};
 pub use results::{FoldResult, Results};
-pub use store::{ArraysReference, Replace, Stamp};
 pub use user_settings::{Preset, Theme, UserFolders, UserSettings};

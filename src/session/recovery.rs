@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use super::SessionError;
 use super::atomic_file::{RealDisk, folder_of, replace_file};
-use super::document::{Session, SessionFile, write};
+use super::document::{Session, write};
 use super::hash::hash_of;
 use super::lock_file::LockFile;
 use super::store::{Replace, read_text, remove};
@@ -239,10 +239,10 @@ fn examine(slot: Slot, lock: LockFile, path: Option<&Path>) -> Result<FoundRecov
         slot.remove_copy()?;
         return Ok(FoundRecovery::Nothing);
     }
-    let session = match SessionFile::open(&slot.copy) {
-        Ok(opened) => match opened.damage {
-            None => opened.session,
-            Some(damage) => return put_aside(&slot, &damage),
+    let mut session = match Session::load(&slot.copy) {
+        Ok(session) => match &session.damage {
+            None => session,
+            Some(damage) => return put_aside(&slot, damage),
         },
         Err(error) => return put_aside(&slot, &error),
     };
@@ -250,6 +250,7 @@ fn examine(slot: Slot, lock: LockFile, path: Option<&Path>) -> Result<FoundRecov
         slot.remove_copy()?;
         return Ok(FoundRecovery::Nothing);
     }
+    session.belongs_to(path);
     let written = fs::metadata(&slot.copy).and_then(|metadata| metadata.modified());
     Ok(FoundRecovery::Offer(Box::new(RecoveryOffer {
         session,

@@ -28,7 +28,7 @@ const MAX_NEIGHBOURS: usize = 1000;
 /// The arrays of a session as its RON names them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ArraysReference {
+pub(super) struct ArraysReference {
     /// SHA-256 of the file; its first 16 digits are part of the file's name.
     pub sha256: String,
     /// Size of the file in bytes.
@@ -47,11 +47,11 @@ impl ArraysReference {
 
 /// What the RON on disk was when it was read or written here.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stamp(pub(super) String);
+pub(super) struct Stamp(pub(super) String);
 
 /// What a save may replace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Replace<'a> {
+pub(super) enum Replace<'a> {
     /// Nothing: the file must be new.
     Nothing,
     /// The file as it was when it was last read or written here.
@@ -210,13 +210,18 @@ fn remove_orphans(disk: &dyn Disk, names: &Names, kept: Option<&ArraysReference>
     let neighbours = files
         .iter()
         .filter(|(name, _)| name.ends_with(".ron") && *name != names.file_name);
-    for (n_read, (_, neighbour)) in neighbours.enumerate() {
+    for (n_read, (name, neighbour)) in neighbours.enumerate() {
         if orphans.is_empty() {
             return;
         }
         match read_text(neighbour) {
             Ok((text, _)) if n_read < MAX_NEIGHBOURS => {
-                orphans.retain(|(digits, _)| !text.contains(digits));
+                let stem = name.trim_end_matches(".ron");
+                let has_own = |digits: &str| {
+                    let own = format!("{stem}.{digits}.safetensors");
+                    files.iter().any(|(file, _)| *file == own)
+                };
+                orphans.retain(|(digits, _)| !text.contains(digits) || has_own(digits));
             }
             // What cannot be looked through may name any of them.
             _ => return,
