@@ -1,6 +1,5 @@
 //! `atomscope run`: a session trained and judged in the terminal.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -20,9 +19,7 @@ use crate::experiment::{
     available_threads, mean_and_sd,
 };
 use crate::records::ReadError;
-use crate::session::{
-    DataPlaces, DataReference, Replace, Resolution, Session, SessionError, SessionFile,
-};
+use crate::session::{DataPlaces, Resolution, Session};
 use crate::split::SplitPlan;
 
 /// Ended by Ctrl-C, as shells count it.
@@ -93,8 +90,7 @@ struct Order<'a> {
     /// Whether the folds are chosen by what is known of the data.
     chooses_split: bool,
     changes: Vec<SettingChange>,
-    /// The real place of every file that the settings name.
-    found: BTreeMap<PathBuf, PathBuf>,
+    places: DataPlaces,
     parts: RunParts,
     n_threads: usize,
     quiet: bool,
@@ -153,7 +149,10 @@ fn run_unsaved(name: String, experiment: Experiment, chooses_split: bool) -> io:
             experiment,
             chooses_split,
             changes: Vec::new(),
-            found: BTreeMap::new(),
+            places: DataPlaces {
+                folders: vec![PathBuf::from(".")],
+                ..DataPlaces::default()
+            },
             parts: RunParts::default(),
             n_threads: n_threads(None),
             quiet: false,
@@ -177,9 +176,8 @@ fn tell(failure: Failure) -> io::Result<ExitCode> {
 }
 
 fn run_session(arguments: &RunArguments) -> Result<io::Result<ExitCode>, Failure> {
-    let usage = |error: SessionError| Failure::Usage(error.to_string());
-    let opened = SessionFile::open(&arguments.session).map_err(usage)?;
-    let session = opened.session;
+    let mut session =
+        Session::load(&arguments.session).map_err(|error| Failure::Usage(error.to_string()))?;
     let mut experiment =
         with_settings(session.experiment.clone(), &arguments.set).map_err(Failure::Usage)?;
     if let Some(seed) = arguments.seed {
@@ -189,19 +187,20 @@ fn run_session(arguments: &RunArguments) -> Result<io::Result<ExitCode>, Failure
         refuse_same_file(save, &arguments.session)?;
     }
     let interrupted = interruptible()?;
-    let places = DataPlaces::new(Some(&arguments.session), &arguments.data);
-    let (found, changed) = find_data(&session, &places)?;
+    let places =
+        DataPlaces::new(Some(&arguments.session), &arguments.data).knowing(&session.references);
+    let changed = changed_data(&session, &places)?;
     let mut ended = execute(Order {
         // Settings that were changed while the session was trained are changed again; with
         // other settings than the session's there is nothing to repeat.
         changes: if experiment == session.experiment {
-            session.changes.clone()
+            session.changes()
         } else {
             Vec::new()
         },
         experiment,
         chooses_split: false,
-        found: found.clone(),
+        places,
         parts: RunParts {
             folds: folds(arguments)?,
             final_model: arguments.save.is_some(),
@@ -212,46 +211,36 @@ fn run_session(arguments: &RunArguments) -> Result<io::Result<ExitCode>, Failure
     })?;
     ended.remarks.extend(changed);
     if let Some(path) = &arguments.save {
-        save(session, &opened.file, &ended, &found, path)?;
+        session.take_run(&ended.run, &ended.built, &arguments.session);
+        session
+            .save_as(path)
+            .map_err(|error| Failure::Failed(error.to_string()))?;
     }
     let name = arguments.session.display().to_string();
     Ok(report(&name, &ended, arguments.json.as_deref()))
 }
 
-/// The place of every file that the session names, and what to say of those that have changed.
-fn find_data(
-    session: &Session,
-    places: &DataPlaces,
-) -> Result<(BTreeMap<PathBuf, PathBuf>, Vec<String>), Failure> {
-    let failed = |error: SessionError| Failure::Failed(error.to_string());
-    let resolved = session
-        .resolve_data(places, &mut |_| true)
-        .map_err(failed)?;
-    let mut found = BTreeMap::new();
+/// What to say of data that are not what they were when the session was saved.
+fn changed_data(session: &Session, places: &DataPlaces) -> Result<Vec<String>, Failure> {
     let mut remarks = Vec::new();
-    for (named, resolution) in resolved {
+    for reference in &session.references {
+        let resolution = reference
+            .resolve(places, &mut |_| true)
+            .map_err(|error| Failure::Failed(error.to_string()))?;
+        let named = &reference.path;
         match resolution {
-            Resolution::Found(path) => drop(found.insert(named, path)),
+            // Loading says what is missing and what to do.
+            Resolution::Found(_) | Resolution::Missing => {}
             Resolution::Moved(path) => {
-                remarks.push(format!(
-                    "{} was found at {}",
-                    named.display(),
-                    path.display()
-                ));
-                found.insert(named, path);
+                remarks.push(format!("{named} was found elsewhere: {}", path.display()));
             }
-            Resolution::Changed { path, difference } => {
-                let path_text = path.display();
-                remarks.push(format!(
-                    "data have changed since the session was saved: {difference}: {path_text}"
-                ));
-                found.insert(named, path);
-            }
-            // Loading says which is missing and what to do.
-            Resolution::Missing => {}
+            Resolution::Changed { path, difference } => remarks.push(format!(
+                "data have changed since the session was saved: {difference}: {}",
+                path.display()
+            )),
         }
     }
-    Ok((found, remarks))
+    Ok(remarks)
 }
 
 /// Folds from 0 for folds from 1.
@@ -341,18 +330,12 @@ fn load(order: &Order<'_>, progress: &mut ProgressLine) -> Result<Built, Failure
         progress.show(share, "reading data");
         !order.interrupted.load(Ordering::SeqCst)
     };
-    let locate = |named: &Path| locate(&order.found, named);
+    let locate = |named: &Path| order.places.locate(named);
     let built = order.experiment.data.load(&locate, &mut keep_going);
     built.map_err(|error| match error {
         DatasetError::Read(ReadError::Cancelled) => Failure::Interrupted,
         error => Failure::Failed(error.to_string()),
     })
-}
-
-/// Where a file that settings name is: found beside the session, or where they say.
-fn locate(found: &BTreeMap<PathBuf, PathBuf>, named: &Path) -> Option<PathBuf> {
-    let as_named = || named.exists().then(|| named.to_owned());
-    found.get(named).cloned().or_else(as_named)
 }
 
 /// Trains until the end or Ctrl-C; what is complete by then is kept.
@@ -460,23 +443,4 @@ fn report(name: &str, ended: &Ended, json: Option<&Path>) -> io::Result<ExitCode
     }
     let code = if ended.is_interrupted { INTERRUPTED } else { 0 };
     Ok(ExitCode::from(code))
-}
-
-/// Everything as a session of its own: settings, results, the final model.
-fn save(
-    mut session: Session,
-    from: &SessionFile,
-    ended: &Ended,
-    found: &BTreeMap<PathBuf, PathBuf>,
-    path: &Path,
-) -> Result<(), Failure> {
-    let failed = |error: SessionError| Failure::Failed(error.to_string());
-    session.experiment = ended.run.checked().experiment().clone();
-    let locate = |named: &Path| locate(found, named);
-    let data = &session.experiment.data;
-    session.references =
-        DataReference::of_data(data, &ended.built.files, &locate, &mut |_| true).map_err(failed)?;
-    session.set_run(Arc::new(ended.run.state()));
-    SessionFile::create(path, Replace::Anything, &mut session, Some(from)).map_err(failed)?;
-    Ok(())
 }
