@@ -24,6 +24,8 @@ pub mod learner;
 
 pub mod evaluation;
 
+pub mod ui;
+
 pub mod cli;
 
 /// The example of the README is compiled and run with the tests.
