@@ -145,6 +145,7 @@ fn band_atom(kind: usize) -> Vec<f64> {
 }
 
 fn title(ui: &mut Ui, text: &str) {
+    ui.spacing_mut().item_spacing.x = theme::GRID;
     ui.add_space(theme::GRID);
     let tone = tones(ui).strong;
     ui.label(
@@ -172,14 +173,16 @@ struct Gallery {
 fn page(ui: &mut Ui, contents: impl FnOnce(&mut Ui)) {
     egui::Frame::new()
         .inner_margin(Margin::same(theme::PAGE_MARGIN))
-        .show(ui, contents);
+        .show(ui, |ui| {
+            ui.spacing_mut().item_spacing = vec2(theme::PANEL_GAP, 6.0);
+            contents(ui);
+        });
 }
 
 fn train_page(ui: &mut Ui, state: &mut Gallery) {
     page(ui, |ui| {
         ui.columns(2, |columns| {
             let [left, right] = columns else { return };
-            left.spacing_mut().item_spacing = vec2(8.0, 6.0);
             title(left, "Accuracy");
             accuracy_ui(left, state);
             title(left, "Profile · class SLG");

@@ -210,8 +210,9 @@ impl Pen<'_> {
     }
 
     fn moon(&self) {
-        let mut outline = Self::arc((0.48, 0.5), 0.38, -0.16, -0.84);
-        outline.extend(Self::arc((0.68, 0.38), 0.3, -1.15, -0.65).into_iter().rev());
+        // The two arcs end where their circles meet.
+        let mut outline = Self::arc((0.5, 0.5), 0.38, 0.057, 0.738);
+        outline.extend(Self::arc((0.66, 0.38), 0.32, 0.65, 0.145));
         outline.push(outline[0]);
         self.line(&outline);
     }
@@ -265,7 +266,7 @@ pub fn icon_button(ui: &mut Ui, icon: Icon, label: &str) -> Response {
         } else {
             theme::tones(ui).weak.gamma_multiply(0.5)
         };
-        icon.paint(ui.painter(), rect.shrink(side * 0.26), color);
+        icon.paint(ui.painter(), rect.shrink(side * 0.22), color);
     }
     response
 }

@@ -28,14 +28,14 @@ const VIRIDIS: [Color32; 9] = [
     Color32::from_rgb(253, 231, 37),
 ];
 
-/// The colour of a class, by its place; beyond eight the hues return darker, then lighter.
+/// The colour of a class, by its place; beyond eight the hues return darker, lighter, and mixed.
 pub fn class_color(class: usize) -> Color32 {
     let base = OKABE_ITO[class % OKABE_ITO.len()];
     match class / OKABE_ITO.len() % 4 {
         0 => base,
         1 => mix(base, Color32::BLACK, 0.42),
         2 => mix(base, Color32::WHITE, 0.50),
-        _ => mix(base, Color32::BLACK, 0.66),
+        _ => mix(base, OKABE_ITO[(class + 1) % OKABE_ITO.len()], 0.5),
     }
 }
 

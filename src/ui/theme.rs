@@ -10,6 +10,8 @@ use egui::{
     Style, TextStyle, Theme, Ui, Visuals, vec2,
 };
 
+use super::palette;
+
 /// One step of the grid that distances are multiples of.
 pub const GRID: f32 = 8.0;
 /// Distance of the content from the edge of a page.
@@ -119,6 +121,38 @@ pub fn small_font(ui: &Ui) -> FontId {
 /// The font of ordinary text.
 pub fn body_font(ui: &Ui) -> FontId {
     TextStyle::Body.resolve(ui.style())
+}
+
+/// Sliders within: a clear rail up to the value, and a light handle.
+pub fn with_slider_look<R>(ui: &mut Ui, contents: impl FnOnce(&mut Ui) -> R) -> R {
+    let tones = tones(ui);
+    ui.scope(|ui| {
+        let visuals = ui.visuals_mut();
+        visuals.selection.bg_fill = palette::mix(tones.accent, tones.page, 0.35);
+        for look in [
+            &mut visuals.widgets.inactive,
+            &mut visuals.widgets.hovered,
+            &mut visuals.widgets.active,
+        ] {
+            look.bg_fill = tones.hairline;
+            look.fg_stroke = Stroke::new(1.5, tones.accent);
+        }
+        contents(ui)
+    })
+    .inner
+}
+
+/// Plots within write their axes in small text.
+pub fn with_plot_look<R>(ui: &mut Ui, contents: impl FnOnce(&mut Ui) -> R) -> R {
+    let small = small_font(ui);
+    let weak = tones(ui).weak;
+    ui.scope(|ui| {
+        let style = ui.style_mut();
+        style.text_styles.insert(TextStyle::Body, small);
+        style.visuals.override_text_color = Some(weak);
+        contents(ui)
+    })
+    .inner
 }
 
 /// Sets fonts and both themes, at text scale 1.

@@ -16,7 +16,7 @@ const CHANNEL_TOLERANCE: u8 = 12;
 const SHARE_TOLERANCE: f64 = 0.002;
 
 /// Hands the textures of a harness to a rasteriser that the test keeps.
-pub struct SharedRenderer(Rc<RefCell<Rasteriser>>);
+pub(crate) struct SharedRenderer(Rc<RefCell<Rasteriser>>);
 
 impl TestRenderer for SharedRenderer {
     fn handle_delta(&mut self, delta: &mut egui::TexturesDelta) {
@@ -25,8 +25,8 @@ impl TestRenderer for SharedRenderer {
 }
 
 /// A harness whose frames can be turned into pictures.
-pub struct PictureHarness<'a, State> {
-    pub harness: Harness<'a, State>,
+pub(crate) struct PictureHarness<'a, State> {
+    pub(crate) harness: Harness<'a, State>,
     rasteriser: Rc<RefCell<Rasteriser>>,
     theme: Theme,
     pixels_per_point: f32,
@@ -34,7 +34,7 @@ pub struct PictureHarness<'a, State> {
 
 impl<'a, State> PictureHarness<'a, State> {
     /// A window of `size` points with the theme of the program.
-    pub fn new(
+    pub(crate) fn new(
         size: Vec2,
         pixels_per_point: f32,
         theme: Theme,
@@ -59,7 +59,7 @@ impl<'a, State> PictureHarness<'a, State> {
     }
 
     /// The frame shown now.
-    pub fn picture(&self) -> Picture {
+    pub(crate) fn picture(&self) -> Picture {
         let context = &self.harness.ctx;
         let size = context.content_rect().size() * self.pixels_per_point;
         let shapes = self.harness.output().shapes.clone();
@@ -75,7 +75,7 @@ impl<'a, State> PictureHarness<'a, State> {
 
 /// Compares a picture with `tests/data/pictures/NAME.png`. With `UPDATE_SNAPSHOTS=1` it is
 /// stored instead. A difference is written to `target/pictures` as NAME.new.png and NAME.diff.png.
-pub fn assert_picture(name: &str, picture: &Picture) {
+pub(crate) fn assert_picture(name: &str, picture: &Picture) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let stored = root.join("tests/data/pictures").join(format!("{name}.png"));
     let bytes = picture.to_png().expect("a picture encodes");
@@ -122,7 +122,7 @@ pub fn assert_picture(name: &str, picture: &Picture) {
 }
 
 /// Writes a picture to `target/pictures`, for looking at it.
-pub fn write_picture(name: &str, picture: &Picture) {
+pub(crate) fn write_picture(name: &str, picture: &Picture) {
     let bytes = picture.to_png().expect("a picture encodes");
     let path = output_folder().join(format!("{name}.png"));
     fs::write(path, bytes).expect("the picture is written");

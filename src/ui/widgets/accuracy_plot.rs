@@ -8,6 +8,12 @@ use crate::ui::palette::mix;
 use crate::ui::theme::{self, Tones};
 use crate::ui::{icons, reduce};
 
+/// Grid lines and labels nearer than the first are left out, farther than the second in full tone.
+pub(super) const GRID_SPACING: egui::Rangef = egui::Rangef {
+    min: 24.0,
+    max: 48.0,
+};
+
 /// A named curve: mini-batch and accuracy (0 to 1).
 pub struct Curve<'a> {
     /// Its name in the legend.
@@ -51,7 +57,7 @@ impl AccuracyPlot<'_> {
         let columns = ui.available_width().max(1.0) as usize;
         let bands = bands(self.folds);
         let lowest = self.lowest();
-        let shown = Plot::new("accuracy")
+        let plot = Plot::new("accuracy")
             .height(height.max(80.0))
             .show_background(false)
             .allow_zoom(false)
@@ -71,11 +77,14 @@ impl AccuracyPlot<'_> {
             .x_axis_label("mini-batches")
             .label_formatter(|_| None)
             .show_crosshair(false)
-            .sense(Sense::click())
-            .show(ui, |plot| {
+            .grid_spacing(GRID_SPACING)
+            .sense(Sense::click());
+        let shown = theme::with_plot_look(ui, |ui| {
+            plot.show(ui, |plot| {
                 self.draw(plot, tones, &bands, columns);
                 plot.pointer_coordinate().map(|place| place.x)
-            });
+            })
+        });
         let response = shown.response;
         let enabled = ui.is_enabled();
         let says = self.describe();

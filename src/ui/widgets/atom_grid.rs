@@ -18,6 +18,8 @@ use crate::ui::theme;
 /// So many pictures are drawn anew per frame; the others follow in the next frames.
 const MOST_DRAWN_PER_FRAME: usize = 8;
 const GAP: f32 = 16.0;
+/// Room for the frame of a chosen atom.
+const INSET: f32 = 5.0;
 
 /// What stands for the atoms in the pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,10 +97,15 @@ impl AtomGrid<'_> {
         let height = (self.height - (ui.cursor().top() - before)).max(60.0);
         let caption = theme::small_font(ui).size * 1.7;
         let tile = manner.size() + vec2(0.0, caption);
-        let n_columns = (((ui.available_width() + GAP) / (tile.x + GAP)) as usize).max(1);
+        let n_columns =
+            (((ui.available_width() + GAP - 2.0 * INSET) / (tile.x + GAP)) as usize).max(1);
         let n_rows = self.atoms.len().div_ceil(n_columns);
-        let pitch = tile + Vec2::splat(GAP);
-        let total = vec2(ui.available_width(), n_rows as f32 * pitch.y);
+        // Full rows reach from edge to edge.
+        let spread = (ui.available_width() + GAP - 2.0 * INSET) / n_columns as f32;
+        let gap = (spread - tile.x).clamp(GAP, GAP + tile.x / 3.0);
+        let pitch = tile + vec2(gap, GAP);
+        let height_needed = n_rows as f32 * pitch.y + 2.0 * INSET - GAP;
+        let total = vec2(ui.available_width(), height_needed);
         ScrollArea::vertical()
             .id_salt(self.name)
             .max_height(height)
@@ -163,12 +170,14 @@ impl AtomGrid<'_> {
         let pictures = self.pictures(ui);
         let mut pictures = pictures.lock().unwrap_or_else(PoisonError::into_inner);
         let mut grid = CellGrid::begin(ui, rect, id, self.name, self.atoms.len(), n_columns);
+        let caption = theme::small_font(ui).size * 1.7;
+        let tile = manner.size() + vec2(0.0, caption);
         let place_of = |place: usize| {
             let step = vec2(
                 (place % n_columns) as f32 * pitch.x,
                 (place / n_columns) as f32 * pitch.y,
             );
-            Rect::from_min_size(rect.min + step, pitch - Vec2::splat(GAP))
+            Rect::from_min_size(rect.min + Vec2::splat(INSET) + step, tile)
         };
         let mut action = AtomAction::default();
         for place in visible {

@@ -87,7 +87,7 @@ impl ConfusionMatrix<'_> {
         let names_width = (longest + 24.0).clamp(40.0, rect.width() * 0.25);
         let recall_width = font.size * 4.4;
         let across = (rect.width() - names_width - recall_width) / n_classes as f32;
-        let cell_width = across.clamp(8.0, 104.0);
+        let cell_width = across.clamp(8.0, (longest + 16.0).max(104.0));
         let upright = longest + 8.0 > cell_width;
         let header_height = if upright {
             (longest + 12.0).min(rect.height() * 0.3)
@@ -238,6 +238,10 @@ fn shade(tones: &Tones, share: f32, right: bool) -> Color32 {
 
 fn paint_numbers(ui: &Ui, rect: Rect, count: u64, share: f32, ground: Color32) {
     if rect.width() < SMALLEST_WITH_TEXT || rect.height() < SMALLEST_WITH_TEXT * 0.6 {
+        return;
+    }
+    // Among many classes zeros would only be clutter.
+    if count == 0 && rect.width() < TWO_LINES {
         return;
     }
     let tones = theme::tones(ui);

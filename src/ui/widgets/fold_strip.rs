@@ -8,6 +8,8 @@ use crate::ui::theme;
 
 const CELL_HEIGHT: f32 = 26.0;
 const GAP: f32 = 2.0;
+/// More rows than this are drawn small, without names.
+const MOST_NAMED_ROWS: f32 = 6.0;
 
 /// One group: a subject, a record.
 pub struct GroupCell<'a> {
@@ -35,11 +37,9 @@ impl FoldStrip<'_> {
         self.legend_ui(ui);
         let n_groups = self.groups.len();
         let width = ui.available_width();
-        // Few groups are wide enough for names; many share rows of small cells.
-        let wanted = (width / n_groups.max(1) as f32).clamp(12.0, 72.0);
+        let wanted = self.cell_width(ui, width);
         let n_columns = ((width / wanted) as usize).clamp(1, n_groups.max(1));
-        let cell_width = width / n_columns as f32;
-        let cell_width = cell_width.min(72.0);
+        let cell_width = (width / n_columns as f32).min(wanted * 1.5);
         let n_rows = n_groups.div_ceil(n_columns);
         let size = vec2(width, n_rows as f32 * (CELL_HEIGHT + GAP));
         let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
@@ -60,6 +60,33 @@ impl FoldStrip<'_> {
         }
         let active = grid.active().map(place_of);
         grid.end(ui, active)
+    }
+
+    /// Wide enough for the names, unless that would take too many rows.
+    fn cell_width(&self, ui: &Ui, width: f32) -> f32 {
+        let font = theme::small_font(ui);
+        let name_width = |group: &GroupCell<'_>| {
+            let name = group.name.to_owned();
+            let galley =
+                ui.painter()
+                    .layout_no_wrap(name, font.clone(), egui::Color32::PLACEHOLDER);
+            galley.size().x
+        };
+        // The names of thousands of groups are not measured: they would not fit anyway.
+        let n_groups = self.groups.len();
+        let widest = self
+            .groups
+            .iter()
+            .take(300)
+            .map(name_width)
+            .fold(12.0, f32::max)
+            + 14.0;
+        let n_rows = (n_groups as f32 * widest / width).ceil();
+        if n_rows <= MOST_NAMED_ROWS {
+            widest
+        } else {
+            14.0
+        }
     }
 
     fn cell_ui(

@@ -3,7 +3,7 @@
 use egui::{Role, Ui, Vec2b, WidgetInfo};
 use egui_plot::{HoverPosition, Line, MarkerShape, Plot, PlotPoints, Points};
 
-use super::accuracy_plot::{Curve, legend_line};
+use super::accuracy_plot::{Curve, GRID_SPACING, legend_line};
 use crate::ui::figures::percent;
 use crate::ui::palette::class_color;
 use crate::ui::theme;
@@ -17,6 +17,12 @@ pub struct MissingCurve<'a> {
 }
 
 impl MissingCurve<'_> {
+    /// The largest share of missing features.
+    fn widest(&self) -> f64 {
+        let points = self.curves.iter().flat_map(|curve| curve.points);
+        points.map(|point| point[0]).fold(0.1, f64::max)
+    }
+
     /// Draws the curves.
     pub fn show(&self, ui: &mut Ui) {
         let tones = theme::tones(ui);
@@ -32,7 +38,7 @@ impl MissingCurve<'_> {
         let accuracies = self.curves.iter().flat_map(|curve| curve.points);
         let lowest = accuracies.map(|point| point[1]).fold(1.0, f64::min);
         let floor = (lowest * 10.0).floor() / 10.0;
-        let response = Plot::new("missing features")
+        let plot = Plot::new("missing features")
             .height(height.max(80.0))
             .show_background(false)
             .allow_zoom(false)
@@ -42,7 +48,7 @@ impl MissingCurve<'_> {
             .allow_axis_zoom_drag(false)
             .allow_double_click_reset(false)
             .auto_bounds(Vec2b::FALSE)
-            .default_x_bounds(-0.02, 1.0)
+            .default_x_bounds(-0.02, self.widest() + 0.02)
             .default_y_bounds(floor.max(0.0), 1.02)
             .reset()
             .grid_color(tones.hairline)
@@ -63,8 +69,10 @@ impl MissingCurve<'_> {
                 )),
                 HoverPosition::Elsewhere { .. } => None,
             })
-            .show_crosshair(false)
-            .show(ui, |plot| {
+            .grid_spacing(GRID_SPACING)
+            .show_crosshair(false);
+        let shown = theme::with_plot_look(ui, |ui| {
+            plot.show(ui, |plot| {
                 for (place, curve) in self.curves.iter().enumerate() {
                     let color = class_color(place);
                     let points = || PlotPoints::from(curve.points.to_vec());
@@ -77,9 +85,9 @@ impl MissingCurve<'_> {
                     );
                 }
             })
-            .response;
+        });
         let enabled = ui.is_enabled();
-        response.widget_info(|| {
+        shown.response.widget_info(|| {
             let names: Vec<&str> = self.curves.iter().map(|curve| curve.name).collect();
             let text = format!("Accuracy against missing features: {}", names.join(", "));
             WidgetInfo::labeled(Role::Figure, enabled, text)

@@ -152,7 +152,7 @@ impl NumberField<'_> {
         if self.whole {
             slider = slider.integer();
         }
-        let response = ui.add(slider);
+        let response = theme::with_slider_look(ui, |ui| ui.add(slider));
         let name = format!("{} slider", self.label);
         ui.ctx()
             .accesskit_node_builder(response.id, |node| node.set_label(name));

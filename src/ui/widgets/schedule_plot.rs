@@ -6,7 +6,7 @@ use egui::{Vec2, WidgetInfo, pos2, vec2};
 use super::axes::Axes;
 use super::number_field::Edit;
 use crate::learner::{Forgetting, ForgettingShape};
-use crate::ui::figures::{short, tick};
+use crate::ui::figures::{count, short, tick};
 use crate::ui::icons::focus_ring;
 use crate::ui::theme;
 
@@ -32,7 +32,7 @@ impl SchedulePlot {
         let line = font.size * 1.5;
         let plot = Rect::from_min_max(
             rect.min,
-            pos2(rect.right() - font.size * 3.6, rect.bottom() - line),
+            pos2(rect.right() - font.size * 5.2, rect.bottom() - line),
         );
         let floor = self.floor(ui, response.id, schedule.start_value);
         let axes = Axes::within(ui, plot, (0.0, n_rounds as f64), (floor, 1.0));
@@ -73,7 +73,7 @@ impl SchedulePlot {
         for share in [0.0, 0.25, 0.5, 0.75] {
             let factor = low + share * (high - low);
             let place = pos2(right, axes.screen_y(factor));
-            let memory = short(Forgetting::effective_memory(factor).round());
+            let memory = count(Forgetting::effective_memory(factor).round());
             ui.painter().text(
                 place,
                 Align2::RIGHT_CENTER,
@@ -212,7 +212,7 @@ fn memory_text(schedule: &Forgetting, n_rounds: usize, current: Option<usize>) -
     let remembered = |round: usize| {
         let memory = Forgetting::effective_memory(schedule.factor(round, n_rounds));
         if memory.is_finite() && memory < 1e6 {
-            format!("≈ {} batches", short(memory.round()))
+            format!("≈ {} batches", count(memory.round()))
         } else {
             "everything".to_owned()
         }

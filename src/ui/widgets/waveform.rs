@@ -1,6 +1,7 @@
 //! A quick look at signals: lanes of traces over time, reduced to what a pixel can show.
 
 use egui::epaint::{Mesh, Shape};
+use egui::text::{LayoutJob, TextFormat};
 use egui::{Align2, Color32, Rect, Response, Role, Sense, Stroke, Ui, WidgetInfo, pos2, vec2};
 
 use super::axes::Axes;
@@ -59,7 +60,8 @@ impl Waveform<'_> {
             return response;
         }
         let time = (self.start_s, self.start_s + n_samples as f64 / self.rate_hz);
-        let axes = Axes::within(ui, rect, time, (0.0, 1.0));
+        let mut axes = Axes::within(ui, rect, time, (0.0, 1.0));
+        axes.rect.min.x = rect.left() + theme::small_font(ui).size * 6.0;
         axes.paint_x(ui, |value, step| format!("{} s", tick(value, step)));
         let n_lanes = self
             .traces
@@ -79,7 +81,6 @@ impl Waveform<'_> {
 
     fn lane_ui(&self, ui: &Ui, axes: &Axes, lane: usize, n_lanes: usize, n_samples: usize) {
         let tones = theme::tones(ui);
-        let font = theme::small_font(ui);
         let height = axes.rect.height() / n_lanes as f32;
         let top = axes.rect.top() + height * lane as f32;
         let area = Rect::from_x_y_ranges(axes.rect.x_range(), top..=top + height);
@@ -103,30 +104,9 @@ impl Waveform<'_> {
             let y = |value: f64| area.center().y - ((value - middle) * gain) as f32;
             paint_columns(ui, area.left(), width, &columns, y, trace.color);
         }
-        self.paint_lane_names(ui, area, traces().collect());
         let unit = self.lane_units.get(lane).copied().unwrap_or("");
-        let place = pos2(area.left() - 6.0, area.center().y);
-        let text = format!("{}\n{unit}", short(high - low));
-        let galley = ui.painter().layout_no_wrap(text, font, tones.weak);
-        let corner = Align2::RIGHT_CENTER.anchor_size(place, galley.size());
-        ui.painter().galley(corner.min, galley, tones.weak);
-    }
-
-    fn paint_lane_names(&self, ui: &Ui, area: Rect, traces: Vec<&Trace<'_>>) {
-        let tones = theme::tones(ui);
-        let font = theme::small_font(ui);
-        let mut x = area.left() + 4.0;
-        for trace in traces {
-            let ground = Rect::from_min_size(pos2(x, area.top()), vec2(0.0, font.size));
-            let galley =
-                ui.painter()
-                    .layout_no_wrap(trace.name.to_owned(), font.clone(), trace.color);
-            let back = Rect::from_min_size(ground.min, galley.size()).expand2(vec2(3.0, 0.0));
-            ui.painter()
-                .rect_filled(back, 2.0, tones.page.gamma_multiply(0.8));
-            x += galley.size().x + 10.0;
-            ui.painter().galley(ground.min, galley, trace.color);
-        }
+        let span = format!("{} {unit}", short(high - low));
+        paint_gutter(ui, area, traces(), span);
     }
 
     fn paint_marks(&self, ui: &Ui, axes: &Axes) {
@@ -148,6 +128,39 @@ impl Waveform<'_> {
                 tones.stale,
             );
         }
+    }
+}
+
+/// The names of a lane's traces in their colours, and below them how much the lane spans.
+fn paint_gutter<'a>(
+    ui: &Ui,
+    area: Rect,
+    traces: impl Iterator<Item = &'a Trace<'a>>,
+    span: String,
+) {
+    let tones = theme::tones(ui);
+    let font = theme::small_font(ui);
+    let mut names = LayoutJob::default();
+    for (place, trace) in traces.enumerate() {
+        let space = if place > 0 { 5.0 } else { 0.0 };
+        let format = TextFormat::simple(font.clone(), trace.color);
+        names.append(trace.name, space, format);
+    }
+    let right = area.left() - 8.0;
+    let names = ui.painter().layout_job(names);
+    let span = ui.painter().layout_no_wrap(span, font, tones.weak);
+    let both = names.size().y + span.size().y <= area.height();
+    let middle = area.center().y;
+    let names_top = if both {
+        middle - names.size().y
+    } else {
+        middle - names.size().y / 2.0
+    };
+    let place = pos2(right - names.size().x, names_top);
+    ui.painter().galley(place, names, tones.text);
+    if both {
+        let place = pos2(right - span.size().x, middle);
+        ui.painter().galley(place, span, tones.weak);
     }
 }
 
