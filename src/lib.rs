@@ -6,7 +6,7 @@
 //! ```text
 //! files ─▶ records ─▶ features ─▶ dataset ─▶ split ─▶ learner ─▶ evaluation
 //!             ▲                                                       │
-//!          simulate          cli, ui ◀── session ◀── experiment ◀─────┘
+//!          simulate          cli, ui ◀── workbench ◀── session ◀── experiment ◀─────┘
 //! ```
 
 pub mod math;
@@ -27,6 +27,8 @@ pub mod evaluation;
 pub mod experiment;
 
 pub mod session;
+
+pub mod workbench;
 
 pub mod ui;
 

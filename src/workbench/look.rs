@@ -1,0 +1,130 @@
+//! A quick look at the signal of one record.
+
+use std::path::PathBuf;
+
+use super::data::LoadedData;
+use crate::dataset::DataPlan;
+use crate::records::{ChannelKind, Record, open_with};
+use crate::simulate::eeg::EegSimulator;
+use crate::simulate::feeder::FeederSimulator;
+
+/// Seconds shown at most.
+const MOST_SECONDS: f64 = 10.0;
+/// Values of a channel read at most.
+const MOST_VALUES: usize = 100_000;
+/// Channels shown at most.
+const MOST_CHANNELS: usize = 24;
+
+/// One channel of a record.
+#[derive(Clone, Debug)]
+pub struct SignalChannel {
+    /// Its name.
+    pub name: String,
+    /// Its unit.
+    pub unit: String,
+    /// Its values.
+    pub values: Vec<f64>,
+}
+
+/// The beginning of a record.
+#[derive(Clone, Debug)]
+pub struct SignalLook {
+    /// The record, by its place among the sources.
+    pub source: usize,
+    /// Its name.
+    pub name: String,
+    /// Samples per second.
+    pub rate_hz: f64,
+    /// How long the whole record is.
+    pub duration_s: Option<f64>,
+    /// The first channels.
+    pub channels: Vec<SignalChannel>,
+    /// Channels in all.
+    pub n_channels: usize,
+    /// Annotations with their times.
+    pub marks: Vec<(f64, String)>,
+}
+
+/// Reads or simulates the beginning of a record.
+pub(super) fn look(loaded: &LoadedData, source: usize) -> Result<SignalLook, String> {
+    let name = match loaded.records.get(source) {
+        Some(row) => row.name.clone(),
+        None => return Err("there is no such record".into()),
+    };
+    let record = match &loaded.settings.source {
+        DataPlan::FeederFaults(settings) => {
+            let simulator =
+                FeederSimulator::new(*settings.clone()).map_err(|error| error.to_string())?;
+            let found = simulator
+                .records()
+                .find(|(class, index)| simulator.record_name(*class, *index) == name);
+            found.map(|(class, index)| simulator.record(class, index))
+        }
+        DataPlan::SimulatedEeg(settings) => {
+            let simulator =
+                EegSimulator::new(settings.clone()).map_err(|error| error.to_string())?;
+            let found = simulator
+                .subjects()
+                .find(|(class, index)| simulator.subject_name(*class, *index) == name);
+            found.map(|(class, index)| simulator.record(class, index))
+        }
+        DataPlan::Recordings(recordings) => {
+            let is_it = |named: &PathBuf| named.to_string_lossy().replace('\\', "/") == name;
+            let file = loaded.files.iter().find(|file| is_it(&file.named));
+            match file {
+                Some(file) => Some(
+                    open_with(&file.source.path, &recordings.options)
+                        .map_err(|error| error.to_string())?,
+                ),
+                None => None,
+            }
+        }
+        DataPlan::Table(_) | DataPlan::Arrays(_) => {
+            return Err(
+                "rows of a table have no signal: their features are on the next page".into(),
+            );
+        }
+    };
+    let record = record.ok_or_else(|| format!("the record is not there any more: {name}"))?;
+    beginning(&record, source, name)
+}
+
+fn beginning(record: &Record, source: usize, name: String) -> Result<SignalLook, String> {
+    let analog: Vec<usize> = (0..record.channels.len())
+        .filter(|place| record.channels[*place].kind == ChannelKind::Analog)
+        .collect();
+    let first = analog.first().map(|place| &record.channels[*place]);
+    let rate_hz = first.and_then(|channel| channel.rate_hz).unwrap_or(1.0);
+    let n_values = ((MOST_SECONDS * rate_hz) as usize).min(MOST_VALUES);
+    let mut channels = Vec::new();
+    for &place in analog.iter().take(MOST_CHANNELS) {
+        let channel = &record.channels[place];
+        if channel.rate_hz.unwrap_or(1.0) != rate_hz {
+            continue;
+        }
+        let values = record
+            .read(place, 0..n_values.min(channel.n_samples))
+            .map_err(|error| error.to_string())?;
+        channels.push(SignalChannel {
+            name: channel.name.clone(),
+            unit: channel.unit.symbol.clone(),
+            values,
+        });
+    }
+    let shown_s = n_values as f64 / rate_hz;
+    let marks = record
+        .annotations
+        .iter()
+        .filter(|note| note.onset_s <= shown_s);
+    Ok(SignalLook {
+        source,
+        name,
+        rate_hz,
+        duration_s: record.duration_s(),
+        n_channels: analog.len(),
+        channels,
+        marks: marks
+            .map(|note| (note.onset_s, note.text.clone()))
+            .collect(),
+    })
+}

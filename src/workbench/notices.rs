@@ -1,0 +1,82 @@
+//! Things worth telling the user, until they are put away.
+
+use std::time::{Duration, Instant};
+
+/// Notices kept at most.
+const MOST_NOTICES: usize = 20;
+/// How long good news stays.
+const GOOD_NEWS_STAYS: Duration = Duration::from_secs(6);
+
+/// How serious a notice is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Gravity {
+    /// Something was done; it goes away by itself.
+    Done,
+    /// Worth knowing.
+    Note,
+    /// Something may mislead.
+    Warning,
+    /// Something failed.
+    Error,
+}
+
+/// Something worth telling.
+#[derive(Clone, Debug)]
+pub struct Notice {
+    /// Its number.
+    pub id: u64,
+    /// How serious it is.
+    pub gravity: Gravity,
+    /// What it says.
+    pub text: String,
+    posted: Instant,
+}
+
+/// All notices, the newest last.
+#[derive(Debug, Default)]
+pub struct Notices {
+    list: Vec<Notice>,
+    next_id: u64,
+}
+
+impl Notices {
+    /// Adds a notice; one with the same text is replaced.
+    pub(super) fn post(&mut self, gravity: Gravity, text: impl Into<String>) {
+        let text = text.into();
+        self.list.retain(|notice| notice.text != text);
+        if self.list.len() == MOST_NOTICES {
+            self.list.remove(0);
+        }
+        self.list.push(Notice {
+            id: self.next_id,
+            gravity,
+            text,
+            posted: Instant::now(),
+        });
+        self.next_id += 1;
+    }
+
+    /// Puts one away.
+    pub(super) fn dismiss(&mut self, id: u64) {
+        self.list.retain(|notice| notice.id != id);
+    }
+
+    /// Puts away good news that was there long enough.
+    pub(super) fn tidy(&mut self, now: Instant) {
+        self.list.retain(|notice| {
+            notice.gravity != Gravity::Done
+                || now.saturating_duration_since(notice.posted) < GOOD_NEWS_STAYS
+        });
+    }
+
+    /// When the next one goes away by itself.
+    pub fn next_change(&self) -> Option<Instant> {
+        let passing = self.list.iter().filter(|n| n.gravity == Gravity::Done);
+        passing.map(|notice| notice.posted + GOOD_NEWS_STAYS).min()
+    }
+
+    /// All of them, the newest last.
+    pub fn list(&self) -> &[Notice] {
+        &self.list
+    }
+}

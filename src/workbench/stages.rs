@@ -1,0 +1,303 @@
+//! The stages from records to scores: their names, states and one-line summaries.
+
+use super::Workbench;
+use super::changes::{learner_summary, stale_reason, what_changed};
+use crate::dataset::{DataPlan, Layout};
+use crate::experiment::{Part, Status};
+use crate::split::audit::Severity;
+use crate::split::{HoldOut, SplitPlan};
+
+/// A stage of the work, and the page that shows it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// What is loaded.
+    Records,
+    /// How records become samples.
+    Features,
+    /// What is learned from and what is tested.
+    Split,
+    /// The learner and its settings.
+    Learner,
+    /// Training, watched.
+    #[default]
+    Train,
+    /// Scores.
+    Evaluate,
+}
+
+impl Stage {
+    /// All stages in their order.
+    pub const ALL: [Self; 6] = [
+        Self::Records,
+        Self::Features,
+        Self::Split,
+        Self::Learner,
+        Self::Train,
+        Self::Evaluate,
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Records => "Records",
+            Self::Features => "Features",
+            Self::Split => "Split",
+            Self::Learner => "Learner",
+            Self::Train => "Train",
+            Self::Evaluate => "Evaluate",
+        }
+    }
+}
+
+/// How a stage stands.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StageState {
+    /// Nothing there yet.
+    Empty,
+    /// In order.
+    Ready,
+    /// Something before it changed: the reason.
+    Stale(String),
+    /// At work.
+    Running,
+    /// It cannot go on like this: the reason.
+    Wrong(String),
+}
+
+impl StageState {
+    /// In one word.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Empty => "empty",
+            Self::Ready => "ready",
+            Self::Stale(_) => "stale",
+            Self::Running => "running",
+            Self::Wrong(_) => "wrong",
+        }
+    }
+
+    /// Why, where there is a reason.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Self::Stale(reason) | Self::Wrong(reason) => Some(reason),
+            Self::Empty | Self::Ready | Self::Running => None,
+        }
+    }
+}
+
+/// State and summary of a stage.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StageStatus {
+    /// How it stands.
+    pub state: StageState,
+    /// One line on what it holds.
+    pub summary: String,
+}
+
+impl StageStatus {
+    fn new(state: StageState, summary: impl Into<String>) -> Self {
+        Self {
+            state,
+            summary: summary.into(),
+        }
+    }
+}
+
+impl Workbench {
+    /// State and summary of a stage.
+    pub fn status(&self, stage: Stage) -> StageStatus {
+        match stage {
+            Stage::Records => self.records_status(),
+            Stage::Features => self.features_status(),
+            Stage::Split => self.split_status(),
+            Stage::Learner => self.learner_status(),
+            Stage::Train => self.train_status(),
+            Stage::Evaluate => self.evaluate_status(),
+        }
+    }
+
+    fn records_status(&self) -> StageStatus {
+        if let Some(share) = self.loading_share() {
+            let text = format!("loading, {:.0} %", share * 100.0);
+            return StageStatus::new(StageState::Running, text);
+        }
+        if let Some(error) = self.data.error() {
+            return StageStatus::new(StageState::Wrong(error.to_owned()), "cannot be loaded");
+        }
+        let Some(loaded) = self.data.loaded() else {
+            return StageStatus::new(StageState::Empty, "nothing loaded");
+        };
+        let data = &loaded.dataset;
+        let n_records = loaded.records.len();
+        let summary = match self.draft.experiment.data.source {
+            DataPlan::Table(_) | DataPlan::Arrays(_) => {
+                format!(
+                    "{} samples · {} classes",
+                    data.n_samples(),
+                    data.n_classes()
+                )
+            }
+            _ => format!("{n_records} records · {} classes", data.n_classes()),
+        };
+        let is_same = loaded.settings.source == self.draft.experiment.data.source
+            && loaded.settings.class_names == self.draft.experiment.data.class_names;
+        let state = match is_same {
+            true => StageState::Ready,
+            false => StageState::Stale("the records changed after loading: load again".into()),
+        };
+        StageStatus::new(state, summary)
+    }
+
+    fn features_status(&self) -> StageStatus {
+        let Some(loaded) = self.data.loaded() else {
+            return StageStatus::new(StageState::Empty, "–");
+        };
+        let dataset = &loaded.dataset;
+        let summary = match dataset.layout() {
+            Layout::Plain => format!("{} features", dataset.n_features()),
+            Layout::Image {
+                n_rows, n_columns, ..
+            } => format!("{n_rows} × {n_columns} image"),
+            Layout::Waveform {
+                n_channels,
+                n_points,
+            } => format!("{n_channels} × {n_points} waveform"),
+            Layout::ChannelBand {
+                n_channels,
+                n_bands,
+            } => format!("{n_channels} channels × {n_bands} bands"),
+        };
+        if loaded.settings.recipe != self.draft.experiment.data.recipe {
+            let reason = "the recipe changed after loading: load again".to_owned();
+            return StageStatus::new(StageState::Stale(reason), summary);
+        }
+        match self.missing_values_problem() {
+            Some(problem) => StageStatus::new(StageState::Wrong(problem), summary),
+            None => StageStatus::new(StageState::Ready, summary),
+        }
+    }
+
+    fn split_status(&self) -> StageStatus {
+        let summary = split_summary(&self.draft.experiment.split);
+        if self.data.loaded().is_none() {
+            return StageStatus::new(StageState::Empty, summary);
+        }
+        if let Some(error) = self.split.error() {
+            return StageStatus::new(StageState::Wrong(error.to_owned()), summary);
+        }
+        let Some(made) = self.split.made() else {
+            return StageStatus::new(StageState::Running, summary);
+        };
+        let word = match made.audit.worst() {
+            None | Some(Severity::Note) => "clean",
+            Some(Severity::Warning) => "mind the audit",
+            Some(Severity::Error) => "leaks",
+        };
+        let summary = format!("{summary} · {word}");
+        let state = match made.audit.findings.first() {
+            Some(finding) if finding.severity == Severity::Error => {
+                StageState::Wrong(finding.text.clone())
+            }
+            _ => StageState::Ready,
+        };
+        StageStatus::new(state, summary)
+    }
+
+    fn learner_status(&self) -> StageStatus {
+        let learner = &self.draft.experiment.learner;
+        let state = match learner.problems().into_iter().next() {
+            Some(problem) => StageState::Wrong(problem.message),
+            None => StageState::Ready,
+        };
+        StageStatus::new(state, learner_summary(learner))
+    }
+
+    fn train_status(&self) -> StageStatus {
+        if self.training.is_starting() {
+            return StageStatus::new(StageState::Running, "preparing");
+        }
+        let Some(run) = self.training.run() else {
+            return match self.training.error() {
+                Some(error) => {
+                    StageStatus::new(StageState::Wrong(error.to_owned()), "did not start")
+                }
+                None => StageStatus::new(StageState::Empty, "not trained"),
+            };
+        };
+        let summary = match (&run.status, run.active.first()) {
+            (Status::Complete, _) => format!("{} folds complete", run.n_folds()),
+            (Status::Running | Status::Paused, Some((Part::Fold(fold), batch))) => format!(
+                "fold {} of {}, batch {batch}/{}",
+                fold + 1,
+                run.n_folds(),
+                run.n_rounds
+            ),
+            (Status::Running | Status::Paused, Some((Part::Final, batch))) => {
+                format!("final model, batch {batch}")
+            }
+            _ => format!("{:.0} % trained", 100.0 * run.progress.share()),
+        };
+        let state = match &run.status {
+            Status::Failed(message) => StageState::Wrong(message.clone()),
+            Status::Running | Status::Paused => StageState::Running,
+            Status::Complete | Status::Stopped => self.stale_or_ready(),
+        };
+        let summary = match run.status {
+            Status::Paused => format!("{summary}, paused"),
+            Status::Stopped => format!("{summary}, stopped"),
+            _ => summary,
+        };
+        StageStatus::new(state, summary)
+    }
+
+    fn evaluate_status(&self) -> StageStatus {
+        let Some(run) = self.training.run() else {
+            return StageStatus::new(StageState::Empty, "–");
+        };
+        let Some(accuracy) = run.summary.as_ref().and_then(|summary| summary.accuracy) else {
+            return StageStatus::new(StageState::Empty, "no fold complete yet");
+        };
+        let n_complete = run
+            .summary
+            .as_ref()
+            .map_or(0, |summary| summary.folds.len());
+        let text = format!("{:.1} % over {n_complete} folds", 100.0 * accuracy.mean);
+        let state = match run.is_alive() {
+            true => StageState::Running,
+            false => self.stale_or_ready(),
+        };
+        StageStatus::new(state, text)
+    }
+
+    fn stale_or_ready(&self) -> StageState {
+        match self.stale() {
+            Some(reason) => StageState::Stale(reason),
+            None => StageState::Ready,
+        }
+    }
+
+    /// Why the run no longer belongs to the draft; nothing if it does.
+    pub fn stale(&self) -> Option<String> {
+        let run = self.training.run()?;
+        stale_reason(&what_changed(&run.experiment_now(), &self.draft.experiment))
+    }
+}
+
+/// A plan in a few words.
+pub fn split_summary(plan: &SplitPlan) -> String {
+    match plan {
+        SplitPlan::KFold { n_folds, .. } => format!("{n_folds} folds"),
+        SplitPlan::GroupedKFold { n_folds, .. } => format!("{n_folds} folds by group"),
+        SplitPlan::LeaveOneGroupOut => "one fold per group".into(),
+        SplitPlan::HoldOut(HoldOut::Share { test_share, .. }) => {
+            format!("{:.0} % held out", test_share * 100.0)
+        }
+        SplitPlan::HoldOut(HoldOut::GroupShare { test_share, .. }) => {
+            format!("{:.0} % held out by group", test_share * 100.0)
+        }
+        SplitPlan::HoldOut(HoldOut::Groups { names }) => format!("{} groups held out", names.len()),
+        SplitPlan::HoldOut(HoldOut::Time { test_share }) => {
+            format!("last {:.0} % held out", test_share * 100.0)
+        }
+    }
+}
