@@ -16,7 +16,12 @@ use clap::{Parser, Subcommand};
 
 /// Online kernel dictionary learning on EEG recordings and power-grid fault records.
 #[derive(Debug, Parser)]
-#[command(name = "atomscope", version, about, args_conflicts_with_subcommands = true)]
+#[command(
+    name = "atomscope",
+    version,
+    about,
+    args_conflicts_with_subcommands = true
+)]
 struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,

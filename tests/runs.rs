@@ -28,7 +28,11 @@ fn dataset(n_per_class: usize, n_features: usize) -> Arc<Dataset> {
         let class = sample % N_CLASSES;
         classes.push(class);
         for feature in 0..n_features {
-            let centre = if feature % N_CLASSES == class { 1.0 } else { 0.0 };
+            let centre = if feature % N_CLASSES == class {
+                1.0
+            } else {
+                0.0
+            };
             values.push(centre + 0.7 * normal.draw(&mut random));
         }
     }
@@ -139,7 +143,11 @@ fn fingerprint(state: &RunState) -> String {
         record.timing = Default::default();
         ron::to_string(&record).expect("plain data")
     };
-    let mut models: Vec<_> = state.parts.iter().filter_map(|p| p.model.as_ref()).collect();
+    let mut models: Vec<_> = state
+        .parts
+        .iter()
+        .filter_map(|p| p.model.as_ref())
+        .collect();
     models.sort_by_key(|model| model.part);
     let records: Vec<String> = records.into_iter().map(without_times).collect();
     let models: Vec<String> = models
@@ -157,7 +165,10 @@ fn one_and_several_threads_and_any_slices_give_the_same_bits() {
         for n_threads in [2, 3, 7] {
             for extent in [Extent::Slice, Extent::Round] {
                 let run = on_threads(n_threads, || finish(new_run(&checked), extent).state());
-                assert!(fingerprint(&one) == fingerprint(&run), "{n_threads} threads");
+                assert!(
+                    fingerprint(&one) == fingerprint(&run),
+                    "{n_threads} threads"
+                );
             }
         }
     }
@@ -245,7 +256,9 @@ fn settings_changed_on_the_way_are_recorded_and_replayed() {
         let mut run = new_run(&checked);
         let mut settings = run.learner_now().clone();
         settings.n_atoms += 1;
-        let refusal = run.change_learner(settings).expect_err("atoms cannot change");
+        let refusal = run
+            .change_learner(settings)
+            .expect_err("atoms cannot change");
         assert!(refusal.to_string().contains("n_atoms"), "{refusal}");
     }
 }
@@ -260,7 +273,12 @@ fn a_run_tests_at_the_planned_moments_and_learns_something() {
         let moments: Vec<usize> = record.tests.iter().map(|test| test.batch).collect();
         assert_eq!(moments, [0, 3, 6, 9, 12]);
         assert_eq!(record.rounds.len(), 12);
-        assert!(record.rounds.iter().all(|round| round.prequential.is_some()));
+        assert!(
+            record
+                .rounds
+                .iter()
+                .all(|round| round.prequential.is_some())
+        );
         // A test with nothing zeroed is the last test over again.
         assert_eq!(record.missing[0].confusion, record.tests[4].confusion);
         assert_ne!(record.missing[1].confusion, record.tests[4].confusion);
@@ -311,7 +329,10 @@ fn mail_until(
         if is_enough(&mail) {
             return mail;
         }
-        assert!(Instant::now() < deadline, "the worker says nothing: {mail:?}");
+        assert!(
+            Instant::now() < deadline,
+            "the worker says nothing: {mail:?}"
+        );
         // A wake-up may have come before the mail was taken; then the time-out looks again.
         drop(woken.recv_timeout(Duration::from_millis(50)));
     }
@@ -460,11 +481,18 @@ fn wrong_settings_are_named_field_by_field() {
         n_folds: 500,
         seed: 1,
     };
-    let problems = wrong.check(dataset(40, 8)).expect_err("four things are wrong");
+    let problems = wrong
+        .check(dataset(40, 8))
+        .expect_err("four things are wrong");
     let fields: Vec<&str> = problems.iter().map(|p| p.field.as_str()).collect();
     assert_eq!(
         fields,
-        ["learner.sparsity", "training.length", "tests.n_tests", "split"]
+        [
+            "learner.sparsity",
+            "training.length",
+            "tests.n_tests",
+            "split"
+        ]
     );
     assert!(problems[3].message.contains("500"), "{}", problems[3]);
 }

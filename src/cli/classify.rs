@@ -64,7 +64,10 @@ pub(super) fn run(arguments: &ClassifyArguments) -> io::Result<ExitCode> {
         Some(path) => {
             if let Err(error) = fs::write(path, rows) {
                 let path = path.display();
-                writeln!(io::stderr(), "atomscope: cannot write the rows: {error}: {path}")?;
+                writeln!(
+                    io::stderr(),
+                    "atomscope: cannot write the rows: {error}: {path}"
+                )?;
                 is_whole = false;
             }
         }
@@ -132,7 +135,11 @@ impl Ready {
             "margin".into(),
             "runner_up".into(),
         ];
-        head.extend(self.class_names.iter().map(|name| format!("residual {name}")));
+        head.extend(
+            self.class_names
+                .iter()
+                .map(|name| format!("residual {name}")),
+        );
         write_row(rows, &head)
     }
 
@@ -169,7 +176,10 @@ impl Ready {
         let mut err = io::stderr().lock();
         if self.session.has_learned_from(path) {
             let path = path.display();
-            writeln!(err, "Learned from: the model knows this recording, so its verdict says little: {path}")?;
+            writeln!(
+                err,
+                "Learned from: the model knows this recording, so its verdict says little: {path}"
+            )?;
         }
         for vote in votes_by_source(self.class_names.len(), judged) {
             let source = dataset.sources()[vote.group].display();
@@ -195,7 +205,10 @@ fn vote_text(vote: &GroupVote, name: &dyn Fn(usize) -> String) -> String {
         format!(" ({})", others.join(", "))
     };
     let most = vote.votes.get(vote.decided).copied().unwrap_or(0);
-    format!("{} by {most} of {total} segments{others}", name(vote.decided))
+    format!(
+        "{} by {most} of {total} segments{others}",
+        name(vote.decided)
+    )
 }
 
 /// A row of CSV; cells with commas or quotes are quoted.

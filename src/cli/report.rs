@@ -148,7 +148,11 @@ impl Report<'_> {
             "Accuracy   {} over {} {}, after {} mini-batches",
             percent(&accuracy),
             summary.folds.len(),
-            if summary.folds.len() == 1 { "fold" } else { "folds" },
+            if summary.folds.len() == 1 {
+                "fold"
+            } else {
+                "folds"
+            },
             accuracy.at
         )?;
         if let Some(balanced) = summary.confusion.balanced_accuracy() {
@@ -181,7 +185,8 @@ impl Report<'_> {
 
     fn write_timing(&self, out: &mut impl Write) -> io::Result<()> {
         let timing = &self.summary.timing;
-        let micro = |value: Option<f64>| value.map_or("–".into(), |value| format!("{value:.0} µs"));
+        let micro =
+            |value: Option<f64>| value.map_or("–".into(), |value| format!("{value:.0} µs"));
         writeln!(
             out,
             "\nTiming     growing {} and pruning {} per mini-batch and dictionary, classifying {} per sample",
@@ -206,7 +211,12 @@ fn percent(point: &CurvePoint) -> String {
 
 fn counts(confusion: &Confusion) -> Vec<Vec<u64>> {
     let classes = 0..confusion.n_classes();
-    let row = |truth| classes.clone().map(|decided| confusion.count(truth, decided)).collect();
+    let row = |truth| {
+        classes
+            .clone()
+            .map(|decided| confusion.count(truth, decided))
+            .collect()
+    };
     classes.clone().map(row).collect()
 }
 

@@ -19,9 +19,7 @@ use crate::experiment::{
     available_threads, mean_and_sd,
 };
 use crate::records::ReadError;
-use crate::session::{
-    DataPlaces, DataReference, Replace, Session, SessionError, SessionFile,
-};
+use crate::session::{DataPlaces, DataReference, Replace, Session, SessionError, SessionFile};
 use crate::split::SplitPlan;
 
 /// Ended by Ctrl-C, as shells count it.
@@ -125,7 +123,11 @@ pub(super) fn run_in_terminal(path: Option<&Path>) -> io::Result<ExitCode> {
             Ok(experiment) => run_unsaved(path.display().to_string(), experiment, true),
             Err(failure) => tell(failure),
         },
-        None => run_unsaved("built-in feeder faults".into(), Experiment::default(), false),
+        None => run_unsaved(
+            "built-in feeder faults".into(),
+            Experiment::default(),
+            false,
+        ),
     }
 }
 
@@ -139,11 +141,7 @@ fn experiment_on(path: &Path) -> Result<Experiment, Failure> {
     })
 }
 
-fn run_unsaved(
-    name: String,
-    experiment: Experiment,
-    chooses_split: bool,
-) -> io::Result<ExitCode> {
+fn run_unsaved(name: String, experiment: Experiment, chooses_split: bool) -> io::Result<ExitCode> {
     let ended = interruptible().and_then(|interrupted| {
         execute(Order {
             experiment,
@@ -273,13 +271,15 @@ fn execute(order: Order<'_>) -> Result<Ended, Failure> {
             .iter()
             .map(|problem| format!("{}: {}", problem.field, problem.message))
             .collect();
-        Failure::Usage(format!("the settings do not fit:\n  {}", lines.join("\n  ")))
+        Failure::Usage(format!(
+            "the settings do not fit:\n  {}",
+            lines.join("\n  ")
+        ))
     })?;
     let run = Run::new(Arc::new(checked), &order.parts, order.changes)
         .map_err(|error| Failure::Usage(error.to_string()))?;
     let mut progress = ProgressLine::new(order.quiet);
-    let (run, is_interrupted) =
-        pool.install(|| train(run, order.interrupted, &mut progress))?;
+    let (run, is_interrupted) = pool.install(|| train(run, order.interrupted, &mut progress))?;
     if is_interrupted && run.complete_folds().is_empty() {
         return Err(Failure::Interrupted);
     }
@@ -334,8 +334,13 @@ fn progress_text(run: &Run) -> String {
         })
         .collect();
     let batch = active.iter().map(|(_, batch)| *batch).max().unwrap_or(0);
-    let planned = active.first().map_or(0, |(part, _)| run.checked().n_rounds(*part));
-    let accuracies = run.records().into_iter().filter_map(|record| record.accuracy());
+    let planned = active
+        .first()
+        .map_or(0, |(part, _)| run.checked().n_rounds(*part));
+    let accuracies = run
+        .records()
+        .into_iter()
+        .filter_map(|record| record.accuracy());
     let accuracy = match mean_and_sd(accuracies) {
         Some((mean, _)) => format!(" · {:.1} %", 100.0 * mean),
         None => String::new(),
@@ -391,7 +396,11 @@ fn report(name: &str, ended: &Ended, json: Option<&Path>) -> io::Result<ExitCode
         if to_stdout {
             io::stdout().write_all(text.as_bytes())?;
         } else if let Err(error) = fs::write(path, text) {
-            writeln!(io::stderr(), "atomscope: cannot write the result: {error}: {}", path.display())?;
+            writeln!(
+                io::stderr(),
+                "atomscope: cannot write the result: {error}: {}",
+                path.display()
+            )?;
             return Ok(ExitCode::FAILURE);
         }
     }

@@ -39,7 +39,9 @@ fn place_of<'a>(tree: &'a mut Value, name: &str) -> Result<&'a mut Value, String
     let mut way = String::new();
     for word in name.split('.') {
         if is_variant(place) && place.get(word).is_none() {
-            let inner = place.as_object_mut().and_then(|map| map.values_mut().next());
+            let inner = place
+                .as_object_mut()
+                .and_then(|map| map.values_mut().next());
             place = inner.ok_or_else(|| format!("--set {name}: nothing is inside {way}"))?;
         }
         let legal: Vec<String> = match &place {
@@ -72,7 +74,11 @@ fn is_variant(value: &Value) -> bool {
 }
 
 fn unknown(name: &str, word: &str, way: &str, legal: &[String]) -> String {
-    let inside = if way.is_empty() { "the experiment" } else { way };
+    let inside = if way.is_empty() {
+        "the experiment"
+    } else {
+        way
+    };
     if legal.is_empty() {
         return format!("--set {name}: {inside} has no settings inside");
     }
@@ -82,7 +88,9 @@ fn unknown(name: &str, word: &str, way: &str, legal: &[String]) -> String {
         format!("--set {name}: {inside} has no setting {word:?}; it has {legal}")
     } else {
         let near = near.join(" or ");
-        format!("--set {name}: {inside} has no setting {word:?}; did you mean {near}? It has {legal}")
+        format!(
+            "--set {name}: {inside} has no setting {word:?}; did you mean {near}? It has {legal}"
+        )
     }
 }
 
@@ -125,7 +133,10 @@ mod tests {
         let message = set(&["lerner.n_atoms=40"]).expect_err("no such setting");
         assert!(message.contains("learner"), "{message}");
         let message = set(&["learner.n_atoms=many"]).expect_err("not a number");
-        assert!(message.starts_with("--set learner.n_atoms=many"), "{message}");
+        assert!(
+            message.starts_with("--set learner.n_atoms=many"),
+            "{message}"
+        );
         assert!(set(&["learner.n_atoms"]).is_err());
     }
 
