@@ -19,7 +19,7 @@ use crate::experiment::{
     available_threads, mean_and_sd,
 };
 use crate::records::ReadError;
-use crate::session::{DataPlaces, DataReference, Replace, Session, SessionError, SessionFile};
+use crate::session::{DataPlaces, Resolution, Session};
 use crate::split::SplitPlan;
 
 /// Ended by Ctrl-C, as shells count it.
@@ -103,6 +103,8 @@ struct Ended {
     built: Built,
     wall_s: f64,
     is_interrupted: bool,
+    /// What to know beside the numbers.
+    remarks: Vec<String>,
 }
 
 /// Runs a session.
@@ -147,7 +149,10 @@ fn run_unsaved(name: String, experiment: Experiment, chooses_split: bool) -> io:
             experiment,
             chooses_split,
             changes: Vec::new(),
-            places: DataPlaces::new(None, &[]),
+            places: DataPlaces {
+                folders: vec![PathBuf::from(".")],
+                ..DataPlaces::default()
+            },
             parts: RunParts::default(),
             n_threads: n_threads(None),
             quiet: false,
@@ -171,9 +176,8 @@ fn tell(failure: Failure) -> io::Result<ExitCode> {
 }
 
 fn run_session(arguments: &RunArguments) -> Result<io::Result<ExitCode>, Failure> {
-    let usage = |error: SessionError| Failure::Usage(error.to_string());
-    let opened = SessionFile::open(&arguments.session).map_err(usage)?;
-    let session = opened.session;
+    let mut session =
+        Session::load(&arguments.session).map_err(|error| Failure::Usage(error.to_string()))?;
     let mut experiment =
         with_settings(session.experiment.clone(), &arguments.set).map_err(Failure::Usage)?;
     if let Some(seed) = arguments.seed {
@@ -183,18 +187,20 @@ fn run_session(arguments: &RunArguments) -> Result<io::Result<ExitCode>, Failure
         refuse_same_file(save, &arguments.session)?;
     }
     let interrupted = interruptible()?;
-    let places = DataPlaces::new(Some(&arguments.session), &arguments.data);
-    let ended = execute(Order {
+    let places =
+        DataPlaces::new(Some(&arguments.session), &arguments.data).knowing(&session.references);
+    let changed = changed_data(&session, &places)?;
+    let mut ended = execute(Order {
         // Settings that were changed while the session was trained are changed again; with
         // other settings than the session's there is nothing to repeat.
         changes: if experiment == session.experiment {
-            session.changes.clone()
+            session.changes()
         } else {
             Vec::new()
         },
         experiment,
         chooses_split: false,
-        places: places.clone(),
+        places,
         parts: RunParts {
             folds: folds(arguments)?,
             final_model: arguments.save.is_some(),
@@ -203,11 +209,38 @@ fn run_session(arguments: &RunArguments) -> Result<io::Result<ExitCode>, Failure
         quiet: arguments.quiet,
         interrupted: &interrupted,
     })?;
+    ended.remarks.extend(changed);
     if let Some(path) = &arguments.save {
-        save(session, &opened.file, &ended, &places, path)?;
+        session.take_run(&ended.run, &ended.built, &arguments.session);
+        session
+            .save_as(path)
+            .map_err(|error| Failure::Failed(error.to_string()))?;
     }
     let name = arguments.session.display().to_string();
     Ok(report(&name, &ended, arguments.json.as_deref()))
+}
+
+/// What to say of data that are not what they were when the session was saved.
+fn changed_data(session: &Session, places: &DataPlaces) -> Result<Vec<String>, Failure> {
+    let mut remarks = Vec::new();
+    for reference in &session.references {
+        let resolution = reference
+            .resolve(places, &mut |_| true)
+            .map_err(|error| Failure::Failed(error.to_string()))?;
+        let named = &reference.path;
+        match resolution {
+            // Loading says what is missing and what to do.
+            Resolution::Found(_) | Resolution::Missing => {}
+            Resolution::Moved(path) => {
+                remarks.push(format!("{named} was found elsewhere: {}", path.display()));
+            }
+            Resolution::Changed { path, difference } => remarks.push(format!(
+                "data have changed since the session was saved: {difference}: {}",
+                path.display()
+            )),
+        }
+    }
+    Ok(remarks)
 }
 
 /// Folds from 0 for folds from 1.
@@ -288,6 +321,7 @@ fn execute(order: Order<'_>) -> Result<Ended, Failure> {
         built,
         wall_s: begin.elapsed().as_secs_f64(),
         is_interrupted,
+        remarks: Vec::new(),
     })
 }
 
@@ -358,7 +392,7 @@ fn summary(ended: &Ended) -> RunSummary {
 
 /// What to know beside the numbers.
 fn remarks(ended: &Ended) -> Vec<String> {
-    let mut remarks = Vec::new();
+    let mut remarks = ended.remarks.clone();
     let n_left_out = ended.built.left_out.len();
     if let Some(first) = ended.built.left_out.first() {
         let source = first.source.display();
@@ -409,23 +443,4 @@ fn report(name: &str, ended: &Ended, json: Option<&Path>) -> io::Result<ExitCode
     }
     let code = if ended.is_interrupted { INTERRUPTED } else { 0 };
     Ok(ExitCode::from(code))
-}
-
-/// Everything as a session of its own: settings, results, the final model.
-fn save(
-    mut session: Session,
-    from: &SessionFile,
-    ended: &Ended,
-    places: &DataPlaces,
-    path: &Path,
-) -> Result<(), Failure> {
-    let failed = |error: SessionError| Failure::Failed(error.to_string());
-    session.experiment = ended.run.checked().experiment().clone();
-    let locate = |named: &Path| places.locate(named);
-    let data = &session.experiment.data;
-    session.references =
-        DataReference::of_data(data, &ended.built.files, &locate, &mut |_| true).map_err(failed)?;
-    session.set_run(Arc::new(ended.run.state()));
-    SessionFile::create(path, Replace::Anything, &mut session, Some(from)).map_err(failed)?;
-    Ok(())
 }
