@@ -189,7 +189,7 @@ fn reading_can_be_stopped() {
 fn opening_a_folder_or_file_gives_the_likeliest_settings() {
     let folder = study();
     let here = |named: &Path| Some(named.to_owned());
-    let mut open = |path: &Path| DataSettings::for_path(path, &mut |_| true);
+    let open = |path: &Path| DataSettings::for_path(path, &mut |_| true);
     let settings = open(folder.path()).expect("classes by file name");
     let built = settings.load(&here, &mut |_| true).expect("samples");
     assert_eq!(built.dataset.class_names(), ["case", "control"]);
