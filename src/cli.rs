@@ -1,24 +1,40 @@
 //! The program in the terminal: subcommands, their arguments and exit codes.
 
-mod demo;
+mod classify;
 mod info;
+mod progress;
+mod report;
+mod run;
+mod set;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
 /// Online kernel dictionary learning on EEG recordings and power-grid fault records.
 #[derive(Debug, Parser)]
-#[command(name = "atomscope", version, about)]
+#[command(
+    name = "atomscope",
+    version,
+    about,
+    args_conflicts_with_subcommands = true
+)]
 struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
+    /// A session, a data file or a folder of recordings to open
+    path: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Train a session and say how well it classifies
+    Run(run::RunArguments),
+    /// Apply a trained session to recordings
+    Classify(classify::ClassifyArguments),
     /// Say what is in recordings, fault records, tables and arrays
     Info {
         /// Files of any format that can be read
@@ -41,7 +57,9 @@ pub fn run() -> ExitCode {
     // Wrong usage prints the usage and ends the process with code 2.
     let arguments = Arguments::parse();
     let outcome = match arguments.command {
-        None => run_demo(),
+        None => run::run_in_terminal(arguments.path.as_deref()),
+        Some(Command::Run(arguments)) => run::run(&arguments),
+        Some(Command::Classify(arguments)) => classify::run(&arguments),
         Some(Command::Info {
             files,
             json,
@@ -67,19 +85,5 @@ pub fn run() -> ExitCode {
             drop(told);
             ExitCode::FAILURE
         }
-    }
-}
-
-/// Without a command the built-in data are learned, so that a newcomer sees the learner at work.
-fn run_demo() -> io::Result<ExitCode> {
-    match demo::run(&mut io::stdout().lock(), &mut io::stderr().lock()) {
-        Ok(()) => Ok(ExitCode::SUCCESS),
-        Err(error) => match error.downcast::<io::Error>() {
-            Ok(error) => Err(*error),
-            Err(error) => {
-                writeln!(io::stderr(), "atomscope: {error}")?;
-                Ok(ExitCode::FAILURE)
-            }
-        },
     }
 }

@@ -6,7 +6,7 @@
 //! ```text
 //! files ─▶ records ─▶ features ─▶ dataset ─▶ split ─▶ learner ─▶ evaluation
 //!             ▲                                                       │
-//!          simulate                                            cli ◀──┘
+//!          simulate          cli, ui ◀── session ◀── experiment ◀─────┘
 //! ```
 
 pub mod math;
@@ -23,6 +23,12 @@ pub mod split;
 pub mod learner;
 
 pub mod evaluation;
+
+pub mod experiment;
+
+pub mod session;
+
+pub mod ui;
 
 pub mod cli;
 

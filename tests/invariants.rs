@@ -284,12 +284,21 @@ proptest! {
         n_features in 1_usize..12,
         seed in any::<u64>(),
     ) {
+        let mut settings = settings;
         let samples = random_samples(seed, n_features, 120);
         let mut stream = SampleStream::new(samples.view(), orders(3, 120), Supply::Repeat);
         let (mut learner, _) = start_learner(&settings, &mut stream, seed).expect("sound");
         let mut report = StepReport::default();
         let published = matches!(settings.algorithm, Algorithm::Krls { conventions: Conventions::Published, .. });
         for round in 0..24 {
+            if round == 16 {
+                let room = (seed % 25) as usize;
+                settings.budget = settings.n_atoms + room;
+                if let Algorithm::Krls { headroom, .. } = &mut settings.algorithm {
+                    *headroom = room.min(*headroom);
+                }
+                learner.change_settings(settings.clone()).expect("a budget may change");
+            }
             let progress = Progress { round, n_rounds: 24 };
             learner.step(progress, &mut stream, &mut report).expect("sound samples");
             let error = error_of(learner.as_ref());

@@ -156,6 +156,11 @@ impl Dataset {
         &self.parts.values[sample * n_features..(sample + 1) * n_features]
     }
 
+    /// All features, sample after sample.
+    pub fn values(&self) -> &[f64] {
+        &self.parts.values
+    }
+
     /// All samples as columns.
     pub fn matrix(&self) -> ArrayView2<'_, f64> {
         let shape = (self.n_features(), self.n_samples()).f();

@@ -3,6 +3,7 @@
 mod guess;
 mod recordings;
 mod simulated;
+mod unlabelled;
 
 pub use recordings::{FolderLabels, RecordingSource, Relabel};
 

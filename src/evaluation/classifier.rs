@@ -65,6 +65,11 @@ impl<'a> Classifier<'a> {
         self.dictionaries.len()
     }
 
+    /// The dictionaries, class by class.
+    pub fn dictionaries(&self) -> impl Iterator<Item = &'a Dictionary> + '_ {
+        self.dictionaries.iter().copied()
+    }
+
     /// Scratch memory for [`Classifier::classify`].
     pub fn work(&self) -> ClassifierWork {
         let n_features = self
@@ -88,6 +93,25 @@ impl<'a> Classifier<'a> {
         for part in index.chunks(TILE) {
             self.score(data, part, work)?;
             verdicts.extend((0..part.len()).map(|i| verdict(work.scores.scores.col(i))));
+        }
+        Ok(())
+    }
+
+    /// The same, with r²/σ of every class for each sample.
+    pub fn classify_with_residuals(
+        &self,
+        data: View<'_>,
+        index: &[usize],
+        work: &mut ClassifierWork,
+        verdicts: &mut Vec<Verdict>,
+        residual_shares: &mut Vec<Vec<f64>>,
+    ) -> Result<(), LearnError> {
+        for part in index.chunks(TILE) {
+            self.score(data, part, work)?;
+            for i in 0..part.len() {
+                verdicts.push(verdict(work.scores.scores.col(i)));
+                residual_shares.push(work.scores.residual_shares.col(i).to_vec());
+            }
         }
         Ok(())
     }

@@ -55,6 +55,9 @@ fn check_evidence(settings: &LearnerSettings, profile: &EvidenceProfile) -> Resu
     length("entered", profile.entered.len(), n_kept)?;
     match &profile.codes {
         Some(codes) => check_codes(settings, codes, n_kept),
+        None if settings.algorithm.needs_kept_codes() => {
+            Err("codes are missing, which the pruning of the settings needs".into())
+        }
         None => Ok(()),
     }
 }

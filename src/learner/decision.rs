@@ -53,6 +53,17 @@ impl Decision {
         }
     }
 
+    /// Calibrates the residuals of `n_classes` with exponent β, or no longer if β = 0.
+    pub(super) fn calibrate(&mut self, exponent: f64, n_classes: usize) {
+        let usual = match std::mem::replace(self, Self::SmallestResidual) {
+            Self::CalibratedResidual { usual, .. } => usual,
+            _ => vec![1.0; n_classes],
+        };
+        if exponent > 0.0 {
+            *self = Self::CalibratedResidual { exponent, usual };
+        }
+    }
+
     /// Takes the mean r²/σ of a class before its update into account, if calibrated.
     pub(super) fn note_usual_residual(&mut self, class: usize, mean_residual: f64) {
         if let Self::CalibratedResidual { usual, .. } = self {
@@ -115,14 +126,20 @@ pub(super) struct LogitRound {
 
 impl OnlineLogit {
     /// The layer before it has seen anything.
-    pub(super) fn new(n_classes: usize, second_look: bool) -> Self {
+    pub(super) fn new(n_classes: usize) -> Self {
         Self {
             theta: [2.0, 2.0],
             bias: vec![0.0; n_classes],
             curvature: Matrix::identity(2 + n_classes),
-            // Of two classes the decision layer already sees all there is.
-            second_look: (second_look && n_classes > 2).then(SecondLook::default),
+            second_look: None,
         }
+    }
+
+    /// Switches the second look on or off; one that is on stays as it is.
+    pub(super) fn switch_second_look(&mut self, on: bool) {
+        // Of two classes the decision layer already sees all there is.
+        let on = on && self.bias.len() > 2;
+        self.second_look = on.then(|| self.second_look.unwrap_or_default());
     }
 
     /// S_c.

@@ -8,6 +8,18 @@ pub enum LearnError {
     /// A setting is out of range.
     #[error("{0}")]
     Setting(String),
+    /// A setting that shapes what was learned was to change on the way.
+    #[error(
+        "{field} must stay {present} while a learner goes on, but {wanted} was asked for: start a new learner for it"
+    )]
+    FixedSetting {
+        /// The setting, by the way to its field.
+        field: &'static str,
+        /// What it is.
+        present: String,
+        /// What it was to become.
+        wanted: String,
+    },
     /// A kernel parameter is out of range.
     #[error(transparent)]
     Kernel(#[from] KernelError),

@@ -6,6 +6,8 @@
 //! remain. The state is X, P = K⁻¹, U, Ψ and A. All samples update the dictionary, also
 //! those that lie so close to the span of the kept ones that they are not kept.
 
+use std::time::Instant;
+
 use serde::{Deserialize, Serialize};
 
 use crate::math::{Cholesky, Matrix, Write, dot, product, vectorised};
@@ -14,7 +16,7 @@ use super::dictionary::{BlockView, Dictionary};
 use super::krls::{note_use, relative_difference, scale_symmetric};
 use super::pruning::{Pruning, Ranking, add_outer_product};
 use super::recursion::Recursion;
-use super::report::{ClassReport, Rejection, Removal, Repair};
+use super::report::{ClassReport, Rejection, Removal, Repair, TimeSpent};
 use super::ridge::factor_guarded;
 use super::samples::Samples;
 use super::settings::{Algorithm, LearnerSettings, Normalisation};
@@ -104,7 +106,7 @@ impl Evidence {
     /// A dictionary whose atoms are the start samples, scaled to length 1/(1+γ).
     pub(super) fn start(settings: &LearnerSettings, start: &Samples) -> Self {
         let capacity = settings.budget.max(start.len()) + settings.batch_size;
-        let keep_codes = pruning_of(settings) != Pruning::LeastLoss;
+        let keep_codes = settings.algorithm.needs_kept_codes();
         let profile = EvidenceProfile {
             dictionary: Dictionary {
                 kernel: settings.kernel,
@@ -129,7 +131,10 @@ impl Evidence {
     }
 
     /// Goes on with a saved profile.
-    pub(super) fn resume(settings: &LearnerSettings, profile: EvidenceProfile) -> Self {
+    pub(super) fn resume(settings: &LearnerSettings, mut profile: EvidenceProfile) -> Self {
+        if !settings.algorithm.needs_kept_codes() {
+            profile.codes = None;
+        }
         let coder = SparseCoder::new(settings.pursuit, settings.sparsity, settings.error_limit);
         let codes = SparseCodes::new(settings.sparsity, settings.batch_size);
         Self {
@@ -377,8 +382,9 @@ impl Evidence {
     /// Step 7: the samples whose removal costs least leave, and the dictionary is projected
     /// on the span of the others.
     fn prune(&mut self, settings: &LearnerSettings, kappa: f64, report: &mut ClassReport) {
+        let begin = Instant::now();
         let count = self.profile.dictionary.n_kept() - settings.budget;
-        self.select_leaving(pruning_of(settings), kappa, count);
+        self.select_leaving(settings.algorithm.pruning(), kappa, count);
         let mut last = self.profile.dictionary.n_kept();
         for k in 0..count {
             last -= 1;
@@ -388,6 +394,7 @@ impl Evidence {
             self.profile.swap(position, last);
         }
         self.project_out(count, report);
+        report.pruning_time = TimeSpent(begin.elapsed());
     }
 
     /// `work.leaving` ← the `count` samples to go, highest position first.
@@ -677,14 +684,6 @@ fn add_old_weights(change: &mut Matrix, block: &SpanBlock) {
                 *value += weights[i] - mixed;
             }
         }
-    }
-}
-
-fn pruning_of(settings: &LearnerSettings) -> Pruning {
-    match settings.algorithm {
-        Algorithm::Krls { pruning, .. }
-        | Algorithm::Evidence { pruning, .. }
-        | Algorithm::Margin { pruning, .. } => pruning,
     }
 }
 

@@ -179,17 +179,17 @@ impl Krls {
     }
 
     /// Goes on with a saved profile.
-    pub(super) fn resume(settings: &LearnerSettings, profile: KrlsProfile) -> Self {
+    pub(super) fn resume(settings: &LearnerSettings, mut profile: KrlsProfile) -> Self {
+        if !growing(settings).needs_span() {
+            profile.dictionary.span = None;
+        }
         let work = Work::new(settings, profile.dictionary.n_atoms());
         Self { profile, work }
     }
 
     /// Growing by projection needs P = K⁻¹.
     fn prepare_span(&mut self, settings: &LearnerSettings) {
-        let Algorithm::Krls { growing, .. } = &settings.algorithm else {
-            return;
-        };
-        if !growing.needs_span() || self.profile.dictionary.span.is_some() {
+        if !growing(settings).needs_span() || self.profile.dictionary.span.is_some() {
             return;
         }
         let capacity = settings.budget + settings.batch_size;
@@ -293,9 +293,7 @@ impl Krls {
         batch: &Samples,
         report: &mut ClassReport,
     ) {
-        let Algorithm::Krls { growing, .. } = &settings.algorithm else {
-            unreachable!("settings of another algorithm")
-        };
+        let growing = growing(settings);
         let Dictionary { kept, span, .. } = &self.profile.dictionary;
         let work = &mut self.work;
         work.accepted.clear();
@@ -524,6 +522,14 @@ impl KrlsProfile {
         self.codes.truncate(n);
         self.sample_weights.truncate(n);
         self.entered.truncate(n);
+    }
+}
+
+/// The growing criterion of KRLS settings.
+fn growing(settings: &LearnerSettings) -> Growing {
+    match settings.algorithm {
+        Algorithm::Krls { growing, .. } => growing,
+        _ => Growing::Always,
     }
 }
 

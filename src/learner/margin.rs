@@ -63,10 +63,7 @@ struct Work {
 impl Margin {
     /// A learner of freshly started classes.
     pub(super) fn new(settings: LearnerSettings, classes: Vec<Evidence>) -> Self {
-        let Algorithm::Margin { second_look, .. } = settings.algorithm else {
-            unreachable!("settings of another algorithm")
-        };
-        let logit = OnlineLogit::new(classes.len(), second_look);
+        let logit = OnlineLogit::new(classes.len());
         Self::assemble(settings, classes, logit, 0)
     }
 
@@ -83,12 +80,18 @@ impl Margin {
     fn assemble(
         settings: LearnerSettings,
         classes: Vec<Evidence>,
-        logit: OnlineLogit,
+        mut logit: OnlineLogit,
         n_rounds: u64,
     ) -> Self {
-        let Algorithm::Margin { decision_layer, .. } = settings.algorithm else {
+        let Algorithm::Margin {
+            decision_layer,
+            second_look,
+            ..
+        } = settings.algorithm
+        else {
             unreachable!("settings of another algorithm")
         };
+        logit.switch_second_look(second_look);
         let n_features = classes
             .first()
             .map_or(0, |class| class.profile.dictionary.kept.n_features());
@@ -222,9 +225,11 @@ impl Margin {
             let count = work.round[c].len();
             let report = &mut report.classes[c];
             report.n_kept = class.profile.dictionary.n_kept();
-            if count == 0 {
+            if count == 0 && report.n_kept <= self.settings.budget {
                 continue;
             }
+            // Without samples only a budget made smaller is kept; nothing is forgotten.
+            let factor = if count == 0 { 1.0 } else { factor };
             work.batch.clear();
             work.weights.clear();
             work.errors.clear();
@@ -298,8 +303,15 @@ impl Learner for Margin {
         &self.settings
     }
 
-    fn change_settings(&mut self, settings: LearnerSettings) {
-        self.settings = settings;
+    fn change_settings(&mut self, settings: LearnerSettings) -> Result<(), LearnError> {
+        self.settings.check_change(&settings)?;
+        let logit = self.logit().clone();
+        let classes = std::mem::take(&mut self.classes)
+            .into_iter()
+            .map(|class| Evidence::resume(&settings, class.profile))
+            .collect();
+        *self = Self::assemble(settings, classes, logit, self.n_rounds);
+        Ok(())
     }
 
     fn state(&self) -> LearnerState {

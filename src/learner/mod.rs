@@ -44,7 +44,7 @@ pub use kernel::{Kernel, KernelError};
 pub use krls::KrlsProfile;
 pub use margin::MarginState;
 pub use pruning::{ContributionNorm, Pruning};
-pub use report::{ClassReport, Health, Rejection, Removal, Repair, StepReport};
+pub use report::{ClassReport, Health, Rejection, Removal, Repair, StepReport, TimeSpent};
 pub use samples::Samples;
 pub(crate) use scoring::BlockScores;
 pub use second_look::SecondLook;
@@ -82,9 +82,12 @@ pub trait Learner: Send {
     /// The settings in force.
     fn settings(&self) -> &LearnerSettings;
 
-    /// Puts other settings in force from the next step on. What shapes the state (atoms,
-    /// sparsity, kernel, algorithm) must stay; λ, thresholds, budget and pruning may change.
-    fn change_settings(&mut self, settings: LearnerSettings);
+    /// Puts other settings in force from the next step on, as if the learner were resumed
+    /// with them. What shapes the state (kernel, atoms, sparsity, kind of algorithm) must
+    /// stay and is refused by name; λ, thresholds, switches, mini-batch, budget and pruning
+    /// may change. The next step keeps a smaller budget in every class, also in one that
+    /// it brings no sample of. Start and γ have had their effect already.
+    fn change_settings(&mut self, settings: LearnerSettings) -> Result<(), LearnError>;
 
     /// Everything needed to go on bit for bit.
     fn state(&self) -> LearnerState;
@@ -137,16 +140,22 @@ pub fn start_learner(
     let learner: Box<dyn Learner> = match settings.algorithm {
         Algorithm::Krls { .. } => {
             let learners = starts.iter().map(|s| Krls::start(&settings, s)).collect();
-            let decision = residual_decision(&settings, starts.len());
-            Box::new(SideBySide::new(settings, learners, decision))
+            Box::new(SideBySide::new(
+                settings,
+                learners,
+                Decision::SmallestResidual,
+            ))
         }
         Algorithm::Evidence { .. } => {
             let learners = starts
                 .iter()
                 .map(|s| Evidence::start(&settings, s))
                 .collect();
-            let decision = residual_decision(&settings, starts.len());
-            Box::new(SideBySide::new(settings, learners, decision))
+            Box::new(SideBySide::new(
+                settings,
+                learners,
+                Decision::SmallestResidual,
+            ))
         }
         Algorithm::Margin { .. } => {
             let classes = starts
@@ -188,17 +197,5 @@ pub fn resume_learner(
         _ => Err(LearnError::BadState(
             "it belongs to another algorithm than the settings name".into(),
         )),
-    }
-}
-
-/// The decision of learners that know each class alone.
-fn residual_decision(settings: &LearnerSettings, n_classes: usize) -> Decision {
-    if settings.calibration > 0.0 {
-        Decision::CalibratedResidual {
-            exponent: settings.calibration,
-            usual: vec![1.0; n_classes],
-        }
-    } else {
-        Decision::SmallestResidual
     }
 }

@@ -1,5 +1,7 @@
 //! What a step did, as data: for curves, logs and the window.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 /// Why a sample was not kept.
@@ -83,6 +85,17 @@ pub struct Health {
     pub repairs: Vec<Repair>,
 }
 
+/// Time that a part of a step took. It is measured, not computed: two steps that did the
+/// same are equal whatever time they took.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub struct TimeSpent(pub Duration);
+
+impl PartialEq for TimeSpent {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
 /// What a step did to the dictionary of one class. Samples are named by their place in the data set.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ClassReport {
@@ -102,6 +115,8 @@ pub struct ClassReport {
     pub n_kept: usize,
     /// Numerical condition.
     pub health: Health,
+    /// How much of the step was pruning.
+    pub pruning_time: TimeSpent,
 }
 
 impl ClassReport {
@@ -117,6 +132,7 @@ impl ClassReport {
         self.atom_use.resize(n_atoms, 0);
         self.mean_residual = 0.0;
         self.health.repairs.clear();
+        self.pruning_time = TimeSpent::default();
     }
 }
 

@@ -1,5 +1,7 @@
 //! Every setting of a learner as plain data, its presets, and what can be wrong with it.
 
+use std::fmt::Debug;
+
 use serde::{Deserialize, Serialize};
 
 use super::error::LearnError;
@@ -93,6 +95,32 @@ pub enum Algorithm {
         /// Whether doubtful samples get a second look at the two best classes.
         second_look: bool,
     },
+}
+
+impl Algorithm {
+    /// Which of the three it is.
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Krls { .. } => "Krls",
+            Self::Evidence { .. } => "Evidence",
+            Self::Margin { .. } => "Margin",
+        }
+    }
+
+    /// Which samples leave first.
+    pub(super) fn pruning(&self) -> Pruning {
+        match *self {
+            Self::Krls { pruning, .. }
+            | Self::Evidence { pruning, .. }
+            | Self::Margin { pruning, .. } => pruning,
+        }
+    }
+
+    /// Whether the codes of kept samples are part of the state, for the paper's algorithm
+    /// or its pruning.
+    pub(super) fn needs_kept_codes(&self) -> bool {
+        self.pruning() != Pruning::LeastLoss
+    }
 }
 
 /// Everything that determines what a learner does with a stream of samples.
@@ -218,6 +246,24 @@ impl LearnerSettings {
         }
     }
 
+    /// Refuses `wanted` for a learner that goes on with these settings, if it is out of range
+    /// or would change what shapes the state: kernel, atoms, sparsity, kind of algorithm.
+    pub fn check_change(&self, wanted: &Self) -> Result<(), LearnError> {
+        wanted.check()?;
+        stays("kernel", &self.kernel, &wanted.kernel)?;
+        stays("n_atoms", &self.n_atoms, &wanted.n_atoms)?;
+        stays("sparsity", &self.sparsity, &wanted.sparsity)?;
+        let kinds = (self.algorithm.kind(), wanted.algorithm.kind());
+        stays("algorithm", &kinds.0, &kinds.1)?;
+        let keeps_codes = self.algorithm.needs_kept_codes();
+        if wanted.algorithm.needs_kept_codes() && !keeps_codes {
+            // The codes of the kept samples were not kept.
+            let (present, wanted) = (self.algorithm.pruning(), wanted.algorithm.pruning());
+            stays("algorithm.pruning", &present, &wanted)?;
+        }
+        Ok(())
+    }
+
     /// The most samples of a class that can come or go in one step.
     pub(super) fn most_moving(&self) -> usize {
         let headroom = match self.algorithm {
@@ -329,6 +375,22 @@ impl LearnerSettings {
             Some(problem) => Err(LearnError::Setting(problem.message)),
         }
     }
+}
+
+/// Refuses a change of what must stay.
+fn stays<T: PartialEq + Debug>(
+    field: &'static str,
+    present: &T,
+    wanted: &T,
+) -> Result<(), LearnError> {
+    if present == wanted {
+        return Ok(());
+    }
+    Err(LearnError::FixedSetting {
+        field,
+        present: format!("{present:?}"),
+        wanted: format!("{wanted:?}"),
+    })
 }
 
 #[cfg(test)]

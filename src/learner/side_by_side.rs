@@ -12,7 +12,7 @@ use super::stream::{Progress, SampleStream};
 use super::{Learner, LearnerState};
 
 /// A learner of one class.
-pub(super) trait ClassLearner: Send {
+pub(super) trait ClassLearner: Send + Sized {
     /// Learns one mini-batch with forgetting factor λ.
     fn learn(
         &mut self,
@@ -22,13 +22,14 @@ pub(super) trait ClassLearner: Send {
         report: &mut ClassReport,
     );
 
+    /// The same learner under other settings.
+    fn with_settings(self, settings: &LearnerSettings) -> Self;
+
     /// What it has learned so far.
     fn dictionary(&self) -> &Dictionary;
 
     /// The state of all classes together.
-    fn state(learners: &[Self], decision: Decision) -> LearnerState
-    where
-        Self: Sized;
+    fn state(learners: &[Self], decision: Decision) -> LearnerState;
 }
 
 /// One learner per class and the decision between them.
@@ -42,7 +43,9 @@ pub(super) struct SideBySide<L> {
 }
 
 impl<L: ClassLearner> SideBySide<L> {
-    pub(super) fn new(settings: LearnerSettings, learners: Vec<L>, decision: Decision) -> Self {
+    /// `decision` is calibrated as the settings say.
+    pub(super) fn new(settings: LearnerSettings, learners: Vec<L>, mut decision: Decision) -> Self {
+        decision.calibrate(settings.calibration, learners.len());
         let batches = learners
             .iter()
             .map(|l| Samples::new(l.dictionary().kept.n_features(), settings.batch_size))
@@ -82,12 +85,14 @@ impl<L: ClassLearner> Learner for SideBySide<L> {
         let learners = self.learners.iter_mut().zip(&self.batches).enumerate();
         for ((class, (learner, batch)), report) in learners.zip(&mut report.classes) {
             report.n_kept = learner.dictionary().n_kept();
-            if batch.is_empty() {
-                continue;
+            if !batch.is_empty() {
+                learner.learn(&self.settings, batch, factor, report);
+                self.decision
+                    .note_usual_residual(class, report.mean_residual);
+            } else if report.n_kept > self.settings.budget {
+                // The budget was made smaller; nothing is learned, so nothing is forgotten.
+                learner.learn(&self.settings, batch, 1.0, report);
             }
-            learner.learn(&self.settings, batch, factor, report);
-            self.decision
-                .note_usual_residual(class, report.mean_residual);
         }
         Ok(())
     }
@@ -108,8 +113,14 @@ impl<L: ClassLearner> Learner for SideBySide<L> {
         &self.settings
     }
 
-    fn change_settings(&mut self, settings: LearnerSettings) {
-        self.settings = settings;
+    fn change_settings(&mut self, settings: LearnerSettings) -> Result<(), LearnError> {
+        self.settings.check_change(&settings)?;
+        let learners = std::mem::take(&mut self.learners)
+            .into_iter()
+            .map(|learner| learner.with_settings(&settings))
+            .collect();
+        *self = Self::new(settings, learners, self.decision.clone());
+        Ok(())
     }
 
     fn state(&self) -> LearnerState {
@@ -126,6 +137,10 @@ impl ClassLearner for Krls {
         report: &mut ClassReport,
     ) {
         Krls::learn(self, settings, batch, factor, report);
+    }
+
+    fn with_settings(self, settings: &LearnerSettings) -> Self {
+        Self::resume(settings, self.profile)
     }
 
     fn dictionary(&self) -> &Dictionary {
@@ -149,6 +164,10 @@ impl ClassLearner for Evidence {
         report: &mut ClassReport,
     ) {
         Evidence::learn(self, settings, batch, factor, report);
+    }
+
+    fn with_settings(self, settings: &LearnerSettings) -> Self {
+        Self::resume(settings, self.profile)
     }
 
     fn dictionary(&self) -> &Dictionary {

@@ -25,6 +25,16 @@ pub enum Supply {
     Proportional,
 }
 
+impl Supply {
+    /// How many samples a class of `size` gives to a round; the largest class has `largest`.
+    fn count(self, progress: Progress, batch_size: usize, size: usize, largest: usize) -> usize {
+        match self {
+            Self::Repeat => batch_size,
+            Self::Proportional => share_of_round(progress, batch_size, size, largest),
+        }
+    }
+}
+
 /// The samples of one class in the order in which they come.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -76,6 +86,11 @@ impl<'a> SampleStream<'a> {
         self.state.clone()
     }
 
+    /// The same without a copy, when the stream is no longer needed.
+    pub fn into_state(self) -> StreamState {
+        self.state
+    }
+
     /// All samples of the data set, one column each.
     pub fn data(&self) -> View<'a> {
         self.data
@@ -109,6 +124,25 @@ impl<'a> SampleStream<'a> {
         queue.next = chosen.len();
     }
 
+    /// The samples, class after class, that the next round will bring; nothing is taken.
+    pub fn next_round(&self, progress: Progress, batch_size: usize, samples: &mut Vec<usize>) {
+        samples.clear();
+        let StreamState { supply, queues } = &self.state;
+        let largest = self.largest_class();
+        for queue in queues {
+            let count = supply.count(progress, batch_size, queue.order.len(), largest);
+            let n = queue.order.len();
+            samples.extend(
+                (0..if n > 0 { count } else { 0 }).map(|k| queue.order[(queue.next + k) % n]),
+            );
+        }
+    }
+
+    fn largest_class(&self) -> usize {
+        let sizes = self.state.queues.iter().map(|queue| queue.order.len());
+        sizes.max().unwrap_or(0)
+    }
+
     /// `round[c]` ← the samples of class c that the next round brings.
     pub(super) fn take_round(
         &mut self,
@@ -116,19 +150,11 @@ impl<'a> SampleStream<'a> {
         batch_size: usize,
         round: &mut Vec<Vec<usize>>,
     ) {
+        let largest = self.largest_class();
         let StreamState { supply, queues } = &mut self.state;
         round.resize_with(queues.len(), Vec::new);
-        let largest = queues.iter().map(|queue| queue.order.len()).max();
         for (queue, batch) in queues.iter_mut().zip(round) {
-            let count = match supply {
-                Supply::Repeat => batch_size,
-                Supply::Proportional => share_of_round(
-                    progress,
-                    batch_size,
-                    queue.order.len(),
-                    largest.unwrap_or(0),
-                ),
-            };
+            let count = supply.count(progress, batch_size, queue.order.len(), largest);
             queue.take(count, batch);
         }
     }
@@ -203,6 +229,22 @@ mod tests {
         assert_eq!(counts, [100, 33, 1, 0]);
         let half = rounds(&[100, 33, 1, 0], Supply::Proportional, 5, 10);
         assert_eq!(half[1].len(), 17);
+    }
+
+    #[test]
+    fn the_next_round_is_told_before_it_is_taken() {
+        let data = Matrix::zeros(1, 8);
+        let orders = vec![vec![0, 1, 2], vec![3, 4, 5, 6, 7], vec![]];
+        for supply in [Supply::Repeat, Supply::Proportional] {
+            let mut stream = SampleStream::new(data.view(), orders.clone(), supply);
+            let (mut told, mut taken) = (Vec::new(), Vec::new());
+            for round in 0..5 {
+                let progress = Progress { round, n_rounds: 5 };
+                stream.next_round(progress, 4, &mut told);
+                stream.take_round(progress, 4, &mut taken);
+                assert_eq!(told, taken.concat());
+            }
+        }
     }
 
     #[test]

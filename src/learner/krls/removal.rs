@@ -1,10 +1,12 @@
 //! Pruning: which samples leave a profile, under which conditions, and what becomes of C and Ψ.
 
+use std::time::Instant;
+
 use crate::math::{Write, product, vectorised};
 
 use super::super::pruning::Pruning;
 use super::super::recursion::{set_combination, sparse_dot};
-use super::super::report::{ClassReport, Removal, Repair};
+use super::super::report::{ClassReport, Removal, Repair, TimeSpent};
 use super::super::settings::{Algorithm, Conventions, LearnerSettings};
 use super::{Krls, add_outer, conventions};
 
@@ -22,6 +24,7 @@ impl Krls {
         target: usize,
         report: &mut ClassReport,
     ) {
+        let begin = Instant::now();
         let wanted = self.n_kept() - target;
         self.select_leaving(settings, wanted, report);
         let found = self.work.leaving.len();
@@ -35,6 +38,7 @@ impl Krls {
         if !published && self.n_kept() > settings.budget {
             self.force_out(self.n_kept() - settings.budget, report);
         }
+        report.pruning_time = TimeSpent(begin.elapsed());
     }
 
     /// Chooses up to `wanted` samples by rank that satisfy both conditions of removal;

@@ -1,0 +1,289 @@
+//! The result of a run as text for the terminal and as JSON.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::json;
+
+use crate::evaluation::Confusion;
+use crate::experiment::{CheckedExperiment, CurvePoint, RunSummary};
+use crate::split::audit::Severity;
+use crate::split::{HoldOut, SplitPlan};
+
+/// What a report is made of.
+pub(super) struct Report<'a> {
+    pub(super) session: &'a str,
+    pub(super) checked: &'a CheckedExperiment,
+    pub(super) summary: &'a RunSummary,
+    pub(super) wall_s: f64,
+    /// What to know beside the numbers.
+    pub(super) remarks: &'a [String],
+}
+
+#[derive(Serialize)]
+struct FoldJson {
+    fold: usize,
+    accuracy: Option<f64>,
+    confusion: Vec<Vec<u64>>,
+}
+
+impl Report<'_> {
+    /// The report as JSON; accuracies and shares are fractions from 0 to 1.
+    pub(super) fn json(&self) -> serde_json::Value {
+        let Self {
+            checked, summary, ..
+        } = self;
+        let facts = checked.facts();
+        let folds: Vec<FoldJson> = summary
+            .folds
+            .iter()
+            .map(|(fold, confusion)| FoldJson {
+                fold: fold + 1,
+                accuracy: confusion.accuracy(),
+                confusion: counts(confusion),
+            })
+            .collect();
+        let audit: Vec<_> = checked
+            .audit()
+            .findings
+            .iter()
+            .map(|finding| {
+                json!({
+                    "severity": finding.severity,
+                    "kind": finding.kind,
+                    "count": finding.count,
+                    "text": finding.text,
+                })
+            })
+            .collect();
+        let score = summary.group_score();
+        let timing = &summary.timing;
+        json!({
+            "session": self.session,
+            "atomscope_version": env!("CARGO_PKG_VERSION"),
+            "seed": checked.experiment().seed,
+            "classes": facts.class_names,
+            "n_samples": facts.n_samples,
+            "n_features": facts.n_features(),
+            "split": {
+                "kind": split_kind(&checked.experiment().split),
+                "folds": checked.split().n_folds(),
+            },
+            "audit": audit,
+            "curve": summary.curve.iter().map(|point| json!({
+                "batch": point.at as u64, "mean": point.mean, "sd": point.sd,
+            })).collect::<Vec<_>>(),
+            "folds": folds,
+            "accuracy": summary.accuracy.map(|point| point.mean),
+            "accuracy_sd": summary.accuracy.and_then(|point| point.sd),
+            "balanced_accuracy": summary.confusion.balanced_accuracy(),
+            "group_accuracy": score.map(|score| score.right as f64 / score.total as f64),
+            "confusion": counts(&summary.confusion),
+            "missing": summary.missing.iter().map(|point| json!({
+                "share": point.at, "mean": point.mean, "sd": point.sd,
+            })).collect::<Vec<_>>(),
+            "timing": {
+                "grow_us_per_batch": timing.grow_us_per_batch,
+                "prune_us_per_batch": timing.prune_us_per_batch,
+                "classify_us_per_sample": timing.classify_us_per_sample,
+                "train_s": timing.train_s,
+                "test_s": timing.test_s,
+                "wall_s": self.wall_s,
+            },
+        })
+    }
+
+    /// The report as text: what was done first, then how well it went.
+    pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        self.write_setting(out)?;
+        self.write_scores(out)?;
+        self.write_timing(out)
+    }
+
+    fn write_setting(&self, out: &mut impl Write) -> io::Result<()> {
+        let facts = self.checked.facts();
+        let experiment = self.checked.experiment();
+        writeln!(
+            out,
+            "Data       {}: {} samples, {} classes, {} features",
+            self.session,
+            facts.n_samples,
+            facts.n_classes(),
+            facts.n_features()
+        )?;
+        let n_folds = self.checked.split().n_folds();
+        let trained = self.summary.folds.len();
+        let of_all = if trained < n_folds {
+            format!(" ({trained} trained)")
+        } else {
+            String::new()
+        };
+        writeln!(
+            out,
+            "Split      {}, {n_folds} {}{of_all}",
+            split_name(&experiment.split),
+            if n_folds == 1 { "fold" } else { "folds" }
+        )?;
+        for finding in &self.checked.audit().findings {
+            let word = match finding.severity {
+                Severity::Error => "ERROR",
+                Severity::Warning => "Warning",
+                Severity::Note => "Note",
+            };
+            writeln!(out, "Audit      {word}: {}", finding.text)?;
+        }
+        for remark in self.remarks {
+            writeln!(out, "Remark     {remark}")?;
+        }
+        writeln!(out, "Seed       {}", experiment.seed)
+    }
+
+    fn write_scores(&self, out: &mut impl Write) -> io::Result<()> {
+        let Self { summary, .. } = self;
+        let Some(accuracy) = summary.accuracy else {
+            return writeln!(out, "Accuracy   no fold was tested");
+        };
+        writeln!(
+            out,
+            "Accuracy   {} over {} {}, after {} mini-batches",
+            percent(&accuracy),
+            summary.folds.len(),
+            if summary.folds.len() == 1 {
+                "fold"
+            } else {
+                "folds"
+            },
+            accuracy.at
+        )?;
+        if let Some(balanced) = summary.confusion.balanced_accuracy() {
+            writeln!(out, "Balanced   {:.2} %", 100.0 * balanced)?;
+        }
+        if let Some(score) = summary.group_score()
+            && score.total < self.checked.facts().n_samples as u64
+        {
+            writeln!(
+                out,
+                "By group   {} of {} groups by vote: {:.1} % (95 % interval {:.1} to {:.1} %)",
+                score.right,
+                score.total,
+                100.0 * score.right as f64 / score.total as f64,
+                100.0 * score.interval.0,
+                100.0 * score.interval.1
+            )?;
+        }
+        for point in &summary.missing {
+            writeln!(
+                out,
+                "Missing    {:>3.0} % of the features zeroed: {}",
+                100.0 * point.at,
+                percent(point)
+            )?;
+        }
+        writeln!(out)?;
+        write_confusion(out, &self.checked.facts().class_names, &summary.confusion)
+    }
+
+    fn write_timing(&self, out: &mut impl Write) -> io::Result<()> {
+        let timing = &self.summary.timing;
+        let micro =
+            |value: Option<f64>| value.map_or("–".into(), |value| format!("{value:.0} µs"));
+        writeln!(
+            out,
+            "\nTiming     growing {} and pruning {} per mini-batch and dictionary, classifying {} per sample",
+            micro(timing.grow_us_per_batch),
+            micro(timing.prune_us_per_batch),
+            micro(timing.classify_us_per_sample)
+        )?;
+        writeln!(
+            out,
+            "           learning {:.1} s and testing {:.1} s summed over folds, {:.1} s in all",
+            timing.train_s, timing.test_s, self.wall_s
+        )
+    }
+}
+
+fn percent(point: &CurvePoint) -> String {
+    match point.sd {
+        Some(sd) => format!("{:.2} % ± {:.2}", 100.0 * point.mean, 100.0 * sd),
+        None => format!("{:.2} %", 100.0 * point.mean),
+    }
+}
+
+fn counts(confusion: &Confusion) -> Vec<Vec<u64>> {
+    let classes = 0..confusion.n_classes();
+    let row = |truth| {
+        classes
+            .clone()
+            .map(|decided| confusion.count(truth, decided))
+            .collect()
+    };
+    classes.clone().map(row).collect()
+}
+
+/// The kind of a split, for JSON.
+fn split_kind(plan: &SplitPlan) -> &'static str {
+    match plan {
+        SplitPlan::KFold { .. } => "k_fold",
+        SplitPlan::GroupedKFold { .. } => "grouped_k_fold",
+        SplitPlan::LeaveOneGroupOut => "leave_one_group_out",
+        SplitPlan::HoldOut(HoldOut::Share { .. }) => "hold_out_share",
+        SplitPlan::HoldOut(HoldOut::GroupShare { .. }) => "hold_out_group_share",
+        SplitPlan::HoldOut(HoldOut::Groups { .. }) => "hold_out_groups",
+        SplitPlan::HoldOut(HoldOut::Time { .. }) => "hold_out_time",
+    }
+}
+
+/// A split in words, with its seed.
+fn split_name(plan: &SplitPlan) -> String {
+    match plan {
+        SplitPlan::KFold { seed, .. } => format!("random samples (seed {seed})"),
+        SplitPlan::GroupedKFold { seed, .. } => format!("whole groups (seed {seed})"),
+        SplitPlan::LeaveOneGroupOut => "one group left out at a time".into(),
+        SplitPlan::HoldOut(HoldOut::Share { test_share, seed }) => {
+            format!("{:.0} % held out (seed {seed})", 100.0 * test_share)
+        }
+        SplitPlan::HoldOut(HoldOut::GroupShare { test_share, seed }) => format!(
+            "groups with {:.0} % of the samples held out (seed {seed})",
+            100.0 * test_share
+        ),
+        SplitPlan::HoldOut(HoldOut::Groups { names }) => {
+            format!("groups {} held out", names.join(", "))
+        }
+        SplitPlan::HoldOut(HoldOut::Time { test_share }) => format!(
+            "the last {:.0} % of every recording held out",
+            100.0 * test_share
+        ),
+    }
+}
+
+/// Rows are true classes, columns decisions, the last column the recall.
+fn write_confusion(
+    out: &mut impl Write,
+    class_names: &[String],
+    confusion: &Confusion,
+) -> io::Result<()> {
+    let largest = (0..confusion.n_classes()).map(|class| confusion.of_class(class));
+    let digits = largest.max().unwrap_or(0).to_string().len();
+    let short = |name: &String| -> String { name.chars().take(12).collect() };
+    let names: Vec<String> = class_names.iter().map(short).collect();
+    let longest = names.iter().map(|name| name.chars().count()).max();
+    let wide = longest.unwrap_or(0).max(5);
+    let column = wide.min(8).max(digits) + 1;
+    write!(out, "{:>wide$} ", "true")?;
+    for name in &names {
+        let name: String = name.chars().take(column - 1).collect();
+        write!(out, "{name:>column$}")?;
+    }
+    writeln!(out, "   recall")?;
+    for (truth, name) in names.iter().enumerate() {
+        write!(out, "{name:>wide$} ")?;
+        for decided in 0..confusion.n_classes() {
+            write!(out, "{:>column$}", confusion.count(truth, decided))?;
+        }
+        match confusion.recall(truth) {
+            Some(recall) => writeln!(out, "{:>7.1} %", 100.0 * recall)?,
+            None => writeln!(out, "{:>9}", "–")?,
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,446 @@
+//! `atomscope run`: a session trained and judged in the terminal.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use clap::Args;
+
+use super::progress::ProgressLine;
+use super::report::Report;
+use super::set::with_settings;
+use crate::dataset::{Built, DataSettings, DatasetError};
+use crate::experiment::{
+    CheckedExperiment, Experiment, Extent, Part, Run, RunParts, RunSummary, SettingChange,
+    available_threads, mean_and_sd,
+};
+use crate::records::ReadError;
+use crate::session::{DataPlaces, Resolution, Session};
+use crate::split::SplitPlan;
+
+/// Ended by Ctrl-C, as shells count it.
+const INTERRUPTED: u8 = 130;
+/// Wrong arguments, or a session that cannot be used.
+const BAD_USAGE: u8 = 2;
+
+/// What `run` is told.
+#[derive(Debug, Args)]
+pub(super) struct RunArguments {
+    /// The session to train
+    session: PathBuf,
+    /// Folder with the data that the session names
+    #[arg(long, value_name = "DIR")]
+    data: Vec<PathBuf>,
+    /// Another seed, for the folds too
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Only these folds, counted from 1
+    #[arg(long, value_name = "1,3", value_delimiter = ',')]
+    folds: Option<Vec<usize>>,
+    /// Another value for a setting, by its name in the session
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    set: Vec<String>,
+    /// Threads; the result does not depend on it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Write the result as JSON; - for the standard output instead of the report
+    #[arg(long, value_name = "OUT")]
+    json: Option<PathBuf>,
+    /// Train a final model on all samples and save everything as a session
+    #[arg(long, value_name = "OUT.ron")]
+    save: Option<PathBuf>,
+    /// No progress
+    #[arg(long)]
+    quiet: bool,
+}
+
+impl RunArguments {
+    fn of_session(path: &Path) -> Self {
+        Self {
+            session: path.to_owned(),
+            data: Vec::new(),
+            seed: None,
+            folds: None,
+            set: Vec::new(),
+            threads: None,
+            json: None,
+            save: None,
+            quiet: false,
+        }
+    }
+}
+
+/// Why a run ended without a result.
+enum Failure {
+    /// Exit code 2.
+    Usage(String),
+    /// Exit code 1.
+    Failed(String),
+    /// Exit code 130.
+    Interrupted,
+}
+
+/// What is run, and how.
+struct Order<'a> {
+    experiment: Experiment,
+    /// Whether the folds are chosen by what is known of the data.
+    chooses_split: bool,
+    changes: Vec<SettingChange>,
+    places: DataPlaces,
+    parts: RunParts,
+    n_threads: usize,
+    quiet: bool,
+    interrupted: &'a AtomicBool,
+}
+
+/// A run that has ended.
+struct Ended {
+    run: Run,
+    built: Built,
+    wall_s: f64,
+    is_interrupted: bool,
+    /// What to know beside the numbers.
+    remarks: Vec<String>,
+}
+
+/// Runs a session.
+pub(super) fn run(arguments: &RunArguments) -> io::Result<ExitCode> {
+    match run_session(arguments) {
+        Ok(code) => code,
+        Err(failure) => tell(failure),
+    }
+}
+
+/// What the window would open, trained in the terminal: a session, the data at a path with
+/// the likeliest settings, or the built-in feeder faults.
+pub(super) fn run_in_terminal(path: Option<&Path>) -> io::Result<ExitCode> {
+    let is_session = |path: &Path| path.extension().is_some_and(|ending| ending == "ron");
+    match path {
+        Some(path) if is_session(path) => run(&RunArguments::of_session(path)),
+        Some(path) => match experiment_on(path) {
+            Ok(experiment) => run_unsaved(path.display().to_string(), experiment, true),
+            Err(failure) => tell(failure),
+        },
+        None => run_unsaved(
+            "built-in feeder faults".into(),
+            Experiment::default(),
+            false,
+        ),
+    }
+}
+
+/// The default learner on the data at a path.
+fn experiment_on(path: &Path) -> Result<Experiment, Failure> {
+    let data = DataSettings::for_path(path, &mut |_| true)
+        .map_err(|error| Failure::Failed(error.to_string()))?;
+    Ok(Experiment {
+        data,
+        ..Experiment::default()
+    })
+}
+
+fn run_unsaved(name: String, experiment: Experiment, chooses_split: bool) -> io::Result<ExitCode> {
+    let ended = interruptible().and_then(|interrupted| {
+        execute(Order {
+            experiment,
+            chooses_split,
+            changes: Vec::new(),
+            places: DataPlaces {
+                folders: vec![PathBuf::from(".")],
+                ..DataPlaces::default()
+            },
+            parts: RunParts::default(),
+            n_threads: n_threads(None),
+            quiet: false,
+            interrupted: &interrupted,
+        })
+    });
+    match ended {
+        Ok(ended) => report(&name, &ended, None),
+        Err(failure) => tell(failure),
+    }
+}
+
+fn tell(failure: Failure) -> io::Result<ExitCode> {
+    let (message, code) = match failure {
+        Failure::Usage(message) => (message, BAD_USAGE),
+        Failure::Failed(message) => (message, 1),
+        Failure::Interrupted => ("interrupted before a fold was complete".into(), INTERRUPTED),
+    };
+    writeln!(io::stderr(), "atomscope: {message}")?;
+    Ok(ExitCode::from(code))
+}
+
+fn run_session(arguments: &RunArguments) -> Result<io::Result<ExitCode>, Failure> {
+    let mut session =
+        Session::load(&arguments.session).map_err(|error| Failure::Usage(error.to_string()))?;
+    let mut experiment =
+        with_settings(session.experiment.clone(), &arguments.set).map_err(Failure::Usage)?;
+    if let Some(seed) = arguments.seed {
+        experiment = experiment.with_seed(seed);
+    }
+    if let Some(save) = &arguments.save {
+        refuse_same_file(save, &arguments.session)?;
+    }
+    let interrupted = interruptible()?;
+    let places =
+        DataPlaces::new(Some(&arguments.session), &arguments.data).knowing(&session.references);
+    let changed = changed_data(&session, &places)?;
+    let mut ended = execute(Order {
+        // Settings that were changed while the session was trained are changed again; with
+        // other settings than the session's there is nothing to repeat.
+        changes: if experiment == session.experiment {
+            session.changes()
+        } else {
+            Vec::new()
+        },
+        experiment,
+        chooses_split: false,
+        places,
+        parts: RunParts {
+            folds: folds(arguments)?,
+            final_model: arguments.save.is_some(),
+        },
+        n_threads: n_threads(arguments.threads),
+        quiet: arguments.quiet,
+        interrupted: &interrupted,
+    })?;
+    ended.remarks.extend(changed);
+    if let Some(path) = &arguments.save {
+        session.take_run(&ended.run, &ended.built, &arguments.session);
+        session
+            .save_as(path)
+            .map_err(|error| Failure::Failed(error.to_string()))?;
+    }
+    let name = arguments.session.display().to_string();
+    Ok(report(&name, &ended, arguments.json.as_deref()))
+}
+
+/// What to say of data that are not what they were when the session was saved.
+fn changed_data(session: &Session, places: &DataPlaces) -> Result<Vec<String>, Failure> {
+    let mut remarks = Vec::new();
+    for reference in &session.references {
+        let resolution = reference
+            .resolve(places, &mut |_| true)
+            .map_err(|error| Failure::Failed(error.to_string()))?;
+        let named = &reference.path;
+        match resolution {
+            // Loading says what is missing and what to do.
+            Resolution::Found(_) | Resolution::Missing => {}
+            Resolution::Moved(path) => {
+                remarks.push(format!("{named} was found elsewhere: {}", path.display()));
+            }
+            Resolution::Changed { path, difference } => remarks.push(format!(
+                "data have changed since the session was saved: {difference}: {}",
+                path.display()
+            )),
+        }
+    }
+    Ok(remarks)
+}
+
+/// Folds from 0 for folds from 1.
+fn folds(arguments: &RunArguments) -> Result<Option<Vec<usize>>, Failure> {
+    let Some(folds) = &arguments.folds else {
+        return Ok(None);
+    };
+    let from_zero = folds.iter().map(|fold| fold.checked_sub(1));
+    let from_zero: Option<Vec<usize>> = from_zero.collect();
+    let message = "--folds counts from 1".to_owned();
+    from_zero.map(Some).ok_or(Failure::Usage(message))
+}
+
+fn n_threads(asked: Option<u16>) -> usize {
+    asked.map_or_else(available_threads, usize::from)
+}
+
+/// `run` never writes into its session.
+fn refuse_same_file(save: &Path, session: &Path) -> Result<(), Failure> {
+    let same = match (fs::canonicalize(save), fs::canonicalize(session)) {
+        (Ok(save), Ok(session)) => save == session,
+        _ => false,
+    };
+    if same {
+        let message = "--save names the session itself: choose another file".to_owned();
+        return Err(Failure::Usage(message));
+    }
+    Ok(())
+}
+
+/// Becomes true with Ctrl-C.
+fn interruptible() -> Result<Arc<AtomicBool>, Failure> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let flag = interrupted.clone();
+    let handler = move || {
+        // Who presses twice does not want to wait.
+        if flag.swap(true, Ordering::SeqCst) {
+            std::process::exit(i32::from(INTERRUPTED));
+        }
+    };
+    ctrlc::set_handler(handler).map_err(|error| Failure::Failed(error.to_string()))?;
+    Ok(interrupted)
+}
+
+/// Loads the data, checks the experiment and runs it to its end.
+fn execute(order: Order<'_>) -> Result<Ended, Failure> {
+    let begin = Instant::now();
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(order.n_threads)
+        .build()
+        .map_err(|error| Failure::Failed(error.to_string()))?;
+    let mut progress = ProgressLine::new(order.quiet);
+    let built = pool.install(|| load(&order, &mut progress))?;
+    let dataset = Arc::new(built.dataset.clone());
+    let mut experiment = order.experiment;
+    if order.chooses_split {
+        experiment.split = SplitPlan::default_for(&dataset, experiment.seed);
+    }
+    let checked = experiment.check(dataset).map_err(|problems| {
+        let lines: Vec<String> = problems
+            .iter()
+            .map(|problem| format!("{}: {}", problem.field, problem.message))
+            .collect();
+        Failure::Usage(format!(
+            "the settings do not fit:\n  {}",
+            lines.join("\n  ")
+        ))
+    })?;
+    let run = Run::new(Arc::new(checked), &order.parts, order.changes)
+        .map_err(|error| Failure::Usage(error.to_string()))?;
+    let mut progress = ProgressLine::new(order.quiet);
+    let (run, is_interrupted) = pool.install(|| train(run, order.interrupted, &mut progress))?;
+    if is_interrupted && run.complete_folds().is_empty() {
+        return Err(Failure::Interrupted);
+    }
+    Ok(Ended {
+        run,
+        built,
+        wall_s: begin.elapsed().as_secs_f64(),
+        is_interrupted,
+        remarks: Vec::new(),
+    })
+}
+
+fn load(order: &Order<'_>, progress: &mut ProgressLine) -> Result<Built, Failure> {
+    let mut keep_going = |share: f64| {
+        progress.show(share, "reading data");
+        !order.interrupted.load(Ordering::SeqCst)
+    };
+    let locate = |named: &Path| order.places.locate(named);
+    let built = order.experiment.data.load(&locate, &mut keep_going);
+    built.map_err(|error| match error {
+        DatasetError::Read(ReadError::Cancelled) => Failure::Interrupted,
+        error => Failure::Failed(error.to_string()),
+    })
+}
+
+/// Trains until the end or Ctrl-C; what is complete by then is kept.
+fn train(
+    mut run: Run,
+    interrupted: &AtomicBool,
+    progress: &mut ProgressLine,
+) -> Result<(Run, bool), Failure> {
+    let mut news = Vec::new();
+    while !run.is_complete() {
+        if interrupted.load(Ordering::SeqCst) {
+            return Ok((run, true));
+        }
+        news.clear();
+        run.advance(Extent::Slice, &mut news)
+            .map_err(|error| Failure::Failed(error.to_string()))?;
+        progress.show(run.progress().share(), &progress_text(&run));
+    }
+    Ok((run, false))
+}
+
+/// `folds 1, 2 of 5 · batch 31 of 60 · 98.4 %`
+fn progress_text(run: &Run) -> String {
+    let active: Vec<(Part, usize)> = run.active_parts().collect();
+    let names: Vec<String> = active
+        .iter()
+        .map(|(part, _)| match part {
+            Part::Fold(fold) => (fold + 1).to_string(),
+            Part::Final => "final model".into(),
+        })
+        .collect();
+    let batch = active.iter().map(|(_, batch)| *batch).max().unwrap_or(0);
+    let planned = active
+        .first()
+        .map_or(0, |(part, _)| run.checked().n_rounds(*part));
+    let accuracies = run
+        .records()
+        .into_iter()
+        .filter_map(|record| record.accuracy());
+    let accuracy = match mean_and_sd(accuracies) {
+        Some((mean, _)) => format!(" · {:.1} %", 100.0 * mean),
+        None => String::new(),
+    };
+    let n_folds = run.checked().split().n_folds();
+    format!(
+        "fold {} of {n_folds} · batch {batch} of {planned}{accuracy}",
+        names.join(", ")
+    )
+}
+
+fn summary(ended: &Ended) -> RunSummary {
+    RunSummary::of(ended.run.checked().facts(), &ended.run.complete_folds())
+}
+
+/// What to know beside the numbers.
+fn remarks(ended: &Ended) -> Vec<String> {
+    let mut remarks = ended.remarks.clone();
+    let n_left_out = ended.built.left_out.len();
+    if let Some(first) = ended.built.left_out.first() {
+        let source = first.source.display();
+        remarks.push(format!(
+            "{n_left_out} recordings or segments were left out, e.g. {source}: {}",
+            first.reason
+        ));
+    }
+    for record in ended.run.records() {
+        for remark in &record.remarks {
+            if !remarks.contains(remark) {
+                remarks.push(remark.clone());
+            }
+        }
+    }
+    if ended.is_interrupted {
+        remarks.push("interrupted: only complete folds count".into());
+    }
+    remarks
+}
+
+/// Tells the result on the standard output, as JSON or as text.
+fn report(name: &str, ended: &Ended, json: Option<&Path>) -> io::Result<ExitCode> {
+    let checked: &CheckedExperiment = ended.run.checked();
+    let report = Report {
+        session: name,
+        checked,
+        summary: &summary(ended),
+        wall_s: ended.wall_s,
+        remarks: &remarks(ended),
+    };
+    let to_stdout = json.is_some_and(|path| path == Path::new("-"));
+    if let Some(path) = json {
+        let text = format!("{:#}\n", report.json());
+        if to_stdout {
+            io::stdout().write_all(text.as_bytes())?;
+        } else if let Err(error) = fs::write(path, text) {
+            writeln!(
+                io::stderr(),
+                "atomscope: cannot write the result: {error}: {}",
+                path.display()
+            )?;
+            return Ok(ExitCode::FAILURE);
+        }
+    }
+    if !to_stdout {
+        report.write(&mut io::stdout().lock())?;
+    }
+    let code = if ended.is_interrupted { INTERRUPTED } else { 0 };
+    Ok(ExitCode::from(code))
+}

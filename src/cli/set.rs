@@ -1,0 +1,149 @@
+//! `--set learner.n_atoms=40`: one setting of an experiment by its name.
+
+use serde_json::Value;
+
+use crate::experiment::Experiment;
+use crate::session::near_names;
+
+/// The experiment with the settings of all assignments; what is wrong with the first bad one.
+pub(super) fn with_settings(
+    experiment: Experiment,
+    assignments: &[String],
+) -> Result<Experiment, String> {
+    if assignments.is_empty() {
+        return Ok(experiment);
+    }
+    let mut tree = serde_json::to_value(&experiment).map_err(|error| error.to_string())?;
+    for assignment in assignments {
+        let (name, text) = assignment
+            .split_once('=')
+            .ok_or_else(|| format!("--set {assignment}: write NAME=VALUE"))?;
+        let place = place_of(&mut tree, name.trim())?;
+        *place = parse(text.trim());
+        // Read after each, so that the message names the assignment that is wrong.
+        serde_json::from_value::<Experiment>(tree.clone())
+            .map_err(|error| format!("--set {assignment}: {error}"))?;
+    }
+    serde_json::from_value(tree).map_err(|error| error.to_string())
+}
+
+/// Numbers, true, false and JSON as they are; anything else is a word.
+fn parse(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
+}
+
+/// The setting of that name. The name of a variant on the way may be left out:
+/// `learner.algorithm.second_look` is `learner.algorithm.Margin.second_look`.
+fn place_of<'a>(tree: &'a mut Value, name: &str) -> Result<&'a mut Value, String> {
+    let mut place = tree;
+    let mut way = String::new();
+    for word in name.split('.') {
+        if is_variant(place) && place.get(word).is_none() {
+            let inner = place
+                .as_object_mut()
+                .and_then(|map| map.values_mut().next());
+            place = inner.ok_or_else(|| format!("--set {name}: nothing is inside {way}"))?;
+        }
+        let legal: Vec<String> = match &place {
+            Value::Object(map) => map.keys().cloned().collect(),
+            Value::Array(list) => (0..list.len()).map(|number| number.to_string()).collect(),
+            _ => Vec::new(),
+        };
+        if !legal.iter().any(|known| known == word) {
+            return Err(unknown(name, word, &way, &legal));
+        }
+        place = match place {
+            Value::Array(list) => word.parse().ok().and_then(|at: usize| list.get_mut(at)),
+            other => other.get_mut(word),
+        }
+        .ok_or_else(|| unknown(name, word, &way, &legal))?;
+        if !way.is_empty() {
+            way.push('.');
+        }
+        way.push_str(word);
+    }
+    Ok(place)
+}
+
+/// A value of the form `{"Gaussian": {…}}`: names of variants are capitalised, names of settings are not.
+fn is_variant(value: &Value) -> bool {
+    value.as_object().is_some_and(|map| {
+        let capitalised = |name: &String| name.starts_with(char::is_uppercase);
+        map.len() == 1 && map.keys().all(capitalised)
+    })
+}
+
+fn unknown(name: &str, word: &str, way: &str, legal: &[String]) -> String {
+    let inside = if way.is_empty() {
+        "the experiment"
+    } else {
+        way
+    };
+    if legal.is_empty() {
+        return format!("--set {name}: {inside} has no settings inside");
+    }
+    let near = near_names(word, legal.iter().map(String::as_str));
+    let legal = legal.join(", ");
+    if near.is_empty() {
+        format!("--set {name}: {inside} has no setting {word:?}; it has {legal}")
+    } else {
+        let near = near.join(" or ");
+        format!(
+            "--set {name}: {inside} has no setting {word:?}; did you mean {near}? It has {legal}"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learner::{Algorithm, Kernel};
+
+    fn set(assignments: &[&str]) -> Result<Experiment, String> {
+        let assignments: Vec<String> = assignments.iter().map(|a| (*a).to_owned()).collect();
+        with_settings(Experiment::default(), &assignments)
+    }
+
+    #[test]
+    fn settings_are_set_by_name_variants_included() {
+        let experiment = set(&[
+            "learner.n_atoms=40",
+            "learner.algorithm.second_look=false",
+            r#"learner.kernel={"Gaussian":{"width":2.5}}"#,
+            "seed=18446744073709551615",
+            "learner.pursuit=Omp",
+        ])
+        .expect("all exist");
+        assert_eq!(experiment.learner.n_atoms, 40);
+        assert_eq!(experiment.seed, u64::MAX);
+        assert_eq!(experiment.learner.kernel, Kernel::Gaussian { width: 2.5 });
+        assert!(matches!(
+            experiment.learner.algorithm,
+            Algorithm::Margin {
+                second_look: false,
+                ..
+            }
+        ));
+    }
+
+    #[test]
+    fn a_wrong_name_lists_the_near_ones() {
+        let message = set(&["learner.n_atom=40"]).expect_err("no such setting");
+        assert!(message.contains("did you mean n_atoms?"), "{message}");
+        let message = set(&["lerner.n_atoms=40"]).expect_err("no such setting");
+        assert!(message.contains("learner"), "{message}");
+        let message = set(&["learner.n_atoms=many"]).expect_err("not a number");
+        assert!(
+            message.starts_with("--set learner.n_atoms=many"),
+            "{message}"
+        );
+        assert!(set(&["learner.n_atoms"]).is_err());
+    }
+
+    #[test]
+    fn what_is_not_set_stays() {
+        let before = Experiment::default();
+        let after = set(&["learner.n_atoms=30"]).expect("it exists");
+        assert_eq!(before, after);
+    }
+}

@@ -1,0 +1,199 @@
+//! An experiment that fits its data: the only thing a run accepts.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::settings::Experiment;
+use crate::dataset::{Dataset, Layout};
+use crate::settings::SettingProblem;
+use crate::split::audit::{Audit, audit};
+use crate::split::{Fold, Split};
+
+/// What results need to know of the data, so that they can be read without them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DataFacts {
+    /// Number of samples.
+    pub n_samples: usize,
+    /// Names of the features.
+    pub feature_names: Vec<String>,
+    /// How the features lie side by side.
+    pub layout: Layout,
+    /// Names of the classes.
+    pub class_names: Vec<String>,
+    /// Class of each sample.
+    pub classes: Vec<usize>,
+    /// Names of the groups.
+    pub group_names: Vec<String>,
+    /// Group of each sample, where groups are known.
+    pub groups: Option<Vec<usize>>,
+    /// A number that changes with any value of any sample.
+    pub fingerprint: u64,
+}
+
+impl DataFacts {
+    /// The facts of a data set.
+    pub fn of(dataset: &Dataset) -> Self {
+        Self {
+            n_samples: dataset.n_samples(),
+            feature_names: dataset.feature_names().to_vec(),
+            layout: dataset.layout(),
+            class_names: dataset.class_names().to_vec(),
+            classes: dataset.classes().to_vec(),
+            group_names: dataset.group_names().to_vec(),
+            groups: dataset.groups().map(<[usize]>::to_vec),
+            fingerprint: fingerprint(dataset),
+        }
+    }
+
+    /// Number of classes.
+    pub fn n_classes(&self) -> usize {
+        self.class_names.len()
+    }
+
+    /// Number of features.
+    pub fn n_features(&self) -> usize {
+        self.feature_names.len()
+    }
+
+    /// In what a data set differs from these facts; nothing if a run can go on with it.
+    pub fn difference(&self, dataset: &Dataset) -> Option<String> {
+        let other = Self::of(dataset);
+        let numbers = [
+            ("samples", self.n_samples, other.n_samples),
+            ("features", self.n_features(), other.n_features()),
+            ("classes", self.n_classes(), other.n_classes()),
+        ];
+        for (what, then, now) in numbers {
+            if then != now {
+                return Some(format!("there were {then} {what}, but now there are {now}"));
+            }
+        }
+        (other != *self).then(|| "samples have other values, classes or groups than then".into())
+    }
+}
+
+/// FNV-1a over the bits of all values, word by word.
+fn fingerprint(dataset: &Dataset) -> u64 {
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    for sample in 0..dataset.n_samples() {
+        for value in dataset.sample(sample) {
+            hash = (hash ^ value.to_bits()).wrapping_mul(0x0100_0000_01b3);
+            hash ^= hash >> 32;
+        }
+    }
+    hash
+}
+
+/// Settings without a problem, their data, the folds and what the audit says of them.
+#[derive(Clone, Debug)]
+pub struct CheckedExperiment {
+    experiment: Experiment,
+    dataset: Arc<Dataset>,
+    facts: Arc<DataFacts>,
+    split: Split,
+    audit: Arc<Audit>,
+    fold_rounds: usize,
+    final_rounds: usize,
+}
+
+impl Experiment {
+    /// The experiment with its data, if nothing is wrong with it.
+    pub fn check(self, dataset: Arc<Dataset>) -> Result<CheckedExperiment, Vec<SettingProblem>> {
+        let problems = self.problems(Some(&dataset));
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let split = self.split.split(&dataset).map_err(|error| {
+            vec![SettingProblem {
+                field: "split".into(),
+                message: error.to_string(),
+            }]
+        })?;
+        let audit = Arc::new(audit(&dataset, &split));
+        let (in_folds, in_all) = largest_classes(&dataset, &split);
+        let rounds = |largest| self.training.n_rounds(&self.learner, largest);
+        Ok(CheckedExperiment {
+            fold_rounds: rounds(in_folds),
+            final_rounds: rounds(in_all),
+            experiment: self,
+            facts: Arc::new(DataFacts::of(&dataset)),
+            dataset,
+            split,
+            audit,
+        })
+    }
+}
+
+impl CheckedExperiment {
+    /// The settings.
+    pub fn experiment(&self) -> &Experiment {
+        &self.experiment
+    }
+
+    /// The data.
+    pub fn dataset(&self) -> &Arc<Dataset> {
+        &self.dataset
+    }
+
+    /// What results need to know of the data.
+    pub fn facts(&self) -> &Arc<DataFacts> {
+        &self.facts
+    }
+
+    /// The folds.
+    pub fn split(&self) -> &Split {
+        &self.split
+    }
+
+    /// What the audit says of the folds.
+    pub fn audit(&self) -> &Arc<Audit> {
+        &self.audit
+    }
+
+    /// The samples to learn from and to be judged on.
+    pub(super) fn samples_of(&self, part: Part) -> Fold {
+        match part {
+            Part::Fold(fold) => self.split.fold(fold),
+            Part::Final => Fold {
+                train: (0..self.dataset.n_samples()).collect(),
+                test: Vec::new(),
+            },
+        }
+    }
+
+    /// Rounds of a part; the same for all folds, so that their curves can be averaged.
+    pub fn n_rounds(&self, part: Part) -> usize {
+        match part {
+            Part::Fold(_) => self.fold_rounds,
+            Part::Final => self.final_rounds,
+        }
+    }
+}
+
+/// Training samples of the largest class: in the fold where it has fewest, and in the whole set.
+fn largest_classes(dataset: &Dataset, split: &Split) -> (usize, usize) {
+    let counts = dataset.class_counts();
+    let mut tested = vec![vec![0; counts.len()]; split.n_folds()];
+    for (fold, class) in split.test_folds().iter().zip(dataset.classes()) {
+        if let Some(fold) = fold {
+            tested[*fold][*class] += 1;
+        }
+    }
+    let largest = |tested: &Vec<usize>| {
+        let trained = counts.iter().zip(tested).map(|(all, tested)| all - tested);
+        trained.max().unwrap_or(0)
+    };
+    let in_folds = tested.iter().map(largest).min().unwrap_or(0);
+    (in_folds, counts.iter().copied().max().unwrap_or(0))
+}
+
+/// What is trained: a fold, or the model for new recordings on all samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Part {
+    /// A fold, counted from 0.
+    Fold(usize),
+    /// The final model: trained on all samples, tested on none.
+    Final,
+}

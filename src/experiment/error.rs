@@ -1,0 +1,65 @@
+//! Why a run cannot go on.
+
+use super::checked::Part;
+use crate::dataset::DatasetError;
+use crate::learner::LearnError;
+
+/// What stopped a run, and where.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// Preparing or learning failed in a fold.
+    #[error("{}, after {batch} mini-batches: {trouble}", part_name(*.part))]
+    Trouble {
+        /// The part of the run.
+        part: Part,
+        /// Rounds done.
+        batch: usize,
+        /// What happened.
+        trouble: RunTrouble,
+    },
+    /// A saved run belongs to other data.
+    #[error("the saved run cannot go on with these data: {0}")]
+    OtherData(String),
+    /// A saved run belongs to other settings.
+    #[error("the saved run cannot go on: {0}")]
+    OtherSettings(String),
+    /// A fold that does not exist was asked for.
+    #[error("there is no fold {asked}: the split has folds 1 to {n_folds}")]
+    NoSuchFold {
+        /// The number asked for, from 1.
+        asked: usize,
+        /// How many there are.
+        n_folds: usize,
+    },
+    /// The settings cannot change like this while the run goes on.
+    #[error("{0}")]
+    Change(LearnError),
+}
+
+/// What happened.
+#[derive(Debug, thiserror::Error)]
+pub enum RunTrouble {
+    /// While preparing the features.
+    #[error(transparent)]
+    Dataset(#[from] DatasetError),
+    /// While learning or testing.
+    #[error(transparent)]
+    Learn(#[from] LearnError),
+}
+
+impl RunError {
+    pub(super) fn new(part: Part, batch: usize, trouble: RunTrouble) -> Self {
+        Self::Trouble {
+            part,
+            batch,
+            trouble,
+        }
+    }
+}
+
+fn part_name(part: Part) -> String {
+    match part {
+        Part::Fold(fold) => format!("fold {}", fold + 1),
+        Part::Final => "the final model".into(),
+    }
+}

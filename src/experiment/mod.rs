@@ -1,0 +1,40 @@
+//! Experiments: every setting as plain data, runs in short steps, and the thread that drives them.
+
+mod apply;
+mod checked;
+mod error;
+mod job;
+mod model;
+mod part_run;
+mod record;
+mod run;
+mod settings;
+mod shared;
+mod snapshot;
+mod state;
+mod summary;
+mod testing;
+mod worker;
+
+pub use apply::{Judged, votes_by_source};
+pub use checked::{CheckedExperiment, DataFacts, Part};
+pub use error::{RunError, RunTrouble};
+pub use job::{Job, JobOutcome, JobProgress};
+pub use model::TrainedModel;
+pub use part_run::{Extent, News};
+pub use record::{
+    ClassMetric, Decisions, LogEntry, MissingRecord, PartRecord, ProfileEvent, ProfileLog,
+    RoundMetric, TestRecord, Timing,
+};
+pub use run::{Run, RunParts, RunProgress};
+pub use settings::{Experiment, Tests, Training, TrainingLength};
+pub use shared::Shared;
+pub use snapshot::{ClassSnapshot, Snapshot};
+pub use state::{Halfway, PartState, RunState, SettingChange};
+pub use summary::{CurvePoint, RunSummary, TimingSummary, mean_and_sd};
+pub use worker::{Command, Mail, Status, Worker};
+
+/// Threads that the machine can run at once.
+pub fn available_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}

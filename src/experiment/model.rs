@@ -1,0 +1,30 @@
+//! Trained dictionaries with the preparation of features that belongs to them.
+
+use serde::{Deserialize, Serialize};
+
+use super::checked::Part;
+use crate::dataset::FittedPreparation;
+use crate::learner::{LearnError, Learner, LearnerSettings, LearnerState, resume_learner};
+
+/// What one part of a run has learned: enough to classify, to explain and to go on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrainedModel {
+    /// The part.
+    pub part: Part,
+    /// Rounds learned.
+    pub n_batches: usize,
+    /// What is done to the features of a sample first.
+    pub preparation: FittedPreparation,
+    /// The settings in force at the end.
+    pub learner: LearnerSettings,
+    /// The state of the learner.
+    pub state: LearnerState,
+}
+
+impl TrainedModel {
+    /// The learner as it was, ready to classify.
+    pub fn revive(&self) -> Result<Box<dyn Learner>, LearnError> {
+        resume_learner(&self.learner, self.state.clone())
+    }
+}

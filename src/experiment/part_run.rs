@@ -1,0 +1,530 @@
+//! The training of one part of a run (a fold, or the final model) as a sequence of short
+//! steps: prepare, start, then rounds and tests in turn.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::checked::{CheckedExperiment, Part};
+use super::error::{RunError, RunTrouble};
+use super::model::TrainedModel;
+use super::record::{MissingRecord, PartRecord, ProfileEvent, RoundMetric, TestRecord};
+use super::shared::Shared;
+use super::snapshot::Snapshot;
+use super::state::{Halfway, SettingChange};
+use super::testing::{TestProgress, TestSubject, sample_operations};
+use crate::dataset::{Dataset, FittedPreparation, Scaling, Zeroing};
+use crate::evaluation::{Classifier, Verdict};
+use crate::learner::{
+    Algorithm, LearnError, Learner, LearnerSettings, Progress, Repair, SampleStream, StepReport,
+    StreamState, resume_learner, start_learner,
+};
+use crate::math::{View, random_stream, shuffle};
+use crate::split::Fold;
+
+/// Floating-point operations after which a part looks up: a few milliseconds.
+const SLICE: f64 = 1e8;
+
+/// How far a part goes before it looks up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// One round and the test that follows it, if one is due.
+    Round,
+    /// Some milliseconds of work.
+    Slice,
+}
+
+/// Something that happened and is worth showing.
+#[derive(Clone, Debug)]
+pub enum News {
+    /// A round was learned.
+    Round(Part, RoundMetric),
+    /// The held-out samples were tested.
+    Test(Part, Arc<TestRecord>),
+    /// A part is complete.
+    Complete(Part, Arc<PartRecord>, Arc<TrainedModel>),
+}
+
+/// One part in training.
+pub(super) struct PartRun {
+    pub(super) part: Part,
+    fold: Fold,
+    values: Values,
+    preparation: Option<FittedPreparation>,
+    learner: Option<Box<dyn Learner>>,
+    stream: Option<StreamState>,
+    moments: Vec<usize>,
+    next_round: usize,
+    phase: Phase,
+    report: StepReport,
+    /// For every sample of the data set the round in which it was admitted last.
+    entered: Vec<u32>,
+    pub(super) record: PartRecord,
+    upcoming: Vec<usize>,
+}
+
+enum Phase {
+    Prepare,
+    Start,
+    Train,
+    Test(Box<TestProgress>),
+    Complete,
+}
+
+/// The prepared features of all samples, addressed as in the data set.
+enum Values {
+    /// Nothing had to be changed.
+    Shared(Arc<Dataset>),
+    Own(Vec<f64>),
+}
+
+impl Values {
+    fn view(&self, n_features: usize) -> View<'_> {
+        match self {
+            Self::Shared(dataset) => View::from_columns(dataset.values(), n_features),
+            Self::Own(values) => View::from_columns(values, n_features),
+        }
+    }
+}
+
+impl PartRun {
+    pub(super) fn new(checked: &CheckedExperiment, part: Part) -> Self {
+        let n_rounds = checked.n_rounds(part);
+        let fold = checked.samples_of(part);
+        let moments = match part {
+            Part::Fold(_) => checked.experiment().tests.moments(n_rounds),
+            Part::Final => Vec::new(),
+        };
+        Self {
+            part,
+            fold,
+            values: Values::Shared(checked.dataset().clone()),
+            preparation: None,
+            learner: None,
+            stream: None,
+            moments,
+            next_round: 0,
+            phase: Phase::Prepare,
+            report: StepReport::default(),
+            entered: vec![0; checked.dataset().n_samples()],
+            record: PartRecord::new(part, n_rounds),
+            upcoming: Vec::new(),
+        }
+    }
+
+    /// Goes on where a saved part stopped.
+    pub(super) fn resume(
+        checked: &CheckedExperiment,
+        changes: &[SettingChange],
+        record: PartRecord,
+        halfway: Option<Halfway>,
+    ) -> Result<Self, RunError> {
+        let mut run = Self::new(checked, record.part);
+        run.record = record;
+        let Some(halfway) = halfway else {
+            return Ok(run);
+        };
+        run.next_round = halfway.n_rounds_done;
+        let settings = settings_in_force(checked, changes, run.part, run.next_round);
+        run.preparation = Some(halfway.model.preparation);
+        run.apply_preparation(checked)?;
+        let learner = resume_learner(&settings, halfway.model.state);
+        run.learner = Some(learner.map_err(|error| run.error(error))?);
+        run.stream = Some(halfway.stream);
+        for entry in run.record.log.entries() {
+            if matches!(entry.event, ProfileEvent::Admitted)
+                && let Some(entered) = run.entered.get_mut(entry.sample)
+            {
+                *entered = u32::try_from(entry.batch).unwrap_or(u32::MAX);
+            }
+        }
+        run.phase = Phase::Train;
+        Ok(run)
+    }
+
+    /// What is needed to go on later. A test that is under way is done again from its beginning.
+    pub(super) fn halfway(&self) -> Option<Halfway> {
+        Some(Halfway {
+            n_rounds_done: self.next_round,
+            model: self.model()?,
+            stream: self.stream.clone()?,
+        })
+    }
+
+    pub(super) fn model(&self) -> Option<TrainedModel> {
+        let learner = self.learner.as_ref()?;
+        Some(TrainedModel {
+            part: self.part,
+            n_batches: self.next_round,
+            preparation: self.preparation.clone()?,
+            learner: learner.settings().clone(),
+            state: learner.state(),
+        })
+    }
+
+    pub(super) fn is_complete(&self) -> bool {
+        matches!(self.phase, Phase::Complete)
+    }
+
+    pub(super) fn n_rounds_done(&self) -> usize {
+        self.next_round
+    }
+
+    pub(super) fn snapshot(&self) -> Option<Snapshot> {
+        let learner = self.learner.as_deref()?;
+        Some(Snapshot::of(
+            self.part,
+            self.next_round,
+            learner,
+            &self.entered,
+            &self.record.atom_use,
+        ))
+    }
+
+    /// Works for one extent. `n_threads` may take part in a test.
+    pub(super) fn advance(
+        &mut self,
+        checked: &CheckedExperiment,
+        changes: &[SettingChange],
+        extent: Extent,
+        n_threads: usize,
+        news: &mut Vec<News>,
+    ) -> Result<(), RunError> {
+        let begin = Instant::now();
+        let first_round = self.next_round;
+        let mut operations = 0.0;
+        while !self.is_complete() {
+            operations += self.step(checked, changes, n_threads, news)?;
+            let looks_up = match extent {
+                Extent::Slice => operations >= SLICE,
+                Extent::Round => {
+                    let at_rest = matches!(self.phase, Phase::Train) && !self.test_is_due();
+                    self.next_round > first_round && at_rest
+                }
+            };
+            if looks_up {
+                break;
+            }
+        }
+        self.record.timing.total += begin.elapsed();
+        if self.is_complete() {
+            self.complete(news);
+        }
+        Ok(())
+    }
+
+    /// The next step; the operations it took, roughly.
+    fn step(
+        &mut self,
+        checked: &CheckedExperiment,
+        changes: &[SettingChange],
+        n_threads: usize,
+        news: &mut Vec<News>,
+    ) -> Result<f64, RunError> {
+        match &self.phase {
+            Phase::Prepare => {
+                self.prepare(checked)?;
+                self.phase = Phase::Start;
+                Ok(SLICE)
+            }
+            Phase::Start => {
+                self.start(checked)?;
+                self.phase = Phase::Train;
+                Ok(SLICE)
+            }
+            Phase::Train if self.test_is_due() => {
+                self.begin_test(None, checked, n_threads);
+                Ok(0.0)
+            }
+            Phase::Train if self.next_round < self.record.n_rounds => {
+                self.learn_round(checked, changes, news)
+            }
+            Phase::Train => {
+                let n_missing = checked.experiment().tests.missing_shares.len();
+                if self.part != Part::Final && self.record.missing.len() < n_missing {
+                    self.begin_test(Some(self.record.missing.len()), checked, n_threads);
+                } else {
+                    self.phase = Phase::Complete;
+                }
+                Ok(0.0)
+            }
+            Phase::Test(_) => self.go_on_testing(checked, news),
+            Phase::Complete => Ok(0.0),
+        }
+    }
+
+    fn complete(&mut self, news: &mut Vec<News>) {
+        if let Some(model) = self.model() {
+            let record = Arc::new(self.record.clone());
+            news.push(News::Complete(self.part, record, Arc::new(model)));
+        }
+    }
+
+    fn error(&self, source: impl Into<RunTrouble>) -> RunError {
+        RunError::new(self.part, self.next_round, source.into())
+    }
+
+    /// Missing values and scale, fitted on the training samples.
+    fn prepare(&mut self, checked: &CheckedExperiment) -> Result<(), RunError> {
+        let preparation = checked.experiment().preparation;
+        let fitted = preparation
+            .fit(checked.dataset(), &self.fold.train)
+            .map_err(|error| self.error(error))?;
+        self.preparation = Some(fitted);
+        self.apply_preparation(checked)
+    }
+
+    fn apply_preparation(&mut self, checked: &CheckedExperiment) -> Result<(), RunError> {
+        let dataset = checked.dataset();
+        let preparation = checked.experiment().preparation;
+        if preparation.scaling == Scaling::None && dataset.n_missing() == 0 {
+            self.record.n_samples = (self.fold.train.len(), self.fold.test.len());
+            return Ok(());
+        }
+        let Some(fitted) = &self.preparation else {
+            return Ok(());
+        };
+        let n_features = dataset.n_features();
+        let mut values = vec![0.0; n_features * dataset.n_samples()];
+        let mut dropped = vec![false; dataset.n_samples()];
+        for &sample in self.fold.train.iter().chain(&self.fold.test) {
+            let column = &mut values[sample * n_features..(sample + 1) * n_features];
+            column.copy_from_slice(dataset.sample(sample));
+            let outcome = fitted.apply(column).map_err(|error| self.error(error))?;
+            dropped[sample] = outcome.is_none();
+        }
+        self.fold.train.retain(|sample| !dropped[*sample]);
+        self.fold.test.retain(|sample| !dropped[*sample]);
+        self.values = Values::Own(values);
+        self.record.n_samples = (self.fold.train.len(), self.fold.test.len());
+        let n_dropped = dropped.iter().filter(|dropped| **dropped).count();
+        if n_dropped > 0 {
+            self.record.remarks.push(format!(
+                "{n_dropped} samples with missing values are left out"
+            ));
+        }
+        Ok(())
+    }
+
+    /// The samples in random order, and dictionaries that start from some of them.
+    fn start(&mut self, checked: &CheckedExperiment) -> Result<(), RunError> {
+        let dataset = checked.dataset();
+        let experiment = checked.experiment();
+        let number = match self.part {
+            Part::Fold(fold) => fold as u64,
+            Part::Final => checked.split().n_folds() as u64,
+        };
+        let mut training = self.fold.train.clone();
+        let mut random = random_stream(experiment.seed, "order", number);
+        shuffle(&mut training, &mut random);
+        let mut orders = vec![Vec::new(); dataset.n_classes()];
+        for sample in training {
+            orders[dataset.classes()[sample]].push(sample);
+        }
+        let view = self.values.view(dataset.n_features());
+        let mut stream = SampleStream::new(view, orders, experiment.training.supply);
+        let seed = experiment.seed.wrapping_add(number);
+        let started = start_learner(&experiment.learner, &mut stream, seed);
+        let state = stream.into_state();
+        let (learner, remarks) = started.map_err(|error| self.error(error))?;
+        for (class, remark) in remarks.iter().enumerate() {
+            if let Some(Repair::SharedStart { atoms }) = remark {
+                let name = &dataset.class_names()[class];
+                self.record.remarks.push(format!(
+                    "class {name} has fewer samples than atoms: {atoms} atoms start from the same sample as another"
+                ));
+            }
+            for &sample in learner.dictionary(class).kept.index() {
+                self.record.log.push(0, class, sample, ProfileEvent::Start);
+            }
+        }
+        self.learner = Some(learner);
+        self.stream = Some(state);
+        Ok(())
+    }
+
+    fn test_is_due(&self) -> bool {
+        let n_tested = self.record.tests.len();
+        self.moments
+            .get(n_tested)
+            .is_some_and(|moment| self.next_round >= *moment)
+    }
+
+    fn learn_round(
+        &mut self,
+        checked: &CheckedExperiment,
+        changes: &[SettingChange],
+        news: &mut Vec<News>,
+    ) -> Result<f64, RunError> {
+        let settings = settings_in_force(checked, changes, self.part, self.next_round + 1);
+        let n_features = checked.dataset().n_features();
+        let (Some(learner), Some(state)) = (self.learner.as_deref_mut(), self.stream.take()) else {
+            return Ok(0.0);
+        };
+        let mut stream = SampleStream::resume(self.values.view(n_features), state);
+        let progress = Progress {
+            round: self.next_round,
+            n_rounds: self.record.n_rounds,
+        };
+        let foreseen = if checked.experiment().tests.prequential {
+            foresee(checked, learner, &stream, progress, &mut self.upcoming)
+        } else {
+            Ok(None)
+        };
+        let begin = Instant::now();
+        let outcome = foreseen.and_then(|foreseen| {
+            if *learner.settings() != settings {
+                learner.change_settings(settings)?;
+            }
+            learner.step(progress, &mut stream, &mut self.report)?;
+            self.report.prequential = self.report.prequential.or(foreseen);
+            Ok(())
+        });
+        let spent = begin.elapsed();
+        let operations = round_operations(learner);
+        self.stream = Some(stream.into_state());
+        outcome.map_err(|error| self.error(error))?;
+        self.note_round(spent, news);
+        Ok(operations)
+    }
+
+    fn note_round(&mut self, spent: Duration, news: &mut Vec<News>) {
+        self.next_round += 1;
+        let number = u32::try_from(self.next_round).unwrap_or(u32::MAX);
+        let mut pruning = Duration::ZERO;
+        for class in &self.report.classes {
+            pruning += class.pruning_time.0;
+            for &sample in &class.admitted {
+                self.entered[sample] = number;
+            }
+        }
+        // Where classes are learned side by side, their times add up to more than was spent.
+        let pruning = pruning.min(spent);
+        self.record.timing.pruning += pruning;
+        self.record.timing.growing += spent - pruning;
+        self.record.log.note(self.next_round, &self.report);
+        self.record.note_use(&self.report);
+        let metric = RoundMetric::of(self.next_round, &self.report);
+        news.push(News::Round(self.part, metric.clone()));
+        self.record.rounds.push(metric);
+    }
+
+    fn begin_test(&mut self, zeroed: Option<usize>, checked: &CheckedExperiment, n_threads: usize) {
+        if let Some(learner) = self.learner.as_deref() {
+            let n_classes = checked.dataset().n_classes();
+            let classifier = Classifier::of(learner);
+            let test = TestProgress::begin(zeroed, &classifier, n_classes, n_threads);
+            self.phase = Phase::Test(Box::new(test));
+        }
+    }
+
+    fn go_on_testing(
+        &mut self,
+        checked: &CheckedExperiment,
+        news: &mut Vec<News>,
+    ) -> Result<f64, RunError> {
+        let begin = Instant::now();
+        let (Phase::Test(test), Some(learner)) = (&mut self.phase, self.learner.as_deref()) else {
+            return Ok(0.0);
+        };
+        let view = self.values.view(checked.dataset().n_features());
+        let damage = test.zeroed.map(|number| Zeroing {
+            share: checked.experiment().tests.missing_shares[number],
+            seed: checked.experiment().seed,
+        });
+        let subject = TestSubject {
+            values: view,
+            samples: &self.fold.test,
+            classes: checked.dataset().classes(),
+            damage,
+        };
+        let outcome = test.go_on(&Classifier::of(learner), &subject);
+        let is_complete = test.n_done == self.fold.test.len();
+        outcome.map_err(|error| self.error(error))?;
+        self.record.timing.testing += begin.elapsed();
+        if is_complete {
+            self.note_test(checked, news);
+        }
+        Ok(SLICE)
+    }
+
+    fn note_test(&mut self, checked: &CheckedExperiment, news: &mut Vec<News>) {
+        let snapshot = self.snapshot();
+        let phase = std::mem::replace(&mut self.phase, Phase::Train);
+        let (Phase::Test(test), Some(snapshot)) = (phase, snapshot) else {
+            return;
+        };
+        self.record.timing.n_tested += self.fold.test.len() as u64;
+        if let Some(number) = test.zeroed {
+            self.record.missing.push(MissingRecord {
+                share: checked.experiment().tests.missing_shares[number],
+                confusion: test.confusion,
+            });
+            return;
+        }
+        self.record.decisions = test.decisions;
+        let record = Arc::new(TestRecord {
+            batch: self.next_round,
+            confusion: test.confusion,
+            snapshot,
+        });
+        news.push(News::Test(self.part, record.clone()));
+        self.record.tests.push(Shared(record));
+    }
+}
+
+/// The settings for round number `round` (from 1): those of the experiment, or what they
+/// were changed to before it.
+fn settings_in_force(
+    checked: &CheckedExperiment,
+    changes: &[SettingChange],
+    part: Part,
+    round: usize,
+) -> LearnerSettings {
+    let in_force = changes
+        .iter()
+        .rev()
+        .find(|change| change.batch < round && !change.spared.contains(&part));
+    match in_force {
+        Some(change) => change.learner.clone(),
+        None => checked.experiment().learner.clone(),
+    }
+}
+
+/// The next round classified before it is learned: right ones, and all. The margin-aware
+/// learner does that itself.
+fn foresee(
+    checked: &CheckedExperiment,
+    learner: &dyn Learner,
+    stream: &SampleStream<'_>,
+    progress: Progress,
+    upcoming: &mut Vec<usize>,
+) -> Result<Option<(usize, usize)>, LearnError> {
+    if matches!(learner.settings().algorithm, Algorithm::Margin { .. }) {
+        return Ok(None);
+    }
+    stream.next_round(progress, learner.settings().batch_size, upcoming);
+    let classifier = Classifier::of(learner);
+    let mut verdicts = Vec::with_capacity(upcoming.len());
+    classifier.classify(
+        stream.data(),
+        upcoming,
+        &mut classifier.work(),
+        &mut verdicts,
+    )?;
+    let classes = checked.dataset().classes();
+    let is_right = |(sample, verdict): &(&usize, &Verdict)| classes[**sample] == verdict.class;
+    let right = upcoming.iter().zip(&verdicts).filter(is_right).count();
+    Ok(Some((right, upcoming.len())))
+}
+
+/// Operations of a round, roughly: every sample against the kept samples of its class, or
+/// of all classes, and the update of what is kept.
+fn round_operations(learner: &dyn Learner) -> f64 {
+    let settings = learner.settings();
+    let sees_all = matches!(settings.algorithm, Algorithm::Margin { .. });
+    let per_sample: f64 = (0..learner.n_classes())
+        .map(|class| sample_operations(learner.dictionary(class)))
+        .sum();
+    let repeats = if sees_all { learner.n_classes() } else { 1 };
+    2.0 * per_sample * (settings.batch_size * repeats) as f64
+}

@@ -1,0 +1,366 @@
+//! What a run leaves behind: curves, confusion matrices, the log of every profile, timing.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::checked::Part;
+use super::shared::Shared;
+use super::snapshot::Snapshot;
+use crate::evaluation::{Confusion, Verdict};
+use crate::learner::{ClassReport, Rejection, Removal, StepReport};
+
+/// What one round did to the dictionary of one class, in numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClassMetric {
+    /// Samples admitted to the profile.
+    pub admitted: u32,
+    /// Samples of the mini-batch that were not.
+    pub rejected: u32,
+    /// Samples that left.
+    pub removed: u32,
+    /// Size of the profile.
+    pub n_kept: u32,
+    /// Things that had to be mended.
+    pub repairs: u32,
+    /// Mean of r²/σ over the mini-batch before the update.
+    pub residual: f32,
+    /// Drift of the recursion.
+    pub drift: f32,
+    /// Smallest relative pivot.
+    pub smallest_pivot: f32,
+    /// Condition estimate.
+    pub condition: f32,
+}
+
+/// What one round did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RoundMetric {
+    /// Rounds done, this one included.
+    pub batch: usize,
+    /// λ of the round.
+    pub forgetting_factor: f64,
+    /// Samples of the round classified rightly before they were learned, and all of them.
+    pub prequential: Option<(usize, usize)>,
+    /// One entry per class.
+    pub classes: Vec<ClassMetric>,
+}
+
+impl RoundMetric {
+    pub(super) fn of(batch: usize, report: &StepReport) -> Self {
+        Self {
+            batch,
+            forgetting_factor: report.forgetting_factor,
+            prequential: report.prequential,
+            classes: report.classes.iter().map(ClassMetric::of).collect(),
+        }
+    }
+}
+
+impl ClassMetric {
+    fn of(report: &ClassReport) -> Self {
+        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        Self {
+            admitted: count(report.admitted.len()),
+            rejected: count(report.rejected.len()),
+            removed: count(report.removed.len()),
+            n_kept: count(report.n_kept),
+            repairs: count(report.health.repairs.len()),
+            residual: report.mean_residual as f32,
+            drift: report.health.drift as f32,
+            smallest_pivot: report.health.smallest_pivot as f32,
+            condition: report.health.condition as f32,
+        }
+    }
+}
+
+/// What happened to a sample.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ProfileEvent {
+    /// The dictionary started from it.
+    Start,
+    /// It was admitted to the profile.
+    Admitted,
+    /// It was not admitted.
+    Rejected(Rejection),
+    /// It left the profile.
+    Removed(Removal),
+}
+
+/// Everything that happened to samples in one part of a run. Columns instead of a list of
+/// entries: there are many, and each column is stored as one array.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProfileLog {
+    batch: Vec<u32>,
+    class: Vec<u32>,
+    sample: Vec<u32>,
+    event: Vec<u8>,
+    value: Vec<f64>,
+}
+
+/// One line of the log.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LogEntry {
+    /// Rounds done when it happened, that round included; 0 at the start.
+    pub batch: usize,
+    /// The class.
+    pub class: usize,
+    /// The sample, by its place in the data set.
+    pub sample: usize,
+    /// What happened.
+    pub event: ProfileEvent,
+}
+
+impl ProfileLog {
+    /// Number of entries.
+    pub fn len(&self) -> usize {
+        // A damaged file may have columns of different lengths.
+        let lengths = [
+            self.batch.len(),
+            self.class.len(),
+            self.sample.len(),
+            self.event.len(),
+            self.value.len(),
+        ];
+        lengths.into_iter().min().unwrap_or(0)
+    }
+
+    /// Whether nothing has happened.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All entries in order.
+    pub fn entries(&self) -> impl DoubleEndedIterator<Item = LogEntry> + '_ {
+        (0..self.len()).filter_map(|i| {
+            Some(LogEntry {
+                batch: self.batch[i] as usize,
+                class: self.class[i] as usize,
+                sample: self.sample[i] as usize,
+                event: decode(self.event[i], self.value[i])?,
+            })
+        })
+    }
+
+    pub(super) fn push(&mut self, batch: usize, class: usize, sample: usize, event: ProfileEvent) {
+        let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        let (code, value) = encode(event);
+        self.batch.push(number(batch));
+        self.class.push(number(class));
+        self.sample.push(number(sample));
+        self.event.push(code);
+        self.value.push(value);
+    }
+
+    pub(super) fn note(&mut self, batch: usize, report: &StepReport) {
+        for (class, report) in report.classes.iter().enumerate() {
+            for &sample in &report.admitted {
+                self.push(batch, class, sample, ProfileEvent::Admitted);
+            }
+            for &(sample, why) in &report.rejected {
+                self.push(batch, class, sample, ProfileEvent::Rejected(why));
+            }
+            for &(sample, why) in &report.removed {
+                self.push(batch, class, sample, ProfileEvent::Removed(why));
+            }
+        }
+    }
+}
+
+fn encode(event: ProfileEvent) -> (u8, f64) {
+    match event {
+        ProfileEvent::Start => (0, 0.0),
+        ProfileEvent::Admitted => (1, 0.0),
+        ProfileEvent::Rejected(Rejection::Coherent(value)) => (2, value),
+        ProfileEvent::Rejected(Rejection::Represented(value)) => (3, value),
+        ProfileEvent::Rejected(Rejection::Projected(value)) => (4, value),
+        ProfileEvent::Rejected(Rejection::InSpan(value)) => (5, value),
+        ProfileEvent::Rejected(Rejection::DependentCode) => (6, 0.0),
+        ProfileEvent::Rejected(Rejection::Zero) => (7, 0.0),
+        ProfileEvent::Removed(Removal::Oldest) => (8, 0.0),
+        ProfileEvent::Removed(Removal::LeastContribution(value)) => (9, value),
+        ProfileEvent::Removed(Removal::LeastLoss(value)) => (10, value),
+        ProfileEvent::Removed(Removal::Forced) => (11, 0.0),
+    }
+}
+
+fn decode(code: u8, value: f64) -> Option<ProfileEvent> {
+    Some(match code {
+        0 => ProfileEvent::Start,
+        1 => ProfileEvent::Admitted,
+        2 => ProfileEvent::Rejected(Rejection::Coherent(value)),
+        3 => ProfileEvent::Rejected(Rejection::Represented(value)),
+        4 => ProfileEvent::Rejected(Rejection::Projected(value)),
+        5 => ProfileEvent::Rejected(Rejection::InSpan(value)),
+        6 => ProfileEvent::Rejected(Rejection::DependentCode),
+        7 => ProfileEvent::Rejected(Rejection::Zero),
+        8 => ProfileEvent::Removed(Removal::Oldest),
+        9 => ProfileEvent::Removed(Removal::LeastContribution(value)),
+        10 => ProfileEvent::Removed(Removal::LeastLoss(value)),
+        11 => ProfileEvent::Removed(Removal::Forced),
+        _ => return None,
+    })
+}
+
+/// The result of one test of the held-out samples.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TestRecord {
+    /// Rounds done before the test.
+    pub batch: usize,
+    /// What was decided.
+    pub confusion: Confusion,
+    /// What the dictionaries looked like.
+    pub snapshot: Snapshot,
+}
+
+/// The result of a test with a share of the features set to zero.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MissingRecord {
+    /// The share.
+    pub share: f64,
+    /// What was decided.
+    pub confusion: Confusion,
+}
+
+/// What was decided about each held-out sample at the last test. Columns, as in the log.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Decisions {
+    /// Place in the data set.
+    pub sample: Vec<usize>,
+    /// Class decided for.
+    pub class: Vec<usize>,
+    /// The second best.
+    pub runner_up: Vec<usize>,
+    /// How much better the best is.
+    pub margin: Vec<f64>,
+}
+
+impl Decisions {
+    pub(super) fn add(&mut self, sample: usize, verdict: Verdict) {
+        self.sample.push(sample);
+        self.class.push(verdict.class);
+        self.runner_up.push(verdict.runner_up);
+        self.margin.push(verdict.margin);
+    }
+}
+
+/// Measured times of one part; what is computed does not depend on them.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Timing {
+    /// Rounds without their pruning.
+    pub growing: Duration,
+    /// Pruning.
+    pub pruning: Duration,
+    /// Tests.
+    pub testing: Duration,
+    /// Samples tested.
+    pub n_tested: u64,
+    /// Everything, waiting not counted.
+    pub total: Duration,
+}
+
+/// Two runs with equal results are equal, whatever time they took.
+impl PartialEq for Timing {
+    fn eq(&self, other: &Self) -> bool {
+        self.n_tested == other.n_tested
+    }
+}
+
+/// Everything known of one part of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PartRecord {
+    /// Which part.
+    pub part: Part,
+    /// Rounds planned.
+    pub n_rounds: usize,
+    /// Samples learned from, and held out, after those with missing values were dropped.
+    pub n_samples: (usize, usize),
+    /// Every round.
+    pub rounds: Vec<RoundMetric>,
+    /// Every test.
+    pub tests: Vec<Shared<TestRecord>>,
+    /// Tests with missing features.
+    pub missing: Vec<MissingRecord>,
+    /// The last test, sample by sample.
+    pub decisions: Decisions,
+    /// What happened to every sample.
+    pub log: ProfileLog,
+    /// How often each atom of each class was used so far.
+    pub atom_use: Vec<Vec<u64>>,
+    /// Measured times.
+    pub timing: Timing,
+    /// Worth telling the user.
+    pub remarks: Vec<String>,
+}
+
+impl PartRecord {
+    pub(super) fn new(part: Part, n_rounds: usize) -> Self {
+        Self {
+            part,
+            n_rounds,
+            n_samples: (0, 0),
+            rounds: Vec::new(),
+            tests: Vec::new(),
+            missing: Vec::new(),
+            decisions: Decisions::default(),
+            log: ProfileLog::default(),
+            atom_use: Vec::new(),
+            timing: Timing::default(),
+            remarks: Vec::new(),
+        }
+    }
+
+    /// Accuracy at the last test.
+    pub fn accuracy(&self) -> Option<f64> {
+        self.tests.last()?.confusion.accuracy()
+    }
+
+    pub(super) fn note_use(&mut self, report: &StepReport) {
+        self.atom_use.resize_with(report.classes.len(), Vec::new);
+        for (total, class) in self.atom_use.iter_mut().zip(&report.classes) {
+            total.resize(class.atom_use.len(), 0);
+            for (total, now) in total.iter_mut().zip(&class.atom_use) {
+                *total += u64::from(*now);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_log_gives_back_every_event() {
+        let events = [
+            ProfileEvent::Start,
+            ProfileEvent::Admitted,
+            ProfileEvent::Rejected(Rejection::Coherent(0.1)),
+            ProfileEvent::Rejected(Rejection::Represented(0.2)),
+            ProfileEvent::Rejected(Rejection::Projected(0.3)),
+            ProfileEvent::Rejected(Rejection::InSpan(0.4)),
+            ProfileEvent::Rejected(Rejection::DependentCode),
+            ProfileEvent::Rejected(Rejection::Zero),
+            ProfileEvent::Removed(Removal::Oldest),
+            ProfileEvent::Removed(Removal::LeastContribution(0.5)),
+            ProfileEvent::Removed(Removal::LeastLoss(0.6)),
+            ProfileEvent::Removed(Removal::Forced),
+        ];
+        let mut log = ProfileLog::default();
+        for (number, event) in events.into_iter().enumerate() {
+            log.push(number, 1, 10 * number, event);
+        }
+        let read: Vec<ProfileEvent> = log.entries().map(|entry| entry.event).collect();
+        assert_eq!(read, events);
+        let last = log.entries().next_back().expect("there are entries");
+        assert_eq!((last.batch, last.class, last.sample), (11, 1, 110));
+    }
+}

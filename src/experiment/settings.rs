@@ -1,0 +1,261 @@
+//! Every setting of an experiment as plain data, and what can be wrong with it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::dataset::{DataSettings, Dataset, Preparation};
+use crate::learner::{LearnerSettings, Start, Supply};
+use crate::settings::{SettingProblem, SettingProblems};
+use crate::split::{HoldOut, SplitPlan};
+
+/// Most mini-batches of a run.
+const MOST_BATCHES: usize = 100_000_000;
+
+/// How long a dictionary is trained.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum TrainingLength {
+    /// This many mini-batches; a class that runs out of samples begins again.
+    Batches(usize),
+    /// So often through the training samples of the largest class.
+    Passes(f64),
+}
+
+/// How the training samples are given to the learner.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Training {
+    /// How long.
+    pub length: TrainingLength,
+    /// How many samples each class gives to a round.
+    pub supply: Supply,
+}
+
+/// How the learner is judged while it learns.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tests {
+    /// Tests of the held-out samples, evenly over the training, after the one at the start.
+    pub n_tests: usize,
+    /// Shares of the features that are set to zero in tests of the trained dictionaries.
+    pub missing_shares: Vec<f64>,
+    /// Whether every mini-batch is classified before it is learned from. The margin-aware
+    /// learner does so anyway; for the others it costs time.
+    pub prequential: bool,
+}
+
+/// Everything that determines the result of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Experiment {
+    /// Where the samples come from and how they are made.
+    pub data: DataSettings,
+    /// What is done to the features: missing values and scale, fitted on training samples.
+    pub preparation: Preparation,
+    /// Which samples are learned from and which are held out.
+    pub split: SplitPlan,
+    /// The learner.
+    pub learner: LearnerSettings,
+    /// How long it learns.
+    pub training: Training,
+    /// How it is judged.
+    pub tests: Tests,
+    /// Seed of everything random but the folds: order of the samples, start, zeroed features.
+    pub seed: u64,
+}
+
+impl Default for Training {
+    fn default() -> Self {
+        Self {
+            length: TrainingLength::Passes(1.0),
+            supply: Supply::Proportional,
+        }
+    }
+}
+
+impl Default for Tests {
+    fn default() -> Self {
+        Self {
+            n_tests: 20,
+            missing_shares: Vec::new(),
+            prequential: true,
+        }
+    }
+}
+
+impl Default for Experiment {
+    fn default() -> Self {
+        Self {
+            data: DataSettings::default(),
+            preparation: Preparation::default(),
+            split: SplitPlan::KFold {
+                n_folds: 5,
+                seed: 1,
+            },
+            learner: LearnerSettings::default(),
+            training: Training::default(),
+            tests: Tests::default(),
+            seed: 1,
+        }
+    }
+}
+
+impl Experiment {
+    /// Everything that is wrong, field by field; with the data set also what does not fit it.
+    pub fn problems(&self, dataset: Option<&Dataset>) -> Vec<SettingProblem> {
+        let mut problems = within("data", self.data.problems());
+        problems.extend(within("learner", self.learner.problems()));
+        problems.extend(self.training.problems());
+        problems.extend(self.tests.problems());
+        problems.extend(self.split_problem(dataset));
+        problems.extend(dataset.and_then(|dataset| self.start_problem(dataset)));
+        problems
+    }
+
+    /// The plan tried on the data set: it knows best what it needs.
+    fn split_problem(&self, dataset: Option<&Dataset>) -> Option<SettingProblem> {
+        let message = match dataset {
+            Some(dataset) => self.split.split(dataset).err()?.to_string(),
+            None => match self.split {
+                SplitPlan::KFold { n_folds, .. } | SplitPlan::GroupedKFold { n_folds, .. }
+                    if n_folds < 2 =>
+                {
+                    format!("number of folds must be at least 2, but is {n_folds}")
+                }
+                _ => return None,
+            },
+        };
+        Some(SettingProblem {
+            field: "split".into(),
+            message,
+        })
+    }
+
+    fn start_problem(&self, dataset: &Dataset) -> Option<SettingProblem> {
+        let Start::Given(lists) = &self.learner.start else {
+            return None;
+        };
+        let n_classes = dataset.n_classes();
+        let beyond = lists.iter().flatten().find(|s| **s >= dataset.n_samples());
+        let message = match beyond {
+            _ if lists.len() != n_classes => format!(
+                "start samples are given for {} classes, but there are {n_classes}",
+                lists.len()
+            ),
+            Some(sample) => format!(
+                "start sample {sample} does not exist: there are {} samples",
+                dataset.n_samples()
+            ),
+            None => return None,
+        };
+        Some(SettingProblem {
+            field: "learner.start".into(),
+            message,
+        })
+    }
+
+    /// The same experiment with another seed, for the folds too.
+    pub fn with_seed(mut self, new_seed: u64) -> Self {
+        self.seed = new_seed;
+        match &mut self.split {
+            SplitPlan::KFold { seed, .. }
+            | SplitPlan::GroupedKFold { seed, .. }
+            | SplitPlan::HoldOut(HoldOut::Share { seed, .. } | HoldOut::GroupShare { seed, .. }) => {
+                *seed = new_seed
+            }
+            SplitPlan::LeaveOneGroupOut
+            | SplitPlan::HoldOut(HoldOut::Groups { .. } | HoldOut::Time { .. }) => {}
+        }
+        self
+    }
+}
+
+impl Training {
+    fn problems(&self) -> Vec<SettingProblem> {
+        let mut problems = SettingProblems::default();
+        match self.length {
+            TrainingLength::Batches(n) => {
+                problems.require_within("training.length", n, 1, MOST_BATCHES);
+            }
+            TrainingLength::Passes(passes) => {
+                problems.require_within("training.length", passes, 0.01, 1e6);
+            }
+        }
+        problems.into_list()
+    }
+
+    /// Rounds of a training whose largest class has `largest` samples. Samples that the
+    /// start has used up are not given again in the first pass.
+    pub fn n_rounds(&self, learner: &LearnerSettings, largest: usize) -> usize {
+        match self.length {
+            TrainingLength::Batches(n) => n,
+            TrainingLength::Passes(passes) => {
+                let taken = match learner.start {
+                    Start::FarthestFirst { .. } => learner.n_atoms,
+                    _ => 0,
+                };
+                let given = (passes * largest as f64) as usize;
+                let rounds = given.saturating_sub(taken) / learner.batch_size;
+                rounds.clamp(1, MOST_BATCHES)
+            }
+        }
+    }
+}
+
+impl Tests {
+    fn problems(&self) -> Vec<SettingProblem> {
+        let mut problems = SettingProblems::default();
+        problems.require_within("tests.n_tests", self.n_tests, 1, 10_000);
+        for share in &self.missing_shares {
+            problems.require_within("tests.missing_shares", *share, 0.0, 1.0);
+        }
+        problems.into_list()
+    }
+
+    /// The rounds after which is tested: none at first, all at last, evenly between.
+    pub fn moments(&self, n_rounds: usize) -> Vec<usize> {
+        let n_tests = self.n_tests as u128;
+        let mut moments: Vec<usize> = (0..=n_tests)
+            .map(|test| ((test * n_rounds as u128 + n_tests / 2) / n_tests) as usize)
+            .collect();
+        moments.dedup();
+        moments
+    }
+}
+
+/// Problems of a part under its name in the whole.
+pub(super) fn within(part: &str, problems: Vec<SettingProblem>) -> Vec<SettingProblem> {
+    problems
+        .into_iter()
+        .map(|problem| SettingProblem {
+            field: format!("{part}.{}", problem.field),
+            message: problem.message,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tests_come_evenly_and_never_twice() {
+        let tests = Tests::default();
+        let moments = tests.moments(60);
+        assert_eq!(moments.len(), 21);
+        assert_eq!((moments[0], moments[1], moments[20]), (0, 3, 60));
+        assert_eq!(tests.moments(7), [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(tests.moments(1), [0, 1]);
+    }
+
+    #[test]
+    fn a_pass_gives_every_sample_once() {
+        let learner = LearnerSettings::margin_aware();
+        let training = Training::default();
+        assert_eq!(training.n_rounds(&learner, 330), 30);
+        assert_eq!(training.n_rounds(&learner, 3), 1);
+        let twice = Training {
+            length: TrainingLength::Passes(2.0),
+            ..training
+        };
+        assert_eq!(twice.n_rounds(&learner, 330), 63);
+    }
+}

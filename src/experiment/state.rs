@@ -1,0 +1,78 @@
+//! A run as it can be saved: finished parts, parts in training, and what was changed on the way.
+
+use serde::{Deserialize, Serialize};
+
+use super::checked::{DataFacts, Part};
+use super::model::TrainedModel;
+use super::record::PartRecord;
+use super::settings::Experiment;
+use super::shared::Shared;
+use crate::learner::{LearnerSettings, StreamState};
+
+/// Settings of the learner that were changed while it learned.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SettingChange {
+    /// Rounds that a part had done when the change took effect in it; the same for all parts.
+    pub batch: usize,
+    /// Parts that were complete by then and stayed as they were.
+    pub spared: Vec<Part>,
+    /// All settings of the learner from then on.
+    pub learner: LearnerSettings,
+}
+
+/// What a part needs to go on.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Halfway {
+    /// Rounds done.
+    pub n_rounds_done: usize,
+    /// What was learned so far.
+    pub model: TrainedModel,
+    /// Where the samples stand.
+    pub stream: StreamState,
+}
+
+/// A part of a saved run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PartState {
+    /// What is known of it so far.
+    pub record: Shared<PartRecord>,
+    /// What it has learned, if it is complete.
+    pub model: Option<Shared<TrainedModel>>,
+    /// What it needs to go on, if it is not.
+    pub halfway: Option<Box<Halfway>>,
+}
+
+/// A whole run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunState {
+    /// The settings it began with.
+    pub experiment: Experiment,
+    /// The data it learns from.
+    pub facts: Shared<DataFacts>,
+    /// In which fold each sample is tested.
+    pub test_folds: Vec<Option<usize>>,
+    /// The parts to be trained.
+    pub planned: Vec<Part>,
+    /// Those that have begun.
+    pub parts: Vec<PartState>,
+    /// What was changed on the way.
+    pub changes: Vec<SettingChange>,
+}
+
+impl RunState {
+    /// Whether all parts are complete.
+    pub fn is_complete(&self) -> bool {
+        let complete = self.parts.iter().filter(|part| part.model.is_some());
+        complete.count() == self.planned.len()
+    }
+
+    /// The model for new recordings.
+    pub fn final_model(&self) -> Option<&Shared<TrainedModel>> {
+        let part = |part: &&PartState| part.record.part == Part::Final;
+        self.parts.iter().find(part)?.model.as_ref()
+    }
+}

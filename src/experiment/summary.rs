@@ -1,0 +1,199 @@
+//! The result of a run over its folds: curve, scores with their spread, votes, timing.
+
+use super::checked::{DataFacts, Part};
+use super::record::{PartRecord, Timing};
+use crate::evaluation::{Confusion, GroupScore, GroupVote, group_votes};
+
+/// A mean over folds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CurvePoint {
+    /// Rounds done, or the share of features set to zero.
+    pub at: f64,
+    /// Mean over the folds.
+    pub mean: f64,
+    /// Standard deviation over the folds; none of a single fold.
+    pub sd: Option<f64>,
+}
+
+/// Measured times per unit of work; nothing where no such work was done.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct TimingSummary {
+    /// Growing, per mini-batch and dictionary.
+    pub grow_us_per_batch: Option<f64>,
+    /// Pruning, per mini-batch and dictionary, averaged over all mini-batches.
+    pub prune_us_per_batch: Option<f64>,
+    /// Classifying one sample against all dictionaries.
+    pub classify_us_per_sample: Option<f64>,
+    /// Learning, summed over folds.
+    pub train_s: f64,
+    /// Testing, summed over folds.
+    pub test_s: f64,
+}
+
+/// The result of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunSummary {
+    /// Accuracy against mini-batches.
+    pub curve: Vec<CurvePoint>,
+    /// Number of each fold (from 0) with its confusion matrix at the last test.
+    pub folds: Vec<(usize, Confusion)>,
+    /// Mean accuracy over the folds at the last test, and its standard deviation.
+    pub accuracy: Option<CurvePoint>,
+    /// All folds together.
+    pub confusion: Confusion,
+    /// Votes of the groups, where groups are known.
+    pub votes: Vec<GroupVote>,
+    /// Accuracy against the share of features set to zero.
+    pub missing: Vec<CurvePoint>,
+    /// Measured times.
+    pub timing: TimingSummary,
+}
+
+impl RunSummary {
+    /// The result of the folds among `records`.
+    pub fn of(facts: &DataFacts, records: &[&PartRecord]) -> Self {
+        let folds: Vec<(usize, &PartRecord)> = records
+            .iter()
+            .filter_map(|record| match record.part {
+                Part::Fold(fold) => Some((fold, *record)),
+                Part::Final => None,
+            })
+            .collect();
+        let tested = folds
+            .iter()
+            .filter_map(|(fold, record)| Some((*fold, record.tests.last()?.confusion.clone())));
+        let tested: Vec<(usize, Confusion)> = tested.collect();
+        let mut confusion = Confusion::new(facts.n_classes());
+        for (_, part) in &tested {
+            confusion.merge(part);
+        }
+        let accuracies = tested.iter().filter_map(|(_, part)| part.accuracy());
+        let accuracy = mean_and_sd(accuracies).map(|(mean, sd)| CurvePoint {
+            at: last_batch(&folds),
+            mean,
+            sd,
+        });
+        Self {
+            curve: curve(&folds),
+            accuracy,
+            confusion,
+            votes: votes(facts, &folds),
+            missing: missing(&folds),
+            timing: timing(facts, &folds),
+            folds: tested,
+        }
+    }
+
+    /// The vote of the groups with its interval.
+    pub fn group_score(&self) -> Option<GroupScore> {
+        GroupScore::of(&self.votes)
+    }
+}
+
+fn last_batch(folds: &[(usize, &PartRecord)]) -> f64 {
+    let batches = folds.iter().filter_map(|(_, record)| record.tests.last());
+    batches.map(|test| test.batch).max().unwrap_or(0) as f64
+}
+
+/// Mean over those folds that have come as far.
+fn curve(folds: &[(usize, &PartRecord)]) -> Vec<CurvePoint> {
+    let longest = folds.iter().map(|(_, record)| record.tests.len()).max();
+    (0..longest.unwrap_or(0))
+        .filter_map(|number| {
+            let tests = || {
+                folds
+                    .iter()
+                    .filter_map(|(_, record)| record.tests.get(number))
+            };
+            let (mean, sd) = mean_and_sd(tests().filter_map(|test| test.confusion.accuracy()))?;
+            let at = tests().map(|test| test.batch).max()? as f64;
+            Some(CurvePoint { at, mean, sd })
+        })
+        .collect()
+}
+
+fn missing(folds: &[(usize, &PartRecord)]) -> Vec<CurvePoint> {
+    let longest = folds.iter().map(|(_, record)| record.missing.len()).max();
+    (0..longest.unwrap_or(0))
+        .filter_map(|number| {
+            let tests = || {
+                folds
+                    .iter()
+                    .filter_map(|(_, record)| record.missing.get(number))
+            };
+            let (mean, sd) = mean_and_sd(tests().filter_map(|test| test.confusion.accuracy()))?;
+            let at = tests().next()?.share;
+            Some(CurvePoint { at, mean, sd })
+        })
+        .collect()
+}
+
+fn votes(facts: &DataFacts, folds: &[(usize, &PartRecord)]) -> Vec<GroupVote> {
+    let Some(groups) = &facts.groups else {
+        return Vec::new();
+    };
+    let decisions = folds.iter().flat_map(|(_, record)| {
+        let decided = &record.decisions;
+        let margins = decided.class.iter().zip(&decided.margin);
+        decided.sample.iter().zip(margins)
+    });
+    let decisions = decisions.filter_map(|(&sample, (&class, &margin))| {
+        let known = sample < facts.classes.len() && sample < groups.len();
+        let exists = class < facts.n_classes();
+        (known && exists).then(|| (groups[sample], facts.classes[sample], class, margin))
+    });
+    group_votes(facts.n_classes(), decisions)
+}
+
+fn timing(facts: &DataFacts, folds: &[(usize, &PartRecord)]) -> TimingSummary {
+    let mut all = Timing::default();
+    let mut n_batches = 0;
+    for (_, record) in folds {
+        let Timing {
+            growing,
+            pruning,
+            testing,
+            n_tested,
+            ..
+        } = record.timing;
+        all.growing += growing;
+        all.pruning += pruning;
+        all.testing += testing;
+        all.n_tested += n_tested;
+        n_batches += record.rounds.len() * facts.n_classes();
+    }
+    let per = |seconds: f64, count: f64| (count > 0.0).then(|| 1e6 * seconds / count);
+    TimingSummary {
+        grow_us_per_batch: per(all.growing.as_secs_f64(), n_batches as f64),
+        prune_us_per_batch: per(all.pruning.as_secs_f64(), n_batches as f64),
+        classify_us_per_sample: per(all.testing.as_secs_f64(), all.n_tested as f64),
+        train_s: (all.growing + all.pruning).as_secs_f64(),
+        test_s: all.testing.as_secs_f64(),
+    }
+}
+
+/// Mean and standard deviation (n − 1) of the values; no deviation of a single one.
+pub fn mean_and_sd(values: impl Iterator<Item = f64>) -> Option<(f64, Option<f64>)> {
+    let values: Vec<f64> = values.collect();
+    let n = values.len() as f64;
+    if values.is_empty() {
+        return None;
+    }
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    let sd = (values.len() > 1).then(|| (squares / (n - 1.0)).sqrt());
+    Some((mean, sd))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_spread_is_that_of_a_sample_of_folds() {
+        let (mean, sd) = mean_and_sd([0.9, 1.0, 0.8].into_iter()).expect("there are values");
+        assert!((mean - 0.9).abs() < 1e-15 && (sd.expect("three values") - 0.1).abs() < 1e-12);
+        assert_eq!(mean_and_sd([0.5].into_iter()), Some((0.5, None)));
+        assert_eq!(mean_and_sd(std::iter::empty()), None);
+    }
+}

@@ -1,0 +1,324 @@
+//! The session itself: settings, data, results, history, notes and, as arrays, the run.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::SessionError;
+use super::arrays::{Arrays, ArraysError};
+use super::atomic_file::{RealDisk, folder_of};
+use super::data_reference::{DataReference, relative_path};
+use super::format::{FORMAT, format_of, from_text, to_text};
+use super::hash::hash_file;
+use super::results::Results;
+use super::store::{ArraysReference, Replace, SavedArrays, Stamp, load_arrays, read_text, save};
+use crate::dataset::{Built, DataFile};
+use crate::experiment::{Experiment, Run, RunState, SettingChange};
+
+/// How often a session is read again because it was saved elsewhere while being read.
+const MAX_ATTEMPTS: usize = 5;
+
+/// Something the user did, with its time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HistoryEntry {
+    /// Seconds since 1970, UTC.
+    pub time_s: u64,
+    /// What was done.
+    pub what: String,
+}
+
+/// Where a session is saved, and what was there when it was last read or written here.
+#[derive(Clone, Debug)]
+struct Place {
+    path: PathBuf,
+    /// Nothing if no file was there.
+    stamp: Option<Stamp>,
+}
+
+/// Everything about one experiment.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Session {
+    format: u32,
+    /// What it is called.
+    #[serde(default)]
+    pub title: String,
+    /// What the user wrote down.
+    #[serde(default)]
+    pub notes: String,
+    /// Every setting.
+    pub experiment: Experiment,
+    /// What the files of data were when they were last read.
+    #[serde(default)]
+    pub references: Vec<DataReference>,
+    #[serde(default)]
+    changes: Vec<SettingChange>,
+    /// What was done.
+    #[serde(default)]
+    pub history: Vec<HistoryEntry>,
+    /// How the window is laid out, in the words of the window.
+    #[serde(default)]
+    pub layout: Option<String>,
+    /// What the run has found out, readable also where the run itself is lost.
+    #[serde(default)]
+    pub results: Option<Results>,
+    #[serde(default)]
+    arrays: Option<ArraysReference>,
+    /// The run as far as it has come.
+    #[serde(skip)]
+    pub run: Option<Arc<RunState>>,
+    /// Why the run could not be read, if so; everything else is there.
+    #[serde(skip)]
+    pub damage: Option<Arc<SessionError>>,
+    #[serde(skip)]
+    place: Option<Place>,
+}
+
+impl Session {
+    /// A session that has not begun and has no place yet.
+    pub fn new(experiment: Experiment) -> Self {
+        Self {
+            format: FORMAT,
+            title: String::new(),
+            notes: String::new(),
+            experiment,
+            references: Vec::new(),
+            changes: Vec::new(),
+            history: Vec::new(),
+            layout: None,
+            results: None,
+            arrays: None,
+            run: None,
+            damage: None,
+            place: None,
+        }
+    }
+
+    /// Opens a session. If only its run cannot be read, `damage` says why.
+    pub fn load(path: &Path) -> Result<Self, SessionError> {
+        let mut n_attempts = 0;
+        loop {
+            n_attempts += 1;
+            let (text, stamp) = read_text(path)?;
+            let mut session = Self::from_text(&text, path)?;
+            if let Some(reference) = &session.arrays {
+                match load_arrays(path, reference) {
+                    Ok(run) => session.run = Some(Arc::new(run)),
+                    Err(error) => {
+                        // Another window may have saved between the two looks.
+                        let is_same = read_text(path).is_ok_and(|(_, now)| now == stamp);
+                        if !is_same && n_attempts < MAX_ATTEMPTS {
+                            continue;
+                        }
+                        session.damage = Some(Arc::new(error));
+                    }
+                }
+            }
+            session.place = Some(Place {
+                path: path.to_owned(),
+                stamp: Some(stamp),
+            });
+            return Ok(session);
+        }
+    }
+
+    /// Saves the session where it was opened or last saved, unless somebody else has changed
+    /// the file since.
+    pub fn save(&mut self) -> Result<(), SessionError> {
+        let place = self.place.clone().ok_or(SessionError::Untitled)?;
+        let replace = match &place.stamp {
+            Some(stamp) => Replace::Unchanged(stamp),
+            None => Replace::Nothing,
+        };
+        let stamp = write(&place.path, replace, self)?;
+        self.settle(&place.path, stamp);
+        Ok(())
+    }
+
+    /// Saves the session where it was opened or last saved, whatever is there now.
+    pub fn overwrite(&mut self) -> Result<(), SessionError> {
+        let place = self.place.clone().ok_or(SessionError::Untitled)?;
+        let stamp = write(&place.path, Replace::Anything, self)?;
+        self.settle(&place.path, stamp);
+        Ok(())
+    }
+
+    /// Saves the session in another place, replacing what is there; from now on that is its
+    /// place. Data beside the old place is named so that it is found from the new one.
+    pub fn save_as(&mut self, path: &Path) -> Result<(), SessionError> {
+        let mut moved = self.clone();
+        moved.rename_data(folder_of(path));
+        let is_elsewhere = self.path() != Some(path);
+        if is_elsewhere {
+            // Arrays that could not be read stay where they are.
+            moved.arrays = None;
+        }
+        let stamp = write(path, Replace::Anything, &moved)?;
+        *self = moved;
+        self.settle(path, stamp);
+        Ok(())
+    }
+
+    fn settle(&mut self, path: &Path, stamp: Stamp) {
+        self.place = Some(Place {
+            path: path.to_owned(),
+            stamp: Some(stamp),
+        });
+    }
+
+    /// Gives the session a place without saving it: what is there now may be replaced.
+    pub(super) fn belongs_to(&mut self, path: Option<&Path>) {
+        self.place = path.map(|path| Place {
+            path: path.to_owned(),
+            stamp: read_text(path).ok().map(|(_, stamp)| stamp),
+        });
+    }
+
+    /// Where the session is saved.
+    pub fn path(&self) -> Option<&Path> {
+        self.place.as_ref().map(|place| place.path.as_path())
+    }
+
+    /// Whether somebody else has changed the file since it was read or written here.
+    pub fn is_changed_on_disk(&self) -> bool {
+        let Some(place) = &self.place else {
+            return false;
+        };
+        let now = read_text(&place.path).ok().map(|(_, stamp)| stamp);
+        now != place.stamp
+    }
+
+    /// Settings that were changed while training; a rerun makes the same changes.
+    pub fn changes(&self) -> Vec<SettingChange> {
+        self.changes.clone()
+    }
+
+    /// Takes over how far a run has come: its state, results and changes.
+    pub fn set_run(&mut self, run: Arc<RunState>) {
+        self.results = Some(Results::of(&run));
+        self.changes = run.changes.clone();
+        self.arrays = None;
+        self.damage = None;
+        self.run = Some(run);
+    }
+
+    /// Takes over a run with its settings and notes what its data was; names of data are
+    /// relative to the folder of `from`.
+    pub fn take_run(&mut self, run: &Run, built: &Built, from: &Path) {
+        self.experiment = run.checked().experiment().clone();
+        self.set_run(Arc::new(run.state()));
+        // Where it was read from counts, also for a session that was made from another.
+        if self.place.is_none() {
+            self.belongs_to(Some(from));
+        }
+        let noted = self.note_data(&built.files, &mut |_| true);
+        if noted.is_err() {
+            // A file has vanished since it was read; any content will do when it is back.
+            self.references.clear();
+        }
+    }
+
+    /// Notes what the files of data are now. `keep_going` learns the share done of each and
+    /// stops the work by answering `false`.
+    pub fn note_data(
+        &mut self,
+        files: &[DataFile],
+        keep_going: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<(), SessionError> {
+        self.references = DataReference::of_data(&self.experiment.data, files, keep_going)?;
+        Ok(())
+    }
+
+    /// Whether a file was among the data of the session, whatever its name.
+    pub fn has_learned_from(&self, path: &Path) -> bool {
+        let Ok((sha256, size)) = hash_file(path, &mut |_| true) else {
+            return false;
+        };
+        self.references
+            .iter()
+            .any(|reference| reference.holds(size, &sha256))
+    }
+
+    /// Forgets the run, its results and its changes.
+    pub fn clear_run(&mut self) {
+        self.results = None;
+        self.changes.clear();
+        self.arrays = None;
+        self.damage = None;
+        self.run = None;
+    }
+
+    /// A session from text; `path` is for messages. The run is not part of the text.
+    pub fn from_text(text: &str, path: &Path) -> Result<Self, SessionError> {
+        match format_of(text, path)? {
+            // The first format; older ones will be brought up to date here, step by step.
+            1 => from_text(text, path),
+            found => Err(SessionError::NoSuchFormat {
+                found,
+                newest: FORMAT,
+                path: path.to_owned(),
+            }),
+        }
+    }
+
+    /// The session as text, without the run; `path` is for messages.
+    pub fn to_text(&self, path: &Path) -> Result<String, SessionError> {
+        to_text(self, path)
+    }
+
+    /// Names data relative to the folder `to`, so that the same files are meant. Names found
+    /// through a folder of data stay as they are.
+    fn rename_data(&mut self, to: &Path) {
+        let from = self.path().map(|path| folder_of(path).to_owned());
+        let new_name = |named: &Path| -> PathBuf {
+            let real = match &from {
+                _ if named.is_absolute() => named.to_owned(),
+                Some(from) if from.join(named).exists() => from.join(named),
+                _ => return named.to_owned(),
+            };
+            relative_path(to, &real).map_or(named.to_owned(), PathBuf::from)
+        };
+        let before = self.experiment.data.clone();
+        self.experiment.data.rename_files(&new_name);
+        if self.experiment.data == before {
+            return;
+        }
+        if let Some(run) = &mut self.run {
+            // A run goes on only with the settings it began with.
+            Arc::make_mut(run).experiment.data.rename_files(&new_name);
+        }
+        for reference in &mut self.references {
+            let renamed = new_name(Path::new(&reference.path));
+            reference.path = renamed.to_string_lossy().replace('\\', "/");
+        }
+    }
+}
+
+/// Writes `session` to `path` as it is.
+pub(super) fn write(
+    path: &Path,
+    replace: Replace<'_>,
+    session: &Session,
+) -> Result<Stamp, SessionError> {
+    let unwritable = |error: ArraysError| SessionError::Unwritable {
+        reason: error.to_string(),
+        path: path.to_owned(),
+    };
+    let run = session.run.as_deref();
+    let new = run.map(Arrays::of).transpose().map_err(unwritable)?;
+    let arrays = match (&new, &session.arrays) {
+        (Some(arrays), _) => SavedArrays::New(arrays),
+        // They could not be read; saving does not make that worse.
+        (None, Some(reference)) => SavedArrays::AsTheyAre(reference),
+        (None, None) => SavedArrays::Nothing,
+    };
+    save(&RealDisk, path, replace, arrays, &|reference| {
+        // Cheap: the run is shared, not copied.
+        let mut saved = session.clone();
+        saved.format = FORMAT;
+        saved.arrays = reference;
+        to_text(&saved, path)
+    })
+}

@@ -1,0 +1,24 @@
+//! Sessions: everything about an experiment in files, saved so that nothing can be lost.
+
+mod arrays;
+mod atomic_file;
+mod data_reference;
+mod document;
+mod error;
+mod format;
+mod hash;
+mod lock_file;
+mod recovery;
+mod results;
+mod store;
+mod user_settings;
+
+pub use data_reference::{
+    Content, DATA_VARIABLE, DataPlaces, DataReference, FileContent, Resolution, relative_path,
+};
+pub use document::{HistoryEntry, Session};
+pub use error::SessionError;
+pub use format::{FORMAT, near_names};
+pub use recovery::{FoundRecovery, Recovery, RecoveryOffer, find_recovery};
+pub use results::{FoldResult, Results};
+pub use user_settings::{Preset, Theme, UserFolders, UserSettings};

@@ -1,0 +1,136 @@
+//! The Gram matrix of atoms as a heat map: which atoms resemble each other.
+
+use egui::{
+    Color32, ColorImage, EventFilter, Key, Pos2, Rect, Role, Sense, Stroke, StrokeKind,
+    TextureOptions, Theme, Ui, WidgetInfo, pos2, vec2,
+};
+
+use super::cache::{cached, fingerprint, round_up};
+use super::scalp_map::{map_color, paint_color_bar};
+use crate::math::View;
+use crate::ui::figures::short;
+use crate::ui::{icons, theme};
+
+/// Inner products of the atoms of a dictionary.
+pub struct GramMatrix<'a> {
+    /// The matrix, square.
+    pub gram: View<'a>,
+    /// What its rows and columns are: "atom".
+    pub item: &'a str,
+    /// Side of the map.
+    pub size: f32,
+}
+
+impl GramMatrix<'_> {
+    /// Draws the map; gives the pair under the pointer or the keyboard.
+    pub fn show(&self, ui: &mut Ui) -> Option<(usize, usize)> {
+        let n = self.gram.rows().min(self.gram.cols());
+        let font = theme::small_font(ui);
+        let size = vec2(self.size + font.size * 5.0, self.size);
+        let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+        let pointed = response
+            .hover_pos()
+            .and_then(|place| self.pair_at(rect, place, n));
+        let active = self.keyboard(ui, &response, n);
+        let pair = pointed.or(active);
+        let enabled = ui.is_enabled();
+        let item = self.item;
+        let says = pair.map(|pair| self.describe(pair));
+        response.widget_info(|| WidgetInfo {
+            current_text_value: says.clone(),
+            ..WidgetInfo::labeled(Role::Figure, enabled, format!("Gram matrix of {n} {item}s"))
+        });
+        if n == 0 {
+            return None;
+        }
+        let (scale, signed) = self.range(n);
+        let square = Rect::from_min_size(rect.min, vec2(self.size, self.size));
+        self.paint(ui, response.id, square, n, (scale, signed));
+        let bar = Rect::from_min_max(
+            pos2(square.right() + 12.0, square.top() + font.size),
+            pos2(square.right() + 20.0, square.bottom() - font.size * 2.0),
+        );
+        paint_color_bar(ui, bar, scale, signed, "");
+        if let Some((row, column)) = pair {
+            let cell = self.size / n as f32;
+            let corner = square.min + vec2(column as f32 * cell, row as f32 * cell);
+            let frame = Rect::from_min_size(corner, vec2(cell, cell)).expand(1.0);
+            let stroke = Stroke::new(1.5, theme::tones(ui).accent);
+            ui.painter()
+                .rect_stroke(frame, 0.0, stroke, StrokeKind::Outside);
+        }
+        if response.has_focus() {
+            icons::focus_ring(ui, square);
+        }
+        if let Some(pair) = pointed {
+            response.on_hover_text_at_pointer(self.describe(pair));
+        }
+        pair
+    }
+
+    fn describe(&self, (row, column): (usize, usize)) -> String {
+        let value = short(self.gram.at(row, column));
+        format!("{} {} with {}: {value}", self.item, row + 1, column + 1)
+    }
+
+    fn pair_at(&self, rect: Rect, place: Pos2, n: usize) -> Option<(usize, usize)> {
+        let inside = (place - rect.min) / self.size * n as f32;
+        let within = inside.min_elem() >= 0.0 && inside.max_elem() < n as f32;
+        within.then(|| (inside.y as usize, inside.x as usize))
+    }
+
+    fn keyboard(&self, ui: &Ui, response: &egui::Response, n: usize) -> Option<(usize, usize)> {
+        if !response.has_focus() || n == 0 {
+            return None;
+        }
+        let filter = EventFilter {
+            horizontal_arrows: true,
+            vertical_arrows: true,
+            ..EventFilter::default()
+        };
+        ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
+        let id = response.id.with("pair");
+        let kept = ui.data(|data| data.get_temp::<(usize, usize)>(id));
+        let (mut row, mut column) = kept.unwrap_or_default();
+        ui.input(|input| {
+            row = (row + input.num_presses(Key::ArrowDown))
+                .saturating_sub(input.num_presses(Key::ArrowUp));
+            column = (column + input.num_presses(Key::ArrowRight))
+                .saturating_sub(input.num_presses(Key::ArrowLeft));
+        });
+        let pair = (row.min(n - 1), column.min(n - 1));
+        ui.data_mut(|data| data.insert_temp(id, pair));
+        Some(pair)
+    }
+
+    /// A round scale, and whether there are values below zero worth showing.
+    fn range(&self, n: usize) -> (f64, bool) {
+        let (mut low, mut high) = (0.0_f64, 0.0_f64);
+        for value in self.entries(n).filter(|value| value.is_finite()) {
+            (low, high) = (low.min(value), high.max(value));
+        }
+        let signed = low < -0.01 * high.max(-low);
+        (round_up(high.max(-low)), signed)
+    }
+
+    /// Row by row.
+    fn entries(&self, n: usize) -> impl Iterator<Item = f64> {
+        (0..n * n).map(move |place| self.gram.at(place / n, place % n))
+    }
+
+    fn paint(&self, ui: &Ui, id: egui::Id, square: Rect, n: usize, (scale, signed): (f64, bool)) {
+        let theme = theme::theme_of(ui);
+        let look = [scale, f64::from(signed), f64::from(theme == Theme::Dark)];
+        let key = fingerprint(self.entries(n).chain(look));
+        let texture = cached(ui, id.with("picture"), key, || {
+            let color = |value| map_color(value as f32, scale, signed, theme);
+            let pixels = self.entries(n).map(color).collect();
+            let image = ColorImage::new([n, n], pixels);
+            ui.ctx()
+                .load_texture("gram matrix", image, TextureOptions::NEAREST)
+        });
+        let whole = Rect::from_min_max(Pos2::ZERO, pos2(1.0, 1.0));
+        ui.painter()
+            .image(texture.id(), square, whole, Color32::WHITE);
+    }
+}
