@@ -6,6 +6,7 @@ mod progress;
 mod report;
 mod run;
 mod set;
+mod window;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -27,6 +28,8 @@ struct Arguments {
     command: Option<Command>,
     /// A session, a data file or a folder of recordings to open
     path: Option<PathBuf>,
+    #[command(flatten)]
+    picture: window::PictureArguments,
 }
 
 #[derive(Debug, Subcommand)]
@@ -57,7 +60,7 @@ pub fn run() -> ExitCode {
     // Wrong usage prints the usage and ends the process with code 2.
     let arguments = Arguments::parse();
     let outcome = match arguments.command {
-        None => run::run_in_terminal(arguments.path.as_deref()),
+        None => window::open(arguments.path.as_deref(), &arguments.picture),
         Some(Command::Run(arguments)) => run::run(&arguments),
         Some(Command::Classify(arguments)) => classify::run(&arguments),
         Some(Command::Info {

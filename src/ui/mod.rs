@@ -1,10 +1,22 @@
-//! The window: theme, palette, icons, renderer and widgets; the only place that names egui.
+//! The window: theme, palette, icons, renderer, widgets, pages and the frame around them; the only place that names egui.
 
+pub mod app;
+mod asks;
+mod banner;
+mod dialogs;
+mod elements;
 pub mod figures;
 pub mod icons;
+mod menu;
+mod notice_sheet;
 pub mod offscreen;
+mod pages;
 pub mod palette;
 pub mod raster;
 pub mod reduce;
+mod run_bar;
+pub mod screenshot;
+mod shortcuts;
+mod stage_list;
 pub mod theme;
 pub mod widgets;

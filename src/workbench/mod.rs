@@ -43,7 +43,7 @@ use dictionary::{DictionaryStage, Moment};
 use draft::Edits;
 use files::{Opened, SaveEnd, SaveTo};
 
-use crate::dataset::{DataSettings, MissingPolicy};
+use crate::dataset::{DataSettings, MissingPolicy, Preparation, Scaling};
 use crate::experiment::{Command, Experiment, Job, JobOutcome, JobProgress, Part, Status};
 use crate::learner::Kernel;
 use crate::session::{
@@ -590,7 +590,14 @@ impl Workbench {
         let experiment = match demo {
             Demo::FeederFaults => Experiment::default(),
             Demo::Eeg => Experiment {
-                data: DataSettings::simulated_eeg(EegSettings::default()),
+                data: DataSettings::simulated_eeg(EegSettings {
+                    effect: 1.2,
+                    ..EegSettings::default()
+                }),
+                preparation: Preparation {
+                    scaling: Scaling::ZScore,
+                    ..Preparation::default()
+                },
                 ..Experiment::default()
             },
         };

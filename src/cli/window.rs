@@ -1,0 +1,210 @@
+//! The window from the command line, and pictures of its pages without a display.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+
+use super::run::run_in_terminal;
+use crate::session::{Theme, UserFolders};
+use crate::ui::app::{Beginning, begin, run_window};
+use crate::ui::screenshot::picture_of;
+use crate::workbench::{Action, Stage, Workbench};
+
+/// How long a picture waits for its data and training.
+const LONGEST_WAIT: Duration = Duration::from_secs(600);
+
+/// A picture of a page instead of the window.
+#[derive(Debug, Args)]
+pub(super) struct PictureArguments {
+    /// Write a picture of a page instead of opening the window
+    #[arg(long, value_name = "OUT.png")]
+    screenshot: Option<PathBuf>,
+    /// The page: records, features, split, learner, train or evaluate
+    #[arg(long, requires = "screenshot", value_parser = page, default_value = "train")]
+    page: Stage,
+    /// Size in points
+    #[arg(long, requires = "screenshot", value_name = "WxH", value_parser = size, default_value = "1600x1000")]
+    size: (u16, u16),
+    /// dark or light
+    #[arg(long, requires = "screenshot", value_parser = theme, default_value = "dark")]
+    theme: Theme,
+    /// Pixels per point
+    #[arg(long, requires = "screenshot", value_name = "N", default_value = "1", value_parser = scale)]
+    scale: f32,
+    /// Train this many mini-batches of the first folds before
+    #[arg(long, requires = "screenshot", value_name = "N", default_value = "40")]
+    batches: usize,
+}
+
+fn page(text: &str) -> Result<Stage, String> {
+    let is_it = |stage: &Stage| stage.name().eq_ignore_ascii_case(text);
+    let names = Stage::ALL.map(|stage| stage.name().to_lowercase());
+    Stage::ALL
+        .into_iter()
+        .find(is_it)
+        .ok_or_else(|| format!("pages are {}", names.join(", ")))
+}
+
+fn size(text: &str) -> Result<(u16, u16), String> {
+    let sides = text.split_once('x').and_then(|(width, height)| {
+        let side = |text: &str| text.parse().ok().filter(|n| (320..=8192).contains(n));
+        Some((side(width)?, side(height)?))
+    });
+    sides.ok_or_else(|| {
+        "a size is WIDTHxHEIGHT with 320 to 8192 points each, such as 1600x1000".into()
+    })
+}
+
+fn theme(text: &str) -> Result<Theme, String> {
+    match text {
+        "dark" => Ok(Theme::Dark),
+        "light" => Ok(Theme::Light),
+        _ => Err("themes are dark and light".into()),
+    }
+}
+
+fn scale(text: &str) -> Result<f32, String> {
+    let scale = text
+        .parse()
+        .ok()
+        .filter(|scale| (0.5..=4.0).contains(scale));
+    scale.ok_or_else(|| "a scale is 0.5 to 4".into())
+}
+
+/// The window, a picture of it, or where there is no display the terminal.
+pub(super) fn open(path: Option<&Path>, picture: &PictureArguments) -> io::Result<ExitCode> {
+    let beginning = match path {
+        Some(path) => Beginning::Open(path.to_owned()),
+        None => Beginning::Demo,
+    };
+    if let Some(out) = &picture.screenshot {
+        return screenshot(out, beginning, picture);
+    }
+    let obstacle = match has_display() {
+        true => run_window(beginning, UserFolders::find().ok()).err(),
+        false => Some("there is no display (neither DISPLAY nor WAYLAND_DISPLAY is set)".into()),
+    };
+    match obstacle {
+        None => Ok(ExitCode::SUCCESS),
+        Some(reason) => {
+            writeln!(
+                io::stderr(),
+                "atomscope: the window cannot be opened, so this runs in the terminal: {reason}"
+            )?;
+            run_in_terminal(path)
+        }
+    }
+}
+
+/// Whether a window can be expected to appear; other systems always have a display.
+fn has_display() -> bool {
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    !cfg!(target_os = "linux") || is_set("DISPLAY") || is_set("WAYLAND_DISPLAY")
+}
+
+fn screenshot(
+    out: &Path,
+    beginning: Beginning,
+    picture: &PictureArguments,
+) -> io::Result<ExitCode> {
+    let (sender, woken) = channel();
+    let wake = Arc::new(move || {
+        // Nobody waits any more at the very end.
+        sender.send(()).unwrap_or_default();
+    });
+    let mut workbench = Workbench::new(None, wake);
+    let opens_session = matches!(beginning, Beginning::Open(_));
+    begin(&mut workbench, beginning);
+    workbench.apply(Action::SetTheme(picture.theme));
+    if let Err(message) = prepare(&mut workbench, &woken, picture, opens_session) {
+        writeln!(io::stderr(), "atomscope: {message}")?;
+        return Ok(ExitCode::FAILURE);
+    }
+    let size = [picture.size.0, picture.size.1].map(f32::from);
+    let is_dark = picture.theme == Theme::Dark;
+    let drawn = picture_of(workbench, size, picture.scale, is_dark, || {
+        // The result is looked at by the next frame.
+        woken
+            .recv_timeout(Duration::from_millis(5))
+            .unwrap_or_default();
+    });
+    let bytes = drawn.to_png().map_err(|error| error.to_string());
+    match bytes.and_then(|bytes| fs::write(out, bytes).map_err(|error| error.to_string())) {
+        Ok(()) => Ok(ExitCode::SUCCESS),
+        Err(reason) => {
+            writeln!(
+                io::stderr(),
+                "atomscope: cannot write the picture: {reason}: {}",
+                out.display()
+            )?;
+            Ok(ExitCode::FAILURE)
+        }
+    }
+}
+
+/// Loads, trains as far as asked, and rests.
+fn prepare(
+    workbench: &mut Workbench,
+    woken: &Receiver<()>,
+    picture: &PictureArguments,
+    opens_session: bool,
+) -> Result<(), String> {
+    let begun = Instant::now();
+    let wait = |workbench: &mut Workbench, done: &dyn Fn(&Workbench) -> bool| loop {
+        workbench.poll();
+        if done(workbench) {
+            return Ok(());
+        }
+        if let Some(error) = workbench.data().error().or(workbench.training().error()) {
+            return Err(error.to_owned());
+        }
+        if begun.elapsed() > LONGEST_WAIT {
+            return Err("the picture took too long to prepare".to_owned());
+        }
+        // The result is looked at by the next poll.
+        woken
+            .recv_timeout(Duration::from_millis(20))
+            .unwrap_or_default();
+    };
+    let is_loaded = |workbench: &Workbench| {
+        workbench.data().loaded().is_some() && workbench.loading_share().is_none()
+    };
+    wait(workbench, &is_loaded)?;
+    let has_run = workbench.training().run().is_some();
+    if opens_session && !has_run && picture.batches > 0 {
+        workbench.apply(Action::Start);
+    }
+    let n_batches = picture.batches;
+    let is_far_enough = move |workbench: &Workbench| {
+        let Some(run) = workbench.training().run() else {
+            return n_batches == 0;
+        };
+        let trained = run.folds().map(|(_, part)| part.rounds.len()).max();
+        !run.is_alive() || trained.unwrap_or(0) >= n_batches
+    };
+    wait(workbench, &is_far_enough)?;
+    if workbench.training().is_alive() {
+        workbench.apply(Action::Pause);
+        let is_resting = |workbench: &Workbench| {
+            let run = workbench.training().run();
+            run.is_none_or(|run| run.status != crate::experiment::Status::Running)
+        };
+        wait(workbench, &is_resting)?;
+    }
+    workbench.apply(Action::Show(picture.page));
+    if picture.page == Stage::Records {
+        workbench.apply(Action::LookAtRecord(0));
+    }
+    wait(workbench, &|workbench: &Workbench| !workbench.is_busy())?;
+    let ids: Vec<u64> = workbench.notices().list().iter().map(|n| n.id).collect();
+    for id in ids {
+        workbench.apply(Action::DismissNotice(id));
+    }
+    Ok(())
+}

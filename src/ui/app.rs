@@ -1,0 +1,250 @@
+//! The window: menu, stages, page, run bar, notices and questions around one workbench.
+
+use std::path::PathBuf;
+
+use egui::{CentralPanel, Context, Frame, Margin, Panel, ThemePreference, Ui, ViewportCommand};
+
+use super::dialogs::Dialogs;
+use super::{asks, banner, menu, notice_sheet, pages, run_bar, shortcuts, stage_list, theme};
+use crate::session::Theme;
+use crate::workbench::{Action, Demo, Stage, Workbench};
+
+/// Text that is being typed into the questions of the window.
+#[derive(Debug, Default)]
+pub(super) struct Typing {
+    /// A path to open or to save under.
+    pub(super) path: String,
+    /// The name of a preset.
+    pub(super) preset: String,
+    /// What the list of records is searched for.
+    pub(super) search: String,
+}
+
+/// The window around a workbench.
+pub struct App {
+    workbench: Workbench,
+    typing: Typing,
+    dialogs: Option<Dialogs>,
+    appearance: Option<(Theme, f32)>,
+    title: String,
+}
+
+impl App {
+    /// A window; `dialogs` says whether the dialogs of the system may be used.
+    pub fn new(workbench: Workbench, dialogs: bool) -> Self {
+        Self {
+            workbench,
+            typing: Typing::default(),
+            dialogs: dialogs.then(Dialogs::default),
+            appearance: None,
+            title: String::new(),
+        }
+    }
+
+    /// The workbench.
+    pub fn workbench(&self) -> &Workbench {
+        &self.workbench
+    }
+
+    /// The workbench, to be told what to do.
+    pub fn workbench_mut(&mut self) -> &mut Workbench {
+        &mut self.workbench
+    }
+
+    /// One frame: takes over what the background did, shows everything, does what was asked.
+    pub fn frame(&mut self, ui: &mut Ui) {
+        let context = ui.ctx().clone();
+        self.workbench.poll();
+        self.dress(&context);
+        let mut actions = Vec::new();
+        self.listen(&context, &mut actions);
+        let mut draft = self.workbench.draft().clone();
+        self.frame_ui(ui, &mut actions);
+        let workbench = &self.workbench;
+        let margin = Margin::symmetric(theme::PAGE_MARGIN, 16);
+        let frame = Frame::central_panel(ui.style()).inner_margin(margin);
+        CentralPanel::default().frame(frame).show(ui, |ui| {
+            let page = match workbench.view().page {
+                Stage::Records => {
+                    pages::records_page_ui(
+                        ui,
+                        workbench,
+                        &mut draft,
+                        &mut actions,
+                        &mut self.typing,
+                    );
+                    return;
+                }
+                Stage::Features => pages::features_page_ui,
+                Stage::Split => pages::split_page_ui,
+                Stage::Learner => pages::learner_page_ui,
+                Stage::Train => pages::train_page_ui,
+                Stage::Evaluate => pages::evaluate_page_ui,
+            };
+            page(ui, workbench, &mut draft, &mut actions);
+        });
+        asks::asks_ui(
+            &context,
+            &self.workbench,
+            &mut self.typing,
+            self.dialogs.as_mut(),
+            &mut actions,
+        );
+        let is_held =
+            context.input(|input| input.pointer.any_down()) || context.egui_wants_keyboard_input();
+        self.workbench.edit(draft, is_held);
+        let is_idle = actions.is_empty();
+        for action in actions {
+            self.workbench.apply(action);
+        }
+        if !is_idle {
+            context.request_repaint();
+        }
+        if let Some(wait) = self.workbench.next_change() {
+            context.request_repaint_after(wait);
+        }
+        self.tell_system(&context);
+    }
+
+    /// Everything around the page.
+    fn frame_ui(&mut self, ui: &mut Ui, actions: &mut Vec<Action>) {
+        let workbench = &self.workbench;
+        let bar =
+            |ui: &Ui| Frame::side_top_panel(ui.style()).inner_margin(Margin::symmetric(12, 5));
+        let frame = bar(ui);
+        Panel::top("menu").frame(frame).show(ui, |ui| {
+            menu::menu_ui(ui, workbench, actions);
+        });
+        banner::banners_ui(ui, workbench, actions);
+        let frame = bar(ui);
+        Panel::bottom("run bar").frame(frame).show(ui, |ui| {
+            run_bar::run_bar_ui(ui, workbench, actions);
+        });
+        if workbench.view().notices_open && !workbench.notices().list().is_empty() {
+            let frame = bar(ui);
+            Panel::bottom("notices").frame(frame).show(ui, |ui| {
+                notice_sheet::notices_ui(ui, workbench, actions);
+            });
+        }
+        let width = theme::body_font(ui).size * 17.0;
+        let frame = Frame::side_top_panel(ui.style()).inner_margin(Margin::symmetric(8, 12));
+        Panel::left("stages")
+            .resizable(false)
+            .exact_size(width)
+            .frame(frame)
+            .show(ui, |ui| stage_list::stages_ui(ui, workbench, actions));
+        notice_sheet::newest_ui(ui, workbench, actions);
+    }
+
+    /// Theme and text size as the user wants them.
+    fn dress(&mut self, context: &Context) {
+        let settings = self.workbench.settings();
+        let wanted = (settings.theme, settings.text_size);
+        if self.appearance == Some(wanted) {
+            return;
+        }
+        let is_new_size = self.appearance.is_none_or(|(_, size)| size != wanted.1);
+        self.appearance = Some(wanted);
+        context.set_theme(match wanted.0 {
+            Theme::System => ThemePreference::System,
+            Theme::Light => ThemePreference::Light,
+            Theme::Dark => ThemePreference::Dark,
+        });
+        if is_new_size {
+            theme::set_text_scale(context, wanted.1);
+        }
+    }
+
+    /// Keys, dropped files, answers of dialogs and the wish to close.
+    fn listen(&mut self, context: &Context, actions: &mut Vec<Action>) {
+        shortcuts::shortcuts(context, &self.workbench, actions);
+        let dropped = context.input(|input| {
+            let files = input.raw.dropped_files.iter();
+            files
+                .map(|file| file.path().to_owned())
+                .find(|path| !path.as_os_str().is_empty())
+        });
+        actions.extend(dropped.map(Action::Open));
+        if let Some(dialogs) = &mut self.dialogs {
+            actions.extend(dialogs.answer());
+        }
+        let wants_close = context.input(|input| input.viewport().close_requested());
+        if wants_close && !self.workbench.is_over() {
+            self.workbench.apply(Action::Quit);
+            if !self.workbench.is_over() {
+                context.send_viewport_cmd(ViewportCommand::CancelClose);
+            }
+        }
+    }
+
+    /// The title, and the end.
+    fn tell_system(&mut self, context: &Context) {
+        let mark = if self.workbench.is_unsaved() {
+            " ●"
+        } else {
+            ""
+        };
+        let title = format!("Atomscope – {}{mark}", self.workbench.name());
+        if title != self.title {
+            context.send_viewport_cmd(ViewportCommand::Title(title.clone()));
+            self.title = title;
+        }
+        if self.workbench.is_over() {
+            context.send_viewport_cmd(ViewportCommand::Close);
+        }
+    }
+}
+
+impl eframe::App for App {
+    fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
+        self.frame(ui);
+    }
+
+    fn clear_color(&self, visuals: &egui::Visuals) -> [f32; 4] {
+        visuals.panel_fill.to_normalized_gamma_f32()
+    }
+}
+
+/// What the window begins with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Beginning {
+    /// The built-in feeder faults, trained at once.
+    Demo,
+    /// A session, a data file or a folder.
+    Open(PathBuf),
+}
+
+/// Tells a workbench what to begin with.
+pub fn begin(workbench: &mut Workbench, beginning: Beginning) {
+    match beginning {
+        Beginning::Demo => workbench.apply(Action::OpenDemo(Demo::FeederFaults)),
+        Beginning::Open(path) => workbench.apply(Action::Open(path)),
+    }
+}
+
+/// Opens the window and stays until it is closed; the error says why it cannot be opened.
+pub fn run_window(
+    beginning: Beginning,
+    folders: Option<crate::session::UserFolders>,
+) -> Result<(), String> {
+    let viewport = egui::ViewportBuilder::default()
+        .with_title("Atomscope")
+        .with_app_id("atomscope")
+        .with_inner_size([1600.0, 1000.0])
+        .with_min_inner_size([960.0, 600.0])
+        .with_drag_and_drop(true);
+    let options = eframe::NativeOptions {
+        viewport,
+        ..eframe::NativeOptions::default()
+    };
+    let creator: eframe::AppCreator<'_> = Box::new(move |creation| {
+        theme::install(&creation.egui_ctx);
+        let context = creation.egui_ctx.clone();
+        let wake = std::sync::Arc::new(move || context.request_repaint());
+        let mut workbench = Workbench::new(folders, wake);
+        workbench.look_for_recovery();
+        begin(&mut workbench, beginning);
+        Ok(Box::new(App::new(workbench, true)))
+    });
+    eframe::run_native("atomscope", options, creator).map_err(|error| error.to_string())
+}

@@ -1,0 +1,232 @@
+//! Questions in front of the page: which file, what becomes of unsaved changes, which keys there are.
+
+use std::path::PathBuf;
+
+use egui::{Context, Grid, Id, Key, Modal, RichText, TextEdit, Ui};
+
+use super::app::Typing;
+use super::dialogs::{DialogKind, Dialogs};
+use super::shortcuts::KEYS;
+use super::theme;
+use crate::workbench::{Action, Ask, Workbench};
+
+/// The question that waits, if one does.
+pub(super) fn asks_ui(
+    context: &Context,
+    workbench: &Workbench,
+    typing: &mut Typing,
+    mut dialogs: Option<&mut Dialogs>,
+    actions: &mut Vec<Action>,
+) {
+    let Some(ask) = &workbench.view().ask else {
+        typing.path.clear();
+        typing.preset.clear();
+        return;
+    };
+    let shown = Modal::new(Id::unique("question")).show(context, |ui| {
+        ui.set_width(theme::body_font(ui).size * 38.0);
+        match ask {
+            Ask::OpenFile => path_ui(
+                ui,
+                DialogKind::OpenFile,
+                workbench,
+                typing,
+                dialogs.take(),
+                actions,
+            ),
+            Ask::OpenFolder => {
+                path_ui(
+                    ui,
+                    DialogKind::OpenFolder,
+                    workbench,
+                    typing,
+                    dialogs.take(),
+                    actions,
+                );
+            }
+            Ask::SaveAs => path_ui(
+                ui,
+                DialogKind::SaveAs,
+                workbench,
+                typing,
+                dialogs.take(),
+                actions,
+            ),
+            Ask::Unsaved(_) => unsaved_ui(ui, workbench, actions),
+            Ask::ChangedOnDisk => changed_ui(ui, actions),
+            Ask::PresetName => preset_ui(ui, typing, actions),
+            Ask::Keys => keys_ui(ui, actions),
+            Ask::About => about_ui(ui, actions),
+        }
+    });
+    if shown.backdrop_response.clicked() {
+        actions.push(Action::CancelAsk);
+    }
+}
+
+fn title(ui: &mut Ui, text: &str) {
+    let color = theme::tones(ui).strong;
+    ui.label(RichText::new(text).heading().color(color));
+    ui.add_space(theme::GRID);
+}
+
+fn cancel_ui(ui: &mut Ui, text: &str, actions: &mut Vec<Action>) {
+    if ui.button(text).clicked() {
+        actions.push(Action::CancelAsk);
+    }
+}
+
+/// A path: by the dialog of the system where there is one, always by typing.
+fn path_ui(
+    ui: &mut Ui,
+    kind: DialogKind,
+    workbench: &Workbench,
+    typing: &mut Typing,
+    dialogs: Option<&mut Dialogs>,
+    actions: &mut Vec<Action>,
+) {
+    let (heading, help, verb) = match kind {
+        DialogKind::OpenFile => (
+            "Open",
+            "A session (.ron), a recording, a fault record, a table or arrays. Dropping it on the window does the same.",
+            "Open",
+        ),
+        DialogKind::OpenFolder => (
+            "Open a folder",
+            "A folder with the recordings or fault records of all classes.",
+            "Open",
+        ),
+        DialogKind::SaveAs => (
+            "Save as",
+            "The name of the session; it ends in .ron. What is there is replaced.",
+            "Save",
+        ),
+    };
+    title(ui, heading);
+    ui.label(help);
+    let label = ui.label("Path");
+    let field = TextEdit::singleline(&mut typing.path).desired_width(f32::INFINITY);
+    let field = ui
+        .add(field.hint_text("/path/to/file"))
+        .labelled_by(label.id);
+    if typing.path.is_empty() && ui.memory(|memory| memory.focused().is_none()) {
+        field.request_focus();
+    }
+    let enter = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+    ui.add_space(theme::GRID);
+    ui.horizontal(|ui| {
+        let path = typing.path.trim();
+        let go = ui.add_enabled(!path.is_empty(), egui::Button::new(verb));
+        if (go.clicked() || enter) && !path.is_empty() {
+            let path = PathBuf::from(path);
+            actions.push(match kind {
+                DialogKind::SaveAs => Action::SaveAs(path),
+                DialogKind::OpenFile | DialogKind::OpenFolder => Action::Open(path),
+            });
+        }
+        if let Some(dialogs) = dialogs {
+            let text = if dialogs.is_open() {
+                "Choosing…"
+            } else {
+                "Browse…"
+            };
+            let browse = ui.add_enabled(!dialogs.is_open(), egui::Button::new(text));
+            let help = "The file dialog of the system; if none appears, type the path above";
+            if browse.on_hover_text(help).clicked() {
+                dialogs.ask(kind, ui.ctx());
+            }
+        }
+        cancel_ui(ui, "Cancel", actions);
+    });
+    let recent = &workbench.settings().recent;
+    if kind == DialogKind::OpenFile && !recent.is_empty() {
+        ui.add_space(theme::GRID);
+        ui.label("Recent sessions");
+        for path in recent.iter().take(8) {
+            let text = path.display().to_string();
+            if ui
+                .add(egui::Button::new(text).frame(false).truncate())
+                .clicked()
+            {
+                actions.push(Action::Open(path.clone()));
+            }
+        }
+    }
+}
+
+fn unsaved_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
+    title(ui, "Save the changes?");
+    ui.label(format!(
+        "{} has changed since it was saved. Without saving, settings and training are lost.",
+        workbench.name()
+    ));
+    ui.add_space(theme::GRID);
+    ui.horizontal(|ui| {
+        if ui.button("Save").clicked() {
+            actions.push(Action::SaveFirst);
+        }
+        if ui.button("Do not save").clicked() {
+            actions.push(Action::DoNotSave);
+        }
+        cancel_ui(ui, "Cancel", actions);
+    });
+}
+
+fn changed_ui(ui: &mut Ui, actions: &mut Vec<Action>) {
+    title(ui, "The file has changed");
+    ui.label("Another window or program has written the session since it was opened here.");
+    ui.add_space(theme::GRID);
+    ui.horizontal(|ui| {
+        if ui.button("Save under another name…").clicked() {
+            actions.push(Action::Ask(Ask::SaveAs));
+        }
+        if ui.button("Overwrite it").clicked() {
+            actions.push(Action::Overwrite);
+        }
+        cancel_ui(ui, "Cancel", actions);
+    });
+}
+
+fn preset_ui(ui: &mut Ui, typing: &mut Typing, actions: &mut Vec<Action>) {
+    title(ui, "Keep as a preset");
+    let label = ui.label("Name");
+    let field = TextEdit::singleline(&mut typing.preset).desired_width(f32::INFINITY);
+    ui.add(field).labelled_by(label.id).request_focus();
+    ui.add_space(theme::GRID);
+    ui.horizontal(|ui| {
+        let name = typing.preset.trim().to_owned();
+        if ui
+            .add_enabled(!name.is_empty(), egui::Button::new("Keep"))
+            .clicked()
+        {
+            actions.push(Action::SavePreset(name));
+            actions.push(Action::CancelAsk);
+        }
+        cancel_ui(ui, "Cancel", actions);
+    });
+}
+
+fn keys_ui(ui: &mut Ui, actions: &mut Vec<Action>) {
+    let tones = theme::tones(ui);
+    title(ui, "Keys");
+    Grid::new("keys")
+        .num_columns(2)
+        .spacing([24.0, 6.0])
+        .show(ui, |ui| {
+            for (key, what) in KEYS {
+                ui.label(RichText::new(key).color(tones.strong));
+                ui.label(what);
+                ui.end_row();
+            }
+        });
+    ui.add_space(theme::GRID);
+    cancel_ui(ui, "Close", actions);
+}
+
+fn about_ui(ui: &mut Ui, actions: &mut Vec<Action>) {
+    title(ui, "Atomscope");
+    ui.label(format!("Version {}", env!("CARGO_PKG_VERSION")));
+    ui.label(env!("CARGO_PKG_DESCRIPTION"));
+    ui.add_space(theme::GRID);
+    cancel_ui(ui, "Close", actions);
+}

@@ -1,0 +1,101 @@
+//! Thin banners below the menu: that this is a demo, and what a crash has left.
+
+use egui::{Align, Frame, Layout, Margin, Panel, RichText, Ui};
+
+use super::icons::{Icon, icon_button};
+use super::theme;
+use crate::workbench::{Action, Ask, Demo, Workbench};
+
+/// The banners that are due.
+pub(super) fn banners_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
+    if workbench.files().offer().is_some() {
+        banner(ui, "recovery", |ui| recovery_ui(ui, workbench, actions));
+    }
+    if let Some(demo) = workbench.banner() {
+        banner(ui, "demo", |ui| demo_ui(ui, demo, workbench, actions));
+    }
+}
+
+fn banner(ui: &mut Ui, name: &'static str, contents: impl FnOnce(&mut Ui)) {
+    let frame = Frame::new()
+        .fill(theme::tones(ui).accent_wash)
+        .inner_margin(Margin::symmetric(16, 4));
+    Panel::top(name).frame(frame).show(ui, |ui| {
+        ui.horizontal(contents);
+    });
+}
+
+fn demo_ui(ui: &mut Ui, demo: Demo, workbench: &Workbench, actions: &mut Vec<Action>) {
+    let tones = theme::tones(ui);
+    let (what, other, action) = match demo {
+        Demo::FeederFaults => (
+            "This is a demo: short circuits on a simulated distribution feeder.",
+            "EEG demo",
+            Demo::Eeg,
+        ),
+        Demo::Eeg => (
+            "This is a demo: EEG of simulated subjects.",
+            "Feeder demo",
+            Demo::FeederFaults,
+        ),
+    };
+    ui.label(RichText::new(what).color(tones.strong));
+    let open = ui.button("Open your own data…");
+    if open
+        .on_hover_text("A session, a data file or a folder of recordings (Ctrl+O)")
+        .clicked()
+    {
+        actions.push(Action::Ask(Ask::OpenFile));
+    }
+    if ui
+        .button(other)
+        .on_hover_text("The other built-in data")
+        .clicked()
+    {
+        actions.push(Action::OpenDemo(action));
+    }
+    let recent = &workbench.settings().recent;
+    if !recent.is_empty() {
+        ui.menu_button("Recent sessions", |ui| {
+            for path in recent {
+                if ui.button(path.display().to_string()).clicked() {
+                    actions.push(Action::Open(path.clone()));
+                    ui.close();
+                }
+            }
+        });
+    }
+    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+        if icon_button(ui, Icon::Close, "Hide the banner")
+            .on_hover_text("Hide the banner")
+            .clicked()
+        {
+            actions.push(Action::HideBanner);
+        }
+    });
+}
+
+fn recovery_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
+    let tones = theme::tones(ui);
+    let Some(offer) = workbench.files().offer() else {
+        return;
+    };
+    let age = offer.written.and_then(|written| written.elapsed().ok());
+    let when = match age {
+        Some(age) => format!(", {} ago", super::figures::clock(age.as_secs_f64())),
+        None => String::new(),
+    };
+    let text = format!("Atomscope ended without saving. A copy was kept{when}.");
+    ui.label(RichText::new(text).color(tones.strong));
+    let recover = ui.button("Recover");
+    if recover.on_hover_text("Go on with the copy").clicked() {
+        actions.push(Action::Recover);
+    }
+    let discard = ui.button("Discard the copy");
+    if discard
+        .on_hover_text("The copy is removed for good")
+        .clicked()
+    {
+        actions.push(Action::DeclineRecovery);
+    }
+}

@@ -1,0 +1,63 @@
+//! The file dialogs of the system, asked in the background; the window offers a path field besides.
+
+use std::path::PathBuf;
+
+use crate::experiment::{Job, JobOutcome};
+use crate::workbench::Action;
+
+/// What a dialog is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DialogKind {
+    OpenFile,
+    OpenFolder,
+    SaveAs,
+}
+
+/// A dialog that may be open.
+#[derive(Debug, Default)]
+pub(super) struct Dialogs {
+    open: Option<(DialogKind, Job<Option<PathBuf>>)>,
+}
+
+impl Dialogs {
+    /// Opens a dialog, unless one is open.
+    pub(super) fn ask(&mut self, kind: DialogKind, context: &egui::Context) {
+        if self.open.is_some() {
+            return;
+        }
+        let context = context.clone();
+        let wake = move || context.request_repaint();
+        let job = Job::start("file dialog", wake, move |_| {
+            let dialog = rfd::FileDialog::new();
+            match kind {
+                DialogKind::OpenFile => dialog.set_title("Open a session or data").pick_file(),
+                DialogKind::OpenFolder => dialog.set_title("Open a folder of data").pick_folder(),
+                DialogKind::SaveAs => dialog
+                    .set_title("Save the session")
+                    .add_filter("Session", &["ron"])
+                    .set_file_name("session.ron")
+                    .save_file(),
+            }
+        });
+        self.open = Some((kind, job));
+    }
+
+    /// Whether a dialog is open.
+    pub(super) fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// What the user has chosen, once.
+    pub(super) fn answer(&mut self) -> Option<Action> {
+        let (kind, job) = self.open.as_ref()?;
+        let (kind, outcome) = (*kind, job.take()?);
+        self.open = None;
+        let JobOutcome::Done(Some(path)) = outcome else {
+            return None;
+        };
+        Some(match kind {
+            DialogKind::OpenFile | DialogKind::OpenFolder => Action::Open(path),
+            DialogKind::SaveAs => Action::SaveAs(path),
+        })
+    }
+}

@@ -1,0 +1,110 @@
+//! Small parts that all pages share: titles, choices, empty states, facts.
+
+use egui::{Align, Align2, Layout, Response, RichText, Ui, vec2};
+
+use super::icons::{Icon, icon_mark};
+use super::theme;
+
+/// Width of the names of settings, as in number fields.
+pub(super) fn label_width(ui: &Ui) -> f32 {
+    theme::body_font(ui).size * 12.0
+}
+
+/// The title of a page with one line on what it is for.
+pub(super) fn page_title(ui: &mut Ui, title: &str, what: &str) {
+    let tones = theme::tones(ui);
+    ui.horizontal(|ui| {
+        ui.label(RichText::new(title).heading().color(tones.strong));
+        ui.add_space(theme::GRID);
+        ui.label(RichText::new(what).color(tones.weak));
+    });
+    ui.add_space(theme::GRID);
+}
+
+/// The title of a part of a page.
+pub(super) fn section(ui: &mut Ui, title: &str) {
+    ui.add_space(theme::GRID);
+    let text = RichText::new(title).text_style(theme::panel_title());
+    ui.label(text.color(theme::tones(ui).strong));
+}
+
+/// Small text that explains.
+pub(super) fn help(ui: &mut Ui, text: &str) {
+    let color = theme::tones(ui).weak;
+    ui.label(RichText::new(text).small().color(color));
+}
+
+/// Small text that says what is wrong.
+pub(super) fn wrong(ui: &mut Ui, text: &str) {
+    let tones = theme::tones(ui);
+    ui.horizontal_wrapped(|ui| {
+        icon_mark(ui, Icon::Error, tones.error);
+        ui.label(RichText::new(text).color(tones.error));
+    });
+}
+
+/// A setting that is one of a few; gives the place of a newly chosen one.
+pub(super) fn choice(
+    ui: &mut Ui,
+    label: &str,
+    help_text: &str,
+    current: usize,
+    names: &[&str],
+) -> Option<usize> {
+    let mut chosen = None;
+    ui.vertical(|ui| {
+        ui.spacing_mut().item_spacing.y = 2.0;
+        ui.horizontal(|ui| {
+            let name = fixed_label(ui, label).on_hover_text(help_text);
+            let shown = names.get(current).copied().unwrap_or("");
+            let width = ui.available_width().min(theme::body_font(ui).size * 18.0);
+            let combo = egui::ComboBox::from_id_salt(label)
+                .selected_text(shown)
+                .width(width)
+                .show_ui(ui, |ui| {
+                    for (place, name) in names.iter().enumerate() {
+                        if ui.selectable_label(place == current, *name).clicked() {
+                            chosen = Some(place);
+                        }
+                    }
+                });
+            combo.response.labelled_by(name.id).on_hover_text(help_text);
+        });
+        help(ui, help_text);
+    });
+    chosen.filter(|place| *place != current)
+}
+
+/// A name of the width that all settings share.
+pub(super) fn fixed_label(ui: &mut Ui, label: &str) -> Response {
+    let size = vec2(label_width(ui), ui.spacing().interact_size.y);
+    ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center), |ui| {
+        ui.set_min_width(size.x);
+        ui.label(label)
+    })
+    .inner
+}
+
+/// A switch with its explanation.
+pub(super) fn switch(ui: &mut Ui, label: &str, help_text: &str, value: &mut bool) -> bool {
+    let mut changed = false;
+    ui.vertical(|ui| {
+        ui.spacing_mut().item_spacing.y = 2.0;
+        changed = ui.checkbox(value, label).on_hover_text(help_text).changed();
+        help(ui, help_text);
+    });
+    changed
+}
+
+/// A row "name  value" in small weak and ordinary text.
+pub(super) fn fact(ui: &mut Ui, name: &str, value: impl Into<String>) {
+    let tones = theme::tones(ui);
+    ui.horizontal(|ui| {
+        let label = fixed_label(ui, "");
+        let place = label.rect.left_center();
+        let size = theme::body_font(ui);
+        ui.painter()
+            .text(place, Align2::LEFT_CENTER, name, size, tones.weak);
+        ui.label(value.into());
+    });
+}

@@ -1,0 +1,250 @@
+//! The menu bar, with the name of the session and the theme at its end.
+
+use egui::{Align, Button, Layout, MenuBar, RichText, Ui};
+
+use super::icons::{Icon, icon_button};
+use super::theme::{self, TEXT_SCALES};
+use crate::session::Theme;
+use crate::workbench::{Action, Ask, Demo, Panel, Stage, Workbench};
+
+/// The menu bar.
+pub(super) fn menu_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
+    MenuBar::new().ui(ui, |ui| {
+        ui.menu_button("File", |ui| file_menu(ui, workbench, actions));
+        ui.menu_button("Edit", |ui| edit_menu(ui, workbench, actions));
+        ui.menu_button("View", |ui| view_menu(ui, workbench, actions));
+        ui.menu_button("Run", |ui| run_menu(ui, workbench, actions));
+        ui.menu_button("Help", |ui| help_menu(ui, actions));
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            end_ui(ui, workbench, actions);
+        });
+    });
+}
+
+fn item(
+    ui: &mut Ui,
+    (text, keys): (&str, &str),
+    enabled: bool,
+    action: Action,
+    actions: &mut Vec<Action>,
+) {
+    let button = Button::new(text).shortcut_text(keys);
+    if ui.add_enabled(enabled, button).clicked() {
+        actions.push(action);
+        ui.close();
+    }
+}
+
+fn file_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
+    ui.set_min_width(260.0);
+    item(ui, ("New session", ""), true, Action::NewSession, actions);
+    item(
+        ui,
+        ("Open…", "Ctrl+O"),
+        true,
+        Action::Ask(Ask::OpenFile),
+        actions,
+    );
+    item(
+        ui,
+        ("Open folder…", "Ctrl+Shift+O"),
+        true,
+        Action::Ask(Ask::OpenFolder),
+        actions,
+    );
+    let recent = &workbench.settings().recent;
+    ui.add_enabled_ui(!recent.is_empty(), |ui| {
+        ui.menu_button("Recent sessions", |ui| {
+            for path in recent {
+                let name = path.display().to_string();
+                item(ui, (&name, ""), true, Action::Open(path.clone()), actions);
+            }
+        });
+    });
+    ui.separator();
+    let feeder = Action::OpenDemo(Demo::FeederFaults);
+    item(ui, ("Feeder demo", ""), true, feeder, actions);
+    item(
+        ui,
+        ("EEG demo", ""),
+        true,
+        Action::OpenDemo(Demo::Eeg),
+        actions,
+    );
+    ui.separator();
+    item(ui, ("Save", "Ctrl+S"), true, Action::Save, actions);
+    item(
+        ui,
+        ("Save as…", "Ctrl+Shift+S"),
+        true,
+        Action::Ask(Ask::SaveAs),
+        actions,
+    );
+    ui.separator();
+    item(ui, ("Quit", "Ctrl+Q"), true, Action::Quit, actions);
+}
+
+fn edit_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
+    ui.set_min_width(200.0);
+    item(
+        ui,
+        ("Undo", "Ctrl+Z"),
+        workbench.can_undo(),
+        Action::Undo,
+        actions,
+    );
+    item(
+        ui,
+        ("Redo", "Ctrl+Shift+Z"),
+        workbench.can_redo(),
+        Action::Redo,
+        actions,
+    );
+}
+
+fn view_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
+    ui.set_min_width(220.0);
+    for (place, stage) in Stage::ALL.into_iter().enumerate() {
+        let key = (place + 1).to_string();
+        item(ui, (stage.name(), &key), true, Action::Show(stage), actions);
+    }
+    ui.separator();
+    ui.menu_button("Panels of the Train page", |ui| {
+        for panel in Panel::ALL {
+            let mut is_shown = !workbench.view().hidden.contains(&panel);
+            if ui.checkbox(&mut is_shown, panel.title()).clicked() {
+                actions.push(Action::TogglePanel(panel));
+            }
+        }
+    });
+    ui.menu_button("Theme", |ui| {
+        let themes = [
+            (Theme::System, "As the system"),
+            (Theme::Light, "Light"),
+            (Theme::Dark, "Dark"),
+        ];
+        for (theme, name) in themes {
+            let is_chosen = workbench.settings().theme == theme;
+            if ui.radio(is_chosen, name).clicked() {
+                actions.push(Action::SetTheme(theme));
+                ui.close();
+            }
+        }
+    });
+    ui.menu_button("Text size", |ui| {
+        for scale in TEXT_SCALES {
+            let is_chosen = workbench.settings().text_size == scale;
+            if ui
+                .radio(is_chosen, format!("{:.0} %", scale * 100.0))
+                .clicked()
+            {
+                actions.push(Action::SetTextSize(scale));
+                ui.close();
+            }
+        }
+    });
+    ui.separator();
+    item(ui, ("Notices", ""), true, Action::ToggleNotices, actions);
+}
+
+fn run_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
+    ui.set_min_width(280.0);
+    let is_alive = workbench.training().is_alive();
+    let can_start = workbench.obstacle().is_none();
+    item(
+        ui,
+        ("Start or pause", "Space"),
+        is_alive || can_start,
+        Action::StartOrPause,
+        actions,
+    );
+    item(
+        ui,
+        ("Step", "S"),
+        is_alive || can_start,
+        Action::Step,
+        actions,
+    );
+    item(ui, ("Stop", "Esc"), is_alive, Action::Stop, actions);
+    item(
+        ui,
+        ("Train from the beginning", ""),
+        !is_alive && can_start,
+        Action::StartAnew,
+        actions,
+    );
+    ui.separator();
+    ui.menu_button("Speed", |ui| {
+        let speeds = [
+            (None, "As fast as it goes"),
+            (Some(20.0), "20 rounds a second"),
+            (Some(5.0), "5 rounds a second"),
+            (Some(1.0), "1 round a second"),
+        ];
+        for (speed, name) in speeds {
+            if ui
+                .radio(workbench.training().rounds_per_s() == speed, name)
+                .clicked()
+            {
+                actions.push(Action::LimitSpeed(speed));
+                ui.close();
+            }
+        }
+    });
+    let mut wants_final = workbench.trains_final_model();
+    let text = "Train a final model after the folds";
+    if ui
+        .checkbox(&mut wants_final, text)
+        .on_hover_text("A model of all samples, to classify new recordings with. Default off.")
+        .clicked()
+    {
+        actions.push(Action::TrainFinalModel(wants_final));
+    }
+}
+
+fn help_menu(ui: &mut Ui, actions: &mut Vec<Action>) {
+    ui.set_min_width(200.0);
+    item(ui, ("Keys", "?"), true, Action::Ask(Ask::Keys), actions);
+    item(
+        ui,
+        ("About Atomscope", ""),
+        true,
+        Action::Ask(Ask::About),
+        actions,
+    );
+}
+
+/// Right to left: the theme, redo, undo, whether something is unsaved, the name.
+fn end_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
+    let tones = theme::tones(ui);
+    let is_dark = ui.visuals().dark_mode;
+    let (icon, name, wanted) = match is_dark {
+        true => (Icon::Sun, "Light theme", Theme::Light),
+        false => (Icon::Moon, "Dark theme", Theme::Dark),
+    };
+    if icon_button(ui, icon, name).on_hover_text(name).clicked() {
+        actions.push(Action::SetTheme(wanted));
+    }
+    let steps = [
+        (Icon::Redo, "Redo", workbench.can_redo(), Action::Redo),
+        (Icon::Undo, "Undo", workbench.can_undo(), Action::Undo),
+    ];
+    for (icon, name, enabled, action) in steps {
+        let response = ui
+            .add_enabled_ui(enabled, |ui| icon_button(ui, icon, name))
+            .inner;
+        let text = format!("{name} the last change of a setting");
+        if response.on_hover_text(text).clicked() {
+            actions.push(action);
+        }
+    }
+    ui.add_space(theme::GRID);
+    if workbench.is_unsaved() {
+        ui.label(RichText::new("unsaved").small().color(tones.warning))
+            .on_hover_text("Something has changed since the session was saved. Ctrl+S saves it.");
+    }
+    if workbench.files().is_saving() {
+        ui.label(RichText::new("saving…").small().color(tones.weak));
+    }
+    ui.label(RichText::new(workbench.name()).color(tones.strong));
+}

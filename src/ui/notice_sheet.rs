@@ -1,0 +1,60 @@
+//! Notices: the newest above the run bar, all of them in a sheet.
+
+use egui::{Align2, Area, Frame, Order, RichText, ScrollArea, Ui, vec2};
+
+use super::icons::{Icon, icon_button, icon_mark};
+use super::theme::{self, Tones};
+use crate::workbench::{Action, Gravity, Notice, Workbench};
+
+fn look(gravity: Gravity, tones: &Tones) -> (Icon, egui::Color32) {
+    match gravity {
+        Gravity::Done => (Icon::Check, tones.ok),
+        Gravity::Note => (Icon::Full, tones.accent),
+        Gravity::Warning => (Icon::Warning, tones.warning),
+        Gravity::Error => (Icon::Error, tones.error),
+    }
+}
+
+/// All notices, the newest first.
+pub(super) fn notices_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
+    ScrollArea::vertical().max_height(160.0).show(ui, |ui| {
+        for notice in workbench.notices().list().iter().rev() {
+            notice_ui(ui, notice, actions);
+        }
+    });
+}
+
+/// The newest notice over the lower edge of the page, while the sheet is closed.
+pub(super) fn newest_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
+    let Some(newest) = workbench.notices().list().last() else {
+        return;
+    };
+    if workbench.view().notices_open {
+        return;
+    }
+    let corner = vec2(-16.0, -theme::body_font(ui).size * 4.0);
+    Area::new(egui::Id::unique("newest notice"))
+        .order(Order::Foreground)
+        .anchor(Align2::RIGHT_BOTTOM, corner)
+        .show(ui.ctx(), |ui| {
+            Frame::popup(ui.style()).show(ui, |ui| {
+                ui.set_max_width(theme::body_font(ui).size * 38.0);
+                notice_ui(ui, newest, actions);
+            });
+        });
+}
+
+fn notice_ui(ui: &mut Ui, notice: &Notice, actions: &mut Vec<Action>) {
+    let tones = theme::tones(ui);
+    let (icon, color) = look(notice.gravity, tones);
+    ui.horizontal_top(|ui| {
+        icon_mark(ui, icon, color);
+        if icon_button(ui, Icon::Close, "Dismiss notice")
+            .on_hover_text("Put this notice away")
+            .clicked()
+        {
+            actions.push(Action::DismissNotice(notice.id));
+        }
+        ui.add(egui::Label::new(RichText::new(&notice.text).color(tones.text)).wrap());
+    });
+}

@@ -1,0 +1,248 @@
+//! The Evaluate page: scores with their spread, per class and group, and why each sample was decided so.
+
+use egui::{Grid, RichText, ScrollArea, Ui};
+
+use super::explain::{inspection_ui, samples_ui};
+use crate::evaluation::{Confusion, wilson_interval};
+use crate::experiment::{Part, RunSummary};
+use crate::ui::elements::{fact, help, page_title, section};
+use crate::ui::figures::{percent, short};
+use crate::ui::icons::color_dot;
+use crate::ui::palette::class_color;
+use crate::ui::theme;
+use crate::ui::widgets::{ConfusionMatrix, Curve, MissingCurve, empty_state};
+use crate::workbench::{Action, Draft, RunView, Workbench, split_summary};
+
+/// Votes of groups that are listed.
+const MOST_GROUPS: usize = 60;
+
+/// The Evaluate page.
+pub(in crate::ui) fn evaluate_page_ui(
+    ui: &mut Ui,
+    workbench: &Workbench,
+    _draft: &mut Draft,
+    actions: &mut Vec<Action>,
+) {
+    page_title(
+        ui,
+        "Evaluate",
+        "how well the held-out samples were classified",
+    );
+    let run = workbench.training().run();
+    let Some((run, summary)) = run.and_then(|run| Some((run, run.summary.as_ref()?))) else {
+        let is_alive = workbench.training().is_alive();
+        let text = match is_alive {
+            true => "Scores appear here when the first fold is complete",
+            false => "Scores appear here when a fold has been trained",
+        };
+        let can = !is_alive && workbench.obstacle().is_none();
+        if empty_state(ui, text, can.then_some("Start training")) {
+            actions.push(Action::Start);
+        }
+        return;
+    };
+    if let Some(reason) = workbench.stale() {
+        let color = theme::tones(ui).stale;
+        ui.label(RichText::new(format!("These scores are of the last run: {reason}")).color(color));
+    }
+    let width = ui.available_width();
+    let left = width * 0.42;
+    let height = ui.available_height();
+    ui.horizontal_top(|ui| {
+        ui.allocate_ui(egui::vec2(left, height), |ui| {
+            ScrollArea::vertical()
+                .id_salt("scores")
+                .auto_shrink([false, false])
+                .show(ui, |ui| scores_ui(ui, run, summary));
+        });
+        ui.add_space(theme::GRID);
+        ui.vertical(|ui| {
+            ScrollArea::vertical()
+                .id_salt("decisions")
+                .auto_shrink([false, false])
+                .show(ui, |ui| decisions_ui(ui, workbench, run, summary, actions));
+        });
+    });
+}
+
+fn scores_ui(ui: &mut Ui, run: &RunView, summary: &RunSummary) {
+    let tones = theme::tones(ui);
+    if let Some(accuracy) = summary.accuracy {
+        let spread = accuracy
+            .sd
+            .map_or(String::new(), |sd| format!(" ± {}", percent(sd)));
+        let text = format!("{}{spread}", percent(accuracy.mean));
+        ui.label(RichText::new(text).heading().size(30.0).color(tones.strong));
+        let text = format!(
+            "mean accuracy and standard deviation over {} of {} folds",
+            summary.folds.len(),
+            run.n_folds()
+        );
+        help(ui, &text);
+    }
+    let confusion = &summary.confusion;
+    fact(ui, "Split", split_summary(&run.experiment.split));
+    fact(ui, "Seed", run.experiment.seed.to_string());
+    let shown = |value: Option<f64>| value.map_or("–".to_owned(), percent);
+    fact(
+        ui,
+        "Balanced accuracy",
+        shown(confusion.balanced_accuracy()),
+    );
+    let number = |value: Option<f64>| value.map_or("–".to_owned(), short);
+    fact(ui, "Cohen's κ", number(confusion.kappa()));
+    fact(ui, "Matthews", number(confusion.matthews()));
+    section(ui, "Per class");
+    classes_ui(ui, &run.facts.class_names, confusion);
+    groups_ui(ui, run, summary);
+    if !summary.missing.is_empty() {
+        section(ui, "With features missing");
+        let points: Vec<[f64; 2]> = summary.missing.iter().map(|p| [p.at, p.mean]).collect();
+        let curves = [Curve {
+            name: "this run",
+            points: &points,
+        }];
+        MissingCurve {
+            curves: &curves,
+            height: 220.0,
+        }
+        .show(ui);
+    }
+    section(ui, "Time");
+    timing_ui(ui, summary);
+    ui.add_space(theme::PANEL_GAP);
+}
+
+fn classes_ui(ui: &mut Ui, names: &[String], confusion: &Confusion) {
+    let tones = theme::tones(ui);
+    Grid::new("per class")
+        .num_columns(5)
+        .spacing([20.0, 5.0])
+        .show(ui, |ui| {
+            for title in ["", "found", "95 % interval", "precision", "samples"] {
+                ui.label(RichText::new(title).small().color(tones.weak));
+            }
+            ui.end_row();
+            for (class, name) in names.iter().enumerate() {
+                ui.horizontal(|ui| {
+                    color_dot(ui, class_color(class));
+                    ui.label(name);
+                });
+                let total = confusion.of_class(class);
+                let (low, high) = wilson_interval(confusion.count(class, class), total);
+                ui.label(confusion.recall(class).map_or("–".into(), percent));
+                ui.label(format!("{} to {}", percent(low), percent(high)));
+                ui.label(confusion.precision(class).map_or("–".into(), percent));
+                ui.label(total.to_string());
+                ui.end_row();
+            }
+        });
+}
+
+/// The vote of every group, where groups hold several samples.
+fn groups_ui(ui: &mut Ui, run: &RunView, summary: &RunSummary) {
+    let Some(score) = summary.group_score() else {
+        return;
+    };
+    if score.total >= summary.confusion.total() {
+        return;
+    }
+    section(ui, "Per group");
+    let (low, high) = score.interval;
+    let text = format!(
+        "{} of {} groups decided rightly by the vote of their samples; 95 % interval {} to {}",
+        score.right,
+        score.total,
+        percent(low),
+        percent(high)
+    );
+    ui.label(text);
+    let tones = theme::tones(ui);
+    Grid::new("per group")
+        .num_columns(3)
+        .spacing([20.0, 4.0])
+        .show(ui, |ui| {
+            for vote in summary.votes.iter().take(MOST_GROUPS) {
+                let name = run.facts.group_names.get(vote.group);
+                ui.label(name.map_or("", String::as_str));
+                let total: u64 = vote.votes.iter().sum();
+                let right = vote.votes.get(vote.truth).copied().unwrap_or(0);
+                ui.label(format!("{right} of {total} right"));
+                let class = run.facts.class_names.get(vote.decided);
+                let is_right = vote.decided == vote.truth;
+                let color = if is_right { tones.ok } else { tones.error };
+                ui.label(RichText::new(class.map_or("", String::as_str)).color(color));
+                ui.end_row();
+            }
+        });
+}
+
+fn timing_ui(ui: &mut Ui, summary: &RunSummary) {
+    let timing = &summary.timing;
+    let micro = |value: Option<f64>| value.map_or("–".into(), |us| format!("{} µs", short(us)));
+    fact(ui, "Growing, per batch", micro(timing.grow_us_per_batch));
+    fact(ui, "Pruning, per batch", micro(timing.prune_us_per_batch));
+    fact(
+        ui,
+        "Classifying, per sample",
+        micro(timing.classify_us_per_sample),
+    );
+    fact(
+        ui,
+        "Training in all",
+        format!("{} s", short(timing.train_s)),
+    );
+    fact(ui, "Testing in all", format!("{} s", short(timing.test_s)));
+}
+
+/// Confusion per fold or summed, the samples of a cell, and one sample explained.
+fn decisions_ui(
+    ui: &mut Ui,
+    workbench: &Workbench,
+    run: &RunView,
+    summary: &RunSummary,
+    actions: &mut Vec<Action>,
+) {
+    let fold = workbench.view().fold.filter(|fold| {
+        let part = run.part(Part::Fold(*fold));
+        part.is_some_and(|part| part.record.is_some())
+    });
+    ui.horizontal_wrapped(|ui| {
+        ui.label(RichText::new("Confusion").text_style(theme::panel_title()));
+        let all = ui.selectable_label(fold.is_none(), "all folds");
+        if all
+            .on_hover_text("The last tests of all folds together")
+            .clicked()
+        {
+            actions.push(Action::ChooseFold(None));
+        }
+        for (number, _) in summary.folds.iter().take(20) {
+            let chip = ui.selectable_label(fold == Some(*number), format!("{}", number + 1));
+            if chip
+                .on_hover_text(format!("Fold {} alone", number + 1))
+                .clicked()
+            {
+                actions.push(Action::ChooseFold(Some(*number)));
+            }
+        }
+    });
+    let of_fold = fold.and_then(|fold| summary.folds.iter().find(|(number, _)| *number == fold));
+    let confusion = of_fold.map_or(&summary.confusion, |(_, confusion)| confusion);
+    let n_classes = run.facts.n_classes() as f32;
+    let cell = workbench.view().cell;
+    let matrix = ConfusionMatrix {
+        class_names: &run.facts.class_names,
+        confusion,
+        selected: cell,
+        height: (n_classes * 44.0 + 60.0).clamp(160.0, 420.0),
+    };
+    if let Some(chosen) = matrix.show(ui) {
+        actions.push(Action::ChooseCell((cell != Some(chosen)).then_some(chosen)));
+    }
+    match cell {
+        Some(cell) => samples_ui(ui, workbench, run, fold, cell, actions),
+        None => help(ui, "Choose a cell to see its samples"),
+    }
+    inspection_ui(ui, workbench, run, actions);
+    ui.add_space(theme::PANEL_GAP);
+}

@@ -1,0 +1,230 @@
+//! The samples of a confusion cell, and why one of them was decided as it was.
+
+use egui::{Grid, RichText, ScrollArea, Ui};
+
+use super::samples::BandPlaces;
+use crate::experiment::PartRecord;
+use crate::ui::elements::{help, section};
+use crate::ui::figures::{percent, short};
+use crate::ui::icons::{Icon, color_dot, icon_button};
+use crate::ui::palette::class_color;
+use crate::ui::theme;
+use crate::ui::widgets::{Atom, AtomGrid, AtomView};
+use crate::workbench::{Action, AtomUse, Inspection, RunView, Workbench, origin_text};
+
+/// Samples of a cell that are listed.
+const MOST_SAMPLES: usize = 500;
+
+/// The samples of a cell; a click explains one.
+pub(super) fn samples_ui(
+    ui: &mut Ui,
+    workbench: &Workbench,
+    run: &RunView,
+    fold: Option<usize>,
+    (truth, decided): (usize, usize),
+    actions: &mut Vec<Action>,
+) {
+    let name = |class: usize| run.facts.class_names.get(class).map_or("", String::as_str);
+    section(ui, &format!("{} taken for {}", name(truth), name(decided)));
+    let records = run
+        .folds()
+        .filter(|(number, _)| fold.is_none_or(|fold| fold == *number))
+        .filter_map(|(_, part)| part.record.as_ref());
+    let samples: Vec<(usize, f64)> = records
+        .flat_map(|record| cell_samples(record, run, (truth, decided)))
+        .take(MOST_SAMPLES)
+        .collect();
+    if samples.is_empty() {
+        help(ui, "No such sample in the complete folds");
+        return;
+    }
+    let dataset = workbench.data().loaded().map(|loaded| &loaded.dataset);
+    let line = ui.spacing().interact_size.y;
+    ScrollArea::vertical()
+        .id_salt("samples of the cell")
+        .max_height(170.0)
+        .show_rows(ui, line, samples.len(), |ui, range| {
+            for (sample, margin) in &samples[range] {
+                let origin = match dataset {
+                    Some(dataset) => origin_text(dataset, *sample),
+                    None => format!("sample {sample}"),
+                };
+                let text = format!("{origin} · margin {}", short(*margin));
+                let is_shown = workbench.inspection().is_some_and(|i| i.sample == *sample);
+                let row = ui.selectable_label(is_shown, text);
+                if row.on_hover_text("Explain this decision").clicked() {
+                    actions.push(Action::Inspect(*sample));
+                }
+            }
+        });
+}
+
+fn cell_samples<'a>(
+    record: &'a PartRecord,
+    run: &'a RunView,
+    (truth, decided): (usize, usize),
+) -> impl Iterator<Item = (usize, f64)> + 'a {
+    let decisions = &record.decisions;
+    let verdicts = decisions.class.iter().zip(&decisions.margin);
+    decisions
+        .sample
+        .iter()
+        .zip(verdicts)
+        .filter(move |(sample, (class, _))| {
+            **class == decided && run.facts.classes.get(**sample) == Some(&truth)
+        })
+        .map(|(sample, (_, margin))| (*sample, *margin))
+}
+
+/// Residual of every class, sparse codes, atoms and the kept samples behind them.
+pub(super) fn inspection_ui(
+    ui: &mut Ui,
+    workbench: &Workbench,
+    run: &RunView,
+    actions: &mut Vec<Action>,
+) {
+    let (Some(inspection), Some(loaded)) = (workbench.inspection(), workbench.data().loaded())
+    else {
+        return;
+    };
+    let dataset = &loaded.dataset;
+    let tones = theme::tones(ui);
+    let names = &run.facts.class_names;
+    let name = |class: usize| names.get(class).map_or("", String::as_str);
+    ui.horizontal(|ui| {
+        section(ui, "One sample explained");
+        if icon_button(ui, Icon::Close, "Close the explanation")
+            .on_hover_text("Close the explanation")
+            .clicked()
+        {
+            actions.push(Action::CloseInspection);
+        }
+    });
+    let origin = origin_text(dataset, inspection.sample);
+    ui.label(RichText::new(origin).color(tones.strong));
+    let truth = format!(
+        "true {}, decided {}",
+        name(inspection.truth),
+        name(inspection.decided)
+    );
+    ui.horizontal(|ui| {
+        ui.label(truth);
+        let source = dataset.origin(inspection.sample).source;
+        if ui.button("Show in the recording").clicked() {
+            actions.push(Action::LookAtRecord(source));
+            actions.push(Action::Show(crate::workbench::Stage::Records));
+        }
+    });
+    residuals_ui(ui, inspection, names);
+    for class in best_two(inspection) {
+        ui.add_space(theme::GRID);
+        ui.horizontal(|ui| {
+            color_dot(ui, class_color(class));
+            ui.label(format!("Sparse code by the dictionary of {}", name(class)));
+        });
+        if let Some(atoms) = inspection.atoms.get(class) {
+            code_ui(ui, workbench, atoms, class);
+        }
+    }
+}
+
+/// The decided class and the true one, or the next best where the decision is right.
+fn best_two(inspection: &Inspection) -> Vec<usize> {
+    let mut classes: Vec<usize> = (0..inspection.explanation.scores.len()).collect();
+    let score = |class: &usize| inspection.explanation.scores[*class];
+    classes.sort_by(|a, b| score(b).total_cmp(&score(a)));
+    let mut best = vec![inspection.decided];
+    if inspection.truth != inspection.decided {
+        best.push(inspection.truth);
+    } else {
+        best.extend(
+            classes
+                .into_iter()
+                .find(|class| *class != inspection.decided),
+        );
+    }
+    best
+}
+
+fn residuals_ui(ui: &mut Ui, inspection: &Inspection, names: &[String]) {
+    let tones = theme::tones(ui);
+    help(
+        ui,
+        "Residual of every class: the share of the sample that its dictionary does not explain",
+    );
+    let residuals = &inspection.explanation.residual_shares;
+    let most = residuals.iter().copied().fold(1e-12, f64::max);
+    Grid::new("residuals")
+        .num_columns(3)
+        .spacing([16.0, 4.0])
+        .show(ui, |ui| {
+            for (class, residual) in residuals.iter().enumerate() {
+                ui.horizontal(|ui| {
+                    color_dot(ui, class_color(class));
+                    let text = RichText::new(names.get(class).map_or("", String::as_str));
+                    let is_decided = class == inspection.decided;
+                    ui.label(if is_decided {
+                        text.color(tones.strong)
+                    } else {
+                        text
+                    });
+                });
+                let width = 180.0 * (*residual / most) as f32;
+                let (rect, _) =
+                    ui.allocate_exact_size(egui::vec2(180.0, 10.0), egui::Sense::hover());
+                let bar = egui::Rect::from_min_size(rect.min, egui::vec2(width.max(1.0), 10.0));
+                ui.painter().rect_filled(bar, 2.0, class_color(class));
+                ui.label(percent(*residual));
+                ui.end_row();
+            }
+        });
+}
+
+/// The atoms of a code, each by its strongest kept sample.
+fn code_ui(ui: &mut Ui, workbench: &Workbench, atoms: &[AtomUse], class: usize) {
+    let Some(loaded) = workbench.data().loaded() else {
+        return;
+    };
+    let dataset = &loaded.dataset;
+    let places = BandPlaces::of(dataset.layout(), dataset.feature_names());
+    let total: f64 = atoms.iter().map(|used| used.value.abs()).sum();
+    let known = |sample: &usize| *sample < dataset.n_samples();
+    let shown: Vec<Atom<'_>> = atoms
+        .iter()
+        .filter_map(|used| {
+            let (sample, _) = used.strongest.first().filter(|(sample, _)| known(sample))?;
+            Some(Atom {
+                index: used.atom,
+                values: dataset.sample(*sample),
+                use_share: used.value.abs() / total.max(1e-300),
+                changed: false,
+            })
+        })
+        .collect();
+    AtomGrid {
+        name: &format!("Code of class {class}"),
+        layout: dataset.layout(),
+        electrodes: &places.electrodes,
+        band_names: &places.band_names,
+        atoms: &shown,
+        view: AtomView::StrongestSample,
+        selected: None,
+        zoom: 1.0,
+        height: 150.0,
+    }
+    .show(ui);
+    for used in atoms {
+        let samples: Vec<String> = used
+            .strongest
+            .iter()
+            .map(|(sample, value)| format!("{} ({})", origin_text(dataset, *sample), short(*value)))
+            .collect();
+        let text = format!(
+            "atom {}: {} – {}",
+            used.atom + 1,
+            short(used.value),
+            samples.join("; ")
+        );
+        ui.add(egui::Label::new(RichText::new(text).small()).truncate());
+    }
+}

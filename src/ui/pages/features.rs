@@ -1,0 +1,276 @@
+//! The Features page: the recipe, what it makes of one sample, and how a feature tells the classes apart.
+
+use egui::{RichText, ScrollArea, Slider, Ui};
+
+use super::fields::Field;
+use super::samples::BandPlaces;
+use super::signal::signal_ui;
+use crate::dataset::{Dataset, MissingPolicy, Preparation, Scaling};
+use crate::features::eeg::EegMeasure;
+use crate::features::fault::{FaultForm, PerUnit};
+use crate::features::{EegRecipe, FaultRecipe, FeatureRecipe};
+use crate::settings::SettingProblem;
+use crate::ui::elements::{self, choice, help, page_title, section, switch};
+use crate::ui::icons::color_dot;
+use crate::ui::palette::class_color;
+use crate::ui::theme;
+use crate::ui::widgets::{Atom, AtomGrid, AtomView, ClassHistogram, empty_state};
+use crate::workbench::{Action, Demo, Draft, Workbench, origin_text};
+
+/// The Features page.
+pub(in crate::ui) fn features_page_ui(
+    ui: &mut Ui,
+    workbench: &Workbench,
+    draft: &mut Draft,
+    actions: &mut Vec<Action>,
+) {
+    page_title(ui, "Features", "how a record becomes samples");
+    let Some(loaded) = workbench.data().loaded() else {
+        let text = "Here is what a recipe makes of the records. Nothing is loaded yet.";
+        if empty_state(ui, text, Some("Feeder demo")) {
+            actions.push(Action::OpenDemo(Demo::FeederFaults));
+        }
+        return;
+    };
+    let width = ui.available_width();
+    let left = (width * 0.42)
+        .max(theme::body_font(ui).size * 34.0)
+        .min(width * 0.6);
+    let height = ui.available_height();
+    ui.horizontal_top(|ui| {
+        ui.allocate_ui(egui::vec2(left, height), |ui| {
+            ScrollArea::vertical()
+                .id_salt("recipe")
+                .auto_shrink([false, false])
+                .show(ui, |ui| recipe_ui(ui, workbench, draft, actions));
+        });
+        ui.add_space(theme::GRID);
+        ui.vertical(|ui| {
+            ScrollArea::vertical()
+                .id_salt("preview")
+                .auto_shrink([false, false])
+                .show(ui, |ui| {
+                    sample_ui(ui, workbench, &loaded.dataset, actions);
+                    histogram_ui(ui, workbench, &loaded.dataset, actions);
+                });
+        });
+    });
+}
+
+fn recipe_ui(ui: &mut Ui, workbench: &Workbench, draft: &mut Draft, actions: &mut Vec<Action>) {
+    let problems = draft.experiment.data.problems();
+    section(ui, "Recipe");
+    match &mut draft.experiment.data.recipe {
+        None => help(
+            ui,
+            "Tables and arrays hold samples already: no recipe is needed",
+        ),
+        Some(FeatureRecipe::Eeg(recipe)) => eeg_ui(ui, recipe, &problems),
+        Some(FeatureRecipe::Fault(recipe)) => fault_ui(ui, recipe, &problems),
+    }
+    if let Some(problem) = problems.iter().find(|p| p.field.starts_with("recipe")) {
+        elements::wrong(ui, &problem.message);
+    }
+    let is_stale = workbench
+        .data()
+        .loaded()
+        .is_some_and(|loaded| loaded.settings != draft.experiment.data);
+    if is_stale && problems.is_empty() {
+        let button = ui.button("Make the samples anew");
+        if button
+            .on_hover_text("Loads the records with this recipe")
+            .clicked()
+        {
+            actions.push(Action::LoadData);
+        }
+    }
+    section(ui, "Preparation");
+    preparation_ui(ui, &mut draft.experiment.preparation);
+}
+
+fn eeg_ui(ui: &mut Ui, recipe: &mut EegRecipe, problems: &[SettingProblem]) {
+    let problem = |field: Field| field.problem_of(problems);
+    Field::FrameLength.ui(ui, &mut recipe.frame_s, problem(Field::FrameLength));
+    Field::Overlap.ui(ui, &mut recipe.overlap, problem(Field::Overlap));
+    let frames = Field::FramesPerSample;
+    frames.whole_ui(ui, &mut recipe.frames_per_sample, problem(frames));
+    let current = usize::from(matches!(recipe.measure, EegMeasure::Power { .. }));
+    let text = "What is measured in each band. Default amplitude, as in the paper.";
+    let names = [
+        "Amplitude of the filtered frame",
+        "Power in Welch's spectrum",
+    ];
+    if let Some(chosen) = choice(ui, "Measure", text, current, &names) {
+        recipe.measure = match chosen {
+            0 => EegRecipe::as_published().measure,
+            _ => EegMeasure::Power {
+                segment_s: recipe.frame_s,
+                segment_overlap: 0.5,
+                relative: false,
+            },
+        };
+    }
+    let text = "Natural logarithm of every feature; it evens out their sizes. Default on.";
+    switch(ui, "Logarithm", text, &mut recipe.logarithm);
+    let bands: Vec<String> = recipe
+        .bands
+        .iter()
+        .map(|band| format!("{} {} to {} Hz", band.name, band.low_hz, band.high_hz))
+        .collect();
+    elements::fact(ui, "Bands", bands.join(", "));
+}
+
+fn fault_ui(ui: &mut Ui, recipe: &mut FaultRecipe, problems: &[SettingProblem]) {
+    Field::Cycles.whole_ui(ui, &mut recipe.n_cycles, Field::Cycles.problem_of(problems));
+    let current = usize::from(matches!(recipe.form, FaultForm::Phasors { .. }));
+    let text = "What a sample consists of. Default waveforms, as in the paper.";
+    let names = ["Six waveforms", "Phasors, sequences, harmonics"];
+    if let Some(chosen) = choice(ui, "Form", text, current, &names) {
+        recipe.form = match chosen {
+            0 => FaultForm::Waveform { n_points: 201 },
+            _ => FaultForm::Phasors {
+                highest_harmonic: 5,
+            },
+        };
+    }
+    match &mut recipe.form {
+        FaultForm::Waveform { n_points } => {
+            Field::Points.whole_ui(ui, n_points, Field::Points.problem_of(problems));
+        }
+        FaultForm::Phasors { highest_harmonic } => {
+            let field = Field::Harmonics;
+            field.whole_ui(ui, highest_harmonic, field.problem_of(problems));
+        }
+    }
+    let current = match recipe.per_unit {
+        PerUnit::Off => 0,
+        PerUnit::BeforeInception => 1,
+        PerUnit::Base { .. } => 2,
+    };
+    let is_base = matches!(recipe.per_unit, PerUnit::Base { .. });
+    let names = [
+        "Primary volts and amperes",
+        "By the cycle before the fault",
+        "By given peak values",
+    ];
+    let names = if is_base { &names[..] } else { &names[..2] };
+    let text = "What voltages and currents are divided by";
+    if let Some(chosen) = choice(ui, "Per unit", text, current, names) {
+        recipe.per_unit = [PerUnit::Off, PerUnit::BeforeInception][chosen.min(1)];
+    }
+}
+
+fn preparation_ui(ui: &mut Ui, preparation: &mut Preparation) {
+    let scalings = [
+        (Scaling::None, "Not at all"),
+        (Scaling::ZScore, "Mean 0, deviation 1"),
+        (Scaling::MinMax, "Range 0 to 1"),
+        (Scaling::UnitNorm, "Every sample to length 1"),
+    ];
+    let names = scalings.map(|(_, name)| name);
+    let current = scalings
+        .iter()
+        .position(|(scaling, _)| *scaling == preparation.scaling);
+    let text = "How features are scaled, fitted on training samples alone. Default not at all.";
+    if let Some(chosen) = choice(ui, "Scaling", text, current.unwrap_or(0), &names) {
+        preparation.scaling = scalings[chosen].0;
+    }
+    let policies = [
+        (MissingPolicy::Refuse, "Refuse to train"),
+        (MissingPolicy::DropSample, "Leave the sample out"),
+        (MissingPolicy::TrainingMean, "Mean of the training samples"),
+        (MissingPolicy::Zero, "Zero"),
+    ];
+    let names = policies.map(|(_, name)| name);
+    let current = policies
+        .iter()
+        .position(|(policy, _)| *policy == preparation.missing);
+    let text = "What becomes of missing values. Default refuse.";
+    if let Some(chosen) = choice(ui, "Missing values", text, current.unwrap_or(0), &names) {
+        preparation.missing = policies[chosen].0;
+    }
+}
+
+/// One sample: its signal and its features.
+fn sample_ui(ui: &mut Ui, workbench: &Workbench, dataset: &Dataset, actions: &mut Vec<Action>) {
+    let tones = theme::tones(ui);
+    section(ui, "One sample");
+    let last = dataset.n_samples() - 1;
+    let mut sample = workbench.view().sample.min(last);
+    let class = dataset.classes()[sample];
+    ui.horizontal(|ui| {
+        let slider = Slider::new(&mut sample, 0..=last).show_value(true);
+        let response = theme::with_slider_look(ui, |ui| ui.add(slider));
+        ui.ctx()
+            .accesskit_node_builder(response.id, |node| node.set_label("Sample"));
+        if response.on_hover_text("Which sample is shown").changed() {
+            actions.push(Action::ChooseSample(sample));
+        }
+        color_dot(ui, class_color(class));
+        ui.label(&dataset.class_names()[class]);
+        let origin = RichText::new(origin_text(dataset, sample)).color(tones.weak);
+        ui.add(egui::Label::new(origin).truncate());
+    });
+    let source = dataset.origin(sample).source;
+    match workbench.signal().filter(|look| look.source == source) {
+        Some(look) => signal_ui(ui, look, 150.0),
+        None => {
+            let button = ui.button("Show its signal");
+            if button
+                .on_hover_text("Reads the beginning of the record")
+                .clicked()
+            {
+                actions.push(Action::LookAtRecord(source));
+            }
+        }
+    }
+    let places = BandPlaces::of(dataset.layout(), dataset.feature_names());
+    let one = [Atom {
+        index: sample,
+        values: dataset.sample(sample),
+        use_share: f64::NAN,
+        changed: false,
+    }];
+    help(ui, "Its features");
+    AtomGrid {
+        name: "Features of the sample",
+        layout: dataset.layout(),
+        electrodes: &places.electrodes,
+        band_names: &places.band_names,
+        atoms: &one,
+        view: AtomView::Itself,
+        selected: None,
+        zoom: 2.0,
+        height: 260.0,
+    }
+    .show(ui);
+}
+
+/// The distribution of one feature in every class.
+fn histogram_ui(ui: &mut Ui, workbench: &Workbench, dataset: &Dataset, actions: &mut Vec<Action>) {
+    section(ui, "One feature, class by class");
+    let last = dataset.n_features() - 1;
+    let mut feature = workbench.view().feature.min(last);
+    let name = &dataset.feature_names()[feature];
+    ui.horizontal(|ui| {
+        let slider = Slider::new(&mut feature, 0..=last).show_value(true);
+        let response = theme::with_slider_look(ui, |ui| ui.add(slider));
+        ui.ctx()
+            .accesskit_node_builder(response.id, |node| node.set_label("Feature"));
+        if response.on_hover_text("Which feature is shown").changed() {
+            actions.push(Action::ChooseFeature(feature));
+        }
+        ui.label(name);
+    });
+    let mut values = vec![Vec::new(); dataset.n_classes()];
+    for (sample, class) in dataset.classes().iter().enumerate() {
+        values[*class].push(dataset.sample(sample)[feature]);
+    }
+    ClassHistogram {
+        feature_name: name,
+        class_names: dataset.class_names(),
+        values: &values,
+        height: 240.0,
+    }
+    .show(ui);
+}

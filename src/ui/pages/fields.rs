@@ -1,0 +1,437 @@
+//! The numbers of a learner: name, symbol, help, sensible range and default of each.
+
+use std::ops::RangeInclusive;
+
+use egui::Ui;
+
+use crate::settings::SettingProblem;
+use crate::ui::widgets::{Edit, NumberField};
+
+/// A number that can be set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Field {
+    Atoms,
+    Sparsity,
+    BatchSize,
+    Budget,
+    Threshold,
+    Headroom,
+    Novelty,
+    MemoryOfErrors,
+    Regularisation,
+    ErrorLimit,
+    Calibration,
+    Degree,
+    Offset,
+    Width,
+    Pool,
+    StartValue,
+    RampShare,
+    Batches,
+    Passes,
+    Tests,
+    Seed,
+    Folds,
+    SplitSeed,
+    TestShare,
+    RecordsPerClass,
+    SubjectsPerClass,
+    Duration,
+    Effect,
+    FrameLength,
+    Overlap,
+    FramesPerSample,
+    Cycles,
+    Points,
+    Harmonics,
+}
+
+/// What a field says of itself.
+struct Says {
+    label: &'static str,
+    symbol: &'static str,
+    help: &'static str,
+    range: RangeInclusive<f64>,
+    default: f64,
+    /// The name of the setting in a session.
+    setting: &'static str,
+}
+
+const fn says(
+    label: &'static str,
+    symbol: &'static str,
+    help: &'static str,
+    range: RangeInclusive<f64>,
+    default: f64,
+    setting: &'static str,
+) -> Says {
+    Says {
+        label,
+        symbol,
+        help,
+        range,
+        default,
+        setting,
+    }
+}
+
+impl Field {
+    fn says(self) -> Says {
+        match self {
+            Self::Atoms => says(
+                "Atoms per class",
+                "Q",
+                "More atoms describe a class more finely and cost more time",
+                1.0..=100.0,
+                30.0,
+                "n_atoms",
+            ),
+            Self::Sparsity => says(
+                "Atoms per code",
+                "s",
+                "How many atoms may describe one sample",
+                1.0..=30.0,
+                5.0,
+                "sparsity",
+            ),
+            Self::BatchSize => says(
+                "Mini-batch",
+                "M",
+                "Samples of a class learned together",
+                1.0..=100.0,
+                10.0,
+                "batch_size",
+            ),
+            Self::Budget => says(
+                "Budget",
+                "L_max",
+                "Most samples a class keeps; time grows with its square",
+                20.0..=1000.0,
+                200.0,
+                "budget",
+            ),
+            Self::Threshold => says(
+                "Growing threshold",
+                "",
+                "A sample is kept if its measure stays below",
+                0.0..=1.0,
+                0.95,
+                "algorithm.growing",
+            ),
+            Self::Headroom => says(
+                "Headroom",
+                "",
+                "How many samples below the budget pruning goes",
+                0.0..=50.0,
+                10.0,
+                "algorithm.headroom",
+            ),
+            Self::Novelty => says(
+                "Novelty",
+                "ν",
+                "A sample is kept if more than this share of it is new",
+                1e-6..=0.5,
+                1e-3,
+                "algorithm.novelty",
+            ),
+            Self::MemoryOfErrors => says(
+                "Memory of errors",
+                "κ",
+                "How strongly hard samples are preferred to be kept; 0 turns it off",
+                0.0..=1000.0,
+                300.0,
+                "algorithm.memory_of_errors",
+            ),
+            Self::Regularisation => says(
+                "Regularisation",
+                "γ",
+                "Keeps weakly determined atoms from growing without bound",
+                0.0..=1.0,
+                0.0,
+                "regularisation",
+            ),
+            Self::ErrorLimit => says(
+                "Error limit",
+                "",
+                "Coding stops when this share of the sample is left",
+                1e-12..=1e-1,
+                1e-6,
+                "error_limit",
+            ),
+            Self::Calibration => says(
+                "Calibration",
+                "β",
+                "Divides residuals by the usual residual of the class; 0 turns it off",
+                0.0..=2.0,
+                0.0,
+                "calibration",
+            ),
+            Self::Degree => says(
+                "Degree",
+                "",
+                "The power of the polynomial",
+                1.0..=6.0,
+                2.0,
+                "kernel",
+            ),
+            Self::Offset => says(
+                "Offset",
+                "",
+                "Added to the inner product",
+                0.0..=10.0,
+                1.0,
+                "kernel",
+            ),
+            Self::Width => says(
+                "Width",
+                "σ",
+                "The distance over which samples resemble each other",
+                1e-3..=1e3,
+                1.0,
+                "kernel",
+            ),
+            Self::Pool => says(
+                "Pool",
+                "",
+                "Samples among which the first atoms are chosen",
+                1.0..=500.0,
+                100.0,
+                "start",
+            ),
+            Self::StartValue => says(
+                "Start value",
+                "λ₀",
+                "What the first mini-batches keep of the past",
+                0.8..=1.0,
+                0.95,
+                "forgetting",
+            ),
+            Self::RampShare => says(
+                "Ramp",
+                "",
+                "Share of the mini-batches until λ is 1",
+                0.0..=1.0,
+                0.8,
+                "forgetting",
+            ),
+            Self::Batches => says(
+                "Mini-batches",
+                "",
+                "How many are learned in each fold",
+                1.0..=1000.0,
+                60.0,
+                "training.length",
+            ),
+            Self::Passes => says(
+                "Passes",
+                "",
+                "How often through the training samples",
+                0.1..=10.0,
+                1.0,
+                "training.length",
+            ),
+            Self::Tests => says(
+                "Tests",
+                "",
+                "How often the held-out samples are classified on the way",
+                1.0..=100.0,
+                20.0,
+                "tests.n_tests",
+            ),
+            Self::Seed => says(
+                "Seed",
+                "",
+                "Of the order of samples and everything else drawn",
+                0.0..=100.0,
+                1.0,
+                "seed",
+            ),
+            Self::Folds => says(
+                "Folds",
+                "",
+                "Every sample is tested in one of them",
+                2.0..=20.0,
+                5.0,
+                "split",
+            ),
+            Self::SplitSeed => says(
+                "Seed of the folds",
+                "",
+                "Another seed deals the samples to other folds",
+                0.0..=100.0,
+                1.0,
+                "split",
+            ),
+            Self::TestShare => says(
+                "Test share",
+                "",
+                "Share of the samples that are held out",
+                0.05..=0.9,
+                0.3,
+                "split",
+            ),
+            Self::RecordsPerClass => says(
+                "Records per class",
+                "",
+                "How many faults of each kind are simulated",
+                10.0..=2000.0,
+                400.0,
+                "source.records_per_class",
+            ),
+            Self::SubjectsPerClass => says(
+                "Subjects per class",
+                "",
+                "How many subjects are simulated",
+                2.0..=50.0,
+                14.0,
+                "source.subjects_per_class",
+            ),
+            Self::Duration => says(
+                "Duration",
+                "",
+                "Length of each recording",
+                10.0..=600.0,
+                120.0,
+                "source.duration_s",
+            ),
+            Self::Effect => says(
+                "Effect",
+                "",
+                "How much the classes differ; 0 makes them alike",
+                0.0..=3.0,
+                1.0,
+                "source.effect",
+            ),
+            Self::FrameLength => says(
+                "Frame",
+                "",
+                "Length of the stretch that features are measured in",
+                0.2..=10.0,
+                1.0,
+                "recipe.frame_s",
+            ),
+            Self::Overlap => says(
+                "Overlap",
+                "",
+                "Share of a frame that the next one repeats",
+                0.0..=0.95,
+                0.0,
+                "recipe.overlap",
+            ),
+            Self::FramesPerSample => says(
+                "Frames per sample",
+                "",
+                "Frames whose features are averaged",
+                1.0..=60.0,
+                1.0,
+                "recipe.frames_per_sample",
+            ),
+            Self::Cycles => says(
+                "Cycles",
+                "",
+                "Length of the window in cycles of the mains",
+                1.0..=5.0,
+                1.0,
+                "recipe.n_cycles",
+            ),
+            Self::Points => says(
+                "Points",
+                "",
+                "Values of each of the six waveforms",
+                11.0..=401.0,
+                201.0,
+                "recipe.form",
+            ),
+            Self::Harmonics => says(
+                "Highest harmonic",
+                "",
+                "1 takes the fundamental alone",
+                1.0..=25.0,
+                5.0,
+                "recipe.form",
+            ),
+        }
+    }
+
+    fn unit(self) -> &'static str {
+        match self {
+            Self::Duration | Self::FrameLength => "s",
+            _ => "",
+        }
+    }
+
+    fn is_logarithmic(self) -> bool {
+        matches!(
+            self,
+            Self::Novelty | Self::ErrorLimit | Self::Width | Self::Budget | Self::Batches
+        )
+    }
+
+    fn is_whole(self) -> bool {
+        matches!(
+            self,
+            Self::Atoms
+                | Self::Sparsity
+                | Self::BatchSize
+                | Self::Budget
+                | Self::Headroom
+                | Self::Degree
+                | Self::Pool
+                | Self::Batches
+                | Self::Tests
+                | Self::Seed
+                | Self::Folds
+                | Self::SplitSeed
+                | Self::RecordsPerClass
+                | Self::SubjectsPerClass
+                | Self::FramesPerSample
+                | Self::Cycles
+                | Self::Points
+                | Self::Harmonics
+        )
+    }
+
+    /// What is wrong with it, among the problems of its stage.
+    pub(super) fn problem_of(self, problems: &[SettingProblem]) -> Option<&str> {
+        let setting = self.says().setting;
+        let is_own = |problem: &&SettingProblem| {
+            let field = problem.field.as_str();
+            field == setting || field.ends_with(&format!(".{setting}"))
+        };
+        problems.iter().find(is_own).map(|p| p.message.as_str())
+    }
+
+    /// The field with its slider.
+    pub(super) fn ui(self, ui: &mut Ui, value: &mut f64, problem: Option<&str>) -> Edit {
+        let Says {
+            label,
+            symbol,
+            help,
+            range,
+            default,
+            ..
+        } = self.says();
+        let field = NumberField {
+            label,
+            symbol,
+            help,
+            unit: self.unit(),
+            range,
+            logarithmic: self.is_logarithmic(),
+            whole: self.is_whole(),
+            default,
+            problem,
+        };
+        field.show(ui, value)
+    }
+
+    /// The field for a whole number.
+    pub(super) fn whole_ui(self, ui: &mut Ui, value: &mut usize, problem: Option<&str>) -> Edit {
+        let mut number = *value as f64;
+        let edit = self.ui(ui, &mut number, problem);
+        if edit.changed {
+            *value = number.round().max(0.0) as usize;
+        }
+        edit
+    }
+}

@@ -1,0 +1,500 @@
+//! The Learner page: every setting of the learner at the left, what they mean at the right, presets on top.
+
+use egui::{RichText, ScrollArea, Ui};
+
+pub(super) use super::fields::Field;
+use super::meaning::meaning_ui;
+use super::tune::{pruning_of, set_pruning};
+use crate::experiment::{Training, TrainingLength};
+use crate::learner::{
+    Algorithm, ContributionNorm, Conventions, Forgetting, ForgettingShape, Growing, Kernel,
+    LearnerSettings, Normalisation, Pruning, Pursuit, Start, Supply,
+};
+use crate::settings::SettingProblem;
+use crate::ui::elements::{self, choice, page_title, section, switch};
+use crate::ui::theme;
+use crate::workbench::{Action, Ask, Draft, Workbench, pruning_name};
+
+/// The Learner page.
+pub(in crate::ui) fn learner_page_ui(
+    ui: &mut Ui,
+    workbench: &Workbench,
+    draft: &mut Draft,
+    actions: &mut Vec<Action>,
+) {
+    page_title(
+        ui,
+        "Learner",
+        "how a dictionary is learned from the stream of samples",
+    );
+    presets_ui(ui, workbench, &mut draft.experiment.learner, actions);
+    ui.add_space(theme::GRID);
+    let width = ui.available_width();
+    let left = (width * 0.54)
+        .max(theme::body_font(ui).size * 36.0)
+        .min(width * 0.65);
+    let height = ui.available_height();
+    ui.horizontal_top(|ui| {
+        ui.allocate_ui(egui::vec2(left, height), |ui| {
+            ScrollArea::vertical()
+                .id_salt("learner settings")
+                .auto_shrink([false, false])
+                .show(ui, |ui| settings_ui(ui, workbench, draft, actions));
+        });
+        ui.add_space(theme::GRID);
+        ui.vertical(|ui| {
+            ScrollArea::vertical()
+                .id_salt("learner meaning")
+                .auto_shrink([false, false])
+                .show(ui, |ui| meaning_ui(ui, workbench, draft, actions));
+        });
+    });
+}
+
+fn presets_ui(
+    ui: &mut Ui,
+    workbench: &Workbench,
+    learner: &mut LearnerSettings,
+    actions: &mut Vec<Action>,
+) {
+    let tones = theme::tones(ui);
+    ui.horizontal_wrapped(|ui| {
+        ui.label(RichText::new("Presets").color(tones.weak));
+        let built_in = [
+            (
+                "As published",
+                "The authors' code in every respect",
+                LearnerSettings::as_published(),
+            ),
+            (
+                "The paper's text",
+                "KRLS as the text of the paper states it",
+                LearnerSettings::paper_text(),
+            ),
+            (
+                "Evidence-preserving",
+                "A sample leaves, what it taught stays",
+                LearnerSettings::evidence_preserving(),
+            ),
+            (
+                "Margin-aware",
+                "Evidence-preserving, and hard samples count more; the default",
+                LearnerSettings::margin_aware(),
+            ),
+        ];
+        for (name, text, preset) in built_in {
+            let chip = ui.selectable_label(*learner == preset, name);
+            if chip.on_hover_text(text).clicked() {
+                *learner = preset;
+            }
+        }
+        for preset in &workbench.settings().presets {
+            let chip = ui.selectable_label(*learner == preset.learner, &preset.name);
+            chip.context_menu(|ui| {
+                if ui.button("Remove this preset").clicked() {
+                    actions.push(Action::RemovePreset(preset.name.clone()));
+                    ui.close();
+                }
+            });
+            if chip
+                .on_hover_text("Your own; right click to remove it")
+                .clicked()
+            {
+                learner.clone_from(&preset.learner);
+            }
+        }
+        let keep = ui.button("Keep as preset…");
+        if keep
+            .on_hover_text("Give these settings a name and keep them for all sessions")
+            .clicked()
+        {
+            actions.push(Action::Ask(Ask::PresetName));
+        }
+    });
+}
+
+/// The first problem in words.
+pub(super) fn learner_problem(problems: &[SettingProblem]) -> Option<&str> {
+    problems.first().map(|problem| problem.message.as_str())
+}
+
+fn settings_ui(ui: &mut Ui, workbench: &Workbench, draft: &mut Draft, actions: &mut Vec<Action>) {
+    let problems = draft.experiment.problems(None);
+    let learner = &mut draft.experiment.learner;
+    section(ui, "Algorithm");
+    algorithm_ui(ui, learner);
+    section(ui, "Kernel");
+    kernel_ui(ui, workbench, learner, &problems, actions);
+    section(ui, "Dictionary");
+    dictionary_ui(ui, learner, &problems);
+    section(ui, "Growing");
+    growing_ui(ui, learner, &problems);
+    section(ui, "Pruning");
+    pruning_ui(ui, learner, &problems);
+    section(ui, "Forgetting");
+    forgetting_ui(ui, &mut learner.forgetting, &problems);
+    section(ui, "Regularisation and decision");
+    let problem = Field::Regularisation.problem_of(&problems);
+    Field::Regularisation.ui(ui, &mut learner.regularisation, problem);
+    let problem = Field::Calibration.problem_of(&problems);
+    Field::Calibration.ui(ui, &mut learner.calibration, problem);
+    margin_ui(ui, learner, &problems);
+    section(ui, "Training");
+    training_ui(ui, &mut draft.experiment.training, &problems);
+    let tests = &mut draft.experiment.tests;
+    let problem = Field::Tests.problem_of(&problems);
+    Field::Tests.whole_ui(ui, &mut tests.n_tests, problem);
+    missing_shares_ui(ui, &mut tests.missing_shares);
+    switch(
+        ui,
+        "Classify every mini-batch before it is learned",
+        "Prequential accuracy; costs time unless the learner does so anyway. Default on.",
+        &mut tests.prequential,
+    );
+    let mut seed = draft.experiment.seed as f64;
+    if Field::Seed.ui(ui, &mut seed, None).changed {
+        draft.experiment.seed = seed.round().max(0.0) as u64;
+    }
+    ui.add_space(theme::PANEL_GAP);
+}
+
+fn algorithm_ui(ui: &mut Ui, learner: &mut LearnerSettings) {
+    let current = match learner.algorithm {
+        Algorithm::Krls {
+            conventions: Conventions::Published,
+            ..
+        } => 0,
+        Algorithm::Krls { .. } => 1,
+        Algorithm::Evidence { .. } => 2,
+        Algorithm::Margin { .. } => 3,
+    };
+    let names = [
+        "KRLS, the authors' code",
+        "KRLS, the paper's text",
+        "Evidence-preserving KRLS",
+        "Margin-aware KRLS",
+    ];
+    let help = "What is done with a mini-batch. Default margin-aware.";
+    if let Some(chosen) = choice(ui, "Algorithm", help, current, &names) {
+        learner.algorithm = match chosen {
+            0 => LearnerSettings::as_published().algorithm,
+            1 => LearnerSettings::paper_text().algorithm,
+            2 => LearnerSettings::evidence_preserving().algorithm,
+            _ => LearnerSettings::margin_aware().algorithm,
+        };
+    }
+}
+
+fn kernel_ui(
+    ui: &mut Ui,
+    workbench: &Workbench,
+    learner: &mut LearnerSettings,
+    problems: &[SettingProblem],
+    actions: &mut Vec<Action>,
+) {
+    let kernel = &mut learner.kernel;
+    let current = match kernel {
+        Kernel::Linear => 0,
+        Kernel::Polynomial { .. } => 1,
+        Kernel::NormalisedPolynomial { .. } => 2,
+        Kernel::Gaussian { .. } => 3,
+        Kernel::Laplacian { .. } => 4,
+    };
+    let names = [
+        "Linear",
+        "Polynomial",
+        "Normalised polynomial",
+        "Gaussian",
+        "Laplacian",
+    ];
+    let help = "How samples are compared. Default normalised polynomial.";
+    if let Some(chosen) = choice(ui, "Kernel", help, current, &names) {
+        let (degree, offset, width) = (2, 1.0, 1.0);
+        *kernel = match chosen {
+            0 => Kernel::Linear,
+            1 => Kernel::Polynomial { degree, offset },
+            2 => Kernel::NormalisedPolynomial { degree, offset },
+            3 => Kernel::Gaussian { width },
+            _ => Kernel::Laplacian { width },
+        };
+    }
+    let problem = Field::Degree.problem_of(problems);
+    match kernel {
+        Kernel::Linear => {}
+        Kernel::Polynomial { degree, offset } | Kernel::NormalisedPolynomial { degree, offset } => {
+            let mut whole = *degree as usize;
+            if Field::Degree.whole_ui(ui, &mut whole, problem).changed {
+                *degree = u32::try_from(whole).unwrap_or(u32::MAX);
+            }
+            Field::Offset.ui(ui, offset, None);
+        }
+        Kernel::Gaussian { width } | Kernel::Laplacian { width } => {
+            Field::Width.ui(ui, width, problem);
+            let can = workbench.data().loaded().is_some();
+            let button = ui.add_enabled(can, egui::Button::new("Suggest a width"));
+            let text = "The median distance between samples, a good first width; needs data";
+            if button
+                .on_hover_text(text)
+                .on_disabled_hover_text(text)
+                .clicked()
+            {
+                actions.push(Action::SuggestWidth);
+            }
+        }
+    }
+}
+
+fn dictionary_ui(ui: &mut Ui, learner: &mut LearnerSettings, problems: &[SettingProblem]) {
+    let problem = |field: Field| field.problem_of(problems);
+    Field::Atoms.whole_ui(ui, &mut learner.n_atoms, problem(Field::Atoms));
+    Field::Sparsity.whole_ui(ui, &mut learner.sparsity, problem(Field::Sparsity));
+    Field::BatchSize.whole_ui(ui, &mut learner.batch_size, problem(Field::BatchSize));
+    let current = usize::from(learner.pursuit == Pursuit::Omp);
+    let help = "How the sparse code of a sample is found. Default order-recursive.";
+    let names = [
+        "Order-recursive matching pursuit",
+        "Orthogonal matching pursuit",
+    ];
+    if let Some(chosen) = choice(ui, "Pursuit", help, current, &names) {
+        learner.pursuit = [Pursuit::Ormp, Pursuit::Omp][chosen];
+    }
+    Field::ErrorLimit.ui(ui, &mut learner.error_limit, problem(Field::ErrorLimit));
+    start_ui(ui, learner, problems);
+    normalisation_ui(ui, learner, problems);
+}
+
+fn start_ui(ui: &mut Ui, learner: &mut LearnerSettings, problems: &[SettingProblem]) {
+    let current = match learner.start {
+        Start::Random => 0,
+        Start::FarthestFirst { .. } => 1,
+        Start::Given(_) => 2,
+    };
+    let is_given = matches!(learner.start, Start::Given(_));
+    let names = [
+        "Samples drawn at random",
+        "Samples far from each other",
+        "Given samples",
+    ];
+    let names = if is_given { &names[..] } else { &names[..2] };
+    let help = "Which samples a dictionary starts from. Default far from each other.";
+    if let Some(chosen) = choice(ui, "Start", help, current, names) {
+        learner.start = match chosen {
+            0 => Start::Random,
+            _ => Start::FarthestFirst { pool: 100 },
+        };
+    }
+    if let Start::FarthestFirst { pool } = &mut learner.start {
+        Field::Pool.whole_ui(ui, pool, Field::Pool.problem_of(problems));
+    }
+}
+
+fn normalisation_ui(ui: &mut Ui, learner: &mut LearnerSettings, problems: &[SettingProblem]) {
+    let current = match learner.normalisation {
+        Normalisation::Never => 0,
+        Normalisation::WhenPruned => 1,
+        Normalisation::EveryBatches(_) => 2,
+        Normalisation::WhenOutOfRange { .. } => 3,
+    };
+    let names = [
+        "Never",
+        "When samples left",
+        "Every 10 mini-batches",
+        "When out of range",
+    ];
+    let help =
+        "When atoms are scaled to length 1; it changes no decision. Default when out of range.";
+    if let Some(chosen) = choice(ui, "Scaling of atoms", help, current, &names) {
+        learner.normalisation = match chosen {
+            0 => Normalisation::Never,
+            1 => Normalisation::WhenPruned,
+            2 => Normalisation::EveryBatches(10),
+            _ => LearnerSettings::default().normalisation,
+        };
+    }
+    let wrong = problems.iter().find(|p| p.field == "learner.normalisation");
+    if let Some(problem) = wrong {
+        elements::wrong(ui, &problem.message);
+    }
+}
+
+fn growing_ui(ui: &mut Ui, learner: &mut LearnerSettings, problems: &[SettingProblem]) {
+    let growing = match &mut learner.algorithm {
+        Algorithm::Krls { growing, .. } => growing,
+        Algorithm::Evidence { novelty, .. } | Algorithm::Margin { novelty, .. } => {
+            Field::Novelty.ui(ui, novelty, Field::Novelty.problem_of(problems));
+            return;
+        }
+    };
+    let current = match growing {
+        Growing::Always => 0,
+        Growing::Coherence { .. } => 1,
+        Growing::Representation { .. } => 2,
+        Growing::RepresentationAsPublished { .. } => 3,
+        Growing::Projection { .. } => 4,
+    };
+    let names = [
+        "Every sample",
+        "Coherence",
+        "Representation",
+        "Representation as published",
+        "Projection",
+    ];
+    let help = "Which samples of a mini-batch are worth keeping. Default coherence.";
+    if let Some(chosen) = choice(ui, "Growing criterion", help, current, &names) {
+        let threshold = 0.95;
+        *growing = match chosen {
+            0 => Growing::Always,
+            1 => Growing::Coherence { threshold },
+            2 => Growing::Representation { threshold },
+            3 => Growing::RepresentationAsPublished { threshold: 0.93 },
+            _ => Growing::Projection { threshold },
+        };
+    }
+    match growing {
+        Growing::Always => {}
+        Growing::Coherence { threshold }
+        | Growing::Representation { threshold }
+        | Growing::RepresentationAsPublished { threshold }
+        | Growing::Projection { threshold } => {
+            Field::Threshold.ui(ui, threshold, Field::Threshold.problem_of(problems));
+        }
+    }
+}
+
+/// The pruning strategies that an algorithm knows.
+pub(super) fn all_prunings(algorithm: &Algorithm) -> Vec<Pruning> {
+    let mut all = vec![
+        Pruning::Oldest,
+        Pruning::LeastContribution(ContributionNorm::L1),
+        Pruning::LeastContribution(ContributionNorm::L2),
+        Pruning::LeastContributionOlderHalf(ContributionNorm::L1),
+        Pruning::LeastContributionOlderHalf(ContributionNorm::L2),
+    ];
+    if !matches!(algorithm, Algorithm::Krls { .. }) {
+        all.insert(0, Pruning::LeastLoss);
+    }
+    all
+}
+
+fn pruning_ui(ui: &mut Ui, learner: &mut LearnerSettings, problems: &[SettingProblem]) {
+    let budget = Field::Budget.problem_of(problems);
+    Field::Budget.whole_ui(ui, &mut learner.budget, budget);
+    let prunings = all_prunings(&learner.algorithm);
+    let names: Vec<&str> = prunings
+        .iter()
+        .map(|pruning| pruning_name(*pruning))
+        .collect();
+    let present = pruning_of(&learner.algorithm);
+    let current = prunings.iter().position(|pruning| *pruning == present);
+    let help = "Which kept samples leave first when the budget is full";
+    if let Some(chosen) = choice(ui, "Pruning", help, current.unwrap_or(usize::MAX), &names) {
+        set_pruning(learner, prunings[chosen]);
+    }
+    if let Some(problem) = problems
+        .iter()
+        .find(|p| p.field == "learner.algorithm.pruning")
+    {
+        elements::wrong(ui, &problem.message);
+    }
+    if let Algorithm::Krls { headroom, .. } = &mut learner.algorithm {
+        Field::Headroom.whole_ui(ui, headroom, Field::Headroom.problem_of(problems));
+    }
+}
+
+fn forgetting_ui(ui: &mut Ui, forgetting: &mut Forgetting, problems: &[SettingProblem]) {
+    let shapes = [
+        (ForgettingShape::Constant, "Constant"),
+        (ForgettingShape::Step, "Step"),
+        (ForgettingShape::Linear, "Linear"),
+        (ForgettingShape::Quadratic, "Quadratic"),
+        (ForgettingShape::Cubic, "Cubic"),
+        (ForgettingShape::Exponential, "Exponential"),
+    ];
+    let names = shapes.map(|(_, name)| name);
+    let current = shapes
+        .iter()
+        .position(|(shape, _)| *shape == forgetting.shape);
+    let help = "How λ goes from its start value to 1. Default linear.";
+    if let Some(chosen) = choice(ui, "Shape of λ", help, current.unwrap_or(0), &names) {
+        forgetting.shape = shapes[chosen].0;
+    }
+    let problem = Field::StartValue.problem_of(problems);
+    Field::StartValue.ui(ui, &mut forgetting.start_value, problem);
+    if forgetting.shape != ForgettingShape::Constant {
+        Field::RampShare.ui(ui, &mut forgetting.ramp_share, None);
+    }
+}
+
+fn margin_ui(ui: &mut Ui, learner: &mut LearnerSettings, problems: &[SettingProblem]) {
+    let Algorithm::Margin {
+        decision_layer,
+        error_weights,
+        memory_of_errors,
+        second_look,
+        ..
+    } = &mut learner.algorithm
+    else {
+        return;
+    };
+    let problem = Field::MemoryOfErrors.problem_of(problems);
+    Field::MemoryOfErrors.ui(ui, memory_of_errors, problem);
+    switch(
+        ui,
+        "Decision layer",
+        "Learned online from the residuals; otherwise the smallest residual decides. Default on.",
+        decision_layer,
+    );
+    switch(
+        ui,
+        "Error weights",
+        "Samples that are hard to classify weigh more in the dictionary. Default on.",
+        error_weights,
+    );
+    switch(
+        ui,
+        "Second look",
+        "Doubtful samples are compared again by their two best classes. Default on.",
+        second_look,
+    );
+}
+
+fn training_ui(ui: &mut Ui, training: &mut Training, problems: &[SettingProblem]) {
+    let current = usize::from(matches!(training.length, TrainingLength::Batches(_)));
+    let help = "How long a dictionary is trained. Default one pass.";
+    let names = ["Passes through the data", "Number of mini-batches"];
+    if let Some(chosen) = choice(ui, "Length", help, current, &names) {
+        training.length = match chosen {
+            0 => TrainingLength::Passes(1.0),
+            _ => TrainingLength::Batches(60),
+        };
+    }
+    match &mut training.length {
+        TrainingLength::Batches(n) => {
+            Field::Batches.whole_ui(ui, n, Field::Batches.problem_of(problems));
+        }
+        TrainingLength::Passes(passes) => {
+            Field::Passes.ui(ui, passes, Field::Passes.problem_of(problems));
+        }
+    }
+    let current = usize::from(training.supply == Supply::Repeat);
+    let help = "What small classes give to a round. Default in proportion.";
+    let names = [
+        "In proportion to their size",
+        "A whole mini-batch; small classes repeat",
+    ];
+    if let Some(chosen) = choice(ui, "Supply", help, current, &names) {
+        training.supply = [Supply::Proportional, Supply::Repeat][chosen];
+    }
+}
+
+/// Tests with a share of the features set to zero, on or off.
+fn missing_shares_ui(ui: &mut Ui, shares: &mut Vec<f64>) {
+    let mut wanted = !shares.is_empty();
+    let text = "After training, tests with 10 to 90 % of the features set to zero. Default off.";
+    if switch(ui, "Test with missing features", text, &mut wanted) {
+        *shares = match wanted {
+            true => (0..=9).map(|tenth| f64::from(tenth) / 10.0).collect(),
+            false => Vec::new(),
+        };
+    }
+}

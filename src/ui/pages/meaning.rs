@@ -1,0 +1,159 @@
+//! What the settings of a learner mean: memory, cost, and what changes against the last run.
+
+use egui::{RichText, Ui};
+
+use crate::experiment::Experiment;
+use crate::learner::LearnerSettings;
+use crate::ui::elements::{fact, help, section};
+use crate::ui::figures::{count, percent, short};
+use crate::ui::theme;
+use crate::ui::widgets::SchedulePlot;
+use crate::workbench::{Action, Draft, Workbench, what_changed};
+
+/// The right side of the Learner page.
+pub(super) fn meaning_ui(
+    ui: &mut Ui,
+    workbench: &Workbench,
+    draft: &mut Draft,
+    actions: &mut Vec<Action>,
+) {
+    section(ui, "Forgetting: λ against mini-batches");
+    let plot = SchedulePlot {
+        n_rounds: n_rounds(workbench, &draft.experiment),
+        current_round: None,
+        height: 220.0,
+    };
+    plot.show(ui, &mut draft.experiment.learner.forgetting);
+    cost_ui(ui, workbench, &draft.experiment.learner);
+    admitted_ui(ui, workbench);
+    changes_ui(ui, workbench, &draft.experiment, actions);
+}
+
+/// Rounds of a fold with the draft's settings, as far as the data tell.
+fn n_rounds(workbench: &Workbench, experiment: &Experiment) -> usize {
+    let Some(loaded) = workbench.data().loaded() else {
+        return 60;
+    };
+    let counts = loaded.dataset.class_counts();
+    let largest = counts.into_iter().max().unwrap_or(0);
+    let n_folds = workbench
+        .split()
+        .made()
+        .map_or(5, |made| made.split.n_folds());
+    let trained = largest - largest / n_folds.max(2);
+    let batch_size = experiment.learner.batch_size.max(1);
+    let learner = LearnerSettings {
+        batch_size,
+        ..experiment.learner.clone()
+    };
+    experiment.training.n_rounds(&learner, trained)
+}
+
+/// Operations and memory that the settings ask for.
+fn cost_ui(ui: &mut Ui, workbench: &Workbench, learner: &LearnerSettings) {
+    section(ui, "Cost");
+    let loaded = workbench.data().loaded();
+    let (n_features, n_classes) = match loaded {
+        Some(loaded) => (loaded.dataset.n_features(), loaded.dataset.n_classes()),
+        None => (100, 2),
+    };
+    let [m, l, q, s, n] = [
+        learner.batch_size,
+        learner.budget,
+        learner.n_atoms,
+        learner.sparsity,
+        n_features,
+    ]
+    .map(|size| size as f64);
+    // Kernel values of the mini-batch, rank-M updates of K⁻¹ and U, sparse codes, Ψ.
+    let operations = 2.0 * m * l * n + 4.0 * m * l * l + 4.0 * m * q * l + m * s * q * q;
+    let bytes = 8.0 * (l * n + 2.0 * l * l + 2.0 * q * l + 3.0 * q * q) * n_classes as f64;
+    fact(
+        ui,
+        "Mini-batch and class",
+        format!("≈ {} operations", count(operations)),
+    );
+    fact(
+        ui,
+        "Memory",
+        format!("≈ {}B for {n_classes} classes", count(bytes)),
+    );
+    let timing = workbench
+        .training()
+        .run()
+        .and_then(|run| run.summary.as_ref())
+        .map(|summary| summary.timing);
+    if let Some(grow) = timing.and_then(|timing| timing.grow_us_per_batch) {
+        fact(ui, "Measured, last run", format!("{} µs", short(grow)));
+    }
+    if loaded.is_none() {
+        help(
+            ui,
+            "Estimated for 100 features and 2 classes: nothing is loaded",
+        );
+    }
+}
+
+/// The share of samples that the last run admitted.
+fn admitted_ui(ui: &mut Ui, workbench: &Workbench) {
+    let Some(part) = workbench.shown_part() else {
+        return;
+    };
+    let (mut admitted, mut seen) = (0_u64, 0_u64);
+    for class in part.rounds.iter().flat_map(|round| &round.classes) {
+        admitted += u64::from(class.admitted);
+        seen += u64::from(class.admitted) + u64::from(class.rejected);
+    }
+    if seen > 0 {
+        let share = percent(admitted as f64 / seen as f64);
+        fact(ui, "Admitted, last run", format!("{share} of the samples"));
+    }
+}
+
+/// What differs from the run, and what can be done about it.
+fn changes_ui(
+    ui: &mut Ui,
+    workbench: &Workbench,
+    experiment: &Experiment,
+    actions: &mut Vec<Action>,
+) {
+    let Some(run) = workbench.training().run() else {
+        return;
+    };
+    section(ui, "Against the last run");
+    let changes = what_changed(&run.experiment_now(), experiment);
+    if changes.is_empty() {
+        help(ui, "Nothing has changed");
+        return;
+    }
+    let tones = theme::tones(ui);
+    for change in &changes {
+        ui.label(RichText::new(change).color(tones.stale));
+    }
+    ui.add_space(theme::GRID);
+    if run.is_alive() {
+        let can = run.learner_now().check_change(&experiment.learner);
+        let button = ui.add_enabled(
+            can.is_ok(),
+            egui::Button::new("Apply to the running training"),
+        );
+        let text = "From the next round on; the run notes the change";
+        let button = match &can {
+            Ok(()) => button.on_hover_text(text),
+            Err(error) => button.on_disabled_hover_text(error.to_string()),
+        };
+        if button.clicked() {
+            actions.push(Action::TuneRun);
+        }
+    } else {
+        let can = workbench.obstacle().is_none();
+        let button = ui.add_enabled(can, egui::Button::new("Train with these settings"));
+        if button
+            .on_hover_text("The curve of the last run stays for comparison")
+            .clicked()
+        {
+            actions.push(Action::Start);
+            actions.push(Action::Show(crate::workbench::Stage::Train));
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! One page per stage: each reads the workbench, edits the draft and asks for actions.
+
+mod evaluate;
+mod explain;
+mod features;
+mod fields;
+mod learner;
+mod meaning;
+mod records;
+mod samples;
+mod signal;
+mod split;
+mod train;
+mod train_panels;
+mod tune;
+
+pub(super) use evaluate::evaluate_page_ui;
+pub(super) use features::features_page_ui;
+pub(super) use learner::learner_page_ui;
+pub(super) use records::records_page_ui;
+pub(super) use split::split_page_ui;
+pub(super) use train::train_page_ui;

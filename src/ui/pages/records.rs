@@ -1,0 +1,406 @@
+//! The Records page: what is loaded and from where, class and group of each record, a look at its signal.
+
+use std::path::PathBuf;
+
+use egui::{RichText, ScrollArea, TextEdit, Ui};
+use egui_extras::{Column, TableBuilder};
+
+use super::fields::Field;
+use super::signal::signal_ui;
+use crate::dataset::{DataPlan, DataSettings, RecordingSource};
+use crate::records::catalog::Rule;
+use crate::ui::app::Typing;
+use crate::ui::elements::{self, help, page_title, section};
+use crate::ui::icons::{Icon, color_dot, icon_mark};
+use crate::ui::palette::class_color;
+use crate::ui::theme;
+use crate::ui::widgets::empty_state;
+use crate::workbench::{Action, Ask, Demo, Draft, LoadedData, RecordRow, Workbench};
+
+/// The Records page.
+pub(in crate::ui) fn records_page_ui(
+    ui: &mut Ui,
+    workbench: &Workbench,
+    draft: &mut Draft,
+    actions: &mut Vec<Action>,
+    typing: &mut Typing,
+) {
+    page_title(
+        ui,
+        "Records",
+        "what is loaded, and which class each record has",
+    );
+    sources_ui(ui, workbench, draft, actions);
+    let Some(loaded) = workbench.data().loaded() else {
+        match (workbench.loading_share(), workbench.data().error()) {
+            (Some(_), _) => drop(empty_state(ui, "The data are being loaded", None)),
+            (None, Some(error)) => {
+                if empty_state(ui, error, Some("Try again")) {
+                    actions.push(Action::LoadData);
+                }
+            }
+            (None, None) => {
+                let text = "Records with their classes are listed here. Open a file or folder, drop it on the window, or begin with a demo.";
+                if empty_state(ui, text, Some("Feeder demo")) {
+                    actions.push(Action::OpenDemo(Demo::FeederFaults));
+                }
+            }
+        }
+        return;
+    };
+    let width = ui.available_width();
+    let left = width * 0.58;
+    let height = ui.available_height();
+    ui.horizontal_top(|ui| {
+        ui.allocate_ui(egui::vec2(left, height), |ui| {
+            ui.vertical(|ui| {
+                ui.set_width(left);
+                table_ui(ui, workbench, loaded, typing, actions);
+            });
+        });
+        ui.add_space(theme::GRID);
+        ui.vertical(|ui| {
+            ScrollArea::vertical()
+                .id_salt("record")
+                .auto_shrink([false, false])
+                .show(ui, |ui| {
+                    record_ui(ui, workbench, loaded, draft, actions);
+                    settings_ui(ui, loaded, draft);
+                });
+        });
+    });
+}
+
+/// Where the data come from, and buttons for others.
+fn sources_ui(ui: &mut Ui, workbench: &Workbench, draft: &Draft, actions: &mut Vec<Action>) {
+    let tones = theme::tones(ui);
+    ui.horizontal_wrapped(|ui| {
+        let source = match &draft.experiment.data.source {
+            DataPlan::FeederFaults(_) => "Built-in feeder faults".to_owned(),
+            DataPlan::SimulatedEeg(_) => "Built-in EEG of simulated subjects".to_owned(),
+            _ => {
+                let files = draft.experiment.data.files();
+                let names: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
+                names.join(", ")
+            }
+        };
+        if workbench.data().loaded().is_some() {
+            ui.label(RichText::new(source).color(tones.strong));
+        }
+        let buttons = [
+            (
+                "Open file…",
+                "A recording, a table, arrays or a session (Ctrl+O)",
+                Ask::OpenFile,
+            ),
+            (
+                "Open folder…",
+                "A folder of recordings or fault records (Ctrl+Shift+O)",
+                Ask::OpenFolder,
+            ),
+        ];
+        for (text, help, ask) in buttons {
+            if ui.button(text).on_hover_text(help).clicked() {
+                actions.push(Action::Ask(ask));
+            }
+        }
+        let stale = workbench
+            .data()
+            .loaded()
+            .is_some_and(|loaded| loaded.settings != draft.experiment.data);
+        if stale {
+            let button = ui.button("Load again");
+            if button
+                .on_hover_text("The settings have changed since the data were loaded")
+                .clicked()
+            {
+                actions.push(Action::LoadData);
+            }
+        }
+        if let Some(error) = workbench
+            .data()
+            .error()
+            .filter(|_| workbench.data().loaded().is_some())
+        {
+            elements::wrong(ui, error);
+        }
+    });
+    ui.add_space(theme::GRID);
+}
+
+fn table_ui(
+    ui: &mut Ui,
+    workbench: &Workbench,
+    loaded: &LoadedData,
+    typing: &mut Typing,
+    actions: &mut Vec<Action>,
+) {
+    let dataset = &loaded.dataset;
+    ui.horizontal_wrapped(|ui| {
+        for (class, count) in dataset.class_counts().iter().enumerate().take(26) {
+            color_dot(ui, class_color(class));
+            ui.label(format!("{} {count}", dataset.class_names()[class]));
+            ui.add_space(4.0);
+        }
+    });
+    ui.horizontal(|ui| {
+        let label = ui.label("Search");
+        let field = TextEdit::singleline(&mut typing.search).desired_width(200.0);
+        ui.add(field)
+            .labelled_by(label.id)
+            .on_hover_text("Part of a name, class or group");
+        if dataset.n_missing() > 0 {
+            help(ui, &format!("{} values are missing", dataset.n_missing()));
+        }
+    });
+    let shown = matching(loaded, typing.search.trim());
+    let selected = workbench.signal().map(|look| look.source);
+    let line = theme::body_font(ui).size * 1.8;
+    TableBuilder::new(ui)
+        .id_salt("records")
+        .striped(true)
+        .sense(egui::Sense::click())
+        .column(Column::remainder().at_least(140.0).clip(true))
+        .column(Column::initial(130.0).clip(true))
+        .column(Column::initial(110.0).clip(true))
+        .column(Column::initial(64.0))
+        .column(Column::initial(72.0))
+        .header(line, |mut header| {
+            for name in ["Record", "Class", "Group", "Samples", "Warnings"] {
+                header.col(|ui| help(ui, name));
+            }
+        })
+        .body(|body| {
+            body.rows(line, shown.len(), |mut row| {
+                let place = shown[row.index()];
+                row.set_selected(selected == Some(place));
+                row_ui(&mut row, loaded, &loaded.records[place]);
+                let response = row.response();
+                if response.on_hover_text("Show its signal").clicked() {
+                    actions.push(Action::LookAtRecord(place));
+                }
+            });
+        });
+}
+
+/// Places of the records whose name, class or group contains the text.
+fn matching(loaded: &LoadedData, text: &str) -> Vec<usize> {
+    let text = text.to_lowercase();
+    let dataset = &loaded.dataset;
+    let is_match = |row: &RecordRow| {
+        let classes = row
+            .classes
+            .iter()
+            .map(|class| &dataset.class_names()[*class]);
+        let group = row.group.map(|group| &dataset.group_names()[group]);
+        let mut names = classes.chain(group).chain([&row.name]);
+        text.is_empty() || names.any(|name| name.to_lowercase().contains(&text))
+    };
+    let rows = loaded.records.iter().enumerate();
+    rows.filter(|(_, row)| is_match(row))
+        .map(|(place, _)| place)
+        .collect()
+}
+
+fn row_ui(row: &mut egui_extras::TableRow<'_, '_>, loaded: &LoadedData, record: &RecordRow) {
+    let dataset = &loaded.dataset;
+    row.col(|ui| drop(ui.add(egui::Label::new(&record.name).truncate())));
+    row.col(|ui| {
+        for class in &record.classes {
+            color_dot(ui, class_color(*class));
+            ui.label(&dataset.class_names()[*class]);
+        }
+    });
+    row.col(|ui| {
+        let group = record
+            .group
+            .map(|group| dataset.group_names()[group].as_str());
+        ui.label(group.unwrap_or("–"));
+    });
+    row.col(|ui| drop(ui.label(record.n_samples.to_string())));
+    row.col(|ui| {
+        if !record.warnings.is_empty() {
+            let tones = theme::tones(ui);
+            icon_mark(ui, Icon::Warning, tones.warning).on_hover_text(record.warnings.join("\n"));
+            ui.label(record.warnings.len().to_string());
+        }
+    });
+}
+
+/// The chosen record: signal, warnings, class and group by hand.
+fn record_ui(
+    ui: &mut Ui,
+    workbench: &Workbench,
+    loaded: &LoadedData,
+    draft: &mut Draft,
+    actions: &mut Vec<Action>,
+) {
+    let Some(look) = workbench.signal() else {
+        section(ui, "Signal");
+        help(ui, "Choose a record at the left to look at its signal");
+        if !loaded.records.is_empty() && ui.button("Show the first record").clicked() {
+            actions.push(Action::LookAtRecord(0));
+        }
+        return;
+    };
+    section(ui, &look.name);
+    let duration = look
+        .duration_s
+        .map_or(String::new(), |s| format!(", {s:.2} s in all"));
+    help(
+        ui,
+        &format!(
+            "{} channels at {} Hz{duration}",
+            look.n_channels, look.rate_hz
+        ),
+    );
+    signal_ui(ui, look, 280.0);
+    let Some(row) = loaded.records.get(look.source) else {
+        return;
+    };
+    for warning in &row.warnings {
+        ui.horizontal_wrapped(|ui| {
+            let tones = theme::tones(ui);
+            icon_mark(ui, Icon::Warning, tones.warning);
+            ui.label(RichText::new(warning).small());
+        });
+    }
+    if let DataPlan::Recordings(source) = &mut draft.experiment.data.source {
+        by_hand_ui(ui, source, &row.name);
+    }
+}
+
+/// Class, group and part of one recording, put right by hand.
+fn by_hand_ui(ui: &mut Ui, source: &mut RecordingSource, name: &str) {
+    let path = PathBuf::from(name);
+    let known = source.relabelled.get(&path).cloned().unwrap_or_default();
+    let mut wanted = known.clone();
+    let fields = [
+        ("Class by hand", &mut wanted.class),
+        ("Group by hand", &mut wanted.group),
+    ];
+    for (label, value) in fields {
+        ui.horizontal(|ui| {
+            let label = elements::fixed_label(ui, label);
+            let mut text = value.clone().unwrap_or_default();
+            let field = TextEdit::singleline(&mut text).hint_text("as the rules say");
+            let response = ui.add(field).labelled_by(label.id);
+            if response
+                .on_hover_text("Instead of what the rules say; empty for the rules")
+                .changed()
+            {
+                *value = (!text.trim().is_empty()).then(|| text.trim().to_owned());
+            }
+        });
+    }
+    if wanted != known {
+        if wanted == crate::dataset::Relabel::default() {
+            source.relabelled.remove(&path);
+        } else {
+            source.relabelled.insert(path.clone(), wanted);
+        }
+    }
+    let mut is_out = source.left_out.contains(&path);
+    if ui.checkbox(&mut is_out, "Leave this record out").changed() {
+        match is_out {
+            true => drop(source.left_out.insert(path)),
+            false => drop(source.left_out.remove(&path)),
+        }
+    }
+}
+
+/// What the data are made of: settings of the simulation, rules, names of classes.
+fn settings_ui(ui: &mut Ui, loaded: &LoadedData, draft: &mut Draft) {
+    let problems = draft.experiment.data.problems();
+    let data = &mut draft.experiment.data;
+    match &mut data.source {
+        DataPlan::FeederFaults(feeder) => {
+            section(ui, "Simulation");
+            let mut n = feeder.records_per_class as usize;
+            let problem = Field::RecordsPerClass.problem_of(&problems);
+            if Field::RecordsPerClass.whole_ui(ui, &mut n, problem).changed {
+                feeder.records_per_class = u32::try_from(n).unwrap_or(u32::MAX);
+            }
+            seed_ui(ui, &mut feeder.seed);
+        }
+        DataPlan::SimulatedEeg(eeg) => {
+            section(ui, "Simulation");
+            let mut n = eeg.subjects_per_class as usize;
+            let problem = Field::SubjectsPerClass.problem_of(&problems);
+            if Field::SubjectsPerClass
+                .whole_ui(ui, &mut n, problem)
+                .changed
+            {
+                eeg.subjects_per_class = u32::try_from(n).unwrap_or(u32::MAX);
+            }
+            let problem = Field::Duration.problem_of(&problems);
+            Field::Duration.ui(ui, &mut eeg.duration_s, problem);
+            Field::Effect.ui(ui, &mut eeg.effect, Field::Effect.problem_of(&problems));
+            seed_ui(ui, &mut eeg.seed);
+        }
+        DataPlan::Recordings(source) => {
+            section(ui, "Rules for class and group");
+            for rule in &source.rules {
+                help(ui, &rule_text(rule));
+            }
+        }
+        DataPlan::Table(_) | DataPlan::Arrays(_) => {}
+    }
+    section(ui, "Names of the classes");
+    help(ui, "Two classes that get the same name become one");
+    class_names_ui(ui, loaded, data);
+    if !loaded.left_out.is_empty() {
+        section(ui, "Left out");
+        for out in loaded.left_out.iter().take(20) {
+            help(ui, &format!("{}: {}", out.source.display(), out.reason));
+        }
+    }
+    for note in &loaded.notes {
+        help(ui, note);
+    }
+}
+
+fn seed_ui(ui: &mut Ui, seed: &mut u64) {
+    let mut number = *seed as f64;
+    if Field::Seed.ui(ui, &mut number, None).changed {
+        *seed = number.round().max(0.0) as u64;
+    }
+}
+
+fn rule_text(rule: &Rule) -> String {
+    match rule {
+        Rule::FileName(pattern) => format!("From file names: {}", pattern.text()),
+        Rule::ParentFolder => "The class is the folder that the file is in".into(),
+        Rule::Table { path } => format!("From the table {}", path.display()),
+        Rule::Participants { path, .. } => format!("From the participants {}", path.display()),
+        Rule::Annotations(_) => "From annotations: stretches have classes of their own".into(),
+    }
+}
+
+/// A field per class as it was loaded; an edit gives it another name at the next load.
+fn class_names_ui(ui: &mut Ui, loaded: &LoadedData, data: &mut DataSettings) {
+    for (class, name) in loaded.dataset.class_names().iter().enumerate().take(26) {
+        let original = loaded
+            .settings
+            .class_names
+            .iter()
+            .find(|(_, new)| *new == name);
+        let original = original.map_or(name, |(old, _)| old).clone();
+        let mut text = data.class_names.get(&original).unwrap_or(&original).clone();
+        ui.horizontal(|ui| {
+            color_dot(ui, class_color(class));
+            let field = ui.add(TextEdit::singleline(&mut text).desired_width(180.0));
+            ui.ctx()
+                .accesskit_node_builder(field.id, |node| node.set_label(format!("Name of {name}")));
+            if field.on_hover_text("Another name for this class").changed() {
+                match text.trim() == original || text.trim().is_empty() {
+                    true => drop(data.class_names.remove(&original)),
+                    false => drop(
+                        data.class_names
+                            .insert(original.clone(), text.trim().to_owned()),
+                    ),
+                }
+            }
+        });
+    }
+}

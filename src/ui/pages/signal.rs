@@ -1,0 +1,55 @@
+//! The beginning of a record as waveforms: three-phase sets share a lane, other channels have their own.
+
+use egui::Ui;
+
+use crate::ui::palette::{mix, phase_color};
+use crate::ui::theme;
+use crate::ui::widgets::{Mark, Trace, Waveform};
+use crate::workbench::SignalLook;
+
+/// The signal of a record.
+pub(super) fn signal_ui(ui: &mut Ui, look: &SignalLook, height: f32) {
+    let tones = theme::tones(ui);
+    let shown = theme::theme_of(ui);
+    let is_phases = look.channels.len() == 6;
+    let traces: Vec<Trace<'_>> = look
+        .channels
+        .iter()
+        .enumerate()
+        .map(|(place, channel)| Trace {
+            name: &channel.name,
+            values: &channel.values,
+            color: match is_phases {
+                true => phase_color(place % 3, shown),
+                false => mix(tones.accent, tones.text, 0.3),
+            },
+            lane: if is_phases { place / 3 } else { place },
+        })
+        .collect();
+    let n_lanes = if is_phases { 2 } else { look.channels.len() };
+    let units: Vec<&str> = (0..n_lanes)
+        .map(|lane| {
+            let place = if is_phases { lane * 3 } else { lane };
+            look.channels.get(place).map_or("", |c| c.unit.as_str())
+        })
+        .collect();
+    let marks: Vec<Mark<'_>> = look
+        .marks
+        .iter()
+        .take(20)
+        .map(|(time_s, text)| Mark {
+            time_s: *time_s,
+            text,
+        })
+        .collect();
+    Waveform {
+        name: &look.name,
+        traces: &traces,
+        rate_hz: look.rate_hz,
+        start_s: 0.0,
+        lane_units: &units,
+        marks: &marks,
+        height: height.max(n_lanes as f32 * 14.0),
+    }
+    .show(ui);
+}

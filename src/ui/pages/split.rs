@@ -1,0 +1,251 @@
+//! The Split page: the plan, the folds drawn as groups, and what leaks between them.
+
+use egui::{RichText, ScrollArea, Ui};
+
+use super::fields::Field;
+use crate::dataset::Dataset;
+use crate::split::audit::{Finding, FindingKind, Severity};
+use crate::split::{HoldOut, SplitPlan};
+use crate::ui::elements::{self, choice, help, page_title, section};
+use crate::ui::icons::{Icon, color_dot, icon_mark};
+use crate::ui::palette::{class_color, fold_color};
+use crate::ui::theme;
+use crate::ui::widgets::{FoldStrip, GroupCell, empty_state};
+use crate::workbench::{Action, Demo, Draft, MadeSplit, Workbench};
+
+/// The Split page.
+pub(in crate::ui) fn split_page_ui(
+    ui: &mut Ui,
+    workbench: &Workbench,
+    draft: &mut Draft,
+    actions: &mut Vec<Action>,
+) {
+    page_title(ui, "Split", "what is learned from and what is tested");
+    let Some(loaded) = workbench.data().loaded() else {
+        let text = "Here the samples are dealt to folds, and an audit looks for leaks. Nothing is loaded yet.";
+        if empty_state(ui, text, Some("Feeder demo")) {
+            actions.push(Action::OpenDemo(Demo::FeederFaults));
+        }
+        return;
+    };
+    ScrollArea::vertical()
+        .auto_shrink([false, false])
+        .show(ui, |ui| {
+            plan_ui(ui, &mut draft.experiment.split, &loaded.dataset);
+            if let Some(error) = workbench.split().error() {
+                elements::wrong(ui, error);
+                return;
+            }
+            let Some(made) = workbench.split().made() else {
+                help(ui, "The folds are being dealt");
+                return;
+            };
+            section(ui, "Audit");
+            audit_ui(ui, made, &loaded.dataset, &mut draft.experiment.split);
+            section(ui, "Folds");
+            folds_ui(ui, made, workbench);
+            ui.add_space(theme::PANEL_GAP);
+        });
+}
+
+fn plan_ui(ui: &mut Ui, plan: &mut SplitPlan, dataset: &Dataset) {
+    let current = match plan {
+        SplitPlan::KFold { .. } => 0,
+        SplitPlan::GroupedKFold { .. } => 1,
+        SplitPlan::LeaveOneGroupOut => 2,
+        SplitPlan::HoldOut(HoldOut::Share { .. }) => 3,
+        SplitPlan::HoldOut(HoldOut::GroupShare { .. }) => 4,
+        SplitPlan::HoldOut(HoldOut::Time { .. }) => 5,
+        SplitPlan::HoldOut(HoldOut::Groups { .. }) => 6,
+    };
+    let names = [
+        "Folds of samples",
+        "Folds of whole groups",
+        "One fold per group",
+        "Hold out a share of the samples",
+        "Hold out whole groups",
+        "Hold out the last part of each recording",
+        "Hold out named groups",
+    ];
+    let names = if current == 6 {
+        &names[..]
+    } else {
+        &names[..6]
+    };
+    let text = "Groups are subjects or records; a group on both sides makes a score too good. Default by group where groups are known.";
+    let (n_folds, seed, test_share) = (5, 1, 0.3);
+    if let Some(chosen) = choice(ui, "Plan", text, current, names) {
+        *plan = match chosen {
+            0 => SplitPlan::KFold { n_folds, seed },
+            1 => grouped(dataset, seed),
+            2 => SplitPlan::LeaveOneGroupOut,
+            3 => SplitPlan::HoldOut(HoldOut::Share { test_share, seed }),
+            4 => SplitPlan::HoldOut(HoldOut::GroupShare { test_share, seed }),
+            _ => SplitPlan::HoldOut(HoldOut::Time { test_share }),
+        };
+    }
+    match plan {
+        SplitPlan::KFold { n_folds, seed } | SplitPlan::GroupedKFold { n_folds, seed } => {
+            Field::Folds.whole_ui(ui, n_folds, None);
+            seed_ui(ui, seed);
+        }
+        SplitPlan::HoldOut(
+            HoldOut::Share { test_share, seed } | HoldOut::GroupShare { test_share, seed },
+        ) => {
+            Field::TestShare.ui(ui, test_share, None);
+            seed_ui(ui, seed);
+        }
+        SplitPlan::HoldOut(HoldOut::Time { test_share }) => {
+            Field::TestShare.ui(ui, test_share, None);
+        }
+        SplitPlan::LeaveOneGroupOut | SplitPlan::HoldOut(HoldOut::Groups { .. }) => {}
+    }
+}
+
+fn seed_ui(ui: &mut Ui, seed: &mut u64) {
+    let mut number = *seed as f64;
+    if Field::SplitSeed.ui(ui, &mut number, None).changed {
+        *seed = number.round().max(0.0) as u64;
+    }
+}
+
+/// Folds of whole groups, as many as there can be up to five.
+fn grouped(dataset: &Dataset, seed: u64) -> SplitPlan {
+    match SplitPlan::default_for(dataset, seed) {
+        plan @ SplitPlan::GroupedKFold { .. } => plan,
+        _ => SplitPlan::GroupedKFold { n_folds: 5, seed },
+    }
+}
+
+fn audit_ui(ui: &mut Ui, made: &MadeSplit, dataset: &Dataset, plan: &mut SplitPlan) {
+    let tones = theme::tones(ui);
+    if made.audit.findings.is_empty() {
+        ui.horizontal(|ui| {
+            icon_mark(ui, Icon::Check, tones.ok);
+            ui.label("Nothing leaks from training into test");
+        });
+    }
+    for finding in &made.audit.findings {
+        finding_ui(ui, finding, dataset, plan);
+    }
+}
+
+fn finding_ui(ui: &mut Ui, finding: &Finding, dataset: &Dataset, plan: &mut SplitPlan) {
+    let tones = theme::tones(ui);
+    let (icon, color) = match finding.severity {
+        Severity::Note => (Icon::Full, tones.accent),
+        Severity::Warning => (Icon::Warning, tones.warning),
+        Severity::Error => (Icon::Error, tones.error),
+    };
+    ui.horizontal_top(|ui| {
+        icon_mark(ui, icon, color);
+        ui.vertical(|ui| {
+            ui.add(egui::Label::new(RichText::new(&finding.text).color(tones.text)).wrap());
+            if !finding.examples.is_empty() {
+                help(ui, &format!("For example {}", finding.examples.join(", ")));
+            }
+            if let Some((text, remedy)) = remedy(finding.kind, dataset, plan)
+                && ui.button(text).clicked()
+            {
+                *plan = remedy;
+            }
+        });
+    });
+    ui.add_space(theme::GRID);
+}
+
+/// What helps against a finding, where one click can.
+fn remedy(
+    kind: FindingKind,
+    dataset: &Dataset,
+    plan: &SplitPlan,
+) -> Option<(&'static str, SplitPlan)> {
+    let by_group = grouped(dataset, 1);
+    let can_group = by_group.split(dataset).is_ok() && *plan != by_group;
+    match kind {
+        FindingKind::GroupOnBothSides
+        | FindingKind::OverlappingWindows
+        | FindingKind::NeighbouringWindows
+            if can_group =>
+        {
+            Some(("Use folds of whole groups", by_group))
+        }
+        FindingKind::TooFewGroups
+            if dataset.groups().is_some() && *plan != SplitPlan::LeaveOneGroupOut =>
+        {
+            Some(("Use one fold per group", SplitPlan::LeaveOneGroupOut))
+        }
+        _ => None,
+    }
+}
+
+fn folds_ui(ui: &mut Ui, made: &MadeSplit, workbench: &Workbench) {
+    let is_divided = made.groups.iter().any(|group| group.is_divided);
+    let n_folds = made.split.n_folds();
+    if !made.groups.is_empty() && !is_divided {
+        let cells: Vec<GroupCell<'_>> = made
+            .groups
+            .iter()
+            .map(|group| GroupCell {
+                name: &group.name,
+                fold: group.fold,
+                n_samples: group.n_samples,
+            })
+            .collect();
+        let text = match cells.len() {
+            n if n > 1 => format!("{n} groups, coloured by the fold that tests them"),
+            _ => String::new(),
+        };
+        help(ui, &text);
+        ScrollArea::vertical()
+            .id_salt("groups")
+            .max_height(320.0)
+            .show(ui, |ui| {
+                FoldStrip {
+                    groups: &cells,
+                    n_folds,
+                    current_fold: None,
+                }
+                .show(ui);
+            });
+    }
+    counts_ui(ui, made, workbench);
+}
+
+/// Test samples of every class in every fold.
+fn counts_ui(ui: &mut Ui, made: &MadeSplit, workbench: &Workbench) {
+    let Some(loaded) = workbench.data().loaded() else {
+        return;
+    };
+    let tones = theme::tones(ui);
+    let names = loaded.dataset.class_names();
+    if made.class_counts.len() > 40 {
+        return;
+    }
+    ui.add_space(theme::GRID);
+    help(ui, "Test samples of each class");
+    egui::Grid::new("class counts")
+        .spacing([20.0, 4.0])
+        .show(ui, |ui| {
+            ui.label("");
+            for (class, name) in names.iter().enumerate().take(12) {
+                ui.horizontal(|ui| {
+                    color_dot(ui, class_color(class));
+                    ui.label(RichText::new(name).small());
+                });
+            }
+            ui.label(RichText::new("all").small().color(tones.weak));
+            ui.end_row();
+            for (fold, counts) in made.class_counts.iter().enumerate() {
+                ui.horizontal(|ui| {
+                    color_dot(ui, fold_color(fold, made.split.n_folds()));
+                    ui.label(format!("fold {}", fold + 1));
+                });
+                for count in counts.iter().take(12) {
+                    ui.label(count.to_string());
+                }
+                ui.label(counts.iter().sum::<usize>().to_string());
+                ui.end_row();
+            }
+        });
+}

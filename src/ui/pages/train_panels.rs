@@ -1,0 +1,405 @@
+//! The panels of the Train page.
+
+use egui::{RichText, ScrollArea, Ui};
+
+use super::samples::BandPlaces;
+use crate::experiment::{LogEntry, ProfileEvent};
+use crate::learner::{Rejection, Removal};
+use crate::ui::elements;
+use crate::ui::figures::short;
+use crate::ui::palette::class_color;
+use crate::ui::theme;
+use crate::ui::widgets::{
+    AccuracyPlot, Atom, AtomGrid, AtomView, BatchFlow, ConfusionMatrix, Curve, GramMatrix, Health,
+    HealthStrip, ProfilePanel, empty_state,
+};
+use crate::workbench::{Action, AtomCard, DictionaryView, Panel, RunView, Workbench, origin_text};
+
+/// Entries of the log that are listed.
+const MOST_LISTED: usize = 200;
+
+/// Learning curves; a click replays the test there.
+pub(super) fn accuracy_ui(
+    ui: &mut Ui,
+    height: f32,
+    workbench: &Workbench,
+    actions: &mut Vec<Action>,
+) {
+    let Some(run) = workbench.training().run() else {
+        return;
+    };
+    let folds: Vec<&[[f64; 2]]> = run.folds().map(|(_, part)| part.curve.as_slice()).collect();
+    let shown = workbench.shown_fold();
+    let current = run.folds().position(|(fold, _)| Some(fold) == shown);
+    let earlier: Vec<Curve<'_>> = workbench
+        .training()
+        .earlier()
+        .iter()
+        .map(|earlier| Curve {
+            name: &earlier.name,
+            points: &earlier.curve,
+        })
+        .collect();
+    let plot = AccuracyPlot {
+        folds: &folds,
+        current_fold: current,
+        earlier: &earlier,
+        replay: workbench.view().replay.map(|batch| batch as f64),
+        n_batches: run.n_rounds as f64,
+        height,
+    };
+    if let Some(batch) = plot.show(ui) {
+        let last = workbench.shown_part().and_then(|part| part.tests.last());
+        let is_last = last.is_some_and(|test| batch as usize >= test.batch);
+        actions.push(Action::Replay((!is_last).then_some(batch as usize)));
+    }
+}
+
+/// The confusion matrix at the moment looked at.
+pub(super) fn confusion_ui(
+    ui: &mut Ui,
+    height: f32,
+    workbench: &Workbench,
+    actions: &mut Vec<Action>,
+) {
+    let Some(run) = workbench.training().run() else {
+        return;
+    };
+    let test = workbench
+        .shown_part()
+        .and_then(|part| part.test_at(workbench.view().replay));
+    let Some(test) = test else {
+        empty_state(ui, "The first test comes in a moment", None);
+        return;
+    };
+    let line = ui.spacing().interact_size.y + theme::GRID;
+    let cell = workbench.view().cell;
+    let matrix = ConfusionMatrix {
+        class_names: &run.facts.class_names,
+        confusion: &test.confusion,
+        selected: cell,
+        height: height - if cell.is_some() { line } else { 0.0 },
+    };
+    if let Some(chosen) = matrix.show(ui) {
+        actions.push(Action::ChooseCell((cell != Some(chosen)).then_some(chosen)));
+    }
+    if let Some((truth, decided)) = cell {
+        ui.horizontal(|ui| {
+            let names = &run.facts.class_names;
+            let name = |class: usize| names.get(class).map_or("", String::as_str);
+            let n = test.confusion.count(truth, decided);
+            ui.label(format!("{n} × {} taken for {}", name(truth), name(decided)));
+            let button = ui.button("Show the samples");
+            let text = "Lists them on the Evaluate page, when the fold is complete";
+            if button.on_hover_text(text).clicked() {
+                actions.push(Action::ChooseFold(workbench.shown_fold()));
+                actions.push(Action::ChooseCell(cell));
+                actions.push(Action::Show(crate::workbench::Stage::Evaluate));
+            }
+        });
+    }
+}
+
+/// The atoms of the class, and the chosen one larger beside them.
+pub(super) fn dictionary_ui(
+    ui: &mut Ui,
+    height: f32,
+    workbench: &Workbench,
+    actions: &mut Vec<Action>,
+) {
+    let (Some(run), Some(shown)) = (workbench.training().run(), workbench.dictionary()) else {
+        empty_state(ui, "The dictionary is being made", None);
+        return;
+    };
+    if shown.atoms.iter().all(|atom| atom.values.is_empty()) {
+        let text = "Atoms are drawn with the data they come from, which are not loaded";
+        empty_state(ui, text, None);
+        return;
+    }
+    let strip = ui.spacing().interact_size.y + theme::GRID;
+    let width = ui.available_width();
+    let chosen = workbench
+        .view()
+        .atom
+        .and_then(|index| shown.atoms.iter().find(|atom| atom.index == index));
+    let places = BandPlaces::of_facts(&run.facts);
+    let side = if chosen.is_some() {
+        (width * 0.36).max(220.0)
+    } else {
+        0.0
+    };
+    ui.horizontal_top(|ui| {
+        ui.allocate_ui(egui::vec2(width - side, height - strip), |ui| {
+            ui.set_max_width(width - side);
+            atoms_ui(
+                ui,
+                "Atoms",
+                &shown.atoms,
+                run,
+                shown,
+                &places,
+                (1.0, height - strip),
+                workbench,
+                actions,
+            );
+        });
+        if let Some(atom) = chosen {
+            ui.vertical(|ui| {
+                chosen_atom_ui(
+                    ui,
+                    atom,
+                    run,
+                    shown,
+                    &places,
+                    height - strip,
+                    workbench,
+                    actions,
+                )
+            });
+        }
+    });
+    ui.horizontal(|ui| {
+        health_ui(ui, workbench, shown);
+        let is_changed = shown.atoms.iter().any(|atom| atom.changed);
+        let seen = ui.add_enabled(is_changed, egui::Button::new("Seen").small());
+        let text = "Atoms whose strongest sample changed since you looked are marked; this takes the marks away";
+        if seen.on_hover_text(text).on_disabled_hover_text(text).clicked() {
+            actions.push(Action::MarkAtomsSeen);
+        }
+        let gram = ui.add(egui::Button::new("Gram matrix").small());
+        if gram.on_hover_text("Which atoms resemble each other").clicked() {
+            actions.push(Action::Enlarge(Some(Panel::Gram)));
+        }
+    });
+}
+
+#[expect(
+    clippy::too_many_arguments,
+    reason = "one grid for all atoms and for the chosen one"
+)]
+fn atoms_ui(
+    ui: &mut Ui,
+    name: &str,
+    cards: &[AtomCard],
+    run: &RunView,
+    shown: &DictionaryView,
+    places: &BandPlaces,
+    (zoom, height): (f32, f32),
+    workbench: &Workbench,
+    actions: &mut Vec<Action>,
+) {
+    let atoms: Vec<Atom<'_>> = cards
+        .iter()
+        .map(|card| Atom {
+            index: card.index,
+            values: &card.values,
+            use_share: card.use_share,
+            changed: card.changed,
+        })
+        .collect();
+    let view = match shown.is_exact {
+        true => AtomView::Itself,
+        false => AtomView::StrongestSample,
+    };
+    let selected = workbench.view().atom;
+    let grid = AtomGrid {
+        name,
+        layout: run.facts.layout,
+        electrodes: &places.electrodes,
+        band_names: &places.band_names,
+        atoms: &atoms,
+        view,
+        selected,
+        zoom,
+        height,
+    };
+    if let Some(chosen) = grid.show(ui).chosen {
+        actions.push(Action::ChooseAtom(
+            (selected != Some(chosen)).then_some(chosen),
+        ));
+    }
+}
+
+#[expect(
+    clippy::too_many_arguments,
+    reason = "what is drawn and where it comes from"
+)]
+fn chosen_atom_ui(
+    ui: &mut Ui,
+    atom: &AtomCard,
+    run: &RunView,
+    shown: &DictionaryView,
+    places: &BandPlaces,
+    height: f32,
+    workbench: &Workbench,
+    actions: &mut Vec<Action>,
+) {
+    let tones = theme::tones(ui);
+    ui.label(RichText::new(format!("Atom {}", atom.index + 1)).color(tones.strong));
+    let one = std::slice::from_ref(atom);
+    let pictures = height * 0.55;
+    atoms_ui(
+        ui,
+        "Chosen atom",
+        one,
+        run,
+        shown,
+        places,
+        (1.6, pictures),
+        workbench,
+        actions,
+    );
+    elements::help(ui, "Strongest kept samples, with their coefficients");
+    let dataset = workbench.data().loaded().map(|loaded| &loaded.dataset);
+    for (sample, coefficient) in &atom.strongest {
+        let origin = match dataset {
+            Some(dataset) => origin_text(dataset, *sample),
+            None => format!("sample {sample}"),
+        };
+        let text = format!("{}  {origin}", short(f64::from(*coefficient)));
+        ui.add(egui::Label::new(RichText::new(text).small()).truncate());
+    }
+}
+
+/// Numerical health of the class at the moment looked at.
+fn health_ui(ui: &mut Ui, workbench: &Workbench, shown: &DictionaryView) {
+    let Some(part) = workbench.shown_part() else {
+        return;
+    };
+    let rounds = part.rounds_until(workbench.view().replay);
+    let Some(metric) = rounds
+        .last()
+        .and_then(|round| round.classes.get(shown.class))
+    else {
+        return;
+    };
+    let repairs = rounds
+        .iter()
+        .filter_map(|round| round.classes.get(shown.class))
+        .map(|class| class.repairs as usize);
+    let strip = HealthStrip {
+        health: Health {
+            drift: f64::from(metric.drift),
+            smallest_pivot: f64::from(metric.smallest_pivot),
+            condition: f64::from(metric.condition),
+            unused_atoms: shown.n_unused,
+            n_atoms: shown.atoms.len(),
+            repairs: repairs.sum(),
+        },
+    };
+    strip.show(ui);
+}
+
+/// Size, comings and goings, age; enlarged also the log.
+pub(super) fn profile_ui(ui: &mut Ui, height: f32, workbench: &Workbench, is_enlarged: bool) {
+    let (Some(run), Some(part)) = (workbench.training().run(), workbench.shown_part()) else {
+        return;
+    };
+    let names = &run.facts.class_names;
+    let class = workbench.view().class.min(names.len().saturating_sub(1));
+    let rounds = part.rounds_until(workbench.view().replay);
+    let of_class = || rounds.iter().filter_map(|round| round.classes.get(class));
+    let flows: Vec<BatchFlow> = of_class()
+        .map(|metric| BatchFlow {
+            admitted: f64::from(metric.admitted),
+            rejected: f64::from(metric.rejected),
+            removed: f64::from(metric.removed),
+        })
+        .collect();
+    let n_kept = of_class().last().map(|metric| metric.n_kept as usize);
+    let shown = workbench.dictionary().filter(|shown| shown.class == class);
+    let ages = shown.map_or(&[][..], |shown| shown.ages.as_slice());
+    let panel = ProfilePanel {
+        class_name: names.get(class).map_or("", String::as_str),
+        class_color: class_color(class),
+        n_kept: n_kept.or(shown.map(|shown| shown.n_kept)).unwrap_or(0),
+        budget: run.learner_now().budget,
+        batches: &flows,
+        ages,
+        height: if is_enlarged { height * 0.45 } else { height },
+    };
+    panel.show(ui);
+    if is_enlarged {
+        log_ui(ui, workbench, class);
+    }
+}
+
+/// Which samples came and went, and why; known when the fold is complete.
+fn log_ui(ui: &mut Ui, workbench: &Workbench, class: usize) {
+    elements::section(ui, "Which samples came and left, and why");
+    let record = workbench.shown_part().and_then(|part| part.record.as_ref());
+    let Some(record) = record else {
+        elements::help(ui, "The log is complete when the fold is");
+        return;
+    };
+    let until = workbench.view().replay.unwrap_or(usize::MAX);
+    let entries: Vec<LogEntry> = record
+        .log
+        .entries()
+        .rev()
+        .filter(|entry| entry.class == class && entry.batch <= until)
+        .take(MOST_LISTED)
+        .collect();
+    let dataset = workbench.data().loaded().map(|loaded| &loaded.dataset);
+    let line = theme::small_font(ui).size * 1.6;
+    ScrollArea::vertical().show_rows(ui, line, entries.len(), |ui, range| {
+        for entry in &entries[range] {
+            let origin = match dataset {
+                Some(dataset) => origin_text(dataset, entry.sample),
+                None => format!("sample {}", entry.sample),
+            };
+            let text = format!(
+                "batch {}: {} – {origin}",
+                entry.batch,
+                event_text(entry.event)
+            );
+            ui.add(egui::Label::new(RichText::new(text).small()).truncate());
+        }
+    });
+}
+
+fn event_text(event: ProfileEvent) -> String {
+    match event {
+        ProfileEvent::Start => "the dictionary started from it".into(),
+        ProfileEvent::Admitted => "admitted".into(),
+        ProfileEvent::Rejected(reason) => match reason {
+            Rejection::Coherent(value) => format!("not kept: coherence {}", short(value)),
+            Rejection::Represented(value) => format!("not kept: represented to {}", short(value)),
+            Rejection::Projected(value) => format!("not kept: projection {}", short(value)),
+            Rejection::InSpan(value) => {
+                format!("learned, not kept: only {} of it is new", short(value))
+            }
+            Rejection::DependentCode => "not kept: its code depends on the others".into(),
+            Rejection::Zero => "not kept: it is zero".into(),
+        },
+        ProfileEvent::Removed(reason) => match reason {
+            Removal::Oldest => "left: the oldest".into(),
+            Removal::LeastContribution(value) => {
+                format!("left: least contribution {}", short(value))
+            }
+            Removal::LeastLoss(value) => format!("left: least loss {}", short(value)),
+            Removal::Forced => "left: the budget is a promise".into(),
+        },
+    }
+}
+
+/// Cosines between the atoms, in the order they are shown.
+pub(super) fn gram_ui(ui: &mut Ui, height: f32, workbench: &Workbench) {
+    let Some(shown) = workbench.dictionary() else {
+        empty_state(ui, "The dictionary is being made", None);
+        return;
+    };
+    let room = theme::small_font(ui).size * 5.0;
+    let size = (ui.available_width() - room).min(height - 60.0).max(80.0);
+    GramMatrix {
+        gram: shown.cosines.view(),
+        item: "atom",
+        size,
+    }
+    .show(ui);
+    ui.add_space(theme::GRID);
+    elements::help(
+        ui,
+        "Cosines between the atoms, most used first. Bright places off the diagonal are atoms that say the same.",
+    );
+}

@@ -1,0 +1,114 @@
+//! The settings that may change while a run goes on, beside what they change.
+
+use egui::{ScrollArea, Ui};
+
+use crate::learner::{Algorithm, Growing, LearnerSettings, Pruning};
+use crate::ui::elements;
+use crate::ui::theme;
+use crate::ui::widgets::{Edit, SchedulePlot};
+use crate::workbench::{Action, Draft, Workbench, pruning_name};
+
+use super::learner::{Field, all_prunings, learner_problem};
+
+/// Forgetting, budget, thresholds and pruning.
+pub(super) fn tune_ui(
+    ui: &mut Ui,
+    height: f32,
+    workbench: &Workbench,
+    draft: &mut Draft,
+    actions: &mut Vec<Action>,
+) {
+    let learner = &mut draft.experiment.learner;
+    let problems = learner.problems();
+    let mut edit = Edit::default();
+    ScrollArea::vertical().max_height(height).show(ui, |ui| {
+        let n_rounds = workbench.training().run().map_or(60, |run| run.n_rounds);
+        let current = workbench.shown_part().and_then(|part| part.rounds.last());
+        let plot = SchedulePlot {
+            n_rounds,
+            current_round: current.map(|round| round.batch),
+            height: (height * 0.5).clamp(90.0, 180.0),
+        };
+        edit = plot.show(ui, &mut learner.forgetting);
+        ui.add_space(4.0);
+        let budget = Field::Budget.problem_of(&problems);
+        edit = edit.and(Field::Budget.whole_ui(ui, &mut learner.budget, budget));
+        edit = edit.and(criterion_ui(ui, learner, &problems));
+        if let Some(pruning) = pruning_ui(ui, workbench, learner) {
+            set_pruning(learner, pruning);
+            edit.finished = true;
+        }
+    });
+    if let Some(problem) = learner_problem(&problems) {
+        elements::wrong(ui, problem);
+    } else if edit.finished && workbench.training().is_alive() {
+        actions.push(Action::TuneRun);
+    }
+    ui.add_space(theme::GRID / 2.0);
+}
+
+/// The threshold of the growing criterion, whatever it is called.
+fn criterion_ui(
+    ui: &mut Ui,
+    learner: &mut LearnerSettings,
+    problems: &[crate::settings::SettingProblem],
+) -> Edit {
+    match &mut learner.algorithm {
+        Algorithm::Krls { growing, .. } => match growing {
+            Growing::Always => Edit::default(),
+            Growing::Coherence { threshold }
+            | Growing::Representation { threshold }
+            | Growing::RepresentationAsPublished { threshold }
+            | Growing::Projection { threshold } => {
+                let problem = Field::Threshold.problem_of(problems);
+                Field::Threshold.ui(ui, threshold, problem)
+            }
+        },
+        Algorithm::Evidence { novelty, .. } | Algorithm::Margin { novelty, .. } => {
+            let problem = Field::Novelty.problem_of(problems);
+            Field::Novelty.ui(ui, novelty, problem)
+        }
+    }
+}
+
+/// The pruning strategies that a run can change to.
+fn pruning_ui(ui: &mut Ui, workbench: &Workbench, learner: &LearnerSettings) -> Option<Pruning> {
+    let present = pruning_of(&learner.algorithm);
+    let alive = workbench.training().run().filter(|run| run.is_alive());
+    let possible: Vec<Pruning> = all_prunings(&learner.algorithm)
+        .into_iter()
+        .filter(|pruning| {
+            alive.is_none_or(|run| {
+                let mut tried = run.learner_now().clone();
+                set_pruning(&mut tried, *pruning);
+                run.learner_now().check_change(&tried).is_ok()
+            })
+        })
+        .collect();
+    let names: Vec<&str> = possible
+        .iter()
+        .map(|pruning| pruning_name(*pruning))
+        .collect();
+    let current = possible.iter().position(|pruning| *pruning == present);
+    let help = "Which kept samples leave first when the budget is full";
+    let chosen = elements::choice(ui, "Pruning", help, current.unwrap_or(usize::MAX), &names)?;
+    Some(possible[chosen])
+}
+
+/// Which samples leave first.
+pub(super) fn pruning_of(algorithm: &Algorithm) -> Pruning {
+    match algorithm {
+        Algorithm::Krls { pruning, .. }
+        | Algorithm::Evidence { pruning, .. }
+        | Algorithm::Margin { pruning, .. } => *pruning,
+    }
+}
+
+/// Changes which samples leave first.
+pub(super) fn set_pruning(learner: &mut LearnerSettings, wanted: Pruning) {
+    match &mut learner.algorithm {
+        Algorithm::Krls { pruning, .. }
+        | Algorithm::Evidence { pruning, .. }
+        | Algorithm::Margin { pruning, .. } => *pruning = wanted,
+    }
+}

@@ -1,0 +1,94 @@
+//! The keys of the window.
+
+use egui::{Context, Key, KeyboardShortcut, Modifiers, ViewportCommand};
+
+use crate::workbench::{Action, Ask, Stage, Workbench};
+
+const CTRL: Modifiers = Modifiers::COMMAND;
+const CTRL_SHIFT: Modifiers = Modifiers::COMMAND.plus(Modifiers::SHIFT);
+
+/// Every key with what it does, for the list that `?` shows.
+pub(super) const KEYS: [(&str, &str); 14] = [
+    ("Ctrl+O", "Open a session or data file"),
+    ("Ctrl+Shift+O", "Open a folder of data"),
+    ("Ctrl+S", "Save"),
+    ("Ctrl+Shift+S", "Save as"),
+    ("Ctrl+Z", "Undo a setting"),
+    ("Ctrl+Shift+Z", "Redo a setting"),
+    ("Space", "Start or pause training"),
+    ("S", "One step"),
+    ("Esc", "Stop training; close a question"),
+    (
+        "1 – 6",
+        "Records, Features, Split, Learner, Train, Evaluate",
+    ),
+    (
+        "Left, Right",
+        "Earlier or later test, with the accuracy plot in focus",
+    ),
+    ("Ctrl+Plus, Ctrl+Minus", "Larger or smaller window content"),
+    ("F11", "Full screen"),
+    ("?", "This list"),
+];
+
+/// Turns pressed keys into actions.
+pub(super) fn shortcuts(context: &Context, workbench: &Workbench, actions: &mut Vec<Action>) {
+    let with_modifiers = [
+        (CTRL_SHIFT, Key::O, Action::Ask(Ask::OpenFolder)),
+        (CTRL, Key::O, Action::Ask(Ask::OpenFile)),
+        (CTRL_SHIFT, Key::S, Action::Ask(Ask::SaveAs)),
+        (CTRL, Key::S, Action::Save),
+        (CTRL_SHIFT, Key::Z, Action::Redo),
+        (CTRL, Key::Y, Action::Redo),
+        (CTRL, Key::Z, Action::Undo),
+        (CTRL, Key::Q, Action::Quit),
+    ];
+    for (modifiers, key, action) in with_modifiers {
+        let shortcut = KeyboardShortcut::new(modifiers, key);
+        if context.input_mut(|input| input.consume_shortcut(&shortcut)) {
+            actions.push(action);
+        }
+    }
+    if context.input_mut(|input| input.consume_key(Modifiers::NONE, Key::F11)) {
+        let is_full = context.input(|input| input.viewport().fullscreen.unwrap_or(false));
+        context.send_viewport_cmd(ViewportCommand::Fullscreen(!is_full));
+    }
+    if workbench.view().ask.is_some() {
+        if context.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Escape)) {
+            actions.push(Action::CancelAsk);
+        }
+        return;
+    }
+    // What is focused hears the plain keys itself: a field is typed in, a button pressed.
+    if !context.egui_wants_keyboard_input() {
+        plain_keys(context, actions);
+    }
+}
+
+fn plain_keys(context: &Context, actions: &mut Vec<Action>) {
+    let keys = [
+        (Key::Space, Action::StartOrPause),
+        (Key::S, Action::Step),
+        (Key::Escape, Action::Stop),
+        (Key::Num1, Action::Show(Stage::Records)),
+        (Key::Num2, Action::Show(Stage::Features)),
+        (Key::Num3, Action::Show(Stage::Split)),
+        (Key::Num4, Action::Show(Stage::Learner)),
+        (Key::Num5, Action::Show(Stage::Train)),
+        (Key::Num6, Action::Show(Stage::Evaluate)),
+    ];
+    let is_popup_open = egui::Popup::is_any_open(context);
+    for (key, action) in keys {
+        let closes_popup = key == Key::Escape && is_popup_open;
+        if !closes_popup && context.input_mut(|input| input.consume_key(Modifiers::NONE, key)) {
+            actions.push(action);
+        }
+    }
+    let asks_for_keys = context.input(|input| {
+        let is_question = |event: &egui::Event| matches!(event, egui::Event::Text(t) if t == "?");
+        input.events.iter().any(is_question)
+    });
+    if asks_for_keys {
+        actions.push(Action::Ask(Ask::Keys));
+    }
+}
