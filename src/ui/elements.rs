@@ -1,6 +1,8 @@
 //! Small parts that all pages share: titles, choices, empty states, facts.
 
-use egui::{Align, Align2, Layout, Response, RichText, Ui, vec2};
+use egui::{
+    Align, Align2, Layout, Rect, Response, RichText, ScrollArea, Ui, UiBuilder, pos2, vec2,
+};
 
 use super::icons::{Icon, icon_mark};
 use super::theme;
@@ -106,5 +108,42 @@ pub(super) fn fact(ui: &mut Ui, name: &str, value: impl Into<String>) {
         ui.painter()
             .text(place, Align2::LEFT_CENTER, name, size, tones.weak);
         ui.label(value.into());
+    });
+}
+
+/// The rest of the page in two columns, the left one of the given width.
+pub(super) fn two_columns(ui: &Ui, left_width: f32) -> (Rect, Rect) {
+    let page = ui.available_rect_before_wrap();
+    let edge = page.left() + left_width;
+    let left = Rect::from_min_max(page.min, pos2(edge, page.bottom()));
+    let right = Rect::from_min_max(pos2(edge + theme::PANEL_GAP, page.top()), page.max);
+    (left, right)
+}
+
+/// A column of its own layout.
+pub(super) fn column(ui: &mut Ui, rect: Rect, name: &str, contents: impl FnOnce(&mut Ui)) {
+    let layout = Layout::top_down(Align::Min);
+    let builder = UiBuilder::new().id_salt(name).max_rect(rect).layout(layout);
+    let mut child = ui.new_child(builder);
+    child.set_clip_rect(rect.expand(4.0).intersect(ui.clip_rect()));
+    contents(&mut child);
+}
+
+/// A column that scrolls when its contents are higher.
+pub(super) fn scrolling_column(
+    ui: &mut Ui,
+    rect: Rect,
+    name: &str,
+    contents: impl FnOnce(&mut Ui),
+) {
+    column(ui, rect, name, |ui| {
+        ScrollArea::vertical()
+            .id_salt(name)
+            .auto_shrink([false, false])
+            .show(ui, |ui| {
+                // Room for the scroll bar.
+                ui.set_max_width(rect.width() - 12.0);
+                contents(ui);
+            });
     });
 }

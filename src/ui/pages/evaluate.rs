@@ -1,11 +1,11 @@
 //! The Evaluate page: scores with their spread, per class and group, and why each sample was decided so.
 
-use egui::{Grid, RichText, ScrollArea, Ui};
+use egui::{Grid, RichText, Ui};
 
 use super::explain::{inspection_ui, samples_ui};
 use crate::evaluation::{Confusion, wilson_interval};
 use crate::experiment::{Part, RunSummary};
-use crate::ui::elements::{fact, help, page_title, section};
+use crate::ui::elements::{self, fact, help, page_title, section};
 use crate::ui::figures::{percent, short};
 use crate::ui::icons::color_dot;
 use crate::ui::palette::class_color;
@@ -47,21 +47,10 @@ pub(in crate::ui) fn evaluate_page_ui(
     }
     let width = ui.available_width();
     let left = width * 0.42;
-    let height = ui.available_height();
-    ui.horizontal_top(|ui| {
-        ui.allocate_ui(egui::vec2(left, height), |ui| {
-            ScrollArea::vertical()
-                .id_salt("scores")
-                .auto_shrink([false, false])
-                .show(ui, |ui| scores_ui(ui, run, summary));
-        });
-        ui.add_space(theme::GRID);
-        ui.vertical(|ui| {
-            ScrollArea::vertical()
-                .id_salt("decisions")
-                .auto_shrink([false, false])
-                .show(ui, |ui| decisions_ui(ui, workbench, run, summary, actions));
-        });
+    let (left, right) = elements::two_columns(ui, left);
+    elements::scrolling_column(ui, left, "scores", |ui| scores_ui(ui, run, summary));
+    elements::scrolling_column(ui, right, "decisions", |ui| {
+        decisions_ui(ui, workbench, run, summary, actions);
     });
 }
 

@@ -1,6 +1,6 @@
 //! The Features page: the recipe, what it makes of one sample, and how a feature tells the classes apart.
 
-use egui::{RichText, ScrollArea, Slider, Ui};
+use egui::{RichText, Slider, Ui};
 
 use super::fields::Field;
 use super::samples::BandPlaces;
@@ -36,24 +36,13 @@ pub(in crate::ui) fn features_page_ui(
     let left = (width * 0.42)
         .max(theme::body_font(ui).size * 34.0)
         .min(width * 0.6);
-    let height = ui.available_height();
-    ui.horizontal_top(|ui| {
-        ui.allocate_ui(egui::vec2(left, height), |ui| {
-            ScrollArea::vertical()
-                .id_salt("recipe")
-                .auto_shrink([false, false])
-                .show(ui, |ui| recipe_ui(ui, workbench, draft, actions));
-        });
-        ui.add_space(theme::GRID);
-        ui.vertical(|ui| {
-            ScrollArea::vertical()
-                .id_salt("preview")
-                .auto_shrink([false, false])
-                .show(ui, |ui| {
-                    sample_ui(ui, workbench, &loaded.dataset, actions);
-                    histogram_ui(ui, workbench, &loaded.dataset, actions);
-                });
-        });
+    let (left, right) = elements::two_columns(ui, left);
+    elements::scrolling_column(ui, left, "recipe", |ui| {
+        recipe_ui(ui, workbench, draft, actions);
+    });
+    elements::scrolling_column(ui, right, "preview", |ui| {
+        sample_ui(ui, workbench, &loaded.dataset, actions);
+        histogram_ui(ui, workbench, &loaded.dataset, actions);
     });
 }
 

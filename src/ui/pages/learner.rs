@@ -1,6 +1,6 @@
 //! The Learner page: every setting of the learner at the left, what they mean at the right, presets on top.
 
-use egui::{RichText, ScrollArea, Ui};
+use egui::{RichText, Ui};
 
 pub(super) use super::fields::Field;
 use super::meaning::meaning_ui;
@@ -33,21 +33,12 @@ pub(in crate::ui) fn learner_page_ui(
     let left = (width * 0.54)
         .max(theme::body_font(ui).size * 36.0)
         .min(width * 0.65);
-    let height = ui.available_height();
-    ui.horizontal_top(|ui| {
-        ui.allocate_ui(egui::vec2(left, height), |ui| {
-            ScrollArea::vertical()
-                .id_salt("learner settings")
-                .auto_shrink([false, false])
-                .show(ui, |ui| settings_ui(ui, workbench, draft, actions));
-        });
-        ui.add_space(theme::GRID);
-        ui.vertical(|ui| {
-            ScrollArea::vertical()
-                .id_salt("learner meaning")
-                .auto_shrink([false, false])
-                .show(ui, |ui| meaning_ui(ui, workbench, draft, actions));
-        });
+    let (left, right) = elements::two_columns(ui, left);
+    elements::scrolling_column(ui, left, "learner settings", |ui| {
+        settings_ui(ui, workbench, draft, actions);
+    });
+    elements::scrolling_column(ui, right, "learner meaning", |ui| {
+        meaning_ui(ui, workbench, draft, actions);
     });
 }
 

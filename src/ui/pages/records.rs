@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use egui::{RichText, ScrollArea, TextEdit, Ui};
+use egui::{RichText, TextEdit, Ui};
 use egui_extras::{Column, TableBuilder};
 
 use super::fields::Field;
@@ -49,25 +49,14 @@ pub(in crate::ui) fn records_page_ui(
         return;
     };
     let width = ui.available_width();
-    let left = width * 0.58;
-    let height = ui.available_height();
-    ui.horizontal_top(|ui| {
-        ui.allocate_ui(egui::vec2(left, height), |ui| {
-            ui.vertical(|ui| {
-                ui.set_width(left);
-                table_ui(ui, workbench, loaded, typing, actions);
-            });
-        });
-        ui.add_space(theme::GRID);
-        ui.vertical(|ui| {
-            ScrollArea::vertical()
-                .id_salt("record")
-                .auto_shrink([false, false])
-                .show(ui, |ui| {
-                    record_ui(ui, workbench, loaded, draft, actions);
-                    settings_ui(ui, loaded, draft);
-                });
-        });
+    let left = (width * 0.56).min(width - theme::body_font(ui).size * 32.0);
+    let (left, right) = elements::two_columns(ui, left);
+    elements::column(ui, left, "record list", |ui| {
+        table_ui(ui, workbench, loaded, typing, actions);
+    });
+    elements::scrolling_column(ui, right, "record", |ui| {
+        record_ui(ui, workbench, loaded, draft, actions);
+        settings_ui(ui, loaded, draft);
     });
 }
 
@@ -204,18 +193,25 @@ fn matching(loaded: &LoadedData, text: &str) -> Vec<usize> {
 
 fn row_ui(row: &mut egui_extras::TableRow<'_, '_>, loaded: &LoadedData, record: &RecordRow) {
     let dataset = &loaded.dataset;
-    row.col(|ui| drop(ui.add(egui::Label::new(&record.name).truncate())));
     row.col(|ui| {
-        for class in &record.classes {
-            color_dot(ui, class_color(*class));
-            ui.label(&dataset.class_names()[*class]);
-        }
+        let name = egui::Label::new(end_of(&record.name)).truncate();
+        ui.add(name).on_hover_text(&record.name);
+    });
+    row.col(|ui| {
+        ui.horizontal(|ui| {
+            for class in &record.classes {
+                color_dot(ui, class_color(*class));
+                ui.label(&dataset.class_names()[*class]);
+            }
+        });
     });
     row.col(|ui| {
         let group = record
             .group
             .map(|group| dataset.group_names()[group].as_str());
-        ui.label(group.unwrap_or("–"));
+        let group = group.unwrap_or("–");
+        ui.add(egui::Label::new(end_of(group)).truncate())
+            .on_hover_text(group);
     });
     row.col(|ui| drop(ui.label(record.n_samples.to_string())));
     row.col(|ui| {
@@ -225,6 +221,11 @@ fn row_ui(row: &mut egui_extras::TableRow<'_, '_>, loaded: &LoadedData, record: 
             ui.label(record.warnings.len().to_string());
         }
     });
+}
+
+/// The last part of a path, which tells records apart.
+fn end_of(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }
 
 /// The chosen record: signal, warnings, class and group by hand.

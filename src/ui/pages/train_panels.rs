@@ -116,8 +116,10 @@ pub(super) fn dictionary_ui(
         empty_state(ui, text, None);
         return;
     }
-    let strip = ui.spacing().interact_size.y + theme::GRID;
     let width = ui.available_width();
+    // Numbers of health take two lines where there is little room.
+    let n_lines = if width < 720.0 { 2.0 } else { 1.0 };
+    let strip = n_lines * (ui.spacing().interact_size.y) + theme::GRID;
     let chosen = workbench
         .view()
         .atom
@@ -128,136 +130,131 @@ pub(super) fn dictionary_ui(
     } else {
         0.0
     };
-    ui.horizontal_top(|ui| {
-        ui.allocate_ui(egui::vec2(width - side, height - strip), |ui| {
-            ui.set_max_width(width - side);
-            atoms_ui(
-                ui,
-                "Atoms",
-                &shown.atoms,
-                run,
-                shown,
-                &places,
-                (1.0, height - strip),
-                workbench,
-                actions,
-            );
-        });
+    let page = ui.available_rect_before_wrap();
+    let grid = egui::Rect::from_min_size(page.min, egui::vec2(width - side, height - strip));
+    elements::column(ui, grid, "atoms", |ui| {
+        let look = Look {
+            run,
+            shown,
+            places: &places,
+        };
+        let size = (1.0, height - strip);
+        look.atoms_ui(ui, "Atoms", &shown.atoms, size, workbench, actions);
         if let Some(atom) = chosen {
-            ui.vertical(|ui| {
-                chosen_atom_ui(
-                    ui,
-                    atom,
-                    run,
-                    shown,
-                    &places,
-                    height - strip,
-                    workbench,
-                    actions,
-                )
+            let corner = egui::pos2(grid.right() + theme::GRID * 2.0, grid.top());
+            let beside = egui::Rect::from_min_max(corner, egui::pos2(page.right(), grid.bottom()));
+            ui.set_clip_rect(page.expand(4.0));
+            elements::column(ui, beside, "chosen atom", |ui| {
+                look.chosen_atom_ui(ui, atom, height - strip, workbench, actions);
             });
         }
     });
-    ui.horizontal(|ui| {
-        health_ui(ui, workbench, shown);
-        let is_changed = shown.atoms.iter().any(|atom| atom.changed);
-        let seen = ui.add_enabled(is_changed, egui::Button::new("Seen").small());
-        let text = "Atoms whose strongest sample changed since you looked are marked; this takes the marks away";
-        if seen.on_hover_text(text).on_disabled_hover_text(text).clicked() {
-            actions.push(Action::MarkAtomsSeen);
-        }
-        let gram = ui.add(egui::Button::new("Gram matrix").small());
-        if gram.on_hover_text("Which atoms resemble each other").clicked() {
-            actions.push(Action::Enlarge(Some(Panel::Gram)));
-        }
+    let line = egui::Rect::from_min_max(
+        egui::pos2(page.left(), page.top() + height - strip),
+        egui::pos2(page.right(), page.top() + height),
+    );
+    elements::column(ui, line, "health", |ui| {
+        ui.horizontal(|ui| {
+            ui.with_layout(egui::Layout::right_to_left(egui::Align::Min), |ui| {
+                dictionary_buttons_ui(ui, shown, actions);
+                ui.with_layout(egui::Layout::left_to_right(egui::Align::Min), |ui| {
+                    health_ui(ui, workbench, shown);
+                });
+            });
+        });
     });
 }
 
-#[expect(
-    clippy::too_many_arguments,
-    reason = "one grid for all atoms and for the chosen one"
-)]
-fn atoms_ui(
-    ui: &mut Ui,
-    name: &str,
-    cards: &[AtomCard],
-    run: &RunView,
-    shown: &DictionaryView,
-    places: &BandPlaces,
-    (zoom, height): (f32, f32),
-    workbench: &Workbench,
-    actions: &mut Vec<Action>,
-) {
-    let atoms: Vec<Atom<'_>> = cards
-        .iter()
-        .map(|card| Atom {
-            index: card.index,
-            values: &card.values,
-            use_share: card.use_share,
-            changed: card.changed,
-        })
-        .collect();
-    let view = match shown.is_exact {
-        true => AtomView::Itself,
-        false => AtomView::StrongestSample,
-    };
-    let selected = workbench.view().atom;
-    let grid = AtomGrid {
-        name,
-        layout: run.facts.layout,
-        electrodes: &places.electrodes,
-        band_names: &places.band_names,
-        atoms: &atoms,
-        view,
-        selected,
-        zoom,
-        height,
-    };
-    if let Some(chosen) = grid.show(ui).chosen {
-        actions.push(Action::ChooseAtom(
-            (selected != Some(chosen)).then_some(chosen),
-        ));
+fn dictionary_buttons_ui(ui: &mut Ui, shown: &DictionaryView, actions: &mut Vec<Action>) {
+    let gram = ui.add(egui::Button::new("Gram matrix").small());
+    if gram
+        .on_hover_text("Which atoms resemble each other")
+        .clicked()
+    {
+        actions.push(Action::Enlarge(Some(Panel::Gram)));
+    }
+    if shown.atoms.iter().any(|atom| atom.changed) {
+        let text = "Atoms whose strongest sample changed since you looked are marked; this takes the marks away";
+        let seen = ui.add(egui::Button::new("Seen").small());
+        if seen.on_hover_text(text).clicked() {
+            actions.push(Action::MarkAtomsSeen);
+        }
     }
 }
 
-#[expect(
-    clippy::too_many_arguments,
-    reason = "what is drawn and where it comes from"
-)]
-fn chosen_atom_ui(
-    ui: &mut Ui,
-    atom: &AtomCard,
-    run: &RunView,
-    shown: &DictionaryView,
-    places: &BandPlaces,
-    height: f32,
-    workbench: &Workbench,
-    actions: &mut Vec<Action>,
-) {
-    let tones = theme::tones(ui);
-    ui.label(RichText::new(format!("Atom {}", atom.index + 1)).color(tones.strong));
-    let one = std::slice::from_ref(atom);
-    let pictures = height * 0.55;
-    atoms_ui(
-        ui,
-        "Chosen atom",
-        one,
-        run,
-        shown,
-        places,
-        (1.6, pictures),
-        workbench,
-        actions,
-    );
-    elements::help(ui, "Strongest kept samples, with their coefficients");
-    let dataset = workbench.data().loaded().map(|loaded| &loaded.dataset);
-    for (sample, coefficient) in &atom.strongest {
-        let origin = match dataset {
-            Some(dataset) => origin_text(dataset, *sample),
-            None => format!("sample {sample}"),
+/// What all atoms of a class are drawn with.
+struct Look<'a> {
+    run: &'a RunView,
+    shown: &'a DictionaryView,
+    places: &'a BandPlaces,
+}
+
+impl Look<'_> {
+    fn atoms_ui(
+        &self,
+        ui: &mut Ui,
+        name: &str,
+        cards: &[AtomCard],
+        (zoom, height): (f32, f32),
+        workbench: &Workbench,
+        actions: &mut Vec<Action>,
+    ) {
+        let atoms: Vec<Atom<'_>> = cards
+            .iter()
+            .map(|card| Atom {
+                index: card.index,
+                values: &card.values,
+                use_share: card.use_share,
+                changed: card.changed,
+            })
+            .collect();
+        let view = match self.shown.is_exact {
+            true => AtomView::Itself,
+            false => AtomView::StrongestSample,
         };
-        let text = format!("{}  {origin}", short(f64::from(*coefficient)));
-        ui.add(egui::Label::new(RichText::new(text).small()).truncate());
+        let selected = workbench.view().atom;
+        let grid = AtomGrid {
+            name,
+            layout: self.run.facts.layout,
+            electrodes: &self.places.electrodes,
+            band_names: &self.places.band_names,
+            atoms: &atoms,
+            view,
+            selected,
+            zoom,
+            height,
+        };
+        if let Some(chosen) = grid.show(ui).chosen {
+            let chosen = (selected != Some(chosen)).then_some(chosen);
+            actions.push(Action::ChooseAtom(chosen));
+        }
+    }
+
+    /// The chosen atom larger, and where it comes from.
+    fn chosen_atom_ui(
+        &self,
+        ui: &mut Ui,
+        atom: &AtomCard,
+        height: f32,
+        workbench: &Workbench,
+        actions: &mut Vec<Action>,
+    ) {
+        let tones = theme::tones(ui);
+        let title = format!("Atom {}", atom.index + 1);
+        ui.label(RichText::new(title).color(tones.strong));
+        let one = std::slice::from_ref(atom);
+        let size = (1.6, height * 0.55);
+        self.atoms_ui(ui, "Chosen atom", one, size, workbench, actions);
+        elements::help(ui, "Strongest kept samples, with their coefficients");
+        let dataset = workbench.data().loaded().map(|loaded| &loaded.dataset);
+        for (sample, coefficient) in &atom.strongest {
+            let origin = match dataset {
+                Some(dataset) => origin_text(dataset, *sample),
+                None => format!("sample {sample}"),
+            };
+            let text = format!("{}  {origin}", short(f64::from(*coefficient)));
+            ui.add(egui::Label::new(RichText::new(text).small()).truncate());
+        }
     }
 }
 
