@@ -87,7 +87,7 @@ fn path_ui(
 ) {
     let (heading, help, verb) = match kind {
         DialogKind::OpenFile => (
-            "Open",
+            "Open a session or data",
             "A session (.ron), a recording, a fault record, a table or arrays. Dropping it on the window does the same.",
             "Open",
         ),

@@ -16,9 +16,6 @@ mod training;
 mod view;
 mod width;
 
-#[cfg(test)]
-mod tests;
-
 pub use action::{Action, Demo};
 pub use changes::{algorithm_name, kernel_name, learner_summary, pruning_name, what_changed};
 pub use data::{DataStage, LoadedData, RecordRow};

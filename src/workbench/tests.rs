@@ -1,1 +1,0 @@
-//! The workbench driven without a window.
