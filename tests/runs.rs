@@ -334,7 +334,9 @@ fn mail_until(
             "the worker says nothing: {mail:?}"
         );
         // A wake-up may have come before the mail was taken; then the time-out looks again.
-        woken.recv_timeout(Duration::from_millis(50)).unwrap_or_default();
+        woken
+            .recv_timeout(Duration::from_millis(50))
+            .unwrap_or_default();
     }
 }
 

@@ -15,7 +15,7 @@ use atomscope::ui::theme::{self, tones};
 use atomscope::ui::widgets::{
     AccuracyPlot, Atom, AtomGrid, AtomView, BatchFlow, ClassHistogram, ConfusionMatrix, Curve,
     Edit, FoldStrip, GramMatrix, GroupCell, Health, HealthStrip, Mark, MissingCurve, NumberField,
-    ProfilePanel, ScalpMap, SchedulePlot, Trace, Waveform,
+    PanelAction, PanelHeader, ProfilePanel, ScalpMap, SchedulePlot, Trace, Waveform,
 };
 use egui::{Key, Margin, RichText, Theme, Ui, vec2};
 use egui_kittest::kittest::Queryable;
@@ -168,6 +168,7 @@ struct Gallery {
     number: f64,
     problem: Option<String>,
     pressed: usize,
+    panel: Option<PanelAction>,
 }
 
 fn page(ui: &mut Ui, contents: impl FnOnce(&mut Ui)) {
@@ -189,7 +190,7 @@ fn train_page(ui: &mut Ui, state: &mut Gallery) {
             profile_ui(left);
             title(left, "Forgetting");
             schedule_ui(left, state);
-            title(right, "Confusion · fold 2, batch 30 · 400 test records");
+            header_ui(right, state);
             confusion_ui(right, state, 300.0);
             title(right, "Dictionary · class SLG · 12 atoms, by use");
             fault_atoms_ui(right, state);
@@ -261,6 +262,18 @@ fn schedule_ui(ui: &mut Ui, state: &mut Gallery) {
     state.forgetting = Some(schedule);
 }
 
+fn header_ui(ui: &mut Ui, state: &mut Gallery) {
+    ui.spacing_mut().item_spacing.x = theme::GRID;
+    let header = PanelHeader {
+        title: "Confusion",
+        detail: "fold 2, batch 30 · 400 test records",
+        enlarged: false,
+    };
+    if let Some(action) = header.show(ui) {
+        state.panel = Some(action);
+    }
+}
+
 fn confusion_ui(ui: &mut Ui, state: &mut Gallery, height: f32) {
     let matrix = ConfusionMatrix {
         class_names: &fault_classes(),
@@ -300,6 +313,7 @@ fn fault_atoms_ui(ui: &mut Ui, state: &mut Gallery) {
         atoms: &atoms,
         view: AtomView::StrongestSample,
         selected: state.atom,
+        zoom: 1.0,
         height: 380.0,
     };
     if let Some(atom) = grid.show(ui).chosen {
@@ -379,6 +393,7 @@ fn eeg_atoms_ui(
         atoms: &atoms,
         view: AtomView::PreImage,
         selected: None,
+        zoom: 1.0,
         height,
     };
     if let Some(atom) = grid.show(ui).chosen {
@@ -468,6 +483,7 @@ fn plain_atoms_ui(ui: &mut Ui, name: &str, layout: Layout, values: &[Vec<f64>]) 
         atoms: &atoms,
         view: AtomView::Itself,
         selected: Some(1),
+        zoom: 1.0,
         height: ui.available_height().clamp(150.0, 900.0),
     }
     .show(ui);
@@ -909,6 +925,20 @@ fn groups_and_icon_buttons_answer_to_their_names() {
     harness.get_by_label("disabled").click();
     harness.run();
     assert_eq!(harness.state().pressed, 1);
+}
+
+#[test]
+fn panels_ask_to_be_enlarged_and_hidden() {
+    let mut window = gallery(train_page, [1240.0, 880.0], Theme::Dark, 1.0);
+    let harness = &mut window.harness;
+    harness.get_by_label("Enlarge Confusion").click();
+    harness.run();
+    assert_eq!(harness.state().panel, Some(PanelAction::ToggleSize));
+    harness.get_by_label("Hide Confusion").focus();
+    harness.run();
+    harness.key_press(Key::Enter);
+    harness.run();
+    assert_eq!(harness.state().panel, Some(PanelAction::Hide));
 }
 
 #[test]

@@ -137,10 +137,7 @@ pub(super) fn run_in_terminal(path: Option<&Path>) -> io::Result<ExitCode> {
 fn experiment_on(path: &Path) -> Result<Experiment, Failure> {
     let data = DataSettings::for_path(path, &mut |_| true)
         .map_err(|error| Failure::Failed(error.to_string()))?;
-    Ok(Experiment {
-        data,
-        ..Experiment::default()
-    })
+    Ok(Experiment::on(data))
 }
 
 fn run_unsaved(name: String, experiment: Experiment, chooses_split: bool) -> io::Result<ExitCode> {

@@ -297,10 +297,9 @@ impl PartRun {
         self.values = Values::Own(values);
         self.record.n_samples = (self.fold.train.len(), self.fold.test.len());
         let n_dropped = dropped.iter().filter(|dropped| **dropped).count();
-        if n_dropped > 0 {
-            self.record.remarks.push(format!(
-                "{n_dropped} samples with missing values are left out"
-            ));
+        let remark = format!("{n_dropped} samples with missing values are left out");
+        if n_dropped > 0 && !self.record.remarks.contains(&remark) {
+            self.record.remarks.push(remark);
         }
         Ok(())
     }

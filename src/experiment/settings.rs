@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::dataset::{DataSettings, Dataset, Preparation};
+use crate::dataset::{DataPlan, DataSettings, Dataset, Preparation, Scaling};
+use crate::features::FeatureRecipe;
 use crate::learner::{LearnerSettings, Start, Supply};
 use crate::settings::{SettingProblem, SettingProblems};
 use crate::split::{HoldOut, SplitPlan};
@@ -99,6 +100,25 @@ impl Default for Experiment {
 }
 
 impl Experiment {
+    /// The default learner on these data. Features of different nature are brought to one
+    /// scale; waveforms and pictures have one already.
+    pub fn on(data: DataSettings) -> Self {
+        let is_mixed = matches!(data.source, DataPlan::Table(_))
+            || matches!(data.recipe, Some(FeatureRecipe::Eeg(_)));
+        Self {
+            preparation: Preparation {
+                scaling: if is_mixed {
+                    Scaling::ZScore
+                } else {
+                    Scaling::None
+                },
+                ..Preparation::default()
+            },
+            data,
+            ..Self::default()
+        }
+    }
+
     /// Everything that is wrong, field by field; with the data set also what does not fit it.
     pub fn problems(&self, dataset: Option<&Dataset>) -> Vec<SettingProblem> {
         let mut problems = within("data", self.data.problems());

@@ -215,7 +215,7 @@ mod tests {
         }
         // T1 to T6 are older names of places that have another name.
         all.retain(|(name, _)| !["T1", "T2", "T3", "T4", "T5", "T6"].contains(&name.as_str()));
-        assert_eq!(all.len(), 66 + 4);
+        assert_eq!(all.len(), 78);
         for (i, (name, (x, y))) in all.iter().enumerate() {
             for (other, (x2, y2)) in &all[..i] {
                 assert!((x - x2).hypot(y - y2) > 0.05, "{name} and {other}");

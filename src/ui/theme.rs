@@ -142,19 +142,6 @@ pub fn with_slider_look<R>(ui: &mut Ui, contents: impl FnOnce(&mut Ui) -> R) -> 
     .inner
 }
 
-/// Plots within write their axes in small text.
-pub fn with_plot_look<R>(ui: &mut Ui, contents: impl FnOnce(&mut Ui) -> R) -> R {
-    let small = small_font(ui);
-    let weak = tones(ui).weak;
-    ui.scope(|ui| {
-        let style = ui.style_mut();
-        style.text_styles.insert(TextStyle::Body, small);
-        style.visuals.override_text_color = Some(weak);
-        contents(ui)
-    })
-    .inner
-}
-
 /// Sets fonts and both themes, at text scale 1.
 pub fn install(context: &Context) {
     context.set_fonts(fonts());

@@ -1,9 +1,10 @@
 //! How long a mini-batch and a classification take, as a ratio to their bare matrix
 //! products in the same run. `cargo bench` prints the tables of the README; with
 //! `cargo bench -- growth` also how the cost grows with every size, with `cargo bench -- large`
-//! how a recording of a gigabyte is opened.
+//! how a recording of a gigabyte is opened, with `cargo bench -- experiment` the whole USPS experiment.
 
 mod classify;
+mod experiment;
 mod growth;
 mod large;
 mod step;
@@ -23,6 +24,10 @@ fn main() {
     }
     if arguments.iter().any(|argument| argument == "large") {
         large::print_table();
+        return;
+    }
+    if arguments.iter().any(|argument| argument == "experiment") {
+        experiment::print_table();
         return;
     }
     step::print_table();

@@ -19,7 +19,7 @@
 //! |---|---|
 //! | SLG | R_f from one phase to earth |
 //! | LL | R_f between two phases |
-//! | LLG | from two phases each (1 − k) R_f to a common point, k R_f from there to earth, k = 0.1 to 0.9 |
+//! | LLG | R_f from two phases each to a common point, R_e from there to earth |
 //! | LLL | R_f from each phase to an isolated common point |
 //!
 //! The default is a feeder of 23 km and 5.3 MVA: 0.8 km of 185 mm² cable, then
@@ -32,8 +32,8 @@
 //!
 //! # What is drawn ([`FaultRanges`])
 //!
-//! Place uniform over all metres of line, phases uniform over all choices, R_f
-//! log-uniform 0.01 to 50 Ω, inception angle 0 to 360°, each consumer 30 to 100 % of its
+//! Place uniform over all metres of line, phases uniform over all choices, R_f and R_e
+//! independent and log-uniform 0.01 to 50 Ω, inception angle 0 to 360°, each consumer 30 to 100 % of its
 //! rating at a power factor of 0.80 to 0.97 with ± 20 % between its branches, source 0.95 to
 //! 1.05 pu. Of the records without fault, half see a consumer switched on at time
 //! zero. Every record has its own stream of the seed: it depends on seed, class and

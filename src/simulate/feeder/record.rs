@@ -58,7 +58,7 @@ impl FeederSimulator {
         record
     }
 
-    /// The truth in one line: `LLG A B, 7.31 km from the head, 12.4 Ω`.
+    /// The truth in one line: `LLG A B, 7.31 km from the head, 12.400 Ω, 0.150 Ω to earth`.
     pub fn description(&self, scenario: &Scenario) -> String {
         let class = scenario.class.name();
         let network = &self.settings.network;
@@ -68,7 +68,11 @@ impl FeederSimulator {
             let km = network.distance_km(fault.section, fault.position);
             let ohm = fault.resistance_ohm(scenario.class);
             let phases = phases.join(" ");
-            return format!("{class} {phases}, {km:.2} km from the head, {ohm:.3} Ω");
+            let to_earth = match (scenario.class, fault.ground_resistance_ohm) {
+                (FaultClass::DoubleLineToGround, Some(earth)) => format!(", {earth:.3} Ω to earth"),
+                _ => String::new(),
+            };
+            return format!("{class} {phases}, {km:.2} km from the head, {ohm:.3} Ω{to_earth}");
         }
         match scenario.switched_consumer {
             Some(consumer) => {
@@ -147,6 +151,12 @@ mod tests {
             simulator.description(&scenario),
             "LL A C, 2.30 km from the head, 0.500 Ω"
         );
+        let mut scenario = simulator.scenario(FaultClass::DoubleLineToGround, 0);
+        let fault = scenario.fault.as_mut().expect("a fault");
+        fault.phase_resistance_ohm = 12.4;
+        fault.ground_resistance_ohm = Some(0.15);
+        let text = simulator.description(&scenario);
+        assert!(text.ends_with("12.400 Ω, 0.150 Ω to earth"), "{text}");
     }
 
     fn through_comtrade(record: &Record, storage: Storage) -> Record {

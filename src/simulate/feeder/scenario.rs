@@ -77,8 +77,8 @@ impl FaultClass {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct FaultRanges {
-    /// Fault resistance, drawn log-uniformly: to earth, between two phases, or from each of
-    /// three phases to their common point.
+    /// Fault resistance, drawn log-uniformly: of one phase to earth, between two phases, or from
+    /// each of several phases to their common point; and once more from there to earth (LLG).
     pub fault_resistance_ohm: Interval,
     /// Angle of the source voltage of phase a at inception, 0 at its rising zero.
     pub inception_deg: Interval,
@@ -142,11 +142,12 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// The drawn fault resistance: to earth, between two phases, or of each of three phases.
+    /// The drawn fault resistance: of one phase to earth, between two phases, or of each of several phases to
+    /// their common point.
     pub fn resistance_ohm(&self, class: FaultClass) -> f64 {
         match class {
             FaultClass::LineToLine => 2.0 * self.phase_resistance_ohm,
-            _ => self.phase_resistance_ohm + self.ground_resistance_ohm.unwrap_or(0.0),
+            _ => self.phase_resistance_ohm,
         }
     }
 
@@ -211,10 +212,6 @@ pub struct Scenario {
 
 /// A fault keeps this share of its section on either side, so that no branch vanishes.
 const NEAREST_TO_BUS: f64 = 1e-3;
-
-/// Share of a double-line-to-ground fault's resistance that both phases have in common: the
-/// tower's footing. The rest is the arc of each phase.
-const EARTH_SHARE: Interval = Interval::new(0.1, 0.9);
 
 impl Scenario {
     /// Draws a record of `class`; the order of the draws is part of what a seed means.
@@ -339,12 +336,15 @@ fn draw_fault(
     let phases = choices[random_below(random, choices.len())];
     let (section, position) = place_at(network, random_share(random));
     let resistance_ohm = ranges.fault_resistance_ohm.log_uniform(random);
-    let earth_ohm = EARTH_SHARE.uniform(random) * resistance_ohm;
     let (phase_resistance_ohm, ground_resistance_ohm) = match class {
         FaultClass::SingleLineToGround => (resistance_ohm, Some(0.0)),
         // Two halves in series between the phases.
         FaultClass::LineToLine => (resistance_ohm / 2.0, None),
-        FaultClass::DoubleLineToGround => (resistance_ohm - earth_ohm, Some(earth_ohm)),
+        // Arcs and the footing of the tower have nothing to do with each other.
+        FaultClass::DoubleLineToGround => {
+            let earth_ohm = ranges.fault_resistance_ohm.log_uniform(random);
+            (resistance_ohm, Some(earth_ohm))
+        }
         FaultClass::NoFault | FaultClass::ThreeLine => (resistance_ohm, None),
     };
     Fault {

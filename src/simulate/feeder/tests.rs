@@ -476,7 +476,7 @@ fn draws_fill_their_ranges_and_every_section_is_struck() {
         (x - interval.low) / (interval.high - interval.low)
     };
     let mut struck = [0; 8];
-    let mut switched = 0;
+    let (mut switched, mut larger_to_earth) = (0, 0);
     let (mut source, mut angle) = (Vec::new(), Vec::new());
     for class in FaultClass::ALL {
         for index in 0..200 {
@@ -493,9 +493,18 @@ fn draws_fill_their_ranges_and_every_section_is_struck() {
             if let Some(fault) = scenario.fault {
                 struck[fault.section] += 1;
                 assert!((0.0..=1.0).contains(&fault.position));
+                let range = ranges.fault_resistance_ohm;
+                inside(range, fault.resistance_ohm(class));
+                if class == FaultClass::DoubleLineToGround {
+                    let earth = fault.ground_resistance_ohm.expect("earthed");
+                    inside(range, earth);
+                    larger_to_earth += usize::from(earth > fault.phase_resistance_ohm);
+                }
             }
         }
     }
+    // Arcs and earth are drawn independently: either is the larger one half of the time.
+    assert!((70..130).contains(&larger_to_earth), "{larger_to_earth}");
     for draws in [source, angle] {
         let mean = draws.iter().sum::<f64>() / draws.len() as f64;
         assert!((mean - 0.5).abs() < 0.05, "mean {mean} of the range");

@@ -1,18 +1,13 @@
 //! Accuracy against mini-batches: mean and spread over folds, the current fold, earlier runs.
 
-use egui::{Key, Role, Sense, Ui, Vec2b, WidgetInfo};
-use egui_plot::{FilledArea, Line, LineStyle, Plot, PlotPoints, PlotUi, VLine};
+use egui::{Key, Role, Sense, Ui, WidgetInfo};
+use egui_plot::{FilledArea, Line, LineStyle, PlotPoints, PlotUi, VLine};
 
+use super::still_plot::StillPlot;
 use crate::ui::figures::percent;
 use crate::ui::palette::mix;
 use crate::ui::theme::{self, Tones};
 use crate::ui::{icons, reduce};
-
-/// Grid lines and labels nearer than the first are left out, farther than the second in full tone.
-pub(super) const GRID_SPACING: egui::Rangef = egui::Rangef {
-    min: 24.0,
-    max: 48.0,
-};
 
 /// A named curve: mini-batch and accuracy (0 to 1).
 pub struct Curve<'a> {
@@ -57,33 +52,21 @@ impl AccuracyPlot<'_> {
         let columns = ui.available_width().max(1.0) as usize;
         let bands = bands(self.folds);
         let lowest = self.lowest();
-        let plot = Plot::new("accuracy")
-            .height(height.max(80.0))
-            .show_background(false)
-            .allow_zoom(false)
-            .allow_drag(false)
-            .allow_scroll(false)
-            .allow_boxed_zoom(false)
-            .allow_axis_zoom_drag(false)
-            .allow_double_click_reset(false)
-            .auto_bounds(Vec2b::FALSE)
-            .default_x_bounds(0.0, self.n_batches.max(1.0) * 1.01)
-            .default_y_bounds(lowest, 1.0 + (1.0 - lowest) * 0.03)
-            .reset()
-            .grid_color(tones.hairline)
-            .show_grid([false, true])
-            .y_axis_formatter(|mark, _| percent(mark.value))
-            .y_axis_min_width(theme::small_font(ui).size * 4.0)
-            .x_axis_label("mini-batches")
+        let still = StillPlot {
+            name: "accuracy",
+            height,
+            x: (0.0, self.n_batches.max(1.0) * 1.01),
+            y: (lowest, 1.0 + (1.0 - lowest) * 0.03),
+            x_label: "mini-batches",
+            x_format: |batch| format!("{batch:.0}"),
+        };
+        let plot = still
+            .plot(ui)
             .label_formatter(|_| None)
-            .show_crosshair(false)
-            .grid_spacing(GRID_SPACING)
             .sense(Sense::click());
-        let shown = theme::with_plot_look(ui, |ui| {
-            plot.show(ui, |plot| {
-                self.draw(plot, tones, &bands, columns);
-                plot.pointer_coordinate().map(|place| place.x)
-            })
+        let shown = plot.show(ui, |plot| {
+            self.draw(plot, tones, &bands, columns);
+            plot.pointer_coordinate().map(|place| place.x)
         });
         let response = shown.response;
         let enabled = ui.is_enabled();

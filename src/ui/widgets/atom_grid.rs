@@ -73,6 +73,8 @@ pub struct AtomGrid<'a> {
     pub view: AtomView,
     /// The index of the atom to mark.
     pub selected: Option<usize>,
+    /// How large the pictures are: 1 among others, more for one alone.
+    pub zoom: f32,
     /// The height to fill; more atoms can be scrolled to.
     pub height: f32,
 }
@@ -96,7 +98,7 @@ impl AtomGrid<'_> {
         self.caption_ui(ui, &manner);
         let height = (self.height - (ui.cursor().top() - before)).max(60.0);
         let caption = theme::small_font(ui).size * 1.7;
-        let tile = manner.size() + vec2(0.0, caption);
+        let tile = manner.size() * self.zoom + vec2(0.0, caption);
         let n_columns =
             (((ui.available_width() + GAP - 2.0 * INSET) / (tile.x + GAP)) as usize).max(1);
         let n_rows = self.atoms.len().div_ceil(n_columns);
@@ -163,6 +165,7 @@ impl AtomGrid<'_> {
             scales: &scales,
             signed: self.atoms.iter().any(negative),
             theme,
+            size: manner.size() * self.zoom,
         };
         self.refresh(ui, &look, visible.clone());
 
@@ -171,7 +174,7 @@ impl AtomGrid<'_> {
         let mut pictures = pictures.lock().unwrap_or_else(PoisonError::into_inner);
         let mut grid = CellGrid::begin(ui, rect, id, self.name, self.atoms.len(), n_columns);
         let caption = theme::small_font(ui).size * 1.7;
-        let tile = manner.size() + vec2(0.0, caption);
+        let tile = manner.size() * self.zoom + vec2(0.0, caption);
         let place_of = |place: usize| {
             let step = vec2(
                 (place % n_columns) as f32 * pitch.x,
@@ -212,7 +215,7 @@ impl AtomGrid<'_> {
         let shared = [
             f64::from(look.signed),
             f64::from(u8::from(look.theme == Theme::Dark)),
-            f64::from(look.manner.size().x),
+            f64::from(look.size.x),
         ];
         let mut n_drawn = 0;
         for atom in &self.atoms[visible] {
@@ -240,7 +243,7 @@ impl AtomGrid<'_> {
         hovered: bool,
     ) {
         let tones = theme::tones(ui);
-        let rect = Rect::from_min_size(tile.min, manner.size());
+        let rect = Rect::from_min_size(tile.min, manner.size() * self.zoom);
         if let Some(picture) = picture {
             picture.paint(ui, rect, manner, tones.weak);
         }

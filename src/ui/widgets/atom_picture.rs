@@ -107,7 +107,7 @@ impl Manner {
         }
     }
 
-    /// Size of the picture, in points.
+    /// Size of the picture without zoom, in points.
     pub(super) fn size(&self) -> Vec2 {
         match *self {
             Self::Lanes { n_lanes, .. } => vec2(152.0, (n_lanes as f32 * 38.0).clamp(56.0, 160.0)),
@@ -163,6 +163,8 @@ pub(super) struct Look<'a> {
     pub(super) scales: &'a [f64],
     pub(super) signed: bool,
     pub(super) theme: Theme,
+    /// Size of the picture.
+    pub(super) size: Vec2,
 }
 
 /// A picture that can be put anywhere at little cost.
@@ -260,7 +262,7 @@ fn waveforms(
     look: &Look<'_>,
     (n_lanes, lines, n_points): (usize, usize, usize),
 ) -> Mesh {
-    let size = look.manner.size();
+    let size = look.size;
     let lane_height = size.y / n_lanes as f32;
     // About one point per pixel and a half is all that can be seen.
     let stride = (n_points as f32 * 1.5 / size.x).ceil().max(1.0) as usize;
@@ -295,7 +297,7 @@ fn waveforms(
 }
 
 fn bars(values: &[f64], look: &Look<'_>) -> Mesh {
-    let size = look.manner.size();
+    let size = look.size;
     let tones = Tones::of(look.theme);
     let (zero, gain) = if look.signed {
         (size.y / 2.0, size.y * 0.48 / look.scales[0] as f32)
@@ -438,6 +440,7 @@ mod tests {
             scales: &[1.0],
             signed: true,
             theme: Theme::Light,
+            size: manner.size(),
         };
         assert!(!bars(&[f64::NAN, 1.0], &look).vertices.is_empty());
         assert!(!bars(&[], &look).vertices.is_empty());

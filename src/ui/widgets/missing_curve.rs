@@ -1,9 +1,10 @@
 //! Accuracy against the share of features that are missing.
 
-use egui::{Role, Ui, Vec2b, WidgetInfo};
-use egui_plot::{HoverPosition, Line, MarkerShape, Plot, PlotPoints, Points};
+use egui::{Role, Ui, WidgetInfo};
+use egui_plot::{HoverPosition, Line, MarkerShape, PlotPoints, Points};
 
-use super::accuracy_plot::{Curve, GRID_SPACING, legend_line};
+use super::accuracy_plot::{Curve, legend_line};
+use super::still_plot::StillPlot;
 use crate::ui::figures::percent;
 use crate::ui::palette::class_color;
 use crate::ui::theme;
@@ -38,53 +39,38 @@ impl MissingCurve<'_> {
         let accuracies = self.curves.iter().flat_map(|curve| curve.points);
         let lowest = accuracies.map(|point| point[1]).fold(1.0, f64::min);
         let floor = (lowest * 10.0).floor() / 10.0;
-        let plot = Plot::new("missing features")
-            .height(height.max(80.0))
-            .show_background(false)
-            .allow_zoom(false)
-            .allow_drag(false)
-            .allow_scroll(false)
-            .allow_boxed_zoom(false)
-            .allow_axis_zoom_drag(false)
-            .allow_double_click_reset(false)
-            .auto_bounds(Vec2b::FALSE)
-            .default_x_bounds(-0.02, self.widest() + 0.02)
-            .default_y_bounds(floor.max(0.0), 1.02)
-            .reset()
-            .grid_color(tones.hairline)
-            .show_grid([false, true])
-            .x_axis_formatter(|mark, _| percent(mark.value))
-            .y_axis_formatter(|mark, _| percent(mark.value))
-            .y_axis_min_width(theme::small_font(ui).size * 4.0)
-            .x_axis_label("features missing")
-            .label_formatter(|place| match place {
-                HoverPosition::NearDataPoint {
-                    plot_name,
-                    position,
-                    ..
-                } => Some(format!(
-                    "{plot_name}: {} with {} missing",
-                    percent(position.y),
-                    percent(position.x)
-                )),
-                HoverPosition::Elsewhere { .. } => None,
-            })
-            .grid_spacing(GRID_SPACING)
-            .show_crosshair(false);
-        let shown = theme::with_plot_look(ui, |ui| {
-            plot.show(ui, |plot| {
-                for (place, curve) in self.curves.iter().enumerate() {
-                    let color = class_color(place);
-                    let points = || PlotPoints::from(curve.points.to_vec());
-                    plot.line(Line::new(curve.name, points()).color(color).width(2.0));
-                    plot.points(
-                        Points::new(curve.name, points())
-                            .color(color)
-                            .radius(3.0)
-                            .shape(MarkerShape::Circle),
-                    );
-                }
-            })
+        let still = StillPlot {
+            name: "missing features",
+            height,
+            x: (-0.02, self.widest() + 0.02),
+            y: (floor.max(0.0), 1.02),
+            x_label: "features missing",
+            x_format: percent,
+        };
+        let plot = still.plot(ui).label_formatter(|place| match place {
+            HoverPosition::NearDataPoint {
+                plot_name,
+                position,
+                ..
+            } => Some(format!(
+                "{plot_name}: {} with {} missing",
+                percent(position.y),
+                percent(position.x)
+            )),
+            HoverPosition::Elsewhere { .. } => None,
+        });
+        let shown = plot.show(ui, |plot| {
+            for (place, curve) in self.curves.iter().enumerate() {
+                let color = class_color(place);
+                let points = || PlotPoints::from(curve.points.to_vec());
+                plot.line(Line::new(curve.name, points()).color(color).width(2.0));
+                plot.points(
+                    Points::new(curve.name, points())
+                        .color(color)
+                        .radius(3.0)
+                        .shape(MarkerShape::Circle),
+                );
+            }
         });
         let enabled = ui.is_enabled();
         shown.response.widget_info(|| {

@@ -34,8 +34,10 @@ impl SchedulePlot {
             rect.min,
             pos2(rect.right() - font.size * 5.2, rect.bottom() - line),
         );
+        // The first handle stands clear of the labels.
+        let rounds = (-0.025 * n_rounds as f64, n_rounds as f64);
         let floor = self.floor(ui, response.id, schedule.start_value);
-        let axes = Axes::within(ui, plot, (0.0, n_rounds as f64), (floor, 1.0));
+        let axes = Axes::within(ui, plot, rounds, (floor, 1.0));
         self.paint_axes(ui, &axes, rect);
         paint_curve(ui, &axes, schedule, n_rounds, self.current_round);
         let edit = self.handles_ui(ui, &axes, response.id, schedule);

@@ -1,0 +1,145 @@
+//! The whole USPS experiment (5 folds, 60 mini-batches, tests of the held-out samples) against its bare matrix products.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use atomscope::dataset::Dataset;
+use atomscope::experiment::{Extent, Run, RunParts, RunSummary};
+use atomscope::learner::Algorithm;
+use atomscope::math::{Matrix, Write, product};
+use atomscope::session::{DataPlaces, Session};
+use rayon::prelude::*;
+
+use crate::step::Floor;
+use crate::workload::Sizes;
+
+const N_THREADS: usize = 2;
+const REPEATS: usize = 3;
+
+pub(crate) fn print_table() {
+    let Some(data) = std::env::var_os("ATOMSCOPE_DATA") else {
+        println!("ATOMSCOPE_DATA is not set: the USPS experiment is not timed");
+        return;
+    };
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(N_THREADS)
+        .build();
+    let pool = pool.expect("threads can be started");
+    println!("\nUSPS, 5 folds, tests of 2200 samples at 21 moments, {N_THREADS} threads (s)");
+    println!(
+        "| session | accuracy | experiment | matrix products | ratio |\n|---|---|---|---|---|"
+    );
+    for name in ["usps-paper", "usps-evidence", "usps-margin"] {
+        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("sessions/{name}.ron"));
+        let session = Session::load(&path).expect("it is shipped");
+        let places = DataPlaces::new(None, &[PathBuf::from(&data)]);
+        let locate = |named: &std::path::Path| places.locate(named);
+        let built = session.experiment.data.load(&locate, &mut |_| true);
+        let dataset = Arc::new(built.expect("the data load").dataset);
+        let (mut fastest, mut floor) = (f64::INFINITY, f64::INFINITY);
+        let mut accuracy = 0.0;
+        for _ in 0..REPEATS {
+            let begin = Instant::now();
+            accuracy = pool.install(|| experiment(&session, &dataset));
+            fastest = fastest.min(begin.elapsed().as_secs_f64());
+            let begin = Instant::now();
+            pool.install(|| bare_products(&session));
+            floor = floor.min(begin.elapsed().as_secs_f64());
+        }
+        println!(
+            "| {name} | {:.2} % | {fastest:.2} | {floor:.2} | {:.2} |",
+            100.0 * accuracy,
+            fastest / floor
+        );
+    }
+}
+
+/// Runs all folds; the accuracy at the last test.
+fn experiment(session: &Session, dataset: &Arc<Dataset>) -> f64 {
+    let checked = session.experiment.clone().check(dataset.clone());
+    let checked = Arc::new(checked.expect("it fits its data"));
+    let run = Run::new(checked, &RunParts::default(), Vec::new());
+    let mut run = run.expect("the folds exist");
+    let mut news = Vec::new();
+    while !run.is_complete() {
+        run.advance(Extent::Slice, &mut news).expect("sound data");
+        news.clear();
+    }
+    let summary = RunSummary::of(run.checked().facts(), &run.complete_folds());
+    summary.accuracy.map_or(0.0, |point| point.mean)
+}
+
+/// The matrix products of the same experiment, fold by fold on the same threads.
+fn bare_products(session: &Session) {
+    let learner = &session.experiment.learner;
+    let n_rounds = session.experiment.training.n_rounds(learner, 880);
+    let n_tests = session.experiment.tests.moments(n_rounds).len();
+    let with_inverse = !matches!(learner.algorithm, Algorithm::Krls { .. });
+    let sees_all = matches!(learner.algorithm, Algorithm::Margin { .. });
+    (0..5).into_par_iter().for_each(|_| {
+        let sizes = Sizes {
+            n_classes: 10,
+            ..Sizes::paper(256)
+        };
+        let n_coded = if sees_all { 100 } else { 10 };
+        let mut step = Floor::new(sizes, n_coded, with_inverse);
+        let mut test = TestFloor::new(sees_all);
+        for _ in 0..n_rounds {
+            step.run();
+        }
+        for _ in 0..n_tests {
+            test.run();
+        }
+    });
+}
+
+/// The products of one test: every sample against the kept samples of all classes, U k and,
+/// where the decision looks at distances, P k; in blocks that stay in the cache.
+struct TestFloor {
+    block: Matrix,
+    kept: Matrix,
+    kernel_rows: Matrix,
+    coefficients: Matrix,
+    inner_products: Matrix,
+    inverse: Option<(Matrix, Matrix)>,
+}
+
+impl TestFloor {
+    const BLOCK: usize = 128;
+
+    fn new(with_distances: bool) -> Self {
+        let filled =
+            |rows, cols| Matrix::from_fn(rows, cols, |i, j| 1e-3 * ((i + 3 * j) % 7) as f64);
+        Self {
+            block: filled(256, Self::BLOCK),
+            kept: filled(256, 200),
+            kernel_rows: filled(Self::BLOCK, 200),
+            coefficients: filled(30, 200),
+            inner_products: filled(30, Self::BLOCK),
+            inverse: with_distances.then(|| (filled(200, 200), filled(Self::BLOCK, 200))),
+        }
+    }
+
+    fn run(&mut self) {
+        for _ in 0..2200usize.div_ceil(Self::BLOCK) * 10 {
+            let rows = self.kernel_rows.view_mut();
+            product(
+                rows,
+                Write::Replace,
+                self.block.view().t(),
+                self.kept.view(),
+            );
+            product(
+                self.inner_products.view_mut(),
+                Write::Replace,
+                self.coefficients.view(),
+                self.kernel_rows.view().t(),
+            );
+            if let Some((inverse, weights)) = &mut self.inverse {
+                let rows = self.kernel_rows.view();
+                product(weights.view_mut(), Write::Replace, rows, inverse.view());
+            }
+        }
+    }
+}
