@@ -16,7 +16,7 @@ use atomscope::split::SplitPlan;
 pub(crate) fn write_table(path: &Path) {
     let mut text = String::from("a,b,c,d,e,class\n");
     let mut state = 1_u32;
-    for row in 0..90 {
+    for row in 0..180 {
         let class = row % 3;
         for column in 0..5 {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -46,7 +46,7 @@ pub(crate) fn experiment(learner: LearnerSettings) -> Experiment {
             n_atoms: 4,
             sparsity: 2,
             batch_size: 3,
-            budget: 8,
+            budget: 16,
             ..learner
         },
         training: Training {
