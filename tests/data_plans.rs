@@ -117,6 +117,24 @@ fn what_was_put_right_by_hand_goes_before_the_rules() {
 }
 
 #[test]
+fn channels_get_the_names_given_if_there_is_one_for_each() {
+    let folder = study();
+    let with_names = |names: Vec<String>| {
+        let mut source = of_study(vec![pattern("{class}-{*}.edf")]);
+        source.options.channel_names = Some(names);
+        let recipe = FeatureRecipe::Eeg(EegRecipe::default());
+        let settings = DataSettings::new(DataPlan::Recordings(source), Some(recipe));
+        settings.load(&|_: &Path| Some(folder.path().to_owned()), &mut |_| true)
+    };
+    let names = (1..=19).map(|number| format!("site {number}")).collect();
+    let data = with_names(names).expect("19 channels").dataset;
+    assert_eq!(data.feature_names()[0], "site 1 delta");
+    let text = with_names(vec!["Cz".to_owned()]).expect_err("19 channels");
+    let expected = "number of signal channels is 19, expected 1, one for each name given";
+    assert!(text.to_string().contains(expected), "{text}");
+}
+
+#[test]
 fn labels_come_from_a_table_that_is_found_like_the_data() {
     let folder = study();
     let table = "file,class,group\ncase-0.edf,ill,anna\ncase-1.edf,ill,bert\ncontrol-0.edf,well,carl\ncontrol-1.edf,well,dora\n";
@@ -367,6 +385,51 @@ fn bonn_segments_are_five_classes() {
     assert_eq!(data.n_classes(), 5);
     assert_eq!(data.n_samples(), 5 * data.group_names().len());
     assert!(!audit_of(&data, &SplitPlan::default_for(&data, 1)).leaks());
+}
+
+#[test]
+fn real_folders_open_as_what_they_are() {
+    let Some(folder) = std::env::var_os("ATOMSCOPE_DATA").map(PathBuf::from) else {
+        println!("skipped: ATOMSCOPE_DATA is not set");
+        return;
+    };
+    let here = |named: &Path| Some(named.to_owned());
+    let open = |name: &str| DataSettings::for_path(&folder.join(name), &mut |_| true);
+    for (name, n_classes) in [
+        ("usps.mat", 10),
+        ("isolet", 26),
+        ("eeg-tables/EEG_Eye_State.arff", 2),
+        ("arff/iris.arff", 3),
+    ] {
+        let settings = open(name).expect(name);
+        let built = settings.load(&here, &mut |_| true).expect(name);
+        assert_eq!(built.dataset.n_classes(), n_classes, "{name}");
+    }
+    // Classes are seen in names and folders; the rate is nowhere and must be given.
+    for (name, rate_hz, n_classes) in [("schizophrenia-eeg", 250.0, 2), ("bonn", 173.61, 5)] {
+        let mut settings = open(name).expect(name);
+        let error = settings.load(&here, &mut |_| true).expect_err(name);
+        assert!(error.to_string().contains("give the rate"), "{error}");
+        if let DataPlan::Recordings(source) = &mut settings.source {
+            source.options.rate_hz = Some(rate_hz);
+        }
+        let built = settings.load(&here, &mut |_| true).expect(name);
+        assert_eq!(built.dataset.n_classes(), n_classes, "{name}");
+    }
+    for name in [
+        "edf",
+        "comtrade",
+        "mat",
+        "corrupt",
+        "brainvision",
+        "eeglab",
+        "faults",
+    ] {
+        match open(name) {
+            Ok(settings) => println!("{name}: {:?}", settings.source),
+            Err(error) => println!("{name}: {error}"),
+        }
+    }
 }
 
 /// The digits of USPS.
