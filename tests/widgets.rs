@@ -18,7 +18,7 @@ use atomscope::ui::widgets::{
     PanelAction, PanelHeader, ProfilePanel, ScalpMap, SchedulePlot, Trace, Waveform,
 };
 use egui::{Key, Margin, RichText, Theme, Ui, vec2};
-use egui_kittest::kittest::Queryable;
+use egui_kittest::kittest::{NodeT, Queryable};
 use pictures::{PictureHarness, assert_picture, write_picture};
 
 const THEMES: [(Theme, &str); 2] = [(Theme::Light, "light"), (Theme::Dark, "dark")];
@@ -779,6 +779,42 @@ fn a_scale_of_two_doubles_every_side() {
     let picture = gallery(page, size, Theme::Light, 2.0).picture();
     write_picture(&format!("widgets-{name}-double"), &picture);
     assert_eq!((picture.width, picture.height), (2480, 1760));
+}
+
+#[test]
+fn larger_text_fits_the_same_pages() {
+    for (name, page, size) in PAGES {
+        let larger_page = move |ui: &mut Ui, state: &mut Gallery| {
+            theme::set_text_scale(ui.ctx(), 1.3);
+            page(ui, state);
+        };
+        let state = Gallery {
+            number: 30.0,
+            ..Gallery::default()
+        };
+        let size = vec2(size[0], size[1] * 1.15);
+        let mut window = PictureHarness::new(size, 1.0, Theme::Light, state, larger_page);
+        window.harness.run();
+        write_picture(&format!("widgets-{name}-larger"), &window.picture());
+        let right_edge = window.harness.ctx.content_rect().right();
+        for node in window.harness.root().children_recursive() {
+            let bounds = node.accesskit_node().raw_bounds();
+            let right = bounds.map_or(0.0, |bounds| bounds.x1 as f32);
+            assert!(
+                right <= right_edge + 1.0,
+                "{name}: {node:?} ends at {right}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_tooltip_tells_symbol_default_and_range() {
+    let mut window = gallery(settings_page, [1240.0, 820.0], Theme::Light, 1.0);
+    let harness = &mut window.harness;
+    harness.get_by_label("Atoms per class").hover();
+    harness.run_steps(8);
+    harness.get_by_label("Q in the paper · default 30 · sensible 1 to 100");
 }
 
 #[test]

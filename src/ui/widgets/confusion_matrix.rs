@@ -226,7 +226,7 @@ impl ConfusionMatrix<'_> {
 /// the share of the row. A single case is tinted so that it is seen.
 fn shade(tones: &Tones, share: f32, right: bool) -> Color32 {
     let full = if right {
-        Color32::from_rgb(0x2b, 0x6c, 0xa8)
+        Color32::from_rgb(0x1e, 0x5a, 0x96)
     } else {
         Color32::from_rgb(0xd0, 0x66, 0x1c)
     };

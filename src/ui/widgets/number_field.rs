@@ -4,7 +4,6 @@ use std::ops::RangeInclusive;
 
 use egui::{DragValue, Response, RichText, Slider, SliderClamping, Stroke, Ui};
 
-use crate::ui::figures::short;
 use crate::ui::theme;
 
 /// What happened to a value.
@@ -177,9 +176,9 @@ impl NumberField<'_> {
             };
             let text = format!(
                 "{symbol}default {}{unit} · sensible {} to {}{unit}",
-                short(self.default),
-                short(*self.range.start()),
-                short(*self.range.end()),
+                write_number(self.default, self.whole),
+                write_number(*self.range.start(), self.whole),
+                write_number(*self.range.end(), self.whole),
             );
             ui.label(RichText::new(text).small().color(tones.weak));
         })
