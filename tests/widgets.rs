@@ -815,6 +815,7 @@ fn a_tooltip_tells_symbol_default_and_range() {
     harness.get_by_label("Atoms per class").hover();
     harness.run_steps(8);
     harness.get_by_label("Q in the paper · default 30 · sensible 1 to 100");
+    write_picture("widgets-tooltip", &window.picture());
 }
 
 #[test]
@@ -835,6 +836,8 @@ fn a_confusion_cell_answers_to_click_and_keys() {
         grid.value().as_deref(),
         Some("true LLG, predicted SLG: 0 of 80")
     );
+    write_picture("widgets-focus", &window.picture());
+    let harness = &mut window.harness;
     harness.key_press(Key::Enter);
     harness.run();
     assert_eq!(harness.state().cell, Some((3, 1)));
