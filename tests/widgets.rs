@@ -15,7 +15,8 @@ use atomscope::ui::theme::{self, tones};
 use atomscope::ui::widgets::{
     AccuracyPlot, Atom, AtomGrid, AtomView, BatchFlow, ClassHistogram, ConfusionMatrix, Curve,
     Edit, FoldStrip, GramMatrix, GroupCell, Health, HealthStrip, Mark, MissingCurve, NumberField,
-    PanelAction, PanelHeader, ProfilePanel, ScalpMap, SchedulePlot, Trace, Waveform,
+    PanelAction, PanelHeader, ProfilePanel, RunBar, RunPhase, RunRequest, ScalpMap, SchedulePlot,
+    Stage, StageList, StageState, Trace, Waveform,
 };
 use egui::{Key, Margin, RichText, Theme, Ui, vec2};
 use egui_kittest::kittest::{NodeT, Queryable};
@@ -169,6 +170,8 @@ struct Gallery {
     problem: Option<String>,
     pressed: usize,
     panel: Option<PanelAction>,
+    stage: usize,
+    request: Option<RunRequest>,
 }
 
 fn page(ui: &mut Ui, contents: impl FnOnce(&mut Ui)) {
@@ -738,9 +741,74 @@ fn many_classes_page(ui: &mut Ui, state: &mut Gallery) {
     });
 }
 
+fn frame_page(ui: &mut Ui, state: &mut Gallery) {
+    page(ui, |ui| {
+        let stage = |name, state, summary| Stage {
+            name,
+            state,
+            summary,
+            help: "What this stage is for",
+        };
+        let stages = [
+            stage("Records", StageState::Ready, "2000 records · 5 classes"),
+            stage("Features", StageState::Ready, "6 × 201 waveform, per unit"),
+            stage("Split", StageState::Ready, "5 folds, grouped · clean"),
+            stage(
+                "Learner",
+                StageState::Failed,
+                "sparsity must be 1 to 30, but is 45",
+            ),
+            stage("Train", StageState::Running, "fold 2 of 5, batch 31 of 60"),
+            stage(
+                "Evaluate",
+                StageState::Stale,
+                "Q changed after this training was evaluated",
+            ),
+        ];
+        ui.allocate_ui(vec2(260.0, 340.0), |ui| {
+            let list = StageList {
+                stages: &stages,
+                current: state.stage,
+            };
+            if let Some(stage) = list.show(ui) {
+                state.stage = stage;
+            }
+        });
+        ui.separator();
+        let facts = names(&[
+            "fold 2/5",
+            "batch 31/60",
+            "98.4 %",
+            "41 k samples/s",
+            "0:12 left",
+        ]);
+        let bars = [
+            (RunPhase::Running, None, Some(0.62), 1),
+            (
+                RunPhase::Idle,
+                Some("sparsity must be 1 to 30, but is 45"),
+                None,
+                0,
+            ),
+        ];
+        for (place, (phase, obstacle, progress, n_notices)) in bars.into_iter().enumerate() {
+            let bar = RunBar {
+                phase,
+                obstacle,
+                progress,
+                facts: if place == 0 { &facts } else { &[] },
+                n_notices,
+            };
+            let asked = ui.push_id(place, |ui| bar.show(ui)).inner;
+            state.request = asked.or(state.request);
+        }
+    });
+}
+
 type Page = fn(&mut Ui, &mut Gallery);
 
-const PAGES: [(&str, Page, [f32; 2]); 4] = [
+const PAGES: [(&str, Page, [f32; 2]); 5] = [
+    ("frame", frame_page, [900.0, 500.0]),
     ("train", train_page, [1240.0, 880.0]),
     ("eeg", eeg_page, [1240.0, 920.0]),
     ("settings", settings_page, [1240.0, 820.0]),
@@ -775,7 +843,7 @@ fn the_gallery_looks_as_it_did_in_both_themes() {
 
 #[test]
 fn a_scale_of_two_doubles_every_side() {
-    let (name, page, size) = PAGES[0];
+    let (name, page, size) = PAGES[1];
     let picture = gallery(page, size, Theme::Light, 2.0).picture();
     write_picture(&format!("widgets-{name}-double"), &picture);
     assert_eq!((picture.width, picture.height), (2480, 1760));
@@ -964,6 +1032,35 @@ fn groups_and_icon_buttons_answer_to_their_names() {
     harness.get_by_label("disabled").click();
     harness.run();
     assert_eq!(harness.state().pressed, 1);
+}
+
+#[test]
+fn stages_and_run_bar_answer_to_click_and_keys() {
+    let mut window = gallery(frame_page, [900.0, 500.0], Theme::Light, 1.0);
+    let harness = &mut window.harness;
+    harness
+        .get_by_label("Split, ready: 5 folds, grouped · clean")
+        .click();
+    harness.run();
+    assert_eq!(harness.state().stage, 2);
+    let pauses: Vec<_> = harness.get_all_by_label("Pause").collect();
+    pauses[0].click();
+    harness.run();
+    assert_eq!(harness.state().request, Some(RunRequest::Pause));
+    harness.get_by_label("1 notice").focus();
+    harness.run();
+    harness.key_press(Key::Enter);
+    harness.run();
+    assert_eq!(harness.state().request, Some(RunRequest::Notices));
+    harness.state_mut().request = None;
+    let starts: Vec<_> = harness.get_all_by_label("Start").collect();
+    starts.iter().for_each(|start| start.click());
+    harness.run();
+    assert_eq!(
+        harness.state().request,
+        None,
+        "one runs already, the other cannot start"
+    );
 }
 
 #[test]

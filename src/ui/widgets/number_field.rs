@@ -11,7 +11,7 @@ use crate::ui::theme;
 pub struct Edit {
     /// The value differs from the last frame's.
     pub changed: bool,
-    /// The user has let go of it: the moment to remember for undo.
+    /// The user has let go of it: the moment to remember for undo, if the value differs by then.
     pub finished: bool,
 }
 
