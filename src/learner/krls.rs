@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::math::{Cholesky, Matrix, add_scaled, dot, vectorised};
 
+use super::contributions::add_outer_product;
 use super::dictionary::{BlockView, Dictionary};
 use super::growing::Growing;
 use super::pruning::Ranking;
@@ -39,6 +40,8 @@ pub struct KrlsProfile {
     pub kept_gram: Matrix,
     /// W.
     pub codes: SparseCodes,
+    /// W Wᵀ.
+    pub code_gram: Matrix,
     /// λ_j.
     pub sample_weights: Vec<f64>,
     /// Order of entrance of the kept samples.
@@ -79,6 +82,12 @@ struct Work {
     ranking: Ranking,
     /// Positions in the profile that leave, and why.
     leaving: Vec<(usize, Removal)>,
+    /// Their codes and kernel matrix.
+    leaving_codes: SparseCodes,
+    leaving_kernel: Matrix,
+    /// Which sample of those before the step and its new ones now has which place.
+    occupants: Vec<usize>,
+    moves: Vec<(usize, usize)>,
     is_leaving: Vec<bool>,
     row_sums: Vec<f64>,
     /// C without the samples that leave.
@@ -90,6 +99,7 @@ struct Work {
     /// U K or columns of K.
     wide: Matrix,
     columns: Matrix,
+    change: Matrix,
     directions: Matrix,
     span_block: SpanBlock,
     shrink: ShrinkWork,
@@ -105,14 +115,20 @@ impl Work {
         let codes = SparseCodes::new(settings.sparsity, settings.batch_size);
         let mut work = Self {
             view: BlockView::new(coder, codes),
-            codes: SparseCodes::new(settings.sparsity, most),
+            codes: SparseCodes::new(settings.sparsity, settings.batch_size),
+            leaving_codes: SparseCodes::new(settings.sparsity, most),
+            occupants: Vec::with_capacity(capacity),
+            moves: Vec::with_capacity(most),
             accepted: Vec::with_capacity(settings.batch_size),
             leaving: Vec::with_capacity(most),
             ..Self::default()
         };
         work.inner_products.reshape(n_atoms, most);
-        work.kernel.reshape(most, most);
+        work.kernel
+            .reshape(settings.batch_size, settings.batch_size);
+        work.leaving_kernel.reshape(most, most);
         work.columns.reshape(capacity, most);
+        work.change.reshape(settings.batch_size, most);
         work.recursion.reserve(n_atoms, most);
         work
     }
@@ -156,6 +172,7 @@ impl Krls {
             },
             kept_gram,
             codes,
+            code_gram: Matrix::identity(n_atoms),
             sample_weights,
             entered,
             code_precision,
@@ -222,9 +239,11 @@ impl Krls {
         if conventions(settings) == Conventions::Published {
             if self.n_kept() + batch.len() > settings.budget && self.n_kept() > target {
                 self.prune(settings, target, report);
+                // Growing needs U, which pruning leaves as it was.
                 self.take_coefficients();
             }
             self.grow(settings, batch, factor, report);
+            self.arrange_gram();
             if self.n_kept() > settings.budget {
                 let by = self.n_kept() - settings.budget;
                 report.health.repairs.push(Repair::OverBudget { by });
@@ -232,8 +251,9 @@ impl Krls {
         } else {
             self.grow(settings, batch, factor, report);
             if self.n_kept() > settings.budget {
-                self.take_coefficients();
                 self.prune(settings, target, report);
+            } else {
+                self.arrange_gram();
             }
         }
         self.normalise_if_due(settings, report);
@@ -413,24 +433,12 @@ impl Krls {
         );
     }
 
-    /// Appends the accepted samples to X, K, W, Λ.
+    /// Appends the accepted samples to X, W, Λ. K follows in [`Krls::arrange_gram`], when it is
+    /// known who leaves: the new ones then take those places at once.
     fn append(&mut self, batch: &Samples, report: &mut ClassReport) {
         let (profile, work) = (&mut self.profile, &self.work);
-        let (old, new) = (profile.entered.len(), work.accepted.len());
-        profile.kept_gram.resize(old + new, old + new);
-        for j in 0..old {
-            let values = work.view.kernel_rows.col(j);
-            let rows = &mut profile.kept_gram.col_mut(j)[old..];
-            for (row, &i) in rows.iter_mut().zip(&work.accepted) {
-                *row = values[i];
-            }
-        }
         for (k, &i) in work.accepted.iter().enumerate() {
-            let column = profile.kept_gram.col_mut(old + k);
-            for (j, value) in column[..old].iter_mut().enumerate() {
-                *value = work.view.kernel_rows[(i, j)];
-            }
-            profile.kept_gram.col_mut(old + k)[old..].copy_from_slice(work.kernel.col(k));
+            add_outer_product(&mut profile.code_gram, &work.codes, k, 1.0);
             profile.dictionary.kept.push_from(batch, i);
             profile.codes.push_from(&work.codes, k);
             profile.sample_weights.push(1.0);
@@ -438,6 +446,37 @@ impl Krls {
             profile.n_entered += 1;
             report.admitted.push(batch.index()[i]);
         }
+    }
+
+    /// Brings K in line with the places that the samples have now.
+    fn arrange_gram(&mut self) {
+        let (profile, work) = (&mut self.profile, &mut self.work);
+        let (old, n_kept) = (profile.kept_gram.cols(), profile.entered.len());
+        if work.occupants.len() < n_kept {
+            work.occupants.extend(work.occupants.len()..n_kept);
+        }
+        let places = || work.occupants[..n_kept].iter().copied().enumerate();
+        work.moves.clear();
+        let moved = places().filter(|&(place, occupant)| occupant < old && occupant != place);
+        work.moves
+            .extend(moved.map(|(place, occupant)| (occupant, place)));
+        profile.kept_gram.copy_symmetric(&work.moves);
+        profile.kept_gram.resize(n_kept, n_kept);
+        work.moves.clear();
+        let entered = places().filter(|&(_, occupant)| occupant >= old);
+        work.moves
+            .extend(entered.map(|(place, occupant)| (occupant - old, place)));
+        for (j, occupant) in places() {
+            for &(k, place) in &work.moves {
+                let value = match occupant.checked_sub(old) {
+                    None => work.view.kernel_rows[(work.accepted[k], occupant)],
+                    Some(other) => work.kernel[(other, k)],
+                };
+                profile.kept_gram[(place, j)] = value;
+                profile.kept_gram[(j, place)] = value;
+            }
+        }
+        work.occupants.clear();
     }
 
     /// U = C W Λ, Eq. (eqU).
@@ -489,6 +528,7 @@ impl Krls {
             if scaled { length } else { 1.0 }
         }));
         profile.codes.scale_atoms(&work.scales);
+        scale_symmetric(&mut profile.code_gram, &work.scales);
         for (ridge, scale) in profile.ridge.iter_mut().zip(&work.scales) {
             *ridge *= scale * scale;
         }
@@ -501,11 +541,10 @@ impl Krls {
 }
 
 impl KrlsProfile {
-    /// Puts the sample at the end, `last`, in the place of the one at `to`, which is forgotten.
-    /// (P needs the forgotten one for a moment longer: there they change places.)
+    /// Puts the sample at the end, `last`, in the place of the one at `to`, which is forgotten;
+    /// K follows later. (P needs the forgotten one for a moment longer: there they change places.)
     fn move_to(&mut self, last: usize, to: usize) {
         self.dictionary.kept.swap(last, to);
-        self.kept_gram.copy_symmetric(last, to);
         self.codes.swap(last, to);
         self.sample_weights.swap(last, to);
         self.entered.swap(last, to);
@@ -516,9 +555,6 @@ impl KrlsProfile {
 
     fn truncate(&mut self, n: usize) {
         self.dictionary.kept.truncate(n);
-        let n_atoms = self.dictionary.coefficients.rows();
-        self.dictionary.coefficients.resize(n_atoms, n);
-        self.kept_gram.resize(n, n);
         self.codes.truncate(n);
         self.sample_weights.truncate(n);
         self.entered.truncate(n);
@@ -638,12 +674,16 @@ fn add_outer(matrix: &mut Matrix, vector: &[f64], factor: f64) {
 
 /// S M S for a diagonal S.
 pub(super) fn scale_symmetric(matrix: &mut Matrix, scales: &[f64]) {
-    for j in 0..matrix.cols() {
-        let own = scales[j];
-        for (value, scale) in matrix.col_mut(j).iter_mut().zip(scales) {
-            *value *= scale * own;
-        }
-    }
+    vectorised(
+        #[inline(always)]
+        || {
+            for (j, own) in scales.iter().enumerate() {
+                for (value, scale) in matrix.col_mut(j).iter_mut().zip(scales) {
+                    *value *= scale * own;
+                }
+            }
+        },
+    );
 }
 
 /// Largest difference of two matrices relative to the largest element.

@@ -1,12 +1,13 @@
 //! Pruning: which samples leave a profile, under which conditions, and what becomes of C and Ψ.
 
-use crate::math::{Write, product, vectorised};
+use crate::math::{Matrix, Write, product, vectorised};
 
+use super::super::contributions::{CodedProfile, add_outer_product};
 use super::super::pruning::Pruning;
 use super::super::recursion::{set_combination, sparse_dot};
 use super::super::report::{ClassReport, Removal, Repair};
 use super::super::settings::{Algorithm, Conventions, LearnerSettings};
-use super::{Krls, add_outer, conventions};
+use super::{Krls, KrlsProfile, Work, add_outer, conventions};
 
 /// A sample may leave only if 1 − λ wᵀCw stays above this.
 const SMALLEST_SLACK: f64 = 1e-3;
@@ -81,12 +82,17 @@ impl Krls {
 
     fn rank(&mut self, pruning: Pruning) {
         let profile = &self.profile;
-        self.work.ranking.rank(
-            pruning,
-            &profile.dictionary.coefficients,
-            &profile.codes,
-            &profile.entered,
-        );
+        let coded = CodedProfile {
+            precision: &profile.code_precision,
+            code_gram: &profile.code_gram,
+            codes: &profile.codes,
+            weights: &profile.sample_weights,
+        };
+        self.work
+            .ranking
+            .rank(pruning, &profile.entered, |found, norm, candidates| {
+                found.measure_coded(norm, candidates, coded);
+            });
     }
 
     fn select_ranked(
@@ -104,10 +110,9 @@ impl Krls {
         } else {
             SMALLEST_ROW_SUM * most_used
         };
-        for &j in &work.ranking.order {
-            if work.leaving.len() == wanted {
-                break;
-            }
+        while work.leaving.len() < wanted
+            && let Some(j) = work.ranking.next()
+        {
             if work.is_leaving[j] {
                 continue;
             }
@@ -150,36 +155,19 @@ impl Krls {
         if n == 0 {
             return;
         }
-        let n_kept = profile.entered.len();
-        work.codes.clear();
-        work.columns.reshape(n_kept, n);
-        work.kernel.reshape(n, n);
-        for (k, &(j, _)) in work.leaving.iter().enumerate() {
-            work.codes.push_from(&profile.codes, j);
-            work.columns
-                .col_mut(k)
-                .copy_from_slice(profile.kept_gram.col(j));
-            for (l, &(i, _)) in work.leaving.iter().enumerate() {
-                work.kernel[(l, k)] = profile.kept_gram[(i, j)];
-            }
-        }
-        // h_m = U K(:, m); a = u_m α_m = Ĉ w_m λ_m.
-        work.inner_products
-            .reshape(profile.code_precision.rows(), n);
-        product(
-            work.inner_products.view_mut(),
-            Write::Replace,
-            profile.dictionary.coefficients.view(),
-            work.columns.view(),
-        );
+        work.gather_leaving(profile);
+        work.take_leaving_inner_products(&profile.dictionary.coefficients);
+        // a = u_m α_m = Ĉ w_m λ_m.
         let (leaving, weights) = (&work.leaving, &profile.sample_weights);
         work.recursion
-            .gains_by_product(&work.precision, &work.codes, |k| weights[leaving[k].0]);
+            .gains_by_product(&work.precision, &work.leaving_codes, |k| {
+                weights[leaving[k].0]
+            });
         work.recursion.measure(
             &work.inner_products,
             &profile.dictionary.atom_gram,
-            &work.codes,
-            &work.kernel,
+            &work.leaving_codes,
+            &work.leaving_kernel,
         );
         work.recursion
             .update(&mut profile.dictionary.atom_gram, false);
@@ -192,13 +180,18 @@ impl Krls {
         work.leaving
             .sort_unstable_by_key(|&(j, _)| std::cmp::Reverse(j));
         let mut last = profile.entered.len();
+        work.occupants.clear();
+        work.occupants.extend(0..last);
         for &(j, reason) in &work.leaving {
             let index = profile.dictionary.kept.index()[j];
             report.removed.push((index, reason));
+            add_outer_product(&mut profile.code_gram, &profile.codes, j, -1.0);
             last -= 1;
             profile.move_to(last, j);
+            work.occupants[j] = work.occupants[last];
         }
         profile.truncate(last);
+        self.arrange_gram();
         let Some(mut span) = self.profile.dictionary.span.take() else {
             return;
         };
@@ -215,7 +208,9 @@ impl Krls {
         self.rank(Pruning::Oldest);
         let (profile, work) = (&mut self.profile, &mut self.work);
         work.leaving.clear();
-        for &j in &work.ranking.order[..excess] {
+        while work.leaving.len() < excess
+            && let Some(j) = work.ranking.next()
+        {
             for (atom, value) in profile.codes.pairs(j) {
                 profile.ridge[atom] += SMALLEST_SLACK * profile.sample_weights[j] * value * value;
             }
@@ -225,5 +220,66 @@ impl Krls {
         self.rebuild_precision(true, report);
         self.take_coefficients();
         self.rebuild_atom_gram();
+    }
+}
+
+impl Work {
+    /// Codes of the leaving samples, their columns of K (of which those of this step are not
+    /// in K yet) and their kernel matrix.
+    fn gather_leaving(&mut self, profile: &KrlsProfile) {
+        let (old, n) = (profile.kept_gram.cols(), self.leaving.len());
+        self.leaving_codes.clear();
+        self.columns.reshape(profile.entered.len(), n);
+        self.leaving_kernel.reshape(n, n);
+        for (k, &(j, _)) in self.leaving.iter().enumerate() {
+            self.leaving_codes.push_from(&profile.codes, j);
+            let (before, since) = self.columns.col_mut(k).split_at_mut(old);
+            if let Some(new) = j.checked_sub(old) {
+                let row = self.accepted[new];
+                for (i, value) in before.iter_mut().enumerate() {
+                    *value = self.view.kernel_rows[(row, i)];
+                }
+                since.copy_from_slice(self.kernel.col(new));
+            } else {
+                before.copy_from_slice(profile.kept_gram.col(j));
+                for (value, &row) in since.iter_mut().zip(&self.accepted) {
+                    *value = self.view.kernel_rows[(row, j)];
+                }
+            }
+            for (l, &(i, _)) in self.leaving.iter().enumerate() {
+                self.leaving_kernel[(l, k)] = self.columns[(i, k)];
+            }
+        }
+    }
+
+    /// h_m = U K(:, m) for the columns of K that leave. After growing U is still that of before;
+    /// by its recursion U ← [U − G vᵀ, G] with v = Uᵀw, h_m then gains G (K_new,m − wᵀh_m).
+    fn take_leaving_inner_products(&mut self, coefficients: &Matrix) {
+        let (old, n) = (coefficients.cols(), self.columns.cols());
+        self.inner_products.reshape(coefficients.rows(), n);
+        product(
+            self.inner_products.view_mut(),
+            Write::Replace,
+            coefficients.view(),
+            self.columns.block(0, old, 0, n),
+        );
+        let new = self.columns.rows() - old;
+        if new == 0 {
+            return;
+        }
+        self.change.reshape(new, n);
+        for l in 0..n {
+            let inner_products = self.inner_products.col(l);
+            let values = self.columns.col(l)[old..].iter().enumerate();
+            for (change, (k, value)) in self.change.col_mut(l).iter_mut().zip(values) {
+                *change = value - sparse_dot(&self.codes, k, inner_products);
+            }
+        }
+        product(
+            self.inner_products.view_mut(),
+            Write::Add,
+            self.recursion.gains.view(),
+            self.change.view(),
+        );
     }
 }
