@@ -82,9 +82,10 @@ struct Work {
     ranking: Ranking,
     /// Positions in the profile that leave, and why.
     leaving: Vec<(usize, Removal)>,
-    /// Their codes and kernel matrix.
+    /// Their codes, kernel matrix and columns of K.
     leaving_codes: SparseCodes,
     leaving_kernel: Matrix,
+    columns: Matrix,
     /// Which sample of those before the step and its new ones now has which place.
     occupants: Vec<usize>,
     moves: Vec<(usize, usize)>,
@@ -96,10 +97,8 @@ struct Work {
     factor: Cholesky,
     vector: Vec<f64>,
     scales: Vec<f64>,
-    /// U K or columns of K.
+    /// U K.
     wide: Matrix,
-    columns: Matrix,
-    change: Matrix,
     directions: Matrix,
     span_block: SpanBlock,
     shrink: ShrinkWork,
@@ -128,9 +127,35 @@ impl Work {
             .reshape(settings.batch_size, settings.batch_size);
         work.leaving_kernel.reshape(most, most);
         work.columns.reshape(capacity, most);
-        work.change.reshape(settings.batch_size, most);
         work.recursion.reserve(n_atoms, most);
         work
+    }
+}
+
+impl Work {
+    /// Rows and columns of K for the samples that entered, by `moves` from mini-batch to place;
+    /// `old` samples were there before.
+    fn write_entered(&self, old: usize, kept_gram: &mut Matrix) {
+        let kernel_rows = &self.view.kernel_rows;
+        for (j, &occupant) in self.occupants.iter().enumerate() {
+            if occupant < old {
+                let values = kernel_rows.col(occupant);
+                let column = kept_gram.col_mut(j);
+                for &(row, place) in &self.moves {
+                    column[place] = values[row];
+                }
+            }
+        }
+        for &(row, place) in &self.moves {
+            let own = self.kernel.col(self.occupants[place] - old);
+            let column = kept_gram.col_mut(place).iter_mut();
+            for (value, &occupant) in column.zip(&self.occupants) {
+                *value = match occupant.checked_sub(old) {
+                    None => kernel_rows[(row, occupant)],
+                    Some(other) => own[other],
+                };
+            }
+        }
     }
 }
 
@@ -239,7 +264,6 @@ impl Krls {
         if conventions(settings) == Conventions::Published {
             if self.n_kept() + batch.len() > settings.budget && self.n_kept() > target {
                 self.prune(settings, target, report);
-                // Growing needs U, which pruning leaves as it was.
                 self.take_coefficients();
             }
             self.grow(settings, batch, factor, report);
@@ -251,6 +275,7 @@ impl Krls {
         } else {
             self.grow(settings, batch, factor, report);
             if self.n_kept() > settings.budget {
+                self.take_coefficients();
                 self.prune(settings, target, report);
             } else {
                 self.arrange_gram();
@@ -324,7 +349,13 @@ impl Krls {
                 .measure_distances(batch, &mut work.view);
         }
         if matches!(growing, Growing::Coherence { .. }) {
-            measure_coherence(&work.view.kernel_rows, kept, batch, &mut work.coherences);
+            measure_coherence(
+                &work.view.kernel_rows,
+                kept,
+                batch,
+                &mut work.scales,
+                &mut work.coherences,
+            );
         }
         for i in 0..batch.len() {
             if batch.is_zero(i) {
@@ -452,10 +483,9 @@ impl Krls {
     fn arrange_gram(&mut self) {
         let (profile, work) = (&mut self.profile, &mut self.work);
         let (old, n_kept) = (profile.kept_gram.cols(), profile.entered.len());
-        if work.occupants.len() < n_kept {
-            work.occupants.extend(work.occupants.len()..n_kept);
-        }
-        let places = || work.occupants[..n_kept].iter().copied().enumerate();
+        work.occupants.extend(work.occupants.len()..n_kept);
+        work.occupants.truncate(n_kept);
+        let places = || work.occupants.iter().copied().enumerate();
         work.moves.clear();
         let moved = places().filter(|&(place, occupant)| occupant < old && occupant != place);
         work.moves
@@ -465,16 +495,9 @@ impl Krls {
         work.moves.clear();
         let entered = places().filter(|&(_, occupant)| occupant >= old);
         work.moves
-            .extend(entered.map(|(place, occupant)| (occupant - old, place)));
-        for (j, occupant) in places() {
-            for &(k, place) in &work.moves {
-                let value = match occupant.checked_sub(old) {
-                    None => work.view.kernel_rows[(work.accepted[k], occupant)],
-                    Some(other) => work.kernel[(other, k)],
-                };
-                profile.kept_gram[(place, j)] = value;
-                profile.kept_gram[(j, place)] = value;
-            }
+            .extend(entered.map(|(place, occupant)| (work.accepted[occupant - old], place)));
+        if !work.moves.is_empty() {
+            work.write_entered(old, &mut profile.kept_gram);
         }
         work.occupants.clear();
     }
@@ -604,25 +627,48 @@ fn measure_coherence(
     kernel_rows: &Matrix,
     kept: &Samples,
     batch: &Samples,
+    reciprocals: &mut Vec<f64>,
     coherences: &mut Vec<f64>,
 ) {
+    reciprocals.clear();
+    let own = kept.self_kernel().iter();
+    reciprocals.extend(own.map(|&own| if own > 0.0 { 1.0 / own } else { 0.0 }));
     coherences.clear();
     coherences.resize(batch.len(), 0.0);
     vectorised(
         #[inline(always)]
         || {
-            for (j, &own) in kept.self_kernel().iter().enumerate() {
-                let scale = if own > 0.0 { 1.0 / own } else { 0.0 };
-                for (largest, k) in coherences.iter_mut().zip(kernel_rows.col(j)) {
-                    let value = k * k * scale;
-                    *largest = if value > *largest { value } else { *largest };
-                }
-            }
+            let mut row = largest_squares::<8>(coherences, 0, kernel_rows, reciprocals);
+            row = largest_squares::<2>(coherences, row, kernel_rows, reciprocals);
+            largest_squares::<1>(coherences, row, kernel_rows, reciprocals);
         },
     );
     for (coherence, own) in coherences.iter_mut().zip(batch.self_kernel()) {
         *coherence /= own;
     }
+}
+
+/// max_j scale_j k_j² in pieces of `N` rows from `row` on; returns the first row left.
+#[inline(always)]
+fn largest_squares<const N: usize>(
+    largest: &mut [f64],
+    mut row: usize,
+    kernel_rows: &Matrix,
+    scales: &[f64],
+) -> usize {
+    for piece in largest[row..].chunks_exact_mut(N) {
+        let mut found = [0.0; N];
+        for (j, scale) in scales.iter().enumerate() {
+            let values = &kernel_rows.col(j)[row..row + N];
+            for (found, k) in found.iter_mut().zip(values) {
+                let value = k * k * scale;
+                *found = if value > *found { value } else { *found };
+            }
+        }
+        piece.copy_from_slice(&found);
+        row += N;
+    }
+    row
 }
 
 /// Published: accepted codes must be linearly independent; later dependent ones are dropped.

@@ -1,6 +1,6 @@
 //! Pruning: which samples leave a profile, under which conditions, and what becomes of C and Ψ.
 
-use crate::math::{Matrix, Write, product, vectorised};
+use crate::math::{Write, product, vectorised};
 
 use super::super::contributions::{CodedProfile, add_outer_product};
 use super::super::pruning::Pruning;
@@ -73,11 +73,7 @@ impl Krls {
         work.vector.resize(profile.code_precision.rows(), 0.0);
         work.row_sums.clear();
         work.row_sums.resize(profile.code_precision.rows(), 0.0);
-        for j in 0..n_kept {
-            for (atom, value) in profile.codes.pairs(j) {
-                work.row_sums[atom] += value.abs();
-            }
-        }
+        profile.codes.add_sizes(&mut work.row_sums);
     }
 
     fn rank(&mut self, pruning: Pruning) {
@@ -156,7 +152,15 @@ impl Krls {
             return;
         }
         work.gather_leaving(profile);
-        work.take_leaving_inner_products(&profile.dictionary.coefficients);
+        // h_m = U K(:, m).
+        let coefficients = profile.dictionary.coefficients.view();
+        work.inner_products.reshape(coefficients.rows(), n);
+        product(
+            work.inner_products.view_mut(),
+            Write::Replace,
+            coefficients,
+            work.columns.view(),
+        );
         // a = u_m α_m = Ĉ w_m λ_m.
         let (leaving, weights) = (&work.leaving, &profile.sample_weights);
         work.recursion
@@ -224,8 +228,8 @@ impl Krls {
 }
 
 impl Work {
-    /// Codes of the leaving samples, their columns of K (of which those of this step are not
-    /// in K yet) and their kernel matrix.
+    /// Codes of the leaving samples, their columns of K (of which the new samples of this
+    /// step are not in K yet) and their kernel matrix.
     fn gather_leaving(&mut self, profile: &KrlsProfile) {
         let (old, n) = (profile.kept_gram.cols(), self.leaving.len());
         self.leaving_codes.clear();
@@ -250,36 +254,5 @@ impl Work {
                 self.leaving_kernel[(l, k)] = self.columns[(i, k)];
             }
         }
-    }
-
-    /// h_m = U K(:, m) for the columns of K that leave. After growing U is still that of before;
-    /// by its recursion U ← [U − G vᵀ, G] with v = Uᵀw, h_m then gains G (K_new,m − wᵀh_m).
-    fn take_leaving_inner_products(&mut self, coefficients: &Matrix) {
-        let (old, n) = (coefficients.cols(), self.columns.cols());
-        self.inner_products.reshape(coefficients.rows(), n);
-        product(
-            self.inner_products.view_mut(),
-            Write::Replace,
-            coefficients.view(),
-            self.columns.block(0, old, 0, n),
-        );
-        let new = self.columns.rows() - old;
-        if new == 0 {
-            return;
-        }
-        self.change.reshape(new, n);
-        for l in 0..n {
-            let inner_products = self.inner_products.col(l);
-            let values = self.columns.col(l)[old..].iter().enumerate();
-            for (change, (k, value)) in self.change.col_mut(l).iter_mut().zip(values) {
-                *change = value - sparse_dot(&self.codes, k, inner_products);
-            }
-        }
-        product(
-            self.inner_products.view_mut(),
-            Write::Add,
-            self.recursion.gains.view(),
-            self.change.view(),
-        );
     }
 }
