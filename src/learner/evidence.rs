@@ -12,9 +12,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::math::{Cholesky, Matrix, Write, dot, product, vectorised};
 
+use super::contributions::add_outer_product;
 use super::dictionary::{BlockView, Dictionary};
 use super::krls::{note_use, relative_difference, scale_symmetric};
-use super::pruning::{Pruning, Ranking, add_outer_product};
+use super::pruning::{Pruning, Ranking};
 use super::recursion::Recursion;
 use super::report::{ClassReport, Rejection, Removal, Repair, TimeSpent};
 use super::ridge::factor_guarded;
@@ -93,6 +94,8 @@ struct Work {
     spot: SpotWork,
     ranking: Ranking,
     losses: Vec<f64>,
+    /// Positions in the profile, the smallest losses first.
+    by_loss: Vec<usize>,
     leaving: Vec<(usize, Removal)>,
     /// Rᵀ U, or what leaves U.
     wide: Matrix,
@@ -403,21 +406,21 @@ impl Evidence {
         match (&profile.codes, pruning) {
             (Some(codes), pruning) if pruning != Pruning::LeastLoss => {
                 let coefficients = &profile.dictionary.coefficients;
-                work.ranking
-                    .rank(pruning, coefficients, codes, &profile.entered);
-                let missing = count.saturating_sub(work.ranking.order.len());
                 work.leaving.clear();
-                let ranked = work.ranking.order.iter().take(count);
-                let reasons = ranked.map(|&j| (j, work.ranking.reason(pruning, j)));
-                work.leaving.extend(reasons);
-                if missing > 0 {
-                    // Half of a small profile is fewer than must go: the next oldest follow.
+                // Half of a small profile may be fewer than must go: the next oldest follow.
+                for pruning in [pruning, Pruning::Oldest] {
+                    if work.leaving.len() == count {
+                        break;
+                    }
                     work.ranking
-                        .rank(Pruning::Oldest, coefficients, codes, &profile.entered);
-                    for &j in &work.ranking.order {
-                        let chosen = work.leaving.iter().any(|&(k, _)| k == j);
-                        if !chosen && work.leaving.len() < count {
-                            work.leaving.push((j, Removal::Oldest));
+                        .rank(pruning, &profile.entered, |found, norm, candidates| {
+                            found.measure(norm, candidates, coefficients, codes);
+                        });
+                    while work.leaving.len() < count
+                        && let Some(j) = work.ranking.next()
+                    {
+                        if !work.leaving.iter().any(|&(k, _)| k == j) {
+                            work.leaving.push((j, work.ranking.reason(pruning, j)));
                         }
                     }
                 }
@@ -455,7 +458,7 @@ impl Evidence {
                 }
             },
         );
-        let order = &mut work.ranking.order;
+        let order = &mut work.by_loss;
         order.clear();
         order.extend(0..losses.len());
         let by_loss = |a: &usize, b: &usize| {

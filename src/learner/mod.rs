@@ -7,6 +7,7 @@
 //! way as the others and gives RLS-DLA.
 
 mod consistency;
+mod contributions;
 mod decision;
 mod dictionary;
 mod error;

@@ -2,7 +2,7 @@
 
 use crate::math::{Write, product};
 
-use super::super::pruning::add_outer_product;
+use super::super::contributions::add_outer_product;
 use super::super::report::{ClassReport, Repair};
 use super::super::ridge::factor_guarded;
 use super::super::settings::{Conventions, LearnerSettings};
@@ -94,14 +94,16 @@ impl Krls {
         std::mem::swap(&mut profile.code_precision, &mut work.precision);
     }
 
-    /// `work.evidence` ← W Λ Wᵀ + Ξ.
+    /// `work.evidence` ← W Λ Wᵀ + Ξ; W Wᵀ likewise from the codes.
     fn take_evidence(&mut self) {
-        let (profile, work) = (&self.profile, &mut self.work);
+        let (profile, work) = (&mut self.profile, &mut self.work);
         let n_atoms = profile.code_precision.rows();
         work.evidence.reshape(n_atoms, n_atoms);
         work.evidence.fill(0.0);
+        profile.code_gram.fill(0.0);
         for (j, &weight) in profile.sample_weights.iter().enumerate() {
             add_outer_product(&mut work.evidence, &profile.codes, j, weight);
+            add_outer_product(&mut profile.code_gram, &profile.codes, j, 1.0);
         }
         for (q, ridge) in profile.ridge.iter().enumerate() {
             work.evidence[(q, q)] += ridge;
