@@ -21,7 +21,7 @@ use super::report::{ClassReport, Rejection, Removal, Repair, TimeSpent};
 use super::ridge::factor_guarded;
 use super::samples::Samples;
 use super::settings::{Algorithm, LearnerSettings, Normalisation};
-use super::span::{ShrinkWork, Span, SpanBlock, SpotWork};
+use super::span::{ONE_PASS_FROM, ShrinkWork, Span, SpanBlock, SpotWork, WIDE_CHECK_INTERVAL};
 use super::sparse_coding::{SparseCoder, SparseCodes};
 
 /// Share of the mean evidence below which that of an atom may not fall.
@@ -230,7 +230,7 @@ impl Evidence {
         self.admit(settings, batch, report);
         self.add_evidence(factor, emphasis, report);
         self.update_dictionary(batch);
-        self.append(batch, factor, emphasis, report);
+        self.append(settings, batch, factor, emphasis, report);
         if self.profile.dictionary.n_kept() > settings.budget {
             let kappa = emphasis.map_or(0.0, |emphasis| emphasis.memory_of_errors);
             self.prune(settings, kappa, report);
@@ -359,6 +359,7 @@ impl Evidence {
     /// Step 6: P and X take in the admitted samples.
     fn append(
         &mut self,
+        settings: &LearnerSettings,
         batch: &Samples,
         factor: f64,
         emphasis: Option<Emphasis<'_>>,
@@ -366,7 +367,13 @@ impl Evidence {
     ) {
         let (profile, block) = (&mut self.profile, &mut self.work.span_block);
         if let Some(span) = &mut profile.dictionary.span {
-            span.extend(block);
+            let n_kept = span.len() + block.admitted.len();
+            report.health.one_pass = n_kept > settings.budget && n_kept > ONE_PASS_FROM;
+            if report.health.one_pass {
+                span.extend_later(block, &mut self.work.shrink);
+            } else {
+                span.extend(block);
+            }
         }
         profile.errors.iter_mut().for_each(|error| *error *= factor);
         for &i in &block.admitted {
@@ -394,7 +401,7 @@ impl Evidence {
             let (position, reason) = self.work.leaving[k];
             let index = self.profile.dictionary.kept.index()[position];
             report.removed.push((index, reason));
-            self.profile.swap(position, last);
+            self.profile.swap(position, last, &mut self.work.shrink);
         }
         self.project_out(count, report);
         report.pruning_time = TimeSpent(begin.elapsed());
@@ -454,7 +461,7 @@ impl Evidence {
                 for j in 0..wide.cols() {
                     let column = wide.col(j);
                     let loss = dot(column, column) + kappa * profile.errors[j];
-                    losses.push(loss / span.inverse()[(j, j)]);
+                    losses.push(loss / span.diagonal(j, &work.shrink));
                 }
             },
         );
@@ -579,6 +586,10 @@ impl Evidence {
             kernel, kept, span, ..
         } = &mut profile.dictionary;
         let Some(span) = span else { return };
+        let is_wide = span.len() >= ONE_PASS_FROM;
+        if is_wide && !profile.n_batches.is_multiple_of(WIDE_CHECK_INTERVAL) {
+            return;
+        }
         let drift = span.spot_check(kernel, kept, &mut work.spot);
         profile.drift = drift;
         if span.needs_rebuilding(drift)
@@ -639,7 +650,7 @@ impl Evidence {
 
 impl EvidenceProfile {
     /// Exchanges the places of two kept samples.
-    fn swap(&mut self, a: usize, b: usize) {
+    fn swap(&mut self, a: usize, b: usize, work: &mut ShrinkWork) {
         self.dictionary.kept.swap(a, b);
         self.dictionary.coefficients.swap_cols(a, b);
         self.errors.swap(a, b);
@@ -648,7 +659,7 @@ impl EvidenceProfile {
             codes.swap(a, b);
         }
         if let Some(span) = &mut self.dictionary.span {
-            span.swap(a, b);
+            span.swap_pending(a, b, work);
         }
     }
 }

@@ -8,8 +8,10 @@ use super::super::ridge::factor_guarded;
 use super::super::settings::{Conventions, LearnerSettings};
 use super::{Dictionary, Krls, conventions, relative_difference};
 
-/// C and Ψ are rebuilt from their definitions after at most this many mini-batches.
+/// C and Ψ are rebuilt from their definitions after at most this many mini-batches, or one
+/// per [`KEPT_PER_BATCH`] kept samples: Ψ costs L², its share of a mini-batch must not.
 const LONGEST_INTERVAL: u64 = 32;
+const KEPT_PER_BATCH: u64 = 16;
 /// Drift per unit of the condition (C_qq A_qq) below which the interval to the next rebuilding
 /// doubles, above which it is halved: a few units of rounding are there right after it.
 const TOLERABLE_DRIFT: f64 = 32.0 * f64::EPSILON;
@@ -45,8 +47,9 @@ impl Krls {
         let drift = relative_difference(&self.work.evidence, &profile.dictionary.atom_gram);
         profile.drift = profile.drift.max(drift);
         let tolerable = (TOLERABLE_DRIFT * profile.condition.max(100.0)).min(LARGEST_DRIFT);
+        let longest = LONGEST_INTERVAL.max(profile.entered.len() as u64 / KEPT_PER_BATCH);
         profile.rebuild_interval = if profile.drift < tolerable {
-            (2 * profile.rebuild_interval).min(LONGEST_INTERVAL)
+            (2 * profile.rebuild_interval).min(longest)
         } else {
             (profile.rebuild_interval / 2).max(1)
         };
