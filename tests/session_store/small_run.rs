@@ -107,7 +107,7 @@ pub(crate) fn outcome(state: &RunState) -> String {
         let mut record = (*part.record.0).clone();
         record.timing = Default::default();
         let part = (record, &part.model, &part.halfway);
-        serde_json::to_string(&part).expect("plain values") + "\n"
+        ron::to_string(&part).expect("plain values") + "\n"
     });
     told.collect()
 }
