@@ -99,14 +99,15 @@ pub(crate) fn advance(run: &mut Run, n: usize) {
 }
 
 /// Everything a run has found out and learned, without the times it took, bit for bit:
-/// numbers are written so that different ones differ.
+/// as text in which different numbers differ.
 pub(crate) fn outcome(state: &RunState) -> String {
     let mut parts: Vec<_> = state.parts.iter().collect();
     parts.sort_by_key(|part| part.record.part);
     let told = parts.iter().map(|part| {
         let mut record = (*part.record.0).clone();
         record.timing = Default::default();
-        format!("{record:?}\n{:?}\n{:?}\n", part.model, part.halfway)
+        let part = (record, &part.model, &part.halfway);
+        ron::to_string(&part).expect("plain values") + "\n"
     });
     told.collect()
 }
