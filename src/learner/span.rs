@@ -9,6 +9,9 @@ use super::samples::Samples;
 
 /// Drift ‖P K e_j − e_j‖ above which P is computed anew.
 const DRIFT_LIMIT: f64 = 1e-10;
+/// Up to so many samples the limit is that; above, it grows with the square of their number:
+/// rounding adds up over more of them, and computing P anew costs L³.
+const STRICT_UP_TO: f64 = 1000.0;
 
 /// From this many kept samples on P is larger than the caches, and passing over it is what
 /// a step costs. It then takes in what enters and what leaves in one pass instead of two,
@@ -347,7 +350,9 @@ impl Span {
 
     /// Whether a drift calls for rebuilding.
     pub(super) fn needs_rebuilding(&self, drift: f64) -> bool {
-        drift.is_nan() || drift > DRIFT_LIMIT.max(2.0 * self.attainable_drift)
+        let size = (self.len() as f64 / STRICT_UP_TO).max(1.0);
+        let limit = DRIFT_LIMIT * size * size;
+        drift.is_nan() || drift > limit.max(2.0 * self.attainable_drift)
     }
 
     /// Computes P anew from the kept samples; `kernel_matrix` receives K. Returns whether
