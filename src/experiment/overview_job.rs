@@ -26,7 +26,7 @@ mod tests {
 
     fn record() -> Arc<Record> {
         let values: Vec<f64> = (0..400_000).map(|k| f64::from(k % 1_000)).collect();
-        let channel = Channel::analog("c".into(), Unit::parse("µV"), Some(100.0), 0);
+        let channel = Channel::analog("c", Unit::parse("µV"), Some(100.0), 0);
         let data = vec![(channel, values)];
         let record = Record::in_memory(Format::Simulated, Kind::Recording, "test", data);
         Arc::new(record)
