@@ -1,6 +1,7 @@
 //! The program in the terminal: subcommands, their arguments and exit codes.
 
 mod classify;
+mod folder_preview;
 mod info;
 mod progress;
 mod report;
@@ -40,7 +41,7 @@ enum Command {
     Classify(classify::ClassifyArguments),
     /// Say what is in recordings, fault records, tables and arrays
     Info {
-        /// Files of any format that can be read
+        /// Files of any format that can be read, or folders of them
         #[arg(required = true)]
         files: Vec<OsString>,
         /// Write JSON instead of text

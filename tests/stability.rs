@@ -135,9 +135,9 @@ fn run_for_ever(name: &str, settings: &LearnerSettings, samples: &Matrix) {
             .step(progress, &mut stream, &mut report)
             .expect("finite samples");
         let elapsed = begin.elapsed().as_secs_f64();
-        if (100..1100).contains(&round) {
+        if (100..2600).contains(&round) {
             early = early.min(elapsed);
-        } else if round >= N_BATCHES / 2 - 1000 {
+        } else if round >= N_BATCHES / 2 - 2500 {
             late = late.min(elapsed);
         }
         for class in &report.classes {
@@ -156,7 +156,7 @@ fn run_for_ever(name: &str, settings: &LearnerSettings, samples: &Matrix) {
             worst = worst.max(error);
         }
     }
-    // Best of a thousand steps each: far from noise, far from a growth that matters.
+    // Best of 2500 steps each: far from noise, far from a growth that matters.
     assert!(
         late < 3.0 * early,
         "{name}: a step took {early:e} s, later {late:e} s"

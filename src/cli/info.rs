@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
+use super::folder_preview::FolderReport;
 use crate::records::{self, Annotation, ArrayInfo, Gap, Mode, ReadError, Record};
 
 /// Values read at once for statistics, those of all channels together.
@@ -37,8 +38,19 @@ pub(super) fn run(
         Mode::Tolerant
     };
     let mut reports = Vec::new();
+    let mut folders = Vec::new();
     let mut all_read = true;
     for file in files {
+        if Path::new(file).is_dir() {
+            let report = FolderReport::of(Path::new(file), mode);
+            all_read &= report.error.is_none();
+            if choices.json {
+                folders.push(report);
+            } else {
+                report.write_text(out)?;
+            }
+            continue;
+        }
         let report = FileReport::of(Path::new(file), mode, choices.stats);
         all_read &= report.error.is_none();
         if choices.json {
@@ -48,7 +60,11 @@ pub(super) fn run(
         }
     }
     if choices.json {
-        serde_json::to_writer_pretty(&mut *out, &Reports { files: reports })?;
+        let all = Reports {
+            files: reports,
+            folders,
+        };
+        serde_json::to_writer_pretty(&mut *out, &all)?;
         writeln!(out)?;
     }
     out.flush()?;
@@ -62,6 +78,8 @@ pub(super) fn run(
 #[derive(Debug, Serialize)]
 struct Reports {
     files: Vec<FileReport>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    folders: Vec<FolderReport>,
 }
 
 /// What is known of one file. Numbers that are not finite become null in JSON.

@@ -79,7 +79,7 @@ impl Drop for ProgressLine {
 
 /// ` · 0:12 left`, once there is something to judge by.
 fn time_left(elapsed: Duration, share: f64) -> String {
-    if share < 0.02 || share >= 1.0 || elapsed < Duration::from_secs(1) {
+    if !(0.02..1.0).contains(&share) || elapsed < Duration::from_secs(1) {
         return String::new();
     }
     let left = (elapsed.as_secs_f64() * (1.0 - share) / share).round() as u64;

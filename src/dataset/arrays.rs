@@ -165,7 +165,7 @@ impl DatasetBuilder {
             let first_row = page * samples.ncols();
             for (sample, values) in samples.columns().into_iter().enumerate() {
                 let values: Vec<f64> = values.iter().map(|v| v / choice.divide_by).collect();
-                self.push_row(record, choice, first_row + sample, &values, class, None);
+                self.push_row(record, choice, first_row + sample, &values, class, None)?;
             }
         }
         Ok(())
@@ -218,7 +218,7 @@ impl DatasetBuilder {
                 &values,
                 &names[class],
                 group.as_deref(),
-            );
+            )?;
         }
         Ok(())
     }
@@ -245,11 +245,11 @@ impl DatasetBuilder {
         values: &[f64],
         class: &str,
         group: Option<&str>,
-    ) {
+    ) -> Result<(), DatasetError> {
         let path = record.source.path.as_path();
         let file = self.name_of(path);
         let group = group.or(choice.group_by_file.then_some(file.as_str()));
-        self.push(path, Place::Row(row), values, class, group);
+        self.push(path, Place::Row(row), values, class, group)
     }
 }
 

@@ -9,6 +9,9 @@ use crate::features::{Extraction, FeatureError, FeatureRecipe, Layout, Sample};
 use crate::records::catalog::LabelledSpan;
 use crate::records::{ReadError, Record, Source, Warning};
 
+/// Most values of a set: 4 GB.
+const MAX_VALUES: usize = 1 << 29;
+
 /// The class of a record, or of its parts.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Label {
@@ -161,7 +164,7 @@ impl DatasetBuilder {
                 duration_s: sample.duration_s,
             };
             match class_of(label, &sample) {
-                Ok(class) => self.push(path, place, &sample.values, class, Some(group)),
+                Ok(class) => self.push(path, place, &sample.values, class, Some(group))?,
                 Err(reason) => self.leave_out(path, Some(place), reason.to_owned()),
             }
         }
@@ -254,17 +257,22 @@ impl DatasetBuilder {
         values: &[f64],
         class: &str,
         group: Option<&str>,
-    ) {
+    ) -> Result<(), DatasetError> {
+        if self.values.len() + values.len() > MAX_VALUES {
+            return Err(DatasetError::TooLarge {
+                most: MAX_VALUES,
+                path: path.to_owned(),
+            });
+        }
         self.values.extend_from_slice(values);
-        let class = self
-            .renamed_classes
-            .get(class)
-            .map_or(class, String::as_str);
+        let renamed = self.renamed_classes.get(class);
+        let class = renamed.map_or(class, String::as_str);
         self.classes.push(self.class_names.number(class));
         self.groups
             .push(group.map(|group| self.group_names.number(group)));
         let source = self.sources.number(&path.display().to_string());
         self.origins.push(Origin { source, place });
+        Ok(())
     }
 
     /// Says what did not become a sample.

@@ -25,6 +25,14 @@ pub enum DatasetError {
         /// The file of the first.
         path: PathBuf,
     },
+    /// More values than a set may have.
+    #[error("the set would have more than {most} values (samples × features): take fewer files or features, or longer stretches: {}", path.display())]
+    TooLarge {
+        /// The most values allowed.
+        most: usize,
+        /// The file that did not fit any more.
+        path: PathBuf,
+    },
     /// A file or folder that the settings name is nowhere.
     #[error("not found: name the folder that holds it (--data DIR or ATOMSCOPE_DATA) or put it beside the session: {}", path.display())]
     NotFound {

@@ -9,6 +9,8 @@ use super::Dataset;
 pub enum Scaling {
     /// Not at all.
     #[default]
+    // RON reads and writes `None` for an option.
+    #[serde(rename = "AsIs", alias = "None")]
     None,
     /// To mean 0 and standard deviation 1, feature by feature.
     ZScore,

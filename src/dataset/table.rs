@@ -134,7 +134,7 @@ impl DatasetBuilder {
             for (value, column) in row_values.iter_mut().zip(&values) {
                 *value = column[row];
             }
-            self.push(path, Place::Row(row), &row_values, class, group.as_deref());
+            self.push(path, Place::Row(row), &row_values, class, group.as_deref())?;
         }
         Ok(())
     }

@@ -5,6 +5,7 @@ mod checked;
 mod error;
 mod job;
 mod model;
+mod overview_job;
 mod part_run;
 mod record;
 mod run;
@@ -21,6 +22,7 @@ pub use checked::{CheckedExperiment, DataFacts, Part};
 pub use error::{RunError, RunTrouble};
 pub use job::{Job, JobOutcome, JobProgress};
 pub use model::TrainedModel;
+pub use overview_job::build_overview;
 pub use part_run::{Extent, News};
 pub use record::{
     ClassMetric, Decisions, LogEntry, MissingRecord, PartRecord, ProfileEvent, ProfileLog,

@@ -12,15 +12,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::math::{Cholesky, Matrix, Write, dot, product, vectorised};
 
+use super::contributions::add_outer_product;
 use super::dictionary::{BlockView, Dictionary};
 use super::krls::{note_use, relative_difference, scale_symmetric};
-use super::pruning::{Pruning, Ranking, add_outer_product};
+use super::pruning::{Pruning, Ranking};
 use super::recursion::Recursion;
 use super::report::{ClassReport, Rejection, Removal, Repair, TimeSpent};
 use super::ridge::factor_guarded;
 use super::samples::Samples;
 use super::settings::{Algorithm, LearnerSettings, Normalisation};
-use super::span::{ShrinkWork, Span, SpanBlock, SpotWork};
+use super::span::{ONE_PASS_FROM, ShrinkWork, Span, SpanBlock, SpotWork, WIDE_CHECK_INTERVAL};
 use super::sparse_coding::{SparseCoder, SparseCodes};
 
 /// Share of the mean evidence below which that of an atom may not fall.
@@ -93,6 +94,8 @@ struct Work {
     spot: SpotWork,
     ranking: Ranking,
     losses: Vec<f64>,
+    /// Positions in the profile, the smallest losses first.
+    by_loss: Vec<usize>,
     leaving: Vec<(usize, Removal)>,
     /// Rᵀ U, or what leaves U.
     wide: Matrix,
@@ -227,7 +230,7 @@ impl Evidence {
         self.admit(settings, batch, report);
         self.add_evidence(factor, emphasis, report);
         self.update_dictionary(batch);
-        self.append(batch, factor, emphasis, report);
+        self.append(settings, batch, factor, emphasis, report);
         if self.profile.dictionary.n_kept() > settings.budget {
             let kappa = emphasis.map_or(0.0, |emphasis| emphasis.memory_of_errors);
             self.prune(settings, kappa, report);
@@ -356,6 +359,7 @@ impl Evidence {
     /// Step 6: P and X take in the admitted samples.
     fn append(
         &mut self,
+        settings: &LearnerSettings,
         batch: &Samples,
         factor: f64,
         emphasis: Option<Emphasis<'_>>,
@@ -363,7 +367,13 @@ impl Evidence {
     ) {
         let (profile, block) = (&mut self.profile, &mut self.work.span_block);
         if let Some(span) = &mut profile.dictionary.span {
-            span.extend(block);
+            let n_kept = span.len() + block.admitted.len();
+            report.health.one_pass = n_kept > settings.budget && n_kept > ONE_PASS_FROM;
+            if report.health.one_pass {
+                span.extend_later(block, &mut self.work.shrink);
+            } else {
+                span.extend(block);
+            }
         }
         profile.errors.iter_mut().for_each(|error| *error *= factor);
         for &i in &block.admitted {
@@ -391,7 +401,7 @@ impl Evidence {
             let (position, reason) = self.work.leaving[k];
             let index = self.profile.dictionary.kept.index()[position];
             report.removed.push((index, reason));
-            self.profile.swap(position, last);
+            self.profile.swap(position, last, &mut self.work.shrink);
         }
         self.project_out(count, report);
         report.pruning_time = TimeSpent(begin.elapsed());
@@ -403,21 +413,21 @@ impl Evidence {
         match (&profile.codes, pruning) {
             (Some(codes), pruning) if pruning != Pruning::LeastLoss => {
                 let coefficients = &profile.dictionary.coefficients;
-                work.ranking
-                    .rank(pruning, coefficients, codes, &profile.entered);
-                let missing = count.saturating_sub(work.ranking.order.len());
                 work.leaving.clear();
-                let ranked = work.ranking.order.iter().take(count);
-                let reasons = ranked.map(|&j| (j, work.ranking.reason(pruning, j)));
-                work.leaving.extend(reasons);
-                if missing > 0 {
-                    // Half of a small profile is fewer than must go: the next oldest follow.
+                // Half of a small profile may be fewer than must go: the next oldest follow.
+                for pruning in [pruning, Pruning::Oldest] {
+                    if work.leaving.len() == count {
+                        break;
+                    }
                     work.ranking
-                        .rank(Pruning::Oldest, coefficients, codes, &profile.entered);
-                    for &j in &work.ranking.order {
-                        let chosen = work.leaving.iter().any(|&(k, _)| k == j);
-                        if !chosen && work.leaving.len() < count {
-                            work.leaving.push((j, Removal::Oldest));
+                        .rank(pruning, &profile.entered, |found, norm, candidates| {
+                            found.measure(norm, candidates, coefficients, codes);
+                        });
+                    while work.leaving.len() < count
+                        && let Some(j) = work.ranking.next()
+                    {
+                        if !work.leaving.iter().any(|&(k, _)| k == j) {
+                            work.leaving.push((j, work.ranking.reason(pruning, j)));
                         }
                     }
                 }
@@ -451,11 +461,11 @@ impl Evidence {
                 for j in 0..wide.cols() {
                     let column = wide.col(j);
                     let loss = dot(column, column) + kappa * profile.errors[j];
-                    losses.push(loss / span.inverse()[(j, j)]);
+                    losses.push(loss / span.diagonal(j, &work.shrink));
                 }
             },
         );
-        let order = &mut work.ranking.order;
+        let order = &mut work.by_loss;
         order.clear();
         order.extend(0..losses.len());
         let by_loss = |a: &usize, b: &usize| {
@@ -576,6 +586,10 @@ impl Evidence {
             kernel, kept, span, ..
         } = &mut profile.dictionary;
         let Some(span) = span else { return };
+        let is_wide = span.len() >= ONE_PASS_FROM;
+        if is_wide && !profile.n_batches.is_multiple_of(WIDE_CHECK_INTERVAL) {
+            return;
+        }
         let drift = span.spot_check(kernel, kept, &mut work.spot);
         profile.drift = drift;
         if span.needs_rebuilding(drift)
@@ -636,7 +650,7 @@ impl Evidence {
 
 impl EvidenceProfile {
     /// Exchanges the places of two kept samples.
-    fn swap(&mut self, a: usize, b: usize) {
+    fn swap(&mut self, a: usize, b: usize, work: &mut ShrinkWork) {
         self.dictionary.kept.swap(a, b);
         self.dictionary.coefficients.swap_cols(a, b);
         self.errors.swap(a, b);
@@ -645,7 +659,7 @@ impl EvidenceProfile {
             codes.swap(a, b);
         }
         if let Some(span) = &mut self.dictionary.span {
-            span.swap(a, b);
+            span.swap_pending(a, b, work);
         }
     }
 }

@@ -7,13 +7,15 @@
 //! recursions drift (1e-4 after 10,000 mini-batches), C and Ψ are rebuilt from their
 //! definitions at intervals; how far they had drifted is reported.
 
+mod acceptance;
 mod rebuild;
 mod removal;
 
 use serde::{Deserialize, Serialize};
 
-use crate::math::{Cholesky, Matrix, add_scaled, dot, vectorised};
+use crate::math::{Cholesky, Matrix, add_scaled, vectorised};
 
+use super::contributions::add_outer_product;
 use super::dictionary::{BlockView, Dictionary};
 use super::growing::Growing;
 use super::pruning::Ranking;
@@ -23,6 +25,7 @@ use super::samples::Samples;
 use super::settings::{Algorithm, Conventions, LearnerSettings, Normalisation};
 use super::span::{ShrinkWork, Span, SpanBlock, SpotWork};
 use super::sparse_coding::{SparseCoder, SparseCodes};
+use acceptance::{drop_dependent_codes, measure_coherence};
 
 /// A weight below this no longer counts; it would only become a denormal number.
 const SMALLEST_WEIGHT: f64 = 1e-200;
@@ -39,6 +42,8 @@ pub struct KrlsProfile {
     pub kept_gram: Matrix,
     /// W.
     pub codes: SparseCodes,
+    /// W Wᵀ.
+    pub code_gram: Matrix,
     /// λ_j.
     pub sample_weights: Vec<f64>,
     /// Order of entrance of the kept samples.
@@ -79,6 +84,13 @@ struct Work {
     ranking: Ranking,
     /// Positions in the profile that leave, and why.
     leaving: Vec<(usize, Removal)>,
+    /// Their codes, kernel matrix and columns of K.
+    leaving_codes: SparseCodes,
+    leaving_kernel: Matrix,
+    columns: Matrix,
+    /// Which sample of those before the step and its new ones now has which place.
+    occupants: Vec<usize>,
+    moves: Vec<(usize, usize)>,
     is_leaving: Vec<bool>,
     row_sums: Vec<f64>,
     /// C without the samples that leave.
@@ -87,9 +99,8 @@ struct Work {
     factor: Cholesky,
     vector: Vec<f64>,
     scales: Vec<f64>,
-    /// U K or columns of K.
+    /// U K.
     wide: Matrix,
-    columns: Matrix,
     directions: Matrix,
     span_block: SpanBlock,
     shrink: ShrinkWork,
@@ -105,16 +116,48 @@ impl Work {
         let codes = SparseCodes::new(settings.sparsity, settings.batch_size);
         let mut work = Self {
             view: BlockView::new(coder, codes),
-            codes: SparseCodes::new(settings.sparsity, most),
+            codes: SparseCodes::new(settings.sparsity, settings.batch_size),
+            leaving_codes: SparseCodes::new(settings.sparsity, most),
+            occupants: Vec::with_capacity(capacity),
+            moves: Vec::with_capacity(most),
             accepted: Vec::with_capacity(settings.batch_size),
             leaving: Vec::with_capacity(most),
             ..Self::default()
         };
         work.inner_products.reshape(n_atoms, most);
-        work.kernel.reshape(most, most);
+        work.kernel
+            .reshape(settings.batch_size, settings.batch_size);
+        work.leaving_kernel.reshape(most, most);
         work.columns.reshape(capacity, most);
         work.recursion.reserve(n_atoms, most);
         work
+    }
+}
+
+impl Work {
+    /// Rows and columns of K for the samples that entered, by `moves` from mini-batch to place;
+    /// `old` samples were there before.
+    fn write_entered(&self, old: usize, kept_gram: &mut Matrix) {
+        let kernel_rows = &self.view.kernel_rows;
+        for (j, &occupant) in self.occupants.iter().enumerate() {
+            if occupant < old {
+                let values = kernel_rows.col(occupant);
+                let column = kept_gram.col_mut(j);
+                for &(row, place) in &self.moves {
+                    column[place] = values[row];
+                }
+            }
+        }
+        for &(row, place) in &self.moves {
+            let own = self.kernel.col(self.occupants[place] - old);
+            let column = kept_gram.col_mut(place).iter_mut();
+            for (value, &occupant) in column.zip(&self.occupants) {
+                *value = match occupant.checked_sub(old) {
+                    None => kernel_rows[(row, occupant)],
+                    Some(other) => own[other],
+                };
+            }
+        }
     }
 }
 
@@ -156,6 +199,7 @@ impl Krls {
             },
             kept_gram,
             codes,
+            code_gram: Matrix::identity(n_atoms),
             sample_weights,
             entered,
             code_precision,
@@ -225,6 +269,7 @@ impl Krls {
                 self.take_coefficients();
             }
             self.grow(settings, batch, factor, report);
+            self.arrange_gram();
             if self.n_kept() > settings.budget {
                 let by = self.n_kept() - settings.budget;
                 report.health.repairs.push(Repair::OverBudget { by });
@@ -234,6 +279,8 @@ impl Krls {
             if self.n_kept() > settings.budget {
                 self.take_coefficients();
                 self.prune(settings, target, report);
+            } else {
+                self.arrange_gram();
             }
         }
         self.normalise_if_due(settings, report);
@@ -304,7 +351,13 @@ impl Krls {
                 .measure_distances(batch, &mut work.view);
         }
         if matches!(growing, Growing::Coherence { .. }) {
-            measure_coherence(&work.view.kernel_rows, kept, batch, &mut work.coherences);
+            measure_coherence(
+                &work.view.kernel_rows,
+                kept,
+                batch,
+                &mut work.scales,
+                &mut work.coherences,
+            );
         }
         for i in 0..batch.len() {
             if batch.is_zero(i) {
@@ -413,24 +466,12 @@ impl Krls {
         );
     }
 
-    /// Appends the accepted samples to X, K, W, Λ.
+    /// Appends the accepted samples to X, W, Λ. K follows in [`Krls::arrange_gram`], when it is
+    /// known who leaves: the new ones then take those places at once.
     fn append(&mut self, batch: &Samples, report: &mut ClassReport) {
         let (profile, work) = (&mut self.profile, &self.work);
-        let (old, new) = (profile.entered.len(), work.accepted.len());
-        profile.kept_gram.resize(old + new, old + new);
-        for j in 0..old {
-            let values = work.view.kernel_rows.col(j);
-            let rows = &mut profile.kept_gram.col_mut(j)[old..];
-            for (row, &i) in rows.iter_mut().zip(&work.accepted) {
-                *row = values[i];
-            }
-        }
         for (k, &i) in work.accepted.iter().enumerate() {
-            let column = profile.kept_gram.col_mut(old + k);
-            for (j, value) in column[..old].iter_mut().enumerate() {
-                *value = work.view.kernel_rows[(i, j)];
-            }
-            profile.kept_gram.col_mut(old + k)[old..].copy_from_slice(work.kernel.col(k));
+            add_outer_product(&mut profile.code_gram, &work.codes, k, 1.0);
             profile.dictionary.kept.push_from(batch, i);
             profile.codes.push_from(&work.codes, k);
             profile.sample_weights.push(1.0);
@@ -438,6 +479,29 @@ impl Krls {
             profile.n_entered += 1;
             report.admitted.push(batch.index()[i]);
         }
+    }
+
+    /// Brings K in line with the places that the samples have now.
+    fn arrange_gram(&mut self) {
+        let (profile, work) = (&mut self.profile, &mut self.work);
+        let (old, n_kept) = (profile.kept_gram.cols(), profile.entered.len());
+        work.occupants.extend(work.occupants.len()..n_kept);
+        work.occupants.truncate(n_kept);
+        let places = || work.occupants.iter().copied().enumerate();
+        work.moves.clear();
+        let moved = places().filter(|&(place, occupant)| occupant < old && occupant != place);
+        work.moves
+            .extend(moved.map(|(place, occupant)| (occupant, place)));
+        profile.kept_gram.copy_symmetric(&work.moves);
+        profile.kept_gram.resize(n_kept, n_kept);
+        work.moves.clear();
+        let entered = places().filter(|&(_, occupant)| occupant >= old);
+        work.moves
+            .extend(entered.map(|(place, occupant)| (work.accepted[occupant - old], place)));
+        if !work.moves.is_empty() {
+            work.write_entered(old, &mut profile.kept_gram);
+        }
+        work.occupants.clear();
     }
 
     /// U = C W Λ, Eq. (eqU).
@@ -489,6 +553,7 @@ impl Krls {
             if scaled { length } else { 1.0 }
         }));
         profile.codes.scale_atoms(&work.scales);
+        scale_symmetric(&mut profile.code_gram, &work.scales);
         for (ridge, scale) in profile.ridge.iter_mut().zip(&work.scales) {
             *ridge *= scale * scale;
         }
@@ -501,11 +566,10 @@ impl Krls {
 }
 
 impl KrlsProfile {
-    /// Puts the sample at the end, `last`, in the place of the one at `to`, which is forgotten.
-    /// (P needs the forgotten one for a moment longer: there they change places.)
+    /// Puts the sample at the end, `last`, in the place of the one at `to`, which is forgotten;
+    /// K follows later. (P needs the forgotten one for a moment longer: there they change places.)
     fn move_to(&mut self, last: usize, to: usize) {
         self.dictionary.kept.swap(last, to);
-        self.kept_gram.copy_symmetric(last, to);
         self.codes.swap(last, to);
         self.sample_weights.swap(last, to);
         self.entered.swap(last, to);
@@ -516,9 +580,6 @@ impl KrlsProfile {
 
     fn truncate(&mut self, n: usize) {
         self.dictionary.kept.truncate(n);
-        let n_atoms = self.dictionary.coefficients.rows();
-        self.dictionary.coefficients.resize(n_atoms, n);
-        self.kept_gram.resize(n, n);
         self.codes.truncate(n);
         self.sample_weights.truncate(n);
         self.entered.truncate(n);
@@ -563,71 +624,6 @@ pub(super) fn note_use(view: &BlockView, batch: &Samples, report: &mut ClassRepo
     };
 }
 
-/// max_j k_j²/(σ K_jj) of every sample of a mini-batch, Eq. (eqCoh) squared.
-fn measure_coherence(
-    kernel_rows: &Matrix,
-    kept: &Samples,
-    batch: &Samples,
-    coherences: &mut Vec<f64>,
-) {
-    coherences.clear();
-    coherences.resize(batch.len(), 0.0);
-    vectorised(
-        #[inline(always)]
-        || {
-            for (j, &own) in kept.self_kernel().iter().enumerate() {
-                let scale = if own > 0.0 { 1.0 / own } else { 0.0 };
-                for (largest, k) in coherences.iter_mut().zip(kernel_rows.col(j)) {
-                    let value = k * k * scale;
-                    *largest = if value > *largest { value } else { *largest };
-                }
-            }
-        },
-    );
-    for (coherence, own) in coherences.iter_mut().zip(batch.self_kernel()) {
-        *coherence /= own;
-    }
-}
-
-/// Published: accepted codes must be linearly independent; later dependent ones are dropped.
-fn drop_dependent_codes(
-    work: &mut Work,
-    n_atoms: usize,
-    batch: &Samples,
-    report: &mut ClassReport,
-) {
-    work.directions.reshape(n_atoms, n_atoms);
-    let mut rank = 0;
-    let (codes, directions, vector) = (&work.view.codes, &mut work.directions, &mut work.vector);
-    vector.resize(n_atoms, 0.0);
-    work.accepted.retain(|&i| {
-        vector.fill(0.0);
-        for (atom, value) in codes.pairs(i) {
-            vector[atom] += value;
-        }
-        let before = dot(vector, vector);
-        for k in 0..rank {
-            let direction = directions.col(k);
-            let along = dot(direction, vector);
-            add_scaled(vector, -along, direction);
-        }
-        let after = dot(vector, vector);
-        let independent = after > 1e-20 * before && after > 0.0 && rank < n_atoms;
-        if independent {
-            let scale = 1.0 / after.sqrt();
-            let column = directions.col_mut(rank).iter_mut();
-            column
-                .zip(vector.iter())
-                .for_each(|(target, value)| *target = value * scale);
-            rank += 1;
-        } else {
-            let reason = Rejection::DependentCode;
-            report.rejected.push((batch.index()[i], reason));
-        }
-        independent
-    });
-}
-
 /// `matrix` += factor · v vᵀ for factor ±1, symmetric to the last bit.
 #[inline(always)]
 fn add_outer(matrix: &mut Matrix, vector: &[f64], factor: f64) {
@@ -638,12 +634,16 @@ fn add_outer(matrix: &mut Matrix, vector: &[f64], factor: f64) {
 
 /// S M S for a diagonal S.
 pub(super) fn scale_symmetric(matrix: &mut Matrix, scales: &[f64]) {
-    for j in 0..matrix.cols() {
-        let own = scales[j];
-        for (value, scale) in matrix.col_mut(j).iter_mut().zip(scales) {
-            *value *= scale * own;
-        }
-    }
+    vectorised(
+        #[inline(always)]
+        || {
+            for (j, own) in scales.iter().enumerate() {
+                for (value, scale) in matrix.col_mut(j).iter_mut().zip(scales) {
+                    *value *= scale * own;
+                }
+            }
+        },
+    );
 }
 
 /// Largest difference of two matrices relative to the largest element.

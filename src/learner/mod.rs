@@ -7,6 +7,7 @@
 //! way as the others and gives RLS-DLA.
 
 mod consistency;
+mod contributions;
 mod decision;
 mod dictionary;
 mod error;
@@ -49,7 +50,7 @@ pub use samples::Samples;
 pub(crate) use scoring::BlockScores;
 pub use second_look::SecondLook;
 pub use settings::{Algorithm, Conventions, LearnerSettings, Normalisation, Start};
-pub use span::Span;
+pub use span::{ONE_PASS_FROM, Span, WIDE_CHECK_INTERVAL};
 pub use sparse_coding::{Pursuit, SparseCoder, SparseCodes};
 pub use stream::{Progress, SampleStream, StreamState, Supply};
 

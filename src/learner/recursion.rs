@@ -9,7 +9,7 @@
 //!
 //! which equals Eq. (eqPsi2) of the paper without any L × L product.
 
-use crate::math::{Matrix, Write, add_scaled, product, vectorised};
+use crate::math::{Matrix, Write, product, vectorised};
 
 use super::sparse_coding::SparseCodes;
 
@@ -22,6 +22,8 @@ pub(super) struct Recursion {
     errors: Matrix,
     /// E, sample by sample.
     energies: Matrix,
+    /// g + h, and later G Fᵀ.
+    scratch: Matrix,
 }
 
 impl Recursion {
@@ -30,6 +32,7 @@ impl Recursion {
         self.gains.reshape(n_atoms, most);
         self.errors.reshape(n_atoms, most);
         self.energies.reshape(most, most);
+        self.scratch.reshape(n_atoms, n_atoms.max(most));
     }
 
     /// `gains` ← `matrix` · w for sparse codes w, each column multiplied by `weight(j)`.
@@ -60,66 +63,65 @@ impl Recursion {
         block_kernel: &Matrix,
     ) {
         let (errors, energies) = (&mut self.errors, &mut self.energies);
-        let m = codes.len();
-        errors.copy_from(inner_products.view());
-        energies.copy_from(block_kernel.view());
+        let sums = &mut self.scratch;
+        let (n_atoms, m) = (atom_gram.rows(), codes.len());
+        errors.reshape(n_atoms, m);
+        sums.reshape(n_atoms, m);
+        energies.reshape(m, m);
         vectorised(
             #[inline(always)]
             || {
                 for j in 0..m {
-                    add_combination(errors.col_mut(j), atom_gram, codes, j, -1.0);
+                    let (error, sum) = (errors.col_mut(j), sums.col_mut(j));
+                    set_combination(error, atom_gram, codes, j, -1.0);
+                    let values = error.iter_mut().zip(sum).zip(inner_products.col(j));
+                    for ((error, sum), h) in values {
+                        *error += h;
+                        *sum = *error + h;
+                    }
+                }
+                // E = σ − (N + Nᵀ)/2 with N = wᵀ(g + h), for wᵀg = wᵀh − wᵀΨw.
+                for j in 0..m {
+                    let sum = sums.col(j);
+                    for (i, value) in energies.col_mut(j).iter_mut().enumerate() {
+                        *value = sparse_dot(codes, i, sum);
+                    }
                 }
                 for j in 0..m {
-                    for i in 0..m {
-                        let w_g = sparse_dot(codes, i, errors.col(j));
-                        let w_h = sparse_dot(codes, j, inner_products.col(i));
-                        energies[(i, j)] -= w_g + w_h;
+                    for i in 0..=j {
+                        let kernel = 0.5 * (block_kernel[(i, j)] + block_kernel[(j, i)]);
+                        let energy = kernel - 0.5 * (energies[(i, j)] + energies[(j, i)]);
+                        energies[(i, j)] = energy;
+                        energies[(j, i)] = energy;
                     }
                 }
             },
         );
-        energies.symmetrise();
     }
 
     /// Ψ ± (G gᵀ + g Gᵀ ± G E Gᵀ): plus when samples enter, minus when they leave.
     pub(super) fn update(&mut self, atom_gram: &mut Matrix, entering: bool) {
-        // F = g ± ½ G E makes it G Fᵀ + F Gᵀ.
-        let (write, half) = if entering {
-            (Write::Add, 0.5)
-        } else {
-            (Write::Subtract, -0.5)
-        };
-        self.energies.scale(half);
+        // F = g ± ½ G E makes it G Fᵀ + its transpose.
+        let sign = if entering { 1.0 } else { -1.0 };
+        self.energies.scale(0.5 * sign);
         product(
             self.errors.view_mut(),
             Write::Add,
             self.gains.view(),
             self.energies.view(),
         );
-        let (gains, errors) = (self.gains.view(), self.errors.view());
-        product(atom_gram.view_mut(), write, gains, errors.t());
-        product(atom_gram.view_mut(), write, errors, gains.t());
-        atom_gram.symmetrise();
+        self.scratch.reshape(atom_gram.rows(), atom_gram.rows());
+        product(
+            self.scratch.view_mut(),
+            Write::Replace,
+            self.gains.view(),
+            self.errors.view().t(),
+        );
+        atom_gram.add_with_transpose(sign, &self.scratch);
     }
 }
 
-/// `target` += factor · `matrix` · w_j.
-#[inline(always)]
-pub(super) fn add_combination(
-    target: &mut [f64],
-    matrix: &Matrix,
-    codes: &SparseCodes,
-    j: usize,
-    factor: f64,
-) {
-    for (atom, value) in codes.pairs(j) {
-        if value != 0.0 {
-            add_scaled(target, factor * value, matrix.col(atom));
-        }
-    }
-}
-
-/// `target` ← factor · `matrix` · w_j, two atoms at a time so that `target` is touched half as often.
+/// `target` ← factor · `matrix` · w_j, in pieces that stay in registers over all atoms.
 #[inline(always)]
 pub(super) fn set_combination(
     target: &mut [f64],
@@ -129,21 +131,37 @@ pub(super) fn set_combination(
     factor: f64,
 ) {
     let (atoms, values) = codes.code(j);
-    let mut is_first = true;
-    for (atoms, values) in atoms.chunks(2).zip(values.chunks(2)) {
-        let (a, x) = (matrix.col(atoms[0] as usize), factor * values[0]);
-        let second = atoms.len() - 1;
-        // A lone last atom is paired with itself and the factor 0.
-        let y = if second == 1 { factor * values[1] } else { 0.0 };
-        let b = matrix.col(atoms[second] as usize);
-        let sums = target.iter_mut().zip(a.iter().zip(b));
-        if is_first {
-            sums.for_each(|(t, (a, b))| *t = x * a + y * b);
-        } else {
-            sums.for_each(|(t, (a, b))| *t += x * a + y * b);
+    let mut row = 0;
+    row = combine_pieces::<16>(target, row, matrix, atoms, values, factor);
+    row = combine_pieces::<8>(target, row, matrix, atoms, values, factor);
+    row = combine_pieces::<4>(target, row, matrix, atoms, values, factor);
+    combine_pieces::<1>(target, row, matrix, atoms, values, factor);
+}
+
+/// Pieces of `N` rows from `row` on, as many as there are; returns the first row left.
+#[inline(always)]
+fn combine_pieces<const N: usize>(
+    target: &mut [f64],
+    mut row: usize,
+    matrix: &Matrix,
+    atoms: &[u32],
+    values: &[f64],
+    factor: f64,
+) -> usize {
+    for piece in target[row..].chunks_exact_mut(N) {
+        let mut sums = [0.0; N];
+        for (&atom, value) in atoms.iter().zip(values) {
+            let column = &matrix.col(atom as usize)[row..row + N];
+            for (sum, element) in sums.iter_mut().zip(column) {
+                *sum += value * element;
+            }
         }
-        is_first = false;
+        for (target, sum) in piece.iter_mut().zip(sums) {
+            *target = factor * sum;
+        }
+        row += N;
     }
+    row
 }
 
 /// w_jᵀ `dense`.

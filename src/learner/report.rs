@@ -81,6 +81,9 @@ pub struct Health {
     pub smallest_pivot: f64,
     /// Estimate of the condition number of the matrix that the dictionary is solved with.
     pub condition: f64,
+    /// Whether P = K⁻¹ took in what entered and what left in one pass, the cheaper of two equal
+    /// ways for profiles of more than [`ONE_PASS_FROM`](super::ONE_PASS_FROM) samples.
+    pub one_pass: bool,
     /// What had to be mended in this step.
     pub repairs: Vec<Repair>,
 }
@@ -131,6 +134,7 @@ impl ClassReport {
         self.atom_use.clear();
         self.atom_use.resize(n_atoms, 0);
         self.mean_residual = 0.0;
+        self.health.one_pass = false;
         self.health.repairs.clear();
         self.pruning_time = TimeSpent::default();
     }

@@ -9,6 +9,17 @@ use super::samples::Samples;
 
 /// Drift ‖P K e_j − e_j‖ above which P is computed anew.
 const DRIFT_LIMIT: f64 = 1e-10;
+/// Up to so many samples the limit is that; above, it grows with the square of their number:
+/// rounding adds up over more of them, and computing P anew costs L³.
+const STRICT_UP_TO: f64 = 1000.0;
+
+/// From this many kept samples on P is larger than the caches, and passing over it is what
+/// a step costs. It then takes in what enters and what leaves in one pass instead of two,
+/// and is checked against the kernel in every [`WIDE_CHECK_INTERVAL`]th mini-batch only.
+pub const ONE_PASS_FROM: usize = 1500;
+
+/// Mini-batches from one spot check of a P of [`ONE_PASS_FROM`] samples or more to the next.
+pub const WIDE_CHECK_INTERVAL: u64 = 8;
 
 /// The inverse kernel matrix of the kept samples.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -63,6 +74,11 @@ pub(super) struct SpotWork {
 pub(super) struct ShrinkWork {
     /// P_mm^(−1/2) P_mk, transposed: row per staying sample, column per leaving one.
     pub(super) half: Matrix,
+    /// What P still lacks of the samples that entered, b a_Sᵀ as a square: a row per sample.
+    pending: Matrix,
+    /// Both updates side by side, the second with its sign.
+    left: Matrix,
+    right: Matrix,
     /// The Cholesky factor of P_mm.
     pub(super) factor: Cholesky,
 }
@@ -177,24 +193,53 @@ impl Span {
 
     /// Extends P by the admitted samples of a block.
     pub(super) fn extend(&mut self, block: &mut SpanBlock) {
-        let (old, new) = (self.len(), block.admitted.len());
-        if new == 0 {
+        let old = self.len();
+        self.extend_borders(block);
+        if block.admitted.is_empty() {
             return;
         }
-        self.inverse.resize(old + new, old + new);
-        block.half.reshape(old, new);
-        for (k, &j) in block.admitted.iter().enumerate() {
-            for l in 0..old {
-                block.half[(l, k)] = block.weights[(j, l)];
-            }
-        }
-        solve_lower_transposed_right(&mut block.half, &block.factor);
         product(
             self.inverse.block_mut(0, old, 0, old),
             Write::Add,
             block.half.view(),
             block.half.view().t(),
         );
+    }
+
+    /// The same with the product over all of P left out, which `work` keeps for
+    /// [`Span::shrink`]; until then only [`Span::diagonal`] and swaps are allowed.
+    pub(super) fn extend_later(&mut self, block: &mut SpanBlock, work: &mut ShrinkWork) {
+        let (old, new) = (self.len(), block.admitted.len());
+        self.extend_borders(block);
+        work.pending.reshape(old + new, new);
+        for k in 0..new {
+            let (before, since) = work.pending.col_mut(k).split_at_mut(old);
+            before.copy_from_slice(block.half.col(k));
+            since.fill(0.0);
+        }
+    }
+
+    /// P_jj, what is pending included.
+    pub(super) fn diagonal(&self, j: usize, work: &ShrinkWork) -> f64 {
+        let pending = (0..work.pending.cols()).map(|k| work.pending[(j, k)]);
+        self.inverse[(j, j)] + pending.map(|value| value * value).sum::<f64>()
+    }
+
+    /// Rows and columns of P for the admitted samples; `block.half` squared is what the others
+    /// gain.
+    fn extend_borders(&mut self, block: &mut SpanBlock) {
+        let (old, new) = (self.len(), block.admitted.len());
+        block.half.reshape(old, new);
+        if new == 0 {
+            return;
+        }
+        self.inverse.resize(old + new, old + new);
+        for (k, &j) in block.admitted.iter().enumerate() {
+            for l in 0..old {
+                block.half[(l, k)] = block.weights[(j, l)];
+            }
+        }
+        solve_lower_transposed_right(&mut block.half, &block.factor);
         // −b = −a_S δ_SS⁻¹ and δ_SS⁻¹.
         block.factor.inverse_into(&mut block.outside);
         for k in 0..new {
@@ -224,25 +269,44 @@ impl Span {
         self.inverse.swap_symmetric(a, b);
     }
 
+    /// The same while `work` holds what is pending.
+    pub(super) fn swap_pending(&mut self, a: usize, b: usize, work: &mut ShrinkWork) {
+        self.swap(a, b);
+        for k in 0..work.pending.cols() {
+            work.pending.col_mut(k).swap(a, b);
+        }
+    }
+
     /// Takes the last `count` samples out of the span:
     /// P ← P_kk − P_km P_mm⁻¹ P_mk. P_mm is positive definite: there is no singular case
     /// but by rounding, which is told by `false` (then P must be rebuilt).
     #[must_use]
     pub(super) fn shrink(&mut self, count: usize, work: &mut ShrinkWork) -> bool {
-        let keep = self.len() - count;
+        let (n, new) = (self.len(), work.pending.cols());
+        let keep = n - count;
+        if new > 0 {
+            product(
+                self.inverse.block_mut(0, n, keep, count),
+                Write::Add,
+                work.pending.view(),
+                work.pending.block(keep, count, 0, new).t(),
+            );
+        }
         let corner = self.inverse.block(keep, count, keep, count);
         let sound = work.factor.factor(corner).is_ok();
         if sound {
             work.half
                 .copy_from(self.inverse.block(0, keep, keep, count));
             solve_lower_transposed_right(&mut work.half, &work.factor);
+            work.put_side_by_side(keep);
             product(
                 self.inverse.block_mut(0, keep, 0, keep),
-                Write::Subtract,
-                work.half.view(),
-                work.half.view().t(),
+                Write::Add,
+                work.left.view(),
+                work.right.view().t(),
             );
         }
+        work.pending.reshape(0, 0);
         self.inverse.resize(keep, keep);
         sound
     }
@@ -286,7 +350,9 @@ impl Span {
 
     /// Whether a drift calls for rebuilding.
     pub(super) fn needs_rebuilding(&self, drift: f64) -> bool {
-        drift.is_nan() || drift > DRIFT_LIMIT.max(2.0 * self.attainable_drift)
+        let size = (self.len() as f64 / STRICT_UP_TO).max(1.0);
+        let limit = DRIFT_LIMIT * size * size;
+        drift.is_nan() || drift > limit.max(2.0 * self.attainable_drift)
     }
 
     /// Computes P anew from the kept samples; `kernel_matrix` receives K. Returns whether
@@ -311,6 +377,26 @@ impl Span {
         factor.inverse_into(&mut self.inverse);
         self.attainable_drift = self.spot_check(kernel, kept, work);
         true
+    }
+}
+
+impl ShrinkWork {
+    /// The factors of b a_Sᵀ − P_km P_mm⁻¹ P_mk over the first `keep` samples.
+    fn put_side_by_side(&mut self, keep: usize) {
+        let (new, count) = (self.pending.cols(), self.half.cols());
+        for side in [&mut self.left, &mut self.right] {
+            side.reshape(keep, new + count);
+            for k in 0..new {
+                side.col_mut(k)
+                    .copy_from_slice(&self.pending.col(k)[..keep]);
+            }
+        }
+        for k in 0..count {
+            let half = self.half.col(k);
+            self.left.col_mut(new + k).copy_from_slice(half);
+            let signed = self.right.col_mut(new + k).iter_mut().zip(half);
+            signed.for_each(|(target, value)| *target = -value);
+        }
     }
 }
 
@@ -366,5 +452,65 @@ fn deflate(matrix: &mut Matrix, j: usize) {
     matrix.col_mut(j).fill(0.0);
     for k in 0..n {
         matrix[(j, k)] = 0.0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::{random_share, random_stream};
+
+    fn samples(kernel: &Kernel, seed: u64, n: usize) -> Samples {
+        let mut random = random_stream(seed, "samples of a span", 0);
+        let mut samples = Samples::new(6, n);
+        for i in 0..n {
+            let x: Vec<f64> = (0..6).map(|_| random_share(&mut random)).collect();
+            samples.push(kernel, i, &x).expect("finite samples");
+        }
+        samples
+    }
+
+    /// P of 40 samples to which 5 are admitted, and the block that admitted them.
+    fn grown(kernel: &Kernel) -> (Span, SpanBlock) {
+        let (kept, new) = (samples(kernel, 1, 40), samples(kernel, 2, 5));
+        let (mut span, mut block) = (Span::with_capacity(45, 0.0), SpanBlock::default());
+        let mut matrix = Matrix::default();
+        let mut work = SpotWork::default();
+        assert!(span.rebuild(kernel, &kept, &mut matrix, &mut work));
+        let (mut rows, mut own) = (Matrix::default(), Matrix::default());
+        kernel.block(&new, &kept, &mut rows);
+        kernel.block(&new, &new, &mut own);
+        span.weigh(&rows, &mut block.weights);
+        span.admit(&rows, &own, 1e-3, |_| true, &mut block);
+        assert_eq!(block.admitted.len(), 5);
+        (span, block)
+    }
+
+    #[test]
+    fn one_pass_equals_two() {
+        let kernel = Kernel::Gaussian { width: 0.5 };
+        let (mut together, mut block) = grown(&kernel);
+        let mut work = ShrinkWork::default();
+        together.extend_later(&mut block, &mut work);
+        let (mut apart, mut other_block) = grown(&kernel);
+        let mut other_work = ShrinkWork::default();
+        apart.extend(&mut other_block);
+        for (k, place) in [44, 17, 9, 3].into_iter().enumerate() {
+            together.swap_pending(place, 44 - k, &mut work);
+            apart.swap(place, 44 - k);
+        }
+        for j in 0..45 {
+            let ratio = together.diagonal(j, &work) / apart.diagonal(j, &other_work);
+            assert!((ratio - 1.0).abs() < 1e-13);
+        }
+        assert!(together.shrink(4, &mut work) && apart.shrink(4, &mut other_work));
+        let largest = apart.inverse().max_abs();
+        for j in 0..41 {
+            for i in 0..41 {
+                let (one, two) = (together.inverse()[(i, j)], apart.inverse()[(i, j)]);
+                assert!((one - two).abs() < 1e-13 * largest);
+                assert_eq!(one.to_bits(), together.inverse()[(j, i)].to_bits());
+            }
+        }
     }
 }

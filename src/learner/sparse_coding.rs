@@ -20,6 +20,11 @@ pub enum Pursuit {
     Omp,
 }
 
+/// Numbers over the atoms come in lanes of this many, the last filled up with zeros, so that
+/// no loop has a remainder. An atom without length is never chosen.
+const LANES: usize = 4;
+type Lane = [f64; LANES];
+
 /// An atom with less than this share of its squared length left is no candidate any more.
 const SMALLEST_REMAINDER: f64 = 1e-10;
 
@@ -135,6 +140,13 @@ impl SparseCodes {
         }
     }
 
+    /// Adds the absolute value of every pair to the sum of its atom.
+    pub(super) fn add_sizes(&self, sums: &mut [f64]) {
+        for (&atom, value) in self.atoms.iter().zip(&self.values) {
+            sums[atom as usize] += value.abs();
+        }
+    }
+
     /// `dense` ← the codes as columns of length `n_atoms`.
     pub fn write_dense(&self, n_atoms: usize, dense: &mut Matrix) {
         dense.reshape(n_atoms, self.len());
@@ -157,21 +169,22 @@ pub struct SparseCoder {
     n_atoms: usize,
     /// 1/√Ψ_qq, 0 for atoms without length.
     scales: Vec<f64>,
-    /// Ψ with unit diagonal.
-    gram: Matrix,
+    /// Ψ with unit diagonal, column after column.
+    gram: Vec<Lane>,
     search: Search,
 }
 
-/// What one pursuit works on; every vector has one entry per atom.
+/// What one pursuit works on; the lanes hold one number per atom.
 #[derive(Clone, Debug, Default)]
 struct Search {
     /// Inner product of every atom with the residual, made orthogonal to the chosen ones.
-    correlations: Vec<f64>,
+    correlations: Vec<Lane>,
     /// Squared length of every atom outside the span of the chosen ones.
-    remainders: Vec<f64>,
-    scores: Vec<f64>,
-    /// Row k: inner products of all atoms with the k-th orthonormal direction.
-    directions: Matrix,
+    remainders: Vec<Lane>,
+    /// How promising every atom is.
+    scores: Vec<Lane>,
+    /// Inner products of all atoms with the orthonormal directions, one after the other.
+    directions: Vec<Lane>,
     chosen: Vec<usize>,
     /// Coefficients of the orthonormal directions, then of the atoms.
     coefficients: Vec<f64>,
@@ -199,21 +212,23 @@ impl SparseCoder {
             let used = squared > 0.0 && squared.is_finite() && squared >= 1e-300 * largest;
             if used { 1.0 / squared.sqrt() } else { 0.0 }
         }));
-        self.gram.reshape(n, n);
+        let n_lanes = n.div_ceil(LANES);
+        self.gram.clear();
+        self.gram.resize(n * n_lanes, [0.0; LANES]);
         let scales = &self.scales;
-        let gram = &mut self.gram;
+        let columns = self.gram.chunks_exact_mut(n_lanes.max(1));
         vectorised(
             #[inline(always)]
             || {
-                for q in 0..n {
-                    let target = gram.col_mut(q).iter_mut().zip(atom_gram.col(q));
-                    for ((target, source), scale) in target.zip(scales) {
-                        *target = source * scale * scales[q];
+                for ((q, column), own) in columns.enumerate().zip(scales) {
+                    let target = column.as_flattened_mut().iter_mut();
+                    for ((target, source), scale) in target.zip(atom_gram.col(q)).zip(scales) {
+                        *target = source * scale * own;
                     }
                 }
             },
         );
-        self.search.reserve(n, self.sparsity.min(n));
+        self.search.reserve(n_lanes, self.sparsity.min(n));
     }
 
     /// Codes one sample; the pairs are then given by [`SparseCoder::chosen`].
@@ -245,29 +260,28 @@ impl SparseCoder {
             #[inline(always)]
             || {
                 search.begin(inner_products, scales);
-                let mut residual = self_kernel;
-                while search.chosen.len() < most && residual > limit {
-                    let Some(atom) = search.best(pursuit) else {
-                        break;
-                    };
-                    residual -= search.take(atom, gram);
+                match pursuit {
+                    Pursuit::Ormp => {
+                        search.pursue(self_kernel, limit, most, gram, |c, e| c * c / e)
+                    }
+                    Pursuit::Omp => search.pursue(self_kernel, limit, most, gram, |c, _| c * c),
                 }
-                residual.max(0.0)
             },
         )
     }
 }
 
 impl Search {
-    fn reserve(&mut self, n_atoms: usize, sparsity: usize) {
-        for vector in [
+    fn reserve(&mut self, n_lanes: usize, sparsity: usize) {
+        for lanes in [
             &mut self.correlations,
             &mut self.remainders,
             &mut self.scores,
         ] {
-            vector.resize(n_atoms, 0.0);
+            lanes.clear();
+            lanes.resize(n_lanes, [0.0; LANES]);
         }
-        self.directions.reshape(n_atoms, sparsity);
+        self.directions.resize(n_lanes * sparsity, [0.0; LANES]);
         self.chosen.reserve(sparsity);
         self.coefficients.reserve(sparsity);
     }
@@ -276,61 +290,91 @@ impl Search {
     fn begin(&mut self, inner_products: &[f64], scales: &[f64]) {
         self.chosen.clear();
         self.coefficients.clear();
-        for (q, &scale) in scales.iter().enumerate() {
-            self.correlations[q] = inner_products[q] * scale;
-            self.remainders[q] = if scale > 0.0 { 1.0 } else { 0.0 };
+        let correlations = self.correlations.as_flattened_mut().iter_mut();
+        for ((c, h), scale) in correlations.zip(inner_products).zip(scales) {
+            *c = h * scale;
         }
+        let remainders = self.remainders.as_flattened_mut().iter_mut();
+        for (e, scale) in remainders.zip(scales) {
+            *e = if *scale > 0.0 { 1.0 } else { 0.0 };
+        }
+    }
+
+    /// Chooses atoms by the largest `gain` of correlation and remainder; returns r².
+    #[inline(always)]
+    fn pursue(
+        &mut self,
+        self_kernel: f64,
+        limit: f64,
+        most: usize,
+        gram: &[Lane],
+        gain: impl Fn(f64, f64) -> f64,
+    ) -> f64 {
+        let correlations = self.correlations.as_flattened().iter();
+        let remainders = self.remainders.as_flattened().iter();
+        let scores = self.scores.as_flattened_mut().iter_mut();
+        for (score, (c, e)) in scores.zip(correlations.zip(remainders)) {
+            *score = score_of(*c, *e, &gain);
+        }
+        let mut residual = self_kernel;
+        while self.chosen.len() < most && residual > limit {
+            let Some(atom) = self.best() else { break };
+            residual -= self.take(atom, gram, &gain);
+        }
+        residual.max(0.0)
     }
 
     /// The most promising atom, the first of equals; none if no candidate correlates.
     #[inline(always)]
-    fn best(&mut self, pursuit: Pursuit) -> Option<usize> {
-        let candidates = self.correlations.iter().zip(&self.remainders);
-        match pursuit {
-            Pursuit::Ormp => {
-                for (score, (c, e)) in self.scores.iter_mut().zip(candidates) {
-                    let gain = c * c / e;
-                    *score = if *e > SMALLEST_REMAINDER { gain } else { 0.0 };
-                }
-            }
-            Pursuit::Omp => {
-                for (score, (c, e)) in self.scores.iter_mut().zip(candidates) {
-                    *score = if *e > SMALLEST_REMAINDER { c * c } else { 0.0 };
-                }
+    fn best(&self) -> Option<usize> {
+        let mut lane = [0.0_f64; LANES];
+        for scores in &self.scores {
+            for l in 0..LANES {
+                lane[l] = if scores[l] > lane[l] {
+                    scores[l]
+                } else {
+                    lane[l]
+                };
             }
         }
-        let largest = largest_of(&self.scores);
-        if largest > 0.0 {
-            self.scores.iter().position(|&score| score == largest)
-        } else {
-            None
-        }
+        let largest = lane.into_iter().fold(0.0, f64::max);
+        let scores = self.scores.as_flattened().iter();
+        (largest > 0.0)
+            .then(|| scores.into_iter().position(|&score| score == largest))
+            .flatten()
     }
 
     /// Adds `atom` to the chosen ones and returns by how much r² falls.
     #[inline(always)]
-    fn take(&mut self, atom: usize, gram: &Matrix) -> f64 {
-        let step = self.chosen.len();
-        let n = self.correlations.len();
-        let length = self.remainders[atom].sqrt();
-        let coefficient = self.correlations[atom] / length;
-        let (earlier, rest) = self.directions.flat_mut().split_at_mut(step * n);
-        let direction = &mut rest[..n];
-        direction.copy_from_slice(gram.col(atom));
-        for previous in earlier.chunks_exact(n) {
-            add_scaled(direction, -previous[atom], previous);
-        }
+    fn take(&mut self, atom: usize, gram: &[Lane], gain: impl Fn(f64, f64) -> f64) -> f64 {
+        let n_lanes = self.correlations.len();
+        let length = element(&self.remainders, atom).sqrt();
+        let coefficient = element(&self.correlations, atom) / length;
         let reciprocal = 1.0 / length;
-        for ((d, c), e) in direction
-            .iter_mut()
-            .zip(&mut self.correlations)
-            .zip(&mut self.remainders)
-        {
+        let step = self.chosen.len() * n_lanes;
+        let (earlier, rest) = self.directions.split_at_mut(step);
+        let direction = &mut rest[..n_lanes];
+        direction.copy_from_slice(&gram[atom * n_lanes..(atom + 1) * n_lanes]);
+        for previous in earlier.chunks_exact(n_lanes) {
+            let along = element(previous, atom);
+            add_scaled(
+                direction.as_flattened_mut(),
+                -along,
+                previous.as_flattened(),
+            );
+        }
+        let correlations = self.correlations.as_flattened_mut().iter_mut();
+        let remainders = self.remainders.as_flattened_mut().iter_mut();
+        let scores = self.scores.as_flattened_mut().iter_mut();
+        let state = correlations.zip(remainders).zip(scores);
+        for (d, ((c, e), score)) in direction.as_flattened_mut().iter_mut().zip(state) {
             *d *= reciprocal;
             *c -= *d * coefficient;
             *e -= *d * *d;
+            *score = score_of(*c, *e, &gain);
         }
-        self.remainders[atom] = 0.0;
+        self.remainders[atom / LANES][atom % LANES] = 0.0;
+        self.scores[atom / LANES][atom % LANES] = 0.0;
         self.chosen.push(atom);
         self.coefficients.push(coefficient);
         coefficient * coefficient
@@ -338,13 +382,14 @@ impl Search {
 
     /// From coefficients of the orthonormal directions to those of the atoms: R w = c.
     fn resolve_coefficients(&mut self, scales: &[f64]) {
+        let n_lanes = self.correlations.len();
         for k in (0..self.chosen.len()).rev() {
-            let direction = self.directions.col(k);
+            let direction = &self.directions[k * n_lanes..(k + 1) * n_lanes];
             let mut value = self.coefficients[k];
             for j in k + 1..self.chosen.len() {
-                value -= direction[self.chosen[j]] * self.coefficients[j];
+                value -= element(direction, self.chosen[j]) * self.coefficients[j];
             }
-            self.coefficients[k] = value / direction[self.chosen[k]];
+            self.coefficients[k] = value / element(direction, self.chosen[k]);
         }
         for (value, &atom) in self.coefficients.iter_mut().zip(&self.chosen) {
             *value *= scales[atom];
@@ -352,22 +397,19 @@ impl Search {
     }
 }
 
-/// The largest of non-negative numbers.
+/// The number of one atom.
 #[inline(always)]
-fn largest_of(values: &[f64]) -> f64 {
-    let chunks = values.chunks_exact(4);
-    let mut lanes = [0.0_f64; 4];
-    for &value in chunks.remainder() {
-        lanes[0] = if value > lanes[0] { value } else { lanes[0] };
+fn element(lanes: &[Lane], atom: usize) -> f64 {
+    lanes[atom / LANES][atom % LANES]
+}
+
+/// `gain`, or 0 for an atom that is no candidate.
+#[inline(always)]
+fn score_of(correlation: f64, remainder: f64, gain: impl Fn(f64, f64) -> f64) -> f64 {
+    let score = gain(correlation, remainder);
+    if remainder > SMALLEST_REMAINDER {
+        score
+    } else {
+        0.0
     }
-    for chunk in chunks {
-        for lane in 0..4 {
-            lanes[lane] = if chunk[lane] > lanes[lane] {
-                chunk[lane]
-            } else {
-                lanes[lane]
-            };
-        }
-    }
-    lanes.into_iter().fold(0.0, f64::max)
 }

@@ -8,7 +8,7 @@ use faer::linalg::cholesky::llt::inverse::{inverse as llt_inverse, inverse_scrat
 use faer::{MatMut, Par};
 
 use super::matrix::{Matrix, View};
-use super::product::as_faer;
+use super::product::{Write, as_faer, product};
 use super::vectorised::{add_scaled, dot, vectorised};
 
 /// From this size on faer's blocked factorisation is faster than the plain loop.
@@ -30,6 +30,7 @@ pub struct Cholesky {
     lower: Matrix,
     smallest_pivot: f64,
     largest_pivot: f64,
+    inverse_root: Matrix,
     scratch: Scratch,
 }
 
@@ -85,12 +86,7 @@ impl Cholesky {
     /// x ← L⁻¹ x.
     #[inline(always)]
     pub fn solve_lower(&self, x: &mut [f64]) {
-        for j in 0..x.len() {
-            let column = self.lower.col(j);
-            x[j] /= column[j];
-            let (head, tail) = x.split_at_mut(j + 1);
-            add_scaled(tail, -head[j], &column[j + 1..]);
-        }
+        solve_lower_from(&self.lower, 0, x);
     }
 
     /// x ← L⁻ᵀ x.
@@ -103,23 +99,32 @@ impl Cholesky {
     }
 
     /// `inverse` ← A⁻¹, symmetric to the last bit.
-    pub fn inverse_into(&self, inverse: &mut Matrix) {
+    pub fn inverse_into(&mut self, inverse: &mut Matrix) {
         let n = self.lower.rows();
         if n >= BLOCKED_FROM {
             self.inverse_blocked(inverse);
             return;
         }
-        inverse.resize(n, n);
-        inverse.fill(0.0);
+        // A⁻¹ = L⁻ᵀ L⁻¹.
+        let root = &mut self.inverse_root;
+        root.reshape(n, n);
+        root.fill(0.0);
         vectorised(
             #[inline(always)]
             || {
                 for j in 0..n {
-                    let column = inverse.col_mut(j);
-                    column[j] = 1.0;
-                    self.solve(column);
+                    let column = &mut root.col_mut(j)[j..];
+                    column[0] = 1.0;
+                    solve_lower_from(&self.lower, j, column);
                 }
             },
+        );
+        inverse.resize(n, n);
+        product(
+            inverse.view_mut(),
+            Write::Replace,
+            root.view().t(),
+            root.view(),
         );
         inverse.symmetrise();
     }
@@ -144,6 +149,17 @@ impl Cholesky {
                 inverse[(i, j)] = lower_half[(j, i)];
             }
         }
+    }
+}
+
+/// x ← L⁻¹ x for an x whose elements before `first` are zero and left out.
+#[inline(always)]
+fn solve_lower_from(lower: &Matrix, first: usize, x: &mut [f64]) {
+    for j in 0..x.len() {
+        let column = &lower.col(first + j)[first + j..];
+        x[j] /= column[0];
+        let (head, tail) = x.split_at_mut(j + 1);
+        add_scaled(tail, -head[j], &column[1..]);
     }
 }
 
@@ -267,7 +283,6 @@ pub fn solve_lower_transposed_right(x: &mut Matrix, factor: &Cholesky) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::math::{Write, product};
 
     fn positive_definite(n: usize) -> Matrix {
         let root = Matrix::from_fn(n, n, |i, j| ((i * 13 + j * 7) as f64).sin());

@@ -178,6 +178,24 @@ impl Matrix {
         }
     }
 
+    /// Adds `factor` · (`other` + its transpose), which keeps a symmetric matrix symmetric to
+    /// the last bit.
+    pub fn add_with_transpose(&mut self, factor: f64, other: &Self) {
+        assert!(self.rows == other.rows && self.cols == other.cols && self.rows == self.cols);
+        for j in 0..self.cols {
+            let (left, right) = self.data.split_at_mut(j * self.stride);
+            right[j] += 2.0 * factor * other[(j, j)];
+            let across = left.chunks_exact_mut(self.stride);
+            let others = other.data.chunks_exact(other.stride);
+            let values = right[..j].iter_mut().zip(other.col(j));
+            for (((value, above), across), others) in values.zip(across).zip(others) {
+                let sum = *value + factor * (above + others[j]);
+                *value = sum;
+                across[j] = sum;
+            }
+        }
+    }
+
     /// Exchanges rows and columns `a` and `b` of a symmetric matrix.
     pub fn swap_symmetric(&mut self, a: usize, b: usize) {
         if a == b {
@@ -192,15 +210,18 @@ impl Matrix {
         }
     }
 
-    /// Overwrites row and column `to` of a symmetric matrix with row and column `from`.
-    pub fn copy_symmetric(&mut self, from: usize, to: usize) {
-        if from == to {
-            return;
+    /// Overwrites row and column `to` of a symmetric matrix with row and column `from`, one
+    /// pair (from, to) after the other.
+    pub fn copy_symmetric(&mut self, pairs: &[(usize, usize)]) {
+        for &(from, to) in pairs {
+            self.copy_col(from, to);
         }
-        self.copy_col(from, to);
+        // Column by column, because a row lies in as many places of the memory as it has elements.
         let stride = self.stride;
         for column in self.data.chunks_exact_mut(stride).take(self.cols) {
-            column[to] = column[from];
+            for &(from, to) in pairs {
+                column[to] = column[from];
+            }
         }
     }
 
@@ -501,7 +522,7 @@ mod tests {
     fn copying_overwrites_row_and_column_alike() {
         let original = Matrix::from_fn(4, 4, |i, j| (i + j) as f64 + ((i * j) as f64).sqrt());
         let mut copied = original.clone();
-        copied.copy_symmetric(3, 1);
+        copied.copy_symmetric(&[(3, 1)]);
         let place = |i: usize| [0, 3, 2, 3][i];
         for i in 0..4 {
             for j in 0..4 {

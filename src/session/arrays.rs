@@ -1,10 +1,12 @@
 //! Any value as a safetensors file: long sequences of numbers as named arrays, the rest as a
 //! small tree, which is JSON in an array of bytes.
 //!
+//! Long sequences of values of one shape are stored as columns, so that the tree stays small.
 //! An array is named by its place in the value: `folds.2.learner.Margin.profiles.3.errors`.
 //! Every number survives bit for bit, also NaN, −0 and integers beyond 2⁵³.
 
 mod collect;
+mod columns;
 mod restore;
 mod tree;
 
@@ -136,15 +138,12 @@ pub(super) fn read_arrays<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Arrays
 
 /// A tree that names an array again and again would blow a small file up without bound.
 fn use_each_array_once(tree: &Tree) -> Result<(), ArraysError> {
-    let mut seen = HashSet::new();
+    let mut names: Vec<&str> = Vec::new();
     let mut open = vec![tree];
     while let Some(tree) = open.pop() {
         match tree {
-            Tree::Array(name) => {
-                if !seen.insert(name.as_str()) {
-                    return Err(ArraysError::new(format!("array {name:?} is used twice")));
-                }
-            }
+            Tree::Array(name) => names.push(name),
+            Tree::Rows(column) => column.for_each_name(&mut |name| names.push(name), &mut open),
             Tree::Present(inner) | Tree::Variant(_, inner) => open.push(inner),
             Tree::Sequence(elements) => open.extend(elements),
             Tree::Fields(fields) => open.extend(fields.iter().map(|(_, value)| value)),
@@ -157,7 +156,11 @@ fn use_each_array_once(tree: &Tree) -> Result<(), ArraysError> {
             Tree::Unit | Tree::Absent | Tree::Text(_) | Tree::Number(..) => {}
         }
     }
-    Ok(())
+    let mut seen = HashSet::new();
+    match names.into_iter().find(|name| !seen.insert(*name)) {
+        Some(name) => Err(ArraysError::new(format!("array {name:?} is used twice"))),
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]

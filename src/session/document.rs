@@ -15,6 +15,7 @@ use super::results::Results;
 use super::store::{ArraysReference, Replace, SavedArrays, Stamp, load_arrays, read_text, save};
 use crate::dataset::{Built, DataFile};
 use crate::experiment::{Experiment, Run, RunState, SettingChange};
+use crate::split::{HoldOut, SplitPlan};
 
 /// How often a session is read again because it was saved elsewhere while being read.
 const MAX_ATTEMPTS: usize = 5;
@@ -280,20 +281,54 @@ impl Session {
             };
             relative_path(to, &real).map_or(named.to_owned(), PathBuf::from)
         };
-        let before = self.experiment.data.clone();
+        let before = self.experiment.data.files();
         self.experiment.data.rename_files(&new_name);
-        if self.experiment.data == before {
+        let after = self.experiment.data.files();
+        if before == after {
             return;
-        }
-        if let Some(run) = &mut self.run {
-            // A run goes on only with the settings it began with.
-            Arc::make_mut(run).experiment.data.rename_files(&new_name);
         }
         for reference in &mut self.references {
             let renamed = new_name(Path::new(&reference.path));
             reference.path = renamed.to_string_lossy().replace('\\', "/");
         }
+        if let Some(run) = &mut self.run {
+            // A run goes on only with the settings and the groups it began with.
+            let run = Arc::make_mut(run);
+            run.experiment.data.rename_files(&new_name);
+            rename_tested_groups(&mut run.experiment.split, &before, &after);
+            let facts = Arc::make_mut(&mut run.facts.0);
+            rename_groups(&mut facts.group_names, &before, &after);
+        }
+        rename_tested_groups(&mut self.experiment.split, &before, &after);
     }
+}
+
+fn rename_tested_groups(split: &mut SplitPlan, before: &[PathBuf], after: &[PathBuf]) {
+    if let SplitPlan::HoldOut(HoldOut::Groups { names }) = split {
+        rename_groups(names, before, after);
+    }
+}
+
+fn rename_groups(groups: &mut [String], before: &[PathBuf], after: &[PathBuf]) {
+    for group in groups {
+        if let Some(renamed) = renamed_group(group, before, after) {
+            *group = renamed;
+        }
+    }
+}
+
+/// The new name of a group that is called by its file, if the file has one.
+fn renamed_group(group: &str, before: &[PathBuf], after: &[PathBuf]) -> Option<String> {
+    let (old, new) = before
+        .iter()
+        .zip(after)
+        .find(|(old, _)| Path::new(group).starts_with(old))?;
+    let rest = Path::new(group).strip_prefix(old).ok()?;
+    let renamed = match rest.as_os_str().is_empty() {
+        true => new.clone(),
+        false => new.join(rest),
+    };
+    Some(renamed.to_string_lossy().replace('\\', "/"))
 }
 
 /// Writes `session` to `path` as it is.
@@ -321,4 +356,23 @@ pub(super) fn write(
         saved.arrays = reference;
         to_text(&saved, path)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_called_by_their_files_move_with_them_and_others_stay() {
+        let before = [PathBuf::from("study"), PathBuf::from("a.edf")];
+        let after = [PathBuf::from("../study"), PathBuf::from("../a.edf")];
+        let renamed = |group| renamed_group(group, &before, &after);
+        assert_eq!(
+            renamed("study/s1/r1.edf").as_deref(),
+            Some("../study/s1/r1.edf")
+        );
+        assert_eq!(renamed("a.edf").as_deref(), Some("../a.edf"));
+        assert_eq!(renamed("subject 7"), None);
+        assert_eq!(renamed("studying"), None);
+    }
 }

@@ -303,8 +303,8 @@ fn paint_triangle(picture: &mut Picture, mut corners: [Vertex; 3], texture: &Tex
                 pixel,
                 product(texel, color.map(|value| value.clamp(0.0, 255.0))),
             );
-            for n in 0..4 {
-                color[n] += shade.along_x[n];
+            for (value, step) in color.iter_mut().zip(shade.along_x) {
+                *value += step;
             }
             uv[0] += place.along_x[0];
             uv[1] += place.along_x[1];

@@ -62,7 +62,7 @@ fn everything_is_there_after_reopening() {
     let again = Session::load(&path).expect("whole");
     let results = again.results.as_ref().expect("results");
     assert_eq!(results.class_names, ["x", "y", "z"]);
-    assert_eq!(results.test_folds.len(), 90);
+    assert_eq!(results.test_folds.len(), 180);
     let fold = &results.folds[0];
     assert_eq!(fold.n_rounds, (12, 16));
     assert_eq!(fold.tests.len(), 4);

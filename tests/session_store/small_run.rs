@@ -16,7 +16,7 @@ use atomscope::split::SplitPlan;
 pub(crate) fn write_table(path: &Path) {
     let mut text = String::from("a,b,c,d,e,class\n");
     let mut state = 1_u32;
-    for row in 0..90 {
+    for row in 0..180 {
         let class = row % 3;
         for column in 0..5 {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -46,7 +46,7 @@ pub(crate) fn experiment(learner: LearnerSettings) -> Experiment {
             n_atoms: 4,
             sparsity: 2,
             batch_size: 3,
-            budget: 8,
+            budget: 16,
             ..learner
         },
         training: Training {
@@ -99,14 +99,15 @@ pub(crate) fn advance(run: &mut Run, n: usize) {
 }
 
 /// Everything a run has found out and learned, without the times it took, bit for bit:
-/// numbers are written so that different ones differ.
+/// as text in which different numbers differ.
 pub(crate) fn outcome(state: &RunState) -> String {
     let mut parts: Vec<_> = state.parts.iter().collect();
     parts.sort_by_key(|part| part.record.part);
     let told = parts.iter().map(|part| {
         let mut record = (*part.record.0).clone();
         record.timing = Default::default();
-        format!("{record:?}\n{:?}\n{:?}\n", part.model, part.halfway)
+        let part = (record, &part.model, &part.halfway);
+        ron::to_string(&part).expect("plain values") + "\n"
     });
     told.collect()
 }

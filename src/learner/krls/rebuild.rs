@@ -2,14 +2,16 @@
 
 use crate::math::{Write, product};
 
-use super::super::pruning::add_outer_product;
+use super::super::contributions::add_outer_product;
 use super::super::report::{ClassReport, Repair};
 use super::super::ridge::factor_guarded;
 use super::super::settings::{Conventions, LearnerSettings};
 use super::{Dictionary, Krls, conventions, relative_difference};
 
-/// C and Ψ are rebuilt from their definitions after at most this many mini-batches.
+/// C and Ψ are rebuilt from their definitions after at most this many mini-batches, or one
+/// per [`KEPT_PER_BATCH`] kept samples: Ψ costs L², its share of a mini-batch must not.
 const LONGEST_INTERVAL: u64 = 32;
+const KEPT_PER_BATCH: u64 = 16;
 /// Drift per unit of the condition (C_qq A_qq) below which the interval to the next rebuilding
 /// doubles, above which it is halved: a few units of rounding are there right after it.
 const TOLERABLE_DRIFT: f64 = 32.0 * f64::EPSILON;
@@ -45,8 +47,9 @@ impl Krls {
         let drift = relative_difference(&self.work.evidence, &profile.dictionary.atom_gram);
         profile.drift = profile.drift.max(drift);
         let tolerable = (TOLERABLE_DRIFT * profile.condition.max(100.0)).min(LARGEST_DRIFT);
+        let longest = LONGEST_INTERVAL.max(profile.entered.len() as u64 / KEPT_PER_BATCH);
         profile.rebuild_interval = if profile.drift < tolerable {
-            (2 * profile.rebuild_interval).min(LONGEST_INTERVAL)
+            (2 * profile.rebuild_interval).min(longest)
         } else {
             (profile.rebuild_interval / 2).max(1)
         };
@@ -94,14 +97,16 @@ impl Krls {
         std::mem::swap(&mut profile.code_precision, &mut work.precision);
     }
 
-    /// `work.evidence` ← W Λ Wᵀ + Ξ.
+    /// `work.evidence` ← W Λ Wᵀ + Ξ; W Wᵀ likewise from the codes.
     fn take_evidence(&mut self) {
-        let (profile, work) = (&self.profile, &mut self.work);
+        let (profile, work) = (&mut self.profile, &mut self.work);
         let n_atoms = profile.code_precision.rows();
         work.evidence.reshape(n_atoms, n_atoms);
         work.evidence.fill(0.0);
+        profile.code_gram.fill(0.0);
         for (j, &weight) in profile.sample_weights.iter().enumerate() {
             add_outer_product(&mut work.evidence, &profile.codes, j, weight);
+            add_outer_product(&mut profile.code_gram, &profile.codes, j, 1.0);
         }
         for (q, ridge) in profile.ridge.iter().enumerate() {
             work.evidence[(q, q)] += ridge;

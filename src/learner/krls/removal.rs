@@ -4,11 +4,12 @@ use std::time::Instant;
 
 use crate::math::{Write, product, vectorised};
 
+use super::super::contributions::{CodedProfile, add_outer_product};
 use super::super::pruning::Pruning;
 use super::super::recursion::{set_combination, sparse_dot};
 use super::super::report::{ClassReport, Removal, Repair, TimeSpent};
 use super::super::settings::{Algorithm, Conventions, LearnerSettings};
-use super::{Krls, add_outer, conventions};
+use super::{Krls, KrlsProfile, Work, add_outer, conventions};
 
 /// A sample may leave only if 1 − λ wᵀCw stays above this.
 const SMALLEST_SLACK: f64 = 1e-3;
@@ -76,21 +77,22 @@ impl Krls {
         work.vector.resize(profile.code_precision.rows(), 0.0);
         work.row_sums.clear();
         work.row_sums.resize(profile.code_precision.rows(), 0.0);
-        for j in 0..n_kept {
-            for (atom, value) in profile.codes.pairs(j) {
-                work.row_sums[atom] += value.abs();
-            }
-        }
+        profile.codes.add_sizes(&mut work.row_sums);
     }
 
     fn rank(&mut self, pruning: Pruning) {
         let profile = &self.profile;
-        self.work.ranking.rank(
-            pruning,
-            &profile.dictionary.coefficients,
-            &profile.codes,
-            &profile.entered,
-        );
+        let coded = CodedProfile {
+            precision: &profile.code_precision,
+            code_gram: &profile.code_gram,
+            codes: &profile.codes,
+            weights: &profile.sample_weights,
+        };
+        self.work
+            .ranking
+            .rank(pruning, &profile.entered, |found, norm, candidates| {
+                found.measure_coded(norm, candidates, coded);
+            });
     }
 
     fn select_ranked(
@@ -108,10 +110,9 @@ impl Krls {
         } else {
             SMALLEST_ROW_SUM * most_used
         };
-        for &j in &work.ranking.order {
-            if work.leaving.len() == wanted {
-                break;
-            }
+        while work.leaving.len() < wanted
+            && let Some(j) = work.ranking.next()
+        {
             if work.is_leaving[j] {
                 continue;
             }
@@ -154,36 +155,27 @@ impl Krls {
         if n == 0 {
             return;
         }
-        let n_kept = profile.entered.len();
-        work.codes.clear();
-        work.columns.reshape(n_kept, n);
-        work.kernel.reshape(n, n);
-        for (k, &(j, _)) in work.leaving.iter().enumerate() {
-            work.codes.push_from(&profile.codes, j);
-            work.columns
-                .col_mut(k)
-                .copy_from_slice(profile.kept_gram.col(j));
-            for (l, &(i, _)) in work.leaving.iter().enumerate() {
-                work.kernel[(l, k)] = profile.kept_gram[(i, j)];
-            }
-        }
-        // h_m = U K(:, m); a = u_m α_m = Ĉ w_m λ_m.
-        work.inner_products
-            .reshape(profile.code_precision.rows(), n);
+        work.gather_leaving(profile);
+        // h_m = U K(:, m).
+        let coefficients = profile.dictionary.coefficients.view();
+        work.inner_products.reshape(coefficients.rows(), n);
         product(
             work.inner_products.view_mut(),
             Write::Replace,
-            profile.dictionary.coefficients.view(),
+            coefficients,
             work.columns.view(),
         );
+        // a = u_m α_m = Ĉ w_m λ_m.
         let (leaving, weights) = (&work.leaving, &profile.sample_weights);
         work.recursion
-            .gains_by_product(&work.precision, &work.codes, |k| weights[leaving[k].0]);
+            .gains_by_product(&work.precision, &work.leaving_codes, |k| {
+                weights[leaving[k].0]
+            });
         work.recursion.measure(
             &work.inner_products,
             &profile.dictionary.atom_gram,
-            &work.codes,
-            &work.kernel,
+            &work.leaving_codes,
+            &work.leaving_kernel,
         );
         work.recursion
             .update(&mut profile.dictionary.atom_gram, false);
@@ -196,13 +188,18 @@ impl Krls {
         work.leaving
             .sort_unstable_by_key(|&(j, _)| std::cmp::Reverse(j));
         let mut last = profile.entered.len();
+        work.occupants.clear();
+        work.occupants.extend(0..last);
         for &(j, reason) in &work.leaving {
             let index = profile.dictionary.kept.index()[j];
             report.removed.push((index, reason));
+            add_outer_product(&mut profile.code_gram, &profile.codes, j, -1.0);
             last -= 1;
             profile.move_to(last, j);
+            work.occupants[j] = work.occupants[last];
         }
         profile.truncate(last);
+        self.arrange_gram();
         let Some(mut span) = self.profile.dictionary.span.take() else {
             return;
         };
@@ -219,7 +216,9 @@ impl Krls {
         self.rank(Pruning::Oldest);
         let (profile, work) = (&mut self.profile, &mut self.work);
         work.leaving.clear();
-        for &j in &work.ranking.order[..excess] {
+        while work.leaving.len() < excess
+            && let Some(j) = work.ranking.next()
+        {
             for (atom, value) in profile.codes.pairs(j) {
                 profile.ridge[atom] += SMALLEST_SLACK * profile.sample_weights[j] * value * value;
             }
@@ -229,5 +228,35 @@ impl Krls {
         self.rebuild_precision(true, report);
         self.take_coefficients();
         self.rebuild_atom_gram();
+    }
+}
+
+impl Work {
+    /// Codes of the leaving samples, their columns of K (of which the new samples of this
+    /// step are not in K yet) and their kernel matrix.
+    fn gather_leaving(&mut self, profile: &KrlsProfile) {
+        let (old, n) = (profile.kept_gram.cols(), self.leaving.len());
+        self.leaving_codes.clear();
+        self.columns.reshape(profile.entered.len(), n);
+        self.leaving_kernel.reshape(n, n);
+        for (k, &(j, _)) in self.leaving.iter().enumerate() {
+            self.leaving_codes.push_from(&profile.codes, j);
+            let (before, since) = self.columns.col_mut(k).split_at_mut(old);
+            if let Some(new) = j.checked_sub(old) {
+                let row = self.accepted[new];
+                for (i, value) in before.iter_mut().enumerate() {
+                    *value = self.view.kernel_rows[(row, i)];
+                }
+                since.copy_from_slice(self.kernel.col(new));
+            } else {
+                before.copy_from_slice(profile.kept_gram.col(j));
+                for (value, &row) in since.iter_mut().zip(&self.accepted) {
+                    *value = self.view.kernel_rows[(row, j)];
+                }
+            }
+            for (l, &(i, _)) in self.leaving.iter().enumerate() {
+                self.leaving_kernel[(l, k)] = self.columns[(i, k)];
+            }
+        }
     }
 }

@@ -293,3 +293,30 @@ fn stages_last_until_the_next_one() {
     assert_eq!(spans.len(), 2);
     assert_eq!((spans[0].duration_s, spans[1].duration_s), (8.0, 12.0));
 }
+
+#[test]
+fn a_rule_is_suggested_for_annotations_that_tell_classes() {
+    let stages = recording(vec![
+        note(0.0, None, "Stage W"),
+        note(4.0, None, "Stage N"),
+        note(8.0, None, "Stage W"),
+        note(12.0, None, "Stage N"),
+        note(13.0, None, "a remark"),
+    ]);
+    let rule = AnnotationRule::suggest(&stages).expect("two texts that come again");
+    assert_eq!(rule.lasts, Lasts::UntilNext);
+    let spans = rule.spans_of(&stages);
+    assert_eq!(spans.len(), 4);
+    assert_eq!(
+        (spans[1].class.as_str(), spans[1].end_s()),
+        ("Stage N", 8.0)
+    );
+
+    let seizure = recording(vec![note(5.0, Some(3.0), "Seizure")]);
+    let rule = AnnotationRule::suggest(&seizure);
+    assert_eq!(rule, Some(AnnotationRule::seizures()));
+
+    let remarks = recording(vec![note(1.0, None, "start"), note(9.0, None, "end")]);
+    assert_eq!(AnnotationRule::suggest(&remarks), None);
+    assert_eq!(AnnotationRule::suggest(&recording(Vec::new())), None);
+}

@@ -1,5 +1,6 @@
 //! Takes a value apart: a serde serialiser that gives a tree and collects long arrays.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -7,9 +8,11 @@ use std::io::{self, Write};
 use serde::ser::{self, Serialize};
 
 use super::ArraysError;
+use super::columns::Column;
 use super::tree::{Kind, Tree};
 
-/// From this length on a sequence of numbers becomes an array of the file.
+/// From this length on a sequence of numbers becomes an array of the file, and one of other
+/// values becomes columns.
 const SHORTEST_ARRAY: usize = 16;
 /// Deepest nesting; each level takes up to three in JSON, of which serde_json reads 127.
 const MAX_DEPTH: usize = 40;
@@ -99,7 +102,21 @@ impl Collector {
         place
     }
 
-    fn keep(&mut self, kind: Kind, bits: Vec<u64>) -> Tree {
+    /// Does `work` one step further, at the place called `name`.
+    pub(super) fn below<T>(&mut self, name: &str, work: impl FnOnce(&mut Self) -> T) -> T {
+        self.way.push(Step::Key(name.to_owned()));
+        let done = work(self);
+        self.way.pop();
+        done
+    }
+
+    /// Keeps an array that describes this place; gives the name of the array.
+    pub(super) fn keep_under(&mut self, name: &str, kind: Kind, bits: Vec<u64>) -> String {
+        self.below(name, |collector| collector.keep(kind, bits))
+    }
+
+    /// Keeps the array of this place; gives its name.
+    pub(super) fn keep(&mut self, kind: Kind, bits: Vec<u64>) -> String {
         let place = self.place();
         let mut name = place.clone();
         // Keys of maps may hold dots, so that two places can have the same name.
@@ -113,7 +130,7 @@ impl Collector {
             kind,
             bits,
         });
-        Tree::Array(name)
+        name
     }
 }
 
@@ -167,7 +184,9 @@ impl<'a> Elements<'a> {
 
     fn finish(mut self) -> Tree {
         let tree = if self.bits.len() >= SHORTEST_ARRAY {
-            self.collector.keep(self.kind, self.bits)
+            Tree::Array(self.collector.keep(self.kind, self.bits))
+        } else if self.mixed.len() >= SHORTEST_ARRAY {
+            Tree::Rows(Column::of(self.mixed, self.collector))
         } else {
             self.mix();
             Tree::Sequence(self.mixed)
@@ -186,7 +205,7 @@ impl<'a> Elements<'a> {
 pub(super) struct Fields<'a> {
     collector: &'a mut Collector,
     variant: Option<&'static str>,
-    fields: Vec<(String, Tree)>,
+    fields: Vec<(Cow<'static, str>, Tree)>,
 }
 
 impl Fields<'_> {
@@ -196,7 +215,7 @@ impl Fields<'_> {
         value: &T,
     ) -> Result<(), ArraysError> {
         let tree = self.collector.descend(Step::Field(name), value)?;
-        self.fields.push((name.to_owned(), tree));
+        self.fields.push((Cow::Borrowed(name), tree));
         Ok(())
     }
 

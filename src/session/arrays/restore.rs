@@ -1,5 +1,7 @@
 //! Puts a value together again: a serde deserialiser over a tree and its arrays.
 
+use std::borrow::Cow;
+
 use safetensors::SafeTensors;
 use serde::de::{
     self, DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer, MapAccess,
@@ -8,6 +10,7 @@ use serde::de::{
 use serde::forward_to_deserialize_any;
 
 use super::ArraysError;
+use super::columns::visit_rows;
 use super::tree::{Kind, Tree};
 
 /// A place in the tree.
@@ -18,11 +21,11 @@ pub(super) struct Reader<'de> {
 }
 
 impl<'de> Reader<'de> {
-    fn at(self, tree: &'de Tree) -> Self {
+    pub(super) fn at(self, tree: &'de Tree) -> Self {
         Self { tree, ..self }
     }
 
-    fn array(self, name: &str) -> Result<ArrayReader<'de>, ArraysError> {
+    pub(super) fn array(self, name: &str) -> Result<ArrayReader<'de>, ArraysError> {
         let tensor = self
             .tensors
             .tensor(name)
@@ -62,6 +65,7 @@ impl<'de> Deserializer<'de> for Reader<'de> {
                 visitor,
             ),
             Tree::Array(name) => visit_whole(self.array(name)?, visitor),
+            Tree::Rows(column) => visit_rows(column, self, visitor),
             Tree::Fields(fields) => visitor.visit_map(FieldReader {
                 place: self,
                 fields: fields.iter(),
@@ -124,7 +128,7 @@ impl<'de> IntoDeserializer<'de, ArraysError> for Reader<'de> {
 }
 
 /// Lets `visitor` have all elements and refuses what it leaves over.
-fn visit_whole<'de, V, S>(mut sequence: S, visitor: V) -> Result<V::Value, ArraysError>
+pub(super) fn visit_whole<'de, V, S>(mut sequence: S, visitor: V) -> Result<V::Value, ArraysError>
 where
     V: Visitor<'de>,
     S: SeqAccess<'de, Error = ArraysError>,
@@ -161,9 +165,31 @@ impl<'de> SeqAccess<'de> for ElementReader<'de> {
     }
 }
 
-struct ArrayReader<'de> {
+/// The numbers of an array.
+pub(super) struct ArrayReader<'de> {
     kind: Kind,
     numbers: std::slice::ChunksExact<'de, u8>,
+}
+
+impl ArrayReader<'_> {
+    /// How many are left.
+    pub(super) fn len(&self) -> usize {
+        self.numbers.len()
+    }
+
+    /// One of those that are left.
+    pub(super) fn get(&self, index: usize) -> Option<Number> {
+        self.numbers
+            .clone()
+            .nth(index)
+            .map(|bytes| self.number(bytes))
+    }
+
+    fn number(&self, bytes: &[u8]) -> Number {
+        let mut bits = [0; 8];
+        bits[..bytes.len()].copy_from_slice(bytes);
+        Number(self.kind, u64::from_le_bytes(bits))
+    }
 }
 
 impl<'de> SeqAccess<'de> for ArrayReader<'de> {
@@ -176,10 +202,7 @@ impl<'de> SeqAccess<'de> for ArrayReader<'de> {
         let Some(bytes) = self.numbers.next() else {
             return Ok(None);
         };
-        let mut bits = [0; 8];
-        bits[..bytes.len()].copy_from_slice(bytes);
-        let number = Number(self.kind, u64::from_le_bytes(bits));
-        seed.deserialize(number).map(Some)
+        seed.deserialize(self.number(bytes)).map(Some)
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -187,9 +210,12 @@ impl<'de> SeqAccess<'de> for ArrayReader<'de> {
     }
 }
 
+/// The name of a field or variant.
+pub(super) type FieldName<'de> = de::value::BorrowedStrDeserializer<'de, ArraysError>;
+
 struct FieldReader<'de> {
     place: Reader<'de>,
-    fields: std::slice::Iter<'de, (String, Tree)>,
+    fields: std::slice::Iter<'de, (Cow<'static, str>, Tree)>,
     value: Option<&'de Tree>,
 }
 
@@ -204,9 +230,7 @@ impl<'de> MapAccess<'de> for FieldReader<'de> {
             return Ok(None);
         };
         self.value = Some(value);
-        let name: de::value::BorrowedStrDeserializer<'de, ArraysError> =
-            de::value::BorrowedStrDeserializer::new(name);
-        seed.deserialize(name).map(Some)
+        seed.deserialize(FieldName::new(name)).map(Some)
     }
 
     fn next_value_seed<T: DeserializeSeed<'de>>(
@@ -264,9 +288,8 @@ impl<'de> EnumAccess<'de> for VariantReader<'de> {
         self,
         seed: S,
     ) -> Result<(S::Value, Reader<'de>), ArraysError> {
-        let name: de::value::BorrowedStrDeserializer<'de, ArraysError> =
-            de::value::BorrowedStrDeserializer::new(self.name);
-        Ok((seed.deserialize(name)?, self.inner))
+        let name = seed.deserialize(FieldName::new(self.name))?;
+        Ok((name, self.inner))
     }
 }
 
@@ -309,7 +332,7 @@ fn too_many_bits(bits: u64) -> ArraysError {
 }
 
 /// One number.
-struct Number(Kind, u64);
+pub(super) struct Number(pub(super) Kind, pub(super) u64);
 
 impl<'de> Deserializer<'de> for Number {
     type Error = ArraysError;

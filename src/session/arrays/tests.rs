@@ -113,9 +113,9 @@ fn anything() -> impl Strategy<Value = Everything> {
             0..50,
         ),
         prop::collection::vec(any::<u8>(), 0..50),
-        prop::collection::vec(prop::collection::vec(any::<u64>(), 0..40), 0..5),
+        prop::collection::vec(prop::collection::vec(any::<u64>(), 0..20), 0..40),
         prop::collection::vec(any::<u64>().prop_map(Id), 0..40),
-        prop::collection::vec(any_choice(), 0..5),
+        prop::collection::vec(any_choice(), 0..30),
         prop::option::of(prop::option::of(prop::collection::vec(any::<i64>(), 0..30))),
     );
     let rest = (
@@ -126,7 +126,7 @@ fn anything() -> impl Strategy<Value = Everything> {
         ),
         prop::collection::btree_map(any::<i8>(), (any::<char>(), any::<bool>()), 0..5),
         prop::array::uniform20(any_bits()),
-        prop::collection::vec((any::<usize>(), any_bits()), 0..30),
+        prop::collection::vec((any::<usize>(), any_bits()), 0..60),
         ".*",
     );
     (lists, rest).prop_map(
@@ -201,6 +201,45 @@ fn short_sequences_and_empty_ones_stay_in_the_tree() {
     let tensors = SafeTensors::deserialize(&bytes).expect("a safetensors file");
     assert_eq!(tensors.names(), ["(tree)"]);
     assert_eq!(round_trip(&value), value);
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Metric {
+    batch: usize,
+    hits: Option<(u32, u32)>,
+    classes: Vec<(u8, SingleBits)>,
+    choice: Choice,
+}
+
+#[test]
+fn long_sequences_of_structs_become_columns_and_survive() {
+    let metrics: Vec<Metric> = (0..1000_u32)
+        .map(|batch| Metric {
+            batch: batch as usize,
+            hits: (batch % 3 > 0).then_some((batch, 2 * batch)),
+            classes: (0..batch % 5)
+                .map(|class| (class as u8, SingleBits(1.0 / batch as f32)))
+                .collect(),
+            choice: if batch % 2 == 0 {
+                Choice::Unit
+            } else {
+                Choice::Newtype(vec![i64::from(batch)])
+            },
+        })
+        .collect();
+    assert_eq!(round_trip(&metrics), metrics);
+    let plain: Vec<(usize, Option<(u32, u32)>)> = metrics
+        .iter()
+        .map(|metric| (metric.batch, metric.hits))
+        .collect();
+    let bytes = file_of(&plain);
+    let tensors = SafeTensors::deserialize(&bytes).expect("a safetensors file");
+    let tree = tensors.tensor(TREE).expect("the tree");
+    assert!(
+        tree.data().len() < 200,
+        "the tree has {} bytes",
+        tree.data().len()
+    );
 }
 
 #[test]

@@ -1,7 +1,11 @@
 //! What is left of a value when its long arrays are taken out.
 
+use std::borrow::Cow;
+
 use safetensors::Dtype;
 use serde::{Deserialize, Serialize};
+
+use super::columns::Column;
 
 /// A value of serde's data model; its tags are short because there may be many.
 #[derive(Debug, Serialize, Deserialize)]
@@ -26,7 +30,7 @@ pub(super) enum Tree {
     Sequence(Vec<Tree>),
     /// The fields of a struct or struct variant.
     #[serde(rename = "f")]
-    Fields(Vec<(String, Tree)>),
+    Fields(Vec<(Cow<'static, str>, Tree)>),
     /// A map.
     #[serde(rename = "m")]
     Map(Vec<(Tree, Tree)>),
@@ -36,6 +40,9 @@ pub(super) enum Tree {
     /// A sequence of numbers, by the name of its array.
     #[serde(rename = "a")]
     Array(String),
+    /// A long sequence, as columns.
+    #[serde(rename = "r")]
+    Rows(Column),
 }
 
 /// How the bits of a number are meant.

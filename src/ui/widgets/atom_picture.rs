@@ -264,8 +264,8 @@ fn waveforms(
 ) -> Mesh {
     let size = look.size;
     let lane_height = size.y / n_lanes as f32;
-    // About one point per pixel and a half is all that can be seen.
-    let stride = (n_points as f32 * 1.5 / size.x).ceil().max(1.0) as usize;
+    // A point every two pixels looks like all of them.
+    let stride = (n_points as f32 * 2.0 / size.x).ceil().max(1.0) as usize;
     let mut mesh = Mesh::default();
     for lane in 0..n_lanes {
         let middle = lane_height * (lane as f32 + 0.5);

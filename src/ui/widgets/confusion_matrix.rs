@@ -4,6 +4,7 @@ use egui::epaint::TextShape;
 use egui::{Align2, Color32, FontId, Rect, Sense, Stroke, StrokeKind, Ui, pos2, vec2};
 
 use super::cell_grid::CellGrid;
+use super::short_text::{shortened, text_width};
 use crate::evaluation::Confusion;
 use crate::ui::figures::percent;
 use crate::ui::palette::{class_color, mix, text_on};
@@ -226,7 +227,7 @@ impl ConfusionMatrix<'_> {
 /// the share of the row. A single case is tinted so that it is seen.
 fn shade(tones: &Tones, share: f32, right: bool) -> Color32 {
     let full = if right {
-        Color32::from_rgb(0x2b, 0x6c, 0xa8)
+        Color32::from_rgb(0x1e, 0x5a, 0x96)
     } else {
         Color32::from_rgb(0xd0, 0x66, 0x1c)
     };
@@ -273,29 +274,6 @@ fn paint_numbers(ui: &Ui, rect: Rect, count: u64, share: f32, ground: Color32) {
         ui.painter()
             .text(below, Align2::CENTER_CENTER, text, font, color);
     }
-}
-
-fn text_width(ui: &Ui, text: &str, font: &FontId) -> f32 {
-    let layout = |text: &str| {
-        ui.painter()
-            .layout_no_wrap(text.to_owned(), font.clone(), Color32::PLACEHOLDER)
-    };
-    layout(text).size().x
-}
-
-/// The text, cut to a width with an ellipsis.
-fn shortened(ui: &Ui, text: &str, font: &FontId, width: f32) -> String {
-    if text_width(ui, text, font) <= width {
-        return text.to_owned();
-    }
-    let mut kept: Vec<char> = text.chars().collect();
-    while kept.pop().is_some() {
-        let short: String = kept.iter().chain(&['…']).collect();
-        if text_width(ui, &short, font) <= width {
-            return short;
-        }
-    }
-    String::new()
 }
 
 #[cfg(test)]

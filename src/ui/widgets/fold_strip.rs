@@ -3,6 +3,7 @@
 use egui::{Align2, Rect, Sense, Stroke, StrokeKind, Ui, pos2, vec2};
 
 use super::cell_grid::CellGrid;
+use super::short_text::text_width;
 use crate::ui::palette::{fold_color, mix, text_on};
 use crate::ui::theme;
 
@@ -65,13 +66,7 @@ impl FoldStrip<'_> {
     /// Wide enough for the names, unless that would take too many rows.
     fn cell_width(&self, ui: &Ui, width: f32) -> f32 {
         let font = theme::small_font(ui);
-        let name_width = |group: &GroupCell<'_>| {
-            let name = group.name.to_owned();
-            let galley =
-                ui.painter()
-                    .layout_no_wrap(name, font.clone(), egui::Color32::PLACEHOLDER);
-            galley.size().x
-        };
+        let name_width = |group: &GroupCell<'_>| text_width(ui, group.name, &font);
         // The names of thousands of groups are not measured: they would not fit anyway.
         let n_groups = self.groups.len();
         let widest = self

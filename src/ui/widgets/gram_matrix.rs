@@ -76,7 +76,7 @@ impl GramMatrix<'_> {
     fn pair_at(&self, rect: Rect, place: Pos2, n: usize) -> Option<(usize, usize)> {
         let inside = (place - rect.min) / self.size * n as f32;
         let within = inside.min_elem() >= 0.0 && inside.max_elem() < n as f32;
-        within.then(|| (inside.y as usize, inside.x as usize))
+        within.then_some((inside.y as usize, inside.x as usize))
     }
 
     fn keyboard(&self, ui: &Ui, response: &egui::Response, n: usize) -> Option<(usize, usize)> {

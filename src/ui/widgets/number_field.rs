@@ -4,7 +4,6 @@ use std::ops::RangeInclusive;
 
 use egui::{DragValue, Response, RichText, Slider, SliderClamping, Stroke, Ui};
 
-use crate::ui::figures::short;
 use crate::ui::theme;
 
 /// What happened to a value.
@@ -12,7 +11,7 @@ use crate::ui::theme;
 pub struct Edit {
     /// The value differs from the last frame's.
     pub changed: bool,
-    /// The user has let go of it: the moment to remember for undo.
+    /// The user has let go of it: the moment to remember for undo, if the value differs by then.
     pub finished: bool,
 }
 
@@ -177,9 +176,9 @@ impl NumberField<'_> {
             };
             let text = format!(
                 "{symbol}default {}{unit} · sensible {} to {}{unit}",
-                short(self.default),
-                short(*self.range.start()),
-                short(*self.range.end()),
+                write_number(self.default, self.whole),
+                write_number(*self.range.start(), self.whole),
+                write_number(*self.range.end(), self.whole),
             );
             ui.label(RichText::new(text).small().color(tones.weak));
         })

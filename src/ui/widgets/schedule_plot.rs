@@ -25,14 +25,13 @@ pub struct SchedulePlot {
 impl SchedulePlot {
     /// Draws the schedule and lets its start value and the end of its ramp be moved.
     pub fn show(&self, ui: &mut Ui, schedule: &mut Forgetting) -> Edit {
-        let size = vec2(ui.available_width(), self.height);
+        let font = theme::small_font(ui);
+        let size = vec2(ui.available_width(), self.height - font.size * 1.5);
         let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
         let n_rounds = self.n_rounds.max(1);
-        let font = theme::small_font(ui);
-        let line = font.size * 1.5;
         let plot = Rect::from_min_max(
             rect.min,
-            pos2(rect.right() - font.size * 5.2, rect.bottom() - line),
+            pos2(rect.right() - font.size * 5.2, rect.bottom()),
         );
         // The first handle stands clear of the labels.
         let rounds = (-0.025 * n_rounds as f64, n_rounds as f64);
@@ -42,13 +41,8 @@ impl SchedulePlot {
         paint_curve(ui, &axes, schedule, n_rounds, self.current_round);
         let edit = self.handles_ui(ui, &axes, response.id, schedule);
         let text = memory_text(schedule, n_rounds, self.current_round);
-        ui.painter().text(
-            pos2(axes.rect.left(), rect.bottom()),
-            Align2::LEFT_BOTTOM,
-            text,
-            font,
-            theme::tones(ui).weak,
-        );
+        let weak = theme::tones(ui).weak;
+        ui.label(egui::RichText::new(text).small().color(weak));
         edit
     }
 

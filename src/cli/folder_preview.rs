@@ -1,0 +1,139 @@
+//! `atomscope info FOLDER`: what each rule that suits a folder would make of its recordings.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::records::Mode;
+use crate::records::catalog::{CatalogError, Folder, Rule, label};
+
+/// What rules give for a folder.
+#[derive(Debug, Serialize)]
+pub(super) struct FolderReport {
+    path: String,
+    n_files: usize,
+    rules: Vec<RuleReport>,
+    pub(super) error: Option<String>,
+}
+
+/// What one rule gives.
+#[derive(Debug, Serialize)]
+struct RuleReport {
+    /// The rule as a session names it.
+    rule: String,
+    classes: Vec<ClassReport>,
+    problems: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct ClassReport {
+    class: String,
+    n_files: usize,
+    n_groups: usize,
+}
+
+impl FolderReport {
+    pub(super) fn of(path: &Path, mode: Mode) -> Self {
+        let shown = path.display().to_string();
+        match Self::read(path, mode) {
+            Ok((n_files, rules)) => Self {
+                path: shown,
+                n_files,
+                rules,
+                error: None,
+            },
+            Err(error) => Self {
+                path: shown,
+                n_files: 0,
+                rules: Vec::new(),
+                error: Some(error.to_string()),
+            },
+        }
+    }
+
+    fn read(path: &Path, mode: Mode) -> Result<(usize, Vec<RuleReport>), CatalogError> {
+        let folder = Folder::scan(path)?;
+        let mut reports = Vec::new();
+        for rule in folder.suggestions() {
+            reports.push(RuleReport::of(&folder, rule, mode)?);
+        }
+        Ok((folder.files.len(), reports))
+    }
+
+    pub(super) fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "{}", self.path)?;
+        if let Some(error) = &self.error {
+            return writeln!(out, "  cannot be read: {error}");
+        }
+        writeln!(out, "  folder with {} files that can be read", self.n_files)?;
+        if self.rules.is_empty() {
+            writeln!(out, "  no rule for classes suggests itself")?;
+        }
+        for report in &self.rules {
+            writeln!(out, "  by the rule {}", report.rule)?;
+            for class in &report.classes {
+                writeln!(
+                    out,
+                    "    class {}: {} files, {} groups",
+                    class.class, class.n_files, class.n_groups
+                )?;
+            }
+            for problem in &report.problems {
+                writeln!(out, "    {problem}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl RuleReport {
+    fn of(folder: &Folder, rule: Rule, mode: Mode) -> Result<Self, CatalogError> {
+        let text = ron::to_string(&rule).unwrap_or_else(|error| error.to_string());
+        let labels = label(folder, &[rule], mode, |_| true)?;
+        let classes = labels.classes().into_iter().map(|count| ClassReport {
+            class: count.class,
+            n_files: count.n_files,
+            n_groups: count.n_groups,
+        });
+        Ok(Self {
+            rule: text,
+            classes: classes.collect(),
+            problems: labels.problems(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_previewed_rule_by_rule() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (class, name) in [("rest", "a.txt"), ("rest", "b.txt"), ("task", "c.txt")] {
+            let inside = folder.path().join(class);
+            std::fs::create_dir_all(&inside).expect("made");
+            std::fs::write(inside.join(name), "1\n2\n3\n4\n").expect("written");
+        }
+        let report = FolderReport::of(folder.path(), Mode::Tolerant);
+        assert_eq!((report.n_files, &report.error), (3, &None));
+        let by_folder = report
+            .rules
+            .iter()
+            .find(|rule| rule.rule.contains("ParentFolder"))
+            .expect("folders are named by class");
+        let counts: Vec<(&str, usize)> = by_folder
+            .classes
+            .iter()
+            .map(|class| (class.class.as_str(), class.n_files))
+            .collect();
+        assert_eq!(counts, [("rest", 2), ("task", 1)]);
+        let mut text = Vec::new();
+        report.write_text(&mut text).expect("memory takes it");
+        let text = String::from_utf8(text).expect("text");
+        assert!(text.contains("class rest: 2 files"), "{text}");
+        let nowhere = FolderReport::of(&folder.path().join("nowhere"), Mode::Tolerant);
+        assert!(nowhere.error.is_some());
+    }
+}

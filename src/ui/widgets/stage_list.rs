@@ -1,0 +1,145 @@
+//! The stages of the work, each with its state and a one-line summary: the map of the program.
+
+use egui::{Align2, FontId, Rect, Response, Role, Sense, Ui, WidgetInfo, pos2, vec2};
+
+use super::short_text::shortened;
+use crate::ui::icons::{Icon, focus_ring};
+use crate::ui::theme::{self, Tones};
+
+/// How far a stage is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StageState {
+    /// Nothing there yet.
+    Empty,
+    /// Up to date.
+    Ready,
+    /// Something before it changed.
+    Stale,
+    /// At work.
+    Running,
+    /// Something is wrong.
+    Failed,
+}
+
+impl StageState {
+    /// In words.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Empty => "empty",
+            Self::Ready => "ready",
+            Self::Stale => "stale",
+            Self::Running => "running",
+            Self::Failed => "failed",
+        }
+    }
+
+    fn icon(self, tones: &Tones) -> (Icon, egui::Color32) {
+        match self {
+            Self::Empty => (Icon::Empty, tones.weak),
+            Self::Ready => (Icon::Check, tones.ok),
+            Self::Stale => (Icon::Redo, tones.stale),
+            Self::Running => (Icon::Play, tones.accent),
+            Self::Failed => (Icon::Error, tones.error),
+        }
+    }
+}
+
+/// One stage.
+pub struct Stage<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// How far it is.
+    pub state: StageState,
+    /// One line: what it holds, or what made it stale.
+    pub summary: &'a str,
+    /// What it is for, on hovering.
+    pub help: &'a str,
+}
+
+/// All stages from first to last.
+pub struct StageList<'a> {
+    /// The stages.
+    pub stages: &'a [Stage<'a>],
+    /// The one whose page is shown.
+    pub current: usize,
+}
+
+impl StageList<'_> {
+    /// Draws the list; gives the stage that was chosen.
+    pub fn show(&self, ui: &mut Ui) -> Option<usize> {
+        ui.spacing_mut().item_spacing.y = 2.0;
+        let mut chosen = None;
+        for (place, stage) in self.stages.iter().enumerate() {
+            if self.stage_ui(ui, place, stage).clicked() {
+                chosen = Some(place);
+            }
+        }
+        chosen
+    }
+
+    fn stage_ui(&self, ui: &mut Ui, place: usize, stage: &Stage<'_>) -> Response {
+        let tones = theme::tones(ui);
+        let (body, small) = (theme::body_font(ui), theme::small_font(ui));
+        let height = body.size + small.size + 22.0;
+        let size = vec2(ui.available_width(), height);
+        let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+        let (enabled, selected) = (ui.is_enabled(), place == self.current);
+        response.widget_info(|| {
+            let says = format!("{}, {}: {}", stage.name, stage.state.word(), stage.summary);
+            WidgetInfo::selected(Role::Tab, enabled, selected, says)
+        });
+        paint_ground(ui, rect, selected, &response);
+        let (icon, color) = stage.state.icon(tones);
+        let mark = Rect::from_center_size(
+            pos2(rect.left() + 22.0, rect.top() + 8.0 + body.size * 0.6),
+            vec2(body.size, body.size),
+        );
+        icon.paint(ui.painter(), mark, color);
+        let left = rect.left() + 40.0;
+        let name_color = if selected { tones.strong } else { tones.text };
+        let name_at = pos2(left, rect.top() + 8.0);
+        ui.painter().text(
+            name_at,
+            Align2::LEFT_TOP,
+            stage.name,
+            body.clone(),
+            name_color,
+        );
+        self.paint_summary(
+            ui,
+            stage,
+            pos2(left, rect.bottom() - 8.0),
+            rect.right(),
+            small,
+        );
+        // The summary again, for it may be cut off.
+        let (summary, help, key) = (stage.summary, stage.help, place + 1);
+        response.on_hover_text(format!("{summary}\n{help} (key {key})"))
+    }
+
+    fn paint_summary(&self, ui: &Ui, stage: &Stage<'_>, at: egui::Pos2, right: f32, font: FontId) {
+        let tones = theme::tones(ui);
+        let color = match stage.state {
+            StageState::Stale => tones.stale,
+            StageState::Failed => tones.error,
+            _ => tones.weak,
+        };
+        let text = shortened(ui, stage.summary, &font, right - at.x - 8.0);
+        ui.painter()
+            .text(at, Align2::LEFT_BOTTOM, text, font, color);
+    }
+}
+
+fn paint_ground(ui: &Ui, rect: Rect, selected: bool, response: &Response) {
+    let tones = theme::tones(ui);
+    if selected {
+        ui.painter().rect_filled(rect, 6.0, tones.accent_wash);
+        let bar = Rect::from_min_size(rect.min + vec2(0.0, 10.0), vec2(3.0, rect.height() - 20.0));
+        ui.painter().rect_filled(bar, 1.5, tones.accent);
+    } else if response.hovered() {
+        ui.painter().rect_filled(rect, 6.0, tones.faint);
+    }
+    if response.has_focus() {
+        focus_ring(ui, rect);
+    }
+}
