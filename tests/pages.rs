@@ -14,7 +14,7 @@ use atomscope::split::SplitPlan;
 use atomscope::ui::app::App;
 use atomscope::workbench::{Action, Draft, Stage, Workbench};
 use egui::{Key, Modifiers, Theme, vec2};
-use egui_kittest::kittest::Queryable;
+use egui_kittest::kittest::{NodeT, Queryable};
 use pictures::{PictureHarness, assert_picture};
 
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -151,7 +151,7 @@ fn the_confusion_matrix_follows_the_training_and_its_replay() {
     let cells = |window: &Window| -> Vec<String> {
         let found = window.harness.query_all_by_label_contains("predicted");
         found
-            .filter_map(|node| node.accesskit_node().label())
+            .filter_map(|node| NodeT::accesskit_node(&node).label())
             .collect()
     };
     window.harness.step();

@@ -122,6 +122,7 @@ fn screenshot(
     let opens_session = matches!(beginning, Beginning::Open(_));
     begin(&mut workbench, beginning);
     workbench.apply(Action::SetTheme(picture.theme));
+    workbench.apply(Action::LimitSpeed(None));
     if let Err(message) = prepare(&mut workbench, &woken, picture, opens_session) {
         writeln!(io::stderr(), "atomscope: {message}")?;
         return Ok(ExitCode::FAILURE);

@@ -117,6 +117,15 @@ fn view_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
             }
         }
     });
+    ui.menu_button("Enlarge a panel", |ui| {
+        for panel in Panel::ALL {
+            if ui.button(panel.title()).clicked() {
+                actions.push(Action::Show(Stage::Train));
+                actions.push(Action::Enlarge(Some(panel)));
+                ui.close();
+            }
+        }
+    });
     ui.menu_button("Theme", |ui| {
         let themes = [
             (Theme::System, "As the system"),

@@ -63,6 +63,9 @@ fn start_job<T: Send + 'static>(
     Job::start(name, move || wake(), work)
 }
 
+/// Rounds a second of a demo.
+const DEMO_ROUNDS_PER_S: f64 = 12.0;
+
 /// What shall happen when data are loaded.
 #[derive(Clone, Copy, Debug, Default)]
 struct AfterLoading {
@@ -571,6 +574,9 @@ impl Workbench {
         self.data.clear();
         self.split.clear();
         self.training.forget();
+        if self.demo.is_some() {
+            self.training.limit_speed(None);
+        }
         self.dictionary.clear();
         self.inspection = Asked::default();
         self.look = Asked::default();
@@ -599,6 +605,8 @@ impl Workbench {
             },
         };
         self.begin_session(Draft::of(experiment));
+        // Slow enough to be watched.
+        self.training.limit_speed(Some(DEMO_ROUNDS_PER_S));
         self.demo = Some(demo);
         self.shows_banner = true;
         self.load_data(AfterLoading {

@@ -20,17 +20,20 @@ pub enum Panel {
     Tune,
     /// Inner products of the atoms.
     Gram,
+    /// Which samples came and left.
+    Log,
 }
 
 impl Panel {
     /// All panels in their order.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Accuracy,
         Self::Confusion,
         Self::Profile,
         Self::Dictionary,
         Self::Tune,
         Self::Gram,
+        Self::Log,
     ];
 
     /// Its title.
@@ -41,7 +44,8 @@ impl Panel {
             Self::Dictionary => "Dictionary",
             Self::Profile => "Profile",
             Self::Tune => "Tune while it runs",
-            Self::Gram => "Gram matrix of the atoms",
+            Self::Gram => "Gram matrix",
+            Self::Log => "Came and left",
         }
     }
 }

@@ -5,7 +5,7 @@ use egui::{RichText, Slider, Ui};
 use super::fields::Field;
 use super::samples::BandPlaces;
 use super::signal::signal_ui;
-use crate::dataset::{Dataset, MissingPolicy, Preparation, Scaling};
+use crate::dataset::{Dataset, Layout, MissingPolicy, Place, Preparation, Scaling};
 use crate::features::eeg::EegMeasure;
 use crate::features::fault::{FaultForm, PerUnit};
 use crate::features::{EegRecipe, FaultRecipe, FeatureRecipe};
@@ -15,7 +15,7 @@ use crate::ui::icons::color_dot;
 use crate::ui::palette::class_color;
 use crate::ui::theme;
 use crate::ui::widgets::{Atom, AtomGrid, AtomView, ClassHistogram, empty_state};
-use crate::workbench::{Action, Demo, Draft, Workbench, origin_text};
+use crate::workbench::{Action, Demo, Draft, SignalChannel, SignalLook, Workbench, origin_text};
 
 /// The Features page.
 pub(in crate::ui) fn features_page_ui(
@@ -213,6 +213,16 @@ fn sample_ui(ui: &mut Ui, workbench: &Workbench, dataset: &Dataset, actions: &mu
             }
         }
     }
+    features_ui(ui, dataset, sample);
+}
+
+/// The features of a sample: waveforms over time, or as atoms are drawn.
+fn features_ui(ui: &mut Ui, dataset: &Dataset, sample: usize) {
+    help(ui, "Its features");
+    if let Some(look) = as_signal(dataset, sample) {
+        signal_ui(ui, &look, 170.0);
+        return;
+    }
     let places = BandPlaces::of(dataset.layout(), dataset.feature_names());
     let one = [Atom {
         index: sample,
@@ -220,7 +230,6 @@ fn sample_ui(ui: &mut Ui, workbench: &Workbench, dataset: &Dataset, actions: &mu
         use_share: f64::NAN,
         changed: false,
     }];
-    help(ui, "Its features");
     AtomGrid {
         name: "Features of the sample",
         layout: dataset.layout(),
@@ -233,6 +242,36 @@ fn sample_ui(ui: &mut Ui, workbench: &Workbench, dataset: &Dataset, actions: &mu
         height: 260.0,
     }
     .show(ui);
+}
+
+/// Waveform features as a signal over the window that they were taken from.
+fn as_signal(dataset: &Dataset, sample: usize) -> Option<SignalLook> {
+    let Layout::Waveform {
+        n_channels,
+        n_points,
+    } = dataset.layout()
+    else {
+        return None;
+    };
+    let Place::Window { duration_s, .. } = dataset.origin(sample).place else {
+        return None;
+    };
+    let values = dataset.sample(sample).chunks(n_points.max(1));
+    let names = dataset.feature_names().iter().step_by(n_points.max(1));
+    let channels = names.zip(values).map(|(name, values)| SignalChannel {
+        name: name.split(' ').next().unwrap_or(name).to_owned(),
+        unit: String::new(),
+        values: values.to_vec(),
+    });
+    Some(SignalLook {
+        source: dataset.origin(sample).source,
+        name: format!("Features of sample {sample}"),
+        rate_hz: n_points as f64 / duration_s,
+        duration_s: Some(duration_s),
+        channels: channels.collect(),
+        n_channels,
+        marks: Vec::new(),
+    })
 }
 
 /// The distribution of one feature in every class.

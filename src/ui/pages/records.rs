@@ -33,7 +33,11 @@ pub(in crate::ui) fn records_page_ui(
     sources_ui(ui, workbench, draft, actions);
     let Some(loaded) = workbench.data().loaded() else {
         match (workbench.loading_share(), workbench.data().error()) {
-            (Some(_), _) => drop(empty_state(ui, "The data are being loaded", None)),
+            (Some(_), _) => {
+                if empty_state(ui, "The data are being loaded", Some("Cancel")) {
+                    actions.push(Action::CancelLoading);
+                }
+            }
             (None, Some(error)) => {
                 if empty_state(ui, error, Some("Try again")) {
                     actions.push(Action::LoadData);
@@ -97,7 +101,11 @@ fn sources_ui(ui: &mut Ui, workbench: &Workbench, draft: &Draft, actions: &mut V
             .data()
             .loaded()
             .is_some_and(|loaded| loaded.settings != draft.experiment.data);
-        if stale {
+        if workbench.loading_share().is_some() && workbench.data().loaded().is_some() {
+            if ui.button("Cancel loading").clicked() {
+                actions.push(Action::CancelLoading);
+            }
+        } else if stale {
             let button = ui.button("Load again");
             if button
                 .on_hover_text("The settings have changed since the data were loaded")
@@ -149,6 +157,7 @@ fn table_ui(
         .id_salt("records")
         .striped(true)
         .sense(egui::Sense::click())
+        .cell_layout(egui::Layout::left_to_right(egui::Align::Center))
         .column(Column::remainder().at_least(140.0).clip(true))
         .column(Column::initial(130.0).clip(true))
         .column(Column::initial(110.0).clip(true))

@@ -5,7 +5,7 @@ use egui::{Rect, RichText, ScrollArea, Slider, Ui, UiBuilder, pos2, vec2};
 use super::train_panels as panels;
 use super::tune::tune_ui;
 use crate::experiment::Part;
-use crate::ui::icons::color_dot;
+use crate::ui::icons::{Icon, color_dot, icon_button};
 use crate::ui::palette::class_color;
 use crate::ui::theme;
 use crate::ui::widgets::{PanelAction, PanelHeader, empty_state};
@@ -53,7 +53,9 @@ fn nothing_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     }
     match (workbench.data().loaded(), workbench.obstacle()) {
         (None, _) if workbench.loading_share().is_some() => {
-            empty_state(ui, "The data are being loaded", None);
+            if empty_state(ui, "The data are being loaded", Some("Cancel")) {
+                actions.push(Action::CancelLoading);
+            }
         }
         (None, _) => {
             let text = "Training is watched here: curves, confusion matrix and dictionaries. Nothing is loaded yet.";
@@ -81,6 +83,14 @@ fn controls_ui(ui: &mut Ui, workbench: &Workbench, run: &RunView, actions: &mut 
         fold_ui(ui, workbench, run, actions);
         ui.add_space(theme::GRID);
         replay_ui(ui, workbench, actions);
+        let shown = workbench.dictionary();
+        if shown.is_some_and(|shown| shown.atoms.iter().any(|atom| atom.changed)) {
+            let text = "Atoms whose strongest sample changed since you looked are marked; this takes the marks away";
+            let seen = icon_button(ui, Icon::Check, "Mark atoms as seen");
+            if seen.on_hover_text(text).clicked() {
+                actions.push(Action::MarkAtomsSeen);
+            }
+        }
     });
 }
 
@@ -213,7 +223,7 @@ fn arrangement(page: Rect, is_shown: impl Fn(Panel) -> bool) -> Vec<(Panel, Rect
         (Panel::Tune, 0.36),
     ];
     let middle = [(Panel::Confusion, 0.42), (Panel::Dictionary, 0.58)];
-    let right = [(Panel::Gram, 1.0)];
+    let right = [(Panel::Gram, 0.5), (Panel::Log, 0.5)];
     let columns: Vec<(&[(Panel, f32)], f32)> = if page.width() >= THREE_COLUMNS {
         vec![(&left, 0.35), (&middle, 0.43), (&right, 0.22)]
     } else {
@@ -275,9 +285,10 @@ fn panel_ui(
             Panel::Accuracy => panels::accuracy_ui(ui, height, workbench, actions),
             Panel::Confusion => panels::confusion_ui(ui, height, workbench, actions),
             Panel::Dictionary => panels::dictionary_ui(ui, height, workbench, actions),
-            Panel::Profile => panels::profile_ui(ui, height, workbench, is_enlarged),
+            Panel::Profile => panels::profile_ui(ui, height, workbench),
             Panel::Tune => tune_ui(ui, height, workbench, draft, actions),
             Panel::Gram => panels::gram_ui(ui, height, workbench),
+            Panel::Log => panels::log_ui(ui, workbench),
         }
     });
 }
@@ -306,7 +317,8 @@ fn detail(workbench: &Workbench, panel: Panel) -> String {
                 _ => "no test yet".into(),
             }
         }
-        Panel::Dictionary | Panel::Gram => match workbench.dictionary() {
+        Panel::Gram | Panel::Log => class_name.to_owned(),
+        Panel::Dictionary => match workbench.dictionary() {
             Some(shown) => {
                 let part = match shown.part {
                     Part::Fold(fold) => format!("fold {}", fold + 1),

@@ -13,7 +13,7 @@ use crate::ui::widgets::{
     AccuracyPlot, Atom, AtomGrid, AtomView, BatchFlow, ConfusionMatrix, Curve, GramMatrix, Health,
     HealthStrip, ProfilePanel, empty_state,
 };
-use crate::workbench::{Action, AtomCard, DictionaryView, Panel, RunView, Workbench, origin_text};
+use crate::workbench::{Action, AtomCard, DictionaryView, RunView, Workbench, origin_text};
 
 /// Entries of the log that are listed.
 const MOST_LISTED: usize = 200;
@@ -118,7 +118,7 @@ pub(super) fn dictionary_ui(
     }
     let width = ui.available_width();
     // Numbers of health take two lines where there is little room.
-    let n_lines = if width < 720.0 { 2.0 } else { 1.0 };
+    let n_lines = if width < 640.0 { 2.0 } else { 1.0 };
     let strip = n_lines * (ui.spacing().interact_size.y) + theme::GRID;
     let chosen = workbench
         .view()
@@ -149,37 +149,9 @@ pub(super) fn dictionary_ui(
             });
         }
     });
-    let line = egui::Rect::from_min_max(
-        egui::pos2(page.left(), page.top() + height - strip),
-        egui::pos2(page.right(), page.top() + height),
-    );
-    elements::column(ui, line, "health", |ui| {
-        ui.horizontal(|ui| {
-            ui.with_layout(egui::Layout::right_to_left(egui::Align::Min), |ui| {
-                dictionary_buttons_ui(ui, shown, actions);
-                ui.with_layout(egui::Layout::left_to_right(egui::Align::Min), |ui| {
-                    health_ui(ui, workbench, shown);
-                });
-            });
-        });
-    });
-}
-
-fn dictionary_buttons_ui(ui: &mut Ui, shown: &DictionaryView, actions: &mut Vec<Action>) {
-    let gram = ui.add(egui::Button::new("Gram matrix").small());
-    if gram
-        .on_hover_text("Which atoms resemble each other")
-        .clicked()
-    {
-        actions.push(Action::Enlarge(Some(Panel::Gram)));
-    }
-    if shown.atoms.iter().any(|atom| atom.changed) {
-        let text = "Atoms whose strongest sample changed since you looked are marked; this takes the marks away";
-        let seen = ui.add(egui::Button::new("Seen").small());
-        if seen.on_hover_text(text).clicked() {
-            actions.push(Action::MarkAtomsSeen);
-        }
-    }
+    let below = egui::pos2(page.left(), page.top() + height - strip);
+    let line = egui::Rect::from_min_size(below, egui::vec2(width, strip));
+    elements::column(ui, line, "health", |ui| health_ui(ui, workbench, shown));
 }
 
 /// What all atoms of a class are drawn with.
@@ -287,8 +259,8 @@ fn health_ui(ui: &mut Ui, workbench: &Workbench, shown: &DictionaryView) {
     strip.show(ui);
 }
 
-/// Size, comings and goings, age; enlarged also the log.
-pub(super) fn profile_ui(ui: &mut Ui, height: f32, workbench: &Workbench, is_enlarged: bool) {
+/// Size, comings and goings, age.
+pub(super) fn profile_ui(ui: &mut Ui, height: f32, workbench: &Workbench) {
     let (Some(run), Some(part)) = (workbench.training().run(), workbench.shown_part()) else {
         return;
     };
@@ -313,17 +285,18 @@ pub(super) fn profile_ui(ui: &mut Ui, height: f32, workbench: &Workbench, is_enl
         budget: run.learner_now().budget,
         batches: &flows,
         ages,
-        height: if is_enlarged { height * 0.45 } else { height },
+        height,
     };
     panel.show(ui);
-    if is_enlarged {
-        log_ui(ui, workbench, class);
-    }
 }
 
 /// Which samples came and went, and why; known when the fold is complete.
-fn log_ui(ui: &mut Ui, workbench: &Workbench, class: usize) {
-    elements::section(ui, "Which samples came and left, and why");
+pub(super) fn log_ui(ui: &mut Ui, workbench: &Workbench) {
+    let n_classes = workbench
+        .training()
+        .run()
+        .map_or(0, |run| run.facts.n_classes());
+    let class = workbench.view().class.min(n_classes.saturating_sub(1));
     let record = workbench.shown_part().and_then(|part| part.record.as_ref());
     let Some(record) = record else {
         elements::help(ui, "The log is complete when the fold is");
@@ -345,12 +318,10 @@ fn log_ui(ui: &mut Ui, workbench: &Workbench, class: usize) {
                 Some(dataset) => origin_text(dataset, entry.sample),
                 None => format!("sample {}", entry.sample),
             };
-            let text = format!(
-                "batch {}: {} – {origin}",
-                entry.batch,
-                event_text(entry.event)
-            );
-            ui.add(egui::Label::new(RichText::new(text).small()).truncate());
+            let event = event_text(entry.event);
+            let text = format!("batch {}: {event} – {origin}", entry.batch);
+            ui.add(egui::Label::new(RichText::new(&text).small()).truncate())
+                .on_hover_text(text);
         }
     });
 }
