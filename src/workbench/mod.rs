@@ -53,6 +53,9 @@ use crate::split::SplitPlan;
 /// Called when there is something new to look at.
 pub type Wake = Arc<dyn Fn() + Send + Sync>;
 
+/// A change of what is remembered about the user.
+type SettingsEdit = Box<dyn FnOnce(&mut UserSettings) + Send>;
+
 /// Starts work in the background that wakes the viewer at its end.
 fn start_job<T: Send + 'static>(
     wake: &Wake,
@@ -122,7 +125,9 @@ pub struct Workbench {
     notices: Notices,
     view: View,
     settings: UserSettings,
-    settings_jobs: Vec<Job<Result<UserSettings, SessionError>>>,
+    settings_job: Option<Job<Result<UserSettings, SessionError>>>,
+    /// Changes of the settings that wait for the job under way: two at once would be refused.
+    settings_edits: Vec<SettingsEdit>,
     recovery_search: Option<Job<Result<FoundRecovery, SessionError>>>,
     folders: Option<UserFolders>,
     after_loading: AfterLoading,
@@ -163,7 +168,8 @@ impl Workbench {
             notices,
             view: View::default(),
             settings,
-            settings_jobs: Vec::new(),
+            settings_job: None,
+            settings_edits: Vec::new(),
             recovery_search: None,
             folders,
             after_loading: AfterLoading::default(),
@@ -246,9 +252,9 @@ impl Workbench {
         self.demo.filter(|_| self.shows_banner)
     }
 
-    /// Whether the program shall end.
+    /// Whether the program shall end: the user wants it, and nothing is left to be written.
     pub fn is_over(&self) -> bool {
-        self.is_over
+        self.is_over && self.settings_job.is_none() && self.settings_edits.is_empty()
     }
 
     /// Whether there is something to undo.
@@ -716,11 +722,8 @@ impl Workbench {
     /// Changes what is remembered about the user, here at once and on disk in the background.
     fn remember(&mut self, edit: impl FnOnce(&mut UserSettings) + Clone + Send + 'static) {
         edit.clone()(&mut self.settings);
-        if let Some(folders) = self.folders.clone() {
-            let job = start_job(&self.wake, "settings", move |_| {
-                UserSettings::change(&folders, edit)
-            });
-            self.settings_jobs.push(job);
+        if self.folders.is_some() {
+            self.settings_edits.push(Box::new(edit));
         }
     }
 
@@ -981,21 +984,29 @@ impl Workbench {
     }
 
     fn poll_settings(&mut self) {
-        let mut refusals = Vec::new();
-        self.settings_jobs.retain(|job| match job.take() {
-            None => true,
-            Some(JobOutcome::Done(Ok(_))) => false,
+        match self.settings_job.as_ref().and_then(Job::take) {
+            None => {}
+            Some(JobOutcome::Done(Ok(_))) => self.settings_job = None,
             Some(JobOutcome::Done(Err(error))) => {
-                refusals.push(error.to_string());
-                false
+                self.settings_job = None;
+                self.notices.post(Gravity::Warning, error.to_string());
             }
             Some(JobOutcome::Failed(message)) => {
-                refusals.push(message);
-                false
+                self.settings_job = None;
+                self.notices.post(Gravity::Warning, message);
             }
-        });
-        for refusal in refusals {
-            self.notices.post(Gravity::Warning, refusal);
+        }
+        let Some(folders) = self.folders.clone() else {
+            return;
+        };
+        if self.settings_job.is_none() && !self.settings_edits.is_empty() {
+            let edits = std::mem::take(&mut self.settings_edits);
+            let job = start_job(&self.wake, "settings", move |_| {
+                UserSettings::change(&folders, |settings| {
+                    edits.into_iter().for_each(|edit| edit(settings));
+                })
+            });
+            self.settings_job = Some(job);
         }
     }
 }
