@@ -275,7 +275,7 @@ pub(super) fn profile_ui(ui: &mut Ui, height: f32, workbench: &Workbench) {
             removed: f64::from(metric.removed),
         })
         .collect();
-    let n_kept = of_class().last().map(|metric| metric.n_kept as usize);
+    let n_kept = of_class().next_back().map(|metric| metric.n_kept as usize);
     let shown = workbench.dictionary().filter(|shown| shown.class == class);
     let ages = shown.map_or(&[][..], |shown| shown.ages.as_slice());
     let panel = ProfilePanel {
