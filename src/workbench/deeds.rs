@@ -206,8 +206,9 @@ impl Workbench {
 
     pub(super) fn look_at_record(&mut self, source: usize) {
         if let Some(loaded) = self.data.loaded().cloned() {
+            let recipe = self.draft.experiment.data.recipe.clone();
             self.look.job = Some(start_job(&self.wake, "reading", move |_| {
-                look::look(&loaded, source)
+                look::look(&loaded, source, recipe)
             }));
         }
     }

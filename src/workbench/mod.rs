@@ -9,6 +9,7 @@ mod draft;
 mod files;
 mod folds;
 mod inspect;
+mod labels;
 mod look;
 mod notices;
 mod poll;
@@ -27,6 +28,7 @@ pub use draft::Draft;
 pub use files::SessionStage;
 pub use folds::{GroupRow, MadeSplit, SplitStage};
 pub use inspect::{AtomUse, Inspection, origin_text};
+pub use labels::LabelPreview;
 pub use look::{SignalChannel, SignalLook};
 pub use notices::{Gravity, Notice, Notices};
 pub use run_view::{EarlierRun, PartView, RunView};
@@ -40,7 +42,7 @@ use std::time::{Duration, Instant};
 use dictionary::DictionaryStage;
 use draft::Edits;
 
-use crate::dataset::MissingPolicy;
+use crate::dataset::{MissingPolicy, RecordingSource};
 use crate::experiment::{Job, JobOutcome, JobProgress, Part};
 use crate::session::{FoundRecovery, SessionError, UserFolders, UserSettings, find_recovery};
 
@@ -114,6 +116,8 @@ pub struct Workbench {
     dictionary: DictionaryStage,
     inspection: Asked<Inspection>,
     look: Asked<SignalLook>,
+    labels: Asked<LabelPreview>,
+    labels_asked: Option<RecordingSource>,
     width: Asked<f64>,
     files: SessionStage,
     notices: Notices,
@@ -158,6 +162,8 @@ impl Workbench {
             dictionary: DictionaryStage::default(),
             inspection: Asked::default(),
             look: Asked::default(),
+            labels: Asked::default(),
+            labels_asked: None,
             width: Asked::default(),
             notices,
             view: View::default(),
@@ -239,6 +245,11 @@ impl Workbench {
     /// The signal of a record.
     pub fn signal(&self) -> Option<&SignalLook> {
         self.look.shown.as_ref()
+    }
+
+    /// What the rules for class and group give.
+    pub fn labels(&self) -> Option<&LabelPreview> {
+        self.labels.shown.as_ref()
     }
 
     /// The demo that is open, as long as its banner is shown.

@@ -6,8 +6,11 @@ use super::data::Loading;
 use super::dictionary::Moment;
 use super::draft::Edits;
 use super::files::SaveEnd;
-use super::{AfterLoading, Ask, Draft, Gravity, Workbench, learner_summary, start_job};
+use super::labels::LabelPreview;
+use super::{AfterLoading, Ask, Draft, Gravity, Stage, Workbench, learner_summary, start_job};
+use crate::dataset::DataPlan;
 use crate::experiment::{Job, JobOutcome, Part};
+use crate::features::FeatureRecipe;
 use crate::learner::Kernel;
 use crate::session::{FoundRecovery, HistoryEntry, UserSettings};
 use crate::split::SplitPlan;
@@ -29,6 +32,7 @@ impl Workbench {
         self.poll_copies(now);
         self.poll_dictionary();
         self.poll_asked();
+        self.poll_labels();
         self.poll_settings();
     }
 
@@ -221,12 +225,45 @@ impl Workbench {
         for message in failures.into_iter().flatten() {
             self.notices.post(Gravity::Error, message);
         }
+        self.follow_recipe();
         if let Some(width) = self.width.shown.take() {
             self.change(|draft| match &mut draft.experiment.learner.kernel {
                 Kernel::Gaussian { width: own } | Kernel::Laplacian { width: own } => *own = width,
                 _ => {}
             });
         }
+    }
+
+    /// A signal is shown with the recipe of the draft, as soon as that makes sense.
+    fn follow_recipe(&mut self) {
+        let recipe = &self.draft.experiment.data.recipe;
+        let is_sound = |recipe: &FeatureRecipe| recipe.problems().is_empty();
+        let shown = self.look.shown.as_ref().filter(|_| self.look.job.is_none());
+        if let Some(shown) = shown
+            && shown.recipe != *recipe
+            && recipe.as_ref().is_none_or(is_sound)
+        {
+            self.look_at_record(shown.source);
+        }
+    }
+
+    /// What the rules of the draft give, looked at again whenever they change.
+    fn poll_labels(&mut self) {
+        if let Some(message) = self.labels.poll() {
+            self.labels.shown = Some(LabelPreview::failed(&self.labels_asked, message));
+        }
+        let DataPlan::Recordings(source) = &self.draft.experiment.data.source else {
+            return;
+        };
+        let is_asked = self.labels_asked.as_ref() == Some(source);
+        if is_asked || self.labels.job.is_some() || self.view.page != Stage::Records {
+            return;
+        }
+        self.labels_asked = Some(source.clone());
+        let (source, places) = (source.clone(), self.files.places());
+        self.labels.job = Some(start_job(&self.wake, "labels", move |progress| {
+            LabelPreview::of(source, &places, progress)
+        }));
     }
 
     fn poll_settings(&mut self) {

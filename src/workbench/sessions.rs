@@ -33,6 +33,8 @@ impl Workbench {
         self.dictionary.clear();
         self.inspection = Asked::default();
         self.look = Asked::default();
+        self.labels = Asked::default();
+        self.labels_asked = None;
         self.demo = None;
         self.after_loading = AfterLoading::default();
         self.view = View {
