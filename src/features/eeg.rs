@@ -201,7 +201,8 @@ impl EegRecipe {
         }
     }
 
-    fn filter_design(&self, band: &Band) -> Option<FilterDesign> {
+    /// The filter that cuts out a band; none where spectra measure it.
+    pub fn filter_design(&self, band: &Band) -> Option<FilterDesign> {
         let EegMeasure::Amplitude {
             edge_margin_hz,
             order,

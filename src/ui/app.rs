@@ -18,6 +18,8 @@ pub(super) struct Typing {
     pub(super) preset: String,
     /// What the list of records is searched for.
     pub(super) search: String,
+    /// A pattern of file names.
+    pub(super) pattern: String,
 }
 
 /// The window around a workbench.

@@ -74,7 +74,7 @@ fn facts(run: &RunView, workbench: &Workbench) -> Vec<String> {
     match (&run.status, run.seconds_left(), workbench.stale()) {
         (Status::Paused, _, _) => facts.push("paused".to_owned()),
         (Status::Running, Some(_), _) if workbench.training().rounds_per_s().is_some() => {
-            facts.push("slowed down to be watched (Run → Speed)".to_owned());
+            facts.push("slowed down (Run → Speed)".to_owned());
         }
         (Status::Running, Some(left), _) => facts.push(format!("{} left", clock(left))),
         (_, _, Some(reason)) => facts.push(reason),

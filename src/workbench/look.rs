@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::data::LoadedData;
 use crate::dataset::DataPlan;
+use crate::features::FeatureRecipe;
 use crate::records::{ChannelKind, Record, open_with};
 use crate::simulate::eeg::EegSimulator;
 use crate::simulate::feeder::FeederSimulator;
@@ -43,10 +44,18 @@ pub struct SignalLook {
     pub n_channels: usize,
     /// Annotations with their times.
     pub marks: Vec<(f64, String)>,
+    /// The first channel as it passes through the filter of each band.
+    pub bands: Vec<SignalChannel>,
+    /// The recipe that the bands are of.
+    pub recipe: Option<FeatureRecipe>,
 }
 
 /// Reads or simulates the beginning of a record.
-pub(super) fn look(loaded: &LoadedData, source: usize) -> Result<SignalLook, String> {
+pub(super) fn look(
+    loaded: &LoadedData,
+    source: usize,
+    recipe: Option<FeatureRecipe>,
+) -> Result<SignalLook, String> {
     let name = match loaded.records.get(source) {
         Some(row) => row.name.clone(),
         None => return Err("there is no such record".into()),
@@ -86,7 +95,28 @@ pub(super) fn look(loaded: &LoadedData, source: usize) -> Result<SignalLook, Str
         }
     };
     let record = record.ok_or_else(|| format!("the record is not there any more: {name}"))?;
-    beginning(&record, source, name)
+    let mut look = beginning(&record, source, name)?;
+    look.bands = bands(&look, recipe.as_ref());
+    look.recipe = recipe;
+    Ok(look)
+}
+
+/// The first channel in every band of an EEG recipe that filters.
+fn bands(look: &SignalLook, recipe: Option<&FeatureRecipe>) -> Vec<SignalChannel> {
+    let (Some(FeatureRecipe::Eeg(recipe)), Some(first)) = (recipe, look.channels.first()) else {
+        return Vec::new();
+    };
+    let filtered = recipe.bands.iter().filter_map(|band| {
+        let filter = recipe.filter_design(band)?.at_rate(look.rate_hz).ok()?;
+        let mut values = Vec::new();
+        filter.run(&first.values, &mut values);
+        Some(SignalChannel {
+            name: band.name.clone(),
+            unit: first.unit.clone(),
+            values,
+        })
+    });
+    filtered.collect()
 }
 
 fn beginning(record: &Record, source: usize, name: String) -> Result<SignalLook, String> {
@@ -126,5 +156,7 @@ fn beginning(record: &Record, source: usize, name: String) -> Result<SignalLook,
         marks: marks
             .map(|note| (note.onset_s, note.text.clone()))
             .collect(),
+        bands: Vec::new(),
+        recipe: None,
     })
 }

@@ -101,6 +101,13 @@ pub struct View {
 }
 
 impl View {
+    /// Hides a panel, or shows it again.
+    pub(super) fn toggle(&mut self, panel: Panel) {
+        if !self.hidden.remove(&panel) {
+            self.hidden.insert(panel);
+        }
+    }
+
     /// The layout as it is kept in a session: the page and the hidden panels.
     pub(super) fn layout(&self) -> String {
         let hidden: Vec<&str> = self.hidden.iter().map(|panel| panel.title()).collect();

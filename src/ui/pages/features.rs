@@ -4,7 +4,7 @@ use egui::{RichText, Slider, Ui};
 
 use super::fields::Field;
 use super::samples::BandPlaces;
-use super::signal::signal_ui;
+use super::signal::{bands_ui, signal_ui};
 use crate::dataset::{Dataset, Layout, MissingPolicy, Place, Preparation, Scaling};
 use crate::features::eeg::EegMeasure;
 use crate::features::fault::{FaultForm, PerUnit};
@@ -14,7 +14,7 @@ use crate::ui::elements::{self, choice, help, page_title, section, switch};
 use crate::ui::icons::color_dot;
 use crate::ui::palette::class_color;
 use crate::ui::theme;
-use crate::ui::widgets::{Atom, AtomGrid, AtomView, ClassHistogram, empty_state};
+use crate::ui::widgets::{Atom, AtomGrid, AtomView, ClassHistogram, ScalpMap, empty_state};
 use crate::workbench::{Action, Demo, Draft, SignalChannel, SignalLook, Workbench, origin_text};
 
 /// The Features page.
@@ -202,7 +202,11 @@ fn sample_ui(ui: &mut Ui, workbench: &Workbench, dataset: &Dataset, actions: &mu
     });
     let source = dataset.origin(sample).source;
     match workbench.signal().filter(|look| look.source == source) {
-        Some(look) => signal_ui(ui, look, 150.0),
+        Some(look) if look.bands.is_empty() => signal_ui(ui, look, 150.0),
+        Some(look) => {
+            help(ui, "Its first channel, and what each band lets through");
+            bands_ui(ui, look, 230.0);
+        }
         None => {
             let button = ui.button("Show its signal");
             if button
@@ -224,6 +228,9 @@ fn features_ui(ui: &mut Ui, dataset: &Dataset, sample: usize) {
         return;
     }
     let places = BandPlaces::of(dataset.layout(), dataset.feature_names());
+    if heads_ui(ui, dataset, sample, &places) {
+        return;
+    }
     let one = [Atom {
         index: sample,
         values: dataset.sample(sample),
@@ -242,6 +249,47 @@ fn features_ui(ui: &mut Ui, dataset: &Dataset, sample: usize) {
         height: 260.0,
     }
     .show(ui);
+}
+
+/// Channel × band features as one head per band; false where a channel has no known place.
+fn heads_ui(ui: &mut Ui, dataset: &Dataset, sample: usize, places: &BandPlaces) -> bool {
+    let Layout::ChannelBand { n_bands, .. } = dataset.layout() else {
+        return false;
+    };
+    let positions: Option<Vec<(f64, f64)>> = places.electrodes.iter().copied().collect();
+    let Some(positions) = positions.filter(|positions| positions.len() >= 4) else {
+        return false;
+    };
+    let names = dataset.feature_names().iter().step_by(n_bands.max(1));
+    let names: Vec<String> = names
+        .map(|name| name.split(' ').next().unwrap_or(name).to_owned())
+        .collect();
+    let values = dataset.sample(sample);
+    let size = values.iter().filter(|value| value.is_finite());
+    let scale = size.fold(1e-12_f64, |most, value| most.max(value.abs()));
+    let signed = values.iter().any(|value| *value < 0.0);
+    ui.horizontal_wrapped(|ui| {
+        for (band, title) in places.band_names.iter().enumerate() {
+            let of_band: Vec<f64> = values
+                .iter()
+                .skip(band)
+                .step_by(n_bands.max(1))
+                .copied()
+                .collect();
+            ScalpMap {
+                title,
+                positions: &positions,
+                names: &names,
+                values: &of_band,
+                scale,
+                signed,
+                unit: "",
+                size: 110.0,
+            }
+            .show(ui);
+        }
+    });
+    true
 }
 
 /// Waveform features as a signal over the window that they were taken from.
@@ -271,6 +319,8 @@ fn as_signal(dataset: &Dataset, sample: usize) -> Option<SignalLook> {
         channels: channels.collect(),
         n_channels,
         marks: Vec::new(),
+        bands: Vec::new(),
+        recipe: None,
     })
 }
 

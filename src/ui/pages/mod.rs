@@ -7,6 +7,7 @@ mod fields;
 mod learner;
 mod meaning;
 mod records;
+mod rules;
 mod samples;
 mod signal;
 mod split;

@@ -6,9 +6,9 @@ use egui::{RichText, TextEdit, Ui};
 use egui_extras::{Column, TableBuilder};
 
 use super::fields::Field;
+use super::rules::rules_ui;
 use super::signal::signal_ui;
 use crate::dataset::{DataPlan, DataSettings, RecordingSource};
-use crate::records::catalog::Rule;
 use crate::ui::app::Typing;
 use crate::ui::elements::{self, help, page_title, section};
 use crate::ui::icons::{Icon, color_dot, icon_mark};
@@ -60,7 +60,7 @@ pub(in crate::ui) fn records_page_ui(
     });
     elements::scrolling_column(ui, right, "record", |ui| {
         record_ui(ui, workbench, loaded, draft, actions);
-        settings_ui(ui, loaded, draft);
+        settings_ui(ui, workbench, loaded, draft, typing);
     });
 }
 
@@ -320,7 +320,13 @@ fn by_hand_ui(ui: &mut Ui, source: &mut RecordingSource, name: &str) {
 }
 
 /// What the data are made of: settings of the simulation, rules, names of classes.
-fn settings_ui(ui: &mut Ui, loaded: &LoadedData, draft: &mut Draft) {
+fn settings_ui(
+    ui: &mut Ui,
+    workbench: &Workbench,
+    loaded: &LoadedData,
+    draft: &mut Draft,
+    typing: &mut Typing,
+) {
     let problems = draft.experiment.data.problems();
     let data = &mut draft.experiment.data;
     match &mut data.source {
@@ -349,10 +355,7 @@ fn settings_ui(ui: &mut Ui, loaded: &LoadedData, draft: &mut Draft) {
             seed_ui(ui, &mut eeg.seed);
         }
         DataPlan::Recordings(source) => {
-            section(ui, "Rules for class and group");
-            for rule in &source.rules {
-                help(ui, &rule_text(rule));
-            }
+            rules_ui(ui, workbench, source, typing);
         }
         DataPlan::Table(_) | DataPlan::Arrays(_) => {}
     }
@@ -374,16 +377,6 @@ fn seed_ui(ui: &mut Ui, seed: &mut u64) {
     let mut number = *seed as f64;
     if Field::Seed.ui(ui, &mut number, None).changed {
         *seed = number.round().max(0.0) as u64;
-    }
-}
-
-fn rule_text(rule: &Rule) -> String {
-    match rule {
-        Rule::FileName(pattern) => format!("From file names: {}", pattern.text()),
-        Rule::ParentFolder => "The class is the folder that the file is in".into(),
-        Rule::Table { path } => format!("From the table {}", path.display()),
-        Rule::Participants { path, .. } => format!("From the participants {}", path.display()),
-        Rule::Annotations(_) => "From annotations: stretches have classes of their own".into(),
     }
 }
 

@@ -53,3 +53,20 @@ pub(super) fn signal_ui(ui: &mut Ui, look: &SignalLook, height: f32) {
     }
     .show(ui);
 }
+
+/// The first channel and, below it, what each band of the recipe lets through.
+pub(super) fn bands_ui(ui: &mut Ui, look: &SignalLook, height: f32) {
+    let Some(first) = look.channels.first() else {
+        return;
+    };
+    let channels: Vec<_> = std::iter::once(first).chain(&look.bands).cloned().collect();
+    let bands = SignalLook {
+        name: format!("{} and its bands", first.name),
+        n_channels: channels.len(),
+        channels,
+        marks: Vec::new(),
+        bands: Vec::new(),
+        ..look.clone()
+    };
+    signal_ui(ui, &bands, height);
+}

@@ -177,13 +177,13 @@ fn replay_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     response.on_hover_text(
         "Dictionaries, confusion and profile at an earlier test; training goes on meanwhile",
     );
-    let is_live = replay.is_none();
-    let text = match replay {
-        Some(_) => format!("batch {}", part.tests[place - 1].batch),
-        None => "newest".into(),
-    };
-    let live = ui.selectable_label(is_live, text);
-    if live.on_hover_text("Go back to the newest").clicked() {
+    let batch = part.tests[place.clamp(1, n_tests) - 1].batch;
+    ui.label(format!("batch {batch}"));
+    let newest = ui.selectable_label(replay.is_none(), "newest");
+    if newest
+        .on_hover_text("Go back to the newest and follow it")
+        .clicked()
+    {
         actions.push(Action::Replay(None));
     }
 }

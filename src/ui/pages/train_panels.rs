@@ -4,7 +4,7 @@ use egui::{RichText, ScrollArea, Ui};
 
 use super::samples::BandPlaces;
 use crate::experiment::{LogEntry, ProfileEvent};
-use crate::learner::{Rejection, Removal};
+use crate::learner::Removal;
 use crate::ui::elements;
 use crate::ui::figures::short;
 use crate::ui::palette::class_color;
@@ -118,7 +118,7 @@ pub(super) fn dictionary_ui(
     }
     let width = ui.available_width();
     // Numbers of health take two lines where there is little room.
-    let n_lines = if width < 640.0 { 2.0 } else { 1.0 };
+    let n_lines = if width < 720.0 { 2.0 } else { 1.0 };
     let strip = n_lines * (ui.spacing().interact_size.y) + theme::GRID;
     let chosen = workbench
         .view()
@@ -275,7 +275,7 @@ pub(super) fn profile_ui(ui: &mut Ui, height: f32, workbench: &Workbench) {
             removed: f64::from(metric.removed),
         })
         .collect();
-    let n_kept = of_class().last().map(|metric| metric.n_kept as usize);
+    let n_kept = of_class().next_back().map(|metric| metric.n_kept as usize);
     let shown = workbench.dictionary().filter(|shown| shown.class == class);
     let ages = shown.map_or(&[][..], |shown| shown.ages.as_slice());
     let panel = ProfilePanel {
@@ -299,7 +299,10 @@ pub(super) fn log_ui(ui: &mut Ui, workbench: &Workbench) {
     let class = workbench.view().class.min(n_classes.saturating_sub(1));
     let record = workbench.shown_part().and_then(|part| part.record.as_ref());
     let Some(record) = record else {
-        elements::help(ui, "The log is complete when the fold is");
+        elements::help(
+            ui,
+            "Which samples were kept, which left and why: known when the fold is complete",
+        );
         return;
     };
     let until = workbench.view().replay.unwrap_or(usize::MAX);
@@ -308,6 +311,7 @@ pub(super) fn log_ui(ui: &mut Ui, workbench: &Workbench) {
         .entries()
         .rev()
         .filter(|entry| entry.class == class && entry.batch <= until)
+        .filter(|entry| !matches!(entry.event, ProfileEvent::Rejected(_)))
         .take(MOST_LISTED)
         .collect();
     let dataset = workbench.data().loaded().map(|loaded| &loaded.dataset);
@@ -319,7 +323,8 @@ pub(super) fn log_ui(ui: &mut Ui, workbench: &Workbench) {
                 None => format!("sample {}", entry.sample),
             };
             let event = event_text(entry.event);
-            let text = format!("batch {}: {event} – {origin}", entry.batch);
+            let name = origin.rsplit('/').next().unwrap_or(&origin);
+            let text = format!("batch {}: {event} – {name}", entry.batch);
             ui.add(egui::Label::new(RichText::new(&text).small()).truncate())
                 .on_hover_text(text);
         }
@@ -330,16 +335,7 @@ fn event_text(event: ProfileEvent) -> String {
     match event {
         ProfileEvent::Start => "the dictionary started from it".into(),
         ProfileEvent::Admitted => "admitted".into(),
-        ProfileEvent::Rejected(reason) => match reason {
-            Rejection::Coherent(value) => format!("not kept: coherence {}", short(value)),
-            Rejection::Represented(value) => format!("not kept: represented to {}", short(value)),
-            Rejection::Projected(value) => format!("not kept: projection {}", short(value)),
-            Rejection::InSpan(value) => {
-                format!("learned, not kept: only {} of it is new", short(value))
-            }
-            Rejection::DependentCode => "not kept: its code depends on the others".into(),
-            Rejection::Zero => "not kept: it is zero".into(),
-        },
+        ProfileEvent::Rejected(_) => "not kept".into(),
         ProfileEvent::Removed(reason) => match reason {
             Removal::Oldest => "left: the oldest".into(),
             Removal::LeastContribution(value) => {

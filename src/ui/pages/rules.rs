@@ -1,0 +1,107 @@
+//! The rules that give recordings their class and group, with a preview of what they say.
+
+use egui::{Grid, RichText, TextEdit, Ui};
+
+use crate::dataset::RecordingSource;
+use crate::records::catalog::{Pattern, Rule};
+use crate::ui::app::Typing;
+use crate::ui::elements::{help, section, wrong};
+use crate::ui::icons::{Icon, icon_button, icon_mark};
+use crate::ui::theme;
+use crate::workbench::{LabelPreview, Workbench};
+
+/// The rules of a source and what they give.
+pub(super) fn rules_ui(
+    ui: &mut Ui,
+    workbench: &Workbench,
+    source: &mut RecordingSource,
+    typing: &mut Typing,
+) {
+    section(ui, "Rules for class and group");
+    help(ui, "The first rule that knows a class or a group wins");
+    let mut dropped = None;
+    let n_rules = source.rules.len();
+    for (place, rule) in source.rules.iter().enumerate() {
+        ui.horizontal(|ui| {
+            ui.label(format!("{}. {}", place + 1, rule_text(rule)));
+            let name = format!("Remove rule {}", place + 1);
+            let button = ui.add_enabled_ui(n_rules > 1, |ui| icon_button(ui, Icon::Close, &name));
+            if button.inner.on_hover_text(&name).clicked() {
+                dropped = Some(place);
+            }
+        });
+    }
+    if let Some(place) = dropped {
+        source.rules.remove(place);
+    }
+    new_rule_ui(ui, source, typing);
+    if let Some(preview) = workbench.labels() {
+        preview_ui(ui, preview);
+    }
+}
+
+fn new_rule_ui(ui: &mut Ui, source: &mut RecordingSource, typing: &mut Typing) {
+    ui.horizontal(|ui| {
+        let label = ui.label("File name pattern");
+        let field = TextEdit::singleline(&mut typing.pattern)
+            .hint_text("{class:1}{*}.mat")
+            .desired_width(160.0);
+        let text = "{class} and {group} stand for at least one character, {class:3} for exactly three, {*} for anything";
+        ui.add(field).labelled_by(label.id).on_hover_text(text);
+        let pattern = Pattern::new(typing.pattern.trim());
+        let add = ui.add_enabled(pattern.is_ok(), egui::Button::new("Add"));
+        if let Ok(pattern) = pattern
+            && add.on_hover_text("Put the pattern before the other rules").clicked()
+        {
+            source.rules.insert(0, Rule::FileName(pattern));
+            typing.pattern.clear();
+        }
+        let has_folder = source.rules.contains(&Rule::ParentFolder);
+        let folder = ui.add_enabled(!has_folder, egui::Button::new("Class is the folder"));
+        if folder.on_hover_text("The class of a file is the name of its folder").clicked() {
+            source.rules.insert(0, Rule::ParentFolder);
+        }
+    });
+    let typed = typing.pattern.trim();
+    if let (false, Err(error)) = (typed.is_empty(), Pattern::new(typed)) {
+        wrong(ui, &error.to_string());
+    }
+}
+
+fn preview_ui(ui: &mut Ui, preview: &LabelPreview) {
+    let tones = theme::tones(ui);
+    help(ui, &format!("Preview: {} files", preview.n_files));
+    for class in &preview.classes {
+        ui.label(format!(
+            "{}: {} files of {} groups",
+            class.class, class.n_files, class.n_groups
+        ));
+    }
+    for problem in &preview.problems {
+        ui.horizontal_wrapped(|ui| {
+            icon_mark(ui, Icon::Warning, tones.warning);
+            ui.label(RichText::new(problem).small());
+        });
+    }
+    Grid::new("rule preview")
+        .num_columns(3)
+        .spacing([16.0, 2.0])
+        .show(ui, |ui| {
+            for (file, class, group) in &preview.examples {
+                for text in [file, class, group] {
+                    ui.label(RichText::new(text).small().color(tones.weak));
+                }
+                ui.end_row();
+            }
+        });
+}
+
+fn rule_text(rule: &Rule) -> String {
+    match rule {
+        Rule::FileName(pattern) => format!("From file names: {}", pattern.text()),
+        Rule::ParentFolder => "The class is the folder that the file is in".into(),
+        Rule::Table { path } => format!("From the table {}", path.display()),
+        Rule::Participants { path, .. } => format!("From the participants {}", path.display()),
+        Rule::Annotations(_) => "From annotations: stretches have classes of their own".into(),
+    }
+}
