@@ -6,7 +6,6 @@ use egui::{Context, Grid, Id, Key, Modal, RichText, TextEdit, Ui};
 
 use super::app::Typing;
 use super::dialogs::{DialogKind, Dialogs};
-use super::figure_picture::figure_png;
 use super::shortcuts::KEYS;
 use super::theme;
 use crate::workbench::{Action, Ask, Workbench};
@@ -48,14 +47,6 @@ pub(super) fn asks_ui(
             Ask::SaveAs => path_ui(
                 ui,
                 DialogKind::SaveAs,
-                workbench,
-                typing,
-                dialogs.take(),
-                actions,
-            ),
-            Ask::Export(content) => path_ui(
-                ui,
-                DialogKind::Export(*content),
                 workbench,
                 typing,
                 dialogs.take(),
@@ -110,7 +101,6 @@ fn path_ui(
             "The name of the session; it ends in .ron. What is there is replaced.",
             "Save",
         ),
-        DialogKind::Export(content) => ("Export", content.name(), "Export"),
     };
     title(ui, heading);
     ui.label(help);
@@ -131,7 +121,6 @@ fn path_ui(
             let path = PathBuf::from(path);
             actions.push(match kind {
                 DialogKind::SaveAs => Action::SaveAs(path),
-                DialogKind::Export(content) => Action::Export(content, path, figure_png),
                 DialogKind::OpenFile | DialogKind::OpenFolder => Action::Open(path),
             });
         }

@@ -2,9 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::figure_picture::figure_png;
 use crate::experiment::{Job, JobOutcome};
-use crate::export::ExportContent;
 use crate::workbench::Action;
 
 /// What a dialog is for.
@@ -13,7 +11,6 @@ pub(super) enum DialogKind {
     OpenFile,
     OpenFolder,
     SaveAs,
-    Export(ExportContent),
 }
 
 /// A dialog that may be open.
@@ -40,10 +37,6 @@ impl Dialogs {
                     .add_filter("Session", &["ron"])
                     .set_file_name("session.ron")
                     .save_file(),
-                DialogKind::Export(content) => dialog
-                    .set_title("Export")
-                    .set_file_name(content.file_name())
-                    .save_file(),
             }
         });
         self.open = Some((kind, job));
@@ -65,7 +58,6 @@ impl Dialogs {
         Some(match kind {
             DialogKind::OpenFile | DialogKind::OpenFolder => Action::Open(path),
             DialogKind::SaveAs => Action::SaveAs(path),
-            DialogKind::Export(content) => Action::Export(content, path, figure_png),
         })
     }
 }

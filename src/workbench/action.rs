@@ -2,10 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::exporting::DrawFigure;
 use super::stages::Stage;
 use super::view::{Ask, Panel};
-use crate::export::ExportContent;
 use crate::session::Theme;
 
 /// Built-in data to begin with.
@@ -36,8 +34,6 @@ pub enum Action {
     SaveAs(PathBuf),
     /// Saves over what somebody else has written.
     Overwrite,
-    /// Writes a part of the result to a file.
-    Export(ExportContent, PathBuf, DrawFigure),
     /// Goes on with the copy that a crash has left.
     Recover,
     /// Gives that copy up.

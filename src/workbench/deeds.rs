@@ -35,7 +35,6 @@ impl Workbench {
             Action::Save => self.save(SaveTo::SamePlace),
             Action::SaveAs(path) => self.save(SaveTo::Other(path)),
             Action::Overwrite => self.save(SaveTo::Over),
-            Action::Export(content, path, draw) => self.export(content, path, draw),
             Action::Recover => self.recover(),
             Action::DeclineRecovery => self.decline_recovery(),
             Action::Quit => {

@@ -6,7 +6,6 @@ mod data;
 mod deeds;
 mod dictionary;
 mod draft;
-mod exporting;
 mod files;
 mod folds;
 mod inspect;
@@ -26,7 +25,6 @@ pub use changes::{algorithm_name, kernel_name, learner_summary, pruning_name, wh
 pub use data::{DataStage, LoadedData, RecordRow};
 pub use dictionary::{AtomCard, DictionaryView};
 pub use draft::Draft;
-pub use exporting::DrawFigure;
 pub use files::SessionStage;
 pub use folds::{GroupRow, MadeSplit, SplitStage};
 pub use inspect::{AtomUse, Inspection, origin_text};
@@ -38,7 +36,6 @@ pub use stages::{Stage, StageState, StageStatus, split_summary};
 pub use training::TrainingStage;
 pub use view::{Ask, Panel, View};
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -122,7 +119,6 @@ pub struct Workbench {
     labels: Asked<LabelPreview>,
     labels_asked: Option<RecordingSource>,
     width: Asked<f64>,
-    exported: Asked<PathBuf>,
     files: SessionStage,
     notices: Notices,
     view: View,
@@ -169,7 +165,6 @@ impl Workbench {
             labels: Asked::default(),
             labels_asked: None,
             width: Asked::default(),
-            exported: Asked::default(),
             notices,
             view: View::default(),
             settings,

@@ -32,7 +32,6 @@ impl Workbench {
         self.poll_copies(now);
         self.poll_dictionary();
         self.poll_asked();
-        self.poll_export();
         self.poll_labels();
         self.poll_settings();
     }

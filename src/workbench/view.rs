@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use super::action::Action;
 use super::stages::Stage;
-use crate::export::ExportContent;
 
 /// A panel of the Train page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,8 +59,6 @@ pub enum Ask {
     OpenFolder,
     /// Where to save.
     SaveAs,
-    /// Where to write a part of the result.
-    Export(ExportContent),
     /// What becomes of unsaved changes before this is done.
     Unsaved(Box<Action>),
     /// What to do with a file that somebody else has changed.

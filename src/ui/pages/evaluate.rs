@@ -5,14 +5,13 @@ use egui::{Grid, RichText, Ui};
 use super::explain::{inspection_ui, samples_ui};
 use crate::evaluation::{Confusion, wilson_interval};
 use crate::experiment::{Part, RunSummary};
-use crate::export::ExportContent;
 use crate::ui::elements::{self, fact, help, page_title, section};
 use crate::ui::figures::{percent, short};
 use crate::ui::icons::color_dot;
 use crate::ui::palette::class_color;
 use crate::ui::theme;
 use crate::ui::widgets::{ConfusionMatrix, Curve, MissingCurve, empty_state};
-use crate::workbench::{Action, Ask, Draft, RunView, Workbench, split_summary};
+use crate::workbench::{Action, Draft, RunView, Workbench, split_summary};
 
 /// Votes of groups that are listed.
 const MOST_GROUPS: usize = 60;
@@ -46,7 +45,6 @@ pub(in crate::ui) fn evaluate_page_ui(
         let color = theme::tones(ui).stale;
         ui.label(RichText::new(format!("These scores are of the last run: {reason}")).color(color));
     }
-    export_ui(ui, actions);
     let width = ui.available_width();
     let left = width * 0.42;
     let (left, right) = elements::two_columns(ui, left);
@@ -54,20 +52,6 @@ pub(in crate::ui) fn evaluate_page_ui(
     elements::scrolling_column(ui, right, "decisions", |ui| {
         decisions_ui(ui, workbench, run, summary, actions);
     });
-}
-
-/// Tables, figures and everything, each into a file.
-fn export_ui(ui: &mut Ui, actions: &mut Vec<Action>) {
-    let menu = ui.menu_button("Export…", |ui| {
-        for content in ExportContent::ALL {
-            if ui.button(content.name()).clicked() {
-                actions.push(Action::Ask(Ask::Export(content)));
-                ui.close();
-            }
-        }
-    });
-    let help = "Writes tables (CSV), figures (SVG, PNG) or everything (JSON) of this run to a file";
-    menu.response.on_hover_text(help);
 }
 
 fn scores_ui(ui: &mut Ui, run: &RunView, summary: &RunSummary) {
