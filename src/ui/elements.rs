@@ -107,7 +107,7 @@ pub(super) fn fact(ui: &mut Ui, name: &str, value: impl Into<String>) {
         let size = theme::body_font(ui);
         ui.painter()
             .text(place, Align2::LEFT_CENTER, name, size, tones.weak);
-        ui.label(value.into());
+        ui.add(egui::Label::new(value.into()).wrap());
     });
 }
 
