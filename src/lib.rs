@@ -26,6 +26,7 @@ pub mod evaluation;
 
 pub mod experiment;
 
+pub mod export;
 pub mod session;
 
 pub mod workbench;

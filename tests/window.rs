@@ -98,7 +98,9 @@ fn the_window_opens_is_driven_by_mouse_and_keys_and_closes_with_status_0() {
         assert!(done.is_some(), "xdotool {arguments:?} fails");
         std::thread::sleep(Duration::from_millis(200));
     };
-    do_it(&["windowfocus", "--sync", &window]);
+    // A window can have the focus only once it is shown.
+    let focused = until(limit, || display.tool(&["windowfocus", &window]));
+    assert!(focused.is_some(), "the window cannot be given the focus");
     for page in ["1", "2", "3", "4", "6", "5"] {
         do_it(&["key", page]);
     }

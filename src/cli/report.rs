@@ -2,11 +2,9 @@
 
 use std::io::{self, Write};
 
-use serde::Serialize;
-use serde_json::json;
-
 use crate::evaluation::Confusion;
 use crate::experiment::{CheckedExperiment, CurvePoint, RunSummary};
+use crate::export::RunResult;
 use crate::split::audit::Severity;
 use crate::split::{HoldOut, SplitPlan};
 
@@ -20,77 +18,19 @@ pub(super) struct Report<'a> {
     pub(super) remarks: &'a [String],
 }
 
-#[derive(Serialize)]
-struct FoldJson {
-    fold: usize,
-    accuracy: Option<f64>,
-    confusion: Vec<Vec<u64>>,
-}
-
 impl Report<'_> {
-    /// The report as JSON; accuracies and shares are fractions from 0 to 1.
+    /// The report as JSON.
     pub(super) fn json(&self) -> serde_json::Value {
-        let Self {
-            checked, summary, ..
-        } = self;
-        let facts = checked.facts();
-        let folds: Vec<FoldJson> = summary
-            .folds
-            .iter()
-            .map(|(fold, confusion)| FoldJson {
-                fold: fold + 1,
-                accuracy: confusion.accuracy(),
-                confusion: counts(confusion),
-            })
-            .collect();
-        let audit: Vec<_> = checked
-            .audit()
-            .findings
-            .iter()
-            .map(|finding| {
-                json!({
-                    "severity": finding.severity,
-                    "kind": finding.kind,
-                    "count": finding.count,
-                    "text": finding.text,
-                })
-            })
-            .collect();
-        let score = summary.group_score();
-        let timing = &summary.timing;
-        json!({
-            "session": self.session,
-            "atomscope_version": env!("CARGO_PKG_VERSION"),
-            "seed": checked.experiment().seed,
-            "classes": facts.class_names,
-            "n_samples": facts.n_samples,
-            "n_features": facts.n_features(),
-            "split": {
-                "kind": split_kind(&checked.experiment().split),
-                "folds": checked.split().n_folds(),
-            },
-            "audit": audit,
-            "curve": summary.curve.iter().map(|point| json!({
-                "batch": point.at as u64, "mean": point.mean, "sd": point.sd,
-            })).collect::<Vec<_>>(),
-            "folds": folds,
-            "accuracy": summary.accuracy.map(|point| point.mean),
-            "accuracy_sd": summary.accuracy.and_then(|point| point.sd),
-            "balanced_accuracy": summary.confusion.balanced_accuracy(),
-            "group_accuracy": score.map(|score| score.right as f64 / score.total as f64),
-            "confusion": counts(&summary.confusion),
-            "missing": summary.missing.iter().map(|point| json!({
-                "share": point.at, "mean": point.mean, "sd": point.sd,
-            })).collect::<Vec<_>>(),
-            "timing": {
-                "grow_us_per_batch": timing.grow_us_per_batch,
-                "prune_us_per_batch": timing.prune_us_per_batch,
-                "classify_us_per_sample": timing.classify_us_per_sample,
-                "train_s": timing.train_s,
-                "test_s": timing.test_s,
-                "wall_s": self.wall_s,
-            },
-        })
+        RunResult {
+            session: self.session,
+            experiment: self.checked.experiment(),
+            facts: self.checked.facts(),
+            n_folds: self.checked.split().n_folds(),
+            findings: &self.checked.audit().findings,
+            summary: self.summary,
+            wall_s: Some(self.wall_s),
+        }
+        .to_json()
     }
 
     /// The report as text: what was done first, then how well it went.
@@ -206,30 +146,6 @@ fn percent(point: &CurvePoint) -> String {
     match point.sd {
         Some(sd) => format!("{:.2} % ± {:.2}", 100.0 * point.mean, 100.0 * sd),
         None => format!("{:.2} %", 100.0 * point.mean),
-    }
-}
-
-fn counts(confusion: &Confusion) -> Vec<Vec<u64>> {
-    let classes = 0..confusion.n_classes();
-    let row = |truth| {
-        classes
-            .clone()
-            .map(|decided| confusion.count(truth, decided))
-            .collect()
-    };
-    classes.clone().map(row).collect()
-}
-
-/// The kind of a split, for JSON.
-fn split_kind(plan: &SplitPlan) -> &'static str {
-    match plan {
-        SplitPlan::KFold { .. } => "k_fold",
-        SplitPlan::GroupedKFold { .. } => "grouped_k_fold",
-        SplitPlan::LeaveOneGroupOut => "leave_one_group_out",
-        SplitPlan::HoldOut(HoldOut::Share { .. }) => "hold_out_share",
-        SplitPlan::HoldOut(HoldOut::GroupShare { .. }) => "hold_out_group_share",
-        SplitPlan::HoldOut(HoldOut::Groups { .. }) => "hold_out_groups",
-        SplitPlan::HoldOut(HoldOut::Time { .. }) => "hold_out_time",
     }
 }
 

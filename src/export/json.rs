@@ -1,0 +1,93 @@
+//! Everything about the result of a run as JSON.
+
+use serde_json::{Value, json};
+
+use super::RunResult;
+use crate::evaluation::Confusion;
+use crate::split::{HoldOut, SplitPlan};
+
+impl RunResult<'_> {
+    /// The result; accuracies and shares are fractions from 0 to 1, folds count from 1.
+    pub fn to_json(&self) -> Value {
+        let Self { facts, summary, .. } = self;
+        let score = summary.group_score();
+        json!({
+            "session": self.session,
+            "atomscope_version": env!("CARGO_PKG_VERSION"),
+            "seed": self.experiment.seed,
+            "classes": facts.class_names,
+            "n_samples": facts.n_samples,
+            "n_features": facts.n_features(),
+            "split": {
+                "kind": split_kind(&self.experiment.split),
+                "folds": self.n_folds,
+            },
+            "audit": self.audit(),
+            "curve": summary.curve.iter().map(|point| json!({
+                "batch": point.at as u64, "mean": point.mean, "sd": point.sd,
+            })).collect::<Vec<_>>(),
+            "folds": summary.folds.iter().map(|(fold, confusion)| json!({
+                "fold": fold + 1,
+                "accuracy": confusion.accuracy(),
+                "confusion": counts(confusion),
+            })).collect::<Vec<_>>(),
+            "accuracy": summary.accuracy.map(|point| point.mean),
+            "accuracy_sd": summary.accuracy.and_then(|point| point.sd),
+            "balanced_accuracy": summary.confusion.balanced_accuracy(),
+            "group_accuracy": score.map(|score| score.right as f64 / score.total as f64),
+            "confusion": counts(&summary.confusion),
+            "missing": summary.missing.iter().map(|point| json!({
+                "share": point.at, "mean": point.mean, "sd": point.sd,
+            })).collect::<Vec<_>>(),
+            "timing": self.timing(),
+        })
+    }
+
+    fn audit(&self) -> Vec<Value> {
+        let finding = |finding: &crate::split::audit::Finding| {
+            json!({
+                "severity": finding.severity,
+                "kind": finding.kind,
+                "count": finding.count,
+                "text": finding.text,
+            })
+        };
+        self.findings.iter().map(finding).collect()
+    }
+
+    fn timing(&self) -> Value {
+        let timing = &self.summary.timing;
+        json!({
+            "grow_us_per_batch": timing.grow_us_per_batch,
+            "prune_us_per_batch": timing.prune_us_per_batch,
+            "classify_us_per_sample": timing.classify_us_per_sample,
+            "train_s": timing.train_s,
+            "test_s": timing.test_s,
+            "wall_s": self.wall_s,
+        })
+    }
+}
+
+fn counts(confusion: &Confusion) -> Vec<Vec<u64>> {
+    let classes = 0..confusion.n_classes();
+    let row = |truth| {
+        classes
+            .clone()
+            .map(|decided| confusion.count(truth, decided))
+            .collect()
+    };
+    classes.clone().map(row).collect()
+}
+
+/// The kind of a split in one word.
+pub fn split_kind(plan: &SplitPlan) -> &'static str {
+    match plan {
+        SplitPlan::KFold { .. } => "k_fold",
+        SplitPlan::GroupedKFold { .. } => "grouped_k_fold",
+        SplitPlan::LeaveOneGroupOut => "leave_one_group_out",
+        SplitPlan::HoldOut(HoldOut::Share { .. }) => "hold_out_share",
+        SplitPlan::HoldOut(HoldOut::GroupShare { .. }) => "hold_out_group_share",
+        SplitPlan::HoldOut(HoldOut::Groups { .. }) => "hold_out_groups",
+        SplitPlan::HoldOut(HoldOut::Time { .. }) => "hold_out_time",
+    }
+}

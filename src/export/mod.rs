@@ -1,0 +1,174 @@
+//! Results in files for other programs: tables, figures, everything as JSON.
+
+mod curves;
+mod figure;
+mod json;
+mod matrix;
+mod tables;
+
+pub use figure::{Anchor, Figure, Ink, Shape};
+pub use json::split_kind;
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use crate::experiment::{DataFacts, Experiment, RunSummary};
+use crate::split::audit::Finding;
+
+/// The result of a run with what it was the result of: a score always carries its split and seed.
+#[derive(Clone, Debug)]
+pub struct RunResult<'a> {
+    /// The session, by its name.
+    pub session: &'a str,
+    /// The settings.
+    pub experiment: &'a Experiment,
+    /// The data.
+    pub facts: &'a DataFacts,
+    /// Folds of the split.
+    pub n_folds: usize,
+    /// What the audit found.
+    pub findings: &'a [Finding],
+    /// The result.
+    pub summary: &'a RunSummary,
+    /// How long all of it took.
+    pub wall_s: Option<f64>,
+}
+
+/// What can be taken out of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExportContent {
+    /// The confusion matrix with recall and precision, as CSV.
+    ConfusionTable,
+    /// The votes of the groups, as CSV.
+    GroupTable,
+    /// Accuracy against mini-batches, as CSV.
+    CurveTable,
+    /// The confusion matrix, as SVG or PNG.
+    ConfusionFigure,
+    /// Accuracy against mini-batches, as SVG or PNG.
+    CurveFigure,
+    /// Everything, as JSON.
+    Everything,
+}
+
+impl ExportContent {
+    /// All of them, in the order of menus.
+    pub const ALL: [Self; 6] = [
+        Self::ConfusionTable,
+        Self::GroupTable,
+        Self::CurveTable,
+        Self::ConfusionFigure,
+        Self::CurveFigure,
+        Self::Everything,
+    ];
+
+    /// What it is called in menus.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ConfusionTable => "Confusion table (CSV)",
+            Self::GroupTable => "Votes by group (CSV)",
+            Self::CurveTable => "Accuracy curve (CSV)",
+            Self::ConfusionFigure => "Confusion figure (SVG or PNG)",
+            Self::CurveFigure => "Accuracy figure (SVG or PNG)",
+            Self::Everything => "Everything (JSON)",
+        }
+    }
+
+    /// A name for its file.
+    pub fn file_name(self) -> &'static str {
+        match self {
+            Self::ConfusionTable => "confusion.csv",
+            Self::GroupTable => "votes.csv",
+            Self::CurveTable => "accuracy.csv",
+            Self::ConfusionFigure => "confusion.svg",
+            Self::CurveFigure => "accuracy.svg",
+            Self::Everything => "result.json",
+        }
+    }
+
+    fn endings(self) -> &'static [&'static str] {
+        match self {
+            Self::ConfusionTable | Self::GroupTable | Self::CurveTable => &["csv"],
+            Self::ConfusionFigure | Self::CurveFigure => &["svg", "png"],
+            Self::Everything => &["json"],
+        }
+    }
+}
+
+/// What is to be written: ready, or still to be drawn as a picture.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Exported {
+    /// The bytes of the file.
+    Bytes(Vec<u8>),
+    /// A figure that was asked for as PNG.
+    Picture(Figure),
+}
+
+/// Why nothing was exported.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// The ending of the file does not fit its content.
+    #[error("the file must end in .{expected}, but is {}", path.display())]
+    Ending {
+        /// The endings that fit.
+        expected: String,
+        /// The file asked for.
+        path: PathBuf,
+    },
+    /// The file cannot be written.
+    #[error("cannot write the file: {source}: {}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// The content for a file; the ending of `path` decides between SVG and PNG.
+pub fn export(
+    result: &RunResult<'_>,
+    content: ExportContent,
+    path: &Path,
+) -> Result<Exported, ExportError> {
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    let ending = ending.unwrap_or("").to_lowercase();
+    if !content.endings().contains(&ending.as_str()) {
+        return Err(ExportError::Ending {
+            expected: content.endings().join(" or ."),
+            path: path.to_owned(),
+        });
+    }
+    let figure = match content {
+        ExportContent::ConfusionTable => return Ok(text(tables::confusion(result))),
+        ExportContent::GroupTable => return Ok(text(tables::groups(result))),
+        ExportContent::CurveTable => return Ok(text(tables::curve(result))),
+        ExportContent::Everything => return Ok(text(format!("{:#}\n", result.to_json()))),
+        ExportContent::ConfusionFigure => matrix::figure(result),
+        ExportContent::CurveFigure => curves::figure(result),
+    };
+    Ok(match ending.as_str() {
+        "png" => Exported::Picture(figure),
+        _ => text(figure.to_svg()),
+    })
+}
+
+fn text(text: String) -> Exported {
+    Exported::Bytes(text.into_bytes())
+}
+
+/// Writes a file and makes sure that it has arrived.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<(), ExportError> {
+    let written = File::create(path).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()
+    });
+    written.map_err(|source| ExportError::Write {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+#[cfg(test)]
+mod tests;
