@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use atomscope::dataset::DataSettings;
 use atomscope::experiment::{Experiment, Status, TrainingLength};
+use atomscope::export::ExportContent;
 use atomscope::simulate::feeder::FeederSettings;
 use atomscope::split::SplitPlan;
 use atomscope::ui::app::App;
@@ -382,6 +383,41 @@ fn a_leaking_split_is_told_and_mended_by_one_click() {
     until(&mut window, "the new folds are clean", |w| {
         w.split().made().is_some_and(|made| !made.audit.leaks())
     });
+}
+
+#[test]
+fn results_are_exported_as_tables_figures_and_json() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut window = loaded(Theme::Light);
+    click(&mut window, "Start");
+    until(&mut window, "it is complete", |w| {
+        status(w) == Some(Status::Complete)
+    });
+    show(&mut window, Stage::Evaluate);
+    click(&mut window, "Export…");
+    click(&mut window, "Accuracy curve (CSV)");
+    let typed = folder.path().join("typed.csv");
+    type_path(&mut window, &typed);
+    click(&mut window, "Export");
+    until(&mut window, "it is written", |w| {
+        !w.is_busy() && typed.exists()
+    });
+    let picture = (ExportContent::CurveFigure, "curve.png");
+    let contents = ExportContent::ALL.map(|content| (content, content.file_name()));
+    for (content, name) in contents.into_iter().chain([picture]) {
+        let path = folder.path().join(name);
+        let workbench = window.harness.state_mut().workbench_mut();
+        workbench.apply(Action::Export(content, path.clone()));
+        until(&mut window, "it is written", |w| !w.is_busy());
+        let bytes = std::fs::read(&path).expect("the file is there");
+        let begin: &[u8] = match path.extension().and_then(|ending| ending.to_str()) {
+            Some("png") => b"\x89PNG",
+            Some("svg") => b"<svg",
+            Some("json") => b"{",
+            _ => b"",
+        };
+        assert!(bytes.len() > 20 && bytes.starts_with(begin), "{name}");
+    }
 }
 
 /// Far above what is wanted (8 ms), so that a busy machine does not fail it; the figure is printed.
