@@ -386,6 +386,22 @@ fn settings_ui(
     for note in &loaded.notes {
         help(ui, note);
     }
+    notes_ui(ui, draft);
+}
+
+/// What the user calls the session and writes down about it.
+fn notes_ui(ui: &mut Ui, draft: &mut Draft) {
+    section(ui, "Session");
+    let label = ui.label("Title");
+    ui.add(TextEdit::singleline(&mut draft.title).desired_width(f32::INFINITY))
+        .labelled_by(label.id)
+        .on_hover_text("What the session is called; saved with it");
+    let label = ui.label("Notes");
+    let field = TextEdit::multiline(&mut draft.notes).desired_rows(3);
+    ui.add(field.desired_width(f32::INFINITY))
+        .labelled_by(label.id)
+        .on_hover_text("What you want to remember; saved with the session");
+    ui.add_space(theme::PANEL_GAP);
 }
 
 fn seed_ui(ui: &mut Ui, seed: &mut u64) {
