@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use atomscope::dataset::DataSettings;
 use atomscope::experiment::{Experiment, Status, TrainingLength};
+use atomscope::export::ExportContent;
 use atomscope::simulate::feeder::FeederSettings;
 use atomscope::split::SplitPlan;
 use atomscope::ui::app::App;
@@ -183,23 +184,7 @@ fn a_parameter_is_typed_wrong_values_say_why_and_undo_brings_it_back() {
         .experiment
         .learner
         .sparsity;
-    let field = window
-        .harness
-        .get_by_role_and_label(egui::accesskit::Role::SpinButton, "Atoms per code");
-    field.focus();
-    window.harness.step();
-    window
-        .harness
-        .key_press_modifiers(Modifiers::COMMAND, Key::A);
-    window.harness.step();
-    let field = window
-        .harness
-        .get_by_role_and_label(egui::accesskit::Role::SpinButton, "Atoms per code");
-    field.type_text("45");
-    window.harness.step();
-    window.harness.key_press(Key::Enter);
-    window.harness.step();
-    window.harness.step();
+    type_number(&mut window, "Atoms per code", "45");
     let workbench = window.harness.state().workbench();
     assert_eq!(workbench.draft().experiment.learner.sparsity, 45);
     let reason = "sparsity must be 1 to 12, but is 45";
@@ -210,6 +195,57 @@ fn a_parameter_is_typed_wrong_values_say_why_and_undo_brings_it_back() {
     let workbench = window.harness.state().workbench();
     assert_eq!(workbench.draft().experiment.learner.sparsity, before);
     assert_eq!(workbench.obstacle(), None);
+}
+
+fn type_number(window: &mut Window, label: &str, text: &str) {
+    let role = egui::accesskit::Role::SpinButton;
+    window.harness.get_by_role_and_label(role, label).focus();
+    window.harness.step();
+    window
+        .harness
+        .key_press_modifiers(Modifiers::COMMAND, Key::A);
+    window.harness.step();
+    let field = window.harness.get_by_role_and_label(role, label);
+    field.type_text(text);
+    window.harness.step();
+    window.harness.key_press(Key::Enter);
+    window.harness.step();
+    window.harness.step();
+}
+
+#[test]
+fn every_number_of_the_learner_can_be_typed_and_undone() {
+    let mut window = loaded(Theme::Light);
+    show(&mut window, Stage::Learner);
+    window.harness.step();
+    for (label, text) in [
+        ("Atoms per class", "9"),
+        ("Atoms per code", "4"),
+        ("Mini-batch", "3"),
+        ("Budget", "33"),
+        ("Error limit", "0.001"),
+        ("Pool", "20"),
+        ("Novelty", "0.01"),
+        ("Start value", "0.9"),
+        ("Ramp", "0.5"),
+        ("Regularisation", "0.1"),
+        ("Calibration", "0.5"),
+        ("Memory of errors", "10"),
+        ("Passes", "2"),
+        ("Tests", "5"),
+        ("Seed", "8"),
+        ("Degree", "3"),
+        ("Offset", "2"),
+    ] {
+        let before = window.harness.state().workbench().draft().clone();
+        type_number(&mut window, label, text);
+        let workbench = window.harness.state().workbench();
+        assert_ne!(*workbench.draft(), before, "{label}");
+        assert_eq!(workbench.obstacle(), None, "{label}: {text} is sound");
+        click(&mut window, "Undo");
+        let workbench = window.harness.state().workbench();
+        assert_eq!(*workbench.draft(), before, "{label} is undone");
+    }
 }
 
 #[test]
@@ -347,6 +383,41 @@ fn a_leaking_split_is_told_and_mended_by_one_click() {
     until(&mut window, "the new folds are clean", |w| {
         w.split().made().is_some_and(|made| !made.audit.leaks())
     });
+}
+
+#[test]
+fn results_are_exported_as_tables_figures_and_json() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut window = loaded(Theme::Light);
+    click(&mut window, "Start");
+    until(&mut window, "it is complete", |w| {
+        status(w) == Some(Status::Complete)
+    });
+    show(&mut window, Stage::Evaluate);
+    click(&mut window, "Export…");
+    click(&mut window, "Accuracy curve (CSV)");
+    let typed = folder.path().join("typed.csv");
+    type_path(&mut window, &typed);
+    click(&mut window, "Export");
+    until(&mut window, "it is written", |w| {
+        !w.is_busy() && typed.exists()
+    });
+    let picture = (ExportContent::CurveFigure, "curve.png");
+    let contents = ExportContent::ALL.map(|content| (content, content.file_name()));
+    for (content, name) in contents.into_iter().chain([picture]) {
+        let path = folder.path().join(name);
+        let workbench = window.harness.state_mut().workbench_mut();
+        workbench.apply(Action::Export(content, path.clone()));
+        until(&mut window, "it is written", |w| !w.is_busy());
+        let bytes = std::fs::read(&path).expect("the file is there");
+        let begin: &[u8] = match path.extension().and_then(|ending| ending.to_str()) {
+            Some("png") => b"\x89PNG",
+            Some("svg") => b"<svg",
+            Some("json") => b"{",
+            _ => b"",
+        };
+        assert!(bytes.len() > 20 && bytes.starts_with(begin), "{name}");
+    }
 }
 
 /// Far above what is wanted (8 ms), so that a busy machine does not fail it; the figure is printed.

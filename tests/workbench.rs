@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 use atomscope::dataset::{DataPlan, DataSettings, TableSource};
 use atomscope::experiment::{Experiment, Part, Status};
 use atomscope::learner::Kernel;
+use atomscope::records::edf::{SampleWidth, write_file};
 use atomscope::session::UserFolders;
+use atomscope::simulate::eeg::{EegSettings, EegSimulator};
 use atomscope::simulate::feeder::FeederSettings;
 use atomscope::split::SplitPlan;
 use atomscope::workbench::{Action, Ask, Draft, Gravity, Stage, StageState, Workbench};
@@ -527,4 +529,99 @@ fn a_signal_is_looked_at() {
             .iter()
             .all(|channel| channel.values.len() > 100)
     );
+}
+
+/// Recordings of three subjects of each class, a folder per class.
+fn recordings() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let simulator = EegSimulator::new(EegSettings {
+        subjects_per_class: 3,
+        duration_s: 12.0,
+        ..EegSettings::default()
+    })
+    .expect("the settings are sound");
+    for (class, index) in simulator.subjects() {
+        let inside = folder.path().join(class.name());
+        std::fs::create_dir_all(&inside).expect("a folder per class");
+        let path = inside.join(format!("{}-{index}.edf", class.name()));
+        let record = simulator.record(class, index);
+        write_file(&record, SampleWidth::Edf, &path).expect("the recording is written");
+    }
+    folder
+}
+
+#[test]
+fn a_folder_of_recordings_opens_with_rules_a_preview_and_filtered_bands() {
+    let folder = recordings();
+    let mut workbench = empty(None);
+    workbench.apply(Action::Open(folder.path().to_owned()));
+    until(&mut workbench, "the recordings are loaded", |w| {
+        w.data().loaded().is_some() && w.labels().is_some() && !w.is_busy()
+    });
+    assert_eq!(workbench.view().page, Stage::Records);
+    let preview = workbench.labels().expect("the rules were tried");
+    assert_eq!((preview.n_files, preview.classes.len()), (6, 2));
+    assert!(matches!(
+        workbench.draft().experiment.split,
+        SplitPlan::GroupedKFold { .. }
+    ));
+    workbench.apply(Action::LookAtRecord(0));
+    until(&mut workbench, "the signal is read", |w| {
+        w.signal().is_some()
+    });
+    let look = workbench.signal().expect("it is there");
+    assert_eq!(look.bands.len(), 4, "delta, theta, alpha, beta");
+    let power = |values: &[f64]| values.iter().map(|value| value * value).sum::<f64>();
+    let raw = power(&look.channels[0].values);
+    assert!(look.bands.iter().all(|band| power(&band.values) < raw));
+    // One recording put right by hand, another left out.
+    let names: Vec<PathBuf> = workbench.data().loaded().expect("data").records[..2]
+        .iter()
+        .map(|row| PathBuf::from(&row.name))
+        .collect();
+    edit(&mut workbench, |experiment| {
+        let DataPlan::Recordings(source) = &mut experiment.data.source else {
+            panic!("a folder of recordings")
+        };
+        source.left_out.insert(names[0].clone());
+        let by_hand = source.relabelled.entry(names[1].clone()).or_default();
+        by_hand.class = Some("third".into());
+    });
+    assert!(matches!(
+        workbench.status(Stage::Records).state,
+        StageState::Stale(_)
+    ));
+    workbench.apply(Action::LoadData);
+    until(&mut workbench, "they are loaded again", |w| {
+        w.data()
+            .loaded()
+            .is_some_and(|loaded| loaded.records.len() == 5)
+    });
+    let dataset = &workbench.data().loaded().expect("data").dataset;
+    assert!(dataset.class_names().contains(&"third".to_owned()));
+}
+
+#[test]
+fn a_damaged_file_is_refused_with_its_reason_and_what_is_open_stays() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut workbench = loaded();
+    let hostile: [(&str, &[u8]); 4] = [
+        ("noise.edf", &[0xff; 4000]),
+        ("empty.csv", b""),
+        ("bomb.mat", b"MATLAB 5.0 MAT-file\0\0\0"),
+        ("torn.ron", b"(format: 1, experiment: ("),
+    ];
+    for (name, bytes) in hostile {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).expect("the file is written");
+        workbench.apply(Action::Open(path));
+        // The edited draft is unsaved.
+        workbench.apply(Action::DoNotSave);
+        until(&mut workbench, "it is refused", |w| {
+            let told = w.notices().list().iter();
+            told.into_iter()
+                .any(|n| n.gravity == Gravity::Error && n.text.contains(name))
+        });
+        assert!(workbench.data().loaded().is_some(), "{name}");
+    }
 }

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use egui::{CentralPanel, Context, Frame, Margin, Panel, ThemePreference, Ui, ViewportCommand};
 
 use super::dialogs::Dialogs;
-use super::{asks, banner, menu, notice_sheet, pages, run_bar, shortcuts, stage_list, theme};
+use super::{
+    asks, banner, figure_picture, menu, notice_sheet, pages, run_bar, shortcuts, stage_list, theme,
+};
 use crate::session::Theme;
 use crate::workbench::{Action, Demo, Stage, Workbench};
 
@@ -33,7 +35,8 @@ pub struct App {
 
 impl App {
     /// A window; `dialogs` says whether the dialogs of the system may be used.
-    pub fn new(workbench: Workbench, dialogs: bool) -> Self {
+    pub fn new(mut workbench: Workbench, dialogs: bool) -> Self {
+        workbench.paint_figures_with(figure_picture::to_png);
         Self {
             workbench,
             typing: Typing::default(),

@@ -52,6 +52,14 @@ pub(super) fn asks_ui(
                 dialogs.take(),
                 actions,
             ),
+            Ask::Export(content) => path_ui(
+                ui,
+                DialogKind::Export(*content),
+                workbench,
+                typing,
+                dialogs.take(),
+                actions,
+            ),
             Ask::Unsaved(_) => unsaved_ui(ui, workbench, actions),
             Ask::ChangedOnDisk => changed_ui(ui, actions),
             Ask::PresetName => preset_ui(ui, typing, actions),
@@ -96,6 +104,11 @@ fn path_ui(
             "A folder with the recordings or fault records of all classes.",
             "Open",
         ),
+        DialogKind::Export(content) => (
+            content.name(),
+            "The file to write; its ending tells the format. What is there is replaced.",
+            "Export",
+        ),
         DialogKind::SaveAs => (
             "Save as",
             "The name of the session; it ends in .ron. What is there is replaced.",
@@ -121,6 +134,7 @@ fn path_ui(
             let path = PathBuf::from(path);
             actions.push(match kind {
                 DialogKind::SaveAs => Action::SaveAs(path),
+                DialogKind::Export(content) => Action::Export(content, path),
                 DialogKind::OpenFile | DialogKind::OpenFolder => Action::Open(path),
             });
         }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::experiment::{Job, JobOutcome};
+use crate::export::ExportContent;
 use crate::workbench::Action;
 
 /// What a dialog is for.
@@ -11,6 +12,7 @@ pub(super) enum DialogKind {
     OpenFile,
     OpenFolder,
     SaveAs,
+    Export(ExportContent),
 }
 
 /// A dialog that may be open.
@@ -37,6 +39,10 @@ impl Dialogs {
                     .add_filter("Session", &["ron"])
                     .set_file_name("session.ron")
                     .save_file(),
+                DialogKind::Export(content) => dialog
+                    .set_title(content.name())
+                    .set_file_name(content.file_name())
+                    .save_file(),
             }
         });
         self.open = Some((kind, job));
@@ -58,6 +64,7 @@ impl Dialogs {
         Some(match kind {
             DialogKind::OpenFile | DialogKind::OpenFolder => Action::Open(path),
             DialogKind::SaveAs => Action::SaveAs(path),
+            DialogKind::Export(content) => Action::Export(content, path),
         })
     }
 }

@@ -1,8 +1,6 @@
 //! Small parts that all pages share: titles, choices, empty states, facts.
 
-use egui::{
-    Align, Align2, Layout, Rect, Response, RichText, ScrollArea, Ui, UiBuilder, pos2, vec2,
-};
+use egui::{Align, Layout, Rect, Response, RichText, ScrollArea, Ui, UiBuilder, pos2, vec2};
 
 use super::icons::{Icon, icon_mark};
 use super::theme;
@@ -78,7 +76,7 @@ pub(super) fn choice(
 }
 
 /// A name of the width that all settings share.
-pub(super) fn fixed_label(ui: &mut Ui, label: &str) -> Response {
+pub(super) fn fixed_label(ui: &mut Ui, label: impl Into<egui::WidgetText>) -> Response {
     let size = vec2(label_width(ui), ui.spacing().interact_size.y);
     ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center), |ui| {
         ui.set_min_width(size.x);
@@ -102,12 +100,8 @@ pub(super) fn switch(ui: &mut Ui, label: &str, help_text: &str, value: &mut bool
 pub(super) fn fact(ui: &mut Ui, name: &str, value: impl Into<String>) {
     let tones = theme::tones(ui);
     ui.horizontal(|ui| {
-        let label = fixed_label(ui, "");
-        let place = label.rect.left_center();
-        let size = theme::body_font(ui);
-        ui.painter()
-            .text(place, Align2::LEFT_CENTER, name, size, tones.weak);
-        ui.label(value.into());
+        fixed_label(ui, RichText::new(name).color(tones.weak));
+        ui.add(egui::Label::new(value.into()).wrap());
     });
 }
 

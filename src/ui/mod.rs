@@ -5,6 +5,7 @@ mod asks;
 mod banner;
 mod dialogs;
 mod elements;
+mod figure_picture;
 pub mod figures;
 pub mod icons;
 mod menu;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::stages::Stage;
 use super::view::{Ask, Panel};
+use crate::export::ExportContent;
 use crate::session::Theme;
 
 /// Built-in data to begin with.
@@ -104,6 +105,8 @@ pub enum Action {
     TogglePanel(Panel),
     /// Opens or closes the sheet of notices.
     ToggleNotices,
+    /// Writes a result to a file.
+    Export(ExportContent, PathBuf),
     /// Puts a notice away.
     DismissNotice(u64),
     /// Light, dark or as the system says.

@@ -71,6 +71,7 @@ impl Workbench {
             | Action::TuneRun
             | Action::LimitSpeed(_)
             | Action::TrainFinalModel(_) => self.train(action),
+            Action::Export(content, path) => self.export(content, path),
             Action::Undo => self.edits.undo(&mut self.draft),
             Action::Redo => self.edits.redo(&mut self.draft),
             Action::SetTheme(theme) => self.remember(move |settings| settings.theme = theme),

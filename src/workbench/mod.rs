@@ -6,6 +6,7 @@ mod data;
 mod deeds;
 mod dictionary;
 mod draft;
+mod exports;
 mod files;
 mod folds;
 mod inspect;
@@ -25,6 +26,7 @@ pub use changes::{algorithm_name, kernel_name, learner_summary, pruning_name, wh
 pub use data::{DataStage, LoadedData, RecordRow};
 pub use dictionary::{AtomCard, DictionaryView};
 pub use draft::Draft;
+pub use exports::FigurePainter;
 pub use files::SessionStage;
 pub use folds::{GroupRow, MadeSplit, SplitStage};
 pub use inspect::{AtomUse, Inspection, origin_text};
@@ -36,6 +38,7 @@ pub use stages::{Stage, StageState, StageStatus, split_summary};
 pub use training::TrainingStage;
 pub use view::{Ask, Panel, View};
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -118,6 +121,8 @@ pub struct Workbench {
     look: Asked<SignalLook>,
     labels: Asked<LabelPreview>,
     labels_asked: Option<RecordingSource>,
+    exporting: Asked<PathBuf>,
+    painter: Option<FigurePainter>,
     width: Asked<f64>,
     files: SessionStage,
     notices: Notices,
@@ -164,6 +169,8 @@ impl Workbench {
             look: Asked::default(),
             labels: Asked::default(),
             labels_asked: None,
+            exporting: Asked::default(),
+            painter: None,
             width: Asked::default(),
             notices,
             view: View::default(),
@@ -306,6 +313,7 @@ impl Workbench {
             || self.files.is_busy()
             || self.inspection.job.is_some()
             || self.look.job.is_some()
+            || self.exporting.job.is_some()
             || self.width.job.is_some()
             || (self.data.loaded().is_some()
                 && self.split.made().is_none()

@@ -221,11 +221,20 @@ impl Workbench {
     }
 
     fn poll_asked(&mut self) {
-        let failures = [self.inspection.poll(), self.look.poll(), self.width.poll()];
+        let failures = [
+            self.inspection.poll(),
+            self.look.poll(),
+            self.width.poll(),
+            self.exporting.poll(),
+        ];
         for message in failures.into_iter().flatten() {
             self.notices.post(Gravity::Error, message);
         }
         self.follow_recipe();
+        if let Some(path) = self.exporting.shown.take() {
+            let text = format!("Written: {}", path.display());
+            self.notices.post(Gravity::Done, text);
+        }
         if let Some(width) = self.width.shown.take() {
             self.change(|draft| match &mut draft.experiment.learner.kernel {
                 Kernel::Gaussian { width: own } | Kernel::Laplacian { width: own } => *own = width,

@@ -9,6 +9,7 @@ use super::view::{Ask, View};
 use super::{AfterLoading, Asked, DEMO_ROUNDS_PER_S, Draft, Gravity, Stage, Workbench};
 use crate::dataset::{DataSettings, Preparation, Scaling};
 use crate::experiment::{Command, Experiment};
+use crate::learner::{LearnerSettings, Start};
 use crate::session::{FoundRecovery, Session, UserSettings};
 use crate::simulate::eeg::EegSettings;
 
@@ -80,10 +81,14 @@ impl Workbench {
         match opened {
             Opened::Cancelled => {}
             Opened::Data(data) => {
-                let experiment = Experiment {
+                let mut experiment = Experiment {
                     data: *data,
                     ..self.draft.experiment.clone()
                 };
+                // Given samples are those of other data.
+                if matches!(experiment.learner.start, Start::Given(_)) {
+                    experiment.learner.start = LearnerSettings::default().start;
+                }
                 self.begin_session(Draft::of(experiment));
                 self.view.page = Stage::Records;
                 self.load_data(AfterLoading {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::action::Action;
 use super::stages::Stage;
+use crate::export::ExportContent;
 
 /// A panel of the Train page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,6 +66,8 @@ pub enum Ask {
     ChangedOnDisk,
     /// The name of a new preset.
     PresetName,
+    /// Where a result is written.
+    Export(ExportContent),
     /// Nothing: the list of keys is shown.
     Keys,
     /// Nothing: what the program is.

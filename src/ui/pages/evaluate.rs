@@ -5,13 +5,14 @@ use egui::{Grid, RichText, Ui};
 use super::explain::{inspection_ui, samples_ui};
 use crate::evaluation::{Confusion, wilson_interval};
 use crate::experiment::{Part, RunSummary};
+use crate::export::ExportContent;
 use crate::ui::elements::{self, fact, help, page_title, section};
 use crate::ui::figures::{percent, short};
 use crate::ui::icons::color_dot;
 use crate::ui::palette::class_color;
 use crate::ui::theme;
 use crate::ui::widgets::{ConfusionMatrix, Curve, MissingCurve, empty_state};
-use crate::workbench::{Action, Draft, RunView, Workbench, split_summary};
+use crate::workbench::{Action, Ask, Draft, RunView, Workbench, split_summary};
 
 /// Votes of groups that are listed.
 const MOST_GROUPS: usize = 60;
@@ -48,13 +49,15 @@ pub(in crate::ui) fn evaluate_page_ui(
     let width = ui.available_width();
     let left = width * 0.42;
     let (left, right) = elements::two_columns(ui, left);
-    elements::scrolling_column(ui, left, "scores", |ui| scores_ui(ui, run, summary));
+    elements::scrolling_column(ui, left, "scores", |ui| {
+        scores_ui(ui, run, summary, actions)
+    });
     elements::scrolling_column(ui, right, "decisions", |ui| {
         decisions_ui(ui, workbench, run, summary, actions);
     });
 }
 
-fn scores_ui(ui: &mut Ui, run: &RunView, summary: &RunSummary) {
+fn scores_ui(ui: &mut Ui, run: &RunView, summary: &RunSummary, actions: &mut Vec<Action>) {
     let tones = theme::tones(ui);
     if let Some(accuracy) = summary.accuracy {
         let spread = accuracy
@@ -69,6 +72,7 @@ fn scores_ui(ui: &mut Ui, run: &RunView, summary: &RunSummary) {
         );
         help(ui, &text);
     }
+    export_ui(ui, actions);
     let confusion = &summary.confusion;
     fact(ui, "Split", split_summary(&run.experiment.split));
     fact(ui, "Seed", run.experiment.seed.to_string());
@@ -100,6 +104,20 @@ fn scores_ui(ui: &mut Ui, run: &RunView, summary: &RunSummary) {
     section(ui, "Time");
     timing_ui(ui, summary);
     ui.add_space(theme::PANEL_GAP);
+}
+
+/// Tables, figures, everything in files.
+fn export_ui(ui: &mut Ui, actions: &mut Vec<Action>) {
+    let menu = ui.menu_button("Export…", |ui| {
+        for content in ExportContent::ALL {
+            if ui.button(content.name()).clicked() {
+                actions.push(Action::Ask(Ask::Export(content)));
+                ui.close();
+            }
+        }
+    });
+    menu.response
+        .on_hover_text("Write tables, figures or everything for other programs");
 }
 
 fn classes_ui(ui: &mut Ui, names: &[String], confusion: &Confusion) {

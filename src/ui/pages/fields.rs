@@ -44,6 +44,7 @@ pub(super) enum Field {
     Cycles,
     Points,
     Harmonics,
+    Rate,
 }
 
 /// What a field says of itself.
@@ -342,6 +343,14 @@ impl Field {
                 201.0,
                 "recipe.form",
             ),
+            Self::Rate => says(
+                "Sampling rate",
+                "",
+                "Where the files do not tell it",
+                1.0..=10_000.0,
+                250.0,
+                "options.rate_hz",
+            ),
             Self::Harmonics => says(
                 "Highest harmonic",
                 "",
@@ -356,6 +365,7 @@ impl Field {
     fn unit(self) -> &'static str {
         match self {
             Self::Duration | Self::FrameLength => "s",
+            Self::Rate => "Hz",
             _ => "",
         }
     }
@@ -363,7 +373,12 @@ impl Field {
     fn is_logarithmic(self) -> bool {
         matches!(
             self,
-            Self::Novelty | Self::ErrorLimit | Self::Width | Self::Budget | Self::Batches
+            Self::Novelty
+                | Self::ErrorLimit
+                | Self::Width
+                | Self::Budget
+                | Self::Batches
+                | Self::Rate
         )
     }
 

@@ -38,11 +38,7 @@ pub(in crate::ui) fn records_page_ui(
                     actions.push(Action::CancelLoading);
                 }
             }
-            (None, Some(error)) => {
-                if empty_state(ui, error, Some("Try again")) {
-                    actions.push(Action::LoadData);
-                }
-            }
+            (None, Some(error)) => failed_ui(ui, workbench, error, draft, actions, typing),
             (None, None) => {
                 let text = "Records with their classes are listed here. Open a file or folder, drop it on the window, or begin with a demo.";
                 if empty_state(ui, text, Some("Feeder demo")) {
@@ -62,6 +58,25 @@ pub(in crate::ui) fn records_page_ui(
         record_ui(ui, workbench, loaded, draft, actions);
         settings_ui(ui, workbench, loaded, draft, typing);
     });
+}
+
+/// Why nothing could be loaded, and the settings that may mend it.
+fn failed_ui(
+    ui: &mut Ui,
+    workbench: &Workbench,
+    error: &str,
+    draft: &mut Draft,
+    actions: &mut Vec<Action>,
+    typing: &mut Typing,
+) {
+    elements::wrong(ui, error);
+    ui.add_space(theme::GRID);
+    if ui.button("Try again").clicked() {
+        actions.push(Action::LoadData);
+    }
+    if let DataPlan::Recordings(source) = &mut draft.experiment.data.source {
+        rules_ui(ui, workbench, source, typing);
+    }
 }
 
 /// Where the data come from, and buttons for others.
@@ -371,6 +386,22 @@ fn settings_ui(
     for note in &loaded.notes {
         help(ui, note);
     }
+    notes_ui(ui, draft);
+}
+
+/// What the user calls the session and writes down about it.
+fn notes_ui(ui: &mut Ui, draft: &mut Draft) {
+    section(ui, "Session");
+    let label = ui.label("Title");
+    ui.add(TextEdit::singleline(&mut draft.title).desired_width(f32::INFINITY))
+        .labelled_by(label.id)
+        .on_hover_text("What the session is called; saved with it");
+    let label = ui.label("Notes");
+    let field = TextEdit::multiline(&mut draft.notes).desired_rows(3);
+    ui.add(field.desired_width(f32::INFINITY))
+        .labelled_by(label.id)
+        .on_hover_text("What you want to remember; saved with the session");
+    ui.add_space(theme::PANEL_GAP);
 }
 
 fn seed_ui(ui: &mut Ui, seed: &mut u64) {

@@ -2,13 +2,17 @@
 
 use egui::{Grid, RichText, TextEdit, Ui};
 
+use super::fields::Field;
 use crate::dataset::RecordingSource;
 use crate::records::catalog::{Pattern, Rule};
 use crate::ui::app::Typing;
-use crate::ui::elements::{help, section, wrong};
+use crate::ui::elements::{help, section, switch, wrong};
 use crate::ui::icons::{Icon, icon_button, icon_mark};
 use crate::ui::theme;
 use crate::workbench::{LabelPreview, Workbench};
+
+/// The rate that is proposed first: usual for EEG.
+const USUAL_RATE_HZ: f64 = 250.0;
 
 /// The rules of a source and what they give.
 pub(super) fn rules_ui(
@@ -17,6 +21,16 @@ pub(super) fn rules_ui(
     source: &mut RecordingSource,
     typing: &mut Typing,
 ) {
+    section(ui, "Recordings");
+    let mut is_given = source.options.rate_hz.is_some();
+    let text = "Where the files do not tell how fast they were sampled";
+    if switch(ui, "Give the sampling rate", text, &mut is_given) {
+        source.options.rate_hz = is_given.then_some(USUAL_RATE_HZ);
+    }
+    if let Some(rate_hz) = &mut source.options.rate_hz {
+        let problem = (*rate_hz <= 0.0).then_some("the sampling rate must be more than 0 Hz");
+        Field::Rate.ui(ui, rate_hz, problem);
+    }
     section(ui, "Rules for class and group");
     help(ui, "The first rule that knows a class or a group wins");
     let mut dropped = None;

@@ -1,0 +1,81 @@
+//! Results written to files in the background.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::run_view::RunView;
+use super::{Workbench, start_job};
+use crate::experiment::RunSummary;
+use crate::export::{ExportContent, Exported, Figure, RunResult, export, write};
+use crate::split::audit::Finding;
+
+/// Draws a figure as PNG; only the window can.
+pub type FigurePainter = fn(&Figure) -> Result<Vec<u8>, String>;
+
+impl Workbench {
+    /// Tells who draws figures as PNG.
+    pub fn paint_figures_with(&mut self, painter: FigurePainter) {
+        self.painter = Some(painter);
+    }
+
+    /// Writes a result of the run in the background.
+    pub(super) fn export(&mut self, content: ExportContent, path: PathBuf) {
+        self.view.ask = None;
+        let run = self.training.run().cloned();
+        let Some((run, summary)) = run.and_then(|run| {
+            let summary = run.summary.clone()?;
+            Some((run, summary))
+        }) else {
+            return;
+        };
+        let findings = match (self.split.made(), self.stale()) {
+            (Some(made), None) => made.audit.findings.clone(),
+            _ => Vec::new(),
+        };
+        let (session, painter) = (self.name(), self.painter);
+        self.exporting.job = Some(start_job(&self.wake, "exporting", move |_| {
+            let written = Written {
+                session: &session,
+                run: &run,
+                summary: &summary,
+                findings: &findings,
+            };
+            written.to_file(content, &path, painter)?;
+            Ok(path)
+        }));
+    }
+}
+
+/// What is written.
+struct Written<'a> {
+    session: &'a str,
+    run: &'a RunView,
+    summary: &'a Arc<RunSummary>,
+    findings: &'a [Finding],
+}
+
+impl Written<'_> {
+    fn to_file(
+        &self,
+        content: ExportContent,
+        path: &Path,
+        painter: Option<FigurePainter>,
+    ) -> Result<(), String> {
+        let result = RunResult {
+            session: self.session,
+            experiment: &self.run.experiment,
+            facts: &self.run.facts,
+            n_folds: self.run.n_folds(),
+            findings: self.findings,
+            summary: self.summary,
+            wall_s: None,
+        };
+        let exported = export(&result, content, path).map_err(|error| error.to_string())?;
+        let bytes = match (exported, painter) {
+            (Exported::Bytes(bytes), _) => bytes,
+            (Exported::Picture(figure), Some(paint)) => paint(&figure)?,
+            (Exported::Picture(_), None) => return Err("only the window draws PNG: use SVG".into()),
+        };
+        write(path, &bytes).map_err(|error| error.to_string())
+    }
+}
