@@ -97,6 +97,8 @@ pub enum Action {
     CloseInspection,
     /// Shows the signal of a record, by its place among the sources.
     LookAtRecord(usize),
+    /// Looks at the signal around a sample.
+    LookAtSample(usize),
     /// Proposes the width of the kernel from the data.
     SuggestWidth,
     /// Shows a panel alone, or all again.

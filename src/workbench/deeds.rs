@@ -4,6 +4,7 @@ use super::action::Action;
 use super::files::SaveTo;
 use super::view::Ask;
 use super::{AfterLoading, Asked, Draft, Gravity, Workbench, inspect, look, start_job, width};
+use crate::dataset::Place;
 use crate::experiment::{Command, Part, Status};
 use crate::session::Preset;
 
@@ -116,7 +117,8 @@ impl Workbench {
             Action::DismissNotice(id) => self.notices.dismiss(id),
             Action::Inspect(sample) => self.inspect(sample),
             Action::CloseInspection => self.inspection = Asked::default(),
-            Action::LookAtRecord(source) => self.look_at_record(source),
+            Action::LookAtRecord(source) => self.look_at_record(source, None),
+            Action::LookAtSample(sample) => self.look_at_sample(sample),
             Action::SuggestWidth => self.suggest_width(),
             _ => {}
         }
@@ -205,13 +207,32 @@ impl Workbench {
         }
     }
 
-    pub(super) fn look_at_record(&mut self, source: usize) {
+    pub(super) fn look_at_record(&mut self, source: usize, window: Option<(f64, f64)>) {
         if let Some(loaded) = self.data.loaded().cloned() {
             let recipe = self.draft.experiment.data.recipe.clone();
             self.look.job = Some(start_job(&self.wake, "reading", move |_| {
-                look::look(&loaded, source, recipe)
+                look::look(&loaded, source, window, recipe)
             }));
         }
+    }
+
+    /// The signal that a sample was made of, with some of what comes before and after.
+    fn look_at_sample(&mut self, sample: usize) {
+        let Some(loaded) = self.data.loaded() else {
+            return;
+        };
+        if sample >= loaded.dataset.n_samples() {
+            return;
+        }
+        let origin = loaded.dataset.origin(sample);
+        let window = match origin.place {
+            Place::Window {
+                start_s,
+                duration_s,
+            } => Some((start_s, duration_s)),
+            Place::Row(_) => None,
+        };
+        self.look_at_record(origin.source, window);
     }
 
     pub(super) fn suggest_width(&mut self) {

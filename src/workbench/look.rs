@@ -27,7 +27,7 @@ pub struct SignalChannel {
     pub values: Vec<f64>,
 }
 
-/// The beginning of a record.
+/// A stretch of a record.
 #[derive(Clone, Debug)]
 pub struct SignalLook {
     /// The record, by its place among the sources.
@@ -36,6 +36,10 @@ pub struct SignalLook {
     pub name: String,
     /// Samples per second.
     pub rate_hz: f64,
+    /// Time of the first value shown.
+    pub start_s: f64,
+    /// Start and length of the sample that is looked at, if it is one.
+    pub window: Option<(f64, f64)>,
     /// How long the whole record is.
     pub duration_s: Option<f64>,
     /// The first channels.
@@ -50,10 +54,11 @@ pub struct SignalLook {
     pub recipe: Option<FeatureRecipe>,
 }
 
-/// Reads or simulates the beginning of a record.
+/// Reads or simulates the beginning of a record, or what lies around a window (start and length).
 pub(super) fn look(
     loaded: &LoadedData,
     source: usize,
+    window: Option<(f64, f64)>,
     recipe: Option<FeatureRecipe>,
 ) -> Result<SignalLook, String> {
     let name = match loaded.records.get(source) {
@@ -95,7 +100,7 @@ pub(super) fn look(
         }
     };
     let record = record.ok_or_else(|| format!("the record is not there any more: {name}"))?;
-    let mut look = beginning(&record, source, name)?;
+    let mut look = stretch(&record, source, name, window)?;
     look.bands = bands(&look, recipe.as_ref());
     look.recipe = recipe;
     Ok(look)
@@ -119,13 +124,23 @@ fn bands(look: &SignalLook, recipe: Option<&FeatureRecipe>) -> Vec<SignalChannel
     filtered.collect()
 }
 
-fn beginning(record: &Record, source: usize, name: String) -> Result<SignalLook, String> {
+fn stretch(
+    record: &Record,
+    source: usize,
+    name: String,
+    window: Option<(f64, f64)>,
+) -> Result<SignalLook, String> {
     let analog: Vec<usize> = (0..record.channels.len())
         .filter(|place| record.channels[*place].kind == ChannelKind::Analog)
         .collect();
     let first = analog.first().map(|place| &record.channels[*place]);
     let rate_hz = first.and_then(|channel| channel.rate_hz).unwrap_or(1.0);
     let n_values = ((MOST_SECONDS * rate_hz) as usize).min(MOST_VALUES);
+    // The window in the middle, as far as the record reaches.
+    let longest = first.map_or(0, |channel| channel.n_samples);
+    let before_s = |(start_s, duration_s): (f64, f64)| start_s - (MOST_SECONDS - duration_s) / 2.0;
+    let first_value = window.map_or(0.0, |window| before_s(window).max(0.0) * rate_hz) as usize;
+    let first_value = first_value.min(longest.saturating_sub(n_values));
     let mut channels = Vec::new();
     for &place in analog.iter().take(MOST_CHANNELS) {
         let channel = &record.channels[place];
@@ -133,7 +148,10 @@ fn beginning(record: &Record, source: usize, name: String) -> Result<SignalLook,
             continue;
         }
         let values = record
-            .read(place, 0..n_values.min(channel.n_samples))
+            .read(
+                place,
+                first_value..(first_value + n_values).min(channel.n_samples),
+            )
             .map_err(|error| error.to_string())?;
         channels.push(SignalChannel {
             name: channel.name.clone(),
@@ -141,11 +159,15 @@ fn beginning(record: &Record, source: usize, name: String) -> Result<SignalLook,
             values,
         });
     }
-    let shown_s = n_values as f64 / rate_hz;
-    let marks = record
-        .annotations
-        .iter()
-        .filter(|note| note.onset_s <= shown_s);
+    let start_s = first_value as f64 / rate_hz;
+    let shown = start_s..=start_s + n_values as f64 / rate_hz;
+    let notes = record.annotations.iter();
+    let notes = notes.map(|note| (note.onset_s, note.text.clone()));
+    let ends = window.map(|(start_s, duration_s)| {
+        let end = (start_s + duration_s, "end".to_owned());
+        [(start_s, "this sample".to_owned()), end]
+    });
+    let marks = notes.chain(ends.into_iter().flatten());
     Ok(SignalLook {
         source,
         name,
@@ -153,10 +175,38 @@ fn beginning(record: &Record, source: usize, name: String) -> Result<SignalLook,
         duration_s: record.duration_s(),
         n_channels: analog.len(),
         channels,
-        marks: marks
-            .map(|note| (note.onset_s, note.text.clone()))
-            .collect(),
+        start_s,
+        window,
+        marks: marks.filter(|(time_s, _)| shown.contains(time_s)).collect(),
         bands: Vec::new(),
         recipe: None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::records::{Channel, Format, Kind, Unit};
+
+    #[test]
+    fn a_sample_is_shown_where_it_lies_with_its_ends_marked() {
+        let values: Vec<f64> = (0..1000).map(f64::from).collect();
+        let channel = Channel::analog("c", Unit::parse("µV"), Some(10.0), 0);
+        let data = vec![(channel, values)];
+        let record = Record::in_memory(Format::Simulated, Kind::Recording, "test", data);
+        let look = |window| stretch(&record, 0, "test".into(), window).expect("it is readable");
+        let middle = look(Some((50.0, 2.0)));
+        assert_eq!(
+            (middle.start_s, middle.channels[0].values[0]),
+            (46.0, 460.0)
+        );
+        assert_eq!(middle.channels[0].values.len(), 100);
+        let times: Vec<f64> = middle.marks.iter().map(|(time_s, _)| *time_s).collect();
+        assert_eq!(times, [50.0, 52.0]);
+        // At the ends the stretch stays inside the record.
+        assert_eq!(look(Some((0.5, 1.0))).start_s, 0.0);
+        let last = look(Some((99.0, 1.0)));
+        assert_eq!((last.start_s, last.channels[0].values.len()), (90.0, 100));
+        assert_eq!(look(None).marks, []);
+    }
 }

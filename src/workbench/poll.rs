@@ -252,7 +252,8 @@ impl Workbench {
             && shown.recipe != *recipe
             && recipe.as_ref().is_none_or(is_sound)
         {
-            self.look_at_record(shown.source);
+            let (source, window) = (shown.source, shown.window);
+            self.look_at_record(source, window);
         }
     }
 

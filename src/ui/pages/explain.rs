@@ -109,9 +109,8 @@ pub(super) fn inspection_ui(
     );
     ui.horizontal(|ui| {
         ui.label(truth);
-        let source = dataset.origin(inspection.sample).source;
         if ui.button("Show in the recording").clicked() {
-            actions.push(Action::LookAtRecord(source));
+            actions.push(Action::LookAtSample(inspection.sample));
             actions.push(Action::Show(crate::workbench::Stage::Records));
         }
     });

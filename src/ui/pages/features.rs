@@ -315,6 +315,8 @@ fn as_signal(dataset: &Dataset, sample: usize) -> Option<SignalLook> {
         source: dataset.origin(sample).source,
         name: format!("Features of sample {sample}"),
         rate_hz: n_points as f64 / duration_s,
+        start_s: 0.0,
+        window: None,
         duration_s: Some(duration_s),
         channels: channels.collect(),
         n_channels,

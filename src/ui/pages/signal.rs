@@ -1,4 +1,4 @@
-//! The beginning of a record as waveforms: three-phase sets share a lane, other channels have their own.
+//! A stretch of a record as waveforms: three-phase sets share a lane, other channels have their own.
 
 use egui::Ui;
 
@@ -46,7 +46,7 @@ pub(super) fn signal_ui(ui: &mut Ui, look: &SignalLook, height: f32) {
         name: &look.name,
         traces: &traces,
         rate_hz: look.rate_hz,
-        start_s: 0.0,
+        start_s: look.start_s,
         lane_units: &units,
         marks: &marks,
         height: height.max(n_lanes as f32 * 14.0),
