@@ -439,19 +439,27 @@ fn stop_answers_within_a_tenth_of_a_second_at_a_budget_of_a_thousand() {
     large.training.length = TrainingLength::Batches(100_000);
     large.tests.n_tests = 1000;
     let checked = Arc::new(large.check(dataset(2000, 64)).expect("nothing is wrong"));
-    let run = Run::new(checked, &RunParts::default(), Vec::new()).expect("the folds exist");
-    let (worker, woken) = worker(run, false);
+    // A busy machine may keep the thread waiting; the shortest of a few answers is its own.
+    let shortest = (0..5).map(|_| time_to_stop(&checked)).min();
+    let shortest = shortest.expect("it was stopped");
+    println!("stop answered after {shortest:?}");
+    assert!(shortest < Duration::from_millis(100), "{shortest:?}");
+}
+
+/// How long a worker takes to end once its profiles are full.
+fn time_to_stop(checked: &Arc<CheckedExperiment>) -> Duration {
+    let run = Run::new(checked.clone(), &RunParts::default(), Vec::new());
+    let (worker, woken) = worker(run.expect("the folds exist"), false);
     let mut news = Vec::new();
     mail_until(&worker, &woken, &mut news, |mail| {
         mail.active.iter().any(|(_, batch)| *batch >= 120)
     });
     worker.command(Command::Stop);
     let told = Instant::now();
-    mail_until(&worker, &woken, &mut news, |mail| mail.status.is_over());
-    // Far above what it takes on a quiet machine (a few milliseconds), but not what a busy one adds.
-    let waited = told.elapsed();
-    println!("stop answered after {waited:?}");
-    assert!(waited < Duration::from_millis(1000), "{waited:?}");
+    mail_until(&worker, &woken, &mut news, |mail| {
+        mail.status == Status::Ending || mail.status.is_over()
+    });
+    told.elapsed()
 }
 
 #[test]

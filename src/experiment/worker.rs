@@ -45,6 +45,8 @@ pub enum Status {
     Running,
     /// It waits for a command.
     Paused,
+    /// It has stopped working and gathers what was trained.
+    Ending,
     /// All parts are complete.
     Complete,
     /// It was told to end before that.
@@ -181,6 +183,10 @@ fn drive(mut driver: Driver, n_threads: usize) {
         Ok(Err(message)) => Status::Failed(message),
         Err(panic) => Status::Failed(panic_message(panic.as_ref())),
     };
+    // The answer comes first: to gather the state of large profiles takes longer than anybody
+    // should wait for it.
+    driver.mail().status = Status::Ending;
+    (driver.wake)();
     // After a fault the state may be half changed; its records are still worth keeping.
     let state = catch_unwind(AssertUnwindSafe(|| Box::new(driver.run.state()))).ok();
     let mut mail = driver.mail();

@@ -47,6 +47,7 @@ fn facts(run: &RunView, workbench: &Workbench) -> Vec<String> {
     match (&run.status, run.active.first()) {
         (Status::Complete, _) => facts.push("complete".to_owned()),
         (Status::Stopped, _) => facts.push("stopped".to_owned()),
+        (Status::Ending, _) => facts.push("ending".to_owned()),
         (Status::Failed(_), _) => facts.push("failed".to_owned()),
         (Status::Running | Status::Paused, Some((Part::Fold(_), batch))) => {
             let folds: Vec<String> = run

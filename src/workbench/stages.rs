@@ -239,7 +239,7 @@ impl Workbench {
         };
         let state = match &run.status {
             Status::Failed(message) => StageState::Wrong(message.clone()),
-            Status::Running | Status::Paused => StageState::Running,
+            Status::Running | Status::Paused | Status::Ending => StageState::Running,
             Status::Complete | Status::Stopped => self.stale_or_ready(),
         };
         let summary = match run.status {
