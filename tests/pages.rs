@@ -113,6 +113,7 @@ fn every_page_without_data_says_what_belongs_there() {
         let expected = match stage {
             Stage::Learner => "Atoms per class",
             Stage::Evaluate => "Scores appear here",
+            Stage::Explore => "Open a recording",
             _ => "Feeder demo",
         };
         let found = harness.query_all_by_label_contains(expected).count();
@@ -285,6 +286,7 @@ fn keys_change_pages_and_start_training() {
         (Key::Num3, Stage::Split),
         (Key::Num4, Stage::Learner),
         (Key::Num6, Stage::Evaluate),
+        (Key::Num7, Stage::Explore),
         (Key::Num5, Stage::Train),
     ] {
         window.harness.key_press(key);

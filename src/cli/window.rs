@@ -14,6 +14,7 @@ use super::run::run_in_terminal;
 use crate::session::{Theme, UserFolders};
 use crate::ui::app::{Beginning, begin, run_window};
 use crate::ui::screenshot::picture_of;
+use crate::workbench::explore::ExploreAction;
 use crate::workbench::{Action, Stage, Workbench};
 
 /// How long a picture waits for its data and training.
@@ -25,7 +26,7 @@ pub(super) struct PictureArguments {
     /// Write a picture of a page instead of opening the window
     #[arg(long, value_name = "OUT.png")]
     screenshot: Option<PathBuf>,
-    /// The page: records, features, split, learner, train or evaluate
+    /// The page: records, features, split, learner, train, evaluate or explore
     #[arg(long, requires = "screenshot", value_parser = page, default_value = "train")]
     page: Stage,
     /// Size in points
@@ -119,11 +120,20 @@ fn screenshot(
         sender.send(()).unwrap_or_default();
     });
     let mut workbench = Workbench::new(None, wake);
-    let opens_session = matches!(beginning, Beginning::Open(_));
-    begin(&mut workbench, beginning);
+    let prepared = match explored_file(&beginning, picture) {
+        Some(path) => {
+            workbench.apply(Action::Explore(ExploreAction::OpenFile(path)));
+            settle(&mut workbench, &woken)
+        }
+        None => {
+            let opens_session = matches!(beginning, Beginning::Open(_));
+            begin(&mut workbench, beginning);
+            workbench.apply(Action::LimitSpeed(None));
+            prepare(&mut workbench, &woken, picture, opens_session)
+        }
+    };
     workbench.apply(Action::SetTheme(picture.theme));
-    workbench.apply(Action::LimitSpeed(None));
-    if let Err(message) = prepare(&mut workbench, &woken, picture, opens_session) {
+    if let Err(message) = prepared {
         writeln!(io::stderr(), "atomscope: {message}")?;
         return Ok(ExitCode::FAILURE);
     }
@@ -149,6 +159,17 @@ fn screenshot(
     }
 }
 
+/// A recording that is only looked at: its samples are not needed as data.
+fn explored_file(beginning: &Beginning, picture: &PictureArguments) -> Option<PathBuf> {
+    match beginning {
+        Beginning::Open(path) if picture.page == Stage::Explore => {
+            let is_session = path.extension().is_some_and(|ending| ending == "ron");
+            (!is_session && !path.is_dir()).then(|| path.clone())
+        }
+        _ => None,
+    }
+}
+
 /// Loads, trains as far as asked, and rests.
 fn prepare(
     workbench: &mut Workbench,
@@ -156,22 +177,8 @@ fn prepare(
     picture: &PictureArguments,
     opens_session: bool,
 ) -> Result<(), String> {
-    let begun = Instant::now();
-    let wait = |workbench: &mut Workbench, done: &dyn Fn(&Workbench) -> bool| loop {
-        workbench.poll();
-        if done(workbench) {
-            return Ok(());
-        }
-        if let Some(error) = workbench.data().error().or(workbench.training().error()) {
-            return Err(error.to_owned());
-        }
-        if begun.elapsed() > LONGEST_WAIT {
-            return Err("the picture took too long to prepare".to_owned());
-        }
-        // The result is looked at by the next poll.
-        woken
-            .recv_timeout(Duration::from_millis(20))
-            .unwrap_or_default();
+    let wait = |workbench: &mut Workbench, done: &dyn Fn(&Workbench) -> bool| {
+        wait_until(workbench, woken, done)
     };
     let is_loaded = |workbench: &Workbench| {
         workbench.data().loaded().is_some() && workbench.loading_share().is_none()
@@ -202,7 +209,42 @@ fn prepare(
     if picture.page == Stage::Records {
         workbench.apply(Action::LookAtRecord(0));
     }
-    wait(workbench, &|workbench: &Workbench| !workbench.is_busy())?;
+    settle(workbench, woken)
+}
+
+/// Waits until something is so; an error of the data, the training or the recording ends it.
+fn wait_until(
+    workbench: &mut Workbench,
+    woken: &Receiver<()>,
+    done: &dyn Fn(&Workbench) -> bool,
+) -> Result<(), String> {
+    let begun = Instant::now();
+    loop {
+        workbench.poll();
+        let errors = [
+            workbench.data().error(),
+            workbench.training().error(),
+            workbench.explore().error(),
+        ];
+        if let Some(error) = errors.into_iter().flatten().next() {
+            return Err(error.to_owned());
+        }
+        if done(workbench) {
+            return Ok(());
+        }
+        if begun.elapsed() > LONGEST_WAIT {
+            return Err("the picture took too long to prepare".to_owned());
+        }
+        // The result is looked at by the next poll.
+        woken
+            .recv_timeout(Duration::from_millis(20))
+            .unwrap_or_default();
+    }
+}
+
+/// Waits for the work in the background, and puts the notices away.
+fn settle(workbench: &mut Workbench, woken: &Receiver<()>) -> Result<(), String> {
+    wait_until(workbench, woken, &|workbench| !workbench.is_busy())?;
     let ids: Vec<u64> = workbench.notices().list().iter().map(|n| n.id).collect();
     for id in ids {
         workbench.apply(Action::DismissNotice(id));

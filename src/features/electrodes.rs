@@ -42,10 +42,7 @@ const OTHER_SIGNALS: [&str; 7] = ["EOG", "EMG", "ECG", "EKG", "RESP", "STI", "TR
 /// halfway between them.
 pub fn position(name: &str) -> Option<(f64, f64)> {
     let upper = name.to_uppercase();
-    let words: Vec<&str> = upper
-        .split(|letter: char| !letter.is_ascii_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .collect();
+    let words = words_of(&upper);
     if words.iter().any(|word| OTHER_SIGNALS.contains(word)) {
         return None;
     }
@@ -59,10 +56,37 @@ pub fn position(name: &str) -> Option<(f64, f64)> {
     }
 }
 
+/// The electrode a channel was recorded from, in capitals and by its newer name (`T7`, not `T3`); nothing for a pair of
+/// electrodes and for other signals. A second electrode that is an ear is the reference.
+pub fn electrode(name: &str) -> Option<String> {
+    let upper = name.to_uppercase();
+    let words: Vec<&str> = words_of(&upper);
+    if words.iter().any(|word| OTHER_SIGNALS.contains(word)) {
+        return None;
+    }
+    let mut known = words.into_iter().filter(|word| place(word).is_some());
+    let first = known.next()?;
+    match known.next() {
+        Some(second) if !EARS.contains(&second) => None,
+        _ => Some(newer_name(first).to_owned()),
+    }
+}
+
+fn words_of(upper: &str) -> Vec<&str> {
+    upper
+        .split(|letter: char| !letter.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .collect()
+}
+
+fn newer_name(name: &str) -> &str {
+    let alias = ALIASES.iter().find(|(old, _)| *old == name);
+    alias.map_or(name, |(_, same)| same)
+}
+
 /// The place of an electrode by its name in capitals.
 fn place(name: &str) -> Option<(f64, f64)> {
-    let alias = ALIASES.iter().find(|(old, _)| *old == name);
-    let name = alias.map_or(name, |(_, same)| same);
+    let name = newer_name(name);
     let digits = name.find(|letter: char| letter.is_ascii_digit());
     match digits {
         Some(at) => lateral(&name[..at], name[at..].parse().ok()?),
@@ -188,6 +212,20 @@ mod tests {
         ];
         for name in others {
             assert_eq!(position(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_channel_of_one_electrode_is_known_by_its_newer_name() {
+        for (name, electrode) in [
+            ("EEG Fp1-REF", Some("FP1")),
+            ("T3", Some("T7")),
+            ("C3-A2", Some("C3")),
+            ("Fp1-F7", None),
+            ("EOG F7", None),
+            ("ch1", None),
+        ] {
+            assert_eq!(super::electrode(name).as_deref(), electrode, "{name}");
         }
     }
 

@@ -29,6 +29,11 @@ pub enum Passband {
         /// Upper edge.
         edge_hz: f64,
     },
+    /// Everything above the edge.
+    High {
+        /// Lower edge.
+        edge_hz: f64,
+    },
     /// Everything between two edges.
     Band {
         /// Lower edge.
@@ -75,7 +80,7 @@ pub enum FilterError {
         "passband edges must rise between 0 and {nyquist_hz} Hz (half the sampling rate), but are {low_hz} and {high_hz} Hz"
     )]
     Edges {
-        /// Lower edge (0 for a low-pass).
+        /// Lower edge (0 where there is only one edge).
         low_hz: f64,
         /// Upper edge.
         high_hz: f64,
@@ -128,6 +133,10 @@ impl FilterDesign {
         let warped = |hz: f64| 4.0 * (PI * hz / rate_hz).tan();
         let (analog, zeros_at_one) = match self.passband {
             Passband::Low { edge_hz } => (lowpass(self.prototype, self.order, warped(edge_hz)), 0),
+            Passband::High { edge_hz } => {
+                let analog = highpass(self.prototype, self.order, warped(edge_hz));
+                (analog, self.order)
+            }
             Passband::Band { low_hz, high_hz } => {
                 let degree = self.order / 2;
                 let (low, high) = (warped(low_hz), warped(high_hz));
@@ -164,7 +173,7 @@ impl FilterDesign {
         }
         let nyquist_hz = rate_hz / 2.0;
         let (low_hz, high_hz) = match self.passband {
-            Passband::Low { edge_hz } => (0.0, edge_hz),
+            Passband::Low { edge_hz } | Passband::High { edge_hz } => (0.0, edge_hz),
             Passband::Band { low_hz, high_hz } => (low_hz, high_hz),
         };
         let low_allowed = if band { low_hz > 0.0 } else { true };
@@ -235,6 +244,19 @@ fn lowpass(prototype: Prototype, degree: usize, edge: f64) -> Analog {
             reals: unit.poles.reals.iter().map(|p| p * edge).collect(),
         },
         gain: unit.gain * edge.powi(degree as i32),
+    }
+}
+
+/// s ← ω₀ / s: every low-pass pole p becomes ω₀/p, and as many zeros lie at the origin.
+fn highpass(prototype: Prototype, degree: usize, edge: f64) -> Analog {
+    let unit = unit_lowpass(prototype, degree);
+    let gain = unit.gain / unit.poles.product(|p| -p);
+    Analog {
+        poles: Poles {
+            pairs: unit.poles.pairs.iter().map(|p| edge / p).collect(),
+            reals: unit.poles.reals.iter().map(|p| edge / p).collect(),
+        },
+        gain,
     }
 }
 
@@ -336,6 +358,34 @@ fn sections(
 }
 
 impl Filter {
+    /// Takes out one frequency: zeros on the unit circle, poles just inside it. The stop band is
+    /// `width_hz` wide where the power is halved; all else passes with gain 1 at 0 and half the rate.
+    pub fn notch(frequency_hz: f64, width_hz: f64, rate_hz: f64) -> Result<Self, FilterError> {
+        if !(rate_hz.is_finite() && rate_hz > 0.0) {
+            return Err(FilterError::Rate { found: rate_hz });
+        }
+        let (low_hz, high_hz) = (frequency_hz - width_hz / 2.0, frequency_hz + width_hz / 2.0);
+        let nyquist_hz = rate_hz / 2.0;
+        if !(low_hz > 0.0 && width_hz > 0.0 && high_hz < nyquist_hz) {
+            return Err(FilterError::Edges {
+                low_hz,
+                high_hz,
+                nyquist_hz,
+            });
+        }
+        // (1 − 2 cos ω₀ z⁻¹ + z⁻²) / (1 + β − 2 cos ω₀ z⁻¹ + (1 − β) z⁻²), β = tan(Δω/2).
+        let cosine = (2.0 * PI * frequency_hz / rate_hz).cos();
+        let beta = (PI * width_hz / rate_hz).tan();
+        let scale = 1.0 / (1.0 + beta);
+        let section = Section {
+            b: [scale, -2.0 * cosine * scale, scale],
+            a: [-2.0 * cosine * scale, (1.0 - beta) * scale],
+        };
+        Ok(Self {
+            sections: vec![section],
+        })
+    }
+
     /// The sections in the order they run.
     pub fn sections(&self) -> &[Section] {
         &self.sections
@@ -382,6 +432,7 @@ mod tests {
         let w = warp(frequency_hz);
         let (omega, degree) = match design.passband {
             Passband::Low { edge_hz } => (w / warp(edge_hz), design.order),
+            Passband::High { edge_hz } => (warp(edge_hz) / w, design.order),
             Passband::Band { low_hz, high_hz } => {
                 let (low, high) = (warp(low_hz), warp(high_hz));
                 ((w * w - low * high) / ((high - low) * w), design.order / 2)
@@ -416,6 +467,16 @@ mod tests {
             prototype in prototype(), order in 1usize..=10, edge in 0.04f64..0.45, at in 0.001f64..0.499,
         ) {
             let design = FilterDesign { prototype, passband: Passband::Low { edge_hz: edge }, order };
+            let filter = design.at_rate(1.0).expect("the design is legal");
+            let expected = closed_form(&design, at, 1.0);
+            prop_assert!((filter.response(at, 1.0).norm_sqr() - expected).abs() < 1e-7);
+        }
+
+        #[test]
+        fn high_pass_has_the_closed_form_response(
+            prototype in prototype(), order in 1usize..=10, edge in 0.04f64..0.45, at in 0.001f64..0.499,
+        ) {
+            let design = FilterDesign { prototype, passband: Passband::High { edge_hz: edge }, order };
             let filter = design.at_rate(1.0).expect("the design is legal");
             let expected = closed_form(&design, at, 1.0);
             prop_assert!((filter.response(at, 1.0).norm_sqr() - expected).abs() < 1e-7);
@@ -500,6 +561,22 @@ mod tests {
         let rms = (tail.iter().map(|y| y * y).sum::<f64>() / tail.len() as f64).sqrt();
         let expected = filter.response(frequency_hz, 250.0).norm() / 2f64.sqrt();
         assert!((rms - expected).abs() < 1e-6 * expected);
+    }
+
+    #[test]
+    fn a_notch_takes_out_its_frequency_and_halves_the_power_at_its_edges() {
+        let notch = Filter::notch(50.0, 4.0, 250.0).expect("legal");
+        let gain = |hz: f64| notch.response(hz, 250.0).norm();
+        assert!(gain(50.0) < 1e-12);
+        assert!((gain(0.0) - 1.0).abs() < 1e-12 && (gain(125.0) - 1.0).abs() < 1e-12);
+        // The edges are 4 Hz apart on the warped axis, so near 48 and 52 Hz.
+        assert!((gain(48.0) - 0.5f64.sqrt()).abs() < 0.02);
+        assert!((gain(52.0) - 0.5f64.sqrt()).abs() < 0.02);
+        assert!(gain(10.0) > 0.99);
+        assert!(
+            Filter::notch(60.0, 4.0, 120.0).is_err(),
+            "above half the rate"
+        );
     }
 
     #[test]

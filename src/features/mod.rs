@@ -1,16 +1,19 @@
 //! Features: how a record becomes samples, as plain settings (`FeatureRecipe`) and the signal processing behind them.
 
+pub mod display_filter;
 pub mod eeg;
 mod eeg_frames;
 pub mod electrodes;
 pub mod fault;
 pub mod filter;
 pub mod inception;
+pub mod montage;
 mod phase_signals;
 pub mod phases;
 pub mod phasor;
 pub mod resample;
 pub mod spectrum;
+pub mod trace_columns;
 
 pub use eeg::EegRecipe;
 pub use fault::FaultRecipe;

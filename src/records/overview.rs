@@ -28,7 +28,8 @@ pub struct MinMax {
 }
 
 impl MinMax {
-    const NOTHING: Self = Self {
+    /// The extent of nothing.
+    pub const NOTHING: Self = Self {
         min: f32::INFINITY,
         max: f32::NEG_INFINITY,
     };
@@ -49,7 +50,16 @@ impl MinMax {
         })
     }
 
-    fn and(self, other: Self) -> Self {
+    /// The extent with one more value.
+    pub fn with(self, value: f32) -> Self {
+        Self {
+            min: self.min.min(value),
+            max: self.max.max(value),
+        }
+    }
+
+    /// The extent of both stretches.
+    pub fn and(self, other: Self) -> Self {
         Self {
             min: self.min.min(other.min),
             max: self.max.max(other.max),

@@ -11,6 +11,7 @@ use super::atomic_file::{RealDisk, folder_of};
 use super::data_reference::{DataReference, relative_path};
 use super::format::{FORMAT, format_of, from_text, to_text};
 use super::hash::hash_file;
+use super::recording_notes::RecordingNotes;
 use super::results::Results;
 use super::store::{ArraysReference, Replace, SavedArrays, Stamp, load_arrays, read_text, save};
 use crate::dataset::{Built, DataFile};
@@ -62,6 +63,10 @@ pub struct Session {
     /// How the window is laid out, in the words of the window.
     #[serde(default)]
     pub layout: Option<String>,
+    /// What the user has noted about recordings. Left out while empty, so that earlier versions
+    /// of the program can read sessions without notes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub recordings: Vec<RecordingNotes>,
     /// What the run has found out, readable also where the run itself is lost.
     #[serde(default)]
     pub results: Option<Results>,
@@ -89,6 +94,7 @@ impl Session {
             changes: Vec::new(),
             history: Vec::new(),
             layout: None,
+            recordings: Vec::new(),
             results: None,
             arrays: None,
             run: None,
@@ -286,6 +292,11 @@ impl Session {
         let after = self.experiment.data.files();
         if before == after {
             return;
+        }
+        for notes in &mut self.recordings {
+            if let Some(renamed) = renamed_group(&notes.recording, &before, &after) {
+                notes.recording = renamed;
+            }
         }
         for reference in &mut self.references {
             let renamed = new_name(Path::new(&reference.path));

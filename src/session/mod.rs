@@ -8,6 +8,7 @@ mod error;
 mod format;
 mod hash;
 mod lock_file;
+mod recording_notes;
 mod recovery;
 mod results;
 mod store;
@@ -19,6 +20,7 @@ pub use data_reference::{
 pub use document::{HistoryEntry, Session};
 pub use error::SessionError;
 pub use format::{FORMAT, near_names};
+pub use recording_notes::{OwnAnnotation, RecordingNotes, change_notes, notes_on};
 pub use recovery::{FoundRecovery, Recovery, RecoveryOffer, find_recovery};
 pub use results::{FoldResult, Results};
 pub use user_settings::{Preset, Theme, UserFolders, UserSettings};

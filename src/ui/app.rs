@@ -85,6 +85,7 @@ impl App {
                 Stage::Learner => pages::learner_page_ui,
                 Stage::Train => pages::train_page_ui,
                 Stage::Evaluate => pages::evaluate_page_ui,
+                Stage::Explore => pages::explore_page_ui,
             };
             page(ui, workbench, &mut draft, &mut actions);
         });

@@ -8,6 +8,7 @@ use super::app::Typing;
 use super::dialogs::{DialogKind, Dialogs};
 use super::shortcuts::KEYS;
 use super::theme;
+use crate::workbench::explore::ExploreAction;
 use crate::workbench::{Action, Ask, Workbench};
 
 /// The question that waits, if one does.
@@ -44,6 +45,14 @@ pub(super) fn asks_ui(
                     actions,
                 );
             }
+            Ask::OpenRecording => path_ui(
+                ui,
+                DialogKind::OpenRecording,
+                workbench,
+                typing,
+                dialogs.take(),
+                actions,
+            ),
             Ask::SaveAs => path_ui(
                 ui,
                 DialogKind::SaveAs,
@@ -104,6 +113,11 @@ fn path_ui(
             "A folder with the recordings or fault records of all classes.",
             "Open",
         ),
+        DialogKind::OpenRecording => (
+            "Open a recording",
+            "An EEG recording or a fault record to look at; the data of the session stay as they are.",
+            "Open",
+        ),
         DialogKind::Export(content) => (
             content.name(),
             "The file to write; its ending tells the format. What is there is replaced.",
@@ -135,6 +149,7 @@ fn path_ui(
             actions.push(match kind {
                 DialogKind::SaveAs => Action::SaveAs(path),
                 DialogKind::Export(content) => Action::Export(content, path),
+                DialogKind::OpenRecording => Action::Explore(ExploreAction::OpenFile(path)),
                 DialogKind::OpenFile | DialogKind::OpenFolder => Action::Open(path),
             });
         }

@@ -5,12 +5,14 @@ use std::path::PathBuf;
 use crate::experiment::{Job, JobOutcome};
 use crate::export::ExportContent;
 use crate::workbench::Action;
+use crate::workbench::explore::ExploreAction;
 
 /// What a dialog is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DialogKind {
     OpenFile,
     OpenFolder,
+    OpenRecording,
     SaveAs,
     Export(ExportContent),
 }
@@ -34,6 +36,7 @@ impl Dialogs {
             match kind {
                 DialogKind::OpenFile => dialog.set_title("Open a session or data").pick_file(),
                 DialogKind::OpenFolder => dialog.set_title("Open a folder of data").pick_folder(),
+                DialogKind::OpenRecording => dialog.set_title("Open a recording").pick_file(),
                 DialogKind::SaveAs => dialog
                     .set_title("Save the session")
                     .add_filter("Session", &["ron"])
@@ -63,6 +66,7 @@ impl Dialogs {
         };
         Some(match kind {
             DialogKind::OpenFile | DialogKind::OpenFolder => Action::Open(path),
+            DialogKind::OpenRecording => Action::Explore(ExploreAction::OpenFile(path)),
             DialogKind::SaveAs => Action::SaveAs(path),
             DialogKind::Export(content) => Action::Export(content, path),
         })

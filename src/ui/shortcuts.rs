@@ -19,8 +19,8 @@ pub(super) const KEYS: [(&str, &str); 14] = [
     ("S", "One step"),
     ("Esc", "Stop training; close a question"),
     (
-        "1 – 6",
-        "Records, Features, Split, Learner, Train, Evaluate",
+        "1 – 7",
+        "Records, Features, Split, Learner, Train, Evaluate, Explore",
     ),
     (
         "Left, Right",
@@ -76,6 +76,7 @@ fn plain_keys(context: &Context, actions: &mut Vec<Action>) {
         (Key::Num4, Action::Show(Stage::Learner)),
         (Key::Num5, Action::Show(Stage::Train)),
         (Key::Num6, Action::Show(Stage::Evaluate)),
+        (Key::Num7, Action::Show(Stage::Explore)),
     ];
     let is_popup_open = egui::Popup::is_any_open(context);
     for (key, action) in keys {

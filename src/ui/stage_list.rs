@@ -46,5 +46,6 @@ fn help(stage: Stage) -> &'static str {
         Stage::Learner => "How a dictionary is learned",
         Stage::Train => "Training, watched",
         Stage::Evaluate => "How well the held-out samples were classified",
+        Stage::Explore => "Recordings and fault records, looked at for themselves",
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::explore::ExploreAction;
 use super::stages::Stage;
 use super::view::{Ask, Panel};
 use crate::export::ExportContent;
@@ -99,6 +100,8 @@ pub enum Action {
     LookAtRecord(usize),
     /// Looks at the signal around a sample.
     LookAtSample(usize),
+    /// Opens a recording to explore, or does something with the one that is open.
+    Explore(ExploreAction),
     /// Proposes the width of the kernel from the data.
     SuggestWidth,
     /// Shows a panel alone, or all again.

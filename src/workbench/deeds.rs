@@ -2,6 +2,7 @@
 
 use super::action::Action;
 use super::files::SaveTo;
+use super::stages::Stage;
 use super::view::Ask;
 use super::{AfterLoading, Asked, Draft, Gravity, Workbench, inspect, look, start_job, width};
 use crate::dataset::Place;
@@ -28,7 +29,7 @@ impl Workbench {
 
     pub(super) fn perform(&mut self, action: Action) {
         match action {
-            Action::Show(stage) => self.view.page = stage,
+            Action::Show(stage) => self.show(stage),
             Action::NewSession => self.begin_session(Draft::default()),
             Action::Open(path) => self.open(path),
             Action::OpenDemo(demo) => self.open_demo(demo),
@@ -93,6 +94,14 @@ impl Workbench {
         }
     }
 
+    /// Turns to a page; the Explore page takes up the record that was looked at last.
+    fn show(&mut self, stage: Stage) {
+        self.view.page = stage;
+        if stage == Stage::Explore {
+            self.explore_something();
+        }
+    }
+
     /// Changes what is looked at.
     pub(super) fn look_at(&mut self, action: Action) {
         let view = &mut self.view;
@@ -120,6 +129,7 @@ impl Workbench {
             Action::LookAtRecord(source) => self.look_at_record(source, None),
             Action::LookAtSample(sample) => self.look_at_sample(sample),
             Action::SuggestWidth => self.suggest_width(),
+            Action::Explore(action) => self.explore_deed(action),
             _ => {}
         }
     }

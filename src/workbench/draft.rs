@@ -1,6 +1,7 @@
 //! What the user edits, and the steps back and forth between earlier versions of it.
 
 use crate::experiment::Experiment;
+use crate::session::RecordingNotes;
 
 /// Most steps that can be taken back.
 const MOST_STEPS: usize = 200;
@@ -14,6 +15,8 @@ pub struct Draft {
     pub title: String,
     /// What the user wrote down.
     pub notes: String,
+    /// What the user has noted about recordings.
+    pub recordings: Vec<RecordingNotes>,
 }
 
 impl Draft {

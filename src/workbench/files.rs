@@ -206,6 +206,7 @@ impl SessionStage {
         session.experiment = draft.experiment.clone();
         session.title.clone_from(&draft.title);
         session.notes.clone_from(&draft.notes);
+        session.recordings.clone_from(&draft.recordings);
         session.layout = Some(layout);
         match run {
             Some(run) => {
@@ -279,6 +280,7 @@ impl SessionStage {
                 self.session = saved.session;
                 self.saved = Draft {
                     experiment: self.session.experiment.clone(),
+                    recordings: self.session.recordings.clone(),
                     ..saved.draft.clone()
                 };
                 self.is_run_saved = true;

@@ -61,6 +61,15 @@ pub(super) fn look(
     window: Option<(f64, f64)>,
     recipe: Option<FeatureRecipe>,
 ) -> Result<SignalLook, String> {
+    let (name, record) = record_of(loaded, source)?;
+    let mut look = stretch(&record, source, name, window)?;
+    look.bands = bands(&look, recipe.as_ref());
+    look.recipe = recipe;
+    Ok(look)
+}
+
+/// Opens or simulates a record by its place among the sources; gives its name too.
+pub(super) fn record_of(loaded: &LoadedData, source: usize) -> Result<(String, Record), String> {
     let name = match loaded.records.get(source) {
         Some(row) => row.name.clone(),
         None => return Err("there is no such record".into()),
@@ -99,11 +108,10 @@ pub(super) fn look(
             );
         }
     };
-    let record = record.ok_or_else(|| format!("the record is not there any more: {name}"))?;
-    let mut look = stretch(&record, source, name, window)?;
-    look.bands = bands(&look, recipe.as_ref());
-    look.recipe = recipe;
-    Ok(look)
+    match record {
+        Some(record) => Ok((name, record)),
+        None => Err(format!("the record is not there any more: {name}")),
+    }
 }
 
 /// The first channel in every band of an EEG recipe that filters.
@@ -124,7 +132,7 @@ fn bands(look: &SignalLook, recipe: Option<&FeatureRecipe>) -> Vec<SignalChannel
     filtered.collect()
 }
 
-fn stretch(
+pub(super) fn stretch(
     record: &Record,
     source: usize,
     name: String,

@@ -6,6 +6,7 @@ mod data;
 mod deeds;
 mod dictionary;
 mod draft;
+pub mod explore;
 mod exports;
 mod files;
 mod folds;
@@ -44,6 +45,7 @@ use std::time::{Duration, Instant};
 
 use dictionary::DictionaryStage;
 use draft::Edits;
+use explore::ExploreStage;
 
 use crate::dataset::{MissingPolicy, RecordingSource};
 use crate::experiment::{Job, JobOutcome, JobProgress, Part};
@@ -124,6 +126,7 @@ pub struct Workbench {
     exporting: Asked<PathBuf>,
     painter: Option<FigurePainter>,
     width: Asked<f64>,
+    explore: ExploreStage,
     files: SessionStage,
     notices: Notices,
     view: View,
@@ -172,6 +175,7 @@ impl Workbench {
             exporting: Asked::default(),
             painter: None,
             width: Asked::default(),
+            explore: ExploreStage::default(),
             notices,
             view: View::default(),
             settings,
@@ -254,6 +258,11 @@ impl Workbench {
         self.look.shown.as_ref()
     }
 
+    /// The recording that is explored.
+    pub fn explore(&self) -> &ExploreStage {
+        &self.explore
+    }
+
     /// What the rules for class and group give.
     pub fn labels(&self) -> Option<&LabelPreview> {
         self.labels.shown.as_ref()
@@ -315,6 +324,7 @@ impl Workbench {
             || self.look.job.is_some()
             || self.exporting.job.is_some()
             || self.width.job.is_some()
+            || self.explore.is_busy()
             || (self.data.loaded().is_some()
                 && self.split.made().is_none()
                 && self.split.error().is_none())

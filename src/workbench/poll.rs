@@ -32,6 +32,7 @@ impl Workbench {
         self.poll_copies(now);
         self.poll_dictionary();
         self.poll_asked();
+        self.poll_explore();
         self.poll_labels();
         self.poll_settings();
     }
@@ -169,6 +170,9 @@ impl Workbench {
             && self.draft.experiment.data == before.experiment.data
         {
             self.draft.experiment.data = renamed.clone();
+            if self.draft.recordings == before.recordings {
+                self.draft.recordings.clone_from(&session.recordings);
+            }
             self.data.rename(renamed);
             if let Some(run) = &session.run {
                 self.training.take_renamed(run);

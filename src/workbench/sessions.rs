@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::action::Demo;
 use super::draft::Edits;
+use super::explore::ExploreStage;
 use super::files::{Opened, SaveTo, SessionStage};
 use super::view::{Ask, View};
 use super::{AfterLoading, Asked, DEMO_ROUNDS_PER_S, Draft, Gravity, Stage, Workbench};
@@ -34,6 +35,7 @@ impl Workbench {
         self.dictionary.clear();
         self.inspection = Asked::default();
         self.look = Asked::default();
+        self.explore = ExploreStage::default();
         self.labels = Asked::default();
         self.labels_asked = None;
         self.demo = None;
@@ -115,6 +117,7 @@ impl Workbench {
             experiment: session.experiment.clone(),
             title: session.title.clone(),
             notes: session.notes.clone(),
+            recordings: session.recordings.clone(),
         };
         if let Some(damage) = &session.damage {
             self.notices.post(Gravity::Warning, damage.to_string());

@@ -7,7 +7,7 @@ use crate::experiment::{Part, Status};
 use crate::split::audit::Severity;
 use crate::split::{HoldOut, SplitPlan};
 
-/// A stage of the work, and the page that shows it.
+/// A stage of the work, and the page that shows it; the last one looks at recordings for themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
     /// What is loaded.
@@ -23,17 +23,20 @@ pub enum Stage {
     Train,
     /// Scores.
     Evaluate,
+    /// Recordings looked at for themselves.
+    Explore,
 }
 
 impl Stage {
     /// All stages in their order.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Records,
         Self::Features,
         Self::Split,
         Self::Learner,
         Self::Train,
         Self::Evaluate,
+        Self::Explore,
     ];
 
     /// Its name.
@@ -45,6 +48,7 @@ impl Stage {
             Self::Learner => "Learner",
             Self::Train => "Train",
             Self::Evaluate => "Evaluate",
+            Self::Explore => "Explore",
         }
     }
 }
@@ -113,6 +117,7 @@ impl Workbench {
             Stage::Learner => self.learner_status(),
             Stage::Train => self.train_status(),
             Stage::Evaluate => self.evaluate_status(),
+            Stage::Explore => self.explore_status(),
         }
     }
 
@@ -267,6 +272,20 @@ impl Workbench {
             false => self.stale_or_ready(),
         };
         StageStatus::new(state, text)
+    }
+
+    fn explore_status(&self) -> StageStatus {
+        if let Some(share) = self.explore.opening_share() {
+            let text = format!("opening, {:.0} %", share * 100.0);
+            return StageStatus::new(StageState::Running, text);
+        }
+        if let Some(opened) = self.explore.opened() {
+            return StageStatus::new(StageState::Ready, opened.short_name());
+        }
+        match self.n_explorable() {
+            0 => StageStatus::new(StageState::Empty, "no recording open"),
+            n => StageStatus::new(StageState::Ready, format!("{n} recordings to look at")),
+        }
     }
 
     fn stale_or_ready(&self) -> StageState {

@@ -58,6 +58,8 @@ pub enum Ask {
     OpenFile,
     /// Which folder to open.
     OpenFolder,
+    /// Which recording to explore.
+    OpenRecording,
     /// Where to save.
     SaveAs,
     /// What becomes of unsaved changes before this is done.

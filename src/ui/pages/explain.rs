@@ -10,6 +10,7 @@ use crate::ui::icons::{Icon, color_dot, icon_button};
 use crate::ui::palette::class_color;
 use crate::ui::theme;
 use crate::ui::widgets::{Atom, AtomGrid, AtomView};
+use crate::workbench::explore::ExploreAction;
 use crate::workbench::{Action, AtomUse, Inspection, RunView, Workbench, origin_text};
 
 /// Samples of a cell that are listed.
@@ -112,6 +113,14 @@ pub(super) fn inspection_ui(
         if ui.button("Show in the recording").clicked() {
             actions.push(Action::LookAtSample(inspection.sample));
             actions.push(Action::Show(crate::workbench::Stage::Records));
+        }
+        let explore = ui.button("Explore");
+        if explore
+            .on_hover_text("Opens the recording at this sample, on the Explore page (7)")
+            .clicked()
+        {
+            let sample = inspection.sample;
+            actions.push(Action::Explore(ExploreAction::OpenSample(sample)));
         }
     });
     residuals_ui(ui, inspection, names);

@@ -2,6 +2,7 @@
 
 mod evaluate;
 mod explain;
+mod explore;
 mod features;
 mod fields;
 mod learner;
@@ -16,6 +17,7 @@ mod train_panels;
 mod tune;
 
 pub(super) use evaluate::evaluate_page_ui;
+pub(super) use explore::explore_page_ui;
 pub(super) use features::features_page_ui;
 pub(super) use learner::learner_page_ui;
 pub(super) use records::records_page_ui;

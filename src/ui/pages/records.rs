@@ -15,6 +15,7 @@ use crate::ui::icons::{Icon, color_dot, icon_mark};
 use crate::ui::palette::class_color;
 use crate::ui::theme;
 use crate::ui::widgets::empty_state;
+use crate::workbench::explore::ExploreAction;
 use crate::workbench::{Action, Ask, Demo, Draft, LoadedData, RecordRow, Workbench};
 
 /// The Records page.
@@ -280,6 +281,14 @@ fn record_ui(
         ),
     );
     signal_ui(ui, look, 280.0);
+    let explore = ui.button("Explore");
+    let explore = explore.on_hover_text("The whole record with its tools, on the Explore page (7)");
+    if explore.clicked() {
+        actions.push(Action::Explore(ExploreAction::OpenRecord {
+            source: look.source,
+            stretch: look.window,
+        }));
+    }
     let Some(row) = loaded.records.get(look.source) else {
         return;
     };

@@ -1,0 +1,122 @@
+//! What the user has noted about recordings: annotations of their own and channels marked as bad.
+
+use serde::{Deserialize, Serialize};
+
+use crate::records::Annotation;
+
+/// An annotation made by the user; times count from the first sample.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OwnAnnotation {
+    /// When it starts.
+    pub onset_s: f64,
+    /// How long it lasts; 0 for a moment.
+    #[serde(default)]
+    pub duration_s: f64,
+    /// What it says.
+    pub text: String,
+}
+
+impl OwnAnnotation {
+    /// The same as those of files are.
+    pub fn to_annotation(&self) -> Annotation {
+        Annotation {
+            onset_s: self.onset_s,
+            duration_s: (self.duration_s > 0.0).then_some(self.duration_s),
+            text: self.text.clone(),
+        }
+    }
+}
+
+/// What is noted about one recording.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordingNotes {
+    /// The recording: its name among the data, or its path.
+    pub recording: String,
+    /// Annotations in order of time.
+    #[serde(default)]
+    pub annotations: Vec<OwnAnnotation>,
+    /// Names of channels that are marked as bad.
+    #[serde(default)]
+    pub bad_channels: Vec<String>,
+}
+
+impl RecordingNotes {
+    /// Whether nothing is noted.
+    pub fn is_empty(&self) -> bool {
+        self.annotations.is_empty() && self.bad_channels.is_empty()
+    }
+
+    /// Adds an annotation in its place, and tells where that is.
+    pub fn add(&mut self, annotation: OwnAnnotation) -> usize {
+        let is_before = |other: &OwnAnnotation| other.onset_s <= annotation.onset_s;
+        let place = self.annotations.partition_point(is_before);
+        self.annotations.insert(place, annotation);
+        place
+    }
+
+    /// Marks a channel as bad, or as good again.
+    pub fn toggle_bad(&mut self, channel: &str) {
+        match self.bad_channels.iter().position(|bad| bad == channel) {
+            Some(place) => drop(self.bad_channels.remove(place)),
+            None => self.bad_channels.push(channel.to_owned()),
+        }
+    }
+}
+
+/// The notes on a recording, if there are any.
+pub fn notes_on<'a>(all: &'a [RecordingNotes], recording: &str) -> Option<&'a RecordingNotes> {
+    all.iter().find(|notes| notes.recording == recording)
+}
+
+/// Changes the notes on a recording; notes that become empty are removed.
+pub fn change_notes<R>(
+    all: &mut Vec<RecordingNotes>,
+    recording: &str,
+    change: impl FnOnce(&mut RecordingNotes) -> R,
+) -> R {
+    let known = all.iter().position(|notes| notes.recording == recording);
+    let place = known.unwrap_or_else(|| {
+        all.push(RecordingNotes {
+            recording: recording.to_owned(),
+            ..RecordingNotes::default()
+        });
+        all.len() - 1
+    });
+    let result = change(&mut all[place]);
+    if all[place].is_empty() {
+        all.remove(place);
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn annotation(onset_s: f64, text: &str) -> OwnAnnotation {
+        OwnAnnotation {
+            onset_s,
+            duration_s: 0.0,
+            text: text.to_owned(),
+        }
+    }
+
+    #[test]
+    fn annotations_stay_in_order_and_empty_notes_vanish() {
+        let mut all = Vec::new();
+        for (onset_s, text) in [(5.0, "b"), (1.0, "a"), (9.0, "c"), (5.0, "b2")] {
+            change_notes(&mut all, "r", |notes| notes.add(annotation(onset_s, text)));
+        }
+        let notes = notes_on(&all, "r").expect("there are notes");
+        let texts: Vec<&str> = notes.annotations.iter().map(|a| a.text.as_str()).collect();
+        assert_eq!(texts, ["a", "b", "b2", "c"]);
+        change_notes(&mut all, "r", |notes| notes.annotations.clear());
+        assert!(all.is_empty());
+        change_notes(&mut all, "r", |notes| notes.toggle_bad("Cz"));
+        assert_eq!(all.len(), 1);
+        change_notes(&mut all, "r", |notes| notes.toggle_bad("Cz"));
+        assert!(all.is_empty());
+    }
+}

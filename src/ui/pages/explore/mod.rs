@@ -1,0 +1,157 @@
+//! The Explore page: one recording looked at for itself, as an EEG or as a fault record.
+
+mod eeg;
+mod fault;
+mod ribbon;
+
+use egui::{RichText, Ui};
+
+use crate::ui::elements::{self, page_title};
+use crate::ui::theme;
+use crate::ui::widgets::empty_state;
+use crate::workbench::explore::{ExploreAction, OpenedRecording, Viewer};
+use crate::workbench::{Action, Ask, Draft, Workbench};
+
+/// The Explore page.
+pub(in crate::ui) fn explore_page_ui(
+    ui: &mut Ui,
+    workbench: &Workbench,
+    draft: &mut Draft,
+    actions: &mut Vec<Action>,
+) {
+    let explore = workbench.explore();
+    let Some(opened) = explore.opened() else {
+        page_title(ui, "Explore", "recordings looked at for themselves");
+        nothing_open_ui(ui, workbench, actions);
+        return;
+    };
+    head_ui(ui, workbench, opened, actions);
+    match opened.viewer {
+        Viewer::Eeg => eeg::eeg_ui(ui, workbench, opened, draft, actions),
+        Viewer::Fault => fault::fault_ui(ui, workbench, opened, actions),
+    }
+}
+
+/// What belongs here, and the ways to get it.
+fn nothing_open_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
+    if workbench.explore().opening_share().is_some() {
+        if empty_state(ui, "The recording is being opened", Some("Cancel")) {
+            actions.push(Action::Explore(ExploreAction::CancelOpening));
+        }
+        return;
+    }
+    if let Some(error) = workbench.explore().error() {
+        elements::wrong(ui, error);
+    }
+    let text = "An EEG recording or a fault record is shown here with its tools. Choose one on the Records page, or open a file; the data of the session stay as they are.";
+    if empty_state(ui, text, Some("Open a recording…")) {
+        actions.push(Action::Ask(Ask::OpenRecording));
+    }
+}
+
+/// Which recording it is, another one of the data, and a file.
+fn head_ui(
+    ui: &mut Ui,
+    workbench: &Workbench,
+    opened: &OpenedRecording,
+    actions: &mut Vec<Action>,
+) {
+    let tones = theme::tones(ui);
+    ui.horizontal(|ui| {
+        ui.label(RichText::new("Explore").heading().color(tones.strong));
+        ui.add_space(theme::GRID);
+        records_ui(ui, workbench, opened, actions);
+        let open = ui.button("Open a recording…");
+        if open
+            .on_hover_text("Another file to look at; the data of the session stay as they are")
+            .clicked()
+        {
+            actions.push(Action::Ask(Ask::OpenRecording));
+        }
+        if workbench.explore().opening_share().is_some() {
+            ui.spinner();
+            if ui.button("Cancel").clicked() {
+                actions.push(Action::Explore(ExploreAction::CancelOpening));
+            }
+        }
+        let facts = RichText::new(facts(opened)).color(tones.weak);
+        ui.add(egui::Label::new(facts).truncate());
+    });
+    if let Some(error) = workbench.explore().error() {
+        elements::wrong(ui, error);
+    }
+}
+
+/// The records of the session with steps to the one before and after.
+fn records_ui(
+    ui: &mut Ui,
+    workbench: &Workbench,
+    opened: &OpenedRecording,
+    actions: &mut Vec<Action>,
+) {
+    let records = workbench.data().loaded().map(|loaded| &loaded.records);
+    let (Some(source), Some(records)) = (opened.source, records) else {
+        let name = RichText::new(opened.short_name()).color(theme::tones(ui).strong);
+        ui.label(name).on_hover_text(&opened.name);
+        return;
+    };
+    let open = |source: usize| {
+        Action::Explore(ExploreAction::OpenRecord {
+            source,
+            stretch: None,
+        })
+    };
+    let shown = egui::ComboBox::from_id_salt("explored record")
+        .selected_text(opened.short_name())
+        .width(theme::body_font(ui).size * 16.0)
+        .show_ui(ui, |ui| {
+            // All names of a large data set would be laid out in every frame.
+            let first = source.saturating_sub(100);
+            for (place, row) in records.iter().enumerate().skip(first).take(200) {
+                let is_it = place == source;
+                if ui.selectable_label(is_it, &row.name).clicked() && !is_it {
+                    actions.push(open(place));
+                }
+            }
+        });
+    ui.ctx()
+        .accesskit_node_builder(shown.response.id, |node| node.set_label("Record"));
+    shown.response.on_hover_text(&opened.name);
+    let steps = [
+        ("Previous record", source.checked_sub(1)),
+        (
+            "Next record",
+            Some(source + 1).filter(|next| *next < records.len()),
+        ),
+    ];
+    for (name, target) in steps {
+        let button = ui.add_enabled(target.is_some(), egui::Button::new(name));
+        if let Some(target) = target
+            && button
+                .on_hover_text("In the order of the Records page")
+                .clicked()
+        {
+            actions.push(open(target));
+        }
+    }
+}
+
+/// Format, channels, length and start in one line.
+fn facts(opened: &OpenedRecording) -> String {
+    let record = &opened.record;
+    let mut facts = vec![
+        record.format.to_string(),
+        format!("{} channels", record.channels.len()),
+    ];
+    if let Some(rate_hz) = record.channels.first().and_then(|channel| channel.rate_hz) {
+        facts.push(format!("{rate_hz} Hz"));
+    }
+    if let Some(duration_s) = record.duration_s() {
+        facts.push(match duration_s {
+            short if short < 10.0 => format!("{short:.3} s"),
+            long => crate::ui::figures::clock(long),
+        });
+    }
+    facts.extend(record.start.map(|start| start.to_string()));
+    facts.join(" · ")
+}

@@ -1,0 +1,232 @@
+//! The recording that is explored: opened in the background, shown as an EEG or as a fault record.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::look::{record_of, stretch};
+use super::stages::Stage;
+use super::{Gravity, SignalLook, Wake, Workbench, start_job};
+use crate::dataset::{DataPlan, Place};
+use crate::experiment::{Job, JobOutcome};
+use crate::features::phases::PhaseMap;
+use crate::records::{Kind, Mode, Record, TimeAxis, open};
+
+/// What can be done with recordings on the Explore page.
+#[derive(Clone, Debug)]
+pub enum ExploreAction {
+    /// Opens a file; the data of the session stay as they are.
+    OpenFile(PathBuf),
+    /// Opens a record of the data by its place among the sources, at a stretch (start and length).
+    OpenRecord {
+        /// Place among the sources.
+        source: usize,
+        /// What to show of it; without one its beginning.
+        stretch: Option<(f64, f64)>,
+    },
+    /// Opens the recording of a sample at its place.
+    OpenSample(usize),
+    /// Stops opening.
+    CancelOpening,
+}
+
+/// How a recording is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Viewer {
+    /// Channels over pages of time.
+    Eeg,
+    /// Voltages and currents of a grid around a fault.
+    Fault,
+}
+
+impl Viewer {
+    /// The viewer that fits a record: one with phases or without a constant rate is a fault record.
+    fn for_record(record: &Record) -> Self {
+        let is_regular = record.time_axis == TimeAxis::Regular;
+        let has_phases = PhaseMap::guess(&record.channels).complete().is_some();
+        match record.kind {
+            Kind::FaultRecord => Self::Fault,
+            _ if record.grid.is_some() || !is_regular || has_phases => Self::Fault,
+            _ => Self::Eeg,
+        }
+    }
+}
+
+/// A recording that is open.
+#[derive(Clone, Debug)]
+pub struct OpenedRecording {
+    /// What it is called: its path, or its name among the records of the session.
+    pub name: String,
+    /// Its place among the sources of the session, if it is one of them.
+    pub source: Option<usize>,
+    /// Headers, and the way to its samples.
+    pub record: Arc<Record>,
+    /// How it is looked at.
+    pub viewer: Viewer,
+    /// Start and length of the stretch that was asked for.
+    pub stretch: Option<(f64, f64)>,
+    /// Its beginning, or what lies around the stretch.
+    pub signal: Option<SignalLook>,
+}
+
+impl OpenedRecording {
+    fn new(
+        name: String,
+        source: Option<usize>,
+        record: Record,
+        window: Option<(f64, f64)>,
+    ) -> Result<Self, String> {
+        if record.channels.is_empty() || matches!(record.kind, Kind::Table | Kind::Arrays) {
+            return Err(format!(
+                "{name} is no recording: it holds {} without a time axis; tables and arrays are opened as data (Ctrl+O)",
+                record.kind
+            ));
+        }
+        let viewer = Viewer::for_record(&record);
+        let signal = Some(stretch(&record, source.unwrap_or(0), name.clone(), window)?);
+        Ok(Self {
+            name,
+            source,
+            record: Arc::new(record),
+            viewer,
+            stretch: window,
+            signal,
+        })
+    }
+
+    /// The last part of its name.
+    pub fn short_name(&self) -> &str {
+        self.name.rsplit(['/', '\\']).next().unwrap_or(&self.name)
+    }
+}
+
+/// The Explore page's state.
+#[derive(Default)]
+pub struct ExploreStage {
+    opening: Option<Job<Result<OpenedRecording, String>>>,
+    opened: Option<OpenedRecording>,
+    error: Option<String>,
+}
+
+impl ExploreStage {
+    /// The recording that is open.
+    pub fn opened(&self) -> Option<&OpenedRecording> {
+        self.opened.as_ref()
+    }
+
+    /// Why the last recording could not be opened.
+    pub fn error(&self) -> Option<&str> {
+        self.error.as_deref()
+    }
+
+    /// The share done of opening a recording.
+    pub fn opening_share(&self) -> Option<f64> {
+        self.opening.as_ref().map(Job::share)
+    }
+
+    /// Whether work is under way.
+    pub(super) fn is_busy(&self) -> bool {
+        self.opening.is_some()
+    }
+
+    fn open_file(&mut self, path: &Path, wake: &Wake) {
+        let path = path.to_owned();
+        self.error = None;
+        self.opening = Some(start_job(wake, "opening", move |_| {
+            let record = open(&path, Mode::default()).map_err(|error| error.to_string())?;
+            OpenedRecording::new(path.display().to_string(), None, record, None)
+        }));
+    }
+
+    /// What came of opening, once: an error is given back too.
+    fn poll(&mut self) -> Option<String> {
+        let outcome = self.opening.as_ref()?.take()?;
+        self.opening = None;
+        match outcome {
+            JobOutcome::Done(Ok(opened)) => {
+                self.opened = Some(opened);
+                None
+            }
+            JobOutcome::Done(Err(message)) | JobOutcome::Failed(message) => {
+                self.error = Some(message.clone());
+                Some(message)
+            }
+        }
+    }
+}
+
+impl Workbench {
+    /// Records of the data that have a signal to look at.
+    pub(super) fn n_explorable(&self) -> usize {
+        let Some(loaded) = self.data.loaded() else {
+            return 0;
+        };
+        match loaded.settings.source {
+            DataPlan::Table(_) | DataPlan::Arrays(_) => 0,
+            _ => loaded.records.len(),
+        }
+    }
+
+    /// Takes over what the background has opened.
+    pub(super) fn poll_explore(&mut self) {
+        if let Some(message) = self.explore.poll() {
+            self.notices.post(Gravity::Error, message);
+        }
+    }
+
+    /// Opens the record that was looked at last, or the first, unless one is open already.
+    pub(super) fn explore_something(&mut self) {
+        let is_idle = self.explore.opened.is_none() && self.explore.opening.is_none();
+        if is_idle && self.n_explorable() > 0 {
+            let source = self.look.shown.as_ref().map_or(0, |look| look.source);
+            self.explore_record(source, None);
+        }
+    }
+
+    /// Does something with a recording.
+    pub(super) fn explore_deed(&mut self, action: ExploreAction) {
+        match action {
+            ExploreAction::OpenFile(path) => {
+                self.view.ask = None;
+                self.view.page = Stage::Explore;
+                self.explore.open_file(&path, &self.wake);
+            }
+            ExploreAction::OpenRecord { source, stretch } => {
+                self.view.page = Stage::Explore;
+                self.explore_record(source, stretch);
+            }
+            ExploreAction::OpenSample(sample) => self.explore_sample(sample),
+            ExploreAction::CancelOpening => self.explore.opening = None,
+        }
+    }
+
+    fn explore_record(&mut self, source: usize, window: Option<(f64, f64)>) {
+        let Some(loaded) = self.data.loaded().cloned() else {
+            return;
+        };
+        self.explore.error = None;
+        self.explore.opening = Some(start_job(&self.wake, "opening", move |_| {
+            let (name, record) = record_of(&loaded, source)?;
+            OpenedRecording::new(name, Some(source), record, window)
+        }));
+    }
+
+    fn explore_sample(&mut self, sample: usize) {
+        let Some(loaded) = self.data.loaded() else {
+            return;
+        };
+        if sample >= loaded.dataset.n_samples() {
+            return;
+        }
+        let origin = loaded.dataset.origin(sample);
+        let window = match origin.place {
+            Place::Window {
+                start_s,
+                duration_s,
+            } => Some((start_s, duration_s)),
+            Place::Row(_) => None,
+        };
+        let source = origin.source;
+        self.view.page = Stage::Explore;
+        self.explore_record(source, window);
+    }
+}
