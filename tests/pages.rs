@@ -253,24 +253,8 @@ fn every_number_of_the_learner_can_be_typed_and_undone() {
 fn presets_are_one_click() {
     let mut window = empty_window();
     show(&mut window, Stage::Learner);
-    for (name, learner) in [
-        (
-            "As published",
-            atomscope::learner::LearnerSettings::as_published(),
-        ),
-        (
-            "The paper's text",
-            atomscope::learner::LearnerSettings::paper_text(),
-        ),
-        (
-            "Evidence-preserving",
-            atomscope::learner::LearnerSettings::evidence_preserving(),
-        ),
-        (
-            "Margin-aware",
-            atomscope::learner::LearnerSettings::margin_aware(),
-        ),
-    ] {
+    for preset in atomscope::learner::LearnerSettings::presets() {
+        let (name, learner) = (preset.name, preset.settings);
         click(&mut window, name);
         let draft = window.harness.state().workbench().draft();
         assert_eq!(draft.experiment.learner, learner, "{name}");

@@ -129,7 +129,8 @@ impl<'a> Classifier<'a> {
             work.scores
                 .see(class, dictionary, &work.tile, 0..0, with_distance);
         }
-        work.scores.decide(self.decision);
+        work.scores
+            .decide(self.decision, &work.tile, |class| self.dictionaries[class]);
         work.scores
             .take_second_look(self.decision, |class| self.dictionaries[class]);
         Ok(())

@@ -15,8 +15,8 @@ use super::testing::{TestProgress, TestSubject, sample_operations};
 use crate::dataset::{Dataset, FittedPreparation, Scaling, Zeroing};
 use crate::evaluation::{Classifier, Verdict};
 use crate::learner::{
-    Algorithm, LearnError, Learner, LearnerSettings, Progress, Repair, SampleStream, StepReport,
-    StreamState, resume_learner, start_learner,
+    Algorithm, Dictionary, LearnError, Learner, LearnerSettings, Progress, Repair, SampleStream,
+    StepReport, StreamState, resume_learner, start_learner,
 };
 use crate::math::{View, random_stream, shuffle};
 use crate::split::Fold;
@@ -490,7 +490,7 @@ fn settings_in_force(
 }
 
 /// The next round classified before it is learned: right ones, and all. The margin-aware
-/// learner does that itself.
+/// learner does that itself; a batch learner has seen all samples after its first step.
 fn foresee(
     checked: &CheckedExperiment,
     learner: &dyn Learner,
@@ -498,7 +498,8 @@ fn foresee(
     progress: Progress,
     upcoming: &mut Vec<usize>,
 ) -> Result<Option<(usize, usize)>, LearnError> {
-    if matches!(learner.settings().algorithm, Algorithm::Margin { .. }) {
+    let algorithm = &learner.settings().algorithm;
+    if algorithm.is_batch() || matches!(algorithm, Algorithm::Margin { .. }) {
         return Ok(None);
     }
     stream.next_round(progress, learner.settings().batch_size, upcoming);
@@ -517,9 +518,14 @@ fn foresee(
 }
 
 /// Operations of a round, roughly: every sample against the kept samples of its class, or
-/// of all classes, and the update of what is kept.
+/// of all classes, and the update of what is kept; for a batch learner one product with K.
 fn round_operations(learner: &dyn Learner) -> f64 {
     let settings = learner.settings();
+    if settings.algorithm.is_batch() {
+        let classes = (0..learner.n_classes()).map(|class| learner.dictionary(class));
+        let product = |d: &Dictionary| 2.0 * (d.n_atoms() * d.n_kept() * d.n_kept()) as f64;
+        return classes.map(product).sum();
+    }
     let sees_all = matches!(settings.algorithm, Algorithm::Margin { .. });
     let per_sample: f64 = (0..learner.n_classes())
         .map(|class| sample_operations(learner.dictionary(class)))

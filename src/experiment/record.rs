@@ -184,6 +184,8 @@ fn encode(event: ProfileEvent) -> (u8, f64) {
         ProfileEvent::Removed(Removal::LeastContribution(value)) => (9, value),
         ProfileEvent::Removed(Removal::LeastLoss(value)) => (10, value),
         ProfileEvent::Removed(Removal::Forced) => (11, 0.0),
+        ProfileEvent::Rejected(Rejection::NoCode) => (12, 0.0),
+        ProfileEvent::Removed(Removal::Smallest(value)) => (13, value),
     }
 }
 
@@ -201,6 +203,8 @@ fn decode(code: u8, value: f64) -> Option<ProfileEvent> {
         9 => ProfileEvent::Removed(Removal::LeastContribution(value)),
         10 => ProfileEvent::Removed(Removal::LeastLoss(value)),
         11 => ProfileEvent::Removed(Removal::Forced),
+        12 => ProfileEvent::Rejected(Rejection::NoCode),
+        13 => ProfileEvent::Removed(Removal::Smallest(value)),
         _ => return None,
     })
 }
@@ -353,6 +357,8 @@ mod tests {
             ProfileEvent::Removed(Removal::LeastContribution(0.5)),
             ProfileEvent::Removed(Removal::LeastLoss(0.6)),
             ProfileEvent::Removed(Removal::Forced),
+            ProfileEvent::Rejected(Rejection::NoCode),
+            ProfileEvent::Removed(Removal::Smallest(0.7)),
         ];
         let mut log = ProfileLog::default();
         for (number, event) in events.into_iter().enumerate() {

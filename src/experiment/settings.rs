@@ -14,7 +14,8 @@ const MOST_BATCHES: usize = 100_000_000;
 /// How long a dictionary is trained.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum TrainingLength {
-    /// This many mini-batches; a class that runs out of samples begins again.
+    /// This many mini-batches, or iterations of a batch learner; a class that runs out of
+    /// samples begins again.
     Batches(usize),
     /// So often through the training samples of the largest class.
     Passes(f64),
@@ -203,10 +204,14 @@ impl Training {
     }
 
     /// Rounds of a training whose largest class has `largest` samples. Samples that the
-    /// start has used up are not given again in the first pass.
+    /// start has used up are not given again in the first pass. Every step of a batch learner
+    /// is a pass.
     pub fn n_rounds(&self, learner: &LearnerSettings, largest: usize) -> usize {
         match self.length {
             TrainingLength::Batches(n) => n,
+            TrainingLength::Passes(passes) if learner.algorithm.is_batch() => {
+                (passes.ceil() as usize).clamp(1, MOST_BATCHES)
+            }
             TrainingLength::Passes(passes) => {
                 let taken = match learner.start {
                     Start::FarthestFirst { .. } => learner.n_atoms,
@@ -277,5 +282,6 @@ mod tests {
             ..training
         };
         assert_eq!(twice.n_rounds(&learner, 330), 63);
+        assert_eq!(twice.n_rounds(&LearnerSettings::kmod(), 330), 2);
     }
 }

@@ -2,13 +2,15 @@
 
 use crate::math::Matrix;
 
+use super::algorithm::Algorithm;
 use super::dictionary::Dictionary;
 use super::error::LearnError;
 use super::evidence::EvidenceProfile;
+use super::gradient::GradientProfile;
 use super::krls::KrlsProfile;
 use super::settings::LearnerSettings;
 use super::sparse_coding::SparseCodes;
-use super::{Decision, LearnerState, OnlineLogit};
+use super::{Decision, LearnerState, OnlineLogit, YardstickState};
 
 /// Refuses a state whose parts do not belong together, naming the part.
 pub(super) fn check_state(
@@ -29,6 +31,15 @@ pub(super) fn check_state(
             .iter()
             .try_for_each(|profile| check_evidence(settings, profile))
             .and_then(|()| check_logit(&state.logit, state.profiles.len())),
+        LearnerState::Batch { profiles, decision } => profiles
+            .iter()
+            .try_for_each(|profile| check_dictionary(settings, &profile.dictionary).map(|_| ()))
+            .and_then(|()| check_decision(decision, profiles.len())),
+        LearnerState::Gradient { profiles, decision } => profiles
+            .iter()
+            .try_for_each(|profile| check_gradient(settings, profile))
+            .and_then(|()| check_decision(decision, profiles.len())),
+        LearnerState::Yardstick(state) => check_yardstick(settings, state),
     };
     checked.map_err(LearnError::BadState)
 }
@@ -63,15 +74,55 @@ fn check_evidence(settings: &LearnerSettings, profile: &EvidenceProfile) -> Resu
     }
 }
 
+fn check_gradient(settings: &LearnerSettings, profile: &GradientProfile) -> Result<(), String> {
+    let n_kept = check_dictionary(settings, &profile.dictionary)?;
+    matrix("kept_gram", &profile.kept_gram, n_kept, n_kept)?;
+    matrix("codes", &profile.codes, settings.n_atoms, n_kept)
+}
+
+fn check_yardstick(settings: &LearnerSettings, state: &YardstickState) -> Result<(), String> {
+    let n_classes = state.dictionaries.len();
+    let (n_atoms, decision) = match settings.algorithm {
+        Algorithm::NearestMean => (1, "NearestMean"),
+        Algorithm::KernelRidge { .. } => (n_classes, "LargestSum"),
+        _ => (n_classes, "Duels"),
+    };
+    for dictionary in &state.dictionaries {
+        check_dictionary_of(settings, n_atoms, dictionary)?;
+    }
+    let fits = match &state.decision {
+        Decision::NearestMean => decision == "NearestMean",
+        Decision::LargestSum => decision == "LargestSum",
+        Decision::Duels { bias } => {
+            matrix("bias", bias, n_classes, n_classes)?;
+            decision == "Duels"
+        }
+        _ => false,
+    };
+    match fits {
+        true => Ok(()),
+        false => Err(format!("decision must be {decision}")),
+    }
+}
+
 /// Returns the number of kept samples.
 fn check_dictionary(settings: &LearnerSettings, dictionary: &Dictionary) -> Result<usize, String> {
+    check_dictionary_of(settings, settings.n_atoms, dictionary)
+}
+
+/// The same for another number of atoms.
+fn check_dictionary_of(
+    settings: &LearnerSettings,
+    n_atoms: usize,
+    dictionary: &Dictionary,
+) -> Result<usize, String> {
     if dictionary.kernel != settings.kernel {
         return Err(format!(
             "it was learned with {:?}, but the settings name {:?}",
             dictionary.kernel, settings.kernel
         ));
     }
-    let (n_kept, n_atoms) = (dictionary.kept.len(), settings.n_atoms);
+    let n_kept = dictionary.kept.len();
     if n_kept == 0 || dictionary.kept.n_features() == 0 {
         return Err("kept is empty".into());
     }
@@ -108,6 +159,9 @@ fn check_decision(decision: &Decision, n_classes: usize) -> Result<(), String> {
         Decision::SmallestResidual => Ok(()),
         Decision::CalibratedResidual { usual, .. } => numbers("usual", usual, n_classes),
         Decision::OnlineLogit(logit) => check_logit(logit, n_classes),
+        Decision::NearestMean | Decision::LargestSum | Decision::Duels { .. } => {
+            Err("decision belongs to another algorithm".into())
+        }
     }
 }
 

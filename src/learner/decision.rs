@@ -21,6 +21,17 @@ pub enum Decision {
     },
     /// The largest score of an online multinomial logit wins.
     OnlineLogit(OnlineLogit),
+    /// The nearest mean in feature space wins: the single atom of a class is its mean.
+    NearestMean,
+    /// The largest discriminant function wins. Atom c of every dictionary is the part of that of
+    /// class c that lies on the dictionary's samples; the parts add up.
+    LargestSum,
+    /// The class that wins most of its duels. Atom b of dictionary a is the part of the duel of
+    /// a against b that lies on the samples of a: a wins if ⟨a's part⟩ − ⟨b's part⟩ + bias_ab > 0.
+    Duels {
+        /// bias_ab, the negative of bias_ba.
+        bias: Matrix,
+    },
 }
 
 /// Memory of the usual residual: ρ ← .95 ρ + .05 · mean(r²/σ).
@@ -40,10 +51,13 @@ impl Decision {
         matches!(self, Self::OnlineLogit(_))
     }
 
-    /// The score of `class` from r² and δ relative to σ; the largest score wins.
+    /// The score of `class` from r² and δ relative to σ, for decisions that see each class alone;
+    /// the largest score wins.
     pub fn score(&self, class: usize, residual_share: f64, distance_share: f64) -> f64 {
         match self {
-            Self::SmallestResidual => -residual_share,
+            Self::SmallestResidual | Self::NearestMean | Self::LargestSum | Self::Duels { .. } => {
+                -residual_share
+            }
             Self::CalibratedResidual { exponent, usual } => {
                 -residual_share / usual[class].max(SMALLEST_RESIDUAL).powf(*exponent)
             }

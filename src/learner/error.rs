@@ -69,6 +69,18 @@ pub enum LearnError {
         /// Number of the class, from 0.
         class: usize,
     },
+    /// A class has more samples than a learner that keeps all of them can hold.
+    #[error(
+        "class {class} has {found} samples, but this learner holds the kernel matrix of all of them and takes at most {most}: thin the samples out or choose an online learner"
+    )]
+    TooManySamples {
+        /// Number of the class, from 0.
+        class: usize,
+        /// Its samples.
+        found: usize,
+        /// Most samples.
+        most: usize,
+    },
     /// A saved state does not fit together.
     #[error("the saved state is inconsistent: {0}")]
     BadState(String),

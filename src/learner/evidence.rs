@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::math::{Cholesky, Matrix, Write, dot, product, vectorised};
 
+use super::algorithm::Algorithm;
 use super::contributions::add_outer_product;
 use super::dictionary::{BlockView, Dictionary};
 use super::krls::{note_use, relative_difference, scale_symmetric};
@@ -20,7 +21,7 @@ use super::recursion::Recursion;
 use super::report::{ClassReport, Rejection, Removal, Repair, TimeSpent};
 use super::ridge::factor_guarded;
 use super::samples::Samples;
-use super::settings::{Algorithm, LearnerSettings, Normalisation};
+use super::settings::{LearnerSettings, Normalisation};
 use super::span::{ONE_PASS_FROM, ShrinkWork, Span, SpanBlock, SpotWork, WIDE_CHECK_INTERVAL};
 use super::sparse_coding::{SparseCoder, SparseCodes};
 
@@ -394,7 +395,8 @@ impl Evidence {
     fn prune(&mut self, settings: &LearnerSettings, kappa: f64, report: &mut ClassReport) {
         let begin = Instant::now();
         let count = self.profile.dictionary.n_kept() - settings.budget;
-        self.select_leaving(settings.algorithm.pruning(), kappa, count);
+        let pruning = settings.algorithm.pruning().unwrap_or(Pruning::LeastLoss);
+        self.select_leaving(pruning, kappa, count);
         let mut last = self.profile.dictionary.n_kept();
         for k in 0..count {
             last -= 1;
@@ -704,6 +706,6 @@ fn add_old_weights(change: &mut Matrix, block: &SpanBlock) {
 fn novelty_of(settings: &LearnerSettings) -> f64 {
     match settings.algorithm {
         Algorithm::Evidence { novelty, .. } | Algorithm::Margin { novelty, .. } => novelty,
-        Algorithm::Krls { .. } => 0.0,
+        _ => 0.0,
     }
 }

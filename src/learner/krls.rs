@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::math::{Cholesky, Matrix, add_scaled, vectorised};
 
+use super::algorithm::{Algorithm, Conventions};
 use super::contributions::add_outer_product;
 use super::dictionary::{BlockView, Dictionary};
 use super::growing::Growing;
@@ -22,7 +23,7 @@ use super::pruning::Ranking;
 use super::recursion::{Recursion, set_combination, sparse_dot};
 use super::report::{ClassReport, Rejection, Removal, Repair};
 use super::samples::Samples;
-use super::settings::{Algorithm, Conventions, LearnerSettings, Normalisation};
+use super::settings::{LearnerSettings, Normalisation};
 use super::span::{ShrinkWork, Span, SpanBlock, SpotWork};
 use super::sparse_coding::{SparseCoder, SparseCodes};
 use acceptance::{drop_dependent_codes, measure_coherence};

@@ -8,6 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::algorithm::Algorithm;
 use super::decision::{Decision, LogitRound, OnlineLogit, softmax};
 use super::dictionary::Dictionary;
 use super::error::LearnError;
@@ -16,7 +17,7 @@ use super::report::StepReport;
 use super::samples::Samples;
 use super::scoring::BlockScores;
 use super::second_look::{LEARN_EVERY, SecondLookRound};
-use super::settings::{Algorithm, LearnerSettings};
+use super::settings::LearnerSettings;
 use super::stream::{Progress, SampleStream};
 use super::{Learner, LearnerState};
 

@@ -1,11 +1,15 @@
 //! Learners: one dictionary per class from a stream of samples, one round at a time.
 //!
 //! A [`Learner`] pulls the next mini-batch of every class from a [`SampleStream`] and says
-//! in a [`StepReport`] what it did. Three algorithms stand behind the trait: the paper's
-//! KRLS (`krls`), the evidence-preserving variant (`evidence`) and the margin-aware one
-//! (`margin`), which is the default. All work in `f64`; the linear kernel goes the same
-//! way as the others and gives RLS-DLA.
+//! in a [`StepReport`] what it did. Behind the trait stand the paper's KRLS (`krls`), the
+//! evidence-preserving variant (`evidence`) and the margin-aware one (`margin`), which is the
+//! default; the online learners that the paper compares with (`skdl`, `okdlrs`, `okdlfb`); the
+//! batch learners (`batch` with `kmod` and `ksvd`), which go over all samples in every
+//! step; and yardsticks (`yardstick` with `nearest_mean`, `kernel_ridge` and `svm`). All work in
+//! `f64`; the linear kernel goes the same way as the others and gives RLS-DLA, MOD and K-SVD.
 
+mod algorithm;
+mod batch;
 mod consistency;
 mod contributions;
 mod decision;
@@ -13,10 +17,19 @@ mod dictionary;
 mod error;
 mod evidence;
 mod forgetting;
+mod gradient;
 mod growing;
 mod kernel;
+mod kernel_ridge;
+mod kmod;
 mod krls;
+mod ksvd;
+mod lasso;
 mod margin;
+mod nearest_mean;
+mod okdlfb;
+mod okdlrs;
+mod presets;
 mod pruning;
 mod recursion;
 mod report;
@@ -26,41 +39,57 @@ mod scoring;
 mod second_look;
 mod settings;
 mod side_by_side;
+mod skdl;
 mod span;
 mod sparse_coding;
 mod start;
 mod stream;
+mod svm;
+mod yardstick;
 
 use serde::{Deserialize, Serialize};
 
 use crate::math::random_stream;
 
+pub use algorithm::{Algorithm, Conventions, GradientSpace};
+pub use batch::BatchProfile;
 pub use decision::{Decision, OnlineLogit};
 pub use dictionary::Dictionary;
 pub use error::LearnError;
 pub use evidence::EvidenceProfile;
 pub use forgetting::{Forgetting, ForgettingShape};
+pub use gradient::{Draws, GradientProfile};
 pub use growing::Growing;
 pub use kernel::{Kernel, KernelError};
 pub use krls::KrlsProfile;
+pub use lasso::Lasso;
 pub use margin::MarginState;
+pub use okdlfb::GradientStep;
+pub use presets::Preset;
 pub use pruning::{ContributionNorm, Pruning};
 pub use report::{ClassReport, Health, Rejection, Removal, Repair, StepReport, TimeSpent};
 pub use samples::Samples;
 pub(crate) use scoring::BlockScores;
 pub use second_look::SecondLook;
-pub use settings::{Algorithm, Conventions, LearnerSettings, Normalisation, Start};
+pub use settings::{LearnerSettings, Normalisation, Start};
 pub use span::{ONE_PASS_FROM, Span, WIDE_CHECK_INTERVAL};
 pub use sparse_coding::{Pursuit, SparseCoder, SparseCodes};
 pub use stream::{Progress, SampleStream, StreamState, Supply};
+pub use yardstick::YardstickState;
 
+use batch::Batch;
 use evidence::Evidence;
 use krls::Krls;
 use margin::Margin;
-use side_by_side::{SideBySide, shared_start};
+use okdlfb::Okdlfb;
+use okdlrs::Okdlrs;
+use side_by_side::{ClassLearner, SideBySide, shared_start};
+use skdl::Skdl;
 use start::start_samples;
+use yardstick::Yardstick;
 
-/// Learns the dictionaries of all classes, one round (the next mini-batch of every class) at a time.
+/// Learns the dictionaries of all classes, one round at a time: the next mini-batch of every
+/// class, or all samples for a batch learner.
 pub trait Learner: Send {
     /// Takes the next round from the stream and learns it. After an error nothing has changed
     /// but the position of the stream.
@@ -114,6 +143,22 @@ pub enum LearnerState {
     },
     /// Margin-aware evidence-preserving KRLS.
     Margin(MarginState),
+    /// KMOD or kernel K-SVD.
+    Batch {
+        /// One per class.
+        profiles: Vec<BatchProfile>,
+        /// How classes are decided.
+        decision: Decision,
+    },
+    /// sKDL, OKDLRS or OKDLFB.
+    Gradient {
+        /// One per class.
+        profiles: Vec<GradientProfile>,
+        /// How classes are decided.
+        decision: Decision,
+    },
+    /// Nearest mean, kernel ridge or support vector machines.
+    Yardstick(YardstickState),
 }
 
 /// A new learner, and for every class what is to be said of its start.
@@ -139,25 +184,8 @@ pub fn start_learner(
     let remarks = starts.iter().map(shared_start).collect();
     let settings = settings.clone();
     let learner: Box<dyn Learner> = match settings.algorithm {
-        Algorithm::Krls { .. } => {
-            let learners = starts.iter().map(|s| Krls::start(&settings, s)).collect();
-            Box::new(SideBySide::new(
-                settings,
-                learners,
-                Decision::SmallestResidual,
-            ))
-        }
-        Algorithm::Evidence { .. } => {
-            let learners = starts
-                .iter()
-                .map(|s| Evidence::start(&settings, s))
-                .collect();
-            Box::new(SideBySide::new(
-                settings,
-                learners,
-                Decision::SmallestResidual,
-            ))
-        }
+        Algorithm::Krls { .. } => side_by_side(settings, &starts, Krls::start),
+        Algorithm::Evidence { .. } => side_by_side(settings, &starts, Evidence::start),
         Algorithm::Margin { .. } => {
             let classes = starts
                 .iter()
@@ -165,8 +193,32 @@ pub fn start_learner(
                 .collect();
             Box::new(Margin::new(settings, classes))
         }
+        Algorithm::Kmod { .. } | Algorithm::Ksvd => Box::new(Batch::start(settings, &starts)),
+        Algorithm::Skdl { .. } => {
+            side_by_side(settings, &starts, |s, start| Skdl::start(s, start, seed))
+        }
+        Algorithm::Okdlrs { .. } => {
+            side_by_side(settings, &starts, |s, start| Okdlrs::start(s, start, seed))
+        }
+        Algorithm::Okdlfb { .. } => {
+            side_by_side(settings, &starts, |s, start| Okdlfb::start(s, start, seed))
+        }
+        Algorithm::NearestMean | Algorithm::KernelRidge { .. } | Algorithm::Svm { .. } => {
+            Box::new(Yardstick::start(settings, &starts))
+        }
     };
     Ok((learner, remarks))
+}
+
+/// Learners of each class alone, made from what there is of each.
+fn side_by_side<T, L: ClassLearner + 'static>(
+    settings: LearnerSettings,
+    parts: &[T],
+    make: impl Fn(&LearnerSettings, &T) -> L,
+) -> Box<dyn Learner> {
+    let learners = parts.iter().map(|part| make(&settings, part)).collect();
+    let decision = Decision::SmallestResidual;
+    Box::new(SideBySide::new(settings, learners, decision))
 }
 
 /// A learner that goes on from a saved state.
@@ -177,26 +229,48 @@ pub fn resume_learner(
     settings.check()?;
     consistency::check_state(settings, &state)?;
     let settings = settings.clone();
-    match (&settings.algorithm, state) {
+    Ok(match (&settings.algorithm, state) {
         (Algorithm::Krls { .. }, LearnerState::Krls { profiles, decision }) => {
-            let learners = profiles
-                .into_iter()
-                .map(|profile| Krls::resume(&settings, profile))
-                .collect();
-            Ok(Box::new(SideBySide::new(settings, learners, decision)))
+            resume_side_by_side(settings, profiles, decision, Krls::resume)
         }
         (Algorithm::Evidence { .. }, LearnerState::Evidence { profiles, decision }) => {
-            let learners = profiles
-                .into_iter()
-                .map(|profile| Evidence::resume(&settings, profile))
-                .collect();
-            Ok(Box::new(SideBySide::new(settings, learners, decision)))
+            resume_side_by_side(settings, profiles, decision, Evidence::resume)
         }
         (Algorithm::Margin { .. }, LearnerState::Margin(state)) => {
-            Ok(Box::new(Margin::resume(settings, state)))
+            Box::new(Margin::resume(settings, state))
         }
-        _ => Err(LearnError::BadState(
-            "it belongs to another algorithm than the settings name".into(),
-        )),
-    }
+        (Algorithm::Kmod { .. } | Algorithm::Ksvd, LearnerState::Batch { profiles, decision }) => {
+            Box::new(Batch::resume(settings, profiles, decision))
+        }
+        (Algorithm::Skdl { .. }, LearnerState::Gradient { profiles, decision }) => {
+            resume_side_by_side(settings, profiles, decision, Skdl::resume)
+        }
+        (Algorithm::Okdlrs { .. }, LearnerState::Gradient { profiles, decision }) => {
+            resume_side_by_side(settings, profiles, decision, Okdlrs::resume)
+        }
+        (Algorithm::Okdlfb { .. }, LearnerState::Gradient { profiles, decision }) => {
+            resume_side_by_side(settings, profiles, decision, Okdlfb::resume)
+        }
+        (
+            Algorithm::NearestMean | Algorithm::KernelRidge { .. } | Algorithm::Svm { .. },
+            LearnerState::Yardstick(state),
+        ) => Box::new(Yardstick::resume(settings, state)),
+        _ => {
+            return Err(LearnError::BadState(
+                "it belongs to another algorithm than the settings name".into(),
+            ));
+        }
+    })
+}
+
+/// Learners of each class alone that go on from their profiles.
+fn resume_side_by_side<P, L: ClassLearner + 'static>(
+    settings: LearnerSettings,
+    profiles: Vec<P>,
+    decision: Decision,
+    resume: impl Fn(&LearnerSettings, P) -> L,
+) -> Box<dyn Learner> {
+    let profiles = profiles.into_iter();
+    let learners = profiles.map(|profile| resume(&settings, profile)).collect();
+    Box::new(SideBySide::new(settings, learners, decision))
 }

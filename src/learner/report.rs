@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::samples::Samples;
+
 /// Why a sample was not kept.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Rejection {
@@ -18,6 +20,8 @@ pub enum Rejection {
     InSpan(f64),
     /// Its code depends linearly on other codes of the mini-batch.
     DependentCode,
+    /// No code could be found for it: the steps towards one grew without bound.
+    NoCode,
     /// k(x, x) = 0: there is nothing to learn.
     Zero,
 }
@@ -31,6 +35,8 @@ pub enum Removal {
     LeastContribution(f64),
     /// Removing it adds least to the loss: the criterion J.
     LeastLoss(f64),
+    /// Its code, or its part in the atoms, was the smallest: the norm.
+    Smallest(f64),
     /// No candidate satisfied the conditions of removal, and the budget is a promise.
     Forced,
 }
@@ -65,6 +71,8 @@ pub enum Repair {
         /// By how many samples.
         by: usize,
     },
+    /// A step led to numbers that are none and was not taken: the rates are too large.
+    StepRefused,
     /// A class had fewer samples than atoms; some atoms started from the same sample.
     SharedStart {
         /// How many atoms.
@@ -123,6 +131,13 @@ pub struct ClassReport {
 }
 
 impl ClassReport {
+    /// Notes samples that are kept now and others that are zero in feature space.
+    pub(super) fn note_taken(&mut self, kept: &Samples, zeros: &[usize]) {
+        self.admitted.extend_from_slice(kept.index());
+        let zeros = zeros.iter().map(|&sample| (sample, Rejection::Zero));
+        self.rejected.extend(zeros);
+    }
+
     fn clear(&mut self, n_atoms: usize, most_samples: usize) {
         self.admitted.clear();
         self.admitted.reserve(most_samples);

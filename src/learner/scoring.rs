@@ -71,15 +71,34 @@ impl BlockScores {
         }
     }
 
-    /// S of every class and sample by `decision`.
-    pub(crate) fn decide(&mut self, decision: &Decision) {
+    /// S of every class and sample by `decision`; `block` is what was seen.
+    pub(crate) fn decide<'d>(
+        &mut self,
+        decision: &Decision,
+        block: &Samples,
+        dictionary: impl Fn(usize) -> &'d Dictionary,
+    ) {
         for i in 0..self.scores.cols() {
             for c in 0..self.scores.rows() {
-                self.scores[(c, i)] = decision.score(
-                    c,
-                    self.residual_shares[(c, i)],
-                    self.distance_shares[(c, i)],
-                );
+                let h = |class: usize, atom: usize| self.views[class].inner_products[(atom, i)];
+                self.scores[(c, i)] = match decision {
+                    // ‖φ(x) − mean‖²/σ, but for its sign.
+                    Decision::NearestMean if !block.is_zero(i) => {
+                        let own = dictionary(c).atom_gram[(0, 0)];
+                        (2.0 * h(c, 0) - own) / block.self_kernel()[i] - 1.0
+                    }
+                    Decision::LargestSum => (0..self.views.len()).map(|part| h(part, c)).sum(),
+                    Decision::Duels { bias } => {
+                        let others = (0..self.views.len()).filter(|&other| other != c);
+                        let duels = others.map(|b| h(c, b) - h(b, c) + bias[(c, b)]);
+                        points(duels, self.views.len())
+                    }
+                    _ => decision.score(
+                        c,
+                        self.residual_shares[(c, i)],
+                        self.distance_shares[(c, i)],
+                    ),
+                };
             }
         }
     }
@@ -125,4 +144,13 @@ impl BlockScores {
             }
         }
     }
+}
+
+/// One point for every duel that is won; how clearly breaks ties.
+fn points(duels: impl Iterator<Item = f64>, n_classes: usize) -> f64 {
+    let point = |duel: f64| {
+        let clearly = duel / (1.0 + duel.abs()) / (2 * n_classes) as f64;
+        f64::from(u8::from(duel > 0.0)) + clearly
+    };
+    duels.map(point).sum()
 }

@@ -1,14 +1,13 @@
-//! Every setting of a learner as plain data, its presets, and what can be wrong with it.
+//! Every setting of a learner as plain data, and what can be wrong with it.
 
 use std::fmt::Debug;
 
 use serde::{Deserialize, Serialize};
 
+use super::algorithm::Algorithm;
 use super::error::LearnError;
 use super::forgetting::Forgetting;
-use super::growing::Growing;
 use super::kernel::Kernel;
-use super::pruning::{ContributionNorm, Pruning};
 use super::sparse_coding::Pursuit;
 use crate::settings::{SettingProblem, SettingProblems};
 
@@ -47,82 +46,6 @@ pub enum Normalisation {
     },
 }
 
-/// Whose rules hold where the paper's text and its authors' code differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Conventions {
-    /// The paper's text, with relative guards: grow, then prune; the budget is a promise.
-    Text,
-    /// The authors' code: prune, then grow; absolute guards; codes of a mini-batch must be
-    /// linearly independent; the first profile is normalised; the profile may exceed its
-    /// budget when no candidate can go.
-    Published,
-}
-
-/// The algorithm and what only it needs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub enum Algorithm {
-    /// Kernel recursive least squares as the paper states it.
-    Krls {
-        /// Which samples are kept.
-        growing: Growing,
-        /// Which leave first.
-        pruning: Pruning,
-        /// How many samples below the budget pruning goes.
-        headroom: usize,
-        /// Text or authors' code.
-        conventions: Conventions,
-    },
-    /// Evidence-preserving KRLS: a sample leaves, what it taught stays.
-    Evidence {
-        /// ν: a sample is kept if more than this share of it lies outside the span of the kept.
-        novelty: f64,
-        /// Which leave first.
-        pruning: Pruning,
-    },
-    /// Margin-aware evidence-preserving KRLS over all classes.
-    Margin {
-        /// ν, as above.
-        novelty: f64,
-        /// Which leave first.
-        pruning: Pruning,
-        /// Whether the online decision layer is learned and decides; otherwise the smallest residual.
-        decision_layer: bool,
-        /// Whether samples that are hard to classify weigh more in the dictionary.
-        error_weights: bool,
-        /// κ: how strongly the memory prefers samples that were hard to classify; 0 turns it off.
-        memory_of_errors: f64,
-        /// Whether doubtful samples get a second look at the two best classes.
-        second_look: bool,
-    },
-}
-
-impl Algorithm {
-    /// Which of the three it is.
-    fn kind(&self) -> &'static str {
-        match self {
-            Self::Krls { .. } => "Krls",
-            Self::Evidence { .. } => "Evidence",
-            Self::Margin { .. } => "Margin",
-        }
-    }
-
-    /// Which samples leave first.
-    pub(super) fn pruning(&self) -> Pruning {
-        match *self {
-            Self::Krls { pruning, .. }
-            | Self::Evidence { pruning, .. }
-            | Self::Margin { pruning, .. } => pruning,
-        }
-    }
-
-    /// Whether the codes of kept samples are part of the state, for the paper's algorithm
-    /// or its pruning.
-    pub(super) fn needs_kept_codes(&self) -> bool {
-        self.pruning() != Pruning::LeastLoss
-    }
-}
-
 /// Everything that determines what a learner does with a stream of samples.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -155,97 +78,7 @@ pub struct LearnerSettings {
     pub algorithm: Algorithm,
 }
 
-impl Default for LearnerSettings {
-    fn default() -> Self {
-        Self::margin_aware()
-    }
-}
-
 impl LearnerSettings {
-    const POLYNOMIAL: Kernel = Kernel::Polynomial {
-        degree: 2,
-        offset: 1.0,
-    };
-
-    fn common(algorithm: Algorithm) -> Self {
-        Self {
-            kernel: Self::POLYNOMIAL,
-            n_atoms: 30,
-            sparsity: 5,
-            pursuit: Pursuit::Ormp,
-            error_limit: 1e-6,
-            batch_size: 10,
-            budget: 200,
-            start: Start::FarthestFirst { pool: 100 },
-            forgetting: Forgetting::PAPER,
-            regularisation: 0.0,
-            normalisation: Normalisation::WhenOutOfRange {
-                lowest: 1e-4,
-                highest: 1e4,
-            },
-            calibration: 0.0,
-            algorithm,
-        }
-    }
-
-    /// *As published*: the authors' code in every respect.
-    pub fn as_published() -> Self {
-        Self {
-            start: Start::Random,
-            ..Self::common(Algorithm::Krls {
-                growing: Growing::RepresentationAsPublished { threshold: 0.93 },
-                pruning: Pruning::LeastContributionOlderHalf(ContributionNorm::L1),
-                headroom: 10,
-                conventions: Conventions::Published,
-            })
-        }
-    }
-
-    /// *The paper's text*.
-    pub fn paper_text() -> Self {
-        Self {
-            start: Start::Random,
-            regularisation: 0.1,
-            normalisation: Normalisation::WhenPruned,
-            ..Self::common(Algorithm::Krls {
-                growing: Growing::Coherence { threshold: 0.95 },
-                pruning: Pruning::LeastContributionOlderHalf(ContributionNorm::L2),
-                headroom: 10,
-                conventions: Conventions::Text,
-            })
-        }
-    }
-
-    /// *Evidence-preserving*.
-    pub fn evidence_preserving() -> Self {
-        Self::common(Algorithm::Evidence {
-            novelty: 1e-3,
-            pruning: Pruning::LeastLoss,
-        })
-    }
-
-    /// *Margin-aware*, the default.
-    pub fn margin_aware() -> Self {
-        Self {
-            kernel: Kernel::NormalisedPolynomial {
-                degree: 2,
-                offset: 1.0,
-            },
-            forgetting: Forgetting {
-                start_value: 0.95,
-                ..Forgetting::PAPER
-            },
-            ..Self::common(Algorithm::Margin {
-                novelty: 1e-3,
-                pruning: Pruning::LeastLoss,
-                decision_layer: true,
-                error_weights: true,
-                memory_of_errors: 300.0,
-                second_look: true,
-            })
-        }
-    }
-
     /// Refuses `wanted` for a learner that goes on with these settings, if it is out of range
     /// or would change what shapes the state: kernel, atoms, sparsity, kind of algorithm.
     pub fn check_change(&self, wanted: &Self) -> Result<(), LearnError> {
@@ -266,11 +99,7 @@ impl LearnerSettings {
 
     /// The most samples of a class that can come or go in one step.
     pub(super) fn most_moving(&self) -> usize {
-        let headroom = match self.algorithm {
-            Algorithm::Krls { headroom, .. } => headroom,
-            _ => 0,
-        };
-        self.batch_size + headroom
+        self.batch_size + self.algorithm.headroom().unwrap_or(0)
     }
 
     /// Everything that is wrong, field by field.
@@ -299,7 +128,8 @@ impl LearnerSettings {
         ] {
             problems.require_within(field, value, 0.0, highest);
         }
-        self.algorithm_problems(&mut problems);
+        self.algorithm
+            .note_problems(self.n_atoms, self.budget, &mut problems);
         problems.into_list()
     }
 
@@ -332,42 +162,6 @@ impl LearnerSettings {
         }
     }
 
-    fn algorithm_problems(&self, problems: &mut SettingProblems) {
-        match &self.algorithm {
-            Algorithm::Krls {
-                growing,
-                pruning,
-                headroom,
-                ..
-            } => {
-                let message = growing.problem();
-                problems.require(
-                    message.is_none(),
-                    "algorithm.growing",
-                    message.unwrap_or_default(),
-                );
-                problems.require(
-                    *pruning != Pruning::LeastLoss,
-                    "algorithm.pruning",
-                    "pruning by least loss needs an evidence-preserving learner".into(),
-                );
-                let most = self.budget.saturating_sub(self.n_atoms);
-                problems.require_within("algorithm.headroom", *headroom, 0, most);
-            }
-            Algorithm::Evidence { novelty, .. } => {
-                problems.require_within("algorithm.novelty", *novelty, 1e-12, 1.0);
-            }
-            Algorithm::Margin {
-                novelty,
-                memory_of_errors,
-                ..
-            } => {
-                problems.require_within("algorithm.novelty", *novelty, 1e-12, 1.0);
-                problems.require_within("algorithm.memory_of_errors", *memory_of_errors, 0.0, 1e9);
-            }
-        }
-    }
-
     /// The first problem as an error.
     pub fn check(&self) -> Result<(), LearnError> {
         match self.problems().into_iter().next() {
@@ -396,18 +190,6 @@ fn stays<T: PartialEq + Debug>(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn presets_are_sound() {
-        for settings in [
-            LearnerSettings::as_published(),
-            LearnerSettings::paper_text(),
-            LearnerSettings::evidence_preserving(),
-            LearnerSettings::margin_aware(),
-        ] {
-            assert_eq!(settings.problems(), []);
-        }
-    }
 
     #[test]
     fn a_wrong_value_is_named_with_its_range() {

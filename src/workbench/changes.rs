@@ -60,7 +60,7 @@ fn learner_changes(then: &LearnerSettings, now: &LearnerSettings) -> Vec<String>
     if names.0 == names.1 {
         note_other(
             &mut list,
-            "growing or pruning",
+            "settings of the algorithm",
             &then.algorithm,
             &now.algorithm,
         );
@@ -124,6 +124,26 @@ pub fn algorithm_name(algorithm: &Algorithm) -> &'static str {
         Algorithm::Krls { .. } => "KRLS",
         Algorithm::Evidence { .. } => "evidence KRLS",
         Algorithm::Margin { .. } => "margin KRLS",
+        Algorithm::Kmod { .. } => "KMOD",
+        Algorithm::Ksvd => "kernel K-SVD",
+        Algorithm::Skdl {
+            conventions: Conventions::Published,
+            ..
+        } => "sKDL as published",
+        Algorithm::Skdl { .. } => "sKDL",
+        Algorithm::Okdlrs {
+            conventions: Conventions::Published,
+            ..
+        } => "OKDLRS as published",
+        Algorithm::Okdlrs { .. } => "OKDLRS",
+        Algorithm::Okdlfb {
+            conventions: Conventions::Published,
+            ..
+        } => "OKDLFB as published",
+        Algorithm::Okdlfb { .. } => "OKDLFB",
+        Algorithm::NearestMean => "nearest mean",
+        Algorithm::KernelRidge { .. } => "kernel ridge",
+        Algorithm::Svm { .. } => "SVM",
     }
 }
 
@@ -174,10 +194,13 @@ fn forgetting_text(forgetting: &Forgetting) -> String {
 
 /// A learner in one line: "margin KRLS, Q 30, L 200".
 pub fn learner_summary(learner: &LearnerSettings) -> String {
-    format!(
-        "{}, Q {}, L {}",
-        algorithm_name(&learner.algorithm),
-        learner.n_atoms,
-        learner.budget
-    )
+    let mut summary = algorithm_name(&learner.algorithm).to_owned();
+    if !learner.algorithm.is_yardstick() {
+        summary += &format!(", Q {}", learner.n_atoms);
+    }
+    if learner.algorithm.keeps_all() {
+        summary + ", all samples"
+    } else {
+        summary + &format!(", L {}", learner.budget)
+    }
 }

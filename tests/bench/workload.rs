@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use atomscope::learner::{
-    Algorithm, Learner, LearnerSettings, Progress, SampleStream, StepReport, Supply, start_learner,
+    Learner, LearnerSettings, Progress, SampleStream, StepReport, Supply, start_learner,
 };
 use atomscope::math::{Matrix, RandomStream, random_stream};
 use rand::Rng;
@@ -40,7 +40,7 @@ impl Sizes {
             sparsity: self.sparsity,
             ..preset
         };
-        if let Algorithm::Krls { headroom, .. } = &mut settings.algorithm {
+        if let Some(headroom) = settings.algorithm.headroom_mut() {
             // Every mini-batch then grows and prunes by its own size.
             *headroom = 0;
         }

@@ -3,6 +3,7 @@
 //! `ATOMSCOPE_DATA` names.
 
 mod archive;
+mod compared;
 mod evidence;
 mod krls;
 mod margin;

@@ -21,6 +21,9 @@ fn a_run_saved_and_reopened_at_any_round_ends_as_one_never_interrupted() {
         LearnerSettings::as_published(),
         LearnerSettings::evidence_preserving(),
         LearnerSettings::margin_aware(),
+        LearnerSettings::kmod(),
+        LearnerSettings::skdl(),
+        LearnerSettings::svm(),
     ] {
         let experiment = experiment(learner);
         let built = read_data(&experiment, &path);

@@ -2,10 +2,11 @@
 
 use crate::math::{Write, product};
 
+use super::super::algorithm::Conventions;
 use super::super::contributions::add_outer_product;
 use super::super::report::{ClassReport, Repair};
 use super::super::ridge::factor_guarded;
-use super::super::settings::{Conventions, LearnerSettings};
+use super::super::settings::LearnerSettings;
 use super::{Dictionary, Krls, conventions, relative_difference};
 
 /// C and Ψ are rebuilt from their definitions after at most this many mini-batches, or one

@@ -4,11 +4,12 @@ use std::time::Instant;
 
 use crate::math::{Write, product, vectorised};
 
+use super::super::algorithm::{Algorithm, Conventions};
 use super::super::contributions::{CodedProfile, add_outer_product};
 use super::super::pruning::Pruning;
 use super::super::recursion::{set_combination, sparse_dot};
 use super::super::report::{ClassReport, Removal, Repair, TimeSpent};
-use super::super::settings::{Algorithm, Conventions, LearnerSettings};
+use super::super::settings::LearnerSettings;
 use super::{Krls, KrlsProfile, Work, add_outer, conventions};
 
 /// A sample may leave only if 1 − λ wᵀCw stays above this.

@@ -18,6 +18,19 @@ pub(super) enum Field {
     Headroom,
     Novelty,
     MemoryOfErrors,
+    Ridge,
+    MethodThreshold,
+    CodePenalty,
+    AtomPenalty,
+    CodeRate,
+    AtomRate,
+    Caution,
+    LeastCurvature,
+    Alternations,
+    Decay,
+    StepRate,
+    Cost,
+    Tolerance,
     Regularisation,
     ErrorLimit,
     Calibration,
@@ -142,6 +155,110 @@ impl Field {
                 0.0..=1000.0,
                 300.0,
                 "algorithm.memory_of_errors",
+            ),
+            Self::Ridge => says(
+                "Ridge",
+                "",
+                "Added to the diagonal of what is solved, as a share of its mean",
+                1e-12..=1.0,
+                1e-2,
+                "algorithm.ridge",
+            ),
+            Self::MethodThreshold => says(
+                "Growing threshold",
+                "",
+                "A sample is kept if it resembles what is kept less than this",
+                0.5..=1.0,
+                0.999,
+                "algorithm.threshold",
+            ),
+            Self::CodePenalty => says(
+                "Penalty of codes",
+                "λ₁",
+                "How sparse the codes are while learning",
+                1e-6..=1.0,
+                0.05,
+                "algorithm.code_penalty",
+            ),
+            Self::AtomPenalty => says(
+                "Penalty of atoms",
+                "λ₂",
+                "How sparse the coefficients of an atom are",
+                1e-6..=0.1,
+                1e-4,
+                "algorithm.atom_penalty",
+            ),
+            Self::CodeRate => says(
+                "Rate of codes",
+                "η_w",
+                "Length of the steps towards a code; a share of the longest sure step unless as published",
+                1e-7..=1.0,
+                1.0,
+                "algorithm.code_rate",
+            ),
+            Self::AtomRate => says(
+                "Rate of atoms",
+                "η_u",
+                "Length of the steps towards an atom; a share of the longest sure step unless as published",
+                1e-7..=1.0,
+                1.0,
+                "algorithm.atom_rate",
+            ),
+            Self::Caution => says(
+                "Caution",
+                "ρ",
+                "By what factor steps are shorter than the sure ones",
+                1.0..=10.0,
+                1.1,
+                "algorithm.caution",
+            ),
+            Self::LeastCurvature => says(
+                "Least curvature",
+                "μ_m",
+                "No step is longer than its reciprocal; 0 sets no limit",
+                0.0..=10.0,
+                0.0,
+                "algorithm.least_curvature",
+            ),
+            Self::Alternations => says(
+                "Alternations",
+                "",
+                "Most steps of codes and atoms in turn for one mini-batch",
+                1.0..=500.0,
+                50.0,
+                "algorithm.alternations",
+            ),
+            Self::Decay => says(
+                "Decay",
+                "μ",
+                "How strongly atoms are drawn towards zero",
+                0.0..=0.5,
+                1e-3,
+                "algorithm.decay",
+            ),
+            Self::StepRate => says(
+                "Rate",
+                "ρ",
+                "Length of a gradient step; a share of the longest sure step unless as published",
+                1e-4..=1.0,
+                0.2,
+                "algorithm.rate",
+            ),
+            Self::Cost => says(
+                "Cost",
+                "C",
+                "What a sample on the wrong side of its margin costs, relative to the size of the kernel",
+                1e-2..=1e3,
+                10.0,
+                "algorithm.cost",
+            ),
+            Self::Tolerance => says(
+                "Tolerance",
+                "",
+                "By how much the optimality conditions may be violated at the end",
+                1e-6..=0.1,
+                1e-3,
+                "algorithm.tolerance",
             ),
             Self::Regularisation => says(
                 "Regularisation",
@@ -374,6 +491,15 @@ impl Field {
         matches!(
             self,
             Self::Novelty
+                | Self::Ridge
+                | Self::CodePenalty
+                | Self::AtomPenalty
+                | Self::CodeRate
+                | Self::AtomRate
+                | Self::StepRate
+                | Self::Alternations
+                | Self::Cost
+                | Self::Tolerance
                 | Self::ErrorLimit
                 | Self::Width
                 | Self::Budget
@@ -390,6 +516,7 @@ impl Field {
                 | Self::BatchSize
                 | Self::Budget
                 | Self::Headroom
+                | Self::Alternations
                 | Self::Degree
                 | Self::Pool
                 | Self::Batches

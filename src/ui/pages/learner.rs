@@ -2,18 +2,22 @@
 
 use egui::{RichText, Ui};
 
-pub(super) use super::fields::Field;
+use super::algorithm::{algorithm_numbers_ui, algorithm_ui, all_prunings, growing_ui, margin_ui};
+use super::fields::Field;
 use super::meaning::meaning_ui;
-use super::tune::{pruning_of, set_pruning};
-use crate::experiment::{Training, TrainingLength};
+use super::tune::set_pruning;
+use crate::experiment::{Experiment, Training, TrainingLength};
 use crate::learner::{
-    Algorithm, ContributionNorm, Conventions, Forgetting, ForgettingShape, Growing, Kernel,
-    LearnerSettings, Normalisation, Pruning, Pursuit, Start, Supply,
+    Algorithm, Forgetting, ForgettingShape, Kernel, LearnerSettings, Normalisation, Pursuit, Start,
+    Supply,
 };
 use crate::settings::SettingProblem;
 use crate::ui::elements::{self, choice, page_title, section, switch};
 use crate::ui::theme;
 use crate::workbench::{Action, Ask, Draft, Workbench, pruning_name};
+
+/// Iterations of a batch learner to begin with.
+const ITERATIONS: usize = 20;
 
 /// The Learner page.
 pub(in crate::ui) fn learner_page_ui(
@@ -27,7 +31,9 @@ pub(in crate::ui) fn learner_page_ui(
         "Learner",
         "how a dictionary is learned from the stream of samples",
     );
+    let before = draft.experiment.learner.algorithm.clone();
     presets_ui(ui, workbench, &mut draft.experiment.learner, actions);
+    fit_training(&before, &mut draft.experiment);
     ui.add_space(theme::GRID);
     let width = ui.available_width();
     let left = (width * 0.54)
@@ -51,32 +57,10 @@ fn presets_ui(
     let tones = theme::tones(ui);
     ui.horizontal_wrapped(|ui| {
         ui.label(RichText::new("Presets").color(tones.weak));
-        let built_in = [
-            (
-                "As published",
-                "The authors' code in every respect",
-                LearnerSettings::as_published(),
-            ),
-            (
-                "The paper's text",
-                "KRLS as the text of the paper states it",
-                LearnerSettings::paper_text(),
-            ),
-            (
-                "Evidence-preserving",
-                "A sample leaves, what it taught stays",
-                LearnerSettings::evidence_preserving(),
-            ),
-            (
-                "Margin-aware",
-                "Evidence-preserving, and hard samples count more; the default",
-                LearnerSettings::margin_aware(),
-            ),
-        ];
-        for (name, text, preset) in built_in {
-            let chip = ui.selectable_label(*learner == preset, name);
-            if chip.on_hover_text(text).clicked() {
-                *learner = preset;
+        for preset in LearnerSettings::presets() {
+            let chip = ui.selectable_label(*learner == preset.settings, preset.name);
+            if chip.on_hover_text(preset.text).clicked() {
+                *learner = preset.settings;
             }
         }
         for preset in &workbench.settings().presets {
@@ -111,6 +95,7 @@ pub(super) fn learner_problem(problems: &[SettingProblem]) -> Option<&str> {
 
 fn settings_ui(ui: &mut Ui, workbench: &Workbench, draft: &mut Draft, actions: &mut Vec<Action>) {
     let problems = draft.experiment.problems(None);
+    let before = draft.experiment.learner.algorithm.clone();
     let learner = &mut draft.experiment.learner;
     section(ui, "Algorithm");
     algorithm_ui(ui, learner);
@@ -118,18 +103,24 @@ fn settings_ui(ui: &mut Ui, workbench: &Workbench, draft: &mut Draft, actions: &
     kernel_ui(ui, workbench, learner, &problems, actions);
     section(ui, "Dictionary");
     dictionary_ui(ui, learner, &problems);
-    section(ui, "Growing");
-    growing_ui(ui, learner, &problems);
+    if learner.algorithm.is_recursive() {
+        section(ui, "Growing");
+        growing_ui(ui, learner, &problems);
+    } else {
+        section(ui, "Method");
+        algorithm_numbers_ui(ui, &mut learner.algorithm, &problems);
+    }
     section(ui, "Pruning");
     pruning_ui(ui, learner, &problems);
-    section(ui, "Forgetting");
-    forgetting_ui(ui, &mut learner.forgetting, &problems);
-    section(ui, "Regularisation and decision");
-    let problem = Field::Regularisation.problem_of(&problems);
-    Field::Regularisation.ui(ui, &mut learner.regularisation, problem);
-    let problem = Field::Calibration.problem_of(&problems);
-    Field::Calibration.ui(ui, &mut learner.calibration, problem);
-    margin_ui(ui, learner, &problems);
+    if learner.algorithm.is_recursive() {
+        section(ui, "Forgetting");
+        forgetting_ui(ui, &mut learner.forgetting, &problems);
+    }
+    if !learner.algorithm.is_yardstick() {
+        section(ui, "Regularisation and decision");
+        decision_ui(ui, learner, &problems);
+    }
+    fit_training(&before, &mut draft.experiment);
     section(ui, "Training");
     training_ui(ui, &mut draft.experiment.training, &problems);
     let tests = &mut draft.experiment.tests;
@@ -149,29 +140,28 @@ fn settings_ui(ui: &mut Ui, workbench: &Workbench, draft: &mut Draft, actions: &
     ui.add_space(theme::PANEL_GAP);
 }
 
-fn algorithm_ui(ui: &mut Ui, learner: &mut LearnerSettings) {
-    let current = match learner.algorithm {
-        Algorithm::Krls {
-            conventions: Conventions::Published,
-            ..
-        } => 0,
-        Algorithm::Krls { .. } => 1,
-        Algorithm::Evidence { .. } => 2,
-        Algorithm::Margin { .. } => 3,
-    };
-    let names = [
-        "KRLS, the authors' code",
-        "KRLS, the paper's text",
-        "Evidence-preserving KRLS",
-        "Margin-aware KRLS",
-    ];
-    let help = "What is done with a mini-batch. Default margin-aware.";
-    if let Some(chosen) = choice(ui, "Algorithm", help, current, &names) {
-        learner.algorithm = match chosen {
-            0 => LearnerSettings::as_published().algorithm,
-            1 => LearnerSettings::paper_text().algorithm,
-            2 => LearnerSettings::evidence_preserving().algorithm,
-            _ => LearnerSettings::margin_aware().algorithm,
+/// γ, β and the switches of the margin-aware learner.
+fn decision_ui(ui: &mut Ui, learner: &mut LearnerSettings, problems: &[SettingProblem]) {
+    if learner.algorithm.is_recursive() {
+        let problem = Field::Regularisation.problem_of(problems);
+        Field::Regularisation.ui(ui, &mut learner.regularisation, problem);
+    }
+    let problem = Field::Calibration.problem_of(problems);
+    Field::Calibration.ui(ui, &mut learner.calibration, problem);
+    margin_ui(ui, learner, problems);
+}
+
+/// When a batch learner takes the place of an online one, or the other way round, the length
+/// of the training follows: iterations are no passes.
+fn fit_training(before: &Algorithm, experiment: &mut Experiment) {
+    let now = &experiment.learner.algorithm;
+    let differs =
+        (before.is_batch(), before.is_yardstick()) != (now.is_batch(), now.is_yardstick());
+    if differs {
+        experiment.training.length = match (now.is_yardstick(), now.is_batch()) {
+            (true, _) => TrainingLength::Batches(1),
+            (_, true) => TrainingLength::Batches(ITERATIONS),
+            _ => TrainingLength::Passes(1.0),
         };
     }
 }
@@ -237,9 +227,15 @@ fn kernel_ui(
 
 fn dictionary_ui(ui: &mut Ui, learner: &mut LearnerSettings, problems: &[SettingProblem]) {
     let problem = |field: Field| field.problem_of(problems);
+    if learner.algorithm.is_yardstick() {
+        elements::help(ui, "A yardstick learns no atoms");
+        return;
+    }
     Field::Atoms.whole_ui(ui, &mut learner.n_atoms, problem(Field::Atoms));
     Field::Sparsity.whole_ui(ui, &mut learner.sparsity, problem(Field::Sparsity));
-    Field::BatchSize.whole_ui(ui, &mut learner.batch_size, problem(Field::BatchSize));
+    if !learner.algorithm.is_batch() {
+        Field::BatchSize.whole_ui(ui, &mut learner.batch_size, problem(Field::BatchSize));
+    }
     let current = usize::from(learner.pursuit == Pursuit::Omp);
     let help = "How the sparse code of a sample is found. Default order-recursive.";
     let names = [
@@ -251,7 +247,9 @@ fn dictionary_ui(ui: &mut Ui, learner: &mut LearnerSettings, problems: &[Setting
     }
     Field::ErrorLimit.ui(ui, &mut learner.error_limit, problem(Field::ErrorLimit));
     start_ui(ui, learner, problems);
-    normalisation_ui(ui, learner, problems);
+    if learner.algorithm.is_recursive() {
+        normalisation_ui(ui, learner, problems);
+    }
 }
 
 fn start_ui(ui: &mut Ui, learner: &mut LearnerSettings, problems: &[SettingProblem]) {
@@ -308,74 +306,24 @@ fn normalisation_ui(ui: &mut Ui, learner: &mut LearnerSettings, problems: &[Sett
     }
 }
 
-fn growing_ui(ui: &mut Ui, learner: &mut LearnerSettings, problems: &[SettingProblem]) {
-    let growing = match &mut learner.algorithm {
-        Algorithm::Krls { growing, .. } => growing,
-        Algorithm::Evidence { novelty, .. } | Algorithm::Margin { novelty, .. } => {
-            Field::Novelty.ui(ui, novelty, Field::Novelty.problem_of(problems));
-            return;
-        }
-    };
-    let current = match growing {
-        Growing::Always => 0,
-        Growing::Coherence { .. } => 1,
-        Growing::Representation { .. } => 2,
-        Growing::RepresentationAsPublished { .. } => 3,
-        Growing::Projection { .. } => 4,
-    };
-    let names = [
-        "Every sample",
-        "Coherence",
-        "Representation",
-        "Representation as published",
-        "Projection",
-    ];
-    let help = "Which samples of a mini-batch are worth keeping. Default coherence.";
-    if let Some(chosen) = choice(ui, "Growing criterion", help, current, &names) {
-        let threshold = 0.95;
-        *growing = match chosen {
-            0 => Growing::Always,
-            1 => Growing::Coherence { threshold },
-            2 => Growing::Representation { threshold },
-            3 => Growing::RepresentationAsPublished { threshold: 0.93 },
-            _ => Growing::Projection { threshold },
-        };
-    }
-    match growing {
-        Growing::Always => {}
-        Growing::Coherence { threshold }
-        | Growing::Representation { threshold }
-        | Growing::RepresentationAsPublished { threshold }
-        | Growing::Projection { threshold } => {
-            Field::Threshold.ui(ui, threshold, Field::Threshold.problem_of(problems));
-        }
-    }
-}
-
-/// The pruning strategies that an algorithm knows.
-pub(super) fn all_prunings(algorithm: &Algorithm) -> Vec<Pruning> {
-    let mut all = vec![
-        Pruning::Oldest,
-        Pruning::LeastContribution(ContributionNorm::L1),
-        Pruning::LeastContribution(ContributionNorm::L2),
-        Pruning::LeastContributionOlderHalf(ContributionNorm::L1),
-        Pruning::LeastContributionOlderHalf(ContributionNorm::L2),
-    ];
-    if !matches!(algorithm, Algorithm::Krls { .. }) {
-        all.insert(0, Pruning::LeastLoss);
-    }
-    all
-}
-
 fn pruning_ui(ui: &mut Ui, learner: &mut LearnerSettings, problems: &[SettingProblem]) {
+    if learner.algorithm.keeps_all() {
+        elements::help(ui, "All samples are kept; the budget plays no part");
+        return;
+    }
     let budget = Field::Budget.problem_of(problems);
     Field::Budget.whole_ui(ui, &mut learner.budget, budget);
+    if let Some(headroom) = learner.algorithm.headroom_mut() {
+        Field::Headroom.whole_ui(ui, headroom, Field::Headroom.problem_of(problems));
+    }
+    let Some(present) = learner.algorithm.pruning() else {
+        return;
+    };
     let prunings = all_prunings(&learner.algorithm);
     let names: Vec<&str> = prunings
         .iter()
         .map(|pruning| pruning_name(*pruning))
         .collect();
-    let present = pruning_of(&learner.algorithm);
     let current = prunings.iter().position(|pruning| *pruning == present);
     let help = "Which kept samples leave first when the budget is full";
     if let Some(chosen) = choice(ui, "Pruning", help, current.unwrap_or(usize::MAX), &names) {
@@ -386,9 +334,6 @@ fn pruning_ui(ui: &mut Ui, learner: &mut LearnerSettings, problems: &[SettingPro
         .find(|p| p.field == "learner.algorithm.pruning")
     {
         elements::wrong(ui, &problem.message);
-    }
-    if let Algorithm::Krls { headroom, .. } = &mut learner.algorithm {
-        Field::Headroom.whole_ui(ui, headroom, Field::Headroom.problem_of(problems));
     }
 }
 
@@ -416,43 +361,13 @@ fn forgetting_ui(ui: &mut Ui, forgetting: &mut Forgetting, problems: &[SettingPr
     }
 }
 
-fn margin_ui(ui: &mut Ui, learner: &mut LearnerSettings, problems: &[SettingProblem]) {
-    let Algorithm::Margin {
-        decision_layer,
-        error_weights,
-        memory_of_errors,
-        second_look,
-        ..
-    } = &mut learner.algorithm
-    else {
-        return;
-    };
-    let problem = Field::MemoryOfErrors.problem_of(problems);
-    Field::MemoryOfErrors.ui(ui, memory_of_errors, problem);
-    switch(
-        ui,
-        "Decision layer",
-        "Learned online from the residuals; otherwise the smallest residual decides. Default on.",
-        decision_layer,
-    );
-    switch(
-        ui,
-        "Error weights",
-        "Samples that are hard to classify weigh more in the dictionary. Default on.",
-        error_weights,
-    );
-    switch(
-        ui,
-        "Second look",
-        "Doubtful samples are compared again by their two best classes. Default on.",
-        second_look,
-    );
-}
-
 fn training_ui(ui: &mut Ui, training: &mut Training, problems: &[SettingProblem]) {
     let current = usize::from(matches!(training.length, TrainingLength::Batches(_)));
     let help = "How long a dictionary is trained. Default one pass.";
-    let names = ["Passes through the data", "Number of mini-batches"];
+    let names = [
+        "Passes through the data",
+        "Number of mini-batches or iterations",
+    ];
     if let Some(chosen) = choice(ui, "Length", help, current, &names) {
         training.length = match chosen {
             0 => TrainingLength::Passes(1.0),

@@ -1,5 +1,6 @@
 //! One page per stage: each reads the workbench, edits the draft and asks for actions.
 
+mod algorithm;
 mod evaluate;
 mod explain;
 mod explore;

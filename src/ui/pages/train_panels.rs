@@ -342,6 +342,7 @@ fn event_text(event: ProfileEvent) -> String {
                 format!("left: least contribution {}", short(value))
             }
             Removal::LeastLoss(value) => format!("left: least loss {}", short(value)),
+            Removal::Smallest(value) => format!("left: smallest part {}", short(value)),
             Removal::Forced => "left: the budget is a promise".into(),
         },
     }

@@ -8,7 +8,9 @@ use crate::ui::theme;
 use crate::ui::widgets::{Edit, SchedulePlot};
 use crate::workbench::{Action, Draft, Workbench, pruning_name};
 
-use super::learner::{Field, all_prunings, learner_problem};
+use super::algorithm::{algorithm_numbers_ui, all_prunings};
+use super::fields::Field;
+use super::learner::learner_problem;
 
 /// Forgetting, budget, thresholds and pruning.
 pub(super) fn tune_ui(
@@ -29,10 +31,14 @@ pub(super) fn tune_ui(
             current_round: current.map(|round| round.batch),
             height: (height * 0.5).clamp(90.0, 180.0),
         };
-        edit = plot.show(ui, &mut learner.forgetting);
-        ui.add_space(4.0);
-        let budget = Field::Budget.problem_of(&problems);
-        edit = edit.and(Field::Budget.whole_ui(ui, &mut learner.budget, budget));
+        if learner.algorithm.is_recursive() {
+            edit = plot.show(ui, &mut learner.forgetting);
+            ui.add_space(4.0);
+        }
+        if !learner.algorithm.keeps_all() {
+            let budget = Field::Budget.problem_of(&problems);
+            edit = edit.and(Field::Budget.whole_ui(ui, &mut learner.budget, budget));
+        }
         edit = edit.and(criterion_ui(ui, learner, &problems));
         if let Some(pruning) = pruning_ui(ui, workbench, learner) {
             set_pruning(learner, pruning);
@@ -47,7 +53,7 @@ pub(super) fn tune_ui(
     ui.add_space(theme::GRID / 2.0);
 }
 
-/// The threshold of the growing criterion, whatever it is called.
+/// The threshold of the growing criterion, whatever it is called, or what else can be tuned.
 fn criterion_ui(
     ui: &mut Ui,
     learner: &mut LearnerSettings,
@@ -68,12 +74,13 @@ fn criterion_ui(
             let problem = Field::Novelty.problem_of(problems);
             Field::Novelty.ui(ui, novelty, problem)
         }
+        other => algorithm_numbers_ui(ui, other, problems),
     }
 }
 
 /// The pruning strategies that a run can change to.
 fn pruning_ui(ui: &mut Ui, workbench: &Workbench, learner: &LearnerSettings) -> Option<Pruning> {
-    let present = pruning_of(&learner.algorithm);
+    let present = learner.algorithm.pruning()?;
     let alive = workbench.training().run().filter(|run| run.is_alive());
     let possible: Vec<Pruning> = all_prunings(&learner.algorithm)
         .into_iter()
@@ -95,20 +102,9 @@ fn pruning_ui(ui: &mut Ui, workbench: &Workbench, learner: &LearnerSettings) -> 
     Some(possible[chosen])
 }
 
-/// Which samples leave first.
-pub(super) fn pruning_of(algorithm: &Algorithm) -> Pruning {
-    match algorithm {
-        Algorithm::Krls { pruning, .. }
-        | Algorithm::Evidence { pruning, .. }
-        | Algorithm::Margin { pruning, .. } => *pruning,
-    }
-}
-
 /// Changes which samples leave first.
 pub(super) fn set_pruning(learner: &mut LearnerSettings, wanted: Pruning) {
-    match &mut learner.algorithm {
-        Algorithm::Krls { pruning, .. }
-        | Algorithm::Evidence { pruning, .. }
-        | Algorithm::Margin { pruning, .. } => *pruning = wanted,
+    if let Some(pruning) = learner.algorithm.pruning_mut() {
+        *pruning = wanted;
     }
 }
