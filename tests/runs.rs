@@ -298,7 +298,8 @@ fn a_run_tests_at_the_planned_moments_and_learns_something() {
 
 #[test]
 fn every_learner_scores_mini_batches_before_it_learns_them() {
-    for preset in presets() {
+    let online = |preset: &LearnerSettings| !preset.algorithm.is_batch();
+    for preset in presets().into_iter().filter(online) {
         let checked = checked(experiment(preset));
         let run = on_threads(1, || finish(new_run(&checked), Extent::Slice));
         for record in run.complete_folds() {

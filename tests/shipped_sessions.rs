@@ -10,7 +10,7 @@ use atomscope::session::{DataPlaces, Session};
 use atomscope::split::SplitPlan;
 use atomscope::split::audit::Severity;
 
-const SHIPPED: [&str; 10] = [
+const SHIPPED: [&str; 14] = [
     "bonn-epilepsy",
     "feeder-faults",
     "isolet-margin",
@@ -19,8 +19,12 @@ const SHIPPED: [&str; 10] = [
     "schizophrenia-eeg-as-published",
     "simulated-eeg",
     "usps-evidence",
+    "usps-kmod",
     "usps-margin",
+    "usps-okdlfb",
+    "usps-okdlrs",
     "usps-paper",
+    "usps-skdl",
 ];
 
 fn folder() -> PathBuf {
@@ -63,6 +67,10 @@ fn the_usps_sessions_are_the_papers_experiments() {
         LearnerSettings::evidence_preserving()
     );
     assert_eq!(learner("usps-margin"), LearnerSettings::margin_aware());
+    assert_eq!(learner("usps-kmod"), LearnerSettings::kmod());
+    assert_eq!(learner("usps-skdl"), LearnerSettings::skdl());
+    assert_eq!(learner("usps-okdlrs"), LearnerSettings::okdlrs());
+    assert_eq!(learner("usps-okdlfb"), LearnerSettings::okdlfb());
 }
 
 /// The result of a session and the worst finding of its audit; none without its data.
@@ -111,6 +119,21 @@ fn the_usps_sessions_score_what_they_promise() {
     }
     if let Some(accuracy) = accuracy("usps-margin") {
         assert!(accuracy >= 98.4, "{accuracy}");
+    }
+}
+
+#[test]
+fn the_methods_of_the_comparison_score_what_they_promise() {
+    // Published: KMOD 97.03, sKDL 93.36, OKDLRS 90.71, OKDLFB 70.96.
+    for (name, expected) in [
+        ("usps-kmod", 96.7..=97.4),
+        ("usps-skdl", 94.0..=96.5),
+        ("usps-okdlrs", 94.0..=96.5),
+        ("usps-okdlfb", 92.5..=96.0),
+    ] {
+        if let Some(accuracy) = accuracy(name) {
+            assert!(expected.contains(&accuracy), "{name}: {accuracy}");
+        }
     }
 }
 

@@ -149,7 +149,7 @@ impl LearnerSettings {
         Self::common(Algorithm::Skdl {
             threshold: 0.999,
             headroom: 10,
-            code_penalty: 1e-3,
+            code_penalty: 0.01,
             atom_penalty: 1e-4,
             code_rate: 1.0,
             atom_rate: 1.0,
@@ -175,7 +175,7 @@ impl LearnerSettings {
             headroom: 10,
             code_penalty: 0.05,
             decay: 1e-3,
-            rate: 0.2,
+            rate: 0.1,
             space: GradientSpace::Feature,
             conventions: Conventions::Text,
         })
@@ -186,7 +186,7 @@ impl LearnerSettings {
         Self::common(Algorithm::Okdlfb {
             threshold: 0.999,
             headroom: 10,
-            code_penalty: 0.05,
+            code_penalty: 0.2,
             decay: 1e-3,
             rate: 1.0,
             space: GradientSpace::Parameter,

@@ -3,6 +3,7 @@
 //! `cargo bench -- growth` also how the cost grows with every size, with `cargo bench -- large`
 //! how a recording of a gigabyte is opened, with `cargo bench -- experiment` the whole USPS experiment.
 
+mod batch;
 mod classify;
 mod experiment;
 mod growth;
@@ -32,6 +33,7 @@ fn main() {
     }
     step::print_table();
     classify::print_table();
+    batch::print_table();
     let mut criterion = Criterion::default().configure_from_args();
     step::bench(&mut criterion);
     criterion.final_summary();

@@ -241,7 +241,7 @@ impl Field {
                 "ρ",
                 "Length of a gradient step; a share of the longest sure step unless as published",
                 1e-4..=1.0,
-                0.2,
+                0.1,
                 "algorithm.rate",
             ),
             Self::Cost => says(

@@ -17,13 +17,15 @@ pub(super) fn meaning_ui(
     draft: &mut Draft,
     actions: &mut Vec<Action>,
 ) {
-    section(ui, "Forgetting: λ against mini-batches");
-    let plot = SchedulePlot {
-        n_rounds: n_rounds(workbench, &draft.experiment),
-        current_round: None,
-        height: 220.0,
-    };
-    plot.show(ui, &mut draft.experiment.learner.forgetting);
+    if draft.experiment.learner.algorithm.is_recursive() {
+        section(ui, "Forgetting: λ against mini-batches");
+        let plot = SchedulePlot {
+            n_rounds: n_rounds(workbench, &draft.experiment),
+            current_round: None,
+            height: 220.0,
+        };
+        plot.show(ui, &mut draft.experiment.learner.forgetting);
+    }
     cost_ui(ui, workbench, &draft.experiment.learner);
     admitted_ui(ui, workbench);
     changes_ui(ui, workbench, &draft.experiment, actions);
@@ -31,22 +33,26 @@ pub(super) fn meaning_ui(
 
 /// Rounds of a fold with the draft's settings, as far as the data tell.
 fn n_rounds(workbench: &Workbench, experiment: &Experiment) -> usize {
-    let Some(loaded) = workbench.data().loaded() else {
+    let Some(trained) = largest_training_class(workbench) else {
         return 60;
     };
-    let counts = loaded.dataset.class_counts();
-    let largest = counts.into_iter().max().unwrap_or(0);
-    let n_folds = workbench
-        .split()
-        .made()
-        .map_or(5, |made| made.split.n_folds());
-    let trained = largest - largest / n_folds.max(2);
     let batch_size = experiment.learner.batch_size.max(1);
     let learner = LearnerSettings {
         batch_size,
         ..experiment.learner.clone()
     };
     experiment.training.n_rounds(&learner, trained)
+}
+
+/// Training samples of the largest class in a fold, as far as the data tell.
+fn largest_training_class(workbench: &Workbench) -> Option<usize> {
+    let counts = workbench.data().loaded()?.dataset.class_counts();
+    let largest = counts.into_iter().max().unwrap_or(0);
+    let n_folds = workbench
+        .split()
+        .made()
+        .map_or(5, |made| made.split.n_folds());
+    Some(largest - largest / n_folds.max(2))
 }
 
 /// Operations and memory that the settings ask for.
@@ -57,22 +63,29 @@ fn cost_ui(ui: &mut Ui, workbench: &Workbench, learner: &LearnerSettings) {
         Some(loaded) => (loaded.dataset.n_features(), loaded.dataset.n_classes()),
         None => (100, 2),
     };
+    let keeps_all = learner.algorithm.keeps_all();
+    let kept = match keeps_all {
+        true => largest_training_class(workbench).unwrap_or(learner.budget),
+        false => learner.budget,
+    };
     let [m, l, q, s, n] = [
         learner.batch_size,
-        learner.budget,
+        kept,
         learner.n_atoms,
         learner.sparsity,
         n_features,
     ]
     .map(|size| size as f64);
     // Kernel values of the mini-batch, rank-M updates of K⁻¹ and U, sparse codes, Ψ.
-    let operations = 2.0 * m * l * n + 4.0 * m * l * l + 4.0 * m * q * l + m * s * q * q;
+    let recursive = 2.0 * m * l * n + 4.0 * m * l * l + 4.0 * m * q * l + m * s * q * q;
+    // U K, and codes of all samples.
+    let batch = 2.0 * q * l * l + l * s * q * q;
+    let (step, operations) = match learner.algorithm.is_batch() {
+        true => ("Iteration and class", batch),
+        false => ("Mini-batch and class", recursive),
+    };
     let bytes = 8.0 * (l * n + 2.0 * l * l + 2.0 * q * l + 3.0 * q * q) * n_classes as f64;
-    fact(
-        ui,
-        "Mini-batch and class",
-        format!("≈ {} operations", count(operations)),
-    );
+    fact(ui, step, format!("≈ {} operations", count(operations)));
     fact(
         ui,
         "Memory",

@@ -1,0 +1,62 @@
+//! One iteration of the batch learners over all samples against its bare matrix products.
+
+use atomscope::learner::LearnerSettings;
+use atomscope::math::{Matrix, Write, product};
+
+use crate::workload::{Running, Sizes, best_of, samples};
+
+/// Training samples of a USPS digit in five folds.
+const N_SAMPLES: usize = 880;
+
+/// U K and Ψ = U K Uᵀ: what an iteration cannot do without.
+struct Floor {
+    kept_gram: Matrix,
+    coefficients: Matrix,
+    inner_products: Matrix,
+    atom_gram: Matrix,
+}
+
+impl Floor {
+    fn new(n_atoms: usize) -> Self {
+        let filled =
+            |rows, cols| Matrix::from_fn(rows, cols, |i, j| 1e-3 * ((i + 3 * j) % 7) as f64);
+        Self {
+            kept_gram: filled(N_SAMPLES, N_SAMPLES),
+            coefficients: filled(n_atoms, N_SAMPLES),
+            inner_products: filled(n_atoms, N_SAMPLES),
+            atom_gram: filled(n_atoms, n_atoms),
+        }
+    }
+
+    fn run(&mut self) {
+        let values = self.inner_products.view_mut();
+        let (left, right) = (self.coefficients.view(), self.kept_gram.view());
+        product(values, Write::Replace, left, right);
+        let values = self.atom_gram.view_mut();
+        let (left, right) = (self.inner_products.view(), self.coefficients.view().t());
+        product(values, Write::Replace, left, right);
+    }
+}
+
+/// Prints the time of an iteration, the floor and their ratio.
+pub(crate) fn print_table() {
+    println!(
+        "| batch learner | samples | iteration (ms) | products alone (ms) | ratio |\n|---|---|---|---|---|"
+    );
+    let sizes = Sizes::paper(256);
+    let data = samples(&sizes, N_SAMPLES);
+    for (name, preset) in [
+        ("KMOD", LearnerSettings::kmod()),
+        ("kernel K-SVD", LearnerSettings::ksvd()),
+    ] {
+        let mut running = Running::settled(&sizes.settings(preset), &sizes, &data);
+        let mut floor = Floor::new(sizes.n_atoms);
+        let times = best_of(20, 3, &mut [&mut || running.step(), &mut || floor.run()]);
+        println!(
+            "| {name} | {N_SAMPLES} | {:.2} | {:.2} | {:.2} |",
+            1e3 * times[0],
+            1e3 * times[1],
+            times[0] / times[1]
+        );
+    }
+}
