@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
@@ -203,6 +204,69 @@ fn a_run_cut_and_saved_at_a_hundred_random_places_gives_the_same_bits() {
             assert!(fingerprint(&run.state()) == whole);
         }
     }
+}
+
+#[test]
+fn a_single_fold_shares_its_classes_among_threads_and_gives_the_same_bits() {
+    for preset in presets() {
+        let checked = checked(experiment(preset));
+        let parts = RunParts {
+            folds: Some(vec![1]),
+            final_model: false,
+        };
+        let alone = |n_threads: usize| {
+            let run = Run::new(checked.clone(), &parts, Vec::new()).expect("the fold exists");
+            on_threads(n_threads, || finish(run, Extent::Slice)).state()
+        };
+        let expected = fingerprint(&alone(1));
+        for n_threads in [2, 3, 7] {
+            assert!(
+                fingerprint(&alone(n_threads)) == expected,
+                "{n_threads} threads"
+            );
+        }
+    }
+}
+
+/// Rounds, pair systems and tests are broken off at random moments, also halfway through.
+#[test]
+fn a_run_interrupted_at_any_moment_goes_on_with_the_same_bits() {
+    let mut random = random_stream(1, "interruptions", 0);
+    let mut longer = experiment(LearnerSettings::margin_aware());
+    longer.learner.budget = 150;
+    longer.training.length = TrainingLength::Batches(60);
+    longer.learner.batch_size = 6;
+    let checked = Arc::new(longer.check(dataset(300, 8)).expect("nothing is wrong"));
+    let whole = on_threads(2, || finish(new_run(&checked), Extent::Slice));
+    let whole = fingerprint(&whole.state());
+    let mut run = new_run(&checked);
+    let mut n_interruptions = 0;
+    while !run.is_complete() {
+        let patience = Duration::from_micros(500 + random_below(&mut random, 60_000) as u64);
+        let stop = run.stop_flag();
+        let run_on = &mut run;
+        std::thread::scope(|scope| {
+            let told = stop.clone();
+            scope.spawn(move || {
+                std::thread::sleep(patience);
+                told.store(true, Ordering::Relaxed);
+            });
+            let n_threads = 1 + random_below(&mut random, 3);
+            on_threads(n_threads, || {
+                let mut news = Vec::new();
+                while !run_on.is_complete() && !stop.load(Ordering::Relaxed) {
+                    run_on
+                        .advance(Extent::Slice, &mut news)
+                        .expect("it goes on");
+                }
+            });
+        });
+        n_interruptions += usize::from(!run.is_complete());
+        run = Run::resume(checked.clone(), run.state()).expect("same data");
+    }
+    println!("interrupted {n_interruptions} times");
+    assert!(n_interruptions > 3);
+    assert!(fingerprint(&run.state()) == whole);
 }
 
 #[test]
@@ -435,7 +499,7 @@ fn no_metric_is_lost_over_a_hundred_thousand_steps_that_nobody_looks_at() {
 }
 
 #[test]
-fn stop_answers_within_a_second_at_a_budget_of_a_thousand() {
+fn stop_answers_within_a_tenth_of_a_second_at_a_budget_of_a_thousand() {
     let mut large = experiment(LearnerSettings::margin_aware());
     large.learner.n_atoms = 30;
     large.learner.sparsity = 5;
@@ -444,21 +508,20 @@ fn stop_answers_within_a_second_at_a_budget_of_a_thousand() {
     large.training.length = TrainingLength::Batches(100_000);
     large.tests.n_tests = 1000;
     let checked = Arc::new(large.check(dataset(2000, 64)).expect("nothing is wrong"));
-    // A busy machine may keep the thread waiting; the shortest of a few answers is its own.
-    let shortest = (0..2).map(|_| time_to_stop(&checked)).min();
-    let shortest = shortest.expect("it was stopped");
-    println!("stop answered after {shortest:?}");
-    // A round is not interrupted; with full profiles it takes some tenths of a second here.
-    assert!(shortest < Duration::from_secs(1), "{shortest:?}");
+    // A busy machine may keep the thread waiting; the median of a few answers is its own.
+    let mut answers: Vec<Duration> = (0..5).map(|k| time_to_stop(&checked, k)).collect();
+    println!("stop answered after {answers:?}");
+    answers.sort();
+    assert!(answers[2] < Duration::from_millis(100), "{answers:?}");
 }
 
-/// How long a worker takes to end once its profiles are full.
-fn time_to_stop(checked: &Arc<CheckedExperiment>) -> Duration {
+/// How long a worker takes to end once its profiles are full, `later` rounds after that.
+fn time_to_stop(checked: &Arc<CheckedExperiment>, later: usize) -> Duration {
     let run = Run::new(checked.clone(), &RunParts::default(), Vec::new());
     let (worker, woken) = worker(run.expect("the folds exist"), false);
     let mut news = Vec::new();
     mail_until(&worker, &woken, &mut news, |mail| {
-        mail.active.iter().any(|(_, batch)| *batch >= 120)
+        mail.active.iter().any(|(_, batch)| *batch >= 120 + later)
     });
     worker.command(Command::Stop);
     let told = Instant::now();

@@ -2,7 +2,8 @@
 //! decision picks one.
 
 use crate::learner::{
-    BlockScores, Decision, Dictionary, LearnError, Learner, LearnerSettings, Samples, SparseCoder,
+    BlockScores, Circumstances, Decision, Dictionary, LearnError, Learner, LearnerSettings,
+    Samples, SparseCoder, StopSignal,
 };
 use crate::math::{Matrix, View, Write, product};
 
@@ -16,6 +17,7 @@ pub struct Classifier<'a> {
     settings: &'a LearnerSettings,
     dictionaries: Vec<&'a Dictionary>,
     decision: &'a Decision,
+    stop: StopSignal<'a>,
 }
 
 /// Scratch memory of a classifier; valid as long as its dictionaries do not change.
@@ -57,7 +59,13 @@ impl<'a> Classifier<'a> {
                 .map(|class| learner.dictionary(class))
                 .collect(),
             decision: learner.decision(),
+            stop: StopSignal::default(),
         }
+    }
+
+    /// The same classifier; it ends with [`LearnError::Interrupted`] when `stop` is raised.
+    pub fn until(self, stop: StopSignal<'a>) -> Self {
+        Self { stop, ..self }
     }
 
     /// Number of classes.
@@ -124,16 +132,16 @@ impl<'a> Classifier<'a> {
         work: &mut ClassifierWork,
     ) -> Result<(), LearnError> {
         work.tile.load(&self.settings.kernel, data, part)?;
-        let with_distance = self.decision.needs_distance();
-        for (class, dictionary) in self.dictionaries.iter().enumerate() {
-            work.scores
-                .see(class, dictionary, &work.tile, 0..0, with_distance);
-        }
-        work.scores
-            .decide(self.decision, &work.tile, |class| self.dictionaries[class]);
-        work.scores
-            .take_second_look(self.decision, |class| self.dictionaries[class]);
-        Ok(())
+        let circumstances = Circumstances {
+            with_distance: self.decision.needs_distance(),
+            stop: self.stop,
+            n_threads: 1,
+        };
+        let dictionary = |class: usize| self.dictionaries[class];
+        let scores = &mut work.scores;
+        scores.see(&work.tile, circumstances, dictionary, |_| 0..0)?;
+        scores.decide(self.decision, &work.tile, dictionary);
+        scores.take_second_look(self.decision, self.stop, dictionary)
     }
 
     /// What every class makes of one sample.

@@ -16,7 +16,7 @@ use crate::dataset::{Dataset, FittedPreparation, Scaling, Zeroing};
 use crate::evaluation::{Classifier, Verdict};
 use crate::learner::{
     Algorithm, Dictionary, LearnError, Learner, LearnerSettings, Progress, Repair, SampleStream,
-    StepReport, StreamState, resume_learner, start_learner,
+    StepReport, StopSignal, StreamState, resume_learner, start_learner,
 };
 use crate::math::{View, random_stream, shuffle};
 use crate::split::Fold;
@@ -44,6 +44,17 @@ pub enum News {
     Complete(Part, Arc<PartRecord>, Arc<TrainedModel>),
 }
 
+/// What all parts of a run have in common.
+#[derive(Clone, Copy)]
+pub(super) struct Surroundings<'a> {
+    pub(super) checked: &'a CheckedExperiment,
+    pub(super) changes: &'a [SettingChange],
+    /// Threads that a part may use.
+    pub(super) n_threads: usize,
+    /// Raised when the run is to end as soon as it can.
+    pub(super) stop: StopSignal<'a>,
+}
+
 /// One part in training.
 pub(super) struct PartRun {
     pub(super) part: Part,
@@ -60,6 +71,8 @@ pub(super) struct PartRun {
     entered: Vec<u32>,
     pub(super) record: PartRecord,
     upcoming: Vec<usize>,
+    /// Where the stream stood before the round at hand.
+    places: Vec<usize>,
 }
 
 enum Phase {
@@ -108,6 +121,7 @@ impl PartRun {
             entered: vec![0; checked.dataset().n_samples()],
             record: PartRecord::new(part, n_rounds),
             upcoming: Vec::new(),
+            places: Vec::new(),
         }
     }
 
@@ -180,20 +194,18 @@ impl PartRun {
         ))
     }
 
-    /// Works for one extent. `n_threads` may take part in a test.
+    /// Works for one extent, or until it is told to stop.
     pub(super) fn advance(
         &mut self,
-        checked: &CheckedExperiment,
-        changes: &[SettingChange],
+        around: Surroundings<'_>,
         extent: Extent,
-        n_threads: usize,
         news: &mut Vec<News>,
     ) -> Result<(), RunError> {
         let begin = Instant::now();
         let first_round = self.next_round;
         let mut operations = 0.0;
-        while !self.is_complete() {
-            operations += self.step(checked, changes, n_threads, news)?;
+        while !self.is_complete() && !around.stop.is_raised() {
+            operations += self.step(around, news)?;
             let looks_up = match extent {
                 Extent::Slice => operations >= SLICE,
                 Extent::Round => {
@@ -213,13 +225,8 @@ impl PartRun {
     }
 
     /// The next step; the operations it took, roughly.
-    fn step(
-        &mut self,
-        checked: &CheckedExperiment,
-        changes: &[SettingChange],
-        n_threads: usize,
-        news: &mut Vec<News>,
-    ) -> Result<f64, RunError> {
+    fn step(&mut self, around: Surroundings<'_>, news: &mut Vec<News>) -> Result<f64, RunError> {
+        let checked = around.checked;
         match &self.phase {
             Phase::Prepare => {
                 self.prepare(checked)?;
@@ -232,22 +239,22 @@ impl PartRun {
                 Ok(SLICE)
             }
             Phase::Train if self.test_is_due() => {
-                self.begin_test(None, checked, n_threads);
+                self.begin_test(None, around);
                 Ok(0.0)
             }
             Phase::Train if self.next_round < self.record.n_rounds => {
-                self.learn_round(checked, changes, news)
+                self.learn_round(around, news)
             }
             Phase::Train => {
                 let n_missing = checked.experiment().tests.missing_shares.len();
                 if self.part != Part::Final && self.record.missing.len() < n_missing {
-                    self.begin_test(Some(self.record.missing.len()), checked, n_threads);
+                    self.begin_test(Some(self.record.missing.len()), around);
                 } else {
                     self.phase = Phase::Complete;
                 }
                 Ok(0.0)
             }
-            Phase::Test(_) => self.go_on_testing(checked, news),
+            Phase::Test(_) => self.go_on_testing(around, news),
             Phase::Complete => Ok(0.0),
         }
     }
@@ -350,22 +357,27 @@ impl PartRun {
 
     fn learn_round(
         &mut self,
-        checked: &CheckedExperiment,
-        changes: &[SettingChange],
+        around: Surroundings<'_>,
         news: &mut Vec<News>,
     ) -> Result<f64, RunError> {
+        let Surroundings {
+            checked, changes, ..
+        } = around;
         let settings = settings_in_force(checked, changes, self.part, self.next_round + 1);
         let n_features = checked.dataset().n_features();
         let (Some(learner), Some(state)) = (self.learner.as_deref_mut(), self.stream.take()) else {
             return Ok(0.0);
         };
-        let mut stream = SampleStream::resume(self.values.view(n_features), state);
+        let mut stream = SampleStream::resume(self.values.view(n_features), state)
+            .until(around.stop)
+            .on_threads(around.n_threads);
+        stream.places(&mut self.places);
         let progress = Progress {
             round: self.next_round,
             n_rounds: self.record.n_rounds,
         };
         let foreseen = if checked.experiment().tests.prequential {
-            foresee(checked, learner, &stream, progress, &mut self.upcoming)
+            foresee(around, learner, &stream, progress, &mut self.upcoming)
         } else {
             Ok(None)
         };
@@ -380,6 +392,12 @@ impl PartRun {
         });
         let spent = begin.elapsed();
         let operations = round_operations(learner);
+        if outcome == Err(LearnError::Interrupted) {
+            // The round is learned another time, as if it had never begun.
+            stream.go_back_to(&self.places);
+            self.stream = Some(stream.into_state());
+            return Ok(0.0);
+        }
         self.stream = Some(stream.into_state());
         outcome.map_err(|error| self.error(error))?;
         self.note_round(spent, news);
@@ -389,17 +407,19 @@ impl PartRun {
     fn note_round(&mut self, spent: Duration, news: &mut Vec<News>) {
         self.next_round += 1;
         let number = u32::try_from(self.next_round).unwrap_or(u32::MAX);
-        let mut pruning = Duration::ZERO;
+        let (mut pruning, mut on_classes) = (Duration::ZERO, Duration::ZERO);
         for class in &self.report.classes {
+            on_classes += class.class_time.0;
             pruning += class.pruning_time.0;
             for &sample in &class.admitted {
                 self.entered[sample] = number;
             }
         }
-        // Where classes are learned side by side, their times add up to more than was spent.
-        let pruning = pruning.min(spent);
+        // Classes learned at the same time count each for itself: the figures are costs, and
+        // the same for any number of threads.
+        let spent = spent.max(on_classes);
         self.record.timing.pruning += pruning;
-        self.record.timing.growing += spent - pruning;
+        self.record.timing.growing += spent.saturating_sub(pruning);
         self.record.log.note(self.next_round, &self.report);
         self.record.note_use(&self.report);
         let metric = RoundMetric::of(self.next_round, &self.report);
@@ -407,21 +427,22 @@ impl PartRun {
         self.record.rounds.push(metric);
     }
 
-    fn begin_test(&mut self, zeroed: Option<usize>, checked: &CheckedExperiment, n_threads: usize) {
+    fn begin_test(&mut self, zeroed: Option<usize>, around: Surroundings<'_>) {
         if let Some(learner) = self.learner.as_deref() {
-            let n_classes = checked.dataset().n_classes();
+            let n_classes = around.checked.dataset().n_classes();
             let classifier = Classifier::of(learner);
-            let test = TestProgress::begin(zeroed, &classifier, n_classes, n_threads);
+            let test = TestProgress::begin(zeroed, &classifier, n_classes, around.n_threads);
             self.phase = Phase::Test(Box::new(test));
         }
     }
 
     fn go_on_testing(
         &mut self,
-        checked: &CheckedExperiment,
+        around: Surroundings<'_>,
         news: &mut Vec<News>,
     ) -> Result<f64, RunError> {
         let begin = Instant::now();
+        let checked = around.checked;
         let (Phase::Test(test), Some(learner)) = (&mut self.phase, self.learner.as_deref()) else {
             return Ok(0.0);
         };
@@ -436,8 +457,11 @@ impl PartRun {
             classes: checked.dataset().classes(),
             damage,
         };
-        let outcome = test.go_on(&Classifier::of(learner), &subject);
+        let outcome = test.go_on(&Classifier::of(learner).until(around.stop), &subject);
         let is_complete = test.n_done == self.fold.test.len();
+        if outcome == Err(LearnError::Interrupted) {
+            return Ok(0.0);
+        }
         outcome.map_err(|error| self.error(error))?;
         self.record.timing.testing += begin.elapsed();
         if is_complete {
@@ -492,7 +516,7 @@ fn settings_in_force(
 /// The next round classified before it is learned: right ones, and all. The margin-aware
 /// learner does that itself; a batch learner has seen all samples after its first step.
 fn foresee(
-    checked: &CheckedExperiment,
+    around: Surroundings<'_>,
     learner: &dyn Learner,
     stream: &SampleStream<'_>,
     progress: Progress,
@@ -503,7 +527,7 @@ fn foresee(
         return Ok(None);
     }
     stream.next_round(progress, learner.settings().batch_size, upcoming);
-    let classifier = Classifier::of(learner);
+    let classifier = Classifier::of(learner).until(around.stop);
     let mut verdicts = Vec::with_capacity(upcoming.len());
     classifier.classify(
         stream.data(),
@@ -511,7 +535,7 @@ fn foresee(
         &mut classifier.work(),
         &mut verdicts,
     )?;
-    let classes = checked.dataset().classes();
+    let classes = around.checked.dataset().classes();
     let is_right = |(sample, verdict): &(&usize, &Verdict)| classes[**sample] == verdict.class;
     let right = upcoming.iter().zip(&verdicts).filter(is_right).count();
     Ok(Some((right, upcoming.len())))

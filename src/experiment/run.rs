@@ -5,19 +5,20 @@
 //! bit, for any number of threads and any way of cutting the work into pieces.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use rayon::prelude::*;
 
 use super::checked::{CheckedExperiment, Part};
 use super::error::RunError;
 use super::model::TrainedModel;
-use super::part_run::{Extent, News, PartRun};
+use super::part_run::{Extent, News, PartRun, Surroundings};
 use super::record::PartRecord;
 use super::settings::Experiment;
 use super::shared::Shared;
 use super::snapshot::Snapshot;
 use super::state::{PartState, RunState, SettingChange};
-use crate::learner::LearnerSettings;
+use crate::learner::{LearnerSettings, StopSignal};
 
 /// Which parts a run trains.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,6 +61,7 @@ pub struct Run {
     active: Vec<PartRun>,
     complete: Vec<CompletePart>,
     changes: Vec<SettingChange>,
+    stop: Arc<AtomicBool>,
 }
 
 impl Run {
@@ -89,6 +91,7 @@ impl Run {
             active: Vec::new(),
             complete: Vec::new(),
             changes,
+            stop: Arc::default(),
         })
     }
 
@@ -123,6 +126,7 @@ impl Run {
             active: Vec::new(),
             complete: Vec::new(),
             changes: state.changes,
+            stop: Arc::default(),
         };
         for part in state.parts {
             run.take_up(part)?;
@@ -171,6 +175,12 @@ impl Run {
     /// The experiment.
     pub fn checked(&self) -> &Arc<CheckedExperiment> {
         &self.checked
+    }
+
+    /// Set it, and [`Run::advance`] comes back as soon as it can. What was begun and not
+    /// finished counts as not begun; the run can be saved and resumed as ever.
+    pub fn stop_flag(&self) -> Arc<AtomicBool> {
+        self.stop.clone()
     }
 
     /// Whether all parts are complete.
@@ -261,13 +271,18 @@ impl Run {
             self.active.push(PartRun::new(&self.checked, part));
         }
         let spare = (n_threads / self.active.len().max(1)).max(1);
-        let (checked, changes) = (&self.checked, &self.changes);
+        let around = Surroundings {
+            checked: &self.checked,
+            changes: &self.changes,
+            n_threads: spare,
+            stop: StopSignal::new(&self.stop),
+        };
         let told: Result<Vec<Vec<News>>, RunError> = self
             .active
             .par_iter_mut()
             .map(|part| {
                 let mut news = Vec::new();
-                part.advance(checked, changes, extent, spare, &mut news)?;
+                part.advance(around, extent, &mut news)?;
                 Ok(news)
             })
             .collect();

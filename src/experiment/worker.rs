@@ -1,6 +1,7 @@
 //! The thread that drives a run: commands in, mail out, and neither side ever waits for the other.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -106,6 +107,8 @@ impl Mail {
 pub struct Worker {
     commands: Sender<Command>,
     mailbox: Arc<Mutex<Mail>>,
+    /// Ends the round at hand, so that nobody waits for it.
+    stop: Arc<AtomicBool>,
 }
 
 impl Worker {
@@ -118,6 +121,7 @@ impl Worker {
     ) -> Self {
         let (commands, received) = channel();
         let mailbox = Arc::new(Mutex::new(Mail::empty()));
+        let stop = run.stop_flag();
         let driver = Driver {
             run,
             received,
@@ -135,11 +139,18 @@ impl Worker {
             let mut mail = mailbox.lock().unwrap_or_else(PoisonError::into_inner);
             mail.status = Status::Failed(format!("no thread could be started: {error}"));
         }
-        Self { commands, mailbox }
+        Self {
+            commands,
+            mailbox,
+            stop,
+        }
     }
 
     /// Tells the worker what to do; one that has ended does not hear it.
     pub fn command(&self, command: Command) {
+        if matches!(command, Command::Stop) {
+            self.stop.store(true, Ordering::Relaxed);
+        }
         // The only error is that nobody listens any more.
         drop(self.commands.send(command));
     }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::math::{Matrix, Write, product};
 
 use super::kernel::Kernel;
+use super::report::TimeSpent;
 use super::samples::Samples;
 use super::span::Span;
 use super::sparse_coding::{SparseCoder, SparseCodes};
@@ -44,6 +45,8 @@ pub(super) struct BlockView {
     /// The sparse codes.
     pub(super) codes: SparseCodes,
     pub(super) coder: SparseCoder,
+    /// Time spent looking.
+    pub(super) time: TimeSpent,
 }
 
 impl Dictionary {

@@ -81,6 +81,9 @@ pub enum LearnError {
         /// Most samples.
         most: usize,
     },
+    /// The computation was no longer wanted; nothing has changed.
+    #[error("it was told to end on the way")]
+    Interrupted,
     /// A saved state does not fit together.
     #[error("the saved state is inconsistent: {0}")]
     BadState(String),

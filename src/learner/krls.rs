@@ -85,10 +85,11 @@ struct Work {
     ranking: Ranking,
     /// Positions in the profile that leave, and why.
     leaving: Vec<(usize, Removal)>,
-    /// Their codes, kernel matrix and columns of K.
+    /// Their codes, kernel matrix and rows of K, the latter also combined to (W Λ K(:, m))ᵀ.
     leaving_codes: SparseCodes,
     leaving_kernel: Matrix,
-    columns: Matrix,
+    leaving_rows: Matrix,
+    combined_rows: Matrix,
     /// Which sample of those before the step and its new ones now has which place.
     occupants: Vec<usize>,
     moves: Vec<(usize, usize)>,
@@ -129,7 +130,8 @@ impl Work {
         work.kernel
             .reshape(settings.batch_size, settings.batch_size);
         work.leaving_kernel.reshape(most, most);
-        work.columns.reshape(capacity, most);
+        work.leaving_rows.reshape(most, capacity);
+        work.combined_rows.reshape(most, n_atoms);
         work.recursion.reserve(n_atoms, most);
         work
     }
@@ -278,7 +280,6 @@ impl Krls {
         } else {
             self.grow(settings, batch, factor, report);
             if self.n_kept() > settings.budget {
-                self.take_coefficients();
                 self.prune(settings, target, report);
             } else {
                 self.arrange_gram();

@@ -6,6 +6,9 @@
 //! hard the sample was. It weighs the sample in the dictionary of its class (½ + 2e), and
 //! e² protects it in the profile. See `evidence` for the dictionaries themselves.
 
+use std::time::Instant;
+
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::algorithm::Algorithm;
@@ -13,11 +16,12 @@ use super::decision::{Decision, LogitRound, OnlineLogit, softmax};
 use super::dictionary::Dictionary;
 use super::error::LearnError;
 use super::evidence::{Emphasis, Evidence, EvidenceProfile};
-use super::report::StepReport;
+use super::report::{ClassReport, StepReport, TimeSpent};
 use super::samples::Samples;
-use super::scoring::BlockScores;
+use super::scoring::{BlockScores, Circumstances};
 use super::second_look::{LEARN_EVERY, SecondLookRound};
 use super::settings::LearnerSettings;
+use super::stop::StopSignal;
 use super::stream::{Progress, SampleStream};
 use super::{Learner, LearnerState};
 
@@ -50,15 +54,56 @@ struct Work {
     round: Vec<Vec<usize>>,
     /// All samples of the round, class after class.
     block: Samples,
-    /// Those of one class.
-    batch: Samples,
     scores: BlockScores,
     logit_round: LogitRound,
     probabilities: Vec<f64>,
-    /// e of every sample, the weights and the errors derived from it.
+    /// e of every sample.
     error: Vec<f64>,
+    /// What each class is given to learn.
+    lessons: Vec<Lesson>,
+}
+
+/// The samples of a round that belong to one class.
+#[derive(Debug)]
+struct Lesson {
+    batch: Samples,
+    /// ½ + 2e.
     weights: Vec<f64>,
+    /// e².
     errors: Vec<f64>,
+}
+
+impl Lesson {
+    fn new(n_features: usize, batch_size: usize) -> Self {
+        Self {
+            batch: Samples::new(n_features, batch_size),
+            weights: Vec::with_capacity(batch_size),
+            errors: Vec::with_capacity(batch_size),
+        }
+    }
+
+    /// Takes the samples of `block` at `places`, each with how hard it was.
+    fn fill(
+        &mut self,
+        block: &Samples,
+        places: std::ops::Range<usize>,
+        error: &[f64],
+        error_weights: bool,
+    ) {
+        self.batch.clear();
+        self.weights.clear();
+        self.errors.clear();
+        for i in places {
+            self.batch.push_from(block, i);
+            let weight = if error_weights {
+                0.5 + 2.0 * error[i]
+            } else {
+                1.0
+            };
+            self.weights.push(weight);
+            self.errors.push(error[i] * error[i]);
+        }
+    }
 }
 
 impl Margin {
@@ -100,13 +145,13 @@ impl Margin {
         let work = Work {
             round: Vec::new(),
             block: Samples::new(n_features, n_classes * settings.batch_size),
-            batch: Samples::new(n_features, settings.batch_size),
             scores: BlockScores::new(&settings, n_classes),
             logit_round: LogitRound::default(),
             probabilities: vec![0.0; n_classes],
             error: Vec::new(),
-            weights: Vec::new(),
-            errors: Vec::new(),
+            lessons: (0..n_classes)
+                .map(|_| Lesson::new(n_features, settings.batch_size))
+                .collect(),
         };
         let (decision, idle_layer) = if decision_layer {
             (Decision::OnlineLogit(logit), None)
@@ -131,15 +176,21 @@ impl Margin {
     }
 
     /// Every sample of the round is coded by every class; own samples keep their codes.
-    fn see_round(&mut self) {
-        let work = &mut self.work;
-        let mut first = 0;
-        for (c, class) in self.classes.iter().enumerate() {
-            let own = first..first + work.round[c].len();
-            first = own.end;
-            work.scores
-                .see(c, &class.profile.dictionary, &work.block, own, true);
-        }
+    fn see_round(&mut self, stop: StopSignal<'_>, n_threads: usize) -> Result<(), LearnError> {
+        let Work {
+            round,
+            block,
+            scores,
+            ..
+        } = &mut self.work;
+        let circumstances = Circumstances {
+            with_distance: true,
+            stop,
+            n_threads,
+        };
+        let classes = &self.classes;
+        let dictionary = |c: usize| &classes[c].profile.dictionary;
+        scores.see(block, circumstances, dictionary, |c| places_of(round, c))
     }
 
     /// Scores, probabilities and e of every sample; the sums for learning the layer.
@@ -180,10 +231,10 @@ impl Margin {
         report.prequential = Some((right, judged));
     }
 
-    /// The decision layer learns; the dictionaries have not changed yet.
-    fn learn_decision(&mut self) {
+    /// The decision layer learns; the dictionaries have not changed yet. Interrupted, nothing has.
+    fn learn_decision(&mut self, stop: StopSignal<'_>) -> Result<(), LearnError> {
         let Decision::OnlineLogit(logit) = &mut self.decision else {
-            return;
+            return Ok(());
         };
         let work = &mut self.work;
         if let Some(second_look) = &mut logit.second_look
@@ -196,7 +247,7 @@ impl Margin {
                     continue;
                 }
                 let dictionary = |c: usize| &classes[c].profile.dictionary;
-                if let Some(((a, b), score)) = work.scores.look_again(i, dictionary) {
+                if let Some(((a, b), score)) = work.scores.look_again(i, stop, dictionary)? {
                     work.probabilities
                         .copy_from_slice(work.scores.scores.col(i));
                     work.probabilities[a] += second_look.weight * score;
@@ -208,10 +259,11 @@ impl Margin {
             second_look.learn(sums);
         }
         logit.learn(&mut work.logit_round);
+        Ok(())
     }
 
     /// Every class learns its own samples with their weights.
-    fn learn_dictionaries(&mut self, factor: f64, report: &mut StepReport) {
+    fn learn_dictionaries(&mut self, factor: f64, n_threads: usize, report: &mut StepReport) {
         let Algorithm::Margin {
             error_weights,
             memory_of_errors,
@@ -220,37 +272,48 @@ impl Margin {
         else {
             unreachable!("settings of another algorithm")
         };
-        let work = &mut self.work;
-        let mut first = 0;
-        for (c, class) in self.classes.iter_mut().enumerate() {
-            let count = work.round[c].len();
-            let report = &mut report.classes[c];
-            report.n_kept = class.profile.dictionary.n_kept();
-            if count == 0 && report.n_kept <= self.settings.budget {
-                continue;
-            }
-            // Without samples only a budget made smaller is kept; nothing is forgotten.
-            let factor = if count == 0 { 1.0 } else { factor };
-            work.batch.clear();
-            work.weights.clear();
-            work.errors.clear();
-            for i in first..first + count {
-                work.batch.push_from(&work.block, i);
-                let e = work.error[i];
-                work.weights
-                    .push(if error_weights { 0.5 + 2.0 * e } else { 1.0 });
-                work.errors.push(e * e);
-            }
-            class.view.take_rows(&work.scores.views[c], first, count);
-            let emphasis = Emphasis {
-                weights: &work.weights,
-                errors: &work.errors,
-                memory_of_errors,
+        let settings = &self.settings;
+        let Work {
+            round,
+            block,
+            scores,
+            error,
+            lessons,
+            ..
+        } = &mut self.work;
+        let views = &scores.views;
+        let learn =
+            |c: usize, class: &mut Evidence, lesson: &mut Lesson, report: &mut ClassReport| {
+                let begin = Instant::now();
+                let places = places_of(round, c);
+                report.n_kept = class.profile.dictionary.n_kept();
+                if places.is_empty() && report.n_kept <= settings.budget {
+                    return;
+                }
+                // Without samples only a budget made smaller is kept; nothing is forgotten.
+                let factor = if places.is_empty() { 1.0 } else { factor };
+                lesson.fill(block, places.clone(), error, error_weights);
+                class.view.take_rows(&views[c], places.start, places.len());
+                let emphasis = Emphasis {
+                    weights: &lesson.weights,
+                    errors: &lesson.errors,
+                    memory_of_errors,
+                };
+                class.learn_coded(settings, &lesson.batch, factor, Some(emphasis), report);
+                report.class_time = TimeSpent(views[c].time.0 + begin.elapsed());
             };
-            class.learn_coded(&self.settings, &work.batch, factor, Some(emphasis), report);
-            first += count;
+        if n_threads > 1 {
+            let classes = self.classes.par_iter_mut().zip(lessons).enumerate();
+            classes
+                .zip(&mut report.classes)
+                .for_each(|((c, (class, lesson)), report)| learn(c, class, lesson, report));
+        } else {
+            let classes = self.classes.iter_mut().zip(lessons).enumerate();
+            classes
+                .zip(&mut report.classes)
+                .for_each(|((c, (class, lesson)), report)| learn(c, class, lesson, report));
         }
-        work.scores.dictionaries_changed();
+        scores.dictionaries_changed();
     }
 }
 
@@ -280,10 +343,11 @@ impl Learner for Margin {
                 work.block.push(&self.settings.kernel, sample, x)?;
             }
         }
-        self.see_round();
+        let (stop, n_threads) = (stream.stop(), stream.n_threads());
+        self.see_round(stop, n_threads)?;
         self.judge_round(report);
-        self.learn_decision();
-        self.learn_dictionaries(factor, report);
+        self.learn_decision(stop)?;
+        self.learn_dictionaries(factor, n_threads, report);
         self.n_rounds += 1;
         Ok(())
     }
@@ -322,6 +386,12 @@ impl Learner for Margin {
             n_rounds: self.n_rounds,
         })
     }
+}
+
+/// Where the samples of class `c` stand in the round.
+fn places_of(round: &[Vec<usize>], c: usize) -> std::ops::Range<usize> {
+    let first = round[..c].iter().map(Vec::len).sum();
+    first..first + round[c].len()
 }
 
 /// The class of every sample of a round, in order.

@@ -128,6 +128,8 @@ pub struct ClassReport {
     pub health: Health,
     /// How much of the step was pruning.
     pub pruning_time: TimeSpent,
+    /// Time spent on this class alone, pruning included; classes may overlap in time.
+    pub class_time: TimeSpent,
 }
 
 impl ClassReport {
@@ -152,6 +154,7 @@ impl ClassReport {
         self.health.one_pass = false;
         self.health.repairs.clear();
         self.pruning_time = TimeSpent::default();
+        self.class_time = TimeSpent::default();
     }
 }
 

@@ -1,13 +1,34 @@
 //! Blocks of samples seen by the dictionaries of all classes, and what the decision makes of it.
 
+use std::time::Instant;
+
+use rayon::prelude::*;
+
 use crate::math::Matrix;
 
 use super::decision::{Decision, evidence_of, softmax};
 use super::dictionary::{BlockView, Dictionary};
+use super::error::LearnError;
+use super::report::TimeSpent;
 use super::samples::Samples;
 use super::second_look::{PairSolutions, doubtful_pair};
 use super::settings::LearnerSettings;
 use super::sparse_coding::{SparseCoder, SparseCodes};
+use super::stop::StopSignal;
+
+/// Two classes, and how much speaks for the first of them.
+type PairScore = ((usize, usize), f64);
+
+/// How a block is looked at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Circumstances<'a> {
+    /// Whether distances to the span of the kept samples are wanted.
+    pub(crate) with_distance: bool,
+    /// Raised when the block is no longer wanted.
+    pub(crate) stop: StopSignal<'a>,
+    /// Threads of the pool at hand that share the classes.
+    pub(crate) n_threads: usize,
+}
 
 /// Every sample of a block coded by every class; row per class, column per sample.
 #[derive(Clone, Debug, Default)]
@@ -43,31 +64,53 @@ impl BlockScores {
         self.pairs.clear(self.views.len());
     }
 
-    /// Codes a block by one class. `coded` are the positions whose codes are wanted.
-    pub(crate) fn see(
+    /// Codes a block by every class. `coded` tells the positions whose codes a class wants.
+    pub(crate) fn see<'d>(
         &mut self,
-        class: usize,
-        dictionary: &Dictionary,
         block: &Samples,
-        coded: std::ops::Range<usize>,
-        with_distance: bool,
-    ) {
+        circumstances: Circumstances<'_>,
+        dictionary: impl Fn(usize) -> &'d Dictionary + Sync,
+        coded: impl Fn(usize) -> std::ops::Range<usize> + Sync,
+    ) -> Result<(), LearnError> {
+        let Circumstances {
+            with_distance,
+            stop,
+            n_threads,
+        } = circumstances;
+        let see = |(class, view): (usize, &mut BlockView)| {
+            stop.check()?;
+            let begin = Instant::now();
+            dictionary(class).code(block, coded(class), view);
+            if with_distance {
+                dictionary(class).measure_distances(block, view);
+            }
+            view.time = TimeSpent(begin.elapsed());
+            Ok(())
+        };
+        if n_threads > 1 {
+            let views = self.views.par_iter_mut().enumerate();
+            views.map(see).collect::<Result<(), LearnError>>()?;
+        } else {
+            let mut views = self.views.iter_mut().enumerate();
+            views.try_for_each(see)?;
+        }
+        self.gather(block);
+        Ok(())
+    }
+
+    /// Residuals and distances of all classes relative to σ.
+    fn gather(&mut self, block: &Samples) {
         let n_classes = self.views.len();
-        if class == 0 {
-            self.residual_shares.reshape(n_classes, block.len());
-            self.distance_shares.reshape(n_classes, block.len());
-            self.scores.reshape(n_classes, block.len());
-        }
-        let view = &mut self.views[class];
-        dictionary.code(block, coded, view);
-        if with_distance {
-            dictionary.measure_distances(block, view);
-        }
-        for (i, &sigma) in block.self_kernel().iter().enumerate() {
-            let share = |value: f64| if block.is_zero(i) { 0.0 } else { value / sigma };
-            self.residual_shares[(class, i)] = share(view.residuals[i]);
-            let distance = view.distances.get(i).copied().unwrap_or(0.0);
-            self.distance_shares[(class, i)] = share(distance);
+        self.residual_shares.reshape(n_classes, block.len());
+        self.distance_shares.reshape(n_classes, block.len());
+        self.scores.reshape(n_classes, block.len());
+        for (class, view) in self.views.iter().enumerate() {
+            for (i, &sigma) in block.self_kernel().iter().enumerate() {
+                let share = |value: f64| if block.is_zero(i) { 0.0 } else { value / sigma };
+                self.residual_shares[(class, i)] = share(view.residuals[i]);
+                let distance = view.distances.get(i).copied().unwrap_or(0.0);
+                self.distance_shares[(class, i)] = share(distance);
+            }
         }
     }
 
@@ -112,37 +155,42 @@ impl BlockScores {
     pub(super) fn look_again<'d>(
         &mut self,
         i: usize,
+        stop: StopSignal<'_>,
         dictionary: impl Fn(usize) -> &'d Dictionary,
-    ) -> Option<((usize, usize), f64)> {
+    ) -> Result<Option<PairScore>, LearnError> {
         self.probabilities.clear();
         self.probabilities.extend_from_slice(self.scores.col(i));
         softmax(&mut self.probabilities);
-        let (a, b) = doubtful_pair(&self.probabilities)?;
+        let Some((a, b)) = doubtful_pair(&self.probabilities) else {
+            return Ok(None);
+        };
+        let pair = (dictionary(a), dictionary(b));
+        self.pairs.know((a, b), pair, stop)?;
         let rows = (&self.views[a].kernel_rows, &self.views[b].kernel_rows);
-        let score = self
-            .pairs
-            .pair_score((a, b), (dictionary(a), dictionary(b)), rows, i);
-        Some(((a, b), score))
+        let score = self.pairs.pair_score((a, b), pair, rows, i);
+        Ok(Some(((a, b), score)))
     }
 
     /// S′ = S + β g for doubtful samples, if the decision takes a second look.
     pub(crate) fn take_second_look<'d>(
         &mut self,
         decision: &Decision,
+        stop: StopSignal<'_>,
         dictionary: impl Fn(usize) -> &'d Dictionary,
-    ) {
+    ) -> Result<(), LearnError> {
         let Decision::OnlineLogit(logit) = decision else {
-            return;
+            return Ok(());
         };
         let Some(second_look) = logit.second_look else {
-            return;
+            return Ok(());
         };
         for i in 0..self.scores.cols() {
-            if let Some(((a, b), score)) = self.look_again(i, &dictionary) {
+            if let Some(((a, b), score)) = self.look_again(i, stop, &dictionary)? {
                 self.scores[(a, i)] += second_look.weight * score;
                 self.scores[(b, i)] -= second_look.weight * score;
             }
         }
+        Ok(())
     }
 }
 

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::math::{Cholesky, Matrix, vectorised};
 
 use super::dictionary::Dictionary;
+use super::error::LearnError;
+use super::stop::StopSignal;
 
 /// A sample is doubtful if no class is more probable than this.
 const DOUBTFUL_BELOW: f64 = 0.9;
@@ -130,20 +132,32 @@ impl PairSolutions {
         self.is_known.resize(n_classes, false);
     }
 
-    /// f = clip(v_abᵀ [k_a; k_b], ±1.5) for row `row` of the kernel values of both classes.
-    pub(super) fn pair_score(
+    /// Solves for a pair that was not asked for before.
+    pub(super) fn know(
         &mut self,
         (a, b): (usize, usize),
         (first, second): (&Dictionary, &Dictionary),
+        stop: StopSignal<'_>,
+    ) -> Result<(), LearnError> {
+        let place = a * self.n_classes + b;
+        if self.solutions[place].is_empty() {
+            self.solve((a, b), (first, second), stop)
+                .inspect_err(|_| self.solutions[place].clear())?;
+        }
+        Ok(())
+    }
+
+    /// f = clip(v_abᵀ [k_a; k_b], ±1.5) for row `row` of the kernel values of both classes,
+    /// whose pair is known.
+    pub(super) fn pair_score(
+        &self,
+        (a, b): (usize, usize),
+        (first, _): (&Dictionary, &Dictionary),
         (first_rows, second_rows): (&Matrix, &Matrix),
         row: usize,
     ) -> f64 {
-        let place = a * self.n_classes + b;
-        if self.solutions[place].is_empty() {
-            self.solve((a, b), first, second);
-        }
-        let solution = &self.solutions[place];
-        let (head, tail) = solution.split_at(first.n_kept().min(solution.len()));
+        let solution = &self.solutions[a * self.n_classes + b];
+        let (head, tail) = solution.split_at(first.n_kept());
         let along = |weights: &[f64], rows: &Matrix| -> f64 {
             let pairs = weights.iter().enumerate();
             pairs.map(|(j, weight)| weight * rows[(row, j)]).sum()
@@ -156,9 +170,17 @@ impl PairSolutions {
         }
     }
 
-    fn solve(&mut self, (a, b): (usize, usize), first: &Dictionary, second: &Dictionary) {
+    /// The signal is looked at between the pieces: profiles of a thousand samples make
+    /// systems that take a tenth of a second.
+    fn solve(
+        &mut self,
+        (a, b): (usize, usize),
+        (first, second): (&Dictionary, &Dictionary),
+        stop: StopSignal<'_>,
+    ) -> Result<(), LearnError> {
         for (class, dictionary) in [(a, first), (b, second)] {
             if !self.is_known[class] {
+                stop.check()?;
                 let gram = &mut self.class_grams[class];
                 dictionary
                     .kernel
@@ -166,6 +188,7 @@ impl PairSolutions {
                 self.is_known[class] = true;
             }
         }
+        stop.check()?;
         first
             .kernel
             .block(&second.kept, &first.kept, &mut self.cross);
@@ -192,15 +215,22 @@ impl PairSolutions {
             for j in 0..n_first + n_second {
                 self.joint[(j, j)] += ridge;
             }
-            if self.factor.factor(self.joint.view()).is_ok() {
-                vectorised(
-                    #[inline(always)]
-                    || self.factor.solve(solution),
-                );
-                return;
+            match self
+                .factor
+                .factor_while(self.joint.view(), || !stop.is_raised())
+            {
+                Ok(true) => {
+                    vectorised(
+                        #[inline(always)]
+                        || self.factor.solve(solution),
+                    );
+                    return Ok(());
+                }
+                Ok(false) => return Err(LearnError::Interrupted),
+                Err(_) => ridge *= 10.0,
             }
-            ridge *= 10.0;
         }
         solution.fill(0.0);
+        Ok(())
     }
 }

@@ -1,11 +1,15 @@
 //! Learners that learn each class alone, run side by side.
 
+use std::time::Instant;
+
+use rayon::prelude::*;
+
 use super::decision::Decision;
 use super::dictionary::Dictionary;
 use super::error::LearnError;
 use super::evidence::Evidence;
 use super::krls::Krls;
-use super::report::{ClassReport, Repair, StepReport};
+use super::report::{ClassReport, Repair, StepReport, TimeSpent};
 use super::samples::Samples;
 use super::settings::LearnerSettings;
 use super::stream::{Progress, SampleStream};
@@ -82,16 +86,31 @@ impl<L: ClassLearner> Learner for SideBySide<L> {
         for (batch, samples) in self.batches.iter_mut().zip(&self.round) {
             batch.load(&self.settings.kernel, stream.data(), samples)?;
         }
-        let learners = self.learners.iter_mut().zip(&self.batches).enumerate();
-        for ((class, (learner, batch)), report) in learners.zip(&mut report.classes) {
+        stream.stop().check()?;
+        let settings = &self.settings;
+        let learn = |((learner, batch), report): ((&mut L, &Samples), &mut ClassReport)| {
+            let begin = Instant::now();
             report.n_kept = learner.dictionary().n_kept();
             if !batch.is_empty() {
-                learner.learn(&self.settings, batch, factor, report);
-                self.decision
-                    .note_usual_residual(class, report.mean_residual);
-            } else if report.n_kept > self.settings.budget {
+                learner.learn(settings, batch, factor, report);
+            } else if report.n_kept > settings.budget {
                 // The budget was made smaller; nothing is learned, so nothing is forgotten.
-                learner.learn(&self.settings, batch, 1.0, report);
+                learner.learn(settings, batch, 1.0, report);
+            }
+            report.class_time = TimeSpent(begin.elapsed());
+        };
+        let reports = &mut report.classes;
+        if stream.n_threads() > 1 {
+            let learners = self.learners.par_iter_mut().zip(&self.batches);
+            learners.zip(reports).for_each(learn);
+        } else {
+            let learners = self.learners.iter_mut().zip(&self.batches);
+            learners.zip(reports).for_each(learn);
+        }
+        for (class, batch) in self.batches.iter().enumerate() {
+            if !batch.is_empty() {
+                let mean = report.classes[class].mean_residual;
+                self.decision.note_usual_residual(class, mean);
             }
         }
         Ok(())

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::stop::StopSignal;
 use crate::math::View;
 
 /// Where in the training a round stands.
@@ -51,11 +52,13 @@ pub struct StreamState {
     queues: Vec<Queue>,
 }
 
-/// The training samples of all classes.
+/// The training samples of all classes, and the circumstances under which they are learned.
 #[derive(Clone, Debug)]
 pub struct SampleStream<'a> {
     data: View<'a>,
     state: StreamState,
+    stop: StopSignal<'a>,
+    n_threads: usize,
 }
 
 impl<'a> SampleStream<'a> {
@@ -70,15 +73,51 @@ impl<'a> SampleStream<'a> {
             .into_iter()
             .map(|order| Queue { order, next: 0 })
             .collect();
-        Self {
-            data,
-            state: StreamState { supply, queues },
-        }
+        Self::resume(data, StreamState { supply, queues })
     }
 
     /// A stream that goes on where a saved one stopped.
     pub fn resume(data: View<'a>, state: StreamState) -> Self {
-        Self { data, state }
+        Self {
+            data,
+            state,
+            stop: StopSignal::default(),
+            n_threads: 1,
+        }
+    }
+
+    /// The same stream; a round is left undone when `stop` is raised early enough.
+    pub fn until(self, stop: StopSignal<'a>) -> Self {
+        Self { stop, ..self }
+    }
+
+    /// The same stream; classes may be learned on `n_threads` of the pool at hand. What is
+    /// learned does not depend on it.
+    pub fn on_threads(self, n_threads: usize) -> Self {
+        Self { n_threads, ..self }
+    }
+
+    /// The signal that the round at hand is no longer wanted.
+    pub(super) fn stop(&self) -> StopSignal<'a> {
+        self.stop
+    }
+
+    /// Threads that may share the classes of a round.
+    pub(super) fn n_threads(&self) -> usize {
+        self.n_threads
+    }
+
+    /// `places` ← how far each class is.
+    pub fn places(&self, places: &mut Vec<usize>) {
+        places.clear();
+        places.extend(self.state.queues.iter().map(|queue| queue.next));
+    }
+
+    /// Goes back to places noted before, as if nothing had been taken since.
+    pub fn go_back_to(&mut self, places: &[usize]) {
+        for (queue, place) in self.state.queues.iter_mut().zip(places) {
+            queue.next = *place;
+        }
     }
 
     /// What is needed to go on later.
@@ -244,6 +283,24 @@ mod tests {
                 stream.take_round(progress, 4, &mut taken);
                 assert_eq!(told, taken.concat());
             }
+        }
+    }
+
+    #[test]
+    fn a_round_that_was_given_back_comes_again() {
+        let data = Matrix::zeros(1, 5);
+        let orders = vec![vec![0, 1, 2], vec![3, 4]];
+        let mut stream = SampleStream::new(data.view(), orders, Supply::Repeat);
+        let (mut places, mut first, mut again) = (Vec::new(), Vec::new(), Vec::new());
+        for round in 0..4 {
+            let progress = Progress { round, n_rounds: 4 };
+            stream.places(&mut places);
+            let before = stream.state();
+            stream.take_round(progress, 2, &mut first);
+            stream.go_back_to(&places);
+            assert_eq!(stream.state(), before);
+            stream.take_round(progress, 2, &mut again);
+            assert_eq!(first, again);
         }
     }
 

@@ -5,7 +5,9 @@ use faer::linalg::cholesky::llt::factor::{
     LltError, LltRegularization, cholesky_in_place, cholesky_in_place_scratch,
 };
 use faer::linalg::cholesky::llt::inverse::{inverse as llt_inverse, inverse_scratch};
-use faer::{MatMut, Par};
+use faer::linalg::matmul::triangular::{BlockStructure, matmul};
+use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
+use faer::{Accum, MatMut, Par};
 
 use super::matrix::{Matrix, View};
 use super::product::{Write, as_faer, product};
@@ -13,6 +15,11 @@ use super::vectorised::{add_scaled, dot, vectorised};
 
 /// From this size on faer's blocked factorisation is faster than the plain loop.
 const BLOCKED_FROM: usize = 128;
+/// Columns factored between two looks at whether to go on: some milliseconds for matrices
+/// of some thousands.
+const PANEL: usize = 128;
+/// Up to this size a factorisation takes so few milliseconds that nobody asks to end it.
+const LARGEST_AT_ONCE: usize = 512;
 
 /// A matrix that was to be factored has a direction without positive energy.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
@@ -49,6 +56,32 @@ impl Cholesky {
         }
         self.note_pivots();
         Ok(())
+    }
+
+    /// The same, a panel at a time while `goes_on` says so; whether it came to the end.
+    pub fn factor_while(
+        &mut self,
+        matrix: View<'_>,
+        mut goes_on: impl FnMut() -> bool,
+    ) -> Result<bool, NotPositiveDefinite> {
+        let n = matrix.rows();
+        if !goes_on() {
+            return Ok(false);
+        }
+        if n <= LARGEST_AT_ONCE {
+            return self.factor(matrix).map(|()| true);
+        }
+        assert_eq!(n, matrix.cols(), "only square matrices factor");
+        self.lower.copy_from(matrix);
+        for first in (0..n).step_by(PANEL) {
+            if !goes_on() {
+                return Ok(false);
+            }
+            factor_panel(&mut self.lower, first, &mut self.scratch)?;
+        }
+        clear_above(&mut self.lower)?;
+        self.note_pivots();
+        Ok(true)
     }
 
     fn note_pivots(&mut self) {
@@ -210,7 +243,52 @@ fn factor_blocked(a: &mut Matrix, scratch: &mut Scratch) -> Result<(), NotPositi
             pivot: a[(index, index)],
         });
     }
-    for j in 0..n {
+    clear_above(a)
+}
+
+/// Factors the columns of a panel and takes their part out of all that follow.
+fn factor_panel(
+    a: &mut Matrix,
+    first: usize,
+    scratch: &mut Scratch,
+) -> Result<(), NotPositiveDefinite> {
+    let n = a.rows();
+    let width = PANEL.min(n - first);
+    let whole = MatMut::from_column_major_slice_mut(a.flat_mut(), n, n);
+    let trailing = whole.submatrix_mut(first, first, n - first, n - first);
+    let (mut corner, _, mut below, rest) = trailing.split_at_mut(width, width);
+    let outcome = cholesky_in_place(
+        corner.as_mut(),
+        LltRegularization::default(),
+        Par::Seq,
+        scratch.stack(width),
+        Default::default(),
+    );
+    if let Err(LltError::NonPositivePivot { index }) = outcome {
+        return Err(NotPositiveDefinite {
+            row: first + index,
+            pivot: corner[(index, index)],
+        });
+    }
+    // B ← B L⁻ᵀ, then R ← R − B Bᵀ, of which the lower half is enough.
+    solve_lower_triangular_in_place(corner.as_ref(), below.as_mut().transpose_mut(), Par::Seq);
+    matmul(
+        rest,
+        BlockStructure::TriangularLower,
+        Accum::Add,
+        below.as_ref(),
+        BlockStructure::Rectangular,
+        below.as_ref().transpose(),
+        BlockStructure::Rectangular,
+        -1.0,
+        Par::Seq,
+    );
+    Ok(())
+}
+
+/// Zeros above the diagonal; refuses a diagonal that rounding or NaN has spoilt.
+fn clear_above(a: &mut Matrix) -> Result<(), NotPositiveDefinite> {
+    for j in 0..a.rows() {
         a.col_mut(j)[..j].fill(0.0);
         let root = a[(j, j)];
         if !(root > 0.0 && root.is_finite()) {
@@ -315,6 +393,36 @@ mod tests {
     }
 
     #[test]
+    fn a_factor_by_panels_is_the_factor() {
+        for n in [100, 512, 513, 700] {
+            let matrix = positive_definite(n);
+            let (mut whole, mut by_panels) = (Cholesky::default(), Cholesky::default());
+            whole.factor(matrix.view()).expect("positive definite");
+            let outcome = by_panels.factor_while(matrix.view(), || true);
+            assert_eq!(outcome, Ok(true));
+            let mut defect = Matrix::default();
+            defect.copy_from(by_panels.lower());
+            for j in 0..n {
+                for (value, expected) in defect.col_mut(j).iter_mut().zip(whole.lower().col(j)) {
+                    *value -= expected;
+                }
+            }
+            assert!(defect.max_abs() < 1e-10 * matrix.max_abs(), "size {n}");
+        }
+    }
+
+    #[test]
+    fn a_factorisation_ends_when_told_to() {
+        let matrix = positive_definite(700);
+        let mut looks = 0;
+        let outcome = Cholesky::default().factor_while(matrix.view(), || {
+            looks += 1;
+            looks < 4
+        });
+        assert_eq!((outcome, looks), (Ok(false), 4));
+    }
+
+    #[test]
     fn the_inverse_times_the_matrix_is_the_identity() {
         for n in [1, 5, 30, 150] {
             let matrix = positive_definite(n);
@@ -344,6 +452,10 @@ mod tests {
         let mut matrix = Matrix::identity(3);
         matrix[(1, 1)] = f64::NAN;
         assert!(Cholesky::default().factor(matrix.view()).is_err());
+        let mut matrix = Matrix::identity(600);
+        matrix[(300, 300)] = -1.0;
+        let failure = Cholesky::default().factor_while(matrix.view(), || true);
+        assert_eq!(failure.expect_err("indefinite").row, 300);
     }
 
     #[test]

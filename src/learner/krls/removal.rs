@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::math::{Write, product, vectorised};
+use crate::math::{Write, add_scaled, product, vectorised};
 
 use super::super::algorithm::{Algorithm, Conventions};
 use super::super::contributions::{CodedProfile, add_outer_product};
@@ -157,14 +157,15 @@ impl Krls {
             return;
         }
         work.gather_leaving(profile);
-        // h_m = U K(:, m).
-        let coefficients = profile.dictionary.coefficients.view();
-        work.inner_products.reshape(coefficients.rows(), n);
+        work.combine_leaving_rows(profile);
+        // h_m = U K(:, m) = C (W Λ K(:, m)): W is sparse, so that costs less than U alone.
+        let precision = profile.code_precision.view();
+        work.inner_products.reshape(precision.rows(), n);
         product(
             work.inner_products.view_mut(),
             Write::Replace,
-            coefficients,
-            work.columns.view(),
+            precision,
+            work.combined_rows.view().t(),
         );
         // a = u_m α_m = Ĉ w_m λ_m.
         let (leaving, weights) = (&work.leaving, &profile.sample_weights);
@@ -233,31 +234,52 @@ impl Krls {
 }
 
 impl Work {
-    /// Codes of the leaving samples, their columns of K (of which the new samples of this
+    /// Codes of the leaving samples, their rows of K (of which the new samples of this
     /// step are not in K yet) and their kernel matrix.
     fn gather_leaving(&mut self, profile: &KrlsProfile) {
         let (old, n) = (profile.kept_gram.cols(), self.leaving.len());
         self.leaving_codes.clear();
-        self.columns.reshape(profile.entered.len(), n);
+        self.leaving_rows.reshape(n, profile.entered.len());
         self.leaving_kernel.reshape(n, n);
         for (k, &(j, _)) in self.leaving.iter().enumerate() {
             self.leaving_codes.push_from(&profile.codes, j);
-            let (before, since) = self.columns.col_mut(k).split_at_mut(old);
+            let rows = &mut self.leaving_rows;
             if let Some(new) = j.checked_sub(old) {
                 let row = self.accepted[new];
-                for (i, value) in before.iter_mut().enumerate() {
-                    *value = self.view.kernel_rows[(row, i)];
+                for i in 0..old {
+                    rows[(k, i)] = self.view.kernel_rows[(row, i)];
                 }
-                since.copy_from_slice(self.kernel.col(new));
+                for (i, value) in self.kernel.col(new).iter().enumerate() {
+                    rows[(k, old + i)] = *value;
+                }
             } else {
-                before.copy_from_slice(profile.kept_gram.col(j));
-                for (value, &row) in since.iter_mut().zip(&self.accepted) {
-                    *value = self.view.kernel_rows[(row, j)];
+                for (i, value) in profile.kept_gram.col(j).iter().enumerate() {
+                    rows[(k, i)] = *value;
+                }
+                for (i, &row) in (old..rows.cols()).zip(&self.accepted) {
+                    rows[(k, i)] = self.view.kernel_rows[(row, j)];
                 }
             }
             for (l, &(i, _)) in self.leaving.iter().enumerate() {
-                self.leaving_kernel[(l, k)] = self.columns[(i, k)];
+                self.leaving_kernel[(l, k)] = rows[(k, i)];
             }
         }
+    }
+
+    /// `combined_rows` ← (W Λ K(:, m))ᵀ, one column per atom.
+    fn combine_leaving_rows(&mut self, profile: &KrlsProfile) {
+        let (rows, combined) = (&self.leaving_rows, &mut self.combined_rows);
+        combined.reshape(rows.rows(), profile.code_precision.rows());
+        combined.fill(0.0);
+        vectorised(
+            #[inline(always)]
+            || {
+                for (j, &weight) in profile.sample_weights.iter().enumerate() {
+                    for (atom, value) in profile.codes.pairs(j) {
+                        add_scaled(combined.col_mut(atom), weight * value, rows.col(j));
+                    }
+                }
+            },
+        );
     }
 }
