@@ -1,11 +1,13 @@
 //! Results in files for other programs: tables, figures, everything as JSON.
 
+mod annotations;
 mod curves;
 mod figure;
 mod json;
 mod matrix;
 mod tables;
 
+pub use annotations::write_annotations;
 pub use figure::{Anchor, Figure, Ink, Shape};
 pub use json::split_kind;
 
@@ -115,6 +117,14 @@ pub enum ExportError {
         expected: String,
         /// The file asked for.
         path: PathBuf,
+    },
+    /// The recording cannot be written in this format.
+    #[error("the recording cannot be written as EDF+: {source}: {}", path.display())]
+    Recording {
+        /// The file asked for.
+        path: PathBuf,
+        /// What the format cannot hold.
+        source: io::Error,
     },
     /// The file cannot be written.
     #[error("cannot write the file: {source}: {}", path.display())]

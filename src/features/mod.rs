@@ -7,6 +7,7 @@ pub mod electrodes;
 pub mod fault;
 pub mod filter;
 pub mod inception;
+pub mod measure;
 pub mod montage;
 mod phase_signals;
 pub mod phases;

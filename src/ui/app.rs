@@ -9,6 +9,7 @@ use super::{
     asks, banner, figure_picture, menu, notice_sheet, pages, run_bar, shortcuts, stage_list, theme,
 };
 use crate::session::Theme;
+use crate::workbench::explore::ExploreAction;
 use crate::workbench::{Action, Demo, Stage, Workbench};
 
 /// Text that is being typed into the questions of the window.
@@ -22,6 +23,12 @@ pub(super) struct Typing {
     pub(super) search: String,
     /// A pattern of file names.
     pub(super) pattern: String,
+    /// The lines of an own montage.
+    pub(super) montage: String,
+    /// The text of a new annotation.
+    pub(super) annotation: String,
+    /// What the list of annotations is searched for.
+    pub(super) annotation_search: String,
 }
 
 /// The window around a workbench.
@@ -80,12 +87,21 @@ impl App {
                     );
                     return;
                 }
+                Stage::Explore => {
+                    pages::explore_page_ui(
+                        ui,
+                        workbench,
+                        &mut draft,
+                        &mut self.typing,
+                        &mut actions,
+                    );
+                    return;
+                }
                 Stage::Features => pages::features_page_ui,
                 Stage::Split => pages::split_page_ui,
                 Stage::Learner => pages::learner_page_ui,
                 Stage::Train => pages::train_page_ui,
                 Stage::Evaluate => pages::evaluate_page_ui,
-                Stage::Explore => pages::explore_page_ui,
             };
             page(ui, workbench, &mut draft, &mut actions);
         });
@@ -170,7 +186,13 @@ impl App {
                 .map(|file| file.path().to_owned())
                 .find(|path| !path.as_os_str().is_empty())
         });
-        actions.extend(dropped.map(Action::Open));
+        let explores = self.workbench.view().page == Stage::Explore;
+        actions.extend(dropped.map(|path| match path.extension() {
+            Some(ending) if explores && ending != "ron" => {
+                Action::Explore(ExploreAction::OpenFile(path))
+            }
+            _ => Action::Open(path),
+        }));
         if let Some(dialogs) = &mut self.dialogs {
             actions.extend(dialogs.answer());
         }

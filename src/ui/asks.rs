@@ -53,6 +53,14 @@ pub(super) fn asks_ui(
                 dialogs.take(),
                 actions,
             ),
+            Ask::ExportAnnotations => path_ui(
+                ui,
+                DialogKind::ExportAnnotations,
+                workbench,
+                typing,
+                dialogs.take(),
+                actions,
+            ),
             Ask::SaveAs => path_ui(
                 ui,
                 DialogKind::SaveAs,
@@ -118,6 +126,11 @@ fn path_ui(
             "An EEG recording or a fault record to look at; the data of the session stay as they are.",
             "Open",
         ),
+        DialogKind::ExportAnnotations => (
+            "Write the annotations",
+            "A table (.csv), or the recording with its annotations as EDF+ (.edf) or BDF+ (.bdf). What is there is replaced.",
+            "Export",
+        ),
         DialogKind::Export(content) => (
             content.name(),
             "The file to write; its ending tells the format. What is there is replaced.",
@@ -149,6 +162,9 @@ fn path_ui(
             actions.push(match kind {
                 DialogKind::SaveAs => Action::SaveAs(path),
                 DialogKind::Export(content) => Action::Export(content, path),
+                DialogKind::ExportAnnotations => {
+                    Action::Explore(ExploreAction::ExportAnnotations(path))
+                }
                 DialogKind::OpenRecording => Action::Explore(ExploreAction::OpenFile(path)),
                 DialogKind::OpenFile | DialogKind::OpenFolder => Action::Open(path),
             });

@@ -13,6 +13,7 @@ pub(super) enum DialogKind {
     OpenFile,
     OpenFolder,
     OpenRecording,
+    ExportAnnotations,
     SaveAs,
     Export(ExportContent),
 }
@@ -37,6 +38,10 @@ impl Dialogs {
                 DialogKind::OpenFile => dialog.set_title("Open a session or data").pick_file(),
                 DialogKind::OpenFolder => dialog.set_title("Open a folder of data").pick_folder(),
                 DialogKind::OpenRecording => dialog.set_title("Open a recording").pick_file(),
+                DialogKind::ExportAnnotations => dialog
+                    .set_title("Write the annotations")
+                    .set_file_name("annotations.csv")
+                    .save_file(),
                 DialogKind::SaveAs => dialog
                     .set_title("Save the session")
                     .add_filter("Session", &["ron"])
@@ -67,6 +72,9 @@ impl Dialogs {
         Some(match kind {
             DialogKind::OpenFile | DialogKind::OpenFolder => Action::Open(path),
             DialogKind::OpenRecording => Action::Explore(ExploreAction::OpenFile(path)),
+            DialogKind::ExportAnnotations => {
+                Action::Explore(ExploreAction::ExportAnnotations(path))
+            }
             DialogKind::SaveAs => Action::SaveAs(path),
             DialogKind::Export(content) => Action::Export(content, path),
         })

@@ -8,7 +8,7 @@ const CTRL: Modifiers = Modifiers::COMMAND;
 const CTRL_SHIFT: Modifiers = Modifiers::COMMAND.plus(Modifiers::SHIFT);
 
 /// Every key with what it does, for the list that `?` shows.
-pub(super) const KEYS: [(&str, &str); 14] = [
+pub(super) const KEYS: [(&str, &str); 17] = [
     ("Ctrl+O", "Open a session or data file"),
     ("Ctrl+Shift+O", "Open a folder of data"),
     ("Ctrl+S", "Save"),
@@ -26,6 +26,12 @@ pub(super) const KEYS: [(&str, &str); 14] = [
         "Left, Right",
         "Earlier or later test, with the accuracy plot in focus",
     ),
+    (
+        "Left, Right, PgUp, PgDn",
+        "Explore: a second or a page back or on",
+    ),
+    ("Home, End", "Explore: the beginning or the end"),
+    ("+, −", "Explore: larger or smaller traces"),
     ("Ctrl+Plus, Ctrl+Minus", "Larger or smaller window content"),
     ("F11", "Full screen"),
     ("?", "This list"),

@@ -60,6 +60,8 @@ pub enum Ask {
     OpenFolder,
     /// Which recording to explore.
     OpenRecording,
+    /// Where the annotations of the recording are written.
+    ExportAnnotations,
     /// Where to save.
     SaveAs,
     /// What becomes of unsaved changes before this is done.

@@ -1,5 +1,24 @@
 //! The recording that is explored: opened in the background, shown as an EEG or as a fault record.
 
+mod annotations;
+mod band_maps;
+mod browser;
+mod followed;
+mod page;
+mod spectra;
+mod traces;
+mod view;
+
+pub use annotations::{AnnotationList, AnnotationRow};
+pub use band_maps::{BandMaps, ComparedMaps};
+pub use browser::{EegBrowser, Whole};
+pub use page::{PageRequest, PageTrace, TracePage};
+pub use spectra::{BANDS, Spectrogram, TraceSpectrum};
+pub use traces::TraceSource;
+pub use view::{
+    Comparison, EegView, SENSITIVITIES, SidePanel, StripKind, TIME_BASES_S, common_unit,
+};
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,8 +27,13 @@ use super::stages::Stage;
 use super::{Gravity, SignalLook, Wake, Workbench, start_job};
 use crate::dataset::{DataPlan, Place};
 use crate::experiment::{Job, JobOutcome};
+use crate::export::write_annotations;
 use crate::features::phases::PhaseMap;
 use crate::records::{Kind, Mode, Record, TimeAxis, open};
+use crate::session::{OwnAnnotation, notes_on};
+
+/// The rate assumed for recordings whose file does not say it.
+const USUAL_RATE_HZ: f64 = 250.0;
 
 /// What can be done with recordings on the Explore page.
 #[derive(Clone, Debug)]
@@ -25,8 +49,18 @@ pub enum ExploreAction {
     },
     /// Opens the recording of a sample at its place.
     OpenSample(usize),
+    /// Takes another rate for a recording whose file does not say it.
+    AssumeRate(f64),
     /// Stops opening.
     CancelOpening,
+    /// Looks at the EEG in another way.
+    Look(Box<EegView>),
+    /// Chooses sensitivities at which the traces fill their lanes.
+    Fit,
+    /// Stops reading the whole recording for the strip.
+    StopOverview,
+    /// Writes the annotations to a file: a table (`.csv`), or the recording with them (`.edf`).
+    ExportAnnotations(PathBuf),
 }
 
 /// How a recording is looked at.
@@ -60,11 +94,13 @@ pub struct OpenedRecording {
     pub source: Option<usize>,
     /// Headers, and the way to its samples.
     pub record: Arc<Record>,
+    /// Samples per second that are assumed because the file does not say them.
+    pub assumed_rate_hz: Option<f64>,
     /// How it is looked at.
     pub viewer: Viewer,
     /// Start and length of the stretch that was asked for.
     pub stretch: Option<(f64, f64)>,
-    /// Its beginning, or what lies around the stretch.
+    /// Its beginning, or what lies around the stretch, of a fault record.
     pub signal: Option<SignalLook>,
 }
 
@@ -72,7 +108,7 @@ impl OpenedRecording {
     fn new(
         name: String,
         source: Option<usize>,
-        record: Record,
+        mut record: Record,
         window: Option<(f64, f64)>,
     ) -> Result<Self, String> {
         if record.channels.is_empty() || matches!(record.kind, Kind::Table | Kind::Arrays) {
@@ -81,12 +117,25 @@ impl OpenedRecording {
                 record.kind
             ));
         }
+        let knows_no_rate = record
+            .channels
+            .iter()
+            .all(|channel| channel.rate_hz.is_none());
+        let lacks_rate = knows_no_rate && record.time_axis == TimeAxis::Regular;
+        let assumed_rate_hz = lacks_rate.then_some(USUAL_RATE_HZ);
+        if let Some(rate_hz) = assumed_rate_hz {
+            assume_rate(&mut record, rate_hz);
+        }
         let viewer = Viewer::for_record(&record);
-        let signal = Some(stretch(&record, source.unwrap_or(0), name.clone(), window)?);
+        let signal = match viewer {
+            Viewer::Fault => Some(stretch(&record, source.unwrap_or(0), name.clone(), window)?),
+            Viewer::Eeg => None,
+        };
         Ok(Self {
             name,
             source,
             record: Arc::new(record),
+            assumed_rate_hz,
             viewer,
             stretch: window,
             signal,
@@ -99,11 +148,19 @@ impl OpenedRecording {
     }
 }
 
+/// Gives every channel a rate.
+fn assume_rate(record: &mut Record, rate_hz: f64) {
+    for channel in &mut record.channels {
+        channel.rate_hz = Some(rate_hz);
+    }
+}
+
 /// The Explore page's state.
 #[derive(Default)]
 pub struct ExploreStage {
     opening: Option<Job<Result<OpenedRecording, String>>>,
     opened: Option<OpenedRecording>,
+    eeg: Option<EegBrowser>,
     error: Option<String>,
 }
 
@@ -111,6 +168,11 @@ impl ExploreStage {
     /// The recording that is open.
     pub fn opened(&self) -> Option<&OpenedRecording> {
         self.opened.as_ref()
+    }
+
+    /// The EEG browser, when an EEG is open.
+    pub fn eeg(&self) -> Option<&EegBrowser> {
+        self.eeg.as_ref()
     }
 
     /// Why the last recording could not be opened.
@@ -125,7 +187,7 @@ impl ExploreStage {
 
     /// Whether work is under way.
     pub(super) fn is_busy(&self) -> bool {
-        self.opening.is_some()
+        self.opening.is_some() || self.eeg.as_ref().is_some_and(EegBrowser::is_busy)
     }
 
     fn open_file(&mut self, path: &Path, wake: &Wake) {
@@ -137,12 +199,33 @@ impl ExploreStage {
         }));
     }
 
+    /// Looks at the recording as one of another rate, from its beginning.
+    fn assume_rate(&mut self, rate_hz: f64) {
+        let (Some(opened), Some(browser)) = (&mut self.opened, &self.eeg) else {
+            return;
+        };
+        if opened.assumed_rate_hz.is_none() || !(rate_hz.is_finite() && rate_hz > 0.0) {
+            return;
+        }
+        let mut record = Record::clone(&opened.record);
+        assume_rate(&mut record, rate_hz);
+        opened.assumed_rate_hz = Some(rate_hz);
+        opened.record = Arc::new(record);
+        let browser = EegBrowser::new(opened.record.clone(), None, Some(browser.view()));
+        self.eeg = Some(browser);
+    }
+
     /// What came of opening, once: an error is given back too.
     fn poll(&mut self) -> Option<String> {
         let outcome = self.opening.as_ref()?.take()?;
         self.opening = None;
         match outcome {
             JobOutcome::Done(Ok(opened)) => {
+                let before = self.eeg.as_ref().map(|browser| browser.view().clone());
+                self.eeg = (opened.viewer == Viewer::Eeg).then(|| {
+                    let record = opened.record.clone();
+                    EegBrowser::new(record, opened.stretch, before.as_ref())
+                });
                 self.opened = Some(opened);
                 None
             }
@@ -171,6 +254,14 @@ impl Workbench {
         if let Some(message) = self.explore.poll() {
             self.notices.post(Gravity::Error, message);
         }
+        let stage = &mut self.explore;
+        if let (Some(browser), Some(opened)) = (&mut stage.eeg, &stage.opened) {
+            browser.poll();
+            if self.view.page == Stage::Explore {
+                let notes = notes_on(&self.draft.recordings, &opened.name);
+                browser.follow(notes, self.data.loaded(), &self.wake);
+            }
+        }
     }
 
     /// Opens the record that was looked at last, or the first, unless one is open already.
@@ -195,7 +286,24 @@ impl Workbench {
                 self.explore_record(source, stretch);
             }
             ExploreAction::OpenSample(sample) => self.explore_sample(sample),
+            ExploreAction::AssumeRate(rate_hz) => self.explore.assume_rate(rate_hz),
             ExploreAction::CancelOpening => self.explore.opening = None,
+            ExploreAction::ExportAnnotations(path) => self.export_annotations(path),
+            ExploreAction::Look(view) => {
+                if let Some(browser) = &mut self.explore.eeg {
+                    browser.look(*view);
+                }
+            }
+            ExploreAction::Fit => {
+                if let Some(browser) = &mut self.explore.eeg {
+                    browser.fit();
+                }
+            }
+            ExploreAction::StopOverview => {
+                if let Some(browser) = &mut self.explore.eeg {
+                    browser.stop_whole();
+                }
+            }
         }
     }
 
@@ -207,6 +315,25 @@ impl Workbench {
         self.explore.opening = Some(start_job(&self.wake, "opening", move |_| {
             let (name, record) = record_of(&loaded, source)?;
             OpenedRecording::new(name, Some(source), record, window)
+        }));
+    }
+
+    /// Writes the annotations of the file and the user's own in the background.
+    fn export_annotations(&mut self, path: PathBuf) {
+        self.view.ask = None;
+        let Some(opened) = &self.explore.opened else {
+            return;
+        };
+        let notes = notes_on(&self.draft.recordings, &opened.name);
+        let own = notes.map_or(&[][..], |notes| &notes.annotations);
+        let own = own.iter().map(OwnAnnotation::to_annotation);
+        let mut annotations = opened.record.annotations.clone();
+        annotations.extend(own);
+        annotations.sort_by(|a, b| a.onset_s.total_cmp(&b.onset_s));
+        let record = opened.record.clone();
+        self.exporting.job = Some(start_job(&self.wake, "exporting", move |_| {
+            write_annotations(&record, annotations, &path).map_err(|error| error.to_string())?;
+            Ok(path)
         }));
     }
 

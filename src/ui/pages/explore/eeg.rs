@@ -1,27 +1,237 @@
-//! The EEG browser: pages of time with all channels.
+//! The EEG browser: traces over a strip of the whole recording, tools above and beside them.
 
-use egui::Ui;
+use egui::{Align, Layout, Rect, RichText, Ui, vec2};
 
+use super::annotations::annotations_ui;
+use super::channels::channels_ui;
+use super::maps::maps_ui;
 use super::ribbon::{ShownTime, ribbon_ui};
-use crate::ui::pages::signal::signal_ui;
-use crate::workbench::explore::OpenedRecording;
+use super::spectrum::spectrum_ui;
+use super::toolbar::{rate_ui, toolbar_ui};
+use super::traces::traces_ui;
+use crate::features::measure::Measurement;
+use crate::ui::app::Typing;
+use crate::ui::elements;
+use crate::ui::figures::{percent, short};
+use crate::ui::theme;
+use crate::ui::widgets::{OverviewStrip, StripPicture, gutter_width};
+use crate::workbench::explore::{
+    EegBrowser, EegView, ExploreAction, OpenedRecording, SidePanel, StripKind,
+};
 use crate::workbench::{Action, Draft, Workbench};
+
+/// Height of the strip of the whole recording.
+const STRIP_HEIGHT: f32 = 56.0;
 
 /// The EEG browser.
 pub(super) fn eeg_ui(
     ui: &mut Ui,
     workbench: &Workbench,
     opened: &OpenedRecording,
-    _draft: &mut Draft,
+    draft: &mut Draft,
+    typing: &mut Typing,
     actions: &mut Vec<Action>,
 ) {
-    if let Some(signal) = &opened.signal {
-        signal_ui(ui, signal, ui.available_height() * 0.9);
-    }
-    let shown = ShownTime {
-        start_s: 0.0,
-        span_s: 10.0,
-        x: ui.available_rect_before_wrap().x_range(),
+    let Some(browser) = workbench.explore().eeg() else {
+        return;
     };
-    ribbon_ui(ui, workbench, opened, shown, actions);
+    let mut view = browser.view().clone();
+    rate_ui(ui, opened, actions);
+    toolbar_ui(ui, browser, &mut view, typing, actions);
+    if let Some(problem) = browser.problem() {
+        elements::wrong(ui, problem);
+    }
+    let page = ui.available_rect_before_wrap();
+    let side_width = side_width(ui, &view);
+    let mut left = page;
+    left.max.x -= side_width;
+    elements::column(ui, left, "traces", |ui| {
+        let area = ui.available_rect_before_wrap();
+        let shown = ShownTime {
+            start_s: view.start_s,
+            span_s: view.span_s,
+            x: egui::Rangef::new(area.left() + gutter_width(ui), area.right()),
+        };
+        // As high as it was in the last frame: it is laid out below the traces.
+        let ribbon_id = ui.scope_id().with("height of the ribbon");
+        let ribbon: f32 = ui.data(|data| data.get_temp(ribbon_id).unwrap_or(0.0));
+        let gaps = 3.0 * ui.spacing().item_spacing.y;
+        let below = readout_height(ui) + ribbon + STRIP_HEIGHT + gaps;
+        traces_ui(
+            ui,
+            workbench,
+            browser,
+            &mut view,
+            (area.height() - below).max(120.0),
+        );
+        readout_ui(ui, browser, &view, actions);
+        let used = ui.scope(|ui| ribbon_ui(ui, workbench, opened, shown, actions));
+        let height = used.response.rect.height();
+        if height != ribbon {
+            ui.data_mut(|data| data.insert_temp(ribbon_id, height));
+            ui.ctx().request_repaint();
+        }
+        strip_ui(ui, browser, &mut view);
+    });
+    if side_width > 0.0 {
+        let mut right = page;
+        right.min.x = left.max.x + theme::GRID * 2.0;
+        side_ui(ui, right, |ui| match view.side {
+            SidePanel::Closed => {}
+            SidePanel::Channels => channels_ui(ui, browser, opened, &mut view, draft),
+            SidePanel::Annotations => {
+                annotations_ui(ui, browser, opened, &mut view, draft, typing, actions);
+            }
+            SidePanel::Spectrum => spectrum_ui(ui, browser, &mut view),
+            SidePanel::Maps => maps_ui(ui, workbench, browser, &mut view),
+        });
+    }
+    if view != *browser.view() {
+        actions.push(Action::Explore(ExploreAction::Look(Box::new(view))));
+    }
+}
+
+fn side_width(ui: &Ui, view: &EegView) -> f32 {
+    let em = theme::body_font(ui).size;
+    match view.side {
+        SidePanel::Closed => 0.0,
+        SidePanel::Maps if view.comparison.is_some() => em * 34.0,
+        _ => em * 20.0,
+    }
+    .min(ui.available_width() * 0.5)
+}
+
+fn side_ui(ui: &mut Ui, rect: Rect, contents: impl FnOnce(&mut Ui)) {
+    let line = egui::Stroke::new(1.0, theme::tones(ui).hairline);
+    ui.painter()
+        .vline(rect.left() - theme::GRID, rect.y_range(), line);
+    elements::column(ui, rect, "beside the traces", contents);
+}
+
+/// The whole recording, with what it shows at its left.
+fn strip_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView) {
+    let waiting = |what: &str, share: Option<f64>| match share {
+        Some(share) => format!("{what}, {}", percent((share * 100.0).round() / 100.0)),
+        None => what.to_owned(),
+    };
+    let text = match view.strip {
+        StripKind::Activity => waiting("the whole recording is being read", browser.whole_share()),
+        StripKind::Spectrogram => waiting("spectra are computed", browser.spectrogram_share()),
+    };
+    let whole = browser.whole();
+    let spectrogram = browser.spectrogram();
+    let (picture, revision) = match view.strip {
+        StripKind::Activity => match whole {
+            Some(whole) => {
+                let revision = std::sync::Arc::as_ptr(whole) as u64;
+                (StripPicture::Activity(&whole.activity), revision)
+            }
+            None => (StripPicture::Nothing(&text), 0),
+        },
+        StripKind::Spectrogram => match spectrogram {
+            Some(found) => (
+                StripPicture::Spectrogram {
+                    n_lines: found.n_lines,
+                    decibels: &found.decibels,
+                    range_db: found.range_db,
+                    highest_hz: found.highest_hz,
+                },
+                std::sync::Arc::as_ptr(found) as u64,
+            ),
+            None => (StripPicture::Nothing(&text), 0),
+        },
+    };
+    let rows = browser.annotations().rows();
+    // More onsets than a strip has pixels cannot be told apart.
+    let every = rows.len().div_ceil(2000).max(1);
+    let onsets_s: Vec<f64> = rows.iter().step_by(every).map(|row| row.onset_s).collect();
+    let strip = OverviewStrip {
+        picture,
+        revision,
+        duration_s: browser.duration_s(),
+        page_s: (view.start_s, view.span_s),
+        onsets_s: &onsets_s,
+        indent: gutter_width(ui),
+        height: STRIP_HEIGHT,
+    };
+    let (response, time_s) = strip.show(ui);
+    if let Some(time_s) = time_s {
+        view.start_s = time_s - view.span_s / 2.0;
+    }
+    let help = match view.strip {
+        StripKind::Activity => "How far the traces swing, over the whole recording; the frame is the page. Click or drag to go there.".to_owned(),
+        StripKind::Spectrogram => {
+            let trace = spectrogram.map_or("", |found| found.trace.as_str());
+            format!("Power of {trace} over frequency and time: each column is the spectrum of four seconds in its middle. Click or drag to go there.")
+        }
+    };
+    response.on_hover_text(help);
+}
+
+fn readout_height(ui: &Ui) -> f32 {
+    theme::small_font(ui).size * 1.8
+}
+
+/// What the cursors measure on the chosen trace, or how to set them.
+fn readout_ui(ui: &mut Ui, browser: &EegBrowser, view: &EegView, actions: &mut Vec<Action>) {
+    let tones = theme::tones(ui);
+    let size = vec2(ui.available_width(), readout_height(ui));
+    ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center), |ui| {
+        ui.set_min_size(size);
+        ui.add_space(gutter_width(ui));
+        if browser.whole_share().is_some() {
+            let stop = ui.small_button("Stop reading");
+            let stop = stop.on_hover_text(
+                "The whole recording is being read for the strip below; the traces stay without it",
+            );
+            if stop.clicked() {
+                actions.push(Action::Explore(ExploreAction::StopOverview));
+            }
+        }
+        let text = match view.cursors {
+            Some(cursors) => measured(browser, cursors),
+            None => {
+                "Drag over the traces to measure; wheel scrolls, Ctrl+wheel zooms, right drag pans"
+                    .to_owned()
+            }
+        };
+        let color = if view.cursors.is_some() {
+            tones.strong
+        } else {
+            tones.weak
+        };
+        ui.add(egui::Label::new(RichText::new(text).small().color(color)).truncate());
+    });
+}
+
+fn measured(browser: &EegBrowser, (a_s, b_s): (f64, f64)) -> String {
+    let page = browser.page();
+    let chosen = browser.chosen();
+    let trace = page.zip(chosen).and_then(|(page, chosen)| {
+        page.traces
+            .iter()
+            .find(|trace| trace.source.name == chosen.name)
+    });
+    let value = |time_s: f64| trace.and_then(|trace| trace.value_at(time_s));
+    let found = Measurement::between((a_s, b_s), (value(a_s), value(b_s)));
+    let mut parts = vec![
+        format!("A {a_s:.3} s, B {b_s:.3} s"),
+        format!("Δt {:.3} s", found.delta_s).replace('-', "−"),
+    ];
+    parts.extend(
+        found
+            .frequency_hz
+            .map(|hz| format!("1/Δt {} Hz", short(hz))),
+    );
+    if let (Some(trace), Some((a, b)), Some(delta)) = (trace, found.values, found.delta()) {
+        let unit = &trace.source.unit;
+        parts.push(format!(
+            "{}: {} to {} {unit}, Δ {} {unit}",
+            trace.source.name,
+            short(a),
+            short(b),
+            short(delta)
+        ));
+    }
+    parts.join(" · ")
 }

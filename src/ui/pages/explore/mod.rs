@@ -1,11 +1,18 @@
 //! The Explore page: one recording looked at for itself, as an EEG or as a fault record.
 
+mod annotations;
+mod channels;
 mod eeg;
 mod fault;
+mod maps;
 mod ribbon;
+mod spectrum;
+mod toolbar;
+mod traces;
 
 use egui::{RichText, Ui};
 
+use crate::ui::app::Typing;
 use crate::ui::elements::{self, page_title};
 use crate::ui::theme;
 use crate::ui::widgets::empty_state;
@@ -17,6 +24,7 @@ pub(in crate::ui) fn explore_page_ui(
     ui: &mut Ui,
     workbench: &Workbench,
     draft: &mut Draft,
+    typing: &mut Typing,
     actions: &mut Vec<Action>,
 ) {
     let explore = workbench.explore();
@@ -27,7 +35,7 @@ pub(in crate::ui) fn explore_page_ui(
     };
     head_ui(ui, workbench, opened, actions);
     match opened.viewer {
-        Viewer::Eeg => eeg::eeg_ui(ui, workbench, opened, draft, actions),
+        Viewer::Eeg => eeg::eeg_ui(ui, workbench, opened, draft, typing, actions),
         Viewer::Fault => fault::fault_ui(ui, workbench, opened, actions),
     }
 }

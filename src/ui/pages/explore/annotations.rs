@@ -1,0 +1,189 @@
+//! Annotations beside the traces: searched, jumped to, added, edited and exported.
+
+use egui::{RichText, ScrollArea, TextEdit, Ui};
+
+use super::traces::time_label;
+use crate::session::{OwnAnnotation, change_notes, notes_on};
+use crate::ui::app::Typing;
+use crate::ui::elements::{help, section};
+use crate::ui::theme;
+use crate::workbench::explore::{AnnotationRow, EegBrowser, EegView, OpenedRecording};
+use crate::workbench::{Action, Ask, Draft};
+
+/// The list, what can be added, and the chosen own annotation.
+pub(super) fn annotations_ui(
+    ui: &mut Ui,
+    browser: &EegBrowser,
+    opened: &OpenedRecording,
+    view: &mut EegView,
+    draft: &mut Draft,
+    typing: &mut Typing,
+    actions: &mut Vec<Action>,
+) {
+    section(ui, "Annotations");
+    ui.horizontal(|ui| {
+        let label = ui.label("Search");
+        let field = TextEdit::singleline(&mut typing.annotation_search).desired_width(120.0);
+        ui.add(field)
+            .labelled_by(label.id)
+            .on_hover_text("Part of the text, whatever the case");
+        let is_any = !browser.annotations().rows().is_empty();
+        let export = ui.add_enabled(is_any, egui::Button::new("Export…"));
+        if export
+            .on_hover_text("All annotations as a table (CSV), or the recording with them as EDF+")
+            .clicked()
+        {
+            actions.push(Action::Ask(Ask::ExportAnnotations));
+        }
+    });
+    let line = ui.spacing().interact_size.y;
+    let height = (ui.available_height() - line * 9.0).max(line * 3.0);
+    list_ui(ui, browser, view, typing, height);
+    ui.separator();
+    add_ui(ui, opened, view, draft, typing);
+    let own = view.annotation;
+    if let Some(own) = own {
+        edit_ui(ui, opened, view, draft, own);
+    }
+}
+
+fn list_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView, typing: &Typing, height: f32) {
+    let list = browser.annotations();
+    let shown = list.containing(typing.annotation_search.trim());
+    help(ui, &format!("{} of {}", shown.len(), list.rows().len()));
+    if list.rows().is_empty() {
+        help(
+            ui,
+            "The file has none; your own are added below and saved with the session",
+        );
+    }
+    let line = ui.spacing().interact_size.y;
+    ScrollArea::vertical()
+        .id_salt("annotations")
+        .max_height(height)
+        .auto_shrink([false, true])
+        .show_rows(ui, line, shown.len(), |ui, range| {
+            for place in &shown[range] {
+                row_ui(ui, browser, &list.rows()[*place], view);
+            }
+        });
+}
+
+fn row_ui(ui: &mut Ui, browser: &EegBrowser, row: &AnnotationRow, view: &mut EegView) {
+    let tones = theme::tones(ui);
+    let time = time_label(browser, view, row.onset_s, 0.1);
+    let color = if row.own.is_some() {
+        tones.ok
+    } else {
+        tones.text
+    };
+    let text = RichText::new(format!("{time}  {}", row.text)).color(color);
+    let is_chosen = row.own.is_some() && row.own == view.annotation;
+    let label = ui.add(egui::Button::selectable(is_chosen, text).truncate());
+    let whose = if row.own.is_some() {
+        "your own"
+    } else {
+        "of the file"
+    };
+    let what = format!("{} ({whose}). A click goes there.", row.text);
+    if label.on_hover_text(what).clicked() {
+        view.show_time(row.onset_s);
+        view.annotation = row.own;
+        view.cursors = (row.duration_s > 0.0).then(|| (row.onset_s, row.onset_s + row.duration_s));
+    }
+}
+
+/// A new annotation of the selection, or of the middle of the page.
+fn add_ui(
+    ui: &mut Ui,
+    opened: &OpenedRecording,
+    view: &mut EegView,
+    draft: &mut Draft,
+    typing: &mut Typing,
+) {
+    let (onset_s, duration_s) = match view.cursors {
+        Some((a_s, b_s)) => (a_s.min(b_s), (b_s - a_s).abs()),
+        None => (view.start_s + view.span_s / 2.0, 0.0),
+    };
+    ui.horizontal(|ui| {
+        let label = ui.label("New");
+        let field = TextEdit::singleline(&mut typing.annotation).desired_width(120.0);
+        let field = ui
+            .add(field.hint_text("spike, eyes closed, …"))
+            .labelled_by(label.id)
+            .on_hover_text("What it says");
+        let enter = field.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
+        let text = typing.annotation.trim().to_owned();
+        let add = ui.add_enabled(!text.is_empty(), egui::Button::new("Add annotation"));
+        let add =
+            add.on_hover_text("Between the cursors, or without them at the middle of the page");
+        if (add.clicked() || enter) && !text.is_empty() {
+            let annotation = OwnAnnotation {
+                onset_s,
+                duration_s,
+                text,
+            };
+            let place = change_notes(&mut draft.recordings, &opened.name, |notes| {
+                notes.add(annotation)
+            });
+            view.annotation = Some(place);
+            typing.annotation.clear();
+        }
+    });
+    help(
+        ui,
+        &match duration_s > 0.0 {
+            true => format!("from {onset_s:.2} s, {duration_s:.2} s long"),
+            false => format!("at {onset_s:.2} s; drag over the traces for a stretch"),
+        },
+    );
+}
+
+/// Text, time and removal of an own annotation.
+fn edit_ui(
+    ui: &mut Ui,
+    opened: &OpenedRecording,
+    view: &mut EegView,
+    draft: &mut Draft,
+    place: usize,
+) {
+    let notes = notes_on(&draft.recordings, &opened.name);
+    let Some(known) = notes.and_then(|notes| notes.annotations.get(place)) else {
+        view.annotation = None;
+        return;
+    };
+    let mut edited = known.clone();
+    ui.separator();
+    ui.horizontal(|ui| {
+        let label = ui.label("Text");
+        let field = TextEdit::singleline(&mut edited.text).desired_width(150.0);
+        ui.add(field)
+            .labelled_by(label.id)
+            .on_hover_text("What the chosen annotation says");
+    });
+    let mut removes = false;
+    ui.horizontal(|ui| {
+        for (name, value) in [
+            ("Onset", &mut edited.onset_s),
+            ("Length", &mut edited.duration_s),
+        ] {
+            let label = ui.label(name);
+            let field = egui::DragValue::new(value).range(0.0..=1e7).speed(0.01);
+            ui.add(field.suffix(" s").max_decimals(3))
+                .labelled_by(label.id)
+                .on_hover_text(format!("{name} in seconds, 0 or more"));
+        }
+        let remove = ui.button("Remove");
+        removes = remove
+            .on_hover_text("Takes the annotation away; Ctrl+Z brings it back")
+            .clicked();
+    });
+    if edited == *known && !removes {
+        return;
+    }
+    let moved = change_notes(&mut draft.recordings, &opened.name, |notes| {
+        notes.annotations.remove(place);
+        (!removes).then(|| notes.add(edited))
+    });
+    view.annotation = moved;
+}

@@ -1,0 +1,152 @@
+//! The channels beside the traces: shown or hidden, bad or good, their order and own sensitivity.
+
+use egui::{RichText, ScrollArea, Ui};
+
+use crate::session::{change_notes, notes_on};
+use crate::ui::elements::{help, section};
+use crate::ui::icons::{Icon, icon_mark};
+use crate::ui::theme;
+use crate::workbench::Draft;
+use crate::workbench::explore::{EegBrowser, EegView, OpenedRecording, TraceSource};
+
+/// All traces of the montage, and the chosen one in detail.
+pub(super) fn channels_ui(
+    ui: &mut Ui,
+    browser: &EegBrowser,
+    opened: &OpenedRecording,
+    view: &mut EegView,
+    draft: &mut Draft,
+) {
+    section(ui, "Channels");
+    let traces = browser.traces();
+    let n_hidden = traces
+        .iter()
+        .filter(|trace| view.hidden.contains(&trace.name))
+        .count();
+    ui.horizontal(|ui| {
+        help(
+            ui,
+            &format!("{} of {} shown", traces.len() - n_hidden, traces.len()),
+        );
+        let all = ui.add_enabled(n_hidden > 0, egui::Button::new("Show all").small());
+        if all.on_hover_text("Shows hidden traces again").clicked() {
+            view.hidden.clear();
+        }
+        let order = ui.add_enabled(
+            !view.order.is_empty(),
+            egui::Button::new("File order").small(),
+        );
+        if order
+            .on_hover_text("The order of the montage again")
+            .clicked()
+        {
+            view.order.clear();
+        }
+    });
+    let line = ui.spacing().interact_size.y;
+    let height = (ui.available_height() - line * 6.0).max(line * 4.0);
+    ScrollArea::vertical()
+        .id_salt("channels")
+        .max_height(height)
+        .auto_shrink([false, true])
+        .show_rows(ui, line, traces.len(), |ui, range| {
+            for trace in &traces[range] {
+                row_ui(ui, trace, view);
+            }
+        });
+    ui.separator();
+    if let Some(trace) = browser.chosen() {
+        chosen_ui(ui, browser, trace, opened, view, draft);
+    }
+}
+
+fn row_ui(ui: &mut Ui, trace: &TraceSource, view: &mut EegView) {
+    let tones = theme::tones(ui);
+    ui.horizontal(|ui| {
+        let mut is_shown = !view.hidden.contains(&trace.name);
+        let shown = ui.checkbox(&mut is_shown, "");
+        let name = format!("Show {}", trace.name);
+        ui.ctx()
+            .accesskit_node_builder(shown.id, |node| node.set_label(name.as_str()));
+        if shown.on_hover_text(&name).changed() {
+            view.toggle_hidden(&trace.name);
+        }
+        let color = if trace.is_bad {
+            tones.error
+        } else {
+            tones.text
+        };
+        let text = RichText::new(&trace.name).color(color);
+        let is_chosen = view.chosen.as_ref() == Some(&trace.name);
+        let label = ui.selectable_label(is_chosen, text);
+        let unit = if trace.unit.is_empty() {
+            "no unit"
+        } else {
+            &trace.unit
+        };
+        let what = format!("{unit}, {} Hz. A click chooses it.", trace.rate_hz);
+        if label.on_hover_text(what).clicked() {
+            view.chosen = (!is_chosen).then(|| trace.name.clone());
+        }
+        if trace.is_bad {
+            icon_mark(ui, Icon::Warning, tones.error).on_hover_text("Marked as bad");
+        }
+    });
+}
+
+/// Bad or good, place, sensitivity.
+fn chosen_ui(
+    ui: &mut Ui,
+    browser: &EegBrowser,
+    trace: &TraceSource,
+    opened: &OpenedRecording,
+    view: &mut EegView,
+    draft: &mut Draft,
+) {
+    ui.label(RichText::new(&trace.name).color(theme::tones(ui).strong));
+    let names: Vec<String> = browser.traces().iter().map(|t| t.name.clone()).collect();
+    ui.horizontal(|ui| {
+        for (text, by, what) in [("Up", -1, "one place up"), ("Down", 1, "one place down")] {
+            let button = ui.button(text);
+            if button.on_hover_text(format!("Moves the trace {what}")).clicked() {
+                view.move_trace(&names, &trace.name, by);
+                view.chosen = Some(trace.name.clone());
+            }
+        }
+        let notes = notes_on(&draft.recordings, &opened.name);
+        let is_channel = browser.record().channel_index(&trace.name).is_some();
+        let mut is_bad = notes.is_some_and(|notes| notes.bad_channels.contains(&trace.name));
+        let bad = ui.add_enabled(is_channel, egui::Checkbox::new(&mut is_bad, "Bad channel"));
+        let bad = bad
+            .on_hover_text("Drawn faintly, left out of average reference, Laplacian and maps; saved with the session. Default good.")
+            .on_disabled_hover_text("A trace made of several channels: mark them in the montage As recorded");
+        if bad.changed() {
+            change_notes(&mut draft.recordings, &opened.name, |notes| {
+                notes.toggle_bad(&trace.name);
+            });
+        }
+    });
+    ui.horizontal(|ui| {
+        let label = ui.label("Sensitivity");
+        let mut own = view.sensitivity_of(&trace.name);
+        let speed = own * 0.02;
+        let field = egui::DragValue::new(&mut own)
+            .range(0.001..=1e7)
+            .speed(speed)
+            .suffix(format!(" {}/mm", trace.unit));
+        let field = ui.add(field).labelled_by(label.id);
+        let what =
+            "Of this trace alone, in its unit per millimetre; 0.001 to 10⁷, by default that of all";
+        if field.on_hover_text(what).changed() {
+            view.own_sensitivity.insert(trace.name.clone(), own);
+        }
+        let has_own = view.own_sensitivity.contains_key(&trace.name);
+        let same = ui.add_enabled(has_own, egui::Button::new("As all").small());
+        if same
+            .on_hover_text("The sensitivity of all traces again")
+            .clicked()
+        {
+            view.own_sensitivity.remove(&trace.name);
+        }
+    });
+}

@@ -1,0 +1,175 @@
+//! Band power over the head beside the traces, compared with another recording or between classes.
+
+use egui::{ComboBox, ScrollArea, Ui};
+
+use crate::ui::elements::{help, section};
+use crate::ui::theme;
+use crate::ui::widgets::ScalpMap;
+use crate::workbench::Workbench;
+use crate::workbench::explore::{BANDS, BandMaps, Comparison, EegBrowser, EegView};
+
+/// Maps of all bands; with a comparison, both sides on one scale and their difference.
+pub(super) fn maps_ui(
+    ui: &mut Ui,
+    workbench: &Workbench,
+    browser: &EegBrowser,
+    view: &mut EegView,
+) {
+    section(ui, "Band power over the head");
+    comparison_ui(ui, workbench, browser, view);
+    let shares_id = ui.scope_id().with("maps show shares");
+    let mut shows_shares = ui.data(|data| data.get_temp(shares_id).unwrap_or(false));
+    let shares = ui.checkbox(&mut shows_shares, "Share of 1–45 Hz");
+    if shares
+        .on_hover_text("Relative power: the part of each band in all bands together, instead of µV². Default off.")
+        .changed()
+    {
+        ui.data_mut(|data| data.insert_temp(shares_id, shows_shares));
+    }
+    let shared = |maps: BandMaps| if shows_shares { maps.as_shares() } else { maps };
+    let Some(selection) = browser.maps() else {
+        help(ui, "being computed");
+        return;
+    };
+    if let Some(share) = browser.compared_share() {
+        help(
+            ui,
+            &format!("the other side is being read, {:.0} %", share * 100.0),
+        );
+    }
+    let mut sides = vec![selection];
+    if let Some(compared) = browser.compared() {
+        if let Some(first) = &compared.first {
+            sides[0] = first.clone();
+        }
+        sides.push(compared.second.clone());
+    }
+    let sides: Vec<BandMaps> = sides.into_iter().map(shared).collect();
+    if sides.iter().any(|side| side.names.len() < 3) {
+        help(
+            ui,
+            "Maps need at least three channels named after electrodes of the 10–20 or 10–10 system, such as Fp1 or Cz",
+        );
+        return;
+    }
+    for side in &sides {
+        let n = side.n_recordings;
+        let of = if n > 1 {
+            format!(", mean of {n} recordings")
+        } else {
+            String::new()
+        };
+        help(
+            ui,
+            &format!("{}: {} electrodes{of}", side.title, side.names.len()),
+        );
+    }
+    ScrollArea::vertical()
+        .id_salt("maps")
+        .auto_shrink([false, false])
+        .show(ui, |ui| {
+            for (band, (name, low_hz, high_hz)) in BANDS.into_iter().enumerate() {
+                ui.label(format!("{name}, {low_hz}–{high_hz} Hz"));
+                band_ui(ui, &sides, band);
+            }
+        });
+}
+
+/// One band: each side on a common scale, then the first minus the second.
+fn band_ui(ui: &mut Ui, sides: &[BandMaps], band: usize) {
+    let n_maps = if sides.len() > 1 { 3 } else { 1 };
+    let bar = theme::small_font(ui).size * 4.5;
+    let room = (ui.available_width() - 16.0) / n_maps as f32 - bar - 8.0;
+    let size = room.clamp(60.0, 150.0);
+    let scale = sides
+        .iter()
+        .map(|side| side.largest(band))
+        .fold(0.0, f64::max);
+    ui.horizontal(|ui| {
+        for side in sides {
+            map_ui(ui, side, band, scale, false, size);
+        }
+        if let [first, second] = sides {
+            let difference = first.minus(second);
+            let scale = difference.largest(band);
+            map_ui(ui, &difference, band, scale, true, size);
+        }
+    });
+}
+
+fn map_ui(ui: &mut Ui, maps: &BandMaps, band: usize, scale: f64, signed: bool, size: f32) {
+    let values: Vec<f64> = maps.powers.iter().map(|powers| powers[band]).collect();
+    let unit = match maps.unit.as_str() {
+        "share" => "share".to_owned(),
+        unit => format!("{unit}²"),
+    };
+    let title: String = maps.title.chars().take(18).collect();
+    ScalpMap {
+        title: &title,
+        positions: &maps.positions,
+        names: &maps.names,
+        values: &values,
+        scale: scale.max(f64::MIN_POSITIVE),
+        signed,
+        unit: &unit,
+        size,
+    }
+    .show(ui);
+}
+
+/// What stands beside the selection.
+fn comparison_ui(ui: &mut Ui, workbench: &Workbench, browser: &EegBrowser, view: &mut EegView) {
+    let Some(loaded) = workbench.data().loaded() else {
+        help(
+            ui,
+            "To compare with other recordings or classes, open them as data (Ctrl+O)",
+        );
+        return;
+    };
+    let classes = loaded.dataset.class_names();
+    let record_name = |source: usize| {
+        let name = loaded
+            .records
+            .get(source)
+            .map_or("", |row| row.name.as_str());
+        name.rsplit('/').next().unwrap_or(name).to_owned()
+    };
+    let class_pair = |a: usize, b: usize| {
+        let name = |class: usize| classes.get(class).map_or("", String::as_str);
+        format!("class {} and {}", name(a), name(b))
+    };
+    let current = match &view.comparison {
+        None => "nothing".to_owned(),
+        Some(Comparison::Record(source)) => record_name(*source),
+        Some(Comparison::Classes(a, b)) => class_pair(*a, *b),
+    };
+    ui.horizontal(|ui| {
+        let label = ui.label("Compare with");
+        let shown = ComboBox::from_id_salt("compared with")
+            .selected_text(current)
+            .width(theme::body_font(ui).size * 9.0)
+            .show_ui(ui, |ui| {
+                let mut choose = |ui: &mut Ui, text: &str, wanted: Option<Comparison>| {
+                    let is_it = view.comparison == wanted;
+                    if ui.selectable_label(is_it, text).clicked() {
+                        view.comparison = wanted;
+                    }
+                };
+                choose(ui, "nothing", None);
+                for a in 0..classes.len().min(6) {
+                    for b in a + 1..classes.len().min(6) {
+                        choose(ui, &class_pair(a, b), Some(Comparison::Classes(a, b)));
+                    }
+                }
+                for source in 0..loaded.records.len().min(200) {
+                    choose(ui, &record_name(source), Some(Comparison::Record(source)));
+                }
+            });
+        shown.response.labelled_by(label.id).on_hover_text(
+            "Another record of the data (its first two minutes), or the means of two classes (up to 12 recordings each); one colour scale for both. Default nothing.",
+        );
+    });
+    if browser.view().comparison.is_some() && browser.compared().is_none() {
+        help(ui, "the other side is being read");
+    }
+}

@@ -1,0 +1,92 @@
+//! The spectrum of the selection beside the traces.
+
+use egui::{Grid, Ui};
+
+use crate::ui::elements::{help, section};
+use crate::ui::figures::short;
+use crate::ui::widgets::{SpectrumLine, SpectrumPlot};
+use crate::workbench::explore::{BANDS, EegBrowser, EegView};
+
+/// Frequency at the right edge of the plot, where the rate reaches as far.
+const HIGHEST_HZ: f64 = 50.0;
+
+/// Spectra of all traces, and the bands of the chosen one.
+pub(super) fn spectrum_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView) {
+    section(ui, "Spectrum");
+    let (start_s, end_s) = view.selection();
+    let what = if view.cursors.is_some() {
+        "selection"
+    } else {
+        "page"
+    };
+    help(
+        ui,
+        &format!(
+            "of the {what}, {start_s:.1} to {end_s:.1} s; Welch, Hann segments of 2 s; montage as shown, without display filters"
+        ),
+    );
+    if let Some(share) = browser.spectra_share() {
+        help(ui, &format!("being computed, {:.0} %", share * 100.0));
+    }
+    let Some(spectra) = browser.spectra() else {
+        return;
+    };
+    let chosen = browser.chosen().map(|trace| trace.name.as_str());
+    let lines: Vec<SpectrumLine<'_>> = spectra
+        .iter()
+        .filter(|own| !own.density.is_empty())
+        .map(|own| SpectrumLine {
+            name: &own.name,
+            density: &own.density,
+            resolution_hz: own.resolution_hz,
+            is_chosen: chosen == Some(own.name.as_str()),
+        })
+        .collect();
+    let reach_hz = |line: &SpectrumLine<'_>| line.density.len() as f64 * line.resolution_hz;
+    let highest_hz = lines
+        .iter()
+        .map(reach_hz)
+        .fold(0.0, f64::max)
+        .min(HIGHEST_HZ);
+    let mut edges_hz: Vec<f64> = BANDS.iter().map(|(_, low_hz, _)| *low_hz).collect();
+    edges_hz.push(BANDS[BANDS.len() - 1].2);
+    SpectrumPlot {
+        lines: &lines,
+        highest_hz: highest_hz.max(1.0),
+        edges_hz: &edges_hz,
+        height: 240.0,
+    }
+    .show(ui);
+    let Some(own) = spectra.iter().find(|own| chosen == Some(own.name.as_str())) else {
+        return;
+    };
+    help(
+        ui,
+        &format!(
+            "dB of {}²/Hz; hairlines are the edges of the bands",
+            own.unit
+        ),
+    );
+    section(ui, &own.name);
+    let peak = own
+        .peak_hz()
+        .map_or("–".to_owned(), |hz| format!("{hz:.1} Hz"));
+    ui.label(format!("highest at {peak}"));
+    let powers = own.band_powers();
+    let all: f64 = powers.iter().sum();
+    Grid::new("bands of the chosen trace")
+        .num_columns(4)
+        .striped(true)
+        .show(ui, |ui| {
+            for ((name, low_hz, high_hz), power) in BANDS.into_iter().zip(powers) {
+                ui.label(name);
+                help(ui, &format!("{low_hz}–{high_hz} Hz"));
+                ui.label(format!("{} {}²", short(power), own.unit));
+                ui.label(crate::ui::figures::percent(
+                    power / all.max(f64::MIN_POSITIVE),
+                ));
+                ui.end_row();
+            }
+        });
+    help(ui, "Choose another trace by clicking it");
+}

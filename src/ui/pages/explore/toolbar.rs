@@ -1,0 +1,260 @@
+//! The tools above the traces: montage, filters, sensitivity, time base, and the panels beside.
+
+use egui::{ComboBox, TextEdit, Ui};
+
+use crate::features::montage::Montage;
+use crate::ui::app::Typing;
+use crate::ui::elements;
+use crate::ui::figures::short;
+use crate::ui::theme;
+use crate::workbench::Action;
+use crate::workbench::explore::{
+    EegBrowser, EegView, ExploreAction, OpenedRecording, SENSITIVITIES, SidePanel, StripKind,
+    TIME_BASES_S, common_unit,
+};
+
+/// Edges offered for the high-pass.
+const HIGH_PASS_HZ: [f64; 7] = [0.05, 0.1, 0.3, 0.5, 1.0, 1.6, 5.0];
+/// Edges offered for the low-pass.
+const LOW_PASS_HZ: [f64; 5] = [15.0, 30.0, 40.0, 70.0, 100.0];
+/// Frequencies of the mains.
+const MAINS_HZ: [f64; 2] = [50.0, 60.0];
+
+/// The rate of a recording whose file does not say it.
+pub(super) fn rate_ui(ui: &mut Ui, opened: &OpenedRecording, actions: &mut Vec<Action>) {
+    let Some(mut rate_hz) = opened.assumed_rate_hz else {
+        return;
+    };
+    ui.horizontal(|ui| {
+        let label = ui.label("The file does not say its rate; taken to be");
+        let field = egui::DragValue::new(&mut rate_hz).range(0.1..=1e6);
+        let field = ui.add(field.suffix(" Hz")).labelled_by(label.id);
+        let help = "Samples per second of all channels; 0.1 to 10⁶, default 250. Times and frequencies follow.";
+        if field.on_hover_text(help).changed() {
+            actions.push(Action::Explore(ExploreAction::AssumeRate(rate_hz)));
+        }
+    });
+}
+
+/// All tools.
+pub(super) fn toolbar_ui(
+    ui: &mut Ui,
+    browser: &EegBrowser,
+    view: &mut EegView,
+    typing: &mut Typing,
+    actions: &mut Vec<Action>,
+) {
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing.x = 6.0;
+        montage_ui(ui, view);
+        let filter = &mut view.filter;
+        filter_ui(
+            ui,
+            "High-pass",
+            "Takes out slow drifts",
+            &HIGH_PASS_HZ,
+            &mut filter.high_pass_hz,
+        );
+        filter_ui(
+            ui,
+            "Low-pass",
+            "Takes out muscle and noise",
+            &LOW_PASS_HZ,
+            &mut filter.low_pass_hz,
+        );
+        filter_ui(
+            ui,
+            "Notch",
+            "Takes out the mains, 3 Hz wide",
+            &MAINS_HZ,
+            &mut filter.notch_hz,
+        );
+        sensitivity_ui(ui, browser, view, actions);
+        time_base_ui(ui, browser, view);
+        switches_ui(ui, browser, view);
+        ui.separator();
+        for panel in SidePanel::ALL {
+            let is_open = view.side == panel;
+            let button = ui.selectable_label(is_open, panel.title());
+            if button.on_hover_text(panel_help(panel)).clicked() {
+                view.side = if is_open { SidePanel::Closed } else { panel };
+            }
+        }
+    });
+    own_montage_ui(ui, browser, view, typing);
+}
+
+fn panel_help(panel: SidePanel) -> &'static str {
+    match panel {
+        SidePanel::Closed => "",
+        SidePanel::Channels => {
+            "Which traces are shown, in which order, which are bad. Again to close."
+        }
+        SidePanel::Annotations => {
+            "Notes of the file and your own: search, jump, add. Again to close."
+        }
+        SidePanel::Spectrum => "Welch spectrum of the selection or the page. Again to close.",
+        SidePanel::Maps => {
+            "Band power over the head, compared with another recording or class. Again to close."
+        }
+    }
+}
+
+/// A choice whose first line says what is chosen; gives the place of the newly chosen one.
+fn combo(
+    ui: &mut Ui,
+    (name, help): (&str, &str),
+    current: &str,
+    width_em: f32,
+    choices: &[String],
+) -> Option<usize> {
+    let mut chosen = None;
+    let width = theme::body_font(ui).size * width_em;
+    let shown = ComboBox::from_id_salt(name)
+        .selected_text(current)
+        .width(width)
+        .show_ui(ui, |ui| {
+            for (place, choice) in choices.iter().enumerate() {
+                if ui.selectable_label(choice == current, choice).clicked() {
+                    chosen = Some(place);
+                }
+            }
+        });
+    ui.ctx()
+        .accesskit_node_builder(shown.response.id, |node| node.set_label(name));
+    shown.response.on_hover_text(format!("{name}. {help}"));
+    chosen
+}
+
+fn montage_ui(ui: &mut Ui, view: &mut EegView) {
+    let montages = [
+        Montage::AsRecorded,
+        Montage::AverageReference,
+        Montage::LongitudinalBipolar,
+        Montage::Laplacian,
+        Montage::Own(view.own_montage.clone()),
+    ];
+    let names: Vec<String> = montages.iter().map(|m| m.name().to_owned()).collect();
+    let help = "How traces are made of channels: as recorded (default), against the mean of all good electrodes, against the next electrode behind, against the mean of the four nearest neighbours, or by your own lines";
+    let current = view.montage.name();
+    if let Some(place) = combo(ui, ("Montage", help), current, 9.5, &names)
+        && let Some(montage) = montages.into_iter().nth(place)
+    {
+        view.montage = montage;
+    }
+}
+
+fn filter_ui(ui: &mut Ui, name: &str, what: &str, edges_hz: &[f64], value: &mut Option<f64>) {
+    let text = |hz: f64| format!("{name} {hz} Hz");
+    let off = format!("{name} off");
+    let mut choices = vec![off.clone()];
+    choices.extend(edges_hz.iter().map(|hz| text(*hz)));
+    let help = format!(
+        "{what}, in the picture only: data and spectra stay as they are. Runs forwards and backwards, so that nothing is shifted; 6 dB down at the edge. Default off."
+    );
+    let current = value.map_or(off, text);
+    if let Some(place) = combo(ui, (name, &help), &current, 7.6, &choices) {
+        *value = place.checked_sub(1).map(|place| edges_hz[place]);
+    }
+}
+
+fn sensitivity_ui(
+    ui: &mut Ui,
+    browser: &EegBrowser,
+    view: &mut EegView,
+    actions: &mut Vec<Action>,
+) {
+    let unit = browser
+        .page()
+        .map_or("µV".to_owned(), |page| common_unit(&page.traces));
+    let text = |value: f64| format!("{} {unit}/mm", short(value));
+    let current = view.sensitivity_of("");
+    let choices: Vec<String> = SENSITIVITIES.into_iter().map(text).collect();
+    let help = "What one millimetre of the screen stands for, at 96 points to the inch; 0.01 to 10⁶, at first so that traces fill their lanes. Keys + and −; a trace can have its own under Channels";
+    if let Some(place) = combo(ui, ("Sensitivity", help), &text(current), 6.6, &choices) {
+        let factor = SENSITIVITIES[place] / current;
+        view.sensitivity = Some(SENSITIVITIES[place]);
+        view.own_sensitivity
+            .values_mut()
+            .for_each(|own| *own *= factor);
+    }
+    let fit = ui.button("Fit");
+    if fit
+        .on_hover_text("Sensitivities at which the traces of this page fill their lanes")
+        .clicked()
+    {
+        actions.push(Action::Explore(ExploreAction::Fit));
+    }
+}
+
+fn time_base_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView) {
+    let text = |span_s: f64| match span_s {
+        long if long >= 3600.0 => format!("{} h", short(long / 3600.0)),
+        long if long >= 120.0 => format!("{} min", short(long / 60.0)),
+        brief => format!("{} s", short(brief)),
+    };
+    let is_there = |span_s: &&f64| **span_s < browser.duration_s();
+    let mut spans: Vec<f64> = TIME_BASES_S.iter().filter(is_there).copied().collect();
+    spans.push(browser.duration_s());
+    let mut choices: Vec<String> = spans.iter().map(|span_s| text(*span_s)).collect();
+    if let Some(last) = choices.last_mut() {
+        *last = "Everything".to_owned();
+    }
+    let current = text(view.span_s);
+    let help = "Time from edge to edge of the page. Default 10 s; Ctrl+wheel zooms freely";
+    if let Some(place) = combo(ui, ("Time base", help), &current, 5.0, &choices) {
+        view.span_s = spans[place];
+    }
+}
+
+fn switches_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView) {
+    ui.checkbox(&mut view.corrects_baseline, "Baseline")
+        .on_hover_text("Shows each trace about its mean on the page. Default on.");
+    ui.checkbox(&mut view.is_negative_up, "Negative up")
+        .on_hover_text("Negative values point up, as clinical EEG is often drawn. Default off.");
+    let has_clock = browser.record().start.is_some();
+    let clock = ui.add_enabled(
+        has_clock,
+        egui::Checkbox::new(&mut view.shows_clock, "Clock"),
+    );
+    clock
+        .on_hover_text(
+            "Times on the clock of the recording instead of seconds from its start. Default off.",
+        )
+        .on_disabled_hover_text("The file does not say when the recording began");
+    let mut is_spectrogram = view.strip == StripKind::Spectrogram;
+    let strip = ui.checkbox(&mut is_spectrogram, "Spectrogram");
+    if strip
+        .on_hover_text("The strip below shows power over frequency of the chosen trace instead of activity. Default off.")
+        .changed()
+    {
+        view.strip = match is_spectrogram {
+            true => StripKind::Spectrogram,
+            false => StripKind::Activity,
+        };
+    }
+}
+
+/// The lines of an own montage, with what is wrong with them.
+fn own_montage_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView, typing: &mut Typing) {
+    if !matches!(view.montage, Montage::Own(_)) {
+        typing.montage.clone_from(&view.own_montage);
+        return;
+    }
+    ui.horizontal(|ui| {
+        let label = ui.label("Own montage");
+        let field = TextEdit::multiline(&mut typing.montage)
+            .desired_rows(3)
+            .desired_width(theme::body_font(ui).size * 24.0)
+            .hint_text("Fp1 - F3\nC3 - 0.5 A1 - 0.5 A2\nleft: T3 - C3");
+        let response = ui.add(field).labelled_by(label.id);
+        let help = "One trace per line: channels or electrodes with + and −, factors before them, a name before a colon";
+        if response.on_hover_text(help).changed() {
+            view.own_montage.clone_from(&typing.montage);
+            view.montage = Montage::Own(typing.montage.clone());
+        }
+        if let Some(problem) = browser.montage_problem() {
+            elements::wrong(ui, problem);
+        }
+    });
+}

@@ -1,0 +1,254 @@
+//! The traces of a page with mouse and keys: scrolling, zooming, measuring.
+
+use egui::{EventFilter, Key, Modifiers, PointerButton, Rect, Role, Sense, Ui, WidgetInfo};
+
+use crate::features::measure::{POINTS_PER_MM, points_per_unit};
+use crate::ui::figures::{short, tick};
+use crate::ui::icons::focus_ring;
+use crate::ui::theme;
+use crate::ui::widgets::{ChartMark, ChartTrace, TraceChart, trace_area};
+use crate::workbench::Workbench;
+use crate::workbench::explore::{EegBrowser, EegView, PageTrace, common_unit};
+
+/// Columns drawn of all traces together: more would make frames slow.
+const MOST_COLUMNS: usize = 48_000;
+/// Annotations drawn on a page.
+const MOST_MARKS: usize = 200;
+
+/// The traces, of the height given.
+pub(super) fn traces_ui(
+    ui: &mut Ui,
+    workbench: &Workbench,
+    browser: &EegBrowser,
+    view: &mut EegView,
+    height: f32,
+) {
+    let size = egui::vec2(ui.available_width(), height);
+    let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
+    let id = ui.make_persistent_id("eeg traces");
+    let response = ui.interact(rect, id, Sense::click_and_drag());
+    let enabled = ui.is_enabled();
+    response.widget_info(|| WidgetInfo::labeled(Role::Figure, enabled, "EEG traces"));
+    let area = trace_area(ui, rect);
+    view.n_columns = n_columns(ui, area, browser);
+    view.height_mm = f64::from(area.height()) / POINTS_PER_MM;
+    let lanes = lanes(browser, view);
+    let (marks, gaps) = (marks(ui, browser, view), gaps(browser, view));
+    let page = browser.page();
+    let chart = TraceChart {
+        traces: &lanes,
+        covered_s: page.map_or((0.0, 1.0), |page| {
+            (page.request.start_s, page.request.span_s)
+        }),
+        shown_s: (view.start_s, view.span_s),
+        gaps: &gaps,
+        marks: &marks,
+        cursors: view.cursors,
+        revision: page.map_or(0, |page| std::sync::Arc::as_ptr(page) as u64),
+    };
+    chart.paint(ui, rect, |time_s, step| {
+        time_label(browser, view, time_s, step)
+    });
+    paint_scale(ui, browser, view, area);
+    if response.has_focus() {
+        let filter = EventFilter {
+            horizontal_arrows: true,
+            vertical_arrows: true,
+            ..EventFilter::default()
+        };
+        ui.memory_mut(|memory| memory.set_focus_lock_filter(id, filter));
+        focus_ring(ui, rect.shrink(2.0));
+    }
+    if response.clicked() {
+        response.request_focus();
+    }
+    let lane = |y: f32| {
+        chart
+            .lane_at(area, y)
+            .map(|lane| lanes[lane].name.to_owned())
+    };
+    mouse(ui, &response, area, view, lane);
+    let hears = ui.memory(|memory| memory.focused().is_none_or(|focused| focused == id));
+    if hears && workbench.view().ask.is_none() {
+        keys(ui, browser, view);
+    }
+    if let Some(share) = browser.page_share() {
+        let text = format!("reading, {:.0} %", share * 100.0);
+        let font = theme::small_font(ui);
+        let place = area.right_top() + egui::vec2(-8.0, 8.0);
+        ui.painter().text(
+            place,
+            egui::Align2::RIGHT_TOP,
+            text,
+            font,
+            theme::tones(ui).accent,
+        );
+    }
+}
+
+/// A column for every pixel; with many traces, whose lanes are low, for every second or third.
+fn n_columns(ui: &Ui, area: Rect, browser: &EegBrowser) -> usize {
+    let pixels = (area.width() * ui.pixels_per_point()).round().max(1.0) as usize;
+    pixels.min((MOST_COLUMNS / browser.traces().len().max(1)).max(500))
+}
+
+fn lanes<'a>(browser: &'a EegBrowser, view: &EegView) -> Vec<ChartTrace<'a>> {
+    let direction = if view.is_negative_up { -1.0 } else { 1.0 };
+    let chosen = browser.chosen().map(|trace| trace.name.as_str());
+    let traces = browser.page().map_or(&[][..], |page| &page.traces);
+    let lane = |trace: &'a PageTrace| {
+        let sensitivity = view.sensitivity_of(&trace.source.name);
+        ChartTrace {
+            name: &trace.source.name,
+            columns: &trace.columns,
+            level: if view.corrects_baseline {
+                trace.level
+            } else {
+                0.0
+            },
+            gain: (direction * points_per_unit(sensitivity)) as f32,
+            is_bad: trace.source.is_bad,
+            is_chosen: chosen == Some(trace.source.name.as_str()) && view.chosen.is_some(),
+        }
+    };
+    traces.iter().map(lane).collect()
+}
+
+fn marks<'a>(ui: &Ui, browser: &'a EegBrowser, view: &EegView) -> Vec<ChartMark<'a>> {
+    let tones = theme::tones(ui);
+    let near = browser.annotations().near(view.start_s, view.end_s());
+    let reaches = near
+        .iter()
+        .filter(|row| row.onset_s + row.duration_s >= view.start_s);
+    reaches
+        .take(MOST_MARKS)
+        .map(|row| ChartMark {
+            onset_s: row.onset_s,
+            duration_s: row.duration_s,
+            text: &row.text,
+            color: if row.own.is_some() {
+                tones.ok
+            } else {
+                tones.stale
+            },
+        })
+        .collect()
+}
+
+fn gaps(browser: &EegBrowser, view: &EegView) -> Vec<(f64, f64)> {
+    let gaps = browser.record().gaps.iter();
+    let gaps = gaps.map(|gap| (gap.onset_s, gap.duration_s.max(0.0)));
+    gaps.filter(|(onset_s, duration_s)| {
+        *onset_s <= view.end_s() && onset_s + duration_s >= view.start_s
+    })
+    .collect()
+}
+
+/// A time as seconds, or on the clock of the recording.
+pub(super) fn time_label(browser: &EegBrowser, view: &EegView, time_s: f64, step: f64) -> String {
+    let start = browser.record().start.filter(|_| view.shows_clock);
+    let clock = start.and_then(|start| start.plus_seconds(time_s));
+    match clock {
+        Some(clock) => {
+            let whole = format!("{:02}:{:02}:{:02}", clock.hour, clock.minute, clock.second);
+            match step < 1.0 {
+                true => format!("{whole}.{:02}", clock.nanosecond / 10_000_000),
+                false => whole,
+            }
+        }
+        None if step >= 60.0 => crate::ui::figures::clock(time_s),
+        None => format!("{} s", tick(time_s, step)),
+    }
+}
+
+/// A bar of a round value and the sensitivity beside it.
+fn paint_scale(ui: &Ui, browser: &EegBrowser, view: &EegView, area: Rect) {
+    let Some(page) = browser.page() else {
+        return;
+    };
+    let tones = theme::tones(ui);
+    let font = theme::small_font(ui);
+    let sensitivity = view.sensitivity_of("");
+    let unit = common_unit(&page.traces);
+    // About eight millimetres, in a round number of units.
+    let value = crate::ui::figures::tick_step(sensitivity * 8.0, 1.0);
+    let height = (value * points_per_unit(sensitivity)) as f32;
+    let foot = area.right_bottom() + egui::vec2(-10.0, -10.0);
+    let bar = Rect::from_min_max(foot - egui::vec2(2.0, height), foot);
+    let text = format!("{} {unit}", short(value));
+    let galley = ui.painter().layout_no_wrap(text, font, tones.strong);
+    let place = bar.left_center() - egui::vec2(galley.size().x + 5.0, galley.size().y / 2.0);
+    let ground = Rect::from_min_size(place, galley.size())
+        .union(bar)
+        .expand(3.0);
+    ui.painter()
+        .rect_filled(ground, 3.0, tones.surface.gamma_multiply(0.85));
+    ui.painter().rect_filled(bar, 0.0, tones.strong);
+    ui.painter().galley(place, galley, tones.strong);
+}
+
+/// Wheel, drags and clicks.
+fn mouse(
+    ui: &Ui,
+    response: &egui::Response,
+    area: Rect,
+    view: &mut EegView,
+    lane: impl Fn(f32) -> Option<String>,
+) {
+    let (start_s, span_s) = (view.start_s, view.span_s);
+    let time_at = |x: f32| start_s + f64::from((x - area.left()) / area.width()) * span_s;
+    if let Some(pointer) = response.hover_pos() {
+        let (zoom, scroll) = ui.input(|input| (input.zoom_delta(), input.smooth_scroll_delta()));
+        if zoom != 1.0 {
+            view.zoom(1.0 / f64::from(zoom), time_at(pointer.x));
+        } else if scroll != egui::Vec2::ZERO {
+            let points = f64::from(scroll.x + scroll.y);
+            view.start_s -= points / f64::from(area.width()) * span_s;
+        }
+    }
+    let pans =
+        response.dragged_by(PointerButton::Secondary) || response.dragged_by(PointerButton::Middle);
+    if pans {
+        view.start_s -= f64::from(response.drag_delta().x / area.width()) * span_s;
+    }
+    let Some(pointer) = response.interact_pointer_pos() else {
+        return;
+    };
+    let time_s = time_at(pointer.x.clamp(area.left(), area.right()));
+    let pressed = ui.input(|input| input.pointer.press_origin());
+    if response.drag_started_by(PointerButton::Primary) {
+        let origin = pressed.unwrap_or(pointer);
+        let from_s = time_at(origin.x.clamp(area.left(), area.right()));
+        view.cursors = Some((from_s, time_s));
+        view.chosen = lane(origin.y).or(view.chosen.take());
+    } else if response.dragged_by(PointerButton::Primary) {
+        if let Some((_, b_s)) = &mut view.cursors {
+            *b_s = time_s;
+        }
+    } else if response.double_clicked() {
+        view.cursors = None;
+    } else if response.clicked() {
+        view.chosen = lane(pointer.y).or(view.chosen.take());
+    }
+}
+
+/// The keys the field knows.
+fn keys(ui: &Ui, browser: &EegBrowser, view: &mut EegView) {
+    let pressed =
+        |key: Key| ui.input_mut(|input| input.count_and_consume_key(Modifiers::NONE, key));
+    let second_s = 1.0_f64.min(view.span_s / 10.0);
+    view.start_s += second_s * (pressed(Key::ArrowRight) as f64 - pressed(Key::ArrowLeft) as f64);
+    view.start_s += view.span_s * (pressed(Key::PageDown) as f64 - pressed(Key::PageUp) as f64);
+    if pressed(Key::Home) > 0 {
+        view.start_s = 0.0;
+    }
+    if pressed(Key::End) > 0 {
+        view.start_s = browser.duration_s() - view.span_s;
+    }
+    for _ in 0..pressed(Key::Plus) + pressed(Key::Equals) {
+        view.step_sensitivity(true);
+    }
+    for _ in 0..pressed(Key::Minus) {
+        view.step_sensitivity(false);
+    }
+}

@@ -1,0 +1,218 @@
+//! A strip of a whole recording: activity or spectrogram, annotations, and the page that is shown.
+
+use egui::{
+    Align2, Color32, ColorImage, Pos2, Rangef, Rect, Response, Role, Sense, Shape, Stroke,
+    StrokeKind, TextureOptions, Ui, WidgetInfo, pos2, vec2,
+};
+
+use super::cache::cached;
+use crate::ui::palette::sequential;
+use crate::ui::theme;
+
+/// What the strip shows.
+pub enum StripPicture<'a> {
+    /// How far the traces swing, part by part; NaN in gaps.
+    Activity(&'a [f32]),
+    /// Decibels column by column from the lowest frequency up, and the ends of the colours.
+    Spectrogram {
+        /// Lines per column.
+        n_lines: usize,
+        /// Column by column.
+        decibels: &'a [f32],
+        /// Values at the ends of the colours.
+        range_db: (f32, f32),
+        /// Frequency at the upper edge.
+        highest_hz: f64,
+    },
+    /// Not known yet; a text says why.
+    Nothing(&'a str),
+}
+
+/// A whole recording in a strip.
+pub struct OverviewStrip<'a> {
+    /// What is shown.
+    pub picture: StripPicture<'a>,
+    /// A number that differs when the picture does.
+    pub revision: u64,
+    /// Length of the recording.
+    pub duration_s: f64,
+    /// Start and length of the page.
+    pub page_s: (f64, f64),
+    /// Onsets of annotations.
+    pub onsets_s: &'a [f64],
+    /// Room at the left, so that the strip begins under the traces.
+    pub indent: f32,
+    /// The height to fill.
+    pub height: f32,
+}
+
+impl OverviewStrip<'_> {
+    /// Draws the strip; a click or drag gives the time it points at.
+    pub fn show(&self, ui: &mut Ui) -> (Response, Option<f64>) {
+        let size = vec2(ui.available_width(), self.height);
+        let (outer, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
+        let enabled = ui.is_enabled();
+        response.widget_info(|| {
+            WidgetInfo::labeled(Role::Figure, enabled, "Overview of the recording")
+        });
+        let mut rect = outer;
+        rect.min.x += self.indent;
+        let tones = theme::tones(ui);
+        let painter = ui.painter_at(outer);
+        painter.rect_filled(rect, 0.0, tones.surface);
+        match &self.picture {
+            StripPicture::Activity(values) => self.paint_activity(ui, rect, values),
+            StripPicture::Spectrogram { highest_hz, .. } => {
+                self.paint_spectrogram(ui, rect);
+                let font = theme::small_font(ui);
+                let place = pos2(rect.left() - 6.0, rect.top() + font.size * 0.6);
+                let text = format!("{highest_hz:.0} Hz");
+                painter.text(place, Align2::RIGHT_CENTER, text, font, tones.weak);
+            }
+            StripPicture::Nothing(text) => {
+                let font = theme::small_font(ui);
+                painter.text(
+                    rect.center(),
+                    Align2::CENTER_CENTER,
+                    *text,
+                    font,
+                    tones.weak,
+                );
+            }
+        }
+        self.paint_onsets(ui, rect);
+        self.paint_page(ui, rect);
+        let pointed = response.interact_pointer_pos();
+        let pointed = pointed.filter(|_| response.clicked() || response.dragged());
+        let time_s = pointed.map(|place| self.time_at(rect, place));
+        (response, time_s)
+    }
+
+    fn time_at(&self, rect: Rect, place: Pos2) -> f64 {
+        let share = (place.x - rect.left()) / rect.width();
+        f64::from(share.clamp(0.0, 1.0)) * self.duration_s
+    }
+
+    fn x_of(&self, rect: Rect, time_s: f64) -> f32 {
+        let share = (time_s / self.duration_s.max(1e-9)).clamp(0.0, 1.0);
+        rect.left() + share as f32 * rect.width()
+    }
+
+    fn paint_activity(&self, ui: &Ui, rect: Rect, values: &[f32]) {
+        let key =
+            self.revision ^ u64::from(rect.width().to_bits()) ^ u64::from(ui.visuals().dark_mode);
+        let heights = cached(ui, ui.scope_id().with("activity"), key, || {
+            std::sync::Arc::new(column_heights(values, rect.width().max(1.0) as usize))
+        });
+        let color = theme::tones(ui).weak;
+        let mut mesh = egui::epaint::Mesh::default();
+        let step = rect.width() / heights.len().max(1) as f32;
+        for (place, height) in heights.iter().enumerate().filter(|(_, h)| h.is_finite()) {
+            let x = rect.left() + place as f32 * step;
+            let half = height * rect.height() * 0.46;
+            let bar = Rect::from_min_max(
+                pos2(x, rect.center().y - half),
+                pos2(x + step, rect.center().y + half.max(0.5)),
+            );
+            mesh.add_colored_rect(bar, color.gamma_multiply(0.7));
+        }
+        ui.painter().add(Shape::mesh(mesh));
+    }
+
+    fn paint_spectrogram(&self, ui: &Ui, rect: Rect) {
+        let StripPicture::Spectrogram {
+            n_lines,
+            decibels,
+            range_db,
+            ..
+        } = &self.picture
+        else {
+            return;
+        };
+        let n_columns = decibels.len() / (*n_lines).max(1);
+        if n_columns == 0 {
+            return;
+        }
+        let texture = cached(ui, ui.scope_id().with("spectrogram"), self.revision, || {
+            let (low, high) = *range_db;
+            let pixel = |row: usize, column: usize| {
+                let value = decibels[column * n_lines + (n_lines - 1 - row)];
+                match value.is_finite() {
+                    true => sequential((value - low) / (high - low)),
+                    false => Color32::TRANSPARENT,
+                }
+            };
+            let rows = 0..*n_lines;
+            let pixels = rows.flat_map(|row| (0..n_columns).map(move |column| (row, column)));
+            let pixels = pixels.map(|(row, column)| pixel(row, column)).collect();
+            let image = ColorImage::new([n_columns, *n_lines], pixels);
+            let options = TextureOptions::LINEAR;
+            ui.ctx().load_texture("spectrogram", image, options)
+        });
+        let whole = Rect::from_min_max(Pos2::ZERO, pos2(1.0, 1.0));
+        ui.painter()
+            .image(texture.id(), rect, whole, Color32::WHITE);
+    }
+
+    fn paint_onsets(&self, ui: &Ui, rect: Rect) {
+        let color = theme::tones(ui).stale;
+        let mut last = f32::NEG_INFINITY;
+        for onset_s in self.onsets_s {
+            let x = self.x_of(rect, *onset_s);
+            // Thousands of annotations are not more than the pixels they fall on.
+            if x - last >= 1.0 {
+                let top = Rangef::new(rect.top(), rect.top() + 5.0);
+                ui.painter().vline(x, top, Stroke::new(1.0, color));
+                last = x;
+            }
+        }
+    }
+
+    fn paint_page(&self, ui: &Ui, rect: Rect) {
+        let tones = theme::tones(ui);
+        let left = self.x_of(rect, self.page_s.0);
+        let right = self
+            .x_of(rect, self.page_s.0 + self.page_s.1)
+            .max(left + 3.0);
+        let page = Rect::from_x_y_ranges(Rangef::new(left, right), rect.y_range());
+        ui.painter()
+            .rect_filled(page, 0.0, tones.accent.gamma_multiply(0.22));
+        let stroke = Stroke::new(1.5, tones.accent);
+        ui.painter()
+            .rect_stroke(page, 0.0, stroke, StrokeKind::Inside);
+    }
+}
+
+/// The values as shares of a high one, one per column of pixels: the highest of each.
+fn column_heights(values: &[f32], n_columns: usize) -> Vec<f32> {
+    let mut sorted: Vec<f32> = values.iter().copied().filter(|v| v.is_finite()).collect();
+    sorted.sort_by(f32::total_cmp);
+    // A single artefact does not make everything else invisible.
+    let high = sorted.get(sorted.len() * 98 / 100).or(sorted.last());
+    let high = high.copied().unwrap_or(1.0).max(f32::MIN_POSITIVE);
+    let n_columns = n_columns.clamp(1, values.len().max(1));
+    let column = |k: usize| {
+        let range = k * values.len() / n_columns..(k + 1) * values.len() / n_columns;
+        let finite = values[range].iter().copied().filter(|v| v.is_finite());
+        finite.fold(f32::NAN, f32::max)
+    };
+    (0..n_columns)
+        .map(|k| (column(k) / high).min(1.0))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heights_keep_peaks_and_gaps() {
+        let mut values = vec![1.0; 1000];
+        values[500..510].fill(f32::NAN);
+        values[700] = 2.0;
+        let heights = column_heights(&values, 100);
+        assert_eq!(heights.len(), 100);
+        assert!(heights[50].is_nan());
+        assert_eq!((heights[0], heights[70]), (1.0, 1.0));
+    }
+}

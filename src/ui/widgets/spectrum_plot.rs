@@ -1,0 +1,117 @@
+//! Power spectral densities of several traces, in decibels over frequency.
+
+use egui::{Color32, Response, Role, Sense, Shape, Stroke, Ui, WidgetInfo, vec2};
+
+use super::axes::Axes;
+use crate::ui::figures::tick;
+use crate::ui::theme;
+
+/// One spectrum.
+pub struct SpectrumLine<'a> {
+    /// The trace.
+    pub name: &'a str,
+    /// Density line by line from 0 Hz.
+    pub density: &'a [f64],
+    /// Distance between two lines.
+    pub resolution_hz: f64,
+    /// Whether it is under attention.
+    pub is_chosen: bool,
+}
+
+/// Spectra over one axis of frequency.
+pub struct SpectrumPlot<'a> {
+    /// The spectra.
+    pub lines: &'a [SpectrumLine<'a>],
+    /// Frequency at the right edge.
+    pub highest_hz: f64,
+    /// Edges of bands, drawn as hairlines.
+    pub edges_hz: &'a [f64],
+    /// The height to fill.
+    pub height: f32,
+}
+
+/// Decibels of a density in unit² per Hz.
+fn decibel(density: f64) -> f64 {
+    10.0 * density.max(1e-12).log10()
+}
+
+impl SpectrumPlot<'_> {
+    /// Draws the spectra, the chosen one last.
+    pub fn show(&self, ui: &mut Ui) -> Response {
+        let size = vec2(ui.available_width(), self.height);
+        let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
+        let enabled = ui.is_enabled();
+        response.widget_info(|| WidgetInfo::labeled(Role::Figure, enabled, "Spectrum"));
+        let Some((low, high)) = self.range() else {
+            return response;
+        };
+        let tones = theme::tones(ui);
+        let axes = Axes::within(ui, rect, (0.0, self.highest_hz), (low, high));
+        axes.paint_x(ui, |value, step| format!("{} Hz", tick(value, step)));
+        axes.paint_y(ui, tick);
+        for edge_hz in self.edges_hz {
+            let stroke = Stroke::new(1.0, tones.hairline);
+            ui.painter()
+                .vline(axes.screen_x(*edge_hz), axes.rect.y_range(), stroke);
+        }
+        let others = self.lines.iter().filter(|line| !line.is_chosen);
+        for line in others {
+            self.paint_line(
+                ui,
+                &axes,
+                line,
+                Stroke::new(1.0, tones.weak.gamma_multiply(0.5)),
+            );
+        }
+        for line in self.lines.iter().filter(|line| line.is_chosen) {
+            self.paint_line(ui, &axes, line, Stroke::new(1.8, tones.accent));
+        }
+        match response
+            .hover_pos()
+            .filter(|place| axes.rect.contains(*place))
+        {
+            Some(place) => {
+                let text = format!("{:.1} Hz, {:.1} dB", axes.x_at(place.x), axes.y_at(place.y));
+                response.on_hover_text_at_pointer(text)
+            }
+            None => response,
+        }
+    }
+
+    /// From the lowest to the highest value shown, in whole tens of decibels.
+    fn range(&self) -> Option<(f64, f64)> {
+        let values = self.lines.iter().flat_map(|line| {
+            let last = (self.highest_hz / line.resolution_hz) as usize;
+            // The mean was taken off, so the first line says nothing.
+            line.density
+                .iter()
+                .take(last + 1)
+                .skip(1)
+                .map(|d| decibel(*d))
+        });
+        let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+            (low.min(value), high.max(value))
+        });
+        let low = low.max(high - 80.0);
+        (low <= high).then(|| {
+            (
+                (low / 10.0).floor() * 10.0,
+                (high / 10.0).ceil() * 10.0 + 1e-6,
+            )
+        })
+    }
+
+    fn paint_line(&self, ui: &Ui, axes: &Axes, line: &SpectrumLine<'_>, stroke: Stroke) {
+        let points = line.density.iter().enumerate().skip(1).map(|(k, density)| {
+            (
+                k as f64 * line.resolution_hz,
+                decibel(*density).max(axes.y.0),
+            )
+        });
+        let points = points.take_while(|(hz, _)| *hz <= self.highest_hz);
+        let points = points.map(|(hz, value)| axes.at(hz, value)).collect();
+        let color: Color32 = stroke.color;
+        ui.painter()
+            .add(Shape::line(points, Stroke::new(stroke.width, color)));
+    }
+}

@@ -1,0 +1,325 @@
+//! Traces of an EEG under each other on one time axis, drawn from what each column of pixels holds.
+
+use std::sync::Arc;
+
+use egui::epaint::{Mesh, Shape};
+use egui::{Align2, Color32, Painter, Rangef, Rect, Stroke, Ui, pos2};
+
+use super::cache::{cached, fingerprint};
+use super::short_text::shortened;
+use crate::records::overview::MinMax;
+use crate::ui::figures::tick_step;
+use crate::ui::theme;
+
+/// One trace.
+pub struct ChartTrace<'a> {
+    /// What it is called.
+    pub name: &'a str,
+    /// For every column of pixels the lowest and highest value.
+    pub columns: &'a [MinMax],
+    /// The value drawn in the middle of its lane.
+    pub level: f32,
+    /// Points per unit, negative where negative values point up.
+    pub gain: f32,
+    /// Whether it is marked as bad.
+    pub is_bad: bool,
+    /// Whether it is under attention.
+    pub is_chosen: bool,
+}
+
+/// A stretch of time with a text at its beginning.
+pub struct ChartMark<'a> {
+    /// When it begins.
+    pub onset_s: f64,
+    /// How long it lasts.
+    pub duration_s: f64,
+    /// What it says.
+    pub text: &'a str,
+    /// Its colour.
+    pub color: Color32,
+}
+
+/// Traces on a time axis.
+pub struct TraceChart<'a> {
+    /// The traces from the top.
+    pub traces: &'a [ChartTrace<'a>],
+    /// Start and length of the time that the columns cover.
+    pub covered_s: (f64, f64),
+    /// Start and length of the time that is shown.
+    pub shown_s: (f64, f64),
+    /// Gaps of the recording: onset and duration.
+    pub gaps: &'a [(f64, f64)],
+    /// Annotations.
+    pub marks: &'a [ChartMark<'a>],
+    /// Selection or measured stretch.
+    pub cursors: Option<(f64, f64)>,
+    /// A number that differs when the columns do.
+    pub revision: u64,
+}
+
+/// Width of the names at the left.
+pub fn gutter_width(ui: &Ui) -> f32 {
+    theme::small_font(ui).size * 5.2
+}
+
+/// Height of the time axis.
+fn axis_height(ui: &Ui) -> f32 {
+    theme::small_font(ui).size * 1.6
+}
+
+/// The area of the traces within that of the chart.
+pub fn trace_area(ui: &Ui, rect: Rect) -> Rect {
+    Rect::from_min_max(
+        pos2(rect.left() + gutter_width(ui), rect.top()),
+        pos2(rect.right(), rect.bottom() - axis_height(ui)),
+    )
+}
+
+impl TraceChart<'_> {
+    /// Draws everything into a rectangle; `label` writes a time at a tick of the given step.
+    pub fn paint(&self, ui: &Ui, rect: Rect, label: impl Fn(f64, f64) -> String) {
+        let area = trace_area(ui, rect);
+        let tones = theme::tones(ui);
+        let painter = ui.painter_at(rect);
+        painter.rect_filled(area, 0.0, tones.surface);
+        self.paint_axis(ui, &painter, area, label);
+        for &(onset_s, duration_s) in self.gaps {
+            self.paint_gap(ui, &painter, area, onset_s, duration_s);
+        }
+        let inside = painter.with_clip_rect(area.intersect(painter.clip_rect()));
+        self.paint_spans(&inside, area);
+        let mesh = self.mesh(ui, area);
+        inside.add(Shape::Mesh(mesh));
+        self.paint_marks(ui, &inside, area);
+        self.paint_cursors(ui, &inside, area);
+        self.paint_names(ui, &painter, rect, area);
+    }
+
+    /// The lane at a height of the screen.
+    pub fn lane_at(&self, area: Rect, y: f32) -> Option<usize> {
+        let share = (y - area.top()) / area.height();
+        let lane = (share * self.traces.len() as f32).floor();
+        (lane >= 0.0 && (lane as usize) < self.traces.len()).then_some(lane as usize)
+    }
+
+    fn x_of(&self, area: Rect, time_s: f64) -> f32 {
+        let share = (time_s - self.shown_s.0) / self.shown_s.1;
+        area.left() + share.clamp(-10.0, 11.0) as f32 * area.width()
+    }
+
+    fn lane_centre(&self, area: Rect, lane: usize) -> f32 {
+        area.top() + area.height() * (lane as f32 + 0.5) / self.traces.len().max(1) as f32
+    }
+
+    fn paint_axis(
+        &self,
+        ui: &Ui,
+        painter: &Painter,
+        area: Rect,
+        label: impl Fn(f64, f64) -> String,
+    ) {
+        let tones = theme::tones(ui);
+        let font = theme::small_font(ui);
+        let (start_s, span_s) = self.shown_s;
+        let step = tick_step(span_s, f64::from(area.width()) / 110.0);
+        let fine = step / 5.0;
+        let first = (start_s / fine).ceil() as i64;
+        let n_lines = (span_s / fine) as i64 + 1;
+        for line in first..=first + n_lines.min(400) {
+            let time_s = line as f64 * fine;
+            let x = self.x_of(area, time_s);
+            if x > area.right() + 0.5 {
+                break;
+            }
+            let is_tick = line.rem_euclid(5) == 0;
+            let color = if is_tick { tones.hairline } else { tones.faint };
+            painter.vline(x, area.y_range(), Stroke::new(1.0, color));
+            if is_tick {
+                let text = label(time_s, step);
+                let place = pos2(x, area.bottom() + font.size * 0.3);
+                // Texts at the edges stay inside.
+                let anchor = match x - area.left() {
+                    near if near < 20.0 => Align2::LEFT_TOP,
+                    far if far > area.width() - 30.0 => Align2::RIGHT_TOP,
+                    _ => Align2::CENTER_TOP,
+                };
+                painter.text(place, anchor, text, font.clone(), tones.weak);
+            }
+        }
+    }
+
+    fn paint_gap(&self, ui: &Ui, painter: &Painter, area: Rect, onset_s: f64, duration_s: f64) {
+        let tones = theme::tones(ui);
+        let left = self.x_of(area, onset_s).max(area.left());
+        let right = self.x_of(area, onset_s + duration_s).min(area.right());
+        if right < area.left() || left > area.right() {
+            return;
+        }
+        let gap = Rect::from_x_y_ranges(Rangef::new(left, right.max(left + 1.5)), area.y_range());
+        painter.rect_filled(gap, 0.0, tones.faint);
+        if gap.width() > 30.0 {
+            let font = theme::small_font(ui);
+            let text = format!("gap {duration_s:.1} s");
+            painter.text(gap.center(), Align2::CENTER_CENTER, text, font, tones.weak);
+        }
+    }
+
+    /// Annotations that last, and what lies between the cursors, behind the traces.
+    fn paint_spans(&self, painter: &Painter, area: Rect) {
+        for mark in self.marks.iter().filter(|mark| mark.duration_s > 0.0) {
+            let left = self.x_of(area, mark.onset_s);
+            let right = self.x_of(area, mark.onset_s + mark.duration_s);
+            let span = Rect::from_x_y_ranges(Rangef::new(left, right), area.y_range());
+            painter.rect_filled(span, 0.0, mark.color.gamma_multiply(0.10));
+        }
+    }
+
+    fn paint_marks(&self, ui: &Ui, painter: &Painter, area: Rect) {
+        let font = theme::small_font(ui);
+        let row_height = font.size * 1.35;
+        // Texts that would lie over each other take another row; where all rows are full the
+        // line alone is drawn.
+        let mut row_ends = [f32::NEG_INFINITY; 3];
+        for mark in self.marks {
+            let x = self.x_of(area, mark.onset_s);
+            if x < area.left() - 1.0 || x > area.right() {
+                continue;
+            }
+            painter.vline(x, area.y_range(), Stroke::new(1.0, mark.color));
+            let Some(row) = row_ends.iter().position(|end| *end < x) else {
+                continue;
+            };
+            let text = shortened(ui, mark.text, &font, 160.0);
+            let place = pos2(x + 3.0, area.top() + 2.0 + row as f32 * row_height);
+            let galley = painter.layout_no_wrap(text, font.clone(), mark.color);
+            let ground = Rect::from_min_size(place, galley.size()).expand2(egui::vec2(2.0, 0.0));
+            painter.rect_filled(ground, 2.0, theme::tones(ui).surface.gamma_multiply(0.85));
+            row_ends[row] = ground.right() + 4.0;
+            painter.galley(place, galley, mark.color);
+        }
+    }
+
+    fn paint_cursors(&self, ui: &Ui, painter: &Painter, area: Rect) {
+        let Some((a_s, b_s)) = self.cursors else {
+            return;
+        };
+        let tones = theme::tones(ui);
+        let (a, b) = (self.x_of(area, a_s), self.x_of(area, b_s));
+        let span = Rect::from_x_y_ranges(Rangef::new(a.min(b), a.max(b)), area.y_range());
+        painter.rect_filled(span, 0.0, tones.accent.gamma_multiply(0.12));
+        let font = theme::small_font(ui);
+        for (x, name) in [(a, "A"), (b, "B")] {
+            painter.vline(x, area.y_range(), Stroke::new(1.2, tones.accent));
+            let place = pos2(x + 3.0, area.bottom() - 2.0);
+            painter.text(place, Align2::LEFT_BOTTOM, name, font.clone(), tones.accent);
+        }
+    }
+
+    /// Names of the traces; where lanes are lower than a line of text, of every second or third.
+    fn paint_names(&self, ui: &Ui, painter: &Painter, rect: Rect, area: Rect) {
+        let tones = theme::tones(ui);
+        let font = theme::small_font(ui);
+        let lane = area.height() / self.traces.len().max(1) as f32;
+        let every = (font.size * 1.05 / lane).ceil().max(1.0) as usize;
+        let width = area.left() - rect.left() - 6.0;
+        for (place, trace) in self.traces.iter().enumerate() {
+            if !(place.is_multiple_of(every) || trace.is_chosen) {
+                continue;
+            }
+            let color = match (trace.is_bad, trace.is_chosen) {
+                (true, _) => tones.error,
+                (_, true) => tones.accent,
+                _ => tones.text,
+            };
+            let text = shortened(ui, trace.name, &font, width);
+            let at = pos2(area.left() - 6.0, self.lane_centre(area, place));
+            painter.text(at, Align2::RIGHT_CENTER, text, font.clone(), color);
+        }
+    }
+
+    /// All traces as one mesh, kept until something of it changes.
+    fn mesh(&self, ui: &Ui, area: Rect) -> Arc<Mesh> {
+        let edges = [area.left(), area.top(), area.right(), area.bottom()].map(f64::from);
+        let looks = self.traces.iter().flat_map(|trace| {
+            let mark =
+                f64::from(u8::from(trace.is_bad)) + 2.0 * f64::from(u8::from(trace.is_chosen));
+            [f64::from(trace.gain), f64::from(trace.level), mark]
+        });
+        let times = [
+            self.covered_s.0,
+            self.covered_s.1,
+            self.shown_s.0,
+            self.shown_s.1,
+        ];
+        let is_dark = f64::from(u8::from(ui.visuals().dark_mode));
+        let key = fingerprint(edges.into_iter().chain(times).chain([is_dark]).chain(looks));
+        let key = key ^ self.revision;
+        cached(ui, ui.scope_id().with("trace mesh"), key, || {
+            Arc::new(self.make_mesh(ui, area))
+        })
+    }
+
+    fn make_mesh(&self, ui: &Ui, area: Rect) -> Mesh {
+        let tones = theme::tones(ui);
+        let n_columns: usize = self.traces.iter().map(|trace| trace.columns.len()).sum();
+        let mut mesh = Mesh::default();
+        mesh.reserve_vertices(n_columns * 4);
+        mesh.reserve_triangles(n_columns * 6);
+        for (lane, trace) in self.traces.iter().enumerate() {
+            let color = match (trace.is_bad, trace.is_chosen) {
+                (true, _) => tones.weak.gamma_multiply(0.55),
+                (_, true) => tones.accent,
+                _ => tones.text,
+            };
+            self.add_trace(&mut mesh, area, self.lane_centre(area, lane), trace, color);
+        }
+        mesh
+    }
+
+    /// A band from lowest to highest value, at least a line thick, with feathered edges.
+    fn add_trace(
+        &self,
+        mesh: &mut Mesh,
+        area: Rect,
+        middle: f32,
+        trace: &ChartTrace<'_>,
+        color: Color32,
+    ) {
+        let (covered_s, length_s) = self.covered_s;
+        let left = self.x_of(area, covered_s);
+        let width = area.width() * (length_s / self.shown_s.1) as f32;
+        let step = width / trace.columns.len().max(1) as f32;
+        let y = |value: f32| {
+            let y = middle - (value - trace.level) * trace.gain;
+            // What lies far outside is drawn at the edge of the lanes, not at infinity.
+            y.clamp(area.top() - 20.0, area.bottom() + 20.0)
+        };
+        let mut connected = false;
+        for (place, column) in trace.columns.iter().enumerate() {
+            let x = left + (place as f32 + 0.5) * step;
+            if column.is_empty() || x < area.left() - step || x > area.right() + step {
+                connected = false;
+                continue;
+            }
+            let (one, other) = (y(column.min), y(column.max));
+            let (mut upper, mut lower) = (one.min(other), one.max(other));
+            if lower - upper < 1.0 {
+                let centre = (upper + lower) / 2.0;
+                (upper, lower) = (centre - 0.5, centre + 0.5);
+            }
+            let first = mesh.vertices.len() as u32;
+            mesh.colored_vertex(pos2(x, upper - 0.7), Color32::TRANSPARENT);
+            mesh.colored_vertex(pos2(x, upper), color);
+            mesh.colored_vertex(pos2(x, lower), color);
+            mesh.colored_vertex(pos2(x, lower + 0.7), Color32::TRANSPARENT);
+            if connected {
+                for strip in 0..3 {
+                    let (a, b) = (first - 4 + strip, first - 3 + strip);
+                    mesh.add_triangle(a, b, a + 4);
+                    mesh.add_triangle(a + 4, b, b + 4);
+                }
+            }
+            connected = true;
+        }
+    }
+}

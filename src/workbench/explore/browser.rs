@@ -1,0 +1,422 @@
+//! The EEG browser: a recording, how it is looked at, and everything the background makes of it.
+
+use std::sync::Arc;
+
+use super::annotations::AnnotationList;
+use super::band_maps::{BandMaps, ComparedMaps, compared};
+use super::followed::Followed;
+use super::page::{PageRequest, TracePage};
+use super::spectra::{Spectrogram, TraceSpectrum, spectra, spectrogram};
+use super::traces::TraceSource;
+use super::view::{Comparison, EegView, SidePanel, StripKind};
+use crate::features::display_filter::DisplayFilter;
+use crate::features::montage::Montage;
+use crate::records::Record;
+use crate::records::overview::Overview;
+use crate::session::{OwnAnnotation, RecordingNotes};
+use crate::workbench::{LoadedData, Wake, start_job};
+
+/// Columns of the strip of the whole recording.
+const STRIP_COLUMNS: usize = 1600;
+
+/// The whole recording at a glance.
+#[derive(Debug)]
+pub struct Whole {
+    /// Smallest and largest values at every zoom.
+    pub overview: Overview,
+    /// How far the traces swing in each part of the recording, the mean over them; NaN in gaps.
+    pub activity: Vec<f32>,
+}
+
+/// What traces are made for: nothing of it may change unnoticed.
+#[derive(Clone, Debug, PartialEq)]
+struct Derived {
+    montage: Montage,
+    bad_channels: Vec<String>,
+    order: Vec<String>,
+    hidden: std::collections::BTreeSet<String>,
+}
+
+/// A comparison, of which data, under which montage.
+type Compared = (Comparison, Montage, usize);
+
+/// The EEG browser.
+pub struct EegBrowser {
+    record: Arc<Record>,
+    duration_s: f64,
+    view: EegView,
+    derived: Option<Derived>,
+    montage_problem: Option<String>,
+    ordered: Arc<Vec<TraceSource>>,
+    shown: Arc<Vec<TraceSource>>,
+    page: Followed<PageRequest, TracePage>,
+    whole: Followed<(), Whole>,
+    spectrogram: Followed<TraceSource, Spectrogram>,
+    spectra: Followed<(Arc<Vec<TraceSource>>, (f64, f64)), Vec<TraceSpectrum>>,
+    compared: Followed<Compared, ComparedMaps>,
+    own_annotations: Vec<OwnAnnotation>,
+    annotations: Arc<AnnotationList>,
+}
+
+impl EegBrowser {
+    /// Opens a recording; how the one before was looked at is kept where that makes sense.
+    pub(super) fn new(
+        record: Arc<Record>,
+        stretch: Option<(f64, f64)>,
+        before: Option<&EegView>,
+    ) -> Self {
+        let duration_s = record.duration_s().unwrap_or(0.0);
+        let mut view = before.map_or_else(EegView::default, kept_of);
+        if let Some((start_s, length_s)) = stretch {
+            view.span_s = view.span_s.max(length_s * 1.2);
+            view.start_s = start_s + length_s / 2.0 - view.span_s / 2.0;
+            view.cursors = Some((start_s, start_s + length_s));
+        }
+        view.stay_within(duration_s);
+        Self {
+            annotations: Arc::new(AnnotationList::of(&record.annotations, &[])),
+            record,
+            duration_s,
+            view,
+            derived: None,
+            montage_problem: None,
+            ordered: Arc::default(),
+            shown: Arc::default(),
+            page: Followed::default(),
+            whole: Followed::default(),
+            spectrogram: Followed::default(),
+            spectra: Followed::default(),
+            compared: Followed::default(),
+            own_annotations: Vec::new(),
+        }
+    }
+
+    /// The recording.
+    pub fn record(&self) -> &Arc<Record> {
+        &self.record
+    }
+
+    /// How long it is, gaps included.
+    pub fn duration_s(&self) -> f64 {
+        self.duration_s
+    }
+
+    /// How it is looked at.
+    pub fn view(&self) -> &EegView {
+        &self.view
+    }
+
+    /// All traces of the montage in their order, hidden ones too.
+    pub fn traces(&self) -> &[TraceSource] {
+        &self.ordered
+    }
+
+    /// Why the own montage cannot be used.
+    pub fn montage_problem(&self) -> Option<&str> {
+        self.montage_problem.as_deref()
+    }
+
+    /// The newest page, perhaps not the one wanted yet.
+    pub fn page(&self) -> Option<&Arc<TracePage>> {
+        self.page.shown()
+    }
+
+    /// The share read of a page that takes its time.
+    pub fn page_share(&self) -> Option<f64> {
+        self.page.share()
+    }
+
+    /// The whole recording at a glance, when it has been read.
+    pub fn whole(&self) -> Option<&Arc<Whole>> {
+        self.whole.shown()
+    }
+
+    /// The share read of the whole recording.
+    pub fn whole_share(&self) -> Option<f64> {
+        self.whole.share()
+    }
+
+    /// The spectrogram of the chosen trace.
+    pub fn spectrogram(&self) -> Option<&Arc<Spectrogram>> {
+        self.spectrogram.shown()
+    }
+
+    /// The share done of the spectrogram.
+    pub fn spectrogram_share(&self) -> Option<f64> {
+        self.spectrogram.share()
+    }
+
+    /// The spectra of the selection.
+    pub fn spectra(&self) -> Option<&Arc<Vec<TraceSpectrum>>> {
+        self.spectra.shown()
+    }
+
+    /// The share done of the spectra.
+    pub fn spectra_share(&self) -> Option<f64> {
+        self.spectra.share()
+    }
+
+    /// The maps of the selection.
+    pub fn maps(&self) -> Option<BandMaps> {
+        let spectra = self.spectra.shown()?;
+        Some(BandMaps::of(spectra, "selection"))
+    }
+
+    /// What the maps are compared with, once it has been read.
+    pub fn compared(&self) -> Option<&Arc<ComparedMaps>> {
+        self.view.comparison.as_ref()?;
+        self.compared.shown()
+    }
+
+    /// The share done of the comparison.
+    pub fn compared_share(&self) -> Option<f64> {
+        self.compared.share()
+    }
+
+    /// Why something in the background failed.
+    pub fn problem(&self) -> Option<&str> {
+        let problems = [
+            self.page.error(),
+            self.whole.error(),
+            self.spectrogram.error(),
+            self.spectra.error(),
+            self.compared.error(),
+        ];
+        problems.into_iter().flatten().next()
+    }
+
+    /// All annotations.
+    pub fn annotations(&self) -> &Arc<AnnotationList> {
+        &self.annotations
+    }
+
+    /// The chosen trace, or the first.
+    pub fn chosen(&self) -> Option<&TraceSource> {
+        let is_chosen = |trace: &&TraceSource| Some(&trace.name) == self.view.chosen.as_ref();
+        let chosen = self.shown.iter().find(is_chosen);
+        chosen.or_else(|| self.shown.first())
+    }
+
+    /// Whether work is under way.
+    pub(super) fn is_busy(&self) -> bool {
+        self.page.is_busy()
+            || self.whole.is_busy()
+            || self.spectrogram.is_busy()
+            || self.spectra.is_busy()
+            || self.compared.is_busy()
+    }
+
+    /// Looks at the recording in another way.
+    pub(super) fn look(&mut self, view: EegView) {
+        self.view = view;
+        self.view.stay_within(self.duration_s);
+    }
+
+    /// Sensitivities at which the traces of the page fill their lanes.
+    pub(super) fn fit(&mut self) {
+        if let Some(page) = self.page.shown() {
+            self.view.fit(page);
+        }
+    }
+
+    /// Ends reading the whole recording; the strip stays empty.
+    pub(super) fn stop_whole(&mut self) {
+        self.whole.stop();
+    }
+
+    /// Takes over what the background has made.
+    pub(super) fn poll(&mut self) {
+        let is_new = self.page.poll();
+        if is_new && self.view.sensitivity.is_none() {
+            self.fit();
+        }
+        self.whole.poll();
+        self.spectrogram.poll();
+        self.spectra.poll();
+        self.compared.poll();
+    }
+
+    /// Asks for what is wanted now; called while the recording is on the screen.
+    pub(super) fn follow(
+        &mut self,
+        notes: Option<&RecordingNotes>,
+        loaded: Option<&Arc<LoadedData>>,
+        wake: &Wake,
+    ) {
+        self.follow_notes(notes);
+        let bad_channels = notes.map_or(&[][..], |notes| &notes.bad_channels);
+        self.derive(bad_channels);
+        self.ask(wake);
+        if self.view.side == SidePanel::Maps {
+            self.ask_comparison(loaded, wake);
+        }
+    }
+
+    fn follow_notes(&mut self, notes: Option<&RecordingNotes>) {
+        let own = notes.map_or(&[][..], |notes| &notes.annotations);
+        if own != self.own_annotations {
+            self.own_annotations = own.to_vec();
+            self.annotations = Arc::new(AnnotationList::of(&self.record.annotations, own));
+        }
+    }
+
+    /// Makes the traces anew when something they depend on has changed.
+    fn derive(&mut self, bad_channels: &[String]) {
+        let is_same = self.derived.as_ref().is_some_and(|derived| {
+            derived.montage == self.view.montage
+                && derived.bad_channels == bad_channels
+                && derived.order == self.view.order
+                && derived.hidden == self.view.hidden
+        });
+        if is_same {
+            return;
+        }
+        match TraceSource::all_of(&self.record, &self.view.montage, bad_channels) {
+            Ok(traces) => {
+                let ordered = self.view.in_order(&traces);
+                let is_shown = |trace: &&TraceSource| !self.view.hidden.contains(&trace.name);
+                self.shown = Arc::new(ordered.iter().filter(is_shown).cloned().collect());
+                self.ordered = Arc::new(ordered);
+                self.montage_problem = None;
+            }
+            Err(problem) => self.montage_problem = Some(problem),
+        }
+        self.derived = Some(Derived {
+            montage: self.view.montage.clone(),
+            bad_channels: bad_channels.to_vec(),
+            order: self.view.order.clone(),
+            hidden: self.view.hidden.clone(),
+        });
+    }
+
+    fn ask(&mut self, wake: &Wake) {
+        if self.view.n_columns == 0 {
+            return;
+        }
+        let request = PageRequest {
+            start_s: self.view.start_s,
+            span_s: self.view.span_s,
+            n_columns: self.view.n_columns,
+            traces: self.shown.clone(),
+            filter: self.view.filter,
+        };
+        let (record, whole) = (self.record.clone(), self.whole.shown().cloned());
+        self.page.ask(request.clone(), || {
+            start_job(wake, "page", move |progress| {
+                let overview = whole.as_ref().map(|whole| &whole.overview);
+                TracePage::read(&record, request, overview, |share| progress.go_on(share))
+            })
+        });
+        // The first picture before anything else.
+        if self.page.shown().is_none() {
+            return;
+        }
+        let (record, duration_s) = (self.record.clone(), self.duration_s);
+        self.whole.ask((), || {
+            start_job(wake, "overview", move |progress| {
+                Whole::read(&record, duration_s, |share| progress.go_on(share))
+            })
+        });
+        if self.view.strip == StripKind::Spectrogram
+            && let Some(trace) = self.chosen().cloned()
+        {
+            let record = self.record.clone();
+            self.spectrogram.ask(trace.clone(), || {
+                start_job(wake, "spectrogram", move |progress| {
+                    spectrogram(&record, &trace, duration_s, progress)
+                })
+            });
+        }
+        if matches!(self.view.side, SidePanel::Spectrum | SidePanel::Maps) {
+            let (record, traces) = (self.record.clone(), self.shown.clone());
+            let stretch = self.view.selection();
+            self.spectra.ask((traces.clone(), stretch), || {
+                start_job(wake, "spectra", move |progress| {
+                    spectra(&record, &traces, stretch, progress)
+                })
+            });
+        }
+    }
+
+    fn ask_comparison(&mut self, loaded: Option<&Arc<LoadedData>>, wake: &Wake) {
+        let (Some(comparison), Some(loaded)) = (self.view.comparison.clone(), loaded) else {
+            return;
+        };
+        let montage = self.view.montage.clone();
+        let loaded = loaded.clone();
+        let key = (
+            comparison.clone(),
+            montage.clone(),
+            Arc::as_ptr(&loaded) as usize,
+        );
+        self.compared.ask(key, || {
+            start_job(wake, "comparison", move |progress| {
+                compared(&loaded, &comparison, &montage, progress)
+            })
+        });
+    }
+}
+
+/// What is kept of a view when another recording is opened: the way of looking, not the place.
+fn kept_of(before: &EegView) -> EegView {
+    EegView {
+        span_s: before.span_s,
+        montage: before.montage.clone(),
+        own_montage: before.own_montage.clone(),
+        filter: before.filter,
+        corrects_baseline: before.corrects_baseline,
+        is_negative_up: before.is_negative_up,
+        shows_clock: before.shows_clock,
+        side: before.side,
+        strip: before.strip,
+        n_columns: before.n_columns,
+        height_mm: before.height_mm,
+        ..EegView::default()
+    }
+}
+
+impl Whole {
+    /// Reads everything once. Nothing if told to stop.
+    fn read(
+        record: &Record,
+        duration_s: f64,
+        go_on: impl Fn(f64) -> bool,
+    ) -> Result<Option<Self>, String> {
+        let overview = match Overview::build(record, |share| go_on(share * 0.95)) {
+            Ok(overview) => overview,
+            Err(crate::records::ReadError::Cancelled) => return Ok(None),
+            Err(error) => return Err(error.to_string()),
+        };
+        let traces = TraceSource::all_of(record, &Montage::AsRecorded, &[])?;
+        let on_head = traces.iter().any(|trace| trace.position.is_some());
+        let counts = |trace: &TraceSource| trace.position.is_some() || !on_head;
+        let request = PageRequest {
+            start_s: 0.0,
+            span_s: duration_s,
+            n_columns: STRIP_COLUMNS,
+            traces: Arc::new(traces.into_iter().filter(counts).collect()),
+            filter: DisplayFilter::default(),
+        };
+        let page = TracePage::read(record, request, Some(&overview), &go_on)?;
+        Ok(page.map(|page| Self {
+            overview,
+            activity: activity(&page),
+        }))
+    }
+}
+
+/// The mean swing of all traces in each column.
+fn activity(page: &TracePage) -> Vec<f32> {
+    let column = |k: usize| {
+        let extents = page.traces.iter().filter_map(|trace| trace.columns.get(k));
+        let filled = extents.filter(|extent| !extent.is_empty());
+        let (sum, count) = filled.fold((0.0, 0), |(sum, count), extent| {
+            (sum + (extent.max - extent.min), count + 1)
+        });
+        match count {
+            0 => f32::NAN,
+            count => sum / count as f32,
+        }
+    };
+    (0..STRIP_COLUMNS).map(column).collect()
+}

@@ -1,0 +1,333 @@
+//! How an EEG is looked at: time, sensitivity, montage, filters, order of traces, cursors.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::page::{PageTrace, TracePage};
+use super::traces::TraceSource;
+use crate::features::display_filter::DisplayFilter;
+use crate::features::montage::Montage;
+
+/// Seconds on a page to begin with.
+const USUAL_SPAN_S: f64 = 10.0;
+/// The shortest page.
+pub const SHORTEST_SPAN_S: f64 = 0.05;
+/// Sensitivities that keys and buttons step through, in units per millimetre.
+pub const SENSITIVITIES: [f64; 29] = [
+    0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 50.0, 70.0,
+    100.0, 150.0, 200.0, 300.0, 500.0, 700.0, 1e3, 2e3, 5e3, 1e4, 1e5, 1e6,
+];
+/// Lengths of a page that can be chosen.
+pub const TIME_BASES_S: [f64; 9] = [1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 300.0, 3600.0];
+/// Sensitivity before anything is known of the values.
+const USUAL_SENSITIVITY: f64 = 10.0;
+
+/// The panel beside the traces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SidePanel {
+    /// None: the traces have the whole width.
+    Closed,
+    /// Channels: shown, bad, their order and sensitivity.
+    #[default]
+    Channels,
+    /// Annotations of the file and own ones.
+    Annotations,
+    /// The spectrum of the selection.
+    Spectrum,
+    /// Band power over the head.
+    Maps,
+}
+
+impl SidePanel {
+    /// All that show something.
+    pub const ALL: [Self; 4] = [
+        Self::Channels,
+        Self::Annotations,
+        Self::Spectrum,
+        Self::Maps,
+    ];
+
+    /// Its title.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Closed => "Closed",
+            Self::Channels => "Channels",
+            Self::Annotations => "Annotations",
+            Self::Spectrum => "Spectrum",
+            Self::Maps => "Maps",
+        }
+    }
+}
+
+/// What the strip of the whole recording shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StripKind {
+    /// How far the traces swing.
+    #[default]
+    Activity,
+    /// Power over frequency of the chosen trace.
+    Spectrogram,
+}
+
+/// What the maps are compared with.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Comparison {
+    /// Another record of the data, by its place among the sources.
+    Record(usize),
+    /// The means of two classes of the data.
+    Classes(usize, usize),
+}
+
+/// How a recording is looked at; nothing of it changes data or results.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EegView {
+    /// Time at the left edge.
+    pub start_s: f64,
+    /// Time from edge to edge.
+    pub span_s: f64,
+    /// µV (or the common unit) per millimetre; nothing until the first page has been seen.
+    pub sensitivity: Option<f64>,
+    /// Traces with a sensitivity of their own.
+    pub own_sensitivity: BTreeMap<String, f64>,
+    /// How traces are made of channels.
+    pub montage: Montage,
+    /// Lines of the own montage, kept while another one is chosen.
+    pub own_montage: String,
+    /// Filters of the copy that is shown.
+    pub filter: DisplayFilter,
+    /// Whether each trace is shown about its mean.
+    pub corrects_baseline: bool,
+    /// Whether negative values point up.
+    pub is_negative_up: bool,
+    /// Whether the axis shows the clock of the recording.
+    pub shows_clock: bool,
+    /// Traces that are not shown.
+    pub hidden: BTreeSet<String>,
+    /// Traces in the order wanted; others follow in theirs.
+    pub order: Vec<String>,
+    /// The trace under attention.
+    pub chosen: Option<String>,
+    /// Two cursors; what lies between them is the selection.
+    pub cursors: Option<(f64, f64)>,
+    /// The panel beside the traces.
+    pub side: SidePanel,
+    /// What the strip shows.
+    pub strip: StripKind,
+    /// What the maps are compared with.
+    pub comparison: Option<Comparison>,
+    /// Columns of pixels of the traces; 0 until they were drawn once.
+    pub n_columns: usize,
+    /// Height of the traces in millimetres.
+    pub height_mm: f64,
+    /// The annotation under attention.
+    pub annotation: Option<usize>,
+}
+
+impl Default for EegView {
+    fn default() -> Self {
+        Self {
+            start_s: 0.0,
+            span_s: USUAL_SPAN_S,
+            sensitivity: None,
+            own_sensitivity: BTreeMap::new(),
+            montage: Montage::AsRecorded,
+            own_montage: String::new(),
+            filter: DisplayFilter::default(),
+            corrects_baseline: true,
+            is_negative_up: false,
+            shows_clock: false,
+            hidden: BTreeSet::new(),
+            order: Vec::new(),
+            chosen: None,
+            cursors: None,
+            side: SidePanel::default(),
+            strip: StripKind::default(),
+            comparison: None,
+            n_columns: 0,
+            height_mm: 0.0,
+            annotation: None,
+        }
+    }
+}
+
+impl EegView {
+    /// Keeps the page within the recording.
+    pub fn stay_within(&mut self, duration_s: f64) {
+        let longest = duration_s.max(SHORTEST_SPAN_S);
+        self.span_s = self.span_s.clamp(SHORTEST_SPAN_S, longest);
+        self.start_s = self.start_s.clamp(0.0, longest - self.span_s);
+    }
+
+    /// Time at the right edge.
+    pub fn end_s(&self) -> f64 {
+        self.start_s + self.span_s
+    }
+
+    /// Makes the page `factor` times as long; the time `around_s` stays where it is.
+    pub fn zoom(&mut self, factor: f64, around_s: f64) {
+        let before = self.span_s;
+        self.span_s = (self.span_s * factor).max(SHORTEST_SPAN_S);
+        self.start_s = around_s - (around_s - self.start_s) * self.span_s / before;
+    }
+
+    /// Shows a time: the page stays if it is on it already, away from the edges.
+    pub fn show_time(&mut self, time_s: f64) {
+        let inside = (time_s - self.start_s) / self.span_s;
+        if !(0.02..=0.98).contains(&inside) {
+            self.start_s = time_s - 0.3 * self.span_s;
+        }
+    }
+
+    /// The sensitivity of a trace, in its unit per millimetre.
+    pub fn sensitivity_of(&self, trace: &str) -> f64 {
+        let own = self.own_sensitivity.get(trace).copied();
+        own.or(self.sensitivity).unwrap_or(USUAL_SENSITIVITY)
+    }
+
+    /// A step of sensitivity: positive makes traces larger (fewer µV per millimetre).
+    pub fn step_sensitivity(&mut self, larger: bool) {
+        let now = self.sensitivity.unwrap_or(USUAL_SENSITIVITY);
+        let next = match larger {
+            true => SENSITIVITIES.into_iter().rev().find(|s| *s < now * 0.999),
+            false => SENSITIVITIES.into_iter().find(|s| *s > now * 1.001),
+        };
+        if let Some(next) = next {
+            let factor = next / now;
+            self.sensitivity = Some(next);
+            self.own_sensitivity
+                .values_mut()
+                .for_each(|own| *own *= factor);
+        }
+    }
+
+    /// Hides a trace, or shows it again.
+    pub fn toggle_hidden(&mut self, trace: &str) {
+        if !self.hidden.remove(trace) {
+            self.hidden.insert(trace.to_owned());
+        }
+    }
+
+    /// Moves a trace by some places among the names given in the order shown now.
+    pub fn move_trace(&mut self, names: &[String], trace: &str, by: isize) {
+        let Some(from) = names.iter().position(|name| name == trace) else {
+            return;
+        };
+        let to = from.saturating_add_signed(by).min(names.len() - 1);
+        let mut order = names.to_vec();
+        let moved = order.remove(from);
+        order.insert(to, moved);
+        self.order = order;
+    }
+
+    /// The traces in their order, hidden ones too.
+    pub fn in_order(&self, traces: &[TraceSource]) -> Vec<TraceSource> {
+        let place = |trace: &TraceSource| self.order.iter().position(|name| *name == trace.name);
+        let mut ordered = traces.to_vec();
+        // Stable: what the order does not name keeps its place behind the others.
+        ordered.sort_by_key(|trace| place(trace).unwrap_or(usize::MAX));
+        ordered
+    }
+
+    /// Chooses sensitivities at which the traces of a page fill their lanes: one for all traces of
+    /// the common unit, own ones for others.
+    pub fn fit(&mut self, page: &TracePage) {
+        let lane_mm = self.height_mm / page.traces.len().max(1) as f64;
+        if !(lane_mm > 0.0) {
+            return;
+        }
+        let unit = common_unit(&page.traces);
+        let swing = |trace: &PageTrace| {
+            let extent = trace.extent()?;
+            Some(f64::from(extent.max - extent.min)).filter(|swing| *swing > 0.0)
+        };
+        let good = page.traces.iter().filter(|trace| !trace.source.is_bad);
+        let common = good.filter(|trace| trace.source.unit == unit);
+        let mut swings: Vec<f64> = common.filter_map(swing).collect();
+        swings.sort_by(f64::total_cmp);
+        if let Some(median) = swings.get(swings.len() / 2) {
+            self.sensitivity = Some(step_above(median / lane_mm));
+        }
+        self.own_sensitivity.clear();
+        for trace in page.traces.iter().filter(|trace| trace.source.unit != unit) {
+            if let Some(swing) = swing(trace) {
+                let own = step_above(swing / lane_mm);
+                self.own_sensitivity.insert(trace.source.name.clone(), own);
+            }
+        }
+    }
+
+    /// From the earlier to the later cursor; the page without cursors that are apart.
+    pub fn selection(&self) -> (f64, f64) {
+        match self.cursors {
+            Some((a, b)) if a != b => (a.min(b), a.max(b)),
+            _ => (self.start_s, self.end_s()),
+        }
+    }
+}
+
+/// The unit of most traces.
+pub fn common_unit(traces: &[PageTrace]) -> String {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for trace in traces {
+        *counts.entry(&trace.source.unit).or_default() += 1;
+    }
+    let most = counts.into_iter().max_by_key(|(_, count)| *count);
+    most.map_or("µV".to_owned(), |(unit, _)| unit.to_owned())
+}
+
+fn step_above(sensitivity: f64) -> f64 {
+    let step = SENSITIVITIES.into_iter().find(|step| *step >= sensitivity);
+    step.unwrap_or(SENSITIVITIES[SENSITIVITIES.len() - 1])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zooming_keeps_a_time_in_place_and_pages_stay_inside() {
+        let mut view = EegView {
+            start_s: 20.0,
+            ..EegView::default()
+        };
+        view.zoom(0.5, 24.0);
+        assert_eq!((view.start_s, view.span_s), (22.0, 5.0));
+        view.start_s = 1e6;
+        view.stay_within(60.0);
+        assert_eq!((view.start_s, view.span_s), (55.0, 5.0));
+        view.span_s = 1e9;
+        view.stay_within(60.0);
+        assert_eq!((view.start_s, view.span_s), (0.0, 60.0));
+    }
+
+    #[test]
+    fn sensitivity_steps_and_own_ones_keep_their_ratio() {
+        let mut view = EegView::default();
+        view.own_sensitivity.insert("Resp".into(), 4.0);
+        view.step_sensitivity(true);
+        assert_eq!(view.sensitivity, Some(7.0));
+        assert!((view.sensitivity_of("Resp") - 2.8).abs() < 1e-12);
+        view.step_sensitivity(false);
+        assert_eq!(view.sensitivity_of("Cz"), 10.0);
+        assert!((view.sensitivity_of("Resp") - 4.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn traces_move_among_their_names() {
+        let names: Vec<String> = ["a", "b", "c"].map(str::to_owned).to_vec();
+        let mut view = EegView::default();
+        view.move_trace(&names, "c", -1);
+        assert_eq!(view.order, ["a", "c", "b"]);
+        view.move_trace(&names, "a", -5);
+        assert_eq!(view.order, ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn the_selection_lies_between_the_cursors_or_is_the_page() {
+        let mut view = EegView::default();
+        assert_eq!(view.selection(), (0.0, 10.0));
+        view.cursors = Some((7.0, 3.0));
+        assert_eq!(view.selection(), (3.0, 7.0));
+        view.cursors = Some((7.0, 7.0));
+        assert_eq!(view.selection(), (0.0, 10.0));
+    }
+}

@@ -1,0 +1,220 @@
+//! Scrolling, measuring, montages, filters and hidden channels by keys, mouse and label.
+
+use std::fs;
+
+use atomscope::features::montage::Montage;
+use egui::{Event, Key, Modifiers, PointerButton, Pos2};
+use egui_kittest::kittest::{NodeT, Queryable};
+
+use super::{NAMES, Window, click, eeg, explored, settled, view, write_recording};
+
+fn window() -> (tempfile::TempDir, Window) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("made.edf");
+    write_recording(&path);
+    let window = explored(&path);
+    (folder, window)
+}
+
+fn press(window: &mut Window, key: Key) {
+    window.harness.key_press(key);
+    window.harness.step();
+    window.harness.step();
+}
+
+#[test]
+fn keys_scroll_by_seconds_and_pages_and_change_the_sensitivity() {
+    let (_folder, mut window) = window();
+    assert_eq!((view(&window).start_s, view(&window).span_s), (0.0, 10.0));
+    for (key, start_s) in [
+        (Key::ArrowRight, 1.0),
+        (Key::ArrowRight, 2.0),
+        (Key::ArrowLeft, 1.0),
+        (Key::PageDown, 11.0),
+        (Key::End, 50.0),
+        (Key::PageDown, 50.0),
+        (Key::PageUp, 40.0),
+        (Key::Home, 0.0),
+        (Key::ArrowLeft, 0.0),
+    ] {
+        press(&mut window, key);
+        assert!((view(&window).start_s - start_s).abs() < 1e-9, "{key:?}");
+    }
+    settled(&mut window);
+    let before = view(&window).sensitivity.expect("fitted to the first page");
+    press(&mut window, Key::Plus);
+    let larger = view(&window).sensitivity.expect("set");
+    assert!(
+        larger < before,
+        "fewer µV per millimetre make traces larger"
+    );
+    press(&mut window, Key::Minus);
+    assert_eq!(view(&window).sensitivity, Some(before));
+}
+
+fn pointer(window: &mut Window, place: Pos2, pressed: Option<bool>) {
+    window.harness.event(Event::PointerMoved(place));
+    window.harness.step();
+    if let Some(pressed) = pressed {
+        window.harness.event(Event::PointerButton {
+            pos: place,
+            button: PointerButton::Primary,
+            pressed,
+            modifiers: Modifiers::NONE,
+        });
+        window.harness.step();
+    }
+}
+
+#[test]
+fn dragging_measures_time_frequency_and_voltage() {
+    let (_folder, mut window) = window();
+    let chart = window.harness.get_by_label("EEG traces").rect();
+    let lane = chart.top() + chart.height() * 0.3;
+    let at = |share: f32| Pos2::new(chart.left() + chart.width() * share, lane);
+    pointer(&mut window, at(0.4), Some(true));
+    pointer(&mut window, at(0.5), None);
+    pointer(&mut window, at(0.6), None);
+    pointer(&mut window, at(0.6), Some(false));
+    window.harness.step();
+    let (a_s, b_s) = view(&window).cursors.expect("two cursors");
+    assert!(b_s > a_s && (b_s - a_s) < 4.0, "{a_s} to {b_s}");
+    let chosen = view(&window)
+        .chosen
+        .clone()
+        .expect("the lane under the pointer");
+    assert!(NAMES.contains(&chosen.as_str()), "{chosen}");
+    let told = window.harness.get_by_label_contains("Δt");
+    let text = NodeT::accesskit_node(&told).label().unwrap_or_default();
+    let delta = format!("Δt {:.3} s", b_s - a_s);
+    assert!(text.contains(&delta) && text.contains("1/Δt"), "{text}");
+    assert!(
+        text.contains(&format!("{chosen}: ")) && text.contains("µV, Δ"),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_wheel_with_ctrl_zooms_about_the_pointer() {
+    let (_folder, mut window) = window();
+    let chart = window.harness.get_by_label("EEG traces").rect();
+    pointer(&mut window, chart.center(), None);
+    window.harness.event(Event::Zoom(2.0));
+    window.harness.step();
+    window.harness.step();
+    assert!(
+        (view(&window).span_s - 5.0).abs() < 0.1,
+        "{}",
+        view(&window).span_s
+    );
+    assert!(
+        view(&window).start_s > 1.0,
+        "the pointer stays where it was"
+    );
+}
+
+#[test]
+fn a_montage_is_chosen_and_bad_channels_leave_the_average() {
+    let (_folder, mut window) = window();
+    click(&mut window, "Montage");
+    click(&mut window, "Longitudinal bipolar");
+    settled(&mut window);
+    assert_eq!(view(&window).montage, Montage::LongitudinalBipolar);
+    let first = &eeg(&window).page().expect("a page").traces[0];
+    assert_eq!(first.source.name, "Fp1-F7");
+    click(&mut window, "Montage");
+    click(&mut window, "Average reference");
+    settled(&mut window);
+    let sum = |window: &Window, bad: &str| -> f64 {
+        let page = eeg(window).page().expect("a page").clone();
+        let on_head = page
+            .traces
+            .iter()
+            .filter(|trace| trace.source.position.is_some());
+        let good = on_head.filter(|trace| trace.source.name != bad);
+        good.map(|trace| trace.value_at(3.03).expect("there")).sum()
+    };
+    assert!(sum(&window, "").abs() < 1e-2);
+    click(&mut window, "Fz");
+    click(&mut window, "Bad channel");
+    settled(&mut window);
+    assert!(
+        eeg(&window)
+            .traces()
+            .iter()
+            .any(|t| t.name == "Fz" && t.is_bad)
+    );
+    assert!(
+        sum(&window, "Fz").abs() < 1e-2,
+        "the mean of the good ones is taken off"
+    );
+    assert!(sum(&window, "").abs() > 1.0, "not that of all");
+}
+
+#[test]
+fn filters_change_the_picture_and_never_the_data() {
+    let (folder, mut window) = window();
+    let path = folder.path().join("made.edf");
+    let bytes = fs::read(&path).expect("readable");
+    let stored = eeg(&window).record().read_channel(9).expect("readable");
+    let level = |window: &Window| eeg(window).page().expect("a page").traces[9].level;
+    assert!((level(&window) - 90.0).abs() < 2.0, "{}", level(&window));
+    click(&mut window, "High-pass");
+    click(&mut window, "High-pass 1 Hz");
+    settled(&mut window);
+    assert_eq!(view(&window).filter.high_pass_hz, Some(1.0));
+    assert!(level(&window).abs() < 2.0, "{}", level(&window));
+    assert_eq!(
+        eeg(&window).record().read_channel(9).expect("readable"),
+        stored
+    );
+    assert_eq!(fs::read(&path).expect("readable"), bytes);
+}
+
+#[test]
+fn channels_are_hidden_moved_and_shown_again() {
+    let (_folder, mut window) = window();
+    click(&mut window, "Show F7");
+    settled(&mut window);
+    let names = |window: &Window| -> Vec<String> {
+        let page = eeg(window).page().expect("a page");
+        page.traces
+            .iter()
+            .map(|trace| trace.source.name.clone())
+            .collect()
+    };
+    assert!(!names(&window).contains(&"F7".to_owned()));
+    click(&mut window, "Show all");
+    click(&mut window, "Fp2");
+    click(&mut window, "Up");
+    settled(&mut window);
+    assert_eq!(names(&window)[..3], ["Fp2", "Fp1", "F7"]);
+}
+
+#[test]
+fn spectrum_and_maps_of_the_page_are_computed_when_their_panel_is_open() {
+    let (_folder, mut window) = window();
+    click(&mut window, "Spectrum");
+    super::until(&mut window, "the spectra are there", |w| {
+        w.explore().eeg().is_some_and(|eeg| eeg.spectra().is_some())
+    });
+    let spectra = eeg(&window).spectra().expect("there").clone();
+    // Channel k is a sine of 4 + k Hz and 20 µV: power 200 µV² there.
+    assert_eq!(spectra[6].peak_hz(), Some(10.0));
+    assert!((spectra[6].band_powers()[2] - 200.0).abs() < 1.0);
+    click(&mut window, "Maps");
+    for _ in 0..4 {
+        window.harness.step();
+    }
+    let maps = eeg(&window).maps().expect("of the spectra");
+    assert_eq!(
+        maps.names.len(),
+        NAMES.len(),
+        "the heart is not on the head"
+    );
+    let heads = window
+        .harness
+        .query_all_by_label_contains("Scalp map")
+        .count();
+    assert!(heads >= 1, "{heads} maps");
+}

@@ -1,0 +1,114 @@
+//! The Explore page: keys, mouse, annotations, montages and filters on real files, and what frames cost.
+
+mod browsing;
+mod cost;
+mod notes;
+#[path = "../pictures/mod.rs"]
+mod pictures;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use atomscope::records::edf::{SampleWidth, write_file};
+use atomscope::records::{Annotation, Channel, Format, Kind, Record, StartTime, Unit};
+use atomscope::ui::app::App;
+use atomscope::workbench::explore::{EegBrowser, EegView, ExploreAction};
+use atomscope::workbench::{Action, Workbench};
+use egui::{Theme, vec2};
+use egui_kittest::kittest::Queryable;
+use pictures::PictureHarness;
+
+const PATIENCE: Duration = Duration::from_secs(120);
+const RATE_HZ: f64 = 128.0;
+const NAMES: [&str; 19] = [
+    "Fp1", "Fp2", "F7", "F3", "Fz", "F4", "F8", "T3", "C3", "Cz", "C4", "T4", "T5", "P3", "Pz",
+    "P4", "T6", "O1", "O2",
+];
+
+type Window = PictureHarness<'static, App>;
+
+/// A minute of 19 electrodes and a heart, each a sine of its own on a level of its own.
+fn recording() -> Record {
+    let channel = |name: &str| Channel::analog(name, Unit::parse("uV"), Some(RATE_HZ), 0);
+    let wave = |place: usize, k: usize| {
+        let time_s = k as f64 / RATE_HZ;
+        let frequency_hz = 4.0 + place as f64;
+        20.0 * (std::f64::consts::TAU * frequency_hz * time_s).sin() + 10.0 * place as f64
+    };
+    let values = |place: usize| (0..60 * 128).map(|k| wave(place, k)).collect::<Vec<f64>>();
+    let names = NAMES.iter().copied().chain(["ECG"]).enumerate();
+    let data = names.map(|(place, name)| (channel(name), values(place)));
+    let mut record = Record::in_memory(Format::Simulated, Kind::Recording, "made", data.collect());
+    record.start = StartTime::new((2024, 5, 17), (13, 59, 30), 0);
+    record.annotations = [(12.0, "eyes closed"), (45.0, "eyes open")]
+        .map(|(onset_s, text)| Annotation {
+            onset_s,
+            duration_s: None,
+            text: text.to_owned(),
+        })
+        .to_vec();
+    record
+}
+
+fn write_recording(path: &Path) {
+    write_file(&recording(), SampleWidth::Edf, path).expect("the folder can be written");
+}
+
+/// A window that shows a file on the Explore page.
+fn explored(path: &Path) -> Window {
+    let mut workbench = Workbench::new(None, Arc::new(|| {}));
+    workbench.apply(Action::Explore(ExploreAction::OpenFile(path.to_owned())));
+    let app = App::new(workbench, false);
+    let size = vec2(1280.0, 800.0);
+    let mut window = PictureHarness::new(size, 1.0, Theme::Light, app, |ui, app: &mut App| {
+        app.frame(ui);
+    });
+    until(&mut window, "the recording is shown", |w| {
+        w.explore()
+            .eeg()
+            .is_some_and(|eeg| eeg.page().is_some() && eeg.whole().is_some())
+    });
+    window
+}
+
+fn until(window: &mut Window, what: &str, done: impl Fn(&Workbench) -> bool) {
+    let begun = Instant::now();
+    loop {
+        window.harness.step();
+        if done(window.harness.state().workbench()) {
+            window.harness.step();
+            return;
+        }
+        assert!(begun.elapsed() < PATIENCE, "waited in vain until {what}");
+        sleep(Duration::from_millis(2));
+    }
+}
+
+fn eeg(window: &Window) -> &EegBrowser {
+    let explore = window.harness.state().workbench().explore();
+    explore.eeg().expect("an EEG is open")
+}
+
+fn view(window: &Window) -> &EegView {
+    eeg(window).view()
+}
+
+/// Until the page shows what is wanted now.
+fn settled(window: &mut Window) {
+    for _ in 0..3 {
+        window.harness.step();
+    }
+    until(window, "the page is there", |w| {
+        let eeg = w.explore().eeg().expect("an EEG is open");
+        let page = eeg.page().expect("a page was there before");
+        !w.is_busy() && page.request.start_s == eeg.view().start_s
+    });
+}
+
+fn click(window: &mut Window, label: &str) {
+    window.harness.get_by_label(label).click();
+    window.harness.step();
+    window.harness.step();
+}
