@@ -65,7 +65,7 @@ struct Accumulated {
 }
 
 /// The spectra of traces between two times; gaps are left out. Nothing if told to stop.
-pub fn spectra(
+pub(super) fn spectra(
     record: &Record,
     traces: &[TraceSource],
     (start_s, end_s): (f64, f64),
@@ -138,7 +138,7 @@ pub struct Spectrogram {
 
 /// The spectrogram of a trace over a whole recording: each column is the spectrum of at most four
 /// seconds in its middle. Nothing if told to stop.
-pub fn spectrogram(
+pub(super) fn spectrogram(
     record: &Record,
     trace: &TraceSource,
     duration_s: f64,

@@ -103,21 +103,21 @@ fn common_kind<'a>(record: &'a Record, signals: &[usize]) -> Option<ChannelSort<
 
 /// Samples of one trace without a break.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Piece<'a> {
+pub(super) struct Piece<'a> {
     /// Which trace, by its place among those read.
-    pub trace: usize,
+    pub(super) trace: usize,
     /// Time of the first sample.
-    pub onset_s: f64,
+    pub(super) onset_s: f64,
     /// Samples per second.
-    pub rate_hz: f64,
+    pub(super) rate_hz: f64,
     /// The samples in the unit of the trace.
-    pub values: &'a [f64],
+    pub(super) values: &'a [f64],
 }
 
 /// Reads traces from `start_s` to `end_s`, in order of time and in bounded memory. Each piece is
 /// filtered with its lead-in; between two pieces of a trace lies a gap, or the next piece begins
 /// with the last sample of the one before. `take` stops the reading by answering false.
-pub fn read_traces(
+pub(super) fn read_traces(
     record: &Record,
     traces: &[TraceSource],
     (start_s, end_s): (f64, f64),

@@ -10,7 +10,7 @@ use crate::features::montage::Montage;
 /// Seconds on a page to begin with.
 const USUAL_SPAN_S: f64 = 10.0;
 /// The shortest page.
-pub const SHORTEST_SPAN_S: f64 = 0.05;
+const SHORTEST_SPAN_S: f64 = 0.05;
 /// Sensitivities that keys and buttons step through, in units per millimetre.
 pub const SENSITIVITIES: [f64; 29] = [
     0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 50.0, 70.0,
