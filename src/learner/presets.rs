@@ -213,7 +213,7 @@ impl LearnerSettings {
     /// *SVM*.
     pub fn svm() -> Self {
         Self {
-            kernel: Kernel::Gaussian { width: 5.7 },
+            kernel: Kernel::Gaussian { width: 4.0 },
             ..Self::common(Algorithm::Svm {
                 cost: 10.0,
                 tolerance: 1e-3,
