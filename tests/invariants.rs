@@ -1,10 +1,12 @@
 //! What must hold after every step, for random sizes, kernels, schedules and samples.
 
+use std::sync::atomic::AtomicBool;
+
 use atomscope::learner::{
     Algorithm, ClassReport, ContributionNorm, Conventions, Dictionary, EvidenceProfile, Forgetting,
     ForgettingShape, GradientSpace, Growing, Kernel, KrlsProfile, Learner, LearnerSettings,
     LearnerState, Normalisation, Progress, Pruning, Pursuit, Repair, SampleStream, Samples,
-    SparseCoder, Start, StepReport, Supply, resume_learner, start_learner,
+    SparseCoder, Start, StepReport, StopSignal, Supply, resume_learner, start_learner,
 };
 use atomscope::math::{Cholesky, Matrix, View, Write, product, random_stream};
 use proptest::prelude::*;
@@ -548,6 +550,50 @@ fn a_damaged_state_is_refused_with_a_reason() {
             refused >= 4,
             "{name}: only {refused} kinds of damage applied"
         );
+    }
+}
+
+/// A step that is told to end leaves everything as it was and is done again later, on any
+/// number of threads, with the same bits.
+#[test]
+fn an_interrupted_step_counts_as_not_begun() {
+    let samples = random_samples(6, 6, 90);
+    for preset in LearnerSettings::presets() {
+        let mut settings = LearnerSettings {
+            n_atoms: 4,
+            sparsity: 2,
+            budget: 20,
+            ..preset.settings
+        };
+        if let Some(headroom) = settings.algorithm.headroom_mut() {
+            *headroom = 2;
+        }
+        let mut stream = SampleStream::new(samples.view(), orders(3, 90), Supply::Repeat);
+        let (mut learner, _) = start_learner(&settings, &mut stream, 1).expect("sound");
+        let mut twin = resume_learner(&settings, learner.state()).expect("the state fits");
+        let write = |learner: &dyn Learner| ron::to_string(&learner.state()).expect("writable");
+        let (mut report, mut twin_report) = (StepReport::default(), StepReport::default());
+        for round in 0..3 {
+            let progress = Progress { round, n_rounds: 3 };
+            let before = write(learner.as_ref());
+            let raised = AtomicBool::new(true);
+            let position = stream.state();
+            let mut stopped = SampleStream::resume(samples.view(), position.clone())
+                .until(StopSignal::new(&raised));
+            // A yardstick that has learned all there is has nothing to interrupt.
+            let idle = settings.algorithm.is_yardstick() && round > 0;
+            let outcome = learner.step(progress, &mut stopped, &mut report);
+            assert_eq!(outcome.is_err(), !idle, "{}", preset.name);
+            assert_eq!(before, write(learner.as_ref()), "{}", preset.name);
+            learner
+                .step(progress, &mut stream, &mut report)
+                .expect("sound samples");
+            let mut threaded = SampleStream::resume(samples.view(), position).on_threads(2);
+            twin.step(progress, &mut threaded, &mut twin_report)
+                .expect("sound samples");
+            assert_eq!(report, twin_report, "{}", preset.name);
+        }
+        assert_eq!(write(learner.as_ref()), write(twin.as_ref()));
     }
 }
 

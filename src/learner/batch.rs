@@ -7,7 +7,9 @@
 //! their lengths are near 1.
 
 use std::collections::BTreeSet;
+use std::time::Instant;
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::math::{Matrix, Write, product};
@@ -19,7 +21,7 @@ use super::error::LearnError;
 use super::kmod::Kmod;
 use super::krls::note_use;
 use super::ksvd::Ksvd;
-use super::report::{ClassReport, StepReport};
+use super::report::{ClassReport, StepReport, TimeSpent};
 use super::samples::Samples;
 use super::settings::LearnerSettings;
 use super::sparse_coding::{SparseCoder, SparseCodes};
@@ -49,11 +51,19 @@ pub(super) struct BatchClass {
     pub(super) view: BlockView,
 }
 
-/// Scratch memory of the updates, shared by all classes.
+/// Scratch memory of the updates of a class.
 #[derive(Debug, Default)]
 struct Updates {
     kmod: Kmod,
     ksvd: Ksvd,
+}
+
+/// What a class was before a step that may be interrupted.
+struct Before {
+    n_kept: usize,
+    coefficients: Matrix,
+    atom_gram: Matrix,
+    is_complete: bool,
 }
 
 /// The learner of all classes.
@@ -62,7 +72,7 @@ pub(super) struct Batch {
     settings: LearnerSettings,
     classes: Vec<BatchClass>,
     decision: Decision,
-    updates: Updates,
+    updates: Vec<Updates>,
 }
 
 impl Batch {
@@ -85,15 +95,15 @@ impl Batch {
         mut decision: Decision,
     ) -> Self {
         decision.calibrate(settings.calibration, profiles.len());
-        let classes = profiles
+        let classes: Vec<BatchClass> = profiles
             .into_iter()
             .map(|profile| BatchClass::new(&settings, profile))
             .collect();
         Self {
+            updates: classes.iter().map(|_| Updates::default()).collect(),
             settings,
             classes,
             decision,
-            updates: Updates::default(),
         }
     }
 
@@ -131,6 +141,30 @@ impl Batch {
     }
 }
 
+impl Batch {
+    /// One iteration of every class; interrupted, some have changed and others have not.
+    fn iterate(
+        &mut self,
+        stream: &SampleStream<'_>,
+        report: &mut StepReport,
+    ) -> Result<(), LearnError> {
+        let (settings, stop) = (&self.settings, stream.stop());
+        let iterate = |((class, updates), report): ((&mut BatchClass, &mut Updates), _)| {
+            stop.check()?;
+            class.iterate(settings, updates, report);
+            Ok(())
+        };
+        let reports = &mut report.classes;
+        if stream.n_threads() > 1 {
+            let classes = self.classes.par_iter_mut().zip(&mut self.updates);
+            classes.zip(reports).map(iterate).collect()
+        } else {
+            let classes = self.classes.iter_mut().zip(&mut self.updates);
+            classes.zip(reports).try_for_each(iterate)
+        }
+    }
+}
+
 impl Learner for Batch {
     fn step(
         &mut self,
@@ -140,11 +174,17 @@ impl Learner for Batch {
     ) -> Result<(), LearnError> {
         // Nothing is forgotten.
         report.clear(1.0, self.classes.len(), self.settings.n_atoms, 0);
+        let before: Vec<Before> = self.classes.iter().map(BatchClass::before).collect();
         self.take_samples(stream, report)?;
-        for (c, class) in self.classes.iter_mut().enumerate() {
-            let report = &mut report.classes[c];
-            class.iterate(&self.settings, &mut self.updates, report);
-            self.decision.note_usual_residual(c, report.mean_residual);
+        if let Err(error) = self.iterate(stream, report) {
+            for (class, before) in self.classes.iter_mut().zip(before) {
+                class.go_back(before);
+            }
+            return Err(error);
+        }
+        for (class, report) in report.classes.iter().enumerate() {
+            let mean = report.mean_residual;
+            self.decision.note_usual_residual(class, mean);
         }
         Ok(())
     }
@@ -192,6 +232,25 @@ impl BatchClass {
         }
     }
 
+    fn before(&self) -> Before {
+        let dictionary = &self.profile.dictionary;
+        Before {
+            n_kept: dictionary.n_kept(),
+            coefficients: dictionary.coefficients.clone(),
+            atom_gram: dictionary.atom_gram.clone(),
+            is_complete: self.profile.is_complete,
+        }
+    }
+
+    fn go_back(&mut self, before: Before) {
+        let dictionary = &mut self.profile.dictionary;
+        dictionary.kept.truncate(before.n_kept);
+        dictionary.coefficients = before.coefficients;
+        dictionary.atom_gram = before.atom_gram;
+        self.profile.is_complete = before.is_complete;
+        self.kept_gram = Matrix::default();
+    }
+
     /// Adds samples on which no atom lies yet.
     fn take(&mut self, samples: &Samples) {
         let dictionary = &mut self.profile.dictionary;
@@ -211,6 +270,7 @@ impl BatchClass {
         updates: &mut Updates,
         report: &mut ClassReport,
     ) {
+        let begin = Instant::now();
         self.code();
         note_use(&self.view, &self.profile.dictionary.kept, report);
         match settings.algorithm {
@@ -221,6 +281,7 @@ impl BatchClass {
         self.take_products();
         report.n_kept = self.profile.dictionary.n_kept();
         report.health.smallest_pivot = 1.0;
+        report.class_time = TimeSpent(begin.elapsed());
     }
 
     /// Codes of all kept samples by the present dictionary.

@@ -10,51 +10,74 @@
 //! conditions most, and the partner that promises the largest gain to second order (Fan, Chen
 //! and Lin 2005). The end is a violation below the tolerance.
 
+use rayon::prelude::*;
+
 use crate::math::Matrix;
 
 use super::decision::Decision;
 use super::dictionary::Dictionary;
+use super::error::LearnError;
 use super::samples::Samples;
+use super::stop::StopSignal;
 
 /// Steps per sample after which a machine is taken as it is.
 const MOST_STEPS_PER_SAMPLE: usize = 1000;
+/// Steps after which is looked whether the machine is still wanted.
+const STEPS_BETWEEN_LOOKS: usize = 1000;
 /// Curvature below which a direction counts as flat.
 const FLAT: f64 = 1e-12;
 
 /// Atom b of dictionary a becomes the part of the machine of a against b on the samples of a.
 /// `cost` is C in units of 1/mean k(x, x).
-pub(super) fn fit(dictionaries: &mut [Dictionary], cost: f64, tolerance: f64) -> Decision {
+pub(super) fn fit(
+    dictionaries: &mut [Dictionary],
+    cost: f64,
+    tolerance: f64,
+    stop: StopSignal<'_>,
+    n_threads: usize,
+) -> Result<Decision, LearnError> {
     let n_classes = dictionaries.len();
-    let mut bias = Matrix::zeros(n_classes, n_classes);
-    let mut parts: Vec<Matrix> = dictionaries
-        .iter()
-        .map(|dictionary| Matrix::zeros(n_classes, dictionary.n_kept()))
+    let pairs: Vec<(usize, usize)> = (0..n_classes)
+        .flat_map(|a| (a + 1..n_classes).map(move |b| (a, b)))
         .collect();
-    let mut gram = Matrix::default();
-    for a in 0..n_classes {
-        for b in a + 1..n_classes {
-            let (first, second) = (&dictionaries[a], &dictionaries[b]);
-            let mut both = Samples::new(first.kept.n_features(), first.n_kept() + second.n_kept());
-            for dictionary in [first, second] {
-                (0..dictionary.n_kept()).for_each(|j| both.push_from(&dictionary.kept, j));
+    let train = |&(a, b): &(usize, usize)| {
+        stop.check()?;
+        let gram = joint_gram(&dictionaries[a], &dictionaries[b]);
+        let n_first = dictionaries[a].n_kept();
+        Machine::train(&gram, n_first, cost, tolerance, stop)
+    };
+    let machines: Vec<Machine> = match n_threads > 1 {
+        true => pairs.par_iter().map(train).collect::<Result<_, _>>()?,
+        false => pairs.iter().map(train).collect::<Result<_, _>>()?,
+    };
+    let mut bias = Matrix::zeros(n_classes, n_classes);
+    for dictionary in dictionaries.iter_mut() {
+        dictionary.coefficients = Matrix::zeros(n_classes, dictionary.n_kept());
+    }
+    for (&(a, b), machine) in pairs.iter().zip(&machines) {
+        let n_first = dictionaries[a].n_kept();
+        let (first, second) = machine.multipliers.split_at(n_first);
+        for (own, other, part) in [(a, b, first), (b, a, second)] {
+            for (j, alpha) in part.iter().enumerate() {
+                dictionaries[own].coefficients[(other, j)] = *alpha;
             }
-            first.kernel.block(&both, &both, &mut gram);
-            gram.symmetrise();
-            let machine = Machine::train(&gram, first.n_kept(), cost, tolerance);
-            for (j, alpha) in machine.multipliers.iter().enumerate() {
-                match j.checked_sub(first.n_kept()) {
-                    None => parts[a][(b, j)] = *alpha,
-                    Some(j) => parts[b][(a, j)] = *alpha,
-                }
-            }
-            bias[(a, b)] = machine.bias;
-            bias[(b, a)] = -machine.bias;
         }
+        bias[(a, b)] = machine.bias;
+        bias[(b, a)] = -machine.bias;
     }
-    for (dictionary, part) in dictionaries.iter_mut().zip(parts) {
-        dictionary.coefficients = part;
+    Ok(Decision::Duels { bias })
+}
+
+/// The kernel matrix of the samples of two classes.
+fn joint_gram(first: &Dictionary, second: &Dictionary) -> Matrix {
+    let mut both = Samples::new(first.kept.n_features(), first.n_kept() + second.n_kept());
+    for dictionary in [first, second] {
+        (0..dictionary.n_kept()).for_each(|j| both.push_from(&dictionary.kept, j));
     }
-    Decision::Duels { bias }
+    let mut gram = Matrix::default();
+    first.kernel.block(&both, &both, &mut gram);
+    gram.symmetrise();
+    gram
 }
 
 /// One machine: f(x) = Σ y_i α_i k(x_i, x) + bias.
@@ -76,7 +99,13 @@ struct Optimisation<'a> {
 
 impl Machine {
     /// The machine whose first `n_first` samples have label 1 and the others −1.
-    fn train(gram: &Matrix, n_first: usize, cost: f64, tolerance: f64) -> Self {
+    fn train(
+        gram: &Matrix,
+        n_first: usize,
+        cost: f64,
+        tolerance: f64,
+        stop: StopSignal<'_>,
+    ) -> Result<Self, LearnError> {
         let n = gram.rows();
         let mean = (0..n).map(|j| gram[(j, j)]).sum::<f64>() / n.max(1) as f64;
         let mut optimisation = Optimisation {
@@ -88,17 +117,20 @@ impl Machine {
             slopes: vec![-1.0; n],
             most: cost / mean,
         };
-        for _ in 0..MOST_STEPS_PER_SAMPLE * n {
+        for step in 0..MOST_STEPS_PER_SAMPLE * n {
+            if step.is_multiple_of(STEPS_BETWEEN_LOOKS) {
+                stop.check()?;
+            }
             let Some((i, j)) = optimisation.most_violating(tolerance) else {
                 break;
             };
             optimisation.move_pair(i, j);
         }
         let bias = optimisation.bias();
-        Self {
+        Ok(Self {
             multipliers: optimisation.multipliers,
             bias,
-        }
+        })
     }
 }
 
@@ -234,7 +266,8 @@ mod tests {
     fn the_optimality_conditions_hold() {
         let gram = gram();
         for cost in [0.1, 1.0, 10.0] {
-            let machine = Machine::train(&gram, 30, cost, 1e-6);
+            let machine = Machine::train(&gram, 30, cost, 1e-6, StopSignal::default());
+            let machine = machine.expect("nothing interrupts it");
             let label = |i: usize| if i < 30 { 1.0 } else { -1.0 };
             let balance: f64 = (0..60).map(|i| label(i) * machine.multipliers[i]).sum();
             assert!(balance.abs() < 1e-10);

@@ -16,6 +16,7 @@ use super::error::LearnError;
 use super::report::{Removal, StepReport};
 use super::samples::Samples;
 use super::settings::LearnerSettings;
+use super::stop::StopSignal;
 use super::stream::{Progress, SampleStream};
 use super::{Learner, LearnerState, kernel_ridge, nearest_mean, svm};
 
@@ -51,7 +52,11 @@ impl Yardstick {
             is_complete: false,
         };
         let mut learner = Self::resume(settings, state);
-        learner.fit();
+        // Without a signal nothing interrupts it.
+        let fitted = learner.fitted(learner.state.dictionaries.clone(), StopSignal::default(), 1);
+        if let Ok(state) = fitted {
+            learner.state = state;
+        }
         learner
     }
 
@@ -113,19 +118,30 @@ impl Yardstick {
         }
     }
 
-    /// Learns from the kept samples.
-    fn fit(&mut self) {
-        let dictionaries = &mut self.state.dictionaries;
-        self.state.decision = match self.settings.algorithm {
-            Algorithm::NearestMean => nearest_mean::fit(dictionaries),
-            Algorithm::KernelRidge { ridge } => kernel_ridge::fit(dictionaries, ridge),
-            Algorithm::Svm { cost, tolerance } => svm::fit(dictionaries, cost, tolerance),
+    /// What is learned from the kept samples of `dictionaries`.
+    fn fitted(
+        &self,
+        mut dictionaries: Vec<Dictionary>,
+        stop: StopSignal<'_>,
+        n_threads: usize,
+    ) -> Result<YardstickState, LearnError> {
+        let all = &mut dictionaries;
+        let decision = match self.settings.algorithm {
+            Algorithm::NearestMean => nearest_mean::fit(all),
+            Algorithm::KernelRidge { ridge } => kernel_ridge::fit(all, ridge, stop)?,
+            Algorithm::Svm { cost, tolerance } => svm::fit(all, cost, tolerance, stop, n_threads)?,
             _ => unreachable!("settings of another algorithm"),
         };
         let mut gram = Matrix::default();
-        for dictionary in dictionaries {
+        for dictionary in all {
+            stop.check()?;
             take_atom_gram(dictionary, &mut gram);
         }
+        Ok(YardstickState {
+            dictionaries,
+            decision,
+            is_complete: self.state.is_complete,
+        })
     }
 }
 
@@ -170,10 +186,11 @@ impl Learner for Yardstick {
         report.clear(1.0, n_classes, self.settings.n_atoms, 0);
         if !self.state.is_complete {
             let kept = self.samples_to_keep(stream, report)?;
-            for (dictionary, kept) in self.state.dictionaries.iter_mut().zip(kept) {
+            let mut dictionaries = self.state.dictionaries.clone();
+            for (dictionary, kept) in dictionaries.iter_mut().zip(kept) {
                 dictionary.kept = kept;
             }
-            self.fit();
+            self.state = self.fitted(dictionaries, stream.stop(), stream.n_threads())?;
             self.state.is_complete = true;
         }
         for (report, dictionary) in report.classes.iter_mut().zip(&self.state.dictionaries) {
