@@ -225,7 +225,8 @@ fn opening_a_folder_or_file_gives_the_likeliest_settings() {
 
     let plain = folder.path().join("plain.csv");
     fs::write(&plain, "a,b\n1,2\n2,3\n").expect("written");
-    let text = open(&plain).expect_err("no class").to_string();
+    let loaded = open(&plain).expect("a table").load(&here, &mut |_| true);
+    let text = loaded.expect_err("no class").to_string();
     assert!(
         text.contains("no column looks like the class among a, b"),
         "{text}"

@@ -488,7 +488,7 @@ fn no_metric_is_lost_over_a_hundred_thousand_steps_that_nobody_looks_at() {
     let mut n_tests = 0;
     for item in &mail.news {
         match item {
-            News::Round(part, metric) => assert!(seen.insert((*part, metric.batch))),
+            News::Round(part, metric, _) => assert!(seen.insert((*part, metric.batch))),
             News::Test(..) => n_tests += 1,
             News::Complete(..) => {}
         }

@@ -6,7 +6,6 @@ use crate::evaluation::Confusion;
 use crate::experiment::{CheckedExperiment, CurvePoint, RunSummary};
 use crate::export::RunResult;
 use crate::split::audit::Severity;
-use crate::split::{HoldOut, SplitPlan};
 
 /// What a report is made of.
 pub(super) struct Report<'a> {
@@ -58,10 +57,13 @@ impl Report<'_> {
         } else {
             String::new()
         };
+        let plan = &experiment.split;
+        let seed = plan.seed();
+        let seed = seed.map_or(String::new(), |seed| format!(" (seed {seed})"));
         writeln!(
             out,
-            "Split      {}, {n_folds} {}{of_all}",
-            split_name(&experiment.split),
+            "Split      {}{seed}, {n_folds} {}{of_all}",
+            plan.in_words(),
             if n_folds == 1 { "fold" } else { "folds" }
         )?;
         for finding in &self.checked.audit().findings {
@@ -146,29 +148,6 @@ fn percent(point: &CurvePoint) -> String {
     match point.sd {
         Some(sd) => format!("{:.2} % ± {:.2}", 100.0 * point.mean, 100.0 * sd),
         None => format!("{:.2} %", 100.0 * point.mean),
-    }
-}
-
-/// A split in words, with its seed.
-fn split_name(plan: &SplitPlan) -> String {
-    match plan {
-        SplitPlan::KFold { seed, .. } => format!("random samples (seed {seed})"),
-        SplitPlan::GroupedKFold { seed, .. } => format!("whole groups (seed {seed})"),
-        SplitPlan::LeaveOneGroupOut => "one group left out at a time".into(),
-        SplitPlan::HoldOut(HoldOut::Share { test_share, seed }) => {
-            format!("{:.0} % held out (seed {seed})", 100.0 * test_share)
-        }
-        SplitPlan::HoldOut(HoldOut::GroupShare { test_share, seed }) => format!(
-            "groups with {:.0} % of the samples held out (seed {seed})",
-            100.0 * test_share
-        ),
-        SplitPlan::HoldOut(HoldOut::Groups { names }) => {
-            format!("groups {} held out", names.join(", "))
-        }
-        SplitPlan::HoldOut(HoldOut::Time { test_share }) => format!(
-            "the last {:.0} % of every recording held out",
-            100.0 * test_share
-        ),
     }
 }
 

@@ -97,6 +97,11 @@ impl ArrayChoice {
         })
     }
 
+    /// One array of features × samples × classes, as it is.
+    pub fn pages(array: String) -> Self {
+        Self::plain(ArrayContent::Pages { array }, Layout::Plain)
+    }
+
     fn plain(content: ArrayContent, layout: Layout) -> Self {
         Self {
             content,

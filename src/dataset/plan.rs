@@ -118,7 +118,8 @@ impl DataSettings {
             DataPlan::SimulatedEeg(settings) => settings.problems(),
             DataPlan::Table(table) => {
                 require_paths(&table.paths, &mut problems);
-                Vec::new()
+                let of_choice = table.choice.as_ref().map(TableChoice::problems);
+                within("choice", of_choice.unwrap_or_default())
             }
             DataPlan::Arrays(arrays) => {
                 require_paths(&arrays.paths, &mut problems);

@@ -6,6 +6,7 @@ use super::builder::DatasetBuilder;
 use super::labels::{NameList, number_name};
 use super::{DatasetError, Layout, Place};
 use crate::records::{Channel, ChannelKind, Record};
+use crate::settings::{SettingProblem, SettingProblems};
 
 /// More different values than this tell no classes.
 pub(super) const MAX_CLASSES: usize = 1000;
@@ -75,6 +76,15 @@ impl TableChoice {
             group_column: group.map(|channel| channel.name.clone()),
             feature_columns: None,
         })
+    }
+
+    /// What is wrong with the settings.
+    pub fn problems(&self) -> Vec<SettingProblem> {
+        let mut problems = SettingProblems::default();
+        let is_told = self.classes != TableClasses::Columns(Vec::new());
+        let text = "no column is the class: choose one".to_owned();
+        problems.require(is_told, "classes", text);
+        problems.into_list()
     }
 }
 

@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 use super::checked::{CheckedExperiment, Part};
 use super::error::{RunError, RunTrouble};
 use super::model::TrainedModel;
-use super::record::{MissingRecord, PartRecord, ProfileEvent, RoundMetric, TestRecord};
+use super::record::{
+    Decisions, MissingRecord, PartRecord, ProfileEvent, ProfileLog, RoundMetric, TestRecord,
+};
 use super::shared::Shared;
 use super::snapshot::Snapshot;
 use super::state::{Halfway, SettingChange};
@@ -36,10 +38,10 @@ pub enum Extent {
 /// Something that happened and is worth showing.
 #[derive(Clone, Debug)]
 pub enum News {
-    /// A round was learned.
-    Round(Part, RoundMetric),
-    /// The held-out samples were tested.
-    Test(Part, Arc<TestRecord>),
+    /// A round was learned; with what happened to samples since the round before.
+    Round(Part, RoundMetric, ProfileLog),
+    /// The held-out samples were tested; with what was decided about each.
+    Test(Part, Arc<TestRecord>, Arc<Decisions>),
     /// A part is complete.
     Complete(Part, Arc<PartRecord>, Arc<TrainedModel>),
 }
@@ -73,6 +75,8 @@ pub(super) struct PartRun {
     upcoming: Vec<usize>,
     /// Where the stream stood before the round at hand.
     places: Vec<usize>,
+    /// Entries of the log that were told.
+    n_told: usize,
 }
 
 enum Phase {
@@ -122,6 +126,7 @@ impl PartRun {
             record: PartRecord::new(part, n_rounds),
             upcoming: Vec::new(),
             places: Vec::new(),
+            n_told: 0,
         }
     }
 
@@ -133,6 +138,7 @@ impl PartRun {
         halfway: Option<Halfway>,
     ) -> Result<Self, RunError> {
         let mut run = Self::new(checked, record.part);
+        run.n_told = record.log.len();
         run.record = record;
         let Some(halfway) = halfway else {
             return Ok(run);
@@ -423,7 +429,9 @@ impl PartRun {
         self.record.log.note(self.next_round, &self.report);
         self.record.note_use(&self.report);
         let metric = RoundMetric::of(self.next_round, &self.report);
-        news.push(News::Round(self.part, metric.clone()));
+        let happened = self.record.log.since(self.n_told);
+        self.n_told = self.record.log.len();
+        news.push(News::Round(self.part, metric.clone(), happened));
         self.record.rounds.push(metric);
     }
 
@@ -490,7 +498,8 @@ impl PartRun {
             confusion: test.confusion,
             snapshot,
         });
-        news.push(News::Test(self.part, record.clone()));
+        let decisions = Arc::new(self.record.decisions.clone());
+        news.push(News::Test(self.part, record.clone(), decisions));
         self.record.tests.push(Shared(record));
     }
 }

@@ -145,6 +145,27 @@ impl ProfileLog {
         })
     }
 
+    /// The entries from number `first` on.
+    pub(super) fn since(&self, first: usize) -> Self {
+        let first = first.min(self.len());
+        Self {
+            batch: self.batch[first..].to_vec(),
+            class: self.class[first..].to_vec(),
+            sample: self.sample[first..].to_vec(),
+            event: self.event[first..].to_vec(),
+            value: self.value[first..].to_vec(),
+        }
+    }
+
+    /// Goes on with entries that came later.
+    pub fn append(&mut self, mut later: Self) {
+        self.batch.append(&mut later.batch);
+        self.class.append(&mut later.class);
+        self.sample.append(&mut later.sample);
+        self.event.append(&mut later.event);
+        self.value.append(&mut later.value);
+    }
+
     pub(super) fn push(&mut self, batch: usize, class: usize, sample: usize, event: ProfileEvent) {
         let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let (code, value) = encode(event);

@@ -124,6 +124,42 @@ impl SplitPlan {
         }
     }
 
+    /// What is tested, in a few words.
+    pub fn in_words(&self) -> String {
+        let percent = |share: f64| format!("{:.0} %", 100.0 * share);
+        match self {
+            Self::KFold { .. } => "random samples".into(),
+            Self::GroupedKFold { .. } => "whole groups".into(),
+            Self::LeaveOneGroupOut => "one fold per group".into(),
+            Self::HoldOut(HoldOut::Share { test_share, .. }) => {
+                format!("{} held out", percent(*test_share))
+            }
+            Self::HoldOut(HoldOut::GroupShare { test_share, .. }) => {
+                format!("{} held out by group", percent(*test_share))
+            }
+            Self::HoldOut(HoldOut::Groups { names }) => match &names[..] {
+                [name] => format!("group {name} held out"),
+                names => format!("{} groups held out", names.len()),
+            },
+            Self::HoldOut(HoldOut::Time { test_share }) => {
+                format!("last {} of each recording held out", percent(*test_share))
+            }
+        }
+    }
+
+    /// The seed of the draw, where one is made.
+    pub fn seed(&self) -> Option<u64> {
+        match self {
+            Self::KFold { seed, .. }
+            | Self::GroupedKFold { seed, .. }
+            | Self::HoldOut(HoldOut::Share { seed, .. } | HoldOut::GroupShare { seed, .. }) => {
+                Some(*seed)
+            }
+            Self::LeaveOneGroupOut
+            | Self::HoldOut(HoldOut::Groups { .. } | HoldOut::Time { .. }) => None,
+        }
+    }
+
     /// Splits a data set. The same plan and data give the same folds, bit for bit.
     pub fn split(&self, dataset: &Dataset) -> Result<Split, SplitError> {
         let n_samples = dataset.n_samples();

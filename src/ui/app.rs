@@ -21,6 +21,8 @@ pub(super) struct Typing {
     pub(super) preset: String,
     /// What the list of records is searched for.
     pub(super) search: String,
+    /// What the columns of a table are searched for.
+    pub(super) column: String,
     /// A pattern of file names.
     pub(super) pattern: String,
     /// The lines of an own montage.

@@ -126,6 +126,8 @@ fn view_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
             }
         }
     });
+    let reset = Action::ResetLayout;
+    item(ui, ("Reset layout", ""), true, reset, actions);
     ui.menu_button("Theme", |ui| {
         let themes = [
             (Theme::System, "As the system"),

@@ -84,10 +84,12 @@ fn plain_keys(context: &Context, actions: &mut Vec<Action>) {
         (Key::Num6, Action::Show(Stage::Evaluate)),
         (Key::Num7, Action::Show(Stage::Explore)),
     ];
-    let is_popup_open = egui::Popup::is_any_open(context);
+    // Escape closes a menu or gives up a drag before it stops the training.
+    let is_taken =
+        egui::Popup::is_any_open(context) || context.input(|input| input.pointer.any_down());
     for (key, action) in keys {
-        let closes_popup = key == Key::Escape && is_popup_open;
-        if !closes_popup && context.input_mut(|input| input.consume_key(Modifiers::NONE, key)) {
+        let is_for_others = key == Key::Escape && is_taken;
+        if !is_for_others && context.input_mut(|input| input.consume_key(Modifiers::NONE, key)) {
             actions.push(action);
         }
     }

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use super::explore::ExploreAction;
+use super::panels::{Panel, Spot};
 use super::stages::Stage;
-use super::view::{Ask, Panel};
+use super::view::Ask;
 use crate::export::ExportContent;
 use crate::session::Theme;
 
@@ -72,6 +73,8 @@ pub enum Action {
     LimitSpeed(Option<f64>),
     /// Whether a final model on all samples is trained after the folds.
     TrainFinalModel(bool),
+    /// Trains a final model on all samples after a run that is complete.
+    AddFinalModel,
     /// One edit back.
     Undo,
     /// One edit forth.
@@ -108,6 +111,10 @@ pub enum Action {
     Enlarge(Option<Panel>),
     /// Hides a panel or shows it again.
     TogglePanel(Panel),
+    /// Puts a panel elsewhere.
+    PlacePanel(Panel, Spot),
+    /// Shows all panels where they were at first.
+    ResetLayout,
     /// Opens or closes the sheet of notices.
     ToggleNotices,
     /// Writes a result to a file.

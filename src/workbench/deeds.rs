@@ -72,7 +72,8 @@ impl Workbench {
             | Action::StartAnew
             | Action::TuneRun
             | Action::LimitSpeed(_)
-            | Action::TrainFinalModel(_) => self.train(action),
+            | Action::TrainFinalModel(_)
+            | Action::AddFinalModel => self.train(action),
             Action::Export(content, path) => self.export(content, path),
             Action::Undo => self.edits.undo(&mut self.draft),
             Action::Redo => self.edits.redo(&mut self.draft),
@@ -122,6 +123,8 @@ impl Workbench {
             Action::ChooseSample(sample) => view.sample = sample,
             Action::Enlarge(panel) => view.enlarged = panel,
             Action::TogglePanel(panel) => view.toggle(panel),
+            Action::PlacePanel(panel, spot) => view.arrangement.put(panel, spot),
+            Action::ResetLayout => view.reset_layout(),
             Action::ToggleNotices => view.notices_open = !view.notices_open,
             Action::DismissNotice(id) => self.notices.dismiss(id),
             Action::Inspect(sample) => self.inspect(sample),
@@ -156,6 +159,10 @@ impl Workbench {
             Action::TuneRun => self.training.tune(&self.draft.experiment.learner),
             Action::LimitSpeed(rounds_per_s) => self.training.limit_speed(rounds_per_s),
             Action::TrainFinalModel(wanted) => self.training.final_model = wanted,
+            Action::AddFinalModel if self.can_add_final_model() => {
+                self.training.plan_final_model();
+                self.start(false, false);
+            }
             _ => {}
         }
     }

@@ -2,6 +2,7 @@
 
 mod action;
 mod changes;
+mod columns;
 mod data;
 mod deeds;
 mod dictionary;
@@ -14,6 +15,7 @@ mod inspect;
 mod labels;
 mod look;
 mod notices;
+mod panels;
 mod poll;
 mod run_view;
 mod sessions;
@@ -24,6 +26,7 @@ mod width;
 
 pub use action::{Action, Demo};
 pub use changes::{algorithm_name, kernel_name, learner_summary, pruning_name, what_changed};
+pub use columns::{ColumnPreview, TableColumn};
 pub use data::{DataStage, LoadedData, RecordRow};
 pub use dictionary::{AtomCard, DictionaryView};
 pub use draft::Draft;
@@ -34,10 +37,11 @@ pub use inspect::{AtomUse, Inspection, origin_text};
 pub use labels::LabelPreview;
 pub use look::{SignalChannel, SignalLook};
 pub use notices::{Gravity, Notice, Notices};
+pub use panels::{Arrangement, Direction, Panel, Spot};
 pub use run_view::{EarlierRun, PartView, RunView};
 pub use stages::{Stage, StageState, StageStatus, split_summary};
 pub use training::TrainingStage;
-pub use view::{Ask, Panel, View};
+pub use view::{Ask, View};
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -48,7 +52,7 @@ use draft::Edits;
 use explore::ExploreStage;
 
 use crate::dataset::{MissingPolicy, RecordingSource};
-use crate::experiment::{Job, JobOutcome, JobProgress, Part};
+use crate::experiment::{Job, JobOutcome, JobProgress, Part, TestRecord};
 use crate::session::{FoundRecovery, SessionError, UserFolders, UserSettings, find_recovery};
 
 /// Called when there is something new to look at.
@@ -123,6 +127,8 @@ pub struct Workbench {
     look: Asked<SignalLook>,
     labels: Asked<LabelPreview>,
     labels_asked: Option<RecordingSource>,
+    columns: Asked<ColumnPreview>,
+    columns_asked: Vec<PathBuf>,
     exporting: Asked<PathBuf>,
     painter: Option<FigurePainter>,
     width: Asked<f64>,
@@ -172,6 +178,8 @@ impl Workbench {
             look: Asked::default(),
             labels: Asked::default(),
             labels_asked: None,
+            columns: Asked::default(),
+            columns_asked: Vec::new(),
             exporting: Asked::default(),
             painter: None,
             width: Asked::default(),
@@ -268,6 +276,11 @@ impl Workbench {
         self.labels.shown.as_ref()
     }
 
+    /// What the table or file of arrays offers to choose from.
+    pub fn columns(&self) -> Option<&ColumnPreview> {
+        self.columns.shown.as_ref()
+    }
+
     /// The demo that is open, as long as its banner is shown.
     pub fn banner(&self) -> Option<Demo> {
         self.demo.filter(|_| self.shows_banner)
@@ -322,6 +335,7 @@ impl Workbench {
             || self.files.is_busy()
             || self.inspection.job.is_some()
             || self.look.job.is_some()
+            || self.columns.job.is_some()
             || self.exporting.job.is_some()
             || self.width.job.is_some()
             || self.explore.is_busy()
@@ -378,6 +392,11 @@ impl Workbench {
         self.training.can_go_on() && self.stale().is_none()
     }
 
+    /// Whether a run that is complete can be given a final model, learned from all samples.
+    pub fn can_add_final_model(&self) -> bool {
+        self.training.lacks_final_model() && self.stale().is_none()
+    }
+
     /// The fold that is looked at.
     pub fn shown_fold(&self) -> Option<usize> {
         let run = self.training.run()?;
@@ -392,6 +411,33 @@ impl Workbench {
     pub fn shown_part(&self) -> Option<&PartView> {
         let fold = self.shown_fold()?;
         self.training.run()?.part(Part::Fold(fold))
+    }
+
+    /// The last test of that fold at the moment looked at.
+    pub fn shown_test(&self) -> Option<&Arc<TestRecord>> {
+        self.shown_part()?.test_at(self.view.replay)
+    }
+
+    /// The class whose dictionary and profile are looked at.
+    pub fn shown_class(&self) -> usize {
+        let run = self.training.run();
+        let n_classes = run.map_or(0, |run| run.facts.n_classes());
+        self.view.class.min(n_classes.saturating_sub(1))
+    }
+
+    /// The name of that class.
+    pub fn shown_class_name(&self) -> &str {
+        let names = self.training.run().map(|run| &run.facts.class_names);
+        let name = names.and_then(|names| names.get(self.shown_class()));
+        name.map_or("", String::as_str)
+    }
+
+    /// Where a sample comes from, as far as the data are loaded.
+    pub fn origin_of(&self, sample: usize) -> String {
+        match self.data.loaded().map(|loaded| &loaded.dataset) {
+            Some(dataset) if sample < dataset.n_samples() => origin_text(dataset, sample),
+            _ => format!("sample {sample}"),
+        }
     }
 
     /// Takes over an edited draft. While something is held (a slider, a field being typed

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use super::columns::ColumnPreview;
 use super::data::Loading;
 use super::dictionary::Moment;
 use super::draft::Edits;
@@ -34,6 +35,7 @@ impl Workbench {
         self.poll_asked();
         self.poll_explore();
         self.poll_labels();
+        self.poll_columns();
         self.poll_settings();
     }
 
@@ -203,17 +205,17 @@ impl Workbench {
 
     fn poll_dictionary(&mut self) {
         self.dictionary.poll();
-        let Some((moment, kernel, n_classes)) = self.moment() else {
+        let Some((moment, kernel)) = self.moment() else {
             return;
         };
-        let class = self.view.class.min(n_classes.saturating_sub(1));
+        let class = self.shown_class();
         let loaded = self.data.loaded().map(|loaded| &loaded.dataset);
         self.dictionary
             .ask(&moment, class, kernel, loaded, &self.wake);
     }
 
     /// The dictionaries that are looked at.
-    fn moment(&self) -> Option<(Moment, Kernel, usize)> {
+    fn moment(&self) -> Option<(Moment, Kernel)> {
         let run = self.training.run()?;
         let part = Part::Fold(self.shown_fold()?);
         let live = run.live.as_ref().filter(|live| live.part == part);
@@ -221,7 +223,7 @@ impl Workbench {
             (None, Some(live)) => Moment::Live(live.clone()),
             (replay, _) => Moment::Test(run.part(part)?.test_at(replay)?.clone()),
         };
-        Some((moment, run.experiment.learner.kernel, run.facts.n_classes()))
+        Some((moment, run.experiment.learner.kernel))
     }
 
     fn poll_asked(&mut self) {
@@ -277,6 +279,26 @@ impl Workbench {
         let (source, places) = (source.clone(), self.files.places());
         self.labels.job = Some(start_job(&self.wake, "labels", move |progress| {
             LabelPreview::of(source, &places, progress)
+        }));
+    }
+
+    /// What the file of the draft offers to choose from, looked at when another one is named.
+    fn poll_columns(&mut self) {
+        // A file that cannot be read is told of when it is loaded.
+        drop(self.columns.poll());
+        let (paths, mode) = match &self.draft.experiment.data.source {
+            DataPlan::Table(table) => (&table.paths, table.mode),
+            DataPlan::Arrays(arrays) => (&arrays.paths, arrays.mode),
+            _ => return,
+        };
+        let is_asked = self.columns_asked == *paths;
+        if is_asked || self.columns.job.is_some() || self.view.page != Stage::Records {
+            return;
+        }
+        self.columns_asked.clone_from(paths);
+        let (paths, places) = (paths.clone(), self.files.places());
+        self.columns.job = Some(start_job(&self.wake, "columns", move |_| {
+            ColumnPreview::of(&paths, mode, &places)
         }));
     }
 

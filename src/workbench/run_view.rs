@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use crate::evaluation::Confusion;
 use crate::experiment::{
-    CheckedExperiment, DataFacts, Experiment, Mail, News, Part, PartRecord, RoundMetric,
-    RunProgress, RunState, RunSummary, SettingChange, Snapshot, Status, TestRecord, TrainedModel,
+    CheckedExperiment, DataFacts, Decisions, Experiment, Mail, News, Part, PartRecord, ProfileLog,
+    RoundMetric, RunProgress, RunState, RunSummary, SettingChange, Snapshot, Status, TestRecord,
+    TrainedModel,
 };
 use crate::learner::LearnerSettings;
 
@@ -24,9 +25,25 @@ pub struct PartView {
     pub record: Option<Arc<PartRecord>>,
     /// What it has learned, when it is complete.
     pub model: Option<Arc<TrainedModel>>,
+    /// Until it is complete: what happened to samples, and what the last test decided.
+    log: ProfileLog,
+    decisions: Option<Arc<Decisions>>,
 }
 
 impl PartView {
+    /// What happened to every sample so far.
+    pub fn log(&self) -> &ProfileLog {
+        self.record.as_ref().map_or(&self.log, |record| &record.log)
+    }
+
+    /// What the last test decided about each held-out sample.
+    pub fn decisions(&self) -> Option<&Decisions> {
+        match &self.record {
+            Some(record) => Some(&record.decisions),
+            None => self.decisions.as_deref(),
+        }
+    }
+
     fn add_test(&mut self, test: Arc<TestRecord>) {
         let accuracy = test.confusion.accuracy().unwrap_or(f64::NAN);
         self.curve.push([test.batch as f64, accuracy]);
@@ -36,10 +53,18 @@ impl PartView {
     fn of_record(record: &Arc<PartRecord>, model: Option<Arc<TrainedModel>>) -> Self {
         let mut view = Self {
             rounds: record.rounds.clone(),
-            record: model.is_some().then(|| record.clone()),
-            model,
             ..Self::default()
         };
+        match model {
+            Some(model) => {
+                view.record = Some(record.clone());
+                view.model = Some(model);
+            }
+            None => {
+                view.log = record.log.clone();
+                view.decisions = Some(Arc::new(record.decisions.clone()));
+            }
+        }
         for test in &record.tests {
             view.add_test(test.0.clone());
         }
@@ -186,12 +211,18 @@ impl RunView {
         let mut has_completed = false;
         for news in std::mem::take(&mut mail.news) {
             match news {
-                News::Round(part, metric) => {
+                News::Round(part, metric, happened) => {
                     let seen = metric.classes.iter().map(|c| c.admitted + c.rejected);
                     self.n_samples_seen += u64::from(seen.sum::<u32>());
-                    self.parts.entry(part).or_default().rounds.push(metric);
+                    let part = self.parts.entry(part).or_default();
+                    part.rounds.push(metric);
+                    part.log.append(happened);
                 }
-                News::Test(part, test) => self.parts.entry(part).or_default().add_test(test),
+                News::Test(part, test, decisions) => {
+                    let part = self.parts.entry(part).or_default();
+                    part.add_test(test);
+                    part.decisions = Some(decisions);
+                }
                 News::Complete(part, record, model) => {
                     *self.parts.entry(part).or_default() =
                         PartView::of_record(&record, Some(model));

@@ -38,11 +38,14 @@ impl Workbench {
         self.explore = ExploreStage::default();
         self.labels = Asked::default();
         self.labels_asked = None;
+        self.columns = Asked::default();
+        self.columns_asked.clear();
         self.demo = None;
         self.after_loading = AfterLoading::default();
         self.view = View {
             page: self.view.page,
             hidden: std::mem::take(&mut self.view.hidden),
+            arrangement: std::mem::take(&mut self.view.arrangement),
             ..View::default()
         };
     }

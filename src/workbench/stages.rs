@@ -4,8 +4,8 @@ use super::Workbench;
 use super::changes::{learner_summary, stale_reason, what_changed};
 use crate::dataset::{DataPlan, Layout};
 use crate::experiment::{Part, Status};
+use crate::split::SplitPlan;
 use crate::split::audit::Severity;
-use crate::split::{HoldOut, SplitPlan};
 
 /// A stage of the work, and the page that shows it; the last one looks at recordings for themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -307,16 +307,6 @@ pub fn split_summary(plan: &SplitPlan) -> String {
     match plan {
         SplitPlan::KFold { n_folds, .. } => format!("{n_folds} folds"),
         SplitPlan::GroupedKFold { n_folds, .. } => format!("{n_folds} folds by group"),
-        SplitPlan::LeaveOneGroupOut => "one fold per group".into(),
-        SplitPlan::HoldOut(HoldOut::Share { test_share, .. }) => {
-            format!("{:.0} % held out", test_share * 100.0)
-        }
-        SplitPlan::HoldOut(HoldOut::GroupShare { test_share, .. }) => {
-            format!("{:.0} % held out by group", test_share * 100.0)
-        }
-        SplitPlan::HoldOut(HoldOut::Groups { names }) => format!("{} groups held out", names.len()),
-        SplitPlan::HoldOut(HoldOut::Time { test_share }) => {
-            format!("last {:.0} % held out", test_share * 100.0)
-        }
+        SplitPlan::LeaveOneGroupOut | SplitPlan::HoldOut(_) => plan.in_words(),
     }
 }

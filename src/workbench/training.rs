@@ -7,7 +7,7 @@ use super::run_view::{EarlierRun, RunView};
 use super::{Wake, start_job};
 use crate::dataset::Dataset;
 use crate::experiment::{
-    Command, Experiment, Job, JobOutcome, Run, RunParts, RunState, Status, Worker,
+    Command, Experiment, Job, JobOutcome, Part, Run, RunParts, RunState, Status, Worker,
     available_threads,
 };
 use crate::learner::LearnerSettings;
@@ -83,6 +83,20 @@ impl TrainingStage {
     pub(super) fn can_go_on(&self) -> bool {
         let is_partial = |state: &Arc<RunState>| !state.is_complete();
         !self.is_alive() && self.state.as_ref().is_some_and(is_partial)
+    }
+
+    /// Whether all folds are complete and no final model is planned.
+    pub(super) fn lacks_final_model(&self) -> bool {
+        let is_bare =
+            |state: &Arc<RunState>| state.is_complete() && !state.planned.contains(&Part::Final);
+        !self.is_alive() && !self.is_starting() && self.state.as_ref().is_some_and(is_bare)
+    }
+
+    /// A run that is complete has a final model to train, and can go on.
+    pub(super) fn plan_final_model(&mut self) {
+        if let Some(state) = &mut self.state {
+            Arc::make_mut(state).planned.push(Part::Final);
+        }
     }
 
     /// Checks the experiment and begins it.

@@ -3,53 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::action::Action;
+use super::panels::{Arrangement, Panel};
 use super::stages::Stage;
 use crate::export::ExportContent;
-
-/// A panel of the Train page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Panel {
-    /// Learning curves.
-    Accuracy,
-    /// Confusion matrix.
-    Confusion,
-    /// Atoms of a class.
-    Dictionary,
-    /// Profile of a class.
-    Profile,
-    /// Settings that may change while training.
-    Tune,
-    /// Inner products of the atoms.
-    Gram,
-    /// Which samples came and left.
-    Log,
-}
-
-impl Panel {
-    /// All panels in their order.
-    pub const ALL: [Self; 7] = [
-        Self::Accuracy,
-        Self::Confusion,
-        Self::Profile,
-        Self::Dictionary,
-        Self::Tune,
-        Self::Gram,
-        Self::Log,
-    ];
-
-    /// Its title.
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Accuracy => "Accuracy",
-            Self::Confusion => "Confusion",
-            Self::Dictionary => "Dictionary",
-            Self::Profile => "Profile",
-            Self::Tune => "Tune while it runs",
-            Self::Gram => "Gram matrix",
-            Self::Log => "Came and left",
-        }
-    }
-}
 
 /// A question that waits for the user.
 #[derive(Clone, Debug)]
@@ -101,6 +57,8 @@ pub struct View {
     pub enlarged: Option<Panel>,
     /// Panels that are not shown.
     pub hidden: BTreeSet<Panel>,
+    /// Where the panels stand.
+    pub arrangement: Arrangement,
     /// Whether the sheet of notices is open.
     pub notices_open: bool,
     /// The question that waits for an answer.
@@ -115,21 +73,36 @@ impl View {
         }
     }
 
-    /// The layout as it is kept in a session: the page and the hidden panels.
+    /// Panels as they were at first.
+    pub(super) fn reset_layout(&mut self) {
+        self.enlarged = None;
+        self.hidden.clear();
+        self.arrangement = Arrangement::default();
+    }
+
+    /// The layout as it is kept in a session: the page, the hidden panels and where all stand.
     pub(super) fn layout(&self) -> String {
         let hidden: Vec<&str> = self.hidden.iter().map(|panel| panel.title()).collect();
-        format!("page: {}; hidden: {}", self.page.name(), hidden.join(", "))
+        format!(
+            "page: {}; hidden: {}; panels: {}",
+            self.page.name(),
+            hidden.join(", "),
+            self.arrangement.to_text()
+        )
     }
 
     /// Takes over a layout that was kept; what it does not know is left out.
     pub(super) fn take_layout(&mut self, layout: &str) {
-        let hidden = layout.split("hidden: ").nth(1).unwrap_or("");
-        let named = |title: &str| Panel::ALL.into_iter().find(|panel| panel.title() == title);
-        self.hidden = hidden.split(", ").filter_map(named).collect();
-        let page = layout.strip_prefix("page: ").unwrap_or("");
-        let page = page.split(';').next().unwrap_or("");
-        if let Some(stage) = Stage::ALL.into_iter().find(|stage| stage.name() == page) {
-            self.page = stage;
+        for (what, value) in layout.split("; ").filter_map(|part| part.split_once(": ")) {
+            match what {
+                "page" => {
+                    let named = Stage::ALL.into_iter().find(|stage| stage.name() == value);
+                    self.page = named.unwrap_or(self.page);
+                }
+                "hidden" => self.hidden = Panel::of_titles(value).collect(),
+                "panels" => self.arrangement = Arrangement::of_text(value),
+                _ => {}
+            }
         }
     }
 }

@@ -1,11 +1,15 @@
 //! How long a mini-batch and a classification take, as a ratio to their bare matrix
 //! products in the same run. `cargo bench` prints the tables of the README; with
 //! `cargo bench -- growth` also how the cost grows with every size, with `cargo bench -- large`
-//! how a recording of a gigabyte is opened, with `cargo bench -- experiment` the whole USPS experiment.
+//! how a recording of a gigabyte is opened, with `cargo bench -- experiment` the whole USPS experiment,
+//! with `cargo bench -- frames` what a frame of the window costs while training.
 
 mod batch;
 mod classify;
 mod experiment;
+#[path = "../frame_time/mod.rs"]
+mod frame_time;
+mod frames;
 mod growth;
 mod large;
 mod step;
@@ -29,6 +33,10 @@ fn main() {
     }
     if arguments.iter().any(|argument| argument == "experiment") {
         experiment::print_table();
+        return;
+    }
+    if arguments.iter().any(|argument| argument == "frames") {
+        frames::print_table();
         return;
     }
     step::print_table();

@@ -15,6 +15,7 @@ use atomscope::ui::widgets::{
     PanelAction, PanelHeader, ProfilePanel, RunBar, RunPhase, RunRequest, ScalpMap, SchedulePlot,
     Stage, StageList, StageState, Trace, Waveform,
 };
+use atomscope::workbench::Direction;
 use egui::{Margin, RichText, Theme, Ui, vec2};
 
 use super::pictures::PictureHarness;
@@ -149,6 +150,7 @@ pub(crate) fn header_ui(ui: &mut Ui, state: &mut Gallery) {
         title: "Confusion",
         detail: "fold 2, batch 30 · 400 test records",
         enlarged: false,
+        moves: &Direction::ALL,
     };
     if let Some(action) = header.show(ui) {
         state.panel = Some(action);

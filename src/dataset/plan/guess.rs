@@ -5,9 +5,7 @@ use std::path::Path;
 
 use super::super::error::DatasetError;
 use super::super::{ArrayChoice, TableChoice};
-use super::{
-    ArraySource, DataPlan, DataSettings, RecordingSource, TableSource, no_arrays, no_class,
-};
+use super::{ArraySource, DataPlan, DataSettings, RecordingSource, TableSource};
 use crate::features::eeg::ChannelChoice;
 use crate::features::{EegRecipe, FaultRecipe, FeatureRecipe};
 use crate::records::catalog::{self, AnnotationRule, CatalogError, Folder, LabelledSet, Rule};
@@ -32,8 +30,8 @@ impl DataSettings {
         }
         let record = open(path, Mode::Tolerant)?;
         match record.kind {
-            Kind::Table => of_tables(path, &record).ok_or_else(|| no_class(&record)),
-            Kind::Arrays => of_arrays(path, &record).ok_or_else(|| no_arrays(&record)),
+            Kind::Table => Ok(of_tables(path, TableChoice::guess(&record))),
+            Kind::Arrays => Ok(of_arrays(path, &record)),
             Kind::FaultRecord => Err(unclear(
                 path,
                 "one fault record is one sample: open the folder that holds the records of all classes",
@@ -66,8 +64,11 @@ fn for_folder(
         return Err(unclear(path, "no file of the folder can be read"));
     };
     let held = match first.kind {
-        Kind::Arrays => Some(of_arrays(path, first).ok_or_else(|| no_arrays(first))?),
-        Kind::Table => of_tables(path, first),
+        Kind::Arrays => Some(of_arrays(path, first)),
+        Kind::Table => {
+            let choice = TableChoice::guess(first);
+            choice.map(|choice| of_tables(path, Some(choice)))
+        }
         Kind::Recording | Kind::FaultRecord => None,
     };
     if let Some(settings) = held {
@@ -102,22 +103,23 @@ fn first_records(
     Ok(records)
 }
 
-fn of_tables(path: &Path, record: &Record) -> Option<DataSettings> {
+/// Without a choice, loading says what there is to choose from.
+fn of_tables(path: &Path, choice: Option<TableChoice>) -> DataSettings {
     let source = TableSource {
         paths: vec![path.to_owned()],
-        choice: Some(TableChoice::guess(record)?),
+        choice,
         mode: Mode::Tolerant,
     };
-    Some(DataSettings::new(DataPlan::Table(source), None))
+    DataSettings::new(DataPlan::Table(source), None)
 }
 
-fn of_arrays(path: &Path, record: &Record) -> Option<DataSettings> {
+fn of_arrays(path: &Path, record: &Record) -> DataSettings {
     let source = ArraySource {
         paths: vec![path.to_owned()],
-        choice: Some(ArrayChoice::guess(record)?),
+        choice: ArrayChoice::guess(record),
         mode: Mode::Tolerant,
     };
-    Some(DataSettings::new(DataPlan::Arrays(source), None))
+    DataSettings::new(DataPlan::Arrays(source), None)
 }
 
 fn of_recordings(path: &Path, rule: Rule, first: &Record) -> DataSettings {

@@ -3,6 +3,7 @@
 use egui::{Grid, RichText, Ui};
 
 use super::explain::{inspection_ui, samples_ui};
+use super::train_panels::curves_ui;
 use crate::evaluation::{Confusion, wilson_interval};
 use crate::experiment::{Part, RunSummary};
 use crate::export::ExportContent;
@@ -30,10 +31,11 @@ pub(in crate::ui) fn evaluate_page_ui(
         "how well the held-out samples were classified",
     );
     let run = workbench.training().run();
-    let Some((run, summary)) = run.and_then(|run| Some((run, run.summary.as_ref()?))) else {
+    let is_tested = |run: &&RunView| run.folds().any(|(_, part)| !part.tests.is_empty());
+    let Some(run) = run.filter(is_tested) else {
         let is_alive = workbench.training().is_alive();
         let text = match is_alive {
-            true => "Scores appear here when the first fold is complete",
+            true => "Scores appear here with the first test",
             false => "Scores appear here when a fold has been trained",
         };
         let can = !is_alive && workbench.obstacle().is_none();
@@ -50,14 +52,36 @@ pub(in crate::ui) fn evaluate_page_ui(
     let left = width * 0.42;
     let (left, right) = elements::two_columns(ui, left);
     elements::scrolling_column(ui, left, "scores", |ui| {
-        scores_ui(ui, run, summary, actions)
+        match &run.summary {
+            Some(summary) => scores_ui(ui, workbench, run, summary, actions),
+            None => help(ui, "Scores appear here when the first fold is complete"),
+        }
+        curve_ui(ui, workbench);
+        if let Some(summary) = &run.summary {
+            details_ui(ui, run, summary);
+        }
+        ui.add_space(theme::PANEL_GAP);
     });
     elements::scrolling_column(ui, right, "decisions", |ui| {
-        decisions_ui(ui, workbench, run, summary, actions);
+        decisions_ui(ui, workbench, run, actions);
     });
 }
 
-fn scores_ui(ui: &mut Ui, run: &RunView, summary: &RunSummary, actions: &mut Vec<Action>) {
+/// Accuracy against mini-batches, with the runs before.
+fn curve_ui(ui: &mut Ui, workbench: &Workbench) {
+    section(ui, "Learning curve");
+    // Replay belongs to the Train page: what is asked for here is not followed.
+    let _: Option<usize> = curves_ui(ui, 220.0, workbench, None);
+}
+
+/// The accuracy, and what can be done with the result.
+fn scores_ui(
+    ui: &mut Ui,
+    workbench: &Workbench,
+    run: &RunView,
+    summary: &RunSummary,
+    actions: &mut Vec<Action>,
+) {
     let tones = theme::tones(ui);
     if let Some(accuracy) = summary.accuracy {
         let spread = accuracy
@@ -72,7 +96,10 @@ fn scores_ui(ui: &mut Ui, run: &RunView, summary: &RunSummary, actions: &mut Vec
         );
         help(ui, &text);
     }
-    export_ui(ui, actions);
+    ui.horizontal_wrapped(|ui| {
+        export_ui(ui, actions);
+        final_model_ui(ui, workbench, run, actions);
+    });
     let confusion = &summary.confusion;
     fact(ui, "Split", split_summary(&run.experiment.split));
     fact(ui, "Seed", run.experiment.seed.to_string());
@@ -85,8 +112,12 @@ fn scores_ui(ui: &mut Ui, run: &RunView, summary: &RunSummary, actions: &mut Vec
     let number = |value: Option<f64>| value.map_or("–".to_owned(), short);
     fact(ui, "Cohen's κ", number(confusion.kappa()));
     fact(ui, "Matthews", number(confusion.matthews()));
+}
+
+/// Scores per class and group, curves and times.
+fn details_ui(ui: &mut Ui, run: &RunView, summary: &RunSummary) {
     section(ui, "Per class");
-    classes_ui(ui, &run.facts.class_names, confusion);
+    classes_ui(ui, &run.facts.class_names, &summary.confusion);
     groups_ui(ui, run, summary);
     if !summary.missing.is_empty() {
         section(ui, "With features missing");
@@ -103,7 +134,21 @@ fn scores_ui(ui: &mut Ui, run: &RunView, summary: &RunSummary, actions: &mut Vec
     }
     section(ui, "Time");
     timing_ui(ui, summary);
-    ui.add_space(theme::PANEL_GAP);
+}
+
+/// A model of all samples, to classify new recordings with.
+fn final_model_ui(ui: &mut Ui, workbench: &Workbench, run: &RunView, actions: &mut Vec<Action>) {
+    let part = run.part(Part::Final);
+    if part.is_some_and(|part| part.model.is_some()) {
+        let text = "It has learned from all samples, and is saved with the session: `atomscope classify` judges new recordings with it";
+        ui.label("Final model trained").on_hover_text(text);
+    } else if workbench.can_add_final_model() {
+        let text = "One more model that learns from all samples and is not tested: to classify new recordings with. It is saved with the session.";
+        let button = ui.button("Train a final model");
+        if button.on_hover_text(text).clicked() {
+            actions.push(Action::AddFinalModel);
+        }
+    }
 }
 
 /// Tables, figures, everything in files.
@@ -203,17 +248,10 @@ fn timing_ui(ui: &mut Ui, summary: &RunSummary) {
 }
 
 /// Confusion per fold or summed, the samples of a cell, and one sample explained.
-fn decisions_ui(
-    ui: &mut Ui,
-    workbench: &Workbench,
-    run: &RunView,
-    summary: &RunSummary,
-    actions: &mut Vec<Action>,
-) {
-    let fold = workbench.view().fold.filter(|fold| {
-        let part = run.part(Part::Fold(*fold));
-        part.is_some_and(|part| part.record.is_some())
-    });
+fn decisions_ui(ui: &mut Ui, workbench: &Workbench, run: &RunView, actions: &mut Vec<Action>) {
+    let last_test = |fold: usize| run.part(Part::Fold(fold))?.tests.last();
+    let fold = workbench.view().fold;
+    let fold = fold.filter(|fold| last_test(*fold).is_some());
     ui.horizontal_wrapped(|ui| {
         ui.label(RichText::new("Confusion").text_style(theme::panel_title()));
         let all = ui.selectable_label(fold.is_none(), "all folds");
@@ -223,18 +261,20 @@ fn decisions_ui(
         {
             actions.push(Action::ChooseFold(None));
         }
-        for (number, _) in summary.folds.iter().take(20) {
-            let chip = ui.selectable_label(fold == Some(*number), format!("{}", number + 1));
+        for (number, _) in run.folds().take(20) {
+            let chip = ui.selectable_label(fold == Some(number), format!("{}", number + 1));
             if chip
                 .on_hover_text(format!("Fold {} alone", number + 1))
                 .clicked()
             {
-                actions.push(Action::ChooseFold(Some(*number)));
+                actions.push(Action::ChooseFold(Some(number)));
             }
         }
     });
-    let of_fold = fold.and_then(|fold| summary.folds.iter().find(|(number, _)| *number == fold));
-    let confusion = of_fold.map_or(&summary.confusion, |(_, confusion)| confusion);
+    let confusion = match fold.and_then(last_test) {
+        Some(test) => &test.confusion,
+        None => &run.confusion(),
+    };
     let n_classes = run.facts.n_classes() as f32;
     let cell = workbench.view().cell;
     let matrix = ConfusionMatrix {

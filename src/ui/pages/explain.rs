@@ -3,7 +3,7 @@
 use egui::{Grid, RichText, ScrollArea, Ui};
 
 use super::samples::BandPlaces;
-use crate::experiment::PartRecord;
+use crate::experiment::Decisions;
 use crate::ui::elements::{help, section};
 use crate::ui::figures::{percent, short};
 use crate::ui::icons::{Icon, color_dot, icon_button};
@@ -27,29 +27,25 @@ pub(super) fn samples_ui(
 ) {
     let name = |class: usize| run.facts.class_names.get(class).map_or("", String::as_str);
     section(ui, &format!("{} taken for {}", name(truth), name(decided)));
-    let records = run
+    let decisions = run
         .folds()
         .filter(|(number, _)| fold.is_none_or(|fold| fold == *number))
-        .filter_map(|(_, part)| part.record.as_ref());
-    let samples: Vec<(usize, f64)> = records
-        .flat_map(|record| cell_samples(record, run, (truth, decided)))
+        .filter_map(|(_, part)| part.decisions());
+    let samples: Vec<(usize, f64)> = decisions
+        .flat_map(|decisions| cell_samples(decisions, run, (truth, decided)))
         .take(MOST_SAMPLES)
         .collect();
     if samples.is_empty() {
-        help(ui, "No such sample in the complete folds");
+        help(ui, "No such sample at the last test");
         return;
     }
-    let dataset = workbench.data().loaded().map(|loaded| &loaded.dataset);
     let line = ui.spacing().interact_size.y;
     ScrollArea::vertical()
         .id_salt("samples of the cell")
         .max_height(170.0)
         .show_rows(ui, line, samples.len(), |ui, range| {
             for (sample, margin) in &samples[range] {
-                let origin = match dataset {
-                    Some(dataset) => origin_text(dataset, *sample),
-                    None => format!("sample {sample}"),
-                };
+                let origin = workbench.origin_of(*sample);
                 let text = format!("{origin} · margin {}", short(*margin));
                 let is_shown = workbench.inspection().is_some_and(|i| i.sample == *sample);
                 let row = ui.selectable_label(is_shown, text);
@@ -61,11 +57,10 @@ pub(super) fn samples_ui(
 }
 
 fn cell_samples<'a>(
-    record: &'a PartRecord,
+    decisions: &'a Decisions,
     run: &'a RunView,
     (truth, decided): (usize, usize),
 ) -> impl Iterator<Item = (usize, f64)> + 'a {
-    let decisions = &record.decisions;
     let verdicts = decisions.class.iter().zip(&decisions.margin);
     decisions
         .sample

@@ -2,6 +2,7 @@
 
 use egui::{RichText, Slider, Ui};
 
+use super::bands::bands_editor_ui;
 use super::fields::Field;
 use super::samples::BandPlaces;
 use super::signal::{bands_ui, signal_ui};
@@ -101,12 +102,7 @@ fn eeg_ui(ui: &mut Ui, recipe: &mut EegRecipe, problems: &[SettingProblem]) {
     }
     let text = "Natural logarithm of every feature; it evens out their sizes. Default on.";
     switch(ui, "Logarithm", text, &mut recipe.logarithm);
-    let bands: Vec<String> = recipe
-        .bands
-        .iter()
-        .map(|band| format!("{} {} to {} Hz", band.name, band.low_hz, band.high_hz))
-        .collect();
-    elements::fact(ui, "Bands", bands.join(", "));
+    bands_editor_ui(ui, &mut recipe.bands);
 }
 
 fn fault_ui(ui: &mut Ui, recipe: &mut FaultRecipe, problems: &[SettingProblem]) {
@@ -243,7 +239,7 @@ fn features_ui(ui: &mut Ui, dataset: &Dataset, sample: usize) {
         electrodes: &places.electrodes,
         band_names: &places.band_names,
         atoms: &one,
-        view: AtomView::Itself,
+        view: AtomView::Sample,
         selected: None,
         zoom: 2.0,
         height: 260.0,

@@ -58,6 +58,9 @@ pub(super) enum Field {
     Points,
     Harmonics,
     Rate,
+    Divisor,
+    PictureRows,
+    PictureColumns,
 }
 
 /// What a field says of itself.
@@ -468,6 +471,30 @@ impl Field {
                 250.0,
                 "options.rate_hz",
             ),
+            Self::Divisor => says(
+                "Divide by",
+                "",
+                "Every value is divided by it; 255 turns bytes into 0 to 1",
+                1.0..=255.0,
+                1.0,
+                "divide_by",
+            ),
+            Self::PictureRows => says(
+                "Picture rows",
+                "",
+                "Rows of the picture that a sample is drawn as",
+                2.0..=64.0,
+                16.0,
+                "n_rows",
+            ),
+            Self::PictureColumns => says(
+                "Picture columns",
+                "",
+                "Columns of the picture; rows times columns are the features",
+                2.0..=64.0,
+                16.0,
+                "n_columns",
+            ),
             Self::Harmonics => says(
                 "Highest harmonic",
                 "",
@@ -530,6 +557,8 @@ impl Field {
                 | Self::Cycles
                 | Self::Points
                 | Self::Harmonics
+                | Self::PictureRows
+                | Self::PictureColumns
         )
     }
 

@@ -133,6 +133,11 @@ fn settings_ui(ui: &mut Ui, workbench: &Workbench, draft: &mut Draft, actions: &
         "Prequential accuracy; costs time unless the learner does so anyway. Default on.",
         &mut tests.prequential,
     );
+    let mut wants_final = workbench.trains_final_model();
+    let text = "After the folds, one more model that learns from all samples, to classify new recordings with. Default off.";
+    if switch(ui, "Train a final model", text, &mut wants_final) {
+        actions.push(Action::TrainFinalModel(wants_final));
+    }
     let mut seed = draft.experiment.seed as f64;
     if Field::Seed.ui(ui, &mut seed, None).changed {
         draft.experiment.seed = seed.round().max(0.0) as u64;

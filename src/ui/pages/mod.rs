@@ -1,6 +1,8 @@
 //! One page per stage: each reads the workbench, edits the draft and asks for actions.
 
 mod algorithm;
+mod bands;
+mod columns;
 mod evaluate;
 mod explain;
 mod explore;
@@ -14,6 +16,7 @@ mod samples;
 mod signal;
 mod split;
 mod train;
+mod train_layout;
 mod train_panels;
 mod tune;
 

@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use egui::{RichText, TextEdit, Ui};
 use egui_extras::{Column, TableBuilder};
 
+use super::columns::{arrays_ui, table_columns_ui};
 use super::fields::Field;
 use super::rules::rules_ui;
 use super::signal::signal_ui;
 use crate::dataset::{DataPlan, DataSettings, RecordingSource};
+use crate::settings::SettingProblem;
 use crate::ui::app::Typing;
 use crate::ui::elements::{self, help, page_title, section};
 use crate::ui::icons::{Icon, color_dot, icon_mark};
@@ -75,9 +77,16 @@ fn failed_ui(
     if ui.button("Try again").clicked() {
         actions.push(Action::LoadData);
     }
-    if let DataPlan::Recordings(source) = &mut draft.experiment.data.source {
-        rules_ui(ui, workbench, source, typing);
-    }
+    elements::scrolling_column(ui, ui.available_rect_before_wrap(), "settings", |ui| {
+        let problems = draft.experiment.data.problems();
+        source_ui(
+            ui,
+            workbench,
+            &mut draft.experiment.data.source,
+            &problems,
+            typing,
+        );
+    });
 }
 
 /// Where the data come from, and buttons for others.
@@ -343,7 +352,48 @@ fn by_hand_ui(ui: &mut Ui, source: &mut RecordingSource, name: &str) {
     }
 }
 
-/// What the data are made of: settings of the simulation, rules, names of classes.
+/// What the data are made of: settings of the simulation, rules or columns.
+fn source_ui(
+    ui: &mut Ui,
+    workbench: &Workbench,
+    source: &mut DataPlan,
+    problems: &[SettingProblem],
+    typing: &mut Typing,
+) {
+    match source {
+        DataPlan::FeederFaults(feeder) => {
+            section(ui, "Simulation");
+            let mut n = feeder.records_per_class as usize;
+            let problem = Field::RecordsPerClass.problem_of(problems);
+            if Field::RecordsPerClass.whole_ui(ui, &mut n, problem).changed {
+                feeder.records_per_class = u32::try_from(n).unwrap_or(u32::MAX);
+            }
+            seed_ui(ui, &mut feeder.seed);
+        }
+        DataPlan::SimulatedEeg(eeg) => {
+            section(ui, "Simulation");
+            let mut n = eeg.subjects_per_class as usize;
+            let problem = Field::SubjectsPerClass.problem_of(problems);
+            if Field::SubjectsPerClass
+                .whole_ui(ui, &mut n, problem)
+                .changed
+            {
+                eeg.subjects_per_class = u32::try_from(n).unwrap_or(u32::MAX);
+            }
+            let problem = Field::Duration.problem_of(problems);
+            Field::Duration.ui(ui, &mut eeg.duration_s, problem);
+            Field::Effect.ui(ui, &mut eeg.effect, Field::Effect.problem_of(problems));
+            seed_ui(ui, &mut eeg.seed);
+        }
+        DataPlan::Recordings(source) => {
+            rules_ui(ui, workbench, source, typing);
+        }
+        DataPlan::Table(source) => table_columns_ui(ui, workbench, source, problems, typing),
+        DataPlan::Arrays(source) => arrays_ui(ui, workbench, source, problems),
+    }
+}
+
+/// Settings of the source, names of classes, what was left out, notes.
 fn settings_ui(
     ui: &mut Ui,
     workbench: &Workbench,
@@ -353,36 +403,7 @@ fn settings_ui(
 ) {
     let problems = draft.experiment.data.problems();
     let data = &mut draft.experiment.data;
-    match &mut data.source {
-        DataPlan::FeederFaults(feeder) => {
-            section(ui, "Simulation");
-            let mut n = feeder.records_per_class as usize;
-            let problem = Field::RecordsPerClass.problem_of(&problems);
-            if Field::RecordsPerClass.whole_ui(ui, &mut n, problem).changed {
-                feeder.records_per_class = u32::try_from(n).unwrap_or(u32::MAX);
-            }
-            seed_ui(ui, &mut feeder.seed);
-        }
-        DataPlan::SimulatedEeg(eeg) => {
-            section(ui, "Simulation");
-            let mut n = eeg.subjects_per_class as usize;
-            let problem = Field::SubjectsPerClass.problem_of(&problems);
-            if Field::SubjectsPerClass
-                .whole_ui(ui, &mut n, problem)
-                .changed
-            {
-                eeg.subjects_per_class = u32::try_from(n).unwrap_or(u32::MAX);
-            }
-            let problem = Field::Duration.problem_of(&problems);
-            Field::Duration.ui(ui, &mut eeg.duration_s, problem);
-            Field::Effect.ui(ui, &mut eeg.effect, Field::Effect.problem_of(&problems));
-            seed_ui(ui, &mut eeg.seed);
-        }
-        DataPlan::Recordings(source) => {
-            rules_ui(ui, workbench, source, typing);
-        }
-        DataPlan::Table(_) | DataPlan::Arrays(_) => {}
-    }
+    source_ui(ui, workbench, &mut data.source, &problems, typing);
     section(ui, "Names of the classes");
     help(ui, "Two classes that get the same name become one");
     class_names_ui(ui, loaded, data);

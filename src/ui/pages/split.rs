@@ -31,7 +31,7 @@ pub(in crate::ui) fn split_page_ui(
     ScrollArea::vertical()
         .auto_shrink([false, false])
         .show(ui, |ui| {
-            plan_ui(ui, &mut draft.experiment.split, &loaded.dataset);
+            plan_ui(ui, &mut draft.experiment.split, &loaded.dataset, workbench);
             if let Some(error) = workbench.split().error() {
                 elements::wrong(ui, error);
                 return;
@@ -48,7 +48,7 @@ pub(in crate::ui) fn split_page_ui(
         });
 }
 
-fn plan_ui(ui: &mut Ui, plan: &mut SplitPlan, dataset: &Dataset) {
+fn plan_ui(ui: &mut Ui, plan: &mut SplitPlan, dataset: &Dataset, workbench: &Workbench) {
     let current = match plan {
         SplitPlan::KFold { .. } => 0,
         SplitPlan::GroupedKFold { .. } => 1,
@@ -67,21 +67,19 @@ fn plan_ui(ui: &mut Ui, plan: &mut SplitPlan, dataset: &Dataset) {
         "Hold out the last part of each recording",
         "Hold out named groups",
     ];
-    let names = if current == 6 {
-        &names[..]
-    } else {
-        &names[..6]
-    };
     let text = "Groups are subjects or records; a group on both sides makes a score too good. Default by group where groups are known.";
     let (n_folds, seed, test_share) = (5, 1, 0.3);
-    if let Some(chosen) = choice(ui, "Plan", text, current, names) {
+    if let Some(chosen) = choice(ui, "Plan", text, current, &names) {
         *plan = match chosen {
             0 => SplitPlan::KFold { n_folds, seed },
             1 => grouped(dataset, seed),
             2 => SplitPlan::LeaveOneGroupOut,
             3 => SplitPlan::HoldOut(HoldOut::Share { test_share, seed }),
             4 => SplitPlan::HoldOut(HoldOut::GroupShare { test_share, seed }),
-            _ => SplitPlan::HoldOut(HoldOut::Time { test_share }),
+            5 => SplitPlan::HoldOut(HoldOut::Time { test_share }),
+            _ => SplitPlan::HoldOut(HoldOut::Groups {
+                names: tested_groups(workbench),
+            }),
         };
     }
     match plan {
@@ -98,8 +96,45 @@ fn plan_ui(ui: &mut Ui, plan: &mut SplitPlan, dataset: &Dataset) {
         SplitPlan::HoldOut(HoldOut::Time { test_share }) => {
             Field::TestShare.ui(ui, test_share, None);
         }
-        SplitPlan::LeaveOneGroupOut | SplitPlan::HoldOut(HoldOut::Groups { .. }) => {}
+        SplitPlan::LeaveOneGroupOut => {}
+        SplitPlan::HoldOut(HoldOut::Groups { names }) => groups_ui(ui, names, dataset),
     }
+}
+
+/// The groups that the first fold tests now: where a choice by name begins.
+fn tested_groups(workbench: &Workbench) -> Vec<String> {
+    let groups = workbench
+        .split()
+        .made()
+        .map_or(&[][..], |made| &made.groups);
+    let tested = groups.iter().filter(|group| group.fold == Some(0));
+    tested.map(|group| group.name.clone()).collect()
+}
+
+/// Every group, to be held out or not.
+fn groups_ui(ui: &mut Ui, held_out: &mut Vec<String>, dataset: &Dataset) {
+    let names = dataset.group_names();
+    help(
+        ui,
+        &format!("{} of {} groups are held out", held_out.len(), names.len()),
+    );
+    let line = ui.spacing().interact_size.y;
+    ScrollArea::vertical()
+        .id_salt("held out groups")
+        .max_height(8.0 * (line + ui.spacing().item_spacing.y))
+        .show_rows(ui, line, names.len(), |ui, range| {
+            for name in &names[range] {
+                let mut is_out = held_out.contains(name);
+                let group = ui.checkbox(&mut is_out, name);
+                let text = "Its samples are tested and not learned from";
+                if group.on_hover_text(text).changed() {
+                    match is_out {
+                        true => held_out.push(name.clone()),
+                        false => held_out.retain(|own| own != name),
+                    }
+                }
+            }
+        });
 }
 
 fn seed_ui(ui: &mut Ui, seed: &mut u64) {

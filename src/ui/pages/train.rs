@@ -1,20 +1,17 @@
 //! The Train page: curves, confusion, dictionaries and profile of a run as it goes, at any moment of it.
 
-use egui::{Rect, RichText, ScrollArea, Slider, Ui, UiBuilder, pos2, vec2};
+use egui::{Rect, RichText, ScrollArea, Slider, Ui, vec2};
 
+use super::train_layout::{Placed, mark_spot, place_panels, spot_at};
 use super::train_panels as panels;
 use super::tune::tune_ui;
 use crate::experiment::Part;
+use crate::ui::elements;
 use crate::ui::icons::{Icon, color_dot, icon_button};
 use crate::ui::palette::class_color;
 use crate::ui::theme;
 use crate::ui::widgets::{PanelAction, PanelHeader, empty_state};
-use crate::workbench::{Action, Demo, Draft, Panel, RunView, Workbench};
-
-/// Below this the page scrolls.
-const LEAST_HEIGHT: f32 = 540.0;
-/// From this width on there is a third column.
-const THREE_COLUMNS: f32 = 1480.0;
+use crate::workbench::{Action, Demo, Direction, Draft, Panel, RunView, Workbench};
 
 /// The Train page.
 pub(in crate::ui) fn train_page_ui(
@@ -29,13 +26,56 @@ pub(in crate::ui) fn train_page_ui(
     };
     controls_ui(ui, workbench, run, actions);
     ui.add_space(4.0);
-    let height = ui.available_height();
-    if height >= LEAST_HEIGHT {
-        panels_ui(ui, height, workbench, draft, actions);
-    } else {
-        ScrollArea::vertical().show(ui, |ui| {
-            panels_ui(ui, LEAST_HEIGHT, workbench, draft, actions);
+    if let Some(panel) = workbench.view().enlarged {
+        let rect = ui.available_rect_before_wrap();
+        panel_ui(ui, rect, panel, workbench, draft, actions);
+        return;
+    }
+    panels_ui(ui, workbench, draft, actions);
+}
+
+/// All panels in their places; where they need more height than there is, the page scrolls.
+fn panels_ui(ui: &mut Ui, workbench: &Workbench, draft: &mut Draft, actions: &mut Vec<Action>) {
+    let page = ui.available_size();
+    ScrollArea::vertical()
+        .id_salt("panels")
+        .auto_shrink([false, false])
+        .show(ui, |ui| {
+            let corner = ui.cursor().min;
+            let (placed, height) = place_panels(workbench.view(), corner, page);
+            ui.allocate_exact_size(vec2(page.x, height), egui::Sense::hover());
+            for own in &placed {
+                let asked = panel_ui(ui, own.rect, own.panel, workbench, draft, actions);
+                if let Some(asked) = asked {
+                    move_panel(ui, own.panel, asked, &placed, workbench, actions);
+                }
+            }
         });
+}
+
+/// Moves a panel by a step, or to where the pointer drops it.
+fn move_panel(
+    ui: &Ui,
+    panel: Panel,
+    asked: PanelAction,
+    placed: &[Placed],
+    workbench: &Workbench,
+    actions: &mut Vec<Action>,
+) {
+    let view = workbench.view();
+    let pointer = ui.ctx().pointer_interact_pos();
+    let found = pointer.and_then(|pointer| spot_at(placed, view, ui.clip_rect(), pointer));
+    match (asked, pointer, found) {
+        (PanelAction::Move(direction), _, _) => {
+            let is_shown = |panel| !view.hidden.contains(&panel);
+            let spot = view.arrangement.step(panel, direction, is_shown);
+            actions.extend(spot.map(|spot| Action::PlacePanel(panel, spot)));
+        }
+        (PanelAction::Drag, Some(pointer), found) => {
+            mark_spot(ui, panel.title(), pointer, found.map(|(_, rect)| rect));
+        }
+        (PanelAction::Drop, _, Some((spot, _))) => actions.push(Action::PlacePanel(panel, spot)),
+        _ => {}
     }
 }
 
@@ -96,9 +136,9 @@ fn controls_ui(ui: &mut Ui, workbench: &Workbench, run: &RunView, actions: &mut 
 
 fn classes_ui(ui: &mut Ui, workbench: &Workbench, run: &RunView, actions: &mut Vec<Action>) {
     let tones = theme::tones(ui);
-    ui.label(RichText::new("Class").color(tones.weak));
+    let label = ui.label(RichText::new("Class").color(tones.weak));
     let names = &run.facts.class_names;
-    let shown = workbench.view().class.min(names.len().saturating_sub(1));
+    let shown = workbench.shown_class();
     if names.len() > 6 {
         egui::ComboBox::from_id_salt("class")
             .selected_text(names.get(shown).map_or("", String::as_str))
@@ -110,6 +150,7 @@ fn classes_ui(ui: &mut Ui, workbench: &Workbench, run: &RunView, actions: &mut V
                 }
             })
             .response
+            .labelled_by(label.id)
             .on_hover_text("Whose dictionary and profile are shown");
         return;
     }
@@ -125,7 +166,7 @@ fn classes_ui(ui: &mut Ui, workbench: &Workbench, run: &RunView, actions: &mut V
 
 fn fold_ui(ui: &mut Ui, workbench: &Workbench, run: &RunView, actions: &mut Vec<Action>) {
     let tones = theme::tones(ui);
-    ui.label(RichText::new("Fold").color(tones.weak));
+    let label = ui.label(RichText::new("Fold").color(tones.weak));
     let chosen = workbench.view().fold;
     let text = match (chosen, workbench.shown_fold()) {
         (Some(fold), _) => format!("{}", fold + 1),
@@ -148,6 +189,7 @@ fn fold_ui(ui: &mut Ui, workbench: &Workbench, run: &RunView, actions: &mut Vec<
             }
         })
         .response
+        .labelled_by(label.id)
         .on_hover_text("Which fold is shown; the newest follows the training");
 }
 
@@ -188,74 +230,7 @@ fn replay_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     }
 }
 
-/// A part of the page with a user interface of its own.
-fn place<R>(ui: &mut Ui, rect: Rect, panel: Panel, contents: impl FnOnce(&mut Ui) -> R) -> R {
-    let builder = UiBuilder::new().id_salt(panel.title()).max_rect(rect);
-    let mut child = ui.new_child(builder);
-    child.set_clip_rect(rect.expand(6.0).intersect(ui.clip_rect()));
-    contents(&mut child)
-}
-
-fn panels_ui(
-    ui: &mut Ui,
-    height: f32,
-    workbench: &Workbench,
-    draft: &mut Draft,
-    actions: &mut Vec<Action>,
-) {
-    let width = ui.available_width();
-    let (rect, _) = ui.allocate_exact_size(vec2(width, height), egui::Sense::hover());
-    let view = workbench.view();
-    if let Some(panel) = view.enlarged {
-        panel_ui(ui, rect, panel, workbench, draft, actions);
-        return;
-    }
-    for (panel, rect) in arrangement(rect, |panel| !view.hidden.contains(&panel)) {
-        panel_ui(ui, rect, panel, workbench, draft, actions);
-    }
-}
-
-/// Panels in columns; those of a column share its height by their weights.
-fn arrangement(page: Rect, is_shown: impl Fn(Panel) -> bool) -> Vec<(Panel, Rect)> {
-    let left = [
-        (Panel::Accuracy, 0.36),
-        (Panel::Profile, 0.28),
-        (Panel::Tune, 0.36),
-    ];
-    let middle = [(Panel::Confusion, 0.42), (Panel::Dictionary, 0.58)];
-    let right = [(Panel::Gram, 0.5), (Panel::Log, 0.5)];
-    let columns: Vec<(&[(Panel, f32)], f32)> = if page.width() >= THREE_COLUMNS {
-        vec![(&left, 0.35), (&middle, 0.43), (&right, 0.22)]
-    } else {
-        vec![(&left, 0.45), (&middle, 0.55)]
-    };
-    let columns: Vec<(Vec<(Panel, f32)>, f32)> = columns
-        .into_iter()
-        .map(|(panels, share)| {
-            let shown = panels.iter().copied().filter(|(panel, _)| is_shown(*panel));
-            (shown.collect::<Vec<_>>(), share)
-        })
-        .filter(|(panels, _)| !panels.is_empty())
-        .collect();
-    let total: f32 = columns.iter().map(|(_, share)| share).sum();
-    let gaps = theme::PANEL_GAP * columns.len().saturating_sub(1) as f32;
-    let mut placed = Vec::new();
-    let mut x = page.left();
-    for (panels, share) in columns {
-        let width = (page.width() - gaps) * share / total;
-        let weights: f32 = panels.iter().map(|(_, weight)| weight).sum();
-        let free = page.height() - 16.0 * panels.len().saturating_sub(1) as f32;
-        let mut y = page.top();
-        for (panel, weight) in panels {
-            let height = free * weight / weights;
-            placed.push((panel, Rect::from_min_size(pos2(x, y), vec2(width, height))));
-            y += height + 16.0;
-        }
-        x += width + theme::PANEL_GAP;
-    }
-    placed
-}
-
+/// A panel with its head; gives what the head was asked for and the panel alone cannot do.
 fn panel_ui(
     ui: &mut Ui,
     rect: Rect,
@@ -263,14 +238,22 @@ fn panel_ui(
     workbench: &Workbench,
     draft: &mut Draft,
     actions: &mut Vec<Action>,
-) {
-    let is_enlarged = workbench.view().enlarged == Some(panel);
+) -> Option<PanelAction> {
+    let view = workbench.view();
+    let is_enlarged = view.enlarged == Some(panel);
+    let is_shown = |panel| !view.hidden.contains(&panel);
+    let can_move = |direction: &Direction| {
+        !is_enlarged && view.arrangement.step(panel, *direction, is_shown).is_some()
+    };
+    let moves: Vec<Direction> = Direction::ALL.into_iter().filter(can_move).collect();
     let detail = detail(workbench, panel);
-    place(ui, rect, panel, |ui| {
+    let mut asked = None;
+    elements::column(ui, rect, panel.title(), |ui| {
         let header = PanelHeader {
             title: panel.title(),
             detail: &detail,
             enlarged: is_enlarged,
+            moves: &moves,
         };
         match header.show(ui) {
             Some(PanelAction::ToggleSize) => {
@@ -278,7 +261,7 @@ fn panel_ui(
             }
             Some(PanelAction::Hide) if is_enlarged => actions.push(Action::Enlarge(None)),
             Some(PanelAction::Hide) => actions.push(Action::TogglePanel(panel)),
-            None => {}
+            other => asked = other,
         }
         let height = rect.bottom() - ui.cursor().top();
         match panel {
@@ -291,6 +274,7 @@ fn panel_ui(
             Panel::Log => panels::log_ui(ui, workbench),
         }
     });
+    asked
 }
 
 /// What the head of a panel says besides its title.
@@ -299,24 +283,18 @@ fn detail(workbench: &Workbench, panel: Panel) -> String {
         return String::new();
     };
     let names = &run.facts.class_names;
-    let class = workbench.view().class.min(names.len().saturating_sub(1));
-    let class_name = names.get(class).map_or("", String::as_str);
+    let class_name = workbench.shown_class_name();
     match panel {
         Panel::Accuracy => "of the samples held out".into(),
-        Panel::Confusion => {
-            let test = workbench
-                .shown_part()
-                .and_then(|part| part.test_at(workbench.view().replay));
-            match (workbench.shown_fold(), test) {
-                (Some(fold), Some(test)) => format!(
-                    "fold {}, batch {} · {} test samples",
-                    fold + 1,
-                    test.batch,
-                    test.confusion.total()
-                ),
-                _ => "no test yet".into(),
-            }
-        }
+        Panel::Confusion => match (workbench.shown_fold(), workbench.shown_test()) {
+            (Some(fold), Some(test)) => format!(
+                "fold {}, batch {} · {} test samples",
+                fold + 1,
+                test.batch,
+                test.confusion.total()
+            ),
+            _ => "no test yet".into(),
+        },
         Panel::Gram | Panel::Log => class_name.to_owned(),
         Panel::Dictionary => match workbench.dictionary() {
             Some(shown) => {

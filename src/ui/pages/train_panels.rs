@@ -13,7 +13,7 @@ use crate::ui::widgets::{
     AccuracyPlot, Atom, AtomGrid, AtomView, BatchFlow, ConfusionMatrix, Curve, GramMatrix, Health,
     HealthStrip, ProfilePanel, empty_state,
 };
-use crate::workbench::{Action, AtomCard, DictionaryView, RunView, Workbench, origin_text};
+use crate::workbench::{Action, AtomCard, DictionaryView, RunView, Workbench};
 
 /// Entries of the log that are listed.
 const MOST_LISTED: usize = 200;
@@ -25,9 +25,22 @@ pub(super) fn accuracy_ui(
     workbench: &Workbench,
     actions: &mut Vec<Action>,
 ) {
-    let Some(run) = workbench.training().run() else {
-        return;
-    };
+    let replay = workbench.view().replay;
+    if let Some(batch) = curves_ui(ui, height, workbench, replay) {
+        let last = workbench.shown_part().and_then(|part| part.tests.last());
+        let is_last = last.is_some_and(|test| batch >= test.batch);
+        actions.push(Action::Replay((!is_last).then_some(batch)));
+    }
+}
+
+/// Learning curves of this run and those before; gives the mini-batch that was asked for.
+pub(super) fn curves_ui(
+    ui: &mut Ui,
+    height: f32,
+    workbench: &Workbench,
+    replay: Option<usize>,
+) -> Option<usize> {
+    let run = workbench.training().run()?;
     let folds: Vec<&[[f64; 2]]> = run.folds().map(|(_, part)| part.curve.as_slice()).collect();
     let shown = workbench.shown_fold();
     let current = run.folds().position(|(fold, _)| Some(fold) == shown);
@@ -44,15 +57,11 @@ pub(super) fn accuracy_ui(
         folds: &folds,
         current_fold: current,
         earlier: &earlier,
-        replay: workbench.view().replay.map(|batch| batch as f64),
+        replay: replay.map(|batch| batch as f64),
         n_batches: run.n_rounds as f64,
         height,
     };
-    if let Some(batch) = plot.show(ui) {
-        let last = workbench.shown_part().and_then(|part| part.tests.last());
-        let is_last = last.is_some_and(|test| batch as usize >= test.batch);
-        actions.push(Action::Replay((!is_last).then_some(batch as usize)));
-    }
+    plot.show(ui).map(|batch| batch as usize)
 }
 
 /// The confusion matrix at the moment looked at.
@@ -65,10 +74,7 @@ pub(super) fn confusion_ui(
     let Some(run) = workbench.training().run() else {
         return;
     };
-    let test = workbench
-        .shown_part()
-        .and_then(|part| part.test_at(workbench.view().replay));
-    let Some(test) = test else {
+    let Some(test) = workbench.shown_test() else {
         empty_state(ui, "The first test comes in a moment", None);
         return;
     };
@@ -90,7 +96,7 @@ pub(super) fn confusion_ui(
             let n = test.confusion.count(truth, decided);
             ui.label(format!("{n} × {} taken for {}", name(truth), name(decided)));
             let button = ui.button("Show the samples");
-            let text = "Lists them on the Evaluate page, when the fold is complete";
+            let text = "Lists them on the Evaluate page, as the last test decided";
             if button.on_hover_text(text).clicked() {
                 actions.push(Action::ChooseFold(workbench.shown_fold()));
                 actions.push(Action::ChooseCell(cell));
@@ -218,12 +224,8 @@ impl Look<'_> {
         let size = (1.6, height * 0.55);
         self.atoms_ui(ui, "Chosen atom", one, size, workbench, actions);
         elements::help(ui, "Strongest kept samples, with their coefficients");
-        let dataset = workbench.data().loaded().map(|loaded| &loaded.dataset);
         for (sample, coefficient) in &atom.strongest {
-            let origin = match dataset {
-                Some(dataset) => origin_text(dataset, *sample),
-                None => format!("sample {sample}"),
-            };
+            let origin = workbench.origin_of(*sample);
             let text = format!("{}  {origin}", short(f64::from(*coefficient)));
             ui.add(egui::Label::new(RichText::new(text).small()).truncate());
         }
@@ -264,8 +266,7 @@ pub(super) fn profile_ui(ui: &mut Ui, height: f32, workbench: &Workbench) {
     let (Some(run), Some(part)) = (workbench.training().run(), workbench.shown_part()) else {
         return;
     };
-    let names = &run.facts.class_names;
-    let class = workbench.view().class.min(names.len().saturating_sub(1));
+    let class = workbench.shown_class();
     let rounds = part.rounds_until(workbench.view().replay);
     let of_class = || rounds.iter().filter_map(|round| round.classes.get(class));
     let flows: Vec<BatchFlow> = of_class()
@@ -279,7 +280,7 @@ pub(super) fn profile_ui(ui: &mut Ui, height: f32, workbench: &Workbench) {
     let shown = workbench.dictionary().filter(|shown| shown.class == class);
     let ages = shown.map_or(&[][..], |shown| shown.ages.as_slice());
     let panel = ProfilePanel {
-        class_name: names.get(class).map_or("", String::as_str),
+        class_name: workbench.shown_class_name(),
         class_color: class_color(class),
         n_kept: n_kept.or(shown.map(|shown| shown.n_kept)).unwrap_or(0),
         budget: run.learner_now().budget,
@@ -290,38 +291,28 @@ pub(super) fn profile_ui(ui: &mut Ui, height: f32, workbench: &Workbench) {
     panel.show(ui);
 }
 
-/// Which samples came and went, and why; known when the fold is complete.
+/// Which samples came and went, and why.
 pub(super) fn log_ui(ui: &mut Ui, workbench: &Workbench) {
-    let n_classes = workbench
-        .training()
-        .run()
-        .map_or(0, |run| run.facts.n_classes());
-    let class = workbench.view().class.min(n_classes.saturating_sub(1));
-    let record = workbench.shown_part().and_then(|part| part.record.as_ref());
-    let Some(record) = record else {
-        elements::help(
-            ui,
-            "Which samples were kept, which left and why: known when the fold is complete",
-        );
+    let Some(part) = workbench.shown_part() else {
         return;
     };
+    let class = workbench.shown_class();
     let until = workbench.view().replay.unwrap_or(usize::MAX);
-    let entries: Vec<LogEntry> = record
-        .log
+    let entries: Vec<LogEntry> = part
+        .log()
         .entries()
         .rev()
         .filter(|entry| entry.class == class && entry.batch <= until)
         .filter(|entry| !matches!(entry.event, ProfileEvent::Rejected(_)))
         .take(MOST_LISTED)
         .collect();
-    let dataset = workbench.data().loaded().map(|loaded| &loaded.dataset);
+    if entries.is_empty() {
+        elements::help(ui, "Which samples were kept, which left and why");
+    }
     let line = theme::small_font(ui).size * 1.6;
     ScrollArea::vertical().show_rows(ui, line, entries.len(), |ui, range| {
         for entry in &entries[range] {
-            let origin = match dataset {
-                Some(dataset) => origin_text(dataset, entry.sample),
-                None => format!("sample {}", entry.sample),
-            };
+            let origin = workbench.origin_of(entry.sample);
             let event = event_text(entry.event);
             let name = origin.rsplit('/').next().unwrap_or(&origin);
             let text = format!("batch {}: {event} – {name}", entry.batch);

@@ -30,6 +30,8 @@ pub enum AtomView {
     PreImage,
     /// The kept sample that carries most of the atom.
     StrongestSample,
+    /// No atom: the features of a sample.
+    Sample,
 }
 
 impl AtomView {
@@ -39,6 +41,7 @@ impl AtomView {
             Self::Itself => "the atoms themselves",
             Self::PreImage => "pre-image estimates of the atoms",
             Self::StrongestSample => "the strongest kept sample of each atom",
+            Self::Sample => "the features of the sample",
         }
     }
 }
@@ -50,7 +53,7 @@ pub struct Atom<'a> {
     pub index: usize,
     /// The features that are drawn.
     pub values: &'a [f64],
-    /// Share of the codes that use it.
+    /// Share of the codes that use it; not a number where it is no atom.
     pub use_share: f64,
     /// Whether it changed since it was looked at last.
     pub changed: bool,
@@ -254,13 +257,15 @@ impl AtomGrid<'_> {
         } else {
             tones.weak
         };
-        ui.painter().text(
-            pos2(rect.left(), baseline),
-            Align2::LEFT_CENTER,
-            percent(atom.use_share),
-            font.clone(),
-            used,
-        );
+        if !atom.use_share.is_nan() {
+            ui.painter().text(
+                pos2(rect.left(), baseline),
+                Align2::LEFT_CENTER,
+                percent(atom.use_share),
+                font.clone(),
+                used,
+            );
+        }
         if atom.changed {
             let centre = pos2(rect.right() - 4.0, baseline);
             ui.painter().circle_filled(centre, 3.5, tones.accent);
@@ -283,7 +288,11 @@ impl AtomGrid<'_> {
             ui.label(egui::RichText::new(text).small().color(tones.weak));
         };
         ui.horizontal_wrapped(|ui| {
-            weak(ui, &format!("{}, on a common scale", self.view.caption()));
+            let scale = match self.atoms.len() {
+                0 | 1 => "",
+                _ => ", on a common scale",
+            };
+            weak(ui, &format!("{}{scale}", self.view.caption()));
             match manner {
                 Manner::Lanes {
                     lines: 3, n_lanes, ..
@@ -319,6 +328,9 @@ fn changed_mark(ui: &mut Ui, color: Color32) {
 }
 
 fn describe(atom: &Atom<'_>) -> String {
+    if atom.use_share.is_nan() {
+        return format!("sample {}", atom.index);
+    }
     let changed = if atom.changed {
         ", changed since you looked"
     } else {

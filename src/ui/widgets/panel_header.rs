@@ -1,9 +1,13 @@
-//! The head of a panel: title, detail, and buttons to enlarge or hide it.
+//! The head of a panel: title, detail, and what moves, enlarges or hides it.
 
-use egui::{Align, Layout, RichText, Ui};
+use egui::{
+    Align, CursorIcon, EventFilter, Key, Layout, Popup, Response, RichText, Role, Sense, Ui,
+    WidgetInfo,
+};
 
-use crate::ui::icons::{Icon, icon_button};
+use crate::ui::icons::{Icon, focus_ring, icon_button};
 use crate::ui::theme;
+use crate::workbench::Direction;
 
 /// What was asked of a panel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +16,12 @@ pub enum PanelAction {
     ToggleSize,
     /// To disappear until it is called back.
     Hide,
+    /// To move by one place.
+    Move(Direction),
+    /// To follow the pointer, which holds it.
+    Drag,
+    /// To stay where the pointer let it go.
+    Drop,
 }
 
 /// Title and detail of a panel.
@@ -22,6 +32,8 @@ pub struct PanelHeader<'a> {
     pub detail: &'a str,
     /// Whether the panel fills the page.
     pub enlarged: bool,
+    /// Where it can be moved by a step; nowhere: its place is fixed.
+    pub moves: &'a [Direction],
 }
 
 impl PanelHeader<'_> {
@@ -31,32 +43,103 @@ impl PanelHeader<'_> {
         let mut action = None;
         ui.horizontal(|ui| {
             let title = RichText::new(self.title).text_style(theme::panel_title());
-            ui.label(title.color(tones.strong));
+            let title = ui.label(title.color(tones.strong));
+            if !self.moves.is_empty() {
+                action = self.handle_ui(ui, &title);
+            }
             ui.add(egui::Label::new(RichText::new(self.detail).color(tones.weak)).truncate());
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 ui.spacing_mut().item_spacing.x = 0.0;
-                let hide = format!("Hide {}", self.title);
-                if icon_button(ui, Icon::Close, &hide)
-                    .on_hover_text(&hide)
-                    .clicked()
-                {
-                    action = Some(PanelAction::Hide);
-                }
-                let (icon, verb) = if self.enlarged {
-                    (Icon::Shrink, "Shrink")
-                } else {
-                    (Icon::Enlarge, "Enlarge")
-                };
-                let size = format!("{verb} {}", self.title);
-                if icon_button(ui, icon, &size).on_hover_text(&size).clicked() {
-                    action = Some(PanelAction::ToggleSize);
-                }
+                action = self.buttons_ui(ui).or(action);
             });
         });
         let line = ui.max_rect().x_range();
         let stroke = egui::Stroke::new(1.0, tones.hairline);
         ui.painter().hline(line, ui.cursor().top() - 3.0, stroke);
         ui.add_space(4.0);
+        action
+    }
+
+    /// The title as a handle: dragged by the pointer, moved by the arrow keys.
+    fn handle_ui(&self, ui: &Ui, title: &Response) -> Option<PanelAction> {
+        let id = ui.id().with("handle");
+        let handle = ui.interact(title.rect, id, Sense::click_and_drag());
+        let name = format!("Move {}", self.title);
+        handle.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
+        let handle = handle
+            .on_hover_cursor(CursorIcon::Grab)
+            .on_hover_text("Drag it to another place, or move it with the arrow keys");
+        if handle.has_focus() {
+            focus_ring(ui, handle.rect.expand(2.0));
+            let arrows = EventFilter {
+                horizontal_arrows: true,
+                vertical_arrows: true,
+                ..EventFilter::default()
+            };
+            ui.memory_mut(|memory| memory.set_focus_lock_filter(id, arrows));
+        }
+        match (handle.dragged(), handle.drag_stopped()) {
+            (_, true) => Some(PanelAction::Drop),
+            (true, false) => Some(PanelAction::Drag),
+            (false, false) if handle.has_focus() => self.arrow(ui).map(PanelAction::Move),
+            (false, false) => None,
+        }
+    }
+
+    fn arrow(&self, ui: &Ui) -> Option<Direction> {
+        let key = |direction: &Direction| match direction {
+            Direction::Left => Key::ArrowLeft,
+            Direction::Right => Key::ArrowRight,
+            Direction::Up => Key::ArrowUp,
+            Direction::Down => Key::ArrowDown,
+        };
+        let is_pressed =
+            |direction: &Direction| ui.input(|input| input.key_pressed(key(direction)));
+        self.moves.iter().copied().find(is_pressed)
+    }
+
+    /// Right to left: hide, enlarge, arrange.
+    fn buttons_ui(&self, ui: &mut Ui) -> Option<PanelAction> {
+        let mut action = None;
+        let hide = format!("Hide {}", self.title);
+        if icon_button(ui, Icon::Close, &hide)
+            .on_hover_text(&hide)
+            .clicked()
+        {
+            action = Some(PanelAction::Hide);
+        }
+        let (icon, verb) = if self.enlarged {
+            (Icon::Shrink, "Shrink")
+        } else {
+            (Icon::Enlarge, "Enlarge")
+        };
+        let size = format!("{verb} {}", self.title);
+        if icon_button(ui, icon, &size).on_hover_text(&size).clicked() {
+            action = Some(PanelAction::ToggleSize);
+        }
+        if !self.moves.is_empty() {
+            let arrange = format!("Arrange {}", self.title);
+            let button = icon_button(ui, Icon::More, &arrange);
+            Popup::menu(&button).show(|ui| action = self.moves_ui(ui).or(action));
+            button.on_hover_text("Move the panel to another place");
+        }
+        action
+    }
+
+    fn moves_ui(&self, ui: &mut Ui) -> Option<PanelAction> {
+        let mut action = None;
+        for direction in Direction::ALL {
+            let name = match direction {
+                Direction::Left => "Move left",
+                Direction::Right => "Move right",
+                Direction::Up => "Move up",
+                Direction::Down => "Move down",
+            };
+            let can = self.moves.contains(&direction);
+            if ui.add_enabled(can, egui::Button::new(name)).clicked() {
+                action = Some(PanelAction::Move(direction));
+            }
+        }
         action
     }
 }

@@ -1,0 +1,36 @@
+//! Pictures of every page in both themes.
+
+use atomscope::workbench::{Action, Stage};
+use egui::Theme;
+
+use super::driving::{show, trained, until};
+use super::pictures::{assert_picture, write_picture};
+
+#[test]
+fn pages_look_as_they_did_in_both_themes() {
+    for (theme, name) in [(Theme::Light, "light"), (Theme::Dark, "dark")] {
+        let mut window = trained(theme);
+        let workbench = window.harness.state_mut().workbench_mut();
+        workbench.apply(Action::LookAtRecord(0));
+        let ids: Vec<u64> = workbench
+            .notices()
+            .list()
+            .iter()
+            .map(|notice| notice.id)
+            .collect();
+        for id in ids {
+            workbench.apply(Action::DismissNotice(id));
+        }
+        until(&mut window, "everything is drawn", |w| !w.is_busy());
+        for stage in Stage::ALL {
+            show(&mut window, stage);
+            for _ in 0..12 {
+                window.harness.step();
+            }
+            let name = format!("page-{}-{name}", stage.name().to_lowercase());
+            let picture = window.picture();
+            write_picture(&name, &picture);
+            assert_picture(&name, &picture);
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! The real pages driven by accessibility label, with nothing loaded, with a run and with hostile data.
+
+mod arrangement;
+mod choices;
+mod driving;
+mod files;
+mod frames;
+mod hostile;
+mod keyboard;
+mod looks;
+mod names;
+mod running;
+mod settings;
+
+#[path = "../frame_time/mod.rs"]
+mod frame_time;
+#[path = "../pictures/mod.rs"]
+mod pictures;
+#[path = "../small_data/mod.rs"]
+mod small_data;

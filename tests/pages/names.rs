@@ -1,0 +1,132 @@
+//! Every control of every page has a name and, when pointed at, an explanation.
+
+use std::collections::BTreeMap;
+
+use atomscope::dataset::DataSettings;
+use atomscope::learner::LearnerSettings;
+use atomscope::simulate::eeg::EegSettings;
+use atomscope::ui::app::App;
+use atomscope::workbench::{Stage, Workbench};
+use egui::accesskit::Role;
+use egui::{Order, Pos2, Theme, vec2};
+use egui_kittest::kittest::NodeT;
+
+use super::driving::{
+    Window, bare_workbench, click, is_ready, loading_workbench, show, until, until_complete,
+    window_of,
+};
+use super::small_data::small_draft;
+
+/// So high that no page scrolls and everything can be pointed at.
+const HEIGHT: f32 = 3400.0;
+/// Frames until a tooltip has waited long enough.
+const TOOLTIP_FRAMES: usize = 6;
+
+const CONTROLS: [Role; 7] = [
+    Role::Button,
+    Role::CheckBox,
+    Role::ComboBox,
+    Role::RadioButton,
+    Role::Slider,
+    Role::SpinButton,
+    Role::TextInput,
+];
+
+/// Buttons that say all there is to say.
+const PLAIN: [&str; 5] = ["File", "Edit", "View", "Run", "Help"];
+
+fn tall(workbench: Workbench) -> Window {
+    let size = vec2(1600.0, HEIGHT);
+    window_of(Theme::Light, size, App::new(workbench, false))
+}
+
+/// Place and name of every control that is shown.
+fn controls(window: &Window, page: &str) -> Vec<(Role, String, Pos2)> {
+    let mut found = Vec::new();
+    for node in window.harness.root().children_recursive() {
+        let own = NodeT::accesskit_node(&node);
+        if !CONTROLS.contains(&own.role()) {
+            continue;
+        }
+        let name = own.label().unwrap_or_default();
+        let rect = node.rect();
+        assert!(
+            !name.trim().is_empty(),
+            "{page}: a {:?} at {rect:?} has no name",
+            own.role()
+        );
+        if rect.is_positive() && rect.bottom() < HEIGHT {
+            found.push((own.role(), name, rect.center()));
+        }
+    }
+    found
+}
+
+fn has_tooltip(window: &Window) -> bool {
+    window.harness.ctx.memory(|memory| {
+        let layers = memory.areas().visible_layer_ids();
+        layers.iter().any(|layer| layer.order == Order::Tooltip)
+    })
+}
+
+/// Points at every control of a page; the names of those that explain nothing.
+fn without_explanation(window: &mut Window, page: &str) -> Vec<String> {
+    let mut bare = Vec::new();
+    for (role, name, centre) in controls(window, page) {
+        if PLAIN.contains(&name.as_str()) {
+            continue;
+        }
+        window.harness.hover_at(centre);
+        for _ in 0..TOOLTIP_FRAMES {
+            window.harness.step();
+        }
+        if !has_tooltip(window) {
+            bare.push(format!("{page}: {role:?} {name}"));
+        }
+        window.harness.remove_cursor();
+        window.harness.step();
+    }
+    bare
+}
+
+/// Windows that together show every setting: both kinds of data, all learners.
+fn windows() -> BTreeMap<&'static str, Window> {
+    let mut eeg = small_draft();
+    eeg.experiment.data = DataSettings::simulated_eeg(EegSettings {
+        subjects_per_class: 3,
+        duration_s: 20.0,
+        ..EegSettings::default()
+    });
+    eeg.experiment.learner = LearnerSettings::as_published();
+    eeg.experiment.learner.kernel = atomscope::learner::Kernel::Gaussian { width: 1.0 };
+    let mut of_eeg = bare_workbench();
+    of_eeg.edit(eeg, false);
+    of_eeg.apply(atomscope::workbench::Action::LoadData);
+    let mut faults = tall(loading_workbench());
+    until(&mut faults, "data are loaded", is_ready);
+    click(&mut faults, "Start");
+    until_complete(&mut faults);
+    let mut eeg = tall(of_eeg);
+    until(&mut eeg, "data are loaded", is_ready);
+    BTreeMap::from([
+        ("EEG", eeg),
+        ("faults", faults),
+        ("nothing", tall(bare_workbench())),
+    ])
+}
+
+#[test]
+fn every_control_has_a_name_and_explains_itself() {
+    let mut bare = Vec::new();
+    for (what, mut window) in windows() {
+        for stage in Stage::ALL {
+            show(&mut window, stage);
+            for _ in 0..4 {
+                window.harness.step();
+            }
+            let page = format!("{} with {what}", stage.name());
+            bare.extend(without_explanation(&mut window, &page));
+        }
+    }
+    assert!(bare.is_empty(), "no explanation: {bare:#?}");
+}
