@@ -72,6 +72,32 @@ fn program(display: &Display, settings: &Path) -> Child {
         .expect("the program starts")
 }
 
+/// Processor time of a process so far, in ticks (hundredths of a second).
+fn ticks(process: u32) -> u64 {
+    let text = std::fs::read_to_string(format!("/proc/{process}/stat")).expect("it runs");
+    // The name in brackets may hold spaces; user and system time are the 12th and 13th after it.
+    let after = text.rsplit(')').next().unwrap_or("");
+    let fields: Vec<&str> = after.split_whitespace().collect();
+    let number = |place: usize| {
+        fields
+            .get(place)
+            .and_then(|field| field.parse::<u64>().ok())
+    };
+    number(11)
+        .zip(number(12))
+        .map_or(0, |(user, system)| user + system)
+}
+
+/// Whether a window that nothing happens in costs nothing: at most a tick in five seconds. What
+/// was just shown (a notice, a tooltip) may still have to go away, so it is asked several times.
+fn comes_to_rest(process: u32) -> bool {
+    (0..8).any(|_| {
+        let before = ticks(process);
+        std::thread::sleep(Duration::from_secs(5));
+        ticks(process) - before <= 1
+    })
+}
+
 #[test]
 fn the_window_opens_is_driven_by_mouse_and_keys_and_closes_with_status_0() {
     let is_there = |tool: &str| Command::new(tool).arg("-version").output().is_ok();
@@ -110,6 +136,11 @@ fn the_window_opens_is_driven_by_mouse_and_keys_and_closes_with_status_0() {
     assert!(
         program.try_wait().expect("it is ours").is_none(),
         "it ended"
+    );
+    do_it(&["key", "Escape"]);
+    assert!(
+        comes_to_rest(program.id()),
+        "the window is drawn although nothing happens"
     );
     let title = display.tool(&["getwindowname", &window]);
     assert!(title.is_some_and(|title| title.starts_with("Atomscope")));

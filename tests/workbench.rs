@@ -1,5 +1,7 @@
 //! The workbench driven without a window: data, runs, settings changed on the way, sessions.
 
+mod small_data;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::sleep;
@@ -11,35 +13,11 @@ use atomscope::learner::Kernel;
 use atomscope::records::edf::{SampleWidth, write_file};
 use atomscope::session::UserFolders;
 use atomscope::simulate::eeg::{EegSettings, EegSimulator};
-use atomscope::simulate::feeder::FeederSettings;
 use atomscope::split::SplitPlan;
-use atomscope::workbench::{Action, Ask, Draft, Gravity, Stage, StageState, Workbench};
+use atomscope::workbench::{Action, Ask, Gravity, Stage, StageState, Workbench};
+use small_data::small_draft;
 
 const PATIENCE: Duration = Duration::from_secs(120);
-
-/// A few records, so that a run takes moments.
-fn small_draft() -> Draft {
-    let mut experiment = Experiment {
-        data: DataSettings::feeder_faults(FeederSettings {
-            records_per_class: 40,
-            ..FeederSettings::default()
-        }),
-        split: SplitPlan::KFold {
-            n_folds: 2,
-            seed: 1,
-        },
-        ..Experiment::default()
-    };
-    experiment.learner.n_atoms = 5;
-    experiment.learner.sparsity = 3;
-    experiment.learner.batch_size = 2;
-    experiment.learner.budget = 15;
-    experiment.tests.n_tests = 4;
-    Draft {
-        experiment,
-        ..Draft::default()
-    }
-}
 
 fn empty(folders: Option<UserFolders>) -> Workbench {
     Workbench::new(folders, Arc::new(|| {}))
@@ -219,10 +197,10 @@ fn settings_change_while_it_runs_and_what_shapes_the_state_stays() {
         run.learner_now().budget == 25
     });
     let run = workbench.training().run().expect("a run");
-    assert_eq!(run.learner_now().n_atoms, 5, "Q shapes the state");
+    assert_eq!(run.learner_now().n_atoms, 12, "Q shapes the state");
     assert_eq!(run.changes.len(), 1);
     let stale = workbench.stale().expect("Q differs");
-    assert!(stale.starts_with("Q (5 → 6)"), "{stale}");
+    assert!(stale.starts_with("Q (12 → 6)"), "{stale}");
 }
 
 #[test]
@@ -231,7 +209,7 @@ fn a_changed_setting_makes_the_run_stale_until_it_is_undone() {
     assert_eq!(workbench.stale(), None);
     edit(&mut workbench, |experiment| experiment.learner.n_atoms = 7);
     let reason = workbench.stale().expect("the run is stale");
-    assert_eq!(reason, "Q (5 → 7) changed after training");
+    assert_eq!(reason, "Q (12 → 7) changed after training");
     let state = workbench.status(Stage::Evaluate).state;
     assert_eq!(state, StageState::Stale(reason));
     workbench.apply(Action::Undo);
@@ -269,8 +247,8 @@ fn a_wrong_value_is_an_obstacle_with_its_reason() {
     edit(&mut workbench, |experiment| {
         experiment.learner.sparsity = 45
     });
-    let obstacle = workbench.obstacle().expect("45 of 5 atoms are too many");
-    assert_eq!(obstacle, "sparsity must be 1 to 5, but is 45");
+    let obstacle = workbench.obstacle().expect("45 of 12 atoms are too many");
+    assert_eq!(obstacle, "sparsity must be 1 to 12, but is 45");
     assert!(matches!(
         workbench.status(Stage::Learner).state,
         StageState::Wrong(_)
@@ -426,7 +404,7 @@ fn dictionaries_are_shown_for_every_class_fold_and_moment() {
             w.dictionary().is_some_and(|shown| shown.class == class)
         });
         let shown = workbench.dictionary().expect("it is there");
-        assert_eq!(shown.atoms.len(), 5);
+        assert_eq!(shown.atoms.len(), 12);
         assert!(shown.atoms.iter().all(|atom| atom.values.len() == 1206));
         assert!(
             shown

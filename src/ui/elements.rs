@@ -5,6 +5,19 @@ use egui::{Align, Layout, Rect, Response, RichText, ScrollArea, Ui, UiBuilder, p
 use super::icons::{Icon, icon_mark};
 use super::theme;
 
+/// A button that opens the feeder demo: its name and what it does.
+pub(super) const FEEDER_DEMO: (&str, &str) = (
+    "Feeder demo",
+    "Opens the built-in feeder faults and trains on them",
+);
+/// A button that starts training.
+pub(super) const START: (&str, &str) = ("Start training", "Trains all folds (Space)");
+/// A button that stops loading.
+pub(super) const CANCEL_LOADING: (&str, &str) = ("Cancel", "Stops loading; nothing is lost");
+/// A button that tries again.
+pub(super) const TRY_AGAIN: (&str, &str) =
+    ("Try again", "Once more, with the settings as they are");
+
 /// Width of the names of settings, as in number fields.
 pub(super) fn label_width(ui: &Ui) -> f32 {
     theme::body_font(ui).size * 12.0
@@ -43,6 +56,9 @@ pub(super) fn wrong(ui: &mut Ui, text: &str) {
     });
 }
 
+/// So high is a list before it scrolls.
+const LIST_HEIGHT: f32 = 420.0;
+
 /// A setting that is one of a few; gives the place of a newly chosen one.
 pub(super) fn choice(
     ui: &mut Ui,
@@ -61,6 +77,7 @@ pub(super) fn choice(
             let combo = egui::ComboBox::from_id_salt(label)
                 .selected_text(shown)
                 .width(width)
+                .height(LIST_HEIGHT)
                 .show_ui(ui, |ui| {
                     for (place, name) in names.iter().enumerate() {
                         if ui.selectable_label(place == current, *name).clicked() {

@@ -245,7 +245,8 @@ fn end_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
             .add_enabled_ui(enabled, |ui| icon_button(ui, icon, name))
             .inner;
         let text = format!("{name} the last change of a setting");
-        if response.on_hover_text(text).clicked() {
+        let response = response.on_hover_text(&text).on_disabled_hover_text(&text);
+        if response.clicked() {
             actions.push(action);
         }
     }

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use atomscope::dataset::DataSettings;
 use atomscope::learner::LearnerSettings;
-use atomscope::simulate::eeg::EegSettings;
 use atomscope::ui::app::App;
 use atomscope::workbench::{Action, Draft, Stage};
 use egui::accesskit::Role;
@@ -12,7 +10,8 @@ use egui::{Key, Theme, vec2};
 use egui_kittest::kittest::{NodeT, Queryable};
 
 use super::driving::{
-    Window, apply, bare_workbench, click, is_ready, loaded, show, until, until_complete, window_of,
+    Window, apply, bare_workbench, click, is_ready, loaded, show, small_eeg_draft, type_number,
+    until, until_complete, window_of,
 };
 use super::small_data::small_draft;
 
@@ -112,12 +111,7 @@ fn every_choice_of_every_list_can_be_made_and_undone() {
     ] {
         n_chosen += choose_all(&mut faults, stage);
     }
-    let mut eeg = small_draft();
-    eeg.experiment.data = DataSettings::simulated_eeg(EegSettings {
-        subjects_per_class: 3,
-        duration_s: 20.0,
-        ..EegSettings::default()
-    });
+    let mut eeg = small_eeg_draft();
     eeg.experiment.learner = LearnerSettings {
         n_atoms: 6,
         ..LearnerSettings::as_published()
@@ -134,6 +128,8 @@ fn every_algorithm_kernel_and_criterion_that_can_be_chosen_can_be_trained() {
     let mut window = loaded(Theme::Light);
     show(&mut window, Stage::Learner);
     window.harness.step();
+    // Room for the headroom that some algorithms ask for.
+    type_number(&mut window, "Budget", "40");
     for list in ["Algorithm", "Kernel"] {
         for entry in entries(&mut window, list) {
             choose(&mut window, list, &entry);

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use atomscope::dataset::DataSettings;
 use atomscope::experiment::Status;
+use atomscope::simulate::eeg::EegSettings;
 use atomscope::ui::app::App;
-use atomscope::workbench::{Action, Stage, Workbench};
+use atomscope::workbench::{Action, Draft, Stage, Workbench};
 use egui::accesskit::Role;
 use egui::{Key, Modifiers, Theme, Vec2, vec2};
 use egui_kittest::kittest::Queryable;
@@ -57,7 +59,18 @@ pub(crate) fn until(window: &mut Window, what: &str, done: impl Fn(&Workbench) -
     }
 }
 
-/// A workbench with the small data loaded.
+/// The small draft with EEG of a few simulated subjects instead.
+pub(crate) fn small_eeg_draft() -> Draft {
+    let mut draft = small_draft();
+    draft.experiment.data = DataSettings::simulated_eeg(EegSettings {
+        subjects_per_class: 4,
+        duration_s: 20.0,
+        ..EegSettings::default()
+    });
+    draft
+}
+
+/// A workbench that loads the small data.
 pub(crate) fn loading_workbench() -> Workbench {
     let mut workbench = bare_workbench();
     workbench.edit(small_draft(), false);

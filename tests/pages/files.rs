@@ -13,8 +13,7 @@ use egui::{DroppedFile, Key, Modifiers, Theme, vec2};
 use egui_kittest::kittest::Queryable;
 
 use super::driving::{
-    Window, apply, bare_workbench, click, empty_window, show, trained, type_path, until, window,
-    window_of,
+    Window, bare_workbench, click, empty_window, show, trained, type_path, until, window, window_of,
 };
 
 #[test]

@@ -36,7 +36,11 @@ fn modest_window() -> Window {
     draft.experiment.learner.budget = 6;
     draft.experiment.tests.n_tests = 2;
     workbench.edit(draft, false);
-    window(Theme::Dark, workbench)
+    let window = window(Theme::Dark, workbench);
+    // As in the program: what no font can draw becomes a box.
+    let policy = egui::MissingGlyphPolicy::Tofu;
+    window.harness.ctx.set_missing_glyph_policy(policy);
+    window
 }
 
 fn show_every_page(window: &mut Window) {

@@ -2,20 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use atomscope::dataset::DataSettings;
 use atomscope::learner::LearnerSettings;
-use atomscope::simulate::eeg::EegSettings;
 use atomscope::ui::app::App;
-use atomscope::workbench::{Stage, Workbench};
+use atomscope::workbench::{Action, Stage, Workbench};
 use egui::accesskit::Role;
 use egui::{Order, Pos2, Theme, vec2};
 use egui_kittest::kittest::NodeT;
 
 use super::driving::{
-    Window, bare_workbench, click, is_ready, loading_workbench, show, until, until_complete,
-    window_of,
+    Window, apply, bare_workbench, click, is_ready, loading_workbench, show, small_eeg_draft,
+    until, until_complete, window_of,
 };
-use super::small_data::small_draft;
 
 /// So high that no page scrolls and everything can be pointed at.
 const HEIGHT: f32 = 3400.0;
@@ -91,17 +88,12 @@ fn without_explanation(window: &mut Window, page: &str) -> Vec<String> {
 
 /// Windows that together show every setting: both kinds of data, all learners.
 fn windows() -> BTreeMap<&'static str, Window> {
-    let mut eeg = small_draft();
-    eeg.experiment.data = DataSettings::simulated_eeg(EegSettings {
-        subjects_per_class: 3,
-        duration_s: 20.0,
-        ..EegSettings::default()
-    });
+    let mut eeg = small_eeg_draft();
     eeg.experiment.learner = LearnerSettings::as_published();
     eeg.experiment.learner.kernel = atomscope::learner::Kernel::Gaussian { width: 1.0 };
     let mut of_eeg = bare_workbench();
     of_eeg.edit(eeg, false);
-    of_eeg.apply(atomscope::workbench::Action::LoadData);
+    of_eeg.apply(Action::LoadData);
     let mut faults = tall(loading_workbench());
     until(&mut faults, "data are loaded", is_ready);
     click(&mut faults, "Start");
@@ -119,6 +111,12 @@ fn windows() -> BTreeMap<&'static str, Window> {
 fn every_control_has_a_name_and_explains_itself() {
     let mut bare = Vec::new();
     for (what, mut window) in windows() {
+        // Notices come and go by themselves.
+        let list = window.harness.state().workbench().notices().list();
+        let ids: Vec<u64> = list.iter().map(|notice| notice.id).collect();
+        for id in ids {
+            apply(&mut window, Action::DismissNotice(id));
+        }
         for stage in Stage::ALL {
             show(&mut window, stage);
             for _ in 0..4 {

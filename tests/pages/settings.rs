@@ -1,18 +1,16 @@
 //! Settings typed, chosen and undone; every wrong value with its message.
 
-use atomscope::dataset::DataSettings;
 use atomscope::experiment::TrainingLength;
 use atomscope::learner::{Kernel, LearnerSettings};
-use atomscope::simulate::eeg::EegSettings;
 use atomscope::split::{HoldOut, SplitPlan};
 use atomscope::workbench::{Action, Draft, Stage};
 use egui::Theme;
 use egui_kittest::kittest::Queryable;
 
 use super::driving::{
-    Window, bare_workbench, click, empty_window, is_ready, loaded, show, type_number, until, window,
+    Window, bare_workbench, click, empty_window, is_ready, loaded, show, small_eeg_draft,
+    type_number, until, window,
 };
-use super::small_data::small_draft;
 
 #[test]
 fn a_parameter_is_typed_wrong_values_say_why_and_undo_brings_it_back() {
@@ -96,19 +94,7 @@ fn presets_are_one_click() {
 
 #[test]
 fn a_leaking_split_is_told_and_mended_by_one_click() {
-    let mut workbench = Workbench::new(None, Arc::new(|| {}));
-    let mut draft = small_draft();
-    draft.experiment.data = DataSettings::simulated_eeg(atomscope::simulate::eeg::EegSettings {
-        subjects_per_class: 4,
-        duration_s: 20.0,
-        ..Default::default()
-    });
-    workbench.edit(draft, false);
-    workbench.apply(Action::LoadData);
-    let mut window = window(Theme::Light, workbench);
-    until(&mut window, "folds are dealt", |w| {
-        w.split().made().is_some()
-    });
+    let mut window = eeg_window();
     show(&mut window, Stage::Split);
     window.harness.step();
     let buttons = window
@@ -178,7 +164,7 @@ fn every_wrong_number_says_why_beside_its_field() {
         draft.experiment.training.length = TrainingLength::Batches(60);
     });
     assert_told(&mut window, "Width", "0", "kernel");
-    assert_told(&mut window, "Batches", "0", "training.length");
+    assert_told(&mut window, "Mini-batches", "0", "training.length");
     edit(&mut window, |draft| {
         let published = LearnerSettings::as_published().algorithm;
         draft.experiment.learner.algorithm = published;
@@ -197,6 +183,16 @@ fn edit(window: &mut Window, change: impl FnOnce(&mut Draft)) {
     window.harness.step();
 }
 
+/// A window with EEG of a few simulated subjects.
+fn eeg_window() -> Window {
+    let mut workbench = bare_workbench();
+    workbench.edit(small_eeg_draft(), false);
+    workbench.apply(Action::LoadData);
+    let mut window = window(Theme::Light, workbench);
+    until(&mut window, "data are loaded", is_ready);
+    window
+}
+
 #[test]
 fn wrong_numbers_of_data_recipe_and_split_say_why() {
     let mut window = loaded(Theme::Light);
@@ -204,21 +200,11 @@ fn wrong_numbers_of_data_recipe_and_split_say_why() {
     assert_told(&mut window, "Records per class", "0", "records_per_class");
     show(&mut window, Stage::Features);
     assert_told(&mut window, "Cycles", "0", "n_cycles");
-    assert_told(&mut window, "Points", "1", "form");
+    assert_told(&mut window, "Points", "1", "n_points");
     show(&mut window, Stage::Split);
     assert_told(&mut window, "Folds", "1", "split");
 
-    let mut eeg = small_draft();
-    eeg.experiment.data = DataSettings::simulated_eeg(EegSettings {
-        subjects_per_class: 3,
-        duration_s: 20.0,
-        ..EegSettings::default()
-    });
-    let mut workbench = bare_workbench();
-    workbench.edit(eeg, false);
-    workbench.apply(Action::LoadData);
-    let mut window = window(Theme::Light, workbench);
-    until(&mut window, "data are loaded", is_ready);
+    let mut window = eeg_window();
     show(&mut window, Stage::Records);
     assert_told(&mut window, "Subjects per class", "0", "subjects_per_class");
     assert_told(&mut window, "Duration", "0", "duration_s");
@@ -231,17 +217,7 @@ fn wrong_numbers_of_data_recipe_and_split_say_why() {
 
 #[test]
 fn bands_and_held_out_groups_are_edited_on_their_pages() {
-    let mut eeg = small_draft();
-    eeg.experiment.data = DataSettings::simulated_eeg(EegSettings {
-        subjects_per_class: 3,
-        duration_s: 20.0,
-        ..EegSettings::default()
-    });
-    let mut workbench = bare_workbench();
-    workbench.edit(eeg, false);
-    workbench.apply(Action::LoadData);
-    let mut window = window(Theme::Light, workbench);
-    until(&mut window, "data are loaded", is_ready);
+    let mut window = eeg_window();
     let n_before = window
         .harness
         .state()

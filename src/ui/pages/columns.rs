@@ -265,7 +265,7 @@ fn content_ui(ui: &mut Ui, content: &mut ArrayContent, preview: &ColumnPreview) 
     };
     let current = usize::from(matches!(content, ArrayContent::Labelled { .. }));
     let names = ["One page per class", "Samples beside their labels"];
-    let text = "Features × samples × classes in one array, or a matrix with the class of each sample beside it";
+    let text = "Features × samples × classes in one array, or a matrix with the class of each sample beside it. Default as the shapes suggest.";
     if let Some(chosen) = choice(ui, "Content", text, current, &names) {
         let first = preview.arrays.first().map(|(name, _)| name.clone());
         let last = preview.arrays.last().map(|(name, _)| name.clone());
@@ -280,7 +280,7 @@ fn content_ui(ui: &mut Ui, content: &mut ArrayContent, preview: &ColumnPreview) 
             },
         };
     }
-    let mut pick = |ui: &mut Ui, label: &str, text: &str, name: &mut String| {
+    let pick = |ui: &mut Ui, label: &str, text: &str, name: &mut String| {
         if let Some(place) = choice(ui, label, text, place_of(name), &shown) {
             *name = name_at(place);
         }

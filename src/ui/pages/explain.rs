@@ -105,7 +105,9 @@ pub(super) fn inspection_ui(
     );
     ui.horizontal(|ui| {
         ui.label(truth);
-        if ui.button("Show in the recording").clicked() {
+        let button = ui.button("Show in the recording");
+        let text = "The signal that the sample was made of, on the Records page";
+        if button.on_hover_text(text).clicked() {
             actions.push(Action::LookAtSample(inspection.sample));
             actions.push(Action::Show(crate::workbench::Stage::Records));
         }

@@ -28,7 +28,7 @@ pub(in crate::ui) fn features_page_ui(
     page_title(ui, "Features", "how a record becomes samples");
     let Some(loaded) = workbench.data().loaded() else {
         let text = "Here is what a recipe makes of the records. Nothing is loaded yet.";
-        if empty_state(ui, text, Some("Feeder demo")) {
+        if empty_state(ui, text, Some(elements::FEEDER_DEMO)) {
             actions.push(Action::OpenDemo(Demo::FeederFaults));
         }
         return;
@@ -139,7 +139,7 @@ fn fault_ui(ui: &mut Ui, recipe: &mut FaultRecipe, problems: &[SettingProblem]) 
         "By given peak values",
     ];
     let names = if is_base { &names[..] } else { &names[..2] };
-    let text = "What voltages and currents are divided by";
+    let text = "What voltages and currents are divided by. Default the cycle before the fault; built-in data: given peaks.";
     if let Some(chosen) = choice(ui, "Per unit", text, current, names) {
         recipe.per_unit = [PerUnit::Off, PerUnit::BeforeInception][chosen.min(1)];
     }

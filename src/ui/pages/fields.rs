@@ -461,7 +461,7 @@ impl Field {
                 "Values of each of the six waveforms",
                 11.0..=401.0,
                 201.0,
-                "recipe.form",
+                "recipe.n_points",
             ),
             Self::Rate => says(
                 "Sampling rate",
@@ -501,7 +501,7 @@ impl Field {
                 "1 takes the fundamental alone",
                 1.0..=25.0,
                 5.0,
-                "recipe.form",
+                "recipe.highest_harmonic",
             ),
         }
     }

@@ -330,7 +330,7 @@ fn pruning_ui(ui: &mut Ui, learner: &mut LearnerSettings, problems: &[SettingPro
         .map(|pruning| pruning_name(*pruning))
         .collect();
     let current = prunings.iter().position(|pruning| *pruning == present);
-    let help = "Which kept samples leave first when the budget is full";
+    let help = "Which kept samples leave first when the budget is full. Default least loss; KRLS: the oldest.";
     if let Some(chosen) = choice(ui, "Pruning", help, current.unwrap_or(usize::MAX), &names) {
         set_pruning(learner, prunings[chosen]);
     }

@@ -37,14 +37,18 @@ pub(in crate::ui) fn records_page_ui(
     let Some(loaded) = workbench.data().loaded() else {
         match (workbench.loading_share(), workbench.data().error()) {
             (Some(_), _) => {
-                if empty_state(ui, "The data are being loaded", Some("Cancel")) {
+                if empty_state(
+                    ui,
+                    "The data are being loaded",
+                    Some(elements::CANCEL_LOADING),
+                ) {
                     actions.push(Action::CancelLoading);
                 }
             }
             (None, Some(error)) => failed_ui(ui, workbench, error, draft, actions, typing),
             (None, None) => {
                 let text = "Records with their classes are listed here. Open a file or folder, drop it on the window, or begin with a demo.";
-                if empty_state(ui, text, Some("Feeder demo")) {
+                if empty_state(ui, text, Some(elements::FEEDER_DEMO)) {
                     actions.push(Action::OpenDemo(Demo::FeederFaults));
                 }
             }
@@ -74,7 +78,8 @@ fn failed_ui(
 ) {
     elements::wrong(ui, error);
     ui.add_space(theme::GRID);
-    if ui.button("Try again").clicked() {
+    let (name, help) = elements::TRY_AGAIN;
+    if ui.button(name).on_hover_text(help).clicked() {
         actions.push(Action::LoadData);
     }
     elements::scrolling_column(ui, ui.available_rect_before_wrap(), "settings", |ui| {
@@ -127,7 +132,11 @@ fn sources_ui(ui: &mut Ui, workbench: &Workbench, draft: &Draft, actions: &mut V
             .loaded()
             .is_some_and(|loaded| loaded.settings != draft.experiment.data);
         if workbench.loading_share().is_some() && workbench.data().loaded().is_some() {
-            if ui.button("Cancel loading").clicked() {
+            let cancel = ui.button("Cancel loading");
+            if cancel
+                .on_hover_text("What was loaded before stays")
+                .clicked()
+            {
                 actions.push(Action::CancelLoading);
             }
         } else if stale {
@@ -273,7 +282,13 @@ fn record_ui(
     let Some(look) = workbench.signal() else {
         section(ui, "Signal");
         help(ui, "Choose a record at the left to look at its signal");
-        if !loaded.records.is_empty() && ui.button("Show the first record").clicked() {
+        let text = "Reads the beginning of the first record";
+        if !loaded.records.is_empty()
+            && ui
+                .button("Show the first record")
+                .on_hover_text(text)
+                .clicked()
+        {
             actions.push(Action::LookAtRecord(0));
         }
         return;
@@ -344,7 +359,12 @@ fn by_hand_ui(ui: &mut Ui, source: &mut RecordingSource, name: &str) {
         }
     }
     let mut is_out = source.left_out.contains(&path);
-    if ui.checkbox(&mut is_out, "Leave this record out").changed() {
+    let text = "None of its samples are made; takes effect when the data are loaded again";
+    if ui
+        .checkbox(&mut is_out, "Leave this record out")
+        .on_hover_text(text)
+        .changed()
+    {
         match is_out {
             true => drop(source.left_out.insert(path)),
             false => drop(source.left_out.remove(&path)),

@@ -23,7 +23,7 @@ pub(in crate::ui) fn split_page_ui(
     page_title(ui, "Split", "what is learned from and what is tested");
     let Some(loaded) = workbench.data().loaded() else {
         let text = "Here the samples are dealt to folds, and an audit looks for leaks. Nothing is loaded yet.";
-        if empty_state(ui, text, Some("Feeder demo")) {
+        if empty_state(ui, text, Some(elements::FEEDER_DEMO)) {
             actions.push(Action::OpenDemo(Demo::FeederFaults));
         }
         return;
@@ -180,7 +180,10 @@ fn finding_ui(ui: &mut Ui, finding: &Finding, dataset: &Dataset, plan: &mut Spli
                 help(ui, &format!("For example {}", finding.examples.join(", ")));
             }
             if let Some((text, remedy)) = remedy(finding.kind, dataset, plan)
-                && ui.button(text).clicked()
+                && ui
+                    .button(text)
+                    .on_hover_text("Changes the plan above; Undo brings it back")
+                    .clicked()
             {
                 *plan = remedy;
             }

@@ -13,6 +13,9 @@ use crate::ui::theme;
 use crate::ui::widgets::{PanelAction, PanelHeader, empty_state};
 use crate::workbench::{Action, Demo, Direction, Draft, Panel, RunView, Workbench};
 
+/// Width of the replay slider: all controls fit one line of the smallest usual window.
+const REPLAY_WIDTH: f32 = 116.0;
+
 /// The Train page.
 pub(in crate::ui) fn train_page_ui(
     ui: &mut Ui,
@@ -86,20 +89,24 @@ fn nothing_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     }
     if let Some(error) = workbench.training().error() {
         let text = format!("Training did not start: {error}");
-        if empty_state(ui, &text, Some("Try again")) {
+        if empty_state(ui, &text, Some(elements::TRY_AGAIN)) {
             actions.push(Action::Start);
         }
         return;
     }
     match (workbench.data().loaded(), workbench.obstacle()) {
         (None, _) if workbench.loading_share().is_some() => {
-            if empty_state(ui, "The data are being loaded", Some("Cancel")) {
+            if empty_state(
+                ui,
+                "The data are being loaded",
+                Some(elements::CANCEL_LOADING),
+            ) {
                 actions.push(Action::CancelLoading);
             }
         }
         (None, _) => {
             let text = "Training is watched here: curves, confusion matrix and dictionaries. Nothing is loaded yet.";
-            if empty_state(ui, text, Some("Feeder demo")) {
+            if empty_state(ui, text, Some(elements::FEEDER_DEMO)) {
                 actions.push(Action::OpenDemo(Demo::FeederFaults));
             }
         }
@@ -108,7 +115,7 @@ fn nothing_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
         }
         (Some(_), None) => {
             let text = "Training is watched here: curves, confusion matrix and dictionaries.";
-            if empty_state(ui, text, Some("Start training")) {
+            if empty_state(ui, text, Some(elements::START)) {
                 actions.push(Action::Start);
             }
         }
@@ -208,7 +215,10 @@ fn replay_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     let place_of = |batch: usize| part.tests.partition_point(|test| test.batch <= batch);
     let mut place = replay.map_or(n_tests, place_of).max(1);
     let slider = Slider::new(&mut place, 1..=n_tests).show_value(false);
-    let response = theme::with_slider_look(ui, |ui| ui.add(slider));
+    let response = theme::with_slider_look(ui, |ui| {
+        ui.spacing_mut().slider_width = REPLAY_WIDTH;
+        ui.add(slider)
+    });
     ui.ctx()
         .accesskit_node_builder(response.id, |node| node.set_label("Replay"));
     if response.changed() {

@@ -1,6 +1,7 @@
 //! Numerical health in one line, with what it means in plain words.
 
-use egui::{Color32, RichText, Ui};
+use egui::text::{LayoutJob, TextFormat};
+use egui::{Color32, Ui};
 
 use crate::ui::figures::short;
 use crate::ui::icons::{Icon, icon_mark};
@@ -127,9 +128,18 @@ fn entry_ui(ui: &mut Ui, tones: &Tones, entry: &Entry) {
     if let Some(icon) = icon {
         icon_mark(ui, icon, color);
     }
-    let name = ui.label(RichText::new(entry.name).color(tones.weak));
-    let value = ui.label(RichText::new(&entry.value).color(color));
-    name.union(value).on_hover_text(entry.meaning);
+    let font = theme::body_font(ui);
+    let mut text = LayoutJob::default();
+    let gap = theme::GRID * 0.75;
+    text.append(
+        entry.name,
+        0.0,
+        TextFormat::simple(font.clone(), tones.weak),
+    );
+    text.append(&entry.value, gap, TextFormat::simple(font, color));
+    // Name and number stay on one line.
+    ui.add(egui::Label::new(text).extend())
+        .on_hover_text(entry.meaning);
 }
 
 #[cfg(test)]

@@ -62,7 +62,7 @@ impl PanelHeader<'_> {
 
     /// The title as a handle: dragged by the pointer, moved by the arrow keys.
     fn handle_ui(&self, ui: &Ui, title: &Response) -> Option<PanelAction> {
-        let id = ui.id().with("handle");
+        let id = ui.scope_id().with("handle");
         let handle = ui.interact(title.rect, id, Sense::click_and_drag());
         let name = format!("Move {}", self.title);
         handle.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
@@ -144,14 +144,15 @@ impl PanelHeader<'_> {
     }
 }
 
-/// What a place without contents says: what belongs there, and a button to get it.
-pub fn empty_state(ui: &mut Ui, text: &str, button: Option<&str>) -> bool {
+/// What a place without contents says: what belongs there, and a button to get it, by its name
+/// and what it does.
+pub fn empty_state(ui: &mut Ui, text: &str, button: Option<(&str, &str)>) -> bool {
     let tones = theme::tones(ui);
     ui.vertical_centered(|ui| {
         ui.add_space((ui.available_height() * 0.3).min(160.0));
         ui.label(RichText::new(text).color(tones.weak));
         ui.add_space(theme::GRID);
-        button.is_some_and(|button| ui.button(button).clicked())
+        button.is_some_and(|(name, help)| ui.button(name).on_hover_text(help).clicked())
     })
     .inner
 }
