@@ -5,19 +5,6 @@ use egui::{Align, Layout, Rect, Response, RichText, ScrollArea, Ui, UiBuilder, p
 use super::icons::{Icon, icon_mark};
 use super::theme;
 
-/// A button that opens the feeder demo: its name and what it does.
-pub(super) const FEEDER_DEMO: (&str, &str) = (
-    "Feeder demo",
-    "Opens the built-in feeder faults and trains on them",
-);
-/// A button that starts training.
-pub(super) const START: (&str, &str) = ("Start training", "Trains all folds (Space)");
-/// A button that stops loading.
-pub(super) const CANCEL_LOADING: (&str, &str) = ("Cancel", "Stops loading; nothing is lost");
-/// A button that tries again.
-pub(super) const TRY_AGAIN: (&str, &str) =
-    ("Try again", "Once more, with the settings as they are");
-
 /// Width of the names of settings, as in number fields.
 pub(super) fn label_width(ui: &Ui) -> f32 {
     theme::body_font(ui).size * 12.0

@@ -77,15 +77,8 @@ fn every_number_of_the_learner_can_be_typed_and_undone() {
 fn presets_are_one_click() {
     let mut window = empty_window();
     show(&mut window, Stage::Learner);
-    for (name, learner) in [
-        ("As published", LearnerSettings::as_published()),
-        ("The paper's text", LearnerSettings::paper_text()),
-        (
-            "Evidence-preserving",
-            LearnerSettings::evidence_preserving(),
-        ),
-        ("Margin-aware", LearnerSettings::margin_aware()),
-    ] {
+    for preset in LearnerSettings::presets() {
+        let (name, learner) = (preset.name, preset.settings);
         click(&mut window, name);
         let draft = window.harness.state().workbench().draft();
         assert_eq!(draft.experiment.learner, learner, "{name}");

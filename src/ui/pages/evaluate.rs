@@ -39,7 +39,7 @@ pub(in crate::ui) fn evaluate_page_ui(
             false => "Scores appear here when a fold has been trained",
         };
         let can = !is_alive && workbench.obstacle().is_none();
-        if empty_state(ui, text, can.then_some(elements::START)) {
+        if empty_state(ui, text, can.then_some("Start training")) {
             actions.push(Action::Start);
         }
         return;

@@ -28,7 +28,7 @@ pub(in crate::ui) fn features_page_ui(
     page_title(ui, "Features", "how a record becomes samples");
     let Some(loaded) = workbench.data().loaded() else {
         let text = "Here is what a recipe makes of the records. Nothing is loaded yet.";
-        if empty_state(ui, text, Some(elements::FEEDER_DEMO)) {
+        if empty_state(ui, text, Some("Feeder demo")) {
             actions.push(Action::OpenDemo(Demo::FeederFaults));
         }
         return;

@@ -37,18 +37,14 @@ pub(in crate::ui) fn records_page_ui(
     let Some(loaded) = workbench.data().loaded() else {
         match (workbench.loading_share(), workbench.data().error()) {
             (Some(_), _) => {
-                if empty_state(
-                    ui,
-                    "The data are being loaded",
-                    Some(elements::CANCEL_LOADING),
-                ) {
+                if empty_state(ui, "The data are being loaded", Some("Cancel")) {
                     actions.push(Action::CancelLoading);
                 }
             }
             (None, Some(error)) => failed_ui(ui, workbench, error, draft, actions, typing),
             (None, None) => {
                 let text = "Records with their classes are listed here. Open a file or folder, drop it on the window, or begin with a demo.";
-                if empty_state(ui, text, Some(elements::FEEDER_DEMO)) {
+                if empty_state(ui, text, Some("Feeder demo")) {
                     actions.push(Action::OpenDemo(Demo::FeederFaults));
                 }
             }
@@ -78,8 +74,9 @@ fn failed_ui(
 ) {
     elements::wrong(ui, error);
     ui.add_space(theme::GRID);
-    let (name, help) = elements::TRY_AGAIN;
-    if ui.button(name).on_hover_text(help).clicked() {
+    let again = ui.button("Try again");
+    let text = "Loads once more, with the settings as they are";
+    if again.on_hover_text(text).clicked() {
         actions.push(Action::LoadData);
     }
     elements::scrolling_column(ui, ui.available_rect_before_wrap(), "settings", |ui| {

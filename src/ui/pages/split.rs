@@ -23,7 +23,7 @@ pub(in crate::ui) fn split_page_ui(
     page_title(ui, "Split", "what is learned from and what is tested");
     let Some(loaded) = workbench.data().loaded() else {
         let text = "Here the samples are dealt to folds, and an audit looks for leaks. Nothing is loaded yet.";
-        if empty_state(ui, text, Some(elements::FEEDER_DEMO)) {
+        if empty_state(ui, text, Some("Feeder demo")) {
             actions.push(Action::OpenDemo(Demo::FeederFaults));
         }
         return;

@@ -89,24 +89,20 @@ fn nothing_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     }
     if let Some(error) = workbench.training().error() {
         let text = format!("Training did not start: {error}");
-        if empty_state(ui, &text, Some(elements::TRY_AGAIN)) {
+        if empty_state(ui, &text, Some("Try again")) {
             actions.push(Action::Start);
         }
         return;
     }
     match (workbench.data().loaded(), workbench.obstacle()) {
         (None, _) if workbench.loading_share().is_some() => {
-            if empty_state(
-                ui,
-                "The data are being loaded",
-                Some(elements::CANCEL_LOADING),
-            ) {
+            if empty_state(ui, "The data are being loaded", Some("Cancel")) {
                 actions.push(Action::CancelLoading);
             }
         }
         (None, _) => {
             let text = "Training is watched here: curves, confusion matrix and dictionaries. Nothing is loaded yet.";
-            if empty_state(ui, text, Some(elements::FEEDER_DEMO)) {
+            if empty_state(ui, text, Some("Feeder demo")) {
                 actions.push(Action::OpenDemo(Demo::FeederFaults));
             }
         }
@@ -115,7 +111,7 @@ fn nothing_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
         }
         (Some(_), None) => {
             let text = "Training is watched here: curves, confusion matrix and dictionaries.";
-            if empty_state(ui, text, Some(elements::START)) {
+            if empty_state(ui, text, Some("Start training")) {
                 actions.push(Action::Start);
             }
         }

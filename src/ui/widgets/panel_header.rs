@@ -144,15 +144,14 @@ impl PanelHeader<'_> {
     }
 }
 
-/// What a place without contents says: what belongs there, and a button to get it, by its name
-/// and what it does.
-pub fn empty_state(ui: &mut Ui, text: &str, button: Option<(&str, &str)>) -> bool {
+/// What a place without contents says: what belongs there, and a button to get it.
+pub fn empty_state(ui: &mut Ui, text: &str, button: Option<&str>) -> bool {
     let tones = theme::tones(ui);
     ui.vertical_centered(|ui| {
         ui.add_space((ui.available_height() * 0.3).min(160.0));
         ui.label(RichText::new(text).color(tones.weak));
         ui.add_space(theme::GRID);
-        button.is_some_and(|(name, help)| ui.button(name).on_hover_text(help).clicked())
+        button.is_some_and(|button| ui.button(button).on_hover_text(text).clicked())
     })
     .inner
 }

@@ -78,7 +78,8 @@ fn head_ui(
         }
         if workbench.explore().opening_share().is_some() {
             ui.spinner();
-            if ui.button("Cancel").clicked() {
+            let cancel = ui.button("Cancel");
+            if cancel.on_hover_text("What is open stays").clicked() {
                 actions.push(Action::Explore(ExploreAction::CancelOpening));
             }
         }
