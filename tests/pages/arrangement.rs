@@ -26,28 +26,9 @@ fn a_panel_is_moved_by_its_menu_by_keys_and_put_back() {
     window.harness.step();
     window.harness.step();
     assert_eq!(columns(&window)[1][0], Panel::Profile);
-    println!(
-        "{:?}",
-        window
-            .harness
-            .root()
-            .children_recursive()
-            .find(|n| n.is_focused())
-            .map(|n| egui_kittest::kittest::NodeT::accesskit_node(&n).label())
-    );
     window.harness.key_press(Key::ArrowLeft);
     window.harness.step();
     window.harness.step();
-    println!(
-        "{:?} {:?}",
-        columns(&window),
-        window
-            .harness
-            .root()
-            .children_recursive()
-            .find(|n| n.is_focused())
-            .map(|n| egui_kittest::kittest::NodeT::accesskit_node(&n).label())
-    );
     assert_eq!(columns(&window)[0][0], Panel::Profile, "the focus stays");
     apply(&mut window, Action::TogglePanel(Panel::Tune));
     click(&mut window, "View");
