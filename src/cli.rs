@@ -1,12 +1,15 @@
 //! The program in the terminal: subcommands, their arguments and exit codes.
 
 mod classify;
+mod compare;
+mod ending;
 mod folder_preview;
 mod info;
 mod progress;
 mod report;
+mod reproduce;
 mod run;
-mod set;
+mod sweep;
 mod window;
 
 use std::ffi::OsString;
@@ -37,6 +40,12 @@ struct Arguments {
 enum Command {
     /// Train a session and say how well it classifies
     Run(run::RunArguments),
+    /// Compare sessions on identical folds and seeds
+    Compare(compare::CompareArguments),
+    /// Try many settings of a session, judged by nested validation
+    Sweep(sweep::SweepArguments),
+    /// Repeat the paper's comparison and write a report
+    Reproduce(reproduce::ReproduceArguments),
     /// Apply a trained session to recordings
     Classify(classify::ClassifyArguments),
     /// Say what is in recordings, fault records, tables and arrays
@@ -63,6 +72,9 @@ pub fn run() -> ExitCode {
     let outcome = match arguments.command {
         None => window::open(arguments.path.as_deref(), &arguments.picture),
         Some(Command::Run(arguments)) => run::run(&arguments),
+        Some(Command::Compare(arguments)) => compare::run(&arguments),
+        Some(Command::Sweep(arguments)) => sweep::run(&arguments),
+        Some(Command::Reproduce(arguments)) => reproduce::run(&arguments),
         Some(Command::Classify(arguments)) => classify::run(&arguments),
         Some(Command::Info {
             files,

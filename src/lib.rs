@@ -6,7 +6,7 @@
 //! ```text
 //! files ─▶ records ─▶ features ─▶ dataset ─▶ split ─▶ learner ─▶ evaluation
 //!             ▲                                                       │
-//!          simulate          cli, ui ◀── workbench ◀── session ◀── experiment ◀─────┘
+//!          simulate   cli, ui ◀── workbench ◀── paper ◀── session ◀── experiment ◀─────┘
 //! ```
 
 pub mod math;
@@ -28,6 +28,8 @@ pub mod experiment;
 
 pub mod export;
 pub mod session;
+
+pub mod paper;
 
 pub mod workbench;
 

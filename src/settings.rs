@@ -1,6 +1,10 @@
 //! What can be wrong with a setting, said in the same way by every stage.
 
+mod near_names;
+
 use std::fmt::Display;
+
+pub use near_names::near_names;
 
 /// One thing that is wrong with a setting.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,7 +1,7 @@
 //! `atomscope run`: a session trained and judged in the terminal.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -10,22 +10,18 @@ use std::time::Instant;
 
 use clap::Args;
 
+use super::ending::{
+    Failure, INTERRUPTED, interruptible, is_stdout, load_data, n_threads, tell, write_result,
+};
 use super::progress::ProgressLine;
 use super::report::Report;
-use super::set::with_settings;
-use crate::dataset::{Built, DataSettings, DatasetError};
+use crate::dataset::{Built, DataSettings};
 use crate::experiment::{
     CheckedExperiment, Experiment, Extent, Part, Run, RunParts, RunSummary, SettingChange,
-    available_threads, mean_and_sd,
+    mean_and_sd, with_settings,
 };
-use crate::records::ReadError;
 use crate::session::{DataPlaces, Resolution, Session};
 use crate::split::SplitPlan;
-
-/// Ended by Ctrl-C, as shells count it.
-const INTERRUPTED: u8 = 130;
-/// Wrong arguments, or a session that cannot be used.
-const BAD_USAGE: u8 = 2;
 
 /// What `run` is told.
 #[derive(Debug, Args)]
@@ -72,16 +68,6 @@ impl RunArguments {
             quiet: false,
         }
     }
-}
-
-/// Why a run ended without a result.
-enum Failure {
-    /// Exit code 2.
-    Usage(String),
-    /// Exit code 1.
-    Failed(String),
-    /// Exit code 130.
-    Interrupted,
 }
 
 /// What is run, and how.
@@ -162,21 +148,11 @@ fn run_unsaved(name: String, experiment: Experiment, chooses_split: bool) -> io:
     }
 }
 
-fn tell(failure: Failure) -> io::Result<ExitCode> {
-    let (message, code) = match failure {
-        Failure::Usage(message) => (message, BAD_USAGE),
-        Failure::Failed(message) => (message, 1),
-        Failure::Interrupted => ("interrupted before a fold was complete".into(), INTERRUPTED),
-    };
-    writeln!(io::stderr(), "atomscope: {message}")?;
-    Ok(ExitCode::from(code))
-}
-
 fn run_session(arguments: &RunArguments) -> Result<io::Result<ExitCode>, Failure> {
     let mut session =
         Session::load(&arguments.session).map_err(|error| Failure::Usage(error.to_string()))?;
-    let mut experiment =
-        with_settings(session.experiment.clone(), &arguments.set).map_err(Failure::Usage)?;
+    let mut experiment = with_settings(session.experiment.clone(), &arguments.set)
+        .map_err(|message| Failure::Usage(format!("--set {message}")))?;
     if let Some(seed) = arguments.seed {
         experiment = experiment.with_seed(seed);
     }
@@ -251,10 +227,6 @@ fn folds(arguments: &RunArguments) -> Result<Option<Vec<usize>>, Failure> {
     from_zero.map(Some).ok_or(Failure::Usage(message))
 }
 
-fn n_threads(asked: Option<u16>) -> usize {
-    asked.map_or_else(available_threads, usize::from)
-}
-
 /// `run` never writes into its session.
 fn refuse_same_file(save: &Path, session: &Path) -> Result<(), Failure> {
     let same = match (fs::canonicalize(save), fs::canonicalize(session)) {
@@ -268,20 +240,6 @@ fn refuse_same_file(save: &Path, session: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Becomes true with Ctrl-C.
-fn interruptible() -> Result<Arc<AtomicBool>, Failure> {
-    let interrupted = Arc::new(AtomicBool::new(false));
-    let flag = interrupted.clone();
-    let handler = move || {
-        // Who presses twice does not want to wait.
-        if flag.swap(true, Ordering::SeqCst) {
-            std::process::exit(i32::from(INTERRUPTED));
-        }
-    };
-    ctrlc::set_handler(handler).map_err(|error| Failure::Failed(error.to_string()))?;
-    Ok(interrupted)
-}
-
 /// Loads the data, checks the experiment and runs it to its end.
 fn execute(order: Order<'_>) -> Result<Ended, Failure> {
     let begin = Instant::now();
@@ -290,7 +248,9 @@ fn execute(order: Order<'_>) -> Result<Ended, Failure> {
         .build()
         .map_err(|error| Failure::Failed(error.to_string()))?;
     let mut progress = ProgressLine::new(order.quiet);
-    let built = pool.install(|| load(&order, &mut progress))?;
+    let data = &order.experiment.data;
+    let built =
+        pool.install(|| load_data(data, &order.places, order.interrupted, &mut progress))?;
     let dataset = Arc::new(built.dataset.clone());
     let mut experiment = order.experiment;
     if order.chooses_split {
@@ -319,19 +279,6 @@ fn execute(order: Order<'_>) -> Result<Ended, Failure> {
         wall_s: begin.elapsed().as_secs_f64(),
         is_interrupted,
         remarks: Vec::new(),
-    })
-}
-
-fn load(order: &Order<'_>, progress: &mut ProgressLine) -> Result<Built, Failure> {
-    let mut keep_going = |share: f64| {
-        progress.show(share, "reading data");
-        !order.interrupted.load(Ordering::SeqCst)
-    };
-    let locate = |named: &Path| order.places.locate(named);
-    let built = order.experiment.data.load(&locate, &mut keep_going);
-    built.map_err(|error| match error {
-        DatasetError::Read(ReadError::Cancelled) => Failure::Interrupted,
-        error => Failure::Failed(error.to_string()),
     })
 }
 
@@ -421,21 +368,12 @@ fn report(name: &str, ended: &Ended, json: Option<&Path>) -> io::Result<ExitCode
         wall_s: ended.wall_s,
         remarks: &remarks(ended),
     };
-    let to_stdout = json.is_some_and(|path| path == Path::new("-"));
-    if let Some(path) = json {
-        let text = format!("{:#}\n", report.json());
-        if to_stdout {
-            io::stdout().write_all(text.as_bytes())?;
-        } else if let Err(error) = fs::write(path, text) {
-            writeln!(
-                io::stderr(),
-                "atomscope: cannot write the result: {error}: {}",
-                path.display()
-            )?;
-            return Ok(ExitCode::FAILURE);
-        }
+    if let Some(path) = json
+        && let Err(failure) = write_result(path, &format!("{:#}\n", report.json()))
+    {
+        return tell(failure);
     }
-    if !to_stdout {
+    if !json.is_some_and(is_stdout) {
         report.write(&mut io::stdout().lock())?;
     }
     let code = if ended.is_interrupted { INTERRUPTED } else { 0 };

@@ -155,6 +155,21 @@ impl DataSettings {
         }
     }
 
+    /// What the samples come from, in a few words.
+    pub fn in_words(&self) -> String {
+        match &self.source {
+            DataPlan::FeederFaults(settings) => {
+                format!("simulated feeder faults (seed {})", settings.seed)
+            }
+            DataPlan::SimulatedEeg(settings) => format!("simulated EEG (seed {})", settings.seed),
+            DataPlan::Table(_) | DataPlan::Arrays(_) | DataPlan::Recordings(_) => {
+                let files = self.files();
+                let names = files.iter().map(|path| path.display().to_string());
+                names.collect::<Vec<_>>().join(", ")
+            }
+        }
+    }
+
     /// Names every file and folder anew, as when a session is saved in another place.
     pub fn rename_files(&mut self, new_name: &dyn Fn(&Path) -> PathBuf) {
         match &mut self.source {

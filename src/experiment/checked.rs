@@ -152,6 +152,26 @@ impl CheckedExperiment {
         &self.audit
     }
 
+    /// Another experiment on the same samples; what is known of them and of folds that stay
+    /// the same is shared.
+    pub fn with_experiment(&self, experiment: Experiment) -> Result<Self, Vec<SettingProblem>> {
+        if experiment.split != self.experiment.split {
+            return experiment.check(self.dataset.clone());
+        }
+        let problems = experiment.problems(Some(&self.dataset));
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let (in_folds, in_all) = largest_classes(&self.dataset, &self.split);
+        let rounds = |largest| experiment.training.n_rounds(&experiment.learner, largest);
+        Ok(Self {
+            fold_rounds: rounds(in_folds),
+            final_rounds: rounds(in_all),
+            experiment,
+            ..self.clone()
+        })
+    }
+
     /// The samples to learn from and to be judged on.
     pub(super) fn samples_of(&self, part: Part) -> Fold {
         match part {

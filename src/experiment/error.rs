@@ -31,6 +31,12 @@ pub enum RunError {
         /// How many there are.
         n_folds: usize,
     },
+    /// A fold came to its end without a test.
+    #[error("fold {fold} has no test sample that could be judged")]
+    NothingTested {
+        /// The fold, from 1.
+        fold: usize,
+    },
     /// The settings cannot change like this while the run goes on.
     #[error("{0}")]
     Change(LearnError),

@@ -1,7 +1,10 @@
 //! Experiments: every setting as plain data, runs in short steps, and the thread that drives them.
 
 mod apply;
+mod assignment;
 mod checked;
+mod comparison;
+mod crew;
 mod error;
 mod job;
 mod model;
@@ -14,11 +17,19 @@ mod shared;
 mod snapshot;
 mod state;
 mod summary;
+mod sweep;
 mod testing;
+mod trial;
+mod width;
 mod worker;
 
 pub use apply::{Judged, votes_by_source};
+pub use assignment::with_settings;
 pub use checked::{CheckedExperiment, DataFacts, Part};
+pub use comparison::{
+    ComparedRun, ComparedSummary, Comparison, ComparisonError, ComparisonPlan, Entrant,
+    pairing_difference,
+};
 pub use error::{RunError, RunTrouble};
 pub use job::{Job, JobOutcome, JobProgress};
 pub use model::TrainedModel;
@@ -34,6 +45,12 @@ pub use shared::Shared;
 pub use snapshot::{ClassSnapshot, Snapshot};
 pub use state::{Halfway, PartState, RunState, SettingChange};
 pub use summary::{CurvePoint, RunSummary, TimingSummary, mean_and_sd};
+pub use sweep::{
+    Axis, Chosen, OuterResult, PointResult, Search, SettingText, Sweep, SweepError, SweepPlan,
+    SweepPoint, SweepRow, SweepTable, Values,
+};
+pub use trial::{FoldOutcome, Trial, run_trials};
+pub use width::median_distance;
 pub use worker::{Command, Mail, Status, Worker};
 
 /// Threads that the machine can run at once.

@@ -291,6 +291,17 @@ pub struct Timing {
     pub total: Duration,
 }
 
+impl Timing {
+    /// Adds the times of another part.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.growing += other.growing;
+        self.pruning += other.pruning;
+        self.testing += other.testing;
+        self.n_tested += other.n_tested;
+        self.total += other.total;
+    }
+}
+
 /// Two runs with equal results are equal, whatever time they took.
 impl PartialEq for Timing {
     fn eq(&self, other: &Self) -> bool {

@@ -147,28 +147,26 @@ fn votes(facts: &DataFacts, folds: &[(usize, &PartRecord)]) -> Vec<GroupVote> {
 
 fn timing(facts: &DataFacts, folds: &[(usize, &PartRecord)]) -> TimingSummary {
     let mut all = Timing::default();
-    let mut n_batches = 0;
+    let mut n_rounds = 0;
     for (_, record) in folds {
-        let Timing {
-            growing,
-            pruning,
-            testing,
-            n_tested,
-            ..
-        } = record.timing;
-        all.growing += growing;
-        all.pruning += pruning;
-        all.testing += testing;
-        all.n_tested += n_tested;
-        n_batches += record.rounds.len() * facts.n_classes();
+        all.add(&record.timing);
+        n_rounds += record.rounds.len();
     }
-    let per = |seconds: f64, count: f64| (count > 0.0).then(|| 1e6 * seconds / count);
-    TimingSummary {
-        grow_us_per_batch: per(all.growing.as_secs_f64(), n_batches as f64),
-        prune_us_per_batch: per(all.pruning.as_secs_f64(), n_batches as f64),
-        classify_us_per_sample: per(all.testing.as_secs_f64(), all.n_tested as f64),
-        train_s: (all.growing + all.pruning).as_secs_f64(),
-        test_s: all.testing.as_secs_f64(),
+    TimingSummary::of(&all, n_rounds, facts.n_classes())
+}
+
+impl TimingSummary {
+    /// Times of `n_rounds` rounds per mini-batch and dictionary, and per sample tested.
+    pub(super) fn of(all: &Timing, n_rounds: usize, n_classes: usize) -> Self {
+        let n_batches = (n_rounds * n_classes) as f64;
+        let per = |seconds: f64, count: f64| (count > 0.0).then(|| 1e6 * seconds / count);
+        Self {
+            grow_us_per_batch: per(all.growing.as_secs_f64(), n_batches),
+            prune_us_per_batch: per(all.pruning.as_secs_f64(), n_batches),
+            classify_us_per_sample: per(all.testing.as_secs_f64(), all.n_tested as f64),
+            train_s: (all.growing + all.pruning).as_secs_f64(),
+            test_s: all.testing.as_secs_f64(),
+        }
     }
 }
 

@@ -129,7 +129,7 @@ fn hex([red, green, blue]: Ink) -> String {
 }
 
 /// The text with what XML means otherwise written out; control characters are left out.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {

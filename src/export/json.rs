@@ -13,7 +13,7 @@ impl RunResult<'_> {
         let score = summary.group_score();
         json!({
             "session": self.session,
-            "atomscope_version": env!("CARGO_PKG_VERSION"),
+            "atomscope_version": super::VERSION,
             "seed": self.experiment.seed,
             "classes": facts.class_names,
             "n_samples": facts.n_samples,
@@ -68,7 +68,7 @@ impl RunResult<'_> {
     }
 }
 
-fn counts(confusion: &Confusion) -> Vec<Vec<u64>> {
+pub(super) fn counts(confusion: &Confusion) -> Vec<Vec<u64>> {
     let classes = 0..confusion.n_classes();
     let row = |truth| {
         classes

@@ -2,6 +2,7 @@
 
 use super::RunResult;
 use super::figure::{Anchor, Figure, Ink, Shape};
+use crate::evaluation::Confusion;
 
 const CELL: f32 = 56.0;
 const NAMES: f32 = 130.0;
@@ -13,12 +14,16 @@ const WEAK: Ink = [108, 117, 125];
 const RIGHT: Ink = [31, 90, 150];
 const WRONG: Ink = [200, 100, 40];
 
-/// Share of the row as shade, count and percent as text.
+/// The confusion matrix of a run.
 pub(super) fn figure(result: &RunResult<'_>) -> Figure {
-    let confusion = &result.summary.confusion;
     let names = &result.facts.class_names;
+    matrix(title(result), names, &result.summary.confusion)
+}
+
+/// Share of the row as shade, count and percent as text.
+pub(super) fn matrix(title: String, names: &[String], confusion: &Confusion) -> Figure {
     let n = names.len() as f32;
-    let mut shapes = vec![title(result)];
+    let mut shapes = vec![label([16.0, 24.0], Anchor::Start, title, TEXT)];
     for (truth, name) in names.iter().enumerate() {
         let y = HEAD + CELL * truth as f32;
         let x = NAMES + CELL * truth as f32;
@@ -63,7 +68,7 @@ pub(super) fn figure(result: &RunResult<'_>) -> Figure {
 }
 
 /// What it is the result of.
-pub(super) fn title(result: &RunResult<'_>) -> Shape {
+pub(super) fn title(result: &RunResult<'_>) -> String {
     let accuracy = result.summary.accuracy;
     let score = accuracy.map_or("no score".to_owned(), |point| {
         let sd = point
@@ -71,15 +76,14 @@ pub(super) fn title(result: &RunResult<'_>) -> Shape {
             .map_or(String::new(), |sd| format!(" ± {:.2}", 100.0 * sd));
         format!("{:.2} %{sd}", 100.0 * point.mean)
     });
-    let text = format!(
+    format!(
         "{}: {score}, {} of {} folds ({}), seed {}",
         result.session,
         result.summary.folds.len(),
         result.n_folds,
         super::split_kind(&result.experiment.split),
         result.experiment.seed
-    );
-    label([16.0, 24.0], Anchor::Start, text, TEXT)
+    )
 }
 
 fn cell(shapes: &mut Vec<Shape>, corner: [f32; 2], count: u64, share: f64, is_right: bool) {

@@ -1,15 +1,31 @@
-//! Results in files for other programs: tables, figures, everything as JSON.
+//! Results in files for other programs: tables, figures, reports, everything as JSON.
 
 mod annotations;
+mod chart;
+mod comparison;
 mod curves;
 mod figure;
+mod heat_map;
+mod html;
 mod json;
 mod matrix;
+mod paper;
+mod published;
+mod sweep;
 mod tables;
 
 pub use annotations::write_annotations;
+pub use chart::{Chart, Series, Stroke, series_ink};
+pub use comparison::{
+    DIFFERENCE_NOTE, VERSION, accuracy_chart, comparison_csv, comparison_html, comparison_json,
+    missing_chart, provenance,
+};
 pub use figure::{Anchor, Figure, Ink, Shape};
+pub use heat_map::HeatMap;
 pub use json::split_kind;
+pub use paper::{PaperPart, PaperReport, PartResult};
+pub use published::{Published, PublishedData};
+pub use sweep::SweepResult;
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -178,6 +194,18 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), ExportError> {
         path: path.to_owned(),
         source,
     })
+}
+
+/// Writes several files, named in the folder, which is made if need be.
+pub fn write_all(folder: &Path, files: &[(String, String)]) -> Result<(), ExportError> {
+    std::fs::create_dir_all(folder).map_err(|source| ExportError::Write {
+        path: folder.to_owned(),
+        source,
+    })?;
+    for (name, content) in files {
+        write(&folder.join(name), content.as_bytes())?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -55,11 +55,11 @@ pub(super) fn curve(result: &RunResult<'_>) -> String {
     table(head.map(str::to_owned).to_vec(), rows)
 }
 
-fn number(value: Option<f64>) -> String {
+pub(super) fn number(value: Option<f64>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
 }
 
-fn table(head: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> String {
+pub(super) fn table(head: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> String {
     let mut writer = csv::WriterBuilder::new().from_writer(Vec::new());
     for row in std::iter::once(head).chain(rows) {
         // Memory takes every row, and all rows are as long as the head.

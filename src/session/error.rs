@@ -145,6 +145,18 @@ pub enum SessionError {
         /// Where they are.
         folder: PathBuf,
     },
+    /// A finished point belongs to another sweep.
+    #[error("the file belongs to another sweep, to other data or to an older form of this sweep: choose another folder with --out, or remove it: {}", path.display())]
+    OtherSweep {
+        /// The point.
+        path: PathBuf,
+    },
+    /// There is no finished point.
+    #[error("no finished point of a sweep (point-….ron) is in the folder: {}", path.display())]
+    NoSweep {
+        /// The folder.
+        path: PathBuf,
+    },
     /// The system names no folder for the user's settings.
     #[error("the system names no folder for settings of the user: set ATOMSCOPE_CONFIG_DIR")]
     NoUserFolder,

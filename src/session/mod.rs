@@ -12,6 +12,7 @@ mod recording_notes;
 mod recovery;
 mod results;
 mod store;
+mod sweep_store;
 mod user_settings;
 
 pub use data_reference::{
@@ -19,8 +20,9 @@ pub use data_reference::{
 };
 pub use document::{HistoryEntry, Session};
 pub use error::SessionError;
-pub use format::{FORMAT, near_names};
+pub use format::FORMAT;
 pub use recording_notes::{OwnAnnotation, RecordingNotes, change_notes, notes_on};
 pub use recovery::{FoundRecovery, Recovery, RecoveryOffer, find_recovery};
 pub use results::{FoldResult, Results};
+pub use sweep_store::{SweepFile, SweepStore, read_sweep};
 pub use user_settings::{Preset, Theme, UserFolders, UserSettings};

@@ -104,6 +104,7 @@ impl App {
                 Stage::Learner => pages::learner_page_ui,
                 Stage::Train => pages::train_page_ui,
                 Stage::Evaluate => pages::evaluate_page_ui,
+                Stage::Compare => pages::compare_page_ui,
             };
             page(ui, workbench, &mut draft, &mut actions);
         });

@@ -61,6 +61,14 @@ pub(super) fn asks_ui(
                 dialogs.take(),
                 actions,
             ),
+            Ask::Compare(what) => path_ui(
+                ui,
+                DialogKind::Compare(*what),
+                workbench,
+                typing,
+                dialogs.take(),
+                actions,
+            ),
             Ask::SaveAs => path_ui(
                 ui,
                 DialogKind::SaveAs,
@@ -131,6 +139,7 @@ fn path_ui(
             "A table (.csv), or the recording with its annotations as EDF+ (.edf) or BDF+ (.bdf). What is there is replaced.",
             "Export",
         ),
+        DialogKind::Compare(what) => what.question(),
         DialogKind::Export(content) => (
             content.name(),
             "The file to write; its ending tells the format. What is there is replaced.",
@@ -166,6 +175,7 @@ fn path_ui(
                     Action::Explore(ExploreAction::ExportAnnotations(path))
                 }
                 DialogKind::OpenRecording => Action::Explore(ExploreAction::OpenFile(path)),
+                DialogKind::Compare(what) => Action::Compare(what.action(path)),
                 DialogKind::OpenFile | DialogKind::OpenFolder => Action::Open(path),
             });
         }

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use crate::experiment::{Job, JobOutcome};
 use crate::export::ExportContent;
-use crate::workbench::Action;
 use crate::workbench::explore::ExploreAction;
+use crate::workbench::{Action, ComparePath};
 
 /// What a dialog is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +14,7 @@ pub(super) enum DialogKind {
     OpenFolder,
     OpenRecording,
     ExportAnnotations,
+    Compare(ComparePath),
     SaveAs,
     Export(ExportContent),
 }
@@ -42,6 +43,14 @@ impl Dialogs {
                     .set_title("Write the annotations")
                     .set_file_name("annotations.csv")
                     .save_file(),
+                DialogKind::Compare(what) => {
+                    let dialog = dialog.set_title(what.question().0);
+                    match what {
+                        ComparePath::Session => dialog.pick_file(),
+                        ComparePath::Sweep | ComparePath::Reproduction => dialog.pick_folder(),
+                        ComparePath::Report => dialog.set_file_name("comparison.html").save_file(),
+                    }
+                }
                 DialogKind::SaveAs => dialog
                     .set_title("Save the session")
                     .add_filter("Session", &["ron"])
@@ -75,6 +84,7 @@ impl Dialogs {
             DialogKind::ExportAnnotations => {
                 Action::Explore(ExploreAction::ExportAnnotations(path))
             }
+            DialogKind::Compare(what) => Action::Compare(what.action(path)),
             DialogKind::SaveAs => Action::SaveAs(path),
             DialogKind::Export(content) => Action::Export(content, path),
         })

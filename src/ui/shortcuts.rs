@@ -19,8 +19,8 @@ pub(super) const KEYS: [(&str, &str); 17] = [
     ("S", "One step"),
     ("Esc", "Stop training; close a question"),
     (
-        "1 – 7",
-        "Records, Features, Split, Learner, Train, Evaluate, Explore",
+        "1 – 8",
+        "Records, Features, Split, Learner, Train, Evaluate, Explore, Compare",
     ),
     (
         "Left, Right",
@@ -83,6 +83,7 @@ fn plain_keys(context: &Context, actions: &mut Vec<Action>) {
         (Key::Num5, Action::Show(Stage::Train)),
         (Key::Num6, Action::Show(Stage::Evaluate)),
         (Key::Num7, Action::Show(Stage::Explore)),
+        (Key::Num8, Action::Show(Stage::Compare)),
     ];
     // Escape closes a menu or gives up a drag before it stops the training.
     let is_taken =

@@ -46,6 +46,7 @@ fn help(stage: Stage) -> &'static str {
         Stage::Learner => "How a dictionary is learned",
         Stage::Train => "Training, watched",
         Stage::Evaluate => "How well the held-out samples were classified",
+        Stage::Compare => "Runs, sessions and sweeps beside each other",
         Stage::Explore => "Recordings and fault records, looked at for themselves",
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::comparing::CompareAction;
 use super::explore::ExploreAction;
 use super::panels::{Panel, Spot};
 use super::stages::Stage;
@@ -105,6 +106,8 @@ pub enum Action {
     LookAtSample(usize),
     /// Opens a recording to explore, or does something with the one that is open.
     Explore(ExploreAction),
+    /// Something on the Compare page.
+    Compare(CompareAction),
     /// Proposes the width of the kernel from the data.
     SuggestWidth,
     /// Shows a panel alone, or all again.

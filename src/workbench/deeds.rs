@@ -4,9 +4,9 @@ use super::action::Action;
 use super::files::SaveTo;
 use super::stages::Stage;
 use super::view::Ask;
-use super::{AfterLoading, Asked, Draft, Gravity, Workbench, inspect, look, start_job, width};
+use super::{AfterLoading, Asked, Draft, Gravity, Workbench, inspect, look, start_job};
 use crate::dataset::Place;
-use crate::experiment::{Command, Part, Status};
+use crate::experiment::{Command, Part, Status, median_distance};
 use crate::session::Preset;
 
 impl Workbench {
@@ -133,6 +133,7 @@ impl Workbench {
             Action::LookAtSample(sample) => self.look_at_sample(sample),
             Action::SuggestWidth => self.suggest_width(),
             Action::Explore(action) => self.explore_deed(action),
+            Action::Compare(action) => self.compare_deed(action),
             _ => {}
         }
     }
@@ -258,7 +259,7 @@ impl Workbench {
             let preparation = self.draft.experiment.preparation;
             let kernel = self.draft.experiment.learner.kernel;
             self.width.job = Some(start_job(&self.wake, "median", move |_| {
-                width::median_distance(&dataset, preparation, kernel)
+                median_distance(&dataset, preparation, kernel)
             }));
         }
     }

@@ -3,6 +3,7 @@
 mod action;
 mod changes;
 mod columns;
+mod comparing;
 mod data;
 mod deeds;
 mod dictionary;
@@ -22,11 +23,13 @@ mod sessions;
 mod stages;
 mod training;
 mod view;
-mod width;
 
 pub use action::{Action, Demo};
 pub use changes::{algorithm_name, kernel_name, learner_summary, pruning_name, what_changed};
 pub use columns::{ColumnPreview, TableColumn};
+pub use comparing::{
+    Column, CompareAction, ComparePath, ComparisonStage, Contender, MOST_SEEDS, SweepLook,
+};
 pub use data::{DataStage, LoadedData, RecordRow};
 pub use dictionary::{AtomCard, DictionaryView};
 pub use draft::Draft;
@@ -123,6 +126,7 @@ pub struct Workbench {
     split: SplitStage,
     training: TrainingStage,
     dictionary: DictionaryStage,
+    comparison: ComparisonStage,
     inspection: Asked<Inspection>,
     look: Asked<SignalLook>,
     labels: Asked<LabelPreview>,
@@ -174,6 +178,7 @@ impl Workbench {
             split: SplitStage::default(),
             training: TrainingStage::default(),
             dictionary: DictionaryStage::default(),
+            comparison: ComparisonStage::default(),
             inspection: Asked::default(),
             look: Asked::default(),
             labels: Asked::default(),
@@ -338,6 +343,7 @@ impl Workbench {
             || self.columns.job.is_some()
             || self.exporting.job.is_some()
             || self.width.job.is_some()
+            || self.comparison.is_busy()
             || self.explore.is_busy()
             || (self.data.loaded().is_some()
                 && self.split.made().is_none()

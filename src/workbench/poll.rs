@@ -36,6 +36,7 @@ impl Workbench {
         self.poll_explore();
         self.poll_labels();
         self.poll_columns();
+        self.poll_comparison();
         self.poll_settings();
     }
 

@@ -7,7 +7,7 @@ use crate::experiment::{Part, Status};
 use crate::split::SplitPlan;
 use crate::split::audit::Severity;
 
-/// A stage of the work, and the page that shows it; the last one looks at recordings for themselves.
+/// A stage of the work, and the page that shows it; the last two look at recordings and at runs for themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
     /// What is loaded.
@@ -25,11 +25,13 @@ pub enum Stage {
     Evaluate,
     /// Recordings looked at for themselves.
     Explore,
+    /// Runs beside each other.
+    Compare,
 }
 
 impl Stage {
     /// All stages in their order.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Records,
         Self::Features,
         Self::Split,
@@ -37,6 +39,7 @@ impl Stage {
         Self::Train,
         Self::Evaluate,
         Self::Explore,
+        Self::Compare,
     ];
 
     /// Its name.
@@ -49,6 +52,7 @@ impl Stage {
             Self::Train => "Train",
             Self::Evaluate => "Evaluate",
             Self::Explore => "Explore",
+            Self::Compare => "Compare",
         }
     }
 }
@@ -118,6 +122,20 @@ impl Workbench {
             Stage::Train => self.train_status(),
             Stage::Evaluate => self.evaluate_status(),
             Stage::Explore => self.explore_status(),
+            Stage::Compare => self.compare_status(),
+        }
+    }
+
+    fn compare_status(&self) -> StageStatus {
+        let comparison = self.comparison();
+        if let Some(share) = comparison.training_share() {
+            let text = format!("training, {:.0} %", share * 100.0);
+            return StageStatus::new(StageState::Running, text);
+        }
+        match comparison.compared().len() {
+            0 => StageStatus::new(StageState::Empty, "no runs"),
+            1 => StageStatus::new(StageState::Ready, "1 run"),
+            n => StageStatus::new(StageState::Ready, format!("{n} runs")),
         }
     }
 

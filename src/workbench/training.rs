@@ -41,6 +41,8 @@ pub struct TrainingStage {
     rounds_per_s: Option<f64>,
     /// Whether a final model on all samples is trained after the folds.
     pub(super) final_model: bool,
+    /// Runs begun or shown so far, so that one is not taken for another.
+    n_begun: usize,
 }
 
 impl TrainingStage {
@@ -52,6 +54,11 @@ impl TrainingStage {
     /// Curves of runs before this one.
     pub fn earlier(&self) -> &[EarlierRun] {
         &self.earlier
+    }
+
+    /// The number of the run, another one for every run.
+    pub(super) fn run_number(&self) -> usize {
+        self.n_begun
     }
 
     /// Why the last start failed.
@@ -153,6 +160,7 @@ impl TrainingStage {
     /// Shows a saved run.
     pub(super) fn show_saved(&mut self, state: Option<Arc<RunState>>) {
         self.forget();
+        self.n_begun += 1;
         self.run = state.as_deref().map(RunView::of_state);
         self.state = state;
     }
@@ -163,6 +171,7 @@ impl TrainingStage {
             earlier: std::mem::take(&mut self.earlier),
             rounds_per_s: self.rounds_per_s,
             final_model: self.final_model,
+            n_begun: self.n_begun,
             ..Self::default()
         };
     }
@@ -217,6 +226,7 @@ impl TrainingStage {
         let view = match state.parts.is_empty() {
             true => {
                 self.keep_for_comparison();
+                self.n_begun += 1;
                 self.state = None;
                 RunView::begin(run.checked())
             }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::action::Action;
+use super::comparing::ComparePath;
 use super::panels::{Arrangement, Panel};
 use super::stages::Stage;
 use crate::export::ExportContent;
@@ -18,6 +19,8 @@ pub enum Ask {
     OpenRecording,
     /// Where the annotations of the recording are written.
     ExportAnnotations,
+    /// A file or folder for the comparison.
+    Compare(ComparePath),
     /// Where to save.
     SaveAs,
     /// What becomes of unsaved changes before this is done.

@@ -141,6 +141,7 @@ fn keys_change_pages_and_start_training() {
         (Key::Num4, Stage::Learner),
         (Key::Num6, Stage::Evaluate),
         (Key::Num7, Stage::Explore),
+        (Key::Num8, Stage::Compare),
         (Key::Num5, Stage::Train),
     ] {
         window.harness.key_press(key);

@@ -3,6 +3,8 @@
 mod algorithm;
 mod bands;
 mod columns;
+mod compare;
+mod compare_table;
 mod evaluate;
 mod explain;
 mod explore;
@@ -20,6 +22,7 @@ mod train_layout;
 mod train_panels;
 mod tune;
 
+pub(super) use compare::compare_page_ui;
 pub(super) use evaluate::evaluate_page_ui;
 pub(super) use explore::explore_page_ui;
 pub(super) use features::features_page_ui;

@@ -7,7 +7,7 @@ use crate::learner::Kernel;
 const MOST_COMPARED: usize = 200;
 
 /// The median distance of prepared samples, Euclidean or (for the Laplacian) Manhattan.
-pub(super) fn median_distance(
+pub fn median_distance(
     dataset: &Dataset,
     preparation: Preparation,
     kernel: Kernel,

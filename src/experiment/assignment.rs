@@ -1,15 +1,13 @@
-//! `--set learner.n_atoms=40`: one setting of an experiment by its name.
+//! One setting of an experiment by its name: `learner.n_atoms=40`.
 
 use serde_json::Value;
 
-use crate::experiment::Experiment;
-use crate::session::near_names;
+use super::settings::Experiment;
+use crate::settings::near_names;
 
-/// The experiment with the settings of all assignments; what is wrong with the first bad one.
-pub(super) fn with_settings(
-    experiment: Experiment,
-    assignments: &[String],
-) -> Result<Experiment, String> {
+/// The experiment with the settings of all assignments, each as `NAME=VALUE`; what is wrong with
+/// the first bad one.
+pub fn with_settings(experiment: Experiment, assignments: &[String]) -> Result<Experiment, String> {
     if assignments.is_empty() {
         return Ok(experiment);
     }
@@ -17,12 +15,12 @@ pub(super) fn with_settings(
     for assignment in assignments {
         let (name, text) = assignment
             .split_once('=')
-            .ok_or_else(|| format!("--set {assignment}: write NAME=VALUE"))?;
+            .ok_or_else(|| format!("{assignment}: write NAME=VALUE"))?;
         let place = place_of(&mut tree, name.trim())?;
         *place = parse(text.trim());
         // Read after each, so that the message names the assignment that is wrong.
         serde_json::from_value::<Experiment>(tree.clone())
-            .map_err(|error| format!("--set {assignment}: {error}"))?;
+            .map_err(|error| format!("{assignment}: {error}"))?;
     }
     serde_json::from_value(tree).map_err(|error| error.to_string())
 }
@@ -42,7 +40,7 @@ fn place_of<'a>(tree: &'a mut Value, name: &str) -> Result<&'a mut Value, String
             let inner = place
                 .as_object_mut()
                 .and_then(|map| map.values_mut().next());
-            place = inner.ok_or_else(|| format!("--set {name}: nothing is inside {way}"))?;
+            place = inner.ok_or_else(|| format!("{name}: nothing is inside {way}"))?;
         }
         let legal: Vec<String> = match &place {
             Value::Object(map) => map.keys().cloned().collect(),
@@ -80,17 +78,15 @@ fn unknown(name: &str, word: &str, way: &str, legal: &[String]) -> String {
         way
     };
     if legal.is_empty() {
-        return format!("--set {name}: {inside} has no settings inside");
+        return format!("{name}: {inside} has no settings inside");
     }
     let near = near_names(word, legal.iter().map(String::as_str));
     let legal = legal.join(", ");
     if near.is_empty() {
-        format!("--set {name}: {inside} has no setting {word:?}; it has {legal}")
+        format!("{name}: {inside} has no setting {word:?}; it has {legal}")
     } else {
         let near = near.join(" or ");
-        format!(
-            "--set {name}: {inside} has no setting {word:?}; did you mean {near}? It has {legal}"
-        )
+        format!("{name}: {inside} has no setting {word:?}; did you mean {near}? It has {legal}")
     }
 }
 
@@ -133,10 +129,7 @@ mod tests {
         let message = set(&["lerner.n_atoms=40"]).expect_err("no such setting");
         assert!(message.contains("learner"), "{message}");
         let message = set(&["learner.n_atoms=many"]).expect_err("not a number");
-        assert!(
-            message.starts_with("--set learner.n_atoms=many"),
-            "{message}"
-        );
+        assert!(message.starts_with("learner.n_atoms=many"), "{message}");
         assert!(set(&["learner.n_atoms"]).is_err());
     }
 

@@ -1,0 +1,216 @@
+//! `atomscope compare`: sessions compared on identical folds and seeds.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use clap::Args;
+
+use super::ending::{
+    Failure, INTERRUPTED, interruptible, is_stdout, load_data, n_threads, tell, write_result,
+};
+use super::progress::ProgressLine;
+use crate::dataset::{DataSettings, Dataset};
+use crate::experiment::{ComparedRun, Comparison, ComparisonPlan, CurvePoint, Entrant};
+use crate::export::{DIFFERENCE_NOTE, comparison_html, comparison_json, provenance};
+use crate::session::{DataPlaces, Session};
+
+/// What `compare` is told.
+#[derive(Debug, Args)]
+pub(super) struct CompareArguments {
+    /// The sessions; all get the folds of the first
+    #[arg(required = true, value_name = "SESSION.ron")]
+    sessions: Vec<PathBuf>,
+    /// How many seeds, counted up from that of the first session; each deals the folds anew
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    seeds: u16,
+    /// Folder with the data that the sessions name
+    #[arg(long, value_name = "DIR")]
+    data: Vec<PathBuf>,
+    /// Threads; the result does not depend on it, measured times do
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Write everything as JSON; - for the standard output instead of the table
+    #[arg(long, value_name = "OUT")]
+    json: Option<PathBuf>,
+    /// Write a report with figures
+    #[arg(long, value_name = "OUT")]
+    html: Option<PathBuf>,
+    /// No progress
+    #[arg(long)]
+    quiet: bool,
+}
+
+/// Compares sessions.
+pub(super) fn run(arguments: &CompareArguments) -> io::Result<ExitCode> {
+    match compare(arguments) {
+        Ok(comparison) => {
+            let to_stdout = arguments.json.as_deref().is_some_and(is_stdout);
+            if !to_stdout {
+                write_table(&comparison, &mut io::stdout().lock())?;
+            }
+            let code = match (comparison.is_complete, comparison.failures.is_empty()) {
+                (false, _) => INTERRUPTED,
+                (true, false) => 1,
+                (true, true) => 0,
+            };
+            Ok(ExitCode::from(code))
+        }
+        Err(failure) => tell(failure),
+    }
+}
+
+fn compare(arguments: &CompareArguments) -> Result<Comparison, Failure> {
+    let interrupted = interruptible()?;
+    let entrants = entrants(arguments, &interrupted)?;
+    let first = entrants
+        .first()
+        .map_or(1, |entrant| entrant.experiment.seed);
+    let seeds: Vec<u64> = (0..u64::from(arguments.seeds))
+        .map(|number| first.wrapping_add(number))
+        .collect();
+    let plan = ComparisonPlan::new(entrants, &seeds).map_err(Failure::usage)?;
+    let mut progress = ProgressLine::new(arguments.quiet);
+    let text = format!("training {} folds", plan.n_trials());
+    let comparison = plan.run(n_threads(arguments.threads), &mut |share| {
+        progress.show(share, &text);
+        !interrupted.load(Ordering::SeqCst)
+    });
+    progress.end();
+    if comparison.rows.iter().all(|row| row.outcomes.is_empty()) {
+        return Err(match comparison.failures.first() {
+            Some(failure) => Failure::failed(failure),
+            None => Failure::Interrupted,
+        });
+    }
+    if let Some(path) = &arguments.json {
+        write_result(path, &format!("{:#}\n", comparison_json(&comparison)))?;
+    }
+    if let Some(path) = &arguments.html {
+        write_result(path, &comparison_html(&comparison, "Comparison"))?;
+    }
+    Ok(comparison)
+}
+
+/// The sessions with their data; what several of them share is read once.
+fn entrants(
+    arguments: &CompareArguments,
+    interrupted: &AtomicBool,
+) -> Result<Vec<Entrant>, Failure> {
+    let mut progress = ProgressLine::new(arguments.quiet);
+    let mut read: Vec<(DataSettings, Arc<Dataset>)> = Vec::new();
+    let mut entrants: Vec<Entrant> = Vec::new();
+    for path in &arguments.sessions {
+        let session = Session::load(path).map_err(Failure::usage)?;
+        let experiment = session.experiment;
+        let known = read.iter().find(|(data, _)| *data == experiment.data);
+        let dataset = match known {
+            Some((_, dataset)) => dataset.clone(),
+            None => {
+                let places =
+                    DataPlaces::new(Some(path), &arguments.data).knowing(&session.references);
+                let built = load_data(&experiment.data, &places, interrupted, &mut progress)?;
+                let dataset = Arc::new(built.dataset);
+                read.push((experiment.data.clone(), dataset.clone()));
+                dataset
+            }
+        };
+        let name = name_of(path, &entrants);
+        entrants.push(Entrant {
+            name,
+            experiment,
+            dataset,
+        });
+    }
+    Ok(entrants)
+}
+
+/// The name of the file, with a number where an earlier session has it too.
+fn name_of(path: &Path, known: &[Entrant]) -> String {
+    let stem = path
+        .file_stem()
+        .map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+    let is_taken = |name: &str| known.iter().any(|entrant| entrant.name == name);
+    let numbered = (2..).map(|number| format!("{stem} {number}"));
+    std::iter::once(stem.clone())
+        .chain(numbered)
+        .find(|name| !is_taken(name))
+        .unwrap_or(stem)
+}
+
+/// The comparison as text: what was compared first, then scores and costs, then differences.
+pub(super) fn write_table(comparison: &Comparison, out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "{}", provenance(comparison))?;
+    for failure in &comparison.failures {
+        writeln!(out, "Failed  {failure}")?;
+    }
+    for remark in &comparison.remarks {
+        writeln!(out, "Remark  {remark}")?;
+    }
+    if !comparison.is_complete {
+        writeln!(out, "Remark  interrupted: only complete folds count")?;
+    }
+    let names = comparison.rows.iter().map(|row| row.name.chars().count());
+    let wide = names.max().unwrap_or(0).max(6);
+    writeln!(
+        out,
+        "\n{:wide$}  {:>15}  {:>15}  {:>9}  {:>9}  {:>10}  {:>11}  {:>9}",
+        "method",
+        "last %",
+        "best % (after)",
+        "grow µs",
+        "prune µs",
+        "round µs",
+        "classify µs",
+        "KiB"
+    )?;
+    for row in &comparison.rows {
+        write_row(row, wide, out)?;
+    }
+    write_differences(comparison, wide, out)
+}
+
+fn write_row(row: &ComparedRun, wide: usize, out: &mut impl Write) -> io::Result<()> {
+    let summary = &row.summary;
+    let number = |value: Option<f64>| value.map_or("–".into(), |value| format!("{value:.1}"));
+    let last = |point: CurvePoint| match point.sd {
+        Some(sd) => format!("{:.2} ± {:.2}", 100.0 * point.mean, 100.0 * sd),
+        None => format!("{:.2}", 100.0 * point.mean),
+    };
+    let best = |point: CurvePoint| format!("{:.2} ({})", 100.0 * point.mean, point.at);
+    writeln!(
+        out,
+        "{:wide$}  {:>15}  {:>15}  {:>9}  {:>9}  {:>10}  {:>11}  {:>9}",
+        row.name,
+        summary.last.map_or("–".into(), last),
+        summary.best.map_or("–".into(), best),
+        number(summary.timing.grow_us_per_batch),
+        number(summary.timing.prune_us_per_batch),
+        number(summary.round_us),
+        number(summary.timing.classify_us_per_sample),
+        number(summary.model_bytes.map(|bytes| bytes / 1024.0)),
+    )
+}
+
+fn write_differences(comparison: &Comparison, wide: usize, out: &mut impl Write) -> io::Result<()> {
+    let differences = comparison.differences();
+    if differences.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n{DIFFERENCE_NOTE}\n")?;
+    for (first, second, difference) in differences {
+        let (first, second) = (&comparison.rows[first].name, &comparison.rows[second].name);
+        let interval = difference.interval.map_or(String::new(), |(low, high)| {
+            format!("({:+.2} to {:+.2})", 100.0 * low, 100.0 * high)
+        });
+        writeln!(
+            out,
+            "{first:>wide$} − {second:wide$}  {:>+7.2} {interval:20}  {}",
+            100.0 * difference.mean,
+            difference.in_words(first, second)
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,109 @@
+//! How commands end: exit codes, Ctrl-C, files that a result is written to.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::dataset::{Built, DataSettings, DatasetError};
+use crate::experiment::available_threads;
+use crate::export;
+use crate::records::ReadError;
+use crate::session::DataPlaces;
+
+use super::progress::ProgressLine;
+
+/// Ended by Ctrl-C, as shells count it.
+pub(super) const INTERRUPTED: u8 = 130;
+/// Wrong arguments, or a session that cannot be used.
+const BAD_USAGE: u8 = 2;
+
+/// Why a command ended without a result.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// Exit code 2.
+    Usage(String),
+    /// Exit code 1.
+    Failed(String),
+    /// Exit code 130.
+    Interrupted,
+    /// The standard output cannot be written, or nobody reads it any more.
+    Output(io::Error),
+}
+
+impl Failure {
+    /// Something in the settings or arguments.
+    pub(super) fn usage(error: impl ToString) -> Self {
+        Self::Usage(error.to_string())
+    }
+
+    /// Something that went wrong on the way.
+    pub(super) fn failed(error: impl ToString) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+/// Says why there is no result.
+pub(super) fn tell(failure: Failure) -> io::Result<ExitCode> {
+    let (message, code) = match failure {
+        Failure::Usage(message) => (message, BAD_USAGE),
+        Failure::Failed(message) => (message, 1),
+        Failure::Interrupted => ("interrupted before a fold was complete".into(), INTERRUPTED),
+        Failure::Output(error) => return Err(error),
+    };
+    writeln!(io::stderr(), "atomscope: {message}")?;
+    Ok(ExitCode::from(code))
+}
+
+/// The threads asked for, or as many as the machine runs at once.
+pub(super) fn n_threads(asked: Option<u16>) -> usize {
+    asked.map_or_else(available_threads, usize::from)
+}
+
+/// Becomes true with Ctrl-C.
+pub(super) fn interruptible() -> Result<Arc<AtomicBool>, Failure> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let flag = interrupted.clone();
+    let handler = move || {
+        // Who presses twice does not want to wait.
+        if flag.swap(true, Ordering::SeqCst) {
+            std::process::exit(i32::from(INTERRUPTED));
+        }
+    };
+    ctrlc::set_handler(handler).map_err(Failure::failed)?;
+    Ok(interrupted)
+}
+
+/// Reads data, showing how far it is.
+pub(super) fn load_data(
+    data: &DataSettings,
+    places: &DataPlaces,
+    interrupted: &AtomicBool,
+    progress: &mut ProgressLine,
+) -> Result<Built, Failure> {
+    let mut keep_going = |share: f64| {
+        progress.show(share, "reading data");
+        !interrupted.load(Ordering::SeqCst)
+    };
+    let built = data.load(&|named| places.locate(named), &mut keep_going);
+    built.map_err(|error| match error {
+        DatasetError::Read(ReadError::Cancelled) => Failure::Interrupted,
+        error => Failure::failed(error),
+    })
+}
+
+/// Whether a result shall go to the standard output.
+pub(super) fn is_stdout(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// Writes a result to a file, or to the standard output for `-`.
+pub(super) fn write_result(path: &Path, text: &str) -> Result<(), Failure> {
+    if is_stdout(path) {
+        return io::stdout()
+            .write_all(text.as_bytes())
+            .map_err(Failure::Output);
+    }
+    export::write(path, text.as_bytes()).map_err(Failure::failed)
+}

@@ -1,0 +1,83 @@
+//! `atomscope reproduce`: the paper's comparison in one go, as a report.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
+
+use clap::Args;
+
+use super::compare::write_table;
+use super::ending::{Failure, INTERRUPTED, interruptible, n_threads, tell};
+use super::progress::ProgressLine;
+use crate::export::{PaperReport, PartResult, Published};
+use crate::paper::Reproduction;
+
+/// What `reproduce` is told.
+#[derive(Debug, Args)]
+pub(super) struct ReproduceArguments {
+    /// Folder with usps.mat, isolet and schizophrenia-eeg; what is missing is left out
+    #[arg(long, value_name = "DIR")]
+    data: Vec<PathBuf>,
+    /// Folder for the report, its figures and tables
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Fewer folds and tests, for a quick look
+    #[arg(long)]
+    quick: bool,
+    /// Threads; the result does not depend on it, measured times do
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// No progress
+    #[arg(long)]
+    quiet: bool,
+}
+
+/// Repeats the paper's comparison.
+pub(super) fn run(arguments: &ReproduceArguments) -> io::Result<ExitCode> {
+    match reproduce(arguments) {
+        Ok(report) => {
+            write_report(&report, &mut io::stdout().lock())?;
+            let path = arguments.out.join("report.html");
+            writeln!(io::stdout(), "\nReport  {}", path.display())?;
+            let code = if report.is_complete { 0 } else { INTERRUPTED };
+            Ok(ExitCode::from(code))
+        }
+        Err(failure) => tell(failure),
+    }
+}
+
+fn reproduce(arguments: &ReproduceArguments) -> Result<PaperReport, Failure> {
+    let interrupted = interruptible()?;
+    let reproduction = Reproduction {
+        data: arguments.data.clone(),
+        is_quick: arguments.quick,
+        n_threads: n_threads(arguments.threads),
+    };
+    let mut progress = ProgressLine::new(arguments.quiet);
+    let report = reproduction.run(&mut |share, part| {
+        progress.show(share, part);
+        !interrupted.load(Ordering::SeqCst)
+    });
+    let report = report.map_err(Failure::failed)?;
+    progress.end();
+    Reproduction::write(&report, &arguments.out).map_err(Failure::failed)?;
+    Ok(report)
+}
+
+fn write_report(report: &PaperReport, out: &mut impl Write) -> io::Result<()> {
+    let published = Published::shipped();
+    for part in &report.parts {
+        writeln!(out, "\n== {} ==", part.title)?;
+        match &part.result {
+            PartResult::LeftOut(reason) => writeln!(out, "Left out: {reason}")?,
+            PartResult::Compared(comparison) => {
+                write_table(comparison, out)?;
+                for note in part.order_notes(&published) {
+                    writeln!(out, "Order   {note}")?;
+                }
+            }
+        }
+    }
+    Ok(())
+}

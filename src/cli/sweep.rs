@@ -1,0 +1,239 @@
+//! `atomscope sweep`: settings tried one after the other, in shards if need be.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use clap::Args;
+
+use super::ending::{Failure, INTERRUPTED, interruptible, load_data, n_threads, tell};
+use super::progress::ProgressLine;
+use crate::dataset::{DataSettings, Dataset};
+use crate::experiment::{SweepError, SweepPlan, SweepTable};
+use crate::export::{SweepResult, write_all};
+use crate::session::{DataPlaces, SweepFile, SweepStore};
+
+/// Rows that the terminal lists.
+const MOST_ROWS: usize = 30;
+
+/// What `sweep` is told.
+#[derive(Debug, Args)]
+pub(super) struct SweepArguments {
+    /// What is swept: a session, settings with their values, inner folds
+    #[arg(value_name = "SWEEP.ron")]
+    sweep: PathBuf,
+    /// Only every n-th point, beginning with the i-th; shards write to the same folder or to
+    /// folders that are put together afterwards
+    #[arg(long, value_name = "i/n", value_parser = shard)]
+    shard: Option<(usize, usize)>,
+    /// Folder for finished points and the report; what is finished there is not done again
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Folder with the data that the session names
+    #[arg(long, value_name = "DIR")]
+    data: Vec<PathBuf>,
+    /// Threads; the result does not depend on it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// No progress
+    #[arg(long)]
+    quiet: bool,
+}
+
+fn shard(text: &str) -> Result<(usize, usize), String> {
+    let wrong = || format!("write i/n with i from 1 to n, as in 2/8, not {text:?}");
+    let (i, n) = text.split_once('/').ok_or_else(wrong)?;
+    let (i, n): (usize, usize) = match (i.trim().parse(), n.trim().parse()) {
+        (Ok(i), Ok(n)) => (i, n),
+        _ => return Err(wrong()),
+    };
+    if (1..=n).contains(&i) {
+        Ok((i, n))
+    } else {
+        Err(wrong())
+    }
+}
+
+/// A sweep that has ended.
+struct Ended {
+    table: SweepTable,
+    provenance: String,
+    n_points: usize,
+    folder: PathBuf,
+    is_interrupted: bool,
+}
+
+/// Runs a sweep, or goes on with it.
+pub(super) fn run(arguments: &SweepArguments) -> io::Result<ExitCode> {
+    match sweep(arguments) {
+        Ok(ended) => {
+            ended.write(&mut io::stdout().lock())?;
+            let code = if ended.is_interrupted { INTERRUPTED } else { 0 };
+            Ok(ExitCode::from(code))
+        }
+        Err(Failure::Interrupted) => {
+            writeln!(io::stderr(), "atomscope: interrupted while reading data")?;
+            Ok(ExitCode::from(INTERRUPTED))
+        }
+        Err(failure) => tell(failure),
+    }
+}
+
+fn sweep(arguments: &SweepArguments) -> Result<Ended, Failure> {
+    let file = SweepFile::load(&arguments.sweep).map_err(Failure::usage)?;
+    let interrupted = interruptible()?;
+    let plan = plan(&file, arguments, &interrupted)?;
+    let folder = arguments
+        .out
+        .clone()
+        .unwrap_or_else(|| beside(&arguments.sweep));
+    let store = SweepStore::open(&folder, plan.fingerprint()).map_err(Failure::failed)?;
+    let mut results = store.finished().map_err(Failure::failed)?;
+    let is_due = |number: &usize| {
+        let in_shard = arguments.shard.is_none_or(|(i, n)| number % n == i - 1);
+        in_shard && !results.iter().any(|result| result.point.number == *number)
+    };
+    let due: Vec<usize> = (0..plan.n_points()).filter(is_due).collect();
+    let mut progress = ProgressLine::new(arguments.quiet);
+    let text = format!("{} of {} points", due.len(), plan.n_points());
+    let all = plan.run(
+        &due,
+        n_threads(arguments.threads),
+        &mut |share| {
+            progress.show(share, &text);
+            !interrupted.load(Ordering::SeqCst)
+        },
+        &mut |result| {
+            let kept = store.keep(&result);
+            kept.map_err(|error| SweepError::Store(error.to_string()))?;
+            results.push(result);
+            Ok(())
+        },
+    );
+    let all = all.map_err(Failure::failed)?;
+    progress.end();
+    let ended = Ended {
+        table: SweepTable::of(results),
+        provenance: provenance(&file),
+        n_points: plan.n_points(),
+        folder,
+        is_interrupted: !all,
+    };
+    let result = ended.result();
+    let files = [
+        ("sweep.html", result.to_html()),
+        ("sweep.json", format!("{:#}\n", result.to_json())),
+        ("sweep.csv", result.to_csv()),
+    ];
+    // A shard leaves the report to whoever puts the shards together.
+    if arguments.shard.is_none() {
+        let files = files.map(|(name, text)| (name.to_owned(), text));
+        write_all(&ended.folder, &files).map_err(Failure::failed)?;
+    }
+    Ok(ended)
+}
+
+/// `name.sweep` beside `name.ron`.
+fn beside(sweep: &Path) -> PathBuf {
+    sweep.with_extension("sweep")
+}
+
+fn provenance(file: &SweepFile) -> String {
+    let experiment = &file.session.experiment;
+    format!(
+        "{} · {} · seed {} · {} inner folds",
+        experiment.data.in_words(),
+        experiment.split.in_words(),
+        experiment.seed,
+        file.sweep.inner_folds
+    )
+}
+
+/// The sweep with all data that its points use.
+fn plan(
+    file: &SweepFile,
+    arguments: &SweepArguments,
+    interrupted: &AtomicBool,
+) -> Result<SweepPlan, Failure> {
+    let experiment = &file.session.experiment;
+    let all = SweepPlan::data_settings(experiment, &file.sweep).map_err(Failure::usage)?;
+    let places = DataPlaces::new(Some(&file.session_path), &arguments.data)
+        .knowing(&file.session.references);
+    let mut progress = ProgressLine::new(arguments.quiet);
+    let mut data: Vec<(DataSettings, Arc<Dataset>)> = Vec::with_capacity(all.len());
+    for settings in all {
+        let built = load_data(&settings, &places, interrupted, &mut progress)?;
+        data.push((settings, Arc::new(built.dataset)));
+    }
+    SweepPlan::new(experiment, &file.sweep, data).map_err(Failure::usage)
+}
+
+impl Ended {
+    fn result(&self) -> SweepResult<'_> {
+        SweepResult {
+            provenance: &self.provenance,
+            table: &self.table,
+            n_points: self.n_points,
+        }
+    }
+
+    fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        let result = self.result();
+        writeln!(out, "{}", self.provenance)?;
+        writeln!(
+            out,
+            "Points  {} of {} finished in {}",
+            self.table.rows.len(),
+            self.n_points,
+            self.folder.display()
+        )?;
+        writeln!(out, "Nested  {}", result.nested_words())?;
+        for chosen in &self.table.chosen {
+            let settings = self
+                .table
+                .row(chosen.point)
+                .map_or_else(String::new, |row| row.result.point.assignments().join(" "));
+            writeln!(
+                out,
+                "Fold {:<2} chose point {} ({settings}): inner {:.2} %, its test samples {:.2} %",
+                chosen.fold + 1,
+                chosen.point + 1,
+                100.0 * chosen.inner,
+                100.0 * chosen.outer
+            )?;
+        }
+        writeln!(
+            out,
+            "\n{:>6}  {:>15}  {:>8}  settings",
+            "point", "inner %", "µs"
+        )?;
+        for row in self.table.rows.iter().take(MOST_ROWS) {
+            let inner = match (row.inner, row.inner_sd) {
+                (Some(mean), Some(sd)) => format!("{:.2} ± {:.2}", 100.0 * mean, 100.0 * sd),
+                (Some(mean), None) => format!("{:.2}", 100.0 * mean),
+                (None, _) => "–".into(),
+            };
+            let us = row
+                .result
+                .train_us_per_batch
+                .map_or("–".into(), |us| format!("{us:.0}"));
+            let problem = row
+                .result
+                .problem
+                .as_ref()
+                .map_or_else(String::new, |problem| format!("  ({problem})"));
+            writeln!(
+                out,
+                "{:>6}  {inner:>15}  {us:>8}  {}{problem}",
+                row.result.point.number + 1,
+                row.result.point.assignments().join(" ")
+            )?;
+        }
+        if self.table.rows.len() > MOST_ROWS {
+            writeln!(out, "        … {} more", self.table.rows.len() - MOST_ROWS)?;
+        }
+        Ok(())
+    }
+}

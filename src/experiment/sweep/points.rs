@@ -1,0 +1,223 @@
+//! The settings that a sweep tries: a grid, or draws at random.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::math::{RandomStream, random_below, random_share, random_stream};
+
+/// Most points of a sweep.
+const MOST_POINTS: usize = 100_000;
+
+/// Which settings are tried.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub enum Search {
+    /// Every combination of listed values; the last setting changes fastest.
+    Grid(Vec<Axis>),
+    /// So many draws, each setting by itself.
+    Random {
+        /// How many.
+        n_points: usize,
+        /// Seed of the draws.
+        seed: u64,
+        /// What is drawn.
+        axes: Vec<Axis>,
+    },
+}
+
+/// A setting that is swept.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Axis {
+    /// The setting by its name in the session, as in `--set`.
+    pub setting: String,
+    /// Its values.
+    pub values: Values,
+}
+
+/// The values of a setting.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub enum Values {
+    /// These.
+    List(Vec<SettingText>),
+    /// Any number between two, all equally likely.
+    Between(f64, f64),
+    /// Any number between two, all magnitudes equally likely.
+    LogBetween(f64, f64),
+    /// Any whole number from the first to the second.
+    Whole(u32, u32),
+}
+
+/// A value as it would stand in a session: number, truth, or text (a word or JSON, as in `--set`).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum SettingText {
+    /// True or false.
+    Truth(bool),
+    /// A number.
+    Number(f64),
+    /// A word or JSON.
+    Text(String),
+}
+
+impl fmt::Display for SettingText {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Truth(value) => value.fmt(out),
+            Self::Number(value) => value.fmt(out),
+            Self::Text(value) => value.fmt(out),
+        }
+    }
+}
+
+/// One combination of settings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SweepPoint {
+    /// Its number, from 0.
+    pub number: usize,
+    /// Name and value of each setting.
+    pub values: Vec<(String, String)>,
+}
+
+impl SweepPoint {
+    /// As assignments.
+    pub fn assignments(&self) -> Vec<String> {
+        let pairs = self.values.iter();
+        pairs
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect()
+    }
+}
+
+impl Search {
+    /// What is swept.
+    pub fn axes(&self) -> &[Axis] {
+        match self {
+            Self::Grid(axes) | Self::Random { axes, .. } => axes,
+        }
+    }
+
+    /// All points in order, or what is wrong with the search.
+    pub fn points(&self) -> Result<Vec<SweepPoint>, String> {
+        for axis in self.axes() {
+            axis.check(matches!(self, Self::Grid(_)))?;
+        }
+        let n_points = self.n_points()?;
+        let rows: Vec<Vec<String>> = match self {
+            Self::Grid(axes) => (0..n_points)
+                .map(|number| grid_point(axes, number))
+                .collect(),
+            Self::Random { seed, axes, .. } => (0..n_points)
+                .map(|number| {
+                    let mut random = random_stream(*seed, "sweep", number as u64);
+                    axes.iter()
+                        .map(|axis| axis.values.draw(&mut random))
+                        .collect()
+                })
+                .collect(),
+        };
+        let names = || self.axes().iter().map(|axis| axis.setting.clone());
+        let points = rows.into_iter().enumerate();
+        Ok(points
+            .map(|(number, values)| SweepPoint {
+                number,
+                values: names().zip(values).collect(),
+            })
+            .collect())
+    }
+
+    fn n_points(&self) -> Result<usize, String> {
+        if self.axes().is_empty() {
+            return Err("the sweep names no setting: list at least one".into());
+        }
+        let n_points = match self {
+            Self::Random { n_points, .. } => Some(*n_points),
+            Self::Grid(axes) => axes
+                .iter()
+                .try_fold(1_usize, |all, axis| all.checked_mul(axis.values.n_listed())),
+        };
+        match n_points {
+            Some(n @ 1..=MOST_POINTS) => Ok(n),
+            Some(n) => Err(format!(
+                "a sweep has 1 to {MOST_POINTS} points, but this has {n}"
+            )),
+            None => Err(format!(
+                "a sweep has at most {MOST_POINTS} points, this has more"
+            )),
+        }
+    }
+}
+
+/// The values of a point of a grid, the last axis changing fastest.
+fn grid_point(axes: &[Axis], mut number: usize) -> Vec<String> {
+    let mut values = Vec::with_capacity(axes.len());
+    for axis in axes.iter().rev() {
+        let Values::List(list) = &axis.values else {
+            continue;
+        };
+        values.push(list[number % list.len()].to_string());
+        number /= list.len();
+    }
+    values.reverse();
+    values
+}
+
+impl Axis {
+    fn check(&self, is_grid: bool) -> Result<(), String> {
+        let name = &self.setting;
+        let first = name.split('.').next().unwrap_or("");
+        if matches!(first, "split" | "seed" | "tests") {
+            return Err(format!(
+                "{name} cannot be swept: split, seed and tests judge the settings and stay the same"
+            ));
+        }
+        match &self.values {
+            Values::List(list) if list.is_empty() => {
+                Err(format!("{name}: the list of values is empty"))
+            }
+            Values::List(_) => Ok(()),
+            _ if is_grid => Err(format!(
+                "{name}: a grid needs a List of values; ranges are for Random"
+            )),
+            Values::Between(low, high) if low < high && low.is_finite() && high.is_finite() => {
+                Ok(())
+            }
+            Values::LogBetween(low, high) if 0.0 < *low && low < high && high.is_finite() => Ok(()),
+            Values::Whole(low, high) if low <= high => Ok(()),
+            Values::LogBetween(low, high) => Err(format!(
+                "{name}: LogBetween needs two rising numbers above 0, but has {low} and {high}"
+            )),
+            Values::Between(low, high) => Err(format!(
+                "{name}: Between needs two rising numbers, but has {low} and {high}"
+            )),
+            Values::Whole(low, high) => Err(format!(
+                "{name}: Whole needs two rising numbers, but has {low} and {high}"
+            )),
+        }
+    }
+}
+
+impl Values {
+    fn n_listed(&self) -> usize {
+        match self {
+            Self::List(list) => list.len(),
+            _ => 0,
+        }
+    }
+
+    fn draw(&self, random: &mut RandomStream) -> String {
+        match self {
+            Self::List(list) => list[random_below(random, list.len())].to_string(),
+            Self::Between(low, high) => (low + (high - low) * random_share(random)).to_string(),
+            Self::LogBetween(low, high) => (low.ln() + (high / low).ln() * random_share(random))
+                .exp()
+                .to_string(),
+            Self::Whole(low, high) => {
+                (*low as usize + random_below(random, (high - low) as usize + 1)).to_string()
+            }
+        }
+    }
+}

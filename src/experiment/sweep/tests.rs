@@ -1,0 +1,202 @@
+//! Points, nested choice, and that cutting a sweep into pieces changes nothing.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::dataset::{DataSettings, Dataset};
+use crate::experiment::{Experiment, Training, TrainingLength};
+use crate::simulate::feeder::FeederSettings;
+use crate::split::SplitPlan;
+
+fn axis(setting: &str, values: &[f64]) -> Axis {
+    let values = values.iter().map(|value| SettingText::Number(*value));
+    Axis {
+        setting: setting.into(),
+        values: Values::List(values.collect()),
+    }
+}
+
+fn grid() -> Sweep {
+    Sweep {
+        search: Search::Grid(vec![
+            axis("learner.n_atoms", &[3.0, 6.0]),
+            axis("learner.forgetting.start_value", &[0.9, 0.98]),
+        ]),
+        inner_folds: 2,
+    }
+}
+
+fn base() -> (Experiment, Arc<Dataset>) {
+    let mut experiment = Experiment {
+        data: DataSettings::feeder_faults(FeederSettings {
+            records_per_class: 8,
+            ..FeederSettings::default()
+        }),
+        split: SplitPlan::KFold {
+            n_folds: 2,
+            seed: 1,
+        },
+        training: Training {
+            length: TrainingLength::Batches(2),
+            ..Training::default()
+        },
+        ..Experiment::default()
+    };
+    experiment.learner.n_atoms = 3;
+    experiment.learner.sparsity = 2;
+    experiment.learner.batch_size = 1;
+    experiment.learner.budget = 6;
+    let built = experiment.data.load(&|_| None, &mut |_| true);
+    (experiment, Arc::new(built.expect("built in").dataset))
+}
+
+fn plan(sweep: &Sweep) -> Result<SweepPlan, SweepError> {
+    let (experiment, dataset) = base();
+    let data = vec![(experiment.data.clone(), dataset)];
+    SweepPlan::new(&experiment, sweep, data)
+}
+
+fn run(plan: &SweepPlan, numbers: &[usize], n_threads: usize) -> Vec<PointResult> {
+    let mut results = Vec::new();
+    let all = plan.run(numbers, n_threads, &mut |_| true, &mut |mut result| {
+        assert!(result.problem.is_some() || result.train_us_per_batch.is_some());
+        result.train_us_per_batch = None;
+        results.push(result);
+        Ok(())
+    });
+    assert!(all.expect("it goes on"));
+    results
+}
+
+#[test]
+fn a_grid_holds_every_combination_and_draws_repeat() {
+    let points = grid().search.points().expect("sound");
+    let texts: Vec<String> = points.iter().map(|p| p.assignments().join(" ")).collect();
+    assert_eq!(
+        texts,
+        [
+            "learner.n_atoms=3 learner.forgetting.start_value=0.9",
+            "learner.n_atoms=3 learner.forgetting.start_value=0.98",
+            "learner.n_atoms=6 learner.forgetting.start_value=0.9",
+            "learner.n_atoms=6 learner.forgetting.start_value=0.98",
+        ]
+    );
+    let random = |seed| Search::Random {
+        n_points: 50,
+        seed,
+        axes: vec![
+            Axis {
+                setting: "a".into(),
+                values: Values::LogBetween(0.01, 100.0),
+            },
+            Axis {
+                setting: "b".into(),
+                values: Values::Whole(3, 5),
+            },
+        ],
+    };
+    let drawn = random(1).points().expect("sound");
+    assert_eq!(drawn, random(1).points().expect("sound"));
+    assert_ne!(drawn, random(2).points().expect("sound"));
+    for point in &drawn {
+        let number = |at: usize| point.values[at].1.parse::<f64>().expect("a number");
+        assert!((0.01..100.0).contains(&number(0)) && (3.0..=5.0).contains(&number(1)));
+    }
+    let small = drawn
+        .iter()
+        .filter(|p| p.values[0].1.parse::<f64>().expect("a number") < 1.0);
+    assert!(
+        (10..40).contains(&small.count()),
+        "magnitudes are drawn evenly"
+    );
+}
+
+#[test]
+fn what_cannot_be_swept_is_named() {
+    let refused = |search: Search| search.points().expect_err("refused");
+    assert!(refused(Search::Grid(Vec::new())).contains("no setting"));
+    assert!(refused(Search::Grid(vec![axis("split.n_folds", &[2.0])])).contains("cannot be swept"));
+    assert!(refused(Search::Grid(vec![axis("learner.n_atoms", &[])])).contains("empty"));
+    let range = Axis {
+        setting: "learner.n_atoms".into(),
+        values: Values::Whole(3, 5),
+    };
+    assert!(refused(Search::Grid(vec![range])).contains("ranges are for Random"));
+    let wrong = Sweep {
+        search: Search::Grid(vec![axis("learner.n_atom", &[3.0])]),
+        inner_folds: 2,
+    };
+    let error = plan(&wrong).err().expect("no such setting").to_string();
+    assert!(error.contains("did you mean n_atoms?"), "{error}");
+}
+
+#[test]
+fn settings_that_do_not_fit_are_points_without_results() {
+    let sweep = Sweep {
+        search: Search::Grid(vec![axis("learner.sparsity", &[2.0, 50.0])]),
+        inner_folds: 2,
+    };
+    let plan = plan(&sweep).expect("one point is sound");
+    let table = SweepTable::of(run(&plan, &[0, 1], 2));
+    assert_eq!(table.best().expect("one ran").result.point.number, 0);
+    let bad = table.row(1).expect("it is listed");
+    let problem = bad.result.problem.as_deref().unwrap_or("");
+    assert!(
+        problem.contains("sparsity must be 1 to 3, but is 50"),
+        "{problem}"
+    );
+}
+
+#[test]
+fn shards_and_threads_change_nothing() {
+    let plan = plan(&grid()).expect("sound");
+    assert_eq!((plan.n_points(), plan.n_folds()), (4, 2));
+    let whole = SweepTable::of(run(&plan, &[0, 1, 2, 3], 1));
+    let mut pieces = run(&plan, &[1, 3], 2);
+    pieces.extend(run(&plan, &[0, 2], 1));
+    assert_eq!(whole, SweepTable::of(pieces));
+}
+
+#[test]
+fn the_choice_is_made_inside_and_scored_outside() {
+    let result = |number, folds: [(&[f64], f64); 2]| PointResult {
+        point: SweepPoint {
+            number,
+            values: vec![("a".into(), number.to_string())],
+        },
+        problem: None,
+        outer: folds
+            .iter()
+            .map(|(inner, outer)| OuterResult {
+                inner: inner.to_vec(),
+                outer: *outer,
+            })
+            .collect(),
+        train_us_per_batch: None,
+    };
+    // Point 1 wins inside fold 0, point 0 inside fold 1; outside both happen to do worse than the other.
+    let table = SweepTable::of(vec![
+        result(1, [(&[0.9, 0.9], 0.5), (&[0.6, 0.6], 0.99)]),
+        result(0, [(&[0.8, 0.8], 0.95), (&[0.7, 0.9], 0.6)]),
+    ]);
+    let chosen: Vec<(usize, usize, f64)> = table
+        .chosen
+        .iter()
+        .map(|c| (c.fold, c.point, c.outer))
+        .collect();
+    assert_eq!(chosen, [(0, 1, 0.5), (1, 0, 0.6)]);
+    let (mean, sd) = table.nested.expect("two folds");
+    assert!((mean - 0.55).abs() < 1e-12 && sd.is_some());
+    assert_eq!(table.best().expect("points ran").result.point.number, 0);
+}
+
+#[test]
+fn another_sweep_or_other_data_have_another_fingerprint() {
+    let one = plan(&grid()).expect("sound").fingerprint();
+    assert_eq!(one, plan(&grid()).expect("sound").fingerprint());
+    let other = Sweep {
+        inner_folds: 3,
+        ..grid()
+    };
+    assert_ne!(one, plan(&other).expect("sound").fingerprint());
+}

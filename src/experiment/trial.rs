@@ -1,0 +1,141 @@
+//! One fold of an experiment trained and tested by itself: what comparisons and sweeps are made of.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::checked::{CheckedExperiment, Part};
+use super::crew::{Tasks, Watch};
+use super::error::RunError;
+use super::model::TrainedModel;
+use super::part_run::{Extent, News};
+use super::record::{PartRecord, Timing};
+use super::run::{Run, RunParts};
+use crate::evaluation::Confusion;
+
+/// A fold to be trained.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// The experiment.
+    pub checked: Arc<CheckedExperiment>,
+    /// The fold, from 0.
+    pub fold: usize,
+}
+
+/// What a fold has come to, in numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FoldOutcome {
+    /// Seed of the experiment.
+    pub seed: u64,
+    /// The fold, from 0.
+    pub fold: usize,
+    /// Samples learned from, and held out.
+    pub n_samples: (usize, usize),
+    /// Rounds done and accuracy at every test.
+    pub curve: Vec<(usize, f64)>,
+    /// Decisions at the last test.
+    pub confusion: Confusion,
+    /// Share of the features set to zero, and accuracy.
+    pub missing: Vec<(f64, f64)>,
+    /// Rounds learned.
+    pub n_rounds: usize,
+    /// Measured times.
+    pub timing: Timing,
+    /// Memory of what is needed to classify, all classes together.
+    pub model_bytes: usize,
+    /// Worth telling the user.
+    pub remarks: Vec<String>,
+}
+
+impl FoldOutcome {
+    /// The outcome of a complete fold; nothing of a final model or a fold without a test.
+    pub fn of(seed: u64, record: &PartRecord, model: &TrainedModel) -> Option<Self> {
+        let Part::Fold(fold) = record.part else {
+            return None;
+        };
+        let accuracies = record.tests.iter();
+        let curve = accuracies.filter_map(|test| Some((test.batch, test.confusion.accuracy()?)));
+        let missing = record.missing.iter();
+        let missing = missing.filter_map(|test| Some((test.share, test.confusion.accuracy()?)));
+        let learner = model.revive().ok()?;
+        let classes = 0..learner.n_classes();
+        Some(Self {
+            seed,
+            fold,
+            n_samples: record.n_samples,
+            curve: curve.collect(),
+            confusion: record.tests.last()?.confusion.clone(),
+            missing: missing.collect(),
+            n_rounds: record.rounds.len(),
+            timing: record.timing,
+            model_bytes: classes
+                .map(|class| learner.dictionary(class).memory_bytes())
+                .sum(),
+            remarks: record.remarks.clone(),
+        })
+    }
+
+    /// Accuracy at the last test.
+    pub fn accuracy(&self) -> f64 {
+        self.confusion.accuracy().unwrap_or(0.0)
+    }
+}
+
+impl Trial {
+    /// Trains the fold to its end; nothing if it was stopped.
+    pub(super) fn run(&self, watch: &Watch) -> Result<Option<FoldOutcome>, RunError> {
+        let parts = RunParts {
+            folds: Some(vec![self.fold]),
+            final_model: false,
+        };
+        let mut run = Run::new(self.checked.clone(), &parts, Vec::new())?;
+        let mut news = Vec::new();
+        let mut n_done = 0;
+        while !run.is_complete() {
+            news.clear();
+            run.advance(Extent::Slice, &mut news)?;
+            let now = run.progress().n_done;
+            if !watch.go_on((now - n_done) as u64) {
+                return Ok(None);
+            }
+            n_done = now;
+        }
+        let seed = self.checked.experiment().seed;
+        let outcome = news.iter().find_map(|item| match item {
+            News::Complete(_, record, model) => FoldOutcome::of(seed, record, model),
+            _ => None,
+        });
+        outcome.map(Some).ok_or(RunError::NothingTested {
+            fold: self.fold + 1,
+        })
+    }
+
+    /// Rounds that it takes.
+    pub(super) fn n_rounds(&self) -> usize {
+        self.checked.n_rounds(Part::Fold(self.fold))
+    }
+}
+
+/// Trains all folds, as many at once as there are threads; what each has come to, in order. One
+/// that fails does not stop the others. Those that were not reached before `keep_going` said no
+/// are missing.
+pub fn run_trials(
+    trials: &[Trial],
+    n_threads: usize,
+    keep_going: &mut dyn FnMut(f64) -> bool,
+) -> Vec<Option<Result<FoldOutcome, RunError>>> {
+    let tasks = Tasks {
+        n_tasks: trials.len(),
+        n_units: trials.iter().map(|trial| trial.n_rounds() as u64).sum(),
+        work: &|number, watch| Ok(trials[number].run(watch).transpose()),
+    };
+    let mut outcomes: Vec<_> = trials.iter().map(|_| None).collect();
+    let end: Result<bool, std::convert::Infallible> =
+        tasks.work_through(n_threads, keep_going, &mut |number, outcome| {
+            outcomes[number] = Some(outcome);
+            Ok(())
+        });
+    let Ok(_) = end;
+    outcomes
+}

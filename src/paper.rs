@@ -1,0 +1,167 @@
+//! The paper's comparison as one preset: its data sets, its methods, its protocol.
+//!
+//! A method is one row of [`methods`], a data set with a split one row of [`panels`].
+
+mod methods;
+mod panels;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::dataset::{Dataset, DatasetError};
+use crate::experiment::{ComparisonError, ComparisonPlan, Entrant, median_distance};
+use crate::export::{ExportError, PaperPart, PaperReport, PartResult, write_all};
+use crate::learner::Kernel;
+use crate::records::ReadError;
+use crate::session::DataPlaces;
+
+use methods::methods;
+use panels::{Panel, panels};
+
+/// The distance is Euclidean for all kernels but the Laplacian.
+const NO_KERNEL: Kernel = Kernel::Linear;
+
+/// How the comparison is repeated.
+#[derive(Clone, Debug)]
+pub struct Reproduction {
+    /// Folders in which the data are looked for.
+    pub data: Vec<PathBuf>,
+    /// Fewer folds and tests, for a quick look.
+    pub is_quick: bool,
+    /// Threads; the result does not depend on it.
+    pub n_threads: usize,
+}
+
+/// Why the comparison could not be repeated.
+#[derive(Debug, thiserror::Error)]
+pub enum ReproductionError {
+    /// The data of a part cannot be read.
+    #[error("{part}: {source}")]
+    Data {
+        /// The part.
+        part: &'static str,
+        /// Why.
+        source: Box<DatasetError>,
+    },
+    /// The samples have no usual distance.
+    #[error("{part}: {reason}")]
+    Median {
+        /// The part.
+        part: &'static str,
+        /// Why.
+        reason: String,
+    },
+    /// The methods do not fit the data.
+    #[error("{part}: {source}")]
+    Plan {
+        /// The part.
+        part: &'static str,
+        /// Why.
+        source: Box<ComparisonError>,
+    },
+    /// The report cannot be written.
+    #[error(transparent)]
+    Write(#[from] ExportError),
+}
+
+/// Hears the share done and what is being done; stops the work by saying false.
+pub type KeepGoing<'a> = &'a mut dyn FnMut(f64, &str) -> bool;
+
+impl Reproduction {
+    /// Runs everything whose data are there. A part whose data are not says so; one that was
+    /// not reached before `keep_going` said no says that.
+    pub fn run(&self, keep_going: KeepGoing<'_>) -> Result<PaperReport, ReproductionError> {
+        let panels = panels();
+        let total: f64 = panels.iter().map(|panel| panel.weight).sum();
+        let mut done = 0.0;
+        let mut is_complete = true;
+        let mut parts = Vec::with_capacity(panels.len());
+        for panel in &panels {
+            let mut keep = |share: f64| {
+                is_complete &= keep_going((done + share * panel.weight) / total, panel.title);
+                is_complete
+            };
+            parts.push(self.part(panel, &mut keep)?);
+            done += panel.weight;
+        }
+        Ok(PaperReport {
+            parts,
+            is_quick: self.is_quick,
+            is_complete,
+        })
+    }
+
+    /// Writes the report with its figures and tables to a folder, which is made if need be.
+    pub fn write(report: &PaperReport, folder: &Path) -> Result<(), ReproductionError> {
+        Ok(write_all(folder, &report.files())?)
+    }
+
+    fn part(
+        &self,
+        panel: &Panel,
+        keep_going: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<PaperPart, ReproductionError> {
+        let experiment = panel.experiment(self.is_quick);
+        let places = DataPlaces::new(None, &self.data);
+        let missing = experiment.data.files().into_iter();
+        let missing = missing.filter(|file| places.locate(file).is_none());
+        let missing: Vec<String> = missing.map(|file| file.display().to_string()).collect();
+        let part = |result, published_names| PaperPart {
+            key: panel.key,
+            title: panel.title,
+            notes: panel.notes.iter().map(|note| (*note).to_owned()).collect(),
+            published: panel.published,
+            published_names,
+            result,
+        };
+        let left_out = |reason: String| part(PartResult::LeftOut(reason), Vec::new());
+        if !missing.is_empty() {
+            return Ok(left_out(format!(
+                "{} not found in the folders of data",
+                missing.join(", ")
+            )));
+        }
+        if !keep_going(0.0) {
+            return Ok(left_out("stopped before it began".into()));
+        }
+        let built = experiment
+            .data
+            .load(&|named| places.locate(named), &mut |share| {
+                keep_going(0.02 * share)
+            });
+        let dataset: Arc<Dataset> = match built {
+            Ok(built) => Arc::new(built.dataset),
+            Err(DatasetError::Read(ReadError::Cancelled)) => {
+                return Ok(left_out("stopped while its data were read".into()));
+            }
+            Err(source) => {
+                let part = panel.title;
+                let source = Box::new(source);
+                return Err(ReproductionError::Data { part, source });
+            }
+        };
+        let median = median_distance(&dataset, experiment.preparation, NO_KERNEL);
+        let median = median.map_err(|reason| ReproductionError::Median {
+            part: panel.title,
+            reason,
+        })?;
+        let methods = methods();
+        let entrants = methods.iter().map(|method| Entrant {
+            name: method.name.to_owned(),
+            experiment: method.on(&experiment, panel, median),
+            dataset: dataset.clone(),
+        });
+        let seed = experiment.seed;
+        let plan = ComparisonPlan::new(entrants.collect(), &[seed]);
+        let plan = plan.map_err(|source| ReproductionError::Plan {
+            part: panel.title,
+            source: Box::new(source),
+        })?;
+        let comparison = plan.run(self.n_threads, &mut |share| keep_going(0.02 + 0.98 * share));
+        let published_names = methods.iter().map(|method| method.published).collect();
+        Ok(part(
+            PartResult::Compared(Box::new(comparison)),
+            published_names,
+        ))
+    }
+}

@@ -1,0 +1,197 @@
+//! A sweep in files: what is swept (`SWEEP.ron`), and each finished point in a small file of its
+//! own, so that a sweep can be stopped, gone on with, and shared between machines.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::SessionError;
+use super::atomic_file::{RealDisk, folder_of, replace_file};
+use super::document::Session;
+use super::format::{from_text, to_text};
+use super::store::read_text;
+use crate::experiment::{PointResult, Search, Sweep};
+
+/// What `SWEEP.ron` holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SweepText {
+    /// The session whose settings are swept, relative to the sweep.
+    session: PathBuf,
+    search: Search,
+    #[serde(default)]
+    inner_folds: Option<usize>,
+}
+
+/// A sweep as it was written down, with its session.
+#[derive(Clone, Debug)]
+pub struct SweepFile {
+    /// Where the session is.
+    pub session_path: PathBuf,
+    /// The session.
+    pub session: Session,
+    /// What is swept.
+    pub sweep: Sweep,
+}
+
+impl SweepFile {
+    /// Reads a sweep and its session.
+    pub fn load(path: &Path) -> Result<Self, SessionError> {
+        let (text, _) = read_text(path)?;
+        let found: SweepText = from_text(&text, path)?;
+        let session_path = folder_of(path).join(&found.session);
+        let session = Session::load(&session_path)?;
+        Ok(Self {
+            session_path,
+            session,
+            sweep: Sweep {
+                search: found.search,
+                inner_folds: found.inner_folds.unwrap_or(Sweep::USUAL_INNER_FOLDS),
+            },
+        })
+    }
+}
+
+/// A finished point as it is kept.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KeptPoint {
+    /// Of which sweep on which data: points of another are not taken for this one's.
+    sweep: String,
+    /// What came out of it.
+    result: PointResult,
+}
+
+/// A folder with the finished points of a sweep.
+#[derive(Clone, Debug)]
+pub struct SweepStore {
+    folder: PathBuf,
+    fingerprint: String,
+}
+
+impl SweepStore {
+    /// The store in a folder, which is made if need be.
+    pub fn open(folder: &Path, fingerprint: String) -> Result<Self, SessionError> {
+        fs::create_dir_all(folder)
+            .map_err(|source| SessionError::io("make the folder", folder, source))?;
+        Ok(Self {
+            folder: folder.to_owned(),
+            fingerprint,
+        })
+    }
+
+    /// Keeps a finished point; a kill at any moment leaves it whole or not at all.
+    pub fn keep(&self, result: &PointResult) -> Result<(), SessionError> {
+        let path = self.folder.join(file_name(result.point.number));
+        let kept = KeptPoint {
+            sweep: self.fingerprint.clone(),
+            result: result.clone(),
+        };
+        replace_file(&RealDisk, &path, to_text(&kept, &path)?.as_bytes())
+    }
+
+    /// The finished points of this sweep, in order. A file of another sweep or one that
+    /// cannot be read is an error that names it: nothing is silently done again.
+    pub fn finished(&self) -> Result<Vec<PointResult>, SessionError> {
+        let mut results = Vec::new();
+        for (path, kept) in points_in(&self.folder)? {
+            if kept.sweep != self.fingerprint {
+                return Err(SessionError::OtherSweep { path });
+            }
+            results.push(kept.result);
+        }
+        Ok(results)
+    }
+}
+
+/// The finished points in a folder, of whatever sweep they are, if all are of the same.
+pub fn read_sweep(folder: &Path) -> Result<Vec<PointResult>, SessionError> {
+    let kept = points_in(folder)?;
+    let first = kept.first().map(|(_, kept)| kept.sweep.clone());
+    let Some(first) = first else {
+        return Err(SessionError::NoSweep {
+            path: folder.to_owned(),
+        });
+    };
+    let store = SweepStore {
+        folder: folder.to_owned(),
+        fingerprint: first,
+    };
+    store.finished()
+}
+
+fn file_name(number: usize) -> String {
+    format!("point-{:06}.ron", number + 1)
+}
+
+fn points_in(folder: &Path) -> Result<Vec<(PathBuf, KeptPoint)>, SessionError> {
+    let cannot = |source| SessionError::io("read the folder", folder, source);
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(folder).map_err(cannot)? {
+        let path = entry.map_err(cannot)?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.starts_with("point-") && name.ends_with(".ron") {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    paths
+        .into_iter()
+        .map(|path| {
+            let (text, _) = read_text(&path)?;
+            let kept = from_text(&text, &path)?;
+            Ok((path, kept))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::{OuterResult, SweepPoint};
+
+    fn result(number: usize) -> PointResult {
+        PointResult {
+            point: SweepPoint {
+                number,
+                values: vec![("learner.n_atoms".into(), "30".into())],
+            },
+            problem: None,
+            outer: vec![OuterResult {
+                inner: vec![0.1 + 0.2, 2.0 / 3.0],
+                outer: 1.0 / 3.0,
+            }],
+            train_us_per_batch: Some(12.5),
+        }
+    }
+
+    #[test]
+    fn points_are_read_back_bit_for_bit_and_in_order() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = SweepStore::open(folder.path(), "a".into()).expect("writable");
+        for number in [2, 0, 11] {
+            store.keep(&result(number)).expect("writable");
+        }
+        let found = store.finished().expect("readable");
+        assert_eq!(found, [result(0), result(2), result(11)]);
+        assert_eq!(read_sweep(folder.path()).expect("readable"), found);
+    }
+
+    #[test]
+    fn points_of_another_sweep_and_half_written_ones_are_refused_by_name() {
+        let folder = tempfile::tempdir().expect("a folder");
+        assert!(read_sweep(folder.path()).is_err(), "nothing is there");
+        let store = SweepStore::open(folder.path(), "a".into()).expect("writable");
+        store.keep(&result(0)).expect("writable");
+        let other = SweepStore::open(folder.path(), "b".into()).expect("writable");
+        let error = other.finished().expect_err("not its own").to_string();
+        assert!(
+            error.contains("point-000001.ron") && error.contains("--out"),
+            "{error}"
+        );
+        fs::write(folder.path().join("point-000002.ron"), "(sweep: \"a\", re").expect("writable");
+        let error = store.finished().expect_err("half a file").to_string();
+        assert!(error.contains("point-000002.ron"), "{error}");
+    }
+}

@@ -1,0 +1,298 @@
+//! The Compare page: runs, sessions and sweeps beside each other, and the paper in one click.
+
+use egui::{DragValue, RichText, Ui};
+
+use super::compare_table::{differences_ui, scores_ui};
+use crate::experiment::{ComparedRun, CurvePoint};
+use crate::ui::elements::{self, help, page_title, section};
+use crate::ui::icons::{Icon, color_dot, icon_button};
+use crate::ui::palette::class_color;
+use crate::ui::theme;
+use crate::ui::widgets::{
+    BandCurve, ConfusionMatrix, Curve, CurvesPlot, HeatMapView, MissingCurve,
+};
+use crate::workbench::{
+    Action, Ask, Column, CompareAction, ComparePath, ComparisonStage, Draft, MOST_SEEDS, SweepLook,
+    Workbench,
+};
+
+/// Points of a sweep that are listed.
+const MOST_POINTS: usize = 40;
+
+const TICK_HELP: &str =
+    "Whether it takes part; the first that does is what the others are compared with";
+const TRAIN_HELP: &str =
+    "Trains all ticked runs on the folds and seeds of the first, so that results can be paired";
+
+/// The Compare page.
+pub(in crate::ui) fn compare_page_ui(
+    ui: &mut Ui,
+    workbench: &Workbench,
+    _draft: &mut Draft,
+    actions: &mut Vec<Action>,
+) {
+    page_title(ui, "Compare", "runs, sessions and sweeps beside each other");
+    let comparison = workbench.comparison();
+    let width = theme::body_font(ui).size * 23.0;
+    let (left, right) = elements::two_columns(ui, width);
+    elements::scrolling_column(ui, left, "contenders", |ui| {
+        contenders_ui(ui, comparison, actions);
+        training_ui(ui, comparison, actions);
+        columns_ui(ui, comparison, actions);
+        paper_ui(ui, comparison, actions);
+    });
+    elements::scrolling_column(ui, right, "compared", |ui| {
+        results_ui(ui, comparison, actions);
+        if let Some(sweep) = comparison.sweep() {
+            sweep_ui(ui, sweep, actions);
+        }
+        ui.add_space(theme::PANEL_GAP);
+    });
+}
+
+fn ask(actions: &mut Vec<Action>, what: ComparePath) {
+    actions.push(Action::Ask(Ask::Compare(what)));
+}
+
+/// Who takes part.
+fn contenders_ui(ui: &mut Ui, comparison: &ComparisonStage, actions: &mut Vec<Action>) {
+    section(ui, "Runs");
+    if comparison.contenders().is_empty() {
+        help(
+            ui,
+            "A run takes part here as soon as one of its folds is complete; earlier runs stay. Sessions can be added.",
+        );
+    }
+    let mut n_shown = 0;
+    for (place, contender) in comparison.contenders().iter().enumerate() {
+        ui.horizontal(|ui| {
+            let is_drawn = contender.is_ticked && contender.run.is_some();
+            if is_drawn {
+                color_dot(ui, class_color(n_shown));
+                n_shown += 1;
+            }
+            let mut is_ticked = contender.is_ticked;
+            let tick = ui.checkbox(&mut is_ticked, &contender.name);
+            if tick.on_hover_text(TICK_HELP).changed() {
+                actions.push(Action::Compare(CompareAction::Tick(place)));
+            }
+            if contender.run.is_none() {
+                ui.label(
+                    RichText::new("not trained")
+                        .small()
+                        .color(theme::tones(ui).weak),
+                );
+            }
+            let says = format!("Remove {}", contender.name);
+            let remove = icon_button(ui, Icon::Close, &says).on_hover_text(says);
+            if remove.clicked() {
+                actions.push(Action::Compare(CompareAction::Remove(place)));
+            }
+        });
+    }
+    let add = ui.button("Add a session…");
+    if add
+        .on_hover_text("Open a session file to compare with; the open session stays as it is")
+        .clicked()
+    {
+        ask(actions, ComparePath::Session);
+    }
+}
+
+/// Everything trained anew on identical folds and seeds.
+fn training_ui(ui: &mut Ui, comparison: &ComparisonStage, actions: &mut Vec<Action>) {
+    section(ui, "On identical folds");
+    if let Some(share) = comparison.training_share() {
+        progress_ui(ui, "Training", share, actions);
+        return;
+    }
+    ui.horizontal(|ui| {
+        let label = ui.label("Seeds");
+        let mut n_seeds = comparison.n_seeds();
+        let field = DragValue::new(&mut n_seeds).range(1..=MOST_SEEDS);
+        let field = ui.add(field).labelled_by(label.id);
+        let text = format!(
+            "How often everything is trained, each time with other folds and in another order \
+             (default 1, 1 to {MOST_SEEDS})"
+        );
+        if field.on_hover_text(text).changed() {
+            actions.push(Action::Compare(CompareAction::SetSeeds(n_seeds)));
+        }
+        let has_ticked = comparison.contenders().iter().any(|c| c.is_ticked);
+        let train = ui.add_enabled(has_ticked, egui::Button::new("Train all ticked"));
+        if train
+            .on_hover_text(TRAIN_HELP)
+            .on_disabled_hover_text("Tick or add a run first")
+            .clicked()
+        {
+            actions.push(Action::Compare(CompareAction::Train));
+        }
+    });
+    let has_results = !comparison.compared().is_empty();
+    let save = ui.add_enabled(has_results, egui::Button::new("Save report…"));
+    let save = save.on_hover_text("Figures, tables and differences as a page for the browser");
+    if save
+        .on_disabled_hover_text("There are no results yet")
+        .clicked()
+    {
+        ask(actions, ComparePath::Report);
+    }
+}
+
+fn progress_ui(ui: &mut Ui, what: &str, share: f64, actions: &mut Vec<Action>) {
+    let bar = egui::ProgressBar::new(share as f32).text(format!("{what}, {:.0} %", 100.0 * share));
+    ui.add(bar);
+    let stop = ui
+        .button("Stop")
+        .on_hover_text("What is complete by then is kept");
+    if stop.clicked() {
+        actions.push(Action::Compare(CompareAction::Cancel));
+    }
+}
+
+fn columns_ui(ui: &mut Ui, comparison: &ComparisonStage, actions: &mut Vec<Action>) {
+    section(ui, "Columns");
+    for column in Column::ALL {
+        let mut is_shown = comparison.shows(column);
+        let tick = ui.checkbox(&mut is_shown, column.name());
+        if tick.on_hover_text(column.help()).changed() {
+            actions.push(Action::Compare(CompareAction::ToggleColumn(column)));
+        }
+    }
+}
+
+fn paper_ui(ui: &mut Ui, comparison: &ComparisonStage, actions: &mut Vec<Action>) {
+    section(ui, "Sweeps and the paper");
+    let sweep = ui.button("Open sweep results…");
+    if sweep
+        .on_hover_text("A folder written by `atomscope sweep`: table and map over two settings")
+        .clicked()
+    {
+        ask(actions, ComparePath::Sweep);
+    }
+    if let Some(share) = comparison.reproducing_share() {
+        progress_ui(ui, "Reproducing", share, actions);
+        return;
+    }
+    let paper = ui.button("Reproduce the paper…");
+    let text = "Runs the paper's comparison on all of its data sets that are found and writes a report with the published curves beside ours";
+    if paper.on_hover_text(text).clicked() {
+        ask(actions, ComparePath::Reproduction);
+    }
+    ui.add_space(theme::PANEL_GAP);
+}
+
+/// Curves, table, differences and confusion matrices of what is ticked.
+fn results_ui(ui: &mut Ui, comparison: &ComparisonStage, actions: &mut Vec<Action>) {
+    let runs = comparison.compared();
+    if runs.is_empty() {
+        if comparison.sweep().is_none() {
+            let text = "Curves, costs and differences appear here when a run has results";
+            if crate::ui::widgets::empty_state(ui, text, Some("Add a session…")) {
+                ask(actions, ComparePath::Session);
+            }
+        }
+        return;
+    }
+    let curves: Vec<BandCurve<'_>> = runs
+        .iter()
+        .map(|run| BandCurve {
+            name: &run.name,
+            points: shown_curve(run)
+                .iter()
+                .map(|p| [p.at, p.mean, p.sd.unwrap_or(0.0)])
+                .collect(),
+        })
+        .collect();
+    section(ui, "Accuracy");
+    CurvesPlot {
+        curves: &curves,
+        height: 300.0,
+    }
+    .show(ui);
+    section(ui, "Scores and costs");
+    scores_ui(ui, comparison, &runs);
+    section(ui, "Differences");
+    differences_ui(ui, &runs);
+    let missing: Vec<(&str, Vec<[f64; 2]>)> = runs
+        .iter()
+        .map(|run| {
+            (
+                run.name.as_str(),
+                run.summary
+                    .missing
+                    .iter()
+                    .map(|p| [p.at, p.mean])
+                    .collect::<Vec<_>>(),
+            )
+        })
+        .filter(|(_, points)| !points.is_empty())
+        .collect();
+    if !missing.is_empty() {
+        section(ui, "With features missing");
+        let curves: Vec<Curve<'_>> = missing
+            .iter()
+            .map(|(name, points)| Curve { name, points })
+            .collect();
+        MissingCurve {
+            curves: &curves,
+            height: 240.0,
+        }
+        .show(ui);
+    }
+    section(ui, "Confusion");
+    ui.horizontal_wrapped(|ui| {
+        let width = (ui.available_width() / 2.0 - theme::PANEL_GAP).max(260.0);
+        for run in &runs {
+            ui.push_id(&run.name, |ui| {
+                ui.vertical(|ui| {
+                    ui.set_max_width(width);
+                    ui.label(&run.name);
+                    ConfusionMatrix {
+                        class_names: &run.facts.class_names,
+                        confusion: &run.summary.confusion,
+                        selected: None,
+                        height: (run.facts.n_classes() as f32 * 34.0 + 60.0).clamp(160.0, 420.0),
+                    }
+                    .show(ui);
+                });
+            });
+        }
+    });
+}
+
+/// The curve of a run; of a batch learner, whose iterations are no mini-batches, its end.
+fn shown_curve(run: &ComparedRun) -> &[CurvePoint] {
+    let curve = &run.summary.curve;
+    match run.experiment.learner.algorithm.is_batch() {
+        true => &curve[curve.len().saturating_sub(1)..],
+        false => curve,
+    }
+}
+
+/// Nested score, map and best points of a sweep.
+fn sweep_ui(ui: &mut Ui, sweep: &SweepLook, actions: &mut Vec<Action>) {
+    ui.horizontal(|ui| {
+        section(ui, &format!("Sweep in {}", sweep.folder.display()));
+        let close = ui.button("Close sweep");
+        if close
+            .on_hover_text("Puts the results away; the files stay")
+            .clicked()
+        {
+            actions.push(Action::Compare(CompareAction::CloseSweep));
+        }
+    });
+    ui.label(format!("Nested score: {}", sweep.nested));
+    help(
+        ui,
+        "In every outer fold the settings are chosen by inner folds of its training samples and judged on its test samples, which had no part in the choice",
+    );
+    if let Some(map) = &sweep.map {
+        ui.label(format!(
+            "{}; across {}, down {}",
+            map.title, map.across.0, map.down.0
+        ));
+        HeatMapView { map }.show(ui);
+    }
+    super::compare_table::points_ui(ui, &sweep.table, MOST_POINTS);
+}

@@ -1,0 +1,157 @@
+//! Tables of the Compare page: scores and costs, paired differences, points of a sweep.
+
+use std::sync::Arc;
+
+use egui::{Grid, RichText, Ui};
+
+use crate::evaluation::Finding;
+use crate::experiment::{ComparedRun, SweepTable};
+use crate::ui::elements::help;
+use crate::ui::figures::{percent, short};
+use crate::ui::icons::color_dot;
+use crate::ui::palette::class_color;
+use crate::ui::theme;
+use crate::workbench::{Column, ComparisonStage};
+
+/// Scores and costs of every run, in the columns that are ticked.
+pub(super) fn scores_ui(ui: &mut Ui, comparison: &ComparisonStage, runs: &[&Arc<ComparedRun>]) {
+    let tones = theme::tones(ui);
+    let columns: Vec<Column> = Column::ALL
+        .into_iter()
+        .filter(|column| comparison.shows(*column))
+        .collect();
+    Grid::new("compared scores")
+        .num_columns(columns.len() + 2)
+        .spacing([20.0, 5.0])
+        .show(ui, |ui| {
+            ui.label("");
+            for column in &columns {
+                let title = RichText::new(column.name()).small().color(tones.weak);
+                ui.label(title).on_hover_text(column.help());
+            }
+            ui.label(RichText::new("folds × seeds").small().color(tones.weak));
+            ui.end_row();
+            for (place, run) in runs.iter().enumerate() {
+                ui.horizontal(|ui| {
+                    color_dot(ui, class_color(place));
+                    ui.label(&run.name);
+                });
+                for column in &columns {
+                    ui.label(cell(run, *column));
+                }
+                ui.label(run.outcomes.len().to_string());
+                ui.end_row();
+            }
+        });
+}
+
+fn cell(run: &ComparedRun, column: Column) -> String {
+    let summary = &run.summary;
+    let micro = |value: Option<f64>| value.map_or("–".into(), |us| format!("{} µs", short(us)));
+    match column {
+        Column::Last => summary.last.map_or("–".into(), |point| match point.sd {
+            Some(sd) => format!("{} ± {}", percent(point.mean), percent(sd)),
+            None => percent(point.mean),
+        }),
+        Column::Best => summary.best.map_or("–".into(), |point| {
+            format!("{} after {:.0}", percent(point.mean), point.at)
+        }),
+        Column::Growing => micro(summary.timing.grow_us_per_batch),
+        Column::Pruning => micro(summary.timing.prune_us_per_batch),
+        Column::Round => micro(summary.round_us),
+        Column::Classifying => micro(summary.timing.classify_us_per_sample),
+        Column::Memory => summary.model_bytes.map_or("–".into(), |bytes| {
+            format!("{} KiB", short(bytes / 1024.0))
+        }),
+    }
+}
+
+/// Every run against the first, paired over folds and seeds.
+pub(super) fn differences_ui(ui: &mut Ui, runs: &[&Arc<ComparedRun>]) {
+    let Some((first, others)) = runs.split_first() else {
+        return;
+    };
+    if others.is_empty() {
+        help(ui, "Tick or add another run to see whether the two differ");
+        return;
+    }
+    let tones = theme::tones(ui);
+    for run in others {
+        ui.horizontal_wrapped(|ui| {
+            if let Some(difference) = first.pairing_difference(run) {
+                let text = format!(
+                    "{} cannot be paired with {}: {difference}",
+                    run.name, first.name
+                );
+                ui.label(RichText::new(text).color(tones.stale));
+                return;
+            }
+            let Some(difference) = run.difference(first) else {
+                ui.label(format!(
+                    "{} and {} share no fold and seed",
+                    run.name, first.name
+                ));
+                return;
+            };
+            let interval = difference.interval.map_or(String::new(), |(low, high)| {
+                format!(" ({:+.2} to {:+.2})", 100.0 * low, 100.0 * high)
+            });
+            ui.label(format!(
+                "{} − {}: {:+.2} points{interval}, {} pairs:",
+                run.name,
+                first.name,
+                100.0 * difference.mean,
+                difference.n_pairs
+            ));
+            let color = match difference.finding() {
+                Finding::Better | Finding::Worse => tones.strong,
+                Finding::NotShown | Finding::TooFewPairs => tones.weak,
+            };
+            let words = difference.in_words(&run.name, &first.name);
+            ui.label(RichText::new(words).color(color));
+        });
+    }
+    help(
+        ui,
+        "Last accuracy, paired over folds and seeds; corrected resampled t interval, 95 % (Nadeau and Bengio 2003)",
+    );
+}
+
+/// The best points of a sweep.
+pub(super) fn points_ui(ui: &mut Ui, table: &SweepTable, most: usize) {
+    let tones = theme::tones(ui);
+    Grid::new("sweep points")
+        .num_columns(4)
+        .spacing([20.0, 4.0])
+        .show(ui, |ui| {
+            for title in ["point", "inner accuracy", "µs per mini-batch", "settings"] {
+                ui.label(RichText::new(title).small().color(tones.weak));
+            }
+            ui.end_row();
+            for row in table.rows.iter().take(most) {
+                let result = &row.result;
+                ui.label((result.point.number + 1).to_string());
+                ui.label(match (row.inner, row.inner_sd) {
+                    (Some(mean), Some(sd)) => format!("{} ± {}", percent(mean), percent(sd)),
+                    (Some(mean), None) => percent(mean),
+                    (None, _) => "–".into(),
+                });
+                ui.label(result.train_us_per_batch.map_or("–".into(), short));
+                let problem = result
+                    .problem
+                    .as_ref()
+                    .map_or(String::new(), |text| format!(" ({text})"));
+                ui.label(format!(
+                    "{}{problem}",
+                    result.point.assignments().join(", ")
+                ));
+                ui.end_row();
+            }
+        });
+    if table.rows.len() > most {
+        help(
+            ui,
+            &format!("{} more points are in the files", table.rows.len() - most),
+        );
+    }
+}

@@ -1,0 +1,628 @@
+//! Runs compared: this session's, those of other sessions, results of sweeps, the paper.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::changes::learner_summary;
+use super::run_view::RunView;
+use super::{Asked, Gravity, LoadedData, Wake, Workbench, start_job};
+use crate::dataset::{DataSettings, Dataset};
+use crate::experiment::{
+    ComparedRun, Comparison, ComparisonPlan, Entrant, Experiment, Job, JobOutcome, JobProgress,
+    PartRecord, SweepTable, TrainedModel, available_threads,
+};
+use crate::export::{HeatMap, SweepResult, comparison_html, write};
+use crate::paper::Reproduction;
+use crate::session::{DataPlaces, Session, read_sweep};
+
+/// Earlier runs of the session that are kept.
+const MOST_EARLIER: usize = 6;
+/// Most seeds of a comparison.
+pub const MOST_SEEDS: u16 = 100;
+
+/// What the table of a comparison can show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Column {
+    /// Accuracy at the last test.
+    Last,
+    /// The highest point of the mean curve.
+    Best,
+    /// Time of growing.
+    Growing,
+    /// Time of pruning.
+    Pruning,
+    /// Time of a round or an iteration.
+    Round,
+    /// Time of classifying.
+    Classifying,
+    /// Memory of the model.
+    Memory,
+}
+
+impl Column {
+    /// All of them, in the order of the table.
+    pub const ALL: [Self; 7] = [
+        Self::Last,
+        Self::Best,
+        Self::Growing,
+        Self::Pruning,
+        Self::Round,
+        Self::Classifying,
+        Self::Memory,
+    ];
+
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Last => "Last accuracy",
+            Self::Best => "Best accuracy",
+            Self::Growing => "Growing",
+            Self::Pruning => "Pruning",
+            Self::Round => "Round",
+            Self::Classifying => "Classifying",
+            Self::Memory => "Memory",
+        }
+    }
+
+    /// What it shows.
+    pub fn help(self) -> &'static str {
+        match self {
+            Self::Last => {
+                "Mean accuracy at the last test and its standard deviation over folds and seeds"
+            }
+            Self::Best => {
+                "The highest point of the mean curve; it was chosen by looking at the test, so it flatters"
+            }
+            Self::Growing => "Microseconds per mini-batch and dictionary, pruning not counted",
+            Self::Pruning => "Microseconds per mini-batch and dictionary",
+            Self::Round => {
+                "Microseconds of a mini-batch of every class, or of an iteration of a batch learner"
+            }
+            Self::Classifying => "Microseconds to classify one sample",
+            Self::Memory => "Memory of what is needed to classify",
+        }
+    }
+}
+
+/// What is asked of the comparison.
+#[derive(Clone, Debug)]
+pub enum CompareAction {
+    /// Opens a session to compare with.
+    Add(PathBuf),
+    /// Takes a contender in or leaves it out.
+    Tick(usize),
+    /// Puts a contender away.
+    Remove(usize),
+    /// Shows or hides a column.
+    ToggleColumn(Column),
+    /// How many seeds.
+    SetSeeds(u16),
+    /// Trains all ticked contenders on identical folds and seeds.
+    Train,
+    /// Stops that, or repeating the paper.
+    Cancel,
+    /// Writes the comparison as a report.
+    SaveReport(PathBuf),
+    /// Looks at the results of a sweep.
+    OpenSweep(PathBuf),
+    /// Puts them away.
+    CloseSweep,
+    /// Repeats the paper's comparison and writes the report to a folder.
+    Reproduce(PathBuf),
+}
+
+/// What a path is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ComparePath {
+    /// A session to compare with.
+    Session,
+    /// The folder of a sweep.
+    Sweep,
+    /// A file for the report.
+    Report,
+    /// A folder for the repetition of the paper.
+    Reproduction,
+}
+
+impl ComparePath {
+    /// What is done with the path.
+    pub fn action(self, path: PathBuf) -> CompareAction {
+        match self {
+            Self::Session => CompareAction::Add(path),
+            Self::Sweep => CompareAction::OpenSweep(path),
+            Self::Report => CompareAction::SaveReport(path),
+            Self::Reproduction => CompareAction::Reproduce(path),
+        }
+    }
+
+    /// Title, explanation and verb of the question.
+    pub fn question(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Self::Session => (
+                "Compare with a session",
+                "A session (.ron), trained or not; the session that is open stays as it is.",
+                "Add",
+            ),
+            Self::Sweep => (
+                "Open sweep results",
+                "The folder to which `atomscope sweep` has written its points.",
+                "Open",
+            ),
+            Self::Report => (
+                "Save the comparison",
+                "The report with figures and tables, as a page (.html). What is there is replaced.",
+                "Save",
+            ),
+            Self::Reproduction => (
+                "Reproduce the paper",
+                "A folder for the report. Data are looked for beside the session and in the folder named by ATOMSCOPE_DATA; what is not found is left out. It takes some minutes and can be stopped.",
+                "Reproduce",
+            ),
+        }
+    }
+}
+
+/// Somebody who can be compared.
+#[derive(Clone, Debug)]
+pub struct Contender {
+    /// What it is called.
+    pub name: String,
+    /// Whether it takes part.
+    pub is_ticked: bool,
+    /// What it has come to; nothing yet of a session that was not trained.
+    pub run: Option<Arc<ComparedRun>>,
+    experiment: Experiment,
+    places: DataPlaces,
+    origin: Origin,
+}
+
+/// Where a contender comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Origin {
+    /// The run of the Train page.
+    ThisRun,
+    /// One that was there before.
+    EarlierRun,
+    /// A session that was opened to compare with.
+    Session,
+}
+
+/// The results of a sweep as they are shown.
+#[derive(Clone, Debug)]
+pub struct SweepLook {
+    /// Where they are.
+    pub folder: PathBuf,
+    /// All points.
+    pub table: SweepTable,
+    /// The map over two settings, where there are two with few values.
+    pub map: Option<HeatMap>,
+    /// The nested score in words.
+    pub nested: String,
+}
+
+/// The comparison.
+#[derive(Default)]
+pub struct ComparisonStage {
+    contenders: Vec<Contender>,
+    hidden: Vec<Column>,
+    n_seeds: u16,
+    measured: Option<(usize, usize)>,
+    measuring: Option<Job<ComparedRun>>,
+    adding: Asked<Contender>,
+    training: Option<Job<Result<Comparison, String>>>,
+    saving: Asked<PathBuf>,
+    sweep: Asked<SweepLook>,
+    reproducing: Asked<PathBuf>,
+}
+
+impl ComparisonStage {
+    /// All contenders.
+    pub fn contenders(&self) -> &[Contender] {
+        &self.contenders
+    }
+
+    /// Those that take part and have results.
+    pub fn compared(&self) -> Vec<&Arc<ComparedRun>> {
+        let ticked = self.contenders.iter().filter(|c| c.is_ticked);
+        ticked
+            .filter_map(|contender| contender.run.as_ref())
+            .collect()
+    }
+
+    /// Whether the table shows a column.
+    pub fn shows(&self, column: Column) -> bool {
+        !self.hidden.contains(&column)
+    }
+
+    /// How many seeds are trained.
+    pub fn n_seeds(&self) -> u16 {
+        self.n_seeds.max(1)
+    }
+
+    /// The share done of training the contenders.
+    pub fn training_share(&self) -> Option<f64> {
+        self.training.as_ref().map(Job::share)
+    }
+
+    /// The share done of repeating the paper.
+    pub fn reproducing_share(&self) -> Option<f64> {
+        self.reproducing.job.as_ref().map(Job::share)
+    }
+
+    /// The results of a sweep.
+    pub fn sweep(&self) -> Option<&SweepLook> {
+        self.sweep.shown.as_ref()
+    }
+
+    /// Whether something is being read, measured or written, training apart.
+    pub(super) fn is_busy(&self) -> bool {
+        self.measuring.is_some()
+            || self.adding.job.is_some()
+            || self.saving.job.is_some()
+            || self.sweep.job.is_some()
+    }
+
+    /// The run of the Train page takes part as soon as a fold is complete.
+    fn follow(
+        &mut self,
+        run: Option<&RunView>,
+        number: usize,
+        places: impl Fn() -> DataPlaces,
+        wake: &Wake,
+    ) {
+        if let Some(JobOutcome::Done(measured)) = self.measuring.as_ref().and_then(Job::take) {
+            self.measuring = None;
+            self.take_measured(measured, places());
+        }
+        if self.measured.is_some_and(|(known, _)| known != number) {
+            self.keep_earlier();
+        }
+        let Some(run) = run else {
+            return;
+        };
+        let parts = run
+            .folds()
+            .filter_map(|(_, part)| part.record.clone().zip(part.model.clone()));
+        let parts: Vec<(Arc<PartRecord>, Arc<TrainedModel>)> = parts.collect();
+        let wanted = (number, parts.len());
+        if parts.is_empty() || self.measuring.is_some() || self.measured == Some(wanted) {
+            return;
+        }
+        self.measured = Some(wanted);
+        let name = format!("run {number}: {}", learner_summary(run.learner_now()));
+        let (experiment, facts) = (run.experiment_now(), run.facts.clone());
+        let test_folds = run.test_folds.clone();
+        self.measuring = Some(start_job(wake, "measuring", move |_| {
+            let parts = parts
+                .iter()
+                .map(|(record, model)| (record.as_ref(), model.as_ref()));
+            ComparedRun::of_parts(name, &experiment, &facts, &test_folds, parts)
+        }));
+    }
+
+    fn take_measured(&mut self, measured: ComparedRun, places: DataPlaces) {
+        let (name, experiment) = (measured.name.clone(), measured.experiment.clone());
+        let run = Some(Arc::new(measured));
+        if let Some(current) = self
+            .contenders
+            .iter_mut()
+            .find(|c| c.origin == Origin::ThisRun)
+        {
+            (current.name, current.experiment, current.run) = (name, experiment, run);
+            return;
+        }
+        let contender = Contender {
+            name,
+            is_ticked: true,
+            run,
+            experiment,
+            places,
+            origin: Origin::ThisRun,
+        };
+        self.contenders.insert(0, contender);
+    }
+
+    /// A new run has begun: what was this run is an earlier one.
+    fn keep_earlier(&mut self) {
+        self.measured = None;
+        self.measuring = None;
+        let is_earlier = |c: &Contender| c.origin == Origin::EarlierRun;
+        for contender in &mut self.contenders {
+            if contender.origin == Origin::ThisRun {
+                contender.origin = Origin::EarlierRun;
+            }
+        }
+        while self.contenders.iter().filter(|c| is_earlier(c)).count() > MOST_EARLIER {
+            if let Some(oldest) = self.contenders.iter().rposition(is_earlier) {
+                self.contenders.remove(oldest);
+            }
+        }
+    }
+
+    /// What failed, for notices, and what was done.
+    fn poll(&mut self) -> Vec<(Gravity, String)> {
+        let mut told = Vec::new();
+        let failures = [
+            self.adding.poll(),
+            self.saving.poll(),
+            self.sweep.poll(),
+            self.reproducing.poll(),
+        ];
+        told.extend(
+            failures
+                .into_iter()
+                .flatten()
+                .map(|message| (Gravity::Error, message)),
+        );
+        self.contenders.extend(self.adding.shown.take());
+        for written in [self.saving.shown.take(), self.reproducing.shown.take()] {
+            told.extend(
+                written.map(|path| (Gravity::Done, format!("Written: {}", path.display()))),
+            );
+        }
+        if let Some(outcome) = self.training.as_ref().and_then(Job::take) {
+            self.training = None;
+            match outcome {
+                JobOutcome::Done(Ok(comparison)) => told.extend(self.take_comparison(comparison)),
+                JobOutcome::Done(Err(message)) | JobOutcome::Failed(message) => {
+                    told.push((Gravity::Error, message));
+                }
+            }
+        }
+        told
+    }
+
+    fn take_comparison(&mut self, comparison: Comparison) -> Vec<(Gravity, String)> {
+        let remarks = comparison.remarks.into_iter();
+        let failures = comparison.failures.into_iter();
+        let told = failures.map(|failure| (Gravity::Error, failure));
+        let told = told
+            .chain(remarks.map(|remark| (Gravity::Note, remark)))
+            .collect();
+        for row in comparison.rows {
+            let is_same = |contender: &&mut Contender| contender.name == row.name;
+            if let Some(contender) = self.contenders.iter_mut().find(is_same)
+                && !row.outcomes.is_empty()
+            {
+                contender.run = Some(Arc::new(row));
+            }
+        }
+        told
+    }
+}
+
+impl Workbench {
+    /// The comparison.
+    pub fn comparison(&self) -> &ComparisonStage {
+        &self.comparison
+    }
+
+    pub(super) fn poll_comparison(&mut self) {
+        let (run, number) = (self.training.run(), self.training.run_number());
+        let files = &self.files;
+        self.comparison
+            .follow(run, number, || files.places(), &self.wake);
+        for (gravity, text) in self.comparison.poll() {
+            self.notices.post(gravity, text);
+        }
+    }
+
+    pub(super) fn compare_deed(&mut self, action: CompareAction) {
+        self.view.ask = None;
+        let stage = &mut self.comparison;
+        match action {
+            CompareAction::Add(path) => {
+                let taken: Vec<String> = stage.contenders.iter().map(|c| c.name.clone()).collect();
+                stage.adding.job = Some(start_job(&self.wake, "opening", move |_| {
+                    contender(&path, &taken)
+                }));
+            }
+            CompareAction::Tick(place) => {
+                if let Some(contender) = stage.contenders.get_mut(place) {
+                    contender.is_ticked = !contender.is_ticked;
+                }
+            }
+            CompareAction::Remove(place) => {
+                if place < stage.contenders.len() {
+                    stage.contenders.remove(place);
+                }
+            }
+            CompareAction::ToggleColumn(column) => {
+                if stage.shows(column) {
+                    stage.hidden.push(column);
+                } else {
+                    stage.hidden.retain(|hidden| *hidden != column);
+                }
+            }
+            CompareAction::SetSeeds(n_seeds) => stage.n_seeds = n_seeds.clamp(1, MOST_SEEDS),
+            CompareAction::Train => self.train_contenders(),
+            CompareAction::Cancel => {
+                if let Some(job) = &stage.training {
+                    job.cancel();
+                }
+                if let Some(job) = &stage.reproducing.job {
+                    job.cancel();
+                }
+            }
+            CompareAction::SaveReport(path) => self.save_comparison(path),
+            CompareAction::OpenSweep(folder) => {
+                stage.sweep.job = Some(start_job(&self.wake, "reading", move |_| {
+                    look_at_sweep(folder)
+                }));
+            }
+            CompareAction::CloseSweep => stage.sweep = Asked::default(),
+            CompareAction::Reproduce(folder) => self.reproduce(folder),
+        }
+    }
+
+    fn train_contenders(&mut self) {
+        let stage = &mut self.comparison;
+        let ticked: Vec<Contender> = stage
+            .contenders
+            .iter()
+            .filter(|c| c.is_ticked)
+            .cloned()
+            .collect();
+        let Some(first) = ticked.first() else {
+            return;
+        };
+        let first_seed = first.experiment.seed;
+        let seeds: Vec<u64> = (0..u64::from(stage.n_seeds()))
+            .map(|n| first_seed.wrapping_add(n))
+            .collect();
+        let loaded = self.data.loaded().cloned();
+        stage.training = Some(start_job(&self.wake, "comparing", move |progress| {
+            compare(ticked, &seeds, loaded.as_deref(), progress)
+        }));
+    }
+
+    fn save_comparison(&mut self, path: PathBuf) {
+        let rows: Vec<ComparedRun> = self
+            .comparison
+            .compared()
+            .into_iter()
+            .map(|run| ComparedRun::clone(run))
+            .collect();
+        let name = self.name();
+        self.comparison.saving.job = Some(start_job(&self.wake, "exporting", move |_| {
+            let comparison = comparison_of(rows)?;
+            let page = comparison_html(&comparison, &format!("Comparison: {name}"));
+            write(&path, page.as_bytes()).map_err(|error| error.to_string())?;
+            Ok(path)
+        }));
+    }
+
+    fn reproduce(&mut self, folder: PathBuf) {
+        let data = self.files.places().folders;
+        self.comparison.reproducing.job =
+            Some(start_job(&self.wake, "reproducing", move |progress| {
+                let reproduction = Reproduction {
+                    data,
+                    is_quick: false,
+                    n_threads: available_threads(),
+                };
+                let report = reproduction.run(&mut |share, _| progress.go_on(share));
+                let report = report.map_err(|error| error.to_string())?;
+                Reproduction::write(&report, &folder).map_err(|error| error.to_string())?;
+                Ok(folder.join("report.html"))
+            }));
+    }
+}
+
+/// A session as a contender, with the results of its run if it has one.
+fn contender(path: &Path, taken: &[String]) -> Result<Contender, String> {
+    let session = Session::load(path).map_err(|error| error.to_string())?;
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let numbered = (2..).map(|number| format!("{stem} {number}"));
+    let name = std::iter::once(stem.to_string())
+        .chain(numbered)
+        .find(|name| !taken.contains(name))
+        .unwrap_or_default();
+    let run = session.run.as_deref().map(|state| {
+        let parts = state.parts.iter().filter_map(|part| {
+            let model = part.model.as_ref()?;
+            Some((part.record.0.as_ref(), model.0.as_ref()))
+        });
+        let (facts, folds) = (&state.facts.0, &state.test_folds);
+        ComparedRun::of_parts(name.clone(), &state.experiment, facts, folds, parts)
+    });
+    Ok(Contender {
+        name,
+        is_ticked: true,
+        run: run.filter(|run| !run.outcomes.is_empty()).map(Arc::new),
+        experiment: session.experiment,
+        places: DataPlaces::new(Some(path), &[]).knowing(&session.references),
+        origin: Origin::Session,
+    })
+}
+
+/// Reads what is not loaded and trains all.
+fn compare(
+    contenders: Vec<Contender>,
+    seeds: &[u64],
+    loaded: Option<&LoadedData>,
+    progress: &JobProgress,
+) -> Result<Comparison, String> {
+    let mut read: Vec<(DataSettings, Arc<Dataset>)> = Vec::new();
+    read.extend(loaded.map(|loaded| (loaded.settings.clone(), loaded.dataset.clone())));
+    let mut entrants = Vec::with_capacity(contenders.len());
+    for contender in contenders {
+        let Contender {
+            name,
+            experiment,
+            places,
+            ..
+        } = contender;
+        let known = read
+            .iter()
+            .find(|(settings, _)| *settings == experiment.data);
+        let dataset = match known {
+            Some((_, dataset)) => dataset.clone(),
+            None => {
+                let locate = |named: &Path| places.locate(named);
+                let built = experiment.data.load(&locate, &mut |_| progress.go_on(0.0));
+                let built = built.map_err(|error| format!("{name}: {error}"))?;
+                let dataset = Arc::new(built.dataset);
+                read.push((experiment.data.clone(), dataset.clone()));
+                dataset
+            }
+        };
+        entrants.push(Entrant {
+            name,
+            experiment,
+            dataset,
+        });
+    }
+    let plan = ComparisonPlan::new(entrants, seeds).map_err(|error| error.to_string())?;
+    Ok(plan.run(available_threads(), &mut |share| progress.go_on(share)))
+}
+
+/// Runs that are shown together as one comparison, if all can be paired with the first.
+fn comparison_of(rows: Vec<ComparedRun>) -> Result<Comparison, String> {
+    let first = rows.first().ok_or("nothing is ticked that has results")?;
+    for row in &rows {
+        if let Some(difference) = first.pairing_difference(row) {
+            return Err(format!(
+                "{} cannot be paired with {}: {difference}",
+                row.name, first.name
+            ));
+        }
+    }
+    let mut seeds: Vec<u64> = first.outcomes.iter().map(|outcome| outcome.seed).collect();
+    seeds.dedup();
+    let n_folds = first
+        .test_folds
+        .iter()
+        .flatten()
+        .max()
+        .map_or(0, |last| last + 1);
+    let is_complete = rows
+        .iter()
+        .all(|row| row.outcomes.len() == seeds.len() * n_folds);
+    Ok(Comparison {
+        n_folds,
+        seeds,
+        rows,
+        remarks: Vec::new(),
+        failures: Vec::new(),
+        is_complete,
+    })
+}
+
+fn look_at_sweep(folder: PathBuf) -> Result<SweepLook, String> {
+    let results = read_sweep(&folder).map_err(|error| error.to_string())?;
+    let table = SweepTable::of(results);
+    let provenance = folder.display().to_string();
+    let result = SweepResult {
+        provenance: &provenance,
+        table: &table,
+        n_points: table.rows.len(),
+    };
+    let (map, nested) = (result.heat_map(), result.nested_words());
+    Ok(SweepLook {
+        folder,
+        map,
+        nested,
+        table,
+    })
+}
