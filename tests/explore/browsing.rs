@@ -85,7 +85,7 @@ fn dragging_measures_time_frequency_and_voltage() {
         .expect("the lane under the pointer");
     assert!(NAMES.contains(&chosen.as_str()), "{chosen}");
     let told = window.harness.get_by_label_contains("Δt");
-    let text = NodeT::accesskit_node(&told).label().unwrap_or_default();
+    let text = NodeT::accesskit_node(&told).value().unwrap_or_default();
     let delta = format!("Δt {:.3} s", b_s - a_s);
     assert!(text.contains(&delta) && text.contains("1/Δt"), "{text}");
     assert!(

@@ -244,7 +244,8 @@ impl EegView {
         let mut swings: Vec<f64> = common.filter_map(swing).collect();
         swings.sort_by(f64::total_cmp);
         if let Some(median) = swings.get(swings.len() / 2) {
-            self.sensitivity = Some(step_above(median / lane_mm));
+            // Neighbours may overlap a little, as they do on paper.
+            self.sensitivity = Some(step_above(median / (1.6 * lane_mm)));
         }
         self.own_sensitivity.clear();
         for trace in page.traces.iter().filter(|trace| trace.source.unit != unit) {

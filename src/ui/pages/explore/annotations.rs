@@ -153,6 +153,7 @@ fn edit_ui(
         return;
     };
     let mut edited = known.clone();
+    let mut removes = false;
     ui.separator();
     ui.horizontal(|ui| {
         let label = ui.label("Text");
@@ -160,8 +161,11 @@ fn edit_ui(
         ui.add(field)
             .labelled_by(label.id)
             .on_hover_text("What the chosen annotation says");
+        let remove = ui.button("Remove");
+        removes = remove
+            .on_hover_text("Takes the annotation away; Ctrl+Z brings it back")
+            .clicked();
     });
-    let mut removes = false;
     ui.horizontal(|ui| {
         for (name, value) in [
             ("Onset", &mut edited.onset_s),
@@ -173,10 +177,6 @@ fn edit_ui(
                 .labelled_by(label.id)
                 .on_hover_text(format!("{name} in seconds, 0 or more"));
         }
-        let remove = ui.button("Remove");
-        removes = remove
-            .on_hover_text("Takes the annotation away; Ctrl+Z brings it back")
-            .clicked();
     });
     if edited == *known && !removes {
         return;

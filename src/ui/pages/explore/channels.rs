@@ -63,6 +63,7 @@ pub(super) fn channels_ui(
 fn row_ui(ui: &mut Ui, trace: &TraceSource, view: &mut EegView) {
     let tones = theme::tones(ui);
     ui.horizontal(|ui| {
+        ui.spacing_mut().interact_size.x = 0.0;
         let mut is_shown = !view.hidden.contains(&trace.name);
         let shown = ui.checkbox(&mut is_shown, "");
         let name = format!("Show {}", trace.name);
