@@ -46,7 +46,9 @@ impl SpectrumPlot<'_> {
             return response;
         };
         let tones = theme::tones(ui);
-        let axes = Axes::within(ui, rect, (0.0, self.highest_hz), (low, high));
+        let mut axes = Axes::within(ui, rect, (0.0, self.highest_hz), (low, high));
+        // Room for half of the last label.
+        axes.rect.max.x -= theme::small_font(ui).size * 1.4;
         axes.paint_x(ui, |value, step| format!("{} Hz", tick(value, step)));
         axes.paint_y(ui, tick);
         for edge_hz in self.edges_hz {

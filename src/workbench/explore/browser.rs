@@ -168,11 +168,6 @@ impl EegBrowser {
         self.compared.shown()
     }
 
-    /// The share done of the comparison.
-    pub fn compared_share(&self) -> Option<f64> {
-        self.compared.share()
-    }
-
     /// Why something in the background failed.
     pub fn problem(&self) -> Option<&str> {
         let problems = [

@@ -37,7 +37,7 @@ pub(super) fn annotations_ui(
         }
     });
     let line = ui.spacing().interact_size.y;
-    let height = (ui.available_height() - line * 9.0).max(line * 3.0);
+    let height = (ui.available_height() - line * 10.0).max(line * 3.0);
     list_ui(ui, browser, view, typing, height);
     ui.separator();
     add_ui(ui, opened, view, draft, typing);
@@ -105,38 +105,36 @@ fn add_ui(
         Some((a_s, b_s)) => (a_s.min(b_s), (b_s - a_s).abs()),
         None => (view.start_s + view.span_s / 2.0, 0.0),
     };
+    let mut enter = false;
     ui.horizontal(|ui| {
         let label = ui.label("New");
-        let field = TextEdit::singleline(&mut typing.annotation).desired_width(120.0);
+        let field = TextEdit::singleline(&mut typing.annotation).desired_width(f32::INFINITY);
         let field = ui
             .add(field.hint_text("spike, eyes closed, …"))
             .labelled_by(label.id)
             .on_hover_text("What it says");
-        let enter = field.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
-        let text = typing.annotation.trim().to_owned();
-        let add = ui.add_enabled(!text.is_empty(), egui::Button::new("Add annotation"));
-        let add =
-            add.on_hover_text("Between the cursors, or without them at the middle of the page");
-        if (add.clicked() || enter) && !text.is_empty() {
-            let annotation = OwnAnnotation {
-                onset_s,
-                duration_s,
-                text,
-            };
-            let place = change_notes(&mut draft.recordings, &opened.name, |notes| {
-                notes.add(annotation)
-            });
-            view.annotation = Some(place);
-            typing.annotation.clear();
-        }
+        enter = field.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
     });
-    help(
-        ui,
-        &match duration_s > 0.0 {
-            true => format!("from {onset_s:.2} s, {duration_s:.2} s long"),
-            false => format!("at {onset_s:.2} s; drag over the traces for a stretch"),
-        },
-    );
+    let text = typing.annotation.trim().to_owned();
+    let add = ui.add_enabled(!text.is_empty(), egui::Button::new("Add annotation"));
+    let add = add.on_hover_text("Between the cursors, or without them at the middle of the page");
+    if (add.clicked() || enter) && !text.is_empty() {
+        let annotation = OwnAnnotation {
+            onset_s,
+            duration_s,
+            text,
+        };
+        let place = change_notes(&mut draft.recordings, &opened.name, |notes| {
+            notes.add(annotation)
+        });
+        view.annotation = Some(place);
+        typing.annotation.clear();
+    }
+    let place = match duration_s > 0.0 {
+        true => format!("from {onset_s:.2} s, {duration_s:.2} s long"),
+        false => format!("at {onset_s:.2} s; drag over the traces for a stretch"),
+    };
+    help(ui, &place);
 }
 
 /// Text, time and removal of an own annotation.

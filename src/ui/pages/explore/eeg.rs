@@ -82,7 +82,12 @@ pub(super) fn eeg_ui(
             SidePanel::Annotations => {
                 annotations_ui(ui, browser, opened, &mut view, draft, typing, actions);
             }
-            SidePanel::Spectrum => spectrum_ui(ui, browser, &mut view),
+            SidePanel::Spectrum => {
+                egui::ScrollArea::vertical()
+                    .id_salt("spectrum")
+                    .auto_shrink([false, false])
+                    .show(ui, |ui| spectrum_ui(ui, browser, &view));
+            }
             SidePanel::Maps => maps_ui(ui, workbench, browser, &mut view),
         });
     }

@@ -31,12 +31,6 @@ pub(super) fn maps_ui(
         help(ui, "being computed");
         return;
     };
-    if let Some(share) = browser.compared_share() {
-        help(
-            ui,
-            &format!("the other side is being read, {:.0} %", share * 100.0),
-        );
-    }
     let mut sides = vec![selection];
     if let Some(compared) = browser.compared() {
         if let Some(first) = &compared.first {

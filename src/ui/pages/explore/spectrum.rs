@@ -11,7 +11,7 @@ use crate::workbench::explore::{BANDS, EegBrowser, EegView};
 const HIGHEST_HZ: f64 = 50.0;
 
 /// Spectra of all traces, and the bands of the chosen one.
-pub(super) fn spectrum_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView) {
+pub(super) fn spectrum_ui(ui: &mut Ui, browser: &EegBrowser, view: &EegView) {
     section(ui, "Spectrum");
     let (start_s, end_s) = view.selection();
     let what = if view.cursors.is_some() {
@@ -22,7 +22,7 @@ pub(super) fn spectrum_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView)
     help(
         ui,
         &format!(
-            "of the {what}, {start_s:.1} to {end_s:.1} s; Welch, Hann segments of 2 s; montage as shown, without display filters"
+            "of the {what}, {start_s:.1} to {end_s:.1} s; Welch, Hann segments of at most 2 s; montage as shown, without display filters"
         ),
     );
     if let Some(share) = browser.spectra_share() {
@@ -54,7 +54,7 @@ pub(super) fn spectrum_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView)
         lines: &lines,
         highest_hz: highest_hz.max(1.0),
         edges_hz: &edges_hz,
-        height: 240.0,
+        height: 210.0,
     }
     .show(ui);
     let Some(own) = spectra.iter().find(|own| chosen == Some(own.name.as_str())) else {

@@ -169,11 +169,14 @@ fn sensitivity_ui(
         .map_or("µV".to_owned(), |page| common_unit(&page.traces));
     let text = |value: f64| format!("{} {unit}/mm", short(value));
     let current = view.sensitivity_of("");
-    let choices: Vec<String> = SENSITIVITIES.into_iter().map(text).collect();
+    // The steps that can be of use here; all of them would be a long list.
+    let is_near = |step: &f64| (current / 40.0..=current * 40.0).contains(step);
+    let steps: Vec<f64> = SENSITIVITIES.into_iter().filter(is_near).collect();
+    let choices: Vec<String> = steps.iter().map(|step| text(*step)).collect();
     let help = "What one millimetre of the screen stands for, at 96 points to the inch; 0.01 to 10⁶, at first so that traces fill their lanes. Keys + and −; a trace can have its own under Channels";
     if let Some(place) = combo(ui, ("Sensitivity", help), &text(current), 6.6, &choices) {
-        let factor = SENSITIVITIES[place] / current;
-        view.sensitivity = Some(SENSITIVITIES[place]);
+        let factor = steps[place] / current;
+        view.sensitivity = Some(steps[place]);
         view.own_sensitivity
             .values_mut()
             .for_each(|own| *own *= factor);
