@@ -196,9 +196,9 @@ fn column_heights(values: &[f32], n_columns: usize) -> Vec<f32> {
         let finite = values[range].iter().copied().filter(|v| v.is_finite());
         finite.fold(f32::NAN, f32::max)
     };
-    (0..n_columns)
-        .map(|k| (column(k) / high).min(1.0))
-        .collect()
+    // `min` would make a full column of a gap.
+    let share = |value: f32| if value > high { 1.0 } else { value / high };
+    (0..n_columns).map(|k| share(column(k))).collect()
 }
 
 #[cfg(test)]
