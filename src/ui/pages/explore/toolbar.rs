@@ -71,6 +71,8 @@ pub(super) fn toolbar_ui(
         );
         sensitivity_ui(ui, browser, view, actions);
         time_base_ui(ui, browser, view);
+    });
+    ui.horizontal_wrapped(|ui| {
         switches_ui(ui, browser, view);
         ui.separator();
         for panel in SidePanel::ALL {
