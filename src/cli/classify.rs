@@ -9,10 +9,15 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::progress::ProgressLine;
-use crate::dataset::{Built, Dataset, Place};
+use crate::dataset::{Built, Dataset};
 use crate::evaluation::GroupVote;
-use crate::experiment::{Judged, TrainedModel, votes_by_source};
-use crate::session::Session;
+use crate::experiment::{
+    Judged, Part, Ribbon, TrainedModel, uncertain_margin, votes_by_source,
+};
+use crate::export::{self, RecordingReport, ReportedModel, segment_head, segment_row};
+use crate::records::open_with;
+use crate::session::{Session, model_sha256};
+use crate::workbench::learner_summary;
 
 /// What `classify` is told.
 #[derive(Debug, Args)]
@@ -25,6 +30,9 @@ pub(super) struct ClassifyArguments {
     /// Write the rows to a file instead of the standard output
     #[arg(long, value_name = "OUT")]
     csv: Option<PathBuf>,
+    /// Write a report of the recording: a page (.html) or a table (.csv); for one file
+    #[arg(long, value_name = "OUT.html")]
+    report: Option<PathBuf>,
     /// No progress
     #[arg(long)]
     quiet: bool,
@@ -46,13 +54,29 @@ pub(super) fn run(arguments: &ClassifyArguments) -> io::Result<ExitCode> {
             return Ok(ExitCode::from(2));
         }
     };
+    if arguments.report.is_some() && arguments.files.len() != 1 {
+        let n_files = arguments.files.len();
+        writeln!(
+            io::stderr(),
+            "atomscope: a report is of one recording, but {n_files} files are named: name one"
+        )?;
+        return Ok(ExitCode::from(2));
+    }
     let mut rows = Vec::new();
-    ready.write_head(&mut rows)?;
+    write_row(&mut rows, &segment_head(&ready.class_names))?;
     let mut is_whole = true;
     for file in &arguments.files {
         let path = Path::new(file);
         match ready.classify(path, arguments.quiet) {
-            Ok((built, judged)) => ready.tell(path, &built.dataset, &judged, &mut rows)?,
+            Ok((built, judged)) => {
+                ready.tell(path, &built.dataset, &judged, &mut rows)?;
+                let reported = arguments.report.as_deref();
+                let reported = reported.map(|out| ready.report(path, &built, judged, out));
+                if let Some(Err(message)) = reported {
+                    is_whole = false;
+                    writeln!(io::stderr(), "atomscope: {message}")?;
+                }
+            }
             Err(message) => {
                 is_whole = false;
                 writeln!(io::stderr(), "atomscope: {message}")?;
@@ -124,24 +148,6 @@ impl Ready {
         Ok((built, judged))
     }
 
-    fn write_head(&self, rows: &mut Vec<u8>) -> io::Result<()> {
-        let mut head = vec![
-            "file".to_owned(),
-            "start_s".into(),
-            "duration_s".into(),
-            "row".into(),
-            "class".into(),
-            "margin".into(),
-            "runner_up".into(),
-        ];
-        head.extend(
-            self.class_names
-                .iter()
-                .map(|name| format!("residual {name}")),
-        );
-        write_row(rows, &head)
-    }
-
     /// One row per sample; the vote and what to know of it go to the standard error.
     fn tell(
         &self,
@@ -153,23 +159,8 @@ impl Ready {
         let name = |class: usize| self.class_names.get(class).cloned().unwrap_or_default();
         for item in judged {
             let source = &dataset.sources()[item.source];
-            let (start, duration, row) = match item.place {
-                Place::Window {
-                    start_s,
-                    duration_s,
-                } => (start_s.to_string(), duration_s.to_string(), String::new()),
-                Place::Row(row) => (String::new(), String::new(), (row + 1).to_string()),
-            };
-            let mut cells = vec![
-                source.display().to_string(),
-                start,
-                duration,
-                row,
-                name(item.verdict.class),
-                item.verdict.margin.to_string(),
-                name(item.verdict.runner_up),
-            ];
-            cells.extend(item.residual_shares.iter().map(f64::to_string));
+            let residuals = &item.residual_shares;
+            let cells = segment_row(source, item.place, &item.verdict, residuals, &self.class_names);
             write_row(rows, &cells)?;
         }
         let mut err = io::stderr().lock();
@@ -185,6 +176,53 @@ impl Ready {
             writeln!(err, "{}: {source}", vote_text(&vote, &name))?;
         }
         Ok(())
+    }
+}
+
+impl Ready {
+    /// Writes the report of a recording.
+    fn report(
+        &self,
+        path: &Path,
+        built: &Built,
+        judged: Vec<Judged>,
+        out: &Path,
+    ) -> Result<(), String> {
+        let run = self.session.run.as_ref().ok_or("there is no run")?;
+        let model = self.model().ok_or("there is no final model")?;
+        let folds = run.parts.iter().filter(|part| part.record.part != Part::Final);
+        let below = uncertain_margin(&run.facts, folds.map(|part| part.record.0.as_ref()));
+        let ribbon = Ribbon::of(&self.class_names, judged, below).ok_or_else(|| {
+            let path = path.display();
+            format!("a report is of recordings, but rows of a table lie in no time: {path}")
+        })?;
+        let options = self.session.experiment.data.read_options();
+        let record = open_with(path, &options).map_err(|error| error.to_string())?;
+        let learned = match self.session.has_learned_from(path) {
+            true => "final model; it has learned from this recording, so its decisions say little",
+            false => "final model",
+        };
+        let hash = model_sha256(model).map_err(|error| error.to_string())?;
+        let place = self.session.path().unwrap_or(Path::new(""));
+        let model = ReportedModel {
+            what: learned.to_owned(),
+            learner: learner_summary(&model.learner),
+            session: place.display().to_string(),
+            session_sha256: self.session.sha256().map(str::to_owned),
+            model_sha256: hash,
+        };
+        let left_out: Vec<String> = built.left_out.iter().map(ToString::to_string).collect();
+        let name = path.display().to_string();
+        let report = RecordingReport {
+            name: &name,
+            record: &record,
+            notes: &built.notes,
+            left_out: &left_out,
+            ribbon: &ribbon,
+            model: &model,
+        };
+        let bytes = report.for_file(out).map_err(|error| error.to_string())?;
+        export::write(out, &bytes).map_err(|error| error.to_string())
     }
 }
 

@@ -1,10 +1,11 @@
 //! A data set put together from records, one after the other; what does not fit is left out with the reason.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::labels::NameList;
-use super::{Dataset, DatasetError, DatasetParts, Origin, Place};
+use super::{ByHand, Dataset, DatasetError, DatasetParts, Origin, Place, StretchDeed};
 use crate::features::{Extraction, FeatureError, FeatureRecipe, Layout, Sample};
 use crate::records::catalog::LabelledSpan;
 use crate::records::{ReadError, Record, Source, Warning};
@@ -30,6 +31,22 @@ pub struct LeftOut {
     pub place: Option<Place>,
     /// Why.
     pub reason: String,
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.place {
+            Some(Place::Window {
+                start_s,
+                duration_s,
+            }) => {
+                let end_s = start_s + duration_s;
+                write!(f, "{start_s:.3} to {end_s:.3} s: {}", self.reason)
+            }
+            Some(Place::Row(row)) => write!(f, "row {}: {}", row + 1, self.reason),
+            None => f.write_str(&self.reason),
+        }
+    }
 }
 
 /// A file that was opened for a data set.
@@ -72,6 +89,7 @@ pub struct DatasetBuilder {
     notes: Vec<String>,
     files: Vec<DataFile>,
     renamed_classes: BTreeMap<String, String>,
+    by_hand: ByHand,
     /// What files are called, by where they were found.
     file_names: BTreeMap<PathBuf, String>,
 }
@@ -88,6 +106,11 @@ impl DatasetBuilder {
             renamed_classes,
             ..Self::default()
         }
+    }
+
+    /// The same set, in which stretches of recordings are put right by hand.
+    pub fn with_stretches(self, by_hand: ByHand) -> Self {
+        Self { by_hand, ..self }
     }
 
     /// Keeps what is known of a file that was opened, and calls it by the name that the settings give it.
@@ -163,9 +186,17 @@ impl DatasetBuilder {
                 start_s: sample.start_s,
                 duration_s: sample.duration_s,
             };
-            match class_of(label, &sample) {
-                Ok(class) => self.push(path, place, &sample.values, class, Some(group))?,
-                Err(reason) => self.leave_out(path, Some(place), reason.to_owned()),
+            let named = Path::new(&own_group);
+            let deed = self.by_hand.deed(named, sample.start_s, sample.duration_s);
+            match (deed.cloned(), class_of(label, &sample)) {
+                (Some(StretchDeed::Exclude), _) => {
+                    self.leave_out(path, Some(place), "it was taken out by hand".to_owned());
+                }
+                (Some(StretchDeed::Relabel(class)), _) => {
+                    self.push_as(path, place, &sample.values, &class, Some(group))?;
+                }
+                (None, Ok(class)) => self.push(path, place, &sample.values, class, Some(group))?,
+                (None, Err(reason)) => self.leave_out(path, Some(place), reason.to_owned()),
             }
         }
         Ok(())
@@ -249,8 +280,22 @@ impl DatasetBuilder {
         }
     }
 
-    /// Adds one sample whose features have joined.
+    /// Adds one sample whose features have joined; its class may get another name.
     pub(super) fn push(
+        &mut self,
+        path: &Path,
+        place: Place,
+        values: &[f64],
+        class: &str,
+        group: Option<&str>,
+    ) -> Result<(), DatasetError> {
+        let renamed = self.renamed_classes.get(class).cloned();
+        let class = renamed.as_deref().unwrap_or(class);
+        self.push_as(path, place, values, class, group)
+    }
+
+    /// Adds one sample whose class was named by hand and keeps that name.
+    fn push_as(
         &mut self,
         path: &Path,
         place: Place,
@@ -265,8 +310,6 @@ impl DatasetBuilder {
             });
         }
         self.values.extend_from_slice(values);
-        let renamed = self.renamed_classes.get(class);
-        let class = renamed.map_or(class, String::as_str);
         self.classes.push(self.class_names.number(class));
         self.groups
             .push(group.map(|group| self.group_names.number(group)));

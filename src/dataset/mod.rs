@@ -15,8 +15,8 @@ pub use arrays::{ArrayChoice, ArrayContent};
 pub use builder::{Built, DataFile, DatasetBuilder, Label, LeftOut};
 pub use error::DatasetError;
 pub use plan::{
-    ArraySource, DataPlan, DataSettings, FolderLabels, Locate, RecordingSource, Relabel,
-    TableSource,
+    ArraySource, ByHand, DataPlan, DataSettings, FolderLabels, Locate, RecordingSource, Relabel,
+    StretchByHand, StretchDeed, TableSource,
 };
 pub use preparation::{FittedPreparation, MissingPolicy, Preparation, Prepared};
 pub use scaling::{FittedScaling, Scaling};

@@ -1,10 +1,12 @@
 //! The data stage of an experiment as plain settings: where samples come from, and how they are made.
 
+mod by_hand;
 mod guess;
 mod recordings;
 mod simulated;
 mod unlabelled;
 
+pub use by_hand::{ByHand, StretchByHand, StretchDeed};
 pub use recordings::{FolderLabels, RecordingSource, Relabel};
 
 use std::collections::BTreeMap;
@@ -75,6 +77,9 @@ pub struct DataSettings {
     /// Other names for classes; two that get the same name become one.
     #[serde(default)]
     pub class_names: BTreeMap<String, String>,
+    /// Stretches of recordings that were given another class or taken out by hand.
+    #[serde(default, skip_serializing_if = "ByHand::is_empty")]
+    pub by_hand: ByHand,
 }
 
 impl Default for DataSettings {
@@ -93,6 +98,7 @@ impl DataSettings {
             source,
             recipe,
             class_names: BTreeMap::new(),
+            by_hand: ByHand::default(),
         }
     }
 
@@ -138,6 +144,7 @@ impl DataSettings {
         let mut all = problems.into_list();
         all.extend(within("source", of_source));
         all.extend(within("recipe", of_recipe.unwrap_or_default()));
+        all.extend(self.by_hand.problems());
         all
     }
 
@@ -178,7 +185,10 @@ impl DataSettings {
             | DataPlan::Arrays(ArraySource { paths, .. }) => {
                 paths.iter_mut().for_each(|path| *path = new_name(path));
             }
-            DataPlan::Recordings(recordings) => recordings.rename_files(new_name),
+            DataPlan::Recordings(recordings) => {
+                recordings.rename_files(new_name);
+                self.by_hand.rename_files(new_name);
+            }
         }
     }
 
@@ -192,7 +202,8 @@ impl DataSettings {
         if let Some(problem) = self.problems().into_iter().next() {
             return Err(DatasetError::Setting(problem));
         }
-        let mut builder = DatasetBuilder::with_class_names(self.class_names.clone());
+        let mut builder = DatasetBuilder::with_class_names(self.class_names.clone())
+            .with_stretches(self.by_hand.clone());
         match (&self.source, &self.recipe) {
             (DataPlan::Table(table), _) => {
                 add_each(

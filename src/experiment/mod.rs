@@ -11,6 +11,7 @@ mod model;
 mod overview_job;
 mod part_run;
 mod record;
+mod ribbon;
 mod run;
 mod settings;
 mod shared;
@@ -39,6 +40,7 @@ pub use record::{
     ClassMetric, Decisions, LogEntry, MissingRecord, PartRecord, ProfileEvent, ProfileLog,
     RoundMetric, TestRecord, Timing,
 };
+pub use ribbon::{Ribbon, RibbonSegment, uncertain_margin};
 pub use run::{Run, RunParts, RunProgress};
 pub use settings::{Experiment, Tests, Training, TrainingLength};
 pub use shared::Shared;

@@ -5,6 +5,57 @@ use std::fmt::Write;
 /// A colour: red, green, blue.
 pub type Ink = [u8; 3];
 
+/// Okabe and Ito's colours, told apart with any common colour vision. Black gives way to
+/// grey, which shows on both themes; yellow comes late because it is faint on white.
+const OKABE_ITO: [Ink; 8] = [
+    [0x00, 0x72, 0xb2],
+    [0xd5, 0x5e, 0x00],
+    [0x00, 0x9e, 0x73],
+    [0xe6, 0x9f, 0x00],
+    [0x56, 0xb4, 0xe9],
+    [0xcc, 0x79, 0xa7],
+    [0x8c, 0x8c, 0x8c],
+    [0xf0, 0xe4, 0x42],
+];
+
+/// The colour of a class, by its place; beyond eight the hues return darker, lighter, and mixed.
+pub fn class_ink(class: usize) -> Ink {
+    let base = OKABE_ITO[class % OKABE_ITO.len()];
+    match class / OKABE_ITO.len() % 4 {
+        0 => base,
+        1 => mix_inks(base, [0, 0, 0], 0.42),
+        2 => mix_inks(base, [255, 255, 255], 0.50),
+        _ => mix_inks(base, OKABE_ITO[(class + 1) % OKABE_ITO.len()], 0.5),
+    }
+}
+
+/// Between two colours; 0 is the first, 1 the second.
+pub fn mix_inks(first: Ink, second: Ink, share: f32) -> Ink {
+    let share = if share.is_nan() {
+        0.0
+    } else {
+        share.clamp(0.0, 1.0)
+    };
+    let channel = |k: usize| {
+        (f32::from(first[k]) * (1.0 - share) + f32::from(second[k]) * share).round() as u8
+    };
+    [channel(0), channel(1), channel(2)]
+}
+
+/// Diagonals across a rectangle, each by its two ends: what is hatched is uncertain.
+pub fn hatch_lines(corner: [f32; 2], size: [f32; 2], spacing: f32) -> Vec<[[f32; 2]; 2]> {
+    let [width, height] = size;
+    let n_lines = ((width + height) / spacing.max(0.1)) as usize;
+    let diagonal = |k: usize| {
+        // From the lower edge (or the left one) upwards to the right.
+        let foot = spacing * (k as f32 + 0.5) - height;
+        let (from, to) = ((-foot).max(0.0), height.min(width - foot));
+        let at = |u: f32| [corner[0] + foot + u, corner[1] + height - u];
+        (to > from).then(|| [at(from), at(to)])
+    };
+    (0..n_lines).filter_map(diagonal).collect()
+}
+
 /// Where the given place of a text lies in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {

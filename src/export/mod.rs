@@ -11,6 +11,9 @@ mod json;
 mod matrix;
 mod paper;
 mod published;
+mod report;
+mod ribbon_figure;
+mod segments;
 mod sweep;
 mod tables;
 
@@ -20,11 +23,13 @@ pub use comparison::{
     DIFFERENCE_NOTE, VERSION, accuracy_chart, comparison_csv, comparison_html, comparison_json,
     missing_chart, provenance,
 };
-pub use figure::{Anchor, Figure, Ink, Shape};
+pub use figure::{Anchor, Figure, Ink, Shape, class_ink, hatch_lines, mix_inks};
 pub use heat_map::HeatMap;
 pub use json::split_kind;
 pub use paper::{PaperPart, PaperReport, PartResult};
 pub use published::{Published, PublishedData};
+pub use report::{DISCLAIMER, RecordingReport, ReportedModel, vote_text};
+pub use segments::{segment_head, segment_row};
 pub use sweep::SweepResult;
 
 use std::fs::File;
@@ -158,8 +163,7 @@ pub fn export(
     content: ExportContent,
     path: &Path,
 ) -> Result<Exported, ExportError> {
-    let ending = path.extension().and_then(|ending| ending.to_str());
-    let ending = ending.unwrap_or("").to_lowercase();
+    let ending = ending_of(path);
     if !content.endings().contains(&ending.as_str()) {
         return Err(ExportError::Ending {
             expected: content.endings().join(" or ."),
@@ -178,6 +182,12 @@ pub fn export(
         "png" => Exported::Picture(figure),
         _ => text(figure.to_svg()),
     })
+}
+
+/// The ending of a file's name in lower case.
+fn ending_of(path: &Path) -> String {
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    ending.unwrap_or("").to_lowercase()
 }
 
 fn text(text: String) -> Exported {

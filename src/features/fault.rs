@@ -13,7 +13,7 @@ use crate::records::Record;
 use crate::settings::{SettingProblem, SettingProblems};
 
 /// Fewest samples per cycle with which a cycle can be compared with the one before.
-const MIN_SAMPLES_PER_CYCLE: f64 = 8.0;
+pub(super) const MIN_SAMPLES_PER_CYCLE: f64 = 8.0;
 
 /// Fewest points per cycle from which phasors are computed where samples do not divide the cycle evenly.
 const MIN_PHASOR_POINTS: usize = 128;

@@ -1,10 +1,12 @@
 //! Features: how a record becomes samples, as plain settings (`FeatureRecipe`) and the signal processing behind them.
 
+pub mod cycle;
 pub mod display_filter;
 pub mod eeg;
 mod eeg_frames;
 pub mod electrodes;
 pub mod fault;
+pub mod fault_facts;
 pub mod filter;
 pub mod inception;
 pub mod measure;
@@ -13,6 +15,7 @@ mod phase_signals;
 pub mod phases;
 pub mod phasor;
 pub mod resample;
+pub mod sampled;
 pub mod spectrum;
 pub mod trace_columns;
 

@@ -100,6 +100,44 @@ impl PhaseMap {
     }
 }
 
+/// Three channels of one quantity, one for each phase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PhaseSet {
+    /// Voltage or current.
+    pub quantity: Quantity,
+    /// Channel numbers in the order A B C.
+    pub channels: [usize; 3],
+}
+
+impl PhaseSet {
+    /// Every three-phase set of a record, each channel in one set: those of `map` first, then what names, units and
+    /// phase fields tell of other bays.
+    pub fn all(channels: &[Channel], map: &PhaseMap) -> Vec<Self> {
+        let mut sets: Vec<Self> = Vec::new();
+        let mut add = |quantity, three: [usize; 3]| {
+            let is_free = |channel| sets.iter().all(|set| !set.channels.contains(channel));
+            if three.iter().all(is_free) {
+                sets.push(Self {
+                    quantity,
+                    channels: three,
+                });
+            }
+        };
+        let quantities = [Quantity::Voltage, Quantity::Current];
+        for (quantity, places) in quantities.into_iter().zip(map.channels.chunks(3)) {
+            if let [Some(a), Some(b), Some(c)] = *places {
+                add(quantity, [a, b, c]);
+            }
+        }
+        for quantity in quantities {
+            for group in groups(channels, quantity) {
+                add(quantity, group.channels);
+            }
+        }
+        sets
+    }
+}
+
 /// Three channels that differ by the phase alone.
 struct Group {
     /// What their names share, without phase and without the letter of the quantity.
@@ -291,6 +329,27 @@ mod tests {
         ]);
         let expected = ["VA_GC1", "VB_GC1", "VC_GC1", "IA_GC1", "IB_GC1", "IC_GC1"];
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn every_bay_is_a_set_of_its_own_and_no_channel_is_in_two() {
+        let names = [
+            ("IA_TF8", "A"),
+            ("IB_TF8", "A"),
+            ("IC_TF8", "A"),
+            ("VA_GC1", "kV"),
+            ("VB_GC1", "kV"),
+            ("VC_GC1", "kV"),
+            ("IA_GC1", "A"),
+            ("IB_GC1", "A"),
+            ("IC_GC1", "A"),
+            ("IN_GC1", "A"),
+        ];
+        let channels = channels(&names);
+        let sets = PhaseSet::all(&channels, &PhaseMap::guess(&channels));
+        let found: Vec<[usize; 3]> = sets.iter().map(|set| set.channels).collect();
+        assert_eq!(found, [[3, 4, 5], [6, 7, 8], [0, 1, 2]]);
+        assert_eq!(sets[0].quantity, Quantity::Voltage);
     }
 
     #[test]

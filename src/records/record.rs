@@ -205,6 +205,15 @@ impl GridChannel {
             _ => 1.0,
         }
     }
+
+    /// Factor that turns the samples as read into secondary values.
+    pub fn to_secondary(&self) -> f64 {
+        let ratio = self.secondary / self.primary;
+        match self.scaling {
+            Some(Scaling::Primary) if ratio.is_finite() && ratio > 0.0 => ratio,
+            _ => 1.0,
+        }
+    }
 }
 
 /// What a fault record says of itself.

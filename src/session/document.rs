@@ -188,6 +188,12 @@ impl Session {
         self.place.as_ref().map(|place| place.path.as_path())
     }
 
+    /// SHA-256 of the session's file as it was last read or written here.
+    pub fn sha256(&self) -> Option<&str> {
+        let stamp = self.place.as_ref()?.stamp.as_ref()?;
+        Some(&stamp.0)
+    }
+
     /// Whether somebody else has changed the file since it was read or written here.
     pub fn is_changed_on_disk(&self) -> bool {
         let Some(place) = &self.place else {

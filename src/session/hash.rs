@@ -8,6 +8,7 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use super::SessionError;
+use crate::experiment::TrainedModel;
 
 /// Bytes hashed between two looks at the callback.
 const BLOCK: usize = 1 << 20;
@@ -15,6 +16,18 @@ const BLOCK: usize = 1 << 20;
 /// The hash of `bytes`.
 pub(super) fn hash_of(bytes: &[u8]) -> String {
     hex(Sha256::digest(bytes).as_slice())
+}
+
+/// The hash of everything that a model has learned, the same wherever and whenever it is computed.
+pub fn model_sha256(model: &TrainedModel) -> Result<String, SessionError> {
+    let mut nowhere = io::sink();
+    let mut writer = HashingWriter::new(&mut nowhere);
+    let written = ron::Options::default().to_io_writer(&mut writer, model);
+    written.map_err(|error| SessionError::Unwritable {
+        reason: error.to_string(),
+        path: Path::new("the model").to_owned(),
+    })?;
+    Ok(writer.finish().0)
 }
 
 fn hex(digest: &[u8]) -> String {

@@ -2,18 +2,7 @@
 
 use egui::{Color32, Theme};
 
-/// Okabe and Ito's colours, told apart with any common colour vision. Black gives way to
-/// grey, which shows on both themes; yellow comes late because it is faint on white.
-const OKABE_ITO: [Color32; 8] = [
-    Color32::from_rgb(0x00, 0x72, 0xb2),
-    Color32::from_rgb(0xd5, 0x5e, 0x00),
-    Color32::from_rgb(0x00, 0x9e, 0x73),
-    Color32::from_rgb(0xe6, 0x9f, 0x00),
-    Color32::from_rgb(0x56, 0xb4, 0xe9),
-    Color32::from_rgb(0xcc, 0x79, 0xa7),
-    Color32::from_rgb(0x8c, 0x8c, 0x8c),
-    Color32::from_rgb(0xf0, 0xe4, 0x42),
-];
+use crate::export::{class_ink, mix_inks};
 
 /// Nine support points of the viridis map.
 const VIRIDIS: [Color32; 9] = [
@@ -28,15 +17,10 @@ const VIRIDIS: [Color32; 9] = [
     Color32::from_rgb(253, 231, 37),
 ];
 
-/// The colour of a class, by its place; beyond eight the hues return darker, lighter, and mixed.
+/// The colour of a class, by its place: that of figures in files.
 pub fn class_color(class: usize) -> Color32 {
-    let base = OKABE_ITO[class % OKABE_ITO.len()];
-    match class / OKABE_ITO.len() % 4 {
-        0 => base,
-        1 => mix(base, Color32::BLACK, 0.42),
-        2 => mix(base, Color32::WHITE, 0.50),
-        _ => mix(base, OKABE_ITO[(class + 1) % OKABE_ITO.len()], 0.5),
-    }
+    let [red, green, blue] = class_ink(class);
+    Color32::from_rgb(red, green, blue)
 }
 
 /// The colour of fold `fold` out of `n_folds`.
@@ -86,17 +70,9 @@ pub fn signed(value: f32, theme: Theme) -> Color32 {
 
 /// Between two colours; 0 is the first, 1 the second.
 pub fn mix(first: Color32, second: Color32, share: f32) -> Color32 {
-    let share = if share.is_nan() {
-        0.0
-    } else {
-        share.clamp(0.0, 1.0)
-    };
-    let channel = |a: u8, b: u8| (f32::from(a) * (1.0 - share) + f32::from(b) * share).round();
-    Color32::from_rgb(
-        channel(first.r(), second.r()) as u8,
-        channel(first.g(), second.g()) as u8,
-        channel(first.b(), second.b()) as u8,
-    )
+    let ink = |color: Color32| [color.r(), color.g(), color.b()];
+    let [red, green, blue] = mix_inks(ink(first), ink(second), share);
+    Color32::from_rgb(red, green, blue)
 }
 
 fn along(stops: &[Color32], share: f32) -> Color32 {

@@ -19,6 +19,7 @@ pub fn what_changed(then: &Experiment, now: &Experiment) -> Vec<String> {
         then.data.class_names != now.data.class_names,
         "names of classes",
     );
+    note(then.data.by_hand != now.data.by_hand, "segments by hand");
     note(then.preparation != now.preparation, "preparation");
     note(then.split != now.split, "split");
     list.extend(learner_changes(&then.learner, &now.learner));

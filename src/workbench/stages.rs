@@ -163,7 +163,8 @@ impl Workbench {
             _ => format!("{n_records} records · {} classes", data.n_classes()),
         };
         let is_same = loaded.settings.source == self.draft.experiment.data.source
-            && loaded.settings.class_names == self.draft.experiment.data.class_names;
+            && loaded.settings.class_names == self.draft.experiment.data.class_names
+            && loaded.settings.by_hand == self.draft.experiment.data.by_hand;
         let state = match is_same {
             true => StageState::Ready,
             false => StageState::Stale("the records changed after loading: load again".into()),

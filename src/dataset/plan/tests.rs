@@ -1,7 +1,7 @@
 //! Settings are checked field by field and survive saving; built-in data is the same for any number of threads.
 
 use super::*;
-use crate::dataset::Dataset;
+use crate::dataset::{Dataset, Place};
 use crate::features::EegRecipe;
 use crate::records::ReadOptions;
 use crate::records::catalog::{Pattern, Rule};
@@ -215,4 +215,46 @@ fn classes_get_other_names_and_join_under_the_same() {
     let expected = ["no fault", "SLG", "two phases", "LLL"];
     assert_eq!(data.class_names(), expected);
     assert_eq!(data.class_counts(), [7, 7, 14, 7]);
+}
+
+#[test]
+fn stretches_are_relabelled_and_taken_out_by_hand() {
+    let mut settings = few_subjects();
+    let before = load(&settings);
+    let (relabelled, excluded) = (0, 1);
+    let place = |sample: usize| match before.dataset.origin(sample).place {
+        Place::Window {
+            start_s,
+            duration_s,
+        } => (start_s, duration_s),
+        Place::Row(_) => panic!("recordings have time"),
+    };
+    for (sample, deed) in [
+        (relabelled, StretchDeed::Relabel("drowsy".into())),
+        (excluded, StretchDeed::Exclude),
+    ] {
+        let (start_s, duration_s) = place(sample);
+        settings.by_hand.put(StretchByHand {
+            recording: before.dataset.source(sample).to_owned(),
+            start_s,
+            duration_s,
+            deed,
+        });
+    }
+    // A name given by hand is kept, also where the rules' class of that name gets another.
+    settings.class_names.insert("drowsy".into(), "tired".into());
+    let text = ron::to_string(&settings).expect("plain data");
+    let settings: DataSettings = ron::from_str(&text).expect("its own text");
+    let after = load(&settings);
+    assert_eq!(after.dataset.n_samples(), before.dataset.n_samples() - 1);
+    let class = after.dataset.classes()[relabelled];
+    assert_eq!(after.dataset.class_names()[class], "drowsy");
+    let out = after.left_out.last().expect("one is out");
+    assert_eq!(out.reason, "it was taken out by hand");
+    let (start_s, duration_s) = place(excluded);
+    let window = Place::Window {
+        start_s,
+        duration_s,
+    };
+    assert_eq!(out.place, Some(window));
 }

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::{DataPlan, DataSettings, no_arrays};
+use super::{ArraySource, DataPlan, DataSettings, TableSource, no_arrays};
 use crate::dataset::builder::{DatasetBuilder, Label};
 use crate::dataset::{ArrayChoice, Built, DatasetError, TableChoice, TableClasses};
-use crate::records::{Mode, ReadOptions, open, open_with};
+use crate::records::{Mode, ReadOptions, Record, open, open_with};
 
 /// The class that stands for not knowing it.
 const UNKNOWN: &str = "unknown";
@@ -36,37 +36,64 @@ impl DataSettings {
                 };
                 builder.add_arrays(&record, &choice)?;
             }
-            DataPlan::Recordings(recordings) => {
-                self.add_unlabelled(&mut builder, path, &recordings.options, keep_going)?;
-            }
-            DataPlan::FeederFaults(_) | DataPlan::SimulatedEeg(_) => {
-                let options = Mode::Tolerant.into();
-                self.add_unlabelled(&mut builder, path, &options, keep_going)?;
+            DataPlan::Recordings(_) | DataPlan::FeederFaults(_) | DataPlan::SimulatedEeg(_) => {
+                let record = open_with(path, &self.read_options())?;
+                self.add_record(&mut builder, &record, keep_going)?;
             }
         }
-        let built = builder.finish()?;
-        match difference(built.dataset.feature_names(), feature_names) {
-            None => Ok(built),
-            Some(reason) => Err(DatasetError::Unclear {
-                reason,
-                path: path.to_owned(),
-            }),
+        finished(builder, path, feature_names)
+    }
+
+    /// The samples of a recording that is open already. Their features must be those of `feature_names`.
+    pub fn sample_unlabelled(
+        &self,
+        record: &Record,
+        feature_names: &[String],
+        keep_going: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<Built, DatasetError> {
+        let mut builder = DatasetBuilder::new();
+        self.add_record(&mut builder, record, keep_going)?;
+        finished(builder, &record.source.path, feature_names)
+    }
+
+    /// How a recording is read that is to become such samples.
+    pub fn read_options(&self) -> ReadOptions {
+        match &self.source {
+            DataPlan::Recordings(recordings) => recordings.options.clone(),
+            DataPlan::Table(TableSource { mode, .. }) | DataPlan::Arrays(ArraySource { mode, .. }) => {
+                (*mode).into()
+            }
+            DataPlan::FeederFaults(_) | DataPlan::SimulatedEeg(_) => Mode::Tolerant.into(),
         }
     }
 
-    fn add_unlabelled(
+    fn add_record(
         &self,
         builder: &mut DatasetBuilder,
-        path: &Path,
-        options: &ReadOptions,
+        record: &Record,
         keep_going: &mut dyn FnMut(f64) -> bool,
     ) -> Result<(), DatasetError> {
         let Some(recipe) = &self.recipe else {
             return Err(DatasetError::NoFeatures);
         };
-        let record = open_with(path, options)?;
         let label = Label::Whole(UNKNOWN.into());
-        builder.add_record(&record, recipe, &label, None, keep_going)
+        builder.add_record(record, recipe, &label, None, keep_going)
+    }
+}
+
+/// The samples, if their features are those that were learned.
+fn finished(
+    builder: DatasetBuilder,
+    path: &Path,
+    feature_names: &[String],
+) -> Result<Built, DatasetError> {
+    let built = builder.finish()?;
+    match difference(built.dataset.feature_names(), feature_names) {
+        None => Ok(built),
+        Some(reason) => Err(DatasetError::Unclear {
+            reason,
+            path: path.to_owned(),
+        }),
     }
 }
 

@@ -1,0 +1,382 @@
+//! The report of one recording: what it is, how good it is, what was decided about it and by which model.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use super::figure::escaped;
+use super::ribbon_figure::{self, Lane};
+use super::segments::ribbon_table;
+use super::{ExportError, ending_of};
+use crate::experiment::{Ribbon, RibbonSegment};
+use crate::features::phases::PhaseMap;
+use crate::features::sampled::SampleTimes;
+use crate::records::{ChannelKind, Record};
+
+/// Channels of a typical segment that are drawn.
+const MOST_CHANNELS: usize = 24;
+/// Points of a channel that are drawn.
+const MOST_POINTS: usize = 1500;
+/// Reasons listed one by one.
+const MOST_REASONS: usize = 20;
+
+/// What the reader must know before the decision is used for anything.
+pub const DISCLAIMER: &str = "Atomscope is research software. It is no medical device and no protection relay: its decisions must not be used to diagnose or treat anybody, nor to operate a grid.";
+
+/// The model behind the decisions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReportedModel {
+    /// Which part of the run it is, and whether it has learned from the recording.
+    pub what: String,
+    /// The learner in one line.
+    pub learner: String,
+    /// The session it belongs to.
+    pub session: String,
+    /// SHA-256 of the session's file, if it is saved.
+    pub session_sha256: Option<String>,
+    /// SHA-256 of everything the model has learned.
+    pub model_sha256: String,
+}
+
+/// Everything that is told of one recording.
+#[derive(Clone, Copy, Debug)]
+pub struct RecordingReport<'a> {
+    /// What it is called.
+    pub name: &'a str,
+    /// The recording.
+    pub record: &'a Record,
+    /// What was assumed when it was read and sampled.
+    pub notes: &'a [String],
+    /// Stretches without a decision, with the reason.
+    pub left_out: &'a [String],
+    /// The decisions.
+    pub ribbon: &'a Ribbon,
+    /// The model.
+    pub model: &'a ReportedModel,
+}
+
+impl RecordingReport<'_> {
+    /// The report for a file: a page that ends in .html, the table of segments that ends in .csv.
+    pub fn for_file(&self, path: &Path) -> Result<Vec<u8>, ExportError> {
+        match ending_of(path).as_str() {
+            "html" | "htm" => Ok(self.to_html().into_bytes()),
+            "csv" => Ok(ribbon_table(Path::new(self.name), self.ribbon).into_bytes()),
+            _ => Err(ExportError::Ending {
+                expected: "html or .csv".to_owned(),
+                path: path.to_owned(),
+            }),
+        }
+    }
+
+    /// The report as a page of its own, figures included.
+    pub fn to_html(&self) -> String {
+        let name = escaped(self.name);
+        let mut html = format!(
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{name}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{name}</h1>\n<p class=\"weak\">Report of one recording, written by Atomscope {}.</p>\n<p class=\"mind\">{}</p>\n",
+            env!("CARGO_PKG_VERSION"),
+            escaped(DISCLAIMER)
+        );
+        // Writing to a string cannot fail.
+        self.write_body(&mut html).unwrap_or_default();
+        html.push_str("</body>\n</html>\n");
+        html
+    }
+
+    fn write_body(&self, html: &mut String) -> std::fmt::Result {
+        html.push_str("<h2>Recording</h2>\n");
+        write_facts(html, &self.facts())?;
+        html.push_str("<h2>Quality</h2>\n");
+        self.write_quality(html)?;
+        html.push_str("<h2>Decision</h2>\n");
+        self.write_decision(html)?;
+        html.push_str("<h2>Typical segments</h2>\n");
+        for place in self.ribbon.typical() {
+            self.write_segment(html, &self.ribbon.segments[place])?;
+        }
+        html.push_str("<h2>All segments</h2>\n");
+        self.write_segments(html)?;
+        html.push_str("<h2>Model</h2>\n");
+        let model = self.model;
+        let mut facts = vec![
+            ("Model", model.what.clone()),
+            ("Learner", model.learner.clone()),
+            ("Classes", self.ribbon.class_names.join(", ")),
+            ("Model SHA-256", model.model_sha256.clone()),
+            ("Session", model.session.clone()),
+        ];
+        let unsaved = || "not saved".to_owned();
+        let hash = model.session_sha256.clone().unwrap_or_else(unsaved);
+        facts.push(("Session SHA-256", hash));
+        write_facts(html, &facts)
+    }
+
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        let record = self.record;
+        let mut facts = vec![
+            ("Format", format!("{}, {}", record.format, record.kind)),
+            ("Channels", channel_text(record)),
+        ];
+        if let Some(duration_s) = record.duration_s() {
+            facts.push(("Length", format!("{duration_s:.3} s")));
+        }
+        if let Some(start) = &record.start {
+            facts.push(("Start", start.to_string()));
+        }
+        if let Some(grid) = &record.grid {
+            facts.push(("Station", format!("{} {}", grid.station, grid.device)));
+            if let Some(hz) = grid.line_frequency_hz {
+                facts.push(("Line frequency", format!("{hz} Hz")));
+            }
+            if let Some(trigger_s) = grid.trigger_s {
+                facts.push((
+                    "Trigger",
+                    format!("{trigger_s:.6} s after the first sample"),
+                ));
+            }
+        }
+        if !record.gaps.is_empty() {
+            facts.push(("Gaps", record.gaps.len().to_string()));
+        }
+        facts
+    }
+
+    fn write_quality(&self, html: &mut String) -> std::fmt::Result {
+        let warnings = self.record.warnings.iter().map(ToString::to_string);
+        let reasons: Vec<String> = warnings
+            .chain(self.notes.iter().cloned())
+            .chain(self.left_out.iter().cloned())
+            .collect();
+        if reasons.is_empty() {
+            html.push_str("<p>Nothing odd was found.</p>\n");
+            return Ok(());
+        }
+        html.push_str("<ul>\n");
+        for reason in reasons.iter().take(MOST_REASONS) {
+            writeln!(html, "<li>{}</li>", escaped(reason))?;
+        }
+        if reasons.len() > MOST_REASONS {
+            writeln!(html, "<li>and {} more</li>", reasons.len() - MOST_REASONS)?;
+        }
+        html.push_str("</ul>\n");
+        Ok(())
+    }
+
+    fn write_decision(&self, html: &mut String) -> std::fmt::Result {
+        writeln!(html, "<p>{}</p>", escaped(&vote_text(self.ribbon)))?;
+        let duration_s = self.record.duration_s().unwrap_or(0.0);
+        html.push_str(&ribbon_figure::ribbon(self.ribbon, duration_s).to_svg());
+        html.push_str("<table>\n<tr><th>class</th><th>segments</th></tr>\n");
+        for (class, votes) in self.ribbon.vote.votes.iter().enumerate() {
+            let name = escaped(self.ribbon.class_name(class));
+            writeln!(html, "<tr><td>{name}</td><td>{votes}</td></tr>")?;
+        }
+        html.push_str("</table>\n");
+        Ok(())
+    }
+
+    fn write_segment(&self, html: &mut String, segment: &RibbonSegment) -> std::fmt::Result {
+        let class = self.ribbon.class_name(segment.verdict.class);
+        let text = format!(
+            "{class}: {:.3} to {:.3} s, margin {:.3}",
+            segment.start_s,
+            segment.start_s + segment.duration_s,
+            segment.verdict.margin
+        );
+        writeln!(html, "<h3>{}</h3>", escaped(&text))?;
+        let span = (segment.start_s, segment.duration_s);
+        match lanes(self.record, span) {
+            lanes if lanes.is_empty() => html.push_str("<p>Its signal cannot be read.</p>\n"),
+            lanes => html.push_str(&ribbon_figure::signal(&lanes, span).to_svg()),
+        }
+        Ok(())
+    }
+
+    fn write_segments(&self, html: &mut String) -> std::fmt::Result {
+        html.push_str("<details>\n<summary>Start, length, class, margin and runner-up of every segment</summary>\n<table>\n<tr><th>start s</th><th>length s</th><th>class</th><th>margin</th><th>runner-up</th><th></th></tr>\n");
+        for segment in &self.ribbon.segments {
+            let verdict = &segment.verdict;
+            let remark = match self.ribbon.is_uncertain(segment) {
+                true => "uncertain",
+                false => "",
+            };
+            writeln!(
+                html,
+                "<tr><td>{:.3}</td><td>{:.3}</td><td>{}</td><td>{:.4}</td><td>{}</td><td>{remark}</td></tr>",
+                segment.start_s,
+                segment.duration_s,
+                escaped(self.ribbon.class_name(verdict.class)),
+                verdict.margin,
+                escaped(self.ribbon.class_name(verdict.runner_up)),
+            )?;
+        }
+        html.push_str("</table>\n</details>\n");
+        Ok(())
+    }
+}
+
+/// The vote of a recording in a sentence: "SLG by 41 of 48 segments (85.4 %, 95 % interval …); 3 are uncertain".
+pub fn vote_text(ribbon: &Ribbon) -> String {
+    let (most, total) = ribbon.counts();
+    let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+    let (low, high) = ribbon.interval();
+    format!(
+        "{} by {most} of {total} segments ({}; 95 % interval {} to {} as if segments were independent); uncertain (margin below {:.3}): {}",
+        ribbon.class_name(ribbon.vote.decided),
+        percent(most as f64 / total.max(1) as f64),
+        percent(low),
+        percent(high),
+        ribbon.uncertain_below,
+        ribbon.n_uncertain(),
+    )
+}
+
+fn channel_text(record: &Record) -> String {
+    let n_digital = record
+        .channels
+        .iter()
+        .filter(|channel| matches!(channel.kind, ChannelKind::Digital { .. }))
+        .count();
+    let n_analog = record.channels.len() - n_digital;
+    let rates: Vec<f64> = record.channels.iter().filter_map(|c| c.rate_hz).collect();
+    let rate = match rates.first() {
+        Some(first) if rates.iter().all(|rate| rate == first) => format!(" at {first} Hz"),
+        _ => String::new(),
+    };
+    format!("{n_analog} analog, {n_digital} digital{rate}")
+}
+
+/// The signals of a stretch: the six phases of a grid where they are known, else the first analog channels.
+fn lanes(record: &Record, (start_s, duration_s): (f64, f64)) -> Vec<Lane> {
+    let is_analog = |place: &usize| record.channels[*place].kind == ChannelKind::Analog;
+    let places: Vec<usize> = match PhaseMap::guess(&record.channels).complete() {
+        Some(phases) => phases.to_vec(),
+        None => (0..record.channels.len())
+            .filter(is_analog)
+            .take(MOST_CHANNELS)
+            .collect(),
+    };
+    let lane = |place: usize| {
+        let times = SampleTimes::of(record, place)?;
+        let first = times.at_or_before(start_s).unwrap_or(0);
+        let last = times.at_or_before(start_s + duration_s)?;
+        let values = record.read(place, first..last + 1).ok()?;
+        let stride = values.len().div_ceil(MOST_POINTS);
+        let samples = values.iter().enumerate().step_by(stride.max(1));
+        let points = samples.filter_map(|(k, value)| Some((times.time_s(first + k)?, *value)));
+        let channel = &record.channels[place];
+        Some(Lane {
+            name: format!("{} {}", channel.name, channel.unit.symbol),
+            points: points.collect(),
+        })
+    };
+    places.into_iter().filter_map(lane).collect()
+}
+
+fn write_facts(html: &mut String, facts: &[(&str, String)]) -> std::fmt::Result {
+    html.push_str("<table class=\"facts\">\n");
+    for (name, value) in facts {
+        let (name, value) = (escaped(name), escaped(value));
+        writeln!(html, "<tr><th>{name}</th><td>{value}</td></tr>")?;
+    }
+    html.push_str("</table>\n");
+    Ok(())
+}
+
+const STYLE: &str = "body{font:15px/1.5 Inter,Helvetica,Arial,sans-serif;color:#212529;max-width:900px;margin:2em auto;padding:0 1em}h1{font-size:1.5em;overflow-wrap:anywhere}h2{font-size:1.15em;margin-top:1.8em}h3{font-size:1em;font-weight:600}table{border-collapse:collapse;margin:.5em 0}td,th{padding:.2em .9em .2em 0;text-align:left;vertical-align:top;font-variant-numeric:tabular-nums}th{color:#6c757d;font-weight:400}td{overflow-wrap:anywhere}svg{max-width:100%;height:auto}.weak{color:#6c757d}.mind{border-left:3px solid #d55e00;padding-left:.8em}";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dataset::Place;
+    use crate::evaluation::Verdict;
+    use crate::experiment::Judged;
+    use crate::records::{Channel, Format, Kind, Unit};
+
+    fn record() -> Record {
+        let channel = |name: &str| Channel::analog(name, Unit::parse("µV"), Some(10.0), 0);
+        let mut values: Vec<f64> = (0..100).map(|k| f64::from(k % 7)).collect();
+        values[15] = f64::NAN;
+        let data = vec![(channel("Cz<1>"), values.clone()), (channel("Pz"), values)];
+        Record::in_memory(Format::Edf, Kind::Recording, "night & day.edf", data)
+    }
+
+    fn ribbon() -> Ribbon {
+        let judged = (0..5).map(|k| Judged {
+            sample: k,
+            source: 0,
+            place: Place::Window {
+                start_s: 2.0 * k as f64,
+                duration_s: 2.0,
+            },
+            verdict: Verdict {
+                class: usize::from(k == 4),
+                runner_up: usize::from(k != 4),
+                margin: 0.1 * (k + 1) as f64,
+            },
+            residual_shares: vec![0.25, 0.5],
+        });
+        let names = ["calm".to_owned(), "a < b".to_owned()];
+        Ribbon::of(&names, judged.collect(), 0.15).expect("windows")
+    }
+
+    fn model() -> ReportedModel {
+        ReportedModel {
+            what: "final model".into(),
+            learner: "margin KRLS, Q 30, L 200".into(),
+            session: "night.ron".into(),
+            session_sha256: None,
+            model_sha256: "abc123".into(),
+        }
+    }
+
+    fn report_of(path: &str) -> Result<String, ExportError> {
+        let (record, ribbon, model) = (record(), ribbon(), model());
+        let left_out = ["10 to 12 s: too loud".to_owned()];
+        let report = RecordingReport {
+            name: "night & day.edf",
+            record: &record,
+            notes: &[],
+            left_out: &left_out,
+            ribbon: &ribbon,
+            model: &model,
+        };
+        let bytes = report.for_file(Path::new(path))?;
+        Ok(String::from_utf8(bytes).expect("text"))
+    }
+
+    #[test]
+    fn the_page_tells_recording_quality_decision_and_model() {
+        let html = report_of("out.html").expect("a page");
+        for part in [
+            "night &amp; day.edf",
+            "no medical device",
+            "10 to 12 s: too loud",
+            "calm by 4 of 5 segments (80.0 %; 95 % interval 37.6 % to 96.4 %",
+            "uncertain (margin below 0.150): 1",
+            "Cz&lt;1&gt; µV",
+            "a &lt; b",
+            "abc123",
+            "not saved",
+        ] {
+            assert!(html.contains(part), "{part:?} is missing");
+        }
+        // The ribbon and one typical segment of each class.
+        assert_eq!(html.matches("<svg").count(), 3);
+        assert!(!html.contains("a < b") && !html.contains("Cz<1>"));
+        let hatched = html.matches("#ffffff\" stroke-width=\"1.4\"").count();
+        assert!(hatched > 0, "the uncertain segment is hatched");
+    }
+
+    #[test]
+    fn the_table_has_a_row_for_each_segment_and_other_endings_are_refused() {
+        let csv = report_of("out.csv").expect("a table");
+        let lines: Vec<&str> = csv.lines().collect();
+        assert_eq!(lines.len(), 6);
+        assert_eq!(
+            lines[0],
+            "file,start_s,duration_s,row,class,margin,runner_up,residual calm,residual a < b"
+        );
+        assert_eq!(lines[1], "night & day.edf,0,2,,calm,0.1,a < b,0.25,0.5");
+        let error = report_of("out.pdf").expect_err("no such format");
+        assert!(error.to_string().contains(".html or .csv"));
+    }
+}
