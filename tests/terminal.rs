@@ -235,12 +235,14 @@ fn a_saved_session_classifies_new_records_and_says_which_it_knows() {
         let path = folder.path().join(class.name()).with_extension("cfg");
         write_files(&record, Storage::Ascii, &path).expect("written");
     }
+    let file = |class: FaultClass| folder.path().join(class.name()).with_extension("cfg");
+    let files = classes.map(file);
     let csv = folder.path().join("rows.csv");
     let mut command = program();
-    command.args(["classify", "--quiet"]).arg(&trained);
-    for class in classes {
-        command.arg(folder.path().join(class.name()).with_extension("cfg"));
-    }
+    command
+        .args(["classify", "--quiet"])
+        .arg(&trained)
+        .args(&files);
     let told = output(command.arg("--csv").arg(&csv));
     assert!(told.status.success(), "{}", text(&told.stderr));
     let rows = std::fs::read_to_string(&csv).expect("written");
@@ -253,6 +255,37 @@ fn a_saved_session_classifies_new_records_and_says_which_it_knows() {
         classes.len(),
         "one vote per record"
     );
+
+    let page = folder.path().join("report.html");
+    let mut classify = program();
+    classify
+        .arg("classify")
+        .arg(&trained)
+        .arg("--report")
+        .arg(&page);
+    let several = output(classify.args(&files));
+    assert_eq!(
+        several.status.code(),
+        Some(2),
+        "a report is of one recording"
+    );
+    let mut classify = program();
+    classify
+        .arg("classify")
+        .arg(&trained)
+        .arg("--report")
+        .arg(&page);
+    let reported = output(classify.arg(&files[0]));
+    assert!(reported.status.success(), "{}", text(&reported.stderr));
+    let html = std::fs::read_to_string(&page).expect("the report was written");
+    for part in [
+        "no medical device",
+        "final model",
+        "Session SHA-256",
+        "<svg",
+    ] {
+        assert!(html.contains(part), "{part}");
+    }
 
     let no_model = output(program().arg("classify").arg(&session).arg("x.cfg"));
     assert_eq!(no_model.status.code(), Some(2));

@@ -11,9 +11,7 @@ use clap::Args;
 use super::progress::ProgressLine;
 use crate::dataset::{Built, Dataset};
 use crate::evaluation::GroupVote;
-use crate::experiment::{
-    Judged, Part, Ribbon, TrainedModel, uncertain_margin, votes_by_source,
-};
+use crate::experiment::{Judged, Part, Ribbon, TrainedModel, uncertain_margin, votes_by_source};
 use crate::export::{self, RecordingReport, ReportedModel, segment_head, segment_row};
 use crate::records::open_with;
 use crate::session::{Session, model_sha256};
@@ -160,7 +158,13 @@ impl Ready {
         for item in judged {
             let source = &dataset.sources()[item.source];
             let residuals = &item.residual_shares;
-            let cells = segment_row(source, item.place, &item.verdict, residuals, &self.class_names);
+            let cells = segment_row(
+                source,
+                item.place,
+                &item.verdict,
+                residuals,
+                &self.class_names,
+            );
             write_row(rows, &cells)?;
         }
         let mut err = io::stderr().lock();
@@ -190,7 +194,10 @@ impl Ready {
     ) -> Result<(), String> {
         let run = self.session.run.as_ref().ok_or("there is no run")?;
         let model = self.model().ok_or("there is no final model")?;
-        let folds = run.parts.iter().filter(|part| part.record.part != Part::Final);
+        let folds = run
+            .parts
+            .iter()
+            .filter(|part| part.record.part != Part::Final);
         let below = uncertain_margin(&run.facts, folds.map(|part| part.record.0.as_ref()));
         let ribbon = Ribbon::of(&self.class_names, judged, below).ok_or_else(|| {
             let path = path.display();

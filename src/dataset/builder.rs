@@ -90,6 +90,8 @@ pub struct DatasetBuilder {
     files: Vec<DataFile>,
     renamed_classes: BTreeMap<String, String>,
     by_hand: ByHand,
+    /// Samples with a class by hand: numbered last, so that the order of the classes stays that of the rules.
+    relabelled: Vec<(usize, String)>,
     /// What files are called, by where they were found.
     file_names: BTreeMap<PathBuf, String>,
 }
@@ -193,7 +195,8 @@ impl DatasetBuilder {
                     self.leave_out(path, Some(place), "it was taken out by hand".to_owned());
                 }
                 (Some(StretchDeed::Relabel(class)), _) => {
-                    self.push_as(path, place, &sample.values, &class, Some(group))?;
+                    self.relabelled.push((self.classes.len(), class));
+                    self.push_numbered(path, place, &sample.values, 0, Some(group))?;
                 }
                 (None, Ok(class)) => self.push(path, place, &sample.values, class, Some(group))?,
                 (None, Err(reason)) => self.leave_out(path, Some(place), reason.to_owned()),
@@ -209,7 +212,10 @@ impl DatasetBuilder {
     }
 
     /// The data set, if there is a sample in it.
-    pub fn finish(self) -> Result<Built, DatasetError> {
+    pub fn finish(mut self) -> Result<Built, DatasetError> {
+        for (sample, class) in std::mem::take(&mut self.relabelled) {
+            self.classes[sample] = self.class_names.number(&class);
+        }
         if let (true, Some(first)) = (self.classes.is_empty(), self.left_out.first()) {
             return Err(DatasetError::AllLeftOut {
                 n_left_out: self.left_out.len(),
@@ -289,18 +295,20 @@ impl DatasetBuilder {
         class: &str,
         group: Option<&str>,
     ) -> Result<(), DatasetError> {
-        let renamed = self.renamed_classes.get(class).cloned();
-        let class = renamed.as_deref().unwrap_or(class);
-        self.push_as(path, place, values, class, group)
+        let renamed = self.renamed_classes.get(class);
+        let class = self
+            .class_names
+            .number(renamed.map_or(class, String::as_str));
+        self.push_numbered(path, place, values, class, group)
     }
 
-    /// Adds one sample whose class was named by hand and keeps that name.
-    fn push_as(
+    /// Adds one sample by the number of its class.
+    fn push_numbered(
         &mut self,
         path: &Path,
         place: Place,
         values: &[f64],
-        class: &str,
+        class: usize,
         group: Option<&str>,
     ) -> Result<(), DatasetError> {
         if self.values.len() + values.len() > MAX_VALUES {
@@ -310,7 +318,7 @@ impl DatasetBuilder {
             });
         }
         self.values.extend_from_slice(values);
-        self.classes.push(self.class_names.number(class));
+        self.classes.push(class);
         self.groups
             .push(group.map(|group| self.group_names.number(group)));
         let source = self.sources.number(&path.display().to_string());

@@ -70,11 +70,20 @@ impl FaultFacts {
         }
         let (voltages, currents) = signals.values.split_at(3);
         let cycle = signals.rate_hz / nominal_hz;
-        let change = first_change(&[voltages, currents], cycle, INCEPTION_THRESHOLD);
+        let mut notes = signals.notes.clone();
+        // A change must last a quarter cycle after the first one that it is compared with.
+        let is_long_enough = voltages[0].len() as f64 >= 1.25 * cycle;
+        let change = match is_long_enough {
+            true => first_change(&[voltages, currents], cycle, INCEPTION_THRESHOLD),
+            false => {
+                notes.push("the record is too short to look for its inception".to_owned());
+                None
+            }
+        };
         Ok(Self {
             nominal_hz: Some(nominal_hz),
             inception_s: change.map(|sample| signals.time_s(sample)),
-            notes: signals.notes,
+            notes,
         })
     }
 }
@@ -157,6 +166,23 @@ mod tests {
         assert_eq!(facts.nominal_hz, Some(50.0));
         let inception_s = facts.inception_s.expect("eight times the current");
         assert!((inception_s - 0.25).abs() < 0.001, "{inception_s}");
+    }
+
+    #[test]
+    fn a_record_of_one_cycle_has_no_inception() {
+        let mut record = currents();
+        let one_cycle = |channel: usize| record.read(channel, 0..21).expect("in memory");
+        let data = (0..3).map(|channel| (record.channels[channel].clone(), one_cycle(channel)));
+        let mut data: Vec<_> = data.collect();
+        data.iter_mut().for_each(|(c, _)| c.rate_hz = Some(1000.0));
+        // The last sample alone differs from the cycle before.
+        data[0].1[20] *= 3.0;
+        let grid = record.grid.take();
+        record = Record::in_memory(Format::Comtrade1999, Kind::FaultRecord, "short", data);
+        record.grid = grid;
+        let facts = FaultFacts::of(&record, &PhaseMap::guess(&record.channels), Some(50.0));
+        assert_eq!((facts.nominal_hz, facts.inception_s), (Some(50.0), None));
+        assert!(facts.notes[0].contains("too short"));
     }
 
     #[test]

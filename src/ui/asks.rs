@@ -5,10 +5,9 @@ use std::path::PathBuf;
 use egui::{Context, Grid, Id, Key, Modal, RichText, TextEdit, Ui};
 
 use super::app::Typing;
-use super::dialogs::{DialogKind, Dialogs};
+use super::dialogs::{DialogKind, Dialogs, explore_answer};
 use super::shortcuts::KEYS;
 use super::theme;
-use crate::workbench::explore::ExploreAction;
 use crate::workbench::{Action, Ask, Workbench};
 
 /// The question that waits, if one does.
@@ -45,22 +44,6 @@ pub(super) fn asks_ui(
                     actions,
                 );
             }
-            Ask::OpenRecording => path_ui(
-                ui,
-                DialogKind::OpenRecording,
-                workbench,
-                typing,
-                dialogs.take(),
-                actions,
-            ),
-            Ask::ExportAnnotations => path_ui(
-                ui,
-                DialogKind::ExportAnnotations,
-                workbench,
-                typing,
-                dialogs.take(),
-                actions,
-            ),
             Ask::Compare(what) => path_ui(
                 ui,
                 DialogKind::Compare(*what),
@@ -69,6 +52,20 @@ pub(super) fn asks_ui(
                 dialogs.take(),
                 actions,
             ),
+            Ask::OpenRecording
+            | Ask::OpenBeside
+            | Ask::OpenModel
+            | Ask::Report
+            | Ask::ExportAnnotations => {
+                let kind = match ask {
+                    Ask::OpenBeside => DialogKind::OpenBeside,
+                    Ask::OpenModel => DialogKind::OpenModel,
+                    Ask::Report => DialogKind::Report,
+                    Ask::ExportAnnotations => DialogKind::ExportAnnotations,
+                    _ => DialogKind::OpenRecording,
+                };
+                path_ui(ui, kind, workbench, typing, dialogs.take(), actions);
+            }
             Ask::SaveAs => path_ui(
                 ui,
                 DialogKind::SaveAs,
@@ -140,6 +137,21 @@ fn path_ui(
             "Export",
         ),
         DialogKind::Compare(what) => what.question(),
+        DialogKind::OpenBeside => (
+            "Put a fault record beside",
+            "A fault record that is shown below the open one, both aligned on their inceptions.",
+            "Open",
+        ),
+        DialogKind::OpenModel => (
+            "Judge with a trained session",
+            "A session (.ron) with a final model, as the Run menu trains it; the session that is open stays as it is.",
+            "Open",
+        ),
+        DialogKind::Report => (
+            "Report of the recording",
+            "A page with its figures (.html) or the table of segments (.csv). What is there is replaced.",
+            "Write",
+        ),
         DialogKind::Export(content) => (
             content.name(),
             "The file to write; its ending tells the format. What is there is replaced.",
@@ -171,11 +183,12 @@ fn path_ui(
             actions.push(match kind {
                 DialogKind::SaveAs => Action::SaveAs(path),
                 DialogKind::Export(content) => Action::Export(content, path),
-                DialogKind::ExportAnnotations => {
-                    Action::Explore(ExploreAction::ExportAnnotations(path))
-                }
-                DialogKind::OpenRecording => Action::Explore(ExploreAction::OpenFile(path)),
                 DialogKind::Compare(what) => Action::Compare(what.action(path)),
+                DialogKind::OpenRecording
+                | DialogKind::OpenBeside
+                | DialogKind::OpenModel
+                | DialogKind::Report
+                | DialogKind::ExportAnnotations => explore_answer(kind, path),
                 DialogKind::OpenFile | DialogKind::OpenFolder => Action::Open(path),
             });
         }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::experiment::{Job, JobOutcome};
 use crate::export::ExportContent;
-use crate::workbench::explore::ExploreAction;
+use crate::workbench::explore::{BesideChoice, ExploreAction, FaultAction, RibbonAction};
 use crate::workbench::{Action, ComparePath};
 
 /// What a dialog is for.
@@ -15,6 +15,9 @@ pub(super) enum DialogKind {
     OpenRecording,
     ExportAnnotations,
     Compare(ComparePath),
+    OpenBeside,
+    OpenModel,
+    Report,
     SaveAs,
     Export(ExportContent),
 }
@@ -51,6 +54,15 @@ impl Dialogs {
                         ComparePath::Report => dialog.set_file_name("comparison.html").save_file(),
                     }
                 }
+                DialogKind::OpenBeside => dialog.set_title("Open a fault record").pick_file(),
+                DialogKind::OpenModel => dialog
+                    .set_title("Open a trained session")
+                    .add_filter("Session", &["ron"])
+                    .pick_file(),
+                DialogKind::Report => dialog
+                    .set_title("Report of the recording")
+                    .set_file_name("report.html")
+                    .save_file(),
                 DialogKind::SaveAs => dialog
                     .set_title("Save the session")
                     .add_filter("Session", &["ron"])
@@ -80,13 +92,27 @@ impl Dialogs {
         };
         Some(match kind {
             DialogKind::OpenFile | DialogKind::OpenFolder => Action::Open(path),
-            DialogKind::OpenRecording => Action::Explore(ExploreAction::OpenFile(path)),
-            DialogKind::ExportAnnotations => {
-                Action::Explore(ExploreAction::ExportAnnotations(path))
-            }
             DialogKind::Compare(what) => Action::Compare(what.action(path)),
+            DialogKind::OpenRecording
+            | DialogKind::OpenBeside
+            | DialogKind::OpenModel
+            | DialogKind::Report
+            | DialogKind::ExportAnnotations => explore_answer(kind, path),
             DialogKind::SaveAs => Action::SaveAs(path),
             DialogKind::Export(content) => Action::Export(content, path),
         })
     }
+}
+
+/// What becomes of a path that the Explore page has asked for.
+pub(super) fn explore_answer(kind: DialogKind, path: PathBuf) -> Action {
+    Action::Explore(match kind {
+        DialogKind::OpenBeside => {
+            ExploreAction::Fault(FaultAction::Beside(BesideChoice::File(path)))
+        }
+        DialogKind::OpenModel => ExploreAction::Ribbon(RibbonAction::ChooseFile(path)),
+        DialogKind::Report => ExploreAction::Ribbon(RibbonAction::Report(path)),
+        DialogKind::ExportAnnotations => ExploreAction::ExportAnnotations(path),
+        _ => ExploreAction::OpenFile(path),
+    })
 }

@@ -80,6 +80,14 @@ fn file_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
         Action::Ask(Ask::SaveAs),
         actions,
     );
+    let is_judged = workbench.explore().ribbon().judged().is_some();
+    item(
+        ui,
+        ("Report of the recording…", ""),
+        is_judged,
+        Action::Ask(Ask::Report),
+        actions,
+    );
     ui.separator();
     item(ui, ("Quit", "Ctrl+Q"), true, Action::Quit, actions);
 }

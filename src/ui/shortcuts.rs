@@ -8,7 +8,7 @@ const CTRL: Modifiers = Modifiers::COMMAND;
 const CTRL_SHIFT: Modifiers = Modifiers::COMMAND.plus(Modifiers::SHIFT);
 
 /// Every key with what it does, for the list that `?` shows.
-pub(super) const KEYS: [(&str, &str); 17] = [
+pub(super) const KEYS: [(&str, &str); 18] = [
     ("Ctrl+O", "Open a session or data file"),
     ("Ctrl+Shift+O", "Open a folder of data"),
     ("Ctrl+S", "Save"),
@@ -32,6 +32,10 @@ pub(super) const KEYS: [(&str, &str); 17] = [
     ),
     ("Home, End", "Explore: the beginning or the end"),
     ("+, −", "Explore: larger or smaller traces"),
+    (
+        "A, B",
+        "Take hold of a cursor of a fault record; then ← → by samples, Page Up and Down by cycles",
+    ),
     ("Ctrl+Plus, Ctrl+Minus", "Larger or smaller window content"),
     ("F11", "Full screen"),
     ("?", "This list"),

@@ -1,6 +1,7 @@
 //! The data stage: records loaded in the background, and what is known of each.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{Wake, start_job};
@@ -43,6 +44,16 @@ pub struct LoadedData {
     pub records: Vec<RecordRow>,
     /// Files that were moved or changed since the session was saved.
     pub remarks: Vec<String>,
+}
+
+impl LoadedData {
+    /// A record of the data as the settings name it.
+    pub(super) fn named(&self, record: &str) -> PathBuf {
+        let path = Path::new(record);
+        let file = self.files.iter().find(|file| file.source.path == path);
+        let named = file.map_or(path, |file| file.named.as_path());
+        PathBuf::from(named.to_string_lossy().replace('\\', "/"))
+    }
 }
 
 /// What a loading job gives: nothing if it was cancelled.

@@ -132,7 +132,7 @@ fn bands(look: &SignalLook, recipe: Option<&FeatureRecipe>) -> Vec<SignalChannel
     filtered.collect()
 }
 
-pub(super) fn stretch(
+fn stretch(
     record: &Record,
     source: usize,
     name: String,

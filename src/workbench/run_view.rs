@@ -258,6 +258,12 @@ impl RunView {
         self.parts.get(&part)
     }
 
+    /// What the complete parts have learned.
+    pub fn models(&self) -> impl Iterator<Item = (Part, &Arc<TrainedModel>)> {
+        let parts = self.parts.iter();
+        parts.filter_map(|(part, view)| Some((*part, view.model.as_ref()?)))
+    }
+
     /// Folds that have begun, with their numbers.
     pub fn folds(&self) -> impl Iterator<Item = (usize, &PartView)> {
         self.parts.iter().filter_map(|(part, view)| match part {

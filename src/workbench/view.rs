@@ -21,6 +21,12 @@ pub enum Ask {
     ExportAnnotations,
     /// A file or folder for the comparison.
     Compare(ComparePath),
+    /// Which fault record to put beside.
+    OpenBeside,
+    /// Which trained session shall judge.
+    OpenModel,
+    /// Where the report of a recording is written.
+    Report,
     /// Where to save.
     SaveAs,
     /// What becomes of unsaved changes before this is done.

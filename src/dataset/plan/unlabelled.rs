@@ -60,9 +60,8 @@ impl DataSettings {
     pub fn read_options(&self) -> ReadOptions {
         match &self.source {
             DataPlan::Recordings(recordings) => recordings.options.clone(),
-            DataPlan::Table(TableSource { mode, .. }) | DataPlan::Arrays(ArraySource { mode, .. }) => {
-                (*mode).into()
-            }
+            DataPlan::Table(TableSource { mode, .. })
+            | DataPlan::Arrays(ArraySource { mode, .. }) => (*mode).into(),
             DataPlan::FeederFaults(_) | DataPlan::SimulatedEeg(_) => Mode::Tolerant.into(),
         }
     }

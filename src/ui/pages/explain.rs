@@ -3,6 +3,7 @@
 use egui::{Grid, RichText, ScrollArea, Ui};
 
 use super::samples::BandPlaces;
+use crate::dataset::Dataset;
 use crate::experiment::Decisions;
 use crate::ui::elements::{help, section};
 use crate::ui::figures::{percent, short};
@@ -48,10 +49,20 @@ pub(super) fn samples_ui(
                 let origin = workbench.origin_of(*sample);
                 let text = format!("{origin} · margin {}", short(*margin));
                 let is_shown = workbench.inspection().is_some_and(|i| i.sample == *sample);
-                let row = ui.selectable_label(is_shown, text);
-                if row.on_hover_text("Explain this decision").clicked() {
-                    actions.push(Action::Inspect(*sample));
-                }
+                ui.horizontal(|ui| {
+                    let open = egui::Button::new("Open").small();
+                    if ui
+                        .add(open)
+                        .on_hover_text("Opens the recording at this sample, on the Explore page")
+                        .clicked()
+                    {
+                        actions.push(Action::Explore(ExploreAction::OpenSample(*sample)));
+                    }
+                    let row = egui::Button::selectable(is_shown, text).truncate();
+                    if ui.add(row).on_hover_text("Explain this decision").clicked() {
+                        actions.push(Action::Inspect(*sample));
+                    }
+                });
             }
         });
 }
@@ -127,14 +138,16 @@ pub(super) fn inspection_ui(
             color_dot(ui, class_color(class));
             ui.label(format!("Sparse code by the dictionary of {}", name(class)));
         });
-        if let Some(atoms) = inspection.atoms.get(class) {
-            code_ui(ui, workbench, atoms, class);
+        if let Some(atoms) = inspection.atoms.get(class)
+            && let Some(sample) = code_ui(ui, dataset, atoms, class)
+        {
+            actions.push(Action::Explore(ExploreAction::OpenSample(sample)));
         }
     }
 }
 
 /// The decided class and the true one, or the next best where the decision is right.
-fn best_two(inspection: &Inspection) -> Vec<usize> {
+pub(super) fn best_two(inspection: &Inspection) -> Vec<usize> {
     let mut classes: Vec<usize> = (0..inspection.explanation.scores.len()).collect();
     let score = |class: &usize| inspection.explanation.scores[*class];
     classes.sort_by(|a, b| score(b).total_cmp(&score(a)));
@@ -151,7 +164,7 @@ fn best_two(inspection: &Inspection) -> Vec<usize> {
     best
 }
 
-fn residuals_ui(ui: &mut Ui, inspection: &Inspection, names: &[String]) {
+pub(super) fn residuals_ui(ui: &mut Ui, inspection: &Inspection, names: &[String]) {
     let tones = theme::tones(ui);
     help(
         ui,
@@ -185,12 +198,13 @@ fn residuals_ui(ui: &mut Ui, inspection: &Inspection, names: &[String]) {
         });
 }
 
-/// The atoms of a code, each by its strongest kept sample.
-fn code_ui(ui: &mut Ui, workbench: &Workbench, atoms: &[AtomUse], class: usize) {
-    let Some(loaded) = workbench.data().loaded() else {
-        return;
-    };
-    let dataset = &loaded.dataset;
+/// The atoms of a code, each by its strongest kept sample, and the kept samples as links; gives one that was clicked.
+pub(super) fn code_ui(
+    ui: &mut Ui,
+    dataset: &Dataset,
+    atoms: &[AtomUse],
+    class: usize,
+) -> Option<usize> {
     let places = BandPlaces::of(dataset.layout(), dataset.feature_names());
     let total: f64 = atoms.iter().map(|used| used.value.abs()).sum();
     let known = |sample: &usize| *sample < dataset.n_samples();
@@ -218,18 +232,31 @@ fn code_ui(ui: &mut Ui, workbench: &Workbench, atoms: &[AtomUse], class: usize) 
         height: 150.0,
     }
     .show(ui);
+    let mut clicked = None;
+    // Rows of text, not of controls.
+    ui.spacing_mut().interact_size.y = theme::small_font(ui).size * 1.3;
     for used in atoms {
-        let samples: Vec<String> = used
-            .strongest
-            .iter()
-            .map(|(sample, value)| format!("{} ({})", origin_text(dataset, *sample), short(*value)))
-            .collect();
-        let text = format!(
-            "atom {}: {} – {}",
-            used.atom + 1,
-            short(used.value),
-            samples.join("; ")
-        );
-        ui.add(egui::Label::new(RichText::new(text).small()).truncate());
+        let text = format!("atom {}: {}", used.atom + 1, short(used.value));
+        ui.label(RichText::new(text).small());
+        for (sample, value) in &used.strongest {
+            let origin = origin_text(dataset, *sample);
+            // The last part of a path tells recordings apart.
+            let name = origin.rsplit('/').next().unwrap_or(&origin);
+            let text = format!("    {name} ({})", short(*value));
+            if sample_link_ui(ui, &text) {
+                clicked = Some(*sample);
+            }
+        }
     }
+    clicked
+}
+
+/// A sample by its origin, as a link that is cut to the width there is.
+pub(super) fn sample_link_ui(ui: &mut Ui, text: &str) -> bool {
+    let color = ui.visuals().hyperlink_color;
+    let link = egui::Button::new(RichText::new(text).small().color(color));
+    let response = ui.add(link.frame(false).truncate());
+    response
+        .on_hover_text(format!("{text}\nShows its signal"))
+        .clicked()
 }

@@ -6,6 +6,7 @@ mod columns;
 mod compare;
 mod compare_table;
 mod evaluate;
+mod events;
 mod explain;
 mod explore;
 mod features;

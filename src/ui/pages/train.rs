@@ -277,7 +277,7 @@ fn panel_ui(
             Panel::Profile => panels::profile_ui(ui, height, workbench),
             Panel::Tune => tune_ui(ui, height, workbench, draft, actions),
             Panel::Gram => panels::gram_ui(ui, height, workbench),
-            Panel::Log => panels::log_ui(ui, workbench),
+            Panel::Log => panels::log_ui(ui, workbench, actions),
         }
     });
     asked

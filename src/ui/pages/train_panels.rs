@@ -2,9 +2,10 @@
 
 use egui::{RichText, ScrollArea, Ui};
 
+use super::events::event_text;
+use super::explain::sample_link_ui;
 use super::samples::BandPlaces;
 use crate::experiment::{LogEntry, ProfileEvent};
-use crate::learner::Removal;
 use crate::ui::elements;
 use crate::ui::figures::short;
 use crate::ui::palette::class_color;
@@ -13,6 +14,7 @@ use crate::ui::widgets::{
     AccuracyPlot, Atom, AtomGrid, AtomView, BatchFlow, ConfusionMatrix, Curve, GramMatrix, Health,
     HealthStrip, ProfilePanel, empty_state,
 };
+use crate::workbench::explore::ExploreAction;
 use crate::workbench::{Action, AtomCard, DictionaryView, RunView, Workbench};
 
 /// Entries of the log that are listed.
@@ -227,7 +229,9 @@ impl Look<'_> {
         for (sample, coefficient) in &atom.strongest {
             let origin = workbench.origin_of(*sample);
             let text = format!("{}  {origin}", short(f64::from(*coefficient)));
-            ui.add(egui::Label::new(RichText::new(text).small()).truncate());
+            if sample_link_ui(ui, &text) {
+                actions.push(Action::Explore(ExploreAction::OpenSample(*sample)));
+            }
         }
     }
 }
@@ -292,7 +296,7 @@ pub(super) fn profile_ui(ui: &mut Ui, height: f32, workbench: &Workbench) {
 }
 
 /// Which samples came and went, and why.
-pub(super) fn log_ui(ui: &mut Ui, workbench: &Workbench) {
+pub(super) fn log_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     let Some(part) = workbench.shown_part() else {
         return;
     };
@@ -316,27 +320,11 @@ pub(super) fn log_ui(ui: &mut Ui, workbench: &Workbench) {
             let event = event_text(entry.event);
             let name = origin.rsplit('/').next().unwrap_or(&origin);
             let text = format!("batch {}: {event} – {name}", entry.batch);
-            ui.add(egui::Label::new(RichText::new(&text).small()).truncate())
-                .on_hover_text(text);
+            if sample_link_ui(ui, &text) {
+                actions.push(Action::Explore(ExploreAction::OpenSample(entry.sample)));
+            }
         }
     });
-}
-
-fn event_text(event: ProfileEvent) -> String {
-    match event {
-        ProfileEvent::Start => "the dictionary started from it".into(),
-        ProfileEvent::Admitted => "admitted".into(),
-        ProfileEvent::Rejected(_) => "not kept".into(),
-        ProfileEvent::Removed(reason) => match reason {
-            Removal::Oldest => "left: the oldest".into(),
-            Removal::LeastContribution(value) => {
-                format!("left: least contribution {}", short(value))
-            }
-            Removal::LeastLoss(value) => format!("left: least loss {}", short(value)),
-            Removal::Smallest(value) => format!("left: smallest part {}", short(value)),
-            Removal::Forced => "left: the budget is a promise".into(),
-        },
-    }
 }
 
 /// Cosines between the atoms, in the order they are shown.

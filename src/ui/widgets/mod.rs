@@ -13,10 +13,12 @@ mod fold_strip;
 mod gram_matrix;
 mod health_strip;
 mod heat_map;
+mod lane_plot;
 mod missing_curve;
 mod number_field;
 mod overview_strip;
 mod panel_header;
+mod phasor_diagram;
 mod profile_panel;
 mod run_bar;
 mod scalp_map;
@@ -37,10 +39,14 @@ pub use fold_strip::{FoldStrip, GroupCell};
 pub use gram_matrix::GramMatrix;
 pub use health_strip::{Health, HealthStrip};
 pub use heat_map::HeatMapView;
+pub use lane_plot::{
+    CursorMove, DigitalRow, LanePlot, LanePlotEvents, LaneTrace, PlotCursor, PlotLane,
+};
 pub use missing_curve::MissingCurve;
 pub use number_field::{Edit, NumberField};
 pub use overview_strip::{OverviewStrip, StripPicture};
 pub use panel_header::{PanelAction, PanelHeader, empty_state};
+pub use phasor_diagram::{HarmonicBars, Phasor, PhasorDiagram};
 pub use profile_panel::{BatchFlow, ProfilePanel};
 pub use run_bar::{RunBar, RunPhase, RunRequest};
 pub use scalp_map::{ScalpInterpolator, ScalpMap};

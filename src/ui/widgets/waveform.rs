@@ -2,7 +2,9 @@
 
 use egui::epaint::{Mesh, Shape};
 use egui::text::{LayoutJob, TextFormat};
-use egui::{Align2, Color32, Rect, Response, Role, Sense, Stroke, Ui, WidgetInfo, pos2, vec2};
+use egui::{
+    Align2, Color32, Painter, Rect, Response, Role, Sense, Stroke, Ui, WidgetInfo, pos2, vec2,
+};
 
 use super::axes::Axes;
 use crate::ui::figures::{short, tick};
@@ -102,7 +104,7 @@ impl Waveform<'_> {
             let columns = min_max(trace.values, n_columns.min(trace.values.len()));
             let width = area.width() * share / columns.len().max(1) as f32;
             let y = |value: f64| area.center().y - ((value - middle) * gain) as f32;
-            paint_columns(ui, area.left(), width, &columns, y, trace.color);
+            paint_columns(ui.painter(), area.left(), width, &columns, y, trace.color);
         }
         let unit = self.lane_units.get(lane).copied().unwrap_or("");
         let span = format!("{} {unit}", short(high - low));
@@ -181,8 +183,8 @@ fn range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
 }
 
 /// A band from lowest to highest value, at least a line thick, with feathered edges.
-fn paint_columns(
-    ui: &Ui,
+pub(super) fn paint_columns(
+    painter: &Painter,
     left: f32,
     width: f32,
     columns: &[Option<(f64, f64)>],
@@ -216,7 +218,7 @@ fn paint_columns(
         }
         connected = true;
     }
-    ui.painter().add(Shape::mesh(mesh));
+    painter.add(Shape::mesh(mesh));
 }
 
 #[cfg(test)]

@@ -3,8 +3,13 @@
 mod annotations;
 mod band_maps;
 mod browser;
+mod fault;
+mod fault_measures;
+mod fault_record;
 mod followed;
+mod judging;
 mod page;
+mod ribbon;
 mod spectra;
 mod traces;
 mod view;
@@ -12,7 +17,16 @@ mod view;
 pub use annotations::{AnnotationList, AnnotationRow};
 pub use band_maps::{BandMaps, ComparedMaps};
 pub use browser::{EegBrowser, Whole};
+pub use fault::{BesideChoice, FaultAction, FaultLook, FaultStage};
+pub use fault_measures::{
+    CursorMeasures, FaultMeasures, HarmonicMeasures, MeasureQuestion, SetMeasures, SignalMeasures,
+};
+pub use fault_record::{
+    DigitalSignal, FaultRecord, GivenFacts, GridSignal, Lane, ShownScale, SignalSet, ValueScale,
+};
+pub use judging::{Explained, Fate, Judgement, ModelChoice};
 pub use page::{PageRequest, PageTrace, TracePage};
+pub use ribbon::{RibbonAction, RibbonStage};
 pub use spectra::{BANDS, Spectrogram, TraceSpectrum};
 pub use traces::TraceSource;
 pub use view::{
@@ -22,9 +36,9 @@ pub use view::{
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::look::{record_of, stretch};
+use super::look::record_of;
 use super::stages::Stage;
-use super::{Gravity, SignalLook, Wake, Workbench, start_job};
+use super::{Gravity, RecordRow, Wake, Workbench, start_job};
 use crate::dataset::{DataPlan, Place};
 use crate::experiment::{Job, JobOutcome};
 use crate::export::write_annotations;
@@ -61,6 +75,10 @@ pub enum ExploreAction {
     StopOverview,
     /// Writes the annotations to a file: a table (`.csv`), or the recording with them (`.edf`).
     ExportAnnotations(PathBuf),
+    /// Does something with a fault record.
+    Fault(FaultAction),
+    /// Does something with the decisions on the recording.
+    Ribbon(RibbonAction),
 }
 
 /// How a recording is looked at.
@@ -100,8 +118,6 @@ pub struct OpenedRecording {
     pub viewer: Viewer,
     /// Start and length of the stretch that was asked for.
     pub stretch: Option<(f64, f64)>,
-    /// Its beginning, or what lies around the stretch, of a fault record.
-    pub signal: Option<SignalLook>,
 }
 
 impl OpenedRecording {
@@ -126,19 +142,13 @@ impl OpenedRecording {
         if let Some(rate_hz) = assumed_rate_hz {
             assume_rate(&mut record, rate_hz);
         }
-        let viewer = Viewer::for_record(&record);
-        let signal = match viewer {
-            Viewer::Fault => Some(stretch(&record, source.unwrap_or(0), name.clone(), window)?),
-            Viewer::Eeg => None,
-        };
         Ok(Self {
             name,
             source,
+            viewer: Viewer::for_record(&record),
             record: Arc::new(record),
             assumed_rate_hz,
-            viewer,
             stretch: window,
-            signal,
         })
     }
 
@@ -162,9 +172,21 @@ pub struct ExploreStage {
     opened: Option<OpenedRecording>,
     eeg: Option<EegBrowser>,
     error: Option<String>,
+    fault: FaultStage,
+    ribbon: RibbonStage,
 }
 
 impl ExploreStage {
+    /// The fault-record viewer.
+    pub fn fault(&self) -> &FaultStage {
+        &self.fault
+    }
+
+    /// The decisions on the recording.
+    pub fn ribbon(&self) -> &RibbonStage {
+        &self.ribbon
+    }
+
     /// The recording that is open.
     pub fn opened(&self) -> Option<&OpenedRecording> {
         self.opened.as_ref()
@@ -187,7 +209,10 @@ impl ExploreStage {
 
     /// Whether work is under way.
     pub(super) fn is_busy(&self) -> bool {
-        self.opening.is_some() || self.eeg.as_ref().is_some_and(EegBrowser::is_busy)
+        self.opening.is_some()
+            || self.eeg.as_ref().is_some_and(EegBrowser::is_busy)
+            || self.fault.is_busy()
+            || self.ribbon.is_busy()
     }
 
     fn open_file(&mut self, path: &Path, wake: &Wake) {
@@ -262,6 +287,25 @@ impl Workbench {
                 browser.follow(notes, self.data.loaded(), &self.wake);
             }
         }
+        self.follow_source();
+        self.poll_fault();
+        self.poll_ribbon();
+        self.follow_by_hand();
+    }
+
+    /// The place of the open record among the data, which may be another after they were loaded anew.
+    fn follow_source(&mut self) {
+        let (Some(opened), Some(loaded)) = (&mut self.explore.opened, self.data.loaded()) else {
+            return;
+        };
+        let Some(source) = opened.source else {
+            return;
+        };
+        let is_it = |row: &RecordRow| row.name == opened.name;
+        if !loaded.records.get(source).is_some_and(is_it) {
+            let place = loaded.records.iter().position(is_it);
+            opened.source = Some(place.unwrap_or(source));
+        }
     }
 
     /// Opens the record that was looked at last, or the first, unless one is open already.
@@ -304,6 +348,8 @@ impl Workbench {
                     browser.stop_whole();
                 }
             }
+            ExploreAction::Fault(action) => self.fault_deed(action),
+            ExploreAction::Ribbon(action) => self.ribbon_deed(action),
         }
     }
 
@@ -356,4 +402,14 @@ impl Workbench {
         self.view.page = Stage::Explore;
         self.explore_record(source, window);
     }
+}
+
+/// The outcome of a job, once; the job is forgotten with it.
+fn taken<T>(job: &mut Option<Job<Result<T, String>>>) -> Option<Result<T, String>> {
+    let outcome = job.as_ref()?.take()?;
+    *job = None;
+    Some(match outcome {
+        JobOutcome::Done(result) => result,
+        JobOutcome::Failed(message) => Err(message),
+    })
 }

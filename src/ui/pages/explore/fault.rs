@@ -1,26 +1,317 @@
-//! The fault-record viewer: voltages and currents around a fault.
+//! The fault-record viewer: lanes of voltages, currents and digital channels with two cursors, another record beside.
 
-use egui::Ui;
+use egui::{Key, Modifiers, Ui};
 
+use super::fault_panel::measures_ui;
+use super::fault_tools::tools_ui;
 use super::ribbon::{ShownTime, ribbon_ui};
-use crate::ui::pages::signal::signal_ui;
-use crate::workbench::explore::OpenedRecording;
+use crate::features::phases::PHASE_NAMES;
+use crate::ui::elements;
+use crate::ui::figures::short;
+use crate::ui::palette::{mix, phase_color};
+use crate::ui::theme;
+use crate::ui::widgets::{
+    CursorMove, DigitalRow, LanePlot, LanePlotEvents, LaneTrace, Mark, PlotCursor, PlotLane,
+    empty_state,
+};
+use crate::workbench::explore::{
+    ExploreAction, FaultAction, FaultLook, FaultRecord, OpenedRecording,
+};
 use crate::workbench::{Action, Workbench};
 
-/// The fault-record viewer.
+/// The letters of the cursors.
+pub(super) const CURSORS: [&str; 2] = ["A", "B"];
+/// Height of the ribbon with its line of facts.
+const RIBBON_HEIGHT: f32 = 74.0;
+
+/// The fault-record viewer; `wants_measures` says whether there is room for the panel of measures.
 pub(super) fn fault_ui(
     ui: &mut Ui,
     workbench: &Workbench,
     opened: &OpenedRecording,
+    wants_measures: bool,
     actions: &mut Vec<Action>,
 ) {
-    if let Some(signal) = &opened.signal {
-        signal_ui(ui, signal, ui.available_height() * 0.85);
+    let fault = workbench.explore().fault();
+    if let Some(error) = fault.error() {
+        elements::wrong(ui, error);
+        return;
     }
-    let shown = ShownTime {
-        start_s: opened.signal.as_ref().map_or(0.0, |signal| signal.start_s),
-        span_s: opened.record.duration_s().unwrap_or(1.0),
-        x: ui.available_rect_before_wrap().x_range(),
+    let (Some(record), Some(look)) = (fault.record(), fault.look()) else {
+        empty_state(ui, "The record is being read", None);
+        return;
     };
-    ribbon_ui(ui, workbench, opened, shown, actions);
+    let mut wanted = look.clone();
+    let takes = taken_cursor(ui, workbench);
+    if let Some(cursor) = takes {
+        wanted.active = cursor;
+    }
+    tools_ui(ui, workbench, record, &mut wanted, actions);
+    let width = ui.available_width();
+    let panel = match wants_measures {
+        true => (theme::body_font(ui).size * 27.0).min(width * 0.42),
+        false => 0.0,
+    };
+    let (left, right) = elements::two_columns(ui, width - panel - theme::PANEL_GAP);
+    elements::column(ui, left, "fault record", |ui| {
+        let x = plots_ui(ui, workbench, record, &mut wanted, takes);
+        let shown = ShownTime {
+            start_s: wanted.start_s,
+            span_s: wanted.span_s,
+            x,
+        };
+        ribbon_ui(ui, workbench, opened, shown, actions);
+    });
+    if wants_measures {
+        elements::scrolling_column(ui, right, "measures", |ui| {
+            measures_ui(ui, record, fault.measures(), &mut wanted);
+        });
+    }
+    page_keys(ui, workbench, record, &mut wanted);
+    if wanted != *look {
+        let action = FaultAction::Look(Box::new(wanted));
+        actions.push(Action::Explore(ExploreAction::Fault(action)));
+    }
+}
+
+/// The record, and below it the one beside, aligned on the inception; gives the edges of the time axis.
+fn plots_ui(
+    ui: &mut Ui,
+    workbench: &Workbench,
+    record: &FaultRecord,
+    look: &mut FaultLook,
+    takes: Option<usize>,
+) -> egui::Rangef {
+    let height = ui.available_height() - RIBBON_HEIGHT;
+    let Some(beside) = workbench.explore().fault().beside() else {
+        let role = PlotRole::Main { takes };
+        let events = plot_ui(ui, record, look, (0.0, 0.0), role, height);
+        let x = events.x;
+        follow(record, look, &events);
+        return x;
+    };
+    let zero_s = record.facts.inception_s.or(record.trigger_s).unwrap_or(0.0);
+    let other_s = beside.facts.inception_s.or(beside.trigger_s).unwrap_or(0.0);
+    let line = theme::body_font(ui).size * 1.7;
+    let half = (height - 2.0 * line) / 2.0;
+    elements::help(ui, &format!("{} · time from its inception", record.name));
+    let role = PlotRole::Main { takes };
+    let events = plot_ui(ui, record, look, (zero_s, 0.0), role, half);
+    let x = events.x;
+    elements::help(ui, &format!("{} · time from its inception", beside.name));
+    let shift_s = other_s - zero_s;
+    let other = plot_ui(ui, beside, look, (other_s, shift_s), PlotRole::Beside, half);
+    follow(record, look, &events);
+    // What is done to the one beside is done to both.
+    let other = LanePlotEvents {
+        zoom: other.zoom.map(|(factor, at_s)| (factor, at_s - shift_s)),
+        cursor: None,
+        ..other
+    };
+    follow(record, look, &other);
+    x
+}
+
+/// Which of two records a plot shows.
+#[derive(Clone, Copy, PartialEq)]
+enum PlotRole {
+    /// The one with the cursors; one of them may take the focus.
+    Main { takes: Option<usize> },
+    /// The one beside.
+    Beside,
+}
+
+/// The cursor whose letter was pressed.
+fn taken_cursor(ui: &Ui, workbench: &Workbench) -> Option<usize> {
+    if workbench.view().ask.is_some() || ui.ctx().text_edit_focused() {
+        return None;
+    }
+    let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+    [Key::A, Key::B].into_iter().position(pressed)
+}
+
+/// One record: its own time `zero_s` is zero on the axis; `shift_s` is added to the time looked at.
+fn plot_ui(
+    ui: &mut Ui,
+    record: &FaultRecord,
+    look: &FaultLook,
+    (zero_s, shift_s): (f64, f64),
+    role: PlotRole,
+    height: f32,
+) -> LanePlotEvents {
+    let is_main = role != PlotRole::Beside;
+    let lanes: Vec<PlotLane<'_>> = look
+        .lanes
+        .iter()
+        .filter_map(|place| lane(ui, record, look, *place))
+        .collect();
+    let digital: Vec<DigitalRow<'_>> = look
+        .digital
+        .iter()
+        .filter_map(|place| record.digital.get(*place))
+        .map(|digital| DigitalRow {
+            name: &digital.name,
+            edges: &digital.edges,
+        })
+        .collect();
+    let texts = marks(record);
+    let marks: Vec<Mark<'_>> = texts
+        .iter()
+        .map(|(time_s, text)| Mark {
+            time_s: *time_s,
+            text,
+        })
+        .collect();
+    let cursors: Vec<PlotCursor<'_>> = CURSORS
+        .iter()
+        .zip(look.cursors_s)
+        .enumerate()
+        .filter(|_| is_main)
+        .map(|(place, (name, time_s))| PlotCursor {
+            name,
+            time_s,
+            is_active: place == look.active,
+        })
+        .collect();
+    let name = match is_main {
+        true => format!("Signals of {}", record.name),
+        false => format!("Signals beside: {}", record.name),
+    };
+    LanePlot {
+        name: &name,
+        lanes: &lanes,
+        digital: &digital,
+        time: (look.start_s + shift_s, look.span_s),
+        zero_s,
+        marks: &marks,
+        cursors: &cursors,
+        takes: match role {
+            PlotRole::Main { takes } => takes,
+            PlotRole::Beside => None,
+        },
+        height,
+    }
+    .show(ui)
+}
+
+/// Trigger, inception and changes of the rate, in order of time.
+fn marks(record: &FaultRecord) -> Vec<(f64, String)> {
+    let trigger = record.trigger_s.map(|at_s| (at_s, "trigger".to_owned()));
+    let inception = record.facts.inception_s;
+    let inception = inception.map(|at_s| (at_s, "inception".to_owned()));
+    let rates = record.rate_changes.iter();
+    let rates = rates.map(|(at_s, hz)| (*at_s, format!("{} Hz", short(*hz))));
+    let mut marks: Vec<(f64, String)> = trigger.into_iter().chain(inception).chain(rates).collect();
+    marks.sort_by(|a, b| a.0.total_cmp(&b.0));
+    marks
+}
+
+/// A lane as it is drawn: around zero where values have both signs.
+fn lane<'a>(
+    ui: &Ui,
+    record: &'a FaultRecord,
+    look: &FaultLook,
+    place: usize,
+) -> Option<PlotLane<'a>> {
+    let lane = record.lanes.get(place)?;
+    let tones = theme::tones(ui);
+    let shown = theme::theme_of(ui);
+    let mut range = (f64::INFINITY, f64::NEG_INFINITY);
+    let mut unit = String::new();
+    let traces = lane.signals.iter().map(|place| {
+        let signal = &record.signals[*place];
+        let scale = record.scale(signal, look.scale);
+        let (low, high) = signal.extent;
+        range = (
+            range.0.min(low * scale.factor),
+            range.1.max(high * scale.factor),
+        );
+        unit.clone_from(&scale.unit);
+        LaneTrace {
+            name: &signal.name,
+            times: &signal.times,
+            values: &signal.values,
+            factor: scale.factor,
+            color: match signal.phase {
+                Some(phase) => phase_color(phase, shown),
+                None => mix(tones.accent, tones.text, 0.3),
+            },
+        }
+    });
+    let traces = traces.collect();
+    let (low, high) = range;
+    let range = match low < 0.0 && high > 0.0 {
+        true => (-high.max(-low), high.max(-low)),
+        false if low == high => (low - 1.0, high + 1.0),
+        false => (low, high),
+    };
+    Some(PlotLane {
+        traces,
+        range: (range.0 / look.gain, range.1 / look.gain),
+        unit,
+    })
+}
+
+/// Does to the look what was done with the plot.
+fn follow(record: &FaultRecord, look: &mut FaultLook, events: &LanePlotEvents) {
+    if let Some((factor, at_s)) = events.zoom {
+        look.zoom(factor, at_s);
+    }
+    look.start_s += events.pan_s;
+    if events.shows_all {
+        look.show_all(record);
+    }
+    if let Some((cursor, moved)) = events.cursor {
+        look.active = cursor;
+        move_cursor(record, look, cursor, moved);
+    }
+    look.keep_inside(record);
+}
+
+fn move_cursor(record: &FaultRecord, look: &mut FaultLook, cursor: usize, moved: CursorMove) {
+    match moved {
+        CursorMove::To(time_s) => look.cursors_s[cursor] = time_s,
+        CursorMove::Samples(n) => {
+            look.step_cursor(record, cursor, n);
+            if n != 0 {
+                look.follow_cursor(cursor);
+            }
+        }
+        CursorMove::Cycles(n) => {
+            let cycle_s = 1.0 / look.nominal_hz(record).unwrap_or(50.0);
+            look.cursors_s[cursor] += n as f64 * cycle_s;
+            look.follow_cursor(cursor);
+        }
+    }
+}
+
+/// The keys of the page, while nothing has the focus.
+fn page_keys(ui: &Ui, workbench: &Workbench, record: &FaultRecord, look: &mut FaultLook) {
+    if workbench.view().ask.is_some() || ui.ctx().egui_wants_keyboard_input() {
+        return;
+    }
+    let presses =
+        |key| ui.input_mut(|input| input.count_and_consume_key(Modifiers::NONE, key)) as f64;
+    look.start_s += look.span_s * 0.1 * (presses(Key::ArrowRight) - presses(Key::ArrowLeft));
+    look.start_s += look.span_s * (presses(Key::PageDown) - presses(Key::PageUp));
+    if presses(Key::Home) > 0.0 {
+        look.start_s = record.span_s.0;
+    }
+    if presses(Key::End) > 0.0 {
+        look.start_s = record.span_s.1 - look.span_s;
+    }
+    let larger = presses(Key::Plus) + presses(Key::Equals) + presses(Key::ArrowUp);
+    let smaller = presses(Key::Minus) + presses(Key::ArrowDown);
+    look.gain *= 1.25_f64.powf(larger - smaller);
+    look.keep_inside(record);
+}
+
+/// What a signal of a set is called: VA, VB, …; its own name elsewhere.
+pub(super) fn phase_name(quantity: crate::records::Quantity, phase: usize) -> &'static str {
+    let offset = if quantity == crate::records::Quantity::Current {
+        3
+    } else {
+        0
+    };
+    PHASE_NAMES[offset + phase.min(2)]
 }

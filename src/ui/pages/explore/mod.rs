@@ -2,8 +2,11 @@
 
 mod annotations;
 mod channels;
+mod decision;
 mod eeg;
 mod fault;
+mod fault_panel;
+mod fault_tools;
 mod maps;
 mod ribbon;
 mod spectrum;
@@ -34,9 +37,36 @@ pub(in crate::ui) fn explore_page_ui(
         return;
     };
     head_ui(ui, workbench, opened, actions);
+    let is_explained = explore.ribbon().selected().is_some();
+    if !is_explained {
+        viewer_ui(ui, workbench, opened, draft, typing, actions);
+        return;
+    }
+    // The selected segment is explained beside its recording.
+    let width = ui.available_width();
+    let panel = (theme::body_font(ui).size * 30.0).min(width * 0.45);
+    let (left, right) = elements::two_columns(ui, width - panel - theme::PANEL_GAP);
+    elements::column(ui, left, "explored", |ui| {
+        viewer_ui(ui, workbench, opened, draft, typing, actions);
+    });
+    elements::scrolling_column(ui, right, "segment", |ui| {
+        decision::decision_ui(ui, workbench, opened, actions);
+    });
+}
+
+/// The recording in the viewer that fits it.
+fn viewer_ui(
+    ui: &mut Ui,
+    workbench: &Workbench,
+    opened: &OpenedRecording,
+    draft: &mut Draft,
+    typing: &mut Typing,
+    actions: &mut Vec<Action>,
+) {
+    let wants_measures = workbench.explore().ribbon().selected().is_none();
     match opened.viewer {
         Viewer::Eeg => eeg::eeg_ui(ui, workbench, opened, draft, typing, actions),
-        Viewer::Fault => fault::fault_ui(ui, workbench, opened, actions),
+        Viewer::Fault => fault::fault_ui(ui, workbench, opened, wants_measures, actions),
     }
 }
 

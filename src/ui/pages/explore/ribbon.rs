@@ -1,9 +1,24 @@
-//! The place under the traces for what the model decides about each segment.
+//! What the model decides about each segment, as a ribbon under the traces: class, margin, and which are uncertain.
 
-use egui::{Rangef, Ui};
+use egui::{Color32, EventFilter, Id, Key, Rangef, Rect, Role, Sense, Stroke, Ui, WidgetInfo};
+use egui::{StrokeKind, pos2, vec2};
 
-use crate::workbench::explore::OpenedRecording;
-use crate::workbench::{Action, Workbench};
+use crate::experiment::{Ribbon, RibbonSegment};
+use crate::export::{hatch_lines, vote_text};
+use crate::ui::elements::{help, wrong};
+use crate::ui::figures::{percent, short};
+use crate::ui::icons::focus_ring;
+use crate::ui::palette::{class_color, mix};
+use crate::ui::theme;
+use crate::workbench::explore::{
+    ExploreAction, Judgement, ModelChoice, OpenedRecording, RibbonAction,
+};
+use crate::workbench::{Action, Ask, Workbench};
+
+/// Segments that are buttons of their own; where more are shown, the ribbon is one.
+const MOST_BUTTONS: usize = 80;
+/// Height of the ribbon.
+const HEIGHT: f32 = 30.0;
 
 /// The stretch of time that is shown, and where it lies on the screen.
 #[derive(Clone, Copy, Debug)]
@@ -29,12 +44,286 @@ impl ShownTime {
     }
 }
 
-/// What is decided about the segments that are shown; nothing without a model.
+fn ask(action: RibbonAction) -> Action {
+    Action::Explore(ExploreAction::Ribbon(action))
+}
+
+/// Who judges, the vote, and the ribbon itself.
 pub(super) fn ribbon_ui(
-    _ui: &mut Ui,
-    _workbench: &Workbench,
-    _opened: &OpenedRecording,
-    _shown: ShownTime,
-    _actions: &mut Vec<Action>,
+    ui: &mut Ui,
+    workbench: &Workbench,
+    opened: &OpenedRecording,
+    shown: ShownTime,
+    actions: &mut Vec<Action>,
 ) {
+    let stage = workbench.explore().ribbon();
+    head_ui(ui, workbench, actions);
+    if let Some(error) = stage.error() {
+        wrong(ui, error);
+        return;
+    }
+    if let Some(judgement) = stage.judged() {
+        band_ui(ui, judgement, stage.selected(), shown, actions);
+    } else if workbench.judging_models().is_empty() {
+        help(
+            ui,
+            "Decisions appear here when a fold is trained, or with the final model of another session",
+        );
+    } else if stage.judging_share().is_none() {
+        let name = opened.short_name();
+        help(ui, &format!("{name} has not been judged by this model yet"));
+    }
+}
+
+/// Who judges, how far it is, and what came of it.
+fn head_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
+    let stage = workbench.explore().ribbon();
+    ui.horizontal(|ui| {
+        let label = ui.label("Decisions by");
+        model_ui(ui, workbench, label.id, actions);
+        if let Some(share) = stage.judging_share() {
+            let bar = egui::ProgressBar::new(share as f32).desired_width(120.0);
+            ui.add(bar.text(percent(share)));
+            let cancel = ui.button("Cancel judging");
+            if cancel.on_hover_text("Stops; nothing is decided then").clicked() {
+                actions.push(ask(RibbonAction::Cancel));
+            }
+            return;
+        }
+        let Some(judgement) = stage.judged() else {
+            let can = workbench.judging_model().is_some();
+            let button = ui.add_enabled(can, egui::Button::new("Judge the recording"));
+            let button = button
+                .on_hover_text("Cuts the whole recording into segments, classifies each and counts their votes; runs in the background")
+                .on_disabled_hover_text("There is no trained model yet");
+            if button.clicked() {
+                actions.push(ask(RibbonAction::Judge));
+            }
+            return;
+        };
+        let report = ui.button("Report…");
+        if report
+            .on_hover_text("Writes what the recording is, its quality, the ribbon, the vote and the model to a page (.html) or a table (.csv)")
+            .clicked()
+        {
+            actions.push(Action::Ask(Ask::Report));
+        }
+        vote_ui(ui, judgement);
+    });
+}
+
+fn model_ui(ui: &mut Ui, workbench: &Workbench, label: Id, actions: &mut Vec<Action>) {
+    let current = workbench.judging_model();
+    let text = current.map_or("no model".to_owned(), ModelChoice::name);
+    let combo = egui::ComboBox::from_id_salt("judging model")
+        .selected_text(text)
+        .show_ui(ui, |ui| {
+            for &choice in workbench.judging_models() {
+                let is_it = Some(choice) == current;
+                if ui.selectable_label(is_it, choice.name()).clicked() && !is_it {
+                    actions.push(ask(RibbonAction::Choose(choice)));
+                }
+            }
+            if ui.selectable_label(false, "a trained session…").clicked() {
+                actions.push(Action::Ask(Ask::OpenModel));
+            }
+        });
+    combo.response.labelled_by(label).on_hover_text(
+        "Which model judges. Held-out folds: every segment by the model that has not learned from it (default for records of the data); final model: learned from all of them; a fold; or the final model of a session in a file.",
+    );
+}
+
+/// "SLG 41 of 48" with its interval in the tooltip.
+fn vote_ui(ui: &mut Ui, judgement: &Judgement) {
+    let ribbon = &judgement.ribbon;
+    let (most, total) = ribbon.counts();
+    let (low, high) = ribbon.interval();
+    crate::ui::icons::color_dot(ui, class_color(ribbon.vote.decided));
+    let decided = ribbon.class_name(ribbon.vote.decided);
+    let mut text = format!(
+        "{decided}: {most} of {total} ({} to {})",
+        percent(low),
+        percent(high)
+    );
+    match ribbon.n_uncertain() {
+        0 => {}
+        n => text.push_str(&format!(" · {n} uncertain")),
+    }
+    if judgement.has_learned {
+        text.push_str(" · learned from");
+    }
+    let mut tip = format!(
+        "{}.\nThe vote of all segments with the 95 % interval of its share (Wilson), as if segments were independent. Uncertain: a margin below {}, the median of the held-out decisions that were wrong, or what one in twenty of all does not reach.",
+        vote_text(ribbon),
+        short(ribbon.uncertain_below)
+    );
+    if judgement.has_learned {
+        tip.push_str("\nThe model has learned from this recording: its decisions say little.");
+    }
+    for out in judgement.left_out.iter().take(8) {
+        tip.push_str("\nLeft out: ");
+        tip.push_str(out);
+    }
+    ui.add(egui::Label::new(text).truncate()).on_hover_text(tip);
+}
+
+/// The segments along the time axis.
+fn band_ui(
+    ui: &mut Ui,
+    judgement: &Judgement,
+    selected: Option<usize>,
+    shown: ShownTime,
+    actions: &mut Vec<Action>,
+) {
+    let ribbon = &judgement.ribbon;
+    let size = vec2(ui.available_width(), HEIGHT);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+    let enabled = ui.is_enabled();
+    response.widget_info(|| WidgetInfo::labeled(Role::Figure, enabled, "Ribbon of decisions"));
+    let area = Rect::from_x_y_ranges(shown.x, rect.y_range());
+    let visible = visible(ribbon, shown);
+    let clip = ui.clip_rect().intersect(area);
+    let largest = ribbon.segments.iter().map(|s| s.verdict.margin);
+    let largest = largest.fold(f64::MIN_POSITIVE, f64::max);
+    let painter = ui.painter().with_clip_rect(clip);
+    painter.rect_filled(area, 0.0, theme::tones(ui).faint);
+    let mut last_right = f32::NEG_INFINITY;
+    for &place in &visible {
+        let segment = &ribbon.segments[place];
+        let block = block(segment, shown, area);
+        // Of many segments on one pixel the first stands for all.
+        if block.right() < last_right + 0.5 && selected != Some(place) {
+            continue;
+        }
+        last_right = block.right();
+        let look = SegmentLook {
+            margin: (segment.verdict.margin / largest).clamp(0.0, 1.0) as f32,
+            is_uncertain: ribbon.is_uncertain(segment),
+            is_selected: selected == Some(place),
+        };
+        paint_segment(
+            ui,
+            &painter,
+            block,
+            class_color(segment.verdict.class),
+            look,
+        );
+    }
+    if response.has_focus() {
+        focus_ring(ui, area);
+    }
+    if let Some(next) = selection_keys(ui, &response, selected, ribbon.segments.len()) {
+        actions.push(ask(RibbonAction::Select(Some(next))));
+    }
+    if visible.len() <= MOST_BUTTONS {
+        for &place in &visible {
+            let block = block(&ribbon.segments[place], shown, area).intersect(area);
+            if segment_button(ui, ribbon, place, block, response.id) {
+                let chosen = (selected != Some(place)).then_some(place);
+                actions.push(ask(RibbonAction::Select(chosen)));
+            }
+        }
+    } else if let Some(pointer) = response
+        .interact_pointer_pos()
+        .filter(|_| response.clicked())
+    {
+        let chosen = ribbon.at(shown.time_at(pointer.x));
+        actions.push(ask(RibbonAction::Select(chosen)));
+    }
+    response
+        .on_hover_text("Click a segment to see why; with the focus ← → go from one to the next");
+}
+
+fn visible(ribbon: &Ribbon, shown: ShownTime) -> Vec<usize> {
+    let end_s = shown.start_s + shown.span_s;
+    let segments = ribbon.segments.iter().enumerate();
+    segments
+        .filter(|(_, s)| s.start_s < end_s && s.start_s + s.duration_s > shown.start_s)
+        .map(|(place, _)| place)
+        .collect()
+}
+
+fn block(segment: &RibbonSegment, shown: ShownTime, area: Rect) -> Rect {
+    let left = shown.x_of(segment.start_s);
+    let right = shown.x_of(segment.start_s + segment.duration_s);
+    Rect::from_x_y_ranges(left..=right.max(left + 1.0), area.y_range())
+}
+
+#[derive(Clone, Copy)]
+struct SegmentLook {
+    /// Share of the largest margin.
+    margin: f32,
+    is_uncertain: bool,
+    is_selected: bool,
+}
+
+/// The class as colour, the margin as height, hatched where it is uncertain.
+fn paint_segment(ui: &Ui, painter: &egui::Painter, block: Rect, color: Color32, look: SegmentLook) {
+    let tones = theme::tones(ui);
+    painter.rect_filled(block, 0.0, mix(tones.page, color, 0.4));
+    let top = block.bottom() - (block.height() - 4.0) * look.margin - 4.0;
+    let bar = Rect::from_min_max(pos2(block.left(), top), block.max);
+    painter.rect_filled(bar, 0.0, color);
+    if look.is_uncertain {
+        let size = [block.width(), block.height()];
+        for [from, to] in hatch_lines([block.left(), block.top()], size, 6.0) {
+            let ends = [pos2(from[0], from[1]), pos2(to[0], to[1])];
+            painter.line_segment(ends, Stroke::new(1.4, tones.page));
+        }
+    }
+    painter.vline(block.right(), block.y_range(), Stroke::new(1.0, tones.page));
+    if look.is_selected {
+        let stroke = Stroke::new(2.0, tones.strong);
+        painter.rect_stroke(block, 0.0, stroke, StrokeKind::Inside);
+    }
+}
+
+fn segment_button(ui: &mut Ui, ribbon: &Ribbon, place: usize, block: Rect, id: Id) -> bool {
+    let segment = &ribbon.segments[place];
+    let response = ui.interact(block, id.with(place), Sense::click());
+    let verdict = &segment.verdict;
+    let doubt = match ribbon.is_uncertain(segment) {
+        true => ", uncertain",
+        false => "",
+    };
+    let name = format!(
+        "Segment {:.3} to {:.3} s: {}, margin {}{doubt}",
+        segment.start_s,
+        segment.start_s + segment.duration_s,
+        ribbon.class_name(verdict.class),
+        short(verdict.margin)
+    );
+    let enabled = ui.is_enabled();
+    response.widget_info(|| WidgetInfo::labeled(Role::Button, enabled, &name));
+    if response.has_focus() {
+        focus_ring(ui, block);
+    }
+    let tip = format!(
+        "{name}\nNext best: {}",
+        ribbon.class_name(verdict.runner_up)
+    );
+    response.on_hover_text(tip).clicked()
+}
+
+/// The segment before or after by arrow keys, while the ribbon has the focus.
+fn selection_keys(
+    ui: &Ui,
+    response: &egui::Response,
+    selected: Option<usize>,
+    n_segments: usize,
+) -> Option<usize> {
+    if !response.has_focus() || n_segments == 0 {
+        return None;
+    }
+    let filter = EventFilter {
+        horizontal_arrows: true,
+        ..EventFilter::default()
+    };
+    ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
+    let presses = |key| ui.input(|input| input.num_presses(key)) as isize;
+    match (presses(Key::ArrowRight) - presses(Key::ArrowLeft), selected) {
+        (0, _) => None,
+        (_, None) => Some(0),
+        (step, Some(at)) => Some(at.saturating_add_signed(step).min(n_segments - 1)),
+    }
 }

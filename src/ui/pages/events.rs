@@ -1,0 +1,66 @@
+//! What happened to a sample in training, in words: why it was kept, why not, why it left.
+
+use crate::experiment::ProfileEvent;
+use crate::learner::{Rejection, Removal};
+use crate::ui::figures::{percent, short};
+
+/// An event with its reason.
+pub(super) fn event_text(event: ProfileEvent) -> String {
+    match event {
+        ProfileEvent::Start => "the dictionary started from it".into(),
+        ProfileEvent::Admitted => "admitted: the kept samples did not say it yet".into(),
+        ProfileEvent::Rejected(reason) => format!("not kept: {}", rejection_text(reason)),
+        ProfileEvent::Removed(reason) => format!("left: {}", removal_text(reason)),
+    }
+}
+
+fn rejection_text(reason: Rejection) -> String {
+    match reason {
+        Rejection::Coherent(value) => {
+            format!(
+                "a kept sample is too much like it, coherence {}",
+                short(value)
+            )
+        }
+        Rejection::Represented(share) => {
+            format!("the dictionary represents {} of it already", percent(share))
+        }
+        Rejection::Projected(share) => {
+            format!("the kept samples span {} of it already", percent(share))
+        }
+        Rejection::InSpan(share) => format!(
+            "only {} of it lies outside what is kept; it was learned from all the same",
+            percent(share)
+        ),
+        Rejection::DependentCode => "its code says nothing new beside its mini-batch".into(),
+        Rejection::NoCode => "no code could be found for it".into(),
+        Rejection::Zero => "there is nothing in it".into(),
+    }
+}
+
+fn removal_text(reason: Removal) -> String {
+    match reason {
+        Removal::Oldest => "the oldest".into(),
+        Removal::LeastContribution(value) => format!("least contribution {}", short(value)),
+        Removal::LeastLoss(value) => format!("least loss {}", short(value)),
+        Removal::Smallest(value) => format!("smallest part {}", short(value)),
+        Removal::Forced => "the budget is a promise".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_event_says_why() {
+        let text = event_text(ProfileEvent::Rejected(Rejection::Represented(0.983)));
+        assert_eq!(
+            text,
+            "not kept: the dictionary represents 98.3 % of it already"
+        );
+        let text = event_text(ProfileEvent::Removed(Removal::LeastLoss(0.0123)));
+        assert_eq!(text, "left: least loss 0.012");
+        assert!(event_text(ProfileEvent::Admitted).starts_with("admitted"));
+    }
+}

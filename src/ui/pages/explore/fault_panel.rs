@@ -1,0 +1,339 @@
+//! What is measured at the cursors of a fault record: values and RMS, phasors, sequences, harmonics, frequency.
+
+use egui::{ComboBox, Grid, RichText, Ui};
+use num_complex::Complex64;
+
+use super::fault::{CURSORS, phase_name};
+use crate::records::Quantity;
+use crate::ui::elements::{help, section};
+use crate::ui::figures::{percent, short};
+use crate::ui::icons::color_dot;
+use crate::ui::palette::{mix, phase_color};
+use crate::ui::theme;
+use crate::ui::widgets::{HarmonicBars, Phasor, PhasorDiagram};
+use crate::workbench::explore::{
+    CursorMeasures, FaultLook, FaultMeasures, FaultRecord, GridSignal, SignalSet,
+};
+
+/// All measures.
+pub(super) fn measures_ui(
+    ui: &mut Ui,
+    record: &FaultRecord,
+    measures: Option<&FaultMeasures>,
+    look: &mut FaultLook,
+) {
+    let Some(measures) = measures else {
+        help(ui, "Measuring…");
+        return;
+    };
+    cursors_ui(ui, record, measures, look);
+    // Rows of numbers, not of controls.
+    ui.spacing_mut().interact_size.y = theme::small_font(ui).size * 1.4;
+    values_ui(ui, record, measures, look);
+    if look.nominal_hz(record).is_none() {
+        help(
+            ui,
+            "The record does not tell its frequency: choose f₀ above to see RMS, phasors and harmonics",
+        );
+        return;
+    }
+    let active = &measures.cursors[look.active.min(1)];
+    phasors_ui(ui, record, active, look);
+    sequences_ui(ui, record, active, look);
+    harmonics_ui(ui, record, measures, look);
+}
+
+/// Where the cursors are, which one is active, and what lies between them.
+fn cursors_ui(ui: &mut Ui, record: &FaultRecord, measures: &FaultMeasures, look: &mut FaultLook) {
+    ui.horizontal_wrapped(|ui| {
+        section(ui, "Cursors");
+        for (place, name) in CURSORS.iter().enumerate() {
+            let text = format!("At {name}");
+            let chip = ui.selectable_label(look.active == place, text);
+            if chip
+                .on_hover_text(format!("Phasors, sequences and harmonics are those of the cycle that ends at cursor {name}"))
+                .clicked()
+            {
+                look.active = place;
+            }
+        }
+    });
+    let [a, b] = &measures.cursors;
+    let delta_s = b.time_s - a.time_s;
+    let mut text = format!(
+        "A {:.5} s · B {:.5} s · Δt {} ms",
+        a.time_s,
+        b.time_s,
+        short(delta_s * 1e3)
+    );
+    if let Some(hz) = look.nominal_hz(record) {
+        text.push_str(&format!(" = {} cycles", short(delta_s * hz)));
+    }
+    if delta_s != 0.0 {
+        text.push_str(&format!(" · 1/Δt {} Hz", short(1.0 / delta_s.abs())));
+    }
+    ui.label(text);
+}
+
+/// Instantaneous values, their difference, and RMS of every signal that is shown.
+fn values_ui(ui: &mut Ui, record: &FaultRecord, measures: &FaultMeasures, look: &FaultLook) {
+    let tones = theme::tones(ui);
+    let shown = theme::theme_of(ui);
+    let lanes = look.lanes.iter().filter_map(|lane| record.lanes.get(*lane));
+    let places: Vec<usize> = lanes
+        .flat_map(|lane| lane.signals.iter().copied())
+        .collect();
+    let [a, b] = &measures.cursors;
+    Grid::new("cursor values")
+        .num_columns(7)
+        .spacing([8.0, 2.0])
+        .striped(true)
+        .show(ui, |ui| {
+            for title in ["", "A", "B", "B − A", "RMS A", "RMS B", ""] {
+                ui.label(RichText::new(title).small().color(tones.weak));
+            }
+            ui.end_row();
+            for place in places {
+                let signal = &record.signals[place];
+                let scale = record.scale(signal, look.scale);
+                let color = match signal.phase {
+                    Some(phase) => phase_color(phase, shown),
+                    None => tones.weak,
+                };
+                ui.horizontal(|ui| {
+                    color_dot(ui, color);
+                    let name = RichText::new(short_name(signal)).small();
+                    ui.label(name).on_hover_text(&signal.name);
+                });
+                let at = |cursor: &CursorMeasures| cursor.signals.get(place).copied();
+                let (at_a, at_b) = (at(a).unwrap_or_default(), at(b).unwrap_or_default());
+                let difference = at_b.value.zip(at_a.value).map(|(b, a)| b - a);
+                let values = [at_a.value, at_b.value, difference];
+                let rms = [at_a.rms, at_b.rms];
+                let values = values.map(|value| value.map(|v| v * scale.factor));
+                let rms = rms.map(|value| value.map(|v| v * scale.rms_factor));
+                for value in values.into_iter().chain(rms) {
+                    let text = value.map_or("–".to_owned(), short);
+                    ui.label(RichText::new(text).small());
+                }
+                ui.label(RichText::new(scale.unit).small().color(tones.weak));
+                ui.end_row();
+            }
+        });
+}
+
+/// A name of at most ten letters.
+fn short_name(signal: &GridSignal) -> String {
+    let name = signal.name.trim();
+    match name.chars().count() {
+        0..=10 => name.to_owned(),
+        _ => name.chars().take(9).chain(['…']).collect(),
+    }
+}
+
+/// The sets that phasors are drawn of: the first of each quantity.
+fn main_sets(record: &FaultRecord) -> Vec<(usize, &SignalSet)> {
+    let sets = record.sets.iter().enumerate();
+    let is_first = |(place, set): &(usize, &SignalSet)| {
+        let earlier = &record.sets[..*place];
+        earlier.iter().all(|other| other.quantity != set.quantity)
+    };
+    sets.filter(is_first).collect()
+}
+
+/// The angle that all others are measured against: phase A of the voltages, else of the currents.
+fn reference(record: &FaultRecord, cursor: &CursorMeasures) -> f64 {
+    let voltages = record.set_of(Quantity::Voltage);
+    let set = voltages.or(record.sets.first());
+    let phasor = set.and_then(|set| cursor.signals.get(set.signals[0])?.phasor);
+    phasor.map_or(0.0, |phasor| phasor.arg())
+}
+
+/// An angle in degrees from −180 to 180.
+fn degrees(phasor: Complex64, reference: f64) -> f64 {
+    (phasor * Complex64::cis(-reference)).arg().to_degrees()
+}
+
+fn phasors_ui(ui: &mut Ui, record: &FaultRecord, cursor: &CursorMeasures, look: &FaultLook) {
+    section(ui, &format!("Phasors at {}", CURSORS[look.active.min(1)]));
+    let sets = main_sets(record);
+    let reference = reference(record, cursor);
+    let phasor = |place: usize| cursor.signals.get(place).and_then(|s| s.phasor);
+    let mut drawn = Vec::new();
+    let shown = theme::theme_of(ui);
+    for (_, set) in &sets {
+        let lengths = set.signals.iter().filter_map(|place| phasor(*place));
+        let largest = lengths.map(|x| x.norm()).fold(0.0, f64::max);
+        for (phase, place) in set.signals.iter().enumerate() {
+            if let Some(found) = phasor(*place).filter(|_| largest > 0.0) {
+                drawn.push(Phasor {
+                    name: phase_name(set.quantity, phase),
+                    length: found.norm() / largest,
+                    angle: found.arg() - reference,
+                    color: phase_color(phase, shown),
+                    is_thin: set.quantity == Quantity::Current,
+                });
+            }
+        }
+    }
+    if drawn.is_empty() {
+        help(
+            ui,
+            "No whole cycle of three phases ends at this cursor: move it to the right",
+        );
+        return;
+    }
+    ui.horizontal(|ui| {
+        let size = (ui.available_width() * 0.5).clamp(120.0, 220.0);
+        PhasorDiagram {
+            name: "Phasor diagram",
+            phasors: &drawn,
+            size,
+        }
+        .show(ui);
+        phasor_table_ui(ui, record, cursor, look);
+    });
+    help(
+        ui,
+        "Fundamental of the cycle that ends at the cursor (DFT), RMS, angles against VA; voltages thick, currents thin, each on its own scale",
+    );
+}
+
+fn phasor_table_ui(ui: &mut Ui, record: &FaultRecord, cursor: &CursorMeasures, look: &FaultLook) {
+    let reference = reference(record, cursor);
+    let tones = theme::tones(ui);
+    Grid::new("phasors").spacing([10.0, 3.0]).show(ui, |ui| {
+        for (_, set) in main_sets(record) {
+            for (phase, place) in set.signals.iter().enumerate() {
+                let scale = record.scale(&record.signals[*place], look.scale);
+                ui.label(RichText::new(phase_name(set.quantity, phase)).small());
+                match cursor.signals.get(*place).and_then(|s| s.phasor) {
+                    Some(phasor) => {
+                        let rms = phasor.norm() / 2.0_f64.sqrt() * scale.rms_factor;
+                        let text = format!("{} {}", short(rms), scale.unit);
+                        ui.label(RichText::new(text).small());
+                        let angle = format!("{:.1}°", degrees(phasor, reference));
+                        ui.label(RichText::new(angle.replace('-', "−")).small());
+                    }
+                    None => drop(ui.label(RichText::new("–").small().color(tones.weak))),
+                }
+                ui.end_row();
+            }
+        }
+    });
+}
+
+fn sequences_ui(ui: &mut Ui, record: &FaultRecord, cursor: &CursorMeasures, look: &FaultLook) {
+    let sets = main_sets(record);
+    if sets.is_empty() {
+        return;
+    }
+    section(ui, "Symmetrical components");
+    let reference = reference(record, cursor);
+    let tones = theme::tones(ui);
+    Grid::new("sequences")
+        .num_columns(5)
+        .spacing([12.0, 3.0])
+        .show(ui, |ui| {
+            for title in ["", "positive", "negative", "zero", "frequency"] {
+                ui.label(RichText::new(title).small().color(tones.weak));
+            }
+            ui.end_row();
+            for (place, set) in sets {
+                let measures = cursor.sets.get(place).copied().unwrap_or_default();
+                let scale = record.scale(&record.signals[set.signals[0]], look.scale);
+                let name = match set.quantity {
+                    Quantity::Current => "I",
+                    _ => "V",
+                };
+                let name = format!("{name} {}", scale.unit);
+                ui.label(RichText::new(name).small());
+                let Some([zero, positive, negative]) = measures.sequences else {
+                    ui.label("–");
+                    ui.end_row();
+                    continue;
+                };
+                for part in [positive, negative, zero] {
+                    let rms = part.norm() / 2.0_f64.sqrt() * scale.rms_factor;
+                    let angle = degrees(part, reference);
+                    let text = format!("{}, {angle:.0}°", short(rms)).replace('-', "−");
+                    let share = percent(part.norm() / positive.norm());
+                    ui.label(RichText::new(text).small())
+                        .on_hover_text(format!("{share} of the positive sequence"));
+                }
+                let hz = measures.frequency_hz;
+                let text = hz.map_or("–".to_owned(), |hz| format!("{hz:.3} Hz"));
+                ui.label(RichText::new(text).small()).on_hover_text(
+                    "How fast the positive sequence turned over the two cycles before the cursor; – where no sine is there",
+                );
+                ui.end_row();
+            }
+        });
+}
+
+fn harmonics_ui(ui: &mut Ui, record: &FaultRecord, measures: &FaultMeasures, look: &mut FaultLook) {
+    let tones = theme::tones(ui);
+    let shown = theme::theme_of(ui);
+    section(ui, "Harmonics");
+    let chosen = record.signals.get(look.signal);
+    ui.horizontal(|ui| {
+        let label = ui.label("of");
+        let combo = ComboBox::from_id_salt("harmonics of")
+            .selected_text(chosen.map_or("", |signal| signal.name.as_str()))
+            .show_ui(ui, |ui| {
+                for (place, signal) in record.signals.iter().enumerate() {
+                    let is_it = place == look.signal;
+                    if ui.selectable_label(is_it, &signal.name).clicked() {
+                        look.signal = place;
+                    }
+                }
+            });
+        combo
+            .response
+            .labelled_by(label.id)
+            .on_hover_text("The channel whose harmonics are shown");
+        let label = ui.label("up to");
+        let mut order = look.highest_order;
+        let drag = egui::DragValue::new(&mut order).range(2..=50).speed(0.1);
+        if ui
+            .add(drag)
+            .labelled_by(label.id)
+            .on_hover_text("Highest harmonic h, also that of the distortion: default 15, 2 to 50")
+            .changed()
+        {
+            look.highest_order = order;
+        }
+    });
+    let (Some(found), Some(signal)) = (&measures.harmonics, chosen) else {
+        help(ui, "No whole cycle ends at this cursor");
+        return;
+    };
+    let first = found.amplitudes.first().copied().unwrap_or(0.0);
+    if first <= 0.0 {
+        help(ui, "There is no fundamental to compare with");
+        return;
+    }
+    let constant = found.mean.abs() / first;
+    let shares: Vec<f64> = std::iter::once(constant)
+        .chain(found.amplitudes.iter().map(|amplitude| amplitude / first))
+        .collect();
+    HarmonicBars {
+        name: "Harmonics",
+        shares: &shares,
+        color: match signal.phase {
+            Some(phase) => phase_color(phase, shown),
+            None => mix(tones.accent, tones.text, 0.3),
+        },
+        height: 130.0,
+    }
+    .show(ui);
+    let distortion = found.distortion.map_or("–".to_owned(), percent);
+    help(
+        ui,
+        &format!(
+            "Percent of the fundamental; distortion THD {distortion} up to harmonic {} (the sampling rate carries {})",
+            found.amplitudes.len(),
+            found.highest_order
+        ),
+    );
+}

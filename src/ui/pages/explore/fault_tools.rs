@@ -1,0 +1,211 @@
+//! The line of tools above a fault record: scale, lanes, frequency, zoom, another record beside.
+
+use egui::{ScrollArea, Ui};
+
+use crate::ui::theme;
+use crate::workbench::explore::{
+    BesideChoice, ExploreAction, FaultAction, FaultLook, FaultRecord, ValueScale,
+};
+use crate::workbench::{Action, Ask, Workbench};
+
+/// Records listed to be put beside.
+const MOST_LISTED: usize = 200;
+
+/// The tools.
+pub(super) fn tools_ui(
+    ui: &mut Ui,
+    workbench: &Workbench,
+    record: &FaultRecord,
+    look: &mut FaultLook,
+    actions: &mut Vec<Action>,
+) {
+    ui.horizontal_wrapped(|ui| {
+        scale_ui(ui, record, look);
+        ui.separator();
+        lanes_ui(ui, record, look);
+        frequency_ui(ui, record, look);
+        ui.separator();
+        zoom_ui(ui, record, look);
+        ui.separator();
+        beside_ui(ui, workbench, actions);
+    });
+}
+
+fn scale_ui(ui: &mut Ui, record: &FaultRecord, look: &mut FaultLook) {
+    for scale in ValueScale::ALL {
+        let (can, help) = match scale {
+            ValueScale::Primary => (true, "Values of the line. Default.".to_owned()),
+            ValueScale::Secondary if record.has_ratios() => (
+                true,
+                "Values behind the instrument transformers, by the ratios of the record".into(),
+            ),
+            ValueScale::Secondary => (
+                false,
+                "The record tells no ratio of its instrument transformers".into(),
+            ),
+            ValueScale::PerUnit => per_unit_help(record),
+        };
+        let chip = egui::Button::selectable(look.scale == scale, scale.name());
+        let chip = ui.add_enabled(can, chip);
+        let chip = chip.on_hover_text(&help).on_disabled_hover_text(help);
+        if chip.clicked() {
+            look.scale = scale;
+        }
+    }
+}
+
+fn per_unit_help(record: &FaultRecord) -> (bool, String) {
+    let text = |base: Option<f64>, unit: &str| match base {
+        Some(base) => format!("{base:.4} {unit}"),
+        None => "unknown".to_owned(),
+    };
+    let help = format!(
+        "Shares of the normal amplitude: 1 per unit is a peak of {} and {}, that of the last cycle before the inception unless the recipe gives bases",
+        text(record.bases[0], "V"),
+        text(record.bases[1], "A"),
+    );
+    (record.bases.iter().any(Option::is_some), help)
+}
+
+/// Which lanes and digital channels are shown.
+fn lanes_ui(ui: &mut Ui, record: &FaultRecord, look: &mut FaultLook) {
+    let title = format!("Channels {} of {}", look.lanes.len(), record.lanes.len());
+    let menu = ui.menu_button(title, |ui| {
+        ScrollArea::vertical().max_height(420.0).show(ui, |ui| {
+            ui.set_min_width(theme::body_font(ui).size * 18.0);
+            for (place, lane) in record.lanes.iter().enumerate() {
+                check(ui, &lane.title, place, &mut look.lanes);
+            }
+        });
+    });
+    menu.response
+        .on_hover_text("Which analog channels are shown; phases of a bay share a lane");
+    if record.digital.is_empty() {
+        return;
+    }
+    let title = format!("Digital {} of {}", look.digital.len(), record.digital.len());
+    let menu = ui.menu_button(title, |ui| {
+        ScrollArea::vertical().max_height(420.0).show(ui, |ui| {
+            ui.set_min_width(theme::body_font(ui).size * 14.0);
+            let rows = record.digital.iter().enumerate();
+            let mut rows: Vec<_> = rows.collect();
+            rows.sort_by_key(|(_, digital)| !digital.changes());
+            for (place, digital) in rows {
+                let name = match digital.changes() {
+                    true => format!("{} · {} changes", digital.name, digital.edges.len() - 1),
+                    false => digital.name.clone(),
+                };
+                check(ui, &name, place, &mut look.digital);
+            }
+        });
+    });
+    menu.response
+        .on_hover_text("Which digital channels are shown; those that change come first");
+}
+
+fn check(ui: &mut Ui, name: &str, place: usize, shown: &mut std::collections::BTreeSet<usize>) {
+    let mut is_shown = shown.contains(&place);
+    if ui.checkbox(&mut is_shown, name).changed() {
+        match is_shown {
+            true => drop(shown.insert(place)),
+            false => drop(shown.remove(&place)),
+        }
+    }
+}
+
+fn frequency_ui(ui: &mut Ui, record: &FaultRecord, look: &mut FaultLook) {
+    let own = match record.facts.nominal_hz {
+        Some(hz) => format!("{hz} Hz"),
+        None => "unknown".to_owned(),
+    };
+    let shown = match look.given_hz {
+        Some(hz) => format!("{hz} Hz"),
+        None => own.clone(),
+    };
+    let menu = ui.menu_button(format!("f₀ {shown}"), |ui| {
+        let choices = [
+            (None, format!("As the record says: {own}")),
+            (Some(50.0), "50 Hz".into()),
+            (Some(60.0), "60 Hz".into()),
+            (Some(50.0 / 3.0), "16.7 Hz".into()),
+        ];
+        for (hz, name) in choices {
+            if ui.radio(look.given_hz == hz, name).clicked() {
+                look.given_hz = hz;
+                ui.close();
+            }
+        }
+    });
+    let mut help = "Nominal frequency f₀: one cycle of RMS, phasors and harmonics lasts 1/f₀. Default: that of the record.".to_owned();
+    for note in &record.facts.notes {
+        help.push('\n');
+        help.push_str(note);
+    }
+    menu.response.on_hover_text(help);
+}
+
+fn zoom_ui(ui: &mut Ui, record: &FaultRecord, look: &mut FaultLook) {
+    let all = ui.button("Whole record");
+    let help = "Shows all of it; a double click does the same. The wheel zooms, dragging moves, ← → and Page Up, Page Down turn pages, + − change the height.";
+    if all.on_hover_text(help).clicked() {
+        look.show_all(record);
+        look.gain = 1.0;
+    }
+    let moment = record.facts.inception_s.or(record.trigger_s);
+    let button = ui.add_enabled(moment.is_some(), egui::Button::new("Inception"));
+    let button = button
+        .on_hover_text("Shows 16 cycles around the inception, or the trigger without one")
+        .on_disabled_hover_text("Nothing changes in this record, and it names no trigger");
+    if button.clicked()
+        && let Some(at_s) = moment
+    {
+        let cycle_s = 1.0 / look.nominal_hz(record).unwrap_or(50.0);
+        (look.start_s, look.span_s) = (at_s - 4.0 * cycle_s, 16.0 * cycle_s);
+        look.keep_inside(record);
+    }
+}
+
+/// Another record, aligned on the inception.
+fn beside_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
+    let fault = workbench.explore().fault();
+    let mut ask = |choice: BesideChoice| {
+        let action = FaultAction::Beside(choice);
+        actions.push(Action::Explore(ExploreAction::Fault(action)));
+    };
+    if fault.beside().is_some() {
+        let close = ui.button("Close the one beside");
+        if close
+            .on_hover_text("Shows this record alone again")
+            .clicked()
+        {
+            ask(BesideChoice::Nothing);
+        }
+        return;
+    }
+    let mut asks_file = false;
+    let menu = ui.menu_button("Beside…", |ui| {
+        if ui.button("Open a file…").clicked() {
+            asks_file = true;
+            ui.close();
+        }
+        ui.separator();
+        ScrollArea::vertical().max_height(360.0).show(ui, |ui| {
+            let records = workbench.data().loaded().map(|loaded| &loaded.records);
+            let current = workbench
+                .explore()
+                .opened()
+                .and_then(|opened| opened.source);
+            for (place, row) in records.into_iter().flatten().enumerate().take(MOST_LISTED) {
+                if Some(place) != current && ui.button(&row.name).clicked() {
+                    ask(BesideChoice::Source(place));
+                    ui.close();
+                }
+            }
+        });
+    });
+    menu.response
+        .on_hover_text("Another record below this one, both aligned on their inceptions");
+    if asks_file {
+        actions.push(Action::Ask(Ask::OpenBeside));
+    }
+}

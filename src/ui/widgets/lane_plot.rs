@@ -1,0 +1,510 @@
+//! Signals of a fault record on one time axis: lanes of analog traces, rows of digital channels, marks and two cursors.
+
+use egui::text::{LayoutJob, TextFormat, TextWrapping};
+use egui::{
+    Align2, Color32, EventFilter, Id, Key, Modifiers, Rangef, Rect, Response, Role, Sense, Stroke,
+    Ui, WidgetInfo, pos2, vec2,
+};
+
+use super::axes::Axes;
+use super::cache::{cached, fingerprint};
+use super::waveform::{Mark, paint_columns};
+use crate::features::sampled::SampleTimes;
+use crate::features::trace_columns::TraceColumns;
+use crate::ui::figures::{short, tick};
+use crate::ui::icons::focus_ring;
+use crate::ui::{palette, theme};
+
+/// Height of a digital row, in lines of small text.
+const DIGITAL_ROW: f32 = 1.35;
+/// Width of the names at the left, in sizes of small text.
+const GUTTER: f32 = 8.5;
+/// How near to a cursor the pointer takes hold of it.
+const GRIP: f32 = 6.0;
+
+/// One signal of a lane.
+pub struct LaneTrace<'a> {
+    /// The channel.
+    pub name: &'a str,
+    /// When its samples were taken.
+    pub times: &'a SampleTimes,
+    /// Its samples as stored.
+    pub values: &'a [f64],
+    /// What turns them into what is shown.
+    pub factor: f64,
+    /// Its colour.
+    pub color: Color32,
+}
+
+/// Signals that share a scale.
+pub struct PlotLane<'a> {
+    /// The signals.
+    pub traces: Vec<LaneTrace<'a>>,
+    /// Smallest and largest value that fits.
+    pub range: (f64, f64),
+    /// Their unit.
+    pub unit: String,
+}
+
+/// A digital channel.
+pub struct DigitalRow<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Time and state at the start and at every change.
+    pub edges: &'a [(f64, bool)],
+}
+
+/// A cursor that can be moved.
+pub struct PlotCursor<'a> {
+    /// Its letter.
+    pub name: &'a str,
+    /// Where it is, in the record's own time.
+    pub time_s: f64,
+    /// Whether it is the one that phasors are taken at.
+    pub is_active: bool,
+}
+
+/// Signals on one time axis.
+pub struct LanePlot<'a> {
+    /// What is shown, as the accessible name.
+    pub name: &'a str,
+    /// The lanes from top to bottom.
+    pub lanes: &'a [PlotLane<'a>],
+    /// The rows below them.
+    pub digital: &'a [DigitalRow<'a>],
+    /// Time at the left edge and from edge to edge, in the record's own time.
+    pub time: (f64, f64),
+    /// The record's own time that the axis calls zero.
+    pub zero_s: f64,
+    /// Moments to mark.
+    pub marks: &'a [Mark<'a>],
+    /// The cursors.
+    pub cursors: &'a [PlotCursor<'a>],
+    /// A cursor that takes the focus now.
+    pub takes: Option<usize>,
+    /// The height to fill.
+    pub height: f32,
+}
+
+/// How a cursor was moved.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum CursorMove {
+    /// To a time.
+    To(f64),
+    /// By samples.
+    Samples(isize),
+    /// By cycles.
+    Cycles(isize),
+}
+
+/// What was done with the plot.
+#[derive(Clone, Debug)]
+pub struct LanePlotEvents {
+    /// Zoomed by a factor around a time.
+    pub zoom: Option<(f64, f64)>,
+    /// Dragged or scrolled by a time, to later times if positive.
+    pub pan_s: f64,
+    /// A cursor was moved or taken hold of.
+    pub cursor: Option<(usize, CursorMove)>,
+    /// The whole record is wanted.
+    pub shows_all: bool,
+    /// The left and right edge of the time axis on the screen.
+    pub x: Rangef,
+}
+
+impl LanePlot<'_> {
+    /// Draws the signals.
+    pub fn show(&self, ui: &mut Ui) -> LanePlotEvents {
+        let size = vec2(ui.available_width(), self.height);
+        let (rect, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
+        let enabled = ui.is_enabled();
+        response.widget_info(|| WidgetInfo::labeled(Role::Figure, enabled, self.name));
+        let (start_s, span_s) = self.time;
+        let mut axes = Axes::within(ui, rect, (start_s, start_s + span_s), (0.0, 1.0));
+        let font = theme::small_font(ui);
+        axes.rect.min.x = rect.left() + font.size * GUTTER;
+        // Room for half of the last label.
+        axes.rect.max.x = rect.right() - font.size * 1.6;
+        let mut events = LanePlotEvents {
+            zoom: None,
+            pan_s: 0.0,
+            cursor: None,
+            shows_all: false,
+            x: axes.rect.x_range(),
+        };
+        if !ui.is_rect_visible(rect) || span_s.is_nan() || span_s <= 0.0 {
+            return events;
+        }
+        // Room for the letters of the cursors.
+        axes.rect.min.y = rect.top() + font.size * 1.5;
+        self.paint_time(ui, &axes);
+        let row = font.size * DIGITAL_ROW;
+        let digital_height = row * self.digital.len() as f32;
+        let floor = axes.rect.bottom() - digital_height;
+        let lane_height = (floor - axes.rect.top()) / self.lanes.len().max(1) as f32;
+        for (place, lane) in self.lanes.iter().enumerate() {
+            let top = axes.rect.top() + lane_height * place as f32;
+            let area = Rect::from_x_y_ranges(axes.rect.x_range(), top..=top + lane_height);
+            self.lane_ui(ui, area, lane, response.id.with(("lane", place)));
+        }
+        for (place, digital) in self.digital.iter().enumerate() {
+            let top = floor + row * place as f32;
+            let area = Rect::from_x_y_ranges(axes.rect.x_range(), top..=top + row);
+            self.digital_ui(ui, &axes, area, digital);
+        }
+        self.paint_marks(ui, &axes);
+        self.pointer(ui, &axes, &response, &mut events);
+        for (place, cursor) in self.cursors.iter().enumerate() {
+            let id = response.id.with(("cursor", place));
+            if self.takes == Some(place) {
+                ui.memory_mut(|memory| memory.request_focus(id));
+            }
+            if let Some(moved) = self.cursor_ui(ui, &axes, cursor, id) {
+                events.cursor = Some((place, moved));
+            }
+        }
+        events
+    }
+
+    /// Ticks of the axis, counted from its zero.
+    fn paint_time(&self, ui: &Ui, axes: &Axes) {
+        let relative = Axes {
+            x: (axes.x.0 - self.zero_s, axes.x.1 - self.zero_s),
+            ..*axes
+        };
+        relative.paint_x(ui, |value, step| match step < 0.1 {
+            true => format!("{} ms", tick(value * 1e3, step * 1e3)),
+            false => format!("{} s", tick(value, step)),
+        });
+    }
+
+    fn lane_ui(&self, ui: &Ui, area: Rect, lane: &PlotLane<'_>, id: Id) {
+        let tones = theme::tones(ui);
+        let (low, high) = lane.range;
+        let height = f64::from(area.height()) * 0.9;
+        let gain = height / (high - low).max(f64::MIN_POSITIVE);
+        let middle = (low + high) / 2.0;
+        let y = |value: f64| area.center().y - ((value - middle) * gain).clamp(-1e5, 1e5) as f32;
+        let line = Stroke::new(1.0, tones.hairline);
+        ui.painter().hline(area.x_range(), area.bottom(), line);
+        if low <= 0.0 && high >= 0.0 {
+            let zero = Stroke::new(1.0, tones.faint);
+            ui.painter().hline(area.x_range(), y(0.0), zero);
+        }
+        let clip = ui.clip_rect().intersect(area.expand(1.0));
+        let painter = ui.painter().with_clip_rect(clip);
+        for (place, trace) in lane.traces.iter().enumerate() {
+            let columns = self.columns(ui, area, trace, id.with(place));
+            let shown: Vec<Option<(f64, f64)>> = columns
+                .columns()
+                .iter()
+                .map(|column| {
+                    let (a, b) = (f64::from(column.min), f64::from(column.max));
+                    let (a, b) = (a * trace.factor, b * trace.factor);
+                    (!column.is_empty()).then(|| (a.min(b), a.max(b)))
+                })
+                .collect();
+            let width = area.width() / shown.len().max(1) as f32;
+            paint_columns(&painter, area.left(), width, &shown, y, trace.color);
+        }
+        let span = match low == -high {
+            true => format!("±{} {}", short(high), lane.unit),
+            false => format!("{} to {} {}", short(low), short(high), lane.unit),
+        };
+        let names = lane.traces.iter().map(|trace| (trace.name, trace.color));
+        let lines: Vec<(&str, Color32)> = names.chain([(span.as_str(), tones.weak)]).collect();
+        paint_gutter(ui, area, &lines);
+    }
+
+    /// The trace as columns of pixels, made anew when time or width have changed.
+    fn columns(
+        &self,
+        ui: &Ui,
+        area: Rect,
+        trace: &LaneTrace<'_>,
+        id: Id,
+    ) -> std::sync::Arc<TraceColumns> {
+        let n_columns = area.width().max(1.0) as usize;
+        let (start_s, span_s) = self.time;
+        // Values do not change in place: where they lie tells them apart.
+        let place = trace.values.as_ptr() as usize;
+        let key = fingerprint([start_s, span_s, n_columns as f64, place as f64]);
+        cached(ui, id, key, || {
+            let mut columns = TraceColumns::new(start_s, span_s, n_columns);
+            add_samples(&mut columns, trace, (start_s, start_s + span_s));
+            std::sync::Arc::new(columns)
+        })
+    }
+
+    fn digital_ui(&self, ui: &Ui, axes: &Axes, area: Rect, digital: &DigitalRow<'_>) {
+        let tones = theme::tones(ui);
+        let clip = ui.clip_rect().intersect(area);
+        let painter = ui.painter().with_clip_rect(clip);
+        let middle = area.center().y;
+        painter.hline(area.x_range(), middle, Stroke::new(1.0, tones.hairline));
+        for (place, (from_s, state)) in digital.edges.iter().enumerate() {
+            if !state {
+                continue;
+            }
+            let until_s = digital.edges.get(place + 1).map_or(f64::MAX, |edge| edge.0);
+            let (left, right) = (axes.screen_x(*from_s), axes.screen_x(until_s));
+            let bar = Rect::from_x_y_ranges(left..=right, middle - 3.5..=middle + 3.5);
+            painter.rect_filled(bar, 1.0, tones.accent);
+        }
+        paint_gutter(ui, area, &[(digital.name, tones.text)]);
+    }
+
+    fn paint_marks(&self, ui: &Ui, axes: &Axes) {
+        let tones = theme::tones(ui);
+        let font = theme::small_font(ui);
+        let mut last_right = f32::NEG_INFINITY;
+        let mut line = 0.0;
+        for mark in self.marks {
+            if mark.time_s < axes.x.0 || mark.time_s > axes.x.1 {
+                continue;
+            }
+            let x = axes.screen_x(mark.time_s);
+            let stroke = Stroke::new(1.0, tones.stale);
+            ui.painter().vline(x, axes.rect.y_range(), stroke);
+            let text = ui
+                .painter()
+                .layout_no_wrap(mark.text.to_owned(), font.clone(), tones.stale);
+            // Names that would lie on each other go one line lower.
+            line = if x + 4.0 < last_right {
+                line + 1.0
+            } else {
+                0.0
+            };
+            last_right = x + 8.0 + text.size().x;
+            let fits = last_right < axes.rect.right();
+            let left = if fits {
+                x + 4.0
+            } else {
+                x - 4.0 - text.size().x
+            };
+            let place = pos2(left, axes.rect.top() + line * font.size * 1.2);
+            let ground = Rect::from_min_size(place, text.size());
+            ui.painter()
+                .rect_filled(ground, 2.0, tones.page.gamma_multiply(0.9));
+            ui.painter().galley(place, text, tones.stale);
+        }
+    }
+
+    /// Wheel zooms, drag pans, a click puts the active cursor (with shift the other one), a double click shows all.
+    fn pointer(&self, ui: &Ui, axes: &Axes, response: &Response, events: &mut LanePlotEvents) {
+        let per_point = self.time.1 / f64::from(axes.rect.width().max(1.0));
+        if let Some(pointer) = response.hover_pos() {
+            let (scroll, pinch) =
+                ui.input(|input| (input.smooth_scroll_delta(), input.zoom_delta()));
+            let wheel = f64::from(scroll.y) / 200.0;
+            let factor = wheel.exp() * f64::from(pinch);
+            if (factor - 1.0).abs() > 1e-6 {
+                events.zoom = Some((factor, axes.x_at(pointer.x)));
+            }
+            events.pan_s -= f64::from(scroll.x) * per_point;
+        }
+        if response.dragged() {
+            events.pan_s -= f64::from(response.drag_delta().x) * per_point;
+        }
+        events.shows_all = response.double_clicked();
+        if response.clicked()
+            && !response.double_clicked()
+            && !self.cursors.is_empty()
+            && let Some(pointer) = response.interact_pointer_pos()
+            && axes.rect.x_range().contains(pointer.x)
+        {
+            let active = self.cursors.iter().position(|c| c.is_active).unwrap_or(0);
+            let takes_other = ui.input(|input| input.modifiers.shift);
+            let cursor = if takes_other {
+                1 - active.min(1)
+            } else {
+                active
+            };
+            events.cursor = Some((cursor, CursorMove::To(axes.x_at(pointer.x))));
+        }
+    }
+
+    /// A cursor with its letter; it is dragged, or moved by keys while it has the focus.
+    fn cursor_ui(
+        &self,
+        ui: &mut Ui,
+        axes: &Axes,
+        cursor: &PlotCursor<'_>,
+        id: Id,
+    ) -> Option<CursorMove> {
+        let tones = theme::tones(ui);
+        let x = axes.screen_x(cursor.time_s);
+        let is_inside = axes.rect.x_range().contains(x);
+        // Outside the page it waits at the edge, so that keys still reach it.
+        let x = x.clamp(axes.rect.left(), axes.rect.right());
+        let font = theme::small_font(ui);
+        let top = axes.rect.top() - font.size * 1.5;
+        let grip = Rect::from_x_y_ranges(x - GRIP..=x + GRIP, top..=axes.rect.bottom());
+        let response = ui.interact(grip, id, Sense::click_and_drag());
+        let enabled = ui.is_enabled();
+        let shown_s = cursor.time_s - self.zero_s;
+        let name = format!("Cursor {}", cursor.name);
+        response.widget_info(|| WidgetInfo {
+            value: Some(shown_s),
+            ..WidgetInfo::labeled(Role::Slider, enabled, &name)
+        });
+        let color = match cursor.is_active {
+            true => tones.accent,
+            false => palette::mix(tones.accent, tones.text, 0.5),
+        };
+        if is_inside {
+            let width = if response.hovered() || response.dragged() {
+                2.0
+            } else {
+                1.2
+            };
+            let stroke = Stroke::new(width, color);
+            ui.painter().vline(x, axes.rect.y_range(), stroke);
+        }
+        let flag = Rect::from_center_size(
+            pos2(x, top + font.size * 0.7),
+            vec2(font.size * 1.3, font.size * 1.3),
+        );
+        ui.painter().rect_filled(flag, 3.0, color);
+        ui.painter().text(
+            flag.center(),
+            Align2::CENTER_CENTER,
+            cursor.name,
+            font,
+            palette::text_on(color),
+        );
+        if response.has_focus() {
+            focus_ring(ui, flag);
+        }
+        let moved = cursor_keys(ui, &response);
+        let dragged = response.dragged().then(|| response.interact_pointer_pos());
+        let dragged = dragged.flatten().map(|at| CursorMove::To(axes.x_at(at.x)));
+        let taken = response.clicked().then_some(CursorMove::Samples(0));
+        if response.clicked() {
+            response.request_focus();
+        }
+        response.on_hover_text(format!(
+            "Cursor {} at {shown_s:.6} s\nDrag it; with the focus (key {0}) ← → move it by a sample, Page Up and Page Down by a cycle",
+            cursor.name
+        ));
+        moved.or(dragged).or(taken)
+    }
+}
+
+/// Lines of text at the left of a lane, those that fit, each cut to the width there is.
+fn paint_gutter(ui: &Ui, area: Rect, lines: &[(&str, Color32)]) {
+    let font = theme::small_font(ui);
+    let width = font.size * (GUTTER - 1.0);
+    let line = font.size * 1.2;
+    let n_lines = lines.len().min((area.height() / line).max(1.0) as usize);
+    let top = area.center().y - line * n_lines as f32 / 2.0;
+    for (place, (text, color)) in lines.iter().take(n_lines).enumerate() {
+        let format = TextFormat::simple(font.clone(), *color);
+        let mut job = LayoutJob::single_section((*text).to_owned(), format);
+        job.wrap = TextWrapping::truncate_at_width(width);
+        let galley = ui.painter().layout_job(job);
+        let left = area.left() - font.size * 0.6 - galley.size().x;
+        let at = pos2(left, top + line * place as f32);
+        ui.painter().galley(at, galley, *color);
+    }
+}
+
+/// Moves by keys while a cursor has the focus.
+fn cursor_keys(ui: &Ui, response: &Response) -> Option<CursorMove> {
+    if !response.has_focus() {
+        return None;
+    }
+    let filter = EventFilter {
+        horizontal_arrows: true,
+        ..EventFilter::default()
+    };
+    ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
+    let presses = |key| ui.input_mut(|input| input.count_and_consume_key(Modifiers::NONE, key));
+    let steps = |more, less| presses(more) as isize - presses(less) as isize;
+    let samples = steps(Key::ArrowRight, Key::ArrowLeft);
+    let cycles = steps(Key::PageDown, Key::PageUp);
+    match (samples, cycles) {
+        (0, 0) => None,
+        (0, cycles) => Some(CursorMove::Cycles(cycles)),
+        (samples, _) => Some(CursorMove::Samples(samples)),
+    }
+}
+
+/// The samples of a span and one on either side, stretch by stretch with the line from one to the next.
+fn add_samples(columns: &mut TraceColumns, trace: &LaneTrace<'_>, (from_s, to_s): (f64, f64)) {
+    let first = trace.times.at_or_before(from_s).unwrap_or(0);
+    let Some(last) = trace.times.at_or_before(to_s) else {
+        return;
+    };
+    let last = (last + 1).min(trace.values.len().saturating_sub(1));
+    match trace.times {
+        SampleTimes::Stretches(stretches) => {
+            let mut before: Option<(f64, f64, f64)> = None;
+            for stretch in stretches {
+                let begin = first.max(stretch.first_sample);
+                let end = (last + 1).min(stretch.first_sample + stretch.n_samples);
+                if begin >= end {
+                    continue;
+                }
+                let inside = (begin - stretch.first_sample) as f64;
+                let onset_s = stretch.onset_s + inside / stretch.rate_hz;
+                let samples = &trace.values[begin..end];
+                if let Some((time_s, value, step_s)) = before
+                    && onset_s > time_s
+                    && onset_s - time_s < 1.5 * step_s
+                {
+                    columns.add(time_s, 1.0 / (onset_s - time_s), &[value, samples[0]]);
+                }
+                columns.add(onset_s, stretch.rate_hz, samples);
+                let last_s = onset_s + (samples.len() - 1) as f64 / stretch.rate_hz;
+                before = Some((last_s, samples[samples.len() - 1], 1.0 / stretch.rate_hz));
+            }
+        }
+        SampleTimes::Stamps(stamps) => {
+            for sample in first..last {
+                let pair = stamps.get(sample).zip(stamps.get(sample + 1));
+                if let Some((a, b)) = pair.filter(|(a, b)| b > a) {
+                    columns.add(*a, 1.0 / (b - a), &trace.values[sample..sample + 2]);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::records::RateSection;
+
+    #[test]
+    fn the_line_goes_on_where_the_rate_changes_and_stops_at_a_gap() {
+        let section = |rate_hz, onset_s, first_sample| RateSection {
+            rate_hz,
+            onset_s,
+            first_sample,
+            n_samples: 10,
+        };
+        let values: Vec<f64> = (0..30).map(f64::from).collect();
+        let times = SampleTimes::Stretches(vec![
+            section(10.0, 0.0, 0),
+            section(20.0, 1.0, 10),
+            section(10.0, 3.0, 20),
+        ]);
+        let trace = LaneTrace {
+            name: "x",
+            times: &times,
+            values: &values,
+            factor: 1.0,
+            color: Color32::RED,
+        };
+        let mut columns = TraceColumns::new(0.0, 4.0, 80);
+        add_samples(&mut columns, &trace, (0.0, 4.0));
+        let is_empty: Vec<bool> = columns.columns().iter().map(|c| c.is_empty()).collect();
+        // Columns of 50 ms: 0 to 1.45 s and 3 to 3.9 s are drawn, the second between is not.
+        assert!(is_empty[..29].iter().all(|empty| !empty), "{is_empty:?}");
+        assert!(is_empty[31..60].iter().all(|empty| *empty));
+        assert!(is_empty[60..78].iter().all(|empty| !empty));
+        let at = |column: usize| columns.columns()[column];
+        assert!(at(25).min >= 14.9 && at(25).max <= 16.1, "{:?}", at(25));
+    }
+}

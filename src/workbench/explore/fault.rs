@@ -1,0 +1,395 @@
+//! The fault-record viewer's state: the record in memory, one beside it, what is looked at and what is measured there.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::fault_measures::{FaultMeasures, MeasureQuestion};
+use super::fault_record::{FaultRecord, GivenFacts, ValueScale};
+use super::{Viewer, taken};
+use crate::dataset::DataSettings;
+use crate::experiment::{Job, JobOutcome};
+use crate::features::FeatureRecipe;
+use crate::features::fault::PerUnit;
+use crate::records::{Mode, Record, open};
+use crate::workbench::data::LoadedData;
+use crate::workbench::look::record_of;
+use crate::workbench::{Gravity, Wake, Workbench, start_job};
+
+/// Lanes shown at first.
+const FIRST_LANES: usize = 4;
+/// Digital channels shown at first.
+const FIRST_DIGITAL: usize = 10;
+/// Shortest span that is shown.
+const SHORTEST_SPAN_S: f64 = 1e-4;
+
+/// How a fault record is looked at; nothing of it changes the data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FaultLook {
+    /// Time at the left edge.
+    pub start_s: f64,
+    /// Time from the left to the right edge.
+    pub span_s: f64,
+    /// The two cursors.
+    pub cursors_s: [f64; 2],
+    /// The cursor whose phasors and harmonics are shown.
+    pub active: usize,
+    /// How many times higher than the lane the largest value is drawn.
+    pub gain: f64,
+    /// Primary, secondary or per unit.
+    pub scale: ValueScale,
+    /// Lanes that are shown.
+    pub lanes: BTreeSet<usize>,
+    /// Digital channels that are shown.
+    pub digital: BTreeSet<usize>,
+    /// The signal whose harmonics are shown.
+    pub signal: usize,
+    /// The highest harmonic shown.
+    pub highest_order: usize,
+    /// The nominal frequency, where the record's own is not to be used.
+    pub given_hz: Option<f64>,
+}
+
+impl FaultLook {
+    /// The first look at a record: a stretch that was asked for, else around the inception, else all of it. The
+    /// cursors stand at the end of the last normal cycle and two cycles into the fault.
+    fn first(record: &FaultRecord, stretch: Option<(f64, f64)>) -> Self {
+        let cycle_s = 1.0 / record.facts.nominal_hz.unwrap_or(50.0);
+        let (begin_s, end_s) = record.span_s;
+        let inception_s = record.facts.inception_s.or(record.trigger_s);
+        let centre_s = match (stretch, inception_s) {
+            (Some((start_s, _)), _) => start_s,
+            (None, Some(inception_s)) => inception_s,
+            (None, None) => begin_s + 2.0 * cycle_s,
+        };
+        let changes = record.digital.iter().enumerate();
+        let changes = changes.filter(|(_, digital)| digital.changes());
+        let mut look = Self {
+            start_s: centre_s - 4.0 * cycle_s,
+            span_s: 16.0 * cycle_s,
+            cursors_s: [centre_s, centre_s + 2.0 * cycle_s],
+            active: 1,
+            gain: 1.0,
+            scale: ValueScale::default(),
+            lanes: (0..record.lanes.len().min(FIRST_LANES)).collect(),
+            digital: changes
+                .map(|(place, _)| place)
+                .take(FIRST_DIGITAL)
+                .collect(),
+            signal: record.sets.first().map_or(0, |set| set.signals[0]),
+            highest_order: 15,
+            given_hz: None,
+        };
+        // The last sample before the inception still belongs to the normal state.
+        if let Some(times) = record.signals.first().map(|signal| &signal.times)
+            && let Some(before) = times.nearest(centre_s).and_then(|s| s.checked_sub(1))
+            && let Some(time_s) = times.time_s(before)
+        {
+            look.cursors_s[0] = time_s;
+        }
+        // Short records fit as a whole.
+        if end_s - begin_s < look.span_s * 2.0 {
+            look.show_all(record);
+        }
+        look.keep_inside(record);
+        look
+    }
+
+    /// Shows the whole record.
+    pub fn show_all(&mut self, record: &FaultRecord) {
+        (self.start_s, self.span_s) = (record.span_s.0, record.span_s.1 - record.span_s.0);
+    }
+
+    /// Moves and zooms: the time at `anchor_s` stays where it is.
+    pub fn zoom(&mut self, factor: f64, anchor_s: f64) {
+        let span_s = (self.span_s / factor).max(SHORTEST_SPAN_S);
+        let share = (anchor_s - self.start_s) / self.span_s;
+        self.start_s = anchor_s - share * span_s;
+        self.span_s = span_s;
+    }
+
+    /// The frequency that is measured with.
+    pub fn nominal_hz(&self, record: &FaultRecord) -> Option<f64> {
+        self.given_hz.or(record.facts.nominal_hz)
+    }
+
+    /// Keeps time and cursors within the record, the cursors on samples.
+    pub fn keep_inside(&mut self, record: &FaultRecord) {
+        let (begin_s, end_s) = record.span_s;
+        let whole_s = (end_s - begin_s).max(SHORTEST_SPAN_S);
+        self.span_s = self.span_s.clamp(SHORTEST_SPAN_S, whole_s);
+        self.start_s = self.start_s.clamp(begin_s, begin_s + whole_s - self.span_s);
+        self.gain = self.gain.clamp(0.1, 1000.0);
+        for cursor_s in &mut self.cursors_s {
+            *cursor_s = cursor_s.clamp(begin_s, end_s);
+            let times = record.signals.first().map(|signal| &signal.times);
+            let on_sample = times.and_then(|times| times.time_s(times.nearest(*cursor_s)?));
+            *cursor_s = on_sample.unwrap_or(*cursor_s);
+        }
+    }
+
+    /// Moves a cursor by samples.
+    pub fn step_cursor(&mut self, record: &FaultRecord, cursor: usize, n_samples: isize) {
+        let Some(times) = record.signals.first().map(|signal| &signal.times) else {
+            return;
+        };
+        let last = times.n_samples().saturating_sub(1);
+        let moved = times.nearest(self.cursors_s[cursor]).and_then(|sample| {
+            let sample = sample.saturating_add_signed(n_samples).min(last);
+            times.time_s(sample)
+        });
+        self.cursors_s[cursor] = moved.unwrap_or(self.cursors_s[cursor]);
+    }
+
+    /// Shifts the view so that a cursor is in it.
+    pub fn follow_cursor(&mut self, cursor: usize) {
+        let at_s = self.cursors_s[cursor];
+        if at_s < self.start_s || at_s > self.start_s + self.span_s {
+            self.start_s = at_s - self.span_s / 2.0;
+        }
+    }
+
+    fn question(&self, record: &FaultRecord) -> MeasureQuestion {
+        MeasureQuestion {
+            cursors_s: self.cursors_s,
+            active: self.active,
+            signal: self.signal,
+            highest_order: self.highest_order,
+            nominal_hz: self.nominal_hz(record),
+        }
+    }
+}
+
+/// A record to be put beside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BesideChoice {
+    /// A record of the session, by its place among the sources.
+    Source(usize),
+    /// A file.
+    File(PathBuf),
+    /// None.
+    Nothing,
+}
+
+/// Something to be done with a fault record.
+#[derive(Clone, Debug)]
+pub enum FaultAction {
+    /// Looks at it in another way.
+    Look(Box<FaultLook>),
+    /// Puts another record beside it, aligned on the inception.
+    Beside(BesideChoice),
+}
+
+/// The viewer's state.
+#[derive(Default)]
+pub struct FaultStage {
+    /// The record that is or will be in memory.
+    of: Option<Arc<Record>>,
+    reading: Option<Job<Result<FaultRecord, String>>>,
+    shown: Option<Arc<FaultRecord>>,
+    error: Option<String>,
+    look: Option<FaultLook>,
+    stretch: Option<(f64, f64)>,
+    beside: Option<Arc<FaultRecord>>,
+    beside_reading: Option<Job<Result<FaultRecord, String>>>,
+    measures: Option<FaultMeasures>,
+    measuring: Option<Job<FaultMeasures>>,
+}
+
+impl FaultStage {
+    /// The record in memory.
+    pub fn record(&self) -> Option<&Arc<FaultRecord>> {
+        self.shown.as_ref()
+    }
+
+    /// How it is looked at.
+    pub fn look(&self) -> Option<&FaultLook> {
+        self.look.as_ref()
+    }
+
+    /// The record beside it.
+    pub fn beside(&self) -> Option<&Arc<FaultRecord>> {
+        self.beside.as_ref()
+    }
+
+    /// What is measured at the cursors; while they move, what was measured last.
+    pub fn measures(&self) -> Option<&FaultMeasures> {
+        self.measures.as_ref()
+    }
+
+    /// Why the record cannot be shown.
+    pub fn error(&self) -> Option<&str> {
+        self.error.as_deref()
+    }
+
+    /// The share read.
+    pub fn reading_share(&self) -> Option<f64> {
+        self.reading.as_ref().map(Job::share)
+    }
+
+    pub(super) fn is_busy(&self) -> bool {
+        self.reading.is_some() || self.beside_reading.is_some() || self.measuring.is_some()
+    }
+
+    /// Whether a record is the one in memory, or will be.
+    fn is_about(&self, record: &Arc<Record>) -> bool {
+        self.of.as_ref().is_some_and(|of| Arc::ptr_eq(of, record))
+    }
+
+    /// Reads another record; the one beside stays.
+    fn follow(
+        &mut self,
+        record: Arc<Record>,
+        name: String,
+        stretch: Option<(f64, f64)>,
+        given: GivenFacts,
+        wake: &Wake,
+    ) {
+        *self = Self {
+            of: Some(record.clone()),
+            stretch,
+            beside: self.beside.take(),
+            ..Self::default()
+        };
+        self.reading = Some(start_job(wake, "fault record", move |progress| {
+            FaultRecord::read(&record, name, &given, &mut |share| progress.go_on(share))
+        }));
+    }
+
+    /// Takes over what the background did; gives back what failed.
+    pub(super) fn poll(&mut self, wake: &Wake) -> Option<String> {
+        if let Some(outcome) = taken(&mut self.reading) {
+            match outcome {
+                Ok(record) => {
+                    self.look = Some(FaultLook::first(&record, self.stretch));
+                    self.shown = Some(Arc::new(record));
+                }
+                Err(message) => self.error = Some(message),
+            }
+        }
+        let mut failure = None;
+        if let Some(outcome) = taken(&mut self.beside_reading) {
+            match outcome {
+                Ok(record) => self.beside = Some(Arc::new(record)),
+                Err(message) => failure = Some(message),
+            }
+        }
+        if let Some(JobOutcome::Done(measures)) = self.measuring.as_ref().and_then(Job::take) {
+            self.measuring = None;
+            self.measures = Some(measures);
+        }
+        self.measure(wake);
+        failure
+    }
+
+    /// Measures at the cursors when they have moved, after what is under way.
+    fn measure(&mut self, wake: &Wake) {
+        let (Some(record), Some(look), None) = (&self.shown, &self.look, &self.measuring) else {
+            return;
+        };
+        let question = look.question(record);
+        if self
+            .measures
+            .as_ref()
+            .is_some_and(|m| m.question == question)
+        {
+            return;
+        }
+        let record = record.clone();
+        self.measuring = Some(start_job(wake, "measuring", move |_| {
+            FaultMeasures::of(&record, question)
+        }));
+    }
+
+    pub(super) fn set_look(&mut self, mut look: FaultLook) {
+        if let Some(record) = &self.shown {
+            look.keep_inside(record);
+            self.look = Some(look);
+        }
+    }
+
+    pub(super) fn put_beside(
+        &mut self,
+        choice: BesideChoice,
+        loaded: Option<Arc<LoadedData>>,
+        given: GivenFacts,
+        wake: &Wake,
+    ) {
+        self.beside_reading = None;
+        if choice == BesideChoice::Nothing {
+            self.beside = None;
+            return;
+        }
+        self.beside_reading = Some(start_job(wake, "record beside", move |progress| {
+            let (name, record) = match (choice, loaded) {
+                (BesideChoice::Source(source), Some(loaded)) => record_of(&loaded, source)?,
+                (BesideChoice::File(path), _) => {
+                    let record = open(&path, Mode::default()).map_err(|e| e.to_string())?;
+                    (path.display().to_string(), record)
+                }
+                _ => return Err("the record is not there any more".into()),
+            };
+            FaultRecord::read(&record, name, &given, &mut |share| progress.go_on(share))
+        }));
+    }
+}
+
+/// What the settings of the data say of fault records.
+pub(super) fn given_facts(data: &DataSettings) -> GivenFacts {
+    let Some(FeatureRecipe::Fault(recipe)) = &data.recipe else {
+        return GivenFacts::default();
+    };
+    GivenFacts {
+        phases: recipe.phases.clone(),
+        nominal_hz: recipe.nominal_hz,
+        bases: match recipe.per_unit {
+            PerUnit::Base {
+                voltage_v,
+                current_a,
+            } => Some([voltage_v, current_a]),
+            PerUnit::Off | PerUnit::BeforeInception => None,
+        },
+    }
+}
+
+impl Workbench {
+    /// What the settings say of the record that is open; of a file that is none of the data they say nothing.
+    fn facts_given(&self, is_of_data: bool) -> GivenFacts {
+        match self.data.loaded().filter(|_| is_of_data) {
+            Some(loaded) => given_facts(&loaded.settings),
+            None => GivenFacts::default(),
+        }
+    }
+
+    /// Reads the fault record that is open, and measures where its cursors are.
+    pub(super) fn poll_fault(&mut self) {
+        let opened = self.explore.opened();
+        let new = opened.filter(|opened| {
+            opened.viewer == Viewer::Fault && !self.explore.fault.is_about(&opened.record)
+        });
+        if let Some(opened) = new {
+            let (record, name) = (opened.record.clone(), opened.name.clone());
+            let (stretch, is_of_data) = (opened.stretch, opened.source.is_some());
+            let given = self.facts_given(is_of_data);
+            let fault = &mut self.explore.fault;
+            fault.follow(record, name, stretch, given, &self.wake);
+        }
+        if let Some(message) = self.explore.fault.poll(&self.wake) {
+            self.notices.post(Gravity::Error, message);
+        }
+    }
+
+    /// Does something with a fault record.
+    pub(super) fn fault_deed(&mut self, action: FaultAction) {
+        match action {
+            FaultAction::Look(look) => self.explore.fault.set_look(*look),
+            FaultAction::Beside(choice) => {
+                self.view.ask = None;
+                let given = self.facts_given(matches!(choice, BesideChoice::Source(_)));
+                let loaded = self.data.loaded().cloned();
+                let fault = &mut self.explore.fault;
+                fault.put_beside(choice, loaded, given, &self.wake);
+            }
+        }
+    }
+}

@@ -1,0 +1,456 @@
+//! A fault record in memory: signals in lanes, digital channels as edges, what is known of frequency, inception and bases.
+
+use std::sync::Arc;
+
+use crate::features::fault_facts::{FaultFacts, normal_amplitude};
+use crate::features::phases::{PhaseChoice, PhaseMap, PhaseSet};
+use crate::features::sampled::{SampleTimes, Sampled};
+use crate::records::{ChannelKind, GridChannel, Quantity, Record, TimeAxis, Unit};
+
+/// Analog values held in memory at most: half a gigabyte.
+const MOST_VALUES: usize = 1 << 26;
+
+/// Values of a grid as they are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ValueScale {
+    /// Those of the line.
+    #[default]
+    Primary,
+    /// Those behind the instrument transformers.
+    Secondary,
+    /// Shares of the normal amplitude.
+    PerUnit,
+}
+
+impl ValueScale {
+    /// All scales in their order.
+    pub const ALL: [Self; 3] = [Self::Primary, Self::Secondary, Self::PerUnit];
+
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Primary => "Primary",
+            Self::Secondary => "Secondary",
+            Self::PerUnit => "Per unit",
+        }
+    }
+}
+
+/// What turns the samples of a signal into what is shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ShownScale {
+    /// Factor of instantaneous values.
+    pub factor: f64,
+    /// Factor of RMS values: 1 per unit is the RMS of a sine with the base as its peak.
+    pub rms_factor: f64,
+    /// The unit that is shown.
+    pub unit: String,
+}
+
+/// An analog channel in memory, in the unit of the file.
+#[derive(Clone, Debug)]
+pub struct GridSignal {
+    /// Its name.
+    pub name: String,
+    /// Its unit.
+    pub unit: Unit,
+    /// Voltage, current or neither.
+    pub quantity: Option<Quantity>,
+    /// Which phase of a three-phase set it is.
+    pub phase: Option<usize>,
+    /// When its samples were taken.
+    pub times: Arc<SampleTimes>,
+    /// Its samples.
+    pub values: Vec<f64>,
+    /// Its smallest and largest value.
+    pub extent: (f64, f64),
+    grid: Option<GridChannel>,
+}
+
+impl GridSignal {
+    /// The signal as it is measured.
+    pub fn sampled(&self) -> Sampled<'_> {
+        Sampled {
+            times: &self.times,
+            values: &self.values,
+            skew_s: self.grid.as_ref().map_or(0.0, |grid| grid.skew_s),
+        }
+    }
+
+    fn to_primary(&self) -> f64 {
+        self.grid.as_ref().map_or(1.0, GridChannel::to_primary)
+    }
+}
+
+/// A digital channel: its state from each change on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DigitalSignal {
+    /// Its name.
+    pub name: String,
+    /// Time and state at the start and at every change.
+    pub edges: Vec<(f64, bool)>,
+}
+
+impl DigitalSignal {
+    /// Whether it ever changes.
+    pub fn changes(&self) -> bool {
+        self.edges.len() > 1
+    }
+
+    /// Its state at a time.
+    pub fn state_at(&self, time_s: f64) -> Option<bool> {
+        let after = self.edges.partition_point(|(at_s, _)| *at_s <= time_s);
+        self.edges.get(after.max(1) - 1).map(|(_, state)| *state)
+    }
+}
+
+/// Signals that share a lane and its scale.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lane {
+    /// What it is called.
+    pub title: String,
+    /// Places of its signals.
+    pub signals: Vec<usize>,
+}
+
+/// Three phases of one quantity.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SignalSet {
+    /// Voltage or current.
+    pub quantity: Quantity,
+    /// Places of the signals of phases A B C.
+    pub signals: [usize; 3],
+}
+
+/// A fault record in memory.
+#[derive(Clone, Debug)]
+pub struct FaultRecord {
+    /// What it is called.
+    pub name: String,
+    /// The analog channels.
+    pub signals: Vec<GridSignal>,
+    /// The digital channels.
+    pub digital: Vec<DigitalSignal>,
+    /// How the analog channels share lanes, the phases first.
+    pub lanes: Vec<Lane>,
+    /// The three-phase sets, those of the samples first.
+    pub sets: Vec<SignalSet>,
+    /// Frequency and inception.
+    pub facts: FaultFacts,
+    /// The trigger that the record names.
+    pub trigger_s: Option<f64>,
+    /// Times where the sampling rate changes, with the new rate.
+    pub rate_changes: Vec<(f64, f64)>,
+    /// Times of the first and the last sample.
+    pub span_s: (f64, f64),
+    /// Peak volts and amperes of the line that count as 1 per unit.
+    pub bases: [Option<f64>; 2],
+}
+
+/// What the settings say that the record does not.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GivenFacts {
+    /// Channels named by hand.
+    pub phases: PhaseChoice,
+    /// Nominal frequency.
+    pub nominal_hz: Option<f64>,
+    /// Peak volts and amperes that count as 1 per unit.
+    pub bases: Option<[f64; 2]>,
+}
+
+impl FaultRecord {
+    /// Reads all channels of a record. `go_on` hears the share done and stops the work by saying false.
+    pub fn read(
+        record: &Record,
+        name: String,
+        given: &GivenFacts,
+        go_on: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<Self, String> {
+        let map = PhaseMap::of(record, &given.phases);
+        let sets = PhaseSet::all(&record.channels, &map);
+        let is_analog = |kind: &ChannelKind| *kind == ChannelKind::Analog;
+        let analog = record.channels.iter().filter(|c| is_analog(&c.kind));
+        let n_values: usize = analog.map(|channel| channel.n_samples).sum();
+        if n_values > MOST_VALUES {
+            return Err(format!(
+                "{name} holds {n_values} values, more than the {MOST_VALUES} that are shown at once: cut it into shorter records"
+            ));
+        }
+        let mut places = vec![None; record.channels.len()];
+        let (mut signals, mut digital) = (Vec::new(), Vec::new());
+        let mut known_times: Vec<Arc<SampleTimes>> = Vec::new();
+        for (channel, facts) in record.channels.iter().enumerate() {
+            if !go_on(channel as f64 / record.channels.len() as f64) {
+                return Err("cancelled".into());
+            }
+            let times = SampleTimes::of(record, channel)
+                .ok_or_else(|| format!("{name} does not tell when its samples were taken"))?;
+            // Nearly always all channels have the same times: they are kept once.
+            let shared = known_times.iter().find(|known| ***known == times).cloned();
+            let times = shared.unwrap_or_else(|| Arc::new(times));
+            known_times.push(times.clone());
+            known_times.dedup_by(|a, b| Arc::ptr_eq(a, b));
+            let values = record
+                .read_channel(channel)
+                .map_err(|error| error.to_string())?;
+            if is_analog(&facts.kind) {
+                places[channel] = Some(signals.len());
+                let of_set = sets.iter().find(|set| set.channels.contains(&channel));
+                signals.push(GridSignal {
+                    name: facts.name.clone(),
+                    unit: facts.unit.clone(),
+                    quantity: of_set.map(|set| set.quantity).or(facts.unit.quantity),
+                    phase: of_set.and_then(|set| set.channels.iter().position(|c| *c == channel)),
+                    times,
+                    extent: extent(&values),
+                    values,
+                    grid: facts.grid.clone(),
+                });
+            } else {
+                digital.push(DigitalSignal {
+                    name: facts.name.clone(),
+                    edges: edges(&times, &values),
+                });
+            }
+        }
+        let place = |channel: usize| places[channel].unwrap_or(0);
+        let sets: Vec<SignalSet> = sets
+            .iter()
+            .map(|set| SignalSet {
+                quantity: set.quantity,
+                signals: set.channels.map(place),
+            })
+            .collect();
+        let spans = signals.iter().filter_map(|signal| signal.times.span_s());
+        let span_s = spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
+        let Some(span_s) = span_s else {
+            return Err(format!("{name} has no analog sample to show"));
+        };
+        let mut read = Self {
+            name,
+            lanes: lanes(&signals, &sets),
+            signals,
+            digital,
+            sets,
+            facts: FaultFacts::of(record, &map, given.nominal_hz),
+            trigger_s: record.grid.as_ref().and_then(|grid| grid.trigger_s),
+            rate_changes: rate_changes(record),
+            span_s,
+            bases: [None, None],
+        };
+        read.bases = match given.bases {
+            Some(bases) => bases.map(Some),
+            None => [Quantity::Voltage, Quantity::Current].map(|q| read.normal(q)),
+        };
+        Ok(read)
+    }
+
+    /// The first three-phase set of a quantity.
+    pub fn set_of(&self, quantity: Quantity) -> Option<&SignalSet> {
+        self.sets.iter().find(|set| set.quantity == quantity)
+    }
+
+    /// The three phases of a set as they are measured.
+    pub fn phases(&self, set: &SignalSet) -> [Sampled<'_>; 3] {
+        set.signals.map(|place| self.signals[place].sampled())
+    }
+
+    /// Peak value of the line that is normal for a quantity.
+    fn normal(&self, quantity: Quantity) -> Option<f64> {
+        let set = self.set_of(quantity)?;
+        let inception_s = self.facts.inception_s;
+        let amplitude = normal_amplitude(&self.phases(set), inception_s, self.facts.nominal_hz?)?;
+        let first = &self.signals[set.signals[0]];
+        Some(amplitude * first.unit.in_base * first.to_primary())
+    }
+
+    /// What turns the samples of a signal into what is shown. Where a ratio or a base is not known, per unit falls
+    /// back to the values as recorded.
+    pub fn scale(&self, signal: &GridSignal, scale: ValueScale) -> ShownScale {
+        let plain = |factor: f64| ShownScale {
+            factor,
+            rms_factor: factor,
+            unit: signal.unit.symbol.clone(),
+        };
+        let base = match signal.quantity {
+            Some(Quantity::Voltage) => self.bases[0],
+            Some(Quantity::Current) => self.bases[1],
+            _ => None,
+        };
+        match (scale, base) {
+            (ValueScale::Primary, _) | (ValueScale::PerUnit, None) => plain(signal.to_primary()),
+            (ValueScale::Secondary, _) => {
+                let grid = signal.grid.as_ref();
+                plain(grid.map_or(1.0, GridChannel::to_secondary))
+            }
+            (ValueScale::PerUnit, Some(base)) => {
+                let factor = signal.unit.in_base * signal.to_primary() / base;
+                ShownScale {
+                    factor,
+                    rms_factor: factor * 2.0_f64.sqrt(),
+                    unit: "pu".into(),
+                }
+            }
+        }
+    }
+
+    /// Whether the record tells both primary and secondary values of some channel.
+    pub fn has_ratios(&self) -> bool {
+        self.signals.iter().any(|signal| {
+            let grid = signal.grid.as_ref();
+            grid.is_some_and(|grid| grid.to_primary() != grid.to_secondary())
+        })
+    }
+}
+
+/// One lane for each three-phase set, then one for each other signal.
+fn lanes(signals: &[GridSignal], sets: &[SignalSet]) -> Vec<Lane> {
+    let in_sets = sets.iter().map(|set| Lane {
+        title: set
+            .signals
+            .map(|place| signals[place].name.as_str())
+            .join(", "),
+        signals: set.signals.to_vec(),
+    });
+    let is_single = |place: &usize| sets.iter().all(|set| !set.signals.contains(place));
+    let singles = (0..signals.len()).filter(is_single).map(|place| Lane {
+        title: signals[place].name.clone(),
+        signals: vec![place],
+    });
+    in_sets.chain(singles).collect()
+}
+
+fn extent(values: &[f64]) -> (f64, f64) {
+    let finite = values.iter().copied().filter(|value| value.is_finite());
+    let (low, high) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+        (low.min(value), high.max(value))
+    });
+    if low > high { (0.0, 0.0) } else { (low, high) }
+}
+
+fn edges(times: &SampleTimes, values: &[f64]) -> Vec<(f64, bool)> {
+    let mut edges: Vec<(f64, bool)> = Vec::new();
+    for (sample, value) in values.iter().enumerate() {
+        let state = *value > 0.5;
+        if edges.last().is_none_or(|(_, before)| *before != state) {
+            edges.extend(times.time_s(sample).map(|time_s| (time_s, state)));
+        }
+    }
+    edges
+}
+
+fn rate_changes(record: &Record) -> Vec<(f64, f64)> {
+    let TimeAxis::Sections(sections) = &record.time_axis else {
+        return Vec::new();
+    };
+    let later = sections.iter().skip(1);
+    later
+        .map(|section| (section.onset_s, section.rate_hz))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::records::{Channel, Format, GridFacts, Kind, Scaling};
+    use std::f64::consts::PI;
+
+    fn grid(primary: f64, secondary: f64, scaling: Scaling) -> Option<GridChannel> {
+        Some(GridChannel {
+            phase: String::new(),
+            circuit: String::new(),
+            primary,
+            secondary,
+            scaling: Some(scaling),
+            skew_s: 0.0,
+        })
+    }
+
+    /// Voltages of 60 V behind a transformer of 110 kV : 100 V, currents of 300 A of the line, 200 : 5.
+    fn record() -> Record {
+        let wave = |size: f64, phase: usize| -> Vec<f64> {
+            let turn = |t: usize| 2.0 * PI * (t as f64 / 32.0 - phase as f64 / 3.0);
+            (0..320).map(|t| size * turn(t).cos()).collect()
+        };
+        let mut data = Vec::new();
+        for (phase, letter) in ["A", "B", "C"].iter().enumerate() {
+            let mut voltage =
+                Channel::analog(format!("V{letter}"), Unit::parse("V"), Some(1600.0), 0);
+            voltage.grid = grid(110_000.0, 100.0, Scaling::Secondary);
+            data.push((voltage, wave(60.0, phase)));
+        }
+        for (phase, letter) in ["A", "B", "C"].iter().enumerate() {
+            let mut current =
+                Channel::analog(format!("I{letter}"), Unit::parse("kA"), Some(1600.0), 0);
+            current.grid = grid(200.0, 5.0, Scaling::Primary);
+            data.push((current, wave(0.3, phase)));
+        }
+        let trip = Channel {
+            kind: ChannelKind::Digital { normal: None },
+            ..Channel::analog("TRIP", Unit::none(), Some(1600.0), 0)
+        };
+        let states = (0..320).map(|t| f64::from(u8::from(t >= 160))).collect();
+        data.push((trip, states));
+        let mut record = Record::in_memory(Format::Comtrade1999, Kind::FaultRecord, "relay", data);
+        record.grid = Some(GridFacts {
+            line_frequency_hz: Some(50.0),
+            ..GridFacts::default()
+        });
+        record
+    }
+
+    fn read() -> FaultRecord {
+        let given = GivenFacts::default();
+        FaultRecord::read(&record(), "relay".into(), &given, &mut |_| true).expect("in memory")
+    }
+
+    #[test]
+    fn primary_secondary_and_per_unit_values_follow_ratios_and_bases() {
+        let read = read();
+        let shown = |place: usize, scale| {
+            let signal = &read.signals[place];
+            let scale = read.scale(signal, scale);
+            (signal.extent.1 * scale.factor, scale.unit)
+        };
+        let near = |(value, unit): (f64, String), expected: f64, name: &str| {
+            assert!((value / expected - 1.0).abs() < 1e-9, "{value} {unit}");
+            assert_eq!(unit, name);
+        };
+        near(shown(0, ValueScale::Primary), 66_000.0, "V");
+        near(shown(0, ValueScale::Secondary), 60.0, "V");
+        near(shown(0, ValueScale::PerUnit), 1.0, "pu");
+        near(shown(3, ValueScale::Primary), 0.3, "kA");
+        near(shown(3, ValueScale::Secondary), 0.0075, "kA");
+        near(shown(3, ValueScale::PerUnit), 1.0, "pu");
+        assert!(read.has_ratios());
+        // The RMS of a normal sine is 1 per unit too.
+        let scale = read.scale(&read.signals[0], ValueScale::PerUnit);
+        assert!((60.0 / 2.0_f64.sqrt() * scale.rms_factor - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn phases_share_a_lane_and_digital_channels_keep_their_edges() {
+        let read = read();
+        let titles: Vec<&str> = read.lanes.iter().map(|lane| lane.title.as_str()).collect();
+        assert_eq!(titles, ["VA, VB, VC", "IA, IB, IC"]);
+        assert_eq!(read.signals[4].phase, Some(1));
+        let trip = &read.digital[0];
+        assert_eq!(trip.edges, [(0.0, false), (0.1, true)]);
+        assert_eq!(trip.state_at(0.05), Some(false));
+        assert_eq!(trip.state_at(0.1), Some(true));
+        assert!(trip.changes());
+        assert_eq!(read.facts.inception_s, None);
+    }
+
+    #[test]
+    fn given_bases_go_before_measured_ones() {
+        let given = GivenFacts {
+            bases: Some([33_000.0, 600.0]),
+            ..GivenFacts::default()
+        };
+        let read = FaultRecord::read(&record(), "relay".into(), &given, &mut |_| true);
+        let read = read.expect("in memory");
+        let scale = read.scale(&read.signals[0], ValueScale::PerUnit);
+        assert!((60.0 * scale.factor - 2.0).abs() < 1e-9);
+    }
+}
