@@ -257,7 +257,6 @@ impl Algorithm {
                     "pruning by least loss needs an evidence-preserving learner".into(),
                 );
             }
-            Self::Ksvd | Self::NearestMean => {}
             Self::Okdlrs { alternations, .. } => {
                 problems.require_within("algorithm.alternations", *alternations, 1, 100_000);
             }

@@ -82,26 +82,20 @@ fn check_gradient(settings: &LearnerSettings, profile: &GradientProfile) -> Resu
 
 fn check_yardstick(settings: &LearnerSettings, state: &YardstickState) -> Result<(), String> {
     let n_classes = state.dictionaries.len();
-    let (n_atoms, decision) = match settings.algorithm {
-        Algorithm::NearestMean => (1, "NearestMean"),
-        Algorithm::KernelRidge { .. } => (n_classes, "LargestSum"),
-        _ => (n_classes, "Duels"),
+    let n_atoms = match settings.algorithm {
+        Algorithm::NearestMean => 1,
+        _ => n_classes,
     };
     for dictionary in &state.dictionaries {
         check_dictionary_of(settings, n_atoms, dictionary)?;
     }
-    let fits = match &state.decision {
-        Decision::NearestMean => decision == "NearestMean",
-        Decision::LargestSum => decision == "LargestSum",
-        Decision::Duels { bias } => {
-            matrix("bias", bias, n_classes, n_classes)?;
-            decision == "Duels"
+    match (&settings.algorithm, &state.decision) {
+        (Algorithm::NearestMean, Decision::NearestMean)
+        | (Algorithm::KernelRidge { .. }, Decision::LargestSum) => Ok(()),
+        (Algorithm::Svm { .. }, Decision::Duels { bias }) => {
+            matrix("bias", bias, n_classes, n_classes)
         }
-        _ => false,
-    };
-    match fits {
-        true => Ok(()),
-        false => Err(format!("decision must be {decision}")),
+        _ => Err("decision belongs to another algorithm".into()),
     }
 }
 

@@ -4,8 +4,8 @@
 //! how a recording of a gigabyte is opened, with `cargo bench -- experiment` the whole USPS experiment,
 //! with `cargo bench -- frames` what a frame of the window costs while training.
 
-mod batch;
 mod classify;
+mod compared;
 mod experiment;
 #[path = "../frame_time/mod.rs"]
 mod frame_time;
@@ -41,7 +41,7 @@ fn main() {
     }
     step::print_table();
     classify::print_table();
-    batch::print_table();
+    compared::print_tables();
     let mut criterion = Criterion::default().configure_from_args();
     step::bench(&mut criterion);
     criterion.final_summary();
