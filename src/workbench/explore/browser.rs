@@ -37,6 +37,8 @@ struct Derived {
     hidden: std::collections::BTreeSet<String>,
 }
 
+/// Traces from one time to another.
+type TracesBetween = (Arc<Vec<TraceSource>>, (f64, f64));
 /// A comparison, of which data, under which montage.
 type Compared = (Comparison, Montage, usize);
 
@@ -52,7 +54,7 @@ pub struct EegBrowser {
     page: Followed<PageRequest, TracePage>,
     whole: Followed<(), Whole>,
     spectrogram: Followed<TraceSource, Spectrogram>,
-    spectra: Followed<(Arc<Vec<TraceSource>>, (f64, f64)), Vec<TraceSpectrum>>,
+    spectra: Followed<TracesBetween, Vec<TraceSpectrum>>,
     compared: Followed<Compared, ComparedMaps>,
     own_annotations: Vec<OwnAnnotation>,
     annotations: Arc<AnnotationList>,

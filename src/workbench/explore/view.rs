@@ -231,7 +231,7 @@ impl EegView {
     /// the common unit, own ones for others.
     pub fn fit(&mut self, page: &TracePage) {
         let lane_mm = self.height_mm / page.traces.len().max(1) as f64;
-        if !(lane_mm > 0.0) {
+        if lane_mm.is_nan() || lane_mm <= 0.0 {
             return;
         }
         let unit = common_unit(&page.traces);

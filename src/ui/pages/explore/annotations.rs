@@ -89,7 +89,8 @@ fn row_ui(ui: &mut Ui, browser: &EegBrowser, row: &AnnotationRow, view: &mut Eeg
     if label.on_hover_text(what).clicked() {
         view.show_time(row.onset_s);
         view.annotation = row.own;
-        view.cursors = (row.duration_s > 0.0).then(|| (row.onset_s, row.onset_s + row.duration_s));
+        view.cursors =
+            (row.duration_s > 0.0).then_some((row.onset_s, row.onset_s + row.duration_s));
     }
 }
 
