@@ -2,6 +2,7 @@
 
 mod arrangement;
 mod choices;
+mod compare;
 mod driving;
 mod files;
 mod frames;
