@@ -235,8 +235,9 @@ fn okdlfb_with_the_stored_codes() {
         for batch in [1, 2] {
             let kept = places(&page, &archive.matrix(&format!("X_b{batch}")));
             let codes = archive.matrix(&format!("W_b{batch}"));
-            for j in profile.dictionary.n_kept()..kept.len() {
-                profile.append_coded(&samples, kept[j], codes.col(j));
+            let n_before = profile.dictionary.n_kept();
+            for (j, &sample) in kept.iter().enumerate().skip(n_before) {
+                profile.append_coded(&samples, sample, codes.col(j));
                 descent.take(profile);
             }
             compare_profile(&archive, &page, profile, "U", batch);
