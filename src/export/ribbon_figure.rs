@@ -5,8 +5,8 @@ use super::matrix::label;
 use crate::experiment::{Ribbon, RibbonSegment};
 
 const WIDTH: f32 = 860.0;
-const LEFT: f32 = 90.0;
-const RIGHT: f32 = 850.0;
+const LEFT: f32 = 150.0;
+const RIGHT: f32 = 825.0;
 const TEXT: Ink = [33, 37, 41];
 const WEAK: Ink = [108, 117, 125];
 const GRID: Ink = [222, 226, 230];
