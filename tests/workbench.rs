@@ -110,7 +110,10 @@ fn an_empty_workbench_says_what_is_missing_and_starts_nothing() {
 
 #[test]
 fn data_are_loaded_split_audited_and_trained() {
-    let workbench = trained();
+    let mut workbench = trained();
+    until(&mut workbench, "the run can be compared", |w| {
+        !w.is_busy() && w.status(Stage::Compare).state != StageState::Empty
+    });
     for stage in Stage::ALL {
         let found = workbench.status(stage);
         assert_eq!(
@@ -384,9 +387,10 @@ fn a_sample_is_explained_by_the_model_that_tested_it() {
     assert_eq!(inspection.decided, decided);
     assert_eq!(inspection.explanation.residual_shares.len(), 5);
     let n_used = inspection.atoms[decided].len();
+    let most = workbench.draft().experiment.learner.sparsity;
     assert!(
-        (1..=3).contains(&n_used),
-        "{n_used} atoms in a code of at most 3"
+        (1..=most).contains(&n_used),
+        "{n_used} atoms in a code of at most {most}"
     );
     assert!(
         inspection.atoms[decided]

@@ -399,6 +399,6 @@ mod tests {
         let read: Vec<ProfileEvent> = log.entries().map(|entry| entry.event).collect();
         assert_eq!(read, events);
         let last = log.entries().next_back().expect("there are entries");
-        assert_eq!((last.batch, last.class, last.sample), (11, 1, 110));
+        assert_eq!((last.batch, last.class, last.sample), (13, 1, 130));
     }
 }

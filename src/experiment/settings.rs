@@ -128,6 +128,7 @@ impl Experiment {
         problems.extend(self.tests.problems());
         problems.extend(self.split_problem(dataset));
         problems.extend(dataset.and_then(|dataset| self.start_problem(dataset)));
+        problems.extend(dataset.and_then(class_problem));
         problems
     }
 
@@ -223,6 +224,19 @@ impl Training {
             }
         }
     }
+}
+
+/// There must be something to tell apart.
+fn class_problem(dataset: &Dataset) -> Option<SettingProblem> {
+    let [only] = dataset.class_names() else {
+        return None;
+    };
+    Some(SettingProblem {
+        field: "data".into(),
+        message: format!(
+            "all samples are of one class, {only}: add samples of another class, or choose another class column or rule"
+        ),
+    })
 }
 
 impl Tests {

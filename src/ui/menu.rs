@@ -28,7 +28,11 @@ fn item(
     action: Action,
     actions: &mut Vec<Action>,
 ) {
-    let button = Button::new(text).shortcut_text(keys);
+    // Without keys nothing follows the name, also for a screen reader.
+    let button = match keys {
+        "" => Button::new(text),
+        keys => Button::new(text).shortcut_text(keys),
+    };
     if ui.add_enabled(enabled, button).clicked() {
         actions.push(action);
         ui.close();

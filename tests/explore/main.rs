@@ -3,8 +3,6 @@
 mod browsing;
 mod cost;
 mod notes;
-#[path = "../pictures/mod.rs"]
-mod pictures;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,11 +12,12 @@ use std::time::{Duration, Instant};
 use atomscope::records::edf::{SampleWidth, write_file};
 use atomscope::records::{Annotation, Channel, Format, Kind, Record, StartTime, Unit};
 use atomscope::ui::app::App;
+use atomscope::ui::theme;
 use atomscope::workbench::explore::{EegBrowser, EegView, ExploreAction};
 use atomscope::workbench::{Action, Workbench};
 use egui::{Theme, vec2};
+use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
-use pictures::PictureHarness;
 
 const PATIENCE: Duration = Duration::from_secs(120);
 const RATE_HZ: f64 = 128.0;
@@ -27,7 +26,10 @@ const NAMES: [&str; 19] = [
     "P4", "T6", "O1", "O2",
 ];
 
-type Window = PictureHarness<'static, App>;
+/// The program in a window of its own.
+struct Window {
+    harness: Harness<'static, App>,
+}
 
 /// A minute of 19 electrodes and a heart, each a sine of its own on a level of its own.
 fn recording() -> Record {
@@ -61,10 +63,12 @@ fn explored(path: &Path) -> Window {
     let mut workbench = Workbench::new(None, Arc::new(|| {}));
     workbench.apply(Action::Explore(ExploreAction::OpenFile(path.to_owned())));
     let app = App::new(workbench, false);
-    let size = vec2(1280.0, 800.0);
-    let mut window = PictureHarness::new(size, 1.0, Theme::Light, app, |ui, app: &mut App| {
-        app.frame(ui);
-    });
+    let harness = Harness::builder()
+        .with_size(vec2(1280.0, 800.0))
+        .with_theme(Theme::Light)
+        .with_context_setup(theme::install)
+        .build_ui_state(|ui, app: &mut App| app.frame(ui), app);
+    let mut window = Window { harness };
     until(&mut window, "the recording is shown", |w| {
         w.explore()
             .eeg()

@@ -66,8 +66,9 @@ fn entries(window: &mut Window, list: &str) -> Vec<String> {
 
 fn choose(window: &mut Window, list: &str, entry: &str) {
     open(window, list);
+    // The entry may lie below the end of a long list.
     let found = window.harness.get_by_role_and_label(Role::Button, entry);
-    found.click();
+    found.click_accesskit();
     window.harness.step();
     window.harness.step();
     let list = window.harness.query_by_role_and_label(Role::ComboBox, list);

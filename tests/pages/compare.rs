@@ -7,6 +7,7 @@ use atomscope::learner::LearnerSettings;
 use atomscope::session::{Session, SweepStore};
 use atomscope::workbench::{Action, Column, CompareAction, Stage};
 use egui::Theme;
+use egui::accesskit::Role;
 use egui_kittest::kittest::Queryable;
 
 use super::driving::{Window, apply, click, loaded, show, trained, until, until_complete};
@@ -74,7 +75,10 @@ fn a_run_and_a_session_are_trained_on_the_same_folds_and_compared() {
     assert!(says(&window, "Accuracy of the compared runs"));
     assert!(says(&window, &pairs));
     // Left out, it takes no part in the pictures; put away, it is gone.
-    click(&mut window, "evidence");
+    let ticked = window.harness.get_by_role_and_label(Role::CheckBox, "evidence");
+    ticked.click();
+    window.harness.step();
+    window.harness.step();
     let comparison = window.harness.state().workbench().comparison();
     assert_eq!(comparison.compared().len(), 1);
     click(&mut window, "Remove evidence");

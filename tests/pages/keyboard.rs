@@ -102,12 +102,7 @@ fn the_tab_key_reaches_every_control_of_every_page() {
         let mut reached = BTreeSet::new();
         for _ in 0..400 {
             press(&mut window, Key::Tab);
-            if let Some(name) = focused(&window)
-                && !reached.insert(name)
-                && reached.len() > 60
-            {
-                break;
-            }
+            reached.extend(focused(&window));
         }
         let controls = [
             Role::Button,

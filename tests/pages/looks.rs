@@ -26,9 +26,11 @@ fn pages_look_as_they_did_in_both_themes() {
         let steady = |stage: &Stage| *stage != Stage::Compare;
         for stage in Stage::ALL.into_iter().filter(steady) {
             show(&mut window, stage);
+            until(&mut window, "the page is drawn", |w| !w.is_busy());
             for _ in 0..12 {
                 window.harness.step();
             }
+            until(&mut window, "the page stands still", |w| !w.is_busy());
             let name = format!("page-{}-{name}", stage.name().to_lowercase());
             let picture = window.picture();
             write_picture(&name, &picture);

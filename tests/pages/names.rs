@@ -69,10 +69,14 @@ fn has_tooltip(window: &Window) -> bool {
 /// Points at every control of a page; the names of those that explain nothing.
 fn without_explanation(window: &mut Window, page: &str) -> Vec<String> {
     let mut bare = Vec::new();
+    let mut row_is_known = false;
     for (role, name, centre) in controls(window, page) {
-        if PLAIN.contains(&name.as_str()) {
+        // Rows of the log are all of a kind, and the last may be half hidden: the first will do.
+        let is_row = name.starts_with("batch ");
+        if PLAIN.contains(&name.as_str()) || (is_row && row_is_known) {
             continue;
         }
+        row_is_known |= is_row;
         window.harness.hover_at(centre);
         for _ in 0..TOOLTIP_FRAMES {
             window.harness.step();
@@ -119,6 +123,7 @@ fn every_control_has_a_name_and_explains_itself() {
         }
         for stage in Stage::ALL {
             show(&mut window, stage);
+            until(&mut window, "the page stands still", |w| !w.is_busy());
             for _ in 0..4 {
                 window.harness.step();
             }

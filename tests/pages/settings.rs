@@ -163,7 +163,7 @@ fn every_wrong_number_says_why_beside_its_field() {
         draft.experiment.learner.algorithm = published;
         draft.experiment.learner.budget = 40;
     });
-    assert_told(&mut window, "Threshold", "7", "growing");
+    assert_told(&mut window, "Growing threshold", "7", "growing");
     assert_told(&mut window, "Headroom", "39", "headroom");
 }
 

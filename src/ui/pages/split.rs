@@ -4,6 +4,7 @@ use egui::{RichText, ScrollArea, Ui};
 
 use super::fields::Field;
 use crate::dataset::Dataset;
+use crate::settings::SettingProblem;
 use crate::split::audit::{Finding, FindingKind, Severity};
 use crate::split::{HoldOut, SplitPlan};
 use crate::ui::elements::{self, choice, help, page_title, section};
@@ -31,7 +32,9 @@ pub(in crate::ui) fn split_page_ui(
     ScrollArea::vertical()
         .auto_shrink([false, false])
         .show(ui, |ui| {
-            plan_ui(ui, &mut draft.experiment.split, &loaded.dataset, workbench);
+            let problems = draft.experiment.problems(None);
+            let plan = &mut draft.experiment.split;
+            plan_ui(ui, plan, &problems, &loaded.dataset, workbench);
             if let Some(error) = workbench.split().error() {
                 elements::wrong(ui, error);
                 return;
@@ -48,7 +51,13 @@ pub(in crate::ui) fn split_page_ui(
         });
 }
 
-fn plan_ui(ui: &mut Ui, plan: &mut SplitPlan, dataset: &Dataset, workbench: &Workbench) {
+fn plan_ui(
+    ui: &mut Ui,
+    plan: &mut SplitPlan,
+    problems: &[SettingProblem],
+    dataset: &Dataset,
+    workbench: &Workbench,
+) {
     let current = match plan {
         SplitPlan::KFold { .. } => 0,
         SplitPlan::GroupedKFold { .. } => 1,
@@ -84,7 +93,7 @@ fn plan_ui(ui: &mut Ui, plan: &mut SplitPlan, dataset: &Dataset, workbench: &Wor
     }
     match plan {
         SplitPlan::KFold { n_folds, seed } | SplitPlan::GroupedKFold { n_folds, seed } => {
-            Field::Folds.whole_ui(ui, n_folds, None);
+            Field::Folds.whole_ui(ui, n_folds, Field::Folds.problem_of(problems));
             seed_ui(ui, seed);
         }
         SplitPlan::HoldOut(

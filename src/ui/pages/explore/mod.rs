@@ -164,11 +164,12 @@ fn records_ui(
         ),
     ];
     for (name, target) in steps {
-        let button = ui.add_enabled(target.is_some(), egui::Button::new(name));
+        let button = ui
+            .add_enabled(target.is_some(), egui::Button::new(name))
+            .on_hover_text("In the order of the Records page")
+            .on_disabled_hover_text("There is none in the order of the Records page");
         if let Some(target) = target
-            && button
-                .on_hover_text("In the order of the Records page")
-                .clicked()
+            && button.clicked()
         {
             actions.push(open(target));
         }
