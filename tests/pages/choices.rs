@@ -26,6 +26,9 @@ fn tall(draft: Draft) -> Window {
     window
 }
 
+/// A list scrolls smoothly; by then it stands still.
+const SCROLLING_FRAMES: usize = 30;
+
 /// Names of the lists of the page.
 fn lists(window: &Window) -> Vec<String> {
     let nodes = window.harness.root().children_recursive();
@@ -68,7 +71,12 @@ fn choose(window: &mut Window, list: &str, entry: &str) {
     open(window, list);
     // The entry may lie below the end of a long list.
     let found = window.harness.get_by_role_and_label(Role::Button, entry);
-    found.click_accesskit();
+    found.scroll_to_me();
+    for _ in 0..SCROLLING_FRAMES {
+        window.harness.step();
+    }
+    let found = window.harness.get_by_role_and_label(Role::Button, entry);
+    found.click();
     window.harness.step();
     window.harness.step();
     let list = window.harness.query_by_role_and_label(Role::ComboBox, list);

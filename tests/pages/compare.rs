@@ -75,7 +75,9 @@ fn a_run_and_a_session_are_trained_on_the_same_folds_and_compared() {
     assert!(says(&window, "Accuracy of the compared runs"));
     assert!(says(&window, &pairs));
     // Left out, it takes no part in the pictures; put away, it is gone.
-    let ticked = window.harness.get_by_role_and_label(Role::CheckBox, "evidence");
+    let ticked = window
+        .harness
+        .get_by_role_and_label(Role::CheckBox, "evidence");
     ticked.click();
     window.harness.step();
     window.harness.step();

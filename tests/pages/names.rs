@@ -69,14 +69,11 @@ fn has_tooltip(window: &Window) -> bool {
 /// Points at every control of a page; the names of those that explain nothing.
 fn without_explanation(window: &mut Window, page: &str) -> Vec<String> {
     let mut bare = Vec::new();
-    let mut row_is_known = false;
     for (role, name, centre) in controls(window, page) {
-        // Rows of the log are all of a kind, and the last may be half hidden: the first will do.
-        let is_row = name.starts_with("batch ");
-        if PLAIN.contains(&name.as_str()) || (is_row && row_is_known) {
+        // Rows of the log stand in a list of their own, where one must be scrolled to.
+        if PLAIN.contains(&name.as_str()) || name.starts_with("batch ") {
             continue;
         }
-        row_is_known |= is_row;
         window.harness.hover_at(centre);
         for _ in 0..TOOLTIP_FRAMES {
             window.harness.step();

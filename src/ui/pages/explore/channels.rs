@@ -29,7 +29,10 @@ pub(super) fn channels_ui(
             &format!("{} of {} shown", traces.len() - n_hidden, traces.len()),
         );
         let all = ui.add_enabled(n_hidden > 0, egui::Button::new("Show all").small());
-        if all.on_hover_text("Shows hidden traces again").clicked() {
+        let all = all
+            .on_hover_text("Shows hidden traces again")
+            .on_disabled_hover_text("No trace is hidden");
+        if all.clicked() {
             view.hidden.clear();
         }
         let order = ui.add_enabled(
@@ -38,6 +41,7 @@ pub(super) fn channels_ui(
         );
         if order
             .on_hover_text("The order of the montage again")
+            .on_disabled_hover_text("Traces stand in the order of the montage")
             .clicked()
         {
             view.order.clear();
@@ -145,6 +149,7 @@ fn chosen_ui(
         let same = ui.add_enabled(has_own, egui::Button::new("As all").small());
         if same
             .on_hover_text("The sensitivity of all traces again")
+            .on_disabled_hover_text("This trace has the sensitivity of all")
             .clicked()
         {
             view.own_sensitivity.remove(&trace.name);
