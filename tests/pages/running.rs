@@ -70,7 +70,7 @@ fn a_click_on_stop_shows_its_effect_at_once() {
     let says_so = |window: &Window| {
         let words = ["stopped", "ending"];
         let shown = |word: &&str| window.harness.query_all_by_label_contains(word).count() > 0;
-        words.iter().any(|word| shown(word))
+        words.iter().any(shown)
     };
     while !says_so(&window) {
         window.harness.step();
