@@ -1,6 +1,6 @@
 //! The paper's comparison as one preset: its data sets, its methods, its protocol.
 //!
-//! A method is one row of [`methods`], a data set with a split one row of [`panels`].
+//! A method is one row of `methods`, a data set with a split one row of `panels`.
 
 mod methods;
 mod panels;
