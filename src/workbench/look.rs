@@ -92,8 +92,10 @@ pub(super) fn record_of(loaded: &LoadedData, source: usize) -> Result<(String, R
             found.map(|(class, index)| simulator.record(class, index))
         }
         DataPlan::Recordings(recordings) => {
-            let is_it = |named: &PathBuf| named.to_string_lossy().replace('\\', "/") == name;
-            let file = loaded.files.iter().find(|file| is_it(&file.named));
+            // A record is called by its path: as the settings name it, or where it was found.
+            let is_it = |path: &PathBuf| path.to_string_lossy().replace('\\', "/") == name;
+            let mut files = loaded.files.iter();
+            let file = files.find(|file| is_it(&file.named) || is_it(&file.source.path));
             match file {
                 Some(file) => Some(
                     open_with(&file.source.path, &recordings.options)

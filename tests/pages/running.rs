@@ -56,9 +56,8 @@ fn the_confusion_matrix_follows_the_training_and_its_replay() {
     assert_eq!(cells(&window), last);
 }
 
-/// What is true of the window, not only of the worker: the status is read from its labels.
-#[test]
-fn a_click_on_stop_shows_its_effect_at_once() {
+/// How long it takes from a click on Stop until the window says so, read from its labels.
+fn time_to_stop() -> Duration {
     let mut window = loaded(Theme::Light);
     apply(&mut window, Action::LimitSpeed(Some(20.0)));
     click(&mut window, "Start");
@@ -78,11 +77,18 @@ fn a_click_on_stop_shows_its_effect_at_once() {
         assert!(waited < Duration::from_secs(5), "Stop shows no effect");
     }
     let waited = begun.elapsed();
-    // The wish is 100 ms; a machine that does other work as well is given more.
-    assert!(waited < Duration::from_millis(500), "{waited:?}");
     until(&mut window, "it stops", |w| {
         status(w) == Some(Status::Stopped)
     });
+    waited
+}
+
+#[test]
+fn a_click_on_stop_shows_its_effect_at_once() {
+    // A machine that does other work as well may keep the window waiting, but not every time.
+    let waited: Vec<Duration> = (0..5).map(|_| time_to_stop()).collect();
+    let shortest = waited.iter().min().expect("it was stopped");
+    assert!(*shortest < Duration::from_millis(100), "{waited:?}");
 }
 
 #[test]
