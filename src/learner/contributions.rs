@@ -4,7 +4,7 @@
 use crate::math::{Matrix, Write, dot, product, vectorised};
 
 use super::pruning::ContributionNorm;
-use super::recursion::set_combination;
+use super::recursion::set_combinations;
 use super::sparse_coding::SparseCodes;
 
 /// Candidates whose ℓ1 norms are summed side by side.
@@ -77,15 +77,9 @@ impl Contributions {
             self.square_coded(candidates, profile);
             return;
         }
-        let columns = &mut self.columns;
-        vectorised(
-            #[inline(always)]
-            || {
-                for (k, &j) in candidates.iter().enumerate() {
-                    set_combination(columns.col_mut(k), precision, codes, j, weights[j]);
-                }
-            },
-        );
+        set_combinations(&mut self.columns, precision, codes, |k| {
+            (candidates[k], weights[candidates[k]])
+        });
         self.sum_rows(candidates, codes);
     }
 
@@ -142,11 +136,12 @@ impl Contributions {
         for &j in candidates {
             let (atoms, values) = profile.codes.code(j);
             let mut squared = 0.0;
-            for (&p, x) in atoms.iter().zip(values) {
+            for (k, (&p, x)) in atoms.iter().zip(values).enumerate() {
+                // The matrix is symmetric: every pair of atoms counts twice.
                 let column = self.code_gram.col(p as usize);
-                let terms = atoms.iter().zip(values);
-                let along: f64 = terms.map(|(&q, y)| y * column[q as usize]).sum();
-                squared += x * along;
+                let others = atoms[..k].iter().zip(&values[..k]);
+                let along: f64 = others.map(|(&q, y)| y * column[q as usize]).sum();
+                squared += x * (2.0 * along + x * column[p as usize]);
             }
             self.values[j] = profile.weights[j] * squared.max(0.0).sqrt();
         }

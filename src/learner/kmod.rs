@@ -9,11 +9,11 @@
 //! where ε only keeps atoms apart that the codes cannot tell apart. The codes are those for
 //! atoms of length 1.
 
-use crate::math::{Cholesky, Matrix, vectorised};
+use crate::math::{Cholesky, Matrix};
 
 use super::batch::BatchClass;
 use super::contributions::add_outer_product;
-use super::recursion::set_combination;
+use super::recursion::set_combinations;
 use super::report::{ClassReport, Repair};
 use super::ridge::factor_guarded;
 
@@ -39,14 +39,7 @@ impl Kmod {
         self.invert_code_gram(class, ridge, report);
         let coefficients = &mut class.profile.dictionary.coefficients;
         let (codes, precision) = (&class.view.codes, &self.precision);
-        vectorised(
-            #[inline(always)]
-            || {
-                for j in 0..codes.len() {
-                    set_combination(coefficients.col_mut(j), precision, codes, j, 1.0);
-                }
-            },
-        );
+        set_combinations(coefficients, precision, codes, |j| (j, 1.0));
         for (atom, &used) in report.atom_use.iter().enumerate() {
             if used == 0 {
                 class.redraw(atom);

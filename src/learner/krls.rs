@@ -8,25 +8,27 @@
 //! definitions at intervals; how far they had drifted is reported.
 
 mod acceptance;
+mod rank_changes;
 mod rebuild;
 mod removal;
 
 use serde::{Deserialize, Serialize};
 
-use crate::math::{Cholesky, Matrix, add_scaled, vectorised};
+use crate::math::{Cholesky, Matrix, Write, vectorised};
 
 use super::algorithm::{Algorithm, Conventions};
 use super::contributions::add_outer_product;
 use super::dictionary::{BlockView, Dictionary};
 use super::growing::Growing;
 use super::pruning::Ranking;
-use super::recursion::{Recursion, set_combination, sparse_dot};
+use super::recursion::{Recursion, set_combinations};
 use super::report::{ClassReport, Rejection, Removal, Repair};
 use super::samples::Samples;
 use super::settings::{LearnerSettings, Normalisation};
 use super::span::{ShrinkWork, Span, SpanBlock, SpotWork};
 use super::sparse_coding::{SparseCoder, SparseCodes};
 use acceptance::{drop_dependent_codes, measure_coherence};
+use rank_changes::RankChanges;
 
 /// A weight below this no longer counts; it would only become a denormal number.
 const SMALLEST_WEIGHT: f64 = 1e-200;
@@ -97,6 +99,8 @@ struct Work {
     row_sums: Vec<f64>,
     /// C without the samples that leave.
     precision: Matrix,
+    /// What enters C or leaves it.
+    changes: RankChanges,
     evidence: Matrix,
     factor: Cholesky,
     vector: Vec<f64>,
@@ -130,8 +134,10 @@ impl Work {
         work.kernel
             .reshape(settings.batch_size, settings.batch_size);
         work.leaving_kernel.reshape(most, most);
-        work.leaving_rows.reshape(most, capacity);
-        work.combined_rows.reshape(most, n_atoms);
+        let most_rows = most.next_multiple_of(removal::PIECE);
+        work.leaving_rows.reshape(most_rows, capacity);
+        work.combined_rows.reshape(most_rows, n_atoms);
+        work.changes.begin(n_atoms, Write::Add);
         work.recursion.reserve(n_atoms, most);
         work
     }
@@ -451,21 +457,13 @@ impl Krls {
 
     /// C⁻¹ ← C⁻¹ + w wᵀ, Eq. (eqC_i1), sample by sample.
     fn add_evidence(&mut self) {
-        let work = &mut self.work;
-        let precision = &mut self.profile.code_precision;
-        work.vector.resize(precision.rows(), 0.0);
-        vectorised(
-            #[inline(always)]
-            || {
-                for j in 0..work.codes.len() {
-                    let vector = &mut work.vector;
-                    set_combination(vector, precision, &work.codes, j, 1.0);
-                    let scale = 1.0 / (1.0 + sparse_dot(&work.codes, j, vector)).sqrt();
-                    vector.iter_mut().for_each(|value| *value *= scale);
-                    add_outer(precision, vector, -1.0);
-                }
-            },
-        );
+        let (work, precision) = (&mut self.work, &mut self.profile.code_precision);
+        work.changes.begin(precision.rows(), Write::Subtract);
+        for j in 0..work.codes.len() {
+            let energy = work.changes.measure(precision, &work.codes, j);
+            work.changes.keep(precision, 1.0 / (1.0 + energy).sqrt());
+        }
+        work.changes.finish(precision);
     }
 
     /// Appends the accepted samples to X, W, Λ. K follows in [`Krls::arrange_gram`], when it is
@@ -512,15 +510,10 @@ impl Krls {
         let n_atoms = profile.code_precision.rows();
         let coefficients = &mut profile.dictionary.coefficients;
         coefficients.resize(n_atoms, profile.codes.len());
-        let (codes, precision) = (&profile.codes, &profile.code_precision);
-        vectorised(
-            #[inline(always)]
-            || {
-                for (j, &weight) in profile.sample_weights.iter().enumerate() {
-                    set_combination(coefficients.col_mut(j), precision, codes, j, weight);
-                }
-            },
-        );
+        let weights = &profile.sample_weights;
+        set_combinations(coefficients, &profile.code_precision, &profile.codes, |j| {
+            (j, weights[j])
+        });
     }
 
     fn normalise_if_due(&mut self, settings: &LearnerSettings, report: &mut ClassReport) {
@@ -571,7 +564,7 @@ impl KrlsProfile {
     /// Puts the sample at the end, `last`, in the place of the one at `to`, which is forgotten;
     /// K follows later. (P needs the forgotten one for a moment longer: there they change places.)
     fn move_to(&mut self, last: usize, to: usize) {
-        self.dictionary.kept.swap(last, to);
+        self.dictionary.kept.move_to(last, to);
         self.codes.swap(last, to);
         self.sample_weights.swap(last, to);
         self.entered.swap(last, to);
@@ -624,14 +617,6 @@ pub(super) fn note_use(view: &BlockView, batch: &Samples, report: &mut ClassRepo
     } else {
         0.0
     };
-}
-
-/// `matrix` += factor · v vᵀ for factor ±1, symmetric to the last bit.
-#[inline(always)]
-fn add_outer(matrix: &mut Matrix, vector: &[f64], factor: f64) {
-    for (q, &value) in vector.iter().enumerate() {
-        add_scaled(matrix.col_mut(q), factor * value, vector);
-    }
 }
 
 /// S M S for a diagonal S.

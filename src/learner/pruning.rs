@@ -38,6 +38,7 @@ pub(super) struct Ranking {
     n_sorted: usize,
     n_taken: usize,
     candidates: Vec<usize>,
+    ages: Vec<u64>,
     contributions: Contributions,
 }
 
@@ -62,11 +63,7 @@ impl Ranking {
             Pruning::Oldest => return,
             Pruning::LeastContribution(norm) => norm,
             Pruning::LeastContributionOlderHalf(norm) => {
-                let half = entered.len() / 2;
-                if half > 0 {
-                    self.places.select_nth_unstable(half);
-                }
-                self.places.truncate(half);
+                self.keep_older_half(entered);
                 norm
             }
             Pruning::LeastLoss => unreachable!("checked with the settings"),
@@ -79,6 +76,18 @@ impl Ranking {
             // Contributions are not negative, so their bits are in the same order as they.
             *rank = self.contributions.of(*j).to_bits();
         }
+    }
+
+    /// Forgets the places of samples that entered in the later half.
+    fn keep_older_half(&mut self, entered: &[u64]) {
+        let half = entered.len() / 2;
+        self.ages.clear();
+        self.ages.extend_from_slice(entered);
+        let first_younger = match half {
+            0 => 0,
+            _ => *self.ages.select_nth_unstable(half).1,
+        };
+        self.places.retain(|&(_, age, _)| age < first_younger);
     }
 
     /// The next sample to leave, by its position in the profile.

@@ -9,7 +9,9 @@
 //!
 //! which equals Eq. (eqPsi2) of the paper without any L × L product.
 
-use crate::math::{Matrix, Write, product, vectorised};
+use crate::math::{
+    Matrix, Vectors, WithVectors, Write, add_scaled, product, vectorised, with_vectors,
+};
 
 use super::sparse_coding::SparseCodes;
 
@@ -42,16 +44,8 @@ impl Recursion {
         codes: &SparseCodes,
         weight: impl Fn(usize) -> f64,
     ) {
-        let gains = &mut self.gains;
-        gains.reshape(matrix.rows(), codes.len());
-        vectorised(
-            #[inline(always)]
-            || {
-                for j in 0..codes.len() {
-                    set_combination(gains.col_mut(j), matrix, codes, j, weight(j));
-                }
-            },
-        );
+        self.gains.reshape(matrix.rows(), codes.len());
+        set_combinations(&mut self.gains, matrix, codes, |j| (j, weight(j)));
     }
 
     /// g and E from h, Ψ, the codes and the kernel matrix σ of the block.
@@ -68,12 +62,12 @@ impl Recursion {
         errors.reshape(n_atoms, m);
         sums.reshape(n_atoms, m);
         energies.reshape(m, m);
+        set_combinations(errors, atom_gram, codes, |j| (j, -1.0));
         vectorised(
             #[inline(always)]
             || {
                 for j in 0..m {
                     let (error, sum) = (errors.col_mut(j), sums.col_mut(j));
-                    set_combination(error, atom_gram, codes, j, -1.0);
                     let values = error.iter_mut().zip(sum).zip(inner_products.col(j));
                     for ((error, sum), h) in values {
                         *error += h;
@@ -121,47 +115,131 @@ impl Recursion {
     }
 }
 
-/// `target` ← factor · `matrix` · w_j, in pieces that stay in registers over all atoms.
-#[inline(always)]
-pub(super) fn set_combination(
+/// Column k of `target` ← factor · `matrix` · w_j with (j, factor) = `of`(k).
+pub(super) fn set_combinations(
+    target: &mut Matrix,
+    matrix: &Matrix,
+    codes: &SparseCodes,
+    of: impl Fn(usize) -> (usize, f64),
+) {
+    with_vectors(Combinations {
+        target,
+        matrix,
+        codes,
+        of,
+    });
+}
+
+/// `target` ← `matrix` · w_j.
+pub(super) fn set_one_combination(
     target: &mut [f64],
     matrix: &Matrix,
     codes: &SparseCodes,
     j: usize,
-    factor: f64,
 ) {
-    let (atoms, values) = codes.code(j);
-    let mut row = 0;
-    row = combine_pieces::<16>(target, row, matrix, atoms, values, factor);
-    row = combine_pieces::<8>(target, row, matrix, atoms, values, factor);
-    row = combine_pieces::<4>(target, row, matrix, atoms, values, factor);
-    combine_pieces::<1>(target, row, matrix, atoms, values, factor);
+    struct Combination<'a> {
+        target: &'a mut [f64],
+        matrix: &'a Matrix,
+        code: (&'a [u32], &'a [f64]),
+    }
+    impl WithVectors for Combination<'_> {
+        type Output = ();
+        #[inline(always)]
+        fn with_simd<S: Vectors>(self, simd: S) {
+            set_combination(simd, self.target, self.matrix, self.code, 1.0);
+        }
+    }
+    let code = codes.code(j);
+    with_vectors(Combination {
+        target,
+        matrix,
+        code,
+    });
 }
 
-/// Pieces of `N` rows from `row` on, as many as there are; returns the first row left.
+/// The work of [`set_combinations`].
+struct Combinations<'a, F> {
+    target: &'a mut Matrix,
+    matrix: &'a Matrix,
+    codes: &'a SparseCodes,
+    of: F,
+}
+
+impl<F: Fn(usize) -> (usize, f64)> WithVectors for Combinations<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Vectors>(self, simd: S) {
+        for k in 0..self.target.cols() {
+            let (j, factor) = (self.of)(k);
+            let target = self.target.col_mut(k);
+            set_combination(simd, target, self.matrix, self.codes.code(j), factor);
+        }
+    }
+}
+
+/// Vectors of a combination that stay in registers over all atoms.
+const SIDE_BY_SIDE: usize = 4;
+
+/// `target` ← factor · `matrix` · w. The last vectors reach back over rows that are done already:
+/// they come out the same a second time, and no loop over single rows is left.
 #[inline(always)]
-fn combine_pieces<const N: usize>(
+fn set_combination<S: Vectors>(
+    simd: S,
     target: &mut [f64],
-    mut row: usize,
     matrix: &Matrix,
-    atoms: &[u32],
-    values: &[f64],
+    (atoms, values): (&[u32], &[f64]),
     factor: f64,
-) -> usize {
-    for piece in target[row..].chunks_exact_mut(N) {
-        let mut sums = [0.0; N];
-        for (&atom, value) in atoms.iter().zip(values) {
-            let column = &matrix.col(atom as usize)[row..row + N];
-            for (sum, element) in sums.iter_mut().zip(column) {
-                *sum += value * element;
+) {
+    let (n, lanes) = (target.len(), S::F64_LANES);
+    let Some(last) = n.checked_sub(lanes) else {
+        let mut sum = simd.splat_f64s(0.0);
+        for (&atom, &value) in atoms.iter().zip(values) {
+            let column = simd.partial_load_f64s(matrix.col(atom as usize));
+            sum = simd.mul_add_f64s(simd.splat_f64s(value), column, sum);
+        }
+        simd.partial_store_f64s(target, simd.mul_f64s(sum, simd.splat_f64s(factor)));
+        return;
+    };
+    let mut row = 0;
+    while row < n {
+        let rows: [usize; SIDE_BY_SIDE] = std::array::from_fn(|k| (row + k * lanes).min(last));
+        let mut sums = [simd.splat_f64s(0.0); SIDE_BY_SIDE];
+        for (&atom, &value) in atoms.iter().zip(values) {
+            let column = matrix.col(atom as usize);
+            let value = simd.splat_f64s(value);
+            for (sum, row) in sums.iter_mut().zip(rows) {
+                let (elements, _) = S::as_simd_f64s(&column[row..row + lanes]);
+                *sum = simd.mul_add_f64s(value, elements[0], *sum);
             }
         }
-        for (target, sum) in piece.iter_mut().zip(sums) {
-            *target = factor * sum;
+        for (sum, row) in sums.into_iter().zip(rows) {
+            let (elements, _) = S::as_mut_simd_f64s(&mut target[row..row + lanes]);
+            elements[0] = simd.mul_f64s(sum, simd.splat_f64s(factor));
         }
-        row += N;
+        row += SIDE_BY_SIDE * lanes;
     }
-    row
+}
+
+/// Column q of `target` ← Σ_j `weight`(j) w_qj · column j of `matrix`.
+pub(super) fn set_sums(
+    target: &mut Matrix,
+    matrix: &Matrix,
+    codes: &SparseCodes,
+    weight: impl Fn(usize) -> f64,
+) {
+    target.fill(0.0);
+    vectorised(
+        #[inline(always)]
+        || {
+            for j in 0..codes.len() {
+                let own = weight(j);
+                for (atom, value) in codes.pairs(j) {
+                    add_scaled(target.col_mut(atom), own * value, matrix.col(j));
+                }
+            }
+        },
+    );
 }
 
 /// w_jᵀ `dense`.

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::math::{Matrix, View};
+use crate::math::{Matrix, View, squared_norm};
 
 use super::error::LearnError;
 use super::kernel::Kernel;
@@ -111,7 +111,11 @@ impl Samples {
                 expected: self.features.rows(),
             });
         }
-        if let Some(feature) = x.iter().position(|value| !value.is_finite()) {
+        // Squares may overflow, but the square of what is not finite never is: most samples are
+        // cleared by a loop without an exit.
+        if !squared_norm(x).is_finite()
+            && let Some(feature) = x.iter().position(|value| !value.is_finite())
+        {
             return Err(LearnError::NotFinite {
                 sample: index,
                 feature,
@@ -174,6 +178,14 @@ impl Samples {
         self.index.swap(a, b);
         self.self_kernel.swap(a, b);
         self.auxiliary.swap(a, b);
+    }
+
+    /// Puts sample `from` in the place of `to`, which is forgotten.
+    pub(super) fn move_to(&mut self, from: usize, to: usize) {
+        self.features.copy_col(from, to);
+        self.index[to] = self.index[from];
+        self.self_kernel[to] = self.self_kernel[from];
+        self.auxiliary[to] = self.auxiliary[from];
     }
 
     /// Forgets all samples from position `n` on.

@@ -8,7 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::math::{Matrix, View, add_scaled, vectorised};
+use crate::math::{Matrix, Vectors, View, WithVectors, vectorised, with_vectors};
 
 /// How the next atom is chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,10 +20,11 @@ pub enum Pursuit {
     Omp,
 }
 
-/// Numbers over the atoms come in lanes of this many, the last filled up with zeros, so that
-/// no loop has a remainder. An atom without length is never chosen.
-const LANES: usize = 4;
-type Lane = [f64; LANES];
+/// Rows of numbers over the atoms are filled up with zeros to a multiple of this many, so that no
+/// loop over the widest vectors has a remainder. An atom without length is never chosen.
+const LANES: usize = 8;
+/// The first atoms by number.
+const NUMBERS: [f64; LANES] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
 
 /// An atom with less than this share of its squared length left is no candidate any more.
 const SMALLEST_REMAINDER: f64 = 1e-10;
@@ -169,23 +170,27 @@ pub struct SparseCoder {
     n_atoms: usize,
     /// 1/√Ψ_qq, 0 for atoms without length.
     scales: Vec<f64>,
+    /// Squared length of every atom: 1, or 0 for those without.
+    lengths: Vec<f64>,
     /// Ψ with unit diagonal, column after column.
-    gram: Vec<Lane>,
+    gram: Vec<f64>,
     search: Search,
 }
 
-/// What one pursuit works on; the lanes hold one number per atom.
+/// What one pursuit works on; all rows are as long as `lengths`.
 #[derive(Clone, Debug, Default)]
 struct Search {
     /// Inner product of every atom with the residual, made orthogonal to the chosen ones.
-    correlations: Vec<Lane>,
+    correlations: Vec<f64>,
     /// Squared length of every atom outside the span of the chosen ones.
-    remainders: Vec<Lane>,
-    /// How promising every atom is.
-    scores: Vec<Lane>,
-    /// Inner products of all atoms with the orthonormal directions, one after the other.
-    directions: Vec<Lane>,
+    remainders: Vec<f64>,
+    /// Inner products of all atoms with the orthonormal directions, one row after the other.
+    directions: Vec<f64>,
+    /// Those of the atom that is being chosen.
+    along: Vec<f64>,
     chosen: Vec<usize>,
+    /// 1/length of every chosen atom outside the span of those chosen before it.
+    reciprocals: Vec<f64>,
     /// Coefficients of the orthonormal directions, then of the atoms.
     coefficients: Vec<f64>,
 }
@@ -212,23 +217,29 @@ impl SparseCoder {
             let used = squared > 0.0 && squared.is_finite() && squared >= 1e-300 * largest;
             if used { 1.0 / squared.sqrt() } else { 0.0 }
         }));
-        let n_lanes = n.div_ceil(LANES);
+        let row = n.next_multiple_of(LANES);
+        self.lengths.clear();
+        let lengths = self.scales.iter();
+        self.lengths
+            .extend(lengths.map(|&scale| if scale > 0.0 { 1.0 } else { 0.0 }));
+        self.lengths.resize(row, 0.0);
         self.gram.clear();
-        self.gram.resize(n * n_lanes, [0.0; LANES]);
+        self.gram.resize(n * row, 0.0);
         let scales = &self.scales;
-        let columns = self.gram.chunks_exact_mut(n_lanes.max(1));
+        let columns = self.gram.chunks_exact_mut(row.max(1));
         vectorised(
             #[inline(always)]
             || {
                 for ((q, column), own) in columns.enumerate().zip(scales) {
-                    let target = column.as_flattened_mut().iter_mut();
-                    for ((target, source), scale) in target.zip(atom_gram.col(q)).zip(scales) {
+                    for ((target, source), scale) in
+                        column.iter_mut().zip(atom_gram.col(q)).zip(scales)
+                    {
                         *target = source * scale * own;
                     }
                 }
             },
         );
-        self.search.reserve(n_lanes, self.sparsity.min(n));
+        self.search.reserve(row, self.sparsity.min(n));
     }
 
     /// Codes one sample; the pairs are then given by [`SparseCoder::chosen`].
@@ -252,144 +263,153 @@ impl SparseCoder {
     /// or the useful atoms are used up.
     pub fn residual(&mut self, inner_products: &[f64], self_kernel: f64) -> f64 {
         assert_eq!(inner_products.len(), self.n_atoms);
-        let limit = self.error_limit * self_kernel;
-        let most = self.sparsity.min(self.n_atoms);
-        let (search, gram, scales) = (&mut self.search, &self.gram, &self.scales);
-        let pursuit = self.pursuit;
-        vectorised(
-            #[inline(always)]
-            || {
-                search.begin(inner_products, scales);
-                match pursuit {
-                    Pursuit::Ormp => {
-                        search.pursue(self_kernel, limit, most, gram, |c, e| c * c / e)
-                    }
-                    Pursuit::Omp => search.pursue(self_kernel, limit, most, gram, |c, _| c * c),
-                }
-            },
-        )
+        self.search
+            .begin(inner_products, &self.scales, &self.lengths);
+        with_vectors(PursuitOfSample {
+            search: &mut self.search,
+            gram: &self.gram,
+            pursuit: self.pursuit,
+            self_kernel,
+            limit: self.error_limit * self_kernel,
+            most: self.sparsity.min(self.n_atoms),
+        })
+    }
+}
+
+/// One sample that is being coded.
+struct PursuitOfSample<'a> {
+    search: &'a mut Search,
+    gram: &'a [f64],
+    pursuit: Pursuit,
+    self_kernel: f64,
+    limit: f64,
+    most: usize,
+}
+
+impl WithVectors for PursuitOfSample<'_> {
+    /// r².
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Vectors>(self, simd: S) -> f64 {
+        match self.pursuit {
+            Pursuit::Ormp => self.pursue(simd, |remainders| remainders),
+            Pursuit::Omp => self.pursue(simd, |_| simd.splat_f64s(1.0)),
+        }
+    }
+}
+
+impl PursuitOfSample<'_> {
+    /// Chooses atoms by the largest c²/`weigh`(e) of correlation and remainder; returns r².
+    #[inline(always)]
+    fn pursue<S: Vectors>(self, simd: S, weigh: impl Fn(S::f64s) -> S::f64s) -> f64 {
+        let search = self.search;
+        let mut leaders = search.first_leaders(simd, &weigh);
+        let mut residual = self.self_kernel;
+        while search.chosen.len() < self.most && residual > self.limit {
+            let Some(atom) = leaders.best(simd) else {
+                break;
+            };
+            let coefficient;
+            (coefficient, leaders) = search.take(simd, atom, self.gram, &weigh);
+            residual -= coefficient * coefficient;
+        }
+        residual.max(0.0)
     }
 }
 
 impl Search {
-    fn reserve(&mut self, n_lanes: usize, sparsity: usize) {
-        for lanes in [
-            &mut self.correlations,
-            &mut self.remainders,
-            &mut self.scores,
-        ] {
-            lanes.clear();
-            lanes.resize(n_lanes, [0.0; LANES]);
+    fn reserve(&mut self, row: usize, sparsity: usize) {
+        for values in [&mut self.correlations, &mut self.remainders] {
+            values.clear();
+            values.resize(row, 0.0);
         }
-        self.directions.resize(n_lanes * sparsity, [0.0; LANES]);
+        self.directions.resize(row * sparsity, 0.0);
+        self.along.reserve(sparsity);
         self.chosen.reserve(sparsity);
+        self.reciprocals.reserve(sparsity);
         self.coefficients.reserve(sparsity);
     }
 
-    #[inline(always)]
-    fn begin(&mut self, inner_products: &[f64], scales: &[f64]) {
+    fn begin(&mut self, inner_products: &[f64], scales: &[f64], lengths: &[f64]) {
         self.chosen.clear();
+        self.reciprocals.clear();
         self.coefficients.clear();
-        let correlations = self.correlations.as_flattened_mut().iter_mut();
+        let correlations = self.correlations.iter_mut();
         for ((c, h), scale) in correlations.zip(inner_products).zip(scales) {
             *c = h * scale;
         }
-        let remainders = self.remainders.as_flattened_mut().iter_mut();
-        for (e, scale) in remainders.zip(scales) {
-            *e = if *scale > 0.0 { 1.0 } else { 0.0 };
-        }
+        self.remainders.copy_from_slice(lengths);
     }
 
-    /// Chooses atoms by the largest `gain` of correlation and remainder; returns r².
     #[inline(always)]
-    fn pursue(
+    fn first_leaders<S: Vectors>(&self, simd: S, weigh: impl Fn(S::f64s) -> S::f64s) -> Leaders<S> {
+        let mut leaders = Leaders::none(simd);
+        let (correlations, _) = S::as_simd_f64s(&self.correlations);
+        let (remainders, _) = S::as_simd_f64s(&self.remainders);
+        for (&c, &e) in correlations.iter().zip(remainders) {
+            leaders.meet(simd, c, e, weigh(e));
+        }
+        leaders
+    }
+
+    /// Adds `atom` to the chosen ones; returns the coefficient of its direction, whose square is
+    /// what r² falls by, and who is most promising then.
+    #[inline(always)]
+    fn take<S: Vectors>(
         &mut self,
-        self_kernel: f64,
-        limit: f64,
-        most: usize,
-        gram: &[Lane],
-        gain: impl Fn(f64, f64) -> f64,
-    ) -> f64 {
-        let correlations = self.correlations.as_flattened().iter();
-        let remainders = self.remainders.as_flattened().iter();
-        let scores = self.scores.as_flattened_mut().iter_mut();
-        for (score, (c, e)) in scores.zip(correlations.zip(remainders)) {
-            *score = score_of(*c, *e, &gain);
-        }
-        let mut residual = self_kernel;
-        while self.chosen.len() < most && residual > limit {
-            let Some(atom) = self.best() else { break };
-            residual -= self.take(atom, gram, &gain);
-        }
-        residual.max(0.0)
-    }
-
-    /// The most promising atom, the first of equals; none if no candidate correlates.
-    #[inline(always)]
-    fn best(&self) -> Option<usize> {
-        let mut lane = [0.0_f64; LANES];
-        for scores in &self.scores {
-            for l in 0..LANES {
-                lane[l] = if scores[l] > lane[l] {
-                    scores[l]
-                } else {
-                    lane[l]
-                };
+        simd: S,
+        atom: usize,
+        gram: &[f64],
+        weigh: impl Fn(S::f64s) -> S::f64s,
+    ) -> (f64, Leaders<S>) {
+        let row = self.correlations.len();
+        let length = self.remainders[atom].sqrt();
+        let (reciprocal, coefficient) = (1.0 / length, self.correlations[atom] / length);
+        let (earlier, rest) = self.directions.split_at_mut(self.chosen.len() * row);
+        self.along.clear();
+        let along = earlier.chunks_exact(row);
+        self.along.extend(along.map(|direction| direction[atom]));
+        let (earlier, _) = S::as_simd_f64s(earlier);
+        let (column, _) = S::as_simd_f64s(&gram[atom * row..(atom + 1) * row]);
+        let (direction, _) = S::as_mut_simd_f64s(&mut rest[..row]);
+        let (correlations, _) = S::as_mut_simd_f64s(&mut self.correlations);
+        let (remainders, _) = S::as_mut_simd_f64s(&mut self.remainders);
+        let minus_coefficient = simd.splat_f64s(-coefficient);
+        let reciprocals = simd.splat_f64s(reciprocal);
+        let n_vectors = column.len();
+        let mut leaders = Leaders::none(simd);
+        let state = correlations.iter_mut().zip(remainders);
+        for (at, ((own, d), (c, e))) in column.iter().zip(direction).zip(state).enumerate() {
+            let mut value = *own;
+            let across = earlier.get(at..).unwrap_or_default();
+            for (&along, &previous) in self.along.iter().zip(across.iter().step_by(n_vectors)) {
+                value = simd.mul_add_f64s(simd.splat_f64s(-along), previous, value);
             }
+            value = simd.mul_f64s(value, reciprocals);
+            *d = value;
+            *c = simd.mul_add_f64s(value, minus_coefficient, *c);
+            *e = simd.mul_add_f64s(simd.neg_f64s(value), value, *e);
+            leaders.meet(simd, *c, *e, weigh(*e));
         }
-        let largest = lane.into_iter().fold(0.0, f64::max);
-        let scores = self.scores.as_flattened().iter();
-        (largest > 0.0)
-            .then(|| scores.into_iter().position(|&score| score == largest))
-            .flatten()
-    }
-
-    /// Adds `atom` to the chosen ones and returns by how much r² falls.
-    #[inline(always)]
-    fn take(&mut self, atom: usize, gram: &[Lane], gain: impl Fn(f64, f64) -> f64) -> f64 {
-        let n_lanes = self.correlations.len();
-        let length = element(&self.remainders, atom).sqrt();
-        let coefficient = element(&self.correlations, atom) / length;
-        let reciprocal = 1.0 / length;
-        let step = self.chosen.len() * n_lanes;
-        let (earlier, rest) = self.directions.split_at_mut(step);
-        let direction = &mut rest[..n_lanes];
-        direction.copy_from_slice(&gram[atom * n_lanes..(atom + 1) * n_lanes]);
-        for previous in earlier.chunks_exact(n_lanes) {
-            let along = element(previous, atom);
-            add_scaled(
-                direction.as_flattened_mut(),
-                -along,
-                previous.as_flattened(),
-            );
-        }
-        let correlations = self.correlations.as_flattened_mut().iter_mut();
-        let remainders = self.remainders.as_flattened_mut().iter_mut();
-        let scores = self.scores.as_flattened_mut().iter_mut();
-        let state = correlations.zip(remainders).zip(scores);
-        for (d, ((c, e), score)) in direction.as_flattened_mut().iter_mut().zip(state) {
-            *d *= reciprocal;
-            *c -= *d * coefficient;
-            *e -= *d * *d;
-            *score = score_of(*c, *e, &gain);
-        }
-        self.remainders[atom / LANES][atom % LANES] = 0.0;
-        self.scores[atom / LANES][atom % LANES] = 0.0;
+        // Nothing but rounding is left of it, so that it was no candidate above.
+        self.remainders[atom] = 0.0;
         self.chosen.push(atom);
+        self.reciprocals.push(reciprocal);
         self.coefficients.push(coefficient);
-        coefficient * coefficient
+        (coefficient, leaders)
     }
 
     /// From coefficients of the orthonormal directions to those of the atoms: R w = c.
     fn resolve_coefficients(&mut self, scales: &[f64]) {
-        let n_lanes = self.correlations.len();
+        let row = self.correlations.len();
         for k in (0..self.chosen.len()).rev() {
-            let direction = &self.directions[k * n_lanes..(k + 1) * n_lanes];
+            let direction = &self.directions[k * row..(k + 1) * row];
             let mut value = self.coefficients[k];
             for j in k + 1..self.chosen.len() {
-                value -= element(direction, self.chosen[j]) * self.coefficients[j];
+                value -= direction[self.chosen[j]] * self.coefficients[j];
             }
-            self.coefficients[k] = value / element(direction, self.chosen[k]);
+            self.coefficients[k] = value * self.reciprocals[k];
         }
         for (value, &atom) in self.coefficients.iter_mut().zip(&self.chosen) {
             *value *= scales[atom];
@@ -397,19 +417,80 @@ impl Search {
     }
 }
 
-/// The number of one atom.
-#[inline(always)]
-fn element(lanes: &[Lane], atom: usize) -> f64 {
-    lanes[atom / LANES][atom % LANES]
+/// The most promising atom at every place of a vector. The promise is a fraction; fractions are
+/// compared crosswise, which needs no division.
+#[derive(Clone, Copy)]
+struct Leaders<S: Vectors> {
+    numerators: S::f64s,
+    denominators: S::f64s,
+    atoms: S::f64s,
+    /// The atoms that are met next.
+    next: S::f64s,
 }
 
-/// `gain`, or 0 for an atom that is no candidate.
-#[inline(always)]
-fn score_of(correlation: f64, remainder: f64, gain: impl Fn(f64, f64) -> f64) -> f64 {
-    let score = gain(correlation, remainder);
-    if remainder > SMALLEST_REMAINDER {
-        score
-    } else {
-        0.0
+impl<S: Vectors> Leaders<S> {
+    #[inline(always)]
+    fn none(simd: S) -> Self {
+        Self {
+            numerators: simd.splat_f64s(0.0),
+            denominators: simd.splat_f64s(1.0),
+            atoms: simd.splat_f64s(f64::INFINITY),
+            next: S::as_simd_f64s(&NUMBERS).0[0],
+        }
+    }
+
+    /// Compares the next atoms; earlier ones win among equals.
+    #[inline(always)]
+    fn meet(&mut self, simd: S, correlations: S::f64s, remainders: S::f64s, denominators: S::f64s) {
+        let limit = simd.splat_f64s(SMALLEST_REMAINDER);
+        let candidates = simd.greater_than_f64s(remainders, limit);
+        let squares = simd.mul_f64s(correlations, correlations);
+        let met = Self {
+            numerators: simd.select_f64s(candidates, squares, simd.splat_f64s(0.0)),
+            denominators,
+            atoms: self.next,
+            next: simd.add_f64s(self.next, simd.splat_f64s(S::F64_LANES as f64)),
+        };
+        let own = simd.mul_f64s(self.numerators, met.denominators);
+        let its = simd.mul_f64s(met.numerators, self.denominators);
+        self.replace(simd, simd.greater_than_f64s(its, own), met);
+    }
+
+    #[inline(always)]
+    fn replace(&mut self, simd: S, better: S::m64s, by: Self) {
+        self.numerators = simd.select_f64s(better, by.numerators, self.numerators);
+        self.denominators = simd.select_f64s(better, by.denominators, self.denominators);
+        self.atoms = simd.select_f64s(better, by.atoms, self.atoms);
+        self.next = by.next;
+    }
+
+    /// The most promising atom, the first of equals; none if no candidate correlates.
+    #[inline(always)]
+    fn best(mut self, simd: S) -> Option<usize> {
+        let mut distance = S::F64_LANES / 2;
+        while distance > 0 {
+            let other = Self {
+                numerators: simd.rotate_left_f64s(self.numerators, distance),
+                denominators: simd.rotate_left_f64s(self.denominators, distance),
+                atoms: simd.rotate_left_f64s(self.atoms, distance),
+                next: self.next,
+            };
+            let own = simd.mul_f64s(self.numerators, other.denominators);
+            let its = simd.mul_f64s(other.numerators, self.denominators);
+            let equal = simd.and_m64s(
+                simd.equal_f64s(its, own),
+                simd.less_than_f64s(other.atoms, self.atoms),
+            );
+            let better = simd.or_m64s(simd.greater_than_f64s(its, own), equal);
+            self.replace(simd, better, other);
+            distance /= 2;
+        }
+        // Every place holds the same atom now.
+        let first = |values: S::f64s| {
+            let mut array = [0.0; LANES];
+            S::as_mut_simd_f64s(&mut array).0[0] = values;
+            array[0]
+        };
+        (first(self.numerators) > 0.0).then_some(first(self.atoms) as usize)
     }
 }

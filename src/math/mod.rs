@@ -12,5 +12,6 @@ pub use matrix::{Matrix, View, ViewMut};
 pub use product::{Write, product};
 pub use random::{Normal, RandomStream, random_below, random_share, random_stream, shuffle};
 pub use vectorised::{
-    add_scaled, dot, exp_in_place, manhattan_distance, squared_distance, squared_norm, vectorised,
+    Vectors, WithVectors, add_scaled, dot, exp_in_place, manhattan_distance, squared_distance,
+    squared_norm, vectorised, with_vectors,
 };

@@ -18,6 +18,16 @@ pub fn vectorised<R>(work: impl FnOnce() -> R) -> R {
     pulp::Arch::new().dispatch(Work(work))
 }
 
+/// Arithmetic on vectors as wide as the machine has them, for loops that the compiler does not
+/// find by itself, and work that is written with them.
+pub use pulp::{Simd as Vectors, WithSimd as WithVectors};
+
+/// Runs `work` with the widest vectors present; as in [`vectorised`], all it calls must be inlined.
+#[inline(always)]
+pub fn with_vectors<W: WithVectors>(work: W) -> W::Output {
+    pulp::Arch::new().dispatch(work)
+}
+
 /// Number of running sums of a reduction: two vectors of four.
 const LANES: usize = 8;
 

@@ -4,6 +4,7 @@ use crate::math::{Write, product};
 
 use super::super::algorithm::Conventions;
 use super::super::contributions::add_outer_product;
+use super::super::recursion::set_sums;
 use super::super::report::{ClassReport, Repair};
 use super::super::ridge::factor_guarded;
 use super::super::settings::LearnerSettings;
@@ -132,22 +133,28 @@ impl Krls {
         }
     }
 
-    /// Ψ = U K Uᵀ, Eq. (eqPsi1).
+    /// Ψ = U K Uᵀ, Eq. (eqPsi1), as U (K Λ Wᵀ) C: W is sparse.
     pub(super) fn rebuild_atom_gram(&mut self) {
         let (profile, work) = (&mut self.profile, &mut self.work);
         let coefficients = &profile.dictionary.coefficients;
-        work.wide.reshape(coefficients.rows(), coefficients.cols());
+        let n_atoms = coefficients.rows();
+        let weights = &profile.sample_weights;
+        work.wide.reshape(coefficients.cols(), n_atoms);
+        set_sums(&mut work.wide, &profile.kept_gram, &profile.codes, |j| {
+            weights[j]
+        });
+        work.precision.reshape(n_atoms, n_atoms);
         product(
-            work.wide.view_mut(),
+            work.precision.view_mut(),
             Write::Replace,
             coefficients.view(),
-            profile.kept_gram.view(),
+            work.wide.view(),
         );
         product(
             profile.dictionary.atom_gram.view_mut(),
             Write::Replace,
-            work.wide.view(),
-            coefficients.view().t(),
+            work.precision.view(),
+            profile.code_precision.view(),
         );
         profile.dictionary.atom_gram.symmetrise();
     }

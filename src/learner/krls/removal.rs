@@ -2,21 +2,24 @@
 
 use std::time::Instant;
 
-use crate::math::{Write, add_scaled, product, vectorised};
+use crate::math::{Matrix, Write, product, vectorised};
 
 use super::super::algorithm::{Algorithm, Conventions};
 use super::super::contributions::{CodedProfile, add_outer_product};
 use super::super::pruning::Pruning;
-use super::super::recursion::{set_combination, sparse_dot};
 use super::super::report::{ClassReport, Removal, Repair, TimeSpent};
 use super::super::settings::LearnerSettings;
-use super::{Krls, KrlsProfile, Work, add_outer, conventions};
+use super::super::sparse_coding::SparseCodes;
+use super::{Krls, KrlsProfile, Work, conventions};
 
 /// A sample may leave only if 1 − λ wᵀCw stays above this.
 const SMALLEST_SLACK: f64 = 1e-3;
 /// A sample may leave only if every atom keeps codes of at least this total size:
 /// relative to the most used atom, or absolute with the published conventions.
 const SMALLEST_ROW_SUM: f64 = 1e-4;
+
+/// The rows of K of the leaving samples are combined in pieces of this many, the last filled up.
+pub(super) const PIECE: usize = 8;
 
 impl Krls {
     /// Removes samples until `target` are left, as far as the conditions allow.
@@ -75,7 +78,8 @@ impl Krls {
         work.is_leaving.clear();
         work.is_leaving.resize(n_kept, false);
         work.precision.copy_from(profile.code_precision.view());
-        work.vector.resize(profile.code_precision.rows(), 0.0);
+        work.changes
+            .begin(profile.code_precision.rows(), Write::Add);
         work.row_sums.clear();
         work.row_sums.resize(profile.code_precision.rows(), 0.0);
         profile.codes.add_sizes(&mut work.row_sums);
@@ -118,13 +122,8 @@ impl Krls {
                 continue;
             }
             let weight = profile.sample_weights[j];
-            let slack = vectorised(
-                #[inline(always)]
-                || {
-                    set_combination(&mut work.vector, &work.precision, &profile.codes, j, 1.0);
-                    1.0 - weight * sparse_dot(&profile.codes, j, &work.vector)
-                },
-            );
+            let energy = work.changes.measure(&work.precision, &profile.codes, j);
+            let slack = 1.0 - weight * energy;
             let rows_stay = profile.codes.pairs(j).all(|(atom, value)| {
                 value == 0.0 || work.row_sums[atom] - value.abs() >= smallest_sum
             });
@@ -133,13 +132,7 @@ impl Krls {
             }
             // Eq. (eqChat) for one sample: C ← C + u uᵀ λ/(1 − λ wᵀu).
             let scale = (weight / slack).sqrt();
-            vectorised(
-                #[inline(always)]
-                || {
-                    work.vector.iter_mut().for_each(|value| *value *= scale);
-                    add_outer(&mut work.precision, &work.vector, 1.0);
-                },
-            );
+            work.changes.keep(&mut work.precision, scale);
             for (atom, value) in profile.codes.pairs(j) {
                 work.row_sums[atom] -= value.abs();
             }
@@ -147,6 +140,7 @@ impl Krls {
             work.leaving.push((j, work.ranking.reason(pruning, j)));
             report.health.smallest_pivot = report.health.smallest_pivot.min(slack);
         }
+        work.changes.finish(&mut work.precision);
     }
 
     /// Takes the effect of the leaving samples out of C and Ψ, Eq. (eqPhi_h).
@@ -160,12 +154,13 @@ impl Krls {
         work.combine_leaving_rows(profile);
         // h_m = U K(:, m) = C (W Λ K(:, m)): W is sparse, so that costs less than U alone.
         let precision = profile.code_precision.view();
+        let combined = work.combined_rows.block(0, n, 0, precision.rows());
         work.inner_products.reshape(precision.rows(), n);
         product(
             work.inner_products.view_mut(),
             Write::Replace,
             precision,
-            work.combined_rows.view().t(),
+            combined.t(),
         );
         // a = u_m α_m = Ĉ w_m λ_m.
         let (leaving, weights) = (&work.leaving, &profile.sample_weights);
@@ -238,31 +233,25 @@ impl Work {
     /// step are not in K yet) and their kernel matrix.
     fn gather_leaving(&mut self, profile: &KrlsProfile) {
         let (old, n) = (profile.kept_gram.cols(), self.leaving.len());
+        let n_rows = n.next_multiple_of(PIECE);
         self.leaving_codes.clear();
-        self.leaving_rows.reshape(n, profile.entered.len());
+        self.leaving_rows.reshape(n_rows, profile.entered.len());
         self.leaving_kernel.reshape(n, n);
         for (k, &(j, _)) in self.leaving.iter().enumerate() {
             self.leaving_codes.push_from(&profile.codes, j);
-            let rows = &mut self.leaving_rows;
+            let mut row = self.leaving_rows.row_mut(k);
             if let Some(new) = j.checked_sub(old) {
-                let row = self.accepted[new];
-                for i in 0..old {
-                    rows[(k, i)] = self.view.kernel_rows[(row, i)];
-                }
-                for (i, value) in self.kernel.col(new).iter().enumerate() {
-                    rows[(k, old + i)] = *value;
-                }
+                copy(self.view.kernel_rows.row(self.accepted[new]), &mut row);
+                copy(self.kernel.col(new), &mut row);
             } else {
-                for (i, value) in profile.kept_gram.col(j).iter().enumerate() {
-                    rows[(k, i)] = *value;
-                }
-                for (i, &row) in (old..rows.cols()).zip(&self.accepted) {
-                    rows[(k, i)] = self.view.kernel_rows[(row, j)];
-                }
+                let entered = self.view.kernel_rows.col(j);
+                copy(profile.kept_gram.col(j), &mut row);
+                copy(self.accepted.iter().map(|&i| &entered[i]), &mut row);
             }
-            for (l, &(i, _)) in self.leaving.iter().enumerate() {
-                self.leaving_kernel[(l, k)] = rows[(k, i)];
-            }
+        }
+        for (k, &(j, _)) in self.leaving.iter().enumerate() {
+            let values = &self.leaving_rows.col(j)[..n];
+            self.leaving_kernel.col_mut(k).copy_from_slice(values);
         }
     }
 
@@ -271,15 +260,52 @@ impl Work {
         let (rows, combined) = (&self.leaving_rows, &mut self.combined_rows);
         combined.reshape(rows.rows(), profile.code_precision.rows());
         combined.fill(0.0);
+        let weights = &profile.sample_weights;
         vectorised(
             #[inline(always)]
             || {
-                for (j, &weight) in profile.sample_weights.iter().enumerate() {
-                    for (atom, value) in profile.codes.pairs(j) {
-                        add_scaled(combined.col_mut(atom), weight * value, rows.col(j));
-                    }
+                let mut row = 0;
+                while row + 2 * PIECE <= rows.rows() {
+                    combine_rows::<{ 2 * PIECE }>(combined, rows, row, &profile.codes, weights);
+                    row += 2 * PIECE;
+                }
+                if row < rows.rows() {
+                    combine_rows::<PIECE>(combined, rows, row, &profile.codes, weights);
                 }
             },
         );
+    }
+}
+
+/// Overwrites the next targets with the values.
+fn copy<'v, 't>(
+    values: impl IntoIterator<Item = &'v f64>,
+    targets: &mut impl Iterator<Item = &'t mut f64>,
+) {
+    let pairs = values.into_iter().zip(targets);
+    pairs.for_each(|(value, target)| *target = *value);
+}
+
+/// `N` rows from `row` on: for every sample j and atom q, column q of `combined` += λ_j w_qj times
+/// column j of `rows`.
+#[inline(always)]
+fn combine_rows<const N: usize>(
+    combined: &mut Matrix,
+    rows: &Matrix,
+    row: usize,
+    codes: &SparseCodes,
+    weights: &[f64],
+) {
+    for (j, &weight) in weights.iter().enumerate() {
+        let mut values = [0.0; N];
+        for (value, k) in values.iter_mut().zip(&rows.col(j)[row..row + N]) {
+            *value = weight * k;
+        }
+        for (atom, factor) in codes.pairs(j) {
+            let sums = &mut combined.col_mut(atom)[row..row + N];
+            for (sum, value) in sums.iter_mut().zip(&values) {
+                *sum += factor * value;
+            }
+        }
     }
 }
