@@ -21,7 +21,7 @@ use super::dictionary::{BlockView, Dictionary};
 use super::growing::Growing;
 use super::pruning::Ranking;
 use super::recursion::{Recursion, set_combination, sparse_dot};
-use super::report::{ClassReport, Rejection, Removal, Repair};
+use super::report::{Admission, ClassReport, Rejection, Removal, Repair};
 use super::samples::Samples;
 use super::settings::{LearnerSettings, Normalisation};
 use super::span::{ShrinkWork, Span, SpanBlock, SpotWork};
@@ -77,6 +77,8 @@ struct Work {
     coherences: Vec<f64>,
     /// Positions in the mini-batch that are admitted.
     accepted: Vec<usize>,
+    /// How new each sample of the mini-batch is, as far as it passed the criterion.
+    admissions: Vec<Admission>,
     /// Their codes, inner products and kernel matrix.
     codes: SparseCodes,
     inner_products: Matrix,
@@ -123,6 +125,7 @@ impl Work {
             occupants: Vec::with_capacity(capacity),
             moves: Vec::with_capacity(most),
             accepted: Vec::with_capacity(settings.batch_size),
+            admissions: Vec::with_capacity(settings.batch_size),
             leaving: Vec::with_capacity(most),
             ..Self::default()
         };
@@ -346,6 +349,8 @@ impl Krls {
         let Dictionary { kept, span, .. } = &self.profile.dictionary;
         let work = &mut self.work;
         work.accepted.clear();
+        work.admissions.clear();
+        work.admissions.resize(batch.len(), Admission::Unmeasured);
         work.view.distances.clear();
         if growing.needs_span() && span.is_some() {
             self.profile
@@ -374,7 +379,10 @@ impl Krls {
                 work.view.distances.get(i).copied().unwrap_or(0.0) / self_kernel,
             );
             match verdict {
-                Ok(()) => work.accepted.push(i),
+                Ok(admission) => {
+                    work.accepted.push(i);
+                    work.admissions[i] = admission;
+                }
                 Err(reason) => report.rejected.push((batch.index()[i], reason)),
             }
         }
@@ -480,6 +488,7 @@ impl Krls {
             profile.entered.push(profile.n_entered);
             profile.n_entered += 1;
             report.admitted.push(batch.index()[i]);
+            report.admissions.push(work.admissions[i]);
         }
     }
 

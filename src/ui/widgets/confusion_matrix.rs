@@ -10,10 +10,12 @@ use crate::ui::figures::percent;
 use crate::ui::palette::{class_color, mix, text_on};
 use crate::ui::theme::{self, Tones};
 
-/// Cells at least this high carry the percentage below the count.
-const TWO_LINES: f32 = 38.0;
+/// Cells at least this high carry the percentage below the count, in lines of text.
+const TWO_LINES: f32 = 2.1;
+/// Cells at least this wide do.
+const WIDE: f32 = 38.0;
 /// Cells smaller than this carry no text; hovering tells.
-const SMALLEST_WITH_TEXT: f32 = 20.0;
+const SMALLEST_WITH_TEXT: f32 = 15.0;
 const GAP: f32 = 2.0;
 
 /// A confusion matrix as it is drawn: true classes down, predicted classes across.
@@ -100,7 +102,7 @@ impl ConfusionMatrix<'_> {
             names_width,
             header_height,
             recall_width,
-            cell: vec2(cell_width, down.clamp(8.0, 52.0)),
+            cell: vec2(cell_width, down.clamp(4.0, 52.0)),
             upright,
             origin: rect.min + vec2(names_width, header_height),
         }
@@ -238,16 +240,17 @@ fn shade(tones: &Tones, share: f32, right: bool) -> Color32 {
 }
 
 fn paint_numbers(ui: &Ui, rect: Rect, count: u64, share: f32, ground: Color32) {
-    if rect.width() < SMALLEST_WITH_TEXT || rect.height() < SMALLEST_WITH_TEXT * 0.6 {
+    if rect.width() < SMALLEST_WITH_TEXT || rect.height() < SMALLEST_WITH_TEXT * 0.62 {
         return;
     }
     // Among many classes zeros would only be clutter.
-    if count == 0 && rect.width() < TWO_LINES {
+    if count == 0 && rect.width() < WIDE {
         return;
     }
     let tones = theme::tones(ui);
-    let two_lines = rect.height() >= TWO_LINES && rect.width() >= TWO_LINES && count > 0;
     let body = theme::body_font(ui);
+    let is_high = rect.height() >= TWO_LINES * body.size;
+    let two_lines = is_high && rect.width() >= WIDE && count > 0;
     let digits = count.to_string().len().max(2) as f32;
     let size = body
         .size
