@@ -100,7 +100,7 @@ fn without_explanation(window: &mut Window, page: &str) -> Vec<String> {
             window.harness.step();
         }
         if !has_tooltip(window) {
-            bare.push(format!("{page}: {role:?} {name}"));
+            bare.push(format!("{page}: {role:?} {name} at {centre:?}"));
         }
         window.harness.remove_cursor();
         window.harness.step();

@@ -22,7 +22,7 @@ pub(super) fn meaning_ui(
         let plot = SchedulePlot {
             n_rounds: n_rounds(workbench, &draft.experiment),
             current_round: None,
-            height: 220.0,
+            height: 170.0,
         };
         plot.show(ui, &mut draft.experiment.learner.forgetting);
     }
