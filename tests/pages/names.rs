@@ -14,6 +14,8 @@ use super::driving::{
     until, until_complete, window_of,
 };
 
+/// So wide that all panels of the Train page stand beside each other.
+const WIDTH: f32 = 1960.0;
 /// So high that no page scrolls and everything can be pointed at.
 const HEIGHT: f32 = 3400.0;
 /// Frames until a tooltip has waited long enough.
@@ -35,7 +37,7 @@ const CONTROLS: [Role; 7] = [
 const PLAIN: [&str; 5] = ["File", "Edit", "View", "Run", "Help"];
 
 fn tall(workbench: Workbench) -> Window {
-    let size = vec2(1600.0, HEIGHT);
+    let size = vec2(WIDTH, HEIGHT);
     window_of(Theme::Light, size, App::new(workbench, false))
 }
 
