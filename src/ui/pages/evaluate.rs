@@ -20,7 +20,9 @@ const MOST_GROUPS: usize = 60;
 /// From so many folds on they are chosen from a list.
 const MANY_FOLDS: usize = 12;
 /// Width of the names of classes and groups, in letters.
-const NAME_WIDTH: f32 = 11.0;
+const NAME_WIDTH: f32 = 8.0;
+/// Between the columns of the tables.
+const COLUMN_GAP: f32 = 14.0;
 
 /// The Evaluate page.
 pub(in crate::ui) fn evaluate_page_ui(
@@ -53,7 +55,7 @@ pub(in crate::ui) fn evaluate_page_ui(
         ui.label(RichText::new(format!("These scores are of the last run: {reason}")).color(color));
     }
     let width = ui.available_width();
-    let left = width * 0.42;
+    let left = width * 0.45;
     let (left, right) = elements::two_columns(ui, left);
     elements::scrolling_column(ui, left, "scores", |ui| {
         match &run.summary {
@@ -173,7 +175,7 @@ fn classes_ui(ui: &mut Ui, names: &[String], confusion: &Confusion) {
     let tones = theme::tones(ui);
     Grid::new("per class")
         .num_columns(5)
-        .spacing([20.0, 5.0])
+        .spacing([COLUMN_GAP, 5.0])
         .show(ui, |ui| {
             for title in ["", "found", "95 % interval", "precision", "samples"] {
                 ui.label(RichText::new(title).small().color(tones.weak));
@@ -217,7 +219,7 @@ fn groups_ui(ui: &mut Ui, run: &RunView, summary: &RunSummary) {
     let class_name = |class: usize| run.facts.class_names.get(class).map_or("", String::as_str);
     Grid::new("per group")
         .num_columns(5)
-        .spacing([20.0, 4.0])
+        .spacing([COLUMN_GAP, 4.0])
         .show(ui, |ui| {
             for title in ["", "found", "95 % interval", "samples", "decided"] {
                 ui.label(RichText::new(title).small().color(tones.weak));

@@ -15,8 +15,10 @@ const TWO_LINES: f32 = 2.1;
 /// Cells at least this wide do.
 const WIDE: f32 = 38.0;
 /// Cells smaller than this carry no text; hovering tells.
-const SMALLEST_WITH_TEXT: f32 = 15.0;
+const SMALLEST_WITH_TEXT: f32 = 13.0;
 const GAP: f32 = 2.0;
+/// Above and below an upright name: the mark of its class and air.
+const HEADER_ROOM: f32 = 15.0;
 
 /// A confusion matrix as it is drawn: true classes down, predicted classes across.
 pub struct ConfusionMatrix<'a> {
@@ -93,7 +95,7 @@ impl ConfusionMatrix<'_> {
         let cell_width = across.clamp(8.0, (longest + 16.0).max(104.0));
         let upright = longest + 8.0 > cell_width;
         let header_height = if upright {
-            (longest + 12.0).min(rect.height() * 0.3)
+            (longest + HEADER_ROOM).min(rect.height() * 0.36)
         } else {
             font.size * 2.0
         };
@@ -168,7 +170,7 @@ impl ConfusionMatrix<'_> {
         let color = theme::tones(ui).text;
         let column = places.cell(0, class);
         if places.upright {
-            let text = shortened(ui, name, font, places.header_height - 14.0);
+            let text = shortened(ui, name, font, places.header_height - HEADER_ROOM + 1.0);
             let galley = painter.layout_no_wrap(text, font.clone(), color);
             let start = pos2(
                 column.center().x - galley.size().y / 2.0,
@@ -240,7 +242,7 @@ fn shade(tones: &Tones, share: f32, right: bool) -> Color32 {
 }
 
 fn paint_numbers(ui: &Ui, rect: Rect, count: u64, share: f32, ground: Color32) {
-    if rect.width() < SMALLEST_WITH_TEXT || rect.height() < SMALLEST_WITH_TEXT * 0.62 {
+    if rect.width() < SMALLEST_WITH_TEXT || rect.height() < SMALLEST_WITH_TEXT * 0.7 {
         return;
     }
     // Among many classes zeros would only be clutter.
@@ -254,7 +256,7 @@ fn paint_numbers(ui: &Ui, rect: Rect, count: u64, share: f32, ground: Color32) {
     let digits = count.to_string().len().max(2) as f32;
     let size = body
         .size
-        .min(rect.height() * 0.72)
+        .min(rect.height() * 0.85)
         .min((rect.width() - 2.0) / (digits * 0.62));
     let color = if count == 0 {
         mix(tones.weak, ground, 0.35)
