@@ -9,12 +9,14 @@ use std::time::{Duration, Instant};
 
 use atomscope::dataset::{DataPlan, DataSettings, TableSource};
 use atomscope::experiment::{Experiment, Part, Status};
-use atomscope::learner::Kernel;
+use atomscope::learner::{Kernel, LearnerSettings};
 use atomscope::records::edf::{SampleWidth, write_file};
 use atomscope::session::UserFolders;
 use atomscope::simulate::eeg::{EegSettings, EegSimulator};
 use atomscope::split::SplitPlan;
-use atomscope::workbench::{Action, Ask, Gravity, Stage, StageState, Workbench};
+use atomscope::workbench::{
+    Action, Ask, Criterion, Gravity, Panel, Spot, Stage, StageState, Workbench,
+};
 use small_data::small_draft;
 
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -606,4 +608,96 @@ fn a_damaged_file_is_refused_with_its_reason_and_what_is_open_stays() {
         });
         assert!(workbench.data().loaded().is_some(), "{name}");
     }
+}
+
+#[test]
+fn what_is_frozen_stays_when_the_next_fold_begins_and_lives_again() {
+    let mut workbench = loaded();
+    workbench.apply(Action::LimitSpeed(Some(30.0)));
+    workbench.apply(Action::Start);
+    until(&mut workbench, "a test was made", |w| {
+        w.shown_test().is_some()
+    });
+    workbench.apply(Action::Freeze);
+    let frozen = (workbench.shown_fold(), workbench.view().replay);
+    assert!(frozen.1.is_some());
+    assert_eq!(workbench.view().chosen_fold(), None, "nobody chose a fold");
+    workbench.apply(Action::LimitSpeed(None));
+    until(&mut workbench, "it is complete", |w| {
+        status(w) == Some(Status::Complete)
+    });
+    assert_eq!((workbench.shown_fold(), workbench.view().replay), frozen);
+    let shown = workbench.shown_test().map(|test| test.batch);
+    assert_eq!(shown, frozen.1, "training went on, the picture did not");
+    workbench.apply(Action::Freeze);
+    assert_eq!(
+        workbench.view().fold,
+        None,
+        "the training is followed again"
+    );
+    assert_eq!(workbench.view().replay, None);
+}
+
+#[test]
+fn a_threshold_tells_what_it_would_have_admitted() {
+    let workbench = trained();
+    let learner = &workbench.draft().experiment.learner;
+    let part = workbench.shown_part().expect("a fold");
+    let (mut admitted, mut seen) = (0, 0);
+    for class in part.rounds.iter().flat_map(|round| &round.classes) {
+        admitted += class.admitted;
+        seen += class.admitted + class.rejected;
+    }
+    let admissions = workbench.admissions(learner).expect("the run measured");
+    assert_eq!(admissions.n_samples(), seen as usize);
+    let (_, threshold) = Criterion::of(learner).expect("a threshold");
+    let share = f64::from(admitted) / f64::from(seen);
+    assert_eq!(admissions.share_at(threshold), share, "as it was");
+    assert_eq!(
+        admissions.share_at(1.0),
+        0.0,
+        "nothing is more than wholly new"
+    );
+    let published = LearnerSettings::as_published();
+    assert!(
+        workbench.admissions(&published).is_none(),
+        "another criterion measured something else"
+    );
+}
+
+#[test]
+fn panels_stand_where_they_stood_when_the_program_starts_again() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folders = UserFolders::within(folder.path());
+    let mut workbench = empty(Some(folders.clone()));
+    workbench.apply(Action::TogglePanel(Panel::Gram));
+    let spot = Spot {
+        column: 0,
+        place: 0,
+    };
+    workbench.apply(Action::PlacePanel(Panel::Confusion, spot));
+    let view = workbench.view();
+    let arranged = (view.hidden.clone(), view.arrangement.columns().to_vec());
+    workbench.apply(Action::Quit);
+    until(&mut workbench, "it is written", Workbench::is_over);
+    let again = empty(Some(folders));
+    let view = again.view();
+    let found = (view.hidden.clone(), view.arrangement.columns().to_vec());
+    assert_eq!(found, arranged);
+}
+
+#[test]
+fn the_features_page_shows_the_signal_of_its_sample_by_itself() {
+    let mut workbench = loaded();
+    assert!(workbench.signal().is_none());
+    workbench.apply(Action::Show(Stage::Features));
+    until(&mut workbench, "the signal is read", |w| {
+        w.signal().is_some()
+    });
+    workbench.apply(Action::ChooseSample(7));
+    let loaded = workbench.data().loaded().expect("data").clone();
+    let source = loaded.dataset.origin(7).source;
+    until(&mut workbench, "the other is read", |w| {
+        w.signal().is_some_and(|look| look.source == source)
+    });
 }

@@ -26,7 +26,7 @@ pub(super) struct PictureArguments {
     /// Write a picture of a page instead of opening the window
     #[arg(long, value_name = "OUT.png")]
     screenshot: Option<PathBuf>,
-    /// The page: records, features, split, learner, train, evaluate or explore
+    /// The page: records, features, split, learner, train, evaluate, explore or compare
     #[arg(long, requires = "screenshot", value_parser = page, default_value = "train")]
     page: Stage,
     /// Size in points
@@ -180,10 +180,12 @@ fn prepare(
     let wait = |workbench: &mut Workbench, done: &dyn Fn(&Workbench) -> bool| {
         wait_until(workbench, woken, done)
     };
-    let is_loaded = |workbench: &Workbench| {
-        workbench.data().loaded().is_some() && workbench.loading_share().is_none()
-    };
-    wait(workbench, &is_loaded)?;
+    wait(workbench, &|workbench| workbench.loading_share().is_none())?;
+    if workbench.data().loaded().is_none() {
+        let notices = workbench.notices().list();
+        let last = notices.last().map(|notice| notice.text.clone());
+        return Err(last.unwrap_or("nothing was loaded".to_owned()));
+    }
     let has_run = workbench.training().run().is_some();
     if opens_session && !has_run && picture.batches > 0 {
         workbench.apply(Action::Start);

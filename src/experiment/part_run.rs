@@ -151,7 +151,7 @@ impl PartRun {
         run.learner = Some(learner.map_err(|error| run.error(error))?);
         run.stream = Some(halfway.stream);
         for entry in run.record.log.entries() {
-            if matches!(entry.event, ProfileEvent::Admitted)
+            if matches!(entry.event, ProfileEvent::Admitted(_))
                 && let Some(entered) = run.entered.get_mut(entry.sample)
             {
                 *entered = u32::try_from(entry.batch).unwrap_or(u32::MAX);

@@ -8,7 +8,7 @@ use super::checked::Part;
 use super::shared::Shared;
 use super::snapshot::Snapshot;
 use crate::evaluation::{Confusion, Verdict};
-use crate::learner::{ClassReport, Rejection, Removal, StepReport};
+use crate::learner::{Admission, ClassReport, Rejection, Removal, StepReport};
 
 /// What one round did to the dictionary of one class, in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -81,8 +81,8 @@ impl ClassMetric {
 pub enum ProfileEvent {
     /// The dictionary started from it.
     Start,
-    /// It was admitted to the profile.
-    Admitted,
+    /// It was admitted to the profile, and so new it was.
+    Admitted(Admission),
     /// It was not admitted.
     Rejected(Rejection),
     /// It left the profile.
@@ -178,8 +178,8 @@ impl ProfileLog {
 
     pub(super) fn note(&mut self, batch: usize, report: &StepReport) {
         for (class, report) in report.classes.iter().enumerate() {
-            for &sample in &report.admitted {
-                self.push(batch, class, sample, ProfileEvent::Admitted);
+            for (sample, how) in report.admissions() {
+                self.push(batch, class, sample, ProfileEvent::Admitted(how));
             }
             for &(sample, why) in &report.rejected {
                 self.push(batch, class, sample, ProfileEvent::Rejected(why));
@@ -194,7 +194,7 @@ impl ProfileLog {
 fn encode(event: ProfileEvent) -> (u8, f64) {
     match event {
         ProfileEvent::Start => (0, 0.0),
-        ProfileEvent::Admitted => (1, 0.0),
+        ProfileEvent::Admitted(Admission::Unmeasured) => (1, 0.0),
         ProfileEvent::Rejected(Rejection::Coherent(value)) => (2, value),
         ProfileEvent::Rejected(Rejection::Represented(value)) => (3, value),
         ProfileEvent::Rejected(Rejection::Projected(value)) => (4, value),
@@ -207,13 +207,17 @@ fn encode(event: ProfileEvent) -> (u8, f64) {
         ProfileEvent::Removed(Removal::Forced) => (11, 0.0),
         ProfileEvent::Rejected(Rejection::NoCode) => (12, 0.0),
         ProfileEvent::Removed(Removal::Smallest(value)) => (13, value),
+        ProfileEvent::Admitted(Admission::Coherent(value)) => (14, value),
+        ProfileEvent::Admitted(Admission::Represented(value)) => (15, value),
+        ProfileEvent::Admitted(Admission::Projected(value)) => (16, value),
+        ProfileEvent::Admitted(Admission::Outside(value)) => (17, value),
     }
 }
 
 fn decode(code: u8, value: f64) -> Option<ProfileEvent> {
     Some(match code {
         0 => ProfileEvent::Start,
-        1 => ProfileEvent::Admitted,
+        1 => ProfileEvent::Admitted(Admission::Unmeasured),
         2 => ProfileEvent::Rejected(Rejection::Coherent(value)),
         3 => ProfileEvent::Rejected(Rejection::Represented(value)),
         4 => ProfileEvent::Rejected(Rejection::Projected(value)),
@@ -226,6 +230,10 @@ fn decode(code: u8, value: f64) -> Option<ProfileEvent> {
         11 => ProfileEvent::Removed(Removal::Forced),
         12 => ProfileEvent::Rejected(Rejection::NoCode),
         13 => ProfileEvent::Removed(Removal::Smallest(value)),
+        14 => ProfileEvent::Admitted(Admission::Coherent(value)),
+        15 => ProfileEvent::Admitted(Admission::Represented(value)),
+        16 => ProfileEvent::Admitted(Admission::Projected(value)),
+        17 => ProfileEvent::Admitted(Admission::Outside(value)),
         _ => return None,
     })
 }
@@ -378,7 +386,7 @@ mod tests {
     fn the_log_gives_back_every_event() {
         let events = [
             ProfileEvent::Start,
-            ProfileEvent::Admitted,
+            ProfileEvent::Admitted(Admission::Unmeasured),
             ProfileEvent::Rejected(Rejection::Coherent(0.1)),
             ProfileEvent::Rejected(Rejection::Represented(0.2)),
             ProfileEvent::Rejected(Rejection::Projected(0.3)),
@@ -391,6 +399,10 @@ mod tests {
             ProfileEvent::Removed(Removal::Forced),
             ProfileEvent::Rejected(Rejection::NoCode),
             ProfileEvent::Removed(Removal::Smallest(0.7)),
+            ProfileEvent::Admitted(Admission::Coherent(0.8)),
+            ProfileEvent::Admitted(Admission::Represented(0.9)),
+            ProfileEvent::Admitted(Admission::Projected(0.11)),
+            ProfileEvent::Admitted(Admission::Outside(0.12)),
         ];
         let mut log = ProfileLog::default();
         for (number, event) in events.into_iter().enumerate() {
@@ -399,6 +411,6 @@ mod tests {
         let read: Vec<ProfileEvent> = log.entries().map(|entry| entry.event).collect();
         assert_eq!(read, events);
         let last = log.entries().next_back().expect("there are entries");
-        assert_eq!((last.batch, last.class, last.sample), (13, 1, 130));
+        assert_eq!((last.batch, last.class, last.sample), (17, 1, 170));
     }
 }

@@ -18,7 +18,7 @@ use super::dictionary::{BlockView, Dictionary};
 use super::krls::{note_use, relative_difference, scale_symmetric};
 use super::pruning::{Pruning, Ranking};
 use super::recursion::Recursion;
-use super::report::{ClassReport, Rejection, Removal, Repair, TimeSpent};
+use super::report::{Admission, ClassReport, Rejection, Removal, Repair, TimeSpent};
 use super::ridge::factor_guarded;
 use super::samples::Samples;
 use super::settings::{LearnerSettings, Normalisation};
@@ -387,6 +387,7 @@ impl Evidence {
                 codes.push_from(&self.view.codes, i);
             }
             report.admitted.push(batch.index()[i]);
+            report.admissions.push(Admission::Outside(block.shares[i]));
         }
     }
 

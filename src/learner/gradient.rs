@@ -10,7 +10,7 @@ use crate::math::{
 
 use super::dictionary::{BlockView, Dictionary};
 use super::krls::note_use;
-use super::report::{ClassReport, Removal};
+use super::report::{Admission, ClassReport, Removal};
 use super::samples::Samples;
 use super::settings::LearnerSettings;
 use super::sparse_coding::{SparseCoder, SparseCodes};
@@ -279,11 +279,13 @@ impl Newcomers {
         batch: &Samples,
         i: usize,
         code: &[f64],
+        admission: Admission,
         report: &mut ClassReport,
     ) {
         profile.append(batch, i, &self.kernel_column, code);
         self.appended.push(i);
         report.admitted.push(batch.index()[i]);
+        report.admissions.push(admission);
     }
 
     /// If the budget is exceeded, the samples of smallest `size` leave until `target` are left;

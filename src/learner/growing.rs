@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::report::Rejection;
+use super::report::{Admission, Rejection};
 
 /// The criterion of informativeness, with its threshold: a sample is kept if its measure is below.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -66,28 +66,40 @@ impl Growing {
         squared_coherence: f64,
         residual_share: f64,
         distance_share: f64,
-    ) -> Result<(), Rejection> {
-        let (measure, threshold, rejection): (f64, f64, fn(f64) -> Rejection) = match *self {
-            Self::Always => return Ok(()),
-            Self::Coherence { threshold } => {
-                (squared_coherence.sqrt(), threshold, Rejection::Coherent)
-            }
-            Self::Representation { threshold } => {
-                (1.0 - residual_share, threshold, Rejection::Represented)
-            }
+    ) -> Result<Admission, Rejection> {
+        type Kept = fn(f64) -> Admission;
+        type Refused = fn(f64) -> Rejection;
+        let (measure, threshold, kept, refused): (f64, f64, Kept, Refused) = match *self {
+            Self::Always => return Ok(Admission::Unmeasured),
+            Self::Coherence { threshold } => (
+                squared_coherence.sqrt(),
+                threshold,
+                Admission::Coherent,
+                Rejection::Coherent,
+            ),
+            Self::Representation { threshold } => (
+                1.0 - residual_share,
+                threshold,
+                Admission::Represented,
+                Rejection::Represented,
+            ),
             Self::RepresentationAsPublished { threshold } => (
                 1.0 - residual_share * self_kernel.sqrt(),
                 threshold,
+                Admission::Represented,
                 Rejection::Represented,
             ),
-            Self::Projection { threshold } => {
-                (1.0 - distance_share, threshold, Rejection::Projected)
-            }
+            Self::Projection { threshold } => (
+                1.0 - distance_share,
+                threshold,
+                Admission::Projected,
+                Rejection::Projected,
+            ),
         };
         if measure < threshold {
-            Ok(())
+            Ok(kept(measure))
         } else {
-            Err(rejection(measure))
+            Err(refused(measure))
         }
     }
 }

@@ -22,7 +22,7 @@ use super::dictionary::{BlockView, Dictionary};
 use super::growing::Growing;
 use super::pruning::Ranking;
 use super::recursion::{Recursion, set_combinations};
-use super::report::{ClassReport, Rejection, Removal, Repair};
+use super::report::{Admission, ClassReport, Rejection, Removal, Repair};
 use super::samples::Samples;
 use super::settings::{LearnerSettings, Normalisation};
 use super::span::{ShrinkWork, Span, SpanBlock, SpotWork};
@@ -79,6 +79,8 @@ struct Work {
     coherences: Vec<f64>,
     /// Positions in the mini-batch that are admitted.
     accepted: Vec<usize>,
+    /// How new each sample of the mini-batch is, as far as it passed the criterion.
+    admissions: Vec<Admission>,
     /// Their codes, inner products and kernel matrix.
     codes: SparseCodes,
     inner_products: Matrix,
@@ -127,6 +129,7 @@ impl Work {
             occupants: Vec::with_capacity(capacity),
             moves: Vec::with_capacity(most),
             accepted: Vec::with_capacity(settings.batch_size),
+            admissions: Vec::with_capacity(settings.batch_size),
             leaving: Vec::with_capacity(most),
             ..Self::default()
         };
@@ -352,6 +355,8 @@ impl Krls {
         let Dictionary { kept, span, .. } = &self.profile.dictionary;
         let work = &mut self.work;
         work.accepted.clear();
+        work.admissions.clear();
+        work.admissions.resize(batch.len(), Admission::Unmeasured);
         work.view.distances.clear();
         if growing.needs_span() && span.is_some() {
             self.profile
@@ -380,7 +385,10 @@ impl Krls {
                 work.view.distances.get(i).copied().unwrap_or(0.0) / self_kernel,
             );
             match verdict {
-                Ok(()) => work.accepted.push(i),
+                Ok(admission) => {
+                    work.accepted.push(i);
+                    work.admissions[i] = admission;
+                }
                 Err(reason) => report.rejected.push((batch.index()[i], reason)),
             }
         }
@@ -478,6 +486,7 @@ impl Krls {
             profile.entered.push(profile.n_entered);
             profile.n_entered += 1;
             report.admitted.push(batch.index()[i]);
+            report.admissions.push(work.admissions[i]);
         }
     }
 

@@ -68,7 +68,9 @@ pub use margin::MarginState;
 pub use okdlfb::GradientStep;
 pub use presets::Preset;
 pub use pruning::{ContributionNorm, Pruning};
-pub use report::{ClassReport, Health, Rejection, Removal, Repair, StepReport, TimeSpent};
+pub use report::{
+    Admission, ClassReport, Health, Rejection, Removal, Repair, StepReport, TimeSpent,
+};
 pub use samples::Samples;
 pub(crate) use scoring::{BlockScores, Circumstances};
 pub use second_look::SecondLook;

@@ -19,7 +19,7 @@ use super::decision::Decision;
 use super::dictionary::Dictionary;
 use super::gradient::{GradientProfile, Newcomers, column_norms, frobenius};
 use super::lasso::Lasso;
-use super::report::{ClassReport, Rejection, Repair};
+use super::report::{Admission, ClassReport, Rejection, Repair};
 use super::samples::Samples;
 use super::settings::LearnerSettings;
 use super::side_by_side::ClassLearner;
@@ -204,8 +204,9 @@ impl ClassLearner for Okdlfb {
             let h = &self.newcomers.inner_products;
             self.lasso.code(gram, h, penalty, &mut self.code);
             let before = self.profile.dictionary.coefficients.clone();
+            let kept = Admission::Coherent(coherence);
             self.newcomers
-                .append(&mut self.profile, batch, i, &self.code, report);
+                .append(&mut self.profile, batch, i, &self.code, kept, report);
             step.take(&mut self.profile);
             if !self.profile.is_finite() {
                 let (n_atoms, n) = (before.rows(), before.cols() + 1);

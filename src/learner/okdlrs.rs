@@ -21,7 +21,7 @@ use super::algorithm::{Algorithm, Conventions};
 use super::decision::Decision;
 use super::dictionary::Dictionary;
 use super::gradient::{GradientProfile, Newcomers, column_norms, frobenius};
-use super::report::{ClassReport, Rejection, Repair};
+use super::report::{Admission, ClassReport, Rejection, Repair};
 use super::samples::Samples;
 use super::settings::LearnerSettings;
 use super::side_by_side::ClassLearner;
@@ -86,8 +86,9 @@ impl Okdlrs {
             for (atom, value) in self.newcomers.code_of(i) {
                 code[atom] = value;
             }
+            let kept = Admission::Unmeasured;
             self.newcomers
-                .append(&mut self.profile, batch, i, &code, report);
+                .append(&mut self.profile, batch, i, &code, kept, report);
         }
     }
 
@@ -321,6 +322,7 @@ impl ClassLearner for Okdlrs {
             self.profile = before;
             report.health.repairs.push(Repair::StepRefused);
             report.removed.clear();
+            report.admissions.clear();
             for sample in report.admitted.drain(..) {
                 report.rejected.push((sample, Rejection::NoCode));
             }

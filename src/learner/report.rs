@@ -26,6 +26,21 @@ pub enum Rejection {
     Zero,
 }
 
+/// How new a sample was that is kept now, by the measure of the growing criterion.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Admission {
+    /// Nothing was measured: every sample is kept.
+    Unmeasured,
+    /// Its largest coherence with a kept sample.
+    Coherent(f64),
+    /// The share 1 − r²/σ of it that the dictionary represented.
+    Represented(f64),
+    /// Its projection on the kept samples.
+    Projected(f64),
+    /// The share of it outside the span of the kept samples.
+    Outside(f64),
+}
+
 /// Why a sample left the profile.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Removal {
@@ -112,6 +127,8 @@ impl PartialEq for TimeSpent {
 pub struct ClassReport {
     /// Samples of the mini-batch that are kept now.
     pub admitted: Vec<usize>,
+    /// How new each of them was; samples beyond its end were not measured.
+    pub admissions: Vec<Admission>,
     /// Samples of the mini-batch that are not, and why.
     pub rejected: Vec<(usize, Rejection)>,
     /// Samples that left the profile, and why.
@@ -133,6 +150,13 @@ pub struct ClassReport {
 }
 
 impl ClassReport {
+    /// The samples that are kept now, each with how new it was.
+    pub fn admissions(&self) -> impl Iterator<Item = (usize, Admission)> + '_ {
+        let measured = self.admissions.iter().copied();
+        let measured = measured.chain(std::iter::repeat(Admission::Unmeasured));
+        self.admitted.iter().copied().zip(measured)
+    }
+
     /// Notes samples that are kept now and others that are zero in feature space.
     pub(super) fn note_taken(&mut self, kept: &Samples, zeros: &[usize]) {
         self.admitted.extend_from_slice(kept.index());
@@ -143,6 +167,8 @@ impl ClassReport {
     fn clear(&mut self, n_atoms: usize, most_samples: usize) {
         self.admitted.clear();
         self.admitted.reserve(most_samples);
+        self.admissions.clear();
+        self.admissions.reserve(most_samples);
         self.rejected.clear();
         self.rejected.reserve(most_samples);
         self.removed.clear();

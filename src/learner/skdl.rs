@@ -20,7 +20,7 @@ use super::algorithm::{Algorithm, Conventions};
 use super::decision::Decision;
 use super::dictionary::Dictionary;
 use super::gradient::{GradientProfile, Newcomers, column_norms, frobenius, soft};
-use super::report::{ClassReport, Rejection, Repair};
+use super::report::{Admission, ClassReport, Rejection, Repair};
 use super::samples::Samples;
 use super::settings::LearnerSettings;
 use super::side_by_side::ClassLearner;
@@ -161,8 +161,9 @@ impl ClassLearner for Skdl {
                 report.rejected.push((index, Rejection::NoCode));
                 continue;
             }
+            let kept = Admission::Projected(share);
             self.newcomers
-                .append(&mut self.profile, batch, i, &self.code, report);
+                .append(&mut self.profile, batch, i, &self.code, kept, report);
             if rules.published {
                 self.fit_atoms(&rules, report);
             }

@@ -47,6 +47,8 @@ pub(super) struct SpanBlock {
     pub(super) admitted: Vec<usize>,
     /// Whether a position is admitted.
     pub(super) is_admitted: Vec<bool>,
+    /// The share of each position outside the span of the kept samples and those admitted before it.
+    pub(super) shares: Vec<f64>,
     /// c = δ_SS⁻¹ δ_S: of every position, one column each.
     pub(super) mixing: Matrix,
     /// The smallest share of a sample outside the span that was admitted.
@@ -178,9 +180,11 @@ impl Span {
         block.admitted.clear();
         block.is_admitted.clear();
         block.is_admitted.resize(m, false);
+        block.shares.clear();
         block.smallest_share = f64::INFINITY;
         for j in 0..m {
             let share = block.left_over[(j, j)] / block_kernel[(j, j)];
+            block.shares.push(share);
             if share > novelty && may_admit(j) {
                 deflate(&mut block.left_over, j);
                 block.admitted.push(j);

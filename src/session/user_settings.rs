@@ -1,4 +1,4 @@
-//! What the user's configuration folder remembers: recent sessions, own presets, text size, theme.
+//! What the user's configuration folder remembers: recent sessions, own presets, text size, theme, panels.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -71,6 +71,9 @@ pub struct UserSettings {
     /// Light or dark.
     #[serde(default)]
     pub theme: Theme,
+    /// Where the panels of the Train page stand, as a session keeps it.
+    #[serde(default)]
+    pub panels: String,
 }
 
 /// Settings of a learner under a name.
@@ -107,6 +110,7 @@ impl Default for UserSettings {
             presets: Vec::new(),
             text_size: usual_text_size(),
             theme: Theme::default(),
+            panels: String::new(),
         }
     }
 }

@@ -259,14 +259,16 @@ fn preset_ui(ui: &mut Ui, typing: &mut Typing, actions: &mut Vec<Action>) {
     title(ui, "Keep as a preset");
     let label = ui.label("Name");
     let field = TextEdit::singleline(&mut typing.preset).desired_width(f32::INFINITY);
-    ui.add(field).labelled_by(label.id).request_focus();
+    let field = ui.add(field).labelled_by(label.id);
+    let enter = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+    if typing.preset.is_empty() && ui.memory(|memory| memory.focused().is_none()) {
+        field.request_focus();
+    }
     ui.add_space(theme::GRID);
     ui.horizontal(|ui| {
         let name = typing.preset.trim().to_owned();
-        if ui
-            .add_enabled(!name.is_empty(), egui::Button::new("Keep"))
-            .clicked()
-        {
+        let keep = ui.add_enabled(!name.is_empty(), egui::Button::new("Keep"));
+        if (keep.clicked() || enter) && !name.is_empty() {
             actions.push(Action::SavePreset(name));
             actions.push(Action::CancelAsk);
         }

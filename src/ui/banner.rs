@@ -54,17 +54,7 @@ fn demo_ui(ui: &mut Ui, demo: Demo, workbench: &Workbench, actions: &mut Vec<Act
     {
         actions.push(Action::OpenDemo(action));
     }
-    let recent = &workbench.settings().recent;
-    if !recent.is_empty() {
-        ui.menu_button("Recent sessions", |ui| {
-            for path in recent {
-                if ui.button(path.display().to_string()).clicked() {
-                    actions.push(Action::Open(path.clone()));
-                    ui.close();
-                }
-            }
-        });
-    }
+    recent_ui(ui, workbench, actions);
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         if icon_button(ui, Icon::Close, "Hide the banner")
             .on_hover_text("Hide the banner")
@@ -73,6 +63,24 @@ fn demo_ui(ui: &mut Ui, demo: Demo, workbench: &Workbench, actions: &mut Vec<Act
             actions.push(Action::HideBanner);
         }
     });
+}
+
+fn recent_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
+    let recent = &workbench.settings().recent;
+    let menu = ui.add_enabled_ui(!recent.is_empty(), |ui| {
+        ui.menu_button("Recent sessions", |ui| {
+            for path in recent {
+                if ui.button(path.display().to_string()).clicked() {
+                    actions.push(Action::Open(path.clone()));
+                    ui.close();
+                }
+            }
+        })
+        .response
+    });
+    menu.inner
+        .on_hover_text("Sessions that were saved or opened lately")
+        .on_disabled_hover_text("Sessions are listed here once one was saved or opened");
 }
 
 fn recovery_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {

@@ -60,10 +60,12 @@ pub(super) fn choice(
         ui.horizontal(|ui| {
             let name = fixed_label(ui, label).on_hover_text(help_text);
             let shown = names.get(current).copied().unwrap_or("");
-            let width = ui.available_width().min(theme::body_font(ui).size * 18.0);
+            let size = theme::body_font(ui).size;
+            let width = (ui.available_width() - theme::GRID).min(size * 18.0);
             let combo = egui::ComboBox::from_id_salt(label)
                 .selected_text(shown)
                 .width(width)
+                .truncate()
                 .height(LIST_HEIGHT)
                 .show_ui(ui, |ui| {
                     for (place, name) in names.iter().enumerate() {

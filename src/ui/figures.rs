@@ -53,6 +53,14 @@ pub fn tick(value: f64, step: f64) -> String {
     format!("{value:.digits$}").replace('-', "−")
 }
 
+/// How many there are of something: `1 channel`, `19 channels`.
+pub fn number_of(n: usize, what: &str) -> String {
+    match n {
+        1 => format!("1 {what}"),
+        n => format!("{n} {what}s"),
+    }
+}
+
 /// A count: in full up to 9999, then with k, M, G.
 pub fn count(value: f64) -> String {
     for (size, letter) in [(1e9, "G"), (1e6, "M"), (1e3, "k")] {

@@ -286,9 +286,25 @@ pub fn focus_ring(ui: &Ui, rect: Rect) {
         .rect_stroke(rect, theme::CORNER, stroke, egui::StrokeKind::Outside);
 }
 
+/// Width of a dot of colour.
+const DOT_WIDTH: f32 = 10.0;
+
+/// A name behind its colour, for legends that wrap: both stay on one line.
+pub(super) fn named_dot(ui: &mut Ui, color: Color32, name: impl Into<egui::WidgetText>) {
+    let name: egui::WidgetText = name.into();
+    let wrap = Some(egui::TextWrapMode::Extend);
+    let galley = name.into_galley(ui, wrap, f32::INFINITY, egui::TextStyle::Body);
+    let width = DOT_WIDTH + ui.spacing().item_spacing.x + galley.size().x;
+    if ui.available_size_before_wrap().x < width {
+        ui.end_row();
+    }
+    color_dot(ui, color);
+    ui.label(galley);
+}
+
 /// A dot of a colour in front of a name, as in legends.
 pub fn color_dot(ui: &mut Ui, color: Color32) {
-    let (rect, _) = ui.allocate_exact_size(vec2(10.0, 10.0), Sense::hover());
+    let (rect, _) = ui.allocate_exact_size(vec2(DOT_WIDTH, DOT_WIDTH), Sense::hover());
     let centre = pos2(rect.center().x, rect.center().y);
     ui.painter().circle_filled(centre, 4.5, color);
 }

@@ -8,7 +8,7 @@ const CTRL: Modifiers = Modifiers::COMMAND;
 const CTRL_SHIFT: Modifiers = Modifiers::COMMAND.plus(Modifiers::SHIFT);
 
 /// Every key with what it does, for the list that `?` shows.
-pub(super) const KEYS: [(&str, &str); 18] = [
+pub(super) const KEYS: [(&str, &str); 19] = [
     ("Ctrl+O", "Open a session or data file"),
     ("Ctrl+Shift+O", "Open a folder of data"),
     ("Ctrl+S", "Save"),
@@ -17,6 +17,10 @@ pub(super) const KEYS: [(&str, &str); 18] = [
     ("Ctrl+Shift+Z", "Redo a setting"),
     ("Space", "Start or pause training"),
     ("S", "One step"),
+    (
+        "F",
+        "Freeze what the Train page shows, or follow the training again",
+    ),
     ("Esc", "Stop training; close a question"),
     (
         "1 – 8",
@@ -79,6 +83,7 @@ fn plain_keys(context: &Context, actions: &mut Vec<Action>) {
     let keys = [
         (Key::Space, Action::StartOrPause),
         (Key::S, Action::Step),
+        (Key::F, Action::Freeze),
         (Key::Escape, Action::Stop),
         (Key::Num1, Action::Show(Stage::Records)),
         (Key::Num2, Action::Show(Stage::Features)),

@@ -86,6 +86,8 @@ pub enum Action {
     ChooseFold(Option<usize>),
     /// Looks at an earlier mini-batch; without one at the newest.
     Replay(Option<usize>),
+    /// Holds what is shown while training goes on, or follows it again.
+    Freeze,
     /// Looks at an atom.
     ChooseAtom(Option<usize>),
     /// All atoms count as looked at.

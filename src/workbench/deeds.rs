@@ -98,9 +98,29 @@ impl Workbench {
     /// Turns to a page; the Explore page takes up the record that was looked at last.
     fn show(&mut self, stage: Stage) {
         self.view.page = stage;
+        self.previewed = None;
         if stage == Stage::Explore {
             self.explore_something();
         }
+    }
+
+    /// The next session and the next start of the program have the panels where they are now.
+    fn remember_panels(&mut self) {
+        let panels = self.view.panels();
+        self.remember(move |settings| settings.panels = panels);
+    }
+
+    /// Looks at an earlier mini-batch of the fold that is shown now, also when the next fold
+    /// begins; without a mini-batch the training is followed again.
+    fn replay(&mut self, batch: Option<usize>) {
+        if batch.is_some() && self.view.fold.is_none() {
+            self.view.fold = self.shown_fold();
+            self.view.holds_fold = true;
+        } else if batch.is_none() && self.view.holds_fold {
+            self.view.fold = None;
+            self.view.holds_fold = false;
+        }
+        self.view.replay = batch;
     }
 
     /// Changes what is looked at.
@@ -113,18 +133,33 @@ impl Workbench {
             }
             Action::ChooseFold(fold) => {
                 view.fold = fold;
+                view.holds_fold = false;
                 view.cell = None;
             }
-            Action::Replay(batch) => view.replay = batch,
+            Action::Replay(batch) => self.replay(batch),
+            Action::Freeze => {
+                let shown = self.shown_test().map(|test| test.batch);
+                let is_frozen = self.view.replay.is_some();
+                self.replay(shown.filter(|_| !is_frozen));
+            }
             Action::ChooseAtom(atom) => view.atom = atom,
             Action::MarkAtomsSeen => self.dictionary.mark_seen(),
             Action::ChooseCell(cell) => view.cell = cell,
             Action::ChooseFeature(feature) => view.feature = feature,
             Action::ChooseSample(sample) => view.sample = sample,
             Action::Enlarge(panel) => view.enlarged = panel,
-            Action::TogglePanel(panel) => view.toggle(panel),
-            Action::PlacePanel(panel, spot) => view.arrangement.put(panel, spot),
-            Action::ResetLayout => view.reset_layout(),
+            Action::TogglePanel(panel) => {
+                view.toggle(panel);
+                self.remember_panels();
+            }
+            Action::PlacePanel(panel, spot) => {
+                view.arrangement.put(panel, spot);
+                self.remember_panels();
+            }
+            Action::ResetLayout => {
+                view.reset_layout();
+                self.remember_panels();
+            }
             Action::ToggleNotices => view.notices_open = !view.notices_open,
             Action::DismissNotice(id) => self.notices.dismiss(id),
             Action::Inspect(sample) => self.inspect(sample),
@@ -187,7 +222,7 @@ impl Workbench {
             self.after_loading.paused = paused;
             return;
         };
-        self.view.replay = None;
+        self.replay(None);
         if self.goes_on() && !anew {
             self.training
                 .resume(loaded.dataset.clone(), paused, &self.wake);
@@ -235,7 +270,7 @@ impl Workbench {
     }
 
     /// The signal that a sample was made of, with some of what comes before and after.
-    fn look_at_sample(&mut self, sample: usize) {
+    pub(super) fn look_at_sample(&mut self, sample: usize) {
         let Some(loaded) = self.data.loaded() else {
             return;
         };

@@ -1,6 +1,7 @@
 //! The workbench: all application state, changed in one place; it knows nothing of the window that shows it.
 
 mod action;
+mod admission;
 mod changes;
 mod columns;
 mod comparing;
@@ -25,6 +26,7 @@ mod training;
 mod view;
 
 pub use action::{Action, Demo};
+pub use admission::{Admissions, Criterion};
 pub use changes::{algorithm_name, kernel_name, learner_summary, pruning_name, what_changed};
 pub use columns::{ColumnPreview, TableColumn};
 pub use comparing::{
@@ -129,6 +131,8 @@ pub struct Workbench {
     comparison: ComparisonStage,
     inspection: Asked<Inspection>,
     look: Asked<SignalLook>,
+    /// The sample whose signal the Features page has asked for last.
+    previewed: Option<usize>,
     labels: Asked<LabelPreview>,
     labels_asked: Option<RecordingSource>,
     columns: Asked<ColumnPreview>,
@@ -170,6 +174,8 @@ impl Workbench {
             }
             None => UserSettings::default(),
         };
+        let mut view = View::default();
+        view.take_layout(&settings.panels);
         Self {
             edits: Edits::begin(&draft),
             files: SessionStage::new(&draft),
@@ -181,6 +187,7 @@ impl Workbench {
             comparison: ComparisonStage::default(),
             inspection: Asked::default(),
             look: Asked::default(),
+            previewed: None,
             labels: Asked::default(),
             labels_asked: None,
             columns: Asked::default(),
@@ -190,7 +197,7 @@ impl Workbench {
             width: Asked::default(),
             explore: ExploreStage::default(),
             notices,
-            view: View::default(),
+            view,
             settings,
             settings_job: None,
             settings_edits: Vec::new(),

@@ -69,6 +69,7 @@ impl Workbench {
                 self.notices.post(Gravity::Error, message);
             }
             Some(Loading::Done(loaded)) => {
+                self.previewed = None;
                 for remark in &loaded.remarks {
                     self.notices.post(Gravity::Warning, remark.clone());
                 }
@@ -238,6 +239,7 @@ impl Workbench {
             self.notices.post(Gravity::Error, message);
         }
         self.follow_recipe();
+        self.follow_sample();
         if let Some(path) = self.exporting.shown.take() {
             let text = format!("Written: {}", path.display());
             self.notices.post(Gravity::Done, text);
@@ -261,6 +263,22 @@ impl Workbench {
         {
             let (source, window) = (shown.source, shown.window);
             self.look_at_record(source, window);
+        }
+    }
+
+    /// The Features page shows the signal of its sample by itself; what cannot be read is
+    /// asked for once.
+    fn follow_sample(&mut self) {
+        let sample = self.view.sample;
+        let has_signal = self.draft.experiment.data.recipe.is_some();
+        let is_due = self.view.page == Stage::Features
+            && has_signal
+            && self.look.job.is_none()
+            && self.data.loaded().is_some()
+            && self.previewed != Some(sample);
+        if is_due {
+            self.previewed = Some(sample);
+            self.look_at_sample(sample);
         }
     }
 

@@ -35,6 +35,7 @@ impl Workbench {
         self.dictionary.clear();
         self.inspection = Asked::default();
         self.look = Asked::default();
+        self.previewed = None;
         self.explore = ExploreStage::default();
         self.labels = Asked::default();
         self.labels_asked = None;

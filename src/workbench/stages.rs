@@ -189,6 +189,10 @@ impl Workbench {
             Layout::ChannelBand {
                 n_channels,
                 n_bands,
+            } if n_channels == 1 => format!("1 channel × {n_bands} bands"),
+            Layout::ChannelBand {
+                n_channels,
+                n_bands,
             } => format!("{n_channels} channels × {n_bands} bands"),
         };
         if loaded.settings.recipe != self.draft.experiment.data.recipe {
@@ -250,14 +254,18 @@ impl Workbench {
         };
         let summary = match (&run.status, run.active.first()) {
             (Status::Complete, _) => format!("{} folds complete", run.n_folds()),
-            (Status::Running | Status::Paused, Some((Part::Fold(fold), batch))) => format!(
+            (Status::Running, Some((Part::Fold(fold), batch))) => format!(
                 "fold {} of {}, batch {batch}/{}",
                 fold + 1,
                 run.n_folds(),
                 run.n_rounds
             ),
-            (Status::Running | Status::Paused, Some((Part::Final, batch))) => {
-                format!("final model, batch {batch}")
+            (Status::Paused, Some((Part::Fold(fold), batch))) => {
+                format!("paused, fold {}, batch {batch}/{}", fold + 1, run.n_rounds)
+            }
+            (Status::Running, Some((Part::Final, batch))) => format!("final model, batch {batch}"),
+            (Status::Paused, Some((Part::Final, batch))) => {
+                format!("paused, final model, batch {batch}")
             }
             _ => format!("{:.0} % trained", 100.0 * run.progress.share()),
         };
@@ -267,7 +275,6 @@ impl Workbench {
             Status::Complete | Status::Stopped => self.stale_or_ready(),
         };
         let summary = match run.status {
-            Status::Paused => format!("{summary}, paused"),
             Status::Stopped => format!("{summary}, stopped"),
             _ => summary,
         };

@@ -52,6 +52,8 @@ pub struct View {
     pub class: usize,
     /// The fold chosen; without one the fold in training.
     pub fold: Option<usize>,
+    /// Whether that fold is only held by the replay: then it is let go with it.
+    pub holds_fold: bool,
     /// The mini-batch that is replayed; without one the newest.
     pub replay: Option<usize>,
     /// The atom chosen.
@@ -75,6 +77,11 @@ pub struct View {
 }
 
 impl View {
+    /// The fold that the user has chosen, not one that is only held by the replay.
+    pub fn chosen_fold(&self) -> Option<usize> {
+        self.fold.filter(|_| !self.holds_fold)
+    }
+
     /// Hides a panel, or shows it again.
     pub(super) fn toggle(&mut self, panel: Panel) {
         if !self.hidden.remove(&panel) {
@@ -89,12 +96,16 @@ impl View {
         self.arrangement = Arrangement::default();
     }
 
-    /// The layout as it is kept in a session: the page, the hidden panels and where all stand.
+    /// The layout as it is kept in a session: the page and the panels.
     pub(super) fn layout(&self) -> String {
+        format!("page: {}; {}", self.page.name(), self.panels())
+    }
+
+    /// The hidden panels and where all stand, as the user's settings keep it.
+    pub(super) fn panels(&self) -> String {
         let hidden: Vec<&str> = self.hidden.iter().map(|panel| panel.title()).collect();
         format!(
-            "page: {}; hidden: {}; panels: {}",
-            self.page.name(),
+            "hidden: {}; panels: {}",
             hidden.join(", "),
             self.arrangement.to_text()
         )

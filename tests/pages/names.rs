@@ -6,18 +6,22 @@ use atomscope::learner::LearnerSettings;
 use atomscope::ui::app::App;
 use atomscope::workbench::{Action, Stage, Workbench};
 use egui::accesskit::Role;
-use egui::{Order, Pos2, Theme, vec2};
-use egui_kittest::kittest::NodeT;
+use egui::{Order, Pos2, Rect, Theme, vec2};
+use egui_kittest::kittest::{NodeT, Queryable};
 
 use super::driving::{
     Window, apply, bare_workbench, click, is_ready, loading_workbench, show, small_eeg_draft,
     until, until_complete, window_of,
 };
 
+/// So wide that all panels of the Train page stand beside each other.
+const WIDTH: f32 = 1960.0;
 /// So high that no page scrolls and everything can be pointed at.
 const HEIGHT: f32 = 3400.0;
 /// Frames until a tooltip has waited long enough.
 const TOOLTIP_FRAMES: usize = 6;
+/// Frames until a list stands still.
+const SCROLL_FRAMES: usize = 20;
 
 const CONTROLS: [Role; 7] = [
     Role::Button,
@@ -33,12 +37,12 @@ const CONTROLS: [Role; 7] = [
 const PLAIN: [&str; 5] = ["File", "Edit", "View", "Run", "Help"];
 
 fn tall(workbench: Workbench) -> Window {
-    let size = vec2(1600.0, HEIGHT);
+    let size = vec2(WIDTH, HEIGHT);
     window_of(Theme::Light, size, App::new(workbench, false))
 }
 
 /// Place and name of every control that is shown.
-fn controls(window: &Window, page: &str) -> Vec<(Role, String, Pos2)> {
+pub(crate) fn controls(window: &Window, page: &str) -> Vec<(Role, String, Rect)> {
     let mut found = Vec::new();
     for node in window.harness.root().children_recursive() {
         let own = NodeT::accesskit_node(&node);
@@ -53,7 +57,7 @@ fn controls(window: &Window, page: &str) -> Vec<(Role, String, Pos2)> {
             own.role()
         );
         if rect.is_positive() && rect.bottom() < HEIGHT {
-            found.push((own.role(), name, rect.center()));
+            found.push((own.role(), name, rect));
         }
     }
     found
@@ -66,20 +70,39 @@ fn has_tooltip(window: &Window) -> bool {
     })
 }
 
+/// Where a row of a list stands when it has been scrolled to.
+fn scrolled_to(window: &mut Window, name: &str) -> Pos2 {
+    let first = |window: &Window| {
+        let mut rows = window.harness.query_all_by_label(name);
+        rows.next().map(|row| row.rect().center())
+    };
+    if let Some(row) = window.harness.query_all_by_label(name).next() {
+        row.scroll_to_me();
+    }
+    for _ in 0..SCROLL_FRAMES {
+        window.harness.step();
+    }
+    first(window).expect("a row stays where it was scrolled to")
+}
+
 /// Points at every control of a page; the names of those that explain nothing.
 fn without_explanation(window: &mut Window, page: &str) -> Vec<String> {
     let mut bare = Vec::new();
-    for (role, name, centre) in controls(window, page) {
-        // Rows of the log stand in a list of their own, where one must be scrolled to.
-        if PLAIN.contains(&name.as_str()) || name.starts_with("batch ") {
+    for (role, name, rect) in controls(window, page) {
+        if PLAIN.contains(&name.as_str()) {
             continue;
         }
+        // Rows of the log stand in a list of their own, where they are scrolled to.
+        let centre = match name.starts_with("batch ") {
+            true => scrolled_to(window, &name),
+            false => rect.center(),
+        };
         window.harness.hover_at(centre);
         for _ in 0..TOOLTIP_FRAMES {
             window.harness.step();
         }
         if !has_tooltip(window) {
-            bare.push(format!("{page}: {role:?} {name}"));
+            bare.push(format!("{page}: {role:?} {name} at {centre:?}"));
         }
         window.harness.remove_cursor();
         window.harness.step();

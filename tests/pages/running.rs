@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use atomscope::experiment::Status;
+use atomscope::experiment::{ProfileEvent, Status};
 use atomscope::workbench::{Action, Stage, Workbench};
 use egui::Theme;
 use egui_kittest::kittest::{NodeT, Queryable};
@@ -52,7 +52,7 @@ fn the_confusion_matrix_follows_the_training_and_its_replay() {
     window.harness.step();
     window.harness.step();
     assert_ne!(cells(&window), last, "before training it decided otherwise");
-    click(&mut window, "newest");
+    click(&mut window, "live");
     assert_eq!(cells(&window), last);
 }
 
@@ -110,9 +110,8 @@ fn samples_and_their_comings_and_goings_are_known_before_a_fold_is_complete() {
         .flat_map(|round| &round.classes)
         .map(|class| class.admitted)
         .sum();
-    let admitted = |entry: &atomscope::experiment::LogEntry| {
-        entry.event == atomscope::experiment::ProfileEvent::Admitted
-    };
+    let admitted =
+        |entry: &atomscope::experiment::LogEntry| matches!(entry.event, ProfileEvent::Admitted(_));
     let n_logged = part.log().entries().filter(admitted).count();
     assert_eq!(n_logged, n_admitted as usize, "every admission is logged");
     apply(

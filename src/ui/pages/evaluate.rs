@@ -12,11 +12,17 @@ use crate::ui::figures::{percent, short};
 use crate::ui::icons::color_dot;
 use crate::ui::palette::class_color;
 use crate::ui::theme;
-use crate::ui::widgets::{ConfusionMatrix, Curve, MissingCurve, empty_state};
+use crate::ui::widgets::{ConfusionMatrix, Curve, MissingCurve, empty_state, shortened};
 use crate::workbench::{Action, Ask, Draft, RunView, Workbench, split_summary};
 
 /// Votes of groups that are listed.
 const MOST_GROUPS: usize = 60;
+/// From so many folds on they are chosen from a list.
+const MANY_FOLDS: usize = 12;
+/// Width of the names of classes and groups, in letters.
+const NAME_WIDTH: f32 = 8.0;
+/// Between the columns of the tables.
+const COLUMN_GAP: f32 = 14.0;
 
 /// The Evaluate page.
 pub(in crate::ui) fn evaluate_page_ui(
@@ -49,7 +55,7 @@ pub(in crate::ui) fn evaluate_page_ui(
         ui.label(RichText::new(format!("These scores are of the last run: {reason}")).color(color));
     }
     let width = ui.available_width();
-    let left = width * 0.42;
+    let left = width * 0.45;
     let (left, right) = elements::two_columns(ui, left);
     elements::scrolling_column(ui, left, "scores", |ui| {
         match &run.summary {
@@ -169,7 +175,7 @@ fn classes_ui(ui: &mut Ui, names: &[String], confusion: &Confusion) {
     let tones = theme::tones(ui);
     Grid::new("per class")
         .num_columns(5)
-        .spacing([20.0, 5.0])
+        .spacing([COLUMN_GAP, 5.0])
         .show(ui, |ui| {
             for title in ["", "found", "95 % interval", "precision", "samples"] {
                 ui.label(RichText::new(title).small().color(tones.weak));
@@ -178,7 +184,7 @@ fn classes_ui(ui: &mut Ui, names: &[String], confusion: &Confusion) {
             for (class, name) in names.iter().enumerate() {
                 ui.horizontal(|ui| {
                     color_dot(ui, class_color(class));
-                    ui.label(name);
+                    short_name_ui(ui, name);
                 });
                 let total = confusion.of_class(class);
                 let (low, high) = wilson_interval(confusion.count(class, class), total);
@@ -210,23 +216,55 @@ fn groups_ui(ui: &mut Ui, run: &RunView, summary: &RunSummary) {
     );
     ui.label(text);
     let tones = theme::tones(ui);
+    let class_name = |class: usize| run.facts.class_names.get(class).map_or("", String::as_str);
     Grid::new("per group")
-        .num_columns(3)
-        .spacing([20.0, 4.0])
+        .num_columns(5)
+        .spacing([COLUMN_GAP, 4.0])
         .show(ui, |ui| {
+            for title in ["", "found", "95 % interval", "samples", "decided"] {
+                ui.label(RichText::new(title).small().color(tones.weak));
+            }
+            ui.end_row();
             for vote in summary.votes.iter().take(MOST_GROUPS) {
                 let name = run.facts.group_names.get(vote.group);
-                ui.label(name.map_or("", String::as_str));
+                short_name_ui(ui, name.map_or("", String::as_str));
                 let total: u64 = vote.votes.iter().sum();
                 let right = vote.votes.get(vote.truth).copied().unwrap_or(0);
-                ui.label(format!("{right} of {total} right"));
-                let class = run.facts.class_names.get(vote.decided);
+                let (low, high) = wilson_interval(right, total);
+                ui.label(percent(right as f64 / total.max(1) as f64));
+                ui.label(format!("{} to {}", percent(low), percent(high)));
+                ui.label(total.to_string());
                 let is_right = vote.decided == vote.truth;
                 let color = if is_right { tones.ok } else { tones.error };
-                ui.label(RichText::new(class.map_or("", String::as_str)).color(color));
+                let decided = RichText::new(class_name(vote.decided)).color(color);
+                ui.label(decided).on_hover_text(match is_right {
+                    true => "The vote of its samples is right".to_owned(),
+                    false => format!(
+                        "The vote of its samples is wrong: it is {}",
+                        class_name(vote.truth)
+                    ),
+                });
                 ui.end_row();
             }
         });
+    let n_more = summary.votes.len().saturating_sub(MOST_GROUPS);
+    if n_more > 0 {
+        help(
+            ui,
+            &format!("and {n_more} more groups, which the table of Export… lists"),
+        );
+    }
+}
+
+/// A name cut to a column's width; pointed at it is told in full.
+fn short_name_ui(ui: &mut Ui, name: &str) {
+    let width = theme::body_font(ui).size * NAME_WIDTH;
+    let font = theme::body_font(ui);
+    let shown = shortened(ui, name, &font, width);
+    let label = ui.label(&shown);
+    if shown != name {
+        label.on_hover_text(name);
+    }
 }
 
 fn timing_ui(ui: &mut Ui, summary: &RunSummary) {
@@ -247,10 +285,44 @@ fn timing_ui(ui: &mut Ui, summary: &RunSummary) {
     fact(ui, "Testing in all", format!("{} s", short(timing.test_s)));
 }
 
+/// A few folds beside each other; gives one that was chosen.
+fn fold_chips_ui(ui: &mut Ui, run: &RunView, fold: Option<usize>) -> Option<usize> {
+    let mut chosen = None;
+    for (number, _) in run.folds() {
+        let chip = ui.selectable_label(fold == Some(number), format!("{}", number + 1));
+        let text = format!("Fold {} alone", number + 1);
+        if chip.on_hover_text(text).clicked() {
+            chosen = Some(number);
+        }
+    }
+    chosen
+}
+
+/// Many folds as a list; gives one that was chosen.
+fn fold_list_ui(ui: &mut Ui, run: &RunView, fold: Option<usize>) -> Option<usize> {
+    let mut chosen = None;
+    let shown = fold.map_or("one fold".to_owned(), |fold| format!("fold {}", fold + 1));
+    let list = egui::ComboBox::from_id_salt("confusion of a fold")
+        .selected_text(shown)
+        .show_ui(ui, |ui| {
+            for (number, _) in run.folds() {
+                let name = format!("fold {}", number + 1);
+                if ui.selectable_label(fold == Some(number), name).clicked() {
+                    chosen = Some(number);
+                }
+            }
+        });
+    ui.ctx()
+        .accesskit_node_builder(list.response.id, |node| node.set_label("One fold"));
+    list.response
+        .on_hover_text("The last test of one fold alone");
+    chosen
+}
+
 /// Confusion per fold or summed, the samples of a cell, and one sample explained.
 fn decisions_ui(ui: &mut Ui, workbench: &Workbench, run: &RunView, actions: &mut Vec<Action>) {
     let last_test = |fold: usize| run.part(Part::Fold(fold))?.tests.last();
-    let fold = workbench.view().fold;
+    let fold = workbench.view().chosen_fold();
     let fold = fold.filter(|fold| last_test(*fold).is_some());
     ui.horizontal_wrapped(|ui| {
         ui.label(RichText::new("Confusion").text_style(theme::panel_title()));
@@ -261,15 +333,11 @@ fn decisions_ui(ui: &mut Ui, workbench: &Workbench, run: &RunView, actions: &mut
         {
             actions.push(Action::ChooseFold(None));
         }
-        for (number, _) in run.folds().take(20) {
-            let chip = ui.selectable_label(fold == Some(number), format!("{}", number + 1));
-            if chip
-                .on_hover_text(format!("Fold {} alone", number + 1))
-                .clicked()
-            {
-                actions.push(Action::ChooseFold(Some(number)));
-            }
-        }
+        let chosen = match run.folds().count() {
+            0..MANY_FOLDS => fold_chips_ui(ui, run, fold),
+            _ => fold_list_ui(ui, run, fold),
+        };
+        actions.extend(chosen.map(|number| Action::ChooseFold(Some(number))));
     });
     let confusion = match fold.and_then(last_test) {
         Some(test) => &test.confusion,

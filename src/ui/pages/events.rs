@@ -1,16 +1,40 @@
 //! What happened to a sample in training, in words: why it was kept, why not, why it left.
 
 use crate::experiment::ProfileEvent;
-use crate::learner::{Rejection, Removal};
+use crate::learner::{Admission, Rejection, Removal};
 use crate::ui::figures::{percent, short};
 
 /// An event with its reason.
 pub(super) fn event_text(event: ProfileEvent) -> String {
     match event {
         ProfileEvent::Start => "the dictionary started from it".into(),
-        ProfileEvent::Admitted => "admitted: the kept samples did not say it yet".into(),
+        ProfileEvent::Admitted(how) => format!("admitted{}", admission_text(how)),
         ProfileEvent::Rejected(reason) => format!("not kept: {}", rejection_text(reason)),
         ProfileEvent::Removed(reason) => format!("left: {}", removal_text(reason)),
+    }
+}
+
+fn admission_text(how: Admission) -> String {
+    match how {
+        Admission::Unmeasured => String::new(),
+        Admission::Coherent(value) => {
+            format!(
+                ": no kept sample is like it, largest coherence {}",
+                short(value)
+            )
+        }
+        Admission::Represented(share) => {
+            format!(
+                ": the dictionary represented only {} of it",
+                percent(share.max(0.0))
+            )
+        }
+        Admission::Projected(share) => {
+            format!(": the kept samples spanned only {} of it", percent(share))
+        }
+        Admission::Outside(share) => {
+            format!(": {} of it was new to the kept samples", percent(share))
+        }
     }
 }
 
@@ -61,6 +85,9 @@ mod tests {
         );
         let text = event_text(ProfileEvent::Removed(Removal::LeastLoss(0.0123)));
         assert_eq!(text, "left: least loss 0.012");
-        assert!(event_text(ProfileEvent::Admitted).starts_with("admitted"));
+        let text = event_text(ProfileEvent::Admitted(Admission::Outside(0.123)));
+        assert_eq!(text, "admitted: 12.3 % of it was new to the kept samples");
+        let text = event_text(ProfileEvent::Admitted(Admission::Unmeasured));
+        assert_eq!(text, "admitted");
     }
 }

@@ -203,6 +203,8 @@ fn sample_ui(ui: &mut Ui, workbench: &Workbench, dataset: &Dataset, actions: &mu
             help(ui, "Its first channel, and what each band lets through");
             bands_ui(ui, look, 230.0);
         }
+        // Rows of a table have none.
+        None if matches!(dataset.origin(sample).place, Place::Row(_)) => {}
         None => {
             let button = ui.button("Show its signal");
             if button

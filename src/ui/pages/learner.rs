@@ -65,16 +65,7 @@ fn presets_ui(
         }
         for preset in &workbench.settings().presets {
             let chip = ui.selectable_label(*learner == preset.learner, &preset.name);
-            chip.context_menu(|ui| {
-                if ui.button("Remove this preset").clicked() {
-                    actions.push(Action::RemovePreset(preset.name.clone()));
-                    ui.close();
-                }
-            });
-            if chip
-                .on_hover_text("Your own; right click to remove it")
-                .clicked()
-            {
+            if chip.on_hover_text("Your own settings").clicked() {
                 learner.clone_from(&preset.learner);
             }
         }
@@ -84,6 +75,17 @@ fn presets_ui(
             .clicked()
         {
             actions.push(Action::Ask(Ask::PresetName));
+        }
+        let own = &workbench.settings().presets;
+        if let Some(preset) = own.iter().find(|preset| *learner == preset.learner) {
+            let remove = ui.button("Remove this preset");
+            let text = format!(
+                "Forgets the preset {}; the settings stay as they are",
+                preset.name
+            );
+            if remove.on_hover_text(text).clicked() {
+                actions.push(Action::RemovePreset(preset.name.clone()));
+            }
         }
     });
 }

@@ -7,8 +7,8 @@ use crate::learner::LearnerSettings;
 use crate::ui::elements::{fact, help, section};
 use crate::ui::figures::{count, percent, short};
 use crate::ui::theme;
-use crate::ui::widgets::SchedulePlot;
-use crate::workbench::{Action, Draft, Workbench, what_changed};
+use crate::ui::widgets::{AdmissionPlot, SchedulePlot};
+use crate::workbench::{Action, Criterion, Draft, Workbench, what_changed};
 
 /// The right side of the Learner page.
 pub(super) fn meaning_ui(
@@ -22,12 +22,12 @@ pub(super) fn meaning_ui(
         let plot = SchedulePlot {
             n_rounds: n_rounds(workbench, &draft.experiment),
             current_round: None,
-            height: 220.0,
+            height: 170.0,
         };
         plot.show(ui, &mut draft.experiment.learner.forgetting);
     }
     cost_ui(ui, workbench, &draft.experiment.learner);
-    admitted_ui(ui, workbench);
+    admitted_ui(ui, workbench, &draft.experiment.learner);
     changes_ui(ui, workbench, &draft.experiment, actions);
 }
 
@@ -107,11 +107,12 @@ fn cost_ui(ui: &mut Ui, workbench: &Workbench, learner: &LearnerSettings) {
     }
 }
 
-/// The share of samples that the last run admitted.
-fn admitted_ui(ui: &mut Ui, workbench: &Workbench) {
+/// The share of samples that the last run admitted, and would have at other thresholds.
+fn admitted_ui(ui: &mut Ui, workbench: &Workbench, learner: &LearnerSettings) {
     let Some(part) = workbench.shown_part() else {
         return;
     };
+    section(ui, "Growing: what the last run admitted");
     let (mut admitted, mut seen) = (0_u64, 0_u64);
     for class in part.rounds.iter().flat_map(|round| &round.classes) {
         admitted += u64::from(class.admitted);
@@ -119,8 +120,37 @@ fn admitted_ui(ui: &mut Ui, workbench: &Workbench) {
     }
     if seen > 0 {
         let share = percent(admitted as f64 / seen as f64);
-        fact(ui, "Admitted, last run", format!("{share} of the samples"));
+        fact(ui, "Admitted", format!("{share} of the samples"));
     }
+    let Some((criterion, threshold)) = Criterion::of(learner) else {
+        help(ui, "These settings admit every sample");
+        return;
+    };
+    let Some(admissions) = workbench.admissions(learner) else {
+        help(
+            ui,
+            "The last run had another criterion: what this one would have admitted is known after the next",
+        );
+        return;
+    };
+    let share = percent(admissions.share_at(threshold));
+    let threshold_text = format!("Threshold {}", short(threshold));
+    fact(ui, &threshold_text, format!("would have admitted {share}"));
+    let is_novelty = criterion == Criterion::Novelty;
+    let range = if is_novelty { (1e-6, 1.0) } else { (0.0, 1.0) };
+    AdmissionPlot {
+        share_at: &|threshold| admissions.share_at(threshold),
+        threshold,
+        range,
+        logarithmic: is_novelty,
+        height: 150.0,
+    }
+    .show(ui);
+    let text = format!(
+        "Share of {} samples of the last run that each threshold would have admitted, measured against the samples that were kept then",
+        admissions.n_samples()
+    );
+    help(ui, &text);
 }
 
 /// What differs from the run, and what can be done about it.

@@ -13,12 +13,16 @@ use crate::dataset::{DataPlan, DataSettings, RecordingSource};
 use crate::settings::SettingProblem;
 use crate::ui::app::Typing;
 use crate::ui::elements::{self, help, page_title, section};
-use crate::ui::icons::{Icon, color_dot, icon_mark};
+use crate::ui::figures::number_of;
+use crate::ui::icons::{Icon, color_dot, icon_mark, named_dot};
 use crate::ui::palette::class_color;
 use crate::ui::theme;
 use crate::ui::widgets::empty_state;
 use crate::workbench::explore::ExploreAction;
 use crate::workbench::{Action, Ask, Demo, Draft, LoadedData, RecordRow, Workbench};
+
+/// Classes of a record that are named in its row.
+const MOST_NAMED: usize = 2;
 
 /// The Records page.
 pub(in crate::ui) fn records_page_ui(
@@ -166,8 +170,8 @@ fn table_ui(
     let dataset = &loaded.dataset;
     ui.horizontal_wrapped(|ui| {
         for (class, count) in dataset.class_counts().iter().enumerate().take(26) {
-            color_dot(ui, class_color(class));
-            ui.label(format!("{} {count}", dataset.class_names()[class]));
+            let name = format!("{}: {count}", dataset.class_names()[class]);
+            named_dot(ui, class_color(class), name);
             ui.add_space(4.0);
         }
     });
@@ -239,9 +243,15 @@ fn row_ui(row: &mut egui_extras::TableRow<'_, '_>, loaded: &LoadedData, record: 
     });
     row.col(|ui| {
         ui.horizontal(|ui| {
-            for class in &record.classes {
+            for class in record.classes.iter().take(MOST_NAMED) {
                 color_dot(ui, class_color(*class));
                 ui.label(&dataset.class_names()[*class]);
+            }
+            if record.classes.len() > MOST_NAMED {
+                help(
+                    ui,
+                    &format!("and {} more", record.classes.len() - MOST_NAMED),
+                );
             }
         });
     });
@@ -276,6 +286,13 @@ fn record_ui(
     draft: &mut Draft,
     actions: &mut Vec<Action>,
 ) {
+    if let DataPlan::Table(_) | DataPlan::Arrays(_) = loaded.settings.source {
+        help(
+            ui,
+            "A table or array has no signal: its samples are shown on the Features page",
+        );
+        return;
+    }
     let Some(look) = workbench.signal() else {
         section(ui, "Signal");
         help(ui, "Choose a record at the left to look at its signal");
@@ -297,8 +314,9 @@ fn record_ui(
     help(
         ui,
         &format!(
-            "{} channels at {} Hz{duration}",
-            look.n_channels, look.rate_hz
+            "{} at {} Hz{duration}",
+            number_of(look.n_channels, "channel"),
+            look.rate_hz
         ),
     );
     signal_ui(ui, look, 280.0);

@@ -64,9 +64,20 @@ pub(super) fn bands_ui(ui: &mut Ui, look: &SignalLook, height: f32) {
         name: format!("{} and its bands", first.name),
         n_channels: channels.len(),
         channels,
-        marks: Vec::new(),
+        marks: sample_marks(look),
         bands: Vec::new(),
         ..look.clone()
     };
     signal_ui(ui, &bands, height);
+}
+
+/// The marks at the ends of the sample that is looked at, without the annotations.
+fn sample_marks(look: &SignalLook) -> Vec<(f64, String)> {
+    let is_end = |time_s: f64| {
+        look.window.is_some_and(|(start_s, duration_s)| {
+            time_s == start_s || time_s == start_s + duration_s
+        })
+    };
+    let marks = look.marks.iter().filter(|(time_s, _)| is_end(*time_s));
+    marks.cloned().collect()
 }

@@ -14,6 +14,9 @@ use crate::ui::theme;
 use crate::ui::widgets::{FoldStrip, GroupCell, empty_state};
 use crate::workbench::{Action, Demo, Draft, MadeSplit, Workbench};
 
+/// Folds whose test samples are listed.
+const MOST_LISTED: usize = 40;
+
 /// The Split page.
 pub(in crate::ui) fn split_page_ui(
     ui: &mut Ui,
@@ -266,33 +269,36 @@ fn counts_ui(ui: &mut Ui, made: &MadeSplit, workbench: &Workbench) {
     };
     let tones = theme::tones(ui);
     let names = loaded.dataset.class_names();
-    if made.class_counts.len() > 40 {
-        return;
-    }
     ui.add_space(theme::GRID);
     help(ui, "Test samples of each class");
-    egui::Grid::new("class counts")
-        .spacing([20.0, 4.0])
-        .show(ui, |ui| {
-            ui.label("");
-            for (class, name) in names.iter().enumerate().take(12) {
-                ui.horizontal(|ui| {
-                    color_dot(ui, class_color(class));
-                    ui.label(RichText::new(name).small());
-                });
-            }
-            ui.label(RichText::new("all").small().color(tones.weak));
-            ui.end_row();
-            for (fold, counts) in made.class_counts.iter().enumerate() {
-                ui.horizontal(|ui| {
-                    color_dot(ui, fold_color(fold, made.split.n_folds()));
-                    ui.label(format!("fold {}", fold + 1));
-                });
-                for count in counts.iter().take(12) {
-                    ui.label(count.to_string());
+    ScrollArea::horizontal().id_salt("counts").show(ui, |ui| {
+        egui::Grid::new("class counts")
+            .spacing([20.0, 4.0])
+            .show(ui, |ui| {
+                ui.label("");
+                ui.label(RichText::new("all").small().color(tones.weak));
+                for (class, name) in names.iter().enumerate() {
+                    ui.horizontal(|ui| {
+                        color_dot(ui, class_color(class));
+                        ui.label(RichText::new(name).small());
+                    });
                 }
-                ui.label(counts.iter().sum::<usize>().to_string());
                 ui.end_row();
-            }
-        });
+                for (fold, counts) in made.class_counts.iter().enumerate().take(MOST_LISTED) {
+                    ui.horizontal(|ui| {
+                        color_dot(ui, fold_color(fold, made.split.n_folds()));
+                        ui.label(format!("fold {}", fold + 1));
+                    });
+                    ui.label(counts.iter().sum::<usize>().to_string());
+                    for count in counts {
+                        ui.label(count.to_string());
+                    }
+                    ui.end_row();
+                }
+            });
+    });
+    let n_more = made.class_counts.len().saturating_sub(MOST_LISTED);
+    if n_more > 0 {
+        help(ui, &format!("and {n_more} more folds"));
+    }
 }

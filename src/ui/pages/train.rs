@@ -2,7 +2,7 @@
 
 use egui::{Rect, RichText, ScrollArea, Slider, Ui, vec2};
 
-use super::train_layout::{Placed, mark_spot, place_panels, spot_at};
+use super::train_layout::{Placed, Room, mark_spot, place_panels, spot_at};
 use super::train_panels as panels;
 use super::tune::tune_ui;
 use crate::experiment::Part;
@@ -40,12 +40,17 @@ pub(in crate::ui) fn train_page_ui(
 /// All panels in their places; where they need more height than there is, the page scrolls.
 fn panels_ui(ui: &mut Ui, workbench: &Workbench, draft: &mut Draft, actions: &mut Vec<Action>) {
     let page = ui.available_size();
+    let run = workbench.training().run();
+    let room = Room {
+        n_classes: run.map_or(2, |run| run.facts.n_classes()),
+        text_scale: theme::body_font(ui).size / theme::BASE_SIZE,
+    };
     ScrollArea::vertical()
         .id_salt("panels")
         .auto_shrink([false, false])
         .show(ui, |ui| {
             let corner = ui.cursor().min;
-            let (placed, height) = place_panels(workbench.view(), corner, page);
+            let (placed, height) = place_panels(workbench.view(), room, corner, page);
             ui.allocate_exact_size(vec2(page.x, height), egui::Sense::hover());
             for own in &placed {
                 let asked = panel_ui(ui, own.rect, own.panel, workbench, draft, actions);
@@ -172,6 +177,7 @@ fn fold_ui(ui: &mut Ui, workbench: &Workbench, run: &RunView, actions: &mut Vec<
     let label = ui.label(RichText::new("Fold").color(tones.weak));
     let chosen = workbench.view().fold;
     let text = match (chosen, workbench.shown_fold()) {
+        (Some(fold), _) if workbench.view().holds_fold => format!("frozen ({})", fold + 1),
         (Some(fold), _) => format!("{}", fold + 1),
         (None, Some(fold)) => format!("newest ({})", fold + 1),
         (None, None) => "newest".into(),
@@ -227,12 +233,15 @@ fn replay_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     );
     let batch = part.tests[place.clamp(1, n_tests) - 1].batch;
     ui.label(format!("batch {batch}"));
-    let newest = ui.selectable_label(replay.is_none(), "newest");
-    if newest
-        .on_hover_text("Go back to the newest and follow it")
-        .clicked()
-    {
-        actions.push(Action::Replay(None));
+    let live = ui.selectable_label(replay.is_none(), "live");
+    let text = match replay {
+        None => "The training is followed. A click freezes what is shown; training goes on (F)",
+        Some(_) => {
+            "What is shown is frozen while training goes on. A click follows the training again (F)"
+        }
+    };
+    if live.on_hover_text(text).clicked() {
+        actions.push(Action::Freeze);
     }
 }
 

@@ -26,22 +26,40 @@ pub(super) struct Placed {
     is_in_row: bool,
 }
 
-/// What a panel needs: share of the width, share of the height, least height.
-fn needs(panel: Panel) -> (f32, f32, f32) {
-    match panel {
-        Panel::Accuracy => (0.35, 0.36, 150.0),
-        Panel::Profile => (0.35, 0.28, 130.0),
-        Panel::Tune => (0.35, 0.36, 190.0),
-        Panel::Confusion => (0.43, 0.42, 200.0),
-        Panel::Dictionary => (0.43, 0.58, 260.0),
-        Panel::Gram => (0.22, 0.5, 240.0),
-        Panel::Log => (0.22, 0.5, 160.0),
+/// What the sizes of panels depend on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    /// Rows of the confusion matrix.
+    pub(super) n_classes: usize,
+    /// Size of text, 1 as usual.
+    pub(super) text_scale: f32,
+}
+
+impl Room {
+    /// What a panel needs: share of the width, share of the height, least height.
+    fn needs(self, panel: Panel) -> (f32, f32, f32) {
+        let (breadth, share, least) = match panel {
+            Panel::Accuracy => (0.35, 0.36, 150.0),
+            Panel::Profile => (0.35, 0.28, 130.0),
+            Panel::Tune => (0.35, 0.36, 190.0),
+            // Two classes need little; every row of many is to be seen.
+            Panel::Confusion => {
+                let n = self.n_classes as f32;
+                let share = (0.14 * (n - 1.0)).clamp(0.1, 0.42);
+                (0.43, share, (80.0 + 11.5 * n).clamp(170.0, 400.0))
+            }
+            Panel::Dictionary => (0.43, 0.58, 260.0),
+            Panel::Gram => (0.22, 0.5, 240.0),
+            Panel::Log => (0.22, 0.5, 160.0),
+        };
+        (breadth, share, least * self.text_scale)
     }
 }
 
 /// The shown panels of a column.
 struct Column {
     number: usize,
+    room: Room,
     panels: Vec<(usize, Panel)>,
 }
 
@@ -54,7 +72,10 @@ impl Column {
     }
 
     fn breadth(&self) -> f32 {
-        let breadths = self.panels.iter().map(|(_, panel)| needs(*panel).0);
+        let breadths = self
+            .panels
+            .iter()
+            .map(|(_, panel)| self.room.needs(*panel).0);
         breadths.fold(0.0, f32::max)
     }
 
@@ -63,17 +84,24 @@ impl Column {
     }
 
     fn least_height(&self) -> f32 {
-        let heights = self.panels.iter().map(|(_, panel)| needs(*panel).2);
+        let heights = self
+            .panels
+            .iter()
+            .map(|(_, panel)| self.room.needs(*panel).2);
         heights.sum::<f32>() + self.gaps()
     }
 
     /// Every panel has what it needs at least; what is left is shared.
     fn place_below_each_other(&self, rect: Rect, placed: &mut Vec<Placed>) {
         let left = rect.height() - self.least_height();
-        let total: f32 = self.panels.iter().map(|(_, panel)| needs(*panel).1).sum();
+        let total: f32 = self
+            .panels
+            .iter()
+            .map(|(_, panel)| self.room.needs(*panel).1)
+            .sum();
         let mut top = rect.top();
         for (place, panel) in &self.panels {
-            let (_, share, least) = needs(*panel);
+            let (_, share, least) = self.room.needs(*panel);
             let height = least + left * share / total;
             let corner = pos2(rect.left(), top);
             placed.push(Placed {
@@ -103,7 +131,12 @@ impl Column {
 }
 
 /// The panels on a page that begins at `corner`, and the height that all need.
-pub(super) fn place_panels(view: &View, corner: Pos2, page: egui::Vec2) -> (Vec<Placed>, f32) {
+pub(super) fn place_panels(
+    view: &View,
+    room: Room,
+    corner: Pos2,
+    page: egui::Vec2,
+) -> (Vec<Placed>, f32) {
     let is_shown = |(_, panel): &(usize, Panel)| !view.hidden.contains(panel);
     let mut columns: Vec<Column> = view
         .arrangement
@@ -112,6 +145,7 @@ pub(super) fn place_panels(view: &View, corner: Pos2, page: egui::Vec2) -> (Vec<
         .enumerate()
         .map(|(number, panels)| Column {
             number,
+            room,
             panels: panels
                 .iter()
                 .copied()
@@ -122,7 +156,7 @@ pub(super) fn place_panels(view: &View, corner: Pos2, page: egui::Vec2) -> (Vec<
         .filter(|column| !column.panels.is_empty())
         .collect();
     let row = match columns.len() {
-        3.. if page.x < THREE_COLUMNS => columns.pop(),
+        3.. if page.x < THREE_COLUMNS * room.text_scale => columns.pop(),
         _ => None,
     };
     let least = columns.iter().map(Column::least_height);
@@ -218,8 +252,25 @@ pub(super) fn mark_spot(ui: &Ui, title: &str, pointer: Pos2, rect: Option<Rect>)
 mod tests {
     use super::*;
 
+    const ROOM: Room = Room {
+        n_classes: 5,
+        text_scale: 1.0,
+    };
+
     fn page(size: egui::Vec2) -> (Vec<Placed>, f32) {
-        place_panels(&View::default(), Pos2::ZERO, size)
+        place_panels(&View::default(), ROOM, Pos2::ZERO, size)
+    }
+
+    #[test]
+    fn every_row_of_many_classes_is_seen_and_two_classes_take_little() {
+        let height = |n_classes| {
+            let room = Room { n_classes, ..ROOM };
+            let (placed, _) = place_panels(&View::default(), room, Pos2::ZERO, vec2(1000.0, 660.0));
+            let confusion = placed.iter().find(|p| p.panel == Panel::Confusion);
+            confusion.expect("it is shown").rect.height()
+        };
+        assert!(height(26) > 26.0 * 11.0 + 60.0, "{}", height(26));
+        assert!(height(2) < height(5));
     }
 
     #[test]

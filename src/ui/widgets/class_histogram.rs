@@ -4,7 +4,7 @@ use egui::{Pos2, Role, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2};
 
 use super::axes::Axes;
 use crate::ui::figures::{percent, tick};
-use crate::ui::icons::color_dot;
+use crate::ui::icons::named_dot;
 use crate::ui::palette::class_color;
 use crate::ui::theme;
 
@@ -60,8 +60,8 @@ impl ClassHistogram<'_> {
         let tones = theme::tones(ui);
         ui.horizontal_wrapped(|ui| {
             for (class, name) in self.class_names.iter().enumerate() {
-                color_dot(ui, class_color(class));
-                ui.label(egui::RichText::new(name).small().color(tones.weak));
+                let name = egui::RichText::new(name).small().color(tones.weak);
+                named_dot(ui, class_color(class), name);
                 ui.add_space(theme::GRID / 2.0);
             }
         });

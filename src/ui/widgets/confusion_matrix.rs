@@ -10,11 +10,15 @@ use crate::ui::figures::percent;
 use crate::ui::palette::{class_color, mix, text_on};
 use crate::ui::theme::{self, Tones};
 
-/// Cells at least this high carry the percentage below the count.
-const TWO_LINES: f32 = 38.0;
+/// Cells at least this high carry the percentage below the count, in lines of text.
+const TWO_LINES: f32 = 2.1;
+/// Cells at least this wide do.
+const WIDE: f32 = 38.0;
 /// Cells smaller than this carry no text; hovering tells.
-const SMALLEST_WITH_TEXT: f32 = 20.0;
+const SMALLEST_WITH_TEXT: f32 = 13.0;
 const GAP: f32 = 2.0;
+/// Above and below an upright name: the mark of its class and air.
+const HEADER_ROOM: f32 = 15.0;
 
 /// A confusion matrix as it is drawn: true classes down, predicted classes across.
 pub struct ConfusionMatrix<'a> {
@@ -91,7 +95,7 @@ impl ConfusionMatrix<'_> {
         let cell_width = across.clamp(8.0, (longest + 16.0).max(104.0));
         let upright = longest + 8.0 > cell_width;
         let header_height = if upright {
-            (longest + 12.0).min(rect.height() * 0.3)
+            (longest + HEADER_ROOM).min(rect.height() * 0.36)
         } else {
             font.size * 2.0
         };
@@ -100,7 +104,7 @@ impl ConfusionMatrix<'_> {
             names_width,
             header_height,
             recall_width,
-            cell: vec2(cell_width, down.clamp(8.0, 52.0)),
+            cell: vec2(cell_width, down.clamp(4.0, 52.0)),
             upright,
             origin: rect.min + vec2(names_width, header_height),
         }
@@ -166,7 +170,7 @@ impl ConfusionMatrix<'_> {
         let color = theme::tones(ui).text;
         let column = places.cell(0, class);
         if places.upright {
-            let text = shortened(ui, name, font, places.header_height - 14.0);
+            let text = shortened(ui, name, font, places.header_height - HEADER_ROOM + 1.0);
             let galley = painter.layout_no_wrap(text, font.clone(), color);
             let start = pos2(
                 column.center().x - galley.size().y / 2.0,
@@ -238,21 +242,22 @@ fn shade(tones: &Tones, share: f32, right: bool) -> Color32 {
 }
 
 fn paint_numbers(ui: &Ui, rect: Rect, count: u64, share: f32, ground: Color32) {
-    if rect.width() < SMALLEST_WITH_TEXT || rect.height() < SMALLEST_WITH_TEXT * 0.6 {
+    if rect.width() < SMALLEST_WITH_TEXT || rect.height() < SMALLEST_WITH_TEXT * 0.7 {
         return;
     }
     // Among many classes zeros would only be clutter.
-    if count == 0 && rect.width() < TWO_LINES {
+    if count == 0 && rect.width() < WIDE {
         return;
     }
     let tones = theme::tones(ui);
-    let two_lines = rect.height() >= TWO_LINES && rect.width() >= TWO_LINES && count > 0;
     let body = theme::body_font(ui);
+    let is_high = rect.height() >= TWO_LINES * body.size;
+    let two_lines = is_high && rect.width() >= WIDE && count > 0;
     let digits = count.to_string().len().max(2) as f32;
     let size = body
         .size
-        .min(rect.height() * 0.72)
-        .min((rect.width() - 2.0) / (digits * 0.62));
+        .min(rect.height() * 0.85)
+        .min((rect.width() - 5.0) / (digits * 0.62));
     let color = if count == 0 {
         mix(tones.weak, ground, 0.35)
     } else {

@@ -1,6 +1,7 @@
 //! What the pages are made of: each widget draws borrowed data and tells what was done with it.
 
 mod accuracy_plot;
+mod admission_plot;
 mod atom_grid;
 mod atom_picture;
 mod axes;
@@ -31,6 +32,7 @@ mod trace_chart;
 mod waveform;
 
 pub use accuracy_plot::{AccuracyPlot, Curve};
+pub use admission_plot::AdmissionPlot;
 pub use atom_grid::{Atom, AtomAction, AtomGrid, AtomView};
 pub use class_histogram::ClassHistogram;
 pub use confusion_matrix::ConfusionMatrix;
@@ -51,6 +53,7 @@ pub use profile_panel::{BatchFlow, ProfilePanel};
 pub use run_bar::{RunBar, RunPhase, RunRequest};
 pub use scalp_map::{ScalpInterpolator, ScalpMap};
 pub use schedule_plot::SchedulePlot;
+pub(in crate::ui) use short_text::shortened;
 pub use spectrum_plot::{SpectrumLine, SpectrumPlot};
 pub use stage_list::{Stage, StageList, StageState};
 pub use trace_chart::{ChartMark, ChartTrace, TraceChart, gutter_width, trace_area};

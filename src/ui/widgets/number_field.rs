@@ -6,6 +6,9 @@ use egui::{DragValue, Response, RichText, Slider, SliderClamping, Stroke, Ui};
 
 use crate::ui::theme;
 
+/// Shorter a slider would not be of use.
+const SHORTEST_SLIDER: f32 = 40.0;
+
 /// What happened to a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Edit {
@@ -151,7 +154,13 @@ impl NumberField<'_> {
         if self.whole {
             slider = slider.integer();
         }
-        let response = theme::with_slider_look(ui, |ui| ui.add(slider));
+        let response = theme::with_slider_look(ui, |ui| {
+            // In a narrow column with large text the slider gives way.
+            let room = ui.available_width() - theme::GRID;
+            let width = ui.spacing().slider_width;
+            ui.spacing_mut().slider_width = width.min(room.max(SHORTEST_SLIDER));
+            ui.add(slider)
+        });
         let name = format!("{} slider", self.label);
         ui.ctx()
             .accesskit_node_builder(response.id, |node| node.set_label(name));

@@ -12,7 +12,7 @@ pub(super) fn text_width(ui: &Ui, text: &str, font: &FontId) -> f32 {
 }
 
 /// The text, cut to a width with an ellipsis.
-pub(super) fn shortened(ui: &Ui, text: &str, font: &FontId, width: f32) -> String {
+pub(in crate::ui) fn shortened(ui: &Ui, text: &str, font: &FontId, width: f32) -> String {
     if text_width(ui, text, font) <= width {
         return text.to_owned();
     }

@@ -8,8 +8,8 @@ use crate::ui::theme;
 
 /// Labels along x nearer than the first are left out, farther apart than the second in full tone.
 const LABEL_SPACING: Rangef = Rangef {
-    min: 28.0,
-    max: 44.0,
+    min: 40.0,
+    max: 56.0,
 };
 
 /// The same for horizontal lines and their labels.

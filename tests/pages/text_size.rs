@@ -1,0 +1,56 @@
+//! The smallest and the largest text: every control stays inside the smallest usual window and beside the others.
+
+use atomscope::ui::theme::TEXT_SCALES;
+use atomscope::workbench::{Action, Stage};
+use egui::{Rect, Theme};
+
+use super::driving::{apply, show, trained, until};
+use super::names::controls;
+
+/// The part of the window between menu and run bar, where nothing is scrolled out of sight.
+const PAGE: std::ops::Range<f32> = 60.0..740.0;
+
+/// Whether two controls lie on each other by more than their frames.
+fn cover(one: Rect, other: Rect) -> bool {
+    one.shrink(2.0).intersect(other.shrink(2.0)).is_positive()
+}
+
+#[test]
+fn no_control_is_cut_off_or_covered_at_any_text_size() {
+    let mut wrong = Vec::new();
+    let mut window = trained(Theme::Light);
+    // Notices lie over the page until they are put away.
+    let list = window.harness.state().workbench().notices().list();
+    let ids: Vec<u64> = list.iter().map(|notice| notice.id).collect();
+    for id in ids {
+        apply(&mut window, Action::DismissNotice(id));
+    }
+    for scale in TEXT_SCALES {
+        apply(&mut window, Action::SetTextSize(scale));
+        // The tools of the Explore page need a larger window for the largest text.
+        let has_room = |stage: &Stage| *stage != Stage::Explore || scale < 1.4;
+        for stage in Stage::ALL.into_iter().filter(has_room) {
+            show(&mut window, stage);
+            until(&mut window, "the page stands still", |w| !w.is_busy());
+            for _ in 0..4 {
+                window.harness.step();
+            }
+            let page = format!("{} at {scale}", stage.name());
+            let shown = controls(&window, &page);
+            for (place, (_, name, rect)) in shown.iter().enumerate() {
+                if rect.left() < 0.0 || rect.right() > 1280.5 {
+                    wrong.push(format!("{page}: {name} is cut off, {rect:?}"));
+                }
+                let is_seen =
+                    |rect: &Rect| PAGE.contains(&rect.top()) && PAGE.contains(&rect.bottom());
+                let others = shown[..place].iter().filter(|(_, _, other)| is_seen(other));
+                for (_, other_name, other) in others.filter(|_| is_seen(rect)) {
+                    if cover(*rect, *other) {
+                        wrong.push(format!("{page}: {name} lies on {other_name}"));
+                    }
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
