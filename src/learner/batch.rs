@@ -275,10 +275,12 @@ impl BatchClass {
         note_use(&self.view, &self.profile.dictionary.kept, report);
         match settings.algorithm {
             Algorithm::Kmod { ridge } => updates.kmod.update(self, ridge, report),
-            Algorithm::Ksvd => updates.ksvd.update(self),
+            Algorithm::Ksvd => {
+                updates.ksvd.update(self);
+                self.take_products();
+            }
             _ => unreachable!("settings of another algorithm"),
         }
-        self.take_products();
         report.n_kept = self.profile.dictionary.n_kept();
         report.health.smallest_pivot = 1.0;
         report.class_time = TimeSpent(begin.elapsed());
@@ -308,11 +310,7 @@ impl BatchClass {
 
     /// H = U K and Ψ = H Uᵀ.
     pub(super) fn take_products(&mut self) {
-        let Dictionary {
-            coefficients,
-            atom_gram,
-            ..
-        } = &mut self.profile.dictionary;
+        let coefficients = &self.profile.dictionary.coefficients;
         let inner_products = &mut self.view.inner_products;
         inner_products.reshape(coefficients.rows(), coefficients.cols());
         product(
@@ -321,17 +319,27 @@ impl BatchClass {
             coefficients.view(),
             self.kept_gram.view(),
         );
+        self.take_atom_gram();
+    }
+
+    /// Ψ = H Uᵀ.
+    pub(super) fn take_atom_gram(&mut self) {
+        let Dictionary {
+            coefficients,
+            atom_gram,
+            ..
+        } = &mut self.profile.dictionary;
         product(
             atom_gram.view_mut(),
             Write::Replace,
-            inner_products.view(),
+            self.view.inner_products.view(),
             coefficients.view().t(),
         );
         atom_gram.symmetrise();
     }
 
     /// An atom that no code uses becomes the sample that is represented worst; that sample
-    /// then counts as represented.
+    /// then counts as represented. H follows.
     pub(super) fn redraw(&mut self, atom: usize) {
         let Dictionary {
             kept, coefficients, ..
@@ -342,10 +350,13 @@ impl BatchClass {
         let Some(worst) = (0..kept.len()).max_by(worse) else {
             return;
         };
-        for j in 0..coefficients.cols() {
+        let scale = 1.0 / kept.self_kernel()[worst].sqrt();
+        let inner_products = &mut self.view.inner_products;
+        for (j, kernel) in self.kept_gram.col(worst).iter().enumerate() {
             coefficients[(atom, j)] = 0.0;
+            inner_products[(atom, j)] = scale * kernel;
         }
-        coefficients[(atom, worst)] = 1.0 / kept.self_kernel()[worst].sqrt();
+        coefficients[(atom, worst)] = scale;
         residuals[worst] = 0.0;
     }
 

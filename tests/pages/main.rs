@@ -12,6 +12,7 @@ mod looks;
 mod names;
 mod running;
 mod settings;
+mod sweep;
 
 #[path = "../frame_time/mod.rs"]
 mod frame_time;

@@ -6,6 +6,7 @@ mod atom_picture;
 mod axes;
 mod cache;
 mod cell_grid;
+mod chart_plot;
 mod class_histogram;
 mod confusion_matrix;
 mod curves_plot;
@@ -32,6 +33,7 @@ mod waveform;
 
 pub use accuracy_plot::{AccuracyPlot, Curve};
 pub use atom_grid::{Atom, AtomAction, AtomGrid, AtomView};
+pub use chart_plot::ChartPlot;
 pub use class_histogram::ClassHistogram;
 pub use confusion_matrix::ConfusionMatrix;
 pub use curves_plot::{BandCurve, CurvesPlot};
