@@ -399,6 +399,7 @@ fn without_data_the_paper_is_repeated_on_feeder_faults_and_says_what_is_left_out
         "feeder-accuracy.svg",
         "feeder-missing.svg",
         "feeder-curves.csv",
+        "feeder-methods.csv",
     ] {
         assert!(out.join(file).exists(), "{file}");
     }

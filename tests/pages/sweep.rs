@@ -9,7 +9,7 @@ use atomscope::workbench::{
 };
 use egui::Theme;
 use egui::accesskit::Role;
-use egui_kittest::kittest::Queryable;
+use egui_kittest::kittest::{NodeT, Queryable};
 
 use super::driving::{Window, apply, click, loaded, says, show, type_text, until};
 
