@@ -4,23 +4,29 @@ use std::path::{Path, PathBuf};
 
 use atomscope::experiment::{OuterResult, PointResult, SweepPoint};
 use atomscope::session::SweepStore;
+use atomscope::ui::app::App;
 use atomscope::workbench::{
     Action, AxisForm, CompareAction, CompareTab, Stage, SweepAction, SweepForm, SweepLook,
 };
-use egui::Theme;
 use egui::accesskit::Role;
+use egui::{Theme, vec2};
 use egui_kittest::kittest::{NodeT, Queryable};
 
-use super::driving::{Window, apply, click, loaded, says, show, type_text, until};
+use super::driving::{
+    Window, apply, click, is_ready, loading_workbench, says, show, type_text, until, window_of,
+};
+use super::pictures::write_picture;
 
 fn sweep(window: &mut Window, action: SweepAction) {
     apply(window, Action::Compare(CompareAction::Sweep(action)));
     window.harness.step();
 }
 
-/// A window with the small data, at the Sweep tab.
+/// A window with the small data, at the Sweep tab; so high that nothing must be scrolled to.
 fn at_sweep() -> Window {
-    let mut window = loaded(Theme::Light);
+    let app = App::new(loading_workbench(), false);
+    let mut window = window_of(Theme::Light, vec2(1280.0, 1500.0), app);
+    until(&mut window, "data are loaded", is_ready);
     show(&mut window, Stage::Compare);
     click(&mut window, "Sweep");
     window
@@ -103,7 +109,7 @@ fn a_sweep_is_started_watched_stopped_and_gone_on_with() {
         let look = w.comparison().sweep().look();
         look.is_some_and(|look| look.table.rows.len() >= 2)
     });
-    click(&mut window, "Stop");
+    click(&mut window, "Stop sweeping");
     until_ended(&mut window);
     let kept = n_finished(&window);
     assert!(
@@ -180,6 +186,7 @@ fn results_are_a_map_a_curve_and_a_table_to_sort_and_use() {
     let cell = "learner.n_atoms 10, learner.forgetting.start_value 0.98: 90.5 %";
     assert!(says(&window, cell), "the cell is not there");
 
+    write_picture("page-sweep-light", &window.picture());
     assert_eq!(listed(&window), [5, 4, 3, 2, 1, 0], "the best first");
     click(&mut window, "Sort by point");
     assert_eq!(listed(&window), [0, 1, 2, 3, 4, 5]);
@@ -187,7 +194,7 @@ fn results_are_a_map_a_curve_and_a_table_to_sort_and_use() {
     assert_eq!(listed(&window), [0, 3, 1, 4, 2, 5]);
     click(&mut window, "Sort by start_value");
     assert_eq!(listed(&window), [2, 5, 1, 4, 0, 3]);
-    click(&mut window, "Sort by µs per mini-batch");
+    click(&mut window, "Sort by µs");
     assert_eq!(listed(&window), [5, 4, 3, 2, 1, 0]);
 
     let learner = |window: &Window| {

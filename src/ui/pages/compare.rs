@@ -166,7 +166,7 @@ pub(super) fn progress_ui(
     let bar = egui::ProgressBar::new(share as f32).text(format!("{what}, {:.0} %", 100.0 * share));
     ui.add(bar);
     let stop = ui
-        .button("Stop")
+        .button(format!("Stop {}", what.to_lowercase()))
         .on_hover_text("What is complete by then is kept");
     if stop.clicked() {
         actions.push(Action::Compare(stop_it));

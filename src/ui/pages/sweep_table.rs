@@ -1,6 +1,6 @@
 //! The points of a sweep as a table that can be put in order by any column.
 
-use egui::{Align, Layout, RichText, Ui};
+use egui::{Align, Layout, RichText, ScrollArea, Ui};
 use egui_extras::{Column, TableBuilder, TableRow};
 
 use crate::experiment::SweepRow;
@@ -14,11 +14,16 @@ const USE_HELP: &str = "Puts the settings of this point into the session; Ctrl+Z
 
 /// The points in their order, each with a button that takes its settings over.
 pub(super) fn points_ui(ui: &mut Ui, look: &SweepLook, actions: &mut Vec<Action>) {
+    ScrollArea::horizontal()
+        .id_salt("columns of the points")
+        .show(ui, |ui| table_ui(ui, look, actions));
+}
+
+fn table_ui(ui: &mut Ui, look: &SweepLook, actions: &mut Vec<Action>) {
     let columns = columns_of(look);
     let line = theme::body_font(ui).size * 1.8;
     let mut table = TableBuilder::new(ui)
         .id_salt("points of the sweep")
-        .striped(true)
         .max_scroll_height(MOST_HEIGHT)
         .cell_layout(Layout::left_to_right(Align::Center))
         .column(Column::auto().at_least(46.0));
@@ -58,12 +63,12 @@ fn columns_of(look: &SweepLook) -> Vec<NamedColumn> {
         column(SweepColumn::Deviation, "± sd", "Standard deviation over the folds"),
         column(
             SweepColumn::Chosen,
-            "chosen in folds",
+            "chosen in",
             "Folds whose inner folds liked this point best",
         ),
         column(
             SweepColumn::Time,
-            "µs per mini-batch",
+            "µs",
             "Time of learning, per mini-batch and dictionary, as measured while other points ran beside it",
         ),
     ]);
