@@ -275,12 +275,10 @@ impl BatchClass {
         note_use(&self.view, &self.profile.dictionary.kept, report);
         match settings.algorithm {
             Algorithm::Kmod { ridge } => updates.kmod.update(self, ridge, report),
-            Algorithm::Ksvd => {
-                updates.ksvd.update(self);
-                self.take_products();
-            }
+            Algorithm::Ksvd => updates.ksvd.update(self),
             _ => unreachable!("settings of another algorithm"),
         }
+        self.take_products();
         report.n_kept = self.profile.dictionary.n_kept();
         report.health.smallest_pivot = 1.0;
         report.class_time = TimeSpent(begin.elapsed());
@@ -310,7 +308,11 @@ impl BatchClass {
 
     /// H = U K and Ψ = H Uᵀ.
     pub(super) fn take_products(&mut self) {
-        let coefficients = &self.profile.dictionary.coefficients;
+        let Dictionary {
+            coefficients,
+            atom_gram,
+            ..
+        } = &mut self.profile.dictionary;
         let inner_products = &mut self.view.inner_products;
         inner_products.reshape(coefficients.rows(), coefficients.cols());
         product(
@@ -319,27 +321,17 @@ impl BatchClass {
             coefficients.view(),
             self.kept_gram.view(),
         );
-        self.take_atom_gram();
-    }
-
-    /// Ψ = H Uᵀ.
-    pub(super) fn take_atom_gram(&mut self) {
-        let Dictionary {
-            coefficients,
-            atom_gram,
-            ..
-        } = &mut self.profile.dictionary;
         product(
             atom_gram.view_mut(),
             Write::Replace,
-            self.view.inner_products.view(),
+            inner_products.view(),
             coefficients.view().t(),
         );
         atom_gram.symmetrise();
     }
 
     /// An atom that no code uses becomes the sample that is represented worst; that sample
-    /// then counts as represented. H follows.
+    /// then counts as represented.
     pub(super) fn redraw(&mut self, atom: usize) {
         let Dictionary {
             kept, coefficients, ..
@@ -350,13 +342,10 @@ impl BatchClass {
         let Some(worst) = (0..kept.len()).max_by(worse) else {
             return;
         };
-        let scale = 1.0 / kept.self_kernel()[worst].sqrt();
-        let inner_products = &mut self.view.inner_products;
-        for (j, kernel) in self.kept_gram.col(worst).iter().enumerate() {
+        for j in 0..coefficients.cols() {
             coefficients[(atom, j)] = 0.0;
-            inner_products[(atom, j)] = scale * kernel;
         }
-        coefficients[(atom, worst)] = scale;
+        coefficients[(atom, worst)] = 1.0 / kept.self_kernel()[worst].sqrt();
         residuals[worst] = 0.0;
     }
 

@@ -7,10 +7,9 @@
 //! ```
 //!
 //! where ε only keeps atoms apart that the codes cannot tell apart. The codes are those for
-//! atoms of length 1. H = U K = (W Wᵀ + ε I)⁻¹ (W K) takes s/Q of the work of the product U K,
-//! because W is sparse.
+//! atoms of length 1.
 
-use crate::math::{Cholesky, Matrix, Write, add_scaled, product, vectorised};
+use crate::math::{Cholesky, Matrix, vectorised};
 
 use super::batch::BatchClass;
 use super::contributions::add_outer_product;
@@ -26,12 +25,10 @@ pub(super) struct Kmod {
     precision: Matrix,
     factor: Cholesky,
     lengths: Vec<f64>,
-    /// K Wᵀ, one column per atom.
-    sums: Matrix,
 }
 
 impl Kmod {
-    /// Fits U to the codes; H and Ψ follow.
+    /// Fits U to the codes; H and Ψ follow later.
     pub(super) fn update(&mut self, class: &mut BatchClass, ridge: f64, report: &mut ClassReport) {
         let atom_gram = &class.profile.dictionary.atom_gram;
         let n_atoms = atom_gram.rows();
@@ -50,42 +47,12 @@ impl Kmod {
                 }
             },
         );
-        self.take_inner_products(class);
         for (atom, &used) in report.atom_use.iter().enumerate() {
             if used == 0 {
                 class.redraw(atom);
             }
         }
-        class.take_atom_gram();
         report.health.condition = self.factor.condition_estimate();
-    }
-
-    /// H = (W Wᵀ + ε I)⁻¹ (W K).
-    fn take_inner_products(&mut self, class: &mut BatchClass) {
-        let BatchClass {
-            kept_gram, view, ..
-        } = class;
-        let (n_atoms, n) = (self.lengths.len(), kept_gram.cols());
-        let (codes, sums) = (&view.codes, &mut self.sums);
-        sums.reshape(n, n_atoms);
-        sums.fill(0.0);
-        vectorised(
-            #[inline(always)]
-            || {
-                for j in 0..codes.len() {
-                    for (atom, value) in codes.pairs(j) {
-                        add_scaled(sums.col_mut(atom), value, kept_gram.col(j));
-                    }
-                }
-            },
-        );
-        view.inner_products.reshape(n_atoms, n);
-        product(
-            view.inner_products.view_mut(),
-            Write::Replace,
-            self.precision.view(),
-            sums.view().t(),
-        );
     }
 
     /// (W Wᵀ + ε I)⁻¹, ε being the share `ridge` of the mean of the diagonal.
@@ -115,33 +82,6 @@ mod tests {
     use crate::learner::kernel::Kernel;
 
     #[test]
-    fn inner_products_are_those_of_the_definition() {
-        let kernel = Kernel::Gaussian { width: 0.7 };
-        let mut class = coded_class(kernel, Algorithm::Kmod { ridge: 1e-12 });
-        let mut report = ClassReport {
-            // One atom is drawn anew.
-            atom_use: vec![1, 1, 0, 1, 1, 1],
-            ..ClassReport::default()
-        };
-        Kmod::default().update(&mut class, 1e-12, &mut report);
-        let (found, gram) = (
-            class.view.inner_products.clone(),
-            class.profile.dictionary.atom_gram.clone(),
-        );
-        class.take_products();
-        for (found, expected) in [
-            (&found, &class.view.inner_products),
-            (&gram, &class.profile.dictionary.atom_gram),
-        ] {
-            for j in 0..found.cols() {
-                for (found, expected) in found.col(j).iter().zip(expected.col(j)) {
-                    assert!((found - expected).abs() < 1e-9, "{found} and {expected}");
-                }
-            }
-        }
-    }
-
-    #[test]
     fn the_update_never_raises_the_error_for_fixed_codes() {
         for kernel in [
             Kernel::Linear,
@@ -161,6 +101,7 @@ mod tests {
                     ..ClassReport::default()
                 };
                 Kmod::default().update(&mut class, ridge, &mut report);
+                class.take_products();
                 let after = class.error();
                 assert!(
                     after <= before * (1.0 + 1e-9),

@@ -54,7 +54,7 @@ impl Ksvd {
             self.users.extend((0..codes.cols()).filter(uses));
             if self.users.is_empty() {
                 class.redraw(atom);
-                Self::follow_redrawn(class, atom);
+                self.follow_redrawn(class, atom);
                 continue;
             }
             self.measure_energy(class, atom);
@@ -67,18 +67,21 @@ impl Ksvd {
         }
     }
 
-    /// Row `atom` of Ψ for an atom that lies on one sample.
-    fn follow_redrawn(class: &mut BatchClass, atom: usize) {
+    /// Row `atom` of H and Ψ for an atom that lies on one sample.
+    fn follow_redrawn(&mut self, class: &mut BatchClass, atom: usize) {
         let Dictionary {
             coefficients,
             atom_gram,
             ..
         } = &mut class.profile.dictionary;
-        let inner_products = &class.view.inner_products;
+        let inner_products = &mut class.view.inner_products;
         let Some(place) = (0..coefficients.cols()).find(|&j| coefficients[(atom, j)] != 0.0) else {
             return;
         };
         let scale = coefficients[(atom, place)];
+        for j in 0..coefficients.cols() {
+            inner_products[(atom, j)] = scale * class.kept_gram[(place, j)];
+        }
         for p in 0..atom_gram.rows() {
             let value = scale * inner_products[(p, place)];
             atom_gram[(p, atom)] = value;
