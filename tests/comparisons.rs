@@ -145,6 +145,36 @@ fn sessions_are_compared_on_the_same_folds_and_seeds() {
     assert_eq!(timeless(json_of(&again)), timeless(result));
 }
 
+/// Checks that scores, times and differences of a comparison stand in the tables of a page.
+fn assert_shows(page: &str, comparison: &serde_json::Value) {
+    let values = page.split("data-value=\"").skip(1);
+    let shown: Vec<f64> = values
+        .map(|rest| {
+            let value = rest.split('"').next().expect("an end");
+            value.parse().expect("a number")
+        })
+        .collect();
+    let mut numbers = Vec::new();
+    for run in comparison["runs"].as_array().expect("a list") {
+        let (last, timing) = (&run["last"], &run["timing"]);
+        numbers.extend([&last["mean"], &last["sd"], &run["best"]["mean"]]);
+        numbers.extend([&timing["grow_us_per_batch"], &timing["prune_us_per_batch"]]);
+        numbers.extend([&timing["round_us"], &timing["classify_us_per_sample"]]);
+        let folds = run["folds"].as_array().expect("a list").iter();
+        numbers.extend(folds.map(|fold| &fold["accuracy"]));
+    }
+    for difference in comparison["differences"].as_array().expect("a list") {
+        numbers.extend([&difference["mean"], &difference["low"], &difference["high"]]);
+    }
+    // Two pairs have no interval.
+    let numbers: Vec<f64> = numbers.into_iter().filter_map(|n| n.as_f64()).collect();
+    assert!(numbers.len() > 15);
+    for number in numbers {
+        let is_same = |value: &f64| (value - number).abs() <= 1e-12 * number.abs();
+        assert!(shown.iter().any(is_same), "{number} is not in the report");
+    }
+}
+
 #[test]
 fn the_report_shows_the_numbers_of_the_json() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -160,44 +190,8 @@ fn the_report_shows_the_numbers_of_the_json() {
     );
     let result = json_of(&json);
     let page = std::fs::read_to_string(&html).expect("written");
-    let shown: Vec<f64> = page
-        .split("data-value=\"")
-        .skip(1)
-        .map(|rest| {
-            rest.split('"')
-                .next()
-                .expect("an end")
-                .parse()
-                .expect("a number")
-        })
-        .collect();
-    let mut numbers = Vec::new();
-    for run in result["runs"].as_array().expect("a list") {
-        numbers.extend([
-            &run["last"]["mean"],
-            &run["last"]["sd"],
-            &run["best"]["mean"],
-        ]);
-        numbers.extend([&run["timing"]["round_us"], &run["model_bytes"]]);
-        numbers.extend(
-            run["folds"]
-                .as_array()
-                .expect("a list")
-                .iter()
-                .map(|f| &f["accuracy"]),
-        );
-    }
-    for difference in result["differences"].as_array().expect("a list") {
-        numbers.extend([&difference["mean"], &difference["low"], &difference["high"]]);
-    }
-    assert!(numbers.len() > 15);
-    for number in numbers {
-        let number = number.as_f64().expect("a number");
-        let is_shown = shown
-            .iter()
-            .any(|value| (value - number).abs() <= 1e-12 * number.abs());
-        assert!(is_shown, "{number} is not in the report");
-    }
+    assert!(result["differences"].as_array().is_some_and(|all| !all.is_empty()));
+    assert_shows(&page, &result);
     assert!(page.starts_with("<!doctype html>") && page.contains("<svg"));
     assert!(
         !page.contains("http://")
@@ -392,20 +386,20 @@ fn without_data_the_paper_is_repeated_on_feeder_faults_and_says_what_is_left_out
     assert_eq!(left_out, parts.len() - 1);
     let feeder = parts.last().expect("parts").clone();
     assert_eq!(feeder["key"], "feeder");
-    let runs = feeder["comparison"]["runs"]
-        .as_array()
-        .expect("it was run")
-        .clone();
     let page = std::fs::read_to_string(out.join("report.html")).expect("written");
-    for run in &runs {
-        let last = run["last"]["mean"].as_f64().expect("tested");
-        assert!(page.contains(&format!("data-value=\"{last}\"")), "{last}");
+    assert_shows(&page, &feeder["comparison"]);
+    for published in feeder["published"].as_array().expect("a list") {
+        for number in [&published["last"], &published["ms"]] {
+            let shown = format!("data-value=\"{}\"", number.as_f64().unwrap_or(f64::NAN));
+            assert!(number.is_null() || page.contains(&shown), "{shown}");
+        }
     }
     assert!(page.contains("KRLS, published") && page.contains("Left out: usps.mat"));
     for file in [
         "feeder-accuracy.svg",
         "feeder-missing.svg",
         "feeder-curves.csv",
+        "feeder-methods.csv",
     ] {
         assert!(out.join(file).exists(), "{file}");
     }

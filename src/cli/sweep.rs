@@ -11,9 +11,9 @@ use clap::Args;
 use super::ending::{Failure, INTERRUPTED, interruptible, load_data, n_threads, tell};
 use super::progress::ProgressLine;
 use crate::dataset::{DataSettings, Dataset};
-use crate::experiment::{SweepError, SweepPlan, SweepTable};
-use crate::export::{SweepResult, write_all};
-use crate::session::{DataPlaces, SweepFile, SweepStore};
+use crate::experiment::{SweepPlan, SweepTable};
+use crate::export::{SweepResult, sweep_provenance, write_all};
+use crate::session::{DataPlaces, SweepFile, SweepNews, SweepStore};
 
 /// Rows that the terminal lists.
 const MOST_ROWS: usize = 30;
@@ -90,47 +90,34 @@ fn sweep(arguments: &SweepArguments) -> Result<Ended, Failure> {
         .clone()
         .unwrap_or_else(|| beside(&arguments.sweep));
     let store = SweepStore::open(&folder, plan.fingerprint()).map_err(Failure::failed)?;
-    let mut results = store.finished().map_err(Failure::failed)?;
-    let is_due = |number: &usize| {
-        let in_shard = arguments.shard.is_none_or(|(i, n)| number % n == i - 1);
-        in_shard && !results.iter().any(|result| result.point.number == *number)
-    };
-    let due: Vec<usize> = (0..plan.n_points()).filter(is_due).collect();
     let mut progress = ProgressLine::new(arguments.quiet);
-    let text = format!("{} of {} points", due.len(), plan.n_points());
-    let all = plan.run(
-        &due,
+    let mut results = Vec::new();
+    let all = store.finish(
+        &plan,
+        arguments.shard,
         n_threads(arguments.threads),
-        &mut |share| {
-            progress.show(share, &text);
+        &mut |news| {
+            match news {
+                SweepNews::Share(share, n_due) => {
+                    progress.show(share, &format!("{n_due} of {} points", plan.n_points()));
+                }
+                SweepNews::Finished(result) => results.push(result),
+            }
             !interrupted.load(Ordering::SeqCst)
-        },
-        &mut |result| {
-            let kept = store.keep(&result);
-            kept.map_err(|error| SweepError::Store(error.to_string()))?;
-            results.push(result);
-            Ok(())
         },
     );
     let all = all.map_err(Failure::failed)?;
     progress.end();
     let ended = Ended {
         table: SweepTable::of(results),
-        provenance: provenance(&file),
+        provenance: sweep_provenance(&file.session.experiment, file.sweep.inner_folds),
         n_points: plan.n_points(),
         folder,
         is_interrupted: !all,
     };
-    let result = ended.result();
-    let files = [
-        ("sweep.html", result.to_html()),
-        ("sweep.json", format!("{:#}\n", result.to_json())),
-        ("sweep.csv", result.to_csv()),
-    ];
     // A shard leaves the report to whoever puts the shards together.
     if arguments.shard.is_none() {
-        let files = files.map(|(name, text)| (name.to_owned(), text));
-        write_all(&ended.folder, &files).map_err(Failure::failed)?;
+        write_all(&ended.folder, &ended.result().files()).map_err(Failure::failed)?;
     }
     Ok(ended)
 }
@@ -138,17 +125,6 @@ fn sweep(arguments: &SweepArguments) -> Result<Ended, Failure> {
 /// `name.sweep` beside `name.ron`.
 fn beside(sweep: &Path) -> PathBuf {
     sweep.with_extension("sweep")
-}
-
-fn provenance(file: &SweepFile) -> String {
-    let experiment = &file.session.experiment;
-    format!(
-        "{} · {} · seed {} · {} inner folds",
-        experiment.data.in_words(),
-        experiment.split.in_words(),
-        experiment.seed,
-        file.sweep.inner_folds
-    )
 }
 
 /// The sweep with all data that its points use.

@@ -1,4 +1,4 @@
-//! One setting of an experiment by its name: `learner.n_atoms=40`.
+//! Settings of an experiment by their names: `learner.n_atoms=40`.
 
 use serde_json::Value;
 
@@ -23,6 +23,63 @@ pub fn with_settings(experiment: Experiment, assignments: &[String]) -> Result<E
             .map_err(|error| format!("{assignment}: {error}"))?;
     }
     serde_json::from_value(tree).map_err(|error| error.to_string())
+}
+
+/// A setting that can be given other values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NamedSetting {
+    /// Its name, as in an assignment.
+    pub name: String,
+    /// Its present value, as in an assignment.
+    pub value: String,
+}
+
+/// The settings of learner, training, preparation and feature recipe, each by its name.
+pub fn named_settings(experiment: &Experiment) -> Vec<NamedSetting> {
+    let Ok(tree) = serde_json::to_value(experiment) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for (name, place) in [
+        ("learner", "/learner"),
+        ("training", "/training"),
+        ("preparation", "/preparation"),
+        ("data.recipe", "/data/recipe"),
+    ] {
+        if let Some(value) = tree.pointer(place) {
+            note_settings(name, value, &mut found);
+        }
+    }
+    found
+}
+
+/// Notes a value and what is inside it; names of variants are left out where they can be.
+fn note_settings(name: &str, value: &Value, found: &mut Vec<NamedSetting>) {
+    let mut note = |value: String| {
+        let name = name.to_owned();
+        found.push(NamedSetting { name, value });
+    };
+    match value {
+        Value::Null | Value::Array(_) => {}
+        Value::String(word) => note(word.clone()),
+        Value::Bool(_) | Value::Number(_) => note(value.to_string()),
+        Value::Object(map) if is_variant(value) => {
+            note(value.to_string());
+            for (variant, inner) in map {
+                match inner {
+                    Value::Object(_) => note_inside(name, inner, found),
+                    _ => note_settings(&format!("{name}.{variant}"), inner, found),
+                }
+            }
+        }
+        Value::Object(_) => note_inside(name, value, found),
+    }
+}
+
+fn note_inside(name: &str, value: &Value, found: &mut Vec<NamedSetting>) {
+    for (word, inner) in value.as_object().into_iter().flatten() {
+        note_settings(&format!("{name}.{word}"), inner, found);
+    }
 }
 
 /// Numbers, true, false and JSON as they are; anything else is a word.
@@ -93,7 +150,7 @@ fn unknown(name: &str, word: &str, way: &str, legal: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::learner::{Algorithm, Kernel};
+    use crate::learner::{Algorithm, ContributionNorm, Conventions, Growing, Kernel, Pruning};
 
     fn set(assignments: &[&str]) -> Result<Experiment, String> {
         let assignments: Vec<String> = assignments.iter().map(|a| (*a).to_owned()).collect();
@@ -131,6 +188,33 @@ mod tests {
         let message = set(&["learner.n_atoms=many"]).expect_err("not a number");
         assert!(message.starts_with("learner.n_atoms=many"), "{message}");
         assert!(set(&["learner.n_atoms"]).is_err());
+    }
+
+    #[test]
+    fn every_named_setting_can_be_assigned_its_own_value() {
+        let mut experiment = Experiment::default();
+        experiment.learner.algorithm = Algorithm::Krls {
+            growing: Growing::Coherence { threshold: 0.9 },
+            pruning: Pruning::LeastContribution(ContributionNorm::L1),
+            headroom: 10,
+            conventions: Conventions::Text,
+        };
+        let all = named_settings(&experiment);
+        let value = |name: &str| {
+            let found = all.iter().find(|setting| setting.name == name);
+            found.map(|setting| setting.value.as_str())
+        };
+        assert_eq!(value("learner.n_atoms"), Some("30"));
+        assert_eq!(value("learner.algorithm.growing.threshold"), Some("0.9"));
+        assert_eq!(
+            value("learner.algorithm.pruning.LeastContribution"),
+            Some("L1")
+        );
+        assert_eq!(value("seed"), None);
+        for NamedSetting { name, value } in &all {
+            let same = with_settings(experiment.clone(), &[format!("{name}={value}")]);
+            assert_eq!(same.as_ref(), Ok(&experiment), "{name}={value}");
+        }
     }
 
     #[test]

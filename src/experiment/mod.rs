@@ -25,7 +25,7 @@ mod width;
 mod worker;
 
 pub use apply::{Judged, votes_by_source};
-pub use assignment::with_settings;
+pub use assignment::{NamedSetting, named_settings, with_settings};
 pub use checked::{CheckedExperiment, DataFacts, Part};
 pub use comparison::{
     ComparedRun, ComparedSummary, Comparison, ComparisonError, ComparisonPlan, Entrant,

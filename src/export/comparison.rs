@@ -307,30 +307,29 @@ pub fn missing_chart(comparison: &Comparison, others: &[Series]) -> Chart {
     }
 }
 
+/// Columns that say what a row of a table belongs to.
+pub(super) const PROVENANCE_HEAD: [&str; 5] =
+    ["data", "split", "folds", "seeds", "atomscope version"];
+
+/// The cells of these columns.
+pub(super) fn provenance_cells(comparison: &Comparison, row: &ComparedRun) -> Vec<String> {
+    let seeds: Vec<String> = comparison.seeds.iter().map(u64::to_string).collect();
+    vec![
+        row.experiment.data.in_words(),
+        row.experiment.split.in_words(),
+        comparison.n_folds.to_string(),
+        seeds.join(" "),
+        VERSION.to_owned(),
+    ]
+}
+
 /// Every point of every curve with what it belongs to, as CSV.
 pub fn comparison_csv(comparison: &Comparison) -> String {
-    let head = [
-        "data",
-        "split",
-        "folds",
-        "seeds",
-        "atomscope version",
-        "method",
-        "curve",
-        "at",
-        "mean accuracy",
-        "standard deviation",
-    ];
-    let seeds: Vec<String> = comparison.seeds.iter().map(u64::to_string).collect();
+    let mut head = PROVENANCE_HEAD.to_vec();
+    head.extend(["method", "curve", "at", "mean accuracy", "standard deviation"]);
     let rows = comparison.rows.iter().flat_map(|row| {
-        let fixed = [
-            row.experiment.data.in_words(),
-            row.experiment.split.in_words(),
-            comparison.n_folds.to_string(),
-            seeds.join(" "),
-            VERSION.to_owned(),
-            row.name.clone(),
-        ];
+        let mut fixed = provenance_cells(comparison, row);
+        fixed.push(row.name.clone());
         let curves = [
             ("mini-batches", &row.summary.curve),
             ("features missing", &row.summary.missing),
@@ -338,7 +337,7 @@ pub fn comparison_csv(comparison: &Comparison) -> String {
         curves.into_iter().flat_map(move |(name, curve)| {
             let fixed = fixed.clone();
             curve.iter().map(move |point| {
-                let mut cells = fixed.to_vec();
+                let mut cells = fixed.clone();
                 cells.extend([
                     name.to_owned(),
                     point.at.to_string(),
@@ -349,5 +348,5 @@ pub fn comparison_csv(comparison: &Comparison) -> String {
             })
         })
     });
-    table(head.map(str::to_owned).to_vec(), rows)
+    table(head.into_iter().map(str::to_owned).collect(), rows)
 }

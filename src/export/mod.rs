@@ -30,7 +30,7 @@ pub use paper::{PaperPart, PaperReport, PartResult};
 pub use published::{Published, PublishedData};
 pub use report::{DISCLAIMER, RecordingReport, ReportedModel, vote_text};
 pub use segments::{segment_head, segment_row};
-pub use sweep::SweepResult;
+pub use sweep::{SweepResult, sweep_provenance};
 
 use std::fs::File;
 use std::io::{self, Write};

@@ -4,10 +4,12 @@ use serde_json::{Value, json};
 
 use super::chart::{Series, series_ink};
 use super::comparison::{
-    VERSION, accuracy_chart, comparison_csv, comparison_json, missing_chart, write_comparison,
+    PROVENANCE_HEAD, VERSION, accuracy_chart, comparison_csv, comparison_json, missing_chart,
+    provenance_cells, write_comparison,
 };
 use super::html::{Cell, Page};
 use super::published::{Published, PublishedData};
+use super::tables::{number, table};
 use crate::evaluation::Finding;
 use crate::experiment::{ComparedRun, Comparison};
 
@@ -164,56 +166,125 @@ fn order_note(
     ))
 }
 
-const TIME_HEAD: [&str; 8] = [
+/// A method beside its published result.
+struct Beside<'a> {
+    row: &'a ComparedRun,
+    place: Option<f64>,
+    published: Option<f64>,
+    published_place: Option<f64>,
+    published_ms: Option<f64>,
+}
+
+impl Beside<'_> {
+    fn last(&self) -> Option<f64> {
+        self.row.summary.last.map(|point| point.mean)
+    }
+
+    /// Growing and pruning, milliseconds per mini-batch (or iteration) and dictionary.
+    fn ms(&self) -> [Option<f64>; 2] {
+        let timing = &self.row.summary.timing;
+        let of = |us: Option<f64>| us.map(|us| us / 1000.0);
+        [of(timing.grow_us_per_batch), of(timing.prune_us_per_batch)]
+    }
+
+    /// How many times faster than published.
+    fn gain(&self) -> Option<f64> {
+        let [grow, prune] = self.ms();
+        Some(self.published_ms? / (grow? + prune?))
+    }
+}
+
+/// Accuracy, place and time of every method beside the published ones.
+fn beside<'a>(
+    part: &PaperPart,
+    comparison: &'a Comparison,
+    data: Option<&PublishedData>,
+) -> Vec<Beside<'a>> {
+    let name = |place: usize| part.published_names.get(place).copied().flatten();
+    let published = |place: usize| data?.last(name(place)?);
+    let last = |row: &ComparedRun| row.summary.last.map(|point| point.mean);
+    let ours: Vec<Option<f64>> = comparison.rows.iter().map(last).collect();
+    let theirs: Vec<Option<f64>> = (0..ours.len()).map(published).collect();
+    let rows = comparison.rows.iter().enumerate();
+    rows.map(|(place, row)| Beside {
+        row,
+        place: rank(&ours, place),
+        published: theirs[place],
+        published_place: rank(&theirs, place),
+        published_ms: name(place).and_then(|name| data?.total_ms(name)),
+    })
+    .collect()
+}
+
+const BESIDE_HEAD: [&str; 9] = [
     "method",
     "last accuracy",
     "published accuracy",
     "place here",
     "published place",
-    "ms per mini-batch or iteration, and dictionary",
+    "growing, ms per mini-batch or iteration, and dictionary",
+    "pruning, ms",
     "published ms",
     "times faster",
 ];
 
-/// Accuracy, place and time of every method beside the published ones.
-fn beside_rows(
-    part: &PaperPart,
-    comparison: &Comparison,
-    data: Option<&PublishedData>,
-) -> Vec<Vec<Cell>> {
-    let last = |row: &ComparedRun| row.summary.last.map(|point| point.mean);
-    let published_of = |place: usize| {
-        let name = part.published_names.get(place).copied().flatten()?;
-        data?.last(name)
-    };
-    let ours: Vec<Option<f64>> = comparison.rows.iter().map(last).collect();
-    let theirs: Vec<Option<f64>> = (0..comparison.rows.len()).map(published_of).collect();
+fn beside_rows(methods: &[Beside<'_>]) -> Vec<Vec<Cell>> {
     let percent = |value: f64| format!("{:.2} %", 100.0 * value);
     let whole = |value: f64| format!("{value:.0}");
-    let rows = comparison.rows.iter().enumerate().map(|(place, row)| {
-        let own_ms = own_ms(row);
-        let name = part.published_names.get(place).copied().flatten();
-        let ms = name.and_then(|name| data?.total_ms(name));
+    let fine = |value: f64| format!("{value:.3}");
+    let row = |method: &Beside<'_>| {
+        let [grow, prune] = method.ms();
         vec![
-            Cell::text(&row.name),
-            Cell::of(ours[place], percent),
-            Cell::of(theirs[place], percent),
-            Cell::of(rank(&ours, place), whole),
-            Cell::of(rank(&theirs, place), whole),
-            Cell::of(own_ms, |value| format!("{value:.3}")),
-            Cell::of(ms, |value| format!("{value:.1}")),
-            Cell::of(ms.zip(own_ms).map(|(ms, own)| ms / own), |value| {
-                format!("{value:.0}")
-            }),
+            Cell::text(&method.row.name),
+            Cell::of(method.last(), percent),
+            Cell::of(method.published, percent),
+            Cell::of(method.place, whole),
+            Cell::of(method.published_place, whole),
+            Cell::of(grow, fine),
+            Cell::of(prune, fine),
+            Cell::of(method.published_ms, |value| format!("{value:.1}")),
+            Cell::of(method.gain(), whole),
         ]
-    });
-    rows.collect()
+    };
+    methods.iter().map(row).collect()
 }
 
-/// Milliseconds per mini-batch and dictionary, growing and pruning together.
-fn own_ms(row: &ComparedRun) -> Option<f64> {
-    let timing = &row.summary.timing;
-    Some((timing.grow_us_per_batch? + timing.prune_us_per_batch?) / 1000.0)
+/// The same as CSV, each row with what it belongs to.
+fn beside_csv(comparison: &Comparison, methods: &[Beside<'_>]) -> String {
+    let mut head: Vec<String> = PROVENANCE_HEAD.map(str::to_owned).to_vec();
+    head.extend(
+        [
+            "method",
+            "last accuracy",
+            "standard deviation",
+            "published accuracy",
+            "place",
+            "published place",
+            "growing ms",
+            "pruning ms",
+            "published ms",
+        ]
+        .map(str::to_owned),
+    );
+    let rows = methods.iter().map(|method| {
+        let [grow, prune] = method.ms();
+        let sd = method.row.summary.last.and_then(|point| point.sd);
+        let numbers = [
+            method.last(),
+            sd,
+            method.published,
+            method.place,
+            method.published_place,
+            grow,
+            prune,
+            method.published_ms,
+        ];
+        let mut cells = provenance_cells(comparison, method.row);
+        cells.push(method.row.name.clone());
+        cells.extend(numbers.map(number));
+        cells
+    });
+    table(head, rows)
 }
 
 /// Place among those that have a value, the best first.
@@ -252,7 +323,7 @@ impl PaperReport {
                 PartResult::Compared(comparison) => {
                     let data = part.published_data(&published);
                     page.subsection("Beside the published results");
-                    page.table(&TIME_HEAD, &beside_rows(part, comparison, data));
+                    page.table(&BESIDE_HEAD, &beside_rows(&beside(part, comparison, data)));
                     let notes = part.order_notes(&published);
                     if !notes.is_empty() {
                         page.paragraph("Where the order of the methods is not the published one:");
@@ -316,6 +387,11 @@ impl PaperReport {
             files.push((
                 format!("{}-curves.csv", part.key),
                 comparison_csv(comparison),
+            ));
+            let methods = beside(part, comparison, part.published_data(&published));
+            files.push((
+                format!("{}-methods.csv", part.key),
+                beside_csv(comparison, &methods),
             ));
         }
         files

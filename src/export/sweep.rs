@@ -7,7 +7,7 @@ use super::comparison::VERSION;
 use super::heat_map::HeatMap;
 use super::html::{Cell, Page};
 use super::tables::{number, table};
-use crate::experiment::{SweepRow, SweepTable};
+use crate::experiment::{Experiment, SweepRow, SweepTable};
 
 /// Rows that a page lists.
 const MOST_ROWS: usize = 2000;
@@ -29,6 +29,17 @@ pub struct SweepResult<'a> {
     pub n_points: usize,
 }
 
+/// Data, split, seed and inner folds in words.
+pub fn sweep_provenance(experiment: &Experiment, inner_folds: usize) -> String {
+    format!(
+        "{} · {} · seed {} · {inner_folds} inner folds",
+        experiment.data.in_words(),
+        experiment.split.in_words(),
+        experiment.seed,
+    )
+}
+
+/// Names of the settings that are swept.
 fn names(table: &SweepTable) -> Vec<String> {
     let first = table.rows.first();
     first.map_or_else(Vec::new, |row| {
@@ -80,49 +91,67 @@ fn range_ticks(first: Option<f64>, last: Option<f64>) -> Vec<(f64, String)> {
 }
 
 impl SweepResult<'_> {
-    /// The map over the first two settings that have few values; of points that differ in other
-    /// settings the best counts. None of a sweep over one setting or over ranges.
+    /// The map over the first two settings that have few values. None of a sweep over one
+    /// setting or over ranges.
     pub fn heat_map(&self) -> Option<HeatMap> {
-        let names = names(self.table);
-        let listed: Vec<(usize, Vec<String>)> = (0..names.len())
-            .map(|axis| (axis, places(self.table, axis)))
-            .filter(|(_, values)| (2..=MOST_PLACES).contains(&values.len()))
-            .take(2)
-            .collect();
-        let [(down, down_values), (across, across_values)] = &listed[..] else {
+        let [down, across, ..] = self.mappable()[..] else {
             return None;
         };
+        Some(self.heat_map_over(down, across))
+    }
+
+    /// The settings that have few values, by their places.
+    pub fn mappable(&self) -> Vec<usize> {
+        let has_few = |axis: &usize| (2..=MOST_PLACES).contains(&places(self.table, *axis).len());
+        (0..self.names().len()).filter(has_few).collect()
+    }
+
+    /// Names of the settings that are swept.
+    pub fn names(&self) -> Vec<String> {
+        names(self.table)
+    }
+
+    /// The map over two settings; of points that differ in other settings the best counts.
+    pub fn heat_map_over(&self, down: usize, across: usize) -> HeatMap {
+        let names = names(self.table);
+        let name = |axis: usize| names.get(axis).cloned().unwrap_or_default();
+        let (rows, columns) = (places(self.table, down), places(self.table, across));
         let best = |row: &String, column: &String| {
-            let here = self.table.rows.iter().filter(|point| {
-                value_of(point, *down) == row && value_of(point, *across) == column
-            });
+            let here = self
+                .table
+                .rows
+                .iter()
+                .filter(|point| value_of(point, down) == row && value_of(point, across) == column);
             here.filter_map(|point| point.inner).reduce(f64::max)
         };
-        let values = down_values
+        let values = rows
             .iter()
-            .flat_map(|row| across_values.iter().map(move |column| best(row, column)));
+            .flat_map(|row| columns.iter().map(move |column| best(row, column)));
+        let values = values.collect();
         let others = if names.len() > 2 {
             ", best over the other settings"
         } else {
             ""
         };
-        Some(HeatMap {
+        HeatMap {
             title: format!("Mean accuracy of the inner folds{others}"),
-            values: values.collect(),
-            across: (names[*across].clone(), across_values.clone()),
-            down: (names[*down].clone(), down_values.clone()),
-        })
+            values,
+            across: (name(across), columns),
+            down: (name(down), rows),
+        }
     }
 
     /// A chart for every setting: all points over its values.
     pub fn charts(&self) -> Vec<Chart> {
-        let names = names(self.table);
-        (0..names.len())
-            .map(|axis| self.chart(axis, &names[axis]))
+        (0..names(self.table).len())
+            .map(|axis| self.chart(axis))
             .collect()
     }
 
-    fn chart(&self, axis: usize, name: &str) -> Chart {
+    /// All points over the values of one setting.
+    pub fn chart(&self, axis: usize) -> Chart {
+        let names = names(self.table);
+        let name = names.get(axis).map_or("", String::as_str);
         let values = places(self.table, axis);
         let is_range =
             values.len() > MOST_PLACES && values.iter().all(|v| v.parse::<f64>().is_ok());
@@ -170,6 +199,15 @@ impl SweepResult<'_> {
             ticks,
             series: all,
         }
+    }
+
+    /// The report, everything as JSON, and the table, with the names of their files.
+    pub fn files(&self) -> Vec<(String, String)> {
+        vec![
+            ("sweep.html".into(), self.to_html()),
+            ("sweep.json".into(), format!("{:#}\n", self.to_json())),
+            ("sweep.csv".into(), self.to_csv()),
+        ]
     }
 
     /// The table as CSV, the best by inner folds first.

@@ -2,17 +2,22 @@
 //! with their kernel matrix, U, Ψ and codes, to which samples are appended one by one and
 //! from which they are removed.
 
+use std::time::Instant;
+
 use serde::{Deserialize, Serialize};
 
 use crate::math::{
     Matrix, Normal, Write, add_scaled, dot, product, random_stream, squared_norm, vectorised,
 };
 
+use super::LearnerState;
+use super::decision::Decision;
 use super::dictionary::{BlockView, Dictionary};
 use super::krls::note_use;
-use super::report::{Admission, ClassReport, Removal};
+use super::report::{Admission, ClassReport, Removal, TimeSpent};
 use super::samples::Samples;
 use super::settings::LearnerSettings;
+use super::side_by_side::Profile;
 use super::sparse_coding::{SparseCoder, SparseCodes};
 
 /// The profile of one class: everything needed to go on.
@@ -191,11 +196,13 @@ impl GradientProfile {
 
     /// Ψ = U K Uᵀ; `wide` receives H = U K.
     pub(super) fn take_atom_gram(&mut self, wide: &mut Matrix) {
-        let Dictionary {
-            coefficients,
-            atom_gram,
-            ..
-        } = &mut self.dictionary;
+        self.take_inner_products(wide);
+        self.take_atom_gram_from(wide);
+    }
+
+    /// H = U K.
+    pub(super) fn take_inner_products(&self, wide: &mut Matrix) {
+        let coefficients = &self.dictionary.coefficients;
         wide.reshape(coefficients.rows(), coefficients.cols());
         product(
             wide.view_mut(),
@@ -203,6 +210,15 @@ impl GradientProfile {
             coefficients.view(),
             self.kept_gram.view(),
         );
+    }
+
+    /// Ψ = H Uᵀ.
+    pub(super) fn take_atom_gram_from(&mut self, wide: &Matrix) {
+        let Dictionary {
+            coefficients,
+            atom_gram,
+            ..
+        } = &mut self.dictionary;
         product(
             atom_gram.view_mut(),
             Write::Replace,
@@ -215,6 +231,16 @@ impl GradientProfile {
     /// Whether every number of U and Ψ is one.
     pub(super) fn is_finite(&self) -> bool {
         self.dictionary.coefficients.is_finite() && self.dictionary.atom_gram.is_finite()
+    }
+}
+
+impl Profile for GradientProfile {
+    fn dictionary(&self) -> &Dictionary {
+        &self.dictionary
+    }
+
+    fn state(profiles: Vec<Self>, decision: Decision) -> LearnerState {
+        LearnerState::Gradient { profiles, decision }
     }
 }
 
@@ -289,7 +315,7 @@ impl Newcomers {
     }
 
     /// If the budget is exceeded, the samples of smallest `size` leave until `target` are left;
-    /// of equals the older position goes first. Tells whether any left.
+    /// of equals the older position goes first. Ψ follows. Tells whether any left.
     pub(super) fn prune(
         &mut self,
         profile: &mut GradientProfile,
@@ -302,6 +328,7 @@ impl Newcomers {
         if n <= budget {
             return false;
         }
+        let begin = Instant::now();
         let leaving = &mut self.leaving;
         leaving.clear();
         leaving.extend(0..n);
@@ -313,6 +340,8 @@ impl Newcomers {
             report.removed.push((sample, Removal::Smallest(sizes[j])));
         }
         profile.remove(leaving);
+        self.take_atom_gram(profile);
+        report.pruning_time = TimeSpent(begin.elapsed());
         true
     }
 

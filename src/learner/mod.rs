@@ -235,10 +235,10 @@ pub fn resume_learner(
     let settings = settings.clone();
     Ok(match (&settings.algorithm, state) {
         (Algorithm::Krls { .. }, LearnerState::Krls { profiles, decision }) => {
-            resume_side_by_side(settings, profiles, decision, Krls::resume)
+            resume_side_by_side::<Krls>(settings, profiles, decision)
         }
         (Algorithm::Evidence { .. }, LearnerState::Evidence { profiles, decision }) => {
-            resume_side_by_side(settings, profiles, decision, Evidence::resume)
+            resume_side_by_side::<Evidence>(settings, profiles, decision)
         }
         (Algorithm::Margin { .. }, LearnerState::Margin(state)) => {
             Box::new(Margin::resume(settings, state))
@@ -247,13 +247,13 @@ pub fn resume_learner(
             Box::new(Batch::resume(settings, profiles, decision))
         }
         (Algorithm::Skdl { .. }, LearnerState::Gradient { profiles, decision }) => {
-            resume_side_by_side(settings, profiles, decision, Skdl::resume)
+            resume_side_by_side::<Skdl>(settings, profiles, decision)
         }
         (Algorithm::Okdlrs { .. }, LearnerState::Gradient { profiles, decision }) => {
-            resume_side_by_side(settings, profiles, decision, Okdlrs::resume)
+            resume_side_by_side::<Okdlrs>(settings, profiles, decision)
         }
         (Algorithm::Okdlfb { .. }, LearnerState::Gradient { profiles, decision }) => {
-            resume_side_by_side(settings, profiles, decision, Okdlfb::resume)
+            resume_side_by_side::<Okdlfb>(settings, profiles, decision)
         }
         (
             Algorithm::NearestMean | Algorithm::KernelRidge { .. } | Algorithm::Svm { .. },
@@ -268,13 +268,13 @@ pub fn resume_learner(
 }
 
 /// Learners of each class alone that go on from their profiles.
-fn resume_side_by_side<P, L: ClassLearner + 'static>(
+fn resume_side_by_side<L: ClassLearner + 'static>(
     settings: LearnerSettings,
-    profiles: Vec<P>,
+    profiles: Vec<L::Profile>,
     decision: Decision,
-    resume: impl Fn(&LearnerSettings, P) -> L,
 ) -> Box<dyn Learner> {
     let profiles = profiles.into_iter();
-    let learners = profiles.map(|profile| resume(&settings, profile)).collect();
+    let learners = profiles.map(|profile| L::resume(&settings, profile));
+    let learners = learners.collect::<Vec<L>>();
     Box::new(SideBySide::new(settings, learners, decision))
 }

@@ -13,10 +13,7 @@
 
 use crate::math::{Matrix, Write, add_scaled, product, squared_norm, vectorised};
 
-use super::LearnerState;
 use super::algorithm::{Algorithm, Conventions, GradientSpace};
-use super::decision::Decision;
-use super::dictionary::Dictionary;
 use super::gradient::{GradientProfile, Newcomers, column_norms, frobenius};
 use super::lasso::Lasso;
 use super::report::{Admission, ClassReport, Rejection, Repair};
@@ -40,17 +37,6 @@ impl Okdlfb {
         let normalised = GradientStep::of(settings).is_relative;
         let profile = GradientProfile::start(settings, start, normalised, seed);
         Self::resume(settings, profile)
-    }
-
-    /// Goes on with a saved profile.
-    pub(super) fn resume(settings: &LearnerSettings, profile: GradientProfile) -> Self {
-        Self {
-            profile,
-            newcomers: Newcomers::new(settings),
-            lasso: Lasso::default(),
-            code: Vec::new(),
-            sizes: Vec::new(),
-        }
     }
 }
 
@@ -163,6 +149,8 @@ impl GradientProfile {
 }
 
 impl ClassLearner for Okdlfb {
+    type Profile = GradientProfile;
+
     fn learn(
         &mut self,
         settings: &LearnerSettings,
@@ -219,28 +207,23 @@ impl ClassLearner for Okdlfb {
         column_norms(&self.profile.codes, &mut self.sizes);
         let target = settings.budget - headroom;
         let (profile, sizes) = (&mut self.profile, &self.sizes);
-        if self
-            .newcomers
-            .prune(profile, settings.budget, target, sizes, report)
-        {
-            self.newcomers.take_atom_gram(profile);
-        }
+        self.newcomers
+            .prune(profile, settings.budget, target, sizes, report);
         report.n_kept = self.profile.dictionary.n_kept();
     }
 
-    fn with_settings(self, settings: &LearnerSettings) -> Self {
-        Self::resume(settings, self.profile)
-    }
-
-    fn dictionary(&self) -> &Dictionary {
-        &self.profile.dictionary
-    }
-
-    fn state(learners: &[Self], decision: Decision) -> LearnerState {
-        LearnerState::Gradient {
-            profiles: learners.iter().map(|l| l.profile.clone()).collect(),
-            decision,
+    fn resume(settings: &LearnerSettings, profile: GradientProfile) -> Self {
+        Self {
+            profile,
+            newcomers: Newcomers::new(settings),
+            lasso: Lasso::default(),
+            code: Vec::new(),
+            sizes: Vec::new(),
         }
+    }
+
+    fn profile(&self) -> &GradientProfile {
+        &self.profile
     }
 }
 

@@ -16,10 +16,7 @@
 
 use crate::math::{Matrix, Write, product};
 
-use super::LearnerState;
 use super::algorithm::{Algorithm, Conventions};
-use super::decision::Decision;
-use super::dictionary::Dictionary;
 use super::gradient::{GradientProfile, Newcomers, column_norms, frobenius};
 use super::report::{Admission, ClassReport, Rejection, Repair};
 use super::samples::Samples;
@@ -60,15 +57,6 @@ impl Okdlrs {
         let normalised = conventions(settings) == Conventions::Text;
         let profile = GradientProfile::start(settings, start, normalised, seed);
         Self::resume(settings, profile)
-    }
-
-    /// Goes on with a saved profile.
-    pub(super) fn resume(settings: &LearnerSettings, profile: GradientProfile) -> Self {
-        Self {
-            profile,
-            newcomers: Newcomers::new(settings),
-            work: Work::default(),
-        }
     }
 
     /// Appends all samples of the mini-batch that are not zero.
@@ -132,8 +120,9 @@ impl Okdlrs {
         let kernel_size = frobenius(&self.profile.kept_gram);
         let own = self.profile.dictionary.kept.self_kernel();
         let longest = own.iter().fold(0.0_f64, |a, &b| a.max(b)).sqrt();
+        self.profile.take_inner_products(&mut self.work.wide);
         for _ in 0..alternations {
-            self.profile.take_atom_gram(&mut self.work.wide);
+            self.profile.take_atom_gram_from(&self.work.wide);
             let curvature = caution * frobenius(&self.profile.dictionary.atom_gram);
             let step = 1.0 / curvature.max(least_curvature);
             let code_change = self.work.step_codes(
@@ -264,7 +253,7 @@ impl Work {
         }
     }
 
-    /// Rows of the new U to length √(uᵀKu) = 1.
+    /// Rows of the new U to length √(uᵀKu) = 1; U K follows.
     fn normalise_next(&mut self, kept_gram: &Matrix) {
         product(
             self.wide.view_mut(),
@@ -284,14 +273,14 @@ impl Work {
         for size in &mut self.sizes {
             *size = 1.0 / (size.max(0.0).sqrt() + f64::EPSILON);
         }
-        for j in 0..self.next.cols() {
-            let column = self.next.col_mut(j).iter_mut();
-            column.zip(&self.sizes).for_each(|(u, scale)| *u *= scale);
-        }
+        scale_rows(&mut self.next, &self.sizes);
+        scale_rows(&mut self.wide, &self.sizes);
     }
 }
 
 impl ClassLearner for Okdlrs {
+    type Profile = GradientProfile;
+
     fn learn(
         &mut self,
         settings: &LearnerSettings,
@@ -310,14 +299,13 @@ impl ClassLearner for Okdlrs {
         let over = self.profile.dictionary.n_kept() > settings.budget;
         let target = over.then_some(settings.budget - headroom);
         self.alternate(settings, target);
-        if over {
-            column_norms(&self.profile.dictionary.coefficients, &mut self.work.sizes);
-            let (budget, target) = (settings.budget, settings.budget - headroom);
-            let sizes = &self.work.sizes;
-            self.newcomers
-                .prune(&mut self.profile, budget, target, sizes, report);
+        column_norms(&self.profile.dictionary.coefficients, &mut self.work.sizes);
+        let (profile, sizes) = (&mut self.profile, &self.work.sizes);
+        let (budget, target) = (settings.budget, settings.budget - headroom);
+        let is_pruned = self.newcomers.prune(profile, budget, target, sizes, report);
+        if !is_pruned {
+            self.newcomers.take_atom_gram(profile);
         }
-        self.newcomers.take_atom_gram(&mut self.profile);
         if !self.profile.is_finite() {
             self.profile = before;
             report.health.repairs.push(Repair::StepRefused);
@@ -330,19 +318,16 @@ impl ClassLearner for Okdlrs {
         report.n_kept = self.profile.dictionary.n_kept();
     }
 
-    fn with_settings(self, settings: &LearnerSettings) -> Self {
-        Self::resume(settings, self.profile)
-    }
-
-    fn dictionary(&self) -> &Dictionary {
-        &self.profile.dictionary
-    }
-
-    fn state(learners: &[Self], decision: Decision) -> LearnerState {
-        LearnerState::Gradient {
-            profiles: learners.iter().map(|l| l.profile.clone()).collect(),
-            decision,
+    fn resume(settings: &LearnerSettings, profile: GradientProfile) -> Self {
+        Self {
+            profile,
+            newcomers: Newcomers::new(settings),
+            work: Work::default(),
         }
+    }
+
+    fn profile(&self) -> &GradientProfile {
+        &self.profile
     }
 }
 
@@ -356,10 +341,14 @@ fn conventions(settings: &LearnerSettings) -> Conventions {
 /// Rows of U scaled to length 1 by the diagonal of Ψ.
 fn scale_atoms(coefficients: &mut Matrix, atom_gram: &Matrix) {
     let length = |q: usize| atom_gram[(q, q)].max(0.0).sqrt() + f64::EPSILON;
-    let lengths: Vec<f64> = (0..atom_gram.rows()).map(length).collect();
-    for j in 0..coefficients.cols() {
-        let column = coefficients.col_mut(j).iter_mut();
-        column.zip(&lengths).for_each(|(u, length)| *u /= length);
+    let scales: Vec<f64> = (0..atom_gram.rows()).map(|q| 1.0 / length(q)).collect();
+    scale_rows(coefficients, &scales);
+}
+
+fn scale_rows(matrix: &mut Matrix, scales: &[f64]) {
+    for j in 0..matrix.cols() {
+        let column = matrix.col_mut(j).iter_mut();
+        column.zip(scales).for_each(|(value, scale)| *value *= scale);
     }
 }
 

@@ -7,16 +7,28 @@ use rayon::prelude::*;
 use super::decision::Decision;
 use super::dictionary::Dictionary;
 use super::error::LearnError;
-use super::evidence::Evidence;
-use super::krls::Krls;
+use super::evidence::{Evidence, EvidenceProfile};
+use super::krls::{Krls, KrlsProfile};
 use super::report::{ClassReport, Repair, StepReport, TimeSpent};
 use super::samples::Samples;
 use super::settings::LearnerSettings;
 use super::stream::{Progress, SampleStream};
 use super::{Learner, LearnerState};
 
+/// What is kept of one class: everything needed to go on.
+pub(super) trait Profile: Clone {
+    /// The dictionary.
+    fn dictionary(&self) -> &Dictionary;
+
+    /// The state of all classes together.
+    fn state(profiles: Vec<Self>, decision: Decision) -> LearnerState;
+}
+
 /// A learner of one class.
 pub(super) trait ClassLearner: Send + Sized {
+    /// What it keeps.
+    type Profile: Profile;
+
     /// Learns one mini-batch with forgetting factor λ.
     fn learn(
         &mut self,
@@ -26,14 +38,16 @@ pub(super) trait ClassLearner: Send + Sized {
         report: &mut ClassReport,
     );
 
-    /// The same learner under other settings.
-    fn with_settings(self, settings: &LearnerSettings) -> Self;
+    /// Goes on with a profile.
+    fn resume(settings: &LearnerSettings, profile: Self::Profile) -> Self;
 
     /// What it has learned so far.
-    fn dictionary(&self) -> &Dictionary;
+    fn profile(&self) -> &Self::Profile;
 
-    /// The state of all classes together.
-    fn state(learners: &[Self], decision: Decision) -> LearnerState;
+    /// The dictionary of that.
+    fn dictionary(&self) -> &Dictionary {
+        self.profile().dictionary()
+    }
 }
 
 /// One learner per class and the decision between them.
@@ -136,18 +150,21 @@ impl<L: ClassLearner> Learner for SideBySide<L> {
         self.settings.check_change(&settings)?;
         let learners = std::mem::take(&mut self.learners)
             .into_iter()
-            .map(|learner| learner.with_settings(&settings))
+            .map(|learner| L::resume(&settings, learner.profile().clone()))
             .collect();
         *self = Self::new(settings, learners, self.decision.clone());
         Ok(())
     }
 
     fn state(&self) -> LearnerState {
-        L::state(&self.learners, self.decision.clone())
+        let profiles = self.learners.iter().map(|l| l.profile().clone());
+        L::Profile::state(profiles.collect(), self.decision.clone())
     }
 }
 
 impl ClassLearner for Krls {
+    type Profile = KrlsProfile;
+
     fn learn(
         &mut self,
         settings: &LearnerSettings,
@@ -158,23 +175,28 @@ impl ClassLearner for Krls {
         Krls::learn(self, settings, batch, factor, report);
     }
 
-    fn with_settings(self, settings: &LearnerSettings) -> Self {
-        Self::resume(settings, self.profile)
+    fn resume(settings: &LearnerSettings, profile: KrlsProfile) -> Self {
+        Krls::resume(settings, profile)
     }
 
+    fn profile(&self) -> &KrlsProfile {
+        &self.profile
+    }
+}
+
+impl Profile for KrlsProfile {
     fn dictionary(&self) -> &Dictionary {
-        &self.profile.dictionary
+        &self.dictionary
     }
 
-    fn state(learners: &[Self], decision: Decision) -> LearnerState {
-        LearnerState::Krls {
-            profiles: learners.iter().map(|l| l.profile.clone()).collect(),
-            decision,
-        }
+    fn state(profiles: Vec<Self>, decision: Decision) -> LearnerState {
+        LearnerState::Krls { profiles, decision }
     }
 }
 
 impl ClassLearner for Evidence {
+    type Profile = EvidenceProfile;
+
     fn learn(
         &mut self,
         settings: &LearnerSettings,
@@ -185,19 +207,22 @@ impl ClassLearner for Evidence {
         Evidence::learn(self, settings, batch, factor, report);
     }
 
-    fn with_settings(self, settings: &LearnerSettings) -> Self {
-        Self::resume(settings, self.profile)
+    fn resume(settings: &LearnerSettings, profile: EvidenceProfile) -> Self {
+        Evidence::resume(settings, profile)
     }
 
+    fn profile(&self) -> &EvidenceProfile {
+        &self.profile
+    }
+}
+
+impl Profile for EvidenceProfile {
     fn dictionary(&self) -> &Dictionary {
-        &self.profile.dictionary
+        &self.dictionary
     }
 
-    fn state(learners: &[Self], decision: Decision) -> LearnerState {
-        LearnerState::Evidence {
-            profiles: learners.iter().map(|l| l.profile.clone()).collect(),
-            decision,
-        }
+    fn state(profiles: Vec<Self>, decision: Decision) -> LearnerState {
+        LearnerState::Evidence { profiles, decision }
     }
 }
 

@@ -15,10 +15,7 @@
 
 use crate::math::{Matrix, Write, dot, product, squared_norm, vectorised};
 
-use super::LearnerState;
 use super::algorithm::{Algorithm, Conventions};
-use super::decision::Decision;
-use super::dictionary::Dictionary;
 use super::gradient::{GradientProfile, Newcomers, column_norms, frobenius, soft};
 use super::report::{Admission, ClassReport, Rejection, Repair};
 use super::samples::Samples;
@@ -88,18 +85,6 @@ impl Skdl {
         Self::resume(settings, profile)
     }
 
-    /// Goes on with a saved profile.
-    pub(super) fn resume(settings: &LearnerSettings, profile: GradientProfile) -> Self {
-        Self {
-            profile,
-            newcomers: Newcomers::new(settings),
-            span: SpanFactor::default(),
-            fit: AtomFit::default(),
-            code: Vec::new(),
-            sizes: Vec::new(),
-        }
-    }
-
     /// Finds the code of the newcomer looked at last; tells whether it is made of numbers.
     fn find_code(&mut self, rules: &Rules) -> bool {
         let gram = &self.profile.dictionary.atom_gram;
@@ -133,6 +118,8 @@ impl Skdl {
 }
 
 impl ClassLearner for Skdl {
+    type Profile = GradientProfile;
+
     fn learn(
         &mut self,
         settings: &LearnerSettings,
@@ -181,24 +168,23 @@ impl ClassLearner for Skdl {
         );
         if pruned {
             self.span.clear();
-            self.newcomers.take_atom_gram(&mut self.profile);
         }
         report.n_kept = self.profile.dictionary.n_kept();
     }
 
-    fn with_settings(self, settings: &LearnerSettings) -> Self {
-        Self::resume(settings, self.profile)
-    }
-
-    fn dictionary(&self) -> &Dictionary {
-        &self.profile.dictionary
-    }
-
-    fn state(learners: &[Self], decision: Decision) -> LearnerState {
-        LearnerState::Gradient {
-            profiles: learners.iter().map(|l| l.profile.clone()).collect(),
-            decision,
+    fn resume(settings: &LearnerSettings, profile: GradientProfile) -> Self {
+        Self {
+            profile,
+            newcomers: Newcomers::new(settings),
+            span: SpanFactor::default(),
+            fit: AtomFit::default(),
+            code: Vec::new(),
+            sizes: Vec::new(),
         }
+    }
+
+    fn profile(&self) -> &GradientProfile {
+        &self.profile
     }
 }
 

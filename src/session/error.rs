@@ -146,7 +146,7 @@ pub enum SessionError {
         folder: PathBuf,
     },
     /// A finished point belongs to another sweep.
-    #[error("the file belongs to another sweep, to other data or to an older form of this sweep: choose another folder with --out, or remove it: {}", path.display())]
+    #[error("the file belongs to another sweep, to other data or to an older form of this sweep: choose another folder (--out in the terminal), or remove it: {}", path.display())]
     OtherSweep {
         /// The point.
         path: PathBuf,

@@ -25,5 +25,7 @@ pub use hash::model_sha256;
 pub use recording_notes::{OwnAnnotation, RecordingNotes, change_notes, notes_on};
 pub use recovery::{FoundRecovery, Recovery, RecoveryOffer, find_recovery};
 pub use results::{FoldResult, Results};
-pub use sweep_store::{SweepFile, SweepStore, read_sweep};
+pub use sweep_store::{
+    SweepFile, SweepNews, SweepStore, describe_sweep, described_sweep, read_sweep,
+};
 pub use user_settings::{Preset, Theme, UserFolders, UserSettings};

@@ -1,6 +1,7 @@
 //! A sweep in files: what is swept (`SWEEP.ron`), and each finished point in a small file of its
 //! own, so that a sweep can be stopped, gone on with, and shared between machines.
 
+use std::cell::{Cell, RefCell};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +12,11 @@ use super::atomic_file::{RealDisk, folder_of, replace_file};
 use super::document::Session;
 use super::format::{from_text, to_text};
 use super::store::read_text;
-use crate::experiment::{PointResult, Search, Sweep};
+use crate::experiment::{Experiment, PointResult, Search, Sweep, SweepError, SweepPlan};
+
+/// The sweep and its session in the folder of a sweep that was begun in the window.
+const SWEEP_NAME: &str = "sweep.ron";
+const SESSION_NAME: &str = "sweep-session.ron";
 
 /// What `SWEEP.ron` holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -53,6 +58,49 @@ impl SweepFile {
     }
 }
 
+/// Writes a sweep with its session to a folder, so that it can be gone on with later or
+/// elsewhere. What is there already must be the same.
+pub fn describe_sweep(
+    folder: &Path,
+    experiment: &Experiment,
+    sweep: &Sweep,
+) -> Result<(), SessionError> {
+    make_folder(folder)?;
+    let path = folder.join(SWEEP_NAME);
+    if path.exists() {
+        let found = SweepFile::load(&path)?;
+        // How often a run is tested is nothing to a sweep.
+        let own = Experiment {
+            tests: experiment.tests.clone(),
+            ..found.session.experiment
+        };
+        return match found.sweep == *sweep && own == *experiment {
+            true => Ok(()),
+            false => Err(SessionError::OtherSweep { path }),
+        };
+    }
+    Session::new(experiment.clone()).save_as(&folder.join(SESSION_NAME))?;
+    let text = SweepText {
+        session: SESSION_NAME.into(),
+        search: sweep.search.clone(),
+        inner_folds: Some(sweep.inner_folds),
+    };
+    replace_file(&RealDisk, &path, to_text(&text, &path)?.as_bytes())
+}
+
+/// The sweep that is described in a folder, if one is.
+pub fn described_sweep(folder: &Path) -> Result<Option<SweepFile>, SessionError> {
+    let path = folder.join(SWEEP_NAME);
+    match path.exists() {
+        true => SweepFile::load(&path).map(Some),
+        false => Ok(None),
+    }
+}
+
+fn make_folder(folder: &Path) -> Result<(), SessionError> {
+    fs::create_dir_all(folder).map_err(|source| SessionError::io("make the folder", folder, source))
+}
+
 /// A finished point as it is kept.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -61,6 +109,15 @@ struct KeptPoint {
     sweep: String,
     /// What came out of it.
     result: PointResult,
+}
+
+/// What is heard of a sweep while it is worked through.
+#[derive(Clone, Debug)]
+pub enum SweepNews {
+    /// The share done of so many points.
+    Share(f64, usize),
+    /// A point is finished.
+    Finished(PointResult),
 }
 
 /// A folder with the finished points of a sweep.
@@ -73,8 +130,7 @@ pub struct SweepStore {
 impl SweepStore {
     /// The store in a folder, which is made if need be.
     pub fn open(folder: &Path, fingerprint: String) -> Result<Self, SessionError> {
-        fs::create_dir_all(folder)
-            .map_err(|source| SessionError::io("make the folder", folder, source))?;
+        make_folder(folder)?;
         Ok(Self {
             folder: folder.to_owned(),
             fingerprint,
@@ -89,6 +145,42 @@ impl SweepStore {
             result: result.clone(),
         };
         replace_file(&RealDisk, &path, to_text(&kept, &path)?.as_bytes())
+    }
+
+    /// Runs the points of a sweep that are not finished yet, those of one shard or all, and
+    /// keeps each. `told` hears the share done and every finished point, those of earlier
+    /// times first, and stops the work by saying false. Whether all came to their end.
+    pub fn finish(
+        &self,
+        plan: &SweepPlan,
+        shard: Option<(usize, usize)>,
+        n_threads: usize,
+        told: &mut dyn FnMut(SweepNews) -> bool,
+    ) -> Result<bool, SweepError> {
+        let failed = |error: SessionError| SweepError::Store(error.to_string());
+        let finished = self.finished().map_err(failed)?;
+        let is_due = |number: &usize| {
+            let in_shard = shard.is_none_or(|(i, n)| number % n == i - 1);
+            in_shard && !finished.iter().any(|result| result.point.number == *number)
+        };
+        let due: Vec<usize> = (0..plan.n_points()).filter(is_due).collect();
+        for result in finished {
+            if !told(SweepNews::Finished(result)) {
+                return Ok(false);
+            }
+        }
+        let told = RefCell::new(told);
+        let goes_on = Cell::new(true);
+        plan.run(
+            &due,
+            n_threads,
+            &mut |share| goes_on.get() && told.borrow_mut()(SweepNews::Share(share, due.len())),
+            &mut |result| {
+                self.keep(&result).map_err(failed)?;
+                goes_on.set(told.borrow_mut()(SweepNews::Finished(result)));
+                Ok(())
+            },
+        )
     }
 
     /// The finished points of this sweep, in order. A file of another sweep or one that

@@ -50,7 +50,9 @@ impl Dialogs {
                     let dialog = dialog.set_title(what.question().0);
                     match what {
                         ComparePath::Session => dialog.pick_file(),
-                        ComparePath::Sweep | ComparePath::Reproduction => dialog.pick_folder(),
+                        ComparePath::Sweep
+                        | ComparePath::SweepFolder
+                        | ComparePath::Reproduction => dialog.pick_folder(),
                         ComparePath::Report => dialog.set_file_name("comparison.html").save_file(),
                     }
                 }

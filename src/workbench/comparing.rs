@@ -1,19 +1,20 @@
-//! Runs compared: this session's, those of other sessions, results of sweeps, the paper.
+//! Runs compared: this session's, earlier ones, those of other sessions; the paper.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::changes::learner_summary;
 use super::run_view::RunView;
+use super::sweeping::{SweepAction, SweepStage};
 use super::{Asked, Gravity, LoadedData, Wake, Workbench, start_job};
 use crate::dataset::{DataSettings, Dataset};
 use crate::experiment::{
     ComparedRun, Comparison, ComparisonPlan, Entrant, Experiment, Job, JobOutcome, JobProgress,
-    PartRecord, SweepTable, TrainedModel, available_threads,
+    PartRecord, TrainedModel, available_threads,
 };
-use crate::export::{HeatMap, SweepResult, comparison_html, write};
+use crate::export::{comparison_html, write};
 use crate::paper::Reproduction;
-use crate::session::{DataPlaces, Session, read_sweep};
+use crate::session::{DataPlaces, Session};
 
 /// Earlier runs of the session that are kept.
 const MOST_EARLIER: usize = 6;
@@ -103,12 +104,22 @@ pub enum CompareAction {
     Cancel,
     /// Writes the comparison as a report.
     SaveReport(PathBuf),
-    /// Looks at the results of a sweep.
-    OpenSweep(PathBuf),
-    /// Puts them away.
-    CloseSweep,
+    /// Shows runs or the sweep.
+    Show(CompareTab),
+    /// Something about the sweep.
+    Sweep(SweepAction),
     /// Repeats the paper's comparison and writes the report to a folder.
     Reproduce(PathBuf),
+}
+
+/// What the page shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CompareTab {
+    /// Runs beside each other.
+    #[default]
+    Runs,
+    /// A sweep over settings.
+    Sweep,
 }
 
 /// What a path is asked for.
@@ -116,8 +127,10 @@ pub enum CompareAction {
 pub enum ComparePath {
     /// A session to compare with.
     Session,
-    /// The folder of a sweep.
+    /// The folder of a sweep, to look at its results.
     Sweep,
+    /// The folder for the points of a sweep.
+    SweepFolder,
     /// A file for the report.
     Report,
     /// A folder for the repetition of the paper.
@@ -129,7 +142,8 @@ impl ComparePath {
     pub fn action(self, path: PathBuf) -> CompareAction {
         match self {
             Self::Session => CompareAction::Add(path),
-            Self::Sweep => CompareAction::OpenSweep(path),
+            Self::Sweep => CompareAction::Sweep(SweepAction::Open(path)),
+            Self::SweepFolder => CompareAction::Sweep(SweepAction::ChooseFolder(path)),
             Self::Report => CompareAction::SaveReport(path),
             Self::Reproduction => CompareAction::Reproduce(path),
         }
@@ -145,8 +159,13 @@ impl ComparePath {
             ),
             Self::Sweep => (
                 "Open sweep results",
-                "The folder to which `atomscope sweep` has written its points.",
+                "The folder to which a sweep has written its points, here or by `atomscope sweep`.",
                 "Open",
+            ),
+            Self::SweepFolder => (
+                "Folder of the sweep",
+                "Every finished point is written there at once, and the report at the end. Points of the same sweep that are there already are not tried again.",
+                "Choose",
             ),
             Self::Report => (
                 "Save the comparison",
@@ -187,19 +206,6 @@ enum Origin {
     Session,
 }
 
-/// The results of a sweep as they are shown.
-#[derive(Clone, Debug)]
-pub struct SweepLook {
-    /// Where they are.
-    pub folder: PathBuf,
-    /// All points.
-    pub table: SweepTable,
-    /// The map over two settings, where there are two with few values.
-    pub map: Option<HeatMap>,
-    /// The nested score in words.
-    pub nested: String,
-}
-
 /// The comparison.
 #[derive(Default)]
 pub struct ComparisonStage {
@@ -211,7 +217,8 @@ pub struct ComparisonStage {
     adding: Asked<Contender>,
     training: Option<Job<Result<Comparison, String>>>,
     saving: Asked<PathBuf>,
-    sweep: Asked<SweepLook>,
+    tab: CompareTab,
+    pub(super) sweep: SweepStage,
     reproducing: Asked<PathBuf>,
 }
 
@@ -249,9 +256,19 @@ impl ComparisonStage {
         self.reproducing.job.as_ref().map(Job::share)
     }
 
-    /// The results of a sweep.
-    pub fn sweep(&self) -> Option<&SweepLook> {
-        self.sweep.shown.as_ref()
+    /// What the page shows.
+    pub fn tab(&self) -> CompareTab {
+        self.tab
+    }
+
+    /// The sweep.
+    pub fn sweep(&self) -> &SweepStage {
+        &self.sweep
+    }
+
+    /// Whether something that takes long shows its progress.
+    pub(super) fn is_under_way(&self) -> bool {
+        self.training.is_some() || self.reproducing.job.is_some() || self.sweep.share().is_some()
     }
 
     /// Whether something is being read, measured or written, training apart.
@@ -259,7 +276,7 @@ impl ComparisonStage {
         self.measuring.is_some()
             || self.adding.job.is_some()
             || self.saving.job.is_some()
-            || self.sweep.job.is_some()
+            || self.sweep.is_busy()
     }
 
     /// The run of the Train page takes part as soon as a fold is complete.
@@ -345,7 +362,6 @@ impl ComparisonStage {
         let failures = [
             self.adding.poll(),
             self.saving.poll(),
-            self.sweep.poll(),
             self.reproducing.poll(),
         ];
         told.extend(
@@ -405,6 +421,7 @@ impl Workbench {
         for (gravity, text) in self.comparison.poll() {
             self.notices.post(gravity, text);
         }
+        self.poll_sweep();
     }
 
     pub(super) fn compare_deed(&mut self, action: CompareAction) {
@@ -445,12 +462,8 @@ impl Workbench {
                 }
             }
             CompareAction::SaveReport(path) => self.save_comparison(path),
-            CompareAction::OpenSweep(folder) => {
-                stage.sweep.job = Some(start_job(&self.wake, "reading", move |_| {
-                    look_at_sweep(folder)
-                }));
-            }
-            CompareAction::CloseSweep => stage.sweep = Asked::default(),
+            CompareAction::Show(tab) => stage.tab = tab,
+            CompareAction::Sweep(action) => self.sweep_deed(action),
             CompareAction::Reproduce(folder) => self.reproduce(folder),
         }
     }
@@ -553,20 +566,8 @@ fn compare(
             places,
             ..
         } = contender;
-        let known = read
-            .iter()
-            .find(|(settings, _)| *settings == experiment.data);
-        let dataset = match known {
-            Some((_, dataset)) => dataset.clone(),
-            None => {
-                let locate = |named: &Path| places.locate(named);
-                let built = experiment.data.load(&locate, &mut |_| progress.go_on(0.0));
-                let built = built.map_err(|error| format!("{name}: {error}"))?;
-                let dataset = Arc::new(built.dataset);
-                read.push((experiment.data.clone(), dataset.clone()));
-                dataset
-            }
-        };
+        let dataset = read_data(&experiment.data, &places, &mut read, progress)
+            .map_err(|error| format!("{name}: {error}"))?;
         entrants.push(Entrant {
             name,
             experiment,
@@ -575,6 +576,23 @@ fn compare(
     }
     let plan = ComparisonPlan::new(entrants, seeds).map_err(|error| error.to_string())?;
     Ok(plan.run(available_threads(), &mut |share| progress.go_on(share)))
+}
+
+/// The data of the settings: those that were read already, or read now and added to them.
+pub(super) fn read_data(
+    settings: &DataSettings,
+    places: &DataPlaces,
+    read: &mut Vec<(DataSettings, Arc<Dataset>)>,
+    progress: &JobProgress,
+) -> Result<Arc<Dataset>, String> {
+    if let Some((_, dataset)) = read.iter().find(|(known, _)| known == settings) {
+        return Ok(dataset.clone());
+    }
+    let locate = |named: &Path| places.locate(named);
+    let built = settings.load(&locate, &mut |_| progress.go_on(0.0));
+    let dataset = Arc::new(built.map_err(|error| error.to_string())?.dataset);
+    read.push((settings.clone(), dataset.clone()));
+    Ok(dataset)
 }
 
 /// Runs that are shown together as one comparison, if all can be paired with the first.
@@ -606,23 +624,5 @@ fn comparison_of(rows: Vec<ComparedRun>) -> Result<Comparison, String> {
         remarks: Vec::new(),
         failures: Vec::new(),
         is_complete,
-    })
-}
-
-fn look_at_sweep(folder: PathBuf) -> Result<SweepLook, String> {
-    let results = read_sweep(&folder).map_err(|error| error.to_string())?;
-    let table = SweepTable::of(results);
-    let provenance = folder.display().to_string();
-    let result = SweepResult {
-        provenance: &provenance,
-        table: &table,
-        n_points: table.rows.len(),
-    };
-    let (map, nested) = (result.heat_map(), result.nested_words());
-    Ok(SweepLook {
-        folder,
-        map,
-        nested,
-        table,
     })
 }

@@ -22,6 +22,8 @@ mod poll;
 mod run_view;
 mod sessions;
 mod stages;
+mod sweep_look;
+mod sweeping;
 mod training;
 mod view;
 
@@ -30,7 +32,7 @@ pub use admission::{Admissions, Criterion};
 pub use changes::{algorithm_name, kernel_name, learner_summary, pruning_name, what_changed};
 pub use columns::{ColumnPreview, TableColumn};
 pub use comparing::{
-    Column, CompareAction, ComparePath, ComparisonStage, Contender, MOST_SEEDS, SweepLook,
+    Column, CompareAction, ComparePath, CompareTab, ComparisonStage, Contender, MOST_SEEDS,
 };
 pub use data::{DataStage, LoadedData, RecordRow};
 pub use dictionary::{AtomCard, DictionaryView};
@@ -45,6 +47,10 @@ pub use notices::{Gravity, Notice, Notices};
 pub use panels::{Arrangement, Direction, Panel, Spot};
 pub use run_view::{EarlierRun, PartView, RunView};
 pub use stages::{Stage, StageState, StageStatus, split_summary};
+pub use sweep_look::{SweepColumn, SweepLook};
+pub use sweeping::{
+    AxisForm, MOST_INNER_FOLDS, SweepAction, SweepCheck, SweepForm, SweepStage,
+};
 pub use training::TrainingStage;
 pub use view::{Ask, View};
 
@@ -75,6 +81,9 @@ fn start_job<T: Send + 'static>(
     let wake = wake.clone();
     Job::start(name, move || wake(), work)
 }
+
+/// How often the progress of what takes long is shown.
+const PROGRESS_EVERY: Duration = Duration::from_millis(150);
 
 /// Rounds a second of a demo.
 const DEMO_ROUNDS_PER_S: f64 = 12.0;
@@ -364,8 +373,10 @@ impl Workbench {
 
     /// When something changes although nothing happens.
     pub fn next_change(&self) -> Option<Duration> {
-        let moment = self.notices.next_change()?;
-        Some(moment.saturating_duration_since(Instant::now()))
+        let notice = self.notices.next_change();
+        let notice = notice.map(|moment| moment.saturating_duration_since(Instant::now()));
+        let progress = self.comparison.is_under_way().then_some(PROGRESS_EVERY);
+        notice.into_iter().chain(progress).min()
     }
 
     /// Values are missing and the draft does not say what to do about it.

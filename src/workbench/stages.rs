@@ -132,6 +132,10 @@ impl Workbench {
             let text = format!("training, {:.0} %", share * 100.0);
             return StageStatus::new(StageState::Running, text);
         }
+        if let Some(share) = comparison.sweep().share() {
+            let text = format!("sweeping, {:.0} %", share * 100.0);
+            return StageStatus::new(StageState::Running, text);
+        }
         match comparison.compared().len() {
             0 => StageStatus::new(StageState::Empty, "no runs"),
             1 => StageStatus::new(StageState::Ready, "1 run"),

@@ -1,16 +1,16 @@
-//! The Compare page: runs, sessions, columns and a sweep.
+//! The Compare page: runs, sessions and columns.
 
 use std::path::{Path, PathBuf};
 
-use atomscope::experiment::{Experiment, OuterResult, PointResult, SweepPoint};
+use atomscope::experiment::Experiment;
 use atomscope::learner::LearnerSettings;
-use atomscope::session::{Session, SweepStore};
+use atomscope::session::Session;
 use atomscope::workbench::{Action, Column, CompareAction, Stage};
 use egui::Theme;
 use egui::accesskit::Role;
 use egui_kittest::kittest::Queryable;
 
-use super::driving::{Window, apply, click, loaded, show, trained, until, until_complete};
+use super::driving::{Window, apply, click, says, show, trained, until, until_complete};
 
 fn compare(window: &mut Window, action: CompareAction) {
     apply(window, Action::Compare(action));
@@ -25,10 +25,6 @@ fn with_run() -> Window {
         w.comparison().compared().len() == 1 && !w.is_busy()
     });
     window
-}
-
-fn says(window: &Window, text: &str) -> bool {
-    window.harness.query_all_by_label_contains(text).count() > 0
 }
 
 /// A session beside, with another learner, not trained.
@@ -114,69 +110,4 @@ fn earlier_runs_stay_and_columns_can_be_hidden() {
     assert!(shows(&window));
     compare(&mut window, CompareAction::ToggleColumn(Column::Pruning));
     assert!(!shows(&window));
-}
-
-fn sweep_folder(folder: &Path) {
-    let store = SweepStore::open(folder, "test".into()).expect("writable");
-    for number in 0..6 {
-        let (atoms, share) = (10 * (number / 3 + 1), 0.9 + 0.04 * (number % 3) as f64);
-        let accuracy = 0.8 + 0.02 * number as f64;
-        let result = PointResult {
-            point: SweepPoint {
-                number,
-                values: vec![
-                    ("learner.n_atoms".into(), atoms.to_string()),
-                    (
-                        "learner.forgetting.start_value".into(),
-                        format!("{share:.2}"),
-                    ),
-                ],
-            },
-            problem: None,
-            outer: vec![OuterResult {
-                inner: vec![accuracy, accuracy + 0.01],
-                outer: accuracy - 0.01,
-            }],
-            train_us_per_batch: Some(100.0),
-        };
-        store.keep(&result).expect("writable");
-    }
-}
-
-#[test]
-fn the_results_of_a_sweep_are_a_map_and_a_table() {
-    let folder = tempfile::tempdir().expect("a folder");
-    sweep_folder(folder.path());
-    let mut window = loaded(Theme::Light);
-    show(&mut window, Stage::Compare);
-    compare(
-        &mut window,
-        CompareAction::OpenSweep(folder.path().to_owned()),
-    );
-    until(&mut window, "it is read", |w| {
-        w.comparison().sweep().is_some()
-    });
-    assert!(says(&window, "Nested score: 89.00 % in one outer fold"));
-    let cell = "learner.n_atoms 20, learner.forgetting.start_value 0.98: 90.5 %";
-    assert!(says(&window, cell), "the cell is not there");
-    click(&mut window, "Close sweep");
-    assert!(
-        window
-            .harness
-            .state()
-            .workbench()
-            .comparison()
-            .sweep()
-            .is_none()
-    );
-    let empty = tempfile::tempdir().expect("a folder");
-    compare(
-        &mut window,
-        CompareAction::OpenSweep(empty.path().to_owned()),
-    );
-    until(&mut window, "it is refused", |w| {
-        let told = w.notices().list().iter();
-        told.into_iter()
-            .any(|notice| notice.text.contains("no finished point"))
-    });
 }

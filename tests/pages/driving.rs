@@ -113,6 +113,11 @@ pub(crate) fn click(window: &mut Window, label: &str) {
     window.harness.step();
 }
 
+/// Whether a label contains the text.
+pub(crate) fn says(window: &Window, text: &str) -> bool {
+    window.harness.query_all_by_label_contains(text).count() > 0
+}
+
 pub(crate) fn show(window: &mut Window, stage: Stage) {
     apply(window, Action::Show(stage));
     window.harness.step();
@@ -125,7 +130,15 @@ pub(crate) fn apply(window: &mut Window, action: Action) {
 }
 
 pub(crate) fn type_number(window: &mut Window, label: &str, text: &str) {
-    let role = Role::SpinButton;
+    type_into(window, Role::SpinButton, label, text);
+}
+
+pub(crate) fn type_text(window: &mut Window, label: &str, text: &str) {
+    type_into(window, Role::TextInput, label, text);
+}
+
+/// Replaces what stands in a field.
+fn type_into(window: &mut Window, role: Role, label: &str, text: &str) {
     window.harness.get_by_role_and_label(role, label).focus();
     window.harness.step();
     window

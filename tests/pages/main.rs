@@ -12,6 +12,7 @@ mod looks;
 mod names;
 mod running;
 mod settings;
+mod sweep;
 mod text_size;
 
 #[path = "../frame_time/mod.rs"]

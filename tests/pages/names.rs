@@ -150,6 +150,9 @@ fn every_control_has_a_name_and_explains_itself() {
             let page = format!("{} with {what}", stage.name());
             bare.extend(without_explanation(&mut window, &page));
         }
+        click(&mut window, "Sweep");
+        click(&mut window, "Add a setting");
+        bare.extend(without_explanation(&mut window, &format!("Sweep with {what}")));
     }
     assert!(bare.is_empty(), "no explanation: {bare:#?}");
 }

@@ -1,6 +1,7 @@
 //! The settings that a sweep tries: a grid, or draws at random.
 
 use std::fmt;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -102,9 +103,6 @@ impl Search {
 
     /// All points in order, or what is wrong with the search.
     pub fn points(&self) -> Result<Vec<SweepPoint>, String> {
-        for axis in self.axes() {
-            axis.check(matches!(self, Self::Grid(_)))?;
-        }
         let n_points = self.n_points()?;
         let rows: Vec<Vec<String>> = match self {
             Self::Grid(axes) => (0..n_points)
@@ -129,7 +127,11 @@ impl Search {
             .collect())
     }
 
-    fn n_points(&self) -> Result<usize, String> {
+    /// How many points there are, or what is wrong with the search.
+    pub fn n_points(&self) -> Result<usize, String> {
+        for axis in self.axes() {
+            axis.check(matches!(self, Self::Grid(_)))?;
+        }
         if self.axes().is_empty() {
             return Err("the sweep names no setting: list at least one".into());
         }
@@ -200,7 +202,98 @@ impl Axis {
     }
 }
 
+/// As it can be typed: `10, 20, 40`, `0.1 to 10`, `0.001 to 1 log`, `5 to 40 whole`.
+impl fmt::Display for Values {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::List(list) => {
+                let texts: Vec<String> = list.iter().map(ToString::to_string).collect();
+                out.write_str(&texts.join(", "))
+            }
+            Self::Between(low, high) => write!(out, "{low} to {high}"),
+            Self::LogBetween(low, high) => write!(out, "{low} to {high} log"),
+            Self::Whole(low, high) => write!(out, "{low} to {high} whole"),
+        }
+    }
+}
+
+impl FromStr for Values {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let Some((low, rest)) = text.split_once(" to ") else {
+            return listed(text).map(Self::List);
+        };
+        let (high, kind) = match rest.trim().rsplit_once(' ') {
+            Some((high, kind)) => (high, kind),
+            None => (rest, ""),
+        };
+        match kind {
+            "" => Ok(Self::Between(bound(low)?, bound(high)?)),
+            "log" => Ok(Self::LogBetween(bound(low)?, bound(high)?)),
+            "whole" => Ok(Self::Whole(bound(low)?, bound(high)?)),
+            other => Err(format!(
+                "a range ends in nothing, log or whole, not {other:?}: 0.001 to 1 log"
+            )),
+        }
+    }
+}
+
+/// An end of a range.
+fn bound<T: FromStr>(text: &str) -> Result<T, String> {
+    let text = text.trim();
+    let number = text.parse().ok();
+    number.ok_or_else(|| format!("{text:?} is not a number that such a range can end with"))
+}
+
+/// Values between commas; commas inside of brackets, braces and quotes belong to a value.
+fn listed(text: &str) -> Result<Vec<SettingText>, String> {
+    let mut list = Vec::new();
+    let (mut depth, mut is_quoted, mut begin) = (0_i32, false, 0);
+    for (at, letter) in text.char_indices().chain([(text.len(), ',')]) {
+        match letter {
+            '"' => is_quoted = !is_quoted,
+            '{' | '[' if !is_quoted => depth += 1,
+            '}' | ']' if !is_quoted => depth -= 1,
+            ',' if at == text.len() || depth == 0 && !is_quoted => {
+                let word = text[begin..at].trim();
+                if word.is_empty() {
+                    return Err("a value is missing: write values with commas between, as in 10, 20".into());
+                }
+                list.push(SettingText::of(word));
+                begin = at + 1;
+            }
+            _ => {}
+        }
+    }
+    match depth == 0 && !is_quoted {
+        true => Ok(list),
+        false => Err("a bracket or quote is not closed".into()),
+    }
+}
+
+impl SettingText {
+    fn of(word: &str) -> Self {
+        match (word.parse(), word.parse()) {
+            (Ok(truth), _) => Self::Truth(truth),
+            (_, Ok(number)) => Self::Number(number),
+            _ => Self::Text(word.to_owned()),
+        }
+    }
+}
+
 impl Values {
+    /// The listed values, or the ends of the range: if these are sound, so is what lies between.
+    pub fn ends(&self) -> Vec<String> {
+        match self {
+            Self::List(list) => list.iter().map(ToString::to_string).collect(),
+            Self::Between(low, high) | Self::LogBetween(low, high) => {
+                vec![low.to_string(), high.to_string()]
+            }
+            Self::Whole(low, high) => vec![low.to_string(), high.to_string()],
+        }
+    }
+
     fn n_listed(&self) -> usize {
         match self {
             Self::List(list) => list.len(),

@@ -112,6 +112,30 @@ fn a_grid_holds_every_combination_and_draws_repeat() {
 }
 
 #[test]
+fn values_are_read_as_they_are_written() {
+    for text in [
+        "10, 20, 40",
+        "0.001",
+        "true, false",
+        "Ormp, Omp",
+        r#"{"Polynomial":{"degree":2,"offset":1}}, {"Gaussian":{"width":2}}"#,
+        "0.5 to 2",
+        "0.001 to 1 log",
+        "5 to 40 whole",
+    ] {
+        let values: Values = text.parse().expect(text);
+        assert_eq!(values.to_string(), text);
+    }
+    let refused = |text: &str| text.parse::<Values>().expect_err("refused");
+    assert!(refused("").contains("a value is missing"));
+    assert!(refused("1, , 2").contains("a value is missing"));
+    assert!(refused("1 to many").contains("many"));
+    assert!(refused("1 to 2 lin").contains("log or whole"));
+    assert!(refused("[1, 2").contains("not closed"));
+    assert!(refused("0.5 to 3 whole").contains("0.5"));
+}
+
+#[test]
 fn what_cannot_be_swept_is_named() {
     let refused = |search: Search| search.points().expect_err("refused");
     assert!(refused(Search::Grid(Vec::new())).contains("no setting"));

@@ -3,21 +3,17 @@
 use egui::{DragValue, RichText, Ui};
 
 use super::compare_table::{differences_ui, scores_ui};
+use super::sweep::sweep_ui;
 use crate::experiment::{ComparedRun, CurvePoint};
 use crate::ui::elements::{self, help, page_title, section};
 use crate::ui::icons::{Icon, color_dot, icon_button};
 use crate::ui::palette::class_color;
 use crate::ui::theme;
-use crate::ui::widgets::{
-    BandCurve, ConfusionMatrix, Curve, CurvesPlot, HeatMapView, MissingCurve,
-};
+use crate::ui::widgets::{BandCurve, ConfusionMatrix, Curve, CurvesPlot, MissingCurve};
 use crate::workbench::{
-    Action, Ask, Column, CompareAction, ComparePath, ComparisonStage, Draft, MOST_SEEDS, SweepLook,
-    Workbench,
+    Action, Ask, Column, CompareAction, ComparePath, CompareTab, ComparisonStage, Draft,
+    MOST_SEEDS, Workbench,
 };
-
-/// Points of a sweep that are listed.
-const MOST_POINTS: usize = 40;
 
 const TICK_HELP: &str =
     "Whether it takes part; the first that does is what the others are compared with";
@@ -33,6 +29,11 @@ pub(in crate::ui) fn compare_page_ui(
 ) {
     page_title(ui, "Compare", "runs, sessions and sweeps beside each other");
     let comparison = workbench.comparison();
+    tabs_ui(ui, comparison.tab(), actions);
+    if comparison.tab() == CompareTab::Sweep {
+        sweep_ui(ui, workbench, actions);
+        return;
+    }
     let width = theme::body_font(ui).size * 23.0;
     let (left, right) = elements::two_columns(ui, width);
     elements::scrolling_column(ui, left, "contenders", |ui| {
@@ -43,14 +44,29 @@ pub(in crate::ui) fn compare_page_ui(
     });
     elements::scrolling_column(ui, right, "compared", |ui| {
         results_ui(ui, comparison, actions);
-        if let Some(sweep) = comparison.sweep() {
-            sweep_ui(ui, sweep, actions);
-        }
         ui.add_space(theme::PANEL_GAP);
     });
 }
 
-fn ask(actions: &mut Vec<Action>, what: ComparePath) {
+fn tabs_ui(ui: &mut Ui, shown: CompareTab, actions: &mut Vec<Action>) {
+    ui.horizontal(|ui| {
+        for (tab, name, help_text) in [
+            (CompareTab::Runs, "Runs", "Runs and sessions beside each other, and the paper"),
+            (
+                CompareTab::Sweep,
+                "Sweep",
+                "Many settings of this session, judged by nested validation",
+            ),
+        ] {
+            let label = ui.selectable_label(tab == shown, name);
+            if label.on_hover_text(help_text).clicked() {
+                actions.push(Action::Compare(CompareAction::Show(tab)));
+            }
+        }
+    });
+}
+
+pub(super) fn ask(actions: &mut Vec<Action>, what: ComparePath) {
     actions.push(Action::Ask(Ask::Compare(what)));
 }
 
@@ -103,7 +119,7 @@ fn contenders_ui(ui: &mut Ui, comparison: &ComparisonStage, actions: &mut Vec<Ac
 fn training_ui(ui: &mut Ui, comparison: &ComparisonStage, actions: &mut Vec<Action>) {
     section(ui, "On identical folds");
     if let Some(share) = comparison.training_share() {
-        progress_ui(ui, "Training", share, actions);
+        progress_ui(ui, "Training", share, CompareAction::Cancel, actions);
         return;
     }
     ui.horizontal(|ui| {
@@ -139,14 +155,21 @@ fn training_ui(ui: &mut Ui, comparison: &ComparisonStage, actions: &mut Vec<Acti
     }
 }
 
-fn progress_ui(ui: &mut Ui, what: &str, share: f64, actions: &mut Vec<Action>) {
+/// How far something has come, and a button that stops it.
+pub(super) fn progress_ui(
+    ui: &mut Ui,
+    what: &str,
+    share: f64,
+    stop_it: CompareAction,
+    actions: &mut Vec<Action>,
+) {
     let bar = egui::ProgressBar::new(share as f32).text(format!("{what}, {:.0} %", 100.0 * share));
     ui.add(bar);
     let stop = ui
-        .button("Stop")
+        .button(format!("Stop {}", what.to_lowercase()))
         .on_hover_text("What is complete by then is kept");
     if stop.clicked() {
-        actions.push(Action::Compare(CompareAction::Cancel));
+        actions.push(Action::Compare(stop_it));
     }
 }
 
@@ -162,16 +185,9 @@ fn columns_ui(ui: &mut Ui, comparison: &ComparisonStage, actions: &mut Vec<Actio
 }
 
 fn paper_ui(ui: &mut Ui, comparison: &ComparisonStage, actions: &mut Vec<Action>) {
-    section(ui, "Sweeps and the paper");
-    let sweep = ui.button("Open sweep results…");
-    if sweep
-        .on_hover_text("A folder written by `atomscope sweep`: table and map over two settings")
-        .clicked()
-    {
-        ask(actions, ComparePath::Sweep);
-    }
+    section(ui, "The paper");
     if let Some(share) = comparison.reproducing_share() {
-        progress_ui(ui, "Reproducing", share, actions);
+        progress_ui(ui, "Reproducing", share, CompareAction::Cancel, actions);
         return;
     }
     let paper = ui.button("Reproduce the paper…");
@@ -186,11 +202,9 @@ fn paper_ui(ui: &mut Ui, comparison: &ComparisonStage, actions: &mut Vec<Action>
 fn results_ui(ui: &mut Ui, comparison: &ComparisonStage, actions: &mut Vec<Action>) {
     let runs = comparison.compared();
     if runs.is_empty() {
-        if comparison.sweep().is_none() {
-            let text = "Curves, costs and differences appear here when a run has results";
-            if crate::ui::widgets::empty_state(ui, text, Some("Add a session…")) {
-                ask(actions, ComparePath::Session);
-            }
+        let text = "Curves, costs and differences appear here when a run has results";
+        if crate::ui::widgets::empty_state(ui, text, Some("Add a session…")) {
+            ask(actions, ComparePath::Session);
         }
         return;
     }
@@ -268,31 +282,4 @@ fn shown_curve(run: &ComparedRun) -> &[CurvePoint] {
         true => &curve[curve.len().saturating_sub(1)..],
         false => curve,
     }
-}
-
-/// Nested score, map and best points of a sweep.
-fn sweep_ui(ui: &mut Ui, sweep: &SweepLook, actions: &mut Vec<Action>) {
-    ui.horizontal(|ui| {
-        section(ui, &format!("Sweep in {}", sweep.folder.display()));
-        let close = ui.button("Close sweep");
-        if close
-            .on_hover_text("Puts the results away; the files stay")
-            .clicked()
-        {
-            actions.push(Action::Compare(CompareAction::CloseSweep));
-        }
-    });
-    ui.label(format!("Nested score: {}", sweep.nested));
-    help(
-        ui,
-        "In every outer fold the settings are chosen by inner folds of its training samples and judged on its test samples, which had no part in the choice",
-    );
-    if let Some(map) = &sweep.map {
-        ui.label(format!(
-            "{}; across {}, down {}",
-            map.title, map.across.0, map.down.0
-        ));
-        HeatMapView { map }.show(ui);
-    }
-    super::compare_table::points_ui(ui, &sweep.table, MOST_POINTS);
 }

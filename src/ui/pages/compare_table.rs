@@ -1,11 +1,11 @@
-//! Tables of the Compare page: scores and costs, paired differences, points of a sweep.
+//! Tables of the Compare page: scores and costs, paired differences.
 
 use std::sync::Arc;
 
 use egui::{Grid, RichText, Ui};
 
 use crate::evaluation::Finding;
-use crate::experiment::{ComparedRun, SweepTable};
+use crate::experiment::ComparedRun;
 use crate::ui::elements::help;
 use crate::ui::figures::{percent, short};
 use crate::ui::icons::color_dot;
@@ -115,43 +115,4 @@ pub(super) fn differences_ui(ui: &mut Ui, runs: &[&Arc<ComparedRun>]) {
         ui,
         "Last accuracy, paired over folds and seeds; corrected resampled t interval, 95 % (Nadeau and Bengio 2003)",
     );
-}
-
-/// The best points of a sweep.
-pub(super) fn points_ui(ui: &mut Ui, table: &SweepTable, most: usize) {
-    let tones = theme::tones(ui);
-    Grid::new("sweep points")
-        .num_columns(4)
-        .spacing([20.0, 4.0])
-        .show(ui, |ui| {
-            for title in ["point", "inner accuracy", "µs per mini-batch", "settings"] {
-                ui.label(RichText::new(title).small().color(tones.weak));
-            }
-            ui.end_row();
-            for row in table.rows.iter().take(most) {
-                let result = &row.result;
-                ui.label((result.point.number + 1).to_string());
-                ui.label(match (row.inner, row.inner_sd) {
-                    (Some(mean), Some(sd)) => format!("{} ± {}", percent(mean), percent(sd)),
-                    (Some(mean), None) => percent(mean),
-                    (None, _) => "–".into(),
-                });
-                ui.label(result.train_us_per_batch.map_or("–".into(), short));
-                let problem = result
-                    .problem
-                    .as_ref()
-                    .map_or(String::new(), |text| format!(" ({text})"));
-                ui.label(format!(
-                    "{}{problem}",
-                    result.point.assignments().join(", ")
-                ));
-                ui.end_row();
-            }
-        });
-    if table.rows.len() > most {
-        help(
-            ui,
-            &format!("{} more points are in the files", table.rows.len() - most),
-        );
-    }
 }

@@ -18,6 +18,8 @@ mod rules;
 mod samples;
 mod signal;
 mod split;
+mod sweep;
+mod sweep_table;
 mod train;
 mod train_layout;
 mod train_panels;

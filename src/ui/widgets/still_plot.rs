@@ -31,9 +31,17 @@ pub(super) struct StillPlot<'a> {
 impl StillPlot<'_> {
     /// The plot with shares (percent) along y.
     pub(super) fn plot<'b>(&self, ui: &Ui) -> Plot<'b> {
+        self.plot_named(ui, self.x_format)
+    }
+
+    /// The same with names along x that `x_format` alone does not know.
+    pub(super) fn plot_named<'b>(
+        &self,
+        ui: &Ui,
+        x_format: impl Fn(f64) -> String + 'b,
+    ) -> Plot<'b> {
         let tones = theme::tones(ui);
         let font = theme::small_font(ui);
-        let x_format = self.x_format;
         let x_axis = AxisHints::new_x()
             .label(egui::RichText::new(self.x_label).small().color(tones.weak))
             .formatter(move |mark, _| x_format(mark.value))

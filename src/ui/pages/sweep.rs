@@ -1,0 +1,272 @@
+//! The sweep on the Compare page: what is tried, how far it has come, what came out.
+
+use egui::{ComboBox, DragValue, TextEdit, Ui};
+
+use super::compare::{ask, progress_ui};
+use super::sweep_table::points_ui;
+use crate::ui::elements::{self, choice, fixed_label, help, section, wrong};
+use crate::ui::icons::{Icon, icon_button};
+use crate::ui::theme;
+use crate::ui::widgets::{ChartPlot, HeatMapView, empty_state};
+use crate::workbench::{
+    Action, AxisForm, CompareAction, ComparePath, MOST_INNER_FOLDS, SweepAction, SweepForm,
+    SweepLook, SweepStage, Workbench,
+};
+
+const KIND_HELP: &str = "Every combination of the values, or so many draws at random";
+const INNER_HELP: &str = "The training samples of every fold are dealt to so many inner folds, on which the settings are chosen (default 3)";
+const SETTING_HELP: &str = "A setting of the session that is open, by its name in the file";
+const VALUES_HELP: &str =
+    "Values with commas between: 10, 20, 40. A random search also takes ranges: 0.1 to 10, 0.001 to 1 log, 5 to 40 whole";
+const SORT_HELP: &str = "In every outer fold the settings are chosen by inner folds of its training samples and judged on its test samples, which had no part in the choice";
+const MAP_HEIGHT: f32 = 260.0;
+
+/// The sweep: form at the left, results at the right.
+pub(super) fn sweep_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
+    let stage = workbench.comparison().sweep();
+    let width = theme::body_font(ui).size * 27.0;
+    let (left, right) = elements::two_columns(ui, width);
+    elements::scrolling_column(ui, left, "sweep", |ui| {
+        ui.add_enabled_ui(stage.share().is_none(), |ui| form_ui(ui, stage, actions));
+        start_ui(ui, workbench, stage, actions);
+        ui.add_space(theme::PANEL_GAP);
+    });
+    elements::scrolling_column(ui, right, "sweep results", |ui| {
+        match stage.look() {
+            Some(look) => results_ui(ui, stage, look, actions),
+            None => {
+                let text = "Fill in what is tried at the left and start, or look at the results of an earlier sweep";
+                if empty_state(ui, text, Some("Open sweep results…")) {
+                    ask(actions, ComparePath::Sweep);
+                }
+            }
+        }
+        ui.add_space(theme::PANEL_GAP);
+    });
+}
+
+fn push(actions: &mut Vec<Action>, action: SweepAction) {
+    actions.push(Action::Compare(CompareAction::Sweep(action)));
+}
+
+/// What is tried.
+fn form_ui(ui: &mut Ui, stage: &SweepStage, actions: &mut Vec<Action>) {
+    let mut form = stage.form().clone();
+    section(ui, "What is tried");
+    let kind = usize::from(form.is_random);
+    if let Some(kind) = choice(ui, "Search", KIND_HELP, kind, &["grid", "random"]) {
+        form.is_random = kind == 1;
+    }
+    if form.is_random {
+        number_ui(ui, "Points", "How many are drawn (default 30)", &mut form.n_points, 100_000);
+        let mut seed = form.seed as usize;
+        number_ui(ui, "Seed of the draws", "Another seed draws other points (default 1)", &mut seed, 1_000_000);
+        form.seed = seed as u64;
+    }
+    number_ui(ui, "Inner folds", INNER_HELP, &mut form.inner_folds, MOST_INNER_FOLDS);
+    form.inner_folds = form.inner_folds.max(2);
+    section(ui, "Settings");
+    if form.axes.is_empty() {
+        help(ui, "No setting is tried yet: add one or more");
+    }
+    let mut removed = None;
+    for (place, axis) in form.axes.iter_mut().enumerate() {
+        if axis_ui(ui, stage, place, axis) {
+            removed = Some(place);
+        }
+    }
+    if let Some(place) = removed {
+        form.axes.remove(place);
+    }
+    let add = ui.button("Add a setting");
+    if add.on_hover_text("Another setting of the session to be tried").clicked() {
+        form.axes.extend(unused_axis(stage, &form));
+    }
+    folder_ui(ui, &form, actions);
+    if form != *stage.form() {
+        push(actions, SweepAction::Edit(form));
+    }
+}
+
+/// A whole number with its name.
+fn number_ui(ui: &mut Ui, name: &str, help_text: &str, value: &mut usize, most: usize) {
+    ui.horizontal(|ui| {
+        let label = fixed_label(ui, name).on_hover_text(help_text);
+        let field = ui.add(DragValue::new(value).range(1..=most));
+        field.labelled_by(label.id).on_hover_text(help_text);
+    });
+}
+
+/// One setting with its values; whether it shall go.
+fn axis_ui(ui: &mut Ui, stage: &SweepStage, place: usize, axis: &mut AxisForm) -> bool {
+    let mut is_removed = false;
+    ui.push_id(("axis", place), |ui| {
+        ui.horizontal(|ui| {
+            let label = ui.label(format!("Setting {}", place + 1));
+            let width = ui.available_width() - ui.spacing().interact_size.y * 1.6;
+            let combo = ComboBox::from_id_salt("setting")
+                .selected_text(&axis.setting)
+                .width(width)
+                .truncate()
+                .show_ui(ui, |ui| {
+                    for setting in stage.settings() {
+                        let is_chosen = setting.name == axis.setting;
+                        if ui.selectable_label(is_chosen, &setting.name).clicked() && !is_chosen {
+                            axis.setting.clone_from(&setting.name);
+                            axis.values.clone_from(&setting.value);
+                        }
+                    }
+                });
+            let present = stage.settings().iter().find(|known| known.name == axis.setting);
+            let present = present.map_or(String::new(), |known| {
+                format!(". It is {} in the session", known.value)
+            });
+            let text = format!("{SETTING_HELP}{present}");
+            combo.response.labelled_by(label.id).on_hover_text(text);
+            let says = format!("Remove setting {}", place + 1);
+            is_removed = icon_button(ui, Icon::Close, &says)
+                .on_hover_text("Leaves it as it is in the session")
+                .clicked();
+        });
+        ui.horizontal(|ui| {
+            let label = ui.label(format!("Values {}", place + 1));
+            let field = TextEdit::singleline(&mut axis.values).desired_width(f32::INFINITY);
+            ui.add(field.hint_text("10, 20, 40"))
+                .labelled_by(label.id)
+                .on_hover_text(VALUES_HELP);
+        });
+        if let Some(Some(problem)) = stage.check().axes.get(place) {
+            wrong(ui, problem);
+        }
+    });
+    is_removed
+}
+
+/// The first setting that is not tried yet, with its present value.
+fn unused_axis(stage: &SweepStage, form: &SweepForm) -> Option<AxisForm> {
+    let is_unused = |name: &str| form.axes.iter().all(|axis| axis.setting != name);
+    let settings = stage.settings().iter();
+    let mut unused = settings.filter(|setting| is_unused(&setting.name));
+    // Numbers and words before whole variants, which are long.
+    let plain = unused.clone().find(|setting| !setting.value.starts_with('{'));
+    plain.or_else(|| unused.next()).map(|setting| AxisForm {
+        setting: setting.name.clone(),
+        values: setting.value.clone(),
+    })
+}
+
+fn folder_ui(ui: &mut Ui, form: &SweepForm, actions: &mut Vec<Action>) {
+    section(ui, "Folder");
+    match &form.folder {
+        Some(folder) => drop(ui.label(folder.display().to_string())),
+        None => help(ui, "Every finished point is kept there, so that a sweep can be gone on with"),
+    }
+    let choose = ui.button("Choose a folder…");
+    if choose.on_hover_text("Where finished points and the report are written").clicked() {
+        ask(actions, ComparePath::SweepFolder);
+    }
+}
+
+/// Begins or goes on; while it runs, how far it has come.
+fn start_ui(ui: &mut Ui, workbench: &Workbench, stage: &SweepStage, actions: &mut Vec<Action>) {
+    section(ui, "Run");
+    if let Some(share) = stage.share() {
+        let stop = CompareAction::Sweep(SweepAction::Stop);
+        progress_ui(ui, "Sweeping", share, stop, actions);
+        return;
+    }
+    let form = stage.form();
+    if let Some(Ok(n_points)) = stage.check().n_points {
+        let folds = workbench.split().made().map(|made| made.split.n_folds());
+        let each = folds.map_or(String::new(), |folds| {
+            format!(", each trained {folds} × ({} + 1) times", form.inner_folds)
+        });
+        help(ui, &format!("{n_points} points{each}, on all cores"));
+    }
+    let obstacle = match (stage.check().obstacle(), &form.folder) {
+        (Some(problem), _) => Some(problem.to_owned()),
+        (None, None) => Some("Choose a folder first".into()),
+        (None, Some(_)) => workbench.obstacle(),
+    };
+    if let Some(problem) = stage.check().obstacle().filter(|_| !form.axes.is_empty()) {
+        wrong(ui, problem);
+    }
+    ui.horizontal(|ui| {
+        let start = ui.add_enabled(obstacle.is_none(), egui::Button::new("Start sweep"));
+        let start = start.on_hover_text(
+            "Tries all points that the folder does not hold yet; it can be stopped and gone on with",
+        );
+        if start.on_disabled_hover_text(obstacle.unwrap_or_default()).clicked() {
+            push(actions, SweepAction::Start);
+        }
+        let open = ui.button("Open sweep results…");
+        let text = "A folder written by a sweep, here or by `atomscope sweep`";
+        if open.on_hover_text(text).clicked() {
+            ask(actions, ComparePath::Sweep);
+        }
+    });
+}
+
+/// Nested score, map, curve and points.
+fn results_ui(ui: &mut Ui, stage: &SweepStage, look: &SweepLook, actions: &mut Vec<Action>) {
+    ui.horizontal(|ui| {
+        section(ui, &format!("Sweep in {}", look.folder.display()));
+        let is_running = stage.share().is_some();
+        let close = ui.add_enabled(!is_running, egui::Button::new("Close sweep"));
+        if close
+            .on_hover_text("Puts the results away; the files stay")
+            .on_disabled_hover_text("Stop the sweep first")
+            .clicked()
+        {
+            push(actions, SweepAction::Close);
+        }
+    });
+    ui.label(format!("{} · nested score: {}", look.counted(), look.nested));
+    help(ui, SORT_HELP);
+    map_ui(ui, look, actions);
+    curve_ui(ui, look, actions);
+    if !look.table.rows.is_empty() {
+        section(ui, "Points");
+        points_ui(ui, look, actions);
+    }
+}
+
+fn map_ui(ui: &mut Ui, look: &SweepLook, actions: &mut Vec<Action>) {
+    let Some((map, down, across)) = &look.map else {
+        return;
+    };
+    section(ui, &map.title);
+    if look.mappable.len() > 2 {
+        let names: Vec<&str> = look.mappable.iter().map(|axis| look.names[*axis].as_str()).collect();
+        let place = |axis: usize| look.mappable.iter().position(|known| *known == axis).unwrap_or(0);
+        let text = "The setting from top to bottom of the map";
+        if let Some(chosen) = choice(ui, "Down", text, place(*down), &names) {
+            push(actions, SweepAction::MapOver(look.mappable[chosen], *across));
+        }
+        let text = "The setting from left to right of the map";
+        if let Some(chosen) = choice(ui, "Across", text, place(*across), &names) {
+            push(actions, SweepAction::MapOver(*down, look.mappable[chosen]));
+        }
+    }
+    help(ui, &format!("across: {} · down: {}", map.across.0, map.down.0));
+    HeatMapView { map }.show(ui);
+}
+
+fn curve_ui(ui: &mut Ui, look: &SweepLook, actions: &mut Vec<Action>) {
+    let Some((chart, axis)) = &look.curve else {
+        return;
+    };
+    section(ui, "Over one setting");
+    if look.names.len() > 1 {
+        let names: Vec<&str> = look.names.iter().map(String::as_str).collect();
+        let text = "The setting along the axis of the curve";
+        if let Some(chosen) = choice(ui, "Along", text, *axis, &names) {
+            push(actions, SweepAction::CurveOver(chosen));
+        }
+    }
+    ChartPlot {
+        chart,
+        height: MAP_HEIGHT,
+    }
+    .show(ui);
+}

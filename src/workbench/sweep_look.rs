@@ -1,0 +1,231 @@
+//! The results of a sweep as they are looked at: points in order, map, curve.
+
+use std::cmp::Ordering;
+use std::path::PathBuf;
+
+use crate::experiment::{PointResult, SweepRow, SweepTable};
+use crate::export::{Chart, HeatMap, SweepResult};
+
+/// A column of the table of points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SweepColumn {
+    /// Number of the point.
+    Point,
+    /// A setting, by its place.
+    Setting(usize),
+    /// Mean accuracy of the inner folds.
+    Inner,
+    /// Its deviation over the outer folds.
+    Deviation,
+    /// Time of learning.
+    Time,
+    /// How many outer folds chose it.
+    Chosen,
+}
+
+/// The results of a sweep as they are shown.
+#[derive(Clone, Debug)]
+pub struct SweepLook {
+    /// Where they are.
+    pub folder: PathBuf,
+    /// Points of the whole sweep, where that is known.
+    pub n_points: Option<usize>,
+    /// The finished points, the best by inner folds first.
+    pub table: SweepTable,
+    /// The settings that are swept.
+    pub names: Vec<String>,
+    /// Those with few values, by their places: a map can be drawn over two of them.
+    pub mappable: Vec<usize>,
+    /// The map, and over which two settings (down, across) it is drawn.
+    pub map: Option<(HeatMap, usize, usize)>,
+    /// The curve over one setting, and over which.
+    pub curve: Option<(Chart, usize)>,
+    /// Rows of the table in the order in which they are listed.
+    pub order: Vec<usize>,
+    /// The column by which they are ordered, and whether the largest comes first.
+    pub sorting: (SweepColumn, bool),
+    /// The nested score in words.
+    pub nested: String,
+}
+
+impl SweepLook {
+    /// Results to be looked at.
+    pub(super) fn of(folder: PathBuf, results: Vec<PointResult>, n_points: Option<usize>) -> Self {
+        let mut look = Self {
+            folder,
+            n_points,
+            table: SweepTable::of(Vec::new()),
+            names: Vec::new(),
+            mappable: Vec::new(),
+            map: None,
+            curve: None,
+            order: Vec::new(),
+            sorting: (SweepColumn::Inner, true),
+            nested: String::new(),
+        };
+        look.add(results);
+        look
+    }
+
+    /// More points are finished.
+    pub(super) fn add(&mut self, results: Vec<PointResult>) {
+        let rows = std::mem::take(&mut self.table.rows).into_iter();
+        let known = rows.map(|row| row.result);
+        self.table = SweepTable::of(known.chain(results).collect());
+        let result = self.result();
+        let (names, mappable, nested) = (result.names(), result.mappable(), result.nested_words());
+        (self.names, self.mappable, self.nested) = (names, mappable, nested);
+        match (&self.map, &self.mappable[..]) {
+            (Some((_, down, across)), _) => self.map_over(*down, *across),
+            (None, [down, across, ..]) => self.map_over(*down, *across),
+            _ => {}
+        }
+        self.curve_over(self.curve.as_ref().map_or(0, |(_, axis)| *axis));
+        self.put_in_order();
+    }
+
+    /// As it is exported.
+    pub fn result(&self) -> SweepResult<'_> {
+        SweepResult {
+            provenance: "",
+            table: &self.table,
+            n_points: self.n_points.unwrap_or(self.table.rows.len()),
+        }
+    }
+
+    /// "12 of 20 points", or "12 points" where it is not known how many there are.
+    pub fn counted(&self) -> String {
+        match self.n_points {
+            Some(n_points) => format!("{} of {n_points} points", self.table.rows.len()),
+            None => format!("{} points", self.table.rows.len()),
+        }
+    }
+
+    pub(super) fn map_over(&mut self, down: usize, across: usize) {
+        let are_sound = [down, across].iter().all(|axis| self.mappable.contains(axis));
+        if are_sound && down != across {
+            self.map = Some((self.result().heat_map_over(down, across), down, across));
+        }
+    }
+
+    pub(super) fn curve_over(&mut self, axis: usize) {
+        if axis < self.names.len() {
+            self.curve = Some((self.result().chart(axis), axis));
+        }
+    }
+
+    /// Orders the points by a column: numbers and words rising, accuracies falling; asked for
+    /// again, the other way round.
+    pub(super) fn sort_by(&mut self, column: SweepColumn) {
+        let (present, is_falling) = self.sorting;
+        let falls_first = matches!(column, SweepColumn::Inner | SweepColumn::Chosen);
+        self.sorting = match present == column {
+            true => (column, !is_falling),
+            false => (column, falls_first),
+        };
+        self.put_in_order();
+    }
+
+    fn put_in_order(&mut self) {
+        let (column, is_falling) = self.sorting;
+        let mut order: Vec<usize> = (0..self.table.rows.len()).collect();
+        order.sort_by(|a, b| {
+            let (a, b) = (&self.table.rows[*a], &self.table.rows[*b]);
+            let ordering = match column {
+                SweepColumn::Setting(axis) => by_value(a, b, axis, is_falling),
+                _ => {
+                    let key = |row| self.key(row, column);
+                    by_number(key(a), key(b), is_falling)
+                }
+            };
+            let number = |row: &SweepRow| row.result.point.number;
+            ordering.then(number(a).cmp(&number(b)))
+        });
+        self.order = order;
+    }
+
+    fn key(&self, row: &SweepRow, column: SweepColumn) -> Option<f64> {
+        let number = row.result.point.number;
+        match column {
+            SweepColumn::Point | SweepColumn::Setting(_) => Some(number as f64),
+            SweepColumn::Inner => row.inner,
+            SweepColumn::Deviation => row.inner_sd,
+            SweepColumn::Time => row.result.train_us_per_batch,
+            SweepColumn::Chosen => {
+                let chosen = self.table.chosen.iter();
+                Some(chosen.filter(|chosen| chosen.point == number).count() as f64)
+            }
+        }
+    }
+}
+
+/// Numbers by size; what has none comes last either way.
+fn by_number(a: Option<f64>, b: Option<f64>, is_falling: bool) -> Ordering {
+    match (a, b) {
+        (Some(a), Some(b)) if is_falling => b.total_cmp(&a),
+        (Some(a), Some(b)) => a.total_cmp(&b),
+        (a, b) => b.is_some().cmp(&a.is_some()),
+    }
+}
+
+/// Values of a setting: numbers by size, words by their letters.
+fn by_value(a: &SweepRow, b: &SweepRow, axis: usize, is_falling: bool) -> Ordering {
+    let value = |row: &SweepRow| {
+        let value = row.result.point.values.get(axis);
+        value.map_or(String::new(), |(_, value)| value.clone())
+    };
+    let (a, b) = (value(a), value(b));
+    match (a.parse(), b.parse()) {
+        (Ok(a), Ok(b)) => by_number(Some(a), Some(b), is_falling),
+        _ if is_falling => b.cmp(&a),
+        _ => a.cmp(&b),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::{OuterResult, SweepPoint};
+
+    fn point(number: usize, width: &str, accuracy: Option<f64>) -> PointResult {
+        PointResult {
+            point: SweepPoint {
+                number,
+                values: vec![("width".into(), width.into())],
+            },
+            problem: accuracy.is_none().then(|| "too wide".into()),
+            outer: accuracy.map_or_else(Vec::new, |accuracy| {
+                vec![OuterResult {
+                    inner: vec![accuracy],
+                    outer: accuracy,
+                }]
+            }),
+            train_us_per_batch: accuracy,
+        }
+    }
+
+    #[test]
+    fn points_are_ordered_by_any_column_and_those_without_a_result_come_last() {
+        let results = vec![
+            point(0, "10", Some(0.7)),
+            point(1, "9", Some(0.9)),
+            point(2, "100", None),
+        ];
+        let mut look = SweepLook::of("somewhere".into(), results, Some(3));
+        let order = |look: &SweepLook| -> Vec<usize> {
+            let rows = look.order.iter().map(|at| &look.table.rows[*at]);
+            rows.map(|row| row.result.point.number).collect()
+        };
+        assert_eq!(order(&look), [1, 0, 2], "the best first");
+        look.sort_by(SweepColumn::Inner);
+        assert_eq!(order(&look), [0, 1, 2], "the worst first");
+        look.sort_by(SweepColumn::Setting(0));
+        assert_eq!(order(&look), [1, 0, 2], "by size, not by letters");
+        look.sort_by(SweepColumn::Setting(0));
+        assert_eq!(order(&look), [2, 0, 1]);
+        look.sort_by(SweepColumn::Chosen);
+        assert_eq!(order(&look), [1, 0, 2]);
+        assert_eq!(look.counted(), "3 of 3 points");
+        assert!(look.map.is_none() && look.curve.is_some(), "one setting has no map");
+    }
+}

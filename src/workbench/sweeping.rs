@@ -1,0 +1,514 @@
+//! A sweep from the window: what is tried, its run in the background, and its results.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use super::comparing::read_data;
+use super::sweep_look::{SweepColumn, SweepLook};
+use super::{Asked, Gravity, LoadedData, Wake, Workbench, start_job};
+use crate::dataset::{DataSettings, Dataset};
+use crate::experiment::{
+    Axis, Experiment, Job, JobOutcome, JobProgress, NamedSetting, PointResult, Search, Sweep,
+    SweepPlan, SweepTable, Values, available_threads, named_settings, with_settings,
+};
+use crate::export::{SweepResult, sweep_provenance, write_all};
+use crate::session::{
+    DataPlaces, SweepNews, SweepStore, describe_sweep, described_sweep, read_sweep,
+};
+
+/// Most inner folds of a sweep.
+pub const MOST_INNER_FOLDS: usize = 50;
+
+/// What is asked of the sweep.
+#[derive(Clone, Debug)]
+pub enum SweepAction {
+    /// What is tried.
+    Edit(SweepForm),
+    /// Where its points are kept.
+    ChooseFolder(PathBuf),
+    /// Begins, or goes on with what the folder holds.
+    Start,
+    /// Stops; finished points are kept.
+    Stop,
+    /// Looks at the results in a folder.
+    Open(PathBuf),
+    /// Puts them away.
+    Close,
+    /// Orders the points by a column; again, the other way round.
+    SortBy(SweepColumn),
+    /// Draws the map over two settings, by their places: down, across.
+    MapOver(usize, usize),
+    /// Draws the curve over a setting, by its place.
+    CurveOver(usize),
+    /// Puts the settings of a point, by its number, into the session.
+    Use(usize),
+}
+
+/// A sweep as it is filled in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SweepForm {
+    /// Whether points are drawn at random; otherwise every combination is tried.
+    pub is_random: bool,
+    /// How many are drawn.
+    pub n_points: usize,
+    /// Seed of the draws.
+    pub seed: u64,
+    /// Folds into which the training samples of every fold are dealt.
+    pub inner_folds: usize,
+    /// What is tried.
+    pub axes: Vec<AxisForm>,
+    /// Where finished points are kept.
+    pub folder: Option<PathBuf>,
+}
+
+/// A setting with the values to be tried, as they are typed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AxisForm {
+    /// Its name.
+    pub setting: String,
+    /// Its values.
+    pub values: String,
+}
+
+impl Default for SweepForm {
+    fn default() -> Self {
+        Self {
+            is_random: false,
+            n_points: 30,
+            seed: 1,
+            inner_folds: Sweep::USUAL_INNER_FOLDS,
+            axes: Vec::new(),
+            folder: None,
+        }
+    }
+}
+
+impl SweepForm {
+    /// The form of a sweep that was written down.
+    fn of(sweep: &Sweep, folder: &Path) -> Self {
+        let axes = sweep.search.axes().iter().map(|axis| AxisForm {
+            setting: axis.setting.clone(),
+            values: axis.values.to_string(),
+        });
+        let mut form = Self {
+            inner_folds: sweep.inner_folds,
+            axes: axes.collect(),
+            folder: Some(folder.to_owned()),
+            ..Self::default()
+        };
+        if let Search::Random { n_points, seed, .. } = sweep.search {
+            (form.is_random, form.n_points, form.seed) = (true, n_points, seed);
+        }
+        form
+    }
+
+    /// What is tried, or what is wrong with the first axis that cannot be read.
+    fn sweep(&self) -> Result<Sweep, String> {
+        let mut axes = Vec::with_capacity(self.axes.len());
+        for axis in &self.axes {
+            let values = axis.values.parse();
+            let values = values.map_err(|problem: String| format!("{}: {problem}", axis.setting))?;
+            axes.push(Axis {
+                setting: axis.setting.clone(),
+                values,
+            });
+        }
+        let search = match self.is_random {
+            false => Search::Grid(axes),
+            true => Search::Random {
+                n_points: self.n_points,
+                seed: self.seed,
+                axes,
+            },
+        };
+        Ok(Sweep {
+            search,
+            inner_folds: self.inner_folds,
+        })
+    }
+}
+
+impl AxisForm {
+    /// What is wrong with its values beside the other settings of the session.
+    fn problem(&self, experiment: &Experiment) -> Option<String> {
+        let values: Values = match self.values.parse() {
+            Ok(values) => values,
+            Err(problem) => return Some(problem),
+        };
+        let known = experiment.problems(None);
+        values.ends().into_iter().find_map(|value| {
+            let assignment = format!("{}={value}", self.setting);
+            match with_settings(experiment.clone(), &[assignment]) {
+                Err(problem) => Some(problem),
+                Ok(changed) => {
+                    let problems = changed.problems(None).into_iter();
+                    let mut new = problems.filter(|problem| !known.contains(problem));
+                    new.next().map(|problem| format!("{value}: {}", problem.message))
+                }
+            }
+        })
+    }
+}
+
+/// What a form comes to beside the session.
+#[derive(Clone, Debug, Default)]
+pub struct SweepCheck {
+    /// How many points there are, or why the sweep cannot begin.
+    pub n_points: Option<Result<usize, String>>,
+    /// What is wrong with the values of each setting. A value that does not fit the session as it
+    /// is may fit beside another one that is swept, so this alone does not keep from beginning.
+    pub axes: Vec<Option<String>>,
+}
+
+impl SweepCheck {
+    fn of(form: &SweepForm, experiment: &Experiment) -> Self {
+        let n_points = form.sweep().and_then(|sweep| sweep.search.n_points());
+        let problems = form.axes.iter().map(|axis| axis.problem(experiment));
+        Self {
+            n_points: Some(n_points),
+            axes: problems.collect(),
+        }
+    }
+
+    /// Why the sweep cannot begin.
+    pub fn obstacle(&self) -> Option<&str> {
+        match &self.n_points {
+            Some(Err(problem)) => Some(problem),
+            _ => None,
+        }
+    }
+}
+
+/// A sweep that is under way.
+struct Running {
+    job: Job<Result<bool, String>>,
+    news: Receiver<News>,
+}
+
+/// What is heard of it.
+enum News {
+    /// How many points there are in all.
+    Planned(usize),
+    /// A point is finished.
+    Finished(PointResult),
+}
+
+/// What the form was last checked against.
+struct Checked {
+    form: SweepForm,
+    experiment: Experiment,
+}
+
+/// The sweep.
+#[derive(Default)]
+pub struct SweepStage {
+    form: SweepForm,
+    settings: Vec<NamedSetting>,
+    check: SweepCheck,
+    checked: Option<Checked>,
+    running: Option<Running>,
+    opening: Asked<(SweepLook, Option<SweepForm>)>,
+    look: Option<SweepLook>,
+}
+
+impl SweepStage {
+    /// What is filled in.
+    pub fn form(&self) -> &SweepForm {
+        &self.form
+    }
+
+    /// The settings of the session that can be swept.
+    pub fn settings(&self) -> &[NamedSetting] {
+        &self.settings
+    }
+
+    /// What the form comes to.
+    pub fn check(&self) -> &SweepCheck {
+        &self.check
+    }
+
+    /// The share done.
+    pub fn share(&self) -> Option<f64> {
+        self.running.as_ref().map(|running| running.job.share())
+    }
+
+    /// The results that are looked at.
+    pub fn look(&self) -> Option<&SweepLook> {
+        self.look.as_ref()
+    }
+
+    /// Whether results are being read.
+    pub(super) fn is_busy(&self) -> bool {
+        self.opening.job.is_some()
+    }
+
+    /// Checks the form where it or the session has changed.
+    fn follow(&mut self, experiment: &Experiment) {
+        let is_same = |known: &Checked| known.form == self.form && known.experiment == *experiment;
+        if self.checked.as_ref().is_some_and(is_same) {
+            return;
+        }
+        self.settings = named_settings(experiment);
+        self.check = SweepCheck::of(&self.form, experiment);
+        self.checked = Some(Checked {
+            form: self.form.clone(),
+            experiment: experiment.clone(),
+        });
+    }
+
+    /// Takes over what was finished; what to tell.
+    fn poll(&mut self) -> Option<(Gravity, String)> {
+        if let Some(problem) = self.opening.poll() {
+            return Some((Gravity::Error, problem));
+        }
+        if let Some((look, form)) = self.opening.shown.take() {
+            self.look = Some(look);
+            self.form = form.unwrap_or_else(|| self.form.clone());
+        }
+        let running = self.running.as_ref()?;
+        // Asked before the news, so that none comes between.
+        let outcome = running.job.take();
+        let mut finished = Vec::new();
+        for news in running.news.try_iter() {
+            match (news, &mut self.look) {
+                (News::Finished(result), _) => finished.push(result),
+                (News::Planned(n_points), Some(look)) => look.n_points = Some(n_points),
+                (News::Planned(_), None) => {}
+            }
+        }
+        if let Some(look) = &mut self.look
+            && !finished.is_empty()
+        {
+            look.add(finished);
+        }
+        self.running.take_if(|_| outcome.is_some());
+        let counted = self.look.as_ref().map_or(String::new(), SweepLook::counted);
+        Some(match outcome? {
+            JobOutcome::Done(Ok(true)) => (Gravity::Done, format!("The sweep is complete: {counted}")),
+            JobOutcome::Done(Ok(false)) => {
+                let text = format!("The sweep was stopped: {counted}, which are kept; Start goes on with the others");
+                (Gravity::Note, text)
+            }
+            JobOutcome::Done(Err(problem)) | JobOutcome::Failed(problem) => {
+                (Gravity::Error, problem)
+            }
+        })
+    }
+}
+
+impl Workbench {
+    pub(super) fn poll_sweep(&mut self) {
+        let stage = &mut self.comparison.sweep;
+        stage.follow(&self.draft.experiment);
+        if let Some((gravity, text)) = stage.poll() {
+            self.notices.post(gravity, text);
+        }
+    }
+
+    pub(super) fn sweep_deed(&mut self, action: SweepAction) {
+        let stage = &mut self.comparison.sweep;
+        match action {
+            SweepAction::Edit(form) => stage.form = form,
+            SweepAction::ChooseFolder(folder) => stage.form.folder = Some(folder),
+            SweepAction::Start => self.start_sweep(),
+            SweepAction::Stop => {
+                if let Some(running) = &stage.running {
+                    running.job.cancel();
+                }
+            }
+            // The points of a sweep under way belong to what is looked at.
+            SweepAction::Open(_) | SweepAction::Close if stage.running.is_some() => {}
+            SweepAction::Open(folder) => {
+                stage.opening.job = Some(start_job(&self.wake, "reading", move |_| {
+                    open_results(&folder)
+                }));
+            }
+            SweepAction::Close => stage.look = None,
+            SweepAction::SortBy(column) => {
+                if let Some(look) = &mut stage.look {
+                    look.sort_by(column);
+                }
+            }
+            SweepAction::MapOver(down, across) => {
+                if let Some(look) = &mut stage.look {
+                    look.map_over(down, across);
+                }
+            }
+            SweepAction::CurveOver(axis) => {
+                if let Some(look) = &mut stage.look {
+                    look.curve_over(axis);
+                }
+            }
+            SweepAction::Use(number) => self.use_point(number),
+        }
+    }
+
+    fn start_sweep(&mut self) {
+        let stage = &mut self.comparison.sweep;
+        let (Ok(sweep), Some(folder)) = (stage.form.sweep(), stage.form.folder.clone()) else {
+            return;
+        };
+        if stage.running.is_some() {
+            return;
+        }
+        let order = Order {
+            experiment: self.draft.experiment.clone(),
+            sweep,
+            folder: folder.clone(),
+            places: self.files.places(),
+            loaded: self.data.loaded().cloned(),
+        };
+        let (tell, news) = channel();
+        let wake = self.wake.clone();
+        stage.look = Some(SweepLook::of(folder, Vec::new(), None));
+        stage.running = Some(Running {
+            job: start_job(&self.wake, "sweeping", move |progress| {
+                order.run(progress, &tell, &wake)
+            }),
+            news,
+        });
+    }
+
+    /// The settings of a point become those of the session, as one edit.
+    fn use_point(&mut self, number: usize) {
+        let look = self.comparison.sweep.look.as_ref();
+        let Some(row) = look.and_then(|look| look.table.row(number)) else {
+            return;
+        };
+        let assignments = row.result.point.assignments();
+        match with_settings(self.draft.experiment.clone(), &assignments) {
+            Ok(experiment) => {
+                self.change(|draft| draft.experiment = experiment);
+                let text = format!("In the session now: {}", assignments.join(", "));
+                self.notices.post(Gravity::Done, text);
+            }
+            Err(problem) => self.notices.post(Gravity::Error, problem),
+        }
+    }
+}
+
+/// A sweep to be run.
+struct Order {
+    experiment: Experiment,
+    sweep: Sweep,
+    folder: PathBuf,
+    places: DataPlaces,
+    loaded: Option<Arc<LoadedData>>,
+}
+
+impl Order {
+    /// Runs what is not finished yet; whether all came to its end.
+    fn run(
+        &self,
+        progress: &JobProgress,
+        tell: &Sender<News>,
+        wake: &Wake,
+    ) -> Result<bool, String> {
+        let plan = self.plan(progress)?;
+        let store = SweepStore::open(&self.folder, plan.fingerprint());
+        let store = store.map_err(|error| error.to_string())?;
+        // Points of another sweep are refused before anything is written beside them.
+        store.finished().map_err(|error| error.to_string())?;
+        describe_sweep(&self.folder, &self.experiment, &self.sweep)
+            .map_err(|error| error.to_string())?;
+        let n_points = plan.n_points();
+        let is_heard = |news| tell.send(news).is_ok();
+        let mut results = Vec::new();
+        let mut done = 0.0;
+        let mut hear = |news| {
+            let is_heard = match news {
+                SweepNews::Share(share, n_due) => {
+                    done = 1.0 - (1.0 - share) * n_due as f64 / n_points as f64;
+                    true
+                }
+                SweepNews::Finished(result) => {
+                    results.push(result.clone());
+                    let is_heard = is_heard(News::Finished(result));
+                    wake();
+                    is_heard
+                }
+            };
+            progress.go_on(done) && is_heard
+        };
+        if !is_heard(News::Planned(n_points)) {
+            return Ok(false);
+        }
+        let all = store.finish(&plan, None, available_threads(), &mut hear);
+        let all = all.map_err(|error| error.to_string())?;
+        let report = SweepResult {
+            provenance: &sweep_provenance(&self.experiment, self.sweep.inner_folds),
+            table: &SweepTable::of(results),
+            n_points,
+        };
+        write_all(&self.folder, &report.files()).map_err(|error| error.to_string())?;
+        Ok(all)
+    }
+
+    /// The sweep with all data that its points use.
+    fn plan(&self, progress: &JobProgress) -> Result<SweepPlan, String> {
+        let settings = SweepPlan::data_settings(&self.experiment, &self.sweep);
+        let settings = settings.map_err(|error| error.to_string())?;
+        let loaded = self.loaded.as_deref();
+        let mut data: Vec<(DataSettings, Arc<Dataset>)> = Vec::with_capacity(settings.len());
+        data.extend(loaded.map(|loaded| (loaded.settings.clone(), loaded.dataset.clone())));
+        for wanted in &settings {
+            read_data(wanted, &self.places, &mut data, progress)?;
+        }
+        // The base comes first.
+        data.retain(|(known, _)| settings.contains(known));
+        data.sort_by_key(|(known, _)| settings.iter().position(|wanted| wanted == known));
+        SweepPlan::new(&self.experiment, &self.sweep, data).map_err(|error| error.to_string())
+    }
+}
+
+/// The results in a folder, and what was swept where that is written down.
+fn open_results(folder: &Path) -> Result<(SweepLook, Option<SweepForm>), String> {
+    let results = read_sweep(folder).map_err(|error| error.to_string())?;
+    let described = described_sweep(folder).map_err(|error| error.to_string())?;
+    let sweep = described.map(|file| file.sweep);
+    let n_points = sweep.as_ref().and_then(|sweep| sweep.search.n_points().ok());
+    let form = sweep.map(|sweep| SweepForm::of(&sweep, folder));
+    Ok((SweepLook::of(folder.to_owned(), results, n_points), form))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn form(setting: &str, values: &str) -> SweepForm {
+        SweepForm {
+            axes: vec![AxisForm {
+                setting: setting.into(),
+                values: values.into(),
+            }],
+            ..SweepForm::default()
+        }
+    }
+
+    #[test]
+    fn wrong_values_are_named() {
+        let experiment = Experiment::default();
+        let problem = |setting: &str, values: &str| {
+            let check = SweepCheck::of(&form(setting, values), &experiment);
+            check.axes[0].clone().unwrap_or_default()
+        };
+        assert_eq!(problem("learner.n_atoms", "10, 20"), "");
+        assert!(problem("learner.n_atoms", "10,").contains("missing"));
+        assert!(problem("learner.n_atoms", "ten").contains("learner.n_atoms=ten"));
+        assert!(problem("learner.n_atom", "10").contains("did you mean n_atoms?"));
+        let text = problem("learner.sparsity", "3, 50");
+        assert_eq!(text, "50: sparsity must be 1 to 30, but is 50");
+        let check = SweepCheck::of(&form("learner.n_atoms", "10 to 20 whole"), &experiment);
+        assert!(check.obstacle().is_some_and(|text| text.contains("ranges are for Random")));
+    }
+
+    #[test]
+    fn a_form_and_its_sweep_are_the_same() {
+        let mut filled = form("learner.n_atoms", "10 to 20 whole");
+        filled.is_random = true;
+        filled.folder = Some("somewhere".into());
+        let sweep = filled.sweep().expect("sound");
+        assert_eq!(SweepForm::of(&sweep, Path::new("somewhere")), filled);
+    }
+}
