@@ -22,7 +22,7 @@ pub use document::{HistoryEntry, Session};
 pub use error::SessionError;
 pub use format::FORMAT;
 pub use hash::model_sha256;
-pub use recording_notes::{OwnAnnotation, RecordingNotes, change_notes, notes_on};
+pub use recording_notes::{OwnAnnotation, RecordingNotes, UnitBases, change_notes, notes_on};
 pub use recovery::{FoundRecovery, Recovery, RecoveryOffer, find_recovery};
 pub use results::{FoldResult, Results};
 pub use sweep_store::{

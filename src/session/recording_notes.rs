@@ -1,4 +1,4 @@
-//! What the user has noted about recordings: annotations of their own and channels marked as bad.
+//! What the user has noted about recordings: annotations of their own, channels marked as bad, bases of per unit.
 
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +28,40 @@ impl OwnAnnotation {
     }
 }
 
+/// What counts as 1 per unit in a fault record, as rating plates tell it: values of the line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UnitBases {
+    /// Voltage between two phases, RMS.
+    #[serde(default)]
+    pub voltage_v: Option<f64>,
+    /// Current of a phase, RMS.
+    #[serde(default)]
+    pub current_a: Option<f64>,
+}
+
+impl UnitBases {
+    /// Peak volts from phase to earth for each volt RMS between phases of a balanced set.
+    pub const PEAK_PER_LINE_VOLT: f64 = 0.816_496_580_927_726;
+    /// Peak amperes for each ampere RMS.
+    pub const PEAK_PER_AMPERE: f64 = std::f64::consts::SQRT_2;
+
+    /// Whether nothing is given.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Peak volts and amperes of a phase; what is no positive number is not given.
+    pub fn peaks(&self) -> [Option<f64>; 2] {
+        let is_usable = |peak: &f64| peak.is_finite() && *peak > 0.0;
+        [
+            self.voltage_v.map(|v| v * Self::PEAK_PER_LINE_VOLT),
+            self.current_a.map(|a| a * Self::PEAK_PER_AMPERE),
+        ]
+        .map(|peak| peak.filter(is_usable))
+    }
+}
+
 /// What is noted about one recording.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -40,12 +74,15 @@ pub struct RecordingNotes {
     /// Names of channels that are marked as bad.
     #[serde(default)]
     pub bad_channels: Vec<String>,
+    /// What counts as 1 per unit. Left out while nothing is given, as earlier versions of the program do not know it.
+    #[serde(default, skip_serializing_if = "UnitBases::is_empty")]
+    pub bases: UnitBases,
 }
 
 impl RecordingNotes {
     /// Whether nothing is noted.
     pub fn is_empty(&self) -> bool {
-        self.annotations.is_empty() && self.bad_channels.is_empty()
+        self.annotations.is_empty() && self.bad_channels.is_empty() && self.bases.is_empty()
     }
 
     /// Adds an annotation in its place, and tells where that is.
@@ -117,6 +154,27 @@ mod tests {
         change_notes(&mut all, "r", |notes| notes.toggle_bad("Cz"));
         assert_eq!(all.len(), 1);
         change_notes(&mut all, "r", |notes| notes.toggle_bad("Cz"));
+        assert!(all.is_empty());
+    }
+
+    #[test]
+    fn bases_of_a_rating_plate_are_peaks_of_a_phase() {
+        let bases = UnitBases {
+            voltage_v: Some(110_000.0),
+            current_a: Some(200.0),
+        };
+        let [volts, amperes] = bases.peaks().map(|peak| peak.expect("given"));
+        assert!((volts - 110_000.0 * (2.0_f64 / 3.0).sqrt()).abs() < 1e-6);
+        assert!((amperes - 282.842_712_474_619).abs() < 1e-9);
+        let none = UnitBases {
+            voltage_v: Some(0.0),
+            current_a: Some(f64::NAN),
+        };
+        assert_eq!(none.peaks(), [None, None]);
+        let mut all = Vec::new();
+        change_notes(&mut all, "r", |notes| notes.bases = bases);
+        assert_eq!(notes_on(&all, "r").map(|notes| notes.bases), Some(bases));
+        change_notes(&mut all, "r", |notes| notes.bases = UnitBases::default());
         assert!(all.is_empty());
     }
 }

@@ -54,11 +54,13 @@ pub(super) fn asks_ui(
             ),
             Ask::OpenRecording
             | Ask::OpenBeside
+            | Ask::CompareMaps
             | Ask::OpenModel
             | Ask::Report
             | Ask::ExportAnnotations => {
                 let kind = match ask {
                     Ask::OpenBeside => DialogKind::OpenBeside,
+                    Ask::CompareMaps => DialogKind::CompareMaps,
                     Ask::OpenModel => DialogKind::OpenModel,
                     Ask::Report => DialogKind::Report,
                     Ask::ExportAnnotations => DialogKind::ExportAnnotations,
@@ -142,6 +144,11 @@ fn path_ui(
             "A fault record that is shown below the open one, both aligned on their inceptions.",
             "Open",
         ),
+        DialogKind::CompareMaps => (
+            "Compare with a recording",
+            "An EEG recording whose band power over the head is shown beside that of the selection; what is open stays.",
+            "Compare",
+        ),
         DialogKind::OpenModel => (
             "Judge with a trained session",
             "A session (.ron) with a final model, as the Run menu trains it; the session that is open stays as it is.",
@@ -186,6 +193,7 @@ fn path_ui(
                 DialogKind::Compare(what) => Action::Compare(what.action(path)),
                 DialogKind::OpenRecording
                 | DialogKind::OpenBeside
+                | DialogKind::CompareMaps
                 | DialogKind::OpenModel
                 | DialogKind::Report
                 | DialogKind::ExportAnnotations => explore_answer(kind, path),

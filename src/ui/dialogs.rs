@@ -16,6 +16,7 @@ pub(super) enum DialogKind {
     ExportAnnotations,
     Compare(ComparePath),
     OpenBeside,
+    CompareMaps,
     OpenModel,
     Report,
     SaveAs,
@@ -41,7 +42,9 @@ impl Dialogs {
             match kind {
                 DialogKind::OpenFile => dialog.set_title("Open a session or data").pick_file(),
                 DialogKind::OpenFolder => dialog.set_title("Open a folder of data").pick_folder(),
-                DialogKind::OpenRecording => dialog.set_title("Open a recording").pick_file(),
+                DialogKind::OpenRecording | DialogKind::CompareMaps => {
+                    dialog.set_title("Open a recording").pick_file()
+                }
                 DialogKind::ExportAnnotations => dialog
                     .set_title("Write the annotations")
                     .set_file_name("annotations.csv")
@@ -97,6 +100,7 @@ impl Dialogs {
             DialogKind::Compare(what) => Action::Compare(what.action(path)),
             DialogKind::OpenRecording
             | DialogKind::OpenBeside
+            | DialogKind::CompareMaps
             | DialogKind::OpenModel
             | DialogKind::Report
             | DialogKind::ExportAnnotations => explore_answer(kind, path),
@@ -112,6 +116,7 @@ pub(super) fn explore_answer(kind: DialogKind, path: PathBuf) -> Action {
         DialogKind::OpenBeside => {
             ExploreAction::Fault(FaultAction::Beside(BesideChoice::File(path)))
         }
+        DialogKind::CompareMaps => ExploreAction::CompareMaps(path),
         DialogKind::OpenModel => ExploreAction::Ribbon(RibbonAction::ChooseFile(path)),
         DialogKind::Report => ExploreAction::Ribbon(RibbonAction::Report(path)),
         DialogKind::ExportAnnotations => ExploreAction::ExportAnnotations(path),

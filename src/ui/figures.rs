@@ -61,6 +61,19 @@ pub fn number_of(n: usize, what: &str) -> String {
     }
 }
 
+/// A text of at most so many letters.
+pub fn cut(text: &str, most: usize) -> String {
+    let text = text.trim();
+    match text.chars().count() {
+        n if n <= most => text.to_owned(),
+        _ => text
+            .chars()
+            .take(most.saturating_sub(1))
+            .chain(['…'])
+            .collect(),
+    }
+}
+
 /// A count: in full up to 9999, then with k, M, G.
 pub fn count(value: f64) -> String {
     for (size, letter) in [(1e9, "G"), (1e6, "M"), (1e3, "k")] {

@@ -37,8 +37,12 @@ pub(super) const KEYS: [(&str, &str); 19] = [
     ("Home, End", "Explore: the beginning or the end"),
     ("+, −", "Explore: larger or smaller traces"),
     (
+        "Up, Down",
+        "Explore: the trace above or below; of a fault record the height",
+    ),
+    (
         "A, B",
-        "Take hold of a cursor of a fault record; then ← → by samples, Page Up and Down by cycles",
+        "Explore: place or take hold of a cursor; then ← → by samples, Page Up and Down by pages or cycles",
     ),
     ("Ctrl+Plus, Ctrl+Minus", "Larger or smaller window content"),
     ("F11", "Full screen"),

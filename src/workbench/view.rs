@@ -23,6 +23,8 @@ pub enum Ask {
     Compare(ComparePath),
     /// Which fault record to put beside.
     OpenBeside,
+    /// Which recording the maps are compared with.
+    CompareMaps,
     /// Which trained session shall judge.
     OpenModel,
     /// Where the report of a recording is written.

@@ -1,26 +1,21 @@
 //! Signals of a fault record on one time axis: lanes of analog traces, rows of digital channels, marks and two cursors.
 
 use egui::text::{LayoutJob, TextFormat, TextWrapping};
-use egui::{
-    Align2, Color32, EventFilter, Id, Key, Modifiers, Rangef, Rect, Response, Role, Sense, Stroke,
-    Ui, WidgetInfo, pos2, vec2,
-};
+use egui::{Color32, Id, Rangef, Rect, Response, Role, Sense, Stroke, Ui, WidgetInfo, pos2, vec2};
 
 use super::axes::Axes;
 use super::cache::{cached, fingerprint};
+use super::plot_cursor::{CursorMove, PlotCursor};
 use super::waveform::{Mark, paint_columns};
 use crate::features::sampled::SampleTimes;
 use crate::features::trace_columns::TraceColumns;
 use crate::ui::figures::{short, tick};
-use crate::ui::icons::focus_ring;
-use crate::ui::{palette, theme};
+use crate::ui::theme;
 
 /// Height of a digital row, in lines of small text.
 const DIGITAL_ROW: f32 = 1.35;
 /// Width of the names at the left, in sizes of small text.
 const GUTTER: f32 = 8.5;
-/// How near to a cursor the pointer takes hold of it.
-const GRIP: f32 = 6.0;
 
 /// One signal of a lane.
 pub struct LaneTrace<'a> {
@@ -54,8 +49,8 @@ pub struct DigitalRow<'a> {
     pub edges: &'a [(f64, bool)],
 }
 
-/// A cursor that can be moved.
-pub struct PlotCursor<'a> {
+/// One of the two cursors.
+pub struct LaneCursor<'a> {
     /// Its letter.
     pub name: &'a str,
     /// Where it is, in the record's own time.
@@ -79,22 +74,11 @@ pub struct LanePlot<'a> {
     /// Moments to mark.
     pub marks: &'a [Mark<'a>],
     /// The cursors.
-    pub cursors: &'a [PlotCursor<'a>],
+    pub cursors: &'a [LaneCursor<'a>],
     /// A cursor that takes the focus now.
     pub takes: Option<usize>,
     /// The height to fill.
     pub height: f32,
-}
-
-/// How a cursor was moved.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum CursorMove {
-    /// To a time.
-    To(f64),
-    /// By samples.
-    Samples(isize),
-    /// By cycles.
-    Cycles(isize),
 }
 
 /// What was done with the plot.
@@ -324,70 +308,26 @@ impl LanePlot<'_> {
         }
     }
 
-    /// A cursor with its letter; it is dragged, or moved by keys while it has the focus.
     fn cursor_ui(
         &self,
         ui: &mut Ui,
         axes: &Axes,
-        cursor: &PlotCursor<'_>,
+        cursor: &LaneCursor<'_>,
         id: Id,
     ) -> Option<CursorMove> {
-        let tones = theme::tones(ui);
-        let x = axes.screen_x(cursor.time_s);
-        let is_inside = axes.rect.x_range().contains(x);
-        // Outside the page it waits at the edge, so that keys still reach it.
-        let x = x.clamp(axes.rect.left(), axes.rect.right());
         let font = theme::small_font(ui);
-        let top = axes.rect.top() - font.size * 1.5;
-        let grip = Rect::from_x_y_ranges(x - GRIP..=x + GRIP, top..=axes.rect.bottom());
-        let response = ui.interact(grip, id, Sense::click_and_drag());
-        let enabled = ui.is_enabled();
-        let shown_s = cursor.time_s - self.zero_s;
-        let name = format!("Cursor {}", cursor.name);
-        response.widget_info(|| WidgetInfo {
-            value: Some(shown_s),
-            ..WidgetInfo::labeled(Role::Slider, enabled, &name)
-        });
-        let color = match cursor.is_active {
-            true => tones.accent,
-            false => palette::mix(tones.accent, tones.text, 0.5),
+        let cursor = PlotCursor {
+            name: cursor.name,
+            shown_s: cursor.time_s - self.zero_s,
+            x: axes.screen_x(cursor.time_s),
+            time_at: &|x| axes.x_at(x),
+            over: axes.rect,
+            // Above the lanes, where room was left for it.
+            flag_y: axes.rect.top() - font.size * 0.8,
+            is_active: cursor.is_active,
+            page: "a cycle",
         };
-        if is_inside {
-            let width = if response.hovered() || response.dragged() {
-                2.0
-            } else {
-                1.2
-            };
-            let stroke = Stroke::new(width, color);
-            ui.painter().vline(x, axes.rect.y_range(), stroke);
-        }
-        let flag = Rect::from_center_size(
-            pos2(x, top + font.size * 0.7),
-            vec2(font.size * 1.3, font.size * 1.3),
-        );
-        ui.painter().rect_filled(flag, 3.0, color);
-        ui.painter().text(
-            flag.center(),
-            Align2::CENTER_CENTER,
-            cursor.name,
-            font,
-            palette::text_on(color),
-        );
-        if response.has_focus() {
-            focus_ring(ui, flag);
-        }
-        let moved = cursor_keys(ui, &response);
-        let dragged = response.dragged().then(|| response.interact_pointer_pos());
-        let dragged = dragged.flatten().map(|at| CursorMove::To(axes.x_at(at.x)));
-        let taken = response.clicked().then_some(CursorMove::Samples(0));
-        if response.clicked() {
-            response.request_focus();
-        }
-        response.on_hover_text(format!(
-            "Cursor {} at {shown_s:.6} s\nDrag it; with the focus (key {0}) ← → move it by a sample, Page Up and Page Down by a cycle",
-            cursor.name
-        ));
-        moved.or(dragged).or(taken)
+        cursor.show(ui, id)
     }
 }
 
@@ -406,27 +346,6 @@ fn paint_gutter(ui: &Ui, area: Rect, lines: &[(&str, Color32)]) {
         let left = area.left() - font.size * 0.6 - galley.size().x;
         let at = pos2(left, top + line * place as f32);
         ui.painter().galley(at, galley, *color);
-    }
-}
-
-/// Moves by keys while a cursor has the focus.
-fn cursor_keys(ui: &Ui, response: &Response) -> Option<CursorMove> {
-    if !response.has_focus() {
-        return None;
-    }
-    let filter = EventFilter {
-        horizontal_arrows: true,
-        ..EventFilter::default()
-    };
-    ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
-    let presses = |key| ui.input_mut(|input| input.count_and_consume_key(Modifiers::NONE, key));
-    let steps = |more, less| presses(more) as isize - presses(less) as isize;
-    let samples = steps(Key::ArrowRight, Key::ArrowLeft);
-    let cycles = steps(Key::PageDown, Key::PageUp);
-    match (samples, cycles) {
-        (0, 0) => None,
-        (0, cycles) => Some(CursorMove::Cycles(cycles)),
-        (samples, _) => Some(CursorMove::Samples(samples)),
     }
 }
 

@@ -21,6 +21,7 @@ mod number_field;
 mod overview_strip;
 mod panel_header;
 mod phasor_diagram;
+mod plot_cursor;
 mod profile_panel;
 mod run_bar;
 mod scalp_map;
@@ -43,14 +44,13 @@ pub use fold_strip::{FoldStrip, GroupCell};
 pub use gram_matrix::GramMatrix;
 pub use health_strip::{Health, HealthStrip};
 pub use heat_map::HeatMapView;
-pub use lane_plot::{
-    CursorMove, DigitalRow, LanePlot, LanePlotEvents, LaneTrace, PlotCursor, PlotLane,
-};
+pub use lane_plot::{DigitalRow, LaneCursor, LanePlot, LanePlotEvents, LaneTrace, PlotLane};
 pub use missing_curve::MissingCurve;
 pub use number_field::{Edit, NumberField};
 pub use overview_strip::{OverviewStrip, StripPicture};
 pub use panel_header::{PanelAction, PanelHeader, empty_state};
 pub use phasor_diagram::{HarmonicBars, Phasor, PhasorDiagram};
+pub use plot_cursor::{CursorMove, PlotCursor, cursor_letter};
 pub use profile_panel::{BatchFlow, ProfilePanel};
 pub use run_bar::{RunBar, RunPhase, RunRequest};
 pub use scalp_map::{ScalpInterpolator, ScalpMap};

@@ -91,7 +91,7 @@ impl TraceChart<'_> {
         let mesh = self.mesh(ui, area);
         inside.add(Shape::Mesh(mesh));
         self.paint_marks(ui, &inside, area);
-        self.paint_cursors(ui, &inside, area);
+        self.paint_selection(ui, &inside, area);
         self.paint_names(ui, &painter, rect, area);
     }
 
@@ -102,7 +102,8 @@ impl TraceChart<'_> {
         (lane >= 0.0 && (lane as usize) < self.traces.len()).then_some(lane as usize)
     }
 
-    fn x_of(&self, area: Rect, time_s: f64) -> f32 {
+    /// Where a time is on the screen.
+    pub fn x_of(&self, area: Rect, time_s: f64) -> f32 {
         let share = (time_s - self.shown_s.0) / self.shown_s.1;
         area.left() + share.clamp(-10.0, 11.0) as f32 * area.width()
     }
@@ -199,20 +200,15 @@ impl TraceChart<'_> {
         }
     }
 
-    fn paint_cursors(&self, ui: &Ui, painter: &Painter, area: Rect) {
+    /// What lies between the cursors; they themselves are drawn by those who move them.
+    fn paint_selection(&self, ui: &Ui, painter: &Painter, area: Rect) {
         let Some((a_s, b_s)) = self.cursors else {
             return;
         };
-        let tones = theme::tones(ui);
         let (a, b) = (self.x_of(area, a_s), self.x_of(area, b_s));
         let span = Rect::from_x_y_ranges(Rangef::new(a.min(b), a.max(b)), area.y_range());
-        painter.rect_filled(span, 0.0, tones.accent.gamma_multiply(0.12));
-        let font = theme::small_font(ui);
-        for (x, name) in [(a, "A"), (b, "B")] {
-            painter.vline(x, area.y_range(), Stroke::new(1.2, tones.accent));
-            let place = pos2(x + 3.0, area.bottom() - 2.0);
-            painter.text(place, Align2::LEFT_BOTTOM, name, font.clone(), tones.accent);
-        }
+        let color = theme::tones(ui).accent.gamma_multiply(0.12);
+        painter.rect_filled(span, 0.0, color);
     }
 
     /// Names of the traces; where lanes are lower than a line of text, of every second or third.

@@ -1,14 +1,15 @@
 //! Power of the bands at the electrodes, of a stretch, of another recording or of a class.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::path::Path;
 
 use super::spectra::{BANDS, TraceSpectrum, spectra};
 use super::traces::TraceSource;
 use super::view::Comparison;
+use super::{OpenedRecording, last_part};
 use crate::experiment::JobProgress;
 use crate::features::montage::Montage;
-use crate::records::Record;
+use crate::records::{Mode, Record, open};
 use crate::workbench::LoadedData;
 use crate::workbench::look::record_of;
 
@@ -141,83 +142,87 @@ pub struct ComparedMaps {
     pub second: BandMaps,
 }
 
-/// Reads the recordings of a comparison. Nothing if told to stop.
-pub(super) fn compared(
-    loaded: &Arc<LoadedData>,
-    comparison: &Comparison,
-    montage: &Montage,
-    progress: &JobProgress,
-) -> Result<Option<ComparedMaps>, String> {
-    match comparison {
-        Comparison::Record(source) => {
-            let second = maps_of(loaded, *source, montage, progress)?;
-            Ok(second.map(|second| ComparedMaps {
-                first: None,
-                second,
-            }))
-        }
-        Comparison::Classes(first, second) => {
-            let Some(first) = class_maps(loaded, *first, montage, progress)? else {
-                return Ok(None);
-            };
-            let second = class_maps(loaded, *second, montage, progress)?;
-            Ok(second.map(|second| ComparedMaps {
-                first: Some(first),
-                second,
-            }))
-        }
-    }
+/// Channels marked as bad, with the recording they are of.
+pub(super) type BadChannels = Vec<(String, Vec<String>)>;
+
+/// Reads the recordings of a comparison.
+pub(super) struct ComparedReader<'a> {
+    /// The data that records and classes are of.
+    pub(super) loaded: Option<&'a LoadedData>,
+    /// How traces are made of channels.
+    pub(super) montage: &'a Montage,
+    /// Channels that do not count.
+    pub(super) bad_channels: &'a BadChannels,
+    /// Hears how far it is.
+    pub(super) progress: &'a JobProgress,
 }
 
-/// The maps of the first two minutes of a record.
-fn maps_of(
-    loaded: &Arc<LoadedData>,
-    source: usize,
-    montage: &Montage,
-    progress: &JobProgress,
-) -> Result<Option<BandMaps>, String> {
-    let (name, record) = record_of(loaded, source)?;
-    let title = name.rsplit('/').next().unwrap_or(&name).to_owned();
-    let found = beginning(&record, montage, progress)?;
-    Ok(found.map(|spectra| BandMaps::of(&spectra, &title)))
-}
+impl ComparedReader<'_> {
+    /// Reads both sides. Nothing if told to stop.
+    pub(super) fn read(&self, comparison: &Comparison) -> Result<Option<ComparedMaps>, String> {
+        let (first, second) = match comparison {
+            Comparison::Record(source) => (None, self.of_source(*source)?),
+            Comparison::File(path) => (None, self.of_file(path)?),
+            Comparison::Classes(first, second) => {
+                let Some(first) = self.of_class(*first)? else {
+                    return Ok(None);
+                };
+                (Some(first), self.of_class(*second)?)
+            }
+        };
+        Ok(second.map(|second| ComparedMaps { first, second }))
+    }
 
-fn beginning(
-    record: &Record,
-    montage: &Montage,
-    progress: &JobProgress,
-) -> Result<Option<Vec<TraceSpectrum>>, String> {
-    let traces = TraceSource::all_of(record, montage, &[])?;
-    let end_s = record.duration_s().unwrap_or(0.0).min(COMPARED_S);
-    spectra(record, &traces, (0.0, end_s), progress)
-}
+    fn loaded(&self) -> Result<&LoadedData, String> {
+        self.loaded
+            .ok_or_else(|| "the data of the session are not loaded".to_owned())
+    }
 
-/// The mean maps of the first recordings of a class.
-fn class_maps(
-    loaded: &Arc<LoadedData>,
-    class: usize,
-    montage: &Montage,
-    progress: &JobProgress,
-) -> Result<Option<BandMaps>, String> {
-    let names = loaded.dataset.class_names();
-    let title = names.get(class).map_or("", String::as_str);
-    let rows = loaded.records.iter().enumerate();
-    let sources: Vec<usize> = rows
-        .filter(|(_, row)| row.classes == [class])
-        .map(|(place, _)| place)
-        .take(MOST_RECORDINGS)
-        .collect();
-    let mut all = Vec::new();
-    for source in sources {
-        match maps_of(loaded, source, montage, progress)? {
-            Some(maps) => all.push(maps),
-            None => return Ok(None),
+    fn of_source(&self, source: usize) -> Result<Option<BandMaps>, String> {
+        let (name, record) = record_of(self.loaded()?, source)?;
+        self.beginning(&name, &record)
+    }
+
+    fn of_file(&self, path: &Path) -> Result<Option<BandMaps>, String> {
+        let record = open(path, Mode::default()).map_err(|error| error.to_string())?;
+        let opened = OpenedRecording::new(path.display().to_string(), None, record, None)?;
+        self.beginning(&opened.name, &opened.record)
+    }
+
+    /// The maps of the first two minutes of a record.
+    fn beginning(&self, name: &str, record: &Record) -> Result<Option<BandMaps>, String> {
+        let noted = self.bad_channels.iter().find(|(noted, _)| noted == name);
+        let bad_channels = noted.map_or(&[][..], |(_, channels)| channels);
+        let traces = TraceSource::all_of(record, self.montage, bad_channels)
+            .map_err(|problem| format!("{name}: {problem}"))?;
+        let end_s = record.duration_s().unwrap_or(0.0).min(COMPARED_S);
+        let found = spectra(record, &traces, (0.0, end_s), self.progress)?;
+        Ok(found.map(|spectra| BandMaps::of(&spectra, last_part(name))))
+    }
+
+    /// The mean maps of the first recordings of a class.
+    fn of_class(&self, class: usize) -> Result<Option<BandMaps>, String> {
+        let loaded = self.loaded()?;
+        let names = loaded.dataset.class_names();
+        let title = names.get(class).map_or("", String::as_str);
+        let rows = loaded.records.iter().enumerate();
+        let sources: Vec<usize> = rows
+            .filter(|(_, row)| row.classes == [class])
+            .map(|(place, _)| place)
+            .take(MOST_RECORDINGS)
+            .collect();
+        let mut all = Vec::new();
+        for source in sources {
+            match self.of_source(source)? {
+                Some(maps) => all.push(maps),
+                None => return Ok(None),
+            }
         }
+        if all.is_empty() {
+            return Err(format!("no recording belongs to class {title} alone"));
+        }
+        Ok(Some(BandMaps::mean(&all, title)))
     }
-    if all.is_empty() {
-        return Err(format!("no recording belongs to class {title} alone"));
-    }
-    Ok(Some(BandMaps::mean(&all, title)))
 }
 
 #[cfg(test)]

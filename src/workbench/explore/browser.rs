@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::annotations::AnnotationList;
-use super::band_maps::{BandMaps, ComparedMaps, compared};
+use super::band_maps::{BadChannels, BandMaps, ComparedMaps, ComparedReader};
 use super::followed::Followed;
 use super::page::{PageRequest, TracePage};
 use super::spectra::{Spectrogram, TraceSpectrum, spectra, spectrogram};
@@ -13,7 +13,7 @@ use crate::features::display_filter::DisplayFilter;
 use crate::features::montage::Montage;
 use crate::records::Record;
 use crate::records::overview::Overview;
-use crate::session::{OwnAnnotation, RecordingNotes};
+use crate::session::{OwnAnnotation, RecordingNotes, notes_on};
 use crate::workbench::{LoadedData, Wake, start_job};
 
 /// Columns of the strip of the whole recording.
@@ -39,8 +39,8 @@ struct Derived {
 
 /// Traces from one time to another.
 type TracesBetween = (Arc<Vec<TraceSource>>, (f64, f64));
-/// A comparison, of which data, under which montage.
-type Compared = (Comparison, Montage, usize);
+/// A comparison, under which montage, without which channels, of which data.
+type Compared = (Comparison, Montage, BadChannels, Option<usize>);
 
 /// The EEG browser.
 pub struct EegBrowser {
@@ -167,7 +167,12 @@ impl EegBrowser {
     /// What the maps are compared with, once it has been read.
     pub fn compared(&self) -> Option<&Arc<ComparedMaps>> {
         self.view.comparison.as_ref()?;
-        self.compared.shown()
+        self.compared.shown().filter(|_| !self.compared.is_busy())
+    }
+
+    /// The share read of what the maps are compared with.
+    pub fn compared_share(&self) -> Option<f64> {
+        self.compared.share()
     }
 
     /// Why something in the background failed.
@@ -216,6 +221,11 @@ impl EegBrowser {
         }
     }
 
+    /// Ends reading a page; the one before stays until another one is wanted.
+    pub(super) fn stop_page(&mut self) {
+        self.page.stop();
+    }
+
     /// Ends reading the whole recording; the strip stays empty.
     pub(super) fn stop_whole(&mut self) {
         self.whole.stop();
@@ -236,16 +246,18 @@ impl EegBrowser {
     /// Asks for what is wanted now; called while the recording is on the screen.
     pub(super) fn follow(
         &mut self,
-        notes: Option<&RecordingNotes>,
+        name: &str,
+        all_notes: &[RecordingNotes],
         loaded: Option<&Arc<LoadedData>>,
         wake: &Wake,
     ) {
+        let notes = notes_on(all_notes, name);
         self.follow_notes(notes);
         let bad_channels = notes.map_or(&[][..], |notes| &notes.bad_channels);
         self.derive(bad_channels);
         self.ask(wake);
         if self.view.side == SidePanel::Maps {
-            self.ask_comparison(loaded, wake);
+            self.ask_comparison(all_notes, loaded, wake);
         }
     }
 
@@ -335,20 +347,43 @@ impl EegBrowser {
         }
     }
 
-    fn ask_comparison(&mut self, loaded: Option<&Arc<LoadedData>>, wake: &Wake) {
-        let (Some(comparison), Some(loaded)) = (self.view.comparison.clone(), loaded) else {
+    fn ask_comparison(
+        &mut self,
+        all_notes: &[RecordingNotes],
+        loaded: Option<&Arc<LoadedData>>,
+        wake: &Wake,
+    ) {
+        let Some(comparison) = self.view.comparison.clone() else {
             return;
         };
+        let needs_data = !matches!(comparison, Comparison::File(_));
+        let loaded = loaded.filter(|_| needs_data).cloned();
+        if needs_data && loaded.is_none() {
+            return;
+        }
         let montage = self.view.montage.clone();
-        let loaded = loaded.clone();
+        let marked = all_notes
+            .iter()
+            .filter(|notes| !notes.bad_channels.is_empty());
+        let bad_channels: BadChannels = marked
+            .map(|notes| (notes.recording.clone(), notes.bad_channels.clone()))
+            .collect();
+        let data = loaded.as_ref().map(|loaded| Arc::as_ptr(loaded) as usize);
         let key = (
             comparison.clone(),
             montage.clone(),
-            Arc::as_ptr(&loaded) as usize,
+            bad_channels.clone(),
+            data,
         );
         self.compared.ask(key, || {
             start_job(wake, "comparison", move |progress| {
-                compared(&loaded, &comparison, &montage, progress)
+                let reader = ComparedReader {
+                    loaded: loaded.as_deref(),
+                    montage: &montage,
+                    bad_channels: &bad_channels,
+                    progress,
+                };
+                reader.read(&comparison)
             })
         });
     }
@@ -366,6 +401,7 @@ fn kept_of(before: &EegView) -> EegView {
         shows_clock: before.shows_clock,
         side: before.side,
         strip: before.strip,
+        comparison: before.comparison.clone(),
         n_columns: before.n_columns,
         height_mm: before.height_mm,
         ..EegView::default()

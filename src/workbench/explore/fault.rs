@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::fault_measures::{FaultMeasures, MeasureQuestion};
-use super::fault_record::{FaultRecord, GivenFacts, ValueScale};
+use super::fault_record::{FaultRecord, GivenFacts, ValueScale, follow_bases};
 use super::{Viewer, taken};
 use crate::dataset::DataSettings;
 use crate::experiment::{Job, JobOutcome};
 use crate::features::FeatureRecipe;
 use crate::features::fault::PerUnit;
 use crate::records::{Mode, Record, open};
+use crate::session::{RecordingNotes, notes_on};
 use crate::workbench::data::LoadedData;
 use crate::workbench::look::record_of;
 use crate::workbench::{Gravity, Wake, Workbench, start_job};
@@ -81,11 +82,15 @@ impl FaultLook {
             given_hz: None,
         };
         // The last sample before the inception still belongs to the normal state.
-        if let Some(times) = record.signals.first().map(|signal| &signal.times)
-            && let Some(before) = times.nearest(centre_s).and_then(|s| s.checked_sub(1))
+        let times = &record.clock;
+        if let Some(before) = times.nearest(centre_s).and_then(|s| s.checked_sub(1))
             && let Some(time_s) = times.time_s(before)
         {
             look.cursors_s[0] = time_s;
+        }
+        // A record that ends before the first look reaches: its middle and its end.
+        if centre_s >= end_s {
+            look.cursors_s = [(begin_s + end_s) / 2.0, end_s];
         }
         // Short records fit as a whole.
         if end_s - begin_s < look.span_s * 2.0 {
@@ -122,17 +127,15 @@ impl FaultLook {
         self.gain = self.gain.clamp(0.1, 1000.0);
         for cursor_s in &mut self.cursors_s {
             *cursor_s = cursor_s.clamp(begin_s, end_s);
-            let times = record.signals.first().map(|signal| &signal.times);
-            let on_sample = times.and_then(|times| times.time_s(times.nearest(*cursor_s)?));
+            let nearest = record.clock.nearest(*cursor_s);
+            let on_sample = nearest.and_then(|sample| record.clock.time_s(sample));
             *cursor_s = on_sample.unwrap_or(*cursor_s);
         }
     }
 
     /// Moves a cursor by samples.
     pub fn step_cursor(&mut self, record: &FaultRecord, cursor: usize, n_samples: isize) {
-        let Some(times) = record.signals.first().map(|signal| &signal.times) else {
-            return;
-        };
+        let times = &record.clock;
         let last = times.n_samples().saturating_sub(1);
         let moved = times.nearest(self.cursors_s[cursor]).and_then(|sample| {
             let sample = sample.saturating_add_signed(n_samples).min(last);
@@ -282,6 +285,14 @@ impl FaultStage {
         failure
     }
 
+    /// Takes over the bases of per unit that are noted about the records shown.
+    fn follow_notes(&mut self, notes: &[RecordingNotes]) {
+        for record in [&mut self.shown, &mut self.beside].into_iter().flatten() {
+            let noted = notes_on(notes, &record.name).map(|notes| notes.bases.peaks());
+            follow_bases(record, noted.unwrap_or_default());
+        }
+    }
+
     /// Measures at the cursors when they have moved, after what is under way.
     fn measure(&mut self, wake: &Wake) {
         let (Some(record), Some(look), None) = (&self.shown, &self.look, &self.measuring) else {
@@ -377,6 +388,7 @@ impl Workbench {
         if let Some(message) = self.explore.fault.poll(&self.wake) {
             self.notices.post(Gravity::Error, message);
         }
+        self.explore.fault.follow_notes(&self.draft.recordings);
     }
 
     /// Does something with a fault record.

@@ -97,6 +97,16 @@ impl DigitalSignal {
         self.edges.len() > 1
     }
 
+    /// How often it changes after one time and up to another.
+    pub fn changes_between(&self, from_s: f64, to_s: f64) -> usize {
+        let until = |time_s: f64| {
+            self.edges
+                .partition_point(|(at_s, _)| *at_s <= time_s)
+                .max(1)
+        };
+        until(from_s.max(to_s)) - until(from_s.min(to_s))
+    }
+
     /// Its state at a time.
     pub fn state_at(&self, time_s: f64) -> Option<bool> {
         let after = self.edges.partition_point(|(at_s, _)| *at_s <= time_s);
@@ -128,7 +138,9 @@ pub struct FaultRecord {
     /// What it is called.
     pub name: String,
     /// The analog channels.
-    pub signals: Vec<GridSignal>,
+    pub signals: Arc<[GridSignal]>,
+    /// When the samples of the first channel were taken: where cursors stand.
+    pub clock: Arc<SampleTimes>,
     /// The digital channels.
     pub digital: Vec<DigitalSignal>,
     /// How the analog channels share lanes, the phases first.
@@ -145,6 +157,8 @@ pub struct FaultRecord {
     pub span_s: (f64, f64),
     /// Peak volts and amperes of the line that count as 1 per unit.
     pub bases: [Option<f64>; 2],
+    /// Those that count unless the user gives others: of the settings of the data, or of the last normal cycle.
+    own_bases: [Option<f64>; 2],
 }
 
 /// What the settings say that the record does not.
@@ -221,15 +235,18 @@ impl FaultRecord {
                 signals: set.channels.map(place),
             })
             .collect();
-        let spans = signals.iter().filter_map(|signal| signal.times.span_s());
+        let spans = known_times.iter().filter_map(|times| times.span_s());
         let span_s = spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
-        let Some(span_s) = span_s else {
-            return Err(format!("{name} has no analog sample to show"));
+        let of_first = signals.first().map(|signal| signal.times.clone());
+        let clock = of_first.or_else(|| known_times.first().cloned());
+        let (Some(span_s), Some(clock)) = (span_s, clock) else {
+            return Err(format!("{name} has no sample to show"));
         };
         let mut read = Self {
             name,
             lanes: lanes(&signals, &sets),
-            signals,
+            signals: signals.into(),
+            clock,
             digital,
             sets,
             facts: FaultFacts::of(record, &map, given.nominal_hz),
@@ -237,12 +254,19 @@ impl FaultRecord {
             rate_changes: rate_changes(record),
             span_s,
             bases: [None, None],
+            own_bases: [None, None],
         };
-        read.bases = match given.bases {
+        read.own_bases = match given.bases {
             Some(bases) => bases.map(Some),
             None => [Quantity::Voltage, Quantity::Current].map(|q| read.normal(q)),
         };
+        read.bases = read.own_bases;
         Ok(read)
+    }
+
+    /// Peak values that count as 1 per unit where the user gives them, those of the record elsewhere.
+    fn bases_with(&self, given: [Option<f64>; 2]) -> [Option<f64>; 2] {
+        [0, 1].map(|place| given[place].or(self.own_bases[place]))
     }
 
     /// The first three-phase set of a quantity.
@@ -318,6 +342,14 @@ fn lanes(signals: &[GridSignal], sets: &[SignalSet]) -> Vec<Lane> {
         signals: vec![place],
     });
     in_sets.chain(singles).collect()
+}
+
+/// Takes over the bases that the user gives for a record; its samples are not copied.
+pub(super) fn follow_bases(record: &mut Arc<FaultRecord>, given: [Option<f64>; 2]) {
+    let bases = record.bases_with(given);
+    if bases != record.bases {
+        Arc::make_mut(record).bases = bases;
+    }
 }
 
 fn extent(values: &[f64]) -> (f64, f64) {
@@ -452,5 +484,45 @@ mod tests {
         let read = read.expect("in memory");
         let scale = read.scale(&read.signals[0], ValueScale::PerUnit);
         assert!((60.0 * scale.factor - 2.0).abs() < 1e-9);
+        // Those of the user go before both, each for itself, and can be taken back.
+        let mut read = Arc::new(read);
+        follow_bases(&mut read, [Some(66_000.0), None]);
+        assert_eq!(read.bases, [Some(66_000.0), Some(600.0)]);
+        follow_bases(&mut read, [None, None]);
+        assert_eq!(read.bases, [Some(33_000.0), Some(600.0)]);
+    }
+
+    #[test]
+    fn changes_between_two_cursors_are_counted_in_either_order() {
+        let trip = DigitalSignal {
+            name: "TRIP".into(),
+            edges: vec![(0.0, false), (0.1, true), (0.2, false), (0.3, true)],
+        };
+        assert_eq!(trip.changes_between(0.05, 0.25), 2);
+        assert_eq!(trip.changes_between(0.25, 0.05), 2);
+        assert_eq!(
+            trip.changes_between(0.1, 0.2),
+            1,
+            "that at the first cursor is before"
+        );
+        assert_eq!(trip.changes_between(-1.0, 9.0), 3);
+        assert_eq!(trip.changes_between(0.31, 9.0), 0);
+    }
+
+    #[test]
+    fn a_record_of_digital_channels_alone_is_read() {
+        let trip = Channel {
+            kind: ChannelKind::Digital { normal: None },
+            ..Channel::analog("TRIP", Unit::none(), Some(1000.0), 0)
+        };
+        let states = (0..100).map(|t| f64::from(u8::from(t >= 40))).collect();
+        let kind = Kind::FaultRecord;
+        let record = Record::in_memory(Format::Comtrade1999, kind, "relay", vec![(trip, states)]);
+        let given = GivenFacts::default();
+        let read = FaultRecord::read(&record, "relay".into(), &given, &mut |_| true);
+        let read = read.expect("its states are shown");
+        assert_eq!(read.span_s, (0.0, 0.099));
+        assert_eq!(read.digital[0].edges, [(0.0, false), (0.04, true)]);
+        assert!(read.lanes.is_empty() && read.signals.is_empty());
     }
 }

@@ -69,8 +69,12 @@ pub enum ExploreAction {
     CancelOpening,
     /// Looks at the EEG in another way.
     Look(Box<EegView>),
+    /// Compares the maps with those of a file.
+    CompareMaps(PathBuf),
     /// Chooses sensitivities at which the traces fill their lanes.
     Fit,
+    /// Stops reading a page that takes its time; the one before stays.
+    StopPage,
     /// Stops reading the whole recording for the strip.
     StopOverview,
     /// Writes the annotations to a file: a table (`.csv`), or the recording with them (`.edf`).
@@ -154,8 +158,13 @@ impl OpenedRecording {
 
     /// The last part of its name.
     pub fn short_name(&self) -> &str {
-        self.name.rsplit(['/', '\\']).next().unwrap_or(&self.name)
+        last_part(&self.name)
     }
+}
+
+/// The last part of a path.
+pub fn last_part(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
 /// Gives every channel a rate.
@@ -264,7 +273,7 @@ impl ExploreStage {
 
 impl Workbench {
     /// Records of the data that have a signal to look at.
-    pub(super) fn n_explorable(&self) -> usize {
+    pub fn n_explorable(&self) -> usize {
         let Some(loaded) = self.data.loaded() else {
             return 0;
         };
@@ -283,8 +292,8 @@ impl Workbench {
         if let (Some(browser), Some(opened)) = (&mut stage.eeg, &stage.opened) {
             browser.poll();
             if self.view.page == Stage::Explore {
-                let notes = notes_on(&self.draft.recordings, &opened.name);
-                browser.follow(notes, self.data.loaded(), &self.wake);
+                let notes = &self.draft.recordings;
+                browser.follow(&opened.name, notes, self.data.loaded(), &self.wake);
             }
         }
         self.follow_source();
@@ -338,9 +347,25 @@ impl Workbench {
                     browser.look(*view);
                 }
             }
+            ExploreAction::CompareMaps(path) => {
+                self.view.ask = None;
+                if let Some(browser) = &mut self.explore.eeg {
+                    let comparison = Some(Comparison::File(path));
+                    browser.look(EegView {
+                        comparison,
+                        side: SidePanel::Maps,
+                        ..browser.view().clone()
+                    });
+                }
+            }
             ExploreAction::Fit => {
                 if let Some(browser) = &mut self.explore.eeg {
                     browser.fit();
+                }
+            }
+            ExploreAction::StopPage => {
+                if let Some(browser) = &mut self.explore.eeg {
+                    browser.stop_page();
                 }
             }
             ExploreAction::StopOverview => {

@@ -1,5 +1,6 @@
 //! The traces of a recording under a montage, and how their samples are read piece by piece.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::features::display_filter::{DisplayFilter, RunningFilter};
@@ -148,10 +149,20 @@ pub(super) fn read_traces(
     Ok(())
 }
 
+/// A trace of a group: the common terms, if it has all of them, and what it has besides.
+struct GroupTrace {
+    place: usize,
+    has_common: bool,
+    terms: Vec<(usize, f64)>,
+}
+
 /// Traces of one rate with the channels they need.
 struct Group<'a> {
     record: &'a Record,
-    traces: Vec<(usize, &'a TraceSource)>,
+    traces: Vec<GroupTrace>,
+    /// Terms that most traces have, summed once for all of them: under an average reference that is the reference,
+    /// and n traces of n channels cost n products for each sample instead of n².
+    common: Vec<(usize, f64)>,
     channels: Vec<usize>,
     rate_hz: f64,
     /// Whether all channels of the record are read together.
@@ -172,6 +183,48 @@ fn samples_in(segment: &Segment, (start_s, end_s): (f64, f64), rate_hz: f64) -> 
     first.min(last)..end.min(last)
 }
 
+/// The weight that most traces have of each channel.
+fn common_terms(traces: &[(usize, &TraceSource)]) -> Vec<(usize, f64)> {
+    let mut counts: BTreeMap<(usize, u64), usize> = BTreeMap::new();
+    for (channel, weight) in traces.iter().flat_map(|(_, trace)| &trace.terms) {
+        *counts.entry((*channel, weight.to_bits())).or_default() += 1;
+    }
+    let most = counts.into_iter().filter(|(_, n)| 2 * n > traces.len());
+    most.map(|((channel, bits), _)| (channel, f64::from_bits(bits)))
+        .collect()
+}
+
+impl GroupTrace {
+    fn new(place: usize, trace: &TraceSource, common: &[(usize, f64)]) -> Self {
+        let weight = |channel: usize| {
+            let own = trace.terms.iter().find(|(known, _)| *known == channel);
+            own.map(|(_, weight)| *weight)
+        };
+        let has_common = common.iter().all(|(channel, _)| weight(*channel).is_some());
+        let in_common = |channel: usize| {
+            let term = common.iter().find(|(known, _)| *known == channel);
+            term.filter(|_| has_common)
+                .map_or(0.0, |(_, weight)| *weight)
+        };
+        let rest = trace.terms.iter();
+        let rest = rest.map(|(channel, weight)| (*channel, weight - in_common(*channel)));
+        Self {
+            place,
+            has_common,
+            terms: rest.filter(|(_, weight)| *weight != 0.0).collect(),
+        }
+    }
+}
+
+/// Adds weighted channels to values.
+fn add_terms(values: &mut [f64], terms: &[(usize, f64)], channels: &[Vec<f64>]) {
+    for (channel, weight) in terms {
+        for (value, own) in values.iter_mut().zip(&channels[*channel]) {
+            *value += weight * own;
+        }
+    }
+}
+
 impl<'a> Group<'a> {
     fn new(record: &'a Record, traces: &'a [TraceSource], rate_hz: f64) -> Self {
         let of_rate = |(_, trace): &(usize, &TraceSource)| trace.rate_hz == rate_hz;
@@ -182,10 +235,15 @@ impl<'a> Group<'a> {
         channels.dedup();
         let n_samples = |place: usize| record.channels[place].n_samples;
         let is_even = (1..record.channels.len()).all(|place| n_samples(place) == n_samples(0));
+        let common = common_terms(&traces);
+        let traces = traces.into_iter();
         Self {
             record,
             reads_all: is_even && channels.len() * 2 > record.channels.len(),
-            traces,
+            traces: traces
+                .map(|(place, trace)| GroupTrace::new(place, trace, &common))
+                .collect(),
+            common,
             channels,
             rate_hz,
         }
@@ -228,16 +286,17 @@ impl<'a> Group<'a> {
         let first = part.start.saturating_sub(lead_in).max(segment.first_sample);
         let last = (part.end + lead_in).min(segment.first_sample + segment.n_samples);
         let channels = self.read(first..last)?;
-        for (trace, source) in &self.traces {
-            let mut values = vec![0.0; last - first];
-            for (channel, weight) in &source.terms {
-                for (value, own) in values.iter_mut().zip(&channels[*channel]) {
-                    *value += weight * own;
-                }
-            }
+        let mut common = vec![0.0; last - first];
+        add_terms(&mut common, &self.common, &channels);
+        for trace in &self.traces {
+            let mut values = match trace.has_common {
+                true => common.clone(),
+                false => vec![0.0; last - first],
+            };
+            add_terms(&mut values, &trace.terms, &channels);
             filter.run(&mut values);
             let piece = Piece {
-                trace: *trace,
+                trace: trace.place,
                 onset_s: time_of(segment, part.start, self.rate_hz),
                 rate_hz: self.rate_hz,
                 values: &values[part.start - first..part.end - first],

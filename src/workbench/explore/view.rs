@@ -1,6 +1,7 @@
 //! How an EEG is looked at: time, sensitivity, montage, filters, order of traces, cursors.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use super::page::{PageTrace, TracePage};
 use super::traces::TraceSource;
@@ -75,6 +76,8 @@ pub enum Comparison {
     Record(usize),
     /// The means of two classes of the data.
     Classes(usize, usize),
+    /// Any other recording.
+    File(PathBuf),
 }
 
 /// How a recording is looked at; nothing of it changes data or results.
@@ -120,6 +123,8 @@ pub struct EegView {
     pub height_mm: f64,
     /// The annotation under attention.
     pub annotation: Option<usize>,
+    /// The cursor that was moved last, 0 or 1.
+    pub active_cursor: usize,
 }
 
 impl Default for EegView {
@@ -145,16 +150,19 @@ impl Default for EegView {
             n_columns: 0,
             height_mm: 0.0,
             annotation: None,
+            active_cursor: 0,
         }
     }
 }
 
 impl EegView {
-    /// Keeps the page within the recording.
+    /// Keeps page and cursors within the recording.
     pub fn stay_within(&mut self, duration_s: f64) {
         let longest = duration_s.max(SHORTEST_SPAN_S);
         self.span_s = self.span_s.clamp(SHORTEST_SPAN_S, longest);
         self.start_s = self.start_s.clamp(0.0, longest - self.span_s);
+        let inside = |time_s: f64| time_s.clamp(0.0, longest);
+        self.cursors = self.cursors.map(|(a_s, b_s)| (inside(a_s), inside(b_s)));
     }
 
     /// Time at the right edge.
@@ -256,6 +264,47 @@ impl EegView {
         }
     }
 
+    /// Where the cursors stand; before they were placed, where they would: at a third and two thirds of the page.
+    fn cursor_places(&self) -> [f64; 2] {
+        match self.cursors {
+            Some((a_s, b_s)) => [a_s, b_s],
+            None => [1.0, 2.0].map(|third| self.start_s + self.span_s * third / 3.0),
+        }
+    }
+
+    /// Takes hold of a cursor; both are placed if they were not.
+    pub fn take_cursor(&mut self, cursor: usize) {
+        let [a_s, b_s] = self.cursor_places();
+        self.cursors = Some((a_s, b_s));
+        self.active_cursor = cursor.min(1);
+        self.show_time([a_s, b_s][self.active_cursor]);
+    }
+
+    /// Puts a cursor to a time.
+    pub fn put_cursor(&mut self, cursor: usize, time_s: f64) {
+        let mut places = self.cursor_places();
+        self.active_cursor = cursor.min(1);
+        places[self.active_cursor] = time_s;
+        self.cursors = Some((places[0], places[1]));
+    }
+
+    /// Moves a cursor by samples of a trace, onto the nearest of them; the page follows it.
+    pub fn step_cursor(&mut self, cursor: usize, n_samples: isize, rate_hz: f64) {
+        let at_s = self.cursor_places()[cursor.min(1)];
+        let sample = (at_s * rate_hz).round() + n_samples as f64;
+        self.put_cursor(cursor, sample / rate_hz);
+        self.show_time(sample / rate_hz);
+    }
+
+    /// Moves a cursor and the page with it by whole pages.
+    pub fn page_cursor(&mut self, cursor: usize, n_pages: isize) {
+        let step_s = n_pages as f64 * self.span_s;
+        let at_s = self.cursor_places()[cursor.min(1)];
+        self.put_cursor(cursor, at_s + step_s);
+        self.start_s += step_s;
+        self.show_time(at_s + step_s);
+    }
+
     /// From the earlier to the later cursor; the page without cursors that are apart.
     pub fn selection(&self) -> (f64, f64) {
         match self.cursors {
@@ -320,6 +369,31 @@ mod tests {
         assert_eq!(view.order, ["a", "c", "b"]);
         view.move_trace(&names, "a", -5);
         assert_eq!(view.order, ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn cursors_are_placed_and_moved_by_samples_and_pages() {
+        let mut view = EegView {
+            start_s: 30.0,
+            span_s: 9.0,
+            ..EegView::default()
+        };
+        view.take_cursor(1);
+        assert_eq!(view.cursors, Some((33.0, 36.0)));
+        assert_eq!(view.active_cursor, 1);
+        view.step_cursor(1, 3, 256.0);
+        assert_eq!(view.cursors, Some((33.0, 36.0 + 3.0 / 256.0)));
+        // Between two samples a step goes to a sample.
+        view.put_cursor(0, 33.001);
+        view.step_cursor(0, -1, 100.0);
+        assert_eq!(view.cursors.map(|(a_s, _)| a_s), Some(32.99));
+        view.page_cursor(0, 2);
+        assert_eq!(view.cursors.map(|(a_s, _)| a_s), Some(50.99));
+        assert_eq!(view.start_s, 48.0, "the page goes with it");
+        view.page_cursor(0, 9);
+        view.stay_within(60.0);
+        assert_eq!(view.cursors.map(|(a_s, _)| a_s), Some(60.0));
+        assert_eq!(view.start_s, 51.0);
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub(super) fn channels_ui(
         .iter()
         .filter(|trace| view.hidden.contains(&trace.name))
         .count();
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
         help(
             ui,
             &format!("{} of {} shown", traces.len() - n_hidden, traces.len()),

@@ -88,7 +88,7 @@ pub(super) fn eeg_ui(
                     .auto_shrink([false, false])
                     .show(ui, |ui| spectrum_ui(ui, browser, &view));
             }
-            SidePanel::Maps => maps_ui(ui, workbench, browser, &mut view),
+            SidePanel::Maps => maps_ui(ui, workbench, browser, &mut view, actions),
         });
     }
     if view != *browser.view() {
@@ -184,7 +184,15 @@ fn readout_ui(ui: &mut Ui, browser: &EegBrowser, view: &EegView, actions: &mut V
     ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center), |ui| {
         ui.set_min_size(size);
         ui.add_space(gutter_width(ui));
-        if browser.whole_share().is_some() {
+        if let Some(share) = browser.page_share() {
+            let text = format!("The page is being read, {:.0} %", share * 100.0);
+            ui.label(RichText::new(text).small().color(tones.accent));
+            let stop = ui.small_button("Stop the page");
+            let stop = stop.on_hover_text("What is shown stays until you go elsewhere");
+            if stop.clicked() {
+                actions.push(Action::Explore(ExploreAction::StopPage));
+            }
+        } else if browser.whole_share().is_some() {
             let stop = ui.small_button("Stop reading");
             let stop = stop.on_hover_text(
                 "The whole recording is being read for the strip below; the traces stay without it",
@@ -196,7 +204,7 @@ fn readout_ui(ui: &mut Ui, browser: &EegBrowser, view: &EegView, actions: &mut V
         let text = match view.cursors {
             Some(cursors) => measured(browser, cursors),
             None => {
-                "Drag over the traces to measure; wheel scrolls, Ctrl+wheel zooms, right drag pans"
+                "Drag over the traces or press A and B to measure; wheel scrolls, Ctrl+wheel zooms, right drag pans"
                     .to_owned()
             }
         };

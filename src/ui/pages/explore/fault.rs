@@ -11,13 +11,13 @@ use crate::ui::figures::short;
 use crate::ui::palette::{mix, phase_color};
 use crate::ui::theme;
 use crate::ui::widgets::{
-    CursorMove, DigitalRow, LanePlot, LanePlotEvents, LaneTrace, Mark, PlotCursor, PlotLane,
-    empty_state,
+    CursorMove, DigitalRow, LaneCursor, LanePlot, LanePlotEvents, LaneTrace, Mark, PlotLane,
+    cursor_letter, empty_state,
 };
 use crate::workbench::explore::{
     ExploreAction, FaultAction, FaultLook, FaultRecord, OpenedRecording,
 };
-use crate::workbench::{Action, Workbench};
+use crate::workbench::{Action, Draft, Workbench};
 
 /// The letters of the cursors.
 pub(super) const CURSORS: [&str; 2] = ["A", "B"];
@@ -30,6 +30,7 @@ pub(super) fn fault_ui(
     workbench: &Workbench,
     opened: &OpenedRecording,
     wants_measures: bool,
+    draft: &mut Draft,
     actions: &mut Vec<Action>,
 ) {
     let fault = workbench.explore().fault();
@@ -42,14 +43,17 @@ pub(super) fn fault_ui(
         return;
     };
     let mut wanted = look.clone();
-    let takes = taken_cursor(ui, workbench);
+    let takes = match workbench.view().ask {
+        Some(_) => None,
+        None => cursor_letter(ui),
+    };
     if let Some(cursor) = takes {
         wanted.active = cursor;
     }
-    tools_ui(ui, workbench, record, &mut wanted, actions);
+    tools_ui(ui, workbench, record, &mut wanted, draft, actions);
     let width = ui.available_width();
     let panel = match wants_measures {
-        true => (theme::body_font(ui).size * 27.0).min(width * 0.42),
+        true => (theme::body_font(ui).size * 29.0).min(width * 0.42),
         false => 0.0,
     };
     let (left, right) = elements::two_columns(ui, width - panel - theme::PANEL_GAP);
@@ -121,15 +125,6 @@ enum PlotRole {
     Beside,
 }
 
-/// The cursor whose letter was pressed.
-fn taken_cursor(ui: &Ui, workbench: &Workbench) -> Option<usize> {
-    if workbench.view().ask.is_some() || ui.ctx().text_edit_focused() {
-        return None;
-    }
-    let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
-    [Key::A, Key::B].into_iter().position(pressed)
-}
-
 /// One record: its own time `zero_s` is zero on the axis; `shift_s` is added to the time looked at.
 fn plot_ui(
     ui: &mut Ui,
@@ -162,12 +157,12 @@ fn plot_ui(
             text,
         })
         .collect();
-    let cursors: Vec<PlotCursor<'_>> = CURSORS
+    let cursors: Vec<LaneCursor<'_>> = CURSORS
         .iter()
         .zip(look.cursors_s)
         .enumerate()
         .filter(|_| is_main)
-        .map(|(place, (name, time_s))| PlotCursor {
+        .map(|(place, (name, time_s))| LaneCursor {
             name,
             time_s,
             is_active: place == look.active,
@@ -277,7 +272,7 @@ fn move_cursor(record: &FaultRecord, look: &mut FaultLook, cursor: usize, moved:
                 look.follow_cursor(cursor);
             }
         }
-        CursorMove::Cycles(n) => {
+        CursorMove::Pages(n) => {
             let cycle_s = 1.0 / look.nominal_hz(record).unwrap_or(50.0);
             look.cursors_s[cursor] += n as f64 * cycle_s;
             look.follow_cursor(cursor);

@@ -1,4 +1,4 @@
-//! What is measured at the cursors of a fault record: values and RMS, phasors, sequences, harmonics, frequency.
+//! What is measured at the cursors of a fault record: values and RMS, digital states, phasors, sequences, harmonics, frequency.
 
 use egui::{ComboBox, Grid, RichText, Ui};
 use num_complex::Complex64;
@@ -6,14 +6,17 @@ use num_complex::Complex64;
 use super::fault::{CURSORS, phase_name};
 use crate::records::Quantity;
 use crate::ui::elements::{help, section};
-use crate::ui::figures::{percent, short};
+use crate::ui::figures::{cut, percent, short};
 use crate::ui::icons::color_dot;
 use crate::ui::palette::{mix, phase_color};
 use crate::ui::theme;
 use crate::ui::widgets::{HarmonicBars, Phasor, PhasorDiagram};
 use crate::workbench::explore::{
-    CursorMeasures, FaultLook, FaultMeasures, FaultRecord, GridSignal, SignalSet,
+    CursorMeasures, DigitalSignal, FaultLook, FaultMeasures, FaultRecord, SignalSet,
 };
+
+/// Digital channels listed at most.
+const MOST_DIGITAL: usize = 60;
 
 /// All measures.
 pub(super) fn measures_ui(
@@ -29,7 +32,16 @@ pub(super) fn measures_ui(
     cursors_ui(ui, record, measures, look);
     // Rows of numbers, not of controls.
     ui.spacing_mut().interact_size.y = theme::small_font(ui).size * 1.4;
-    values_ui(ui, record, measures, look);
+    if !record.signals.is_empty() {
+        values_ui(ui, record, measures, look);
+        cycle_ui(ui, record, measures, look);
+    }
+    // Last, because a relay may have hundreds.
+    digital_ui(ui, record, measures, look);
+}
+
+/// What is measured over the cycle that ends at the active cursor.
+fn cycle_ui(ui: &mut Ui, record: &FaultRecord, measures: &FaultMeasures, look: &mut FaultLook) {
     if look.nominal_hz(record).is_none() {
         help(
             ui,
@@ -102,7 +114,7 @@ fn values_ui(ui: &mut Ui, record: &FaultRecord, measures: &FaultMeasures, look: 
                 };
                 ui.horizontal(|ui| {
                     color_dot(ui, color);
-                    let name = RichText::new(short_name(signal)).small();
+                    let name = RichText::new(cut(&signal.name, 10)).small();
                     ui.label(name).on_hover_text(&signal.name);
                 });
                 let at = |cursor: &CursorMeasures| cursor.signals.get(place).copied();
@@ -122,13 +134,63 @@ fn values_ui(ui: &mut Ui, record: &FaultRecord, measures: &FaultMeasures, look: 
         });
 }
 
-/// A name of at most ten letters.
-fn short_name(signal: &GridSignal) -> String {
-    let name = signal.name.trim();
-    match name.chars().count() {
-        0..=10 => name.to_owned(),
-        _ => name.chars().take(9).chain(['…']).collect(),
+/// States at the cursors of the digital channels that are shown, and of those that change between them.
+fn digital_ui(ui: &mut Ui, record: &FaultRecord, measures: &FaultMeasures, look: &FaultLook) {
+    if record.digital.is_empty() {
+        return;
     }
+    let tones = theme::tones(ui);
+    let [a_s, b_s] = [0, 1].map(|cursor: usize| measures.cursors[cursor].time_s);
+    let n_changes = |digital: &DigitalSignal| digital.changes_between(a_s, b_s);
+    let all = record.digital.iter().enumerate();
+    let listed: Vec<&DigitalSignal> = all
+        .filter(|(place, digital)| look.digital.contains(place) || n_changes(digital) > 0)
+        .map(|(_, digital)| digital)
+        .collect();
+    section(ui, "Digital channels");
+    if !listed.is_empty() {
+        Grid::new("digital states")
+            .num_columns(4)
+            .spacing([12.0, 2.0])
+            .striped(true)
+            .show(ui, |ui| {
+                for title in ["", "A", "B", "changes between"] {
+                    ui.label(RichText::new(title).small().color(tones.weak));
+                }
+                ui.end_row();
+                for digital in listed.iter().take(MOST_DIGITAL) {
+                    let changes = n_changes(digital);
+                    let color = if changes > 0 {
+                        tones.strong
+                    } else {
+                        tones.text
+                    };
+                    let name = cut(&digital.name, 22);
+                    ui.label(RichText::new(name).small().color(color))
+                        .on_hover_text(&digital.name);
+                    for time_s in [a_s, b_s] {
+                        let state = digital.state_at(time_s);
+                        let text = state.map_or("–", |state| if state { "1" } else { "0" });
+                        ui.label(RichText::new(text).small().color(color));
+                    }
+                    let text = match changes {
+                        0 => "none".to_owned(),
+                        n => n.to_string(),
+                    };
+                    ui.label(RichText::new(text).small().color(color));
+                    ui.end_row();
+                }
+            });
+    }
+    let unlisted = listed.len().saturating_sub(MOST_DIGITAL);
+    let others = record.digital.len() - listed.len();
+    let text = match (unlisted, others) {
+        (0, 0) => return,
+        (0, 1) => "One other keeps its state from A to B".to_owned(),
+        (0, others) => format!("{others} others keep their state from A to B"),
+        (unlisted, others) => format!("{} others are not listed", unlisted + others),
+    };
+    help(ui, &text);
 }
 
 /// The sets that phasors are drawn of: the first of each quantity.

@@ -1,12 +1,15 @@
-//! The line of tools above a fault record: scale, lanes, frequency, zoom, another record beside.
+//! The line of tools above a fault record: scale, bases, lanes, frequency, zoom, another record beside.
 
-use egui::{ScrollArea, Ui};
+use egui::containers::menu::{MenuButton, MenuConfig};
+use egui::{PopupCloseBehavior, ScrollArea, Ui};
 
+use crate::session::{UnitBases, change_notes, notes_on};
+use crate::ui::elements;
 use crate::ui::theme;
 use crate::workbench::explore::{
     BesideChoice, ExploreAction, FaultAction, FaultLook, FaultRecord, ValueScale,
 };
-use crate::workbench::{Action, Ask, Workbench};
+use crate::workbench::{Action, Ask, Draft, Workbench};
 
 /// Records listed to be put beside.
 const MOST_LISTED: usize = 200;
@@ -17,16 +20,18 @@ pub(super) fn tools_ui(
     workbench: &Workbench,
     record: &FaultRecord,
     look: &mut FaultLook,
+    draft: &mut Draft,
     actions: &mut Vec<Action>,
 ) {
     ui.horizontal_wrapped(|ui| {
+        // All of them fit into one line of a window of 1280 points.
+        ui.spacing_mut().item_spacing.x = 5.0;
         scale_ui(ui, record, look);
+        bases_ui(ui, record, draft);
         ui.separator();
         lanes_ui(ui, record, look);
         frequency_ui(ui, record, look);
-        ui.separator();
         zoom_ui(ui, record, look);
-        ui.separator();
         beside_ui(ui, workbench, actions);
     });
 }
@@ -60,17 +65,94 @@ fn per_unit_help(record: &FaultRecord) -> (bool, String) {
         None => "unknown".to_owned(),
     };
     let help = format!(
-        "Shares of the normal amplitude: 1 per unit is a peak of {} and {}, that of the last cycle before the inception unless the recipe gives bases",
+        "Shares of the normal amplitude: 1 per unit is a peak of {} and {}; Bases tells where they come from",
         text(record.bases[0], "V"),
         text(record.bases[1], "A"),
     );
     (record.bases.iter().any(Option::is_some), help)
 }
 
+/// What counts as 1 per unit: of the record, or given here.
+fn bases_ui(ui: &mut Ui, record: &FaultRecord, draft: &mut Draft) {
+    let noted = notes_on(&draft.recordings, &record.name).map(|notes| notes.bases);
+    let noted = noted.unwrap_or_default();
+    let mut bases = noted;
+    let menu = lasting_menu(ui, "Bases", |ui| {
+        let [volts, amperes] = record.bases;
+        let volts = volts.map(|peak| peak / UnitBases::PEAK_PER_LINE_VOLT);
+        let amperes = amperes.map(|peak| peak / UnitBases::PEAK_PER_AMPERE);
+        let help = "Between two phases, RMS, of the line; above 0, by default that of the recipe or of the last cycle before the inception";
+        base_ui(ui, ("Voltage", " V", help), volts, &mut bases.voltage_v);
+        let help = "Of one phase, RMS, of the line; above 0, by default that of the recipe or of the last cycle before the inception";
+        base_ui(ui, ("Current", " A", help), amperes, &mut bases.current_a);
+        elements::help(
+            ui,
+            "Values that count as 1 per unit; saved with the session",
+        );
+    });
+    menu.on_hover_text(
+        "Voltage and current that count as 1 per unit: those of the record, or your own",
+    );
+    if bases != noted {
+        change_notes(&mut draft.recordings, &record.name, |notes| {
+            notes.bases = bases
+        });
+    }
+}
+
+/// One base: the value in force, and whether it was given by hand.
+fn base_ui(
+    ui: &mut Ui,
+    (name, unit, help): (&str, &str, &str),
+    in_force: Option<f64>,
+    given: &mut Option<f64>,
+) {
+    ui.horizontal(|ui| {
+        let label = elements::fixed_label(ui, name);
+        let mut value = given.or(in_force).unwrap_or(0.0);
+        let speed = (value * 0.01).max(0.01);
+        let field = egui::DragValue::new(&mut value)
+            .range(0.0..=1e9)
+            .speed(speed)
+            .max_decimals(3)
+            .suffix(unit);
+        let field = ui.add(field).labelled_by(label.id).on_hover_text(help);
+        if field.changed() {
+            *given = (value > 0.0).then_some(value);
+        }
+        let own = ui.add_enabled(given.is_some(), egui::Button::new("Of the record"));
+        let own = own
+            .on_hover_text(format!(
+                "{name} of the recipe or of the last normal cycle again"
+            ))
+            .on_disabled_hover_text(match in_force {
+                Some(_) => "This is that of the recipe or of the last normal cycle",
+                None => "The record shows no normal cycle of three phases: give a value",
+            });
+        if own.clicked() {
+            *given = None;
+        }
+    });
+}
+
+/// A menu that stays open while things in it are changed.
+fn lasting_menu(
+    ui: &mut Ui,
+    title: impl Into<egui::WidgetText>,
+    contents: impl FnOnce(&mut Ui),
+) -> egui::Response {
+    let button = egui::Button::new(title.into());
+    let stays = MenuConfig::new().close_behavior(PopupCloseBehavior::CloseOnClickOutside);
+    let (response, _) = MenuButton::from_button(button)
+        .config(stays)
+        .ui(ui, contents);
+    response
+}
+
 /// Which lanes and digital channels are shown.
 fn lanes_ui(ui: &mut Ui, record: &FaultRecord, look: &mut FaultLook) {
     let title = format!("Channels {} of {}", look.lanes.len(), record.lanes.len());
-    let menu = ui.menu_button(title, |ui| {
+    let menu = lasting_menu(ui, title, |ui| {
         ScrollArea::vertical().max_height(420.0).show(ui, |ui| {
             ui.set_min_width(theme::body_font(ui).size * 18.0);
             for (place, lane) in record.lanes.iter().enumerate() {
@@ -78,13 +160,12 @@ fn lanes_ui(ui: &mut Ui, record: &FaultRecord, look: &mut FaultLook) {
             }
         });
     });
-    menu.response
-        .on_hover_text("Which analog channels are shown; phases of a bay share a lane");
+    menu.on_hover_text("Which analog channels are shown; phases of a bay share a lane");
     if record.digital.is_empty() {
         return;
     }
     let title = format!("Digital {} of {}", look.digital.len(), record.digital.len());
-    let menu = ui.menu_button(title, |ui| {
+    let menu = lasting_menu(ui, title, |ui| {
         ScrollArea::vertical().max_height(420.0).show(ui, |ui| {
             ui.set_min_width(theme::body_font(ui).size * 14.0);
             let rows = record.digital.iter().enumerate();
@@ -99,8 +180,7 @@ fn lanes_ui(ui: &mut Ui, record: &FaultRecord, look: &mut FaultLook) {
             }
         });
     });
-    menu.response
-        .on_hover_text("Which digital channels are shown; those that change come first");
+    menu.on_hover_text("Which digital channels are shown; those that change come first");
 }
 
 fn check(ui: &mut Ui, name: &str, place: usize, shown: &mut std::collections::BTreeSet<usize>) {

@@ -3,10 +3,11 @@
 use egui::{ComboBox, ScrollArea, Ui};
 
 use crate::ui::elements::{help, section};
+use crate::ui::figures::cut;
 use crate::ui::theme;
 use crate::ui::widgets::ScalpMap;
-use crate::workbench::Workbench;
-use crate::workbench::explore::{BANDS, BandMaps, Comparison, EegBrowser, EegView};
+use crate::workbench::explore::{BANDS, BandMaps, Comparison, EegBrowser, EegView, last_part};
+use crate::workbench::{Action, Ask, RecordRow, Workbench};
 
 /// Maps of all bands; with a comparison, both sides on one scale and their difference.
 pub(super) fn maps_ui(
@@ -14,9 +15,10 @@ pub(super) fn maps_ui(
     workbench: &Workbench,
     browser: &EegBrowser,
     view: &mut EegView,
+    actions: &mut Vec<Action>,
 ) {
     section(ui, "Band power over the head");
-    comparison_ui(ui, workbench, browser, view);
+    comparison_ui(ui, workbench, browser, view, actions);
     let shares_id = ui.scope_id().with("maps show shares");
     let mut shows_shares = ui.data(|data| data.get_temp(shares_id).unwrap_or(false));
     let shares = ui.checkbox(&mut shows_shares, "Share of 1–45 Hz");
@@ -97,7 +99,7 @@ fn map_ui(ui: &mut Ui, maps: &BandMaps, band: usize, scale: f64, signed: bool, s
         "share" => "share".to_owned(),
         unit => format!("{unit}²"),
     };
-    let title: String = maps.title.chars().take(18).collect();
+    let title = cut(&maps.title, 18);
     ScalpMap {
         title: &title,
         positions: &maps.positions,
@@ -112,35 +114,28 @@ fn map_ui(ui: &mut Ui, maps: &BandMaps, band: usize, scale: f64, signed: bool, s
 }
 
 /// What stands beside the selection.
-fn comparison_ui(ui: &mut Ui, workbench: &Workbench, browser: &EegBrowser, view: &mut EegView) {
-    let Some(loaded) = workbench.data().loaded() else {
-        help(
-            ui,
-            "To compare with other recordings or classes, open them as data (Ctrl+O)",
-        );
-        return;
-    };
-    let classes = loaded.dataset.class_names();
-    let record_name = |source: usize| {
-        let name = loaded
-            .records
-            .get(source)
-            .map_or("", |row| row.name.as_str());
-        name.rsplit('/').next().unwrap_or(name).to_owned()
-    };
-    let class_pair = |a: usize, b: usize| {
-        let name = |class: usize| classes.get(class).map_or("", String::as_str);
-        format!("class {} and {}", name(a), name(b))
-    };
+fn comparison_ui(
+    ui: &mut Ui,
+    workbench: &Workbench,
+    browser: &EegBrowser,
+    view: &mut EegView,
+    actions: &mut Vec<Action>,
+) {
+    let loaded = workbench.data().loaded();
+    let is_of_signals = workbench.n_explorable() > 0;
+    let loaded = loaded.filter(|_| is_of_signals);
+    let classes = loaded.map_or(&[][..], |loaded| loaded.dataset.class_names());
+    let records = loaded.map_or(&[][..], |loaded| &loaded.records);
     let current = match &view.comparison {
         None => "nothing".to_owned(),
-        Some(Comparison::Record(source)) => record_name(*source),
-        Some(Comparison::Classes(a, b)) => class_pair(*a, *b),
+        Some(Comparison::Record(source)) => record_name(records, *source),
+        Some(Comparison::Classes(a, b)) => class_pair(classes, *a, *b),
+        Some(Comparison::File(path)) => last_part(&path.to_string_lossy()).to_owned(),
     };
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
         let label = ui.label("Compare with");
         let shown = ComboBox::from_id_salt("compared with")
-            .selected_text(current)
+            .selected_text(cut(&current, 20))
             .width(theme::body_font(ui).size * 9.0)
             .show_ui(ui, |ui| {
                 let mut choose = |ui: &mut Ui, text: &str, wanted: Option<Comparison>| {
@@ -152,18 +147,40 @@ fn comparison_ui(ui: &mut Ui, workbench: &Workbench, browser: &EegBrowser, view:
                 choose(ui, "nothing", None);
                 for a in 0..classes.len().min(6) {
                     for b in a + 1..classes.len().min(6) {
-                        choose(ui, &class_pair(a, b), Some(Comparison::Classes(a, b)));
+                        let pair = Some(Comparison::Classes(a, b));
+                        choose(ui, &class_pair(classes, a, b), pair);
                     }
                 }
-                for source in 0..loaded.records.len().min(200) {
-                    choose(ui, &record_name(source), Some(Comparison::Record(source)));
+                for source in 0..records.len().min(200) {
+                    let record = Some(Comparison::Record(source));
+                    choose(ui, &record_name(records, source), record);
                 }
             });
         shown.response.labelled_by(label.id).on_hover_text(
             "Another record of the data (its first two minutes), or the means of two classes (up to 12 recordings each); one colour scale for both. Default nothing.",
         );
+        let file = ui.button("A file…");
+        let help = "Any other recording, its first two minutes; the data of the session stay as they are";
+        if file.on_hover_text(help).clicked() {
+            actions.push(Action::Ask(Ask::CompareMaps));
+        }
     });
-    if browser.view().comparison.is_some() && browser.compared().is_none() {
-        help(ui, "the other side is being read");
+    if view.comparison.is_some() && browser.compared().is_none() {
+        let text = match browser.compared_share() {
+            Some(share) => format!("the other side is being read, {:.0} %", share * 100.0),
+            None if browser.problem().is_some() => return,
+            None => "the other side is being read".to_owned(),
+        };
+        help(ui, &text);
     }
+}
+
+fn record_name(records: &[RecordRow], source: usize) -> String {
+    let name = records.get(source).map_or("", |row| row.name.as_str());
+    last_part(name).to_owned()
+}
+
+fn class_pair(classes: &[String], a: usize, b: usize) -> String {
+    let name = |class: usize| classes.get(class).map_or("", String::as_str);
+    format!("class {} and {}", name(a), name(b))
 }

@@ -66,7 +66,7 @@ fn viewer_ui(
     let wants_measures = workbench.explore().ribbon().selected().is_none();
     match opened.viewer {
         Viewer::Eeg => eeg::eeg_ui(ui, workbench, opened, draft, typing, actions),
-        Viewer::Fault => fault::fault_ui(ui, workbench, opened, wants_measures, actions),
+        Viewer::Fault => fault::fault_ui(ui, workbench, opened, wants_measures, draft, actions),
     }
 }
 

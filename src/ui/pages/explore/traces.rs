@@ -6,7 +6,9 @@ use crate::features::measure::{POINTS_PER_MM, points_per_unit};
 use crate::ui::figures::{short, tick};
 use crate::ui::icons::focus_ring;
 use crate::ui::theme;
-use crate::ui::widgets::{ChartMark, ChartTrace, TraceChart, trace_area};
+use crate::ui::widgets::{
+    ChartMark, ChartTrace, CursorMove, PlotCursor, TraceChart, cursor_letter, trace_area,
+};
 use crate::workbench::Workbench;
 use crate::workbench::explore::{EegBrowser, EegView, PageTrace, common_unit};
 
@@ -68,21 +70,15 @@ pub(super) fn traces_ui(
             .map(|lane| lanes[lane].name.to_owned())
     };
     mouse(ui, &response, area, view, lane);
-    let hears = ui.memory(|memory| memory.focused().is_none_or(|focused| focused == id));
-    if hears && workbench.view().ask.is_none() {
-        keys(ui, browser, view);
+    let is_asked = workbench.view().ask.is_some();
+    let takes = if is_asked { None } else { cursor_letter(ui) };
+    if let Some(cursor) = takes {
+        view.take_cursor(cursor);
     }
-    if let Some(share) = browser.page_share() {
-        let text = format!("reading, {:.0} %", share * 100.0);
-        let font = theme::small_font(ui);
-        let place = area.right_top() + egui::vec2(-8.0, 8.0);
-        ui.painter().text(
-            place,
-            egui::Align2::RIGHT_TOP,
-            text,
-            font,
-            theme::tones(ui).accent,
-        );
+    cursors_ui(ui, browser, view, area, takes);
+    let hears = ui.memory(|memory| memory.focused().is_none_or(|focused| focused == id));
+    if hears && !is_asked {
+        keys(ui, browser, view);
     }
 }
 
@@ -232,6 +228,47 @@ fn mouse(
     }
 }
 
+/// The measure cursors: dragged, or moved by keys once their letter was pressed.
+fn cursors_ui(
+    ui: &mut Ui,
+    browser: &EegBrowser,
+    view: &mut EegView,
+    area: Rect,
+    takes: Option<usize>,
+) {
+    let Some((a_s, b_s)) = view.cursors else {
+        return;
+    };
+    let (start_s, span_s) = (view.start_s, view.span_s);
+    let width = f64::from(area.width());
+    let time_at = |x: f32| start_s + f64::from(x - area.left()) / width * span_s;
+    let x_at = |time_s: f64| area.left() + ((time_s - start_s) / span_s * width) as f32;
+    for (place, (name, time_s)) in [("A", a_s), ("B", b_s)].into_iter().enumerate() {
+        let id = ui.make_persistent_id(("measure cursor", place));
+        if takes == Some(place) {
+            ui.memory_mut(|memory| memory.request_focus(id));
+        }
+        let cursor = PlotCursor {
+            name,
+            shown_s: time_s,
+            x: x_at(time_s),
+            time_at: &time_at,
+            over: area,
+            flag_y: area.bottom() - theme::small_font(ui).size,
+            is_active: place == view.active_cursor,
+            page: "a page",
+        };
+        let rate_hz = browser.chosen().map_or(1.0, |trace| trace.rate_hz);
+        match cursor.show(ui, id) {
+            Some(CursorMove::To(to_s)) => view.put_cursor(place, to_s),
+            Some(CursorMove::Samples(0)) => view.active_cursor = place,
+            Some(CursorMove::Samples(n)) => view.step_cursor(place, n, rate_hz),
+            Some(CursorMove::Pages(n)) => view.page_cursor(place, n),
+            None => {}
+        }
+    }
+}
+
 /// The keys the field knows.
 fn keys(ui: &Ui, browser: &EegBrowser, view: &mut EegView) {
     let pressed =
@@ -245,10 +282,26 @@ fn keys(ui: &Ui, browser: &EegBrowser, view: &mut EegView) {
     if pressed(Key::End) > 0 {
         view.start_s = browser.duration_s() - view.span_s;
     }
+    let lanes_on = pressed(Key::ArrowDown) as isize - pressed(Key::ArrowUp) as isize;
+    if lanes_on != 0 {
+        choose_lane(browser, view, lanes_on);
+    }
     for _ in 0..pressed(Key::Plus) + pressed(Key::Equals) {
         view.step_sensitivity(true);
     }
     for _ in 0..pressed(Key::Minus) {
         view.step_sensitivity(false);
     }
+}
+
+/// Chooses the trace some lanes below the chosen one.
+fn choose_lane(browser: &EegBrowser, view: &mut EegView, lanes_on: isize) {
+    let traces = browser.page().map_or(&[][..], |page| &page.traces);
+    let is_chosen = |trace: &PageTrace| Some(&trace.source.name) == view.chosen.as_ref();
+    let place = match traces.iter().position(is_chosen) {
+        Some(place) => place.saturating_add_signed(lanes_on),
+        None => 0,
+    };
+    let wanted = traces.get(place.min(traces.len().saturating_sub(1)));
+    view.chosen = wanted.map(|trace| trace.source.name.clone());
 }
