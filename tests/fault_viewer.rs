@@ -59,7 +59,7 @@ fn check_against_definitions(record: &Record, n_per_cycle: usize, name: &str) {
     let analog = record.channels.iter().enumerate();
     let analog = analog.filter(|(_, channel)| channel.kind == ChannelKind::Analog);
     let mut n_checked = 0;
-    for ((channel, facts), signal) in analog.zip(&shown.signals) {
+    for ((channel, facts), signal) in analog.zip(shown.signals.iter()) {
         let values = record.read_channel(channel).expect("readable");
         let size = values.iter().fold(0.0f64, |most, v| most.max(v.abs()));
         for share in [0.1, 0.37, 0.5, 0.93] {

@@ -3,6 +3,8 @@
 use std::fs;
 
 use atomscope::features::montage::Montage;
+use atomscope::records::edf::{SampleWidth, write_file};
+use atomscope::records::{Format, Kind, Record};
 use egui::{Event, Key, Modifiers, PointerButton, Pos2};
 use egui_kittest::kittest::{NodeT, Queryable};
 
@@ -92,6 +94,47 @@ fn dragging_measures_time_frequency_and_voltage() {
         text.contains(&format!("{chosen}: ")) && text.contains("µV, Δ"),
         "{text}"
     );
+}
+
+#[test]
+fn cursors_are_placed_and_moved_by_keys() {
+    let (_folder, mut window) = window();
+    let cursors = |window: &Window| view(window).cursors.expect("two cursors");
+    press(&mut window, Key::ArrowDown);
+    press(&mut window, Key::ArrowDown);
+    assert_eq!(view(&window).chosen.as_deref(), Some("Fp2"));
+    press(&mut window, Key::A);
+    let (a_s, b_s) = cursors(&window);
+    assert!(a_s > 0.0 && a_s < b_s && b_s < 10.0, "{a_s} and {b_s}");
+    for _ in 0..3 {
+        press(&mut window, Key::ArrowRight);
+    }
+    let (moved_s, _) = cursors(&window);
+    // Onto the nearest sample and three on.
+    let sample = (a_s * 128.0).round() + 3.0;
+    assert!((moved_s * 128.0 - sample).abs() < 1e-9, "{moved_s}");
+    assert_eq!(view(&window).start_s, 0.0, "the page stays");
+    press(&mut window, Key::PageDown);
+    let (paged_s, other_s) = cursors(&window);
+    assert!((paged_s - moved_s - 10.0).abs() < 1e-9);
+    assert_eq!(other_s, b_s);
+    assert_eq!(view(&window).start_s, 10.0, "the page goes with the cursor");
+    settled(&mut window);
+    press(&mut window, Key::B);
+    assert!(view(&window).start_s < b_s, "the page goes to the cursor");
+    press(&mut window, Key::ArrowLeft);
+    let sample = (b_s * 128.0).round() - 1.0;
+    assert!((cursors(&window).1 * 128.0 - sample).abs() < 1e-9);
+    let told = window.harness.get_by_label_contains("Δt");
+    let text = NodeT::accesskit_node(&told).value().unwrap_or_default();
+    assert!(text.contains("Fp2: ") || text.contains("1/Δt"), "{text}");
+    // Let go of the cursor, and the keys move the page again.
+    let before = cursors(&window);
+    press(&mut window, Key::Escape);
+    press(&mut window, Key::Home);
+    press(&mut window, Key::ArrowRight);
+    assert_eq!(view(&window).start_s, 1.0);
+    assert_eq!(cursors(&window), before);
 }
 
 #[test]
@@ -217,4 +260,53 @@ fn spectrum_and_maps_of_the_page_are_computed_when_their_panel_is_open() {
         .query_all_by_label_contains("Scalp map")
         .count();
     assert!(heads >= 1, "{heads} maps");
+}
+
+#[test]
+fn maps_are_compared_with_any_file() {
+    let (folder, mut window) = window();
+    let other = folder.path().join("other.edf");
+    let mut record = super::recording();
+    record.channels.truncate(19);
+    let doubled = |place: usize| -> Vec<f64> {
+        let values = super::recording().read_channel(place).expect("in memory");
+        values.into_iter().map(|value| 2.0 * value).collect()
+    };
+    let channels = record.channels.iter().cloned().enumerate();
+    let data = channels.map(|(place, channel)| (channel, doubled(place)));
+    let record = Record::in_memory(Format::Simulated, Kind::Recording, "other", data.collect());
+    write_file(&record, SampleWidth::Edf, &other).expect("the folder can be written");
+    click(&mut window, "Maps");
+    click(&mut window, "A file…");
+    super::type_into(&mut window, "Path", &other.display().to_string());
+    click(&mut window, "Compare");
+    super::until(&mut window, "the other file is read", |w| {
+        let eeg = w.explore().eeg();
+        eeg.is_some_and(|eeg| eeg.compared().is_some() && eeg.maps().is_some())
+    });
+    let compared = eeg(&window).compared().expect("read").clone();
+    assert_eq!(compared.second.title, "other.edf");
+    assert_eq!(compared.first, None, "the selection is the first side");
+    let own = eeg(&window).maps().expect("of the page");
+    // Twice the amplitude is four times the power, at every electrode and in its own band.
+    for (place, name) in own.names.iter().enumerate() {
+        let there = compared.second.names.iter().position(|n| n == name);
+        let there = there.expect("both have it");
+        let power = |powers: &[f64]| powers.iter().sum::<f64>();
+        let ratio = power(&compared.second.powers[there]) / power(&own.powers[place]);
+        assert!((ratio - 4.0).abs() < 0.05, "{name}: {ratio}");
+    }
+    let heads = window.harness.query_all_by_label_contains("Scalp map");
+    assert!(heads.count() >= 3, "both sides and their difference");
+    // A file that is none says so, and what was compared goes.
+    click(&mut window, "A file…");
+    super::type_into(&mut window, "Path", "/nowhere/none.edf");
+    click(&mut window, "Compare");
+    super::until(&mut window, "it says what is wrong", |w| {
+        let eeg = w.explore().eeg();
+        eeg.is_some_and(|eeg| {
+            eeg.problem()
+                .is_some_and(|problem| problem.contains("none.edf"))
+        })
+    });
 }

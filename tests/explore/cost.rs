@@ -8,12 +8,15 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use atomscope::features::montage::Montage;
+use atomscope::records::Annotation;
+use atomscope::records::edf::{SampleWidth, write_file};
 use atomscope::ui::app::App;
 use atomscope::ui::offscreen::Offscreen;
 use atomscope::workbench::explore::{EegView, ExploreAction};
 use atomscope::workbench::{Action, Workbench};
 use cpu_time::ThreadTime;
-use egui::{Theme, vec2};
+use egui::{Event, Key, Modifiers, MouseWheelSource, MouseWheelUnit, Theme, TouchPhase, vec2};
+use egui_kittest::kittest::Queryable;
 
 use super::PATIENCE;
 
@@ -22,7 +25,7 @@ const RATE_HZ: usize = 100;
 const ROWS: [&str; 8] = ["AF", "F", "FC", "C", "CP", "P", "PO", "FT"];
 
 /// An EDF of 64 channels at 100 Hz, a second of the same noisy samples after another.
-fn write_edf(path: &Path, n_seconds: usize) -> std::io::Result<()> {
+pub(super) fn write_edf(path: &Path, n_seconds: usize) -> std::io::Result<()> {
     let mut out = BufWriter::with_capacity(1 << 20, File::create(path)?);
     write!(out, "{:<8}{:<80}{:<80}01.01.2400.00.00", "0", "X", "X")?;
     write!(out, "{:<8}{:<44}", 256 * (N_CHANNELS + 1), "")?;
@@ -175,4 +178,59 @@ fn frames_stay_cheap_on_a_day_of_64_channels() {
     assert!(costs.p99_ms < 120.0, "99th percentile {} ms", costs.p99_ms);
     let (_, most_mb) = memory_mb();
     assert!(most_mb < 400.0, "{most_mb} MB");
+}
+
+/// Ten thousand annotations beside a short recording: scrolled and searched while frames are measured.
+#[test]
+fn frames_stay_cheap_with_ten_thousand_annotations() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("noted.edf");
+    let mut record = super::recording();
+    record.annotations = (0..10_000)
+        .map(|k| Annotation {
+            onset_s: f64::from(k) * 0.005,
+            duration_s: None,
+            text: format!("event {k} of many"),
+        })
+        .collect();
+    write_file(&record, SampleWidth::Edf, &path).expect("the folder can be written");
+    let mut window = super::explored(&path);
+    assert_eq!(super::eeg(&window).annotations().rows().len(), 10_000);
+    super::click(&mut window, "Annotations");
+    super::type_into(&mut window, "Search", "event 99");
+    assert!(window.harness.query_by_label("111 of 10000").is_some());
+    assert!(
+        window
+            .harness
+            .query_by_label_contains("event 9999 ")
+            .is_none(),
+        "only those in sight"
+    );
+    let mut milliseconds = Vec::new();
+    let list = window.harness.get_by_label("111 of 10000").rect();
+    let inside = list.left_bottom() + vec2(20.0, 40.0);
+    window.harness.event(Event::PointerMoved(inside));
+    for frame in 0..60 {
+        // Every tenth frame another letter, the list is scrolled in the others.
+        match frame % 10 {
+            0 => window.harness.event(Event::Text("9".to_owned())),
+            5 => window.harness.key_press(Key::Backspace),
+            _ => window.harness.event(Event::MouseWheel {
+                unit: MouseWheelUnit::Point,
+                delta: vec2(0.0, -300.0),
+                phase: TouchPhase::Move,
+                source: MouseWheelSource::Wheel,
+                modifiers: Modifiers::NONE,
+            }),
+        }
+        let before = ThreadTime::now();
+        window.harness.step();
+        milliseconds.push(before.elapsed().as_secs_f64() * 1e3);
+    }
+    milliseconds.sort_by(f64::total_cmp);
+    println!(
+        "10 000 annotations: frames median {:.1} ms, the slowest {:.1} ms",
+        milliseconds[30], milliseconds[59]
+    );
+    assert!(milliseconds[30] < 60.0, "median {} ms", milliseconds[30]);
 }

@@ -1,8 +1,11 @@
-//! The Explore page: keys, mouse, annotations, montages and filters on real files, and what frames cost.
+//! The Explore page: keys, mouse, annotations, montages, filters and fault records on files, and what frames cost.
 
 mod browsing;
 mod cost;
+mod elsewhere;
+mod faults;
 mod notes;
+mod whole_page;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,6 +18,7 @@ use atomscope::ui::app::App;
 use atomscope::ui::theme;
 use atomscope::workbench::explore::{EegBrowser, EegView, ExploreAction};
 use atomscope::workbench::{Action, Workbench};
+use egui::accesskit::Role;
 use egui::{Theme, vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
@@ -58,23 +62,32 @@ fn write_recording(path: &Path) {
     write_file(&recording(), SampleWidth::Edf, path).expect("the folder can be written");
 }
 
-/// A window that shows a file on the Explore page.
+/// A window that shows an EEG on the Explore page.
 fn explored(path: &Path) -> Window {
-    let mut workbench = Workbench::new(None, Arc::new(|| {}));
-    workbench.apply(Action::Explore(ExploreAction::OpenFile(path.to_owned())));
-    let app = App::new(workbench, false);
-    let harness = Harness::builder()
-        .with_size(vec2(1280.0, 800.0))
-        .with_theme(Theme::Light)
-        .with_context_setup(theme::install)
-        .build_ui_state(|ui, app: &mut App| app.frame(ui), app);
-    let mut window = Window { harness };
+    let mut window = opened(path);
     until(&mut window, "the recording is shown", |w| {
         w.explore()
             .eeg()
             .is_some_and(|eeg| eeg.page().is_some() && eeg.whole().is_some())
     });
     window
+}
+
+/// A window that opens a file on the Explore page.
+fn opened(path: &Path) -> Window {
+    let mut workbench = Workbench::new(None, Arc::new(|| {}));
+    workbench.apply(Action::Explore(ExploreAction::OpenFile(path.to_owned())));
+    window_of(workbench)
+}
+
+fn window_of(workbench: Workbench) -> Window {
+    let app = App::new(workbench, false);
+    let harness = Harness::builder()
+        .with_size(vec2(1280.0, 800.0))
+        .with_theme(Theme::Light)
+        .with_context_setup(theme::install)
+        .build_ui_state(|ui, app: &mut App| app.frame(ui), app);
+    Window { harness }
 }
 
 fn until(window: &mut Window, what: &str, done: impl Fn(&Workbench) -> bool) {
@@ -113,6 +126,16 @@ fn settled(window: &mut Window) {
 
 fn click(window: &mut Window, label: &str) {
     window.harness.get_by_label(label).click();
+    window.harness.step();
+    window.harness.step();
+}
+
+fn type_into(window: &mut Window, label: &str, text: &str) {
+    let field = window.harness.get_by_role_and_label(Role::TextInput, label);
+    field.focus();
+    window.harness.step();
+    let field = window.harness.get_by_role_and_label(Role::TextInput, label);
+    field.type_text(text);
     window.harness.step();
     window.harness.step();
 }

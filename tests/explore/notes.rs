@@ -6,20 +6,9 @@ use atomscope::records::{Mode, open};
 use atomscope::session::{Session, notes_on};
 use atomscope::workbench::Action;
 use atomscope::workbench::explore::ExploreAction;
-use egui::accesskit::Role;
 use egui_kittest::kittest::Queryable;
 
-use super::{Window, click, eeg, explored, until, view, write_recording};
-
-fn type_into(window: &mut Window, label: &str, text: &str) {
-    let field = window.harness.get_by_role_and_label(Role::TextInput, label);
-    field.focus();
-    window.harness.step();
-    let field = window.harness.get_by_role_and_label(Role::TextInput, label);
-    field.type_text(text);
-    window.harness.step();
-    window.harness.step();
-}
+use super::{Window, click, eeg, explored, type_into, until, view, write_recording};
 
 #[test]
 fn an_annotation_is_added_found_saved_exported_and_undone() {
