@@ -192,13 +192,10 @@ impl Sampled<'_> {
     pub fn points(&self, start_s: f64, step_s: f64, n_points: usize) -> Option<Vec<f64>> {
         let start_s = start_s - self.skew_s;
         let end_s = start_s + step_s * n_points.saturating_sub(1) as f64;
-        match self.times.stretch_of(start_s, end_s) {
-            Some(_) => {}
-            None => {
-                let times = self.times_around(start_s, end_s)?;
-                let rises = times.windows(2).all(|pair| pair[1] > pair[0]);
-                rises.then_some(())?;
-            }
+        if self.times.stretch_of(start_s, end_s).is_none() {
+            let times = self.times_around(start_s, end_s)?;
+            let rises = times.windows(2).all(|pair| pair[1] > pair[0]);
+            rises.then_some(())?;
         }
         let at = |point: usize| self.between(start_s + step_s * point as f64);
         (0..n_points).map(at).collect()
