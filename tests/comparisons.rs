@@ -190,7 +190,11 @@ fn the_report_shows_the_numbers_of_the_json() {
     );
     let result = json_of(&json);
     let page = std::fs::read_to_string(&html).expect("written");
-    assert!(result["differences"].as_array().is_some_and(|all| !all.is_empty()));
+    assert!(
+        result["differences"]
+            .as_array()
+            .is_some_and(|all| !all.is_empty())
+    );
     assert_shows(&page, &result);
     assert!(page.starts_with("<!doctype html>") && page.contains("<svg"));
     assert!(

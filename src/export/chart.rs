@@ -83,12 +83,16 @@ pub struct Chart {
 }
 
 impl Chart {
+    /// Whether the spread of curves is drawn: many bands would hide each other.
+    pub fn shows_spread(&self) -> bool {
+        self.series.len() <= MOST_BANDS
+    }
+
     /// The chart as a figure, the legend below it.
     pub fn figure(&self) -> Figure {
         let scale = Scale::of(self);
         let mut shapes = vec![label([16.0, 24.0], Anchor::Start, self.title.clone(), TEXT)];
-        // Many bands hide each other; the tables have the deviations.
-        if self.series.len() <= MOST_BANDS {
+        if self.shows_spread() {
             for series in &self.series {
                 series.draw_spread(&mut shapes, &scale);
             }

@@ -141,11 +141,14 @@ pub(super) fn write_comparison(
     if !comparison.remarks.is_empty() {
         page.list(&comparison.remarks);
     }
+    let chart = accuracy_chart(comparison, other_curves);
+    let spread = match chart.shows_spread() {
+        true => "mean, and one standard deviation as a band",
+        false => "means; the deviations are in the tables",
+    };
     page.figure(
-        &accuracy_chart(comparison, other_curves).figure(),
-        &format!(
-            "Accuracy on held-out samples: mean, and one standard deviation as a band. {provenance}"
-        ),
+        &chart.figure(),
+        &format!("Accuracy on held-out samples: {spread}. {provenance}"),
     );
     if comparison
         .rows
@@ -326,7 +329,13 @@ pub(super) fn provenance_cells(comparison: &Comparison, row: &ComparedRun) -> Ve
 /// Every point of every curve with what it belongs to, as CSV.
 pub fn comparison_csv(comparison: &Comparison) -> String {
     let mut head = PROVENANCE_HEAD.to_vec();
-    head.extend(["method", "curve", "at", "mean accuracy", "standard deviation"]);
+    head.extend([
+        "method",
+        "curve",
+        "at",
+        "mean accuracy",
+        "standard deviation",
+    ]);
     let rows = comparison.rows.iter().flat_map(|row| {
         let mut fixed = provenance_cells(comparison, row);
         fixed.push(row.name.clone());

@@ -7,7 +7,7 @@ use super::figure::{Figure, escaped};
 const STYLE: &str = "body{font:15px/1.5 Inter,Helvetica,Arial,sans-serif;color:#212529;max-width:1100px;margin:32px auto;padding:0 24px}\
 h1{font-size:26px;margin-bottom:4px}h2{font-size:20px;margin-top:36px;border-top:1px solid #dee2e6;padding-top:20px}h3{font-size:16px;margin-top:24px}\
 table{border-collapse:collapse;margin:12px 0;font-variant-numeric:tabular-nums}th,td{padding:4px 12px;text-align:right;border-bottom:1px solid #e9ecef}\
-th{font-weight:600;border-bottom:2px solid #adb5bd;cursor:pointer}th:first-child,td:first-child{text-align:left}td.text{text-align:left}\
+th{font-weight:600;border-bottom:2px solid #adb5bd;cursor:pointer}th:first-child,td:first-child{text-align:left}td.text,th.text{text-align:left}\
 .wide{overflow-x:auto}figure{margin:16px 0;display:inline-block;vertical-align:top}figcaption{color:#6c757d;font-size:13px;max-width:700px}\
 p.weak,li{color:#495057}svg{max-width:100%;height:auto}";
 
@@ -88,8 +88,14 @@ impl Page {
 
     pub(super) fn table(&mut self, head: &[&str], rows: &[Vec<Cell>]) {
         self.body.push_str("<div class=\"wide\"><table><thead><tr>");
-        for title in head {
-            self.tagged("th", title);
+        for (place, title) in head.iter().enumerate() {
+            let holds_text = |row: &Vec<Cell>| matches!(row.get(place), Some(Cell::Text(_)));
+            let class = match rows.first().is_some_and(holds_text) {
+                true => " class=\"text\"",
+                false => "",
+            };
+            // Writing to a string cannot fail.
+            write!(self.body, "<th{class}>{}</th>", escaped(title)).unwrap_or_default();
         }
         self.body.push_str("</tr></thead><tbody>\n");
         for row in rows {

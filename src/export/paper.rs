@@ -59,6 +59,9 @@ fn known_fault(data: &str, method: &str) -> Option<&'static str> {
         ("EEG", _) => Some(
             "the published EEG set is one recording per class, read fourteen times, with copies of the same segments on both sides of every fold",
         ),
+        (_, "OKDLRS") => Some(
+            "in the published programs OKDLRS begins every mini-batch with random coefficients, which throws away most of what was learned",
+        ),
         (_, "sKDL") => Some(
             "in the published programs sKDL learns with a rate of 1e-13, so that its codes do not depend on the data",
         ),

@@ -117,11 +117,10 @@ impl SweepResult<'_> {
         let name = |axis: usize| names.get(axis).cloned().unwrap_or_default();
         let (rows, columns) = (places(self.table, down), places(self.table, across));
         let best = |row: &String, column: &String| {
-            let here = self
-                .table
-                .rows
-                .iter()
-                .filter(|point| value_of(point, down) == row && value_of(point, across) == column);
+            let here =
+                self.table.rows.iter().filter(|point| {
+                    value_of(point, down) == row && value_of(point, across) == column
+                });
             here.filter_map(|point| point.inner).reduce(f64::max)
         };
         let values = rows

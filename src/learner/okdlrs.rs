@@ -348,7 +348,9 @@ fn scale_atoms(coefficients: &mut Matrix, atom_gram: &Matrix) {
 fn scale_rows(matrix: &mut Matrix, scales: &[f64]) {
     for j in 0..matrix.cols() {
         let column = matrix.col_mut(j).iter_mut();
-        column.zip(scales).for_each(|(value, scale)| *value *= scale);
+        column
+            .zip(scales)
+            .for_each(|(value, scale)| *value *= scale);
     }
 }
 

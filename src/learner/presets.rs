@@ -149,7 +149,7 @@ impl LearnerSettings {
         Self::common(Algorithm::Skdl {
             threshold: 0.999,
             headroom: 10,
-            code_penalty: 0.01,
+            code_penalty: 0.03,
             atom_penalty: 1e-4,
             code_rate: 1.0,
             atom_rate: 1.0,

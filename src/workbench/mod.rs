@@ -48,9 +48,7 @@ pub use panels::{Arrangement, Direction, Panel, Spot};
 pub use run_view::{EarlierRun, PartView, RunView};
 pub use stages::{Stage, StageState, StageStatus, split_summary};
 pub use sweep_look::{SweepColumn, SweepLook};
-pub use sweeping::{
-    AxisForm, MOST_INNER_FOLDS, SweepAction, SweepCheck, SweepForm, SweepStage,
-};
+pub use sweeping::{AxisForm, MOST_INNER_FOLDS, SweepAction, SweepCheck, SweepForm, SweepStage};
 pub use training::TrainingStage;
 pub use view::{Ask, View};
 

@@ -102,7 +102,9 @@ impl SweepLook {
     }
 
     pub(super) fn map_over(&mut self, down: usize, across: usize) {
-        let are_sound = [down, across].iter().all(|axis| self.mappable.contains(axis));
+        let are_sound = [down, across]
+            .iter()
+            .all(|axis| self.mappable.contains(axis));
         if are_sound && down != across {
             self.map = Some((self.result().heat_map_over(down, across), down, across));
         }
@@ -226,6 +228,9 @@ mod tests {
         look.sort_by(SweepColumn::Chosen);
         assert_eq!(order(&look), [1, 0, 2]);
         assert_eq!(look.counted(), "3 of 3 points");
-        assert!(look.map.is_none() && look.curve.is_some(), "one setting has no map");
+        assert!(
+            look.map.is_none() && look.curve.is_some(),
+            "one setting has no map"
+        );
     }
 }

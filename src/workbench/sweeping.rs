@@ -108,7 +108,8 @@ impl SweepForm {
         let mut axes = Vec::with_capacity(self.axes.len());
         for axis in &self.axes {
             let values = axis.values.parse();
-            let values = values.map_err(|problem: String| format!("{}: {problem}", axis.setting))?;
+            let values =
+                values.map_err(|problem: String| format!("{}: {problem}", axis.setting))?;
             axes.push(Axis {
                 setting: axis.setting.clone(),
                 values,
@@ -144,7 +145,8 @@ impl AxisForm {
                 Ok(changed) => {
                     let problems = changed.problems(None).into_iter();
                     let mut new = problems.filter(|problem| !known.contains(problem));
-                    new.next().map(|problem| format!("{value}: {}", problem.message))
+                    new.next()
+                        .map(|problem| format!("{value}: {}", problem.message))
                 }
             }
         })
@@ -285,9 +287,13 @@ impl SweepStage {
         self.running.take_if(|_| outcome.is_some());
         let counted = self.look.as_ref().map_or(String::new(), SweepLook::counted);
         Some(match outcome? {
-            JobOutcome::Done(Ok(true)) => (Gravity::Done, format!("The sweep is complete: {counted}")),
+            JobOutcome::Done(Ok(true)) => {
+                (Gravity::Done, format!("The sweep is complete: {counted}"))
+            }
             JobOutcome::Done(Ok(false)) => {
-                let text = format!("The sweep was stopped: {counted}, which are kept; Start goes on with the others");
+                let text = format!(
+                    "The sweep was stopped: {counted}, which are kept; Start goes on with the others"
+                );
                 (Gravity::Note, text)
             }
             JobOutcome::Done(Err(problem)) | JobOutcome::Failed(problem) => {
@@ -467,7 +473,9 @@ fn open_results(folder: &Path) -> Result<(SweepLook, Option<SweepForm>), String>
     let results = read_sweep(folder).map_err(|error| error.to_string())?;
     let described = described_sweep(folder).map_err(|error| error.to_string())?;
     let sweep = described.map(|file| file.sweep);
-    let n_points = sweep.as_ref().and_then(|sweep| sweep.search.n_points().ok());
+    let n_points = sweep
+        .as_ref()
+        .and_then(|sweep| sweep.search.n_points().ok());
     let form = sweep.map(|sweep| SweepForm::of(&sweep, folder));
     Ok((SweepLook::of(folder.to_owned(), results, n_points), form))
 }
@@ -500,7 +508,11 @@ mod tests {
         let text = problem("learner.sparsity", "3, 50");
         assert_eq!(text, "50: sparsity must be 1 to 30, but is 50");
         let check = SweepCheck::of(&form("learner.n_atoms", "10 to 20 whole"), &experiment);
-        assert!(check.obstacle().is_some_and(|text| text.contains("ranges are for Random")));
+        assert!(
+            check
+                .obstacle()
+                .is_some_and(|text| text.contains("ranges are for Random"))
+        );
     }
 
     #[test]

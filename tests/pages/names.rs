@@ -152,7 +152,10 @@ fn every_control_has_a_name_and_explains_itself() {
         }
         click(&mut window, "Sweep");
         click(&mut window, "Add a setting");
-        bare.extend(without_explanation(&mut window, &format!("Sweep with {what}")));
+        bare.extend(without_explanation(
+            &mut window,
+            &format!("Sweep with {what}"),
+        ));
     }
     assert!(bare.is_empty(), "no explanation: {bare:#?}");
 }

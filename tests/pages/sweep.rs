@@ -127,7 +127,10 @@ fn a_sweep_is_started_watched_stopped_and_gone_on_with() {
     assert!(says(&window, "6 of 6 points · nested score: "));
     let cell = "learner.n_atoms 9, learner.algorithm.second_look false: ";
     assert!(says(&window, cell), "the map has no such cell");
-    assert!(says(&window, "Mean accuracy of the inner folds over learner.n_atoms"));
+    assert!(says(
+        &window,
+        "Mean accuracy of the inner folds over learner.n_atoms"
+    ));
 
     // Another sweep is not mixed with it.
     let other = [("learner.n_atoms", "6, 9")];

@@ -307,7 +307,9 @@ fn compare_third_batch(archive: &Archive, page: &Matrix, samples: &Samples, stat
     compare_kept(archive, page, &profile, 3);
 
     let shrunk = (1.0 - DECAY * RATE).powi(m as i32);
-    let change = Matrix::from_fn(N_ATOMS, N_ATOMS, |j, q| last[(j, q)] - shrunk * before[(j, q)]);
+    let change = Matrix::from_fn(N_ATOMS, N_ATOMS, |j, q| {
+        last[(j, q)] - shrunk * before[(j, q)]
+    });
     assert_eq!(rank(change), m, "P differs from a multiple of I by rank m");
 
     for (j, sample) in kept.iter().enumerate().skip(N_ATOMS) {

@@ -258,7 +258,9 @@ fn listed(text: &str) -> Result<Vec<SettingText>, String> {
             ',' if at == text.len() || depth == 0 && !is_quoted => {
                 let word = text[begin..at].trim();
                 if word.is_empty() {
-                    return Err("a value is missing: write values with commas between, as in 10, 20".into());
+                    return Err(
+                        "a value is missing: write values with commas between, as in 10, 20".into(),
+                    );
                 }
                 list.push(SettingText::of(word));
                 begin = at + 1;

@@ -51,7 +51,11 @@ pub(in crate::ui) fn compare_page_ui(
 fn tabs_ui(ui: &mut Ui, shown: CompareTab, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         for (tab, name, help_text) in [
-            (CompareTab::Runs, "Runs", "Runs and sessions beside each other, and the paper"),
+            (
+                CompareTab::Runs,
+                "Runs",
+                "Runs and sessions beside each other, and the paper",
+            ),
             (
                 CompareTab::Sweep,
                 "Sweep",

@@ -16,8 +16,7 @@ use crate::workbench::{
 const KIND_HELP: &str = "Every combination of the values, or so many draws at random";
 const INNER_HELP: &str = "The training samples of every fold are dealt to so many inner folds, on which the settings are chosen (default 3)";
 const SETTING_HELP: &str = "A setting of the session that is open, by its name in the file";
-const VALUES_HELP: &str =
-    "Values with commas between: 10, 20, 40. A random search also takes ranges: 0.1 to 10, 0.001 to 1 log, 5 to 40 whole";
+const VALUES_HELP: &str = "Values with commas between: 10, 20, 40. A random search also takes ranges: 0.1 to 10, 0.001 to 1 log, 5 to 40 whole";
 const SORT_HELP: &str = "In every outer fold the settings are chosen by inner folds of its training samples and judged on its test samples, which had no part in the choice";
 const MAP_HEIGHT: f32 = 260.0;
 
@@ -58,12 +57,30 @@ fn form_ui(ui: &mut Ui, stage: &SweepStage, actions: &mut Vec<Action>) {
         form.is_random = kind == 1;
     }
     if form.is_random {
-        number_ui(ui, "Points", "How many are drawn (default 30)", &mut form.n_points, 100_000);
+        number_ui(
+            ui,
+            "Points",
+            "How many are drawn (default 30)",
+            &mut form.n_points,
+            100_000,
+        );
         let mut seed = form.seed as usize;
-        number_ui(ui, "Seed of the draws", "Another seed draws other points (default 1)", &mut seed, 1_000_000);
+        number_ui(
+            ui,
+            "Seed of the draws",
+            "Another seed draws other points (default 1)",
+            &mut seed,
+            1_000_000,
+        );
         form.seed = seed as u64;
     }
-    number_ui(ui, "Inner folds", INNER_HELP, &mut form.inner_folds, MOST_INNER_FOLDS);
+    number_ui(
+        ui,
+        "Inner folds",
+        INNER_HELP,
+        &mut form.inner_folds,
+        MOST_INNER_FOLDS,
+    );
     form.inner_folds = form.inner_folds.max(2);
     section(ui, "Settings");
     if form.axes.is_empty() {
@@ -79,7 +96,10 @@ fn form_ui(ui: &mut Ui, stage: &SweepStage, actions: &mut Vec<Action>) {
         form.axes.remove(place);
     }
     let add = ui.button("Add a setting");
-    if add.on_hover_text("Another setting of the session to be tried").clicked() {
+    if add
+        .on_hover_text("Another setting of the session to be tried")
+        .clicked()
+    {
         form.axes.extend(unused_axis(stage, &form));
     }
     folder_ui(ui, &form, actions);
@@ -117,7 +137,10 @@ fn axis_ui(ui: &mut Ui, stage: &SweepStage, place: usize, axis: &mut AxisForm) -
                         }
                     }
                 });
-            let present = stage.settings().iter().find(|known| known.name == axis.setting);
+            let present = stage
+                .settings()
+                .iter()
+                .find(|known| known.name == axis.setting);
             let present = present.map_or(String::new(), |known| {
                 format!(". It is {} in the session", known.value)
             });
@@ -148,7 +171,9 @@ fn unused_axis(stage: &SweepStage, form: &SweepForm) -> Option<AxisForm> {
     let settings = stage.settings().iter();
     let mut unused = settings.filter(|setting| is_unused(&setting.name));
     // Numbers and words before whole variants, which are long.
-    let plain = unused.clone().find(|setting| !setting.value.starts_with('{'));
+    let plain = unused
+        .clone()
+        .find(|setting| !setting.value.starts_with('{'));
     plain.or_else(|| unused.next()).map(|setting| AxisForm {
         setting: setting.name.clone(),
         values: setting.value.clone(),
@@ -159,10 +184,16 @@ fn folder_ui(ui: &mut Ui, form: &SweepForm, actions: &mut Vec<Action>) {
     section(ui, "Folder");
     match &form.folder {
         Some(folder) => drop(ui.label(folder.display().to_string())),
-        None => help(ui, "Every finished point is kept there, so that a sweep can be gone on with"),
+        None => help(
+            ui,
+            "Every finished point is kept there, so that a sweep can be gone on with",
+        ),
     }
     let choose = ui.button("Choose a folder…");
-    if choose.on_hover_text("Where finished points and the report are written").clicked() {
+    if choose
+        .on_hover_text("Where finished points and the report are written")
+        .clicked()
+    {
         ask(actions, ComparePath::SweepFolder);
     }
 }
@@ -221,7 +252,11 @@ fn results_ui(ui: &mut Ui, stage: &SweepStage, look: &SweepLook, actions: &mut V
             push(actions, SweepAction::Close);
         }
     });
-    ui.label(format!("{} · nested score: {}", look.counted(), look.nested));
+    ui.label(format!(
+        "{} · nested score: {}",
+        look.counted(),
+        look.nested
+    ));
     help(ui, SORT_HELP);
     map_ui(ui, look, actions);
     curve_ui(ui, look, actions);
@@ -237,18 +272,33 @@ fn map_ui(ui: &mut Ui, look: &SweepLook, actions: &mut Vec<Action>) {
     };
     section(ui, &map.title);
     if look.mappable.len() > 2 {
-        let names: Vec<&str> = look.mappable.iter().map(|axis| look.names[*axis].as_str()).collect();
-        let place = |axis: usize| look.mappable.iter().position(|known| *known == axis).unwrap_or(0);
+        let names: Vec<&str> = look
+            .mappable
+            .iter()
+            .map(|axis| look.names[*axis].as_str())
+            .collect();
+        let place = |axis: usize| {
+            look.mappable
+                .iter()
+                .position(|known| *known == axis)
+                .unwrap_or(0)
+        };
         let text = "The setting from top to bottom of the map";
         if let Some(chosen) = choice(ui, "Down", text, place(*down), &names) {
-            push(actions, SweepAction::MapOver(look.mappable[chosen], *across));
+            push(
+                actions,
+                SweepAction::MapOver(look.mappable[chosen], *across),
+            );
         }
         let text = "The setting from left to right of the map";
         if let Some(chosen) = choice(ui, "Across", text, place(*across), &names) {
             push(actions, SweepAction::MapOver(*down, look.mappable[chosen]));
         }
     }
-    help(ui, &format!("across: {} · down: {}", map.across.0, map.down.0));
+    help(
+        ui,
+        &format!("across: {} · down: {}", map.across.0, map.down.0),
+    );
     HeatMapView { map }.show(ui);
 }
 

@@ -96,7 +96,9 @@ fn head_ui(
     ui.ctx()
         .accesskit_node_builder(head.id, |node| node.set_label(says));
     if head
-        .on_hover_text(format!("{help_text}. Press to order by it, again for the other way round"))
+        .on_hover_text(format!(
+            "{help_text}. Press to order by it, again for the other way round"
+        ))
         .clicked()
     {
         actions.push(sweep(SweepAction::SortBy(column)));

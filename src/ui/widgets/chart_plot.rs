@@ -53,7 +53,9 @@ impl ChartPlot<'_> {
         let named = ticks.clone();
         let plot = still
             .plot_named(ui, move |value| {
-                let near = named.iter().find(|tick| (tick.0 - value).abs() < 0.01 * step);
+                let near = named
+                    .iter()
+                    .find(|tick| (tick.0 - value).abs() < 0.01 * step);
                 near.map_or(String::new(), |tick| tick.1.clone())
             })
             .x_grid_spacer(uniform_grid_spacer(move |_| [step, step, step]))
