@@ -52,6 +52,7 @@ impl BlockScores {
         let view = BlockView::new(coder, SparseCodes::new(settings.sparsity, 0));
         let mut pairs = PairSolutions::default();
         pairs.clear(n_classes);
+        pairs.reserve(settings.budget);
         Self {
             views: vec![view; n_classes],
             pairs,

@@ -24,6 +24,9 @@ const PULL: f64 = 0.02;
 /// Largest β.
 const LARGEST_WEIGHT: f64 = 10.0;
 
+/// Up to so many classes memory for every pair is set aside.
+const MOST_RESERVED: usize = 32;
+
 /// How much the second look counts: S′ = S + β g.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -130,6 +133,19 @@ impl PairSolutions {
         self.class_grams.resize_with(n_classes, Matrix::default);
         self.is_known.clear();
         self.is_known.resize(n_classes, false);
+    }
+
+    /// Makes room for the solutions of all pairs of classes that keep `budget` samples each, where
+    /// that is little: a pair may be asked for the first time long after everything has settled.
+    pub(super) fn reserve(&mut self, budget: usize) {
+        if self.n_classes > MOST_RESERVED {
+            return;
+        }
+        for a in 0..self.n_classes {
+            for b in a + 1..self.n_classes {
+                self.solutions[a * self.n_classes + b].reserve(2 * budget);
+            }
+        }
     }
 
     /// Solves for a pair that was not asked for before.

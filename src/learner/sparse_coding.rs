@@ -447,7 +447,8 @@ impl<S: Vectors> Leaders<S> {
         let squares = simd.mul_f64s(correlations, correlations);
         let met = Self {
             numerators: simd.select_f64s(candidates, squares, simd.splat_f64s(0.0)),
-            denominators,
+            // What rounding left of the length of others may be negative.
+            denominators: simd.select_f64s(candidates, denominators, simd.splat_f64s(1.0)),
             atoms: self.next,
             next: simd.add_f64s(self.next, simd.splat_f64s(S::F64_LANES as f64)),
         };

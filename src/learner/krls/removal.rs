@@ -244,9 +244,11 @@ impl Work {
                 copy(self.view.kernel_rows.row(self.accepted[new]), &mut row);
                 copy(self.kernel.col(new), &mut row);
             } else {
-                let entered = self.view.kernel_rows.col(j);
                 copy(profile.kept_gram.col(j), &mut row);
-                copy(self.accepted.iter().map(|&i| &entered[i]), &mut row);
+                if profile.entered.len() > old {
+                    let entered = self.view.kernel_rows.col(j);
+                    copy(self.accepted.iter().map(|&i| &entered[i]), &mut row);
+                }
             }
         }
         for (k, &(j, _)) in self.leaving.iter().enumerate() {
