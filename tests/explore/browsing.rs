@@ -5,6 +5,7 @@ use std::fs;
 use atomscope::features::montage::Montage;
 use atomscope::records::edf::{SampleWidth, write_file};
 use atomscope::records::{Format, Kind, Record};
+use egui::accesskit::Role;
 use egui::{Event, Key, Modifiers, PointerButton, Pos2};
 use egui_kittest::kittest::{NodeT, Queryable};
 
@@ -262,6 +263,19 @@ fn spectrum_and_maps_of_the_page_are_computed_when_their_panel_is_open() {
     assert!(heads >= 1, "{heads} maps");
 }
 
+/// Asks for a comparison with a file by its path.
+fn compare_with(window: &mut Window, path: &str) {
+    click(window, "A file…");
+    window.harness.step();
+    super::type_into(window, "Path", path);
+    let button = window
+        .harness
+        .get_by_role_and_label(Role::Button, "Compare");
+    button.click();
+    window.harness.step();
+    window.harness.step();
+}
+
 #[test]
 fn maps_are_compared_with_any_file() {
     let (folder, mut window) = window();
@@ -277,9 +291,7 @@ fn maps_are_compared_with_any_file() {
     let record = Record::in_memory(Format::Simulated, Kind::Recording, "other", data.collect());
     write_file(&record, SampleWidth::Edf, &other).expect("the folder can be written");
     click(&mut window, "Maps");
-    click(&mut window, "A file…");
-    super::type_into(&mut window, "Path", &other.display().to_string());
-    click(&mut window, "Compare");
+    compare_with(&mut window, &other.display().to_string());
     super::until(&mut window, "the other file is read", |w| {
         let eeg = w.explore().eeg();
         eeg.is_some_and(|eeg| eeg.compared().is_some() && eeg.maps().is_some())
@@ -299,9 +311,7 @@ fn maps_are_compared_with_any_file() {
     let heads = window.harness.query_all_by_label_contains("Scalp map");
     assert!(heads.count() >= 3, "both sides and their difference");
     // A file that is none says so, and what was compared goes.
-    click(&mut window, "A file…");
-    super::type_into(&mut window, "Path", "/nowhere/none.edf");
-    click(&mut window, "Compare");
+    compare_with(&mut window, "/nowhere/none.edf");
     super::until(&mut window, "it says what is wrong", |w| {
         let eeg = w.explore().eeg();
         eeg.is_some_and(|eeg| {

@@ -28,7 +28,6 @@ pub(super) fn tools_ui(
         ui.spacing_mut().item_spacing.x = 5.0;
         scale_ui(ui, record, look);
         bases_ui(ui, record, draft);
-        ui.separator();
         lanes_ui(ui, record, look);
         frequency_ui(ui, record, look);
         zoom_ui(ui, record, look);
