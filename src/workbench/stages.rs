@@ -191,9 +191,9 @@ impl Workbench {
                 n_points,
             } => format!("{n_channels} × {n_points} waveform"),
             Layout::ChannelBand {
-                n_channels,
+                n_channels: 1,
                 n_bands,
-            } if n_channels == 1 => format!("1 channel × {n_bands} bands"),
+            } => format!("1 channel × {n_bands} bands"),
             Layout::ChannelBand {
                 n_channels,
                 n_bands,
