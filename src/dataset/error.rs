@@ -47,6 +47,14 @@ pub enum DatasetError {
         /// The file or folder.
         path: PathBuf,
     },
+    /// One recording alone: nothing to learn from, but something to look at.
+    #[error("{reason}: {}", path.display())]
+    SingleRecording {
+        /// Why it is not enough, and what to open instead.
+        reason: &'static str,
+        /// The file.
+        path: PathBuf,
+    },
     /// Samples without features.
     #[error("there is no feature: choose at least one column or channel")]
     NoFeatures,

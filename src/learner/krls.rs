@@ -119,30 +119,38 @@ impl Work {
     /// Scratch memory with room for the largest step, so that no later one allocates.
     fn new(settings: &LearnerSettings, n_atoms: usize) -> Self {
         let most = settings.most_moving();
-        let capacity = settings.budget + most;
         let coder = SparseCoder::new(settings.pursuit, settings.sparsity, settings.error_limit);
         let codes = SparseCodes::new(settings.sparsity, settings.batch_size);
         let mut work = Self {
             view: BlockView::new(coder, codes),
             codes: SparseCodes::new(settings.sparsity, settings.batch_size),
             leaving_codes: SparseCodes::new(settings.sparsity, most),
-            occupants: Vec::with_capacity(capacity),
-            moves: Vec::with_capacity(most),
+            occupants: Vec::with_capacity(settings.budget + most),
             accepted: Vec::with_capacity(settings.batch_size),
             admissions: Vec::with_capacity(settings.batch_size),
-            leaving: Vec::with_capacity(most),
             ..Self::default()
         };
-        work.inner_products.reshape(n_atoms, most);
         work.kernel
             .reshape(settings.batch_size, settings.batch_size);
-        work.leaving_kernel.reshape(most, most);
-        let most_rows = most.next_multiple_of(removal::PIECE);
-        work.leaving_rows.reshape(most_rows, capacity);
-        work.combined_rows.reshape(most_rows, n_atoms);
         work.changes.begin(n_atoms, Write::Add);
-        work.recursion.reserve(n_atoms, most);
+        work.reserve(n_atoms, most, settings.budget + most);
         work
+    }
+
+    /// Room for `most` of `n_kept` samples to leave at once.
+    fn reserve(&mut self, n_atoms: usize, most: usize, n_kept: usize) {
+        let most_rows = most.next_multiple_of(removal::PIECE);
+        self.leaving_rows.reshape(most_rows, n_kept);
+        self.combined_rows.reshape(most_rows, n_atoms);
+        self.leaving_kernel.reshape(most, most);
+        self.inner_products.reshape(n_atoms, most);
+        self.recursion.reserve(n_atoms, most);
+        self.leaving_codes.clear();
+        self.leaving_codes.reserve(most);
+        self.leaving.clear();
+        self.leaving.reserve(most);
+        self.moves.clear();
+        self.moves.reserve(n_kept);
     }
 }
 
@@ -283,8 +291,13 @@ impl Krls {
             self.grow(settings, batch, factor, report);
             self.arrange_gram();
             if self.n_kept() > settings.budget {
-                let by = self.n_kept() - settings.budget;
+                let (n_kept, n_atoms) = (self.n_kept(), self.profile.dictionary.n_atoms());
+                let by = n_kept - settings.budget;
                 report.health.repairs.push(Repair::OverBudget { by });
+                // A later step takes all that is too much back at once.
+                let most = n_kept - target;
+                self.work.reserve(n_atoms, most, n_kept);
+                report.removed.reserve(most);
             }
         } else {
             self.grow(settings, batch, factor, report);

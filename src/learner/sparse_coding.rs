@@ -49,6 +49,12 @@ impl SparseCodes {
         }
     }
 
+    /// Makes room for `capacity` more codes.
+    pub(super) fn reserve(&mut self, capacity: usize) {
+        self.atoms.reserve(self.sparsity * capacity);
+        self.values.reserve(self.sparsity * capacity);
+    }
+
     /// Whether these are `n` codes of `sparsity` finite pairs over `n_atoms` atoms.
     pub(super) fn fits(&self, sparsity: usize, n_atoms: usize, n: usize) -> bool {
         self.sparsity == sparsity
@@ -493,5 +499,114 @@ impl<S: Vectors> Leaders<S> {
             array[0]
         };
         (first(self.numerators) > 0.0).then_some(first(self.atoms) as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::{Write, dot, product};
+
+    const N_FEATURES: usize = 12;
+
+    /// More atoms than a vector has lanes and than there are dimensions, some of them equal,
+    /// one zero, of very different lengths.
+    fn atoms(n: usize) -> Matrix {
+        Matrix::from_fn(N_FEATURES, n, |i, q| {
+            let twin = if q % 5 == 4 { q - 3 } else { q };
+            let length = if q == 6 {
+                0.0
+            } else {
+                10_f64.powi(q as i32 % 5 - 2)
+            };
+            length * ((i * (twin + 2) + 3 * twin) as f64).sin()
+        })
+    }
+
+    /// The same pursuit on the vectors themselves: every atom is made orthogonal to the
+    /// chosen ones and divided by what is left of it.
+    fn pursue_vectors(
+        pursuit: Pursuit,
+        atoms: &Matrix,
+        x: &[f64],
+        most: usize,
+    ) -> (Vec<usize>, f64) {
+        let unit = |v: &[f64]| {
+            let length = dot(v, v).sqrt();
+            v.iter().map(|value| value / length).collect::<Vec<f64>>()
+        };
+        let mut rest: Vec<Option<Vec<f64>>> = (0..atoms.cols())
+            .map(|q| Some(unit(atoms.col(q))).filter(|v| v[0].is_finite()))
+            .collect();
+        let (mut residual, mut chosen) = (x.to_vec(), Vec::new());
+        while chosen.len() < most {
+            let score = |v: &Vec<f64>| match pursuit {
+                Pursuit::Ormp => dot(v, &residual).powi(2) / dot(v, v),
+                Pursuit::Omp => dot(v, &residual).powi(2),
+            };
+            let scores = rest.iter().enumerate();
+            let scores = scores.filter_map(|(q, v)| v.as_ref().map(|v| (q, score(v))));
+            // Equal atoms differ by rounding here: the first of them counts.
+            let Some((best, _)) = scores.fold(None, |best: Option<(usize, f64)>, (q, score)| {
+                best.filter(|(_, s)| score <= s * (1.0 + 1e-9))
+                    .or(Some((q, score)))
+            }) else {
+                break;
+            };
+            let direction = unit(rest[best].as_ref().expect("a candidate"));
+            for v in rest.iter_mut() {
+                *v = v.take().and_then(|v| {
+                    let along = dot(&v, &direction);
+                    let left: Vec<f64> = v
+                        .iter()
+                        .zip(&direction)
+                        .map(|(v, d)| v - along * d)
+                        .collect();
+                    (dot(&left, &left) > SMALLEST_REMAINDER).then_some(left)
+                });
+            }
+            let along = dot(&residual, &direction);
+            for (value, d) in residual.iter_mut().zip(&direction) {
+                *value -= along * d;
+            }
+            chosen.push(best);
+        }
+        (chosen, dot(&residual, &residual))
+    }
+
+    #[test]
+    fn many_dependent_atoms_are_chosen_as_on_the_vectors_themselves() {
+        for (n, most) in [(5, 5), (9, 4), (17, 6), (30, 5), (30, 11), (41, 8)] {
+            let atoms = atoms(n);
+            let mut gram = Matrix::zeros(n, n);
+            product(
+                gram.view_mut(),
+                Write::Replace,
+                atoms.view().t(),
+                atoms.view(),
+            );
+            for pursuit in [Pursuit::Ormp, Pursuit::Omp] {
+                let mut coder = SparseCoder::new(pursuit, most, 0.0);
+                coder.prepare(gram.view());
+                for sample in 0..20 {
+                    let x: Vec<f64> = (0..N_FEATURES)
+                        .map(|i| ((i * i + 7 * sample) as f64).cos())
+                        .collect();
+                    let h: Vec<f64> = (0..n).map(|q| dot(atoms.col(q), &x)).collect();
+                    let residual = coder.code(&h, dot(&x, &x));
+                    let (chosen, expected) = pursue_vectors(pursuit, &atoms, &x, most);
+                    let found: Vec<usize> = coder.chosen().map(|(q, _)| q).collect();
+                    assert_eq!(found, chosen, "{pursuit:?}, {n} atoms, sample {sample}");
+                    assert!((residual - expected).abs() < 1e-9 * dot(&x, &x));
+                    let mut rest = x.clone();
+                    for (q, value) in coder.chosen() {
+                        for (rest, element) in rest.iter_mut().zip(atoms.col(q)) {
+                            *rest -= value * element;
+                        }
+                    }
+                    assert!((dot(&rest, &rest) - expected).abs() < 1e-9 * dot(&x, &x));
+                }
+            }
+        }
     }
 }

@@ -21,6 +21,8 @@ pub(super) enum Opened {
     Session(Box<Session>, FoundRecovery),
     /// Data with their likeliest settings.
     Data(Box<DataSettings>),
+    /// One recording to look at, and why it cannot be learned from.
+    Recording(PathBuf, String),
     /// Nothing: it was cancelled.
     Cancelled,
 }
@@ -186,6 +188,9 @@ impl SessionStage {
             match DataSettings::for_path(&path, &mut go_on) {
                 Ok(settings) => Ok(Opened::Data(Box::new(settings))),
                 Err(DatasetError::Read(ReadError::Cancelled)) => Ok(Opened::Cancelled),
+                Err(error @ DatasetError::SingleRecording { .. }) => {
+                    Ok(Opened::Recording(path, error.to_string()))
+                }
                 Err(error) => Err(error.to_string()),
             }
         }));

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::action::Demo;
 use super::draft::Edits;
-use super::explore::ExploreStage;
+use super::explore::{ExploreAction, ExploreStage};
 use super::files::{Opened, SaveTo, SessionStage};
 use super::view::{Ask, View};
 use super::{AfterLoading, Asked, DEMO_ROUNDS_PER_S, Draft, Gravity, Stage, Workbench};
@@ -86,6 +86,10 @@ impl Workbench {
     pub(super) fn take_opened(&mut self, opened: Opened) {
         match opened {
             Opened::Cancelled => {}
+            Opened::Recording(path, reason) => {
+                self.notices.post(Gravity::Note, reason);
+                self.explore_deed(ExploreAction::OpenFile(path));
+            }
             Opened::Data(data) => {
                 let mut experiment = Experiment {
                     data: *data,

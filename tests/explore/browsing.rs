@@ -1,15 +1,20 @@
 //! Scrolling, measuring, montages, filters and hidden channels by keys, mouse and label.
 
 use std::fs;
+use std::sync::Arc;
 
 use atomscope::features::montage::Montage;
 use atomscope::records::edf::{SampleWidth, write_file};
 use atomscope::records::{Format, Kind, Record};
+use atomscope::workbench::{Action, Stage, Workbench};
 use egui::accesskit::Role;
 use egui::{Event, Key, Modifiers, PointerButton, Pos2};
 use egui_kittest::kittest::{NodeT, Queryable};
 
-use super::{NAMES, Window, click, eeg, explored, settled, view, write_recording};
+use super::{
+    NAMES, Window, click, eeg, explored, recording, settled, until, view, window_of,
+    write_recording,
+};
 
 fn window() -> (tempfile::TempDir, Window) {
     let folder = tempfile::tempdir().expect("a folder");
@@ -319,4 +324,22 @@ fn maps_are_compared_with_any_file() {
                 .is_some_and(|problem| problem.contains("none.edf"))
         })
     });
+}
+
+#[test]
+fn a_recording_alone_is_opened_to_be_looked_at() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("alone.edf");
+    let mut record = recording();
+    record.annotations.clear();
+    write_file(&record, SampleWidth::Edf, &path).expect("the folder can be written");
+    let mut workbench = Workbench::new(None, Arc::new(|| {}));
+    workbench.apply(Action::Open(path));
+    let mut window = window_of(workbench);
+    until(&mut window, "the recording is shown", |w| {
+        w.explore().eeg().is_some_and(|eeg| eeg.page().is_some())
+    });
+    let workbench = window.harness.state().workbench();
+    assert_eq!(workbench.view().page, Stage::Explore);
+    assert!(workbench.data().loaded().is_none());
 }

@@ -2,17 +2,18 @@
 
 use std::f64::consts::PI;
 use std::path::Path;
+use std::sync::Arc;
 
 use atomscope::records::comtrade::{Storage, write_files};
 use atomscope::records::{Channel, ChannelKind, Format, GridFacts, Kind, Record, Unit};
 use atomscope::session::{Session, notes_on};
-use atomscope::workbench::Action;
 use atomscope::workbench::explore::{ExploreAction, FaultAction, ValueScale};
+use atomscope::workbench::{Action, Stage, Workbench};
 use egui::accesskit::Role;
-use egui::{Key, Modifiers};
 use egui_kittest::kittest::{NodeT, Queryable};
 
-use super::{Window, click, opened, until};
+use super::typing::type_into;
+use super::{Window, click, opened, until, window_of};
 
 const RATE_HZ: f64 = 1600.0;
 const N_SAMPLES: usize = 640;
@@ -85,20 +86,7 @@ fn put_cursors(window: &mut Window, cursors_s: [f64; 2]) {
 }
 
 fn type_number(window: &mut Window, label: &str, text: &str) {
-    let role = Role::SpinButton;
-    window.harness.get_by_role_and_label(role, label).focus();
-    window.harness.step();
-    window
-        .harness
-        .key_press_modifiers(Modifiers::COMMAND, Key::A);
-    window.harness.step();
-    let field = window.harness.get_by_role_and_label(role, label);
-    field.type_text(text);
-    window.harness.step();
-    window.harness.key_press(Key::Enter);
-    for _ in 0..4 {
-        window.harness.step();
-    }
+    type_into(&mut window.harness, Role::SpinButton, label, text);
 }
 
 /// Peak volts and amperes that count as 1 per unit.
@@ -209,5 +197,25 @@ fn a_record_of_digital_channels_alone_is_shown() {
     assert_eq!(
         window.harness.state().workbench().explore().fault().error(),
         None
+    );
+}
+
+#[test]
+fn a_record_alone_is_opened_to_be_looked_at() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("relay.cfg");
+    write_files(&record(), Storage::Float32, &path).expect("the folder can be written");
+    let mut workbench = Workbench::new(None, Arc::new(|| {}));
+    workbench.apply(Action::Open(path));
+    let mut window = window_of(workbench);
+    until(&mut window, "the record is shown", |w| {
+        w.explore().fault().measures().is_some()
+    });
+    let workbench = window.harness.state().workbench();
+    assert_eq!(workbench.view().page, Stage::Explore);
+    let notices = workbench.notices().list();
+    assert!(
+        notices.iter().any(|n| n.text.contains("open the folder")),
+        "it says how to learn from it"
     );
 }

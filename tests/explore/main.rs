@@ -5,6 +5,8 @@ mod cost;
 mod elsewhere;
 mod faults;
 mod notes;
+#[path = "../typing/mod.rs"]
+mod typing;
 mod whole_page;
 
 use std::path::Path;

@@ -11,11 +11,12 @@ use atomscope::simulate::eeg::EegSettings;
 use atomscope::ui::app::App;
 use atomscope::workbench::{Action, Draft, Stage, Workbench};
 use egui::accesskit::Role;
-use egui::{Key, Modifiers, Theme, Vec2, vec2};
+use egui::{Theme, Vec2, vec2};
 use egui_kittest::kittest::Queryable;
 
 use super::pictures::PictureHarness;
 use super::small_data::small_draft;
+use super::typing::type_into;
 
 /// How long anything may take before a test gives up.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
@@ -130,27 +131,11 @@ pub(crate) fn apply(window: &mut Window, action: Action) {
 }
 
 pub(crate) fn type_number(window: &mut Window, label: &str, text: &str) {
-    type_into(window, Role::SpinButton, label, text);
+    type_into(&mut window.harness, Role::SpinButton, label, text);
 }
 
 pub(crate) fn type_text(window: &mut Window, label: &str, text: &str) {
-    type_into(window, Role::TextInput, label, text);
-}
-
-/// Replaces what stands in a field.
-fn type_into(window: &mut Window, role: Role, label: &str, text: &str) {
-    window.harness.get_by_role_and_label(role, label).focus();
-    window.harness.step();
-    window
-        .harness
-        .key_press_modifiers(Modifiers::COMMAND, Key::A);
-    window.harness.step();
-    let field = window.harness.get_by_role_and_label(role, label);
-    field.type_text(text);
-    window.harness.step();
-    window.harness.key_press(Key::Enter);
-    window.harness.step();
-    window.harness.step();
+    type_into(&mut window.harness, Role::TextInput, label, text);
 }
 
 pub(crate) fn type_path(window: &mut Window, path: &Path) {

@@ -15,6 +15,9 @@ mod settings;
 mod sweep;
 mod text_size;
 
+#[path = "../typing/mod.rs"]
+mod typing;
+
 #[path = "../frame_time/mod.rs"]
 mod frame_time;
 #[path = "../pictures/mod.rs"]

@@ -32,18 +32,25 @@ impl DataSettings {
         match record.kind {
             Kind::Table => Ok(of_tables(path, TableChoice::guess(&record))),
             Kind::Arrays => Ok(of_arrays(path, &record)),
-            Kind::FaultRecord => Err(unclear(
+            Kind::FaultRecord => Err(single(
                 path,
-                "one fault record is one sample: open the folder that holds the records of all classes",
+                "one fault record is one sample: to learn, open the folder that holds the records of all classes",
             )),
             Kind::Recording => match AnnotationRule::suggest(&record) {
                 Some(rule) => Ok(of_recordings(path, Rule::Annotations(rule), &record)),
-                None => Err(unclear(
+                None => Err(single(
                     path,
-                    "one recording without annotations of two classes gives nothing to tell apart: open the folder that holds the recordings of all classes",
+                    "one recording without annotations of two classes gives nothing to tell apart: to learn, open the folder that holds the recordings of all classes",
                 )),
             },
         }
+    }
+}
+
+fn single(path: &Path, reason: &'static str) -> DatasetError {
+    DatasetError::SingleRecording {
+        reason,
+        path: path.to_owned(),
     }
 }
 
