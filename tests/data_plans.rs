@@ -18,15 +18,18 @@ use atomscope::split::SplitPlan;
 use atomscope::split::audit::{Audit, FindingKind, Severity, audit};
 use cpu_time::ThreadTime;
 
-/// Two classes of two short simulated subjects as EDF, each with a seizure marked.
-fn study() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let settings = EegSettings {
+fn short_eeg() -> EegSettings {
+    EegSettings {
         subjects_per_class: 2,
         duration_s: 6.0,
         ..EegSettings::default()
-    };
-    let simulator = EegSimulator::new(settings).expect("legal settings");
+    }
+}
+
+/// Two classes of two short simulated subjects as EDF, each with a seizure marked.
+fn study() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let simulator = EegSimulator::new(short_eeg()).expect("legal settings");
     for (class, index) in simulator.subjects() {
         let mut record = simulator.record(class, index);
         record.annotations.push(Annotation {
@@ -235,6 +238,28 @@ fn opening_a_folder_or_file_gives_the_likeliest_settings() {
     let empty = tempfile::tempdir().expect("a temporary folder");
     let text = open(empty.path()).expect_err("nothing there").to_string();
     assert!(text.contains("no file of the folder can be read"), "{text}");
+}
+
+#[test]
+fn a_folder_that_no_rule_fits_opens_and_says_what_is_missing() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let simulator = EegSimulator::new(short_eeg()).expect("legal settings");
+    for (number, (class, index)) in simulator.subjects().enumerate() {
+        let path = folder.path().join(format!("471{number}.edf"));
+        let record = simulator.record(class, index);
+        edf::write_file(&record, SampleWidth::Edf, &path).expect("the folder is writable");
+    }
+    let here = |named: &Path| Some(named.to_owned());
+    let mut settings = DataSettings::for_path(folder.path(), &mut |_| true).expect("recordings");
+    let text = settings.load(&here, &mut |_| true).expect_err("no class");
+    assert!(text.to_string().contains("labels.csv"), "{text}");
+    let DataPlan::Recordings(source) = &mut settings.source else {
+        panic!("recordings are there")
+    };
+    assert!(source.rules.is_empty());
+    source.rules.push(pattern("471{class:1}.edf"));
+    let built = settings.load(&here, &mut |_| true).expect("samples");
+    assert_eq!(built.dataset.class_names(), ["0", "1", "2", "3"]);
 }
 
 #[test]

@@ -15,7 +15,7 @@ use atomscope::session::UserFolders;
 use atomscope::simulate::eeg::{EegSettings, EegSimulator};
 use atomscope::split::SplitPlan;
 use atomscope::workbench::{
-    Action, Ask, Criterion, Gravity, Panel, Spot, Stage, StageState, Workbench,
+    Action, Ask, Criterion, Gravity, NotMeasured, Panel, Spot, Stage, StageState, Workbench,
 };
 use small_data::small_draft;
 
@@ -640,7 +640,9 @@ fn what_is_frozen_stays_when_the_next_fold_begins_and_lives_again() {
 
 #[test]
 fn a_threshold_tells_what_it_would_have_admitted() {
-    let workbench = trained();
+    let mut workbench = trained();
+    workbench.apply(Action::Show(Stage::Learner));
+    workbench.poll();
     let learner = &workbench.draft().experiment.learner;
     let part = workbench.shown_part().expect("a fold");
     let (mut admitted, mut seen) = (0, 0);
@@ -648,7 +650,7 @@ fn a_threshold_tells_what_it_would_have_admitted() {
         admitted += class.admitted;
         seen += class.admitted + class.rejected;
     }
-    let admissions = workbench.admissions(learner).expect("the run measured");
+    let admissions = workbench.admissions().expect("the run measured");
     assert_eq!(admissions.n_samples(), seen as usize);
     let (_, threshold) = Criterion::of(learner).expect("a threshold");
     let share = f64::from(admitted) / f64::from(seen);
@@ -658,11 +660,20 @@ fn a_threshold_tells_what_it_would_have_admitted() {
         0.0,
         "nothing is more than wholly new"
     );
-    let published = LearnerSettings::as_published();
-    assert!(
-        workbench.admissions(&published).is_none(),
-        "another criterion measured something else"
-    );
+    let mut draft = workbench.draft().clone();
+    draft.experiment.learner.kernel = Kernel::Gaussian { width: 3.0 };
+    let mut other = draft.clone();
+    other.experiment.learner = LearnerSettings::as_published();
+    for draft in [draft, other] {
+        workbench.edit(draft, false);
+        workbench.poll();
+        let found = workbench.admissions();
+        assert_eq!(
+            found,
+            Err(NotMeasured::OtherRun),
+            "another criterion or kernel measures something else"
+        );
+    }
 }
 
 #[test]

@@ -269,10 +269,8 @@ impl Evidence {
             if batch.is_zero(i) {
                 report.rejected.push((batch.index()[i], Rejection::Zero));
             } else if !block.is_admitted[i] {
-                let share = block.left_over[(i, i)] / batch.self_kernel()[i];
-                report
-                    .rejected
-                    .push((batch.index()[i], Rejection::InSpan(share)));
+                let refused = Rejection::InSpan(block.shares[i]);
+                report.rejected.push((batch.index()[i], refused));
             }
         }
         report.health.smallest_pivot = block.smallest_share.min(1.0);

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 
 use crate::math::Matrix;
 
+use super::algorithm::Algorithm;
 use super::decision::{Decision, evidence_of, softmax};
 use super::dictionary::{BlockView, Dictionary};
 use super::error::LearnError;
@@ -52,7 +53,16 @@ impl BlockScores {
         let view = BlockView::new(coder, SparseCodes::new(settings.sparsity, 0));
         let mut pairs = PairSolutions::default();
         pairs.clear(n_classes);
-        pairs.reserve(settings.budget);
+        let looks_twice = matches!(
+            settings.algorithm,
+            Algorithm::Margin {
+                second_look: true,
+                ..
+            }
+        );
+        if looks_twice {
+            pairs.reserve(settings.budget);
+        }
         Self {
             views: vec![view; n_classes],
             pairs,

@@ -24,8 +24,8 @@ const PULL: f64 = 0.02;
 /// Largest β.
 const LARGEST_WEIGHT: f64 = 10.0;
 
-/// Up to so many classes memory for every pair is set aside.
-const MOST_RESERVED: usize = 32;
+/// Up to so many numbers memory for every pair of classes is set aside: 32 MB.
+const MOST_RESERVED: usize = 4_000_000;
 
 /// How much the second look counts: S′ = S + β g.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -138,7 +138,8 @@ impl PairSolutions {
     /// Makes room for the solutions of all pairs of classes that keep `budget` samples each, where
     /// that is little: a pair may be asked for the first time long after everything has settled.
     pub(super) fn reserve(&mut self, budget: usize) {
-        if self.n_classes > MOST_RESERVED {
+        let n_pairs = self.n_classes * self.n_classes.saturating_sub(1) / 2;
+        if n_pairs.saturating_mul(2 * budget) > MOST_RESERVED {
             return;
         }
         for a in 0..self.n_classes {

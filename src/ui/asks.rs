@@ -103,7 +103,11 @@ fn title(ui: &mut Ui, text: &str) {
 }
 
 fn cancel_ui(ui: &mut Ui, text: &str, actions: &mut Vec<Action>) {
-    if ui.button(text).clicked() {
+    let cancel = ui.button(text);
+    if cancel
+        .on_hover_text("Back to the page; nothing changes (Esc)")
+        .clicked()
+    {
         actions.push(Action::CancelAsk);
     }
 }
@@ -176,7 +180,8 @@ fn path_ui(
     let field = TextEdit::singleline(&mut typing.path).desired_width(f32::INFINITY);
     let field = ui
         .add(field.hint_text("/path/to/file"))
-        .labelled_by(label.id);
+        .labelled_by(label.id)
+        .on_hover_text(help);
     if typing.path.is_empty() && ui.memory(|memory| memory.focused().is_none()) {
         field.request_focus();
     }
@@ -185,6 +190,9 @@ fn path_ui(
     ui.horizontal(|ui| {
         let path = typing.path.trim();
         let go = ui.add_enabled(!path.is_empty(), egui::Button::new(verb));
+        let go = go
+            .on_hover_text("With the path above (Enter)")
+            .on_disabled_hover_text("Type or choose a path first");
         if (go.clicked() || enter) && !path.is_empty() {
             let path = PathBuf::from(path);
             actions.push(match kind {
@@ -220,10 +228,8 @@ fn path_ui(
         ui.label("Recent sessions");
         for path in recent.iter().take(8) {
             let text = path.display().to_string();
-            if ui
-                .add(egui::Button::new(text).frame(false).truncate())
-                .clicked()
-            {
+            let open = egui::Button::new(&text).frame(false).truncate();
+            if ui.add(open).on_hover_text(&text).clicked() {
                 actions.push(Action::Open(path.clone()));
             }
         }
@@ -238,10 +244,13 @@ fn unsaved_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     ));
     ui.add_space(theme::GRID);
     ui.horizontal(|ui| {
-        if ui.button("Save").clicked() {
+        let save = ui.button("Save");
+        let help = "Saves, then goes on with what was asked for";
+        if save.on_hover_text(help).clicked() {
             actions.push(Action::SaveFirst);
         }
-        if ui.button("Do not save").clicked() {
+        let lose = ui.button("Do not save");
+        if lose.on_hover_text("The changes are lost").clicked() {
             actions.push(Action::DoNotSave);
         }
         cancel_ui(ui, "Cancel", actions);
@@ -253,10 +262,13 @@ fn changed_ui(ui: &mut Ui, actions: &mut Vec<Action>) {
     ui.label("Another window or program has written the session since it was opened here.");
     ui.add_space(theme::GRID);
     ui.horizontal(|ui| {
-        if ui.button("Save under another name…").clicked() {
+        let other = ui.button("Save under another name…");
+        if other.on_hover_text("Both versions stay").clicked() {
             actions.push(Action::Ask(Ask::SaveAs));
         }
-        if ui.button("Overwrite it").clicked() {
+        let overwrite = ui.button("Overwrite it");
+        let help = "What the other one wrote is lost";
+        if overwrite.on_hover_text(help).clicked() {
             actions.push(Action::Overwrite);
         }
         cancel_ui(ui, "Cancel", actions);
@@ -267,7 +279,8 @@ fn preset_ui(ui: &mut Ui, typing: &mut Typing, actions: &mut Vec<Action>) {
     title(ui, "Keep as a preset");
     let label = ui.label("Name");
     let field = TextEdit::singleline(&mut typing.preset).desired_width(f32::INFINITY);
-    let field = ui.add(field).labelled_by(label.id);
+    let help = "Under this name the settings of the learner are offered with the other presets";
+    let field = ui.add(field).labelled_by(label.id).on_hover_text(help);
     let enter = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
     if typing.preset.is_empty() && ui.memory(|memory| memory.focused().is_none()) {
         field.request_focus();
@@ -276,6 +289,9 @@ fn preset_ui(ui: &mut Ui, typing: &mut Typing, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         let name = typing.preset.trim().to_owned();
         let keep = ui.add_enabled(!name.is_empty(), egui::Button::new("Keep"));
+        let keep = keep
+            .on_hover_text("A preset of the same name is replaced (Enter)")
+            .on_disabled_hover_text("Give it a name first");
         if (keep.clicked() || enter) && !name.is_empty() {
             actions.push(Action::SavePreset(name));
             actions.push(Action::CancelAsk);

@@ -70,7 +70,8 @@ fn recent_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     let menu = ui.add_enabled_ui(!recent.is_empty(), |ui| {
         ui.menu_button("Recent sessions", |ui| {
             for path in recent {
-                if ui.button(path.display().to_string()).clicked() {
+                let open = ui.button(path.display().to_string());
+                if open.on_hover_text("Opens this session").clicked() {
                     actions.push(Action::Open(path.clone()));
                     ui.close();
                 }

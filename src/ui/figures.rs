@@ -53,14 +53,6 @@ pub fn tick(value: f64, step: f64) -> String {
     format!("{value:.digits$}").replace('-', "−")
 }
 
-/// How many there are of something: `1 channel`, `19 channels`.
-pub fn number_of(n: usize, what: &str) -> String {
-    match n {
-        1 => format!("1 {what}"),
-        n => format!("{n} {what}s"),
-    }
-}
-
 /// A text of at most so many letters.
 pub fn cut(text: &str, most: usize) -> String {
     let text = text.trim();

@@ -21,9 +21,10 @@ pub(super) fn menu_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Acti
     });
 }
 
+/// A line of a menu: its text, its keys, and what it does when pointed at.
 fn item(
     ui: &mut Ui,
-    (text, keys): (&str, &str),
+    (text, keys, help): (&str, &str, &str),
     enabled: bool,
     action: Action,
     actions: &mut Vec<Action>,
@@ -33,7 +34,8 @@ fn item(
         "" => Button::new(text),
         keys => Button::new(text).shortcut_text(keys),
     };
-    if ui.add_enabled(enabled, button).clicked() {
+    let response = ui.add_enabled(enabled, button).on_hover_text(help);
+    if response.on_disabled_hover_text(help).clicked() {
         actions.push(action);
         ui.close();
     }
@@ -41,17 +43,31 @@ fn item(
 
 fn file_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     ui.set_min_width(260.0);
-    item(ui, ("New session", ""), true, Action::NewSession, actions);
     item(
         ui,
-        ("Open…", "Ctrl+O"),
+        (
+            "New session",
+            "",
+            "An empty session; unsaved changes are asked about",
+        ),
+        true,
+        Action::NewSession,
+        actions,
+    );
+    item(
+        ui,
+        ("Open…", "Ctrl+O", "A session, or one file of data"),
         true,
         Action::Ask(Ask::OpenFile),
         actions,
     );
     item(
         ui,
-        ("Open folder…", "Ctrl+Shift+O"),
+        (
+            "Open folder…",
+            "Ctrl+Shift+O",
+            "A folder with the recordings or fault records of all classes",
+        ),
         true,
         Action::Ask(Ask::OpenFolder),
         actions,
@@ -61,25 +77,47 @@ fn file_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
         ui.menu_button("Recent sessions", |ui| {
             for path in recent {
                 let name = path.display().to_string();
-                item(ui, (&name, ""), true, Action::Open(path.clone()), actions);
+                let help = "Opens this session; unsaved changes are asked about";
+                let open = Action::Open(path.clone());
+                item(ui, (&name, "", help), true, open, actions);
             }
         });
     });
     ui.separator();
     let feeder = Action::OpenDemo(Demo::FeederFaults);
-    item(ui, ("Feeder demo", ""), true, feeder, actions);
     item(
         ui,
-        ("EEG demo", ""),
+        (
+            "Feeder demo",
+            "",
+            "Simulated faults of a distribution feeder",
+        ),
+        true,
+        feeder,
+        actions,
+    );
+    item(
+        ui,
+        ("EEG demo", "", "Simulated EEG of two classes of subjects"),
         true,
         Action::OpenDemo(Demo::Eeg),
         actions,
     );
     ui.separator();
-    item(ui, ("Save", "Ctrl+S"), true, Action::Save, actions);
     item(
         ui,
-        ("Save as…", "Ctrl+Shift+S"),
+        (
+            "Save",
+            "Ctrl+S",
+            "Settings, training, notes and where the data are; the data themselves stay where they are",
+        ),
+        true,
+        Action::Save,
+        actions,
+    );
+    item(
+        ui,
+        ("Save as…", "Ctrl+Shift+S", "The session under another name"),
         true,
         Action::Ask(Ask::SaveAs),
         actions,
@@ -87,27 +125,45 @@ fn file_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     let is_judged = workbench.explore().ribbon().judged().is_some();
     item(
         ui,
-        ("Report of the recording…", ""),
+        (
+            "Report of the recording…",
+            "",
+            "What the model says of the recording on the Explore page; classify it there first",
+        ),
         is_judged,
         Action::Ask(Ask::Report),
         actions,
     );
     ui.separator();
-    item(ui, ("Quit", "Ctrl+Q"), true, Action::Quit, actions);
+    item(
+        ui,
+        (
+            "Quit",
+            "Ctrl+Q",
+            "Closes the window; unsaved changes are asked about",
+        ),
+        true,
+        Action::Quit,
+        actions,
+    );
 }
 
 fn edit_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     ui.set_min_width(200.0);
     item(
         ui,
-        ("Undo", "Ctrl+Z"),
+        ("Undo", "Ctrl+Z", "Takes the last change of a setting back"),
         workbench.can_undo(),
         Action::Undo,
         actions,
     );
     item(
         ui,
-        ("Redo", "Ctrl+Shift+Z"),
+        (
+            "Redo",
+            "Ctrl+Shift+Z",
+            "Makes the change again that was taken back",
+        ),
         workbench.can_redo(),
         Action::Redo,
         actions,
@@ -118,20 +174,30 @@ fn view_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     ui.set_min_width(220.0);
     for (place, stage) in Stage::ALL.into_iter().enumerate() {
         let key = (place + 1).to_string();
-        item(ui, (stage.name(), &key), true, Action::Show(stage), actions);
+        item(
+            ui,
+            (stage.name(), &key, stage.purpose()),
+            true,
+            Action::Show(stage),
+            actions,
+        );
     }
     ui.separator();
     ui.menu_button("Panels of the Train page", |ui| {
         for panel in Panel::ALL {
             let mut is_shown = !workbench.view().hidden.contains(&panel);
-            if ui.checkbox(&mut is_shown, panel.title()).clicked() {
+            let shown = ui.checkbox(&mut is_shown, panel.title());
+            let help = "Whether this panel of the Train page is shown. Default on.";
+            if shown.on_hover_text(help).clicked() {
                 actions.push(Action::TogglePanel(panel));
             }
         }
     });
     ui.menu_button("Enlarge a panel", |ui| {
         for panel in Panel::ALL {
-            if ui.button(panel.title()).clicked() {
+            let enlarge = ui.button(panel.title());
+            let help = "This panel alone on the Train page; its own button brings the others back";
+            if enlarge.on_hover_text(help).clicked() {
                 actions.push(Action::Show(Stage::Train));
                 actions.push(Action::Enlarge(Some(panel)));
                 ui.close();
@@ -139,7 +205,17 @@ fn view_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
         }
     });
     let reset = Action::ResetLayout;
-    item(ui, ("Reset layout", ""), true, reset, actions);
+    item(
+        ui,
+        (
+            "Reset layout",
+            "",
+            "Panels of the Train page as they were at first",
+        ),
+        true,
+        reset,
+        actions,
+    );
     ui.menu_button("Theme", |ui| {
         let themes = [
             (Theme::System, "As the system"),
@@ -148,7 +224,8 @@ fn view_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
         ];
         for (theme, name) in themes {
             let is_chosen = workbench.settings().theme == theme;
-            if ui.radio(is_chosen, name).clicked() {
+            let help = "Colours of the window. Default as the system.";
+            if ui.radio(is_chosen, name).on_hover_text(help).clicked() {
                 actions.push(Action::SetTheme(theme));
                 ui.close();
             }
@@ -159,6 +236,7 @@ fn view_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
             let is_chosen = workbench.settings().text_size == scale;
             if ui
                 .radio(is_chosen, format!("{:.0} %", scale * 100.0))
+                .on_hover_text("Size of all text; panels and controls follow. Default 100 %.")
                 .clicked()
             {
                 actions.push(Action::SetTextSize(scale));
@@ -167,7 +245,13 @@ fn view_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
         }
     });
     ui.separator();
-    item(ui, ("Notices", ""), true, Action::ToggleNotices, actions);
+    item(
+        ui,
+        ("Notices", "", "All messages so far, the newest first"),
+        true,
+        Action::ToggleNotices,
+        actions,
+    );
 }
 
 fn run_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
@@ -176,22 +260,36 @@ fn run_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     let can_start = workbench.obstacle().is_none();
     item(
         ui,
-        ("Start or pause", "Space"),
+        (
+            "Start or pause",
+            "Space",
+            "Trains, or waits after the current mini-batch",
+        ),
         is_alive || can_start,
         Action::StartOrPause,
         actions,
     );
     item(
         ui,
-        ("Step", "S"),
+        ("Step", "S", "One mini-batch of every class, then waits"),
         is_alive || can_start,
         Action::Step,
         actions,
     );
-    item(ui, ("Stop", "Esc"), is_alive, Action::Stop, actions);
     item(
         ui,
-        ("Train from the beginning", ""),
+        ("Stop", "Esc", "Ends the training; what was learned stays"),
+        is_alive,
+        Action::Stop,
+        actions,
+    );
+    item(
+        ui,
+        (
+            "Train from the beginning",
+            "",
+            "Forgets what was learned and starts anew",
+        ),
         !is_alive && can_start,
         Action::StartAnew,
         actions,
@@ -207,6 +305,9 @@ fn run_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
         for (speed, name) in speeds {
             if ui
                 .radio(workbench.training().rounds_per_s() == speed, name)
+                .on_hover_text(
+                    "How fast the training goes, to be watched. Default as fast as it goes.",
+                )
                 .clicked()
             {
                 actions.push(Action::LimitSpeed(speed));
@@ -227,10 +328,16 @@ fn run_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
 
 fn help_menu(ui: &mut Ui, actions: &mut Vec<Action>) {
     ui.set_min_width(200.0);
-    item(ui, ("Keys", "?"), true, Action::Ask(Ask::Keys), actions);
     item(
         ui,
-        ("About Atomscope", ""),
+        ("Keys", "?", "All keys of the window"),
+        true,
+        Action::Ask(Ask::Keys),
+        actions,
+    );
+    item(
+        ui,
+        ("About Atomscope", "", "Version and purpose"),
         true,
         Action::Ask(Ask::About),
         actions,

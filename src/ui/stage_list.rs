@@ -24,7 +24,7 @@ pub(super) fn stages_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Ac
                 StageState::Stale(reason) => reason,
                 _ => &status.summary,
             },
-            help: status.state.reason().unwrap_or(help(stage)),
+            help: status.state.reason().unwrap_or(stage.purpose()),
         })
         .collect();
     let page = workbench.view().page;
@@ -36,17 +36,4 @@ pub(super) fn stages_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Ac
             .unwrap_or(0),
     };
     actions.extend(list.show(ui).map(|place| Action::Show(Stage::ALL[place])));
-}
-
-fn help(stage: Stage) -> &'static str {
-    match stage {
-        Stage::Records => "What is loaded, and which class each record has",
-        Stage::Features => "How a record becomes samples",
-        Stage::Split => "What is learned from and what is tested",
-        Stage::Learner => "How a dictionary is learned",
-        Stage::Train => "Training, watched",
-        Stage::Evaluate => "How well the held-out samples were classified",
-        Stage::Compare => "Runs, sessions and sweeps beside each other",
-        Stage::Explore => "Recordings and fault records, looked at for themselves",
-    }
 }

@@ -1,7 +1,7 @@
 //! Which share of the last run's samples a growing criterion would have admitted at another threshold.
 
-use super::Workbench;
-use crate::experiment::{LogEntry, ProfileEvent};
+use super::{PartView, Stage, Workbench};
+use crate::experiment::{ProfileEvent, ProfileLog};
 use crate::learner::{Admission, Algorithm, Growing, LearnerSettings, Rejection};
 
 /// So many samples are looked at, the newest: enough for a share, and soon counted.
@@ -85,39 +85,112 @@ impl Admissions {
     }
 }
 
-impl Workbench {
-    /// What the criterion of a learner measured in the fold looked at; nothing if the run had
-    /// another criterion.
-    pub fn admissions(&self, learner: &LearnerSettings) -> Option<Admissions> {
-        let run = self.training().run()?;
-        let (criterion, _) = Criterion::of(learner)?;
-        if Criterion::of(run.learner_now())?.0 != criterion {
-            return None;
-        }
-        let entries = self.shown_part()?.log().entries().rev();
-        let measures = entries.filter_map(measure).take(MOST_SAMPLES).collect();
-        Admissions::new(criterion, measures)
+/// Why it is not known what another threshold would have admitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotMeasured {
+    /// The run had another criterion, kernel or other samples, or was saved without the measures.
+    OtherRun,
+    /// The run has seen no sample yet.
+    Nothing,
+}
+
+/// The measures found last, and of what.
+#[derive(Debug, Default)]
+pub(super) struct AdmissionStage {
+    of: Option<(usize, Criterion)>,
+    n_logged: usize,
+    found: Option<Admissions>,
+}
+
+impl AdmissionStage {
+    /// Whether what was found is out of date. A running log grows all the time; a sixteenth more
+    /// of it changes no share by much.
+    fn is_stale(&self, of: (usize, Criterion), n_logged: usize, is_alive: bool) -> bool {
+        let slack = if is_alive { self.n_logged / 16 } else { 0 };
+        self.of != Some(of) || n_logged < self.n_logged || n_logged > self.n_logged + slack
     }
 }
 
-/// What was measured of a sample when it came.
-fn measure(entry: LogEntry) -> Option<f64> {
-    let measure = match entry.event {
-        ProfileEvent::Admitted(
-            Admission::Coherent(value)
-            | Admission::Represented(value)
-            | Admission::Projected(value)
-            | Admission::Outside(value),
-        )
-        | ProfileEvent::Rejected(
-            Rejection::Coherent(value)
-            | Rejection::Represented(value)
-            | Rejection::Projected(value)
-            | Rejection::InSpan(value),
-        ) => value,
+impl Workbench {
+    /// What the criterion of the learner measured in the fold looked at.
+    pub fn admissions(&self) -> Result<&Admissions, NotMeasured> {
+        let learner = &self.draft.experiment.learner;
+        let run = self.training.run().ok_or(NotMeasured::Nothing)?;
+        let experiment = &self.draft.experiment;
+        let criterion = |learner| Criterion::of(learner).map(|(criterion, _)| criterion);
+        let is_same = criterion(run.learner_now()) == criterion(learner)
+            && run.learner_now().kernel == learner.kernel
+            && run.experiment.data == experiment.data
+            && run.experiment.preparation == experiment.preparation;
+        if !is_same {
+            return Err(NotMeasured::OtherRun);
+        }
+        let found = self.admissions.found.as_ref();
+        found.ok_or(match self.admissions.n_logged {
+            0 => NotMeasured::Nothing,
+            _ => NotMeasured::OtherRun,
+        })
+    }
+
+    /// Takes the measures of the fold looked at from its log, where it has gone on.
+    pub(super) fn poll_admissions(&mut self) {
+        if self.view.page != Stage::Learner {
+            return;
+        }
+        let run = self.training.run();
+        let criterion = run.and_then(|run| Criterion::of(run.learner_now()));
+        let (Some(fold), Some((criterion, _))) = (self.shown_fold(), criterion) else {
+            return;
+        };
+        let is_alive = self.training.is_alive();
+        let Some(log) = self.shown_part().map(PartView::log) else {
+            return;
+        };
+        let (of, n_logged) = ((fold, criterion), log.len());
+        if !self.admissions.is_stale(of, n_logged, is_alive) {
+            return;
+        }
+        let found = measures(log, criterion);
+        self.admissions = AdmissionStage {
+            of: Some(of),
+            n_logged,
+            found: found.and_then(|measures| Admissions::new(criterion, measures)),
+        };
+    }
+}
+
+/// What was measured of the newest samples; nothing where some were admitted without a measure.
+fn measures(log: &ProfileLog, criterion: Criterion) -> Option<Vec<f64>> {
+    let mut measures = Vec::new();
+    for entry in log.entries().rev() {
+        match entry.event {
+            ProfileEvent::Admitted(Admission::Unmeasured) => return None,
+            event => measures.extend(measure(event, criterion)),
+        }
+        if measures.len() == MOST_SAMPLES {
+            break;
+        }
+    }
+    Some(measures)
+}
+
+/// What this criterion measured of a sample when it came.
+fn measure(event: ProfileEvent, criterion: Criterion) -> Option<f64> {
+    let (measured_by, measure) = match event {
+        ProfileEvent::Admitted(Admission::Coherent(value))
+        | ProfileEvent::Rejected(Rejection::Coherent(value)) => (Criterion::Coherence, value),
+        ProfileEvent::Admitted(Admission::Represented(value))
+        | ProfileEvent::Rejected(Rejection::Represented(value)) => match criterion {
+            Criterion::RepresentationAsPublished => (criterion, value),
+            _ => (Criterion::Representation, value),
+        },
+        ProfileEvent::Admitted(Admission::Projected(value))
+        | ProfileEvent::Rejected(Rejection::Projected(value)) => (Criterion::Projection, value),
+        ProfileEvent::Admitted(Admission::Outside(value))
+        | ProfileEvent::Rejected(Rejection::InSpan(value)) => (Criterion::Novelty, value),
         _ => return None,
     };
-    measure.is_finite().then_some(measure)
+    (measured_by == criterion && measure.is_finite()).then_some(measure)
 }
 
 #[cfg(test)]

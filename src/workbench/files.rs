@@ -22,7 +22,7 @@ pub(super) enum Opened {
     /// Data with their likeliest settings.
     Data(Box<DataSettings>),
     /// One recording to look at, and why it cannot be learned from.
-    Recording(PathBuf, String),
+    Recording(PathBuf, &'static str),
     /// Nothing: it was cancelled.
     Cancelled,
 }
@@ -188,8 +188,8 @@ impl SessionStage {
             match DataSettings::for_path(&path, &mut go_on) {
                 Ok(settings) => Ok(Opened::Data(Box::new(settings))),
                 Err(DatasetError::Read(ReadError::Cancelled)) => Ok(Opened::Cancelled),
-                Err(error @ DatasetError::SingleRecording { .. }) => {
-                    Ok(Opened::Recording(path, error.to_string()))
+                Err(DatasetError::SingleRecording { reason, .. }) => {
+                    Ok(Opened::Recording(path, reason))
                 }
                 Err(error) => Err(error.to_string()),
             }

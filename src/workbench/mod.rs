@@ -28,7 +28,7 @@ mod training;
 mod view;
 
 pub use action::{Action, Demo};
-pub use admission::{Admissions, Criterion};
+pub use admission::{Admissions, Criterion, NotMeasured};
 pub use changes::{algorithm_name, kernel_name, learner_summary, pruning_name, what_changed};
 pub use columns::{ColumnPreview, TableColumn};
 pub use comparing::{
@@ -46,7 +46,7 @@ pub use look::{SignalChannel, SignalLook};
 pub use notices::{Gravity, Notice, Notices};
 pub use panels::{Arrangement, Direction, Panel, Spot};
 pub use run_view::{EarlierRun, PartView, RunView};
-pub use stages::{Stage, StageState, StageStatus, split_summary};
+pub use stages::{Stage, StageState, StageStatus, number_of, split_summary};
 pub use sweep_look::{SweepColumn, SweepLook};
 pub use sweeping::{AxisForm, MOST_INNER_FOLDS, SweepAction, SweepCheck, SweepForm, SweepStage};
 pub use training::TrainingStage;
@@ -56,6 +56,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use admission::AdmissionStage;
 use dictionary::DictionaryStage;
 use draft::Edits;
 use explore::ExploreStage;
@@ -147,6 +148,7 @@ pub struct Workbench {
     exporting: Asked<PathBuf>,
     painter: Option<FigurePainter>,
     width: Asked<f64>,
+    admissions: AdmissionStage,
     explore: ExploreStage,
     files: SessionStage,
     notices: Notices,
@@ -202,6 +204,7 @@ impl Workbench {
             exporting: Asked::default(),
             painter: None,
             width: Asked::default(),
+            admissions: AdmissionStage::default(),
             explore: ExploreStage::default(),
             notices,
             view,

@@ -37,6 +37,7 @@ impl Workbench {
         self.poll_labels();
         self.poll_columns();
         self.poll_comparison();
+        self.poll_admissions();
         self.poll_settings();
     }
 

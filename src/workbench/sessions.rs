@@ -87,7 +87,8 @@ impl Workbench {
         match opened {
             Opened::Cancelled => {}
             Opened::Recording(path, reason) => {
-                self.notices.post(Gravity::Note, reason);
+                self.notices
+                    .post(Gravity::Note, format!("Opened to be looked at: {reason}"));
                 self.explore_deed(ExploreAction::OpenFile(path));
             }
             Opened::Data(data) => {

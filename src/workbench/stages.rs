@@ -55,6 +55,20 @@ impl Stage {
             Self::Compare => "Compare",
         }
     }
+
+    /// What its page is for.
+    pub fn purpose(self) -> &'static str {
+        match self {
+            Self::Records => "What is loaded, and which class each record has",
+            Self::Features => "How a record becomes samples",
+            Self::Split => "What is learned from and what is tested",
+            Self::Learner => "How a dictionary is learned",
+            Self::Train => "Training, watched",
+            Self::Evaluate => "How well the held-out samples were classified",
+            Self::Compare => "Runs, sessions and sweeps beside each other",
+            Self::Explore => "Recordings and fault records, looked at for themselves",
+        }
+    }
 }
 
 /// How a stage stands.
@@ -138,8 +152,7 @@ impl Workbench {
         }
         match comparison.compared().len() {
             0 => StageStatus::new(StageState::Empty, "no runs"),
-            1 => StageStatus::new(StageState::Ready, "1 run"),
-            n => StageStatus::new(StageState::Ready, format!("{n} runs")),
+            n => StageStatus::new(StageState::Ready, number_of(n, "run", "runs")),
         }
     }
 
@@ -158,14 +171,12 @@ impl Workbench {
         let n_records = loaded.records.len();
         let summary = match self.draft.experiment.data.source {
             DataPlan::Table(_) | DataPlan::Arrays(_) => {
-                format!(
-                    "{} samples · {} classes",
-                    data.n_samples(),
-                    data.n_classes()
-                )
+                number_of(data.n_samples(), "sample", "samples")
             }
-            _ => format!("{n_records} records · {} classes", data.n_classes()),
+            _ => number_of(n_records, "record", "records"),
         };
+        let n_classes = number_of(data.n_classes(), "class", "classes");
+        let summary = format!("{summary} · {n_classes}");
         let is_same = loaded.settings.source == self.draft.experiment.data.source
             && loaded.settings.class_names == self.draft.experiment.data.class_names
             && loaded.settings.by_hand == self.draft.experiment.data.by_hand;
@@ -257,7 +268,9 @@ impl Workbench {
             };
         };
         let summary = match (&run.status, run.active.first()) {
-            (Status::Complete, _) => format!("{} folds complete", run.n_folds()),
+            (Status::Complete, _) => {
+                format!("{} complete", number_of(run.n_folds(), "fold", "folds"))
+            }
             (Status::Running, Some((Part::Fold(fold), batch))) => format!(
                 "fold {} of {}, batch {batch}/{}",
                 fold + 1,
@@ -296,7 +309,8 @@ impl Workbench {
             .summary
             .as_ref()
             .map_or(0, |summary| summary.folds.len());
-        let text = format!("{:.1} % over {n_complete} folds", 100.0 * accuracy.mean);
+        let folds = number_of(n_complete, "fold", "folds");
+        let text = format!("{:.1} % over {folds}", 100.0 * accuracy.mean);
         let state = match run.is_alive() {
             true => StageState::Running,
             false => self.stale_or_ready(),
@@ -314,7 +328,10 @@ impl Workbench {
         }
         match self.n_explorable() {
             0 => StageStatus::new(StageState::Empty, "no recording open"),
-            n => StageStatus::new(StageState::Ready, format!("{n} recordings to look at")),
+            n => {
+                let text = number_of(n, "recording", "recordings");
+                StageStatus::new(StageState::Ready, format!("{text} to look at"))
+            }
         }
     }
 
@@ -329,6 +346,14 @@ impl Workbench {
     pub fn stale(&self) -> Option<String> {
         let run = self.training.run()?;
         stale_reason(&what_changed(&run.experiment_now(), &self.draft.experiment))
+    }
+}
+
+/// How many there are of something: `1 class`, `19 classes`.
+pub fn number_of(n: usize, one: &str, many: &str) -> String {
+    match n {
+        1 => format!("1 {one}"),
+        n => format!("{n} {many}"),
     }
 }
 

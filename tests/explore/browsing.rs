@@ -6,6 +6,7 @@ use std::sync::Arc;
 use atomscope::features::montage::Montage;
 use atomscope::records::edf::{SampleWidth, write_file};
 use atomscope::records::{Format, Kind, Record};
+use atomscope::workbench::explore::ExploreAction;
 use atomscope::workbench::{Action, Stage, Workbench};
 use egui::accesskit::Role;
 use egui::{Event, Key, Modifiers, PointerButton, Pos2};
@@ -324,6 +325,7 @@ fn maps_are_compared_with_any_file() {
                 .is_some_and(|problem| problem.contains("none.edf"))
         })
     });
+    assert!(eeg(&window).compared().is_none());
 }
 
 #[test]
@@ -342,4 +344,29 @@ fn a_recording_alone_is_opened_to_be_looked_at() {
     let workbench = window.harness.state().workbench();
     assert_eq!(workbench.view().page, Stage::Explore);
     assert!(workbench.data().loaded().is_none());
+}
+
+#[test]
+fn a_column_of_numbers_is_a_signal_whose_rate_can_be_given() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("Z001.txt");
+    let values = (0..4096).map(|k| format!("{}\n", (f64::from(k) * 0.1).sin() * 50.0));
+    fs::write(&path, values.collect::<String>()).expect("the folder can be written");
+    let mut workbench = Workbench::new(None, Arc::new(|| {}));
+    workbench.apply(Action::Open(path));
+    let mut window = window_of(workbench);
+    until(&mut window, "the signal is shown", |w| {
+        w.explore().eeg().is_some_and(|eeg| eeg.page().is_some())
+    });
+    let length = |window: &Window| eeg(window).duration_s();
+    assert!((length(&window) - 4096.0 / 250.0).abs() < 0.01);
+    let label = "The file does not say its rate; taken to be";
+    assert!(window.harness.query_by_label(label).is_some());
+    let assume = Action::Explore(ExploreAction::AssumeRate(173.61));
+    window.harness.state_mut().workbench_mut().apply(assume);
+    until(&mut window, "the page follows", |w| {
+        let eeg = w.explore().eeg();
+        eeg.is_some_and(|eeg| eeg.page().is_some() && eeg.duration_s() > 20.0)
+    });
+    assert!((length(&window) - 4096.0 / 173.61).abs() < 0.01);
 }

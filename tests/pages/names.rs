@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use atomscope::learner::LearnerSettings;
 use atomscope::ui::app::App;
-use atomscope::workbench::{Action, Stage, Workbench};
+use atomscope::workbench::{Action, Ask, Stage, Workbench};
 use egui::accesskit::Role;
-use egui::{Order, Pos2, Rect, Theme, vec2};
+use egui::{Key, Order, Pos2, Rect, Theme, vec2};
 use egui_kittest::kittest::{NodeT, Queryable};
 
 use super::driving::{
@@ -35,6 +35,16 @@ const CONTROLS: [Role; 7] = [
 
 /// Buttons that say all there is to say.
 const PLAIN: [&str; 5] = ["File", "Edit", "View", "Run", "Help"];
+
+/// Lines of a menu that open another one when pointed at.
+const SUBMENUS: [&str; 6] = [
+    "Recent sessions",
+    "Panels of the Train page",
+    "Enlarge a panel",
+    "Theme",
+    "Text size",
+    "Speed",
+];
 
 fn tall(workbench: Workbench) -> Window {
     let size = vec2(WIDTH, HEIGHT);
@@ -87,8 +97,14 @@ fn scrolled_to(window: &mut Window, name: &str) -> Pos2 {
 
 /// Points at every control of a page; the names of those that explain nothing.
 fn without_explanation(window: &mut Window, page: &str) -> Vec<String> {
+    let shown = controls(window, page);
+    bare_of(window, page, shown)
+}
+
+/// The same for some controls.
+fn bare_of(window: &mut Window, page: &str, shown: Vec<(Role, String, Rect)>) -> Vec<String> {
     let mut bare = Vec::new();
-    for (role, name, rect) in controls(window, page) {
+    for (role, name, rect) in shown {
         if PLAIN.contains(&name.as_str()) {
             continue;
         }
@@ -156,6 +172,71 @@ fn every_control_has_a_name_and_explains_itself() {
             &mut window,
             &format!("Sweep with {what}"),
         ));
+    }
+    assert!(bare.is_empty(), "no explanation: {bare:#?}");
+}
+
+/// Points at the controls that are shown now and were not before.
+fn new_without_explanation(
+    window: &mut Window,
+    page: &str,
+    before: &[(Role, String, Rect)],
+) -> Vec<String> {
+    for _ in 0..4 {
+        window.harness.step();
+    }
+    let new: Vec<_> = controls(window, page)
+        .into_iter()
+        .filter(|control| !before.contains(control) && !SUBMENUS.contains(&control.1.as_str()))
+        .collect();
+    assert!(!new.is_empty(), "{page} shows nothing");
+    bare_of(window, page, new)
+}
+
+#[test]
+fn menus_and_questions_explain_themselves() {
+    let mut bare = Vec::new();
+    let mut window = tall(bare_workbench());
+    let menus: [&[&str]; 10] = [
+        &["File"],
+        &["Edit"],
+        &["View"],
+        &["View", "Panels of the Train page"],
+        &["View", "Enlarge a panel"],
+        &["View", "Theme"],
+        &["View", "Text size"],
+        &["Run"],
+        &["Run", "Speed"],
+        &["Help"],
+    ];
+    for way in menus {
+        let mut before = Vec::new();
+        for name in way {
+            before = controls(&window, name);
+            click(&mut window, name);
+        }
+        let page = way.join(" › ");
+        bare.extend(new_without_explanation(&mut window, &page, &before));
+        for _ in way {
+            window.harness.key_press(Key::Escape);
+            window.harness.step();
+        }
+    }
+    let questions = [
+        Ask::OpenFile,
+        Ask::SaveAs,
+        Ask::Unsaved(Box::new(Action::Quit)),
+        Ask::ChangedOnDisk,
+        Ask::PresetName,
+        Ask::Keys,
+        Ask::About,
+    ];
+    for ask in questions {
+        let page = format!("{ask:?}");
+        let before = controls(&window, &page);
+        apply(&mut window, Action::Ask(ask));
+        bare.extend(new_without_explanation(&mut window, &page, &before));
+        apply(&mut window, Action::CancelAsk);
     }
     assert!(bare.is_empty(), "no explanation: {bare:#?}");
 }

@@ -30,6 +30,10 @@ impl DataSettings {
         }
         let record = open(path, Mode::Tolerant)?;
         match record.kind {
+            Kind::Table if record.channels.len() == 1 => Err(single(
+                path,
+                "one column of numbers gives nothing to tell apart: to learn, open the folder that holds the recordings of all classes",
+            )),
             Kind::Table => Ok(of_tables(path, TableChoice::guess(&record))),
             Kind::Arrays => Ok(of_arrays(path, &record)),
             Kind::FaultRecord => Err(single(
@@ -37,7 +41,10 @@ impl DataSettings {
                 "one fault record is one sample: to learn, open the folder that holds the records of all classes",
             )),
             Kind::Recording => match AnnotationRule::suggest(&record) {
-                Some(rule) => Ok(of_recordings(path, Rule::Annotations(rule), &record)),
+                Some(rule) => {
+                    let rule = Rule::Annotations(rule);
+                    Ok(of_recordings(path, Some(rule), &record))
+                }
                 None => Err(single(
                     path,
                     "one recording without annotations of two classes gives nothing to tell apart: to learn, open the folder that holds the recordings of all classes",
@@ -86,13 +93,8 @@ fn for_folder(
         Some(rule) => Some(rule),
         None => by_notes().map(Rule::Annotations),
     };
-    match rule {
-        Some(rule) => Ok(of_recordings(path, rule, first)),
-        None => Err(unclear(
-            path,
-            "neither file names, folders, a table nor annotations tell classes apart: put the recordings of each class into a folder of its own, or a table labels.csv with the columns file, class, group beside them",
-        )),
-    }
+    // Without a rule, loading says what is missing, and a rule can be given.
+    Ok(of_recordings(path, rule, first))
 }
 
 /// The first files that can be read.
@@ -129,7 +131,7 @@ fn of_arrays(path: &Path, record: &Record) -> DataSettings {
     DataSettings::new(DataPlan::Arrays(source), None)
 }
 
-fn of_recordings(path: &Path, rule: Rule, first: &Record) -> DataSettings {
+fn of_recordings(path: &Path, rule: Option<Rule>, first: &Record) -> DataSettings {
     let recipe = match first.kind {
         Kind::FaultRecord => FeatureRecipe::Fault(FaultRecipe::default()),
         Kind::Recording | Kind::Table | Kind::Arrays => FeatureRecipe::Eeg(EegRecipe {
@@ -139,7 +141,7 @@ fn of_recordings(path: &Path, rule: Rule, first: &Record) -> DataSettings {
     };
     let source = RecordingSource {
         paths: vec![path.to_owned()],
-        rules: vec![rule],
+        rules: rule.into_iter().collect(),
         ..RecordingSource::default()
     };
     DataSettings::new(DataPlan::Recordings(source), Some(recipe))

@@ -8,7 +8,7 @@ use crate::ui::elements::{fact, help, section};
 use crate::ui::figures::{count, percent, short};
 use crate::ui::theme;
 use crate::ui::widgets::{AdmissionPlot, SchedulePlot};
-use crate::workbench::{Action, Criterion, Draft, Workbench, what_changed};
+use crate::workbench::{Action, Criterion, Draft, NotMeasured, Workbench, what_changed};
 
 /// The right side of the Learner page.
 pub(super) fn meaning_ui(
@@ -126,12 +126,17 @@ fn admitted_ui(ui: &mut Ui, workbench: &Workbench, learner: &LearnerSettings) {
         help(ui, "These settings admit every sample");
         return;
     };
-    let Some(admissions) = workbench.admissions(learner) else {
-        help(
-            ui,
-            "The last run had another criterion: what this one would have admitted is known after the next",
-        );
-        return;
+    let admissions = match workbench.admissions() {
+        Ok(admissions) => admissions,
+        Err(NotMeasured::OtherRun) => {
+            let text = "The last run had another criterion, kernel or other samples: what these settings would have admitted is known after the next";
+            help(ui, text);
+            return;
+        }
+        Err(NotMeasured::Nothing) => {
+            help(ui, "Nothing has been measured yet");
+            return;
+        }
     };
     let share = percent(admissions.share_at(threshold));
     let threshold_text = format!("Threshold {}", short(threshold));

@@ -13,13 +13,12 @@ use crate::dataset::{DataPlan, DataSettings, RecordingSource};
 use crate::settings::SettingProblem;
 use crate::ui::app::Typing;
 use crate::ui::elements::{self, help, page_title, section};
-use crate::ui::figures::number_of;
 use crate::ui::icons::{Icon, color_dot, icon_mark, named_dot};
 use crate::ui::palette::class_color;
 use crate::ui::theme;
 use crate::ui::widgets::empty_state;
 use crate::workbench::explore::ExploreAction;
-use crate::workbench::{Action, Ask, Demo, Draft, LoadedData, RecordRow, Workbench};
+use crate::workbench::{Action, Ask, Demo, Draft, LoadedData, RecordRow, Workbench, number_of};
 
 /// Classes of a record that are named in its row.
 const MOST_NAMED: usize = 2;
@@ -315,7 +314,7 @@ fn record_ui(
         ui,
         &format!(
             "{} at {} Hz{duration}",
-            number_of(look.n_channels, "channel"),
+            number_of(look.n_channels, "channel", "channels"),
             look.rate_hz
         ),
     );

@@ -16,6 +16,8 @@ use crate::workbench::{Action, Demo, Draft, MadeSplit, Workbench};
 
 /// Folds whose test samples are listed.
 const MOST_LISTED: usize = 40;
+/// Classes whose counts are listed.
+const MOST_CLASSES: usize = 40;
 
 /// The Split page.
 pub(in crate::ui) fn split_page_ui(
@@ -277,7 +279,7 @@ fn counts_ui(ui: &mut Ui, made: &MadeSplit, workbench: &Workbench) {
             .show(ui, |ui| {
                 ui.label("");
                 ui.label(RichText::new("all").small().color(tones.weak));
-                for (class, name) in names.iter().enumerate() {
+                for (class, name) in names.iter().enumerate().take(MOST_CLASSES) {
                     ui.horizontal(|ui| {
                         color_dot(ui, class_color(class));
                         ui.label(RichText::new(name).small());
@@ -290,7 +292,7 @@ fn counts_ui(ui: &mut Ui, made: &MadeSplit, workbench: &Workbench) {
                         ui.label(format!("fold {}", fold + 1));
                     });
                     ui.label(counts.iter().sum::<usize>().to_string());
-                    for count in counts {
+                    for count in counts.iter().take(MOST_CLASSES) {
                         ui.label(count.to_string());
                     }
                     ui.end_row();
@@ -300,5 +302,9 @@ fn counts_ui(ui: &mut Ui, made: &MadeSplit, workbench: &Workbench) {
     let n_more = made.class_counts.len().saturating_sub(MOST_LISTED);
     if n_more > 0 {
         help(ui, &format!("and {n_more} more folds"));
+    }
+    let n_more = names.len().saturating_sub(MOST_CLASSES);
+    if n_more > 0 {
+        help(ui, &format!("and {n_more} more classes"));
     }
 }

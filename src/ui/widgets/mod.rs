@@ -50,7 +50,7 @@ pub use number_field::{Edit, NumberField};
 pub use overview_strip::{OverviewStrip, StripPicture};
 pub use panel_header::{PanelAction, PanelHeader, empty_state};
 pub use phasor_diagram::{HarmonicBars, Phasor, PhasorDiagram};
-pub use plot_cursor::{CursorMove, PlotCursor, cursor_letter};
+pub use plot_cursor::{CursorMove, PlotCursor, cursor_letter, page_hears_keys};
 pub use profile_panel::{BatchFlow, ProfilePanel};
 pub use run_bar::{RunBar, RunPhase, RunRequest};
 pub use scalp_map::{ScalpInterpolator, ScalpMap};

@@ -81,6 +81,7 @@ impl PlotCursor<'_> {
         );
         if response.has_focus() {
             focus_ring(ui, flag);
+            ui.data_mut(|data| data.insert_temp(focused_cursor(), response.id));
         }
         let moved = cursor_keys(ui, &response);
         let dragged = response.dragged().then(|| response.interact_pointer_pos());
@@ -106,6 +107,8 @@ fn cursor_keys(ui: &Ui, response: &Response) -> Option<CursorMove> {
     }
     let filter = EventFilter {
         horizontal_arrows: true,
+        // The page behind takes these.
+        vertical_arrows: true,
         ..EventFilter::default()
     };
     ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
@@ -118,6 +121,18 @@ fn cursor_keys(ui: &Ui, response: &Response) -> Option<CursorMove> {
         (0, pages) => Some(CursorMove::Pages(pages)),
         (samples, _) => Some(CursorMove::Samples(samples)),
     }
+}
+
+/// Where the cursor is remembered that had the focus last.
+fn focused_cursor() -> Id {
+    Id::unique("focused cursor")
+}
+
+/// Whether the keys that no cursor takes are those of the page: nothing has the focus, or a cursor.
+pub fn page_hears_keys(ui: &Ui) -> bool {
+    let cursor = ui.data(|data| data.get_temp::<Id>(focused_cursor()));
+    let focused = ui.memory(|memory| memory.focused());
+    focused.is_none() || focused == cursor
 }
 
 /// The cursor whose letter was pressed: A is the first, B the second.

@@ -103,7 +103,7 @@ impl TraceChart<'_> {
     }
 
     /// Where a time is on the screen.
-    pub fn x_of(&self, area: Rect, time_s: f64) -> f32 {
+    fn x_of(&self, area: Rect, time_s: f64) -> f32 {
         let share = (time_s - self.shown_s.0) / self.shown_s.1;
         area.left() + share.clamp(-10.0, 11.0) as f32 * area.width()
     }

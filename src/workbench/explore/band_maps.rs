@@ -153,6 +153,8 @@ pub(super) struct ComparedReader<'a> {
     pub(super) montage: &'a Montage,
     /// Channels that do not count.
     pub(super) bad_channels: &'a BadChannels,
+    /// The rate that counts for a file that does not say its own, as for the open recording.
+    pub(super) assumed_rate_hz: Option<f64>,
     /// Hears how far it is.
     pub(super) progress: &'a JobProgress,
 }
@@ -185,8 +187,18 @@ impl ComparedReader<'_> {
 
     fn of_file(&self, path: &Path) -> Result<Option<BandMaps>, String> {
         let record = open(path, Mode::default()).map_err(|error| error.to_string())?;
-        let opened = OpenedRecording::new(path.display().to_string(), None, record, None)?;
-        self.beginning(&opened.name, &opened.record)
+        let mut opened = OpenedRecording::new(path.display().to_string(), None, record, None)?;
+        if let Some(rate_hz) = self.assumed_rate_hz {
+            opened.assume_rate(rate_hz);
+        }
+        let maps = self.beginning(&opened.name, &opened.record)?;
+        Ok(maps.map(|maps| match opened.assumed_rate_hz {
+            Some(rate_hz) => BandMaps {
+                title: format!("{}, taken at {rate_hz} Hz", maps.title),
+                ..maps
+            },
+            None => maps,
+        }))
     }
 
     /// The maps of the first two minutes of a record.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::OpenedRecording;
 use super::annotations::AnnotationList;
 use super::band_maps::{BadChannels, BandMaps, ComparedMaps, ComparedReader};
 use super::followed::Followed;
@@ -39,12 +40,14 @@ struct Derived {
 
 /// Traces from one time to another.
 type TracesBetween = (Arc<Vec<TraceSource>>, (f64, f64));
-/// A comparison, under which montage, without which channels, of which data.
-type Compared = (Comparison, Montage, BadChannels, Option<usize>);
+/// A comparison, under which montage, without which channels, of which data, at which assumed rate.
+type Compared = (Comparison, Montage, BadChannels, Option<usize>, Option<f64>);
 
 /// The EEG browser.
 pub struct EegBrowser {
     record: Arc<Record>,
+    /// The rate that was assumed because the file does not say it.
+    assumed_rate_hz: Option<f64>,
     duration_s: f64,
     view: EegView,
     derived: Option<Derived>,
@@ -63,10 +66,11 @@ pub struct EegBrowser {
 impl EegBrowser {
     /// Opens a recording; how the one before was looked at is kept where that makes sense.
     pub(super) fn new(
-        record: Arc<Record>,
+        opened: &OpenedRecording,
         stretch: Option<(f64, f64)>,
         before: Option<&EegView>,
     ) -> Self {
+        let record = opened.record.clone();
         let duration_s = record.duration_s().unwrap_or(0.0);
         let mut view = before.map_or_else(EegView::default, kept_of);
         if let Some((start_s, length_s)) = stretch {
@@ -78,6 +82,7 @@ impl EegBrowser {
         Self {
             annotations: Arc::new(AnnotationList::of(&record.annotations, &[])),
             record,
+            assumed_rate_hz: opened.assumed_rate_hz,
             duration_s,
             view,
             derived: None,
@@ -167,7 +172,8 @@ impl EegBrowser {
     /// What the maps are compared with, once it has been read.
     pub fn compared(&self) -> Option<&Arc<ComparedMaps>> {
         self.view.comparison.as_ref()?;
-        self.compared.shown().filter(|_| !self.compared.is_busy())
+        let is_there = !self.compared.is_busy() && self.compared.error().is_none();
+        self.compared.shown().filter(|_| is_there)
     }
 
     /// The share read of what the maps are compared with.
@@ -354,6 +360,7 @@ impl EegBrowser {
         wake: &Wake,
     ) {
         let Some(comparison) = self.view.comparison.clone() else {
+            self.compared = Followed::default();
             return;
         };
         let needs_data = !matches!(comparison, Comparison::File(_));
@@ -361,7 +368,7 @@ impl EegBrowser {
         if needs_data && loaded.is_none() {
             return;
         }
-        let montage = self.view.montage.clone();
+        let (montage, rate_hz) = (self.view.montage.clone(), self.assumed_rate_hz);
         let marked = all_notes
             .iter()
             .filter(|notes| !notes.bad_channels.is_empty());
@@ -374,6 +381,7 @@ impl EegBrowser {
             montage.clone(),
             bad_channels.clone(),
             data,
+            rate_hz,
         );
         self.compared.ask(key, || {
             start_job(wake, "comparison", move |progress| {
@@ -381,6 +389,7 @@ impl EegBrowser {
                     loaded: loaded.as_deref(),
                     montage: &montage,
                     bad_channels: &bad_channels,
+                    assumed_rate_hz: rate_hz,
                     progress,
                 };
                 reader.read(&comparison)

@@ -43,9 +43,11 @@ use crate::dataset::{DataPlan, Place};
 use crate::experiment::{Job, JobOutcome};
 use crate::export::write_annotations;
 use crate::features::phases::PhaseMap;
-use crate::records::{Kind, Mode, Record, TimeAxis, open};
+use crate::records::{Channel, ChannelKind, Kind, Mode, Record, TimeAxis, open};
 use crate::session::{OwnAnnotation, notes_on};
 
+/// Columns of a table that may be the channels of a recording.
+const MOST_COLUMNS: usize = 256;
 /// The rate assumed for recordings whose file does not say it.
 const USUAL_RATE_HZ: f64 = 250.0;
 
@@ -131,7 +133,7 @@ impl OpenedRecording {
         mut record: Record,
         window: Option<(f64, f64)>,
     ) -> Result<Self, String> {
-        if record.channels.is_empty() || matches!(record.kind, Kind::Table | Kind::Arrays) {
+        if !can_be_shown(&record) {
             return Err(format!(
                 "{name} is no recording: it holds {} without a time axis; tables and arrays are opened as data (Ctrl+O)",
                 record.kind
@@ -156,9 +158,34 @@ impl OpenedRecording {
         })
     }
 
+    /// Gives it another rate, if the file does not say its own.
+    fn assume_rate(&mut self, rate_hz: f64) {
+        if self.assumed_rate_hz.is_none() || !(rate_hz.is_finite() && rate_hz > 0.0) {
+            return;
+        }
+        let mut record = Record::clone(&self.record);
+        assume_rate(&mut record, rate_hz);
+        self.assumed_rate_hz = Some(rate_hz);
+        self.record = Arc::new(record);
+    }
+
     /// The last part of its name.
     pub fn short_name(&self) -> &str {
         last_part(&self.name)
+    }
+}
+
+/// Whether there are signals to draw. Columns of numbers alone may be signals; columns of names, or
+/// more of them than a recording has channels, are a table of samples.
+fn can_be_shown(record: &Record) -> bool {
+    let channels = &record.channels;
+    match record.kind {
+        Kind::Recording | Kind::FaultRecord => !channels.is_empty(),
+        Kind::Table => {
+            let is_number = |channel: &Channel| channel.kind == ChannelKind::Analog;
+            (1..=MOST_COLUMNS).contains(&channels.len()) && channels.iter().all(is_number)
+        }
+        Kind::Arrays => false,
     }
 }
 
@@ -238,14 +265,8 @@ impl ExploreStage {
         let (Some(opened), Some(browser)) = (&mut self.opened, &self.eeg) else {
             return;
         };
-        if opened.assumed_rate_hz.is_none() || !(rate_hz.is_finite() && rate_hz > 0.0) {
-            return;
-        }
-        let mut record = Record::clone(&opened.record);
-        assume_rate(&mut record, rate_hz);
-        opened.assumed_rate_hz = Some(rate_hz);
-        opened.record = Arc::new(record);
-        let browser = EegBrowser::new(opened.record.clone(), None, Some(browser.view()));
+        opened.assume_rate(rate_hz);
+        let browser = EegBrowser::new(opened, None, Some(browser.view()));
         self.eeg = Some(browser);
     }
 
@@ -256,10 +277,8 @@ impl ExploreStage {
         match outcome {
             JobOutcome::Done(Ok(opened)) => {
                 let before = self.eeg.as_ref().map(|browser| browser.view().clone());
-                self.eeg = (opened.viewer == Viewer::Eeg).then(|| {
-                    let record = opened.record.clone();
-                    EegBrowser::new(record, opened.stretch, before.as_ref())
-                });
+                self.eeg = (opened.viewer == Viewer::Eeg)
+                    .then(|| EegBrowser::new(&opened, opened.stretch, before.as_ref()));
                 self.opened = Some(opened);
                 None
             }

@@ -12,7 +12,7 @@ use crate::ui::palette::{mix, phase_color};
 use crate::ui::theme;
 use crate::ui::widgets::{
     CursorMove, DigitalRow, LaneCursor, LanePlot, LanePlotEvents, LaneTrace, Mark, PlotLane,
-    cursor_letter, empty_state,
+    cursor_letter, empty_state, page_hears_keys,
 };
 use crate::workbench::explore::{
     ExploreAction, FaultAction, FaultLook, FaultRecord, OpenedRecording,
@@ -280,9 +280,9 @@ fn move_cursor(record: &FaultRecord, look: &mut FaultLook, cursor: usize, moved:
     }
 }
 
-/// The keys of the page, while nothing has the focus.
+/// The keys of the page, while nothing has the focus but a cursor, which has taken its own by now.
 fn page_keys(ui: &Ui, workbench: &Workbench, record: &FaultRecord, look: &mut FaultLook) {
-    if workbench.view().ask.is_some() || ui.ctx().egui_wants_keyboard_input() {
+    if workbench.view().ask.is_some() || !page_hears_keys(ui) {
         return;
     }
     let presses =

@@ -9,6 +9,10 @@ use crate::ui::widgets::ScalpMap;
 use crate::workbench::explore::{BANDS, BandMaps, Comparison, EegBrowser, EegView, last_part};
 use crate::workbench::{Action, Ask, RecordRow, Workbench};
 
+/// Classes and records that are listed to compare with.
+const MOST_CLASSES: usize = 16;
+const MOST_RECORDS: usize = 200;
+
 /// Maps of all bands; with a comparison, both sides on one scale and their difference.
 pub(super) fn maps_ui(
     ui: &mut Ui,
@@ -145,30 +149,37 @@ fn comparison_ui(
                     }
                 };
                 choose(ui, "nothing", None);
-                for a in 0..classes.len().min(6) {
-                    for b in a + 1..classes.len().min(6) {
+                let n_classes = classes.len().min(MOST_CLASSES);
+                for a in 0..n_classes {
+                    for b in a + 1..n_classes {
                         let pair = Some(Comparison::Classes(a, b));
                         choose(ui, &class_pair(classes, a, b), pair);
                     }
                 }
-                for source in 0..records.len().min(200) {
+                for source in 0..records.len().min(MOST_RECORDS) {
                     let record = Some(Comparison::Record(source));
                     choose(ui, &record_name(records, source), record);
+                }
+                if records.len() > MOST_RECORDS {
+                    let n_more = records.len() - MOST_RECORDS;
+                    help(ui, &format!("and {n_more} more: open them by A file…"));
                 }
             });
         shown.response.labelled_by(label.id).on_hover_text(
             "Another record of the data (its first two minutes), or the means of two classes (up to 12 recordings each); one colour scale for both. Default nothing.",
         );
         let file = ui.button("A file…");
-        let help = "Any other recording, its first two minutes; the data of the session stay as they are";
-        if file.on_hover_text(help).clicked() {
+        let text = "Any other recording, its first two minutes; the data of the session stay as they are";
+        if file.on_hover_text(text).clicked() {
             actions.push(Action::Ask(Ask::CompareMaps));
         }
     });
+    let needs_data = !matches!(view.comparison, Some(Comparison::File(_)));
     if view.comparison.is_some() && browser.compared().is_none() {
         let text = match browser.compared_share() {
             Some(share) => format!("the other side is being read, {:.0} %", share * 100.0),
             None if browser.problem().is_some() => return,
+            None if needs_data && loaded.is_none() => "the data are not loaded".to_owned(),
             None => "the other side is being read".to_owned(),
         };
         help(ui, &text);

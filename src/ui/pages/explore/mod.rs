@@ -20,7 +20,10 @@ use crate::ui::elements::{self, page_title};
 use crate::ui::theme;
 use crate::ui::widgets::empty_state;
 use crate::workbench::explore::{ExploreAction, OpenedRecording, Viewer};
-use crate::workbench::{Action, Ask, Draft, Workbench};
+use crate::workbench::{Action, Ask, Draft, Workbench, number_of};
+
+/// Less room than this many letters is no room for the facts of a recording.
+const FACTS_EM: f32 = 12.0;
 
 /// The Explore page.
 pub(in crate::ui) fn explore_page_ui(
@@ -95,7 +98,7 @@ fn head_ui(
     actions: &mut Vec<Action>,
 ) {
     let tones = theme::tones(ui);
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
         ui.label(RichText::new("Explore").heading().color(tones.strong));
         ui.add_space(theme::GRID);
         records_ui(ui, workbench, opened, actions);
@@ -112,6 +115,9 @@ fn head_ui(
             if cancel.on_hover_text("What is open stays").clicked() {
                 actions.push(Action::Explore(ExploreAction::CancelOpening));
             }
+        }
+        if ui.available_size_before_wrap().x < theme::body_font(ui).size * FACTS_EM {
+            ui.end_row();
         }
         let facts = RichText::new(facts(opened)).color(tones.weak);
         ui.add(egui::Label::new(facts).truncate());
@@ -181,7 +187,7 @@ fn facts(opened: &OpenedRecording) -> String {
     let record = &opened.record;
     let mut facts = vec![
         record.format.to_string(),
-        format!("{} channels", record.channels.len()),
+        number_of(record.channels.len(), "channel", "channels"),
     ];
     if let Some(rate_hz) = record.channels.first().and_then(|channel| channel.rate_hz) {
         facts.push(format!("{rate_hz} Hz"));

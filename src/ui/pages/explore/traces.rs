@@ -2,12 +2,14 @@
 
 use egui::{EventFilter, Key, Modifiers, PointerButton, Rect, Role, Sense, Ui, WidgetInfo};
 
+use super::fault::CURSORS;
 use crate::features::measure::{POINTS_PER_MM, points_per_unit};
 use crate::ui::figures::{short, tick};
 use crate::ui::icons::focus_ring;
 use crate::ui::theme;
 use crate::ui::widgets::{
-    ChartMark, ChartTrace, CursorMove, PlotCursor, TraceChart, cursor_letter, trace_area,
+    ChartMark, ChartTrace, CursorMove, PlotCursor, TraceChart, cursor_letter, page_hears_keys,
+    trace_area,
 };
 use crate::workbench::Workbench;
 use crate::workbench::explore::{EegBrowser, EegView, PageTrace, common_unit};
@@ -76,7 +78,7 @@ pub(super) fn traces_ui(
         view.take_cursor(cursor);
     }
     cursors_ui(ui, browser, view, area, takes);
-    let hears = ui.memory(|memory| memory.focused().is_none_or(|focused| focused == id));
+    let hears = response.has_focus() || page_hears_keys(ui);
     if hears && !is_asked {
         keys(ui, browser, view);
     }
@@ -243,7 +245,7 @@ fn cursors_ui(
     let width = f64::from(area.width());
     let time_at = |x: f32| start_s + f64::from(x - area.left()) / width * span_s;
     let x_at = |time_s: f64| area.left() + ((time_s - start_s) / span_s * width) as f32;
-    for (place, (name, time_s)) in [("A", a_s), ("B", b_s)].into_iter().enumerate() {
+    for (place, (name, time_s)) in CURSORS.into_iter().zip([a_s, b_s]).enumerate() {
         let id = ui.make_persistent_id(("measure cursor", place));
         if takes == Some(place) {
             ui.memory_mut(|memory| memory.request_focus(id));
