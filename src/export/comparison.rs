@@ -163,24 +163,27 @@ pub(super) fn write_comparison(
     }
     page.subsection("Scores and costs");
     page.table(&SCORE_HEAD, &score_rows(comparison));
-    page.subsection("Differences");
-    page.paragraph(DIFFERENCE_NOTE);
-    page.table(&DIFFERENCE_HEAD, &difference_rows(comparison));
-    page.subsection("Confusion matrices");
-    for row in &comparison.rows {
-        let figure = matrix(
-            row.name.clone(),
-            &row.facts.class_names,
-            &row.summary.confusion,
-        );
-        page.figure(
-            &figure,
-            "Rows are true classes, columns decisions; all folds and seeds together.",
-        );
-    }
-    page.subsection("Every fold");
-    page.table(&FOLD_HEAD, &fold_rows(comparison));
+    let is_short = comparison.rows.len() <= MOST_OPEN;
+    page.folded("Differences", is_short, |page| {
+        page.paragraph(DIFFERENCE_NOTE);
+        page.table(&DIFFERENCE_HEAD, &difference_rows(comparison));
+    });
+    page.folded("Confusion matrices", is_short, |page| {
+        for row in &comparison.rows {
+            let names = &row.facts.class_names;
+            page.figure(
+                &matrix(row.name.clone(), names, &row.summary.confusion),
+                "Rows are true classes, columns decisions; all folds and seeds together.",
+            );
+        }
+    });
+    page.folded("Every fold", is_short, |page| {
+        page.table(&FOLD_HEAD, &fold_rows(comparison));
+    });
 }
+
+/// Of more methods than these, details are folded away.
+const MOST_OPEN: usize = 6;
 
 const SCORE_HEAD: [&str; 10] = [
     "method",

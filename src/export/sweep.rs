@@ -1,5 +1,7 @@
 //! The results of a sweep in files: a table, everything as JSON, a report with map and curves.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use super::chart::{Chart, Series, Stroke, series_ink};
@@ -9,10 +11,12 @@ use super::html::{Cell, Page};
 use super::tables::{number, table};
 use crate::experiment::{Experiment, SweepRow, SweepTable};
 
-/// Rows that a page lists.
+/// Rows that a page lists, and points that a chart draws.
 const MOST_ROWS: usize = 2000;
 /// Different values of a setting up to which each gets a place of its own.
 const MOST_PLACES: usize = 12;
+/// How many times the end of a range is its beginning where magnitudes count, not differences.
+const LOG_SPAN: f64 = 100.0;
 /// How the nested score is to be read.
 const NESTED_NOTE: &str = "Nested score: in every outer fold the settings are chosen by inner folds of its training \
      samples and judged on its test samples, which had no part in the choice. The inner accuracies of the table chose, \
@@ -60,34 +64,132 @@ fn value_of(row: &SweepRow, axis: usize) -> &str {
         .map_or("", |(_, value)| value)
 }
 
-/// The different values of a setting: numbers by size, words in the order they come.
-fn places(table: &SweepTable, axis: usize) -> Vec<String> {
-    let mut rows: Vec<&SweepRow> = table.rows.iter().collect();
-    rows.sort_by_key(|row| row.result.point.number);
-    let mut values: Vec<String> = Vec::new();
-    for row in rows {
-        let value = value_of(row, axis);
-        if !values.iter().any(|known| known == value) {
-            values.push(value.to_owned());
-        }
-    }
-    let as_number = |text: &String| text.parse::<f64>().ok();
-    if values.iter().all(|value| as_number(value).is_some()) {
-        values.sort_by(|a, b| {
-            let key = |text| as_number(text).unwrap_or(f64::NAN);
-            key(a).total_cmp(&key(b))
-        });
-    }
-    values
+/// Mean accuracy of the inner folds; a file may hold what is no number.
+fn accuracy_of(row: &SweepRow) -> Option<f64> {
+    row.inner.filter(|accuracy| accuracy.is_finite())
 }
 
-/// Five marks from the first to the last value.
-fn range_ticks(first: Option<f64>, last: Option<f64>) -> Vec<(f64, String)> {
-    let (Some(first), Some(last)) = (first, last) else {
-        return Vec::new();
-    };
-    let marks = (0..=4).map(|step| first + (last - first) * f64::from(step) / 4.0);
-    marks.map(|at| (at, format!("{at:.3}"))).collect()
+/// The different values of a setting: numbers by size, words in the order they come.
+fn places(table: &SweepTable, axis: usize) -> Vec<String> {
+    let mut first_points: BTreeMap<&str, usize> = BTreeMap::new();
+    for row in &table.rows {
+        let number = row.result.point.number;
+        let first = first_points.entry(value_of(row, axis)).or_insert(number);
+        *first = number.min(*first);
+    }
+    let mut values: Vec<(&str, usize)> = first_points.into_iter().collect();
+    values.sort_by_key(|(_, first)| *first);
+    let numbers: Option<Vec<f64>> = values.iter().map(|(text, _)| text.parse().ok()).collect();
+    if let Some(numbers) = numbers {
+        let mut sized: Vec<(f64, (&str, usize))> = numbers.into_iter().zip(values).collect();
+        sized.sort_by(|a, b| a.0.total_cmp(&b.0));
+        values = sized.into_iter().map(|(_, value)| value).collect();
+    }
+    values
+        .into_iter()
+        .map(|(text, _)| text.to_owned())
+        .collect()
+}
+
+/// Whether a setting has more than one value, but few enough for a place each.
+fn has_few_values(table: &SweepTable, axis: usize) -> bool {
+    let mut seen: Vec<&str> = Vec::with_capacity(MOST_PLACES);
+    for row in &table.rows {
+        let value = value_of(row, axis);
+        if seen.contains(&value) {
+            continue;
+        }
+        if seen.len() == MOST_PLACES {
+            return false;
+        }
+        seen.push(value);
+    }
+    seen.len() > 1
+}
+
+/// The highest point at each place, from left to right.
+fn best_at_each_place(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
+    let points = from_left_to_right(points);
+    points
+        .chunk_by(|a, b| a[0] == b[0])
+        .filter_map(|same| same.last().copied())
+        .collect()
+}
+
+/// Points by their places; of those at one place the highest last.
+fn from_left_to_right(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
+    let mut points = points.to_vec();
+    points.sort_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
+    points
+}
+
+/// Where the values of a range lie along the axis.
+struct RangeScale {
+    first: f64,
+    last: f64,
+    is_log: bool,
+}
+
+impl RangeScale {
+    /// Nothing where values are few or words: these lie side by side.
+    fn of(values: &[String]) -> Option<Self> {
+        let numbers = values.iter().map(|text| text.parse::<f64>().ok());
+        let numbers = numbers.collect::<Option<Vec<f64>>>()?;
+        if numbers.len() <= MOST_PLACES {
+            return None;
+        }
+        let mut finite = numbers.into_iter().filter(|number| number.is_finite());
+        let first = finite.next()?;
+        let last = finite.next_back().unwrap_or(first);
+        Some(Self {
+            first,
+            last,
+            is_log: first > 0.0 && last / first > LOG_SPAN,
+        })
+    }
+
+    fn place(&self, number: f64) -> f64 {
+        match self.is_log {
+            true => number.log10(),
+            false => number,
+        }
+    }
+
+    /// Five marks from the first to the last value.
+    fn ticks(&self) -> Vec<(f64, String)> {
+        let (first, last) = (self.place(self.first), self.place(self.last));
+        let digits = match self.is_log {
+            true => 2,
+            false => mark_digits(first, last),
+        };
+        let marks = (0..=4).map(|step| {
+            let share = f64::from(step) / 4.0;
+            first * (1.0 - share) + last * share
+        });
+        marks
+            .map(|at| {
+                let value = if self.is_log { 10_f64.powf(at) } else { at };
+                (at, mark(value, digits))
+            })
+            .collect()
+    }
+}
+
+/// Digits after the first that tell five marks from each other; two at least.
+fn mark_digits(first: f64, last: f64) -> usize {
+    let size = first.abs().max(last.abs());
+    let step = (last / 4.0 - first / 4.0).max(f64::MIN_POSITIVE);
+    (size / step).log10().ceil().clamp(2.0, 15.0) as usize
+}
+
+/// A number with so many digits after the first; very large and very small ones as powers of ten.
+fn mark(value: f64, digits: usize) -> String {
+    let rounded = format!("{value:.digits$e}").parse().unwrap_or(value);
+    match rounded.abs() {
+        0.0 => "0".into(),
+        1e-3..1e6 => rounded.to_string(),
+        _ => format!("{rounded:e}"),
+    }
 }
 
 impl SweepResult<'_> {
@@ -102,8 +204,9 @@ impl SweepResult<'_> {
 
     /// The settings that have few values, by their places.
     pub fn mappable(&self) -> Vec<usize> {
-        let has_few = |axis: &usize| (2..=MOST_PLACES).contains(&places(self.table, *axis).len());
-        (0..self.names().len()).filter(has_few).collect()
+        let axes = 0..self.names().len();
+        axes.filter(|axis| has_few_values(self.table, *axis))
+            .collect()
     }
 
     /// Names of the settings that are swept.
@@ -116,17 +219,23 @@ impl SweepResult<'_> {
         let names = names(self.table);
         let name = |axis: usize| names.get(axis).cloned().unwrap_or_default();
         let (rows, columns) = (places(self.table, down), places(self.table, across));
-        let best = |row: &String, column: &String| {
-            let here =
-                self.table.rows.iter().filter(|point| {
-                    value_of(point, down) == row && value_of(point, across) == column
-                });
-            here.filter_map(|point| point.inner).reduce(f64::max)
+        let mut best: BTreeMap<(&str, &str), f64> = BTreeMap::new();
+        for point in &self.table.rows {
+            let Some(accuracy) = accuracy_of(point) else {
+                continue;
+            };
+            let cell = (value_of(point, down), value_of(point, across));
+            let highest = best.entry(cell).or_insert(accuracy);
+            *highest = highest.max(accuracy);
+        }
+        let best_in = |row: &String, column: &String| {
+            let cell = (row.as_str(), column.as_str());
+            best.get(&cell).copied()
         };
-        let values = rows
-            .iter()
-            .flat_map(|row| columns.iter().map(move |column| best(row, column)));
-        let values = values.collect();
+        let mut values = Vec::with_capacity(rows.len() * columns.len());
+        for row in &rows {
+            values.extend(columns.iter().map(|column| best_in(row, column)));
+        }
         let others = if names.len() > 2 {
             ", best over the other settings"
         } else {
@@ -152,35 +261,38 @@ impl SweepResult<'_> {
         let names = names(self.table);
         let name = names.get(axis).map_or("", String::as_str);
         let values = places(self.table, axis);
-        let is_range =
-            values.len() > MOST_PLACES && values.iter().all(|v| v.parse::<f64>().is_ok());
+        let range = RangeScale::of(&values);
+        let listed: BTreeMap<&str, usize> = values
+            .iter()
+            .enumerate()
+            .map(|(at, text)| (text.as_str(), at))
+            .collect();
         // Values of a range lie where they are, listed ones side by side.
-        let place = |text: &str| match is_range {
-            true => text.parse::<f64>().ok(),
-            false => values
-                .iter()
-                .position(|value| value == text)
-                .map(|at| at as f64),
+        let place = |text: &str| match &range {
+            Some(range) => {
+                let number = text.parse().ok().filter(|number: &f64| number.is_finite());
+                number.map(|number| range.place(number))
+            }
+            None => listed.get(text).map(|at| *at as f64),
         };
-        let ticks: Vec<(f64, String)> = match (is_range, values.first(), values.last()) {
-            (true, Some(first), Some(last)) => range_ticks(place(first), place(last)),
-            _ => {
+        let ticks = match &range {
+            Some(range) => range.ticks(),
+            None => {
                 let marks = values.iter().enumerate();
                 marks.map(|(at, text)| (at as f64, text.clone())).collect()
             }
         };
-        let mut points: Vec<[f64; 2]> = self
+        // The best first, as in the table.
+        let points: Vec<[f64; 2]> = self
             .table
             .rows
             .iter()
-            .filter_map(|row| Some([place(value_of(row, axis))?, row.inner?]))
+            .filter_map(|row| Some([place(value_of(row, axis))?, accuracy_of(row)?]))
             .collect();
-        points.sort_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
-        // The best at each value, which comes last among its equals.
-        let best: Vec<[f64; 2]> = points
-            .chunk_by(|a, b| a[0] == b[0])
-            .filter_map(|same| same.last().copied())
-            .collect();
+        let (shown, all_points) = match points.get(..MOST_ROWS) {
+            Some(best) => (best, format!("the best {MOST_ROWS} of {} points", points.len())),
+            None => (&points[..], "every point".to_owned()),
+        };
         let series = |name: &str, points, stroke, place: usize| Series {
             name: name.into(),
             points,
@@ -188,8 +300,10 @@ impl SweepResult<'_> {
             ink: series_ink(place),
             stroke,
         };
-        let mut all = vec![series("every point", points, Stroke::Dots, 0)];
-        if !is_range {
+        let shown = from_left_to_right(shown);
+        let mut all = vec![series(&all_points, shown, Stroke::Dots, 0)];
+        if range.is_none() {
+            let best = best_at_each_place(&points);
             all.push(series("best at each value", best, Stroke::Solid, 1));
         }
         Chart {
@@ -398,5 +512,72 @@ impl SweepResult<'_> {
             })
             .collect();
         page.table(&head, &rows);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::{OuterResult, PointResult, SweepPoint};
+
+    fn point(number: usize, value: String, accuracy: f64) -> PointResult {
+        PointResult {
+            point: SweepPoint {
+                number,
+                values: vec![("width".into(), value), ("kind".into(), "a".into())],
+            },
+            problem: None,
+            outer: vec![OuterResult {
+                inner: vec![accuracy],
+                outer: accuracy,
+            }],
+            train_us_per_batch: None,
+        }
+    }
+
+    fn chart_of(values: impl Iterator<Item = String>) -> Chart {
+        let results = values.enumerate();
+        let results = results.map(|(number, value)| point(number, value, 0.5));
+        let table = SweepTable::of(results.collect());
+        let result = SweepResult {
+            provenance: "",
+            table: &table,
+            n_points: table.rows.len(),
+        };
+        assert_eq!(result.mappable(), Vec::<usize>::new());
+        result.chart(0)
+    }
+
+    fn marks(chart: &Chart) -> Vec<&str> {
+        chart.ticks.iter().map(|tick| tick.1.as_str()).collect()
+    }
+
+    #[test]
+    fn marks_of_ranges_tell_their_values() {
+        let range = chart_of((0..=35).map(|number| (5 + number).to_string()));
+        assert_eq!(marks(&range), ["5", "13.8", "22.5", "31.2", "40"]);
+        let small = chart_of((0..=40).map(|number| (f64::from(number) * 1e-5).to_string()));
+        assert_eq!(marks(&small), ["0", "1e-4", "2e-4", "3e-4", "4e-4"]);
+        let narrow = chart_of((0..=40).map(|number| (1000 + number).to_string()));
+        assert_eq!(marks(&narrow), ["1000", "1010", "1020", "1030", "1040"]);
+    }
+
+    #[test]
+    fn magnitudes_lie_evenly_and_what_is_infinite_is_left_out() {
+        let values = (0..=16).map(|step| 10_f64.powf(f64::from(step) / 4.0 - 4.0).to_string());
+        let chart = chart_of(values.chain(["inf".to_owned()]));
+        assert_eq!(marks(&chart), ["1e-4", "0.001", "0.01", "0.1", "1"]);
+        let points = &chart.series[0].points;
+        assert_eq!(points.len(), 17);
+        for pair in points.windows(2) {
+            assert!((pair[1][0] - pair[0][0] - 0.25).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn of_very_many_points_the_best_are_drawn() {
+        let chart = chart_of((0..5000).map(|number| number.to_string()));
+        assert_eq!(chart.series[0].points.len(), MOST_ROWS);
+        assert_eq!(chart.series[0].name, "the best 2000 of 5000 points");
     }
 }
