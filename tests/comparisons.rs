@@ -160,14 +160,18 @@ fn assert_shows(page: &str, comparison: &serde_json::Value) {
         numbers.extend([&last["mean"], &last["sd"], &run["best"]["mean"]]);
         numbers.extend([&timing["grow_us_per_batch"], &timing["prune_us_per_batch"]]);
         numbers.extend([&timing["round_us"], &timing["classify_us_per_sample"]]);
+        numbers.push(&run["model_bytes"]);
         let folds = run["folds"].as_array().expect("a list").iter();
         numbers.extend(folds.map(|fold| &fold["accuracy"]));
     }
     for difference in comparison["differences"].as_array().expect("a list") {
-        numbers.extend([&difference["mean"], &difference["low"], &difference["high"]]);
+        numbers.push(&difference["mean"]);
+        // Two pairs have no interval.
+        let ends = [&difference["low"], &difference["high"]];
+        numbers.extend(ends.into_iter().filter(|end| !end.is_null()));
     }
-    // Two pairs have no interval.
-    let numbers: Vec<f64> = numbers.into_iter().filter_map(|n| n.as_f64()).collect();
+    let number = |value: &serde_json::Value| value.as_f64().expect("a number");
+    let numbers: Vec<f64> = numbers.into_iter().map(number).collect();
     assert!(numbers.len() > 15);
     for number in numbers {
         let is_same = |value: &f64| (value - number).abs() <= 1e-12 * number.abs();

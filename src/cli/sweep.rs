@@ -13,7 +13,7 @@ use super::progress::ProgressLine;
 use crate::dataset::{DataSettings, Dataset};
 use crate::experiment::{SweepPlan, SweepTable};
 use crate::export::{SweepResult, sweep_provenance, write_all};
-use crate::session::{DataPlaces, SweepFile, SweepNews, SweepStore};
+use crate::session::{DataPlaces, SweepFile, SweepNews, SweepStore, read_sweep};
 
 /// Rows that the terminal lists.
 const MOST_ROWS: usize = 30;
@@ -28,7 +28,8 @@ pub(super) struct SweepArguments {
     /// folders that are put together afterwards
     #[arg(long, value_name = "i/n", value_parser = shard)]
     shard: Option<(usize, usize)>,
-    /// Folder for finished points and the report; what is finished there is not done again
+    /// Folder for finished points and the report; what is finished there is not done again. Without
+    /// it the folder of a sweep that was begun in the window, or else NAME.sweep beside NAME.ron
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Folder with the data that the session names
@@ -88,8 +89,11 @@ fn sweep(arguments: &SweepArguments) -> Result<Ended, Failure> {
     let folder = arguments
         .out
         .clone()
-        .unwrap_or_else(|| beside(&arguments.sweep));
+        .unwrap_or_else(|| usual_folder(&arguments.sweep));
     let store = SweepStore::open(&folder, plan.fingerprint()).map_err(Failure::failed)?;
+    store
+        .adopt(&plan.former_fingerprint())
+        .map_err(Failure::failed)?;
     let mut progress = ProgressLine::new(arguments.quiet);
     let mut results = Vec::new();
     let all = store.finish(
@@ -122,9 +126,18 @@ fn sweep(arguments: &SweepArguments) -> Result<Ended, Failure> {
     Ok(ended)
 }
 
-/// `name.sweep` beside `name.ron`.
-fn beside(sweep: &Path) -> PathBuf {
-    sweep.with_extension("sweep")
+/// Where the sweep was begun in the window, or else `name.sweep` beside `name.ron`.
+fn usual_folder(sweep: &Path) -> PathBuf {
+    let folder = match sweep.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let is_of_window = sweep.file_name().is_some_and(|name| name == "sweep.ron");
+    if is_of_window && read_sweep(folder).is_ok() {
+        folder.to_owned()
+    } else {
+        sweep.with_extension("sweep")
+    }
 }
 
 /// The sweep with all data that its points use.

@@ -184,7 +184,7 @@ fn mark_digits(first: f64, last: f64) -> usize {
 
 /// A number with so many digits after the first; very large and very small ones as powers of ten.
 fn mark(value: f64, digits: usize) -> String {
-    let rounded = format!("{value:.digits$e}").parse().unwrap_or(value);
+    let rounded: f64 = format!("{value:.digits$e}").parse().unwrap_or(value);
     match rounded.abs() {
         0.0 => "0".into(),
         1e-3..1e6 => rounded.to_string(),
@@ -270,7 +270,8 @@ impl SweepResult<'_> {
         // Values of a range lie where they are, listed ones side by side.
         let place = |text: &str| match &range {
             Some(range) => {
-                let number = text.parse().ok().filter(|number: &f64| number.is_finite());
+                let number = text.parse::<f64>().ok();
+                let number = number.filter(|number| number.is_finite());
                 number.map(|number| range.place(number))
             }
             None => listed.get(text).map(|at| *at as f64),
@@ -289,9 +290,10 @@ impl SweepResult<'_> {
             .iter()
             .filter_map(|row| Some([place(value_of(row, axis))?, accuracy_of(row)?]))
             .collect();
-        let (shown, all_points) = match points.get(..MOST_ROWS) {
-            Some(best) => (best, format!("the best {MOST_ROWS} of {} points", points.len())),
-            None => (&points[..], "every point".to_owned()),
+        let n_shown = points.len().min(MOST_ROWS);
+        let drawn = match n_shown < points.len() {
+            true => format!("the best {n_shown} of {} points", points.len()),
+            false => "every point".to_owned(),
         };
         let series = |name: &str, points, stroke, place: usize| Series {
             name: name.into(),
@@ -300,8 +302,8 @@ impl SweepResult<'_> {
             ink: series_ink(place),
             stroke,
         };
-        let shown = from_left_to_right(shown);
-        let mut all = vec![series(&all_points, shown, Stroke::Dots, 0)];
+        let shown = from_left_to_right(&points[..n_shown]);
+        let mut all = vec![series(&drawn, shown, Stroke::Dots, 0)];
         if range.is_none() {
             let best = best_at_each_place(&points);
             all.push(series("best at each value", best, Stroke::Solid, 1));

@@ -2,6 +2,7 @@
 //! own, so that a sweep can be stopped, gone on with, and shared between machines.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +13,7 @@ use super::atomic_file::{RealDisk, folder_of, replace_file};
 use super::document::Session;
 use super::format::{from_text, to_text};
 use super::store::read_text;
+use crate::dataset::DataSettings;
 use crate::experiment::{Experiment, PointResult, Search, Sweep, SweepError, SweepPlan};
 
 /// The sweep and its session in the folder of a sweep that was begun in the window.
@@ -59,27 +61,39 @@ impl SweepFile {
 }
 
 /// Writes a sweep with its session to a folder, so that it can be gone on with later or
-/// elsewhere. What is there already must be the same.
+/// elsewhere. `session` is where the experiment is saved, if it is: data are named from there.
+/// What is there already must be the same but for the data, which may have moved; whether they
+/// are the same is told by the finished points.
 pub fn describe_sweep(
     folder: &Path,
+    session: Option<&Path>,
     experiment: &Experiment,
     sweep: &Sweep,
 ) -> Result<(), SessionError> {
     make_folder(folder)?;
     let path = folder.join(SWEEP_NAME);
-    if path.exists() {
-        let found = SweepFile::load(&path)?;
-        // How often a run is tested is nothing to a sweep.
-        let own = Experiment {
-            tests: experiment.tests.clone(),
-            ..found.session.experiment
-        };
-        return match found.sweep == *sweep && own == *experiment {
-            true => Ok(()),
-            false => Err(SessionError::OtherSweep { path }),
+    let session_path = folder.join(SESSION_NAME);
+    // Names of an experiment that was never saved lead from where the program runs.
+    let from = session.unwrap_or(Path::new(SESSION_NAME));
+    let mut own = Session::new(experiment.clone());
+    own.belongs_to(Some(from));
+    if let Some(found) = described_sweep(folder)? {
+        let settings = [experiment, &found.session.experiment].map(Sweep::beside_data);
+        if found.sweep != *sweep || settings[0] != settings[1] {
+            return Err(SessionError::OtherSweep { path });
+        }
+        let known = &found.session.experiment;
+        let is_same = known.split == experiment.split
+            && data_in_place(&found.session_path, known) == data_in_place(from, experiment);
+        // What somebody has written or trained there is left as it is.
+        let is_ours = found.session_path == session_path && found.session.results.is_none();
+        return match (is_same, is_ours) {
+            (true, _) => Ok(()),
+            (false, true) => own.save_as(&session_path),
+            (false, false) => Err(SessionError::OtherSweep { path }),
         };
     }
-    Session::new(experiment.clone()).save_as(&folder.join(SESSION_NAME))?;
+    own.save_as(&session_path)?;
     let text = SweepText {
         session: SESSION_NAME.into(),
         search: sweep.search.clone(),
@@ -95,6 +109,16 @@ pub fn described_sweep(folder: &Path) -> Result<Option<SweepFile>, SessionError>
         true => SweepFile::load(&path).map(Some),
         false => Ok(None),
     }
+}
+
+/// The data of a session under their real places; what is not beside it keeps its name.
+fn data_in_place(session: &Path, experiment: &Experiment) -> DataSettings {
+    let folder = folder_of(session);
+    let mut data = experiment.data.clone();
+    data.rename_files(&|named| {
+        fs::canonicalize(folder.join(named)).unwrap_or_else(|_| named.to_owned())
+    });
+    data
 }
 
 fn make_folder(folder: &Path) -> Result<(), SessionError> {
@@ -140,11 +164,26 @@ impl SweepStore {
     /// Keeps a finished point; a kill at any moment leaves it whole or not at all.
     pub fn keep(&self, result: &PointResult) -> Result<(), SessionError> {
         let path = self.folder.join(file_name(result.point.number));
+        self.keep_at(&path, result.clone())
+    }
+
+    fn keep_at(&self, path: &Path, result: PointResult) -> Result<(), SessionError> {
         let kept = KeptPoint {
             sweep: self.fingerprint.clone(),
-            result: result.clone(),
+            result,
         };
-        replace_file(&RealDisk, &path, to_text(&kept, &path)?.as_bytes())
+        replace_file(&RealDisk, path, to_text(&kept, path)?.as_bytes())
+    }
+
+    /// Takes over the points that earlier versions of the program have kept under the `former`
+    /// fingerprint of the same sweep.
+    pub fn adopt(&self, former: &str) -> Result<(), SessionError> {
+        for (path, kept) in points_in(&self.folder)? {
+            if kept.sweep == former {
+                self.keep_at(&path, kept.result)?;
+            }
+        }
+        Ok(())
     }
 
     /// Runs the points of a sweep that are not finished yet, those of one shard or all, and
@@ -159,9 +198,10 @@ impl SweepStore {
     ) -> Result<bool, SweepError> {
         let failed = |error: SessionError| SweepError::Store(error.to_string());
         let finished = self.finished().map_err(failed)?;
+        let known: BTreeSet<usize> = finished.iter().map(|result| result.point.number).collect();
         let is_due = |number: &usize| {
             let in_shard = shard.is_none_or(|(i, n)| number % n == i - 1);
-            in_shard && !finished.iter().any(|result| result.point.number == *number)
+            in_shard && !known.contains(number)
         };
         let due: Vec<usize> = (0..plan.n_points()).filter(is_due).collect();
         for result in finished {
@@ -241,7 +281,8 @@ fn points_in(folder: &Path) -> Result<Vec<(PathBuf, KeptPoint)>, SessionError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::{OuterResult, SweepPoint};
+    use crate::dataset::{DataPlan, TableSource};
+    use crate::experiment::{Axis, OuterResult, SettingText, SweepPoint, Values};
 
     fn result(number: usize) -> PointResult {
         PointResult {
@@ -268,6 +309,77 @@ mod tests {
         let found = store.finished().expect("readable");
         assert_eq!(found, [result(0), result(2), result(11)]);
         assert_eq!(read_sweep(folder.path()).expect("readable"), found);
+    }
+
+    #[test]
+    fn points_of_an_earlier_version_are_taken_over() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let before = SweepStore::open(folder.path(), "a".into()).expect("writable");
+        before.keep(&result(3)).expect("writable");
+        let store = SweepStore::open(folder.path(), "b".into()).expect("writable");
+        store.adopt("c").expect("readable");
+        assert!(store.finished().is_err(), "not its own");
+        store.adopt("a").expect("writable");
+        assert_eq!(store.finished().expect("readable"), [result(3)]);
+    }
+
+    fn on_table(named: &Path) -> Experiment {
+        let table = TableSource {
+            paths: vec![named.to_owned()],
+            ..TableSource::default()
+        };
+        Experiment {
+            data: DataSettings::new(DataPlan::Table(table), None),
+            ..Experiment::default()
+        }
+    }
+
+    fn atoms(number: f64) -> Sweep {
+        Sweep {
+            search: Search::Grid(vec![Axis {
+                setting: "learner.n_atoms".into(),
+                values: Values::List(vec![SettingText::Number(number)]),
+            }]),
+            inner_folds: 2,
+        }
+    }
+
+    #[test]
+    fn a_described_sweep_leads_to_its_data_whatever_they_are_called() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let place = |name: &str| folder.path().join(name);
+        for name in ["data", "sessions"] {
+            fs::create_dir(place(name)).expect("writable");
+        }
+        fs::write(place("data/a.csv"), "1,2").expect("writable");
+        let (out, sweep) = (place("out"), atoms(10.0));
+        let saved = place("sessions/s.ron");
+        let leads = || {
+            let found = described_sweep(&out).expect("readable").expect("there");
+            let named = found.session.experiment.data.files().remove(0);
+            assert!(
+                named.is_relative() && out.join(&named).exists(),
+                "{named:?}"
+            );
+        };
+        let absolute = on_table(&place("data/a.csv"));
+        let relative = on_table(Path::new("../data/a.csv"));
+        describe_sweep(&out, None, &absolute, &sweep).expect("new");
+        leads();
+        describe_sweep(&out, None, &absolute, &sweep).expect("the same");
+        describe_sweep(&out, Some(&saved), &relative, &sweep).expect("the same");
+        leads();
+        // Data that have moved are named anew.
+        fs::rename(place("data/a.csv"), place("sessions/b.csv")).expect("moved");
+        let moved = on_table(Path::new("b.csv"));
+        describe_sweep(&out, Some(&saved), &moved, &sweep).expect("the same");
+        leads();
+        let other = describe_sweep(&out, Some(&saved), &moved, &atoms(20.0));
+        assert!(matches!(other, Err(SessionError::OtherSweep { .. })));
+        let mut changed = moved;
+        changed.learner.n_atoms += 1;
+        let other = describe_sweep(&out, Some(&saved), &changed, &sweep);
+        assert!(matches!(other, Err(SessionError::OtherSweep { .. })));
     }
 
     #[test]

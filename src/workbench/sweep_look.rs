@@ -38,6 +38,8 @@ pub struct SweepLook {
     pub mappable: Vec<usize>,
     /// The map, and over which two settings (down, across) it is drawn.
     pub map: Option<(HeatMap, usize, usize)>,
+    /// The two settings that were chosen for it.
+    mapped: Option<[usize; 2]>,
     /// The curve over one setting, and over which.
     pub curve: Option<(Chart, usize)>,
     /// Rows of the table in the order in which they are listed.
@@ -58,6 +60,7 @@ impl SweepLook {
             names: Vec::new(),
             mappable: Vec::new(),
             map: None,
+            mapped: None,
             curve: None,
             order: Vec::new(),
             sorting: (SweepColumn::Inner, true),
@@ -75,11 +78,7 @@ impl SweepLook {
         let result = self.result();
         let (names, mappable, nested) = (result.names(), result.mappable(), result.nested_words());
         (self.names, self.mappable, self.nested) = (names, mappable, nested);
-        match (&self.map, &self.mappable[..]) {
-            (Some((_, down, across)), _) => self.map_over(*down, *across),
-            (None, [down, across, ..]) => self.map_over(*down, *across),
-            _ => {}
-        }
+        self.draw_map();
         self.curve_over(self.curve.as_ref().map_or(0, |(_, axis)| *axis));
         self.put_in_order();
     }
@@ -102,12 +101,19 @@ impl SweepLook {
     }
 
     pub(super) fn map_over(&mut self, down: usize, across: usize) {
-        let are_sound = [down, across]
-            .iter()
-            .all(|axis| self.mappable.contains(axis));
-        if are_sound && down != across {
-            self.map = Some((self.result().heat_map_over(down, across), down, across));
+        if down != across {
+            self.mapped = Some([down, across]);
+            self.draw_map();
         }
+    }
+
+    /// Over the chosen settings, or the first two: with more points some have too many values.
+    fn draw_map(&mut self) {
+        let is_mappable = |axis: &usize| self.mappable.contains(axis);
+        let chosen = self.mapped.filter(|axes| axes.iter().all(is_mappable));
+        let axes = chosen.or(self.mappable.first_chunk::<2>().copied());
+        self.map =
+            axes.map(|[down, across]| (self.result().heat_map_over(down, across), down, across));
     }
 
     pub(super) fn curve_over(&mut self, axis: usize) {
@@ -170,18 +176,24 @@ fn by_number(a: Option<f64>, b: Option<f64>, is_falling: bool) -> Ordering {
     }
 }
 
-/// Values of a setting: numbers by size, words by their letters.
+/// Values of a setting: numbers by size, then words by their letters.
 fn by_value(a: &SweepRow, b: &SweepRow, axis: usize, is_falling: bool) -> Ordering {
-    let value = |row: &SweepRow| {
-        let value = row.result.point.values.get(axis);
-        value.map_or(String::new(), |(_, value)| value.clone())
-    };
-    let (a, b) = (value(a), value(b));
-    match (a.parse(), b.parse()) {
-        (Ok(a), Ok(b)) => by_number(Some(a), Some(b), is_falling),
-        _ if is_falling => b.cmp(&a),
-        _ => a.cmp(&b),
+    let (a, b) = (value_of(a, axis), value_of(b, axis));
+    let number = |text: &str| text.parse::<f64>().ok();
+    let rising = by_number(number(a), number(b), false);
+    let rising = rising.then_with(|| match number(a) {
+        Some(_) => Ordering::Equal,
+        None => a.cmp(b),
+    });
+    match is_falling {
+        true => rising.reverse(),
+        false => rising,
     }
+}
+
+fn value_of(row: &SweepRow, axis: usize) -> &str {
+    let value = row.result.point.values.get(axis);
+    value.map_or("", |(_, value)| value)
 }
 
 #[cfg(test)]
@@ -204,6 +216,23 @@ mod tests {
             }),
             train_us_per_batch: accuracy,
         }
+    }
+
+    #[test]
+    fn a_map_goes_when_a_setting_has_too_many_values() {
+        let points = |numbers: std::ops::Range<usize>| -> Vec<PointResult> {
+            let of = |number: usize| {
+                let mut result = point(number, &number.to_string(), Some(0.5));
+                let share = format!("0.{number}");
+                result.point.values.push(("share".into(), share));
+                result
+            };
+            numbers.map(of).collect()
+        };
+        let mut look = SweepLook::of("somewhere".into(), points(0..3), None);
+        assert!(look.map.is_some());
+        look.add(points(3..40));
+        assert!(look.map.is_none(), "forty values are no map");
     }
 
     #[test]

@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
 
-use super::comparing::read_data;
+use super::comparing::{CompareTab, read_data};
 use super::sweep_look::{SweepColumn, SweepLook};
-use super::{Asked, Gravity, LoadedData, Wake, Workbench, start_job};
+use super::{Asked, Gravity, LoadedData, Stage, Wake, Workbench, start_job};
 use crate::dataset::{DataSettings, Dataset};
 use crate::experiment::{
     Axis, Experiment, Job, JobOutcome, JobProgress, NamedSetting, PointResult, Search, Sweep,
@@ -19,6 +20,12 @@ use crate::session::{
 
 /// Most inner folds of a sweep.
 pub const MOST_INNER_FOLDS: usize = 50;
+/// Most values of a setting that are tried on the session while they are typed; the sweep itself
+/// names any that is wrong.
+const MOST_CHECKED: usize = 50;
+/// After finished points were put in order the next wait this many times as long as that took:
+/// with very many points the window would do little else.
+const PAUSE: u32 = 20;
 
 /// What is asked of the sweep.
 #[derive(Clone, Debug)]
@@ -138,17 +145,34 @@ impl AxisForm {
             Err(problem) => return Some(problem),
         };
         let known = experiment.problems(None);
-        values.ends().into_iter().find_map(|value| {
-            let assignment = format!("{}={value}", self.setting);
-            match with_settings(experiment.clone(), &[assignment]) {
-                Err(problem) => Some(problem),
-                Ok(changed) => {
-                    let problems = changed.problems(None).into_iter();
-                    let mut new = problems.filter(|problem| !known.contains(problem));
-                    new.next()
-                        .map(|problem| format!("{value}: {}", problem.message))
-                }
-            }
+        let mut checked = values.samples().into_iter().take(MOST_CHECKED);
+        checked.find_map(|value| {
+            let changed = match self.assigned(experiment, &value) {
+                Ok(changed) => changed,
+                Err(problem) => return Some(problem),
+            };
+            let problems = changed.problems(None).into_iter();
+            let mut new = problems.filter(|problem| !known.contains(problem));
+            new.next()
+                .map(|problem| format!("{value}: {}", problem.message))
+        })
+    }
+
+    /// The experiment with a value of the setting.
+    fn assigned(&self, experiment: &Experiment, value: &str) -> Result<Experiment, String> {
+        let assignment = [format!("{}={value}", self.setting)];
+        if self.setting.starts_with("data") {
+            return with_settings(experiment.clone(), &assignment);
+        }
+        // Data may name thousands of files, which need not be written out for other settings.
+        let without_data = Experiment {
+            data: DataSettings::default(),
+            ..experiment.clone()
+        };
+        let changed = with_settings(without_data, &assignment)?;
+        Ok(Experiment {
+            data: experiment.data.clone(),
+            ..changed
         })
     }
 }
@@ -212,6 +236,10 @@ pub struct SweepStage {
     running: Option<Running>,
     opening: Asked<(SweepLook, Option<SweepForm>)>,
     look: Option<SweepLook>,
+    /// Finished points that are not in the look yet.
+    waiting: Vec<PointResult>,
+    /// Until when they wait.
+    next_look: Option<Instant>,
 }
 
 impl SweepStage {
@@ -271,19 +299,14 @@ impl SweepStage {
         let running = self.running.as_ref()?;
         // Asked before the news, so that none comes between.
         let outcome = running.job.take();
-        let mut finished = Vec::new();
         for news in running.news.try_iter() {
             match (news, &mut self.look) {
-                (News::Finished(result), _) => finished.push(result),
+                (News::Finished(result), _) => self.waiting.push(result),
                 (News::Planned(n_points), Some(look)) => look.n_points = Some(n_points),
                 (News::Planned(_), None) => {}
             }
         }
-        if let Some(look) = &mut self.look
-            && !finished.is_empty()
-        {
-            look.add(finished);
-        }
+        self.show_finished(outcome.is_some());
         self.running.take_if(|_| outcome.is_some());
         let counted = self.look.as_ref().map_or(String::new(), SweepLook::counted);
         Some(match outcome? {
@@ -301,12 +324,31 @@ impl SweepStage {
             }
         })
     }
+
+    /// Takes waiting points into the look, unless that was done just now; at the end in any case.
+    fn show_finished(&mut self, is_end: bool) {
+        let now = Instant::now();
+        let is_early = self.next_look.is_some_and(|next| now < next) && !is_end;
+        if self.waiting.is_empty() || is_early {
+            return;
+        }
+        let finished = std::mem::take(&mut self.waiting);
+        if let Some(look) = &mut self.look {
+            look.add(finished);
+        }
+        let pause: Duration = PAUSE * now.elapsed();
+        self.next_look = Some(Instant::now() + pause);
+    }
 }
 
 impl Workbench {
     pub(super) fn poll_sweep(&mut self) {
+        let is_shown =
+            self.view.page == Stage::Compare && self.comparison.tab() == CompareTab::Sweep;
         let stage = &mut self.comparison.sweep;
-        stage.follow(&self.draft.experiment);
+        if is_shown {
+            stage.follow(&self.draft.experiment);
+        }
         if let Some((gravity, text)) = stage.poll() {
             self.notices.post(gravity, text);
         }
@@ -358,8 +400,12 @@ impl Workbench {
         if stage.running.is_some() {
             return;
         }
+        // Results that are still being read must not take the place of those to come.
+        stage.opening = Asked::default();
+        (stage.waiting, stage.next_look) = (Vec::new(), None);
         let order = Order {
             experiment: self.draft.experiment.clone(),
+            session: self.files.path().map(Path::to_owned),
             sweep,
             folder: folder.clone(),
             places: self.files.places(),
@@ -397,6 +443,8 @@ impl Workbench {
 /// A sweep to be run.
 struct Order {
     experiment: Experiment,
+    /// Where it is saved, if it is.
+    session: Option<PathBuf>,
     sweep: Sweep,
     folder: PathBuf,
     places: DataPlaces,
@@ -414,9 +462,12 @@ impl Order {
         let plan = self.plan(progress)?;
         let store = SweepStore::open(&self.folder, plan.fingerprint());
         let store = store.map_err(|error| error.to_string())?;
+        let adopted = store.adopt(&plan.former_fingerprint());
+        adopted.map_err(|error| error.to_string())?;
         // Points of another sweep are refused before anything is written beside them.
         store.finished().map_err(|error| error.to_string())?;
-        describe_sweep(&self.folder, &self.experiment, &self.sweep)
+        let session = self.session.as_deref();
+        describe_sweep(&self.folder, session, &self.experiment, &self.sweep)
             .map_err(|error| error.to_string())?;
         let n_points = plan.n_points();
         let is_heard = |news| tell.send(news).is_ok();
@@ -511,8 +562,20 @@ mod tests {
         assert!(
             check
                 .obstacle()
-                .is_some_and(|text| text.contains("ranges are for Random"))
+                .is_some_and(|text| text.contains("a range needs a random search"))
         );
+    }
+
+    #[test]
+    fn of_a_long_list_only_the_first_values_are_tried_while_typing() {
+        let experiment = Experiment::default();
+        let wrong_at = |place: usize| {
+            let values = (0..60).map(|at| if at == place { "many" } else { "10" });
+            let values = values.collect::<Vec<_>>().join(", ");
+            let check = SweepCheck::of(&form("learner.n_atoms", &values), &experiment);
+            check.axes[0].is_some()
+        };
+        assert!(wrong_at(3) && wrong_at(49) && !wrong_at(50));
     }
 
     #[test]

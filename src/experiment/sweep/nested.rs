@@ -14,7 +14,7 @@ use crate::experiment::crew::{Tasks, Watch};
 use crate::experiment::error::RunError;
 use crate::experiment::settings::{Experiment, Tests};
 use crate::experiment::trial::{FoldOutcome, Trial};
-use crate::split::{HoldOut, SplitPlan};
+use crate::split::{HoldOut, Split, SplitPlan};
 
 /// Why a sweep cannot be run.
 #[derive(Debug, thiserror::Error)]
@@ -81,6 +81,7 @@ pub struct PointResult {
 struct Inner {
     dataset: Arc<Dataset>,
     plan: SplitPlan,
+    split: Split,
 }
 
 /// A data set that points of the sweep use.
@@ -95,6 +96,51 @@ pub struct SweepPlan {
     points: Vec<(SweepPoint, Result<Experiment, String>)>,
     worlds: Vec<World>,
     n_folds: usize,
+}
+
+/// Every run of a sweep is tested once, at its end.
+fn tested_once() -> Tests {
+    Tests {
+        n_tests: 1,
+        missing_shares: Vec::new(),
+        prequential: false,
+    }
+}
+
+impl Sweep {
+    /// The settings on which the results of a sweep depend beside its samples. What data and
+    /// held-out groups are called changes with the place of the session, their samples do not.
+    pub fn beside_data(experiment: &Experiment) -> Experiment {
+        let mut split = experiment.split.clone();
+        if let SplitPlan::HoldOut(HoldOut::Groups { names }) = &mut split {
+            names.clear();
+        }
+        Experiment {
+            data: DataSettings::default(),
+            split,
+            tests: tested_once(),
+            ..experiment.clone()
+        }
+    }
+}
+
+/// FNV-1a over texts.
+struct TextHash(u64);
+
+impl TextHash {
+    fn new() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+
+    fn add(&mut self, text: &str) {
+        for byte in text.bytes().chain([0]) {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    fn in_digits(&self) -> String {
+        format!("{:016x}", self.0)
+    }
 }
 
 impl SweepPlan {
@@ -121,11 +167,7 @@ impl SweepPlan {
         data: Vec<(DataSettings, Arc<Dataset>)>,
     ) -> Result<Self, SweepError> {
         let base = Experiment {
-            tests: Tests {
-                n_tests: 1,
-                missing_shares: Vec::new(),
-                prequential: false,
-            },
+            tests: tested_once(),
             ..base.clone()
         };
         let mut worlds: Vec<World> = Vec::with_capacity(data.len());
@@ -198,26 +240,41 @@ impl SweepPlan {
         self.n_folds
     }
 
-    /// A number that changes with the settings, the data and the folds of the sweep, so that
-    /// results of another sweep are not taken for its own.
+    /// A number that changes with the settings, the samples and the folds of the sweep, so that
+    /// results of another sweep are not taken for its own. Where the data lie is nothing to it.
     pub fn fingerprint(&self) -> String {
-        let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-        let mut add = |text: &str| {
-            for byte in text.bytes().chain([0]) {
-                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-            }
-        };
+        let mut hash = TextHash::new();
         for world in &self.worlds {
-            add(&format!("{:016x}", world.outer.facts().fingerprint));
-            add(&format!("{:?}", world.outer.experiment()));
+            world.add_samples(&mut hash);
+            let settings = Sweep::beside_data(world.outer.experiment());
+            hash.add(&format!("{settings:?}"));
             for inner in &world.inner {
-                add(&format!("{:?}", inner.plan));
+                hash.add(&format!("{:?}", inner.plan));
+                hash.add(&format!("{:?}", inner.split.test_folds()));
             }
         }
-        for (point, _) in &self.points {
-            add(&point.assignments().join("\n"));
+        self.add_points(&mut hash);
+        hash.in_digits()
+    }
+
+    /// The fingerprint as earlier versions of the program made it, with the names of the data.
+    pub fn former_fingerprint(&self) -> String {
+        let mut hash = TextHash::new();
+        for world in &self.worlds {
+            hash.add(&format!("{:016x}", world.outer.facts().fingerprint));
+            hash.add(&format!("{:?}", world.outer.experiment()));
+            for inner in &world.inner {
+                hash.add(&format!("{:?}", inner.plan));
+            }
         }
-        format!("{hash:016x}")
+        self.add_points(&mut hash);
+        hash.in_digits()
+    }
+
+    fn add_points(&self, hash: &mut TextHash) {
+        for (point, _) in &self.points {
+            hash.add(&point.assignments().join("\n"));
+        }
     }
 
     /// Runs those points whose numbers are given, as many at once as there are threads, and
@@ -250,7 +307,7 @@ impl SweepPlan {
         let rounds = rounds.map_or(0, |checked| {
             checked.n_rounds(crate::experiment::Part::Fold(0))
         });
-        let n_inner: usize = world.inner.iter().map(|inner| inner.n_folds()).sum();
+        let n_inner: usize = world.inner.iter().map(|inner| inner.split.n_folds()).sum();
         ((n_inner + self.n_folds) * rounds) as u64
     }
 
@@ -310,14 +367,6 @@ enum Trouble {
     Run(Box<RunError>),
 }
 
-impl Inner {
-    fn n_folds(&self) -> usize {
-        self.plan
-            .split(&self.dataset)
-            .map_or(0, |split| split.n_folds())
-    }
-}
-
 impl World {
     fn new(
         base: &Experiment,
@@ -339,16 +388,30 @@ impl World {
         for fold in outer.split().folds() {
             let dataset = Arc::new(outer.dataset().subset(&fold.train)?);
             let plan = inner_plan(&base.split, inner_folds, base.seed);
-            if let Err(error) = plan.split(&dataset) {
-                return Err(SweepError::Base(format!("inner folds: {error}")));
-            }
-            inner.push(Inner { dataset, plan });
+            let split = plan
+                .split(&dataset)
+                .map_err(|error| SweepError::Base(format!("inner folds: {error}")))?;
+            inner.push(Inner {
+                dataset,
+                plan,
+                split,
+            });
         }
         Ok(Self {
             settings,
             outer,
             inner,
         })
+    }
+
+    /// Values, classes, groups and folds of all samples.
+    fn add_samples(&self, hash: &mut TextHash) {
+        let facts = self.outer.facts();
+        hash.add(&format!("{:016x}", facts.fingerprint));
+        hash.add(&format!("{:?}", facts.class_names));
+        hash.add(&format!("{:?}", facts.classes));
+        hash.add(&format!("{:?}", facts.groups));
+        hash.add(&format!("{:?}", self.outer.split().test_folds()));
     }
 
     /// Inner folds, then the outer one; nothing if the work was stopped.

@@ -129,11 +129,16 @@ impl Search {
 
     /// How many points there are, or what is wrong with the search.
     pub fn n_points(&self) -> Result<usize, String> {
-        for axis in self.axes() {
+        for (place, axis) in self.axes().iter().enumerate() {
             axis.check(matches!(self, Self::Grid(_)))?;
+            let earlier = &self.axes()[..place];
+            if earlier.iter().any(|other| other.setting == axis.setting) {
+                let name = &axis.setting;
+                return Err(format!("{name} is named twice: keep one of them"));
+            }
         }
         if self.axes().is_empty() {
-            return Err("the sweep names no setting: list at least one".into());
+            return Err("the sweep names no setting: add at least one".into());
         }
         let n_points = match self {
             Self::Random { n_points, .. } => Some(*n_points),
@@ -177,12 +182,12 @@ impl Axis {
             ));
         }
         match &self.values {
-            Values::List(list) if list.is_empty() => {
-                Err(format!("{name}: the list of values is empty"))
-            }
+            Values::List(list) if list.is_empty() => Err(format!(
+                "{name}: the list of values is empty: write at least one"
+            )),
             Values::List(_) => Ok(()),
             _ if is_grid => Err(format!(
-                "{name}: a grid needs a List of values; ranges are for Random"
+                "{name}: a range needs a random search: choose Search random (Random in a sweep file), or write values with commas (List)"
             )),
             Values::Between(low, high) if low < high && low.is_finite() && high.is_finite() => {
                 Ok(())
@@ -190,13 +195,13 @@ impl Axis {
             Values::LogBetween(low, high) if 0.0 < *low && low < high && high.is_finite() => Ok(()),
             Values::Whole(low, high) if low <= high => Ok(()),
             Values::LogBetween(low, high) => Err(format!(
-                "{name}: LogBetween needs two rising numbers above 0, but has {low} and {high}"
+                "{name}: a range with log (LogBetween in a sweep file) needs two rising numbers above 0, but has {low} and {high}"
             )),
             Values::Between(low, high) => Err(format!(
-                "{name}: Between needs two rising numbers, but has {low} and {high}"
+                "{name}: a range (Between in a sweep file) needs two rising numbers, but has {low} and {high}"
             )),
             Values::Whole(low, high) => Err(format!(
-                "{name}: Whole needs two rising numbers, but has {low} and {high}"
+                "{name}: a range of whole numbers (Whole in a sweep file) needs two rising numbers, but has {low} and {high}"
             )),
         }
     }
@@ -285,12 +290,14 @@ impl SettingText {
 }
 
 impl Values {
-    /// The listed values, or the ends of the range: if these are sound, so is what lies between.
-    pub fn ends(&self) -> Vec<String> {
+    /// Values that tell whether all of them are sound: those listed, or the ends of the range and a
+    /// number between them, which is no whole one where the range is not of whole numbers.
+    pub fn samples(&self) -> Vec<String> {
         match self {
             Self::List(list) => list.iter().map(ToString::to_string).collect(),
             Self::Between(low, high) | Self::LogBetween(low, high) => {
-                vec![low.to_string(), high.to_string()]
+                let inside = low + (high - low) / std::f64::consts::PI;
+                [*low, *high, inside].map(|value| value.to_string()).into()
             }
             Self::Whole(low, high) => vec![low.to_string(), high.to_string()],
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::dataset::{DataSettings, Dataset};
+use crate::dataset::{DataPlan, DataSettings, Dataset, TableSource};
 use crate::experiment::{Experiment, Training, TrainingLength};
 use crate::simulate::feeder::FeederSettings;
 use crate::split::SplitPlan;
@@ -141,11 +141,36 @@ fn what_cannot_be_swept_is_named() {
     assert!(refused(Search::Grid(Vec::new())).contains("no setting"));
     assert!(refused(Search::Grid(vec![axis("split.n_folds", &[2.0])])).contains("cannot be swept"));
     assert!(refused(Search::Grid(vec![axis("learner.n_atoms", &[])])).contains("empty"));
+    let twice = vec![
+        axis("learner.n_atoms", &[2.0]),
+        axis("learner.n_atoms", &[3.0]),
+    ];
+    assert!(refused(Search::Grid(twice)).contains("named twice"));
+    let inside = Values::Between(10.0, 20.0).samples();
+    assert!(
+        inside.iter().any(|value| value.parse::<usize>().is_err()),
+        "a range of atoms that is not of whole numbers is found out by {inside:?}"
+    );
     let range = Axis {
         setting: "learner.n_atoms".into(),
         values: Values::Whole(3, 5),
     };
-    assert!(refused(Search::Grid(vec![range])).contains("ranges are for Random"));
+    let words = "a range needs a random search: choose Search random (Random in a sweep file)";
+    assert!(refused(Search::Grid(vec![range])).contains(words));
+    let drawn = |values| {
+        refused(Search::Random {
+            n_points: 3,
+            seed: 1,
+            axes: vec![Axis {
+                setting: "learner.n_atoms".into(),
+                values,
+            }],
+        })
+    };
+    let words = "a range with log (LogBetween in a sweep file) needs two rising numbers above 0";
+    assert!(drawn(Values::LogBetween(0.0, 1.0)).contains(words));
+    assert!(drawn(Values::Between(2.0, 1.0)).contains("needs two rising numbers"));
+    assert!(drawn(Values::Whole(2, 1)).contains("a range of whole numbers"));
     let wrong = Sweep {
         search: Search::Grid(vec![axis("learner.n_atom", &[3.0])]),
         inner_folds: 2,
@@ -223,4 +248,21 @@ fn another_sweep_or_other_data_have_another_fingerprint() {
         ..grid()
     };
     assert_ne!(one, plan(&other).expect("sound").fingerprint());
+}
+
+#[test]
+fn where_the_data_lie_is_nothing_to_the_fingerprint() {
+    let plan_on = |named: &str| {
+        let (mut experiment, dataset) = base();
+        let table = TableSource {
+            paths: vec![named.into()],
+            ..TableSource::default()
+        };
+        experiment.data = DataSettings::new(DataPlan::Table(table), None);
+        let data = vec![(experiment.data.clone(), dataset)];
+        SweepPlan::new(&experiment, &grid(), data).expect("sound")
+    };
+    let (here, there) = (plan_on("a.csv"), plan_on("../data/a.csv"));
+    assert_eq!(here.fingerprint(), there.fingerprint());
+    assert_ne!(here.former_fingerprint(), there.former_fingerprint());
 }

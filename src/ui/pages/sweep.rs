@@ -1,6 +1,9 @@
 //! The sweep on the Compare page: what is tried, how far it has come, what came out.
 
-use egui::{ComboBox, DragValue, TextEdit, Ui};
+use std::ops::RangeInclusive;
+
+use egui::emath::Numeric;
+use egui::{ComboBox, DragValue, ScrollArea, TextEdit, Ui};
 
 use super::compare::{ask, progress_ui};
 use super::sweep_table::points_ui;
@@ -17,8 +20,10 @@ const KIND_HELP: &str = "Every combination of the values, or so many draws at ra
 const INNER_HELP: &str = "The training samples of every fold are dealt to so many inner folds, on which the settings are chosen (default 3)";
 const SETTING_HELP: &str = "A setting of the session that is open, by its name in the file";
 const VALUES_HELP: &str = "Values with commas between: 10, 20, 40. A random search also takes ranges: 0.1 to 10, 0.001 to 1 log, 5 to 40 whole";
-const SORT_HELP: &str = "In every outer fold the settings are chosen by inner folds of its training samples and judged on its test samples, which had no part in the choice";
+const NESTED_HELP: &str = "In every outer fold the settings are chosen by inner folds of its training samples and judged on its test samples, which had no part in the choice";
 const MAP_HEIGHT: f32 = 260.0;
+/// Draws that can be typed; more are refused when the sweep is checked.
+const MOST_DRAWS: usize = 100_000;
 
 /// The sweep: form at the left, results at the right.
 pub(super) fn sweep_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
@@ -44,7 +49,8 @@ pub(super) fn sweep_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Act
     });
 }
 
-fn push(actions: &mut Vec<Action>, action: SweepAction) {
+/// Asks something of the sweep.
+pub(super) fn push(actions: &mut Vec<Action>, action: SweepAction) {
     actions.push(Action::Compare(CompareAction::Sweep(action)));
 }
 
@@ -62,26 +68,23 @@ fn form_ui(ui: &mut Ui, stage: &SweepStage, actions: &mut Vec<Action>) {
             "Points",
             "How many are drawn (default 30)",
             &mut form.n_points,
-            100_000,
+            1..=MOST_DRAWS,
         );
-        let mut seed = form.seed as usize;
         number_ui(
             ui,
             "Seed of the draws",
             "Another seed draws other points (default 1)",
-            &mut seed,
-            1_000_000,
+            &mut form.seed,
+            0..=u64::MAX,
         );
-        form.seed = seed as u64;
     }
     number_ui(
         ui,
         "Inner folds",
         INNER_HELP,
         &mut form.inner_folds,
-        MOST_INNER_FOLDS,
+        2..=MOST_INNER_FOLDS,
     );
-    form.inner_folds = form.inner_folds.max(2);
     section(ui, "Settings");
     if form.axes.is_empty() {
         help(ui, "No setting is tried yet: add one or more");
@@ -108,13 +111,27 @@ fn form_ui(ui: &mut Ui, stage: &SweepStage, actions: &mut Vec<Action>) {
     }
 }
 
-/// A whole number with its name.
-fn number_ui(ui: &mut Ui, name: &str, help_text: &str, value: &mut usize, most: usize) {
+/// A whole number with its name. Only what is typed or dragged is kept to the range: looking at
+/// a form must not change it.
+fn number_ui<N: Numeric>(
+    ui: &mut Ui,
+    name: &str,
+    help_text: &str,
+    value: &mut N,
+    range: RangeInclusive<N>,
+) {
+    let before = *value;
     ui.horizontal(|ui| {
         let label = fixed_label(ui, name).on_hover_text(help_text);
-        let field = ui.add(DragValue::new(value).range(1..=most));
-        field.labelled_by(label.id).on_hover_text(help_text);
+        let field = DragValue::new(value)
+            .range(range)
+            .clamp_existing_to_range(false);
+        ui.add(field).labelled_by(label.id).on_hover_text(help_text);
     });
+    // The field knows only numbers with 53 bits; a longer one that is left alone stays as it is.
+    if value.to_f64() == before.to_f64() {
+        *value = before;
+    }
 }
 
 /// One setting with its values; whether it shall go.
@@ -257,7 +274,7 @@ fn results_ui(ui: &mut Ui, stage: &SweepStage, look: &SweepLook, actions: &mut V
         look.counted(),
         look.nested
     ));
-    help(ui, SORT_HELP);
+    help(ui, NESTED_HELP);
     map_ui(ui, look, actions);
     curve_ui(ui, look, actions);
     if !look.table.rows.is_empty() {
@@ -299,7 +316,9 @@ fn map_ui(ui: &mut Ui, look: &SweepLook, actions: &mut Vec<Action>) {
         ui,
         &format!("across: {} · down: {}", map.across.0, map.down.0),
     );
-    HeatMapView { map }.show(ui);
+    ScrollArea::horizontal()
+        .id_salt("columns of the map")
+        .show(ui, |ui| HeatMapView { map }.show(ui));
 }
 
 fn curve_ui(ui: &mut Ui, look: &SweepLook, actions: &mut Vec<Action>) {

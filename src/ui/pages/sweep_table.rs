@@ -3,11 +3,12 @@
 use egui::{Align, Layout, RichText, ScrollArea, Ui};
 use egui_extras::{Column, TableBuilder, TableRow};
 
+use super::sweep::push;
 use crate::experiment::SweepRow;
 use crate::ui::elements::help;
 use crate::ui::figures::{percent, short};
 use crate::ui::theme;
-use crate::workbench::{Action, CompareAction, SweepAction, SweepColumn, SweepLook};
+use crate::workbench::{Action, SweepAction, SweepColumn, SweepLook};
 
 const MOST_HEIGHT: f32 = 460.0;
 const USE_HELP: &str = "Puts the settings of this point into the session; Ctrl+Z takes it back";
@@ -101,12 +102,8 @@ fn head_ui(
         ))
         .clicked()
     {
-        actions.push(sweep(SweepAction::SortBy(column)));
+        push(actions, SweepAction::SortBy(column));
     }
-}
-
-fn sweep(action: SweepAction) -> Action {
-    Action::Compare(CompareAction::Sweep(action))
 }
 
 fn row_ui(
@@ -123,7 +120,7 @@ fn row_ui(
         ui.ctx()
             .accesskit_node_builder(button.id, |node| node.set_label(says));
         if button.on_hover_text(USE_HELP).clicked() {
-            actions.push(sweep(SweepAction::Use(number)));
+            push(actions, SweepAction::Use(number));
         }
     });
     for (column, _, _) in columns {

@@ -1,14 +1,18 @@
 //! Accuracies over the values of a setting: every point, and the best at each value.
 
 use egui::{Role, Ui, WidgetInfo};
-use egui_plot::{HoverPosition, Line, MarkerShape, PlotPoints, Points, uniform_grid_spacer};
+use egui_plot::{GridMark, HoverPosition, Line, MarkerShape, PlotPoints, Points};
 
 use super::accuracy_plot::legend_line;
 use super::still_plot::StillPlot;
 use crate::export::{Chart, Series, Stroke};
+use crate::ui::elements::help;
 use crate::ui::figures::percent;
 use crate::ui::palette::class_color;
 use crate::ui::theme;
+
+/// Marks along the axis; of more only every second, third and so on is named.
+const MOST_MARKS: usize = 16;
 
 /// A chart whose marks along the axis have names.
 pub struct ChartPlot<'a> {
@@ -21,44 +25,29 @@ pub struct ChartPlot<'a> {
 impl ChartPlot<'_> {
     /// Draws the chart.
     pub fn show(&self, ui: &mut Ui) {
-        let tones = theme::tones(ui);
+        let Some((x, y)) = bounds(self.chart) else {
+            help(ui, "No finished point has a result that can be drawn");
+            return;
+        };
         let before = ui.cursor().top();
-        ui.horizontal_wrapped(|ui| {
-            for (place, series) in self.chart.series.iter().enumerate() {
-                let is_dotted = series.stroke != Stroke::Solid;
-                legend_line(ui, class_color(place), 2.0, is_dotted);
-                ui.label(egui::RichText::new(&series.name).small().color(tones.weak));
-                ui.add_space(theme::GRID);
-            }
-        });
-        let ends = (self.chart.ticks.first(), self.chart.ticks.last());
-        let (first, last) = (ends.0.map_or(0.0, |t| t.0), ends.1.map_or(1.0, |t| t.0));
-        let margin = ((last - first) * 0.06).max(0.05);
-        let values = self.chart.series.iter().flat_map(|series| &series.points);
-        let (mut low, mut high) = (1.0_f64, 0.0_f64);
-        for point in values {
-            (low, high) = (low.min(point[1]), high.max(point[1]));
-        }
-        let room = ((high - low) * 0.1).max(0.005);
+        self.legend_ui(ui);
         let still = StillPlot {
             name: &self.chart.title,
             height: self.height - (ui.cursor().top() - before),
-            x: (first - margin, last + margin),
-            y: (low - room, high + room),
+            x,
+            y,
             x_label: &self.chart.x_label,
             x_format: |_| String::new(),
         };
-        let ticks = self.chart.ticks.clone();
-        let step = ticks.get(1).map_or(1.0, |tick| tick.0 - first).max(1e-9);
-        let named = ticks.clone();
+        let named = named_marks(self.chart);
+        let marks: Vec<GridMark> = named.iter().map(|(mark, _)| *mark).collect();
         let plot = still
             .plot_named(ui, move |value| {
-                let near = named
-                    .iter()
-                    .find(|tick| (tick.0 - value).abs() < 0.01 * step);
-                near.map_or(String::new(), |tick| tick.1.clone())
+                let is_near = |mark: &GridMark| (mark.value - value).abs() < 0.01 * mark.step_size;
+                let near = named.iter().find(|(mark, _)| is_near(mark));
+                near.map_or(String::new(), |(_, name)| name.clone())
             })
-            .x_grid_spacer(uniform_grid_spacer(move |_| [step, step, step]))
+            .x_grid_spacer(move |_| marks.clone())
             .label_formatter(move |place| match place {
                 HoverPosition::NearDataPoint {
                     plot_name,
@@ -89,14 +78,104 @@ impl ChartPlot<'_> {
             WidgetInfo::labeled(Role::Figure, enabled, text)
         });
     }
+
+    fn legend_ui(&self, ui: &mut Ui) {
+        let tones = theme::tones(ui);
+        ui.horizontal_wrapped(|ui| {
+            for (place, series) in self.chart.series.iter().enumerate() {
+                let is_dotted = series.stroke != Stroke::Solid;
+                legend_line(ui, class_color(place), 2.0, is_dotted);
+                ui.label(egui::RichText::new(&series.name).small().color(tones.weak));
+                ui.add_space(theme::GRID);
+            }
+        });
+    }
+}
+
+/// What is seen along x and y, with room around the points; nothing where none can be drawn.
+fn bounds(chart: &Chart) -> Option<((f64, f64), (f64, f64))> {
+    let points = chart.series.iter().flat_map(|series| &series.points);
+    let (low, high) = extent(points.map(|point| point[1]))?;
+    let (first, last) = extent(chart.ticks.iter().map(|tick| tick.0))?;
+    let margin = if last > first {
+        (last - first) * 0.06
+    } else {
+        0.5
+    };
+    let room = ((high - low) * 0.1).max(0.005);
+    let is_sound = margin.is_finite() && room.is_finite();
+    is_sound.then_some(((first - margin, last + margin), (low - room, high + room)))
+}
+
+/// The lowest and the highest of those that are finite.
+fn extent(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    let finite = values.filter(|value| value.is_finite());
+    finite.fold(None, |known, value| match known {
+        None => Some((value, value)),
+        Some((low, high)) => Some((value.min(low), value.max(high))),
+    })
+}
+
+/// The marks that get a name, at the places where the chart has them.
+fn named_marks(chart: &Chart) -> Vec<(GridMark, String)> {
+    let every = chart.ticks.len().div_ceil(MOST_MARKS).max(1);
+    let gap = match &chart.ticks[..] {
+        [first, second, ..] if second.0 > first.0 => second.0 - first.0,
+        _ => 1.0,
+    };
+    let step_size = gap * every as f64;
+    let ticks = chart.ticks.iter().step_by(every);
+    ticks
+        .map(|(value, name)| {
+            let value = *value;
+            (GridMark { value, step_size }, name.clone())
+        })
+        .collect()
 }
 
 /// "89.5 % to 95.3 %".
 fn in_words(series: &Series) -> String {
-    let heights = || series.points.iter().map(|point| point[1]);
-    let (low, high) = (heights().fold(1.0, f64::min), heights().fold(0.0, f64::max));
-    match series.points.is_empty() {
-        true => "no point yet".into(),
-        false => format!("{} to {}", percent(low), percent(high)),
+    match extent(series.points.iter().map(|point| point[1])) {
+        None => "no point yet".into(),
+        Some((low, high)) => format!("{} to {}", percent(low), percent(high)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chart(ticks: &[f64], heights: &[f64]) -> Chart {
+        let points = heights.iter().map(|height| [0.0, *height]);
+        Chart {
+            title: String::new(),
+            x_label: String::new(),
+            ticks: ticks.iter().map(|at| (*at, at.to_string())).collect(),
+            series: vec![Series {
+                name: String::new(),
+                points: points.collect(),
+                spread: Vec::new(),
+                ink: [0; 3],
+                stroke: Stroke::Dots,
+            }],
+        }
+    }
+
+    #[test]
+    fn marks_lie_where_the_chart_has_them_and_are_not_too_many() {
+        let marks = named_marks(&chart(&[5.0, 13.75, 22.5], &[]));
+        let places: Vec<f64> = marks.iter().map(|(mark, _)| mark.value).collect();
+        assert_eq!(places, [5.0, 13.75, 22.5]);
+        let many: Vec<f64> = (0..1000).map(f64::from).collect();
+        assert!(named_marks(&chart(&many, &[])).len() <= MOST_MARKS);
+    }
+
+    #[test]
+    fn without_a_result_nothing_is_drawn_and_infinity_sets_no_bound() {
+        assert_eq!(bounds(&chart(&[0.0, 1.0], &[])), None);
+        assert_eq!(bounds(&chart(&[0.0, 1.0], &[f64::INFINITY])), None);
+        let found = bounds(&chart(&[0.0, 1.0], &[0.5, f64::INFINITY, 0.9]));
+        let (_, (low, high)) = found.expect("two can be drawn");
+        assert!(low > 0.4 && high < 1.0);
     }
 }

@@ -156,7 +156,9 @@ impl LanePlot<'_> {
             x: (axes.x.0 - self.zero_s, axes.x.1 - self.zero_s),
             ..*axes
         };
-        relative.paint_x(ui, |value, step| match step < 0.1 {
+        // Milliseconds of a record that begins late would be long numbers.
+        let is_near = relative.x.0.abs().max(relative.x.1.abs()) < 10.0;
+        relative.paint_x(ui, |value, step| match is_near && step < 0.1 {
             true => format!("{} ms", tick(value * 1e3, step * 1e3)),
             false => format!("{} s", tick(value, step)),
         });

@@ -3,7 +3,7 @@
 use egui::epaint::{Mesh, Shape};
 use egui::text::{LayoutJob, TextFormat};
 use egui::{
-    Align2, Color32, Painter, Rect, Response, Role, Sense, Stroke, Ui, WidgetInfo, pos2, vec2,
+    Color32, Painter, Rect, Response, Role, Sense, Stroke, Ui, Vec2, WidgetInfo, pos2, vec2,
 };
 
 use super::axes::Axes;
@@ -113,7 +113,7 @@ impl Waveform<'_> {
 
     fn paint_marks(&self, ui: &Ui, axes: &Axes) {
         let tones = theme::tones(ui);
-        let font = theme::small_font(ui);
+        let mut taken: Vec<Rect> = Vec::new();
         for mark in self.marks {
             if mark.time_s < axes.x.0 || mark.time_s > axes.x.1 {
                 continue;
@@ -121,16 +121,30 @@ impl Waveform<'_> {
             let x = axes.screen_x(mark.time_s);
             ui.painter()
                 .vline(x, axes.rect.y_range(), Stroke::new(1.0, tones.stale));
-            let place = pos2(x + 4.0, axes.rect.bottom() - 2.0);
-            ui.painter().text(
-                place,
-                Align2::LEFT_BOTTOM,
-                mark.text,
-                font.clone(),
-                tones.stale,
-            );
+            let text = mark.text.to_owned();
+            let text = ui
+                .painter()
+                .layout_no_wrap(text, theme::small_font(ui), tones.stale);
+            let place = place_of_mark(axes.rect, x, text.size(), &taken);
+            taken.push(place);
+            ui.painter().galley(place.min, text, tones.stale);
         }
     }
+}
+
+/// Where the text of a mark stands: beside its line at the lower edge, left of it where there is no room
+/// at the right, above the texts that are there already.
+fn place_of_mark(area: Rect, x: f32, size: Vec2, taken: &[Rect]) -> Rect {
+    let fits = x + 4.0 + size.x <= area.right();
+    let left = match fits {
+        true => x + 4.0,
+        false => (x - 4.0 - size.x).max(area.left() + 4.0),
+    };
+    let mut place = Rect::from_min_size(pos2(left, area.bottom() - 2.0 - size.y), size);
+    while taken.iter().any(|other| other.intersects(place)) && place.top() > area.top() {
+        place = place.translate(vec2(0.0, -size.y));
+    }
+    place
 }
 
 /// The names of a lane's traces in their colours, and below them how much the lane spans.

@@ -190,6 +190,8 @@ fn facts(opened: &OpenedRecording) -> String {
         number_of(record.channels.len(), "channel", "channels"),
     ];
     if let Some(rate_hz) = record.channels.first().and_then(|channel| channel.rate_hz) {
+        // Six digits tell any rate; a rate that was worked out has more.
+        let rate_hz = (rate_hz * 1e3).round() / 1e3;
         facts.push(format!("{rate_hz} Hz"));
     }
     if let Some(duration_s) = record.duration_s() {
