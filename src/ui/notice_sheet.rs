@@ -1,6 +1,6 @@
 //! Notices: the newest above the run bar, all of them in a sheet.
 
-use egui::{Align2, Area, Frame, Order, RichText, ScrollArea, Ui, vec2};
+use egui::{Align2, Area, Frame, Margin, Order, Panel, RichText, ScrollArea, Ui, vec2};
 
 use super::icons::{Icon, icon_button, icon_mark};
 use super::theme::{self, Tones};
@@ -24,12 +24,21 @@ pub(super) fn notices_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<A
     });
 }
 
-/// The newest notice over the lower edge of the page, while the sheet is closed.
+/// The newest notice below the page, while the sheet is closed: one that stays takes room of its own and
+/// covers nothing, one that passes lies over the lower edge and moves nothing.
 pub(super) fn newest_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     let Some(newest) = workbench.notices().list().last() else {
         return;
     };
     if workbench.view().notices_open {
+        return;
+    }
+    if newest.gravity != Gravity::Done {
+        let margin = Margin::symmetric(theme::PAGE_MARGIN, 6);
+        let frame = Frame::side_top_panel(ui.style()).inner_margin(margin);
+        Panel::bottom("newest notice")
+            .frame(frame)
+            .show(ui, |ui| notice_ui(ui, newest, actions));
         return;
     }
     let corner = vec2(-16.0, -theme::body_font(ui).size * 4.0);

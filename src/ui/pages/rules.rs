@@ -9,7 +9,7 @@ use crate::ui::app::Typing;
 use crate::ui::elements::{help, section, switch, wrong};
 use crate::ui::icons::{Icon, icon_button, icon_mark};
 use crate::ui::theme;
-use crate::workbench::{LabelPreview, Workbench};
+use crate::workbench::{LabelPreview, Workbench, number_of};
 
 /// The rate that is proposed first: usual for EEG.
 const USUAL_RATE_HZ: f64 = 250.0;
@@ -55,7 +55,7 @@ pub(super) fn rules_ui(
 }
 
 fn new_rule_ui(ui: &mut Ui, source: &mut RecordingSource, typing: &mut Typing) {
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
         let label = ui.label("File name pattern");
         let field = TextEdit::singleline(&mut typing.pattern)
             .hint_text("{class:1}{*}.mat")
@@ -84,12 +84,12 @@ fn new_rule_ui(ui: &mut Ui, source: &mut RecordingSource, typing: &mut Typing) {
 
 fn preview_ui(ui: &mut Ui, preview: &LabelPreview) {
     let tones = theme::tones(ui);
-    help(ui, &format!("Preview: {} files", preview.n_files));
+    let files = |n: usize| number_of(n, "file", "files");
+    help(ui, &format!("Preview: {}", files(preview.n_files)));
     for class in &preview.classes {
-        ui.label(format!(
-            "{}: {} files of {} groups",
-            class.class, class.n_files, class.n_groups
-        ));
+        let groups = number_of(class.n_groups, "group", "groups");
+        let files = files(class.n_files);
+        ui.label(format!("{}: {files} of {groups}", class.class));
     }
     for problem in &preview.problems {
         ui.horizontal_wrapped(|ui| {
