@@ -47,7 +47,14 @@ impl PanelHeader<'_> {
             if !self.moves.is_empty() {
                 action = self.handle_ui(ui, &title);
             }
-            ui.add(egui::Label::new(RichText::new(self.detail).color(tones.weak)).truncate());
+            // What the buttons at the right leave.
+            let buttons =
+                ui.spacing().interact_size.y * if self.moves.is_empty() { 2.0 } else { 3.0 };
+            let room = ui.available_width() - buttons - theme::GRID;
+            ui.scope(|ui| {
+                ui.set_max_width(room.max(0.0));
+                ui.add(egui::Label::new(RichText::new(self.detail).color(tones.weak)).truncate());
+            });
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 ui.spacing_mut().item_spacing.x = 0.0;
                 action = self.buttons_ui(ui).or(action);
@@ -136,7 +143,11 @@ impl PanelHeader<'_> {
                 Direction::Down => "Move down",
             };
             let can = self.moves.contains(&direction);
-            if ui.add_enabled(can, egui::Button::new(name)).clicked() {
+            let button = ui.add_enabled(can, egui::Button::new(name));
+            let button = button
+                .on_hover_text("The panel changes its place on the Train page")
+                .on_disabled_hover_text("There is no place on that side");
+            if button.clicked() {
                 action = Some(PanelAction::Move(direction));
             }
         }
