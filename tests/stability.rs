@@ -150,7 +150,7 @@ fn run_for_ever(name: &str, settings: &LearnerSettings, samples: &Matrix) {
                 "{name}: drift in round {round}"
             );
         }
-        if round % 250 == 249 {
+        if round % 5 == 4 {
             let error = error_against_definition(learner.as_ref());
             assert!(error < 1e-8, "{name}: error {error:e} in round {round}");
             worst = worst.max(error);

@@ -34,6 +34,9 @@ const SMALLEST_REST: f64 = 0.7;
 /// it had drifted shortens or lengthens the interval.
 const LONGEST_INTERVAL: u64 = 256;
 const SHORTEST_INTERVAL: u64 = 4;
+/// A sample of which less than this share is new makes K so nearly singular that P is looked at where
+/// its errors are largest.
+const RISKY_SHARE: f64 = 0.05;
 /// Drift of Ψ below which the interval doubles, above which it is halved.
 const TOLERABLE_DRIFT: f64 = 1e-12;
 
@@ -591,7 +594,18 @@ impl Evidence {
         if is_wide && !profile.n_batches.is_multiple_of(WIDE_CHECK_INTERVAL) {
             return;
         }
-        let drift = span.spot_check(kernel, kept, &mut work.spot);
+        let mut drift = span.spot_check(kernel, kept, &mut work.spot);
+        if report.health.smallest_pivot < RISKY_SHARE {
+            let first_new = profile.n_entered - report.admitted.len() as u64;
+            let entered = &profile.entered;
+            for is_new in [true, false] {
+                let counts = |j: usize| (entered[j] >= first_new) == is_new;
+                let there = span.check_nearest(counts, kernel, kept, &mut work.spot);
+                // What is no number stays so.
+                let is_less = drift.is_nan() || there <= drift;
+                drift = if is_less { drift } else { there };
+            }
+        }
         profile.drift = drift;
         if span.needs_rebuilding(drift)
             && span.rebuild(kernel, kept, &mut work.kernel_matrix, &mut work.spot)

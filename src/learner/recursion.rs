@@ -9,9 +9,7 @@
 //!
 //! which equals Eq. (eqPsi2) of the paper without any L × L product.
 
-use crate::math::{
-    Matrix, Vectors, WithVectors, Write, add_scaled, product, vectorised, with_vectors,
-};
+use crate::math::{Matrix, Vectors, WithVectors, Write, product, vectorised, with_vectors};
 
 use super::sparse_coding::SparseCodes;
 
@@ -219,27 +217,6 @@ fn set_combination<S: Vectors>(
         }
         row += SIDE_BY_SIDE * lanes;
     }
-}
-
-/// Column q of `target` ← Σ_j `weight`(j) w_qj · column j of `matrix`.
-pub(super) fn set_sums(
-    target: &mut Matrix,
-    matrix: &Matrix,
-    codes: &SparseCodes,
-    weight: impl Fn(usize) -> f64,
-) {
-    target.fill(0.0);
-    vectorised(
-        #[inline(always)]
-        || {
-            for j in 0..codes.len() {
-                let own = weight(j);
-                for (atom, value) in codes.pairs(j) {
-                    add_scaled(target.col_mut(atom), own * value, matrix.col(j));
-                }
-            }
-        },
-    );
 }
 
 /// w_jᵀ `dense`.

@@ -330,7 +330,25 @@ impl Span {
         self.attainable_drift *= 0.9;
         // Strided, because neighbours of one mini-batch tell little new.
         self.next_check = (self.next_check + 7) % n;
-        let j = self.next_check;
+        self.error_at(self.next_check, kernel, kept, work)
+    }
+
+    /// The same for that one of some samples which lies nearest to the span of all others: rounding
+    /// errors are largest there.
+    pub(super) fn check_nearest(
+        &self,
+        counts: impl Fn(usize) -> bool,
+        kernel: &Kernel,
+        kept: &Samples,
+        work: &mut SpotWork,
+    ) -> f64 {
+        let nearness = |j: &usize| self.inverse[(*j, *j)] * kept.self_kernel()[*j];
+        let some = (0..self.len()).filter(|j| counts(*j));
+        let nearest = some.max_by(|a, b| nearness(a).total_cmp(&nearness(b)));
+        nearest.map_or(0.0, |j| self.error_at(j, kernel, kept, work))
+    }
+
+    fn error_at(&self, j: usize, kernel: &Kernel, kept: &Samples, work: &mut SpotWork) -> f64 {
         let sample = work
             .sample
             .get_or_insert_with(|| Samples::new(kept.n_features(), 1));
@@ -342,7 +360,7 @@ impl Span {
         work.weights[(0, j)] -= 1.0;
         // In units in which every kept sample has length 1: the same for every scale of the data.
         let own = kept.self_kernel();
-        (0..n).fold(0.0_f64, |largest, i| {
+        (0..self.len()).fold(0.0_f64, |largest, i| {
             let error = work.weights[(0, i)] * (own[i] / own[j]).sqrt();
             if error.is_nan() {
                 f64::NAN

@@ -26,6 +26,9 @@ const LANES: usize = 8;
 /// The first atoms by number.
 const NUMBERS: [f64; LANES] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
 
+/// An atom whose squared length is less than this share of the largest is what rounding left of none:
+/// codes over it would be as large as it is short.
+const SMALLEST_LENGTH: f64 = 1e-24;
 /// An atom with less than this share of its squared length left is no candidate any more.
 const SMALLEST_REMAINDER: f64 = 1e-10;
 
@@ -220,7 +223,7 @@ impl SparseCoder {
         self.scales.clear();
         self.scales.extend((0..n).map(|q| {
             let squared = atom_gram.at(q, q);
-            let used = squared > 0.0 && squared.is_finite() && squared >= 1e-300 * largest;
+            let used = squared > 0.0 && squared.is_finite() && squared >= SMALLEST_LENGTH * largest;
             if used { 1.0 / squared.sqrt() } else { 0.0 }
         }));
         let row = n.next_multiple_of(LANES);

@@ -4,7 +4,6 @@ use crate::math::{Write, product};
 
 use super::super::algorithm::Conventions;
 use super::super::contributions::add_outer_product;
-use super::super::recursion::set_sums;
 use super::super::report::{ClassReport, Repair};
 use super::super::ridge::factor_guarded;
 use super::super::settings::LearnerSettings;
@@ -20,12 +19,16 @@ const TOLERABLE_DRIFT: f64 = 32.0 * f64::EPSILON;
 /// Drift that no condition excuses.
 const LARGEST_DRIFT: f64 = 1e-11;
 /// A removal with less slack than this multiplies errors so much that C and Ψ are rebuilt at once.
-const RISKY_SLACK: f64 = 0.3;
+const RISKY_SLACK: f64 = 0.5;
+/// With fewer samples than this per atom, C hangs on every one of them: it is rebuilt every time.
+const AMPLE_PER_ATOM: usize = 2;
 /// Share of the mean evidence below which the ridge of an atom is raised.
 const EVIDENCE_FLOOR: f64 = 1e-6;
-/// Share of its evidence that must belong to an atom alone, or its ridge is raised: C would
-/// otherwise be known to few digits only.
+/// Share of its evidence that must belong to an atom beside the ones before it, or its ridge is
+/// raised: C would otherwise be known to few digits only.
 const SMALLEST_PIVOT: f64 = 1e-5;
+/// C_qq A_qq is at most this: the reciprocal share of its evidence that belongs to an atom alone.
+const LARGEST_INFLATION: f64 = 1e6;
 
 impl Krls {
     /// Rebuilds C, U and Ψ from their definitions when it is time. How far the recursion had
@@ -35,7 +38,8 @@ impl Krls {
         settings: &LearnerSettings,
         report: &mut ClassReport,
     ) -> bool {
-        let risky = report.health.smallest_pivot < RISKY_SLACK;
+        let (n_kept, n_atoms) = (self.n_kept(), self.profile.dictionary.n_atoms());
+        let risky = report.health.smallest_pivot < RISKY_SLACK || n_kept < AMPLE_PER_ATOM * n_atoms;
         if self.profile.n_batches < self.profile.next_rebuild && !risky {
             return false;
         }
@@ -92,11 +96,35 @@ impl Krls {
             },
         );
         work.factor.inverse_into(&mut work.precision);
+        if guarded {
+            self.bound_inflation(report);
+        }
+        let (profile, work) = (&mut self.profile, &mut self.work);
         profile.drift = relative_difference(&profile.code_precision, &work.precision);
         profile.condition = (0..work.precision.rows())
             .map(|q| work.evidence[(q, q)] * work.precision[(q, q)])
             .fold(1.0, f64::max);
         std::mem::swap(&mut profile.code_precision, &mut work.precision);
+    }
+
+    /// Raises the ridge of atoms of whose evidence hardly anything is their own: C_qq A_qq ≤ κ.
+    fn bound_inflation(&mut self, report: &mut ClassReport) {
+        let (profile, work) = (&mut self.profile, &mut self.work);
+        let mut is_raised = false;
+        for q in 0..work.evidence.rows() {
+            let evidence = work.evidence[(q, q)];
+            if evidence * work.precision[(q, q)] > LARGEST_INFLATION {
+                let lift = 2.0 * evidence / LARGEST_INFLATION;
+                work.evidence[(q, q)] += lift;
+                profile.ridge[q] += lift;
+                report.health.repairs.push(Repair::Ridge { atom: q });
+                is_raised = true;
+            }
+        }
+        // With more on its diagonal it factors as before.
+        if is_raised && work.factor.factor(work.evidence.view()).is_ok() {
+            work.factor.inverse_into(&mut work.precision);
+        }
     }
 
     /// `work.evidence` ← W Λ Wᵀ + Ξ; W Wᵀ likewise from the codes.
@@ -133,28 +161,22 @@ impl Krls {
         }
     }
 
-    /// Ψ = U K Uᵀ, Eq. (eqPsi1), as U (K Λ Wᵀ) C: W is sparse.
+    /// Ψ = U K Uᵀ, Eq. (eqPsi1).
     pub(super) fn rebuild_atom_gram(&mut self) {
         let (profile, work) = (&mut self.profile, &mut self.work);
         let coefficients = &profile.dictionary.coefficients;
-        let n_atoms = coefficients.rows();
-        let weights = &profile.sample_weights;
-        work.wide.reshape(coefficients.cols(), n_atoms);
-        set_sums(&mut work.wide, &profile.kept_gram, &profile.codes, |j| {
-            weights[j]
-        });
-        work.precision.reshape(n_atoms, n_atoms);
+        work.wide.reshape(coefficients.rows(), coefficients.cols());
         product(
-            work.precision.view_mut(),
+            work.wide.view_mut(),
             Write::Replace,
             coefficients.view(),
-            work.wide.view(),
+            profile.kept_gram.view(),
         );
         product(
             profile.dictionary.atom_gram.view_mut(),
             Write::Replace,
-            work.precision.view(),
-            profile.code_precision.view(),
+            work.wide.view(),
+            coefficients.view().t(),
         );
         profile.dictionary.atom_gram.symmetrise();
     }
