@@ -81,7 +81,7 @@ struct Work {
     accepted: Vec<usize>,
     /// How new each sample of the mini-batch is, as far as it passed the criterion.
     admissions: Vec<Admission>,
-    /// Their codes, inner products and kernel matrix.
+    /// Codes, inner products and kernel matrix of the accepted samples.
     codes: SparseCodes,
     inner_products: Matrix,
     kernel: Matrix,

@@ -1,7 +1,9 @@
 //! Loops compiled for the vector units of the machine they run on.
 //!
-//! Rust never fuses a multiplication with an addition unless told so, so these loops give
-//! the same bits on every processor.
+//! Rust never fuses a multiplication with an addition unless told so, so loops run by
+//! [`vectorised`] give the same bits on every processor. Work run by [`with_vectors`] may fuse them,
+//! and what it compares side by side depends on the width of the vectors: its last bits are those of
+//! the kind of processor.
 
 /// Runs `work`, compiled for the widest vector instructions present. The closure and what it
 /// calls must be marked `#[inline(always)]`, or they are compiled without them.
