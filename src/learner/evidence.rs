@@ -36,7 +36,7 @@ const LONGEST_INTERVAL: u64 = 256;
 const SHORTEST_INTERVAL: u64 = 4;
 /// A sample of which less than this share is new makes K so nearly singular that P is looked at where
 /// its errors are largest.
-const RISKY_SHARE: f64 = 0.05;
+const RISKY_SHARE: f64 = 0.02;
 /// Drift of Ψ below which the interval doubles, above which it is halved.
 const TOLERABLE_DRIFT: f64 = 1e-12;
 
