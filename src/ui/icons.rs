@@ -286,6 +286,16 @@ pub fn focus_ring(ui: &Ui, rect: Rect) {
         .rect_stroke(rect, theme::CORNER, stroke, egui::StrokeKind::Outside);
 }
 
+/// While something has the focus, the arrow keys are its own and do not move the focus on.
+pub fn hold_arrows(ui: &Ui, id: egui::Id) {
+    let arrows = egui::EventFilter {
+        horizontal_arrows: true,
+        vertical_arrows: true,
+        ..egui::EventFilter::default()
+    };
+    ui.memory_mut(|memory| memory.set_focus_lock_filter(id, arrows));
+}
+
 /// Width of a dot of colour.
 const DOT_WIDTH: f32 = 10.0;
 

@@ -1,7 +1,7 @@
 //! A grid of cells as one tab stop: arrow keys move between cells, Enter chooses, and a screen
 //! reader hears every cell.
 
-use egui::{EventFilter, Id, Key, Rect, Response, Role, Sense, Ui, WidgetInfo};
+use egui::{Id, Key, Rect, Response, Role, Sense, Ui, WidgetInfo};
 
 use crate::ui::icons::focus_ring;
 
@@ -38,12 +38,7 @@ impl CellGrid {
     }
 
     fn keyboard(&mut self, ui: &Ui, n_cells: usize, n_columns: usize) {
-        let arrows = EventFilter {
-            horizontal_arrows: true,
-            vertical_arrows: true,
-            ..EventFilter::default()
-        };
-        ui.memory_mut(|memory| memory.set_focus_lock_filter(self.response.id, arrows));
+        crate::ui::icons::hold_arrows(ui, self.response.id);
         let (row, column) = (self.active / n_columns, self.active % n_columns);
         ui.input(|input| {
             if input.key_pressed(Key::ArrowLeft) && column > 0 {

@@ -1,8 +1,8 @@
 //! The Gram matrix of atoms as a heat map: which atoms resemble each other.
 
 use egui::{
-    Color32, ColorImage, EventFilter, Key, Pos2, Rect, Role, Sense, Stroke, StrokeKind,
-    TextureOptions, Theme, Ui, WidgetInfo, pos2, vec2,
+    Color32, ColorImage, Key, Pos2, Rect, Role, Sense, Stroke, StrokeKind, TextureOptions, Theme,
+    Ui, WidgetInfo, pos2, vec2,
 };
 
 use super::cache::{cached, fingerprint, round_up};
@@ -83,12 +83,7 @@ impl GramMatrix<'_> {
         if !response.has_focus() || n == 0 {
             return None;
         }
-        let filter = EventFilter {
-            horizontal_arrows: true,
-            vertical_arrows: true,
-            ..EventFilter::default()
-        };
-        ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
+        icons::hold_arrows(ui, response.id);
         let id = response.id.with("pair");
         let kept = ui.data(|data| data.get_temp::<(usize, usize)>(id));
         let (mut row, mut column) = kept.unwrap_or_default();

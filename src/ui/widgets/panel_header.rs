@@ -1,11 +1,10 @@
 //! The head of a panel: title, detail, and what moves, enlarges or hides it.
 
 use egui::{
-    Align, CursorIcon, EventFilter, Key, Layout, Popup, Response, RichText, Role, Sense, Ui,
-    WidgetInfo,
+    Align, CursorIcon, Key, Layout, Popup, Response, RichText, Role, Sense, Ui, WidgetInfo,
 };
 
-use crate::ui::icons::{Icon, focus_ring, icon_button};
+use crate::ui::icons::{Icon, focus_ring, hold_arrows, icon_button};
 use crate::ui::theme;
 use crate::workbench::Direction;
 
@@ -78,12 +77,7 @@ impl PanelHeader<'_> {
             .on_hover_text("Drag it to another place, or move it with the arrow keys");
         if handle.has_focus() {
             focus_ring(ui, handle.rect.expand(2.0));
-            let arrows = EventFilter {
-                horizontal_arrows: true,
-                vertical_arrows: true,
-                ..EventFilter::default()
-            };
-            ui.memory_mut(|memory| memory.set_focus_lock_filter(id, arrows));
+            hold_arrows(ui, id);
         }
         match (handle.dragged(), handle.drag_stopped()) {
             (_, true) => Some(PanelAction::Drop),

@@ -1,11 +1,11 @@
 //! A cursor over signals: a line with a letter that is dragged, or moved by keys while it has the focus.
 
 use egui::{
-    Align2, EventFilter, Id, Key, Modifiers, Rangef, Rect, Response, Role, Sense, Stroke, Ui,
-    WidgetInfo, pos2, vec2,
+    Align2, Id, Key, Modifiers, Rangef, Rect, Response, Role, Sense, Stroke, Ui, WidgetInfo, pos2,
+    vec2,
 };
 
-use crate::ui::icons::focus_ring;
+use crate::ui::icons::{focus_ring, hold_arrows};
 use crate::ui::{palette, theme};
 
 /// How near to a cursor the pointer takes hold of it.
@@ -105,13 +105,8 @@ fn cursor_keys(ui: &Ui, response: &Response) -> Option<CursorMove> {
     if !response.has_focus() {
         return None;
     }
-    let filter = EventFilter {
-        horizontal_arrows: true,
-        // The page behind takes these.
-        vertical_arrows: true,
-        ..EventFilter::default()
-    };
-    ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
+    // Those up and down are for the page behind.
+    hold_arrows(ui, response.id);
     let presses = |key| ui.input_mut(|input| input.count_and_consume_key(Modifiers::NONE, key));
     let steps = |more, less| presses(more) as isize - presses(less) as isize;
     let samples = steps(Key::ArrowRight, Key::ArrowLeft);

@@ -1,13 +1,13 @@
 //! The forgetting schedule as a curve whose ends can be dragged, with the memory it means.
 
-use egui::{Align2, EventFilter, Id, Key, Pos2, Rect, Response, Role, Sense, Shape, Stroke, Ui};
+use egui::{Align2, Id, Key, Pos2, Rect, Response, Role, Sense, Shape, Stroke, Ui};
 use egui::{Vec2, WidgetInfo, pos2, vec2};
 
 use super::axes::Axes;
 use super::number_field::Edit;
 use crate::learner::{Forgetting, ForgettingShape};
 use crate::ui::figures::{count, short, tick};
-use crate::ui::icons::focus_ring;
+use crate::ui::icons::{focus_ring, hold_arrows};
 use crate::ui::theme;
 
 const HANDLE: f32 = 6.0;
@@ -162,12 +162,7 @@ fn key_steps(ui: &Ui, response: &Response) -> Option<f64> {
     if !response.has_focus() {
         return None;
     }
-    let filter = EventFilter {
-        horizontal_arrows: true,
-        vertical_arrows: true,
-        ..EventFilter::default()
-    };
-    ui.memory_mut(|memory| memory.set_focus_lock_filter(response.id, filter));
+    hold_arrows(ui, response.id);
     let pressed = |key| ui.input(|input| input.num_presses(key)) as f64;
     let up = pressed(Key::ArrowUp) + pressed(Key::ArrowRight);
     let steps = up - pressed(Key::ArrowDown) - pressed(Key::ArrowLeft);

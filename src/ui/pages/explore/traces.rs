@@ -1,11 +1,11 @@
 //! The traces of a page with mouse and keys: scrolling, zooming, measuring.
 
-use egui::{EventFilter, Key, Modifiers, PointerButton, Rect, Role, Sense, Ui, WidgetInfo};
+use egui::{Key, Modifiers, PointerButton, Rect, Role, Sense, Ui, WidgetInfo};
 
 use super::fault::CURSORS;
 use crate::features::measure::{POINTS_PER_MM, points_per_unit};
 use crate::ui::figures::{short, tick};
-use crate::ui::icons::focus_ring;
+use crate::ui::icons::{focus_ring, hold_arrows};
 use crate::ui::theme;
 use crate::ui::widgets::{
     ChartMark, ChartTrace, CursorMove, PlotCursor, TraceChart, cursor_letter, page_hears_keys,
@@ -55,12 +55,7 @@ pub(super) fn traces_ui(
     });
     paint_scale(ui, browser, view, area);
     if response.has_focus() {
-        let filter = EventFilter {
-            horizontal_arrows: true,
-            vertical_arrows: true,
-            ..EventFilter::default()
-        };
-        ui.memory_mut(|memory| memory.set_focus_lock_filter(id, filter));
+        hold_arrows(ui, id);
         focus_ring(ui, rect.shrink(2.0));
     }
     if response.clicked() {
