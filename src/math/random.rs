@@ -69,7 +69,7 @@ pub fn shuffle<T>(items: &mut [T], random: &mut RandomStream) {
 }
 
 /// Fowler–Noll–Vo hash: gives every purpose its own number, the same for ever.
-fn fnv(bytes: &[u8]) -> u64 {
+pub fn fnv(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })

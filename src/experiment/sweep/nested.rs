@@ -14,6 +14,7 @@ use crate::experiment::crew::{Tasks, Watch};
 use crate::experiment::error::RunError;
 use crate::experiment::settings::{Experiment, Tests};
 use crate::experiment::trial::{FoldOutcome, Trial};
+use crate::math::fnv;
 use crate::split::{HoldOut, Split, SplitPlan};
 
 /// Why a sweep cannot be run.
@@ -124,22 +125,18 @@ impl Sweep {
     }
 }
 
-/// FNV-1a over texts.
-struct TextHash(u64);
+/// Texts one after the other, to be told apart from others by a number.
+#[derive(Default)]
+struct Texts(String);
 
-impl TextHash {
-    fn new() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
-
+impl Texts {
     fn add(&mut self, text: &str) {
-        for byte in text.bytes().chain([0]) {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
+        self.0.push_str(text);
+        self.0.push('\0');
     }
 
     fn in_digits(&self) -> String {
-        format!("{:016x}", self.0)
+        format!("{:016x}", fnv(self.0.as_bytes()))
     }
 }
 
@@ -243,37 +240,37 @@ impl SweepPlan {
     /// A number that changes with the settings, the samples and the folds of the sweep, so that
     /// results of another sweep are not taken for its own. Where the data lie is nothing to it.
     pub fn fingerprint(&self) -> String {
-        let mut hash = TextHash::new();
+        let mut texts = Texts::default();
         for world in &self.worlds {
-            world.add_samples(&mut hash);
+            world.add_samples(&mut texts);
             let settings = Sweep::beside_data(world.outer.experiment());
-            hash.add(&format!("{settings:?}"));
+            texts.add(&format!("{settings:?}"));
             for inner in &world.inner {
-                hash.add(&format!("{:?}", inner.plan));
-                hash.add(&format!("{:?}", inner.split.test_folds()));
+                texts.add(&format!("{:?}", inner.plan));
+                texts.add(&format!("{:?}", inner.split.test_folds()));
             }
         }
-        self.add_points(&mut hash);
-        hash.in_digits()
+        self.add_points(&mut texts);
+        texts.in_digits()
     }
 
     /// The fingerprint as earlier versions of the program made it, with the names of the data.
     pub fn former_fingerprint(&self) -> String {
-        let mut hash = TextHash::new();
+        let mut texts = Texts::default();
         for world in &self.worlds {
-            hash.add(&format!("{:016x}", world.outer.facts().fingerprint));
-            hash.add(&format!("{:?}", world.outer.experiment()));
+            texts.add(&format!("{:016x}", world.outer.facts().fingerprint));
+            texts.add(&format!("{:?}", world.outer.experiment()));
             for inner in &world.inner {
-                hash.add(&format!("{:?}", inner.plan));
+                texts.add(&format!("{:?}", inner.plan));
             }
         }
-        self.add_points(&mut hash);
-        hash.in_digits()
+        self.add_points(&mut texts);
+        texts.in_digits()
     }
 
-    fn add_points(&self, hash: &mut TextHash) {
+    fn add_points(&self, texts: &mut Texts) {
         for (point, _) in &self.points {
-            hash.add(&point.assignments().join("\n"));
+            texts.add(&point.assignments().join("\n"));
         }
     }
 
@@ -405,13 +402,13 @@ impl World {
     }
 
     /// Values, classes, groups and folds of all samples.
-    fn add_samples(&self, hash: &mut TextHash) {
+    fn add_samples(&self, texts: &mut Texts) {
         let facts = self.outer.facts();
-        hash.add(&format!("{:016x}", facts.fingerprint));
-        hash.add(&format!("{:?}", facts.class_names));
-        hash.add(&format!("{:?}", facts.classes));
-        hash.add(&format!("{:?}", facts.groups));
-        hash.add(&format!("{:?}", self.outer.split().test_folds()));
+        texts.add(&format!("{:016x}", facts.fingerprint));
+        texts.add(&format!("{:?}", facts.class_names));
+        texts.add(&format!("{:?}", facts.classes));
+        texts.add(&format!("{:?}", facts.groups));
+        texts.add(&format!("{:?}", self.outer.split().test_folds()));
     }
 
     /// Inner folds, then the outer one; nothing if the work was stopped.
