@@ -94,10 +94,13 @@ pub enum NotMeasured {
     Nothing,
 }
 
+/// What was measured: number of the run, fold and criterion.
+type Measured = (usize, usize, Criterion);
+
 /// The measures found last, and of what.
 #[derive(Debug, Default)]
 pub(super) struct AdmissionStage {
-    of: Option<(usize, Criterion)>,
+    of: Option<Measured>,
     n_logged: usize,
     found: Option<Admissions>,
 }
@@ -105,7 +108,7 @@ pub(super) struct AdmissionStage {
 impl AdmissionStage {
     /// Whether what was found is out of date. A running log grows all the time; a sixteenth more
     /// of it changes no share by much.
-    fn is_stale(&self, of: (usize, Criterion), n_logged: usize, is_alive: bool) -> bool {
+    fn is_stale(&self, of: Measured, n_logged: usize, is_alive: bool) -> bool {
         let slack = if is_alive { self.n_logged / 16 } else { 0 };
         self.of != Some(of) || n_logged < self.n_logged || n_logged > self.n_logged + slack
     }
@@ -146,7 +149,8 @@ impl Workbench {
         let Some(log) = self.shown_part().map(PartView::log) else {
             return;
         };
-        let (of, n_logged) = ((fold, criterion), log.len());
+        let of = (self.training.run_number(), fold, criterion);
+        let n_logged = log.len();
         if !self.admissions.is_stale(of, n_logged, is_alive) {
             return;
         }
@@ -196,6 +200,21 @@ fn measure(event: ProfileEvent, criterion: Criterion) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn measures_are_those_of_the_run_and_of_nearly_all_its_log() {
+        let of = (2, 0, Criterion::Novelty);
+        let stage = AdmissionStage {
+            of: Some(of),
+            n_logged: 1600,
+            found: None,
+        };
+        assert!(!stage.is_stale(of, 1600, false));
+        assert!(stage.is_stale(of, 1601, false), "it has ended");
+        assert!(!stage.is_stale(of, 1700, true) && stage.is_stale(of, 1701, true));
+        let another_run = (3, 0, Criterion::Novelty);
+        assert!(stage.is_stale(another_run, 1600, false));
+    }
 
     #[test]
     fn a_threshold_admits_what_is_below_or_for_novelty_above_it() {
