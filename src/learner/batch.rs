@@ -290,8 +290,7 @@ impl BatchClass {
         if self.kept_gram.cols() != dictionary.n_kept() {
             dictionary
                 .kernel
-                .block(&dictionary.kept, &dictionary.kept, &mut self.kept_gram);
-            self.kept_gram.symmetrise();
+                .gram(&dictionary.kept, &mut self.kept_gram);
             self.take_products();
         }
         let view = &mut self.view;
@@ -299,11 +298,13 @@ impl BatchClass {
         view.codes.clear();
         view.residuals.clear();
         let own = self.profile.dictionary.kept.self_kernel();
-        for (j, &sigma) in own.iter().enumerate() {
-            let residual = view.coder.code(view.inner_products.col(j), sigma);
-            view.residuals.push(residual);
-            view.codes.push(view.coder.chosen());
-        }
+        view.coder.code_block(
+            &view.inner_products,
+            own,
+            0..own.len(),
+            &mut view.codes,
+            &mut view.residuals,
+        );
     }
 
     /// H = U K and Ψ = H Uᵀ.
@@ -386,8 +387,7 @@ pub(super) fn start_dictionary(settings: &LearnerSettings, start: &Samples) -> D
         coefficients[(q, place)] = 1.0 / kept.self_kernel()[place].sqrt();
     }
     let mut gram = Matrix::default();
-    settings.kernel.block(&kept, &kept, &mut gram);
-    gram.symmetrise();
+    settings.kernel.gram(&kept, &mut gram);
     let atom_gram = Matrix::from_fn(start.len(), start.len(), |p, q| {
         let (a, b) = (places[p], places[q]);
         gram[(a, b)] * coefficients[(p, a)] * coefficients[(q, b)]

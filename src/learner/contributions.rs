@@ -1,14 +1,14 @@
 //! How much each kept sample contributes to the representation of all kept ones: the norm
 //! of its row of UᵀW.
 
-use crate::math::{Matrix, Write, dot, product, vectorised};
+use crate::math::{
+    Matrix, SideBySide, TOGETHER, Vectors, WithVectors, Write, dot, product, small_product,
+    vectorised, with_vectors,
+};
 
 use super::pruning::ContributionNorm;
 use super::recursion::set_combinations;
 use super::sparse_coding::SparseCodes;
-
-/// Candidates whose ℓ1 norms are summed side by side.
-const SIDE_BY_SIDE: usize = 16;
 
 /// Contributions by position in the profile, with the scratch memory to find them.
 #[derive(Clone, Debug, Default)]
@@ -17,7 +17,7 @@ pub(super) struct Contributions {
     columns: Matrix,
     products: Matrix,
     code_gram: Matrix,
-    side_by_side: Vec<[f64; SIDE_BY_SIDE]>,
+    side_by_side: Vec<SideBySide>,
 }
 
 /// What U = C W Λ is made of.
@@ -121,17 +121,17 @@ impl Contributions {
         let n_atoms = precision.rows();
         self.products.reshape(n_atoms, n_atoms);
         self.code_gram.reshape(n_atoms, n_atoms);
-        product(
-            self.products.view_mut(),
+        small_product(
+            &mut self.products,
             Write::Replace,
+            precision.view(),
             profile.code_gram.view(),
-            precision.view(),
         );
-        product(
-            self.code_gram.view_mut(),
+        small_product(
+            &mut self.code_gram,
             Write::Replace,
-            precision.view(),
             self.products.view(),
+            precision.view(),
         );
         for &j in candidates {
             let (atoms, values) = profile.codes.code(j);
@@ -150,20 +150,17 @@ impl Contributions {
     /// ‖row j‖₁ = Σ_i |u_jᵀ w_i|, by the sparsity of w_i, for many candidates side by side.
     fn sum_rows(&mut self, candidates: &[usize], codes: &SparseCodes) {
         let n_atoms = self.columns.rows();
-        self.side_by_side.resize(n_atoms, [0.0; SIDE_BY_SIDE]);
-        for (part, positions) in candidates.chunks(SIDE_BY_SIDE).enumerate() {
+        self.side_by_side.resize(n_atoms, SideBySide::default());
+        for (part, positions) in candidates.chunks(TOGETHER).enumerate() {
             for k in 0..positions.len() {
-                let column = self.columns.col(part * SIDE_BY_SIDE + k);
+                let column = self.columns.col(part * TOGETHER + k);
                 for (row, value) in self.side_by_side.iter_mut().zip(column) {
-                    row[k] = *value;
+                    row.0[k] = *value;
                 }
             }
             let rows = &self.side_by_side[..];
-            let sums = vectorised(
-                #[inline(always)]
-                || sum_absolute_products(rows, codes),
-            );
-            for (&j, sum) in positions.iter().zip(sums) {
+            let sums = with_vectors(AbsoluteProducts { rows, codes });
+            for (&j, sum) in positions.iter().zip(sums.0) {
                 self.values[j] = sum;
             }
         }
@@ -171,21 +168,34 @@ impl Contributions {
 }
 
 /// Σ_i |Σ_q w_qi · rows_q|, side by side.
-#[inline(always)]
-fn sum_absolute_products(rows: &[[f64; SIDE_BY_SIDE]], codes: &SparseCodes) -> [f64; SIDE_BY_SIDE] {
-    let mut sums = [0.0; SIDE_BY_SIDE];
-    for i in 0..codes.len() {
-        let mut products = [0.0; SIDE_BY_SIDE];
-        for (atom, value) in codes.pairs(i) {
-            for (product, element) in products.iter_mut().zip(&rows[atom]) {
-                *product += value * element;
+struct AbsoluteProducts<'a> {
+    rows: &'a [SideBySide],
+    codes: &'a SparseCodes,
+}
+
+impl WithVectors for AbsoluteProducts<'_> {
+    type Output = SideBySide;
+
+    #[inline(always)]
+    fn with_simd<S: Vectors>(self, simd: S) -> SideBySide {
+        let mut sums = SideBySide::default();
+        let mut products = SideBySide::default();
+        for i in 0..self.codes.len() {
+            products.0.fill(0.0);
+            let (totals, _) = S::as_mut_simd_f64s(&mut products.0);
+            for (atom, value) in self.codes.pairs(i) {
+                let factor = simd.splat_f64s(value);
+                let (row, _) = S::as_simd_f64s(&self.rows[atom].0);
+                for (total, element) in totals.iter_mut().zip(row) {
+                    *total = simd.mul_add_f64s(factor, *element, *total);
+                }
+            }
+            for (sum, total) in S::as_mut_simd_f64s(&mut sums.0).0.iter_mut().zip(totals) {
+                *sum = simd.add_f64s(*sum, simd.abs_f64s(*total));
             }
         }
-        for (sum, product) in sums.iter_mut().zip(products) {
-            *sum += product.abs();
-        }
+        sums
     }
-    sums
 }
 
 /// `matrix` += factor · w_j w_jᵀ.

@@ -114,8 +114,7 @@ impl GradientProfile {
         let mut kept = Samples::new(start.n_features(), capacity);
         (0..n_atoms).for_each(|q| kept.push_from(start, q));
         let mut gram = Matrix::default();
-        settings.kernel.block(&kept, &kept, &mut gram);
-        gram.symmetrise();
+        settings.kernel.gram(&kept, &mut gram);
         let mut kept_gram = Matrix::with_capacity(capacity, capacity);
         kept_gram.resize(n_atoms, n_atoms);
         let mut coefficients = Matrix::with_capacity(n_atoms, capacity);
@@ -264,10 +263,7 @@ impl Newcomers {
         let dictionary = &profile.dictionary;
         dictionary.code(batch, 0..batch.len(), &mut self.view);
         note_use(&self.view, batch, report);
-        dictionary
-            .kernel
-            .block(batch, batch, &mut self.block_kernel);
-        self.block_kernel.symmetrise();
+        dictionary.kernel.gram(batch, &mut self.block_kernel);
         self.n_before = dictionary.n_kept();
         self.appended.clear();
         report.health.smallest_pivot = 1.0;

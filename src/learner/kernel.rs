@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::math::{
-    Matrix, Write, exp_in_place, manhattan_distance, product, squared_distance, squared_norm,
-    vectorised,
+    Matrix, Write, exp_in_place, inner_products, manhattan_distance, product, squared_distance,
+    squared_norm, vectorised,
 };
 
 use super::samples::Samples;
@@ -59,6 +59,9 @@ pub enum KernelError {
 /// cancellation in ‖x‖² + ‖y‖² − 2xᵀy, they are taken from the differences instead.
 const CANCELLATION_LIMIT: f64 = 1e-12;
 
+/// Up to so many samples their inner products are taken without preparing a large product.
+const FEW: usize = 32;
+
 impl Kernel {
     /// Whether the parameters are in range.
     pub fn check(&self) -> Result<(), KernelError> {
@@ -83,14 +86,14 @@ impl Kernel {
         }
     }
 
-    /// (k(x, x), auxiliary number of x for blocks): ‖x‖² for the Gaussian, the factor
+    /// (k(x, x), auxiliary number of x for blocks) from ‖x‖²: ‖x‖² for the Gaussian, the factor
     /// 1/√k of the unnormalised kernel for the normalised polynomial, 0 otherwise.
-    pub(super) fn own_terms(&self, x: &[f64]) -> (f64, f64) {
+    pub(super) fn own_terms(&self, norm: f64) -> (f64, f64) {
         match *self {
-            Self::Linear => (squared_norm(x), 0.0),
-            Self::Polynomial { degree, offset } => (power(offset + squared_norm(x), degree), 0.0),
+            Self::Linear => (norm, 0.0),
+            Self::Polynomial { degree, offset } => (power(offset + norm, degree), 0.0),
             Self::NormalisedPolynomial { degree, offset } => {
-                let raw = power(offset + squared_norm(x), degree);
+                let raw = power(offset + norm, degree);
                 if raw > 0.0 && raw.is_finite() {
                     (1.0, 1.0 / raw.sqrt())
                 } else if raw == 0.0 {
@@ -99,10 +102,7 @@ impl Kernel {
                     (raw, 0.0)
                 }
             }
-            Self::Gaussian { .. } => {
-                let norm = squared_norm(x);
-                (if norm.is_finite() { 1.0 } else { norm }, norm)
-            }
+            Self::Gaussian { .. } => (if norm.is_finite() { 1.0 } else { norm }, norm),
             Self::Laplacian { .. } => (1.0, 0.0),
         }
     }
@@ -125,6 +125,22 @@ impl Kernel {
             rows.matrix().view().t(),
             columns.matrix().view(),
         );
+        self.take_inner_products(rows, columns, values);
+    }
+
+    /// `values` ← k of samples among each other, symmetric to the last bit.
+    pub fn gram(&self, samples: &Samples, values: &mut Matrix) {
+        if samples.len() > FEW || matches!(self, Self::Laplacian { .. }) {
+            self.block(samples, samples, values);
+            values.symmetrise();
+        } else {
+            inner_products(values, samples.matrix().view());
+            self.take_inner_products(samples, samples, values);
+        }
+    }
+
+    /// From inner products to kernel values.
+    fn take_inner_products(&self, rows: &Samples, columns: &Samples, values: &mut Matrix) {
         match *self {
             Self::Linear | Self::Laplacian { .. } => {}
             Self::Polynomial { degree, offset } => raise(values.flat_mut(), degree, offset),
@@ -148,7 +164,8 @@ impl Kernel {
             Self::Linear => inner(),
             Self::Polynomial { degree, offset } => power(offset + inner(), degree),
             Self::NormalisedPolynomial { degree, offset } => {
-                power(offset + inner(), degree) * self.own_terms(x).1 * self.own_terms(y).1
+                let scale = |x: &[f64]| self.own_terms(squared_norm(x)).1;
+                power(offset + inner(), degree) * scale(x) * scale(y)
             }
             Self::Gaussian { width } => (-squared_distance(x, y) / (2.0 * width * width)).exp(),
             Self::Laplacian { width } => (-manhattan_distance(x, y) / width).exp(),

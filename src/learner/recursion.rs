@@ -9,7 +9,10 @@
 //!
 //! which equals Eq. (eqPsi2) of the paper without any L × L product.
 
-use crate::math::{Matrix, Vectors, WithVectors, Write, product, vectorised, with_vectors};
+use crate::math::{
+    Matrix, Vectors, WithVectors, Write, add_symmetric_product, load, small_product, store,
+    vectorised, with_vectors,
+};
 
 use super::sparse_coding::SparseCodes;
 
@@ -22,8 +25,8 @@ pub(super) struct Recursion {
     errors: Matrix,
     /// E, sample by sample.
     energies: Matrix,
-    /// g + h, and later G Fᵀ.
-    scratch: Matrix,
+    /// g + h.
+    sums: Matrix,
 }
 
 impl Recursion {
@@ -32,7 +35,7 @@ impl Recursion {
         self.gains.reshape(n_atoms, most);
         self.errors.reshape(n_atoms, most);
         self.energies.reshape(most, most);
-        self.scratch.reshape(n_atoms, n_atoms.max(most));
+        self.sums.reshape(n_atoms, most);
     }
 
     /// `gains` ← `matrix` · w for sparse codes w, each column multiplied by `weight(j)`.
@@ -55,7 +58,7 @@ impl Recursion {
         block_kernel: &Matrix,
     ) {
         let (errors, energies) = (&mut self.errors, &mut self.energies);
-        let sums = &mut self.scratch;
+        let sums = &mut self.sums;
         let (n_atoms, m) = (atom_gram.rows(), codes.len());
         errors.reshape(n_atoms, m);
         sums.reshape(n_atoms, m);
@@ -96,20 +99,14 @@ impl Recursion {
         // F = g ± ½ G E makes it G Fᵀ + its transpose.
         let sign = if entering { 1.0 } else { -1.0 };
         self.energies.scale(0.5 * sign);
-        product(
-            self.errors.view_mut(),
+        small_product(
+            &mut self.errors,
             Write::Add,
             self.gains.view(),
             self.energies.view(),
         );
-        self.scratch.reshape(atom_gram.rows(), atom_gram.rows());
-        product(
-            self.scratch.view_mut(),
-            Write::Replace,
-            self.gains.view(),
-            self.errors.view().t(),
-        );
-        atom_gram.add_with_transpose(sign, &self.scratch);
+        let (gains, errors) = (self.gains.view(), self.errors.view());
+        add_symmetric_product(atom_gram, sign, gains, errors);
     }
 }
 
@@ -176,47 +173,65 @@ impl<F: Fn(usize) -> (usize, f64)> WithVectors for Combinations<'_, F> {
     }
 }
 
-/// Vectors of a combination that stay in registers over all atoms.
+/// Most vectors of a combination that stay in registers over all atoms.
 const SIDE_BY_SIDE: usize = 4;
 
-/// `target` ← factor · `matrix` · w. The last vectors reach back over rows that are done already:
-/// they come out the same a second time, and no loop over single rows is left.
+/// `target` ← factor · `matrix` · w.
 #[inline(always)]
 fn set_combination<S: Vectors>(
     simd: S,
     target: &mut [f64],
     matrix: &Matrix,
-    (atoms, values): (&[u32], &[f64]),
+    code: (&[u32], &[f64]),
     factor: f64,
 ) {
     let (n, lanes) = (target.len(), S::F64_LANES);
-    let Some(last) = n.checked_sub(lanes) else {
-        let mut sum = simd.splat_f64s(0.0);
-        for (&atom, &value) in atoms.iter().zip(values) {
-            let column = simd.partial_load_f64s(matrix.col(atom as usize));
-            sum = simd.mul_add_f64s(simd.splat_f64s(value), column, sum);
+    if n < lanes {
+        for (i, value) in target.iter_mut().enumerate() {
+            let pairs = code.0.iter().zip(code.1);
+            let sum = pairs.fold(0.0, |sum: f64, (&atom, value)| {
+                value.mul_add(matrix[(i, atom as usize)], sum)
+            });
+            *value = factor * sum;
         }
-        simd.partial_store_f64s(target, simd.mul_f64s(sum, simd.splat_f64s(factor)));
         return;
-    };
+    }
     let mut row = 0;
     while row < n {
-        let rows: [usize; SIDE_BY_SIDE] = std::array::from_fn(|k| (row + k * lanes).min(last));
-        let mut sums = [simd.splat_f64s(0.0); SIDE_BY_SIDE];
-        for (&atom, &value) in atoms.iter().zip(values) {
-            let column = matrix.col(atom as usize);
-            let value = simd.splat_f64s(value);
-            for (sum, row) in sums.iter_mut().zip(rows) {
-                let (elements, _) = S::as_simd_f64s(&column[row..row + lanes]);
-                *sum = simd.mul_add_f64s(value, elements[0], *sum);
-            }
-        }
-        for (sum, row) in sums.into_iter().zip(rows) {
-            let (elements, _) = S::as_mut_simd_f64s(&mut target[row..row + lanes]);
-            elements[0] = simd.mul_f64s(sum, simd.splat_f64s(factor));
+        match (n - row).div_ceil(lanes) {
+            1 => set_rows::<S, 1>(simd, target, row, matrix, code, factor),
+            2 => set_rows::<S, 2>(simd, target, row, matrix, code, factor),
+            3 => set_rows::<S, 3>(simd, target, row, matrix, code, factor),
+            _ => set_rows::<S, SIDE_BY_SIDE>(simd, target, row, matrix, code, factor),
         }
         row += SIDE_BY_SIDE * lanes;
     }
+}
+
+/// `V` vectors of a combination from `row` on. The last one ends with the matrix and may for that
+/// begin among rows that are done: they come out the same a second time.
+#[inline(always)]
+fn set_rows<S: Vectors, const V: usize>(
+    simd: S,
+    target: &mut [f64],
+    row: usize,
+    matrix: &Matrix,
+    (atoms, values): (&[u32], &[f64]),
+    factor: f64,
+) {
+    let last = (row + (V - 1) * S::F64_LANES).min(target.len() - S::F64_LANES);
+    let mut sums = [simd.splat_f64s(0.0); V];
+    for (&atom, &value) in atoms.iter().zip(values) {
+        let column = matrix.col(atom as usize);
+        let elements = load::<S, V>(simd, &column[row..], &column[last..]);
+        for (sum, element) in sums.iter_mut().zip(elements) {
+            *sum = simd.mul_add_f64s(simd.splat_f64s(value), element, *sum);
+        }
+    }
+    for sum in &mut sums {
+        *sum = simd.mul_f64s(*sum, simd.splat_f64s(factor));
+    }
+    store::<S, V>(target, row, last, sums);
 }
 
 /// w_jᵀ `dense`.

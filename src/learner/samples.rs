@@ -113,7 +113,8 @@ impl Samples {
         }
         // Squares may overflow, but the square of what is not finite never is: most samples are
         // cleared by a loop without an exit.
-        if !squared_norm(x).is_finite()
+        let norm = squared_norm(x);
+        if !norm.is_finite()
             && let Some(feature) = x.iter().position(|value| !value.is_finite())
         {
             return Err(LearnError::NotFinite {
@@ -122,7 +123,7 @@ impl Samples {
                 value: x[feature],
             });
         }
-        let (self_kernel, auxiliary) = kernel.own_terms(x);
+        let (self_kernel, auxiliary) = kernel.own_terms(norm);
         if self_kernel.is_nan() || self_kernel > LARGEST_SELF_KERNEL {
             return Err(LearnError::KernelOverflow {
                 sample: index,

@@ -75,8 +75,7 @@ fn joint_gram(first: &Dictionary, second: &Dictionary) -> Matrix {
         (0..dictionary.n_kept()).for_each(|j| both.push_from(&dictionary.kept, j));
     }
     let mut gram = Matrix::default();
-    first.kernel.block(&both, &both, &mut gram);
-    gram.symmetrise();
+    first.kernel.gram(&both, &mut gram);
     gram
 }
 
@@ -258,7 +257,7 @@ mod tests {
             samples.push(&kernel, i, &x).expect("finite");
         }
         let mut gram = Matrix::default();
-        kernel.block(&samples, &samples, &mut gram);
+        kernel.gram(&samples, &mut gram);
         gram
     }
 

@@ -126,11 +126,13 @@ impl Matrix {
     }
 
     /// Column `j`.
+    #[inline(always)]
     pub fn col(&self, j: usize) -> &[f64] {
         &self.data[j * self.stride..j * self.stride + self.rows]
     }
 
     /// Column `j`, to be written.
+    #[inline(always)]
     pub fn col_mut(&mut self, j: usize) -> &mut [f64] {
         &mut self.data[j * self.stride..j * self.stride + self.rows]
     }
@@ -202,20 +204,13 @@ impl Matrix {
         }
     }
 
-    /// Adds `factor` · (`other` + its transpose), which keeps a symmetric matrix symmetric to
-    /// the last bit.
-    pub fn add_with_transpose(&mut self, factor: f64, other: &Self) {
-        assert!(self.rows == other.rows && self.cols == other.cols && self.rows == self.cols);
-        for j in 0..self.cols {
-            let (left, right) = self.data.split_at_mut(j * self.stride);
-            right[j] += 2.0 * factor * other[(j, j)];
-            let across = left.chunks_exact_mut(self.stride);
-            let others = other.data.chunks_exact(other.stride);
-            let values = right[..j].iter_mut().zip(other.col(j));
-            for (((value, above), across), others) in values.zip(across).zip(others) {
-                let sum = *value + factor * (above + others[j]);
-                *value = sum;
-                across[j] = sum;
+    /// Copies what is above the diagonal below it.
+    pub fn mirror_upper(&mut self) {
+        let stride = self.stride;
+        for j in 1..self.cols {
+            let (left, right) = self.data.split_at_mut(j * stride);
+            for (value, across) in right[..j].iter().zip(left.chunks_exact_mut(stride)) {
+                across[j] = *value;
             }
         }
     }
@@ -438,6 +433,7 @@ impl<'a> View<'a> {
     }
 
     /// Number of columns.
+    #[inline(always)]
     pub fn cols(self) -> usize {
         if self.transposed {
             self.rows
@@ -456,15 +452,24 @@ impl<'a> View<'a> {
     }
 
     /// Column `j` of a view that is not transposed.
+    #[inline(always)]
     pub fn col(self, j: usize) -> &'a [f64] {
         assert!(!self.transposed, "a transposed view has no columns");
         &self.data[j * self.stride..j * self.stride + self.rows]
     }
 
     /// Element (i, j).
+    #[inline(always)]
     pub fn at(self, i: usize, j: usize) -> f64 {
         let (i, j) = if self.transposed { (j, i) } else { (i, j) };
         self.data[j * self.stride + i]
+    }
+
+    /// The columns of a view that is not transposed, each with what lies behind it up to the next.
+    #[inline(always)]
+    pub(super) fn columns(self) -> impl Iterator<Item = &'a [f64]> {
+        assert!(!self.transposed, "a transposed view has no columns");
+        self.data.chunks(self.stride.max(1)).take(self.cols)
     }
 
     /// The memory as (elements, rows, columns, stride, transposed) of the matrix underneath.

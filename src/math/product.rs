@@ -6,9 +6,10 @@ use faer::{Accum, MatMut, MatRef, Par};
 use super::matrix::{View, ViewMut};
 
 /// What a product does to its destination.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Write {
     /// destination = product
+    #[default]
     Replace,
     /// destination += product
     Add,

@@ -30,6 +30,81 @@ pub fn with_vectors<W: WithVectors>(work: W) -> W::Output {
     pulp::Arch::new().dispatch(work)
 }
 
+/// Numbers of as many things side by side, in whole lines of the cache.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
+pub struct SideBySide(pub [f64; TOGETHER]);
+
+/// How many stand in [`SideBySide`].
+pub const TOGETHER: usize = 16;
+
+/// `V` vectors: all but the last from the beginning of `first`, then that of `last`.
+#[inline(always)]
+pub fn load<S: Vectors, const V: usize>(simd: S, first: &[f64], last: &[f64]) -> [S::f64s; V] {
+    let mut vectors = [simd.splat_f64s(0.0); V];
+    let (elements, _) = S::as_simd_f64s(first);
+    vectors[..V - 1].copy_from_slice(&elements[..V - 1]);
+    vectors[V - 1] = S::as_simd_f64s(last).0[0];
+    vectors
+}
+
+/// Writes `V` vectors: all but the last from `first` on, that at `last`.
+#[inline(always)]
+pub fn store<S: Vectors, const V: usize>(
+    target: &mut [f64],
+    first: usize,
+    last: usize,
+    vectors: [S::f64s; V],
+) {
+    let (elements, _) = S::as_mut_simd_f64s(&mut target[first..]);
+    elements[..V - 1].copy_from_slice(&vectors[..V - 1]);
+    S::as_mut_simd_f64s(&mut target[last..]).0[0] = vectors[V - 1];
+}
+
+/// `target` ← `f`(target, sources), element by element. For short columns: the compiler's own loops
+/// pass over what does not fill several vectors one by one. What does not fill a vector at the end is
+/// taken with elements before it, from before they changed.
+#[inline(always)]
+pub fn update<S: Vectors, const N: usize>(
+    simd: S,
+    target: &mut [f64],
+    sources: [&[f64]; N],
+    f: impl Fn(S::f64s, [S::f64s; N]) -> S::f64s,
+) {
+    let (n, lanes) = (target.len(), S::F64_LANES);
+    let zero = simd.splat_f64s(0.0);
+    let Some(last) = n.checked_sub(lanes) else {
+        let mut padded = [0.0; WIDEST];
+        padded[..n].copy_from_slice(target);
+        let mut values = [zero; N];
+        for (value, source) in values.iter_mut().zip(sources) {
+            let mut padded = [0.0; WIDEST];
+            padded[..n].copy_from_slice(&source[..n]);
+            *value = S::as_simd_f64s(&padded).0[0];
+        }
+        let (element, _) = S::as_mut_simd_f64s(&mut padded);
+        element[0] = f(element[0], values);
+        target.copy_from_slice(&padded[..n]);
+        return;
+    };
+    let at = |start: usize, target: &[f64]| {
+        let mut values = [zero; N];
+        for (value, source) in values.iter_mut().zip(sources) {
+            *value = S::as_simd_f64s(&source[start..start + lanes]).0[0];
+        }
+        f(S::as_simd_f64s(&target[start..start + lanes]).0[0], values)
+    };
+    let end = at(last, target);
+    for start in (0..=last).step_by(lanes) {
+        let value = at(start, target);
+        S::as_mut_simd_f64s(&mut target[start..start + lanes]).0[0] = value;
+    }
+    S::as_mut_simd_f64s(&mut target[last..]).0[0] = end;
+}
+
+/// Numbers in the widest vectors.
+const WIDEST: usize = 8;
+
 /// Number of running sums of a reduction: two vectors of four.
 const LANES: usize = 8;
 
