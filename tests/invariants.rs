@@ -704,9 +704,9 @@ fn the_linear_kernel_is_rls_dla() {
         );
         let mut coder = SparseCoder::new(Pursuit::Ormp, 3, 1e-6);
         coder.prepare(gram.view());
-        coder.code(h.col(0), x.iter().map(|v| v * v).sum());
+        let (code, _) = coder.code(h.col(0), x.iter().map(|v| v * v).sum());
         let mut w = vec![0.0; n_atoms];
-        coder.chosen().for_each(|(atom, value)| w[atom] = value);
+        code.into_iter().for_each(|(atom, value)| w[atom] = value);
         explicit.learn(x, &w, 0.97);
         let progress = Progress {
             round,
@@ -773,12 +773,12 @@ proptest! {
         let sigma = multiply(x.view().t(), x.view())[(0, 0)];
         let mut coder = SparseCoder::new(Pursuit::Ormp, sparsity, 1e-6);
         coder.prepare(gram.view());
-        let residual = coder.code(h.col(0), sigma);
+        let (code, residual) = coder.code(h.col(0), sigma);
         let (_, expected) = brute_force_ormp(&gram, h.col(0), sigma, sparsity);
         prop_assert!((residual - expected.max(0.0)).abs() <= 1e-8 * sigma);
         // The code reproduces the residual it claims.
         let mut left = x.clone();
-        for (atom, value) in coder.chosen() {
+        for (atom, value) in code {
             for i in 0..n_features {
                 left[(i, 0)] -= value * atoms[(i, atom)];
             }

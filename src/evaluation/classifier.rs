@@ -181,8 +181,7 @@ impl<'a> Classifier<'a> {
         } = *self.settings;
         let mut coder = SparseCoder::new(pursuit, sparsity, error_limit);
         coder.prepare(dictionary.atom_gram.view());
-        coder.code(h.col(0), sigma);
-        coder.chosen().collect()
+        coder.code(h.col(0), sigma).0
     }
 }
 

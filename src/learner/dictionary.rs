@@ -78,17 +78,13 @@ impl Dictionary {
         view.residuals.clear();
         view.codes.clear();
         view.coder.prepare(self.atom_gram.view());
-        for (j, &sigma) in block.self_kernel().iter().enumerate() {
-            let inner_products = view.inner_products.col(j);
-            let residual = if coded.contains(&j) {
-                let residual = view.coder.code(inner_products, sigma);
-                view.codes.push(view.coder.chosen());
-                residual
-            } else {
-                view.coder.residual(inner_products, sigma)
-            };
-            view.residuals.push(residual);
-        }
+        view.coder.code_block(
+            &view.inner_products,
+            block.self_kernel(),
+            coded,
+            &mut view.codes,
+            &mut view.residuals,
+        );
     }
 
     /// kᵀP and the squared distance of a block to the span, after [`Dictionary::inner_products`].

@@ -6,6 +6,8 @@
 //! influence on the choice. ORMP chooses the atom that leaves the smallest residual
 //! *after* it was made orthogonal to those chosen; OMP the one most correlated before.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use crate::math::{Matrix, Vectors, View, WithVectors, vectorised, with_vectors};
@@ -20,9 +22,16 @@ pub enum Pursuit {
     Omp,
 }
 
-/// Rows of numbers over the atoms are filled up with zeros to a multiple of this many, so that no
-/// loop over the widest vectors has a remainder. An atom without length is never chosen.
+/// Samples that are coded side by side: where the pursuit of one has to wait for a comparison or a
+/// root, the other goes on.
+const TOGETHER: usize = 2;
+/// Numbers in the widest vectors.
 const LANES: usize = 8;
+/// Vectors that are worked on at a time.
+const BLOCK: usize = 4;
+/// Rows of numbers over the atoms are filled up with zeros to a multiple of this many, so that no
+/// loop over blocks of the widest vectors has a remainder. An atom without length is never chosen.
+const ROW: usize = BLOCK * LANES;
 /// The first atoms by number.
 const NUMBERS: [f64; LANES] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
 
@@ -183,12 +192,16 @@ pub struct SparseCoder {
     lengths: Vec<f64>,
     /// Ψ with unit diagonal, column after column.
     gram: Vec<f64>,
-    search: Search,
+    searches: [Search; TOGETHER],
 }
 
-/// What one pursuit works on; all rows are as long as `lengths`.
+/// The pursuit of one sample; all rows are as long as `lengths`.
 #[derive(Clone, Debug, Default)]
 struct Search {
+    /// r².
+    residual: f64,
+    /// The r² that is small enough.
+    limit: f64,
     /// Inner product of every atom with the residual, made orthogonal to the chosen ones.
     correlations: Vec<f64>,
     /// Squared length of every atom outside the span of the chosen ones.
@@ -226,7 +239,7 @@ impl SparseCoder {
             let used = squared > 0.0 && squared.is_finite() && squared >= SMALLEST_LENGTH * largest;
             if used { 1.0 / squared.sqrt() } else { 0.0 }
         }));
-        let row = n.next_multiple_of(LANES);
+        let row = n.next_multiple_of(ROW);
         self.lengths.clear();
         let lengths = self.scales.iter();
         self.lengths
@@ -248,59 +261,79 @@ impl SparseCoder {
                 }
             },
         );
-        self.search.reserve(row, self.sparsity.min(n));
+        for search in &mut self.searches {
+            search.reserve(row, self.sparsity.min(n));
+        }
     }
 
-    /// Codes one sample; the pairs are then given by [`SparseCoder::chosen`].
-    pub fn code(&mut self, inner_products: &[f64], self_kernel: f64) -> f64 {
-        let residual = self.residual(inner_products, self_kernel);
-        self.search.resolve_coefficients(&self.scales);
-        residual
+    /// Codes one sample: (atom, value) pairs in the order of choice, and r².
+    pub fn code(&mut self, inner_products: &[f64], self_kernel: f64) -> (Vec<(usize, f64)>, f64) {
+        self.begin(0, inner_products, self_kernel);
+        self.pursue(1);
+        let search = &mut self.searches[0];
+        search.resolve_coefficients(&self.scales);
+        (search.pairs().collect(), search.residual)
     }
 
-    /// (atom, value) pairs of the sample coded last, in the order of choice.
-    pub fn chosen(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
-        let search = &self.search;
-        search
-            .chosen
-            .iter()
-            .copied()
-            .zip(search.coefficients.iter().copied())
+    /// Adds r² of every column of `inner_products` to `residuals`, and the codes of those whose
+    /// positions are in `coded` to `codes`.
+    pub fn code_block(
+        &mut self,
+        inner_products: &Matrix,
+        self_kernel: &[f64],
+        coded: Range<usize>,
+        codes: &mut SparseCodes,
+        residuals: &mut Vec<f64>,
+    ) {
+        for (part, own) in self_kernel.chunks(TOGETHER).enumerate() {
+            let first = part * TOGETHER;
+            for (k, &own) in own.iter().enumerate() {
+                self.begin(k, inner_products.col(first + k), own);
+            }
+            self.pursue(own.len());
+            for (k, search) in self.searches[..own.len()].iter_mut().enumerate() {
+                residuals.push(search.residual);
+                if coded.contains(&(first + k)) {
+                    search.resolve_coefficients(&self.scales);
+                    codes.push(search.pairs());
+                }
+            }
+        }
     }
 
-    /// r² of one sample without its code: chooses atoms until the sparsity, the error limit
-    /// or the useful atoms are used up.
-    pub fn residual(&mut self, inner_products: &[f64], self_kernel: f64) -> f64 {
+    fn begin(&mut self, k: usize, inner_products: &[f64], self_kernel: f64) {
         assert_eq!(inner_products.len(), self.n_atoms);
-        self.search
-            .begin(inner_products, &self.scales, &self.lengths);
-        with_vectors(PursuitOfSample {
-            search: &mut self.search,
+        let search = &mut self.searches[k];
+        search.residual = self_kernel;
+        search.limit = self.error_limit * self_kernel;
+        search.begin(inner_products, &self.scales, &self.lengths);
+    }
+
+    /// The first `n` searches choose atoms until the sparsity, the error limit or the useful atoms
+    /// are used up.
+    fn pursue(&mut self, n: usize) {
+        with_vectors(Pursuits {
+            searches: &mut self.searches[..n],
             gram: &self.gram,
             pursuit: self.pursuit,
-            self_kernel,
-            limit: self.error_limit * self_kernel,
             most: self.sparsity.min(self.n_atoms),
-        })
+        });
     }
 }
 
-/// One sample that is being coded.
-struct PursuitOfSample<'a> {
-    search: &'a mut Search,
+/// Samples that are being coded.
+struct Pursuits<'a> {
+    searches: &'a mut [Search],
     gram: &'a [f64],
     pursuit: Pursuit,
-    self_kernel: f64,
-    limit: f64,
     most: usize,
 }
 
-impl WithVectors for PursuitOfSample<'_> {
-    /// r².
-    type Output = f64;
+impl WithVectors for Pursuits<'_> {
+    type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: Vectors>(self, simd: S) -> f64 {
+    fn with_simd<S: Vectors>(self, simd: S) {
         match self.pursuit {
             Pursuit::Ormp => self.pursue(simd, |remainders| remainders),
             Pursuit::Omp => self.pursue(simd, |_| simd.splat_f64s(1.0)),
@@ -308,22 +341,54 @@ impl WithVectors for PursuitOfSample<'_> {
     }
 }
 
-impl PursuitOfSample<'_> {
-    /// Chooses atoms by the largest c²/`weigh`(e) of correlation and remainder; returns r².
+impl Pursuits<'_> {
+    /// Chooses atoms by the largest c²/`weigh`(e) of correlation and remainder.
     #[inline(always)]
-    fn pursue<S: Vectors>(self, simd: S, weigh: impl Fn(S::f64s) -> S::f64s) -> f64 {
-        let search = self.search;
-        let mut leaders = search.first_leaders(simd, &weigh);
-        let mut residual = self.self_kernel;
-        while search.chosen.len() < self.most && residual > self.limit {
-            let Some(atom) = leaders.best(simd) else {
-                break;
-            };
-            let coefficient;
-            (coefficient, leaders) = search.take(simd, atom, self.gram, &weigh);
-            residual -= coefficient * coefficient;
+    fn pursue<S: Vectors>(self, simd: S, weigh: impl Fn(S::f64s) -> S::f64s) {
+        let Self {
+            searches,
+            gram,
+            most,
+            ..
+        } = self;
+        if let Ok(searches) = <&mut [Search; TOGETHER]>::try_from(&mut *searches) {
+            pursue_together(simd, searches, gram, most, &weigh);
+        } else {
+            for search in searches {
+                pursue_together(simd, std::array::from_mut(search), gram, most, &weigh);
+            }
         }
-        residual.max(0.0)
+    }
+}
+
+/// Every sample in turn takes one atom, until none takes one.
+#[inline(always)]
+fn pursue_together<S: Vectors, const N: usize>(
+    simd: S,
+    searches: &mut [Search; N],
+    gram: &[f64],
+    most: usize,
+    weigh: &impl Fn(S::f64s) -> S::f64s,
+) {
+    let mut leaders = [Leaders::none(simd); N];
+    for (leaders, search) in leaders.iter_mut().zip(searches.iter()) {
+        *leaders = search.first_leaders(simd, weigh);
+    }
+    let mut goes_on = true;
+    while goes_on {
+        goes_on = false;
+        for (leaders, search) in leaders.iter_mut().zip(searches.iter_mut()) {
+            if search.chosen.len() < most
+                && search.residual > search.limit
+                && let Some(atom) = leaders.best(simd)
+            {
+                *leaders = search.take(simd, atom, gram, weigh);
+                goes_on = true;
+            }
+        }
+    }
+    for search in searches {
+        search.residual = search.residual.max(0.0);
     }
 }
 
@@ -351,27 +416,37 @@ impl Search {
         self.remainders.copy_from_slice(lengths);
     }
 
+    /// (atom, value) pairs in the order of choice.
+    fn pairs(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let values = self.coefficients.iter().copied();
+        self.chosen.iter().copied().zip(values)
+    }
+
+    /// Who is most promising at the beginning.
     #[inline(always)]
-    fn first_leaders<S: Vectors>(&self, simd: S, weigh: impl Fn(S::f64s) -> S::f64s) -> Leaders<S> {
+    fn first_leaders<S: Vectors>(
+        &self,
+        simd: S,
+        weigh: &impl Fn(S::f64s) -> S::f64s,
+    ) -> Leaders<S> {
         let mut leaders = Leaders::none(simd);
-        let (correlations, _) = S::as_simd_f64s(&self.correlations);
-        let (remainders, _) = S::as_simd_f64s(&self.remainders);
-        for (&c, &e) in correlations.iter().zip(remainders) {
-            leaders.meet(simd, c, e, weigh(e));
+        let correlations = blocks::<S>(&self.correlations).iter();
+        for (at, (c, e)) in correlations.zip(blocks::<S>(&self.remainders)).enumerate() {
+            leaders = leaders.or(simd, Leaders::of_block(simd, at, c, e, weigh));
         }
         leaders
     }
 
-    /// Adds `atom` to the chosen ones; returns the coefficient of its direction, whose square is
-    /// what r² falls by, and who is most promising then.
+    /// Adds `atom` to the chosen ones; r² falls by the square of the coefficient of its direction.
+    /// Returns who is most promising then.
     #[inline(always)]
     fn take<S: Vectors>(
         &mut self,
         simd: S,
         atom: usize,
         gram: &[f64],
-        weigh: impl Fn(S::f64s) -> S::f64s,
-    ) -> (f64, Leaders<S>) {
+        weigh: &impl Fn(S::f64s) -> S::f64s,
+    ) -> Leaders<S> {
         let row = self.correlations.len();
         let length = self.remainders[atom].sqrt();
         let (reciprocal, coefficient) = (1.0 / length, self.correlations[atom] / length);
@@ -379,34 +454,42 @@ impl Search {
         self.along.clear();
         let along = earlier.chunks_exact(row);
         self.along.extend(along.map(|direction| direction[atom]));
-        let (earlier, _) = S::as_simd_f64s(earlier);
-        let (column, _) = S::as_simd_f64s(&gram[atom * row..(atom + 1) * row]);
-        let (direction, _) = S::as_mut_simd_f64s(&mut rest[..row]);
-        let (correlations, _) = S::as_mut_simd_f64s(&mut self.correlations);
-        let (remainders, _) = S::as_mut_simd_f64s(&mut self.remainders);
+        let earlier = blocks::<S>(earlier);
+        let column = blocks::<S>(&gram[atom * row..(atom + 1) * row]);
+        let directions = blocks_mut::<S>(&mut rest[..row]).iter_mut();
+        let correlations = blocks_mut::<S>(&mut self.correlations).iter_mut();
+        let remainders = blocks_mut::<S>(&mut self.remainders).iter_mut();
         let minus_coefficient = simd.splat_f64s(-coefficient);
         let reciprocals = simd.splat_f64s(reciprocal);
-        let n_vectors = column.len();
         let mut leaders = Leaders::none(simd);
-        let state = correlations.iter_mut().zip(remainders);
-        for (at, ((own, d), (c, e))) in column.iter().zip(direction).zip(state).enumerate() {
-            let mut value = *own;
+        let state = directions.zip(correlations.zip(remainders));
+        for (at, (own, (direction, (correlations, remainders)))) in
+            column.iter().zip(state).enumerate()
+        {
+            let mut values = *own;
             let across = earlier.get(at..).unwrap_or_default();
-            for (&along, &previous) in self.along.iter().zip(across.iter().step_by(n_vectors)) {
-                value = simd.mul_add_f64s(simd.splat_f64s(-along), previous, value);
+            for (along, previous) in self.along.iter().zip(across.iter().step_by(column.len())) {
+                let along = simd.splat_f64s(-along);
+                for (value, previous) in values.iter_mut().zip(previous) {
+                    *value = simd.mul_add_f64s(along, *previous, *value);
+                }
             }
-            value = simd.mul_f64s(value, reciprocals);
-            *d = value;
-            *c = simd.mul_add_f64s(value, minus_coefficient, *c);
-            *e = simd.mul_add_f64s(simd.neg_f64s(value), value, *e);
-            leaders.meet(simd, *c, *e, weigh(*e));
+            for k in 0..BLOCK {
+                let value = simd.mul_f64s(values[k], reciprocals);
+                direction[k] = value;
+                correlations[k] = simd.mul_add_f64s(value, minus_coefficient, correlations[k]);
+                remainders[k] = simd.mul_add_f64s(simd.neg_f64s(value), value, remainders[k]);
+            }
+            let met = Leaders::of_block(simd, at, correlations, remainders, weigh);
+            leaders = if at == 0 { met } else { leaders.or(simd, met) };
         }
         // Nothing but rounding is left of it, so that it was no candidate above.
         self.remainders[atom] = 0.0;
         self.chosen.push(atom);
         self.reciprocals.push(reciprocal);
         self.coefficients.push(coefficient);
-        (coefficient, leaders)
+        self.residual -= coefficient * coefficient;
+        leaders
     }
 
     /// From coefficients of the orthonormal directions to those of the atoms: R w = c.
@@ -426,6 +509,18 @@ impl Search {
     }
 }
 
+/// A row of numbers over the atoms in vectors.
+#[inline(always)]
+fn blocks<S: Vectors>(row: &[f64]) -> &[[S::f64s; BLOCK]] {
+    S::as_simd_f64s(row).0.as_chunks().0
+}
+
+/// The same, to be written.
+#[inline(always)]
+fn blocks_mut<S: Vectors>(row: &mut [f64]) -> &mut [[S::f64s; BLOCK]] {
+    S::as_mut_simd_f64s(row).0.as_chunks_mut().0
+}
+
 /// The most promising atom at every place of a vector. The promise is a fraction; fractions are
 /// compared crosswise, which needs no division.
 #[derive(Clone, Copy)]
@@ -433,8 +528,6 @@ struct Leaders<S: Vectors> {
     numerators: S::f64s,
     denominators: S::f64s,
     atoms: S::f64s,
-    /// The atoms that are met next.
-    next: S::f64s,
 }
 
 impl<S: Vectors> Leaders<S> {
@@ -444,34 +537,54 @@ impl<S: Vectors> Leaders<S> {
             numerators: simd.splat_f64s(0.0),
             denominators: simd.splat_f64s(1.0),
             atoms: simd.splat_f64s(f64::INFINITY),
-            next: S::as_simd_f64s(&NUMBERS).0[0],
         }
     }
 
-    /// Compares the next atoms; earlier ones win among equals.
+    /// Those among the atoms of block `at`.
     #[inline(always)]
-    fn meet(&mut self, simd: S, correlations: S::f64s, remainders: S::f64s, denominators: S::f64s) {
-        let limit = simd.splat_f64s(SMALLEST_REMAINDER);
-        let candidates = simd.greater_than_f64s(remainders, limit);
-        let squares = simd.mul_f64s(correlations, correlations);
-        let met = Self {
-            numerators: simd.select_f64s(candidates, squares, simd.splat_f64s(0.0)),
-            // What rounding left of the length of others may be negative.
-            denominators: simd.select_f64s(candidates, denominators, simd.splat_f64s(1.0)),
-            atoms: self.next,
-            next: simd.add_f64s(self.next, simd.splat_f64s(S::F64_LANES as f64)),
-        };
-        let own = simd.mul_f64s(self.numerators, met.denominators);
-        let its = simd.mul_f64s(met.numerators, self.denominators);
-        self.replace(simd, simd.greater_than_f64s(its, own), met);
+    fn of_block(
+        simd: S,
+        at: usize,
+        correlations: &[S::f64s; BLOCK],
+        remainders: &[S::f64s; BLOCK],
+        weigh: &impl Fn(S::f64s) -> S::f64s,
+    ) -> Self {
+        let mut all = [Self::none(simd); BLOCK];
+        for (k, leaders) in all.iter_mut().enumerate() {
+            let first = simd.splat_f64s(((at * BLOCK + k) * S::F64_LANES) as f64);
+            let limit = simd.splat_f64s(SMALLEST_REMAINDER);
+            let candidates = simd.greater_than_f64s(remainders[k], limit);
+            let squares = simd.mul_f64s(correlations[k], correlations[k]);
+            *leaders = Self {
+                numerators: simd.select_f64s(candidates, squares, simd.splat_f64s(0.0)),
+                // What rounding left of the length of others may be negative.
+                denominators: simd.select_f64s(
+                    candidates,
+                    weigh(remainders[k]),
+                    simd.splat_f64s(1.0),
+                ),
+                atoms: simd.add_f64s(S::as_simd_f64s(&NUMBERS).0[0], first),
+            };
+        }
+        let [first, second, third, fourth] = all;
+        first.or(simd, second).or(simd, third.or(simd, fourth))
+    }
+
+    /// The better ones of these and of `later` atoms; these win among equals.
+    #[inline(always)]
+    fn or(self, simd: S, later: Self) -> Self {
+        let own = simd.mul_f64s(self.numerators, later.denominators);
+        let its = simd.mul_f64s(later.numerators, self.denominators);
+        self.replaced(simd, simd.greater_than_f64s(its, own), later)
     }
 
     #[inline(always)]
-    fn replace(&mut self, simd: S, better: S::m64s, by: Self) {
-        self.numerators = simd.select_f64s(better, by.numerators, self.numerators);
-        self.denominators = simd.select_f64s(better, by.denominators, self.denominators);
-        self.atoms = simd.select_f64s(better, by.atoms, self.atoms);
-        self.next = by.next;
+    fn replaced(self, simd: S, better: S::m64s, by: Self) -> Self {
+        Self {
+            numerators: simd.select_f64s(better, by.numerators, self.numerators),
+            denominators: simd.select_f64s(better, by.denominators, self.denominators),
+            atoms: simd.select_f64s(better, by.atoms, self.atoms),
+        }
     }
 
     /// The most promising atom, the first of equals; none if no candidate correlates.
@@ -483,7 +596,6 @@ impl<S: Vectors> Leaders<S> {
                 numerators: simd.rotate_left_f64s(self.numerators, distance),
                 denominators: simd.rotate_left_f64s(self.denominators, distance),
                 atoms: simd.rotate_left_f64s(self.atoms, distance),
-                next: self.next,
             };
             let own = simd.mul_f64s(self.numerators, other.denominators);
             let its = simd.mul_f64s(other.numerators, self.denominators);
@@ -492,7 +604,7 @@ impl<S: Vectors> Leaders<S> {
                 simd.less_than_f64s(other.atoms, self.atoms),
             );
             let better = simd.or_m64s(simd.greater_than_f64s(its, own), equal);
-            self.replace(simd, better, other);
+            self = self.replaced(simd, better, other);
             distance /= 2;
         }
         // Every place holds the same atom now.
@@ -599,14 +711,14 @@ mod tests {
                         .map(|i| ((i * i + 7 * sample) as f64).cos())
                         .collect();
                     let h: Vec<f64> = (0..n).map(|q| dot(atoms.col(q), &x)).collect();
-                    let residual = coder.code(&h, dot(&x, &x));
+                    let (code, residual) = coder.code(&h, dot(&x, &x));
                     let (chosen, expected) = pursue_vectors(pursuit, &atoms, &x, most);
-                    let found: Vec<usize> = coder.chosen().map(|(q, _)| twin(q)).collect();
+                    let found: Vec<usize> = code.iter().map(|&(q, _)| twin(q)).collect();
                     let chosen: Vec<usize> = chosen.into_iter().map(twin).collect();
                     assert_eq!(found, chosen, "{pursuit:?}, {n} atoms, sample {sample}");
                     assert!((residual - expected).abs() < 1e-9 * dot(&x, &x));
                     let mut rest = x.clone();
-                    for (q, value) in coder.chosen() {
+                    for &(q, value) in &code {
                         for (rest, element) in rest.iter_mut().zip(atoms.col(q)) {
                             *rest -= value * element;
                         }

@@ -18,13 +18,17 @@ impl TestVectors {
         let mut coder = SparseCoder::new(pursuit, sparsity, 1e-6);
         coder.prepare(self.gram.view());
         let mut codes = SparseCodes::new(sparsity, self.h.cols());
-        let mut residuals = Matrix::zeros(1, self.h.cols());
+        let mut found = Vec::new();
+        let everything = 0..self.h.cols();
+        coder.code_block(&self.h, &self.sigma, everything, &mut codes, &mut found);
         for (j, &own) in self.sigma.iter().enumerate() {
-            let h = self.h.col(j);
-            residuals[(0, j)] = coder.code(h, own);
-            codes.push(coder.chosen());
-            assert_eq!(residuals[(0, j)], coder.residual(h, own));
+            let (code, residual) = coder.code(self.h.col(j), own);
+            assert_eq!(residual, found[j]);
+            let mut alone = SparseCodes::new(sparsity, 1);
+            alone.push(code.into_iter());
+            assert_eq!(alone.code(0), codes.code(j));
         }
+        let residuals = Matrix::from_fn(1, found.len(), |_, j| found[j]);
         let mut dense = Matrix::default();
         codes.write_dense(self.gram.rows(), &mut dense);
         let w_name = format!("{prefix}_W");
