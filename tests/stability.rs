@@ -20,8 +20,8 @@ fn uniform(random: &mut impl Rng) -> f64 {
 
 /// Samples like scanned digits (0 … `scale`, most of them dark), with every kind of
 /// trouble: exact duplicates, zero vectors, multiples of other samples, constants.
-fn troubled_samples(n_features: usize, n: usize, scale: f64) -> Matrix {
-    let mut random = random_stream(11, "troubled samples", 0);
+fn troubled_samples(n_features: usize, n: usize, scale: f64, seed: u64) -> Matrix {
+    let mut random = random_stream(seed, "troubled samples", 0);
     let strokes = Matrix::from_fn(n_features, 12, |_, _| {
         (uniform(&mut random) * 2.0 - 1.0).max(0.0)
     });
@@ -240,23 +240,28 @@ fn all_algorithms() -> Vec<Algorithm> {
     all
 }
 
+/// Streams on which codes once determined the atoms so badly that the error grew to 2e-8, 1e-6 or 1.
+const SEEDS: [u64; 4] = [4, 5, 11, 45];
+
 #[test]
 fn endless_streams_with_a_polynomial_kernel_on_unscaled_data() {
     let kernel = Kernel::Polynomial {
         degree: 2,
         offset: 1.0,
     };
-    endless(
-        "polynomial, data × 255",
-        kernel,
-        &troubled_samples(24, 1000, 255.0),
-    );
+    for seed in SEEDS {
+        let samples = troubled_samples(24, 1000, 255.0, seed);
+        endless("polynomial, data × 255", kernel, &samples);
+    }
 }
 
 #[test]
 fn endless_streams_with_a_gaussian_kernel() {
     let kernel = Kernel::Gaussian { width: 1.5 };
-    endless("Gaussian", kernel, &troubled_samples(24, 1000, 1.0));
+    for seed in SEEDS {
+        let samples = troubled_samples(24, 1000, 1.0, seed);
+        endless("Gaussian", kernel, &samples);
+    }
 }
 
 /// Learns a few rounds of two classes and classifies everything; every number must be finite.

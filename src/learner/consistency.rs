@@ -50,6 +50,9 @@ fn check_krls(settings: &LearnerSettings, profile: &KrlsProfile) -> Result<(), S
     matrix("kept_gram", &profile.kept_gram, n_kept, n_kept)?;
     matrix("code_precision", &profile.code_precision, n_atoms, n_atoms)?;
     matrix("code_gram", &profile.code_gram, n_atoms, n_atoms)?;
+    if !profile.code_sizes.is_empty() {
+        numbers("code_sizes", &profile.code_sizes, n_atoms)?;
+    }
     numbers("sample_weights", &profile.sample_weights, n_kept)?;
     numbers("ridge", &profile.ridge, n_atoms)?;
     length("entered", profile.entered.len(), n_kept)?;

@@ -16,10 +16,10 @@ use super::algorithm::Algorithm;
 use super::contributions::add_outer_product;
 use super::dictionary::{BlockView, Dictionary};
 use super::krls::{note_use, relative_difference, scale_symmetric};
-use super::pruning::{Pruning, Ranking};
+use super::pruning::{Pruning, Ranking, sort_by_age};
 use super::recursion::Recursion;
 use super::report::{Admission, ClassReport, Rejection, Removal, Repair, TimeSpent};
-use super::ridge::factor_guarded;
+use super::ridge::{bound_inflation, factor_guarded};
 use super::samples::Samples;
 use super::settings::{LearnerSettings, Normalisation};
 use super::span::{ONE_PASS_FROM, ShrinkWork, Span, SpanBlock, SpotWork, WIDE_CHECK_INTERVAL};
@@ -37,6 +37,9 @@ const SHORTEST_INTERVAL: u64 = 4;
 /// A sample of which less than this share is new makes K so nearly singular that P is looked at where
 /// its errors are largest.
 const RISKY_SHARE: f64 = 0.02;
+/// Where less than this share of the evidence of an atom belongs to it beside the ones before it, A is
+/// looked at more closely.
+const RISKY_PIVOT: f64 = 1e-3;
 /// Drift of Ψ below which the interval doubles, above which it is halved.
 const TOLERABLE_DRIFT: f64 = 1e-12;
 
@@ -90,6 +93,8 @@ struct Work {
     projected_kernel: Matrix,
     recursion: Recursion,
     factor: Cholesky,
+    /// A⁻¹, where A is nearly singular.
+    inverse: Matrix,
     /// wᵀ as rows, dense.
     dense_codes: Matrix,
     /// (T_old − v)ᵀ, row per sample of the mini-batch.
@@ -97,6 +102,7 @@ struct Work {
     shrink: ShrinkWork,
     spot: SpotWork,
     ranking: Ranking,
+    by_age: Vec<usize>,
     losses: Vec<f64>,
     /// Positions in the profile, the smallest losses first.
     by_loss: Vec<usize>,
@@ -302,9 +308,16 @@ impl Evidence {
         }
         raise_to_floor(evidence, report);
         let work = &mut self.work;
+        let repairs = &mut report.health.repairs;
         factor_guarded(&mut work.factor, evidence, 0.0, |atom, _| {
-            report.health.repairs.push(Repair::Ridge { atom });
+            repairs.push(Repair::Ridge { atom });
         });
+        if smallest_share(&work.factor, evidence) < RISKY_PIVOT {
+            work.factor.inverse_into(&mut work.inverse);
+            bound_inflation(&mut work.factor, evidence, &mut work.inverse, |atom, _| {
+                repairs.push(Repair::Ridge { atom })
+            });
+        }
         codes.write_dense(evidence.rows(), &mut work.recursion.gains);
         let (gains, factor) = (&mut work.recursion.gains, &work.factor);
         vectorised(
@@ -418,13 +431,14 @@ impl Evidence {
             (Some(codes), pruning) if pruning != Pruning::LeastLoss => {
                 let coefficients = &profile.dictionary.coefficients;
                 work.leaving.clear();
+                sort_by_age(&profile.entered, &mut work.by_age);
                 // Half of a small profile may be fewer than must go: the next oldest follow.
                 for pruning in [pruning, Pruning::Oldest] {
                     if work.leaving.len() == count {
                         break;
                     }
                     work.ranking
-                        .rank(pruning, &profile.entered, |found, norm, candidates| {
+                        .rank(pruning, &work.by_age, |found, norm, candidates| {
                             found.measure(norm, candidates, coefficients, codes);
                         });
                     while work.leaving.len() < count
@@ -677,6 +691,12 @@ impl EvidenceProfile {
             span.swap_pending(a, b, work);
         }
     }
+}
+
+/// The smallest pivot of a factored matrix relative to its diagonal element.
+fn smallest_share(factor: &Cholesky, matrix: &Matrix) -> f64 {
+    let share = |q: usize| factor.lower().at(q, q).powi(2) / matrix[(q, q)];
+    (0..matrix.rows()).map(share).fold(1.0, f64::min)
 }
 
 /// A_qq ← max(A_qq, floor): an atom that is never used stays solvable.

@@ -14,13 +14,15 @@ mod removal;
 
 use serde::{Deserialize, Serialize};
 
-use crate::math::{Cholesky, Matrix, Write, vectorised};
+use crate::math::{
+    Cholesky, Matrix, SideBySide, Vectors, WithVectors, Write, update, with_vectors,
+};
 
 use super::algorithm::{Algorithm, Conventions};
 use super::contributions::add_outer_product;
 use super::dictionary::{BlockView, Dictionary};
 use super::growing::Growing;
-use super::pruning::Ranking;
+use super::pruning::{Ranking, sort_by_age};
 use super::recursion::{Recursion, set_combinations};
 use super::report::{Admission, ClassReport, Rejection, Removal, Repair};
 use super::samples::Samples;
@@ -47,6 +49,9 @@ pub struct KrlsProfile {
     pub codes: SparseCodes,
     /// W Wᵀ.
     pub code_gram: Matrix,
+    /// Σ_j |w_qj| of every atom q; empty in states of earlier versions.
+    #[serde(default)]
+    pub code_sizes: Vec<f64>,
     /// λ_j.
     pub sample_weights: Vec<f64>,
     /// Order of entrance of the kept samples.
@@ -86,23 +91,33 @@ struct Work {
     inner_products: Matrix,
     kernel: Matrix,
     recursion: Recursion,
+    /// Positions in the profile in the order of their entrance.
+    by_age: Vec<usize>,
     ranking: Ranking,
     /// Positions in the profile that leave, and why.
     leaving: Vec<(usize, Removal)>,
-    /// Their codes, kernel matrix and rows of K, the latter also combined to (W Λ K(:, m))ᵀ.
+    /// Their codes, kernel matrix and (W Λ K(:, m))ᵀ.
     leaving_codes: SparseCodes,
     leaving_kernel: Matrix,
-    leaving_rows: Matrix,
     combined_rows: Matrix,
+    /// Rows of K of some of them, and these combined.
+    leaving_rows: Vec<SideBySide>,
+    combined: Vec<SideBySide>,
     /// Which sample of those before the step and its new ones now has which place.
     occupants: Vec<usize>,
-    moves: Vec<(usize, usize)>,
+    /// Which place each of them has now.
+    places: Vec<usize>,
+    /// Samples that were there before, from place to place, and new ones, from mini-batch to place.
+    moved: Vec<(usize, usize)>,
+    entered: Vec<(usize, usize)>,
     is_leaving: Vec<bool>,
     row_sums: Vec<f64>,
     /// C without the samples that leave.
     precision: Matrix,
     /// What enters C or leaves it.
     changes: RankChanges,
+    /// Largest wᵀCw of a sample that entered.
+    largest_energy: f64,
     evidence: Matrix,
     factor: Cholesky,
     vector: Vec<f64>,
@@ -126,6 +141,8 @@ impl Work {
             codes: SparseCodes::new(settings.sparsity, settings.batch_size),
             leaving_codes: SparseCodes::new(settings.sparsity, most),
             occupants: Vec::with_capacity(settings.budget + most),
+            places: Vec::with_capacity(settings.budget + most),
+            by_age: Vec::with_capacity(settings.budget + most),
             accepted: Vec::with_capacity(settings.batch_size),
             admissions: Vec::with_capacity(settings.batch_size),
             ..Self::default()
@@ -139,9 +156,9 @@ impl Work {
 
     /// Room for `most` of `n_kept` samples to leave at once.
     fn reserve(&mut self, n_atoms: usize, most: usize, n_kept: usize) {
-        let most_rows = most.next_multiple_of(removal::PIECE);
-        self.leaving_rows.reshape(most_rows, n_kept);
-        self.combined_rows.reshape(most_rows, n_atoms);
+        self.leaving_rows.resize(n_kept, SideBySide::default());
+        self.combined.resize(n_atoms, SideBySide::default());
+        self.combined_rows.reshape(most, n_atoms);
         self.leaving_kernel.reshape(most, most);
         self.inner_products.reshape(n_atoms, most);
         self.recursion.reserve(n_atoms, most);
@@ -149,13 +166,15 @@ impl Work {
         self.leaving_codes.reserve(most);
         self.leaving.clear();
         self.leaving.reserve(most);
-        self.moves.clear();
-        self.moves.reserve(n_kept);
+        for moves in [&mut self.moved, &mut self.entered] {
+            moves.clear();
+            moves.reserve(n_kept);
+        }
     }
 }
 
 impl Work {
-    /// Rows and columns of K for the samples that entered, by `moves` from mini-batch to place;
+    /// Rows and columns of K for the samples that entered, by `entered` from mini-batch to place;
     /// `old` samples were there before.
     fn write_entered(&self, old: usize, kept_gram: &mut Matrix) {
         let kernel_rows = &self.view.kernel_rows;
@@ -163,19 +182,22 @@ impl Work {
             if occupant < old {
                 let values = kernel_rows.col(occupant);
                 let column = kept_gram.col_mut(j);
-                for &(row, place) in &self.moves {
+                for &(row, place) in &self.entered {
                     column[place] = values[row];
                 }
             }
         }
-        for &(row, place) in &self.moves {
+        for &(row, place) in &self.entered {
             let own = self.kernel.col(self.occupants[place] - old);
-            let column = kept_gram.col_mut(place).iter_mut();
-            for (value, &occupant) in column.zip(&self.occupants) {
-                *value = match occupant.checked_sub(old) {
-                    None => kernel_rows[(row, occupant)],
-                    Some(other) => own[other],
-                };
+            let column = kept_gram.col_mut(place);
+            for (value, k) in column.iter_mut().zip(kernel_rows.row(row)) {
+                *value = *k;
+            }
+            for &(occupant, place) in &self.moved {
+                column[place] = kernel_rows[(row, occupant)];
+            }
+            for &(_, place) in &self.entered {
+                column[place] = own[self.occupants[place] - old];
             }
         }
     }
@@ -193,8 +215,7 @@ impl Krls {
             codes.push(std::iter::once((q, 1.0)));
         }
         let mut kernel_matrix = Matrix::default();
-        settings.kernel.block(&kept, &kept, &mut kernel_matrix);
-        kernel_matrix.symmetrise();
+        settings.kernel.gram(&kept, &mut kernel_matrix);
         let mut kept_gram = Matrix::with_capacity(capacity, capacity);
         kept_gram.resize(n_atoms, n_atoms);
         for j in 0..n_atoms {
@@ -220,6 +241,7 @@ impl Krls {
             kept_gram,
             codes,
             code_gram: Matrix::identity(n_atoms),
+            code_sizes: Vec::new(),
             sample_weights,
             entered,
             code_precision,
@@ -247,7 +269,11 @@ impl Krls {
         if !growing(settings).needs_span() {
             profile.dictionary.span = None;
         }
-        let work = Work::new(settings, profile.dictionary.n_atoms());
+        if profile.code_sizes.is_empty() {
+            profile.take_code_sizes();
+        }
+        let mut work = Work::new(settings, profile.dictionary.n_atoms());
+        sort_by_age(&profile.entered, &mut work.by_age);
         Self { profile, work }
     }
 
@@ -282,6 +308,7 @@ impl Krls {
         };
         self.prepare_span(settings);
         report.health.smallest_pivot = 1.0;
+        self.work.largest_energy = 0.0;
         let target = settings.budget - headroom;
         if conventions(settings) == Conventions::Published {
             if self.n_kept() + batch.len() > settings.budget && self.n_kept() > target {
@@ -336,8 +363,9 @@ impl Krls {
         if self.work.accepted.is_empty() {
             return;
         }
-        self.extend_span(batch);
-        self.gather_accepted(settings, batch);
+        settings.kernel.gram(batch, &mut self.work.block_kernel);
+        self.extend_span();
+        self.gather_accepted();
         self.forget(factor);
         self.add_evidence();
         let work = &mut self.work;
@@ -411,13 +439,11 @@ impl Krls {
     }
 
     /// Extends P by the accepted samples.
-    fn extend_span(&mut self, batch: &Samples) {
+    fn extend_span(&mut self) {
         let Some(mut span) = self.profile.dictionary.span.take() else {
             return;
         };
         let work = &mut self.work;
-        let kernel = &self.profile.dictionary.kernel;
-        kernel.block(batch, batch, &mut work.block_kernel);
         span.weigh(&work.view.kernel_rows, &mut work.span_block.weights);
         let accepted = &work.accepted;
         span.admit(
@@ -443,9 +469,8 @@ impl Krls {
     }
 
     /// Codes, inner products and kernel matrix of the accepted samples alone.
-    fn gather_accepted(&mut self, settings: &LearnerSettings, batch: &Samples) {
+    fn gather_accepted(&mut self) {
         let work = &mut self.work;
-        settings.kernel.block(batch, batch, &mut work.block_kernel);
         let n = work.accepted.len();
         work.codes.clear();
         work.inner_products
@@ -482,6 +507,7 @@ impl Krls {
         work.changes.begin(precision.rows(), Write::Subtract);
         for j in 0..work.codes.len() {
             let energy = work.changes.measure(precision, &work.codes, j);
+            work.largest_energy = work.largest_energy.max(energy);
             work.changes.keep(precision, 1.0 / (1.0 + energy).sqrt());
         }
         work.changes.finish(precision);
@@ -490,11 +516,16 @@ impl Krls {
     /// Appends the accepted samples to X, W, Λ. K follows in [`Krls::arrange_gram`], when it is
     /// known who leaves: the new ones then take those places at once.
     fn append(&mut self, batch: &Samples, report: &mut ClassReport) {
-        let (profile, work) = (&mut self.profile, &self.work);
+        let (profile, work) = (&mut self.profile, &mut self.work);
+        let n_kept = profile.entered.len();
+        work.by_age.extend(n_kept..n_kept + work.accepted.len());
         for (k, &i) in work.accepted.iter().enumerate() {
             add_outer_product(&mut profile.code_gram, &work.codes, k, 1.0);
             profile.dictionary.kept.push_from(batch, i);
             profile.codes.push_from(&work.codes, k);
+            for (atom, value) in work.codes.pairs(k) {
+                profile.code_sizes[atom] += value.abs();
+            }
             profile.sample_weights.push(1.0);
             profile.entered.push(profile.n_entered);
             profile.n_entered += 1;
@@ -509,18 +540,20 @@ impl Krls {
         let (old, n_kept) = (profile.kept_gram.cols(), profile.entered.len());
         work.occupants.extend(work.occupants.len()..n_kept);
         work.occupants.truncate(n_kept);
-        let places = || work.occupants.iter().copied().enumerate();
-        work.moves.clear();
-        let moved = places().filter(|&(place, occupant)| occupant < old && occupant != place);
-        work.moves
-            .extend(moved.map(|(place, occupant)| (occupant, place)));
-        profile.kept_gram.copy_symmetric(&work.moves);
+        work.moved.clear();
+        work.entered.clear();
+        for (place, &occupant) in work.occupants.iter().enumerate() {
+            if let Some(new) = occupant.checked_sub(old) {
+                work.entered.push((work.accepted[new], place));
+            } else if occupant != place {
+                work.moved.push((occupant, place));
+            }
+        }
+        if !work.moved.is_empty() {
+            profile.kept_gram.copy_symmetric(&work.moved);
+        }
         profile.kept_gram.resize(n_kept, n_kept);
-        work.moves.clear();
-        let entered = places().filter(|&(_, occupant)| occupant >= old);
-        work.moves
-            .extend(entered.map(|(place, occupant)| (work.accepted[occupant - old], place)));
-        if !work.moves.is_empty() {
+        if !work.entered.is_empty() {
             work.write_entered(old, &mut profile.kept_gram);
         }
         work.occupants.clear();
@@ -570,6 +603,9 @@ impl Krls {
             if scaled { length } else { 1.0 }
         }));
         profile.codes.scale_atoms(&work.scales);
+        for (size, scale) in profile.code_sizes.iter_mut().zip(&work.scales) {
+            *size *= scale;
+        }
         scale_symmetric(&mut profile.code_gram, &work.scales);
         for (ridge, scale) in profile.ridge.iter_mut().zip(&work.scales) {
             *ridge *= scale * scale;
@@ -583,6 +619,13 @@ impl Krls {
 }
 
 impl KrlsProfile {
+    /// Σ_j |w_qj| from the codes.
+    fn take_code_sizes(&mut self) {
+        self.code_sizes.clear();
+        self.code_sizes.resize(self.code_precision.rows(), 0.0);
+        self.codes.add_sizes(&mut self.code_sizes);
+    }
+
     /// Puts the sample at the end, `last`, in the place of the one at `to`, which is forgotten;
     /// K follows later. (P needs the forgotten one for a moment longer: there they change places.)
     fn move_to(&mut self, last: usize, to: usize) {
@@ -643,16 +686,21 @@ pub(super) fn note_use(view: &BlockView, batch: &Samples, report: &mut ClassRepo
 
 /// S M S for a diagonal S.
 pub(super) fn scale_symmetric(matrix: &mut Matrix, scales: &[f64]) {
-    vectorised(
+    struct Scaling<'a>(&'a mut Matrix, &'a [f64]);
+    impl WithVectors for Scaling<'_> {
+        type Output = ();
         #[inline(always)]
-        || {
+        fn with_simd<S: Vectors>(self, simd: S) {
+            let Self(matrix, scales) = self;
             for (j, own) in scales.iter().enumerate() {
-                for (value, scale) in matrix.col_mut(j).iter_mut().zip(scales) {
-                    *value *= scale * own;
-                }
+                let own = simd.splat_f64s(*own);
+                update(simd, matrix.col_mut(j), [scales], |value, [scale]| {
+                    simd.mul_f64s(value, simd.mul_f64s(scale, own))
+                });
             }
-        },
-    );
+        }
+    }
+    with_vectors(Scaling(matrix, scales));
 }
 
 /// Largest difference of two matrices relative to the largest element.

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::math::vectorised;
+
 use super::contributions::Contributions;
 use super::report::Removal;
 
@@ -27,83 +29,69 @@ pub enum Pruning {
     LeastLoss,
 }
 
-/// So many samples are put in order at a time; mostly the first portion is enough.
-const PORTION: usize = 16;
-
 /// Kept samples in the order in which they should leave.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ranking {
-    /// (rank, order of entrance, position in the profile), sorted as far as `n_sorted`.
-    places: Vec<(u64, u64, usize)>,
-    n_sorted: usize,
-    n_taken: usize,
+    /// Positions in the profile of those that may leave, in the order of their entrance.
     candidates: Vec<usize>,
-    ages: Vec<u64>,
+    /// The contribution of each candidate as a key; empty where age alone decides.
+    keys: Vec<u64>,
+    n_taken: usize,
     contributions: Contributions,
 }
 
+/// The key of a candidate that was taken. Contributions are not negative, so that their bits are in
+/// the same order as they and below this.
+const TAKEN: u64 = u64::MAX;
+
 impl Ranking {
-    /// Ranks kept samples by one of the paper's strategies. `entered` holds their order of
-    /// entrance; `measure` measures the contributions of the candidates it is given.
+    /// Ranks kept samples by one of the paper's strategies. `by_age` holds their positions in the
+    /// order of their entrance; `measure` measures the contributions of the candidates it is given.
     ///
     /// # Panics
     /// For [`Pruning::LeastLoss`], which needs what only its learners know.
     pub(super) fn rank(
         &mut self,
         pruning: Pruning,
-        entered: &[u64],
+        by_age: &[usize],
         measure: impl FnOnce(&mut Contributions, ContributionNorm, &[usize]),
     ) {
-        self.n_sorted = 0;
         self.n_taken = 0;
-        self.places.clear();
-        let places = entered.iter().enumerate();
-        self.places.extend(places.map(|(j, &age)| (age, age, j)));
-        let norm = match pruning {
-            Pruning::Oldest => return,
-            Pruning::LeastContribution(norm) => norm,
-            Pruning::LeastContributionOlderHalf(norm) => {
-                self.keep_older_half(entered);
-                norm
+        self.candidates.clear();
+        self.keys.clear();
+        let (norm, candidates) = match pruning {
+            Pruning::Oldest => {
+                self.candidates.extend_from_slice(by_age);
+                return;
             }
+            Pruning::LeastContribution(norm) => (norm, by_age),
+            Pruning::LeastContributionOlderHalf(norm) => (norm, &by_age[..by_age.len() / 2]),
             Pruning::LeastLoss => unreachable!("checked with the settings"),
         };
-        self.candidates.clear();
-        let positions = self.places.iter().map(|&(_, _, j)| j);
-        self.candidates.extend(positions);
-        measure(&mut self.contributions, norm, &self.candidates);
-        for (rank, _, j) in &mut self.places {
-            // Contributions are not negative, so their bits are in the same order as they.
-            *rank = self.contributions.of(*j).to_bits();
-        }
+        self.candidates.extend_from_slice(candidates);
+        measure(&mut self.contributions, norm, candidates);
+        let contributions = candidates.iter().map(|&j| self.contributions.of(j));
+        self.keys.extend(contributions.map(f64::to_bits));
     }
 
-    /// Forgets the places of samples that entered in the later half.
-    fn keep_older_half(&mut self, entered: &[u64]) {
-        let half = entered.len() / 2;
-        self.ages.clear();
-        self.ages.extend_from_slice(entered);
-        let first_younger = match half {
-            0 => 0,
-            _ => *self.ages.select_nth_unstable(half).1,
-        };
-        self.places.retain(|&(_, age, _)| age < first_younger);
-    }
-
-    /// The next sample to leave, by its position in the profile.
+    /// The next sample to leave, by its position in the profile. Of equal ones the oldest goes.
     pub(super) fn next(&mut self) -> Option<usize> {
-        if self.n_taken == self.n_sorted {
-            let rest = &mut self.places[self.n_sorted..];
-            let portion = rest.len().min(PORTION);
-            if portion < rest.len() {
-                rest.select_nth_unstable(portion);
-            }
-            rest[..portion].sort_unstable();
-            self.n_sorted += portion;
+        if self.n_taken == self.candidates.len() {
+            return None;
         }
-        let &(_, _, position) = self.places.get(self.n_taken)?;
+        let next = if self.keys.is_empty() {
+            self.n_taken
+        } else {
+            let least = vectorised(
+                #[inline(always)]
+                || self.keys.iter().fold(TAKEN, |least, &key| least.min(key)),
+            );
+            let next = self.keys.iter().position(|&key| key == least)?;
+            self.keys[next] = TAKEN;
+            next
+        };
         self.n_taken += 1;
-        Some(position)
+        Some(self.candidates[next])
     }
 
     /// The reason to report for a sample that leaves by this ranking.
@@ -113,4 +101,11 @@ impl Ranking {
             _ => Removal::LeastContribution(self.contributions.of(position)),
         }
     }
+}
+
+/// `by_age` ← the positions of kept samples in the order of their entrance.
+pub(super) fn sort_by_age(entered: &[u64], by_age: &mut Vec<usize>) {
+    by_age.clear();
+    by_age.extend(0..entered.len());
+    by_age.sort_unstable_by_key(|&j| (entered[j], j));
 }

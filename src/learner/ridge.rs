@@ -4,6 +4,9 @@ use crate::math::{Cholesky, Matrix};
 
 /// Share of its evidence by which an atom is lifted when it is not determined.
 const LIFT: f64 = 1e-5;
+/// C_qq A_qq is at most this: the reciprocal share of its evidence that belongs to an atom alone. What
+/// is computed with C loses as many digits.
+const LARGEST_INFLATION: f64 = 1e5;
 /// After this many lifts per atom the atoms are taken as independent.
 const MOST_LIFTS_PER_ATOM: usize = 4;
 
@@ -45,4 +48,28 @@ pub(super) fn factor_guarded(
     }
     let outcome = factor.factor(evidence.view());
     debug_assert!(outcome.is_ok(), "a positive diagonal factors");
+}
+
+/// Gives a ridge to atoms of whose evidence A hardly anything is their own, told to `lifted` with its
+/// size. `factor` is that of A and `inverse` C = A⁻¹; both follow.
+pub(super) fn bound_inflation(
+    factor: &mut Cholesky,
+    evidence: &mut Matrix,
+    inverse: &mut Matrix,
+    mut lifted: impl FnMut(usize, f64),
+) {
+    let mut is_raised = false;
+    for q in 0..evidence.rows() {
+        let own = evidence[(q, q)];
+        if own * inverse[(q, q)] > LARGEST_INFLATION {
+            let lift = 2.0 * own / LARGEST_INFLATION;
+            evidence[(q, q)] += lift;
+            lifted(q, lift);
+            is_raised = true;
+        }
+    }
+    // With more on its diagonal it factors as before.
+    if is_raised && factor.factor(evidence.view()).is_ok() {
+        factor.inverse_into(inverse);
+    }
 }

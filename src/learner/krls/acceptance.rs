@@ -16,13 +16,15 @@ pub(super) fn measure_coherence(
     coherences: &mut Vec<f64>,
 ) {
     reciprocals.clear();
-    let own = kept.self_kernel().iter();
-    reciprocals.extend(own.map(|&own| if own > 0.0 { 1.0 / own } else { 0.0 }));
+    reciprocals.extend_from_slice(kept.self_kernel());
     coherences.clear();
     coherences.resize(batch.len(), 0.0);
     vectorised(
         #[inline(always)]
         || {
+            for own in reciprocals.iter_mut() {
+                *own = if *own > 0.0 { 1.0 / *own } else { 0.0 };
+            }
             let mut row = largest_squares::<8>(coherences, 0, kernel_rows, reciprocals);
             row = largest_squares::<2>(coherences, row, kernel_rows, reciprocals);
             largest_squares::<1>(coherences, row, kernel_rows, reciprocals);

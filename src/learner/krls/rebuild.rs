@@ -1,11 +1,10 @@
 //! Rebuilding C, U, Ψ and P from their definitions, before the drift of the recursions counts.
 
-use crate::math::{Write, product};
+use crate::math::{Write, product, small_product};
 
 use super::super::algorithm::Conventions;
-use super::super::contributions::add_outer_product;
 use super::super::report::{ClassReport, Repair};
-use super::super::ridge::factor_guarded;
+use super::super::ridge::{bound_inflation, factor_guarded};
 use super::super::settings::LearnerSettings;
 use super::{Dictionary, Krls, conventions, relative_difference};
 
@@ -13,13 +12,13 @@ use super::{Dictionary, Krls, conventions, relative_difference};
 /// per [`KEPT_PER_BATCH`] kept samples: Ψ costs L², its share of a mini-batch must not.
 const LONGEST_INTERVAL: u64 = 32;
 const KEPT_PER_BATCH: u64 = 16;
-/// Drift per unit of the condition (C_qq A_qq) below which the interval to the next rebuilding
-/// doubles, above which it is halved: a few units of rounding are there right after it.
-const TOLERABLE_DRIFT: f64 = 32.0 * f64::EPSILON;
-/// Drift that no condition excuses.
-const LARGEST_DRIFT: f64 = 1e-11;
+/// Drift below which the interval to the next rebuilding doubles, above which it is halved.
+const TOLERABLE_DRIFT: f64 = 1e-11;
 /// A removal with less slack than this multiplies errors so much that C and Ψ are rebuilt at once.
 const RISKY_SLACK: f64 = 0.5;
+/// A sample that enters with more than this wᵀCw leaves so little of C in its direction that what is
+/// left is rounding.
+const RISKY_ENERGY: f64 = 1e3;
 /// With fewer samples than this per atom, C hangs on every one of them: it is rebuilt every time.
 const AMPLE_PER_ATOM: usize = 2;
 /// Share of the mean evidence below which the ridge of an atom is raised.
@@ -27,8 +26,6 @@ const EVIDENCE_FLOOR: f64 = 1e-6;
 /// Share of its evidence that must belong to an atom beside the ones before it, or its ridge is
 /// raised: C would otherwise be known to few digits only.
 const SMALLEST_PIVOT: f64 = 1e-5;
-/// C_qq A_qq is at most this: the reciprocal share of its evidence that belongs to an atom alone.
-const LARGEST_INFLATION: f64 = 1e6;
 
 impl Krls {
     /// Rebuilds C, U and Ψ from their definitions when it is time. How far the recursion had
@@ -39,26 +36,30 @@ impl Krls {
         report: &mut ClassReport,
     ) -> bool {
         let (n_kept, n_atoms) = (self.n_kept(), self.profile.dictionary.n_atoms());
-        let risky = report.health.smallest_pivot < RISKY_SLACK || n_kept < AMPLE_PER_ATOM * n_atoms;
+        let risky = report.health.smallest_pivot < RISKY_SLACK
+            || self.work.largest_energy > RISKY_ENERGY
+            || n_kept < AMPLE_PER_ATOM * n_atoms;
         if self.profile.n_batches < self.profile.next_rebuild && !risky {
             return false;
         }
         let text = conventions(settings) == Conventions::Text;
-        self.rebuild_precision(text, report);
+        let precision_drift = self.rebuild_precision(text, report);
         self.take_coefficients();
         let recursive = &self.profile.dictionary.atom_gram;
         self.work.evidence.copy_from(recursive.view());
         self.rebuild_atom_gram();
         let profile = &mut self.profile;
-        let drift = relative_difference(&self.work.evidence, &profile.dictionary.atom_gram);
-        profile.drift = profile.drift.max(drift);
-        let tolerable = (TOLERABLE_DRIFT * profile.condition.max(100.0)).min(LARGEST_DRIFT);
-        let longest = LONGEST_INTERVAL.max(profile.entered.len() as u64 / KEPT_PER_BATCH);
-        profile.rebuild_interval = if profile.drift < tolerable {
-            (2 * profile.rebuild_interval).min(longest)
-        } else {
-            (profile.rebuild_interval / 2).max(1)
-        };
+        // What a risky step did is mended and tells nothing of the others.
+        if !risky {
+            let drift = relative_difference(&self.work.evidence, &profile.dictionary.atom_gram);
+            profile.drift = drift.max(precision_drift);
+            let longest = LONGEST_INTERVAL.max(profile.entered.len() as u64 / KEPT_PER_BATCH);
+            profile.rebuild_interval = if profile.drift < TOLERABLE_DRIFT {
+                (2 * profile.rebuild_interval).min(longest)
+            } else {
+                (profile.rebuild_interval / 2).max(1)
+            };
+        }
         profile.next_rebuild = profile.n_batches + profile.rebuild_interval;
         self.check_span(report);
         true
@@ -78,9 +79,11 @@ impl Krls {
         self.profile.dictionary.span = Some(span);
     }
 
-    /// C = (W Λ Wᵀ + Ξ)⁻¹ from the codes. With `guarded`, atoms that lack evidence get a ridge.
-    pub(super) fn rebuild_precision(&mut self, guarded: bool, report: &mut ClassReport) {
+    /// C = (W Λ Wᵀ + Ξ)⁻¹ from the codes. With `guarded`, atoms that lack evidence get a ridge. Returns
+    /// how far C had drifted.
+    pub(super) fn rebuild_precision(&mut self, guarded: bool, report: &mut ClassReport) -> f64 {
         self.take_evidence();
+        let drift = self.precision_drift();
         if guarded {
             self.raise_ridge_to_floor(report);
         }
@@ -97,46 +100,68 @@ impl Krls {
         );
         work.factor.inverse_into(&mut work.precision);
         if guarded {
-            self.bound_inflation(report);
+            bound_inflation(
+                &mut work.factor,
+                &mut work.evidence,
+                &mut work.precision,
+                |atom, lift| {
+                    profile.ridge[atom] += lift;
+                    report.health.repairs.push(Repair::Ridge { atom });
+                },
+            );
         }
-        let (profile, work) = (&mut self.profile, &mut self.work);
-        profile.drift = relative_difference(&profile.code_precision, &work.precision);
         profile.condition = (0..work.precision.rows())
             .map(|q| work.evidence[(q, q)] * work.precision[(q, q)])
             .fold(1.0, f64::max);
         std::mem::swap(&mut profile.code_precision, &mut work.precision);
+        drift
     }
 
-    /// Raises the ridge of atoms of whose evidence hardly anything is their own: C_qq A_qq ≤ κ.
-    fn bound_inflation(&mut self, report: &mut ClassReport) {
-        let (profile, work) = (&mut self.profile, &mut self.work);
-        let mut is_raised = false;
-        for q in 0..work.evidence.rows() {
-            let evidence = work.evidence[(q, q)];
-            if evidence * work.precision[(q, q)] > LARGEST_INFLATION {
-                let lift = 2.0 * evidence / LARGEST_INFLATION;
-                work.evidence[(q, q)] += lift;
-                profile.ridge[q] += lift;
-                report.health.repairs.push(Repair::Ridge { atom: q });
-                is_raised = true;
+    /// The error of C A = I, in units in which every atom has the same evidence.
+    fn precision_drift(&mut self) -> f64 {
+        let (profile, work) = (&self.profile, &mut self.work);
+        let n_atoms = work.evidence.rows();
+        work.precision.reshape(n_atoms, n_atoms);
+        small_product(
+            &mut work.precision,
+            Write::Replace,
+            profile.code_precision.view(),
+            work.evidence.view(),
+        );
+        work.scales.clear();
+        let lengths = (0..n_atoms).map(|q| work.evidence[(q, q)].sqrt());
+        work.scales.extend(lengths);
+        let mut largest = 0.0_f64;
+        for q in 0..n_atoms {
+            work.precision[(q, q)] -= 1.0;
+            for (error, length) in work.precision.col(q).iter().zip(&work.scales) {
+                largest = largest.max(error.abs() * length / work.scales[q]);
             }
         }
-        // With more on its diagonal it factors as before.
-        if is_raised && work.factor.factor(work.evidence.view()).is_ok() {
-            work.factor.inverse_into(&mut work.precision);
-        }
+        largest
     }
 
-    /// `work.evidence` ← W Λ Wᵀ + Ξ; W Wᵀ likewise from the codes.
+    /// `work.evidence` ← W Λ Wᵀ + Ξ; W Wᵀ and the sizes of its rows likewise from the codes.
     fn take_evidence(&mut self) {
+        self.profile.take_code_sizes();
         let (profile, work) = (&mut self.profile, &mut self.work);
         let n_atoms = profile.code_precision.rows();
         work.evidence.reshape(n_atoms, n_atoms);
         work.evidence.fill(0.0);
         profile.code_gram.fill(0.0);
+        // Of every pair of atoms one element is summed, below or above the diagonal.
         for (j, &weight) in profile.sample_weights.iter().enumerate() {
-            add_outer_product(&mut work.evidence, &profile.codes, j, weight);
-            add_outer_product(&mut profile.code_gram, &profile.codes, j, 1.0);
+            let (atoms, values) = profile.codes.code(j);
+            for (k, (&p, x)) in atoms.iter().zip(values).enumerate() {
+                for (&q, y) in atoms[..=k].iter().zip(values) {
+                    let place = (p.min(q) as usize, p.max(q) as usize);
+                    profile.code_gram[place] += x * y;
+                    work.evidence[place] += weight * (x * y);
+                }
+            }
+        }
+        for matrix in [&mut profile.code_gram, &mut work.evidence] {
+            matrix.mirror_upper();
         }
         for (q, ridge) in profile.ridge.iter().enumerate() {
             work.evidence[(q, q)] += ridge;

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::math::{Matrix, Write, product, vectorised};
+use crate::math::{SideBySide, TOGETHER, Vectors, WithVectors, Write, small_product, with_vectors};
 
 use super::super::algorithm::{Algorithm, Conventions};
 use super::super::contributions::{CodedProfile, add_outer_product};
@@ -17,9 +17,6 @@ const SMALLEST_SLACK: f64 = 1e-3;
 /// A sample may leave only if every atom keeps codes of at least this total size:
 /// relative to the most used atom, or absolute with the published conventions.
 const SMALLEST_ROW_SUM: f64 = 1e-4;
-
-/// The rows of K of the leaving samples are combined in pieces of this many, the last filled up.
-pub(super) const PIECE: usize = 8;
 
 impl Krls {
     /// Removes samples until `target` are left, as far as the conditions allow.
@@ -80,9 +77,7 @@ impl Krls {
         work.precision.copy_from(profile.code_precision.view());
         work.changes
             .begin(profile.code_precision.rows(), Write::Add);
-        work.row_sums.clear();
-        work.row_sums.resize(profile.code_precision.rows(), 0.0);
-        profile.codes.add_sizes(&mut work.row_sums);
+        work.row_sums.clone_from(&profile.code_sizes);
     }
 
     fn rank(&mut self, pruning: Pruning) {
@@ -95,7 +90,7 @@ impl Krls {
         };
         self.work
             .ranking
-            .rank(pruning, &profile.entered, |found, norm, candidates| {
+            .rank(pruning, &self.work.by_age, |found, norm, candidates| {
                 found.measure_coded(norm, candidates, coded);
             });
     }
@@ -151,16 +146,15 @@ impl Krls {
             return;
         }
         work.gather_leaving(profile);
-        work.combine_leaving_rows(profile);
         // h_m = U K(:, m) = C (W Λ K(:, m)): W is sparse, so that costs less than U alone.
         let precision = profile.code_precision.view();
-        let combined = work.combined_rows.block(0, n, 0, precision.rows());
+        let combined = work.combined_rows.view();
         work.inner_products.reshape(precision.rows(), n);
-        product(
-            work.inner_products.view_mut(),
+        small_product(
+            &mut work.inner_products,
             Write::Replace,
             precision,
-            combined.t(),
+            combined,
         );
         // a = u_m α_m = Ĉ w_m λ_m.
         let (leaving, weights) = (&work.leaving, &profile.sample_weights);
@@ -191,11 +185,15 @@ impl Krls {
             let index = profile.dictionary.kept.index()[j];
             report.removed.push((index, reason));
             add_outer_product(&mut profile.code_gram, &profile.codes, j, -1.0);
+            for (atom, value) in profile.codes.pairs(j) {
+                profile.code_sizes[atom] -= value.abs();
+            }
             last -= 1;
             profile.move_to(last, j);
             work.occupants[j] = work.occupants[last];
         }
         profile.truncate(last);
+        work.follow_moves(last);
         self.arrange_gram();
         let Some(mut span) = self.profile.dictionary.span.take() else {
             return;
@@ -229,53 +227,74 @@ impl Krls {
 }
 
 impl Work {
-    /// Codes of the leaving samples, their rows of K (of which the new samples of this
-    /// step are not in K yet) and their kernel matrix.
+    /// `by_age` after samples left and others took their places, of which `n_kept` are left.
+    fn follow_moves(&mut self, n_kept: usize) {
+        const GONE: usize = usize::MAX;
+        let places = &mut self.places;
+        places.clear();
+        places.resize(self.occupants.len(), GONE);
+        for (place, &occupant) in self.occupants[..n_kept].iter().enumerate() {
+            places[occupant] = place;
+        }
+        let mut n_left = 0;
+        for k in 0..self.by_age.len() {
+            let place = places[self.by_age[k]];
+            self.by_age[n_left] = place;
+            n_left += usize::from(place != GONE);
+        }
+        self.by_age.truncate(n_left);
+    }
+
+    /// Codes of the leaving samples, their kernel matrix, and (W Λ K(:, m))ᵀ with a row for each.
     fn gather_leaving(&mut self, profile: &KrlsProfile) {
-        let (old, n) = (profile.kept_gram.cols(), self.leaving.len());
-        let n_rows = n.next_multiple_of(PIECE);
+        let (n_atoms, n) = (profile.code_precision.rows(), self.leaving.len());
         self.leaving_codes.clear();
-        self.leaving_rows.reshape(n_rows, profile.entered.len());
+        for &(m, _) in &self.leaving {
+            self.leaving_codes.push_from(&profile.codes, m);
+        }
         self.leaving_kernel.reshape(n, n);
-        for (k, &(j, _)) in self.leaving.iter().enumerate() {
-            self.leaving_codes.push_from(&profile.codes, j);
-            let mut row = self.leaving_rows.row_mut(k);
-            if let Some(new) = j.checked_sub(old) {
+        self.combined_rows.reshape(n, n_atoms);
+        for first in (0..n).step_by(TOGETHER) {
+            let count = TOGETHER.min(n - first);
+            self.gather_rows(profile, first, count);
+            for (l, &(m, _)) in self.leaving.iter().enumerate() {
+                let values = &self.leaving_rows[m].0[..count];
+                self.leaving_kernel.col_mut(l)[first..first + count].copy_from_slice(values);
+            }
+            self.combined.clear();
+            self.combined.resize(n_atoms, SideBySide::default());
+            with_vectors(Combination {
+                sums: &mut self.combined,
+                rows: &self.leaving_rows,
+                codes: &profile.codes,
+                weights: &profile.sample_weights,
+            });
+            for (q, sums) in self.combined.iter().enumerate() {
+                let values = &sums.0[..count];
+                self.combined_rows.col_mut(q)[first..first + count].copy_from_slice(values);
+            }
+        }
+    }
+
+    /// `leaving_rows` ← the rows of K of `count` leaving samples from `first` on, of which the new
+    /// samples of this step are not in K yet.
+    fn gather_rows(&mut self, profile: &KrlsProfile, first: usize, count: usize) {
+        let (old, n_kept) = (profile.kept_gram.cols(), profile.entered.len());
+        self.leaving_rows.resize(n_kept, SideBySide::default());
+        let leaving = &self.leaving[first..first + count];
+        for (k, &(m, _)) in leaving.iter().enumerate() {
+            let mut row = self.leaving_rows.iter_mut().map(|values| &mut values.0[k]);
+            if let Some(new) = m.checked_sub(old) {
                 copy(self.view.kernel_rows.row(self.accepted[new]), &mut row);
                 copy(self.kernel.col(new), &mut row);
             } else {
-                copy(profile.kept_gram.col(j), &mut row);
-                if profile.entered.len() > old {
-                    let entered = self.view.kernel_rows.col(j);
+                copy(profile.kept_gram.col(m), &mut row);
+                if n_kept > old {
+                    let entered = self.view.kernel_rows.col(m);
                     copy(self.accepted.iter().map(|&i| &entered[i]), &mut row);
                 }
             }
         }
-        for (k, &(j, _)) in self.leaving.iter().enumerate() {
-            let values = &self.leaving_rows.col(j)[..n];
-            self.leaving_kernel.col_mut(k).copy_from_slice(values);
-        }
-    }
-
-    /// `combined_rows` ← (W Λ K(:, m))ᵀ, one column per atom.
-    fn combine_leaving_rows(&mut self, profile: &KrlsProfile) {
-        let (rows, combined) = (&self.leaving_rows, &mut self.combined_rows);
-        combined.reshape(rows.rows(), profile.code_precision.rows());
-        combined.fill(0.0);
-        let weights = &profile.sample_weights;
-        vectorised(
-            #[inline(always)]
-            || {
-                let mut row = 0;
-                while row + 2 * PIECE <= rows.rows() {
-                    combine_rows::<{ 2 * PIECE }>(combined, rows, row, &profile.codes, weights);
-                    row += 2 * PIECE;
-                }
-                if row < rows.rows() {
-                    combine_rows::<PIECE>(combined, rows, row, &profile.codes, weights);
-                }
-            },
-        );
     }
 }
 
@@ -288,25 +307,27 @@ fn copy<'v, 't>(
     pairs.for_each(|(value, target)| *target = *value);
 }
 
-/// `N` rows from `row` on: for every sample j and atom q, column q of `combined` += λ_j w_qj times
-/// column j of `rows`.
-#[inline(always)]
-fn combine_rows<const N: usize>(
-    combined: &mut Matrix,
-    rows: &Matrix,
-    row: usize,
-    codes: &SparseCodes,
-    weights: &[f64],
-) {
-    for (j, &weight) in weights.iter().enumerate() {
-        let mut values = [0.0; N];
-        for (value, k) in values.iter_mut().zip(&rows.col(j)[row..row + N]) {
-            *value = weight * k;
-        }
-        for (atom, factor) in codes.pairs(j) {
-            let sums = &mut combined.col_mut(atom)[row..row + N];
-            for (sum, value) in sums.iter_mut().zip(&values) {
-                *sum += factor * value;
+/// Column q of `sums` ← Σ_j λ_j w_qj · row j.
+struct Combination<'a> {
+    sums: &'a mut [SideBySide],
+    rows: &'a [SideBySide],
+    codes: &'a SparseCodes,
+    weights: &'a [f64],
+}
+
+impl WithVectors for Combination<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Vectors>(self, simd: S) {
+        for (j, (row, weight)) in self.rows.iter().zip(self.weights).enumerate() {
+            let (row, _) = S::as_simd_f64s(&row.0);
+            for (atom, value) in self.codes.pairs(j) {
+                let factor = simd.splat_f64s(weight * value);
+                let (sums, _) = S::as_mut_simd_f64s(&mut self.sums[atom].0);
+                for (sum, k) in sums.iter_mut().zip(row) {
+                    *sum = simd.mul_add_f64s(factor, *k, *sum);
+                }
             }
         }
     }
