@@ -156,9 +156,10 @@ fn run_for_ever(name: &str, settings: &LearnerSettings, samples: &Matrix) {
             worst = worst.max(error);
         }
     }
-    // Best of 2500 steps each: far from noise, far from a growth that matters.
+    // Best of 2500 steps each: far from a growth that matters. A stream that became ill-conditioned
+    // takes twice as long, because C is then taken from its definition in every step.
     assert!(
-        late < 3.0 * early,
+        late < 5.0 * early,
         "{name}: a step took {early:e} s, later {late:e} s"
     );
     println!(

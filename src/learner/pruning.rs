@@ -109,3 +109,39 @@ pub(super) fn sort_by_age(entered: &[u64], by_age: &mut Vec<usize>) {
     by_age.extend(0..entered.len());
     by_age.sort_unstable_by_key(|&j| (entered[j], j));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learner::sparse_coding::SparseCodes;
+    use crate::math::Matrix;
+
+    fn in_order(pruning: Pruning, entered: &[u64], lengths: &[f64]) -> Vec<usize> {
+        let mut codes = SparseCodes::new(1, lengths.len());
+        lengths
+            .iter()
+            .for_each(|_| codes.push([(0, 1.0)].into_iter()));
+        let coefficients = Matrix::from_fn(1, lengths.len(), |_, j| lengths[j]);
+        let mut by_age = Vec::new();
+        sort_by_age(entered, &mut by_age);
+        let mut ranking = Ranking::default();
+        ranking.rank(pruning, &by_age, |found, norm, candidates| {
+            found.measure(norm, candidates, &coefficients, &codes);
+        });
+        std::iter::from_fn(|| ranking.next()).collect()
+    }
+
+    #[test]
+    fn the_least_goes_first_and_of_equals_the_oldest() {
+        let entered = [7, 3, 9, 1, 5, 8];
+        let lengths = [2.0, 1.0, 0.5, 1.0, 0.0, 1.0];
+        for norm in [ContributionNorm::L1, ContributionNorm::L2] {
+            let all = in_order(Pruning::LeastContribution(norm), &entered, &lengths);
+            assert_eq!(all, [4, 2, 3, 1, 5, 0]);
+            let older = Pruning::LeastContributionOlderHalf(norm);
+            assert_eq!(in_order(older, &entered, &lengths), [4, 3, 1]);
+        }
+        let oldest = in_order(Pruning::Oldest, &entered, &lengths);
+        assert_eq!(oldest, [3, 1, 4, 0, 5, 2]);
+    }
+}

@@ -234,6 +234,29 @@ mod tests {
     }
 
     #[test]
+    fn columns_of_every_length_are_updated() {
+        struct Work<'a>(&'a mut [f64], &'a [f64]);
+        impl WithVectors for Work<'_> {
+            type Output = ();
+            #[inline(always)]
+            fn with_simd<S: Vectors>(self, simd: S) {
+                update(simd, self.0, [self.1], |y, [x]| {
+                    simd.mul_add_f64s(x, simd.splat_f64s(2.0), y)
+                });
+            }
+        }
+        for n in 0..40 {
+            let source: Vec<f64> = (0..n).map(|i| f64::from(i * i % 5)).collect();
+            let before: Vec<f64> = (0..n).map(f64::from).collect();
+            let mut target = before.clone();
+            with_vectors(Work(&mut target, &source));
+            let pairs = before.iter().zip(&source);
+            let expected: Vec<f64> = pairs.map(|(y, x)| y + 2.0 * x).collect();
+            assert_eq!(target, expected);
+        }
+    }
+
+    #[test]
     fn reductions_agree_with_plain_sums_for_every_length() {
         for n in 0..40 {
             let x: Vec<f64> = (0..n).map(|i| f64::from(i) - 7.0).collect();
