@@ -344,6 +344,54 @@ fn ran_over_budget(class: &ClassReport) -> bool {
     class.health.repairs.iter().any(over)
 }
 
+/// A state without the sums of code sizes, as earlier versions wrote it.
+fn without_code_sizes(state: &LearnerState) -> LearnerState {
+    let mut text = ron::to_string(state).expect("the state can be written");
+    while let Some(begin) = text.find("code_sizes:[") {
+        let length = text[begin..].find("],").expect("a list ends") + 2;
+        text.replace_range(begin..begin + length, "");
+    }
+    ron::from_str(&text).expect("and read")
+}
+
+#[test]
+fn a_state_of_an_earlier_version_goes_on() {
+    let settings = LearnerSettings {
+        n_atoms: 5,
+        sparsity: 2,
+        batch_size: 4,
+        budget: 20,
+        ..LearnerSettings::paper_text()
+    };
+    let samples = random_samples(5, 8, 150);
+    let mut stream = SampleStream::new(samples.view(), orders(3, 150), Supply::Repeat);
+    let (mut learner, _) = start_learner(&settings, &mut stream, 1).expect("sound");
+    let mut report = StepReport::default();
+    let progress = |round| Progress {
+        round,
+        n_rounds: 30,
+    };
+    for round in 0..15 {
+        let step = learner.step(progress(round), &mut stream, &mut report);
+        step.expect("sound samples");
+    }
+    let older = without_code_sizes(&learner.state());
+    let LearnerState::Krls { profiles, .. } = &older else {
+        panic!("a state of KRLS");
+    };
+    assert!(profiles.iter().all(|profile| profile.code_sizes.is_empty()));
+    let mut other = resume_learner(&settings, older).expect("the state fits");
+    let mut other_stream = SampleStream::resume(samples.view(), stream.state());
+    let mut other_report = StepReport::default();
+    for round in 15..30 {
+        let step = learner.step(progress(round), &mut stream, &mut report);
+        step.expect("sound samples");
+        let step = other.step(progress(round), &mut other_stream, &mut other_report);
+        step.expect("sound samples");
+        assert_eq!(report, other_report);
+    }
+}
+
 proptest! {
     #![proptest_config(config())]
 

@@ -19,7 +19,7 @@ use super::krls::{note_use, relative_difference, scale_symmetric};
 use super::pruning::{Pruning, Ranking, sort_by_age};
 use super::recursion::Recursion;
 use super::report::{Admission, ClassReport, Rejection, Removal, Repair, TimeSpent};
-use super::ridge::{bound_inflation, factor_guarded};
+use super::ridge::{bound_inflation, factor_guarded, smallest_share};
 use super::samples::Samples;
 use super::settings::{LearnerSettings, Normalisation};
 use super::span::{ONE_PASS_FROM, ShrinkWork, Span, SpanBlock, SpotWork, WIDE_CHECK_INTERVAL};
@@ -163,10 +163,7 @@ impl Evidence {
     fn take_start(&mut self, settings: &LearnerSettings, start: &Samples) {
         let n_atoms = start.len();
         let block = &mut self.work.span_block;
-        settings
-            .kernel
-            .block(start, start, &mut self.work.block_kernel);
-        self.work.block_kernel.symmetrise();
+        settings.kernel.gram(start, &mut self.work.block_kernel);
         self.view.kernel_rows.reshape(n_atoms, 0);
         block.weights.reshape(n_atoms, 0);
         let profile = &mut self.profile;
@@ -258,10 +255,7 @@ impl Evidence {
     fn admit(&mut self, settings: &LearnerSettings, batch: &Samples, report: &mut ClassReport) {
         let work = &mut self.work;
         let dictionary = &self.profile.dictionary;
-        dictionary
-            .kernel
-            .block(batch, batch, &mut work.block_kernel);
-        work.block_kernel.symmetrise();
+        dictionary.kernel.gram(batch, &mut work.block_kernel);
         std::mem::swap(&mut work.span_block.weights, &mut self.view.weights);
         let novelty = novelty_of(settings);
         if let Some(span) = &dictionary.span {
@@ -691,12 +685,6 @@ impl EvidenceProfile {
             span.swap_pending(a, b, work);
         }
     }
-}
-
-/// The smallest pivot of a factored matrix relative to its diagonal element.
-fn smallest_share(factor: &Cholesky, matrix: &Matrix) -> f64 {
-    let share = |q: usize| factor.lower().at(q, q).powi(2) / matrix[(q, q)];
-    (0..matrix.rows()).map(share).fold(1.0, f64::min)
 }
 
 /// A_qq ← max(A_qq, floor): an atom that is never used stays solvable.

@@ -27,10 +27,7 @@ pub(super) fn factor_guarded(
     for _ in 0..MOST_LIFTS_PER_ATOM * n_atoms {
         let undetermined = match factor.factor(evidence.view()) {
             Err(failure) => Some(failure.row),
-            Ok(()) => (0..n_atoms).find(|&q| {
-                let root = factor.lower().at(q, q);
-                root * root < smallest_pivot * evidence[(q, q)]
-            }),
+            Ok(()) => (0..n_atoms).find(|&q| own_share(factor, evidence, q) < smallest_pivot),
         };
         let Some(atom) = undetermined else { return };
         let lift = share * evidence[(atom, atom)];
@@ -48,6 +45,17 @@ pub(super) fn factor_guarded(
     }
     let outcome = factor.factor(evidence.view());
     debug_assert!(outcome.is_ok(), "a positive diagonal factors");
+}
+
+/// The share of the evidence of atom `q` that belongs to it beside the atoms before it.
+fn own_share(factor: &Cholesky, evidence: &Matrix, q: usize) -> f64 {
+    factor.lower().at(q, q).powi(2) / evidence[(q, q)]
+}
+
+/// The smallest such share of all atoms.
+pub(super) fn smallest_share(factor: &Cholesky, evidence: &Matrix) -> f64 {
+    let shares = (0..evidence.rows()).map(|q| own_share(factor, evidence, q));
+    shares.fold(1.0, f64::min)
 }
 
 /// Gives a ridge to atoms of whose evidence A hardly anything is their own, told to `lifted` with its

@@ -387,8 +387,7 @@ impl Span {
         kernel_matrix: &mut Matrix,
         work: &mut SpotWork,
     ) -> bool {
-        kernel.block(kept, kept, kernel_matrix);
-        kernel_matrix.symmetrise();
+        kernel.gram(kept, kernel_matrix);
         for (j, own) in kept.self_kernel().iter().enumerate() {
             kernel_matrix[(j, j)] = (1.0 + self.diagonal_lift) * own;
         }

@@ -18,16 +18,16 @@ const COLUMNS: usize = 3;
 pub fn small_product(destination: &mut Matrix, write: Write, left: View<'_>, right: View<'_>) {
     assert!(destination.rows() == left.rows() && destination.cols() == right.rows());
     assert_eq!(left.cols(), right.cols());
-    with_vectors(SmallProduct {
+    with_vectors(SumOfProducts {
         destination,
-        write,
-        left,
-        right,
+        keeps: write != Write::Replace,
+        factor: if write == Write::Subtract { -1.0 } else { 1.0 },
+        pairs: [(left, right)],
     });
 }
 
 /// `destination += factor · (left · rightᵀ + right · leftᵀ)`, which leaves a symmetric matrix
-/// symmetric to the last bit.
+/// symmetric to the last bit: across the diagonal the two terms have changed places.
 ///
 /// # Panics
 /// If the shapes do not fit.
@@ -39,34 +39,29 @@ pub fn add_symmetric_product(
 ) {
     assert!(destination.rows() == left.rows() && destination.cols() == left.rows());
     assert!(left.rows() == right.rows() && left.cols() == right.cols());
-    with_vectors(SymmetricProduct {
+    with_vectors(SumOfProducts {
         destination,
+        keeps: true,
         factor,
-        left,
-        right,
+        pairs: [(left, right), (right, left)],
     });
 }
 
-/// Work on a destination in blocks of vectors that stay in registers.
-trait InBlocks: Sized {
-    /// Rows and columns of the destination.
-    fn shape(&self) -> (usize, usize);
+/// destination ← (destination, if it `keeps` it) + factor · Σ left · rightᵀ over the pairs, in blocks of
+/// vectors that stay in registers.
+struct SumOfProducts<'a, const PAIRS: usize> {
+    destination: &'a mut Matrix,
+    keeps: bool,
+    factor: f64,
+    pairs: [(View<'a>, View<'a>); PAIRS],
+}
 
-    /// `V` vectors of `N` columns from (`row`, `j`) on. The last vector ends with the matrix, and may
-    /// for that begin inside the one before it: both then come to the same numbers.
-    fn take_block<S: Vectors, const N: usize, const V: usize>(
-        &mut self,
-        simd: S,
-        row: usize,
-        j: usize,
-    );
-
-    /// Element (`i`, `j`).
-    fn take_element(&mut self, i: usize, j: usize);
+impl<const PAIRS: usize> WithVectors for SumOfProducts<'_, PAIRS> {
+    type Output = ();
 
     #[inline(always)]
-    fn take_all<S: Vectors>(mut self, simd: S) {
-        let (_, n) = self.shape();
+    fn with_simd<S: Vectors>(mut self, simd: S) {
+        let n = self.destination.cols();
         let together = n - n % COLUMNS;
         for j in (0..together).step_by(COLUMNS) {
             self.take_columns::<S, COLUMNS>(simd, j);
@@ -75,11 +70,13 @@ trait InBlocks: Sized {
             self.take_columns::<S, 1>(simd, j);
         }
     }
+}
 
+impl<const PAIRS: usize> SumOfProducts<'_, PAIRS> {
     /// `N` columns of the destination from column `j` on.
     #[inline(always)]
     fn take_columns<S: Vectors, const N: usize>(&mut self, simd: S, j: usize) {
-        let (n, _) = self.shape();
+        let n = self.destination.rows();
         let mut row = 0;
         while n - row >= VECTORS * S::F64_LANES {
             self.take_block::<S, N, VECTORS>(simd, row, j);
@@ -97,6 +94,58 @@ trait InBlocks: Sized {
             3 => self.take_block::<S, N, 3>(simd, row, j),
             _ => self.take_block::<S, N, VECTORS>(simd, row, j),
         }
+    }
+
+    /// `V` vectors of `N` columns from (`row`, `j`) on. The last vector ends with the matrix, and may
+    /// for that begin inside the one before it: both then come to the same numbers.
+    #[inline(always)]
+    fn take_block<S: Vectors, const N: usize, const V: usize>(
+        &mut self,
+        simd: S,
+        row: usize,
+        j: usize,
+    ) {
+        let lanes = S::F64_LANES;
+        let last = (row + (V - 1) * lanes).min(self.destination.rows() - lanes);
+        let mut totals = [[simd.splat_f64s(0.0); V]; N];
+        for pair in self.pairs {
+            let sums = sum_block::<S, N, V>(simd, pair, (row, last), j);
+            for (total, sum) in totals
+                .as_flattened_mut()
+                .iter_mut()
+                .zip(sums.as_flattened())
+            {
+                *total = simd.add_f64s(*total, *sum);
+            }
+        }
+        let factor = simd.splat_f64s(self.factor);
+        for (c, mut values) in totals.into_iter().enumerate() {
+            let column = self.destination.col_mut(j + c);
+            if self.keeps {
+                let before = load::<S, V>(simd, &column[row..], &column[last..]);
+                for (value, before) in values.iter_mut().zip(before) {
+                    *value = simd.mul_add_f64s(factor, *value, before);
+                }
+            }
+            store::<S, V>(column, row, last, values);
+        }
+    }
+
+    /// Element (`i`, `j`).
+    #[inline(always)]
+    fn take_element(&mut self, i: usize, j: usize) {
+        let mut total = 0.0;
+        for (left, right) in self.pairs {
+            total += (0..left.cols()).fold(0.0, |sum: f64, k| {
+                left.at(i, k).mul_add(right.at(j, k), sum)
+            });
+        }
+        let value = &mut self.destination[(i, j)];
+        *value = if self.keeps {
+            self.factor.mul_add(total, *value)
+        } else {
+            total
+        };
     }
 }
 
@@ -119,132 +168,6 @@ fn sum_block<S: Vectors, const N: usize, const V: usize>(
         }
     }
     sums
-}
-
-/// Element (`i`, `j`) of left · rightᵀ.
-#[inline(always)]
-fn sum_element(left: View<'_>, right: View<'_>, i: usize, j: usize) -> f64 {
-    (0..left.cols()).fold(0.0, |sum: f64, k| {
-        left.at(i, k).mul_add(right.at(j, k), sum)
-    })
-}
-
-/// Where the last of `V` vectors from `row` on begins.
-#[inline(always)]
-fn last_vector<S: Vectors, const V: usize>(row: usize, n_rows: usize) -> usize {
-    (row + (V - 1) * S::F64_LANES).min(n_rows - S::F64_LANES)
-}
-
-struct SmallProduct<'a> {
-    destination: &'a mut Matrix,
-    write: Write,
-    left: View<'a>,
-    right: View<'a>,
-}
-
-impl WithVectors for SmallProduct<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Vectors>(self, simd: S) {
-        self.take_all(simd);
-    }
-}
-
-impl InBlocks for SmallProduct<'_> {
-    #[inline(always)]
-    fn shape(&self) -> (usize, usize) {
-        (self.destination.rows(), self.destination.cols())
-    }
-
-    #[inline(always)]
-    fn take_block<S: Vectors, const N: usize, const V: usize>(
-        &mut self,
-        simd: S,
-        row: usize,
-        j: usize,
-    ) {
-        let last = last_vector::<S, V>(row, self.destination.rows());
-        let sums = sum_block::<S, N, V>(simd, (self.left, self.right), (row, last), j);
-        for (c, mut sums) in sums.into_iter().enumerate() {
-            let column = self.destination.col_mut(j + c);
-            if self.write != Write::Replace {
-                let before = load::<S, V>(simd, &column[row..], &column[last..]);
-                let sign = simd.splat_f64s(if self.write == Write::Add { 1.0 } else { -1.0 });
-                for (sum, before) in sums.iter_mut().zip(before) {
-                    *sum = simd.mul_add_f64s(*sum, sign, before);
-                }
-            }
-            store::<S, V>(column, row, last, sums);
-        }
-    }
-
-    #[inline(always)]
-    fn take_element(&mut self, i: usize, j: usize) {
-        let sum = sum_element(self.left, self.right, i, j);
-        let value = &mut self.destination[(i, j)];
-        *value = match self.write {
-            Write::Replace => sum,
-            Write::Add => *value + sum,
-            Write::Subtract => *value - sum,
-        };
-    }
-}
-
-struct SymmetricProduct<'a> {
-    destination: &'a mut Matrix,
-    factor: f64,
-    left: View<'a>,
-    right: View<'a>,
-}
-
-impl WithVectors for SymmetricProduct<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Vectors>(self, simd: S) {
-        self.take_all(simd);
-    }
-}
-
-impl InBlocks for SymmetricProduct<'_> {
-    #[inline(always)]
-    fn shape(&self) -> (usize, usize) {
-        (self.destination.rows(), self.destination.cols())
-    }
-
-    #[inline(always)]
-    fn take_block<S: Vectors, const N: usize, const V: usize>(
-        &mut self,
-        simd: S,
-        row: usize,
-        j: usize,
-    ) {
-        let last = last_vector::<S, V>(row, self.destination.rows());
-        let (left, right) = (self.left, self.right);
-        let one = sum_block::<S, N, V>(simd, (left, right), (row, last), j);
-        let other = sum_block::<S, N, V>(simd, (right, left), (row, last), j);
-        let factor = simd.splat_f64s(self.factor);
-        for (c, (one, other)) in one.into_iter().zip(other).enumerate() {
-            let column = self.destination.col_mut(j + c);
-            let mut values = load::<S, V>(simd, &column[row..], &column[last..]);
-            for (value, (x, y)) in values.iter_mut().zip(one.into_iter().zip(other)) {
-                // Across the diagonal x and y have changed places.
-                *value = simd.mul_add_f64s(factor, simd.add_f64s(x, y), *value);
-            }
-            store::<S, V>(column, row, last, values);
-        }
-    }
-
-    #[inline(always)]
-    fn take_element(&mut self, i: usize, j: usize) {
-        let (one, other) = (
-            sum_element(self.left, self.right, i, j),
-            sum_element(self.right, self.left, i, j),
-        );
-        let value = &mut self.destination[(i, j)];
-        *value = self.factor.mul_add(one + other, *value);
-    }
 }
 
 /// `target` ← inner products of the columns among each other, symmetric to the last bit. For few and
