@@ -245,23 +245,36 @@ const SEEDS: [u64; 4] = [4, 5, 11, 45];
 
 #[test]
 fn endless_streams_with_a_polynomial_kernel_on_unscaled_data() {
-    let kernel = Kernel::Polynomial {
-        degree: 2,
-        offset: 1.0,
-    };
-    for seed in SEEDS {
-        let samples = troubled_samples(24, 1000, 255.0, seed);
-        endless("polynomial, data × 255", kernel, &samples);
-    }
+    SEEDS.into_iter().for_each(endless_polynomial);
 }
 
 #[test]
 fn endless_streams_with_a_gaussian_kernel() {
-    let kernel = Kernel::Gaussian { width: 1.5 };
-    for seed in SEEDS {
-        let samples = troubled_samples(24, 1000, 1.0, seed);
-        endless("Gaussian", kernel, &samples);
+    SEEDS.into_iter().for_each(endless_gaussian);
+}
+
+#[test]
+#[ignore = "takes minutes; twenty streams of each kernel"]
+fn endless_streams_of_many_seeds() {
+    for seed in 1..=20 {
+        endless_polynomial(seed);
+        endless_gaussian(seed);
     }
+}
+
+fn endless_polynomial(seed: u64) {
+    let kernel = Kernel::Polynomial {
+        degree: 2,
+        offset: 1.0,
+    };
+    let samples = troubled_samples(24, 1000, 255.0, seed);
+    endless("polynomial, data × 255", kernel, &samples);
+}
+
+fn endless_gaussian(seed: u64) {
+    let kernel = Kernel::Gaussian { width: 1.5 };
+    let samples = troubled_samples(24, 1000, 1.0, seed);
+    endless("Gaussian", kernel, &samples);
 }
 
 /// Learns a few rounds of two classes and classifies everything; every number must be finite.
