@@ -9,13 +9,15 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::progress::ProgressLine;
-use crate::dataset::{Built, Dataset};
-use crate::evaluation::GroupVote;
-use crate::experiment::{Judged, Part, Ribbon, TrainedModel, uncertain_margin, votes_by_source};
-use crate::export::{self, RecordingReport, ReportedModel, segment_head, segment_row};
-use crate::records::open_with;
-use crate::session::{Session, model_sha256};
 use crate::workbench::learner_summary;
+use atomscope_engine::dataset::{Built, Dataset};
+use atomscope_engine::evaluation::GroupVote;
+use atomscope_engine::experiment::{
+    Judged, Part, Ribbon, TrainedModel, uncertain_margin, votes_by_source,
+};
+use atomscope_engine::export::{self, RecordingReport, ReportedModel, segment_head, segment_row};
+use atomscope_engine::records::open_with;
+use atomscope_engine::session::{Session, model_sha256};
 
 /// What `classify` is told.
 #[derive(Debug, Args)]

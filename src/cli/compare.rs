@@ -12,10 +12,10 @@ use super::ending::{
     Failure, INTERRUPTED, interruptible, is_stdout, load_data, n_threads, tell, write_result,
 };
 use super::progress::ProgressLine;
-use crate::dataset::{DataSettings, Dataset};
-use crate::experiment::{ComparedRun, Comparison, ComparisonPlan, CurvePoint, Entrant};
-use crate::export::{DIFFERENCE_NOTE, comparison_html, comparison_json, provenance};
-use crate::session::{DataPlaces, Session};
+use atomscope_engine::dataset::{DataSettings, Dataset};
+use atomscope_engine::experiment::{ComparedRun, Comparison, ComparisonPlan, CurvePoint, Entrant};
+use atomscope_engine::export::{DIFFERENCE_NOTE, comparison_html, comparison_json, provenance};
+use atomscope_engine::session::{DataPlaces, Session};
 
 /// What `compare` is told.
 #[derive(Debug, Args)]

@@ -6,11 +6,11 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::dataset::{Built, DataSettings, DatasetError};
-use crate::experiment::available_threads;
-use crate::export;
-use crate::records::ReadError;
-use crate::session::DataPlaces;
+use atomscope_engine::dataset::{Built, DataSettings, DatasetError};
+use atomscope_engine::experiment::available_threads;
+use atomscope_engine::export;
+use atomscope_engine::records::ReadError;
+use atomscope_engine::session::DataPlaces;
 
 use super::progress::ProgressLine;
 

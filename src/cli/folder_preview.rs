@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::records::Mode;
-use crate::records::catalog::{CatalogError, Folder, Rule, label};
+use atomscope_engine::records::Mode;
+use atomscope_engine::records::catalog::{CatalogError, Folder, Rule, label};
 
 /// What rules give for a folder.
 #[derive(Debug, Serialize)]

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use super::folder_preview::FolderReport;
-use crate::records::{self, Annotation, ArrayInfo, Gap, Mode, ReadError, Record};
+use atomscope_engine::records::{self, Annotation, ArrayInfo, Gap, Mode, ReadError, Record};
 
 /// Values read at once for statistics, those of all channels together.
 const MOST_VALUES: usize = 1 << 20;

@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use crate::evaluation::Confusion;
-use crate::experiment::{CheckedExperiment, CurvePoint, RunSummary};
-use crate::export::RunResult;
-use crate::split::audit::Severity;
+use atomscope_engine::evaluation::Confusion;
+use atomscope_engine::experiment::{CheckedExperiment, CurvePoint, RunSummary};
+use atomscope_engine::export::RunResult;
+use atomscope_engine::split::audit::Severity;
 
 /// What a report is made of.
 pub(super) struct Report<'a> {

@@ -10,8 +10,8 @@ use clap::Args;
 use super::compare::write_table;
 use super::ending::{Failure, INTERRUPTED, interruptible, n_threads, tell};
 use super::progress::ProgressLine;
-use crate::export::{PaperReport, PartResult, Published};
-use crate::paper::Reproduction;
+use atomscope_engine::export::{PaperReport, PartResult, Published};
+use atomscope_engine::paper::Reproduction;
 
 /// What `reproduce` is told.
 #[derive(Debug, Args)]

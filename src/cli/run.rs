@@ -15,13 +15,13 @@ use super::ending::{
 };
 use super::progress::ProgressLine;
 use super::report::Report;
-use crate::dataset::{Built, DataSettings};
-use crate::experiment::{
+use atomscope_engine::dataset::{Built, DataSettings};
+use atomscope_engine::experiment::{
     CheckedExperiment, Experiment, Extent, Part, Run, RunParts, RunSummary, SettingChange,
     mean_and_sd, with_settings,
 };
-use crate::session::{DataPlaces, Resolution, Session};
-use crate::split::SplitPlan;
+use atomscope_engine::session::{DataPlaces, Resolution, Session};
+use atomscope_engine::split::SplitPlan;
 
 /// What `run` is told.
 #[derive(Debug, Args)]

@@ -10,10 +10,10 @@ use clap::Args;
 
 use super::ending::{Failure, INTERRUPTED, interruptible, load_data, n_threads, tell};
 use super::progress::ProgressLine;
-use crate::dataset::{DataSettings, Dataset};
-use crate::experiment::{SweepPlan, SweepTable};
-use crate::export::{SweepResult, sweep_provenance, write_all};
-use crate::session::{DataPlaces, SweepFile, SweepNews, SweepStore, read_sweep};
+use atomscope_engine::dataset::{DataSettings, Dataset};
+use atomscope_engine::experiment::{SweepPlan, SweepTable};
+use atomscope_engine::export::{SweepResult, sweep_provenance, write_all};
+use atomscope_engine::session::{DataPlaces, SweepFile, SweepNews, SweepStore, read_sweep};
 
 /// Rows that the terminal lists.
 const MOST_ROWS: usize = 30;

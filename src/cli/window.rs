@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 use clap::Args;
 
 use super::run::run_in_terminal;
-use crate::session::{Theme, UserFolders};
 use crate::ui::app::{Beginning, begin, run_window};
 use crate::ui::screenshot::picture_of;
 use crate::workbench::explore::ExploreAction;
 use crate::workbench::{Action, Stage, Workbench};
+use atomscope_engine::session::{Theme, UserFolders};
 
 /// How long a picture waits for its data and training.
 const LONGEST_WAIT: Duration = Duration::from_secs(600);
@@ -203,7 +203,7 @@ fn prepare(
         workbench.apply(Action::Pause);
         let is_resting = |workbench: &Workbench| {
             let run = workbench.training().run();
-            run.is_none_or(|run| run.status != crate::experiment::Status::Running)
+            run.is_none_or(|run| run.status != atomscope_engine::experiment::Status::Running)
         };
         wait(workbench, &is_resting)?;
     }

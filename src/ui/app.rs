@@ -8,9 +8,9 @@ use super::dialogs::Dialogs;
 use super::{
     asks, banner, figure_picture, menu, notice_sheet, pages, run_bar, shortcuts, stage_list, theme,
 };
-use crate::session::Theme;
 use crate::workbench::explore::ExploreAction;
 use crate::workbench::{Action, Demo, Stage, Workbench};
+use atomscope_engine::session::Theme;
 
 /// Text that is being typed into the questions of the window.
 #[derive(Debug, Default)]
@@ -256,7 +256,7 @@ pub fn begin(workbench: &mut Workbench, beginning: Beginning) {
 /// Opens the window and stays until it is closed; the error says why it cannot be opened.
 pub fn run_window(
     beginning: Beginning,
-    folders: Option<crate::session::UserFolders>,
+    folders: Option<atomscope_engine::session::UserFolders>,
 ) -> Result<(), String> {
     let viewport = egui::ViewportBuilder::default()
         .with_title("Atomscope")

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use crate::experiment::{Job, JobOutcome};
-use crate::export::ExportContent;
 use crate::workbench::explore::{BesideChoice, ExploreAction, FaultAction, RibbonAction};
 use crate::workbench::{Action, ComparePath};
+use atomscope_engine::experiment::{Job, JobOutcome};
+use atomscope_engine::export::ExportContent;
 
 /// What a dialog is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use egui::{Align2, Color32, FontId, Painter, Rect, Theme, Vec2, pos2, vec2};
 
 use super::offscreen::Offscreen;
-use crate::export::{Anchor, Figure, Ink, Shape};
+use atomscope_engine::export::{Anchor, Figure, Ink, Shape};
 
 /// Pixels per point: sharp in print.
 const SCALE: f32 = 2.0;

@@ -4,8 +4,8 @@ use egui::{Align, Button, Layout, MenuBar, RichText, Ui};
 
 use super::icons::{Icon, icon_button};
 use super::theme::{self, TEXT_SCALES};
-use crate::session::Theme;
 use crate::workbench::{Action, Ask, Demo, Panel, Stage, Workbench};
+use atomscope_engine::session::Theme;
 
 /// The menu bar.
 pub(super) fn menu_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {

@@ -2,7 +2,7 @@
 
 use egui::{Color32, Theme};
 
-use crate::export::{class_ink, mix_inks};
+use atomscope_engine::export::{class_ink, mix_inks};
 
 /// Nine support points of the viridis map.
 const VIRIDIS: [Color32; 9] = [

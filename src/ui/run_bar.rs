@@ -4,8 +4,8 @@ use egui::Ui;
 
 use super::figures::{clock, count, percent};
 use super::widgets::{RunBar, RunPhase, RunRequest};
-use crate::experiment::{Part, Status};
 use crate::workbench::{Action, RunView, Workbench};
+use atomscope_engine::experiment::{Part, Status};
 
 /// The run bar.
 pub(super) fn run_bar_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {

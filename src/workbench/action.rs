@@ -7,8 +7,8 @@ use super::explore::ExploreAction;
 use super::panels::{Panel, Spot};
 use super::stages::Stage;
 use super::view::Ask;
-use crate::export::ExportContent;
-use crate::session::Theme;
+use atomscope_engine::export::ExportContent;
+use atomscope_engine::session::Theme;
 
 /// Built-in data to begin with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Which share of the last run's samples a growing criterion would have admitted at another threshold.
 
 use super::{PartView, Stage, Workbench};
-use crate::experiment::{ProfileEvent, ProfileLog};
-use crate::learner::{Admission, Algorithm, Growing, LearnerSettings, Rejection};
+use atomscope_engine::experiment::{ProfileEvent, ProfileLog};
+use atomscope_engine::learner::{Admission, Algorithm, Growing, LearnerSettings, Rejection};
 
 /// So many samples are looked at, the newest: enough for a share, and soon counted.
 const MOST_SAMPLES: usize = 20_000;

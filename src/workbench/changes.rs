@@ -2,8 +2,10 @@
 
 use std::fmt::Debug;
 
-use crate::experiment::{Experiment, TrainingLength};
-use crate::learner::{Algorithm, Conventions, Forgetting, Kernel, LearnerSettings, Pruning};
+use atomscope_engine::experiment::{Experiment, TrainingLength};
+use atomscope_engine::learner::{
+    Algorithm, Conventions, Forgetting, Kernel, LearnerSettings, Pruning,
+};
 
 /// What was changed from one experiment to another, setting by setting: "Q (30 → 40)".
 pub fn what_changed(then: &Experiment, now: &Experiment) -> Vec<String> {
@@ -163,7 +165,7 @@ pub fn kernel_name(kernel: &Kernel) -> String {
 
 /// A pruning strategy in words.
 pub fn pruning_name(pruning: Pruning) -> &'static str {
-    use crate::learner::ContributionNorm::{L1, L2};
+    use atomscope_engine::learner::ContributionNorm::{L1, L2};
     match pruning {
         Pruning::Oldest => "oldest first",
         Pruning::LeastContribution(L1) => "least contribution (L1)",

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::dataset::{ArrayChoice, TableChoice};
-use crate::records::catalog::Folder;
-use crate::records::{ChannelKind, Mode, open};
-use crate::session::DataPlaces;
+use atomscope_engine::dataset::{ArrayChoice, TableChoice};
+use atomscope_engine::records::catalog::Folder;
+use atomscope_engine::records::{ChannelKind, Mode, open};
+use atomscope_engine::session::DataPlaces;
 
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]

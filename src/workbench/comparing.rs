@@ -7,14 +7,14 @@ use super::changes::learner_summary;
 use super::run_view::RunView;
 use super::sweeping::{SweepAction, SweepStage};
 use super::{Asked, Gravity, LoadedData, Wake, Workbench, start_job};
-use crate::dataset::{DataSettings, Dataset};
-use crate::experiment::{
+use atomscope_engine::dataset::{DataSettings, Dataset};
+use atomscope_engine::experiment::{
     ComparedRun, Comparison, ComparisonPlan, Entrant, Experiment, Job, JobOutcome, JobProgress,
     PartRecord, TrainedModel, available_threads,
 };
-use crate::export::{comparison_html, write};
-use crate::paper::Reproduction;
-use crate::session::{DataPlaces, Session};
+use atomscope_engine::export::{comparison_html, write};
+use atomscope_engine::paper::Reproduction;
+use atomscope_engine::session::{DataPlaces, Session};
 
 /// Earlier runs of the session that are kept.
 const MOST_EARLIER: usize = 6;

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{Wake, start_job};
-use crate::dataset::{DataFile, DataSettings, Dataset, DatasetError, LeftOut};
-use crate::experiment::{Job, JobOutcome, JobProgress};
-use crate::records::ReadError;
-use crate::session::{DataPlaces, Resolution};
+use atomscope_engine::dataset::{DataFile, DataSettings, Dataset, DatasetError, LeftOut};
+use atomscope_engine::experiment::{Job, JobOutcome, JobProgress};
+use atomscope_engine::records::ReadError;
+use atomscope_engine::session::{DataPlaces, Resolution};
 
 /// One file or record of the data set.
 #[derive(Clone, Debug, PartialEq)]

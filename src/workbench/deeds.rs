@@ -5,9 +5,9 @@ use super::files::SaveTo;
 use super::stages::Stage;
 use super::view::Ask;
 use super::{AfterLoading, Asked, Draft, Gravity, Workbench, inspect, look, start_job};
-use crate::dataset::Place;
-use crate::experiment::{Command, Part, Status, median_distance};
-use crate::session::Preset;
+use atomscope_engine::dataset::Place;
+use atomscope_engine::experiment::{Command, Part, Status, median_distance};
+use atomscope_engine::session::Preset;
 
 impl Workbench {
     /// Does what was asked for; what would lose unsaved work is asked about first.

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::{Wake, start_job};
-use crate::dataset::Dataset;
-use crate::experiment::{ClassSnapshot, Job, JobOutcome, Part, Snapshot, TestRecord};
-use crate::learner::Kernel;
-use crate::math::Matrix;
+use atomscope_engine::dataset::Dataset;
+use atomscope_engine::experiment::{ClassSnapshot, Job, JobOutcome, Part, Snapshot, TestRecord};
+use atomscope_engine::learner::Kernel;
+use atomscope_engine::math::Matrix;
 
 /// Kept samples named for each atom.
 const MOST_STRONGEST: usize = 5;

@@ -1,7 +1,7 @@
 //! What the user edits, and the steps back and forth between earlier versions of it.
 
-use crate::experiment::Experiment;
-use crate::session::RecordingNotes;
+use atomscope_engine::experiment::Experiment;
+use atomscope_engine::session::RecordingNotes;
 
 /// Most steps that can be taken back.
 const MOST_STEPS: usize = 200;

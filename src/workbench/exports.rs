@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::run_view::RunView;
 use super::{Workbench, start_job};
-use crate::experiment::RunSummary;
-use crate::export::{ExportContent, Exported, Figure, RunResult, export, write};
-use crate::split::audit::Finding;
+use atomscope_engine::experiment::RunSummary;
+use atomscope_engine::export::{ExportContent, Exported, Figure, RunResult, export, write};
+use atomscope_engine::split::audit::Finding;
 
 /// Draws a figure as PNG; only the window can.
 pub type FigurePainter = fn(&Figure) -> Result<Vec<u8>, String>;

@@ -7,10 +7,10 @@ use std::time::Instant;
 use super::data::LoadedData;
 use super::draft::Draft;
 use super::{Wake, start_job};
-use crate::dataset::{DataSettings, DatasetError};
-use crate::experiment::{Job, JobOutcome, RunState};
-use crate::records::ReadError;
-use crate::session::{
+use atomscope_engine::dataset::{DataSettings, DatasetError};
+use atomscope_engine::experiment::{Job, JobOutcome, RunState};
+use atomscope_engine::records::ReadError;
+use atomscope_engine::session::{
     DataPlaces, FoundRecovery, Recovery, RecoveryOffer, Session, SessionError, UserFolders,
     find_recovery,
 };

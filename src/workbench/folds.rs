@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::{Wake, start_job};
-use crate::dataset::Dataset;
-use crate::experiment::{Job, JobOutcome};
-use crate::split::audit::{Audit, audit};
-use crate::split::{Split, SplitPlan};
+use atomscope_engine::dataset::Dataset;
+use atomscope_engine::experiment::{Job, JobOutcome};
+use atomscope_engine::split::audit::{Audit, audit};
+use atomscope_engine::split::{Split, SplitPlan};
 
 /// A group of the data set as the split treats it.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::dataset::{Dataset, Place};
-use crate::evaluation::{Classifier, Explanation};
-use crate::experiment::TrainedModel;
+use atomscope_engine::dataset::{Dataset, Place};
+use atomscope_engine::evaluation::{Classifier, Explanation};
+use atomscope_engine::experiment::TrainedModel;
 
 /// Kept samples named for each atom.
 const MOST_STRONGEST: usize = 3;

@@ -1,9 +1,9 @@
 //! What the rules for class and group say of every file, before any is loaded.
 
-use crate::dataset::RecordingSource;
-use crate::experiment::JobProgress;
-use crate::records::catalog::ClassCount;
-use crate::session::DataPlaces;
+use atomscope_engine::dataset::RecordingSource;
+use atomscope_engine::experiment::JobProgress;
+use atomscope_engine::records::catalog::ClassCount;
+use atomscope_engine::session::DataPlaces;
 
 /// Files named as examples.
 const MOST_EXAMPLES: usize = 8;

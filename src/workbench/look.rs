@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use super::data::LoadedData;
-use crate::dataset::DataPlan;
-use crate::features::FeatureRecipe;
-use crate::records::{ChannelKind, Record, open_with};
-use crate::simulate::eeg::EegSimulator;
-use crate::simulate::feeder::FeederSimulator;
+use atomscope_engine::dataset::DataPlan;
+use atomscope_engine::features::FeatureRecipe;
+use atomscope_engine::records::{ChannelKind, Record, open_with};
+use atomscope_engine::simulate::eeg::EegSimulator;
+use atomscope_engine::simulate::feeder::FeederSimulator;
 
 /// Seconds shown at most.
 const MOST_SECONDS: f64 = 10.0;
@@ -196,7 +196,7 @@ fn stretch(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::records::{Channel, Format, Kind, Unit};
+    use atomscope_engine::records::{Channel, Format, Kind, Unit};
 
     #[test]
     fn a_sample_is_shown_where_it_lies_with_its_ends_marked() {

@@ -61,9 +61,11 @@ use dictionary::DictionaryStage;
 use draft::Edits;
 use explore::ExploreStage;
 
-use crate::dataset::{MissingPolicy, RecordingSource};
-use crate::experiment::{Job, JobOutcome, JobProgress, Part, TestRecord};
-use crate::session::{FoundRecovery, SessionError, UserFolders, UserSettings, find_recovery};
+use atomscope_engine::dataset::{MissingPolicy, RecordingSource};
+use atomscope_engine::experiment::{Job, JobOutcome, JobProgress, Part, TestRecord};
+use atomscope_engine::session::{
+    FoundRecovery, SessionError, UserFolders, UserSettings, find_recovery,
+};
 
 /// Called when there is something new to look at.
 pub type Wake = Arc<dyn Fn() + Send + Sync>;

@@ -9,12 +9,12 @@ use super::draft::Edits;
 use super::files::SaveEnd;
 use super::labels::LabelPreview;
 use super::{AfterLoading, Ask, Draft, Gravity, Stage, Workbench, learner_summary, start_job};
-use crate::dataset::DataPlan;
-use crate::experiment::{Job, JobOutcome, Part};
-use crate::features::FeatureRecipe;
-use crate::learner::Kernel;
-use crate::session::{FoundRecovery, HistoryEntry, UserSettings};
-use crate::split::SplitPlan;
+use atomscope_engine::dataset::DataPlan;
+use atomscope_engine::experiment::{Job, JobOutcome, Part};
+use atomscope_engine::features::FeatureRecipe;
+use atomscope_engine::learner::Kernel;
+use atomscope_engine::session::{FoundRecovery, HistoryEntry, UserSettings};
+use atomscope_engine::split::SplitPlan;
 
 impl Workbench {
     /// Takes over what the background has done since the last call; called once per frame.

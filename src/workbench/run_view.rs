@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::evaluation::Confusion;
-use crate::experiment::{
+use atomscope_engine::evaluation::Confusion;
+use atomscope_engine::experiment::{
     CheckedExperiment, DataFacts, Decisions, Experiment, Mail, News, Part, PartRecord, ProfileLog,
     RoundMetric, RunProgress, RunState, RunSummary, SettingChange, Snapshot, Status, TestRecord,
     TrainedModel,
 };
-use crate::learner::LearnerSettings;
+use atomscope_engine::learner::LearnerSettings;
 
 /// One part of a run: a fold, or the final model.
 #[derive(Clone, Debug, Default)]

@@ -8,11 +8,11 @@ use super::explore::{ExploreAction, ExploreStage};
 use super::files::{Opened, SaveTo, SessionStage};
 use super::view::{Ask, View};
 use super::{AfterLoading, Asked, DEMO_ROUNDS_PER_S, Draft, Gravity, Stage, Workbench};
-use crate::dataset::{DataSettings, Preparation, Scaling};
-use crate::experiment::{Command, Experiment};
-use crate::learner::{LearnerSettings, Start};
-use crate::session::{FoundRecovery, Session, UserSettings};
-use crate::simulate::eeg::EegSettings;
+use atomscope_engine::dataset::{DataSettings, Preparation, Scaling};
+use atomscope_engine::experiment::{Command, Experiment};
+use atomscope_engine::learner::{LearnerSettings, Start};
+use atomscope_engine::session::{FoundRecovery, Session, UserSettings};
+use atomscope_engine::simulate::eeg::EegSettings;
 
 impl Workbench {
     /// Everything anew, with a draft.

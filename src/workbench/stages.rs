@@ -2,10 +2,10 @@
 
 use super::Workbench;
 use super::changes::{learner_summary, stale_reason, what_changed};
-use crate::dataset::{DataPlan, Layout};
-use crate::experiment::{Part, Status};
-use crate::split::SplitPlan;
-use crate::split::audit::Severity;
+use atomscope_engine::dataset::{DataPlan, Layout};
+use atomscope_engine::experiment::{Part, Status};
+use atomscope_engine::split::SplitPlan;
+use atomscope_engine::split::audit::Severity;
 
 /// A stage of the work, and the page that shows it; the last two look at recordings and at runs for themselves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 use std::path::PathBuf;
 
-use crate::experiment::{PointResult, SweepRow, SweepTable};
-use crate::export::{Chart, HeatMap, SweepResult};
+use atomscope_engine::experiment::{PointResult, SweepRow, SweepTable};
+use atomscope_engine::export::{Chart, HeatMap, SweepResult};
 
 /// A column of the table of points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -199,7 +199,7 @@ fn value_of(row: &SweepRow, axis: usize) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::{OuterResult, SweepPoint};
+    use atomscope_engine::experiment::{OuterResult, SweepPoint};
 
     fn point(number: usize, width: &str, accuracy: Option<f64>) -> PointResult {
         PointResult {

@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 use super::comparing::{CompareTab, read_data};
 use super::sweep_look::{SweepColumn, SweepLook};
 use super::{Asked, Gravity, LoadedData, Stage, Wake, Workbench, start_job};
-use crate::dataset::{DataSettings, Dataset};
-use crate::experiment::{
+use atomscope_engine::dataset::{DataSettings, Dataset};
+use atomscope_engine::experiment::{
     Axis, Experiment, Job, JobOutcome, JobProgress, NamedSetting, PointResult, Search, Sweep,
     SweepPlan, SweepTable, Values, available_threads, named_settings, with_settings,
 };
-use crate::export::{SweepResult, sweep_provenance, write_all};
-use crate::session::{
+use atomscope_engine::export::{SweepResult, sweep_provenance, write_all};
+use atomscope_engine::session::{
     DataPlaces, SweepNews, SweepStore, describe_sweep, described_sweep, read_sweep,
 };
 

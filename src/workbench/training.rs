@@ -5,12 +5,12 @@ use std::sync::Arc;
 use super::changes::learner_summary;
 use super::run_view::{EarlierRun, RunView};
 use super::{Wake, start_job};
-use crate::dataset::Dataset;
-use crate::experiment::{
+use atomscope_engine::dataset::Dataset;
+use atomscope_engine::experiment::{
     Command, Experiment, Job, JobOutcome, Part, Run, RunParts, RunState, Status, Worker,
     available_threads,
 };
-use crate::learner::LearnerSettings;
+use atomscope_engine::learner::LearnerSettings;
 
 /// Earlier runs kept for comparison.
 const MOST_EARLIER: usize = 6;

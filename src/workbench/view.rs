@@ -6,7 +6,7 @@ use super::action::Action;
 use super::comparing::ComparePath;
 use super::panels::{Arrangement, Panel};
 use super::stages::Stage;
-use crate::export::ExportContent;
+use atomscope_engine::export::ExportContent;
 
 /// A question that waits for the user.
 #[derive(Clone, Debug)]

@@ -1,8 +1,8 @@
 //! Classifying 2200 samples against 10 dictionaries against the one big product.
 
-use atomscope::evaluation::Classifier;
-use atomscope::learner::{Kernel, LearnerSettings};
-use atomscope::math::{Matrix, Write, product};
+use atomscope_engine::evaluation::Classifier;
+use atomscope_engine::learner::{Kernel, LearnerSettings};
+use atomscope_engine::math::{Matrix, Write, product};
 
 use crate::workload::{Running, Sizes, best_of, samples};
 

@@ -1,8 +1,8 @@
 //! The methods that the paper compares with: one iteration of the batch learners against its bare
 //! matrix products, one mini-batch of the online ones beside the published time.
 
-use atomscope::learner::LearnerSettings;
-use atomscope::math::{Matrix, Write, product};
+use atomscope_engine::learner::LearnerSettings;
+use atomscope_engine::math::{Matrix, Write, product};
 
 use crate::workload::{Running, Sizes, best_of, samples};
 

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use atomscope::dataset::Dataset;
-use atomscope::experiment::{Extent, Run, RunParts, RunSummary};
-use atomscope::learner::Algorithm;
-use atomscope::math::{Matrix, Write, product};
-use atomscope::session::{DataPlaces, Session};
+use atomscope_engine::dataset::Dataset;
+use atomscope_engine::experiment::{Extent, Run, RunParts, RunSummary};
+use atomscope_engine::learner::Algorithm;
+use atomscope_engine::math::{Matrix, Write, product};
+use atomscope_engine::session::{DataPlaces, Session};
 use rayon::prelude::*;
 
 use crate::step::Floor;

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use atomscope::session::Session;
 use atomscope::workbench::{Action, Demo, Draft, Workbench};
+use atomscope_engine::session::Session;
 
 use crate::frame_time::while_training;
 

@@ -1,6 +1,6 @@
 //! How the cost of a mini-batch grows with every size, one size at a time.
 
-use atomscope::learner::LearnerSettings;
+use atomscope_engine::learner::LearnerSettings;
 
 use crate::workload::{Running, Sizes, best_of, samples};
 

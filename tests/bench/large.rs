@@ -5,8 +5,8 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use atomscope::records::overview::Overview;
-use atomscope::records::{self, Mode};
+use atomscope_engine::records::overview::Overview;
+use atomscope_engine::records::{self, Mode};
 
 const N_CHANNELS: usize = 19;
 const RATE_HZ: usize = 250;

@@ -7,7 +7,7 @@
 mod classify;
 mod compared;
 mod experiment;
-#[path = "../frame_time/mod.rs"]
+#[path = "../window/frame_time.rs"]
 mod frame_time;
 mod frames;
 mod growth;

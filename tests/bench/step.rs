@@ -1,7 +1,7 @@
 //! One mini-batch in the steady state against its bare matrix products.
 
-use atomscope::learner::{Algorithm, ContributionNorm, LearnerSettings, Pruning};
-use atomscope::math::{Matrix, Write, product};
+use atomscope_engine::learner::{Algorithm, ContributionNorm, LearnerSettings, Pruning};
+use atomscope_engine::math::{Matrix, Write, product};
 use criterion::Criterion;
 
 use crate::workload::{Running, Sizes, best_of, samples};

@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
-use atomscope::learner::{
+use atomscope_engine::learner::{
     Learner, LearnerSettings, Progress, SampleStream, StepReport, Supply, start_learner,
 };
-use atomscope::math::{Matrix, RandomStream, random_stream};
+use atomscope_engine::math::{Matrix, RandomStream, random_stream};
 use rand::Rng;
 
 /// The sizes of a workload.

@@ -3,12 +3,12 @@
 use egui::Ui;
 
 use super::fields::Field;
-use crate::learner::{
-    Algorithm, ContributionNorm, Conventions, GradientSpace, Growing, LearnerSettings, Pruning,
-};
-use crate::settings::SettingProblem;
 use crate::ui::elements::{self, choice, switch};
 use crate::ui::widgets::Edit;
+use atomscope_engine::learner::{
+    Algorithm, ContributionNorm, Conventions, GradientSpace, Growing, LearnerSettings, Pruning,
+};
+use atomscope_engine::settings::SettingProblem;
 
 /// The algorithms in the order they are offered, with the preset each comes from.
 fn offered() -> [(&'static str, LearnerSettings); 12] {

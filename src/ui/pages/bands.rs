@@ -2,11 +2,11 @@
 
 use egui::{DragValue, TextEdit, Ui};
 
-use crate::features::EegRecipe;
-use crate::features::eeg::Band;
 use crate::ui::elements::{help, section};
 use crate::ui::icons::{Icon, icon_button};
 use crate::ui::theme;
+use atomscope_engine::features::EegRecipe;
+use atomscope_engine::features::eeg::Band;
 
 /// The bands, one below the other; they can be renamed, moved, removed and added.
 pub(super) fn bands_editor_ui(ui: &mut Ui, bands: &mut Vec<Band>) {

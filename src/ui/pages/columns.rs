@@ -3,14 +3,14 @@
 use egui::{ComboBox, RichText, ScrollArea, TextEdit, Ui};
 
 use super::fields::Field;
-use crate::dataset::{
-    ArrayChoice, ArrayContent, ArraySource, Layout, TableChoice, TableClasses, TableSource,
-};
-use crate::settings::SettingProblem;
 use crate::ui::app::Typing;
 use crate::ui::elements::{choice, help, section, switch, wrong};
 use crate::ui::theme;
 use crate::workbench::{ColumnPreview, TableColumn, Workbench};
+use atomscope_engine::dataset::{
+    ArrayChoice, ArrayContent, ArraySource, Layout, TableChoice, TableClasses, TableSource,
+};
+use atomscope_engine::settings::SettingProblem;
 
 /// What a column of a table is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,6 @@ use egui::{DragValue, RichText, Ui};
 
 use super::compare_table::{differences_ui, scores_ui};
 use super::sweep::sweep_ui;
-use crate::experiment::{ComparedRun, CurvePoint};
 use crate::ui::elements::{self, help, page_title, section};
 use crate::ui::icons::{Icon, color_dot, icon_button};
 use crate::ui::palette::class_color;
@@ -14,6 +13,7 @@ use crate::workbench::{
     Action, Ask, Column, CompareAction, ComparePath, CompareTab, ComparisonStage, Draft,
     MOST_SEEDS, Workbench,
 };
+use atomscope_engine::experiment::{ComparedRun, CurvePoint};
 
 const TICK_HELP: &str =
     "Whether it takes part; the first that does is what the others are compared with";

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use egui::{Grid, RichText, Ui};
 
-use crate::evaluation::Finding;
-use crate::experiment::ComparedRun;
 use crate::ui::elements::help;
 use crate::ui::figures::{percent, short};
 use crate::ui::icons::color_dot;
 use crate::ui::palette::class_color;
 use crate::ui::theme;
 use crate::workbench::{Column, ComparisonStage};
+use atomscope_engine::evaluation::Finding;
+use atomscope_engine::experiment::ComparedRun;
 
 /// Scores and costs of every run, in the columns that are ticked.
 pub(super) fn scores_ui(ui: &mut Ui, comparison: &ComparisonStage, runs: &[&Arc<ComparedRun>]) {

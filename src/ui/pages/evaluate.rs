@@ -4,9 +4,6 @@ use egui::{Grid, RichText, Ui};
 
 use super::explain::{inspection_ui, samples_ui};
 use super::train_panels::curves_ui;
-use crate::evaluation::{Confusion, wilson_interval};
-use crate::experiment::{Part, RunSummary};
-use crate::export::ExportContent;
 use crate::ui::elements::{self, fact, help, page_title, section};
 use crate::ui::figures::{percent, short};
 use crate::ui::icons::color_dot;
@@ -14,6 +11,9 @@ use crate::ui::palette::class_color;
 use crate::ui::theme;
 use crate::ui::widgets::{ConfusionMatrix, Curve, MissingCurve, empty_state, shortened};
 use crate::workbench::{Action, Ask, Draft, RunView, Workbench, split_summary};
+use atomscope_engine::evaluation::{Confusion, wilson_interval};
+use atomscope_engine::experiment::{Part, RunSummary};
+use atomscope_engine::export::ExportContent;
 
 /// Votes of groups that are listed.
 const MOST_GROUPS: usize = 60;

@@ -1,8 +1,8 @@
 //! What happened to a sample in training, in words: why it was kept, why not, why it left.
 
-use crate::experiment::ProfileEvent;
-use crate::learner::{Admission, Rejection, Removal};
 use crate::ui::figures::{percent, short};
+use atomscope_engine::experiment::ProfileEvent;
+use atomscope_engine::learner::{Admission, Rejection, Removal};
 
 /// An event with its reason.
 pub(super) fn event_text(event: ProfileEvent) -> String {

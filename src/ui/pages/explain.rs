@@ -3,8 +3,6 @@
 use egui::{Grid, RichText, ScrollArea, Ui};
 
 use super::samples::BandPlaces;
-use crate::dataset::Dataset;
-use crate::experiment::Decisions;
 use crate::ui::elements::{help, section};
 use crate::ui::figures::{percent, short};
 use crate::ui::icons::{Icon, color_dot, icon_button};
@@ -13,6 +11,8 @@ use crate::ui::theme;
 use crate::ui::widgets::{Atom, AtomGrid, AtomView};
 use crate::workbench::explore::ExploreAction;
 use crate::workbench::{Action, AtomUse, Inspection, RunView, Workbench, origin_text};
+use atomscope_engine::dataset::Dataset;
+use atomscope_engine::experiment::Decisions;
 
 /// Samples of a cell that are listed.
 const MOST_SAMPLES: usize = 500;

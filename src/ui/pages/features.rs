@@ -6,17 +6,17 @@ use super::bands::bands_editor_ui;
 use super::fields::Field;
 use super::samples::BandPlaces;
 use super::signal::{bands_ui, signal_ui};
-use crate::dataset::{Dataset, Layout, MissingPolicy, Place, Preparation, Scaling};
-use crate::features::eeg::EegMeasure;
-use crate::features::fault::{FaultForm, PerUnit};
-use crate::features::{EegRecipe, FaultRecipe, FeatureRecipe};
-use crate::settings::SettingProblem;
 use crate::ui::elements::{self, choice, help, page_title, section, switch};
 use crate::ui::icons::color_dot;
 use crate::ui::palette::class_color;
 use crate::ui::theme;
 use crate::ui::widgets::{Atom, AtomGrid, AtomView, ClassHistogram, ScalpMap, empty_state};
 use crate::workbench::{Action, Demo, Draft, SignalChannel, SignalLook, Workbench, origin_text};
+use atomscope_engine::dataset::{Dataset, Layout, MissingPolicy, Place, Preparation, Scaling};
+use atomscope_engine::features::eeg::EegMeasure;
+use atomscope_engine::features::fault::{FaultForm, PerUnit};
+use atomscope_engine::features::{EegRecipe, FaultRecipe, FeatureRecipe};
+use atomscope_engine::settings::SettingProblem;
 
 /// The Features page.
 pub(in crate::ui) fn features_page_ui(

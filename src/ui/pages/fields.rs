@@ -4,8 +4,8 @@ use std::ops::RangeInclusive;
 
 use egui::Ui;
 
-use crate::settings::SettingProblem;
 use crate::ui::widgets::{Edit, NumberField};
+use atomscope_engine::settings::SettingProblem;
 
 /// A number that can be set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

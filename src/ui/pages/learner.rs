@@ -6,15 +6,15 @@ use super::algorithm::{algorithm_numbers_ui, algorithm_ui, all_prunings, growing
 use super::fields::Field;
 use super::meaning::meaning_ui;
 use super::tune::set_pruning;
-use crate::experiment::{Experiment, Training, TrainingLength};
-use crate::learner::{
-    Algorithm, Forgetting, ForgettingShape, Kernel, LearnerSettings, Normalisation, Pursuit, Start,
-    Supply,
-};
-use crate::settings::SettingProblem;
 use crate::ui::elements::{self, choice, page_title, section, switch};
 use crate::ui::theme;
 use crate::workbench::{Action, Ask, Draft, Workbench, pruning_name};
+use atomscope_engine::experiment::{Experiment, Training, TrainingLength};
+use atomscope_engine::learner::{
+    Algorithm, Forgetting, ForgettingShape, Kernel, LearnerSettings, Normalisation, Pursuit, Start,
+    Supply,
+};
+use atomscope_engine::settings::SettingProblem;
 
 /// Iterations of a batch learner to begin with.
 const ITERATIONS: usize = 20;

@@ -2,13 +2,13 @@
 
 use egui::{RichText, Ui};
 
-use crate::experiment::Experiment;
-use crate::learner::LearnerSettings;
 use crate::ui::elements::{fact, help, section};
 use crate::ui::figures::{count, percent, short};
 use crate::ui::theme;
 use crate::ui::widgets::{AdmissionPlot, SchedulePlot};
 use crate::workbench::{Action, Criterion, Draft, NotMeasured, Workbench, what_changed};
+use atomscope_engine::experiment::Experiment;
+use atomscope_engine::learner::LearnerSettings;
 
 /// The right side of the Learner page.
 pub(super) fn meaning_ui(

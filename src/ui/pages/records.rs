@@ -9,8 +9,6 @@ use super::columns::{arrays_ui, table_columns_ui};
 use super::fields::Field;
 use super::rules::rules_ui;
 use super::signal::signal_ui;
-use crate::dataset::{DataPlan, DataSettings, RecordingSource};
-use crate::settings::SettingProblem;
 use crate::ui::app::Typing;
 use crate::ui::elements::{self, help, page_title, section};
 use crate::ui::icons::{Icon, color_dot, icon_mark, named_dot};
@@ -19,6 +17,8 @@ use crate::ui::theme;
 use crate::ui::widgets::empty_state;
 use crate::workbench::explore::ExploreAction;
 use crate::workbench::{Action, Ask, Demo, Draft, LoadedData, RecordRow, Workbench, number_of};
+use atomscope_engine::dataset::{DataPlan, DataSettings, RecordingSource};
+use atomscope_engine::settings::SettingProblem;
 
 /// Classes of a record that are named in its row.
 const MOST_NAMED: usize = 2;
@@ -366,7 +366,7 @@ fn by_hand_ui(ui: &mut Ui, source: &mut RecordingSource, name: &str) {
         });
     }
     if wanted != known {
-        if wanted == crate::dataset::Relabel::default() {
+        if wanted == atomscope_engine::dataset::Relabel::default() {
             source.relabelled.remove(&path);
         } else {
             source.relabelled.insert(path.clone(), wanted);

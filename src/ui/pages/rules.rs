@@ -3,13 +3,13 @@
 use egui::{Grid, RichText, TextEdit, Ui};
 
 use super::fields::Field;
-use crate::dataset::RecordingSource;
-use crate::records::catalog::{Pattern, Rule};
 use crate::ui::app::Typing;
 use crate::ui::elements::{help, section, switch, wrong};
 use crate::ui::icons::{Icon, icon_button, icon_mark};
 use crate::ui::theme;
 use crate::workbench::{LabelPreview, Workbench, number_of};
+use atomscope_engine::dataset::RecordingSource;
+use atomscope_engine::records::catalog::{Pattern, Rule};
 
 /// The rate that is proposed first: usual for EEG.
 const USUAL_RATE_HZ: f64 = 250.0;

@@ -1,8 +1,8 @@
 //! Samples and atoms as pictures: what all pages need to draw them.
 
-use crate::experiment::DataFacts;
-use crate::features::Layout;
-use crate::features::electrodes;
+use atomscope_engine::experiment::DataFacts;
+use atomscope_engine::features::Layout;
+use atomscope_engine::features::electrodes;
 
 /// Where the channels of channel × band features lie, and the names of the bands.
 #[derive(Default)]

@@ -3,16 +3,16 @@
 use egui::{RichText, ScrollArea, Ui};
 
 use super::fields::Field;
-use crate::dataset::Dataset;
-use crate::settings::SettingProblem;
-use crate::split::audit::{Finding, FindingKind, Severity};
-use crate::split::{HoldOut, SplitPlan};
 use crate::ui::elements::{self, choice, help, page_title, section};
 use crate::ui::icons::{Icon, color_dot, icon_mark};
 use crate::ui::palette::{class_color, fold_color};
 use crate::ui::theme;
 use crate::ui::widgets::{FoldStrip, GroupCell, empty_state};
 use crate::workbench::{Action, Demo, Draft, MadeSplit, Workbench};
+use atomscope_engine::dataset::Dataset;
+use atomscope_engine::settings::SettingProblem;
+use atomscope_engine::split::audit::{Finding, FindingKind, Severity};
+use atomscope_engine::split::{HoldOut, SplitPlan};
 
 /// Folds whose test samples are listed.
 const MOST_LISTED: usize = 40;

@@ -4,11 +4,11 @@ use egui::{Align, Layout, RichText, ScrollArea, Ui};
 use egui_extras::{Column, TableBuilder, TableRow};
 
 use super::sweep::push;
-use crate::experiment::SweepRow;
 use crate::ui::elements::help;
 use crate::ui::figures::{percent, short};
 use crate::ui::theme;
 use crate::workbench::{Action, SweepAction, SweepColumn, SweepLook};
+use atomscope_engine::experiment::SweepRow;
 
 const MOST_HEIGHT: f32 = 460.0;
 const USE_HELP: &str = "Puts the settings of this point into the session; Ctrl+Z takes it back";

@@ -5,13 +5,13 @@ use egui::{Rect, RichText, ScrollArea, Slider, Ui, vec2};
 use super::train_layout::{Placed, Room, mark_spot, place_panels, spot_at};
 use super::train_panels as panels;
 use super::tune::tune_ui;
-use crate::experiment::Part;
 use crate::ui::elements;
 use crate::ui::icons::{Icon, color_dot, icon_button};
 use crate::ui::palette::class_color;
 use crate::ui::theme;
 use crate::ui::widgets::{PanelAction, PanelHeader, empty_state};
 use crate::workbench::{Action, Demo, Direction, Draft, Panel, RunView, Workbench};
+use atomscope_engine::experiment::Part;
 
 /// Width of the replay slider: all controls fit one line of the smallest usual window.
 const REPLAY_WIDTH: f32 = 116.0;

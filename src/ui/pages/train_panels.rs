@@ -5,7 +5,6 @@ use egui::{RichText, ScrollArea, Ui};
 use super::events::event_text;
 use super::explain::sample_link_ui;
 use super::samples::BandPlaces;
-use crate::experiment::{LogEntry, ProfileEvent};
 use crate::ui::elements;
 use crate::ui::figures::short;
 use crate::ui::palette::class_color;
@@ -16,6 +15,7 @@ use crate::ui::widgets::{
 };
 use crate::workbench::explore::ExploreAction;
 use crate::workbench::{Action, AtomCard, DictionaryView, RunView, Workbench};
+use atomscope_engine::experiment::{LogEntry, ProfileEvent};
 
 /// Entries of the log that are listed.
 const MOST_LISTED: usize = 200;

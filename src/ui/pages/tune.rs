@@ -2,11 +2,11 @@
 
 use egui::{ScrollArea, Ui};
 
-use crate::learner::{Algorithm, Growing, LearnerSettings, Pruning};
 use crate::ui::elements;
 use crate::ui::theme;
 use crate::ui::widgets::{Edit, SchedulePlot};
 use crate::workbench::{Action, Draft, Workbench, pruning_name};
+use atomscope_engine::learner::{Algorithm, Growing, LearnerSettings, Pruning};
 
 use super::algorithm::{algorithm_numbers_ui, all_prunings};
 use super::fields::Field;
@@ -57,7 +57,7 @@ pub(super) fn tune_ui(
 fn criterion_ui(
     ui: &mut Ui,
     learner: &mut LearnerSettings,
-    problems: &[crate::settings::SettingProblem],
+    problems: &[atomscope_engine::settings::SettingProblem],
 ) -> Edit {
     match &mut learner.algorithm {
         Algorithm::Krls { growing, .. } => match growing {

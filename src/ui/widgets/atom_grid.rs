@@ -9,11 +9,11 @@ use egui::{pos2, vec2};
 use super::atom_picture::{AtomPicture, Look, Manner};
 use super::cache::{cached, fingerprint};
 use super::cell_grid::CellGrid;
-use crate::features::Layout;
 use crate::ui::figures::percent;
 use crate::ui::icons::color_dot;
 use crate::ui::palette::phase_color;
 use crate::ui::theme;
+use atomscope_engine::features::Layout;
 
 /// So many pictures are drawn anew per frame; the others follow in the next frames.
 const MOST_DRAWN_PER_FRAME: usize = 8;

@@ -8,9 +8,9 @@ use egui::{Vec2, pos2, vec2};
 
 use super::cache::round_up;
 use super::scalp_map::{ScalpInterpolator, map_color, paint_head};
-use crate::features::Layout;
 use crate::ui::palette::phase_color;
 use crate::ui::theme::Tones;
+use atomscope_engine::features::Layout;
 
 /// Side of a head among the atoms.
 const HEAD: f32 = 60.0;

@@ -5,11 +5,11 @@ use egui_plot::{GridMark, HoverPosition, Line, MarkerShape, PlotPoints, Points};
 
 use super::accuracy_plot::legend_line;
 use super::still_plot::StillPlot;
-use crate::export::{Chart, Series, Stroke};
 use crate::ui::elements::help;
 use crate::ui::figures::percent;
 use crate::ui::palette::class_color;
 use crate::ui::theme;
+use atomscope_engine::export::{Chart, Series, Stroke};
 
 /// Marks along the axis; of more only every second, third and so on is named.
 const MOST_MARKS: usize = 16;

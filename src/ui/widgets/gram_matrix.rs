@@ -7,9 +7,9 @@ use egui::{
 
 use super::cache::{cached, fingerprint, round_up};
 use super::scalp_map::{map_color, paint_color_bar};
-use crate::math::View;
 use crate::ui::figures::short;
 use crate::ui::{icons, theme};
+use atomscope_engine::math::View;
 
 /// Inner products of the atoms of a dictionary.
 pub struct GramMatrix<'a> {

@@ -4,10 +4,10 @@ use egui::{Align2, Color32, Rect, Sense, Ui, pos2, vec2};
 
 use super::cell_grid::CellGrid;
 use super::short_text::shortened;
-use crate::export::HeatMap;
 use crate::ui::figures::percent;
 use crate::ui::palette::text_on;
 use crate::ui::theme;
+use atomscope_engine::export::HeatMap;
 
 /// Width of a cell, and height in lines of text.
 const CELL_WIDTH: f32 = 74.0;

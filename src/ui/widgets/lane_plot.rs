@@ -7,10 +7,10 @@ use super::axes::Axes;
 use super::cache::{cached, fingerprint};
 use super::plot_cursor::{CursorMove, PlotCursor};
 use super::waveform::{Mark, paint_columns};
-use crate::features::sampled::SampleTimes;
-use crate::features::trace_columns::TraceColumns;
 use crate::ui::figures::{short, tick};
 use crate::ui::theme;
+use atomscope_engine::features::sampled::SampleTimes;
+use atomscope_engine::features::trace_columns::TraceColumns;
 
 /// Height of a digital row, in lines of small text.
 const DIGITAL_ROW: f32 = 1.35;
@@ -395,7 +395,7 @@ fn add_samples(columns: &mut TraceColumns, trace: &LaneTrace<'_>, (from_s, to_s)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::records::RateSection;
+    use atomscope_engine::records::RateSection;
 
     #[test]
     fn the_line_goes_on_where_the_rate_changes_and_stops_at_a_gap() {

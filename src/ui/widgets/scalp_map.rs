@@ -8,10 +8,10 @@ use egui::{
 };
 
 use super::cache::{cached, fingerprint};
-use crate::math::{Cholesky, Matrix};
 use crate::ui::figures::short;
 use crate::ui::palette::{self, mix};
 use crate::ui::theme;
+use atomscope_engine::math::{Cholesky, Matrix};
 
 /// How far the picture reaches, in radii of the head.
 const REACH: f64 = 1.12;

@@ -5,10 +5,10 @@ use egui::{Vec2, WidgetInfo, pos2, vec2};
 
 use super::axes::Axes;
 use super::number_field::Edit;
-use crate::learner::{Forgetting, ForgettingShape};
 use crate::ui::figures::{count, short, tick};
 use crate::ui::icons::{focus_ring, hold_arrows};
 use crate::ui::theme;
+use atomscope_engine::learner::{Forgetting, ForgettingShape};
 
 const HANDLE: f32 = 6.0;
 

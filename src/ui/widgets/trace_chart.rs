@@ -7,9 +7,9 @@ use egui::{Align2, Color32, Painter, Rangef, Rect, Stroke, Ui, pos2};
 
 use super::cache::{cached, fingerprint};
 use super::short_text::shortened;
-use crate::records::overview::MinMax;
 use crate::ui::figures::tick_step;
 use crate::ui::theme;
+use atomscope_engine::records::overview::MinMax;
 
 /// One trace.
 pub struct ChartTrace<'a> {

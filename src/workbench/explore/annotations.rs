@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::records::Annotation;
-use crate::session::OwnAnnotation;
+use atomscope_engine::records::Annotation;
+use atomscope_engine::session::OwnAnnotation;
 
 /// One annotation.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,11 +7,11 @@ use super::spectra::{BANDS, TraceSpectrum, spectra};
 use super::traces::TraceSource;
 use super::view::Comparison;
 use super::{OpenedRecording, last_part};
-use crate::experiment::JobProgress;
-use crate::features::montage::Montage;
-use crate::records::{Mode, Record, open};
 use crate::workbench::LoadedData;
 use crate::workbench::look::record_of;
+use atomscope_engine::experiment::JobProgress;
+use atomscope_engine::features::montage::Montage;
+use atomscope_engine::records::{Mode, Record, open};
 
 /// Seconds of a recording that stand for it in a comparison.
 const COMPARED_S: f64 = 120.0;

@@ -10,12 +10,12 @@ use super::page::{PageRequest, TracePage};
 use super::spectra::{Spectrogram, TraceSpectrum, spectra, spectrogram};
 use super::traces::TraceSource;
 use super::view::{Comparison, EegView, SidePanel, StripKind};
-use crate::features::display_filter::DisplayFilter;
-use crate::features::montage::Montage;
-use crate::records::Record;
-use crate::records::overview::Overview;
-use crate::session::{OwnAnnotation, RecordingNotes, notes_on};
 use crate::workbench::{LoadedData, Wake, start_job};
+use atomscope_engine::features::display_filter::DisplayFilter;
+use atomscope_engine::features::montage::Montage;
+use atomscope_engine::records::Record;
+use atomscope_engine::records::overview::Overview;
+use atomscope_engine::session::{OwnAnnotation, RecordingNotes, notes_on};
 
 /// Columns of the strip of the whole recording.
 const STRIP_COLUMNS: usize = 1600;
@@ -426,7 +426,7 @@ impl Whole {
     ) -> Result<Option<Self>, String> {
         let overview = match Overview::build(record, |share| go_on(share * 0.95)) {
             Ok(overview) => overview,
-            Err(crate::records::ReadError::Cancelled) => return Ok(None),
+            Err(atomscope_engine::records::ReadError::Cancelled) => return Ok(None),
             Err(error) => return Err(error.to_string()),
         };
         let traces = TraceSource::all_of(record, &Montage::AsRecorded, &[])?;

@@ -7,15 +7,15 @@ use std::sync::Arc;
 use super::fault_measures::{FaultMeasures, MeasureQuestion};
 use super::fault_record::{FaultRecord, GivenFacts, ValueScale, follow_bases};
 use super::{Viewer, taken};
-use crate::dataset::DataSettings;
-use crate::experiment::{Job, JobOutcome};
-use crate::features::FeatureRecipe;
-use crate::features::fault::PerUnit;
-use crate::records::{Mode, Record, open};
-use crate::session::{RecordingNotes, notes_on};
 use crate::workbench::data::LoadedData;
 use crate::workbench::look::record_of;
 use crate::workbench::{Gravity, Wake, Workbench, start_job};
+use atomscope_engine::dataset::DataSettings;
+use atomscope_engine::experiment::{Job, JobOutcome};
+use atomscope_engine::features::FeatureRecipe;
+use atomscope_engine::features::fault::PerUnit;
+use atomscope_engine::records::{Mode, Record, open};
+use atomscope_engine::session::{RecordingNotes, notes_on};
 
 /// Lanes shown at first.
 const FIRST_LANES: usize = 4;

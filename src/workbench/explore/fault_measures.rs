@@ -3,7 +3,7 @@
 use num_complex::Complex64;
 
 use super::fault_record::FaultRecord;
-use crate::features::cycle::{Cycle, frequency_at, sequences_at};
+use atomscope_engine::features::cycle::{Cycle, frequency_at, sequences_at};
 
 /// One signal at one cursor, in the unit of the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::features::fault_facts::{FaultFacts, normal_amplitude};
-use crate::features::phases::{PhaseChoice, PhaseMap, PhaseSet};
-use crate::features::sampled::{SampleTimes, Sampled};
-use crate::records::{ChannelKind, GridChannel, Quantity, Record, TimeAxis, Unit};
+use atomscope_engine::features::fault_facts::{FaultFacts, normal_amplitude};
+use atomscope_engine::features::phases::{PhaseChoice, PhaseMap, PhaseSet};
+use atomscope_engine::features::sampled::{SampleTimes, Sampled};
+use atomscope_engine::records::{ChannelKind, GridChannel, Quantity, Record, TimeAxis, Unit};
 
 /// Analog values held in memory at most: half a gigabyte.
 const MOST_VALUES: usize = 1 << 26;
@@ -384,7 +384,7 @@ fn rate_changes(record: &Record) -> Vec<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::records::{Channel, Format, GridFacts, Kind, Scaling};
+    use atomscope_engine::records::{Channel, Format, GridFacts, Kind, Scaling};
     use std::f64::consts::PI;
 
     fn grid(primary: f64, secondary: f64, scaling: Scaling) -> Option<GridChannel> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::experiment::{Job, JobOutcome};
+use atomscope_engine::experiment::{Job, JobOutcome};
 
 /// Work younger than this is let finish although something else is wanted by now: while the user
 /// scrolls, pages appear on the way.

@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::dataset::{Built, DataSettings, Dataset, LeftOut};
-use crate::experiment::{
-    DataFacts, JobProgress, Judged, LogEntry, Part, PartRecord, Ribbon, TrainedModel,
-    uncertain_margin,
-};
-use crate::records::Record;
-use crate::session::Session;
 use crate::workbench::data::LoadedData;
 use crate::workbench::inspect::{Inspection, inspect};
 use crate::workbench::run_view::RunView;
+use atomscope_engine::dataset::{Built, DataSettings, Dataset, LeftOut};
+use atomscope_engine::experiment::{
+    DataFacts, JobProgress, Judged, LogEntry, Part, PartRecord, Ribbon, TrainedModel,
+    uncertain_margin,
+};
+use atomscope_engine::records::Record;
+use atomscope_engine::session::Session;
 
 /// Which model judges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -39,12 +39,12 @@ use std::sync::Arc;
 use super::look::record_of;
 use super::stages::Stage;
 use super::{Gravity, RecordRow, Wake, Workbench, start_job};
-use crate::dataset::{DataPlan, Place};
-use crate::experiment::{Job, JobOutcome};
-use crate::export::write_annotations;
-use crate::features::phases::PhaseMap;
-use crate::records::{Channel, ChannelKind, Kind, Mode, Record, TimeAxis, open};
-use crate::session::{OwnAnnotation, notes_on};
+use atomscope_engine::dataset::{DataPlan, Place};
+use atomscope_engine::experiment::{Job, JobOutcome};
+use atomscope_engine::export::write_annotations;
+use atomscope_engine::features::phases::PhaseMap;
+use atomscope_engine::records::{Channel, ChannelKind, Kind, Mode, Record, TimeAxis, open};
+use atomscope_engine::session::{OwnAnnotation, notes_on};
 
 /// Columns of a table that may be the channels of a recording.
 const MOST_COLUMNS: usize = 256;

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::traces::{Piece, TraceSource, read_traces};
-use crate::features::display_filter::DisplayFilter;
-use crate::features::trace_columns::TraceColumns;
-use crate::records::Record;
-use crate::records::overview::{MinMax, Overview};
+use atomscope_engine::features::display_filter::DisplayFilter;
+use atomscope_engine::features::trace_columns::TraceColumns;
+use atomscope_engine::records::Record;
+use atomscope_engine::records::overview::{MinMax, Overview};
 
 /// Samples kept for reading off values, of all traces together; longer pages keep columns only.
 const MOST_KEPT: usize = 2_000_000;
@@ -251,8 +251,8 @@ impl Near {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::features::montage::Montage;
-    use crate::records::{Channel, Format, Kind, Unit};
+    use atomscope_engine::features::montage::Montage;
+    use atomscope_engine::records::{Channel, Format, Kind, Unit};
 
     fn record() -> Record {
         let channel = Channel::analog("C3", Unit::parse("µV"), Some(100.0), 0);

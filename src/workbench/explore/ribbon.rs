@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use super::judging::{Explained, JudgeQuestion, Judgement, Judges, ModelChoice, OtherSession};
 use super::taken;
-use crate::dataset::{Place, StretchByHand, StretchDeed};
-use crate::experiment::Job;
-use crate::export::{RecordingReport, ReportedModel, write};
-use crate::records::Record;
-use crate::session::model_sha256;
 use crate::workbench::data::LoadedData;
 use crate::workbench::look::{self, SignalLook};
 use crate::workbench::stages::Stage;
 use crate::workbench::{
     Action, AfterLoading, Asked, Gravity, Workbench, learner_summary, start_job,
 };
+use atomscope_engine::dataset::{Place, StretchByHand, StretchDeed};
+use atomscope_engine::experiment::Job;
+use atomscope_engine::export::{RecordingReport, ReportedModel, write};
+use atomscope_engine::records::Record;
+use atomscope_engine::session::model_sha256;
 
 /// Something to be done with the decisions on a recording.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,10 +1,10 @@
 //! Spectra of traces by Welch's method, the power of the bands, and the spectrogram of a recording.
 
 use super::traces::{TraceSource, read_traces};
-use crate::experiment::JobProgress;
-use crate::features::display_filter::DisplayFilter;
-use crate::features::spectrum::{Welch, band_power};
-use crate::records::Record;
+use atomscope_engine::experiment::JobProgress;
+use atomscope_engine::features::display_filter::DisplayFilter;
+use atomscope_engine::features::spectrum::{Welch, band_power};
+use atomscope_engine::records::Record;
 
 /// Length of a segment of Welch's method.
 const SEGMENT_S: f64 = 2.0;
@@ -205,9 +205,9 @@ mod tests {
     use std::f64::consts::TAU;
 
     use super::*;
-    use crate::experiment::{Job, JobOutcome};
-    use crate::features::montage::Montage;
-    use crate::records::{Channel, Format, Kind, Unit};
+    use atomscope_engine::experiment::{Job, JobOutcome};
+    use atomscope_engine::features::montage::Montage;
+    use atomscope_engine::records::{Channel, Format, Kind, Unit};
 
     /// 10 Hz of 20 µV in the first half, 20 Hz of 10 µV in the second; C4 is silent.
     fn record() -> Record {

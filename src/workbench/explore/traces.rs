@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::features::display_filter::{DisplayFilter, RunningFilter};
-use crate::features::electrodes::{electrode, position};
-use crate::features::montage::{Montage, MontageChannel};
-use crate::records::{ChannelKind, Record, Segment};
+use atomscope_engine::features::display_filter::{DisplayFilter, RunningFilter};
+use atomscope_engine::features::electrodes::{electrode, position};
+use atomscope_engine::features::montage::{Montage, MontageChannel};
+use atomscope_engine::records::{ChannelKind, Record, Segment};
 
 /// Values read at once, those of all channels together.
 const VALUES_AT_ONCE: usize = 1 << 19;
@@ -337,7 +337,7 @@ impl<'a> Group<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::records::{Channel, Format, Gap, Kind, Unit};
+    use atomscope_engine::records::{Channel, Format, Gap, Kind, Unit};
 
     const RATE_HZ: f64 = 100.0;
 

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use super::page::{PageTrace, TracePage};
 use super::traces::TraceSource;
-use crate::features::display_filter::DisplayFilter;
-use crate::features::montage::Montage;
+use atomscope_engine::features::display_filter::DisplayFilter;
+use atomscope_engine::features::montage::Montage;
 
 /// Seconds on a page to begin with.
 const USUAL_SPAN_S: f64 = 10.0;

@@ -1,6 +1,6 @@
 //! What all fuzz targets share: the way to an entry of a reader.
 
-use atomscope::records::FUZZ_ENTRIES;
+use atomscope_engine::records::FUZZ_ENTRIES;
 
 /// Hands `bytes` to the entry called `name`; a refusal is as good as a record.
 pub fn run(name: &str, bytes: &[u8]) {

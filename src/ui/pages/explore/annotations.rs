@@ -3,12 +3,12 @@
 use egui::{RichText, ScrollArea, TextEdit, Ui};
 
 use super::traces::time_label;
-use crate::session::{OwnAnnotation, change_notes, notes_on};
 use crate::ui::app::Typing;
 use crate::ui::elements::{help, section};
 use crate::ui::theme;
 use crate::workbench::explore::{AnnotationRow, EegBrowser, EegView, OpenedRecording};
 use crate::workbench::{Action, Ask, Draft};
+use atomscope_engine::session::{OwnAnnotation, change_notes, notes_on};
 
 /// The list, what can be added, and the chosen own annotation.
 pub(super) fn annotations_ui(

@@ -2,12 +2,12 @@
 
 use egui::{RichText, ScrollArea, Ui};
 
-use crate::session::{change_notes, notes_on};
 use crate::ui::elements::{help, section};
 use crate::ui::icons::{Icon, icon_mark};
 use crate::ui::theme;
 use crate::workbench::Draft;
 use crate::workbench::explore::{EegBrowser, EegView, OpenedRecording, TraceSource};
+use atomscope_engine::session::{change_notes, notes_on};
 
 /// All traces of the montage, and the chosen one in detail.
 pub(super) fn channels_ui(

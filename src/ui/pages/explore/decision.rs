@@ -2,8 +2,6 @@
 
 use egui::{ComboBox, RichText, Ui};
 
-use crate::dataset::{Dataset, StretchDeed};
-use crate::experiment::Part;
 use crate::ui::elements::{help, section};
 use crate::ui::figures::short;
 use crate::ui::icons::{Icon, color_dot, icon_button};
@@ -16,6 +14,8 @@ use crate::workbench::explore::{
     Explained, ExploreAction, Fate, Judgement, ModelChoice, OpenedRecording, RibbonAction,
 };
 use crate::workbench::{Action, Workbench};
+use atomscope_engine::dataset::{Dataset, StretchDeed};
+use atomscope_engine::experiment::Part;
 
 fn ask(action: RibbonAction) -> Action {
     Action::Explore(ExploreAction::Ribbon(action))

@@ -9,7 +9,6 @@ use super::ribbon::{ShownTime, ribbon_ui};
 use super::spectrum::spectrum_ui;
 use super::toolbar::{rate_ui, toolbar_ui};
 use super::traces::traces_ui;
-use crate::features::measure::Measurement;
 use crate::ui::app::Typing;
 use crate::ui::elements;
 use crate::ui::figures::{percent, short};
@@ -19,6 +18,7 @@ use crate::workbench::explore::{
     EegBrowser, EegView, ExploreAction, OpenedRecording, SidePanel, StripKind,
 };
 use crate::workbench::{Action, Draft, Workbench};
+use atomscope_engine::features::measure::Measurement;
 
 /// Height of the strip of the whole recording.
 const STRIP_HEIGHT: f32 = 56.0;

@@ -5,7 +5,6 @@ use egui::{Key, Modifiers, Ui};
 use super::fault_panel::measures_ui;
 use super::fault_tools::tools_ui;
 use super::ribbon::{ShownTime, ribbon_ui};
-use crate::features::phases::PHASE_NAMES;
 use crate::ui::elements;
 use crate::ui::figures::short;
 use crate::ui::palette::{mix, phase_color};
@@ -18,6 +17,7 @@ use crate::workbench::explore::{
     ExploreAction, FaultAction, FaultLook, FaultRecord, OpenedRecording,
 };
 use crate::workbench::{Action, Draft, Workbench};
+use atomscope_engine::features::phases::PHASE_NAMES;
 
 /// The letters of the cursors.
 pub(super) const CURSORS: [&str; 2] = ["A", "B"];
@@ -302,8 +302,11 @@ fn page_keys(ui: &Ui, workbench: &Workbench, record: &FaultRecord, look: &mut Fa
 }
 
 /// What a signal of a set is called: VA, VB, …; its own name elsewhere.
-pub(super) fn phase_name(quantity: crate::records::Quantity, phase: usize) -> &'static str {
-    let offset = if quantity == crate::records::Quantity::Current {
+pub(super) fn phase_name(
+    quantity: atomscope_engine::records::Quantity,
+    phase: usize,
+) -> &'static str {
+    let offset = if quantity == atomscope_engine::records::Quantity::Current {
         3
     } else {
         0

@@ -4,7 +4,6 @@ use egui::{ComboBox, Grid, RichText, Ui};
 use num_complex::Complex64;
 
 use super::fault::{CURSORS, phase_name};
-use crate::records::Quantity;
 use crate::ui::elements::{help, section};
 use crate::ui::figures::{cut, percent, short};
 use crate::ui::icons::color_dot;
@@ -14,6 +13,7 @@ use crate::ui::widgets::{HarmonicBars, Phasor, PhasorDiagram};
 use crate::workbench::explore::{
     CursorMeasures, DigitalSignal, FaultLook, FaultMeasures, FaultRecord, SignalSet,
 };
+use atomscope_engine::records::Quantity;
 
 /// Digital channels listed at most.
 const MOST_DIGITAL: usize = 60;

@@ -3,13 +3,13 @@
 use egui::containers::menu::{MenuButton, MenuConfig};
 use egui::{PopupCloseBehavior, ScrollArea, Ui};
 
-use crate::session::{UnitBases, change_notes, notes_on};
 use crate::ui::elements;
 use crate::ui::theme;
 use crate::workbench::explore::{
     BesideChoice, ExploreAction, FaultAction, FaultLook, FaultRecord, ValueScale,
 };
 use crate::workbench::{Action, Ask, Draft, Workbench};
+use atomscope_engine::session::{UnitBases, change_notes, notes_on};
 
 /// Records listed to be put beside.
 const MOST_LISTED: usize = 200;

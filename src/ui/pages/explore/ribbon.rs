@@ -3,8 +3,6 @@
 use egui::{Color32, EventFilter, Id, Key, Rangef, Rect, Role, Sense, Stroke, Ui, WidgetInfo};
 use egui::{StrokeKind, pos2, vec2};
 
-use crate::experiment::{Ribbon, RibbonSegment};
-use crate::export::{hatch_lines, vote_text};
 use crate::ui::elements::{help, wrong};
 use crate::ui::figures::{percent, short};
 use crate::ui::icons::focus_ring;
@@ -14,6 +12,8 @@ use crate::workbench::explore::{
     ExploreAction, Judgement, ModelChoice, OpenedRecording, RibbonAction,
 };
 use crate::workbench::{Action, Ask, Workbench};
+use atomscope_engine::experiment::{Ribbon, RibbonSegment};
+use atomscope_engine::export::{hatch_lines, vote_text};
 
 /// Segments that are buttons of their own; where more are shown, the ribbon is one.
 const MOST_BUTTONS: usize = 80;

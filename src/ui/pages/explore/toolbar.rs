@@ -2,7 +2,6 @@
 
 use egui::{ComboBox, TextEdit, Ui};
 
-use crate::features::montage::Montage;
 use crate::ui::app::Typing;
 use crate::ui::elements;
 use crate::ui::figures::short;
@@ -12,6 +11,7 @@ use crate::workbench::explore::{
     EegBrowser, EegView, ExploreAction, OpenedRecording, SENSITIVITIES, SidePanel, StripKind,
     TIME_BASES_S, common_unit,
 };
+use atomscope_engine::features::montage::Montage;
 
 /// Edges offered for the high-pass.
 const HIGH_PASS_HZ: [f64; 7] = [0.05, 0.1, 0.3, 0.5, 1.0, 1.6, 5.0];

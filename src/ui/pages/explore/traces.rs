@@ -3,7 +3,6 @@
 use egui::{Key, Modifiers, PointerButton, Rect, Role, Sense, Ui, WidgetInfo};
 
 use super::fault::CURSORS;
-use crate::features::measure::{POINTS_PER_MM, points_per_unit};
 use crate::ui::figures::{short, tick};
 use crate::ui::icons::{focus_ring, hold_arrows};
 use crate::ui::theme;
@@ -13,6 +12,7 @@ use crate::ui::widgets::{
 };
 use crate::workbench::Workbench;
 use crate::workbench::explore::{EegBrowser, EegView, PageTrace, common_unit};
+use atomscope_engine::features::measure::{POINTS_PER_MM, points_per_unit};
 
 /// Columns drawn of all traces together: more would make frames slow.
 const MOST_COLUMNS: usize = 48_000;

@@ -1,0 +1,38 @@
+//! The engine of Atomscope learns one kernel dictionary per class from a stream of samples. It
+//! knows no window.
+//!
+//! The flow of data is the list of modules; a module uses only modules listed before it (a test
+//! checks that):
+//!
+//! ```text
+//! files ─▶ records ─▶ features ─▶ dataset ─▶ split ─▶ learner ─▶ evaluation ─▶ experiment
+//!             ▲                                                                    │
+//!          simulate                              paper ◀── session ◀── export ◀────┘
+//! ```
+
+pub mod math;
+pub mod settings;
+
+pub mod records;
+pub mod simulate;
+
+pub mod features;
+
+pub mod dataset;
+pub mod split;
+
+pub mod learner;
+
+pub mod evaluation;
+
+pub mod experiment;
+
+pub mod export;
+pub mod session;
+
+pub mod paper;
+
+/// The example of the README is compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

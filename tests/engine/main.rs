@@ -1,0 +1,18 @@
+//! The engine, stage by stage: readers, data, learners against reference numbers, runs, sessions.
+
+mod accuracy;
+mod allocation;
+mod architecture;
+mod changed_settings;
+mod comtrade;
+mod data_plans;
+mod eeg_reference;
+mod fault_records;
+mod invariants;
+mod recording_files;
+mod reference;
+mod runs;
+mod samples;
+mod session_store;
+mod shipped_sessions;
+mod tables;

@@ -1,0 +1,429 @@
+//! Tables and arrays: made by hand, and those of the data folder with their facts.
+
+use std::path::PathBuf;
+
+use atomscope_engine::records::{
+    self, ChannelKind, Format, Input, Kind, Mode, ReadError, ReadOptions, Record,
+};
+use ndarray::{Array1, Array2, Array3, ShapeBuilder};
+use ndarray_npy::{NpzWriter, WriteNpyExt};
+use proptest::prelude::*;
+
+fn read(name: &str, bytes: &[u8]) -> Result<Record, ReadError> {
+    records::read(&Input::from_bytes(name, bytes), &ReadOptions::default())
+}
+
+fn table(name: &str, text: &str) -> Record {
+    read(name, text.as_bytes()).expect("readable")
+}
+
+fn values(record: &Record, channel: usize) -> Vec<f64> {
+    record.read_channel(channel).expect("samples are readable")
+}
+
+fn names(record: &Record) -> Vec<&str> {
+    record.channels.iter().map(|c| c.name.as_str()).collect()
+}
+
+fn levels(record: &Record, channel: usize) -> Vec<String> {
+    match &record.channels[channel].kind {
+        ChannelKind::Nominal { levels } => levels.to_vec(),
+        other => panic!("nominal, not {other:?}"),
+    }
+}
+
+/// NaN equals NaN.
+#[track_caller]
+fn same(found: &[f64], expected: &[f64]) {
+    assert_eq!(found.len(), expected.len());
+    for (a, b) in found.iter().zip(expected) {
+        assert!(
+            a == b || (a.is_nan() && b.is_nan()),
+            "{found:?} {expected:?}"
+        );
+    }
+}
+
+#[test]
+fn a_table_has_named_columns_units_and_classes() {
+    let record = table(
+        "a.csv",
+        "Ua(V), class ,n\r\n1.5,ok,1\r\n,fault,2\r\n-2e3,ok,\r\n",
+    );
+    assert_eq!((record.format, record.kind), (Format::Csv, Kind::Table));
+    assert_eq!(names(&record), ["Ua(V)", "class", "n"]);
+    assert_eq!(record.channels[0].unit.symbol, "V");
+    assert_eq!(record.channels[0].rate_hz, None);
+    same(&values(&record, 0), &[1.5, f64::NAN, -2000.0]);
+    same(&values(&record, 1), &[0.0, 1.0, 0.0]);
+    assert_eq!(levels(&record, 1), ["ok", "fault"]);
+    same(&values(&record, 2), &[1.0, 2.0, f64::NAN]);
+    assert_eq!(record.warnings, []);
+}
+
+#[test]
+fn quoted_fields_keep_separators_and_line_ends() {
+    let record = table("a.csv", "\"a,b\",c\n1,\"x\ny\"\n2,\"say \"\"z\"\"\"\n");
+    assert_eq!(names(&record), ["a,b", "c"]);
+    assert_eq!(levels(&record, 1), ["x\ny", "say \"z\""]);
+}
+
+#[test]
+fn decimal_commas_and_thousands_are_read() {
+    let record = table("a.csv", "t;x\n0,1;1.234,5\n0,2;-7\n");
+    same(&values(&record, 0), &[0.1, 0.2]);
+    same(&values(&record, 1), &[1234.5, -7.0]);
+    let record = table("a.tsv", "t\tx\n0,1\t1\n0,2\t-7\n");
+    assert_eq!(record.format, Format::Tsv);
+    same(&values(&record, 0), &[0.1, 0.2]);
+}
+
+#[test]
+fn columns_without_header_are_numbered() {
+    let record = table("a.txt", "  1.0   2\n  3.5  -4\n");
+    assert_eq!(record.format, Format::TextColumns);
+    assert_eq!(names(&record), ["column 1", "column 2"]);
+    same(&values(&record, 1), &[2.0, -4.0]);
+}
+
+#[test]
+fn a_given_rate_makes_a_recording_of_a_table() {
+    let options = ReadOptions {
+        rate_hz: Some(173.61),
+        ..ReadOptions::default()
+    };
+    let input = Input::from_bytes("Z001.txt", b"12\r\n22\r\n35\r\n".as_slice());
+    let record = records::read(&input, &options).expect("readable");
+    assert_eq!(record.kind, Kind::Recording);
+    assert_eq!(record.channels[0].rate_hz, Some(173.61));
+}
+
+#[test]
+fn ragged_rows_and_slips_are_told_and_refused_in_strict_mode() {
+    let mut text = "a,b,c,d\n".to_owned();
+    for i in 0..100 {
+        text.push_str(&format!("{i},1,2,3\n"));
+    }
+    text.push_str("1,2,3\n1\n1,2,3,4,5\n9,oops,9,9\n");
+    let record = table("a.csv", &text);
+    assert_eq!(record.channels[0].n_samples, 103);
+    assert!(values(&record, 3)[100].is_nan());
+    assert!(values(&record, 1)[102].is_nan());
+    assert_eq!(record.warnings.len(), 2, "{:?}", record.warnings);
+    let strict = records::read(
+        &Input::from_bytes("a.csv", text.as_bytes()),
+        &Mode::Strict.into(),
+    );
+    let message = strict.expect_err("refused").to_string();
+    assert!(message.contains("line 102"), "{message}");
+}
+
+#[test]
+fn russian_and_chinese_headers_are_decoded() {
+    for (encoding, name) in [
+        (encoding_rs::WINDOWS_1251, "Напряжение фазы"),
+        (encoding_rs::GBK, "母线电压"),
+    ] {
+        let text = format!("{name},b\n1,2\n");
+        let (bytes, _, _) = encoding.encode(&text);
+        let record = read("a.csv", &bytes).expect("readable");
+        assert_eq!(record.channels[0].name, name);
+        assert_eq!(record.warnings.len(), 1);
+    }
+}
+
+#[test]
+fn what_is_no_table_is_refused() {
+    for bytes in [
+        b"".as_slice(),
+        b"\n\n\n",
+        b"# only a remark\n",
+        b"a\0b,c\n1,2\n",
+    ] {
+        assert!(read("a.csv", bytes).is_err(), "{bytes:?}");
+    }
+    assert!(read("a.bin", b"\x7fELF\x02\x01\x01\0\0\0").is_err());
+}
+
+#[test]
+fn arff_attributes_keep_their_names_and_levels() {
+    let text = "% remark\n@RELATION 'a b'\n@attribute 'two words' REAL\n\
+        @attribute class {yes, 'not sure', \"no\"}\n@attribute note string\n@data\n\
+        1.5, yes, 'it\\'s'\n% remark\n?, 'not sure', ?\n-2,no,x\n";
+    let record = table("a.arff", text);
+    assert_eq!((record.format, record.kind), (Format::Arff, Kind::Table));
+    assert_eq!(names(&record), ["two words", "class", "note"]);
+    same(&values(&record, 0), &[1.5, f64::NAN, -2.0]);
+    same(&values(&record, 1), &[0.0, 1.0, 2.0]);
+    assert_eq!(levels(&record, 1), ["yes", "not sure", "no"]);
+    assert_eq!(levels(&record, 2), ["it's", "x"]);
+    same(&values(&record, 2), &[0.0, f64::NAN, 1.0]);
+}
+
+#[test]
+fn sparse_rows_are_filled_up() {
+    let text = "@relation r\n@attribute a numeric\n@attribute b {x,y}\n@attribute c integer\n\
+        @data\n{0 5, 2 7}\n{1 y}\n{}\n";
+    let record = table("a.arff", text);
+    same(&values(&record, 0), &[5.0, 0.0, 0.0]);
+    same(&values(&record, 1), &[0.0, 1.0, 0.0]);
+    same(&values(&record, 2), &[7.0, 0.0, 0.0]);
+}
+
+#[test]
+fn arff_faults_are_told_with_their_line() {
+    let text = "@relation r\n@attribute a numeric\n@attribute b {x,y}\n@data\n1,z\nq,x\n1\n";
+    let record = table("a.arff", text);
+    assert_eq!(record.channels[0].n_samples, 2);
+    let told: Vec<String> = record.warnings.iter().map(ToString::to_string).collect();
+    assert!(
+        told[0].starts_with("line 5") && told[2].starts_with("line 7"),
+        "{told:?}"
+    );
+    for broken in [
+        "@relation r\n@attribute a numeric\n",
+        "@relation r\n@data\n1\n",
+        "@relation r\n@attribute a weird\n@data\n",
+        "@relation r\n@attribute a relational\n@data\n",
+    ] {
+        assert!(read("a.arff", broken.as_bytes()).is_err(), "{broken}");
+    }
+}
+
+/// What NumPy would write.
+fn npy_bytes(array: &impl WriteNpyExt) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    array.write_npy(&mut bytes).expect("memory takes all");
+    bytes
+}
+
+#[test]
+fn arrays_become_columns_along_their_shorter_side() {
+    let tall = Array2::from_shape_fn((5, 2), |(i, j)| (i * 10 + j) as f64);
+    let wide_in_columns = Array2::from_shape_fn((2, 5).f(), |(i, j)| (j * 10 + i) as f32);
+    for bytes in [npy_bytes(&tall), npy_bytes(&wide_in_columns)] {
+        let record = read("x.npy", &bytes).expect("readable");
+        assert_eq!((record.format, record.kind), (Format::Npy, Kind::Table));
+        assert_eq!(record.channels.len(), 2);
+        same(&values(&record, 1), &[1.0, 11.0, 21.0, 31.0, 41.0]);
+        assert_eq!(record.read(1, 2..4).expect("readable"), [21.0, 31.0]);
+        assert_eq!(record.arrays[0].name, "x");
+    }
+    let line = read("x.npy", &npy_bytes(&Array1::from(vec![3_i64, -4, 5]))).expect("readable");
+    same(&values(&line, 0), &[3.0, -4.0, 5.0]);
+}
+
+#[test]
+fn arrays_of_three_axes_keep_their_order() {
+    let cube = Array3::from_shape_fn((2, 3, 4), |(i, j, k)| (i * 100 + j * 10 + k) as u8);
+    let turned = Array3::from_shape_fn((2, 3, 4).f(), |(i, j, k)| (i * 100 + j * 10 + k) as u8);
+    for bytes in [npy_bytes(&cube), npy_bytes(&turned)] {
+        let record = read("cube.npy", &bytes).expect("readable");
+        assert_eq!(record.kind, Kind::Arrays);
+        let array = record.array("cube").expect("stored");
+        assert_eq!(array.shape(), [2, 3, 4]);
+        assert_eq!(array[[1, 2, 3]], 123.0);
+        assert!(record.array("other").is_err());
+    }
+}
+
+#[test]
+fn archives_list_their_arrays_and_open_the_chosen_one() {
+    let mut bytes = std::io::Cursor::new(Vec::new());
+    let mut writer = NpzWriter::new_compressed(&mut bytes);
+    let samples = Array2::from_shape_fn((4, 2), |(i, j)| (i + j) as f64);
+    writer.add_array("samples", &samples).expect("written");
+    writer
+        .add_array("labels", &Array1::from(vec![1_u8, 2]))
+        .expect("written");
+    writer.finish().expect("written");
+    let input = Input::from_bytes("a.npz", bytes.into_inner());
+    let record = records::read(&input, &ReadOptions::default()).expect("readable");
+    assert_eq!(record.kind, Kind::Arrays);
+    let shapes: Vec<_> = record
+        .arrays
+        .iter()
+        .map(|a| (a.name.as_str(), &a.shape))
+        .collect();
+    assert_eq!(shapes, [("samples", &vec![4, 2]), ("labels", &vec![2])]);
+    let options = ReadOptions {
+        array: Some("samples".to_owned()),
+        ..ReadOptions::default()
+    };
+    let record = records::read(&input, &options).expect("readable");
+    same(&values(&record, 1), &[1.0, 2.0, 3.0, 4.0]);
+}
+
+#[test]
+fn arrays_larger_than_their_file_are_refused_at_once() {
+    let head = |shape: &str| {
+        let text = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}\n");
+        let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+        bytes.extend((text.len() as u16).to_le_bytes());
+        bytes.extend(text.bytes());
+        bytes
+    };
+    for shape in [
+        "(4,)",
+        "(4294967296, 4294967296)",
+        "(18446744073709551615, 8, 0)",
+    ] {
+        let error = read("x.npy", &head(shape))
+            .expect_err("refused")
+            .to_string();
+        assert!(error.contains("data length"), "{error}");
+    }
+    for shape in ["4", "(a,)", "(-1,)"] {
+        let error = read("x.npy", &head(shape))
+            .expect_err("refused")
+            .to_string();
+        assert!(error.contains("shape"), "{error}");
+    }
+}
+
+/// The folder of real tables, if the environment names one.
+fn data_folder() -> Option<PathBuf> {
+    let folder = std::env::var_os("ATOMSCOPE_DATA").map(PathBuf::from);
+    if folder.is_none() {
+        println!("skipped: ATOMSCOPE_DATA does not name a folder of real files");
+    }
+    folder
+}
+
+fn open(folder: &std::path::Path, name: &str) -> Record {
+    records::open(&folder.join(name), Mode::Tolerant)
+        .unwrap_or_else(|error| panic!("{name} is readable, but: {error}"))
+}
+
+#[test]
+fn fault_tables_have_the_rows_and_values_of_their_facts() {
+    let Some(folder) = data_folder() else { return };
+    let facts = [
+        ("sgah/1-data.csv", 6, 50_100, [16.342, -72.911]),
+        ("sgah/2-data.csv", 6, 7_000, [-24.401, 82.551]),
+        ("sgah/3-data.csv", 6, 34_200, [-37.069, 1.2255]),
+        ("sgah/4-data.csv", 6, 32_000, [-81.602, 23.331]),
+        ("sgah/5-data.csv", 6, 49_700, [77.336, -76.541]),
+        ("kaggle-efdc/classData.csv", 10, 7_861, [1.0, 1.0]),
+        ("kaggle-efdc/detect_dataset.csv", 9, 12_001, [0.0, 0.0]),
+    ];
+    for (name, n_columns, n_rows, first) in facts {
+        let record = open(&folder, &format!("faults/{name}"));
+        assert_eq!(record.channels.len(), n_columns, "{name}");
+        assert_eq!(record.channels[0].n_samples, n_rows, "{name}");
+        assert_eq!(record.warnings, [], "{name}");
+        same(&values(&record, 0)[..2], &first);
+    }
+    let detect = open(&folder, "faults/kaggle-efdc/detect_dataset.csv");
+    let ones = values(&detect, 0).iter().filter(|v| **v == 1.0).count();
+    assert_eq!(ones, 5496);
+    let n_missing: usize = (0..9)
+        .map(|c| values(&detect, c).iter().filter(|v| v.is_nan()).count())
+        .sum();
+    assert_eq!(n_missing, 24_002);
+    assert_eq!(names(&open(&folder, "faults/sgah/1-data.csv"))[3], "Ia(A)");
+}
+
+#[test]
+fn arff_files_have_the_rows_of_their_facts() {
+    let Some(folder) = data_folder() else { return };
+    let facts = [
+        ("arff/iris.arff", 150, 5),
+        ("arff/missing.arff", 3, 2),
+        ("arff/nodata.arff", 0, 5),
+        ("arff/test1.arff", 1, 5),
+        ("arff/test5.arff", 3, 5),
+        ("arff/quoted_nominal.arff", 6, 2),
+        ("eeg-tables/EEG_Eye_State.arff", 14_980, 15),
+    ];
+    for (name, n_rows, n_columns) in facts {
+        let record = open(&folder, name);
+        assert_eq!(record.channels.len(), n_columns, "{name}");
+        assert_eq!(record.channels[0].n_samples, n_rows, "{name}");
+        assert_eq!(record.warnings, [], "{name}");
+    }
+    let eyes = open(&folder, "eeg-tables/EEG_Eye_State.arff");
+    let closed = values(&eyes, 14).iter().filter(|v| **v == 1.0).count();
+    assert_eq!(closed, 6723);
+    let first: Vec<f64> = (0..3).map(|c| values(&eyes, c)[0]).collect();
+    same(&first, &[4329.23, 4009.23, 4289.23]);
+    let smoker = open(&folder, "arff/quoted_nominal.arff");
+    assert_eq!(levels(&smoker, 1), ["yes", "no"]);
+}
+
+#[test]
+fn all_segments_of_the_epilepsy_sets_have_4097_values() {
+    let Some(folder) = data_folder() else { return };
+    let mut n_files = 0;
+    for set in ["Z", "O", "N", "F", "S"] {
+        let entries = std::fs::read_dir(folder.join("bonn").join(set)).expect("the set is there");
+        for entry in entries {
+            let path = entry.expect("listed").path();
+            let record = records::open(&path, Mode::Strict).expect("readable");
+            assert_eq!(record.format, Format::TextColumns);
+            assert_eq!(record.channels.len(), 1);
+            assert_eq!(record.channels[0].n_samples, 4097);
+            assert_eq!(record.channels[0].rate_hz, None);
+            n_files += 1;
+        }
+    }
+    assert_eq!(n_files, 250);
+    same(
+        &values(&open(&folder, "bonn/S/S001.txt"), 0)[..4],
+        &[100.0, 124.0, 153.0, 185.0],
+    );
+    same(
+        &values(&open(&folder, "bonn/N/N001.TXT"), 0)[..4],
+        &[-42.0, -39.0, -35.0, -35.0],
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn numbers_survive_being_written_as_a_table(
+        rows in proptest::collection::vec(proptest::collection::vec(any::<f32>(), 3), 2..20)
+    ) {
+        let mut text = "a;b;c\n".to_owned();
+        for row in &rows {
+            let fields: Vec<String> = row.iter().map(ToString::to_string).collect();
+            text.push_str(&fields.join(";"));
+            text.push('\n');
+        }
+        let record = table("a.csv", &text);
+        prop_assert_eq!(record.channels.len(), 3);
+        for column in 0..3 {
+            let read = values(&record, column);
+            for (value, row) in read.iter().zip(&rows) {
+                let written = row[column];
+                prop_assert!((*value as f32) == written || (value.is_nan() && written.is_nan()));
+            }
+        }
+    }
+
+    #[test]
+    fn any_text_is_read_or_refused(text in "\\PC{0,80}(\n\\PC{0,80}){0,6}") {
+        for name in ["a.csv", "a.txt", "a.arff"] {
+            if let Ok(record) = read(name, text.as_bytes()) {
+                for channel in 0..record.channels.len() {
+                    prop_assert!(record.read_channel(channel).is_ok());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn any_header_of_an_array_is_read_or_refused(
+        header in "[ -~]{0,60}",
+        version in 0_u8..4,
+        data in proptest::collection::vec(any::<u8>(), 0..64),
+    ) {
+        let mut bytes = b"\x93NUMPY".to_vec();
+        bytes.extend([version, 0]);
+        bytes.extend((header.len() as u16).to_le_bytes());
+        bytes.extend(header.bytes());
+        bytes.extend(data);
+        drop(read("x.npy", &bytes));
+    }
+}

@@ -1,0 +1,12 @@
+//! Small valid files of every reader and ways to damage them, for the mutation tests.
+
+#[path = "../../engine/recording_files/made.rs"]
+mod made;
+#[path = "../../engine/recording_files/made_matlab.rs"]
+#[expect(dead_code, reason = "the tests of MATLAB files use the rest")]
+mod made_matlab;
+mod mutate;
+mod seeds;
+
+pub(crate) use mutate::Mutator;
+pub(crate) use seeds::{Seed, seeds};

@@ -1,0 +1,243 @@
+//! Small valid files of every reader, made by the writers and by hand.
+
+use std::io::Write;
+use std::path::Path;
+
+use atomscope_engine::records::comtrade::{self, Storage};
+use atomscope_engine::records::edf::SampleWidth;
+use atomscope_engine::records::{
+    Channel, ChannelKind, Format, Kind, PART_SEPARATOR, Record, StartTime, Unit,
+};
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
+
+use super::made_matlab::Order;
+use super::{made, made_matlab};
+
+/// A valid file of one fuzz entry, or several with separators between them.
+pub(crate) struct Seed {
+    /// Name of the entry.
+    pub(crate) entry: &'static str,
+    /// The bytes it takes.
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// Largest shared file taken as a seed.
+const MAX_SHARED_BYTES: u64 = 5_000;
+
+/// All seeds; with the shared data folder also its small files.
+pub(crate) fn seeds(shared: Option<&Path>) -> Vec<Seed> {
+    let mut seeds = [
+        recording_seeds(),
+        comtrade_seeds(),
+        text_seeds(),
+        array_seeds(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    if let Some(folder) = shared {
+        add_shared(folder, &mut seeds);
+    }
+    seeds
+}
+
+fn seed(entry: &'static str, files: &[&[u8]]) -> Seed {
+    Seed {
+        entry,
+        bytes: files.join(PART_SEPARATOR),
+    }
+}
+
+/// Two analog channels and a digital one.
+fn small_record() -> Record {
+    let n_samples = 40;
+    let wave = |k: f64| (0..n_samples).map(move |i| (f64::from(i) * k).sin() * 100.0);
+    let single = |v: f64| f64::from(v as f32);
+    let channel = |name: &str| Channel::analog(name, Unit::parse("V"), Some(10.0), 0);
+    let mut state = channel("trip");
+    state.unit = Unit::none();
+    state.kind = ChannelKind::Digital {
+        normal: Some(false),
+    };
+    let data = vec![
+        (channel("VA"), wave(0.3).map(single).collect()),
+        (channel("VB"), wave(0.7).map(single).collect()),
+        (state, (0..n_samples).map(|i| f64::from(i / 20)).collect()),
+    ];
+    let mut record = Record::in_memory(Format::Simulated, Kind::FaultRecord, "made", data);
+    record.start = StartTime::new((2024, 2, 29), (12, 30, 15), 500_000_000);
+    record
+}
+
+/// Recordings and MATLAB files, as their own tests make them.
+fn recording_seeds() -> Vec<Seed> {
+    let (whole, broken) = (made::recording(), made::broken_recording());
+    let edf = |record: &Record, width| seed("edf", &[&made::edf_bytes(record, width)]);
+    let mut seeds = vec![
+        edf(&whole, SampleWidth::Edf),
+        edf(&whole, SampleWidth::Bdf),
+        edf(&broken, SampleWidth::Edf),
+        edf(&broken, SampleWidth::Bdf),
+    ];
+    for (number, orientation) in [
+        ("INT_16", "MULTIPLEXED"),
+        ("IEEE_FLOAT_32", "VECTORIZED"),
+        ("ASCII", "MULTIPLEXED"),
+    ] {
+        let parts = made::brainvision_parts(number, orientation);
+        seeds.push(seed("brainvision", &parts.each_ref().map(Vec::as_slice)));
+    }
+    for order in [Order::Little, Order::Big] {
+        seeds.push(seed("mat", &[&made_matlab::recording(order)]));
+        seeds.push(seed("mat", &[&made_matlab::version4(order)]));
+        seeds.push(seed("eeglab", &[&made_matlab::eeglab(order, true)]));
+    }
+    let cube = made_matlab::doubles(Order::Little, "cube", &[2, 2, 2], &[1.0; 8]);
+    let packed = made_matlab::compressed(Order::Little, &cube);
+    let file = made_matlab::file(Order::Little, &[packed]);
+    seeds.push(seed("mat", &[&file]));
+    seeds.push(seed("mat", &[include_bytes!("../../data/matlab73.mat")]));
+    let apart = made_matlab::eeglab(Order::Big, false);
+    seeds.push(seed("eeglab", &[&apart, &[0; 512]]));
+    seeds
+}
+
+fn comtrade_seeds() -> Vec<Seed> {
+    let record = small_record();
+    let mut seeds = Vec::new();
+    for storage in [Storage::Ascii, Storage::Binary, Storage::Float32] {
+        let files = comtrade::encode(&record, storage).expect("the record fits COMTRADE");
+        let parts: [&[u8]; 2] = [&files.configuration, &files.data];
+        seeds.push(seed("comtrade", &parts));
+        let kind = match storage {
+            Storage::Ascii => "ASCII".to_owned(),
+            Storage::Binary => format!("BINARY: {}", files.data.len()),
+            Storage::Float32 => format!("FLOAT32: {}", files.data.len()),
+        };
+        let mut combined = b"--- file type: CFG ---\r\n".to_vec();
+        combined.extend_from_slice(&files.configuration);
+        combined.extend(b"--- file type: INF ---\r\n\r\n--- file type: HDR ---\r\n\r\n");
+        combined.extend(format!("--- file type: DAT {kind} ---\r\n").bytes());
+        combined.extend_from_slice(&files.data);
+        seeds.push(seed("comtrade_combined", &[&combined]));
+    }
+    seeds
+}
+
+fn text_seeds() -> Vec<Seed> {
+    let arff = "% remark\n@relation r\n@attribute a numeric\n@attribute 'b c' {x,'y z'}\n\
+                @attribute s string\n@data\n1,x,\"p q\"\n?,'y z',?\n{0 2, 1 'y z'}\n";
+    vec![
+        seed("arff", &[arff.as_bytes()]),
+        seed(
+            "table",
+            &[b"a,b(V),class\n1,2.5,x\n,4e3,y\n5,\"6\",\"x,y\"\n"],
+        ),
+        seed("table", &[b"a\tb\n1,5\t2\n3\t4,25\n"]),
+        seed("table", &[b"12\r\n22\r\n-35\r\n"]),
+        seed("table", &[b"# t x\n0.0  1.5\n0.1 -2.5\n"]),
+    ]
+}
+
+/// A NumPy array of version 1.
+fn npy(description: &str, fortran: &str, shape: &str, data: &[u8]) -> Vec<u8> {
+    let mut header =
+        format!("{{'descr': '{description}', 'fortran_order': {fortran}, 'shape': {shape}, }}");
+    while !(header.len() + 11).is_multiple_of(64) {
+        header.push(' ');
+    }
+    header.push('\n');
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend_from_slice(&(header.len() as u16).to_le_bytes());
+    bytes.extend(header.bytes());
+    bytes.extend_from_slice(data);
+    bytes
+}
+
+/// An archive of members, deflated if so wanted; the check sums are left zero.
+fn zip(members: &[(&str, &[u8])], deflated: bool) -> Vec<u8> {
+    let (mut bytes, mut directory) = (Vec::new(), Vec::new());
+    for (name, content) in members {
+        let packed = if deflated {
+            let mut encoder = DeflateEncoder::new(Vec::new(), Compression::fast());
+            encoder.write_all(content).expect("memory takes all");
+            encoder.finish().expect("memory takes all")
+        } else {
+            content.to_vec()
+        };
+        let offset = bytes.len() as u32;
+        let method: u16 = if deflated { 8 } else { 0 };
+        let mut common = Vec::new();
+        common.extend_from_slice(&20_u16.to_le_bytes());
+        common.extend_from_slice(&[0, 0]);
+        common.extend_from_slice(&method.to_le_bytes());
+        common.extend_from_slice(&[0; 8]);
+        common.extend_from_slice(&(packed.len() as u32).to_le_bytes());
+        common.extend_from_slice(&(content.len() as u32).to_le_bytes());
+        common.extend_from_slice(&(name.len() as u16).to_le_bytes());
+        common.extend_from_slice(&[0, 0]);
+        bytes.extend(b"PK\x03\x04");
+        bytes.extend_from_slice(&common);
+        bytes.extend(name.bytes());
+        bytes.extend_from_slice(&packed);
+        directory.extend(b"PK\x01\x02\x14\x00");
+        directory.extend_from_slice(&common);
+        directory.extend_from_slice(&[0; 10]);
+        directory.extend_from_slice(&offset.to_le_bytes());
+        directory.extend(name.bytes());
+    }
+    let (start, n) = (bytes.len() as u32, members.len() as u16);
+    bytes.extend_from_slice(&directory);
+    bytes.extend(b"PK\x05\x06\x00\x00\x00\x00");
+    bytes.extend_from_slice(&n.to_le_bytes());
+    bytes.extend_from_slice(&n.to_le_bytes());
+    bytes.extend_from_slice(&(directory.len() as u32).to_le_bytes());
+    bytes.extend_from_slice(&start.to_le_bytes());
+    bytes.extend_from_slice(&[0, 0]);
+    bytes
+}
+
+fn array_seeds() -> Vec<Seed> {
+    let doubles: Vec<u8> = (0..12_u8)
+        .flat_map(|n| f64::from(n).to_le_bytes())
+        .collect();
+    let integers: Vec<u8> = (0..12_i16).flat_map(i16::to_be_bytes).collect();
+    let matrix = npy("<f8", "False", "(6, 2)", &doubles);
+    let cube = npy(">i2", "True", "(2, 3, 2)", &integers);
+    let members: [(&str, &[u8]); 2] = [("x.npy", &matrix), ("y.npy", &cube)];
+    vec![
+        seed("npy", &[&matrix]),
+        seed("npy", &[&cube]),
+        seed("npz", &[&zip(&members, false)]),
+        seed("npz", &[&zip(&members, true)]),
+    ]
+}
+
+/// Adds the small files of the shared folder that need no other file.
+fn add_shared(folder: &Path, seeds: &mut Vec<Seed>) {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return;
+    };
+    let mut paths: Vec<_> = entries.filter_map(Result::ok).map(|e| e.path()).collect();
+    paths.sort();
+    for path in paths {
+        if path.is_dir() {
+            add_shared(&path, seeds);
+            continue;
+        }
+        let ending = path.extension().unwrap_or_default().to_string_lossy();
+        let entry = match ending.to_lowercase().as_str() {
+            "edf" | "bdf" => "edf",
+            "mat" => "mat",
+            "cff" => "comtrade_combined",
+            "arff" => "arff",
+            "csv" => "table",
+            _ => continue,
+        };
+        let is_small = path.metadata().is_ok_and(|m| m.len() <= MAX_SHARED_BYTES);
+        if let (true, Ok(bytes)) = (is_small, std::fs::read(&path)) {
+            seeds.push(seed(entry, &[&bytes]));
+        }
+    }
+}

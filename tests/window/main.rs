@@ -1,0 +1,15 @@
+//! The program without a display: workbench, pages and widgets driven by accessibility label, and
+//! the terminal.
+
+mod comparisons;
+mod decisions;
+mod explore;
+mod fault_viewer;
+mod frame_time;
+mod pages;
+mod pictures;
+mod small_data;
+mod terminal;
+mod typing;
+mod widgets;
+mod workbench;

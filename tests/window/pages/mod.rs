@@ -1,0 +1,16 @@
+//! The real pages driven by accessibility label, with nothing loaded, with a run and with hostile data.
+
+mod arrangement;
+mod choices;
+mod compare;
+mod driving;
+mod files;
+mod frames;
+mod hostile;
+mod keyboard;
+mod looks;
+mod names;
+mod running;
+mod settings;
+mod sweep;
+mod text_size;
