@@ -9,6 +9,7 @@ mod progress;
 mod report;
 mod reproduce;
 mod run;
+mod score;
 mod sweep;
 mod window;
 
@@ -48,6 +49,8 @@ enum Command {
     Reproduce(reproduce::ReproduceArguments),
     /// Apply a trained session to recordings
     Classify(classify::ClassifyArguments),
+    /// Score events found (seizures, spikes, artefacts) against a reference
+    Score(score::ScoreArguments),
     /// Say what is in recordings, fault records, tables and arrays
     Info {
         /// Files of any format that can be read, or folders of them
@@ -76,6 +79,7 @@ pub fn run() -> ExitCode {
         Some(Command::Sweep(arguments)) => sweep::run(&arguments),
         Some(Command::Reproduce(arguments)) => reproduce::run(&arguments),
         Some(Command::Classify(arguments)) => classify::run(&arguments),
+        Some(Command::Score(arguments)) => score::run(&arguments),
         Some(Command::Info {
             files,
             json,

@@ -7,6 +7,7 @@ mod changed_settings;
 mod comtrade;
 mod data_plans;
 mod eeg_reference;
+mod event_scores;
 mod fault_records;
 mod invariants;
 mod recording_files;

@@ -3,9 +3,13 @@
 mod classifier;
 mod comparison;
 mod confusion;
+mod epoch_scores;
+mod event_score;
 mod groups;
 
 pub use classifier::{Classifier, ClassifierWork, Explanation, Verdict};
 pub use comparison::{Finding, PairedDifference};
 pub use confusion::Confusion;
+pub use epoch_scores::{Agreement, EpochScores};
+pub use event_score::{DetectionCounts, EventScore, EventScoring, TimeSpan};
 pub use groups::{GroupScore, GroupVote, group_votes, wilson_interval};

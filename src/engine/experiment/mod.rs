@@ -4,6 +4,7 @@ mod apply;
 mod assignment;
 mod checked;
 mod comparison;
+mod correction;
 mod crew;
 mod error;
 mod job;
@@ -20,6 +21,7 @@ mod state;
 mod summary;
 mod sweep;
 mod testing;
+mod trends_job;
 mod trial;
 mod width;
 mod worker;
@@ -31,6 +33,7 @@ pub use comparison::{
     ComparedRun, ComparedSummary, Comparison, ComparisonError, ComparisonPlan, Entrant,
     pairing_difference,
 };
+pub use correction::{Correction, CorrectionError, ReviewedModel};
 pub use error::{RunError, RunTrouble};
 pub use job::{Job, JobOutcome, JobProgress};
 pub use model::TrainedModel;
@@ -51,6 +54,7 @@ pub use sweep::{
     Axis, Chosen, OuterResult, PointResult, Search, SettingText, Sweep, SweepError, SweepPlan,
     SweepPoint, SweepRow, SweepTable, Values,
 };
+pub use trends_job::{TrendsJob, build_trends};
 pub use trial::{FoldOutcome, Trial, run_trials};
 pub use width::median_distance;
 pub use worker::{Command, Mail, Status, Worker};

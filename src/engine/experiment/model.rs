@@ -20,6 +20,14 @@ pub struct TrainedModel {
     pub learner: LearnerSettings,
     /// The state of the learner.
     pub state: LearnerState,
+    /// Corrections by a reviewer that it has learned since; scores are of before them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub n_corrections: usize,
+}
+
+/// Left out while there is none, as earlier versions of the program do not know it.
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 impl TrainedModel {

@@ -178,6 +178,7 @@ impl PartRun {
             preparation: self.preparation.clone()?,
             learner: learner.settings().clone(),
             state: learner.state(),
+            n_corrections: 0,
         })
     }
 

@@ -67,11 +67,8 @@ mod tests {
     }
 
     fn annotations() -> Vec<Annotation> {
-        let annotation = |onset_s, duration_s, text: &str| Annotation {
-            onset_s,
-            duration_s,
-            text: text.to_owned(),
-        };
+        let annotation =
+            |onset_s, duration_s, text: &str| Annotation::new(onset_s, duration_s, text);
         vec![
             annotation(1.5, None, "spike, left"),
             annotation(4.0, Some(2.0), "he said \"stop\""),

@@ -1,5 +1,6 @@
 //! Features: how a record becomes samples, as plain settings (`FeatureRecipe`) and the signal processing behind them.
 
+pub mod bad_channels;
 pub mod cycle;
 pub mod display_filter;
 pub mod eeg;
@@ -16,8 +17,10 @@ pub mod phases;
 pub mod phasor;
 pub mod resample;
 pub mod sampled;
+pub mod signal_kind;
 pub mod spectrum;
 pub mod trace_columns;
+pub mod trends;
 
 pub use eeg::EegRecipe;
 pub use fault::FaultRecipe;

@@ -124,6 +124,7 @@ fn add_ui(
             onset_s,
             duration_s,
             text,
+            channels: Vec::new(),
         };
         let place = change_notes(&mut draft.recordings, &opened.name, |notes| {
             notes.add(annotation)

@@ -133,6 +133,10 @@ fn montage_ui(ui: &mut Ui, view: &mut EegView) {
         Montage::AsRecorded,
         Montage::AverageReference,
         Montage::LongitudinalBipolar,
+        Montage::TransverseBipolar,
+        Montage::Vertex,
+        Montage::LinkedEars,
+        Montage::LinkedMastoids,
         Montage::Laplacian,
         Montage::Own(view.own_montage.clone()),
     ];
