@@ -12,6 +12,7 @@ mod overview_job;
 mod part_run;
 mod record;
 mod ribbon;
+mod round_columns;
 mod run;
 mod settings;
 mod shared;

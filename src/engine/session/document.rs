@@ -112,7 +112,11 @@ impl Session {
             let mut session = Self::from_text(&text, path)?;
             if let Some(reference) = &session.arrays {
                 match load_arrays(path, reference) {
-                    Ok(run) => session.run = Some(Arc::new(run)),
+                    Ok(run) => {
+                        session.run = Some(Arc::new(run));
+                        // Format 1 kept the settings that a run was changed to as the first ones.
+                        session.set_settings(session.experiment.clone());
+                    }
                     Err(error) => {
                         // Another window may have saved between the two looks.
                         let is_same = read_text(path).is_ok_and(|(_, now)| now == stamp);
@@ -279,8 +283,8 @@ impl Session {
     /// A session from text; `path` is for messages. The run is not part of the text.
     pub fn from_text(text: &str, path: &Path) -> Result<Self, SessionError> {
         match format_of(text, path)? {
-            // The first format; older ones will be brought up to date here, step by step.
-            1 => from_text(text, path),
+            // Format 1 differs in its arrays alone, which tell themselves what they are.
+            1 | 2 => from_text(text, path),
             found => Err(SessionError::NoSuchFormat {
                 found,
                 newest: FORMAT,
