@@ -10,6 +10,7 @@ pub mod brainvision;
 mod byte_source;
 pub mod catalog;
 pub mod comtrade;
+mod content_hash;
 mod data_records;
 pub mod edf;
 pub mod electrode_positions;
@@ -41,6 +42,8 @@ pub mod xdf;
 mod zip;
 
 pub use byte_source::{ByteSource, Input};
+pub use content_hash::ContentHash;
+pub(crate) use content_hash::{hexadecimal, open_regular};
 pub use findings::{Findings, Mode, Place, ReadOptions, Warning};
 pub use fuzz_entries::{FUZZ_ENTRIES, FuzzEntry, PART_SEPARATOR, visit};
 pub use numbers::{Number, Stored, StridedSamples};
