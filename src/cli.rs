@@ -38,7 +38,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Train a session and say how well it classifies
+    /// Train a session and report how well it classifies
     Run(run::RunArguments),
     /// Compare sessions on identical folds and seeds
     Compare(compare::CompareArguments),
@@ -48,7 +48,7 @@ enum Command {
     Reproduce(reproduce::ReproduceArguments),
     /// Apply a trained session to recordings
     Classify(classify::ClassifyArguments),
-    /// Say what is in recordings, fault records, tables and arrays
+    /// Describe recordings, fault records, tables and arrays
     Info {
         /// Files of any format that can be read, or folders of them
         #[arg(required = true)]

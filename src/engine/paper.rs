@@ -122,7 +122,7 @@ impl Reproduction {
             )));
         }
         if !keep_going(0.0) {
-            return Ok(left_out("stopped before it began".into()));
+            return Ok(left_out("stopped before it started".into()));
         }
         let built = experiment
             .data

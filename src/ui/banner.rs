@@ -91,13 +91,13 @@ fn recovery_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     };
     let age = offer.written.and_then(|written| written.elapsed().ok());
     let when = match age {
-        Some(age) => format!(", {} ago", super::figures::clock(age.as_secs_f64())),
+        Some(age) => format!(", {} ago", super::numbers::clock(age.as_secs_f64())),
         None => String::new(),
     };
     let text = format!("Atomscope ended without saving. A copy was kept{when}.");
     ui.label(RichText::new(text).color(tones.strong));
     let recover = ui.button("Recover");
-    if recover.on_hover_text("Go on with the copy").clicked() {
+    if recover.on_hover_text("Restore the copy").clicked() {
         actions.push(Action::Recover);
     }
     let discard = ui.button("Discard the copy");

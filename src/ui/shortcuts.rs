@@ -32,7 +32,7 @@ pub(super) const KEYS: [(&str, &str); 20] = [
     ),
     (
         "Left, Right, PgUp, PgDn",
-        "Explore: a second or a page back or on",
+        "Explore: back or forward by a second or a page",
     ),
     ("Home, End", "Explore: the beginning or the end"),
     ("+, −", "Explore: larger or smaller traces"),
@@ -42,7 +42,7 @@ pub(super) const KEYS: [(&str, &str); 20] = [
     ),
     (
         "A, B",
-        "Explore: place or take hold of a cursor; then ← → by samples, Page Up and Down by pages or cycles",
+        "Explore: place or select a cursor; then ← → by samples, Page Up and Down by pages or cycles",
     ),
     ("Ctrl+Plus, Ctrl+Minus", "Larger or smaller window content"),
     ("F11", "Full screen"),

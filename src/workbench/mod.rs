@@ -388,7 +388,7 @@ impl Workbench {
         let refuses = self.draft.experiment.preparation.missing == MissingPolicy::Refuse;
         (n_missing > 0 && refuses).then(|| {
             format!(
-                "{n_missing} values are missing: choose on the Features page what becomes of them"
+                "{n_missing} values are missing: choose on the Features page how to handle them"
             )
         })
     }

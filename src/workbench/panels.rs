@@ -38,9 +38,9 @@ impl Panel {
             Self::Confusion => "Confusion",
             Self::Dictionary => "Dictionary",
             Self::Profile => "Profile",
-            Self::Tune => "Tune while it runs",
+            Self::Tune => "Tune during training",
             Self::Gram => "Gram matrix",
-            Self::Log => "Came and left",
+            Self::Log => "Sample log",
         }
     }
 

@@ -88,7 +88,7 @@ impl Workbench {
             Opened::Cancelled => {}
             Opened::Recording(path, reason) => {
                 self.notices
-                    .post(Gravity::Note, format!("Opened to be looked at: {reason}"));
+                    .post(Gravity::Note, format!("Opened for viewing only: {reason}"));
                 self.explore_deed(ExploreAction::OpenFile(path));
             }
             Opened::Data(data) => {

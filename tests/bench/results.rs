@@ -50,13 +50,19 @@ fn replaced(old: &str, title: &str, new: &str) -> String {
     };
     let after = begin + heading.len();
     let end = old[after..].find("\n## ").map(|at| after + at + 1);
-    format!("{}{new}{}", &old[..begin], end.map_or("", |end| &old[end..]))
+    format!(
+        "{}{new}{}",
+        &old[..begin],
+        end.map_or("", |end| &old[end..])
+    )
 }
 
 /// Processor, number of cores and version of the program.
 fn machine() -> String {
     let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = processors.lines().find(|line| line.starts_with("model name"));
+    let model = processors
+        .lines()
+        .find(|line| line.starts_with("model name"));
     let model = model.and_then(|line| line.split(": ").nth(1));
     let n_cores = std::thread::available_parallelism().map_or(1, usize::from);
     format!(

@@ -118,7 +118,7 @@ fn what_was_put_right_by_hand_goes_before_the_rules() {
     let data = &built.dataset;
     assert_eq!(data.class_names(), ["case", "doubtful", "control"]);
     assert_eq!(data.group_names(), ["case-0", "control-0"]);
-    assert_eq!(built.left_out[0].reason, "it was taken out of the set");
+    assert_eq!(built.left_out[0].reason, "excluded from the data set");
 }
 
 #[test]

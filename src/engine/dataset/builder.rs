@@ -86,6 +86,8 @@ pub struct DatasetBuilder {
     sources: NameList,
     origins: Vec<Origin>,
     left_out: Vec<LeftOut>,
+    /// How many of these do not state their sampling rate.
+    n_without_rate: usize,
     notes: Vec<String>,
     files: Vec<DataFile>,
     renamed_classes: BTreeMap<String, String>,
@@ -155,6 +157,7 @@ impl DatasetBuilder {
                 return Err(ReadError::Cancelled.into());
             }
             Err(error) => {
+                self.n_without_rate += usize::from(matches!(error, FeatureError::Rate { .. }));
                 self.leave_out(path, None, error.to_string());
                 return Ok(());
             }
@@ -192,7 +195,7 @@ impl DatasetBuilder {
             let deed = self.by_hand.deed(named, sample.start_s, sample.duration_s);
             match (deed.cloned(), class_of(label, &sample)) {
                 (Some(StretchDeed::Exclude), _) => {
-                    self.leave_out(path, Some(place), "it was taken out by hand".to_owned());
+                    self.leave_out(path, Some(place), "excluded manually".to_owned());
                 }
                 (Some(StretchDeed::Relabel(class)), _) => {
                     self.relabelled.push((self.classes.len(), class));
@@ -217,10 +220,14 @@ impl DatasetBuilder {
             self.classes[sample] = self.class_names.number(&class);
         }
         if let (true, Some(first)) = (self.classes.is_empty(), self.left_out.first()) {
-            return Err(DatasetError::AllLeftOut {
-                n_left_out: self.left_out.len(),
-                reason: first.reason.clone(),
-                path: first.source.clone(),
+            let path = first.source.clone();
+            return Err(match self.n_without_rate == self.left_out.len() {
+                true => DatasetError::NoRate { path },
+                false => DatasetError::AllExcluded {
+                    n_left_out: self.left_out.len(),
+                    reason: first.reason.clone(),
+                    path,
+                },
             });
         }
         let sources = self.sources.names().iter();
@@ -356,10 +363,10 @@ fn class_of<'a>(label: &'a Label, sample: &Sample) -> Result<&'a str, &'static s
         |span: &LabelledSpan| start_s >= span.onset_s - slack_s && end_s <= span.end_s() + slack_s;
     let mut touched = spans.iter().filter(touches);
     match touched.next() {
-        None => Err("no label covers it"),
-        Some(first) if !holds(first) => Err("it crosses the edge of a labelled stretch"),
+        None => Err("it has no label"),
+        Some(first) if !holds(first) => Err("it crosses the boundary of a labelled section"),
         Some(first) if touched.any(|other| other.class != first.class) => {
-            Err("stretches of different classes overlap there")
+            Err("sections of different classes overlap there")
         }
         Some(first) => Ok(&first.class),
     }
@@ -485,11 +492,11 @@ mod tests {
             .collect();
         assert_eq!(names, ["normal", "seizure", "artefact"]);
         let reasons: Vec<&str> = built.left_out.iter().map(|l| l.reason.as_str()).collect();
-        let uncovered = "no label covers it";
+        let uncovered = "it has no label";
         assert_eq!(
             reasons,
             [
-                "it crosses the edge of a labelled stretch",
+                "it crosses the boundary of a labelled section",
                 uncovered,
                 uncovered
             ]

@@ -41,7 +41,7 @@ pub(super) fn in_order<T: Send>(
     Ok(())
 }
 
-/// The results of some pieces; `None` for those that were not begun when the work was stopped.
+/// The results of some pieces; `None` for those that were not begun when cancelled.
 fn some<T: Send>(
     pieces: std::ops::Range<usize>,
     keep_going: &mut dyn FnMut(f64) -> bool,

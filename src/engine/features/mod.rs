@@ -215,9 +215,7 @@ pub enum FeatureError {
     #[error("{0}")]
     Recipe(SettingProblem),
     /// The sampling rate is unknown or no positive number.
-    #[error(
-        "sampling rate must be a positive number, but is {rate_hz} Hz: give the rate of the recording"
-    )]
+    #[error("the file does not state a usable sampling rate ({rate_hz} Hz): enter it")]
     Rate {
         /// The rate found.
         rate_hz: f64,
@@ -295,7 +293,7 @@ pub enum FeatureError {
         channels: String,
     },
     /// The nominal frequency is not known.
-    #[error("the record does not tell its nominal frequency: give it (50 or 60 Hz)")]
+    #[error("the record does not state its nominal frequency: enter it (50 or 60 Hz)")]
     NoFrequency,
     /// The record has too few samples per cycle.
     #[error("{rate_hz} Hz is too coarse for a {nominal_hz} Hz grid: {needed_hz} Hz are needed")]
@@ -308,7 +306,7 @@ pub enum FeatureError {
         needed_hz: f64,
     },
     /// The record names no trigger.
-    #[error("the record names no trigger: look for a change instead, or give a time")]
+    #[error("the record has no trigger: detect a change instead, or enter a time")]
     NoTrigger,
     /// Nothing changes in the record.
     #[error(

@@ -52,7 +52,7 @@ pub enum Removal {
     LeastLoss(f64),
     /// Its code, or its part in the atoms, was the smallest: the norm.
     Smallest(f64),
-    /// No candidate satisfied the conditions of removal, and the budget is a promise.
+    /// No candidate satisfied the conditions of removal, and the budget must hold.
     Forced,
 }
 

@@ -123,7 +123,7 @@ fn header(arrays: &[NamedArray], tree_len: usize) -> Result<Vec<u8>, ArraysError
 /// Puts a value together again from the bytes of its file.
 pub(super) fn read_arrays<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ArraysError> {
     let tensors = SafeTensors::deserialize(bytes)
-        .map_err(|error| ArraysError::new(format!("no safetensors file: {error}")))?;
+        .map_err(|error| ArraysError::new(format!("not a safetensors file: {error}")))?;
     let text = tensors
         .tensor(TREE)
         .map_err(|error| ArraysError::new(error.to_string()))?;

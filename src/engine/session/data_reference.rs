@@ -360,7 +360,7 @@ fn file_difference(
     progress: &mut Progress<'_>,
 ) -> Result<Option<String>, SessionError> {
     match fs::metadata(path) {
-        Ok(metadata) if !metadata.is_file() => Ok(Some("it is no file".into())),
+        Ok(metadata) if !metadata.is_file() => Ok(Some("it is not a file".into())),
         Ok(metadata) if metadata.len() != size => Ok(Some(format!(
             "it has {} bytes, expected {size}",
             metadata.len()
@@ -381,7 +381,7 @@ fn folder_difference(
     keep_going: &mut dyn FnMut(f64) -> bool,
 ) -> Result<Option<String>, SessionError> {
     if !path.is_dir() {
-        return Ok(Some("it is no folder".into()));
+        return Ok(Some("it is not a folder".into()));
     }
     let total = files
         .iter()
@@ -398,7 +398,7 @@ fn folder_difference(
     }
     let n_files = files.len();
     Ok(first.map(|first| {
-        format!("{n_different} of {n_files} files are not what they were; the first is {first}")
+        format!("{n_different} of {n_files} files have changed; the first is {first}")
     }))
 }
 
@@ -442,7 +442,7 @@ pub fn relative_path(folder: &Path, target: &Path) -> Result<String, SessionErro
         part.to_str()
             .map(str::to_owned)
             .ok_or_else(|| SessionError::Unwritable {
-                reason: "the path is no Unicode text: rename it".into(),
+                reason: "the path is not Unicode text: rename it".into(),
                 path: target.to_owned(),
             })
     };

@@ -70,7 +70,7 @@ pub(super) fn hash_file(
 pub(super) fn open_regular(path: &Path) -> Result<File, SessionError> {
     let cannot = |source| SessionError::io("read the file", path, source);
     if !std::fs::metadata(path).map_err(cannot)?.is_file() {
-        return Err(cannot(io::Error::other("it is no regular file")));
+        return Err(cannot(io::Error::other("it is not a regular file")));
     }
     File::open(path).map_err(cannot)
 }

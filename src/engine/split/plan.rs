@@ -78,7 +78,7 @@ pub enum SplitError {
     },
     /// The plan needs groups.
     #[error(
-        "groups are not known: give a subject or record for every sample, or split without groups"
+        "groups are not known: enter a subject or record for every sample, or split without groups"
     )]
     NoGroups,
     /// There is only one group.

@@ -1,4 +1,4 @@
-//! The Compare page: runs, sessions and sweeps beside each other, and the paper in one click.
+//! The Compare page: runs, sessions and sweeps side by side, and the paper in one click.
 
 use egui::{DragValue, RichText, Ui};
 
@@ -15,8 +15,7 @@ use crate::workbench::{
 };
 use atomscope_engine::experiment::{ComparedRun, CurvePoint};
 
-const TICK_HELP: &str =
-    "Whether it takes part; the first that does is what the others are compared with";
+const TICK_HELP: &str = "Include in the comparison; the first one included is the reference";
 const TRAIN_HELP: &str =
     "Trains all ticked runs on the folds and seeds of the first, so that results can be paired";
 
@@ -27,7 +26,7 @@ pub(in crate::ui) fn compare_page_ui(
     _draft: &mut Draft,
     actions: &mut Vec<Action>,
 ) {
-    page_title(ui, "Compare", "runs, sessions and sweeps beside each other");
+    page_title(ui, "Compare", "runs, sessions and sweeps side by side");
     let comparison = workbench.comparison();
     tabs_ui(ui, comparison.tab(), actions);
     if comparison.tab() == CompareTab::Sweep {
@@ -54,7 +53,7 @@ fn tabs_ui(ui: &mut Ui, shown: CompareTab, actions: &mut Vec<Action>) {
             (
                 CompareTab::Runs,
                 "Runs",
-                "Runs and sessions beside each other, and the paper",
+                "Runs and sessions side by side, and the paper",
             ),
             (
                 CompareTab::Sweep,
@@ -80,7 +79,7 @@ fn contenders_ui(ui: &mut Ui, comparison: &ComparisonStage, actions: &mut Vec<Ac
     if comparison.contenders().is_empty() {
         help(
             ui,
-            "A run takes part here as soon as one of its folds is complete; earlier runs stay. Sessions can be added.",
+            "Runs appear here as soon as one of their folds is complete; earlier runs are kept. Sessions can be added.",
         );
     }
     let mut n_shown = 0;
@@ -132,8 +131,7 @@ fn training_ui(ui: &mut Ui, comparison: &ComparisonStage, actions: &mut Vec<Acti
         let field = DragValue::new(&mut n_seeds).range(1..=MOST_SEEDS);
         let field = ui.add(field).labelled_by(label.id);
         let text = format!(
-            "How often everything is trained, each time with other folds and in another order \
-             (default 1, 1 to {MOST_SEEDS})"
+            "Number of repetitions, each with different folds and order of samples (default 1, 1 to {MOST_SEEDS})"
         );
         if field.on_hover_text(text).changed() {
             actions.push(Action::Compare(CompareAction::SetSeeds(n_seeds)));
@@ -171,7 +169,7 @@ pub(super) fn progress_ui(
     ui.add(bar);
     let stop = ui
         .button(format!("Stop {}", what.to_lowercase()))
-        .on_hover_text("What is complete by then is kept");
+        .on_hover_text("Results complete so far are kept");
     if stop.clicked() {
         actions.push(Action::Compare(stop_it));
     }

@@ -89,7 +89,7 @@ fn move_panel(
 
 fn nothing_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     if workbench.training().is_starting() {
-        empty_state(ui, "The run is being prepared", None);
+        empty_state(ui, "Preparing the run", None);
         return;
     }
     if let Some(error) = workbench.training().error() {
@@ -101,21 +101,21 @@ fn nothing_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     }
     match (workbench.data().loaded(), workbench.obstacle()) {
         (None, _) if workbench.loading_share().is_some() => {
-            if empty_state(ui, "The data are being loaded", Some("Cancel")) {
+            if empty_state(ui, "Loading the data", Some("Cancel")) {
                 actions.push(Action::CancelLoading);
             }
         }
         (None, _) => {
-            let text = "Training is watched here: curves, confusion matrix and dictionaries. Nothing is loaded yet.";
+            let text = "Curves, confusion matrix and dictionaries appear here during training. Nothing is loaded yet.";
             if empty_state(ui, text, Some("Feeder demo")) {
                 actions.push(Action::OpenDemo(Demo::FeederFaults));
             }
         }
         (Some(_), Some(obstacle)) => {
-            empty_state(ui, &format!("Training cannot begin: {obstacle}"), None);
+            empty_state(ui, &format!("Training cannot start: {obstacle}"), None);
         }
         (Some(_), None) => {
-            let text = "Training is watched here: curves, confusion matrix and dictionaries.";
+            let text = "Curves, confusion matrix and dictionaries appear here during training.";
             if empty_state(ui, text, Some("Start training")) {
                 actions.push(Action::Start);
             }
@@ -133,7 +133,7 @@ fn controls_ui(ui: &mut Ui, workbench: &Workbench, run: &RunView, actions: &mut 
         replay_ui(ui, workbench, actions);
         let shown = workbench.dictionary();
         if shown.is_some_and(|shown| shown.atoms.iter().any(|atom| atom.changed)) {
-            let text = "Atoms whose strongest sample changed since you looked are marked; this takes the marks away";
+            let text = "Atoms whose strongest sample changed since you last looked are marked; this clears the marks";
             let seen = icon_button(ui, Icon::Check, "Mark atoms as seen");
             if seen.on_hover_text(text).clicked() {
                 actions.push(Action::MarkAtomsSeen);
@@ -229,16 +229,14 @@ fn replay_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
         actions.push(Action::Replay(batch));
     }
     response.on_hover_text(
-        "Dictionaries, confusion and profile at an earlier test; training goes on meanwhile",
+        "Dictionaries, confusion and profile at an earlier test; training continues meanwhile",
     );
     let batch = part.tests[place.clamp(1, n_tests) - 1].batch;
     ui.label(format!("batch {batch}"));
     let live = ui.selectable_label(replay.is_none(), "live");
     let text = match replay {
-        None => "The training is followed. A click freezes what is shown; training goes on (F)",
-        Some(_) => {
-            "What is shown is frozen while training goes on. A click follows the training again (F)"
-        }
+        None => "The page follows the training. Click to freeze it; training continues (F)",
+        Some(_) => "The page is frozen while training continues. Click to follow again (F)",
     };
     if live.on_hover_text(text).clicked() {
         actions.push(Action::Freeze);
@@ -300,7 +298,7 @@ fn detail(workbench: &Workbench, panel: Panel) -> String {
     let names = &run.facts.class_names;
     let class_name = workbench.shown_class_name();
     match panel {
-        Panel::Accuracy => "of the samples held out".into(),
+        Panel::Accuracy => "of the held-out samples".into(),
         Panel::Confusion => match (workbench.shown_fold(), workbench.shown_test()) {
             (Some(fold), Some(test)) => format!(
                 "fold {}, batch {} · {} test samples",
@@ -328,7 +326,7 @@ fn detail(workbench: &Workbench, panel: Panel) -> String {
         },
         Panel::Profile => format!("{class_name} · which samples are kept"),
         Panel::Tune => match workbench.training().is_alive() {
-            true => "takes effect with the next round".into(),
+            true => "applies from the next round on".into(),
             false => "for the next run".into(),
         },
     }

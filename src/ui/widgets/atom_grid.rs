@@ -9,8 +9,8 @@ use egui::{pos2, vec2};
 use super::atom_picture::{AtomPicture, Look, Manner};
 use super::cache::{cached, fingerprint};
 use super::cell_grid::CellGrid;
-use crate::ui::figures::percent;
 use crate::ui::icons::color_dot;
+use crate::ui::numbers::percent;
 use crate::ui::palette::phase_color;
 use crate::ui::theme;
 use atomscope_engine::features::Layout;
@@ -316,7 +316,7 @@ impl AtomGrid<'_> {
             }
             if self.atoms.iter().any(|atom| atom.changed) {
                 changed_mark(ui, tones.accent);
-                weak(ui, "changed since you looked");
+                weak(ui, "changed since you last looked");
             }
         });
     }
@@ -332,7 +332,7 @@ fn describe(atom: &Atom<'_>) -> String {
         return format!("sample {}", atom.index);
     }
     let changed = if atom.changed {
-        ", changed since you looked"
+        ", changed since you last looked"
     } else {
         ""
     };

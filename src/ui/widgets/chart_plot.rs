@@ -6,7 +6,7 @@ use egui_plot::{GridMark, HoverPosition, Line, MarkerShape, PlotPoints, Points};
 use super::accuracy_plot::legend_line;
 use super::still_plot::StillPlot;
 use crate::ui::elements::help;
-use crate::ui::figures::percent;
+use crate::ui::numbers::percent;
 use crate::ui::palette::class_color;
 use crate::ui::theme;
 use atomscope_engine::export::{Chart, Series, Stroke};

@@ -3,8 +3,8 @@
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Color32, Ui};
 
-use crate::ui::figures::short;
 use crate::ui::icons::{Icon, icon_mark};
+use crate::ui::numbers::short;
 use crate::ui::theme::{self, Tones};
 
 /// The numerical condition of a dictionary, as numbers.
@@ -77,7 +77,7 @@ impl HealthStrip {
                 value: short(health.smallest_pivot),
                 grade: grade(1.0 / health.smallest_pivot, 1e8, 1e12),
                 meaning: "The least independent direction met in the last update, relative to its \
-                          size. Near zero, two atoms or kept samples say almost the same.",
+                          size. Near zero, two atoms or kept samples are almost the same.",
             },
             Entry {
                 name: "condition",
@@ -101,8 +101,7 @@ impl HealthStrip {
                 name: "repairs",
                 value: health.repairs.to_string(),
                 grade: grade(health.repairs as f64, 0.5, 100.0),
-                meaning: "How often the numbers had to be mended so far: a floor of evidence, a \
-                          ridge, an inverse computed anew. The log tells each of them.",
+                meaning: "Number of numerical corrections so far: a floor of evidence, a ridge, a recomputed inverse. The log lists each.",
             },
         ]
     }

@@ -7,7 +7,7 @@ use super::axes::Axes;
 use super::cache::{cached, fingerprint};
 use super::plot_cursor::{CursorMove, PlotCursor};
 use super::waveform::{Mark, paint_columns};
-use crate::ui::figures::{short, tick};
+use crate::ui::numbers::{short, tick};
 use crate::ui::theme;
 use atomscope_engine::features::sampled::SampleTimes;
 use atomscope_engine::features::trace_columns::TraceColumns;

@@ -5,7 +5,7 @@ use egui_plot::{HoverPosition, Line, MarkerShape, PlotPoints, Points};
 
 use super::accuracy_plot::{Curve, legend_line};
 use super::still_plot::StillPlot;
-use crate::ui::figures::percent;
+use crate::ui::numbers::percent;
 use crate::ui::palette::class_color;
 use crate::ui::theme;
 

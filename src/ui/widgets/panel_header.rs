@@ -74,7 +74,7 @@ impl PanelHeader<'_> {
         handle.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
         let handle = handle
             .on_hover_cursor(CursorIcon::Grab)
-            .on_hover_text("Drag it to another place, or move it with the arrow keys");
+            .on_hover_text("Drag it to another position, or move it with the arrow keys");
         if handle.has_focus() {
             focus_ring(ui, handle.rect.expand(2.0));
             hold_arrows(ui, id);
@@ -140,7 +140,7 @@ impl PanelHeader<'_> {
             let button = ui.add_enabled(can, egui::Button::new(name));
             let button = button
                 .on_hover_text("The panel changes its place on the Train page")
-                .on_disabled_hover_text("There is no place on that side");
+                .on_disabled_hover_text("It cannot move further in that direction");
             if button.clicked() {
                 action = Some(PanelAction::Move(direction));
             }

@@ -2,8 +2,8 @@
 
 use egui::{Align, Layout, Rect, Response, RichText, Role, Sense, Ui, WidgetInfo, vec2};
 
-use crate::ui::figures::percent;
 use crate::ui::icons::{Icon, icon_button};
+use crate::ui::numbers::percent;
 use crate::ui::theme;
 
 /// What a run is doing.
@@ -76,7 +76,7 @@ impl RunBar<'_> {
         let running = self.phase == RunPhase::Running;
         let free = self.obstacle.is_none();
         let start = match self.phase {
-            RunPhase::Paused => ("Resume", "Goes on training (Space)"),
+            RunPhase::Paused => ("Resume", "Resumes training (Space)"),
             _ => ("Start", "Starts training (Space)"),
         };
         let buttons = [
@@ -84,7 +84,7 @@ impl RunBar<'_> {
             (
                 RunRequest::Pause,
                 Icon::Pause,
-                ("Pause", "Holds after this step (Space)"),
+                ("Pause", "Pauses after this step (Space)"),
                 running,
             ),
             (
@@ -92,14 +92,14 @@ impl RunBar<'_> {
                 Icon::Step,
                 (
                     "Step",
-                    "Learns one mini-batch of every class, then holds (S)",
+                    "Trains one mini-batch of every class, then pauses (S)",
                 ),
                 free,
             ),
             (
                 RunRequest::Stop,
                 Icon::Stop,
-                ("Stop", "Ends the run and keeps what was trained (Esc)"),
+                ("Stop", "Stops the run and keeps what was trained (Esc)"),
                 !idle,
             ),
         ];
@@ -175,7 +175,7 @@ impl RunBar<'_> {
             .inner;
         button
             .union(count)
-            .on_hover_text("What happened lately and may need a look")
+            .on_hover_text("Recent messages")
             .clicked()
     }
 }

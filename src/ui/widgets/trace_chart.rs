@@ -7,7 +7,7 @@ use egui::{Align2, Color32, Painter, Rangef, Rect, Stroke, Ui, pos2};
 
 use super::cache::{cached, fingerprint};
 use super::short_text::shortened;
-use crate::ui::figures::tick_step;
+use crate::ui::numbers::tick_step;
 use crate::ui::theme;
 use atomscope_engine::records::overview::MinMax;
 
@@ -33,7 +33,7 @@ pub struct ChartMark<'a> {
     pub onset_s: f64,
     /// How long it lasts.
     pub duration_s: f64,
-    /// What it says.
+    /// Text of the annotation.
     pub text: &'a str,
     /// Its colour.
     pub color: Color32,

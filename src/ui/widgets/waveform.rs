@@ -7,7 +7,7 @@ use egui::{
 };
 
 use super::axes::Axes;
-use crate::ui::figures::{short, tick};
+use crate::ui::numbers::{short, tick};
 use crate::ui::reduce::min_max;
 use crate::ui::theme;
 

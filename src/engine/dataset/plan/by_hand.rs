@@ -91,7 +91,7 @@ impl ByHand {
         for stretch in &self.stretches {
             let (start_s, duration_s) = (stretch.start_s, stretch.duration_s);
             let text = format!(
-                "a stretch must start at 0 s or later and last longer than 0 s, but starts at {start_s} s and lasts {duration_s} s: {}",
+                "a section must start at 0 s or later and last longer than 0 s, but starts at {start_s} s and lasts {duration_s} s: {}",
                 stretch.recording.display()
             );
             let is_sound = start_s >= 0.0 && duration_s > 0.0 && (start_s + duration_s).is_finite();

@@ -74,7 +74,7 @@ impl RecordingSource {
     /// What is wrong with the settings, field by field.
     pub(super) fn problems(&self) -> Vec<SettingProblem> {
         let mut problems = SettingProblems::default();
-        let text = "no rule tells the class of a file: give a pattern of file names, put the recordings of each class into a folder of its own, or a table labels.csv with the columns file, class, group beside them".to_owned();
+        let text = "no rule gives the class of a file: enter a pattern of file names, put the recordings of each class into a folder of its own, or a table labels.csv with the columns file, class, group beside them".to_owned();
         problems.require(!self.rules.is_empty(), "rules", text);
         if let Some(rate_hz) = self.options.rate_hz {
             let text = format!("sampling rate must be more than 0 Hz, but is {rate_hz} Hz");
@@ -151,7 +151,7 @@ impl RecordingSource {
         if self.left_out.contains(&named) {
             file.class = None;
             file.spans.clear();
-            file.problem = Some("it was taken out of the set".to_owned());
+            file.problem = Some("excluded from the data set".to_owned());
         }
     }
 

@@ -10,9 +10,9 @@ use crate::dataset::{DataSettings, Dataset, DatasetError};
 use crate::experiment::assignment::with_settings;
 use crate::experiment::checked::CheckedExperiment;
 use crate::experiment::comparison::pairing_difference;
-use crate::experiment::crew::{Tasks, Watch};
 use crate::experiment::error::RunError;
 use crate::experiment::settings::{Experiment, Tests};
+use crate::experiment::task_pool::{Tasks, Watch};
 use crate::experiment::trial::{FoldOutcome, Trial};
 use crate::math::fnv;
 use crate::split::{HoldOut, Split, SplitPlan};
@@ -411,7 +411,7 @@ impl World {
         texts.add(&format!("{:?}", self.outer.split().test_folds()));
     }
 
-    /// Inner folds, then the outer one; nothing if the work was stopped.
+    /// Inner folds, then the outer one; nothing if cancelled.
     fn judge(
         &self,
         experiment: &Experiment,

@@ -155,7 +155,7 @@ impl LabelledSet {
         let without: Vec<&LabelledFile> = self.files.iter().filter(|f| !f.has_class()).collect();
         if let Some(first) = without.first() {
             problems.push(format!(
-                "{} of {} files get no class and are left out, e.g. {}",
+                "{} of {} files have no class and are excluded, e.g. {}",
                 without.len(),
                 self.files.len(),
                 first.path.display()

@@ -342,7 +342,7 @@ impl<'de> Deserializer<'de> for Row<'de> {
         match self.column {
             Column::Trees(trees) => self.tree(trees)?.deserialize_enum(name, variants, visitor),
             _ => Err(ArraysError::invalid_type(
-                Unexpected::Other("a value that is no enum"),
+                Unexpected::Other("a value that is not an enum"),
                 &visitor,
             )),
         }

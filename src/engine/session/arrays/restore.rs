@@ -106,7 +106,7 @@ impl<'de> Deserializer<'de> for Reader<'de> {
                 inner: self.at(inner),
             }),
             _ => Err(ArraysError::invalid_type(
-                Unexpected::Other("a value that is no enum"),
+                Unexpected::Other("a value that is not an enum"),
                 &visitor,
             )),
         }

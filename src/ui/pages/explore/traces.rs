@@ -3,8 +3,8 @@
 use egui::{Key, Modifiers, PointerButton, Rect, Role, Sense, Ui, WidgetInfo};
 
 use super::fault::CURSORS;
-use crate::ui::figures::{short, tick};
 use crate::ui::icons::{focus_ring, hold_arrows};
+use crate::ui::numbers::{short, tick};
 use crate::ui::theme;
 use crate::ui::widgets::{
     ChartMark, ChartTrace, CursorMove, PlotCursor, TraceChart, cursor_letter, page_hears_keys,
@@ -149,7 +149,7 @@ pub(super) fn time_label(browser: &EegBrowser, view: &EegView, time_s: f64, step
                 false => whole,
             }
         }
-        None if step >= 60.0 => crate::ui::figures::clock(time_s),
+        None if step >= 60.0 => crate::ui::numbers::clock(time_s),
         None => format!("{} s", tick(time_s, step)),
     }
 }
@@ -164,7 +164,7 @@ fn paint_scale(ui: &Ui, browser: &EegBrowser, view: &EegView, area: Rect) {
     let sensitivity = view.sensitivity_of("");
     let unit = common_unit(&page.traces);
     // About eight millimetres, in a round number of units.
-    let value = crate::ui::figures::tick_step(sensitivity * 8.0, 1.0);
+    let value = crate::ui::numbers::tick_step(sensitivity * 8.0, 1.0);
     let height = (value * points_per_unit(sensitivity)) as f32;
     let foot = area.right_bottom() + egui::vec2(-10.0, -10.0);
     let bar = Rect::from_min_max(foot - egui::vec2(2.0, height), foot);
