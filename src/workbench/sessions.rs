@@ -46,7 +46,7 @@ impl Workbench {
         self.view = View {
             page: self.view.page,
             hidden: std::mem::take(&mut self.view.hidden),
-            arrangement: std::mem::take(&mut self.view.arrangement),
+            tiling: std::mem::take(&mut self.view.tiling),
             ..View::default()
         };
     }

@@ -1,16 +1,16 @@
 //! The Train page: curves, confusion, dictionaries and profile of a run as it goes, at any moment of it.
 
-use egui::{Rect, RichText, ScrollArea, Slider, Ui, vec2};
+use egui::{Rect, RichText, Slider, Ui};
 
-use super::train_layout::{Placed, Room, mark_spot, place_panels, spot_at};
 use super::train_panels as panels;
+use super::train_tiles::tiles_ui;
 use super::tune::tune_ui;
 use crate::ui::elements;
 use crate::ui::icons::{Icon, color_dot, icon_button};
 use crate::ui::palette::class_color;
 use crate::ui::theme;
 use crate::ui::widgets::{PanelAction, PanelHeader, empty_state};
-use crate::workbench::{Action, Demo, Direction, Draft, Panel, RunView, Workbench};
+use crate::workbench::{Action, Demo, Direction, Draft, Panel, RunView, Tiling, Workbench};
 use atomscope_engine::experiment::Part;
 
 /// Width of the replay slider: all controls fit one line of the smallest usual window.
@@ -31,60 +31,10 @@ pub(in crate::ui) fn train_page_ui(
     ui.add_space(4.0);
     if let Some(panel) = workbench.view().enlarged {
         let rect = ui.available_rect_before_wrap();
-        panel_ui(ui, rect, panel, workbench, draft, actions);
+        panel_ui(ui, rect, panel, None, workbench, draft, actions);
         return;
     }
-    panels_ui(ui, workbench, draft, actions);
-}
-
-/// All panels in their places; where they need more height than there is, the page scrolls.
-fn panels_ui(ui: &mut Ui, workbench: &Workbench, draft: &mut Draft, actions: &mut Vec<Action>) {
-    let page = ui.available_size();
-    let run = workbench.training().run();
-    let room = Room {
-        n_classes: run.map_or(2, |run| run.facts.n_classes()),
-        text_scale: theme::body_font(ui).size / theme::BASE_SIZE,
-    };
-    ScrollArea::vertical()
-        .id_salt("panels")
-        .auto_shrink([false, false])
-        .show(ui, |ui| {
-            let corner = ui.cursor().min;
-            let (placed, height) = place_panels(workbench.view(), room, corner, page);
-            ui.allocate_exact_size(vec2(page.x, height), egui::Sense::hover());
-            for own in &placed {
-                let asked = panel_ui(ui, own.rect, own.panel, workbench, draft, actions);
-                if let Some(asked) = asked {
-                    move_panel(ui, own.panel, asked, &placed, workbench, actions);
-                }
-            }
-        });
-}
-
-/// Moves a panel by a step, or to where the pointer drops it.
-fn move_panel(
-    ui: &Ui,
-    panel: Panel,
-    asked: PanelAction,
-    placed: &[Placed],
-    workbench: &Workbench,
-    actions: &mut Vec<Action>,
-) {
-    let view = workbench.view();
-    let pointer = ui.ctx().pointer_interact_pos();
-    let found = pointer.and_then(|pointer| spot_at(placed, view, ui.clip_rect(), pointer));
-    match (asked, pointer, found) {
-        (PanelAction::Move(direction), _, _) => {
-            let is_shown = |panel| !view.hidden.contains(&panel);
-            let spot = view.arrangement.step(panel, direction, is_shown);
-            actions.extend(spot.map(|spot| Action::PlacePanel(panel, spot)));
-        }
-        (PanelAction::Drag, Some(pointer), found) => {
-            mark_spot(ui, panel.title(), pointer, found.map(|(_, rect)| rect));
-        }
-        (PanelAction::Drop, _, Some((spot, _))) => actions.push(Action::PlacePanel(panel, spot)),
-        _ => {}
-    }
+    tiles_ui(ui, workbench, draft, actions);
 }
 
 fn nothing_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
@@ -243,11 +193,13 @@ fn replay_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     }
 }
 
-/// A panel with its head; gives what the head was asked for and the panel alone cannot do.
-fn panel_ui(
+/// A panel with its head; gives what the head was asked for and the panel alone cannot do. It can
+/// be moved within `tiling`, if it is one of several.
+pub(super) fn panel_ui(
     ui: &mut Ui,
     rect: Rect,
     panel: Panel,
+    tiling: Option<&Tiling>,
     workbench: &Workbench,
     draft: &mut Draft,
     actions: &mut Vec<Action>,
@@ -255,9 +207,8 @@ fn panel_ui(
     let view = workbench.view();
     let is_enlarged = view.enlarged == Some(panel);
     let is_shown = |panel| !view.hidden.contains(&panel);
-    let can_move = |direction: &Direction| {
-        !is_enlarged && view.arrangement.step(panel, *direction, is_shown).is_some()
-    };
+    let moved = |direction| tiling?.moved(panel, direction, is_shown);
+    let can_move = |direction: &Direction| moved(*direction).is_some();
     let moves: Vec<Direction> = Direction::ALL.into_iter().filter(can_move).collect();
     let detail = detail(workbench, panel);
     let mut asked = None;
@@ -274,6 +225,9 @@ fn panel_ui(
             }
             Some(PanelAction::Hide) if is_enlarged => actions.push(Action::Enlarge(None)),
             Some(PanelAction::Hide) => actions.push(Action::TogglePanel(panel)),
+            Some(PanelAction::Move(direction)) => {
+                actions.extend(moved(direction).map(Action::ArrangePanels));
+            }
             other => asked = other,
         }
         let height = rect.bottom() - ui.cursor().top();

@@ -17,10 +17,8 @@ pub enum PanelAction {
     Hide,
     /// To move by one place.
     Move(Direction),
-    /// To follow the pointer, which holds it.
+    /// To follow the pointer, which has taken hold of it.
     Drag,
-    /// To stay where the pointer let it go.
-    Drop,
 }
 
 /// Title and detail of a panel.
@@ -68,7 +66,8 @@ impl PanelHeader<'_> {
 
     /// The title as a handle: dragged by the pointer, moved by the arrow keys.
     fn handle_ui(&self, ui: &Ui, title: &Response) -> Option<PanelAction> {
-        let id = ui.scope_id().with("handle");
+        // The same wherever the panel stands: it keeps the focus when it moves.
+        let id = egui::Id::unique(("panel handle", self.title));
         let handle = ui.interact(title.rect, id, Sense::click_and_drag());
         let name = format!("Move {}", self.title);
         handle.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
@@ -79,11 +78,10 @@ impl PanelHeader<'_> {
             focus_ring(ui, handle.rect.expand(2.0));
             hold_arrows(ui, id);
         }
-        match (handle.dragged(), handle.drag_stopped()) {
-            (_, true) => Some(PanelAction::Drop),
-            (true, false) => Some(PanelAction::Drag),
-            (false, false) if handle.has_focus() => self.arrow(ui).map(PanelAction::Move),
-            (false, false) => None,
+        match handle.drag_started() {
+            true => Some(PanelAction::Drag),
+            false if handle.has_focus() => self.arrow(ui).map(PanelAction::Move),
+            false => None,
         }
     }
 

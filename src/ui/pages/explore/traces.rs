@@ -41,6 +41,7 @@ pub(super) fn traces_ui(
     let page = browser.page();
     let chart = TraceChart {
         traces: &lanes,
+        lane_notes: &[],
         covered_s: page.map_or((0.0, 1.0), |page| {
             (page.request.start_s, page.request.span_s)
         }),
@@ -89,22 +90,24 @@ fn lanes<'a>(browser: &'a EegBrowser, view: &EegView) -> Vec<ChartTrace<'a>> {
     let direction = if view.is_negative_up { -1.0 } else { 1.0 };
     let chosen = browser.chosen().map(|trace| trace.name.as_str());
     let traces = browser.page().map_or(&[][..], |page| &page.traces);
-    let lane = |trace: &'a PageTrace| {
+    let lane = |(lane, trace): (usize, &'a PageTrace)| {
         let sensitivity = view.sensitivity_of(&trace.source.name);
         ChartTrace {
             name: &trace.source.name,
             columns: &trace.columns,
+            lane,
             level: if view.corrects_baseline {
                 trace.level
             } else {
                 0.0
             },
             gain: (direction * points_per_unit(sensitivity)) as f32,
+            color: None,
             is_bad: trace.source.is_bad,
             is_chosen: chosen == Some(trace.source.name.as_str()) && view.chosen.is_some(),
         }
     };
-    traces.iter().map(lane).collect()
+    traces.iter().enumerate().map(lane).collect()
 }
 
 fn marks<'a>(ui: &Ui, browser: &'a EegBrowser, view: &EegView) -> Vec<ChartMark<'a>> {
