@@ -91,9 +91,6 @@ fn sweep(arguments: &SweepArguments) -> Result<Ended, Failure> {
         .clone()
         .unwrap_or_else(|| usual_folder(&arguments.sweep));
     let store = SweepStore::open(&folder, plan.fingerprint()).map_err(Failure::failed)?;
-    store
-        .adopt(&plan.former_fingerprint())
-        .map_err(Failure::failed)?;
     let mut progress = ProgressLine::new(arguments.quiet);
     let mut results = Vec::new();
     let all = store.finish(

@@ -333,6 +333,13 @@ fn help_menu(ui: &mut Ui, actions: &mut Vec<Action>) {
     ui.set_min_width(200.0);
     item(
         ui,
+        ("Manual", "F1", "What atoms, profiles, λ, margins and scores are"),
+        true,
+        Action::Ask(Ask::Manual),
+        actions,
+    );
+    item(
+        ui,
         ("Keys", "?", "All keys of the window"),
         true,
         Action::Ask(Ask::Keys),

@@ -7,6 +7,7 @@ mod dialogs;
 mod elements;
 mod figure_picture;
 pub mod icons;
+pub mod manual;
 mod menu;
 mod notice_sheet;
 pub mod numbers;

@@ -8,7 +8,7 @@ const CTRL: Modifiers = Modifiers::COMMAND;
 const CTRL_SHIFT: Modifiers = Modifiers::COMMAND.plus(Modifiers::SHIFT);
 
 /// Every key with what it does, for the list that `?` shows.
-pub(super) const KEYS: [(&str, &str); 20] = [
+pub(super) const KEYS: [(&str, &str); 21] = [
     ("Ctrl+O", "Open a session or data file"),
     ("Ctrl+Shift+O", "Open a folder of data"),
     ("Ctrl+S", "Save"),
@@ -45,6 +45,7 @@ pub(super) const KEYS: [(&str, &str); 20] = [
         "Explore: place or select a cursor; then ← → by samples, Page Up and Down by pages or cycles",
     ),
     ("Ctrl+Plus, Ctrl+Minus", "Larger or smaller window content"),
+    ("F1", "Manual"),
     ("F11", "Full screen"),
     ("?", "This list"),
 ];
@@ -60,6 +61,7 @@ pub(super) fn shortcuts(context: &Context, workbench: &Workbench, actions: &mut 
         (CTRL, Key::Y, Action::Redo),
         (CTRL, Key::Z, Action::Undo),
         (CTRL, Key::Q, Action::Quit),
+        (Modifiers::NONE, Key::F1, Action::Ask(Ask::Manual)),
     ];
     for (modifiers, key, action) in with_modifiers {
         let shortcut = KeyboardShortcut::new(modifiers, key);

@@ -462,8 +462,6 @@ impl Order {
         let plan = self.plan(progress)?;
         let store = SweepStore::open(&self.folder, plan.fingerprint());
         let store = store.map_err(|error| error.to_string())?;
-        let adopted = store.adopt(&plan.former_fingerprint());
-        adopted.map_err(|error| error.to_string())?;
         // Points of another sweep are refused before anything is written beside them.
         store.finished().map_err(|error| error.to_string())?;
         let session = self.session.as_deref();

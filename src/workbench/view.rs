@@ -41,6 +41,8 @@ pub enum Ask {
     PresetName,
     /// Where a result is written.
     Export(ExportContent),
+    /// Nothing: the manual is shown.
+    Manual,
     /// Nothing: the list of keys is shown.
     Keys,
     /// Nothing: what the program is.

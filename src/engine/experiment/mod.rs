@@ -7,7 +7,6 @@ mod comparison;
 mod error;
 mod job;
 mod model;
-mod overview_job;
 mod part_run;
 mod record;
 mod ribbon;
@@ -34,7 +33,6 @@ pub use comparison::{
 pub use error::{RunError, RunTrouble};
 pub use job::{Job, JobOutcome, JobProgress};
 pub use model::TrainedModel;
-pub use overview_job::build_overview;
 pub use part_run::{Extent, News};
 pub use record::{
     ClassMetric, Decisions, LogEntry, MissingRecord, PartRecord, ProfileEvent, ProfileLog,

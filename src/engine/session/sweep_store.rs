@@ -164,26 +164,11 @@ impl SweepStore {
     /// Keeps a finished point; a kill at any moment leaves it whole or not at all.
     pub fn keep(&self, result: &PointResult) -> Result<(), SessionError> {
         let path = self.folder.join(file_name(result.point.number));
-        self.keep_at(&path, result.clone())
-    }
-
-    fn keep_at(&self, path: &Path, result: PointResult) -> Result<(), SessionError> {
         let kept = KeptPoint {
             sweep: self.fingerprint.clone(),
-            result,
+            result: result.clone(),
         };
-        replace_file(&RealDisk, path, to_text(&kept, path)?.as_bytes())
-    }
-
-    /// Takes over the points that earlier versions of the program have kept under the `former`
-    /// fingerprint of the same sweep.
-    pub fn adopt(&self, former: &str) -> Result<(), SessionError> {
-        for (path, kept) in points_in(&self.folder)? {
-            if kept.sweep == former {
-                self.keep_at(&path, kept.result)?;
-            }
-        }
-        Ok(())
+        replace_file(&RealDisk, &path, to_text(&kept, &path)?.as_bytes())
     }
 
     /// Runs the points of a sweep that are not finished yet, those of one shard or all, and
@@ -309,18 +294,6 @@ mod tests {
         let found = store.finished().expect("readable");
         assert_eq!(found, [result(0), result(2), result(11)]);
         assert_eq!(read_sweep(folder.path()).expect("readable"), found);
-    }
-
-    #[test]
-    fn points_of_an_earlier_version_are_taken_over() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let before = SweepStore::open(folder.path(), "a".into()).expect("writable");
-        before.keep(&result(3)).expect("writable");
-        let store = SweepStore::open(folder.path(), "b".into()).expect("writable");
-        store.adopt("c").expect("readable");
-        assert!(store.finished().is_err(), "not its own");
-        store.adopt("a").expect("writable");
-        assert_eq!(store.finished().expect("readable"), [result(3)]);
     }
 
     fn on_table(named: &Path) -> Experiment {

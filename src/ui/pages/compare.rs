@@ -8,12 +8,13 @@ use crate::ui::elements::{self, help, page_title, section};
 use crate::ui::icons::{Icon, color_dot, icon_button};
 use crate::ui::palette::class_color;
 use crate::ui::theme;
-use crate::ui::widgets::{BandCurve, ConfusionMatrix, Curve, CurvesPlot, MissingCurve};
+use crate::ui::widgets::{ChartPlot, ConfusionMatrix};
 use crate::workbench::{
     Action, Ask, Column, CompareAction, ComparePath, CompareTab, ComparisonStage, Draft,
     MOST_SEEDS, Workbench,
 };
 use atomscope_engine::experiment::{ComparedRun, CurvePoint};
+use atomscope_engine::export::{Chart, Series};
 
 const TICK_HELP: &str = "Include in the comparison; the first one included is the reference";
 const TRAIN_HELP: &str =
@@ -210,19 +211,19 @@ fn results_ui(ui: &mut Ui, comparison: &ComparisonStage, actions: &mut Vec<Actio
         }
         return;
     }
-    let curves: Vec<BandCurve<'_>> = runs
-        .iter()
-        .map(|run| BandCurve {
-            name: &run.name,
-            points: shown_curve(run)
-                .iter()
-                .map(|p| [p.at, p.mean, p.sd.unwrap_or(0.0)])
-                .collect(),
-        })
-        .collect();
+    let of_runs = |curve: fn(&ComparedRun) -> &[CurvePoint]| -> Vec<Series> {
+        let series = runs.iter().enumerate();
+        let series = series.map(|(place, run)| Series::of_curve(&run.name, curve(run), place));
+        series.filter(|series| !series.points.is_empty()).collect()
+    };
     section(ui, "Accuracy");
-    CurvesPlot {
-        curves: &curves,
+    let x_label = "mini-batches (a batch learner is a level)";
+    ChartPlot {
+        chart: &Chart::over_batches(
+            "Accuracy of the compared runs",
+            x_label,
+            of_runs(shown_curve),
+        ),
         height: 300.0,
     }
     .show(ui);
@@ -230,28 +231,11 @@ fn results_ui(ui: &mut Ui, comparison: &ComparisonStage, actions: &mut Vec<Actio
     scores_ui(ui, comparison, &runs);
     section(ui, "Differences");
     differences_ui(ui, &runs);
-    let missing: Vec<(&str, Vec<[f64; 2]>)> = runs
-        .iter()
-        .map(|run| {
-            (
-                run.name.as_str(),
-                run.summary
-                    .missing
-                    .iter()
-                    .map(|p| [p.at, p.mean])
-                    .collect::<Vec<_>>(),
-            )
-        })
-        .filter(|(_, points)| !points.is_empty())
-        .collect();
+    let missing = of_runs(|run| &run.summary.missing);
     if !missing.is_empty() {
         section(ui, "With features missing");
-        let curves: Vec<Curve<'_>> = missing
-            .iter()
-            .map(|(name, points)| Curve { name, points })
-            .collect();
-        MissingCurve {
-            curves: &curves,
+        ChartPlot {
+            chart: &Chart::over_shares("Accuracy with features missing", "features missing", missing),
             height: 240.0,
         }
         .show(ui);

@@ -9,11 +9,11 @@ use crate::ui::icons::color_dot;
 use crate::ui::numbers::{percent, short};
 use crate::ui::palette::class_color;
 use crate::ui::theme;
-use crate::ui::widgets::{ConfusionMatrix, Curve, MissingCurve, empty_state, shortened};
+use crate::ui::widgets::{ChartPlot, ConfusionMatrix, empty_state, shortened};
 use crate::workbench::{Action, Ask, Draft, RunView, Workbench, split_summary};
 use atomscope_engine::evaluation::{Confusion, wilson_interval};
 use atomscope_engine::experiment::{Part, RunSummary};
-use atomscope_engine::export::ExportContent;
+use atomscope_engine::export::{Chart, ExportContent, Series};
 
 /// Votes of groups that are listed.
 const MOST_GROUPS: usize = 60;
@@ -127,13 +127,9 @@ fn details_ui(ui: &mut Ui, run: &RunView, summary: &RunSummary) {
     groups_ui(ui, run, summary);
     if !summary.missing.is_empty() {
         section(ui, "With features missing");
-        let points: Vec<[f64; 2]> = summary.missing.iter().map(|p| [p.at, p.mean]).collect();
-        let curves = [Curve {
-            name: "this run",
-            points: &points,
-        }];
-        MissingCurve {
-            curves: &curves,
+        let series = vec![Series::of_curve("this run", &summary.missing, 0)];
+        ChartPlot {
+            chart: &Chart::over_shares("Accuracy with features missing", "features missing", series),
             height: 220.0,
         }
         .show(ui);

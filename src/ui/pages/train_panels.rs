@@ -260,6 +260,7 @@ fn health_ui(ui: &mut Ui, workbench: &Workbench, shown: &DictionaryView) {
             unused_atoms: shown.n_unused,
             n_atoms: shown.atoms.len(),
             repairs: repairs.sum(),
+            n_batches: rounds.len(),
         },
     };
     strip.show(ui);

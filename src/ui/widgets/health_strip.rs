@@ -20,8 +20,10 @@ pub struct Health {
     pub unused_atoms: usize,
     /// Atoms in all.
     pub n_atoms: usize,
-    /// Repairs so far.
+    /// Numerical corrections so far.
     pub repairs: usize,
+    /// Mini-batches so far.
+    pub n_batches: usize,
 }
 
 /// How serious a number is.
@@ -100,10 +102,21 @@ impl HealthStrip {
             Entry {
                 name: "repairs",
                 value: health.repairs.to_string(),
-                grade: grade(health.repairs as f64, 0.5, 100.0),
-                meaning: "Number of numerical corrections so far: a floor of evidence, a ridge, a recomputed inverse. The log lists each.",
+                grade: grade(self.correction_rate(), 0.5, 1.0),
+                meaning: "Number of numerical corrections so far: a floor of evidence, a ridge, \
+                          a recomputed inverse. With λ below 1 some are normal; a warning means \
+                          that most atoms need one in every mini-batch. The log lists each.",
             },
         ]
+    }
+
+    /// Corrections for each atom and mini-batch. Forgetting takes the evidence of an atom that is
+    /// not used, and a floor then replaces it: that is no trouble as long as it is the exception.
+    fn correction_rate(&self) -> f64 {
+        let Health {
+            n_batches, n_atoms, ..
+        } = self.health;
+        self.health.repairs as f64 / (n_batches * n_atoms).max(1) as f64
     }
 }
 

@@ -254,20 +254,6 @@ impl SweepPlan {
         texts.in_digits()
     }
 
-    /// The fingerprint as earlier versions of the program made it, with the names of the data.
-    pub fn former_fingerprint(&self) -> String {
-        let mut texts = Texts::default();
-        for world in &self.worlds {
-            texts.add(&format!("{:016x}", world.outer.facts().fingerprint));
-            texts.add(&format!("{:?}", world.outer.experiment()));
-            for inner in &world.inner {
-                texts.add(&format!("{:?}", inner.plan));
-            }
-        }
-        self.add_points(&mut texts);
-        texts.in_digits()
-    }
-
     fn add_points(&self, texts: &mut Texts) {
         for (point, _) in &self.points {
             texts.add(&point.assignments().join("\n"));
