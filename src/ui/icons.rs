@@ -93,7 +93,13 @@ impl Icon {
     pub fn paint(self, painter: &Painter, rect: Rect, color: Color32) {
         let symbol = self.symbol();
         let font = FontId::new(rect.size().min_elem() * 1.2, symbol.font_family());
-        painter.text(rect.center(), Align2::CENTER_CENTER, symbol.codepoint, font, color);
+        painter.text(
+            rect.center(),
+            Align2::CENTER_CENTER,
+            symbol.codepoint,
+            font,
+            color,
+        );
     }
 }
 

@@ -115,7 +115,11 @@ fn inline(ui: &Ui, text: &str) -> LayoutJob {
     let mut job = LayoutJob::default();
     let plain = text.replace("**", "*").replace('`', "*");
     for (place, piece) in plain.split('*').enumerate() {
-        let color = if place % 2 == 1 { tones.strong } else { tones.text };
+        let color = if place % 2 == 1 {
+            tones.strong
+        } else {
+            tones.text
+        };
         let format = TextFormat {
             italics: place % 2 == 1 && !text.contains(&format!("**{piece}**")),
             ..TextFormat::simple(font.clone(), color)
@@ -173,7 +177,11 @@ fn atom_ui(ui: &mut Ui) {
 fn profile_ui(ui: &mut Ui) {
     let batches: Vec<BatchFlow> = (0..40)
         .map(|batch| {
-            let admitted = if batch < 14 { 8.0 - 0.2 * f64::from(batch) } else { 3.0 };
+            let admitted = if batch < 14 {
+                8.0 - 0.2 * f64::from(batch)
+            } else {
+                3.0
+            };
             BatchFlow {
                 admitted,
                 rejected: 10.0 - admitted,
@@ -218,12 +226,16 @@ fn forgetting_ui(ui: &mut Ui) {
 
 fn margin_ui(ui: &mut Ui) {
     // Quantiles of two distributions: few decisions are wrong, and those have small margins.
-    let right = (1..200).map(|n| 2.6 + 1.1 * (f64::from(n) / 200.0 / (1.0 - f64::from(n) / 200.0)).ln());
+    let right =
+        (1..200).map(|n| 2.6 + 1.1 * (f64::from(n) / 200.0 / (1.0 - f64::from(n) / 200.0)).ln());
     let wrong = (1..40).map(|n| -0.5 * (1.0 - f64::from(n) / 40.0).ln());
     ClassHistogram {
         feature_name: "margin",
         class_names: &["correct decisions".into(), "wrong decisions".into()],
-        values: &[right.filter(|margin| *margin > 0.0).collect(), wrong.collect()],
+        values: &[
+            right.filter(|margin| *margin > 0.0).collect(),
+            wrong.collect(),
+        ],
         height: 170.0,
     }
     .show(ui);

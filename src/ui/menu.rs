@@ -333,7 +333,11 @@ fn help_menu(ui: &mut Ui, actions: &mut Vec<Action>) {
     ui.set_min_width(200.0);
     item(
         ui,
-        ("Manual", "F1", "What atoms, profiles, λ, margins and scores are"),
+        (
+            "Manual",
+            "F1",
+            "What atoms, profiles, λ, margins and scores are",
+        ),
         true,
         Action::Ask(Ask::Manual),
         actions,

@@ -133,7 +133,11 @@ impl Tiling {
     pub fn panels(&self) -> Vec<Panel> {
         match self {
             Self::Panel(panel) => vec![*panel],
-            _ => self.parts().iter().flat_map(|p| p.tiling.panels()).collect(),
+            _ => self
+                .parts()
+                .iter()
+                .flat_map(|p| p.tiling.panels())
+                .collect(),
         }
     }
 
@@ -186,7 +190,11 @@ impl Tiling {
         let place = path.last().copied().unwrap_or_default();
         match parts[neighbour].tiling.parts_mut() {
             Some(inside) => {
-                let place = if is_direct { 0 } else { place.min(inside.len()) };
+                let place = if is_direct {
+                    0
+                } else {
+                    place.min(inside.len())
+                };
                 inside.insert(place, Self::Panel(panel).into());
             }
             None => parts.insert(own.max(neighbour), Self::Panel(panel).into()),
@@ -214,8 +222,9 @@ impl Tiling {
     }
 
     fn at(&self, path: &[usize]) -> Option<&Self> {
-        path.iter()
-            .try_fold(self, |tiling, place| Some(&tiling.parts().get(*place)?.tiling))
+        path.iter().try_fold(self, |tiling, place| {
+            Some(&tiling.parts().get(*place)?.tiling)
+        })
     }
 
     fn at_mut(&mut self, path: &[usize]) -> Option<&mut Self> {
@@ -299,7 +308,10 @@ mod tests {
         let back = moved.moved(Panel::Profile, Direction::Left, all_shown);
         let back = back.expect("there is a column");
         assert_eq!(back.parts()[0].tiling.panels()[0], Panel::Profile);
-        assert_eq!(usual.moved(Panel::Accuracy, Direction::Left, all_shown), None);
+        assert_eq!(
+            usual.moved(Panel::Accuracy, Direction::Left, all_shown),
+            None
+        );
     }
 
     #[test]

@@ -9,7 +9,16 @@ use atomscope_engine::split::audit::Severity;
 
 /// A stage of the work, and the page that shows it; the last two look at recordings and at runs for themselves.
 #[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    serde::Serialize,
+    serde::Deserialize,
 )]
 pub enum Stage {
     /// What is loaded.

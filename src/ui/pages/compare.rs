@@ -235,7 +235,11 @@ fn results_ui(ui: &mut Ui, comparison: &ComparisonStage, actions: &mut Vec<Actio
     if !missing.is_empty() {
         section(ui, "With features missing");
         ChartPlot {
-            chart: &Chart::over_shares("Accuracy with features missing", "features missing", missing),
+            chart: &Chart::over_shares(
+                "Accuracy with features missing",
+                "features missing",
+                missing,
+            ),
             height: 240.0,
         }
         .show(ui);

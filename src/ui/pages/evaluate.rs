@@ -129,7 +129,11 @@ fn details_ui(ui: &mut Ui, run: &RunView, summary: &RunSummary) {
         section(ui, "With features missing");
         let series = vec![Series::of_curve("this run", &summary.missing, 0)];
         ChartPlot {
-            chart: &Chart::over_shares("Accuracy with features missing", "features missing", series),
+            chart: &Chart::over_shares(
+                "Accuracy with features missing",
+                "features missing",
+                series,
+            ),
             height: 220.0,
         }
         .show(ui);

@@ -215,7 +215,9 @@ fn column_heights(parts: &[TilingPart], room: Room<'_>, height: f32) -> Vec<f32>
     let left = free - least.iter().sum::<f32>();
     let total: f32 = shares.iter().sum();
     let heights = least.iter().zip(&shares);
-    heights.map(|(least, share)| (least + left * share / total).max(1.0)).collect()
+    heights
+        .map(|(least, share)| (least + left * share / total).max(1.0))
+        .collect()
 }
 
 /// The layout that a tree shows.
@@ -238,7 +240,10 @@ fn tiling_of(tiles: &Tiles<Panel>, id: TileId) -> Option<Tiling> {
             }
         }
         Tile::Container(Container::Tabs(tabs)) => {
-            let active = tabs.children.iter().position(|own| Some(*own) == tabs.active);
+            let active = tabs
+                .children
+                .iter()
+                .position(|own| Some(*own) == tabs.active);
             let parts = parts(&tabs.children, &|_| None);
             Tiling::Tabs(parts, active.unwrap_or_default())
         }
@@ -262,7 +267,15 @@ impl Behavior<Panel> for TrainTiles<'_> {
     fn pane_ui(&mut self, ui: &mut Ui, _: TileId, panel: &mut Panel) -> UiResponse {
         let rect = ui.max_rect();
         let (draft, actions) = (&mut *self.draft, &mut *self.actions);
-        match panel_ui(ui, rect, *panel, Some(self.tiling), self.workbench, draft, actions) {
+        match panel_ui(
+            ui,
+            rect,
+            *panel,
+            Some(self.tiling),
+            self.workbench,
+            draft,
+            actions,
+        ) {
             Some(PanelAction::Drag) => UiResponse::DragStarted,
             _ => UiResponse::None,
         }

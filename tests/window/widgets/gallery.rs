@@ -6,8 +6,8 @@ use atomscope::ui::icons::{Icon, icon_button};
 use atomscope::ui::palette::{class_color, phase_color};
 use atomscope::ui::theme::{self, tones};
 use atomscope::ui::widgets::{
-    AccuracyPlot, Atom, AtomGrid, AtomView, BatchFlow, ChartPlot, ClassHistogram, ConfusionMatrix, Curve,
-    Edit, FoldStrip, GramMatrix, GroupCell, Health, HealthStrip, Mark, NumberField,
+    AccuracyPlot, Atom, AtomGrid, AtomView, BatchFlow, ChartPlot, ClassHistogram, ConfusionMatrix,
+    Curve, Edit, FoldStrip, GramMatrix, GroupCell, Health, HealthStrip, Mark, NumberField,
     PanelAction, PanelHeader, ProfilePanel, RunBar, RunPhase, RunRequest, ScalpMap, SchedulePlot,
     Stage, StageList, StageState, Trace, Waveform,
 };
@@ -500,7 +500,10 @@ pub(crate) fn missing_ui(ui: &mut Ui) {
         points,
         ..Series::of_curve(name, &[], place)
     };
-    let series = vec![series("margin-aware", margin, 0), series("as published", krls, 1)];
+    let series = vec![
+        series("margin-aware", margin, 0),
+        series("as published", krls, 1),
+    ];
     ChartPlot {
         chart: &Chart::over_shares("Accuracy with features missing", "features missing", series),
         height: 230.0,

@@ -9,8 +9,8 @@ use crate::pictures::{PictureHarness, assert_picture, write_picture};
 use atomscope::ui::palette::class_color;
 use atomscope::ui::theme;
 use atomscope::ui::widgets::{
-    AccuracyPlot, ChartPlot, ClassHistogram, ConfusionMatrix, FoldStrip, GramMatrix,
-    ProfilePanel, ScalpMap, Waveform,
+    AccuracyPlot, ChartPlot, ClassHistogram, ConfusionMatrix, FoldStrip, GramMatrix, ProfilePanel,
+    ScalpMap, Waveform,
 };
 use atomscope_engine::evaluation::Confusion;
 use atomscope_engine::export::Chart;
