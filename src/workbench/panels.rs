@@ -100,15 +100,20 @@ impl Tiling {
     /// The layout of a page that was not rearranged: three columns, or where the page is narrow
     /// two columns and a row below them.
     pub fn usual(is_narrow: bool) -> Self {
-        let list = |panels: &[Panel]| panels.iter().map(|panel| Self::Panel(*panel).into());
-        let column = |panels: &[Panel]| Part::from(Self::Column(list(panels).collect()));
+        let list = |panels: &[Panel]| -> Vec<Part> {
+            panels
+                .iter()
+                .map(|panel| Self::Panel(*panel).into())
+                .collect()
+        };
+        let column = |panels: &[Panel]| Part::from(Self::Column(list(panels)));
         let left = column(&[Panel::Accuracy, Panel::Profile, Panel::Tune]);
         let centre = column(&[Panel::Confusion, Panel::Dictionary]);
         let last = [Panel::Gram, Panel::Log];
         match is_narrow {
             true => Self::Column(vec![
                 Self::Row(vec![left, centre]).into(),
-                Self::Row(list(&last).collect()).into(),
+                Self::Row(list(&last)).into(),
             ]),
             false => Self::Row(vec![left, centre, column(&last)]),
         }

@@ -337,12 +337,7 @@ mod tests {
             series(vec![[500.0, 0.97]]),
         ];
         assert_eq!(last_place(&series), 60.0);
-        let chart = Chart {
-            title: "t".into(),
-            x_label: "x".into(),
-            ticks: batch_ticks(60.0),
-            series,
-        };
+        let chart = Chart::over_batches("t", "x", series);
         let figure = chart.figure();
         let is_level = |shape: &Shape| {
             matches!(shape, Shape::Line { points, width: 2.0, .. }
