@@ -19,7 +19,7 @@ use atomscope_engine::export::{self, RecordingReport, ReportedModel, segment_hea
 use atomscope_engine::records::open_with;
 use atomscope_engine::session::{Session, model_sha256};
 
-/// What `classify` is told.
+/// The arguments of `classify`.
 #[derive(Debug, Args)]
 pub(super) struct ClassifyArguments {
     /// A session with a final model, as `run --save` and the window write it

@@ -13,7 +13,7 @@ use super::progress::ProgressLine;
 use atomscope_engine::export::{PaperReport, PartResult, Published};
 use atomscope_engine::paper::Reproduction;
 
-/// What `reproduce` is told.
+/// The arguments of `reproduce`.
 #[derive(Debug, Args)]
 pub(super) struct ReproduceArguments {
     /// Folder with usps.mat, isolet and schizophrenia-eeg; missing ones are skipped

@@ -23,7 +23,7 @@ use atomscope_engine::experiment::{
 use atomscope_engine::session::{DataPlaces, Resolution, Session};
 use atomscope_engine::split::SplitPlan;
 
-/// What `run` is told.
+/// The arguments of `run`.
 #[derive(Debug, Args)]
 pub(super) struct RunArguments {
     /// The session to train

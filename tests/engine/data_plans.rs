@@ -439,7 +439,10 @@ fn real_folders_open_as_what_they_are() {
     for (name, rate_hz, n_classes) in [("schizophrenia-eeg", 250.0, 2), ("bonn", 173.61, 5)] {
         let mut settings = open(name).expect(name);
         let error = settings.load(&here, &mut |_| true).expect_err(name);
-        assert!(error.to_string().contains("do not state a sampling rate"), "{error}");
+        assert!(
+            error.to_string().contains("do not state a sampling rate"),
+            "{error}"
+        );
         if let DataPlan::Recordings(source) = &mut settings.source {
             source.options.rate_hz = Some(rate_hz);
         }

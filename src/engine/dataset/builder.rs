@@ -1,4 +1,4 @@
-//! A data set put together from records, one after the other; what does not fit is left out with the reason.
+//! A data set put together from records, one after the other; what does not fit is omitted with the reason.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,7 +18,7 @@ const MAX_VALUES: usize = 1 << 29;
 pub enum Label {
     /// The whole record is of one class.
     Whole(String),
-    /// Stretches have classes (seizures, say); everything else is left out.
+    /// Stretches have classes (seizures, say); everything else is omitted.
     Spans(Vec<LabelledSpan>),
 }
 
@@ -64,7 +64,7 @@ pub struct DataFile {
 }
 
 impl DataFile {
-    /// A file that was just opened; it is hashed here. `keep_going` stops the work by saying false.
+    /// A file that was just opened; it is hashed here. `keep_going` cancels by returning false.
     pub(super) fn opened(
         named: &Path,
         record: &Record,
@@ -90,7 +90,7 @@ impl DataFile {
     }
 }
 
-/// A data set with what was left out and assumed on the way.
+/// A data set with what was omitted and assumed on the way.
 #[derive(Debug, Clone)]
 pub struct Built {
     /// The samples.
@@ -142,7 +142,7 @@ impl DatasetBuilder {
         }
     }
 
-    /// The same set, in which stretches of recordings are put right by hand.
+    /// The same set, in which stretches of recordings are corrected by hand.
     pub fn with_stretches(self, by_hand: ByHand) -> Self {
         Self { by_hand, ..self }
     }
@@ -155,8 +155,8 @@ impl DatasetBuilder {
     }
 
     /// Adds the samples that a recipe makes of a record. Without a group the record is a group of its own: its windows
-    /// belong together. `keep_going` hears the share done and stops the work by saying false; a record that gives no
-    /// samples is left out with the reason.
+    /// belong together. `keep_going` receives the share done and cancels by returning false; a record that gives no
+    /// samples is omitted with the reason.
     pub fn add_record(
         &mut self,
         record: &Record,

@@ -89,7 +89,7 @@ impl TableChoice {
 }
 
 impl DatasetBuilder {
-    /// Adds the rows of a table. Rows without class are left out; missing features stay missing.
+    /// Adds the rows of a table. Rows without class are omitted; missing features stay missing.
     pub fn add_table(&mut self, record: &Record, choice: &TableChoice) -> Result<(), DatasetError> {
         let path = record.source.path.as_path();
         let n_rows = record

@@ -1,4 +1,4 @@
-//! Why a run cannot go on.
+//! Why a run cannot continue.
 
 use super::checked::Part;
 use crate::dataset::DatasetError;
@@ -37,7 +37,7 @@ pub enum RunError {
         /// The fold, from 1.
         fold: usize,
     },
-    /// The settings cannot change like this while the run goes on.
+    /// The settings cannot change like this while the run continues.
     #[error("{0}")]
     Change(LearnError),
 }

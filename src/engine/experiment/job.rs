@@ -15,7 +15,7 @@ pub enum JobOutcome<T> {
     Failed(String),
 }
 
-/// How the work tells how far it is, and hears that it shall stop.
+/// How the work tells how far it is, and learns that it is cancelled.
 #[derive(Debug)]
 pub struct JobProgress {
     /// Bits of the share done.

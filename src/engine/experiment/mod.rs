@@ -10,6 +10,7 @@ mod model;
 mod part_run;
 mod record;
 mod ribbon;
+mod round_columns;
 mod run;
 mod settings;
 mod shared;

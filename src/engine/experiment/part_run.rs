@@ -161,7 +161,7 @@ impl PartRun {
         Ok(run)
     }
 
-    /// What is needed to go on later. A test that is under way is done again from its beginning.
+    /// What is needed to resume later. A test that is under way is done again from its beginning.
     pub(super) fn halfway(&self) -> Option<Halfway> {
         Some(Halfway {
             n_rounds_done: self.next_round,
@@ -200,7 +200,7 @@ impl PartRun {
         ))
     }
 
-    /// Works for one extent, or until it is told to stop.
+    /// Works for one extent, or until it is cancelled.
     pub(super) fn advance(
         &mut self,
         around: PartContext<'_>,

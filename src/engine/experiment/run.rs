@@ -95,7 +95,7 @@ impl Run {
         })
     }
 
-    /// A saved run that goes on. The data must be those it has learned from so far.
+    /// A saved run that continues. The data must be those it has learned from so far.
     pub fn resume(checked: Arc<CheckedExperiment>, state: RunState) -> Result<Self, RunError> {
         if let Some(difference) = state.facts.difference(checked.dataset()) {
             return Err(RunError::OtherData(difference));

@@ -46,7 +46,7 @@ impl FeatureRecipe {
         }
     }
 
-    /// Makes the samples of a record. `keep_going` hears the share done and stops the work by saying false.
+    /// Makes the samples of a record. `keep_going` receives the share done and cancels by returning false.
     pub fn extract(
         &self,
         record: &Record,
@@ -68,7 +68,7 @@ pub struct Extraction {
     pub layout: Layout,
     /// The samples in order of time.
     pub samples: Vec<Sample>,
-    /// The stretches left out.
+    /// The stretches omitted.
     pub rejected: Vec<Rejection>,
     /// What was assumed.
     pub notes: Vec<String>,
@@ -153,18 +153,18 @@ pub struct Sample {
     pub values: Vec<f64>,
 }
 
-/// A stretch of a record that was left out.
+/// A stretch of a record that was omitted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rejection {
     /// Start of the stretch, from the start of the record.
     pub start_s: f64,
     /// Length of the stretch.
     pub duration_s: f64,
-    /// Why it was left out.
+    /// Why it was omitted.
     pub reason: RejectReason,
 }
 
-/// Why a stretch was left out.
+/// Why a stretch was omitted.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum RejectReason {
     /// The recording has holes or infinities there.

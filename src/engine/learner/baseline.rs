@@ -23,7 +23,7 @@ use super::{Learner, LearnerState, kernel_ridge, nearest_mean, svm};
 /// Most samples of two classes, or of all for kernel ridge: their kernel matrix takes 3.2 GB.
 const MOST_SAMPLES: usize = 20_000;
 
-/// Everything needed to go on.
+/// Everything needed to resume.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BaselineState {
@@ -219,7 +219,7 @@ impl Learner for Baseline {
     fn change_settings(&mut self, settings: LearnerSettings) -> Result<(), LearnError> {
         self.settings.check_change(&settings)?;
         self.settings = settings;
-        // The next step learns anew.
+        // The next step learns again.
         self.state.is_complete = false;
         Ok(())
     }

@@ -123,7 +123,7 @@ pub trait Learner: Send {
     /// it brings no sample of. Start and γ have had their effect already.
     fn change_settings(&mut self, settings: LearnerSettings) -> Result<(), LearnError>;
 
-    /// Everything needed to go on bit for bit.
+    /// Everything needed to resume bit for bit.
     fn state(&self) -> LearnerState;
 }
 
@@ -227,7 +227,7 @@ fn side_by_side<T, L: ClassLearner + 'static>(
     Box::new(SideBySide::new(settings, learners, decision))
 }
 
-/// A learner that goes on from a saved state.
+/// A learner that continues from a saved state.
 pub fn resume_learner(
     settings: &LearnerSettings,
     state: LearnerState,
@@ -269,7 +269,7 @@ pub fn resume_learner(
     })
 }
 
-/// Learners of each class alone that go on from their profiles.
+/// Learners of each class alone that continue from their profiles.
 fn resume_side_by_side<L: ClassLearner + 'static>(
     settings: LearnerSettings,
     profiles: Vec<L::Profile>,

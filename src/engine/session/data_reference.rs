@@ -16,7 +16,7 @@ pub const DATA_VARIABLE: &str = "ATOMSCOPE_DATA";
 
 /// How deep below a folder moved data is looked for.
 const MAX_DEPTH: usize = 4;
-/// How many files and folders are looked at when data is looked for.
+/// How many files and folders are examined when data is looked for.
 const MAX_ENTRIES: usize = 20_000;
 
 /// A file or folder of data.
@@ -221,7 +221,7 @@ impl DataReference {
     }
 
     /// Finds the data. `keep_going` learns the share done of the file being compared and
-    /// stops the work by answering `false`.
+    /// cancels by returning `false`.
     pub fn resolve(
         &self,
         places: &DataPlaces,

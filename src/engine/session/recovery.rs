@@ -19,7 +19,7 @@ use super::user_settings::UserFolders;
 
 /// Time of training between two copies.
 const INTERVAL: Duration = Duration::from_secs(30);
-/// Most copies of one session: windows that have it open, and crashes not yet looked at.
+/// Most copies of one session: windows that have it open, and crashes not yet examined.
 const MAX_SLOTS: usize = 8;
 
 /// The place of one copy.

@@ -1,5 +1,5 @@
 //! A sweep in files: what is swept (`SWEEP.ron`), and each finished point in a small file of its
-//! own, so that a sweep can be stopped, gone on with, and shared between machines.
+//! own, so that a sweep can be stopped, resumed, and shared between machines.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -60,7 +60,7 @@ impl SweepFile {
     }
 }
 
-/// Writes a sweep with its session to a folder, so that it can be gone on with later or
+/// Writes a sweep with its session to a folder, so that it can be resumed later or
 /// elsewhere. `session` is where the experiment is saved, if it is: data are named from there.
 /// What is there already must be the same but for the data, which may have moved; whether they
 /// are the same is told by the finished points.
@@ -172,8 +172,8 @@ impl SweepStore {
     }
 
     /// Runs the points of a sweep that are not finished yet, those of one shard or all, and
-    /// keeps each. `told` hears the share done and every finished point, those of earlier
-    /// times first, and stops the work by saying false. Whether all came to their end.
+    /// keeps each. `told` receives the share done and every finished point, those of earlier
+    /// times first, and cancels by returning false. Whether all came to their end.
     pub fn finish(
         &self,
         plan: &SweepPlan,
@@ -342,7 +342,7 @@ mod tests {
         describe_sweep(&out, None, &absolute, &sweep).expect("the same");
         describe_sweep(&out, Some(&saved), &relative, &sweep).expect("the same");
         leads();
-        // Data that have moved are named anew.
+        // Data that have moved are named again.
         fs::rename(place("data/a.csv"), place("sessions/b.csv")).expect("moved");
         let moved = on_table(Path::new("b.csv"));
         describe_sweep(&out, Some(&saved), &moved, &sweep).expect("the same");

@@ -86,7 +86,7 @@ impl TableRoles<'_> {
         self.columns.iter().filter(is_so).count()
     }
 
-    /// The choice with another role for one column; features are named only where one is left out.
+    /// The choice with another role for one column; features are named only where one is omitted.
     fn with(&self, changed: &TableColumn, role: ColumnRole) -> TableChoice {
         let role_of = |column: &TableColumn| match (column.name == changed.name, role) {
             (true, role) => role,

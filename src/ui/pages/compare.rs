@@ -119,7 +119,7 @@ fn contenders_ui(ui: &mut Ui, comparison: &ComparisonStage, actions: &mut Vec<Ac
     }
 }
 
-/// Everything trained anew on identical folds and seeds.
+/// Everything trained again on identical folds and seeds.
 fn training_ui(ui: &mut Ui, comparison: &ComparisonStage, actions: &mut Vec<Action>) {
     section(ui, "On identical folds");
     if let Some(share) = comparison.training_share() {

@@ -66,7 +66,7 @@ pub(in crate::ui) fn records_page_ui(
     });
 }
 
-/// Why nothing could be loaded, and the settings that may mend it.
+/// Why nothing could be loaded, and the settings that may correct it.
 fn failed_ui(
     ui: &mut Ui,
     workbench: &Workbench,
@@ -342,7 +342,7 @@ fn record_ui(
     }
 }
 
-/// Class, group and part of one recording, put right by hand.
+/// Class, group and part of one recording, corrected by hand.
 fn by_hand_ui(ui: &mut Ui, source: &mut RecordingSource, name: &str) {
     let path = PathBuf::from(name);
     let known = source.relabelled.get(&path).cloned().unwrap_or_default();
@@ -427,7 +427,7 @@ fn source_ui(
     }
 }
 
-/// Settings of the source, class names, what was left out, notes.
+/// Settings of the source, class names, what was omitted, notes.
 fn settings_ui(
     ui: &mut Ui,
     workbench: &Workbench,

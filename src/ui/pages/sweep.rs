@@ -216,7 +216,7 @@ fn folder_ui(ui: &mut Ui, form: &SweepForm, actions: &mut Vec<Action>) {
     }
 }
 
-/// Begins or goes on; while it runs, how far it has come.
+/// Begins or continues; while it runs, how far it has come.
 fn start_ui(ui: &mut Ui, workbench: &Workbench, stage: &SweepStage, actions: &mut Vec<Action>) {
     section(ui, "Run");
     if let Some(share) = stage.share() {

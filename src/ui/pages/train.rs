@@ -73,7 +73,7 @@ fn nothing_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     }
 }
 
-/// Class, fold and moment that are looked at.
+/// Class, fold and moment that are shown.
 fn controls_ui(ui: &mut Ui, workbench: &Workbench, run: &RunView, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| {
         classes_ui(ui, workbench, run, actions);

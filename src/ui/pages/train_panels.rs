@@ -66,7 +66,7 @@ pub(super) fn curves_ui(
     plot.show(ui).map(|batch| batch as usize)
 }
 
-/// The confusion matrix at the moment looked at.
+/// The confusion matrix at the moment shown.
 pub(super) fn confusion_ui(
     ui: &mut Ui,
     height: f32,
@@ -236,7 +236,7 @@ impl Look<'_> {
     }
 }
 
-/// Numerical health of the class at the moment looked at.
+/// Numerical health of the class at the moment shown.
 fn health_ui(ui: &mut Ui, workbench: &Workbench, shown: &DictionaryView) {
     let Some(part) = workbench.shown_part() else {
         return;

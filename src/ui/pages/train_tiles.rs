@@ -93,7 +93,7 @@ pub(super) fn tiles_ui(
         text_scale: theme::body_font(ui).size / theme::BASE_SIZE,
         hidden: &workbench.view().hidden,
     };
-    // While a boundary is dragged its position is kept here; the workbench hears of the last one.
+    // While a boundary is dragged its position is kept here; the workbench is informed of the last one.
     let resized = Id::unique("resized panels");
     let chosen: Option<Tiling> = ui.data(|data| data.get_temp(resized));
     let chosen = chosen.or_else(|| workbench.view().tiling.clone());

@@ -1,4 +1,4 @@
-//! The settings that may change while a run goes on, beside what they change.
+//! The settings that may change while a run continues, beside what they change.
 
 use egui::{ScrollArea, Ui};
 

@@ -15,7 +15,7 @@ use crate::ui::palette::phase_color;
 use crate::ui::theme;
 use atomscope_engine::features::Layout;
 
-/// So many pictures are drawn anew per frame; the others follow in the next frames.
+/// So many pictures are drawn again per frame; the others follow in the next frames.
 const MOST_DRAWN_PER_FRAME: usize = 8;
 const GAP: f32 = 16.0;
 /// Room for the frame of a chosen atom.
@@ -55,7 +55,7 @@ pub struct Atom<'a> {
     pub values: &'a [f64],
     /// Share of the codes that use it; not a number where it is no atom.
     pub use_share: f64,
-    /// Whether it changed since it was looked at last.
+    /// Whether it changed since it was shown last.
     pub changed: bool,
 }
 

@@ -204,7 +204,7 @@ impl LanePlot<'_> {
         paint_gutter(ui, area, &lines);
     }
 
-    /// The trace as columns of pixels, made anew when time or width have changed.
+    /// The trace as columns of pixels, made again when time or width have changed.
     fn columns(
         &self,
         ui: &Ui,

@@ -1,4 +1,4 @@
-//! The run bar: start, pause, step, stop; progress and what goes on, in one line.
+//! The run bar: start, pause, step, stop; progress and what continues, in one line.
 
 use egui::{Align, Layout, Rect, Response, RichText, Role, Sense, Ui, WidgetInfo, vec2};
 
@@ -13,14 +13,14 @@ pub enum RunPhase {
     Idle,
     /// Training.
     Running,
-    /// Held; Start goes on.
+    /// Held; Start continues.
     Paused,
 }
 
 /// What was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunRequest {
-    /// To begin, or to go on.
+    /// To begin, or to continue.
     Start,
     /// To hold.
     Pause,
@@ -34,7 +34,7 @@ pub enum RunRequest {
 
 /// The line at the bottom of the window.
 pub struct RunBar<'a> {
-    /// What goes on.
+    /// What continues.
     pub phase: RunPhase,
     /// Why nothing can be started, if so.
     pub obstacle: Option<&'a str>,

@@ -6,7 +6,7 @@ use egui_plot::{AxisHints, Plot};
 use crate::ui::numbers::percent;
 use crate::ui::theme;
 
-/// Labels along x nearer than the first are left out, farther apart than the second in full tone.
+/// Labels along x nearer than the first are omitted, farther apart than the second in full tone.
 const LABEL_SPACING: Rangef = Rangef {
     min: 40.0,
     max: 56.0,

@@ -19,7 +19,7 @@ const MAX_GUESSED_CLASSES: usize = 50;
 
 impl DataSettings {
     /// The likeliest meaning of a file or folder. What cannot be guessed is an error that says what to do; a sampling
-    /// rate that the files do not tell is asked for when they are loaded. `keep_going` hears the share done and stops
+    /// rate that the files do not tell is asked for when they are loaded. `keep_going` receives the share done and stops
     /// the work by saying false.
     pub fn for_path(
         path: &Path,

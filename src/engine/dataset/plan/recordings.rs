@@ -1,4 +1,4 @@
-//! Recordings as samples: files found, labelled by rules, put right by hand, read and sampled several at a time.
+//! Recordings as samples: files found, labelled by rules, corrected by hand, read and sampled several at a time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::records::catalog::{self, Folder, LabelledFile, LabelledSet, Rule};
 use crate::records::{ReadError, ReadOptions, open_with};
 use crate::settings::{SettingProblem, SettingProblems};
 
-/// Class or group of one file, put right by hand.
+/// Class or group of one file, corrected by hand.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Relabel {
@@ -85,7 +85,7 @@ impl RecordingSource {
         problems.into_list()
     }
 
-    /// Names every path anew.
+    /// Names every path again.
     pub(super) fn rename_files(&mut self, new_name: &dyn Fn(&Path) -> PathBuf) {
         self.paths
             .iter_mut()
@@ -98,8 +98,8 @@ impl RecordingSource {
         self.left_out = self.left_out.iter().map(|file| new_name(file)).collect();
     }
 
-    /// What rules and hand say of every file, before any is read: the preview. `keep_going` hears the share done
-    /// and stops the work by saying false.
+    /// What rules and hand say of every file, before any is read: the preview. `keep_going` receives the share done
+    /// and cancels by returning false.
     pub fn labels(
         &self,
         locate: &Locate<'_>,
@@ -155,7 +155,7 @@ impl RecordingSource {
         }
     }
 
-    /// Reads and samples every file that has a class; the others, and those that cannot be read, are left out with
+    /// Reads and samples every file that has a class; the others, and those that cannot be read, are omitted with
     /// the reason.
     pub(super) fn add_to(
         &self,

@@ -125,7 +125,7 @@ impl Sweep {
     }
 }
 
-/// Texts one after the other, to be told apart from others by a number.
+/// Texts one after the other, to be distinguished from others by a number.
 #[derive(Default)]
 struct Texts(String);
 

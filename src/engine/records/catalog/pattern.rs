@@ -110,7 +110,7 @@ impl Pattern {
                     Token::Field { len: Some(len), .. } => {
                         p + len <= n && next[p + len] && is_name(&letters[p..p + len])
                     }
-                    // One letter, then the field goes on or ends.
+                    // One letter, then the field continues or ends.
                     Token::Field { len: None, .. } => {
                         p < n && letters[p] != '/' && (next[p + 1] || row[p + 1])
                     }

@@ -147,7 +147,7 @@ fn strip_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView) {
         },
     };
     let rows = browser.annotations().rows();
-    // More onsets than a strip has pixels cannot be told apart.
+    // More onsets than a strip has pixels cannot be distinguished.
     let every = rows.len().div_ceil(2000).max(1);
     let onsets_s: Vec<f64> = rows.iter().step_by(every).map(|row| row.onset_s).collect();
     let strip = OverviewStrip {

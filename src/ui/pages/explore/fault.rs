@@ -125,7 +125,7 @@ enum PlotRole {
     Beside,
 }
 
-/// One record: its own time `zero_s` is zero on the axis; `shift_s` is added to the time looked at.
+/// One record: its own time `zero_s` is zero on the axis; `shift_s` is added to the time shown.
 fn plot_ui(
     ui: &mut Ui,
     record: &FaultRecord,

@@ -1,4 +1,4 @@
-//! The Explore page: one recording looked at for itself, as an EEG or as a fault record.
+//! The Explore page: one recording shown by itself, as an EEG or as a fault record.
 
 mod annotations;
 mod channels;
