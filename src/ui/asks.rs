@@ -6,6 +6,7 @@ use egui::{Context, Grid, Id, Key, Modal, RichText, TextEdit, Ui};
 
 use super::app::Typing;
 use super::dialogs::{DialogKind, Dialogs, explore_answer};
+use super::manual::manual_ui;
 use super::shortcuts::KEYS;
 use super::theme;
 use crate::workbench::{Action, Ask, Workbench};
@@ -87,6 +88,11 @@ pub(super) fn asks_ui(
             Ask::Unsaved(_) => unsaved_ui(ui, workbench, actions),
             Ask::ChangedOnDisk => changed_ui(ui, actions),
             Ask::PresetName => preset_ui(ui, typing, actions),
+            Ask::Manual => {
+                manual_ui(ui, context.content_rect().height() - 140.0);
+                ui.add_space(theme::GRID);
+                cancel_ui(ui, "Close", actions);
+            }
             Ask::Keys => keys_ui(ui, actions),
             Ask::About => about_ui(ui, actions),
         }

@@ -29,12 +29,12 @@ fn demo_ui(ui: &mut Ui, demo: Demo, workbench: &Workbench, actions: &mut Vec<Act
     let tones = theme::tones(ui);
     let (what, other, action) = match demo {
         Demo::FeederFaults => (
-            "This is a demo: short circuits on a simulated distribution feeder.",
+            "Demo: short circuits on a simulated feeder. Watch the profile of SLG fill up and replace samples, and click a cell of the confusion matrix.",
             "EEG demo",
             Demo::Eeg,
         ),
         Demo::Eeg => (
-            "This is a demo: EEG of simulated subjects.",
+            "Demo: EEG of simulated subjects. Compare the test score with the prequential one: new people are harder.",
             "Feeder demo",
             Demo::FeederFaults,
         ),
@@ -91,13 +91,13 @@ fn recovery_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     };
     let age = offer.written.and_then(|written| written.elapsed().ok());
     let when = match age {
-        Some(age) => format!(", {} ago", super::figures::clock(age.as_secs_f64())),
+        Some(age) => format!(", {} ago", super::numbers::clock(age.as_secs_f64())),
         None => String::new(),
     };
     let text = format!("Atomscope ended without saving. A copy was kept{when}.");
     ui.label(RichText::new(text).color(tones.strong));
     let recover = ui.button("Recover");
-    if recover.on_hover_text("Go on with the copy").clicked() {
+    if recover.on_hover_text("Restore the copy").clicked() {
         actions.push(Action::Recover);
     }
     let discard = ui.button("Discard the copy");

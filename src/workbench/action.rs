@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::comparing::CompareAction;
 use super::explore::ExploreAction;
-use super::panels::{Panel, Spot};
+use super::panels::{Panel, Tiling};
 use super::stages::Stage;
 use super::view::Ask;
 use atomscope_engine::export::ExportContent;
@@ -116,8 +116,8 @@ pub enum Action {
     Enlarge(Option<Panel>),
     /// Hides a panel or shows it again.
     TogglePanel(Panel),
-    /// Puts a panel elsewhere.
-    PlacePanel(Panel, Spot),
+    /// Divides the Train page in another way.
+    ArrangePanels(Tiling),
     /// Shows all panels where they were at first.
     ResetLayout,
     /// Opens or closes the sheet of notices.

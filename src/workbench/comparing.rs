@@ -72,7 +72,7 @@ impl Column {
                 "Mean accuracy at the last test and its standard deviation over folds and seeds"
             }
             Self::Best => {
-                "The highest point of the mean curve; it was chosen by looking at the test, so it flatters"
+                "The highest point of the mean curve; chosen on test samples, so it is optimistic"
             }
             Self::Growing => "Microseconds per mini-batch and dictionary, pruning not counted",
             Self::Pruning => "Microseconds per mini-batch and dictionary",
@@ -154,7 +154,7 @@ impl ComparePath {
         match self {
             Self::Session => (
                 "Compare with a session",
-                "A session (.ron), trained or not; the session that is open stays as it is.",
+                "A session (.ron), trained or not; the open session does not change.",
                 "Add",
             ),
             Self::Sweep => (
@@ -164,7 +164,7 @@ impl ComparePath {
             ),
             Self::SweepFolder => (
                 "Folder of the sweep",
-                "Every finished point is written there at once, and the report at the end. Points of the same sweep that are there already are not tried again.",
+                "Every finished point is written there at once, and the report at the end. Points of the same sweep that are already there are not run again.",
                 "Choose",
             ),
             Self::Report => (
@@ -174,7 +174,7 @@ impl ComparePath {
             ),
             Self::Reproduction => (
                 "Reproduce the paper",
-                "A folder for the report. Data are looked for beside the session and in the folder named by ATOMSCOPE_DATA; what is not found is left out. It takes some minutes and can be stopped.",
+                "A folder for the report. Data are searched beside the session and in the folder ATOMSCOPE_DATA; data that are not found are skipped. It takes some minutes and can be stopped.",
                 "Reproduce",
             ),
         }
@@ -597,7 +597,7 @@ pub(super) fn read_data(
 
 /// Runs that are shown together as one comparison, if all can be paired with the first.
 fn comparison_of(rows: Vec<ComparedRun>) -> Result<Comparison, String> {
-    let first = rows.first().ok_or("nothing is ticked that has results")?;
+    let first = rows.first().ok_or("no run with results is ticked")?;
     for row in &rows {
         if let Some(difference) = first.pairing_difference(row) {
             return Err(format!(

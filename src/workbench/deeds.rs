@@ -152,8 +152,8 @@ impl Workbench {
                 view.toggle(panel);
                 self.remember_panels();
             }
-            Action::PlacePanel(panel, spot) => {
-                view.arrangement.put(panel, spot);
+            Action::ArrangePanels(tiling) => {
+                view.tiling = Some(tiling);
                 self.remember_panels();
             }
             Action::ResetLayout => {

@@ -46,7 +46,7 @@ pub(super) fn inspect(
     let mut features = dataset.sample(sample).to_vec();
     let prepared = model.preparation.apply(&mut features);
     if prepared.map_err(|error| error.to_string())?.is_none() {
-        return Err("the sample misses values and was left out of the test".into());
+        return Err("the sample has missing values and was excluded from the test".into());
     }
     let explanation = classifier
         .explain(&features)

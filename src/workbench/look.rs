@@ -72,7 +72,7 @@ pub(super) fn look(
 pub(super) fn record_of(loaded: &LoadedData, source: usize) -> Result<(String, Record), String> {
     let name = match loaded.records.get(source) {
         Some(row) => row.name.clone(),
-        None => return Err("there is no such record".into()),
+        None => return Err("this record does not exist".into()),
     };
     let record = match &loaded.settings.source {
         DataPlan::FeederFaults(settings) => {
@@ -106,13 +106,13 @@ pub(super) fn record_of(loaded: &LoadedData, source: usize) -> Result<(String, R
         }
         DataPlan::Table(_) | DataPlan::Arrays(_) => {
             return Err(
-                "rows of a table have no signal: their features are on the next page".into(),
+                "rows of a table have no signal: their features are on the Features page".into(),
             );
         }
     };
     match record {
         Some(record) => Ok((name, record)),
-        None => Err(format!("the record is not there any more: {name}")),
+        None => Err(format!("the record no longer exists: {name}")),
     }
 }
 

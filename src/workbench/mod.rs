@@ -44,7 +44,7 @@ pub use inspect::{AtomUse, Inspection, origin_text};
 pub use labels::LabelPreview;
 pub use look::{SignalChannel, SignalLook};
 pub use notices::{Gravity, Notice, Notices};
-pub use panels::{Arrangement, Direction, Panel, Spot};
+pub use panels::{Direction, Panel, Part as TilingPart, Tiling};
 pub use run_view::{EarlierRun, PartView, RunView};
 pub use stages::{Stage, StageState, StageStatus, number_of, split_summary};
 pub use sweep_look::{SweepColumn, SweepLook};
@@ -388,7 +388,7 @@ impl Workbench {
         let refuses = self.draft.experiment.preparation.missing == MissingPolicy::Refuse;
         (n_missing > 0 && refuses).then(|| {
             format!(
-                "{n_missing} values are missing: choose on the Features page what becomes of them"
+                "{n_missing} values are missing: choose on the Features page how to handle them"
             )
         })
     }

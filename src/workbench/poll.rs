@@ -76,7 +76,7 @@ impl Workbench {
                 }
                 if let Some(first) = loaded.left_out.first() {
                     let text = format!(
-                        "{} recordings or segments were left out, e.g. {}: {}",
+                        "{} recordings or segments were excluded, e.g. {}: {}",
                         loaded.left_out.len(),
                         first.source.display(),
                         first.reason

@@ -46,7 +46,7 @@ impl Workbench {
         self.view = View {
             page: self.view.page,
             hidden: std::mem::take(&mut self.view.hidden),
-            arrangement: std::mem::take(&mut self.view.arrangement),
+            tiling: std::mem::take(&mut self.view.tiling),
             ..View::default()
         };
     }
@@ -88,7 +88,7 @@ impl Workbench {
             Opened::Cancelled => {}
             Opened::Recording(path, reason) => {
                 self.notices
-                    .post(Gravity::Note, format!("Opened to be looked at: {reason}"));
+                    .post(Gravity::Note, format!("Opened for viewing only: {reason}"));
                 self.explore_deed(ExploreAction::OpenFile(path));
             }
             Opened::Data(data) => {

@@ -30,7 +30,7 @@ const PAUSE: u32 = 20;
 /// What is asked of the sweep.
 #[derive(Clone, Debug)]
 pub enum SweepAction {
-    /// What is tried.
+    /// Settings to try.
     Edit(SweepForm),
     /// Where its points are kept.
     ChooseFolder(PathBuf),
@@ -63,7 +63,7 @@ pub struct SweepForm {
     pub seed: u64,
     /// Folds into which the training samples of every fold are dealt.
     pub inner_folds: usize,
-    /// What is tried.
+    /// Settings to try.
     pub axes: Vec<AxisForm>,
     /// Where finished points are kept.
     pub folder: Option<PathBuf>,
@@ -110,7 +110,7 @@ impl SweepForm {
         form
     }
 
-    /// What is tried, or what is wrong with the first axis that cannot be read.
+    /// Settings to try, or what is wrong with the first axis that cannot be read.
     fn sweep(&self) -> Result<Sweep, String> {
         let mut axes = Vec::with_capacity(self.axes.len());
         for axis in &self.axes {
@@ -315,7 +315,7 @@ impl SweepStage {
             }
             JobOutcome::Done(Ok(false)) => {
                 let text = format!(
-                    "The sweep was stopped: {counted}, which are kept; Start goes on with the others"
+                    "The sweep was stopped: {counted} are saved; Start resumes with the others"
                 );
                 (Gravity::Note, text)
             }
@@ -432,7 +432,7 @@ impl Workbench {
         match with_settings(self.draft.experiment.clone(), &assignments) {
             Ok(experiment) => {
                 self.change(|draft| draft.experiment = experiment);
-                let text = format!("In the session now: {}", assignments.join(", "));
+                let text = format!("Applied to the session: {}", assignments.join(", "));
                 self.notices.post(Gravity::Done, text);
             }
             Err(problem) => self.notices.post(Gravity::Error, problem),
@@ -462,8 +462,6 @@ impl Order {
         let plan = self.plan(progress)?;
         let store = SweepStore::open(&self.folder, plan.fingerprint());
         let store = store.map_err(|error| error.to_string())?;
-        let adopted = store.adopt(&plan.former_fingerprint());
-        adopted.map_err(|error| error.to_string())?;
         // Points of another sweep are refused before anything is written beside them.
         store.finished().map_err(|error| error.to_string())?;
         let session = self.session.as_deref();

@@ -5,11 +5,9 @@ mod assignment;
 mod checked;
 mod comparison;
 mod correction;
-mod crew;
 mod error;
 mod job;
 mod model;
-mod overview_job;
 mod part_run;
 mod record;
 mod ribbon;
@@ -21,6 +19,7 @@ mod snapshot;
 mod state;
 mod summary;
 mod sweep;
+mod task_pool;
 mod testing;
 mod trends_job;
 mod trial;
@@ -38,7 +37,6 @@ pub use correction::{Correction, CorrectionError, ReviewedModel};
 pub use error::{RunError, RunTrouble};
 pub use job::{Job, JobOutcome, JobProgress};
 pub use model::TrainedModel;
-pub use overview_job::build_overview;
 pub use part_run::{Extent, News};
 pub use record::{
     ClassMetric, Decisions, LogEntry, MissingRecord, PartRecord, ProfileEvent, ProfileLog,

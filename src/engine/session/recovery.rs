@@ -19,7 +19,7 @@ use super::user_settings::UserFolders;
 
 /// Time of training between two copies.
 const INTERVAL: Duration = Duration::from_secs(30);
-/// Most copies of one session: windows that have it open, and crashes not yet looked at.
+/// Most copies of one session: windows that have it open, and crashes not yet examined.
 const MAX_SLOTS: usize = 8;
 
 /// The place of one copy.
@@ -262,7 +262,7 @@ fn examine(slot: Slot, lock: LockFile, path: Option<&Path>) -> Result<FoundRecov
 fn put_aside(slot: &Slot, error: &SessionError) -> Result<FoundRecovery, SessionError> {
     let aside = slot.copy.with_extension("ron.broken");
     fs::rename(&slot.copy, &aside)
-        .map_err(|source| SessionError::io("put the file aside", &slot.copy, source))?;
+        .map_err(|source| SessionError::io("rename the file", &slot.copy, source))?;
     slot.remove_copy()?;
     Ok(FoundRecovery::Broken(SessionError::BrokenRecovery {
         reason: error.to_string(),

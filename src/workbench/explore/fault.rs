@@ -338,7 +338,7 @@ impl FaultStage {
                     let record = open(&path, Mode::default()).map_err(|e| e.to_string())?;
                     (path.display().to_string(), record)
                 }
-                _ => return Err("the record is not there any more".into()),
+                _ => return Err("the record no longer exists".into()),
             };
             FaultRecord::read(&record, name, &given, &mut |share| progress.go_on(share))
         }));

@@ -198,7 +198,7 @@ impl FaultRecord {
                 return Err("cancelled".into());
             }
             let times = SampleTimes::of(record, channel)
-                .ok_or_else(|| format!("{name} does not tell when its samples were taken"))?;
+                .ok_or_else(|| format!("{name} has no time stamps and no sampling rate"))?;
             // Nearly always all channels have the same times: they are kept once.
             let shared = known_times.iter().find(|known| ***known == times).cloned();
             let times = shared.unwrap_or_else(|| Arc::new(times));

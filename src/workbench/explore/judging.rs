@@ -301,7 +301,7 @@ impl JudgeQuestion {
     fn finish(self, samples: JudgedSamples) -> Result<Judgement, String> {
         let below = self.judges.uncertain_below();
         let ribbon = Ribbon::of(&self.judges.facts.class_names, samples.judged, below)
-            .ok_or("no segment of the recording can be judged by this model")?;
+            .ok_or("no segment of the recording can be classified by this model")?;
         let in_order = ribbon.segments.iter();
         let models = in_order.filter_map(|segment| samples.models.get(&segment.sample).cloned());
         Ok(Judgement {

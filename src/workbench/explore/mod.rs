@@ -135,8 +135,11 @@ impl OpenedRecording {
     ) -> Result<Self, String> {
         if !can_be_shown(&record) {
             return Err(format!(
-                "{name} is no recording: it holds {} without a time axis; tables and arrays are opened as data (Ctrl+O)",
-                record.kind
+                "{name} {}",
+                match record.channels.is_empty() {
+                    true => "contains annotations only, no signals",
+                    false => "has no time axis; open tables and arrays as data (Ctrl+O)",
+                }
             ));
         }
         let knows_no_rate = record

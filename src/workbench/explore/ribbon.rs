@@ -458,7 +458,7 @@ impl Workbench {
         let opened = self.explore.opened();
         let opened = opened.map(|opened| (opened.name.clone(), opened.record.clone()));
         let Some(((name, record), judged)) = opened.zip(self.explore.ribbon.judged.clone()) else {
-            let text = "there is no decision to report yet: judge the recording first";
+            let text = "there is no decision to report yet: classify the recording first";
             self.notices.post(Gravity::Warning, text);
             return;
         };
@@ -485,9 +485,9 @@ fn write_report(
     session_sha256: Option<String>,
     path: &Path,
 ) -> Result<(), String> {
-    let first = judged.models.first().ok_or("nothing was judged")?;
+    let first = judged.models.first().ok_or("nothing was classified")?;
     let learned = match (judged.is_of_data, judged.has_learned) {
-        (true, true) => "; it has learned from this recording, so its decisions say little",
+        (true, true) => "; trained on this recording, so its decisions are not a test",
         (true, false) => "; this recording was held out",
         (false, _) => "",
     };
