@@ -56,7 +56,7 @@ impl TrainedModel {
     /// The model after one online step on a segment (its features before preparation) of another class.
     pub fn corrected(&self, features: &[f64], class: usize) -> Result<Self, CorrectionError> {
         let algorithm = &self.learner.algorithm;
-        if algorithm.is_batch() || algorithm.is_yardstick() {
+        if algorithm.is_batch() || algorithm.is_baseline() {
             return Err(CorrectionError::NotOnline);
         }
         let mut features = features.to_vec();

@@ -9,10 +9,12 @@ use super::followed::Followed;
 use super::page::{PageRequest, TracePage};
 use super::spectra::{Spectrogram, TraceSpectrum, spectra, spectrogram};
 use super::traces::TraceSource;
+use super::trends::ShownTrends;
 use super::view::{Comparison, EegView, SidePanel, StripKind};
 use crate::workbench::{LoadedData, Wake, start_job};
 use atomscope_engine::features::display_filter::DisplayFilter;
 use atomscope_engine::features::montage::Montage;
+use atomscope_engine::features::trends::Trends;
 use atomscope_engine::records::Record;
 use atomscope_engine::records::overview::Overview;
 use atomscope_engine::session::{OwnAnnotation, RecordingNotes, notes_on};
@@ -59,6 +61,7 @@ pub struct EegBrowser {
     spectrogram: Followed<TraceSource, Spectrogram>,
     spectra: Followed<TracesBetween, Vec<TraceSpectrum>>,
     compared: Followed<Compared, ComparedMaps>,
+    trends: ShownTrends,
     own_annotations: Vec<OwnAnnotation>,
     annotations: Arc<AnnotationList>,
 }
@@ -94,6 +97,7 @@ impl EegBrowser {
             spectrogram: Followed::default(),
             spectra: Followed::default(),
             compared: Followed::default(),
+            trends: ShownTrends::default(),
             own_annotations: Vec::new(),
         }
     }
@@ -151,6 +155,21 @@ impl EegBrowser {
     /// The share done of the spectrogram.
     pub fn spectrogram_share(&self) -> Option<f64> {
         self.spectrogram.share()
+    }
+
+    /// Trends of the whole recording, perhaps not all columns yet.
+    pub fn trends(&self) -> Option<&Arc<Trends>> {
+        self.trends.shown()
+    }
+
+    /// The share done of the trends.
+    pub fn trends_share(&self) -> Option<f64> {
+        self.trends.share()
+    }
+
+    /// Why there are no trends.
+    pub fn trends_problem(&self) -> Option<&str> {
+        self.trends.error()
     }
 
     /// The spectra of the selection.
@@ -212,6 +231,7 @@ impl EegBrowser {
             || self.spectrogram.is_busy()
             || self.spectra.is_busy()
             || self.compared.is_busy()
+            || self.trends.share().is_some()
     }
 
     /// Looks at the recording in another way.
@@ -247,6 +267,7 @@ impl EegBrowser {
         self.spectrogram.poll();
         self.spectra.poll();
         self.compared.poll();
+        self.trends.poll();
     }
 
     /// Asks for what is wanted now; called while the recording is on the screen.
@@ -262,6 +283,10 @@ impl EegBrowser {
         let bad_channels = notes.map_or(&[][..], |notes| &notes.bad_channels);
         self.derive(bad_channels);
         self.ask(wake);
+        // The first page before anything else.
+        if self.view.shows_trends && self.page.shown().is_some() {
+            self.trends.ask(&self.record, bad_channels, wake);
+        }
         if self.view.side == SidePanel::Maps {
             self.ask_comparison(all_notes, loaded, wake);
         }
@@ -410,6 +435,7 @@ fn kept_of(before: &EegView) -> EegView {
         shows_clock: before.shows_clock,
         side: before.side,
         strip: before.strip,
+        shows_trends: before.shows_trends,
         comparison: before.comparison.clone(),
         n_columns: before.n_columns,
         height_mm: before.height_mm,

@@ -12,6 +12,7 @@ mod page;
 mod ribbon;
 mod spectra;
 mod traces;
+mod trends;
 mod view;
 
 pub use annotations::{AnnotationList, AnnotationRow};

@@ -12,6 +12,7 @@ mod ribbon;
 mod spectrum;
 mod toolbar;
 mod traces;
+mod trends;
 
 use egui::{RichText, Ui};
 
