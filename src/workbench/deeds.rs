@@ -233,7 +233,8 @@ impl Workbench {
         }
     }
 
-    pub(super) fn load_data(&mut self, after: AfterLoading) {
+    pub(super) fn load_data(&mut self, mut after: AfterLoading) {
+        after.chooses_split |= self.after_loading.chooses_split;
         self.after_loading = after;
         let settings = self.draft.experiment.data.clone();
         self.data.load(settings, self.files.places(), &self.wake);

@@ -100,6 +100,16 @@ struct AfterLoading {
     paused: bool,
 }
 
+impl AfterLoading {
+    /// What is left to be done when the data did not come.
+    fn at_another_try(self) -> Self {
+        Self {
+            chooses_split: self.chooses_split,
+            ..Self::default()
+        }
+    }
+}
+
 /// A job whose result is shown until the next one.
 struct Asked<T> {
     job: Option<Job<Result<T, String>>>,

@@ -8,7 +8,7 @@ use super::dictionary::Moment;
 use super::draft::Edits;
 use super::files::SaveEnd;
 use super::labels::LabelPreview;
-use super::{AfterLoading, Ask, Draft, Gravity, Stage, Workbench, learner_summary, start_job};
+use super::{Ask, Draft, Gravity, Stage, Workbench, learner_summary, start_job};
 use atomscope_engine::dataset::DataPlan;
 use atomscope_engine::experiment::{Job, JobOutcome, Part};
 use atomscope_engine::features::FeatureRecipe;
@@ -64,9 +64,10 @@ impl Workbench {
     fn poll_data(&mut self) {
         match self.data.poll() {
             None => {}
-            Some(Loading::Cancelled) => self.after_loading = AfterLoading::default(),
+            // Whoever loads the data at the second try still wants folds that follow them.
+            Some(Loading::Cancelled) => self.after_loading = self.after_loading.at_another_try(),
             Some(Loading::Failed(message)) => {
-                self.after_loading = AfterLoading::default();
+                self.after_loading = self.after_loading.at_another_try();
                 self.notices.post(Gravity::Error, message);
             }
             Some(Loading::Done(loaded)) => {
@@ -84,9 +85,11 @@ impl Workbench {
                     self.notices.post(Gravity::Warning, text);
                 }
                 let after = std::mem::take(&mut self.after_loading);
+                self.draft.experiment.split.keep_folds(&loaded.dataset);
                 if after.chooses_split {
                     let seed = self.draft.experiment.seed;
                     self.draft.experiment.split = SplitPlan::default_for(&loaded.dataset, seed);
+                    self.draft.experiment.split.keep_folds(&loaded.dataset);
                     self.edits = Edits::begin(&self.draft);
                     self.files.settle(&self.draft);
                 }

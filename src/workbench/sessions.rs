@@ -8,9 +8,8 @@ use super::explore::{ExploreAction, ExploreStage};
 use super::files::{Opened, SaveTo, SessionStage};
 use super::view::{Ask, View};
 use super::{AfterLoading, Asked, DEMO_ROUNDS_PER_S, Draft, Gravity, Stage, Workbench};
-use atomscope_engine::dataset::{DataSettings, Preparation, Scaling};
+use atomscope_engine::dataset::DataSettings;
 use atomscope_engine::experiment::{Command, Experiment};
-use atomscope_engine::learner::{LearnerSettings, Start};
 use atomscope_engine::session::{FoundRecovery, Session, UserSettings};
 use atomscope_engine::simulate::eeg::EegSettings;
 
@@ -54,17 +53,7 @@ impl Workbench {
     pub(super) fn open_demo(&mut self, demo: Demo) {
         let experiment = match demo {
             Demo::FeederFaults => Experiment::default(),
-            Demo::Eeg => Experiment {
-                data: DataSettings::simulated_eeg(EegSettings {
-                    effect: 1.2,
-                    ..EegSettings::default()
-                }),
-                preparation: Preparation {
-                    scaling: Scaling::ZScore,
-                    ..Preparation::default()
-                },
-                ..Experiment::default()
-            },
+            Demo::Eeg => Experiment::on(DataSettings::simulated_eeg(EegSettings::default())),
         };
         self.begin_session(Draft::of(experiment));
         // Slow enough to be watched.
@@ -92,14 +81,8 @@ impl Workbench {
                 self.explore_deed(ExploreAction::OpenFile(path));
             }
             Opened::Data(data) => {
-                let mut experiment = Experiment {
-                    data: *data,
-                    ..self.draft.experiment.clone()
-                };
-                // Given samples are those of other data.
-                if matches!(experiment.learner.start, Start::Given(_)) {
-                    experiment.learner.start = LearnerSettings::default().start;
-                }
+                // Nothing is inherited from the session before: learner and folds follow the data.
+                let experiment = Experiment::on(*data);
                 self.begin_session(Draft::of(experiment));
                 self.view.page = Stage::Records;
                 self.load_data(AfterLoading {

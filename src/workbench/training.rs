@@ -135,8 +135,7 @@ impl TrainingStage {
         self.begin(paused, wake, move || {
             let state = RunState::clone(&state);
             let checked = state
-                .experiment
-                .clone()
+                .experiment_with_folds()
                 .check(dataset)
                 .map_err(|problems| {
                     let lines: Vec<String> = problems.into_iter().map(|p| p.message).collect();

@@ -2,7 +2,8 @@
 //! products in the same run. `cargo bench` prints the tables of the README; with
 //! `cargo bench -- growth` also how the cost grows with every size, with `cargo bench -- large`
 //! how a recording of a gigabyte is opened, with `cargo bench -- experiment` the whole USPS experiment,
-//! with `cargo bench -- frames` what a frame of the window costs while training.
+//! with `cargo bench -- frames` what a frame of the window costs while training, with
+//! `cargo bench -- segments` what an EEG segment costs.
 
 mod classify;
 mod compared;
@@ -12,6 +13,7 @@ mod frame_time;
 mod frames;
 mod growth;
 mod large;
+mod segments;
 mod step;
 mod workload;
 
@@ -37,6 +39,10 @@ fn main() {
     }
     if arguments.iter().any(|argument| argument == "frames") {
         frames::print_table();
+        return;
+    }
+    if arguments.iter().any(|argument| argument == "segments") {
+        segments::print_table();
         return;
     }
     step::print_table();

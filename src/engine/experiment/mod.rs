@@ -6,6 +6,7 @@ mod checked;
 mod comparison;
 mod crew;
 mod error;
+mod groupings;
 mod job;
 mod model;
 mod overview_job;
@@ -32,6 +33,7 @@ pub use comparison::{
     pairing_difference,
 };
 pub use error::{RunError, RunTrouble};
+pub use groupings::Grouping;
 pub use job::{Job, JobOutcome, JobProgress};
 pub use model::TrainedModel;
 pub use overview_job::build_overview;

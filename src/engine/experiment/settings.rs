@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::dataset::{DataPlan, DataSettings, Dataset, Preparation, Scaling};
 use crate::features::FeatureRecipe;
-use crate::learner::{LearnerSettings, Start, Supply};
+use crate::learner::{Kernel, LearnerSettings, Start, Supply};
 use crate::settings::{SettingProblem, SettingProblems};
 use crate::split::{HoldOut, SplitPlan};
 
@@ -102,19 +102,29 @@ impl Default for Experiment {
 
 impl Experiment {
     /// The default learner on these data. Features of different nature are brought to one
-    /// scale; waveforms and pictures have one already.
+    /// scale; waveforms and pictures have one already. Groups of EEG features bring kernel, width and head with them.
     pub fn on(data: DataSettings) -> Self {
         let is_mixed = matches!(data.source, DataPlan::Table(_))
             || matches!(data.recipe, Some(FeatureRecipe::Eeg(_)));
+        let multiple = match &data.recipe {
+            Some(FeatureRecipe::EegGroups(recipe)) => Some(recipe.width_of_median()),
+            _ => None,
+        };
+        let mut learner = LearnerSettings::default();
+        if let Some(multiple) = multiple {
+            learner.kernel = Kernel::Gaussian { width: multiple };
+        }
+        let scaling = match (multiple, is_mixed) {
+            (Some(_), _) => Scaling::Groups,
+            (None, true) => Scaling::ZScore,
+            (None, false) => Scaling::None,
+        };
         Self {
             preparation: Preparation {
-                scaling: if is_mixed {
-                    Scaling::ZScore
-                } else {
-                    Scaling::None
-                },
+                scaling,
                 ..Preparation::default()
             },
+            learner,
             data,
             ..Self::default()
         }

@@ -368,6 +368,8 @@ pub(super) struct OtherSession {
     pub(super) path: PathBuf,
     pub(super) sha256: Option<String>,
     pub(super) judges: Judges,
+    /// How well its folds did on what they had not learned.
+    pub(super) tested: Option<String>,
 }
 
 impl OtherSession {
@@ -376,6 +378,7 @@ impl OtherSession {
         Ok(Self {
             judges: Judges::of_session(&session)?,
             sha256: session.sha256().map(str::to_owned),
+            tested: session.run.as_ref().and_then(|run| run.tested_in_words()),
             path,
         })
     }

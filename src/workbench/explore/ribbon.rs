@@ -462,17 +462,21 @@ impl Workbench {
             self.notices.post(Gravity::Warning, text);
             return;
         };
-        let (session, session_sha256) = match (judged.choice, &self.explore.ribbon.other) {
+        let (session, session_sha256, tested) = match (judged.choice, &self.explore.ribbon.other) {
             (ModelChoice::Other, Some(other)) => {
-                (other.path.display().to_string(), other.sha256.clone())
+                let path = other.path.display().to_string();
+                (path, other.sha256.clone(), other.tested.clone())
             }
             _ => {
                 let saved = self.files.session().sha256().map(str::to_owned);
-                (self.name(), saved.filter(|_| !self.is_unsaved()))
+                let run = self.training.run();
+                let tested = run.and_then(|run| run.summary.as_ref()?.in_words());
+                (self.name(), saved.filter(|_| !self.is_unsaved()), tested)
             }
         };
         self.exporting.job = Some(start_job(&self.wake, "report", move |_| {
-            write_report((&name, &record), &judged, session, session_sha256, &path)?;
+            let session = (session, session_sha256, tested);
+            write_report((&name, &record), &judged, session, &path)?;
             Ok(path)
         }));
     }
@@ -481,8 +485,7 @@ impl Workbench {
 fn write_report(
     (name, record): (&str, &Record),
     judged: &Judgement,
-    session: String,
-    session_sha256: Option<String>,
+    (session, session_sha256, tested): (String, Option<String>, Option<String>),
     path: &Path,
 ) -> Result<(), String> {
     let first = judged.models.first().ok_or("nothing was judged")?;
@@ -505,6 +508,7 @@ fn write_report(
         session,
         session_sha256,
         model_sha256: hashes.join(", "),
+        tested,
     };
     let report = RecordingReport {
         name,
