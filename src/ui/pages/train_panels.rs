@@ -14,7 +14,7 @@ use crate::ui::widgets::{
     HealthStrip, ProfilePanel, empty_state,
 };
 use crate::workbench::explore::ExploreAction;
-use crate::workbench::{Action, AtomCard, DictionaryView, RunView, Workbench};
+use crate::workbench::{Action, AtomCard, DictionaryView, Workbench};
 use atomscope_engine::experiment::{LogEntry, ProfileEvent};
 
 /// Entries of the log that are listed.
