@@ -3,7 +3,7 @@
 use egui::{Align2, Color32, Id, LayerId, Order, Pos2, Rect, Stroke, StrokeKind, Ui, pos2, vec2};
 
 use crate::ui::theme;
-use crate::workbench::{Panel, Spot, View};
+use crate::workbench::{Panel, Selection, Spot};
 
 /// From this width on three columns stand beside each other; below, the last one is a row at
 /// the bottom.
@@ -132,7 +132,7 @@ impl Column {
 
 /// The panels on a page that begins at `corner`, and the height that all need.
 pub(super) fn place_panels(
-    view: &View,
+    view: &Selection,
     room: Room,
     corner: Pos2,
     page: egui::Vec2,
@@ -185,7 +185,7 @@ pub(super) fn place_panels(
 /// The spot that the pointer means, and the place to mark for it.
 pub(super) fn spot_at(
     placed: &[Placed],
-    view: &View,
+    view: &Selection,
     page: Rect,
     pointer: Pos2,
 ) -> Option<(Spot, Rect)> {
@@ -258,14 +258,15 @@ mod tests {
     };
 
     fn page(size: egui::Vec2) -> (Vec<Placed>, f32) {
-        place_panels(&View::default(), ROOM, Pos2::ZERO, size)
+        place_panels(&Selection::default(), ROOM, Pos2::ZERO, size)
     }
 
     #[test]
     fn every_row_of_many_classes_is_seen_and_two_classes_take_little() {
         let height = |n_classes| {
             let room = Room { n_classes, ..ROOM };
-            let (placed, _) = place_panels(&View::default(), room, Pos2::ZERO, vec2(1000.0, 660.0));
+            let (placed, _) =
+                place_panels(&Selection::default(), room, Pos2::ZERO, vec2(1000.0, 660.0));
             let confusion = placed.iter().find(|p| p.panel == Panel::Confusion);
             confusion.expect("it is shown").rect.height()
         };
@@ -306,7 +307,7 @@ mod tests {
 
     #[test]
     fn the_upper_half_means_before_and_the_lower_half_behind() {
-        let view = View::default();
+        let view = Selection::default();
         let (placed, height) = page(vec2(1640.0, 900.0));
         let all = Rect::from_min_size(Pos2::ZERO, vec2(1640.0, height));
         let confusion = placed.iter().find(|p| p.panel == Panel::Confusion);

@@ -224,7 +224,8 @@ fn menus_and_questions_explain_themselves() {
     }
     let questions = [
         Ask::OpenFile,
-        Ask::SaveAs,
+        Ask::SaveAs(None),
+        Ask::LocateData,
         Ask::Unsaved(Box::new(Action::Quit)),
         Ask::ChangedOnDisk,
         Ask::PresetName,
