@@ -227,7 +227,7 @@ fn menus_and_questions_explain_themselves() {
         Ask::SaveAs(None),
         Ask::LocateData,
         Ask::Unsaved(Box::new(Action::Quit)),
-        Ask::ChangedOnDisk,
+        Ask::ChangedOnDisk(None),
         Ask::PresetName,
         Ask::Keys,
         Ask::About,
