@@ -42,7 +42,7 @@ impl Document {
     /// A session with its draft and run; the data are not loaded yet.
     pub(super) fn of(session: Session) -> Self {
         let draft = Draft {
-            experiment: session.experiment.clone(),
+            experiment: session.settings_to_go_on(),
             title: session.title.clone(),
             notes: session.notes.clone(),
             recordings: session.recordings.clone(),
@@ -129,7 +129,6 @@ impl Document {
     /// The session with the draft and the run of now, as it would be saved.
     pub(super) fn to_session(&self, layout: String) -> Session {
         let mut session = self.session.clone();
-        session.experiment = self.draft.experiment.clone();
         session.title.clone_from(&self.draft.title);
         session.notes.clone_from(&self.draft.notes);
         session.recordings.clone_from(&self.draft.recordings);
@@ -145,6 +144,7 @@ impl Document {
             None if session.damage.is_none() => session.clear_run(),
             None => {}
         }
+        session.set_settings(self.draft.experiment.clone());
         session
     }
 }

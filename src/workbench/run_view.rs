@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use atomscope_engine::evaluation::Confusion;
 use atomscope_engine::experiment::{
-    CheckedExperiment, DataFacts, Decisions, Experiment, Mail, News, Part, PartRecord, ProfileLog,
-    RoundMetric, RunProgress, RunState, RunSummary, SettingChange, Snapshot, Status, TestRecord,
-    TrainedModel,
+    DataFacts, Decisions, Experiment, Mail, News, Part, PartRecord, ProfileLog, RoundMetric, Run,
+    RunProgress, RunState, RunSummary, SettingChange, Snapshot, Status, TestRecord, TrainedModel,
 };
 use atomscope_engine::learner::LearnerSettings;
 
@@ -135,7 +134,8 @@ pub struct RunView {
 
 impl RunView {
     /// A run of these parts that begins now.
-    pub(super) fn begin(checked: &CheckedExperiment, planned: &[Part]) -> Self {
+    pub(super) fn begin(run: &Run, planned: &[Part]) -> Self {
+        let checked = run.checked();
         let split = checked.split();
         let rounds: BTreeMap<Part, usize> = planned
             .iter()
@@ -152,7 +152,7 @@ impl RunView {
             active: Vec::new(),
             worked: Duration::ZERO,
             live: None,
-            changes: Vec::new(),
+            changes: run.changes().to_vec(),
             summary: None,
             parts: BTreeMap::new(),
             planned: planned.to_vec(),
@@ -348,6 +348,12 @@ impl RunView {
     pub fn learner_now(&self) -> &LearnerSettings {
         let last = self.changes.last().map(|change| &change.learner);
         last.unwrap_or(&self.experiment.learner)
+    }
+
+    /// Whether `experiment` is what this run was begun with and changed to, or would repeat it.
+    pub fn is_of(&self, experiment: &Experiment) -> bool {
+        let repeats = !self.is_alive() && *experiment == self.experiment;
+        repeats || *experiment == self.experiment_now()
     }
 
     /// The experiment with the settings that hold now.

@@ -10,7 +10,7 @@ use super::event::Event;
 use super::notices::Topic;
 use super::selection::Ask;
 use super::{Gravity, Workbench};
-use atomscope_engine::experiment::Command;
+use atomscope_engine::experiment::{Command, Experiment};
 use atomscope_engine::session::{Recovery, Session, SessionError};
 
 /// Where a session is to be saved.
@@ -116,13 +116,9 @@ impl Workbench {
         let loaded = loaded.filter(|l| l.settings == version.draft.experiment.data);
         let loaded = loaded.cloned();
         let mut recovery = self.tasks.copies.take_held();
-        let task = Task::start(&self.tasks.post, "saving", Event::Saved, move |progress| {
+        let task = Task::start(&self.tasks.post, "saving", Event::Saved, move |_| {
             if let Some(loaded) = loaded {
-                let noted = session.note_data(&loaded.files, &mut |share| progress.go_on(share));
-                if noted.is_err() {
-                    // A file has vanished since it was read; any content will do when it is back.
-                    session.references.clear();
-                }
+                session.note_data(&loaded.files);
             }
             let result = match &mut recovery {
                 Some(recovery) => recovery.around_save(|| write_to(&mut session, &to)),
@@ -182,7 +178,11 @@ impl Workbench {
         let path = session.path().map(Path::to_owned).unwrap_or_default();
         self.document.saved = Version {
             draft: Draft {
-                experiment: session.experiment.clone(),
+                experiment: Experiment {
+                    // The session keeps the one that the run began with.
+                    learner: version.draft.experiment.learner.clone(),
+                    ..session.experiment.clone()
+                },
                 recordings: session.recordings.clone(),
                 ..version.draft.clone()
             },

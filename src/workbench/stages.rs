@@ -346,10 +346,11 @@ impl Workbench {
     /// Why the run no longer belongs to the draft; nothing if it does.
     pub fn stale(&self) -> Option<String> {
         let run = self.document.training.run()?;
-        stale_reason(&what_changed(
-            &run.experiment_now(),
-            &self.document.draft.experiment,
-        ))
+        let experiment = &self.document.draft.experiment;
+        if run.is_of(experiment) {
+            return None;
+        }
+        stale_reason(&what_changed(&run.experiment_now(), experiment))
     }
 }
 

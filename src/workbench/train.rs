@@ -193,9 +193,12 @@ impl Training {
             folds: None,
             final_model: self.final_model,
         };
+        // A run that begins as the one before makes the same changes on its way.
+        let before = self.state.as_ref();
+        let changes = before.map_or_else(Vec::new, |state| state.changes_for(&experiment));
         self.check(beginning, post, move || {
             let checked = experiment.check(dataset).map_err(TaskError::Settings)?;
-            Ok(Run::new(Arc::new(checked), &parts, Vec::new())?)
+            Ok(Run::new(Arc::new(checked), &parts, changes)?)
         });
     }
 
@@ -283,7 +286,7 @@ impl Training {
                 self.keep_for_comparison();
                 self.n_begun += 1;
                 replaced = self.state.take();
-                RunView::begin(run.checked(), &state.planned)
+                RunView::begin(&run, &state.planned)
             }
             false => RunView::of_state(&state),
         });
