@@ -179,14 +179,14 @@ impl Workbench {
         if action.leaves_session() && self.is_unsaved() {
             self.selection.ask = Some(Ask::Unsaved(Box::new(action)));
         } else if let Some(path) = self.replaced_by(&action) {
-            let after_saving = match self.selection.ask.take() {
+            let then = match self.selection.ask.take() {
                 Some(Ask::SaveAs(then)) => then,
                 _ => None,
             };
             self.selection.ask = Some(Ask::Replace {
                 path,
                 action: Box::new(action),
-                after_saving,
+                then,
             });
         } else {
             self.perform(action);
@@ -225,13 +225,11 @@ impl Workbench {
                 }
             }
             Action::Replace(action) => {
-                let after_saving = match self.selection.ask.take() {
-                    Some(Ask::Replace { after_saving, .. } | Ask::SaveAs(after_saving)) => {
-                        after_saving
-                    }
+                let then = match self.selection.ask.take() {
+                    Some(Ask::Replace { then, .. } | Ask::SaveAs(then)) => then,
                     _ => None,
                 };
-                self.selection.ask = after_saving.map(|then| Ask::SaveAs(Some(then)));
+                self.selection.ask = then.map(|then| Ask::SaveAs(Some(then)));
                 self.perform(*action);
             }
             Action::Ask(ask) => self.selection.ask = Some(ask),

@@ -1,5 +1,7 @@
 //! Why work in the background came to nothing.
 
+use std::path::PathBuf;
+
 use atomscope_engine::dataset::DatasetError;
 use atomscope_engine::experiment::{ComparisonError, RunError, SweepError};
 use atomscope_engine::export::ExportError;
@@ -22,6 +24,12 @@ pub enum TaskError {
     /// Data could not be loaded.
     #[error(transparent)]
     Dataset(DatasetError),
+    /// Data are not where the session says.
+    #[error("not found: locate the data on the Records page, or put them beside the session: {}", path.display())]
+    NotFound {
+        /// The path as the settings name it.
+        path: PathBuf,
+    },
     /// A record could not be read.
     #[error(transparent)]
     Read(ReadError),
@@ -111,6 +119,7 @@ impl From<DatasetError> for TaskError {
     fn from(error: DatasetError) -> Self {
         match error {
             DatasetError::Read(ReadError::Cancelled) => Self::Cancelled,
+            DatasetError::NotFound { path } => Self::NotFound { path },
             error => Self::Dataset(error),
         }
     }

@@ -139,7 +139,7 @@ impl Workbench {
         match taken? {
             Ok(value) => Some(value),
             Err(error) => {
-                self.notices.post(topic, Gravity::Error, error.to_string());
+                self.notices.fail(topic, &error);
                 None
             }
         }

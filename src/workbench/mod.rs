@@ -239,7 +239,8 @@ impl Workbench {
 
     /// Whether the program shall end: the user wants it, and nothing is left to be written.
     pub fn is_over(&self) -> bool {
-        self.is_over && self.user.is_written() && !self.tasks.copies.is_writing()
+        let is_written = self.user.is_written() && !self.is_saving();
+        self.is_over && is_written && !self.tasks.copies.is_writing()
     }
 
     /// Whether there is something to undo.

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use super::TaskError;
+
 /// Notices kept at most.
 const MOST_NOTICES: usize = 20;
 /// How long good news stays.
@@ -75,6 +77,11 @@ impl Notices {
             posted: Instant::now(),
         });
         self.next_id += 1;
+    }
+
+    /// Tells why something failed.
+    pub(super) fn fail(&mut self, topic: Topic, error: &TaskError) {
+        self.post(topic, Gravity::Error, error.to_string());
     }
 
     /// Dismisses one.

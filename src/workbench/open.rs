@@ -10,6 +10,7 @@ use super::event::Event;
 use super::explore::{Explore, ExploreAction};
 use super::notices::Topic;
 use super::records::{LoadedData, Then};
+use super::save::Saving;
 use super::selection::Selection;
 use super::train::Beginning;
 use super::{Gravity, Stage, TaskError, Workbench};
@@ -47,13 +48,12 @@ impl Workbench {
         match self.tasks.opening.take_once(answer) {
             None => {}
             Some(Err(error)) => {
-                let text = error.to_string();
-                self.notices.post(Topic::Session, Gravity::Error, text);
+                self.notices.fail(Topic::Session, &error);
             }
             Some(Ok(Opened::Recording(path, reason))) => {
+                self.apply_explore(ExploreAction::OpenFile(path));
                 let text = format!("Opened in Explore: {reason}");
                 self.notices.post(Topic::Explore, Gravity::Note, text);
-                self.apply_explore(ExploreAction::OpenFile(path));
             }
             Some(Ok(Opened::Data(data))) => {
                 let experiment = self.document.draft.experiment.clone();
@@ -103,6 +103,7 @@ impl Workbench {
     /// comparison.
     fn take_session(&mut self, session: Session) {
         self.tasks.copies.close_session();
+        self.tasks.saving = Saving::Idle;
         let was_demo = self.document.demo.is_some();
         let mut training = std::mem::take(&mut self.document.training);
         training.show_saved(None);
@@ -172,8 +173,7 @@ impl Workbench {
         let (loaded, then) = match self.document.data.take(answer) {
             None => return,
             Some(Err(error)) => {
-                let text = error.to_string();
-                self.notices.post(Topic::Data, Gravity::Error, text);
+                self.notices.fail(Topic::Data, &error);
                 return;
             }
             Some(Ok(loaded)) => loaded,

@@ -8,7 +8,7 @@ use super::TaskError;
 use super::background::{Answer, Post, Task};
 use super::event::Event;
 use super::train::Beginning;
-use atomscope_engine::dataset::{DataFile, DataSettings, Dataset, DatasetError, LeftOut};
+use atomscope_engine::dataset::{DataFile, DataSettings, Dataset, LeftOut};
 use atomscope_engine::experiment::JobProgress;
 use atomscope_engine::session::{DataPlaces, Resolution};
 
@@ -179,7 +179,7 @@ impl Data {
             Err(error) => {
                 self.loading = Loading::Failed {
                     reason: error.to_string(),
-                    is_missing: matches!(error, TaskError::Dataset(DatasetError::NotFound { .. })),
+                    is_missing: matches!(error, TaskError::NotFound { .. }),
                 };
                 Some(Err(error))
             }

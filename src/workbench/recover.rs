@@ -69,10 +69,7 @@ impl Copies {
     /// Removes a copy that is not needed any more.
     pub(super) fn close(&mut self, recovery: Option<Recovery>) {
         (self.copied, self.dirty_since) = (None, None);
-        if let Some(recovery) = recovery {
-            // A copy that stays is offered once too often; nothing is lost.
-            recovery.close().unwrap_or_default();
-        }
+        close(recovery);
     }
 
     /// The session is closed, saved or discarded by the user: no copy stays, also none that is
@@ -86,6 +83,14 @@ impl Copies {
             Copying::AwaitingState => self.copying = Copying::Idle,
             Copying::Writing { version, .. } => *version = None,
         }
+    }
+}
+
+/// Removes a copy.
+pub(super) fn close(copy: Option<Recovery>) {
+    if let Some(copy) = copy {
+        // A copy that stays is offered once too often; nothing is lost.
+        copy.close().unwrap_or_default();
     }
 }
 
@@ -316,7 +321,7 @@ impl Workbench {
                     self.notices.post(Topic::Program, Gravity::Warning, text);
                 }
             }
-            None => copies.close(recovery),
+            None => close(recovery),
         }
         self.write_after_copy();
     }

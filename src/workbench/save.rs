@@ -8,6 +8,7 @@ use super::document::Version;
 use super::draft::{Draft, Edits};
 use super::event::Event;
 use super::notices::Topic;
+use super::recover::close;
 use super::selection::Ask;
 use super::{Gravity, Workbench};
 use atomscope_engine::experiment::{Command, Experiment};
@@ -139,14 +140,17 @@ impl Workbench {
             Saving::Writing { task, then } if task.is_answered_by(&answer) => then,
             other => {
                 self.tasks.saving = other;
+                // Another session was opened meanwhile.
+                if let Ok(saved) = answer.result {
+                    close(saved.recovery);
+                }
                 return;
             }
         };
         let saved = match answer.result {
             Ok(saved) => saved,
             Err(error) => {
-                let text = error.to_string();
-                self.notices.post(Topic::Session, Gravity::Error, text);
+                self.notices.fail(Topic::Session, &error);
                 return;
             }
         };
@@ -166,8 +170,7 @@ impl Workbench {
                         self.selection.ask = Some(Ask::ChangedOnDisk(then));
                     }
                     error => {
-                        let text = error.to_string();
-                        self.notices.post(Topic::Session, Gravity::Error, text);
+                        self.notices.fail(Topic::Session, &error.into());
                     }
                 }
             }

@@ -41,7 +41,7 @@ pub enum Ask {
         /// What replaces it.
         action: Box<Action>,
         /// What is done after that, where it is a save.
-        after_saving: Option<Box<Action>>,
+        then: Option<Box<Action>>,
     },
     /// What becomes of unsaved changes before this is done.
     Unsaved(Box<Action>),

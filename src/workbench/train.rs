@@ -45,17 +45,15 @@ pub enum LearnerChange {
 impl LearnerChange {
     /// What leads from one learner to another, as far as it can be changed on the way.
     fn between(then: &LearnerSettings, now: &LearnerSettings) -> Vec<Self> {
-        let mut changes = Vec::new();
-        if then.forgetting != now.forgetting {
-            changes.push(Self::Forgetting(now.forgetting));
-        }
-        if then.budget != now.budget {
-            changes.push(Self::Budget(now.budget));
-        }
-        if then.algorithm != now.algorithm {
-            changes.push(Self::Algorithm(now.algorithm.clone()));
-        }
-        changes
+        let forgetting = (then.forgetting != now.forgetting).then_some(now.forgetting);
+        let budget = (then.budget != now.budget).then_some(now.budget);
+        let algorithm = (then.algorithm != now.algorithm).then(|| now.algorithm.clone());
+        let changes = [
+            forgetting.map(Self::Forgetting),
+            budget.map(Self::Budget),
+            algorithm.map(Self::Algorithm),
+        ];
+        changes.into_iter().flatten().collect()
     }
 
     /// The learner with this change; what shapes the state of a run stays.
@@ -451,7 +449,14 @@ impl Workbench {
         }
         let now = &self.document.draft.experiment.learner;
         for change in LearnerChange::between(&before, now) {
-            self.document.training.tune(change);
+            // What the run never had is not taken back in it.
+            let is_possible = self.document.training.run().is_some_and(|run| {
+                let changed = change.clone().applied_to(run.learner_now());
+                run.learner_now().check_change(&changed).is_ok()
+            });
+            if is_possible {
+                self.document.training.tune(change);
+            }
         }
     }
 
@@ -470,8 +475,7 @@ impl Workbench {
             }
             Err(error) => {
                 training.driving = Driving::Refused(error.to_string());
-                let text = error.to_string();
-                self.notices.post(Topic::Training, Gravity::Error, text);
+                self.notices.fail(Topic::Training, &error);
             }
         }
     }

@@ -201,8 +201,11 @@ fn what_a_crash_has_left_is_offered_and_taken_or_discarded() {
 
     crash(&folders);
     let mut window = after_crash(&folders);
+    // The one that was restored and not saved is still there too.
+    assert_eq!(window.harness.state().workbench().offered_copies().len(), 2);
     click(&mut window, "Discard the copy");
-    until(&mut window, "the offer is gone", |w| {
+    click(&mut window, "Discard the copy");
+    until(&mut window, "the offers are gone", |w| {
         w.offered_copies().is_empty()
     });
     assert_eq!(window.harness.state().workbench().draft().notes, "");
