@@ -6,6 +6,7 @@ use egui::{Context, Grid, Id, Key, Modal, RichText, TextEdit, Ui};
 
 use super::app::Typing;
 use super::dialogs::{DialogKind, Dialogs};
+use super::manual::manual_ui;
 use super::shortcuts::KEYS;
 use super::theme;
 use crate::workbench::{Action, Ask, Workbench};
@@ -32,6 +33,11 @@ pub(super) fn asks_ui(
             (Ask::ChangedOnDisk(then), None) => changed_ui(ui, then.as_deref(), actions),
             (Ask::PresetName, None) => preset_ui(ui, typing, actions),
             (Ask::About, None) => about_ui(ui, actions),
+            (Ask::Manual, None) => {
+                manual_ui(ui, context.content_rect().height() - 140.0);
+                ui.add_space(theme::GRID);
+                cancel_ui(ui, "Close", actions);
+            }
             (_, None) => keys_ui(ui, actions),
         }
     });

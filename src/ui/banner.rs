@@ -32,12 +32,12 @@ fn demo_ui(ui: &mut Ui, demo: Demo, workbench: &Workbench, actions: &mut Vec<Act
     let tones = theme::tones(ui);
     let (what, other, action) = match demo {
         Demo::FeederFaults => (
-            "This is a demo: short circuits on a simulated distribution feeder.",
+            "Demo: short circuits on a simulated feeder. Watch the profile of SLG fill up and replace samples, and click a cell of the confusion matrix.",
             "EEG demo",
             Demo::Eeg,
         ),
         Demo::Eeg => (
-            "This is a demo: EEG of simulated subjects.",
+            "Demo: EEG of simulated subjects. Compare the test score with the prequential one: new people are harder.",
             "Feeder demo",
             Demo::FeederFaults,
         ),
@@ -135,7 +135,7 @@ fn recovery_ui(
 /// "noise.ron (complete run, settings; 0:03:10 ago)".
 fn described(copy: &OfferedCopy) -> String {
     let age = copy.age.map_or(String::new(), |age| {
-        format!("; {} ago", super::figures::clock(age.as_secs_f64()))
+        format!("; {} ago", super::numbers::clock(age.as_secs_f64()))
     });
     format!("{} ({}{age})", copy.name, copy.contents)
 }

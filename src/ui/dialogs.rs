@@ -45,6 +45,7 @@ impl DialogKind {
             | Ask::ChangedOnDisk(_)
             | Ask::PresetName
             | Ask::Keys
+            | Ask::Manual
             | Ask::About => return None,
         })
     }

@@ -2,7 +2,7 @@
 
 use egui::Ui;
 
-use super::figures::{clock, count, percent};
+use super::numbers::{clock, count, percent};
 use super::widgets::{RunBar, RunPhase, RunRequest};
 use crate::workbench::{Action, RunView, Workbench};
 use atomscope_engine::experiment::{Part, Status};

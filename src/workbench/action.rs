@@ -6,7 +6,7 @@ use super::Workbench;
 use super::compare::CompareAction;
 use super::draft::Draft;
 use super::explore::{ExploreAction, RibbonAction};
-use super::panels::{Panel, Spot};
+use super::panels::{Panel, Tiling};
 use super::records::Then;
 use super::save::SaveTo;
 use super::selection::Ask;
@@ -126,8 +126,8 @@ pub enum Action {
     Enlarge(Option<Panel>),
     /// Hides a panel or shows it again.
     TogglePanel(Panel),
-    /// Puts a panel elsewhere.
-    PlacePanel(Panel, Spot),
+    /// Divides the Train page in another way.
+    ArrangePanels(Tiling),
     /// Shows all panels where they were at first.
     ResetLayout,
     /// Opens or closes the sheet of notices.
@@ -285,8 +285,8 @@ impl Workbench {
                 self.selection.toggle(panel);
                 self.remember_panels();
             }
-            Action::PlacePanel(panel, spot) => {
-                self.selection.arrangement.put(panel, spot);
+            Action::ArrangePanels(tiling) => {
+                self.selection.tiling = Some(tiling);
                 self.remember_panels();
             }
             Action::ResetLayout => {

@@ -75,7 +75,7 @@ impl Column {
                 "Mean accuracy at the last test and its standard deviation over folds and seeds"
             }
             Self::Best => {
-                "The highest point of the mean curve; it was chosen by looking at the test, so it flatters"
+                "The highest point of the mean curve; chosen on test samples, so it is optimistic"
             }
             Self::Growing => "Microseconds per mini-batch and dictionary, pruning not counted",
             Self::Pruning => "Microseconds per mini-batch and dictionary",
@@ -157,7 +157,7 @@ impl ComparePath {
         match self {
             Self::Session => (
                 "Compare with a session",
-                "A session (.ron), trained or not; the session that is open stays as it is.",
+                "A session (.ron), trained or not; the open session does not change.",
                 "Add",
             ),
             Self::Sweep => (
@@ -167,7 +167,7 @@ impl ComparePath {
             ),
             Self::SweepFolder => (
                 "Folder of the sweep",
-                "Every finished point is written there at once, and the report at the end. Points of the same sweep that are there already are not tried again.",
+                "Every finished point is written there at once, and the report at the end. Points of the same sweep that are already there are not run again.",
                 "Choose",
             ),
             Self::Report => (
@@ -177,7 +177,7 @@ impl ComparePath {
             ),
             Self::Reproduction => (
                 "Reproduce the paper",
-                "A folder for the report. Data are looked for beside the session and in the folder named by ATOMSCOPE_DATA; what is not found is left out. It takes some minutes and can be stopped.",
+                "A folder for the report. Data are searched beside the session and in the folder ATOMSCOPE_DATA; data that are not found are skipped. It takes some minutes and can be stopped.",
                 "Reproduce",
             ),
         }
@@ -629,7 +629,7 @@ pub(super) fn read_data(
 fn comparison_of(rows: Vec<ComparedRun>) -> Result<Comparison, TaskError> {
     let first = rows
         .first()
-        .ok_or_else(|| TaskError::refused("nothing is ticked that has results"))?;
+        .ok_or_else(|| TaskError::refused("no run with results is ticked"))?;
     for row in &rows {
         if let Some(difference) = first.pairing_difference(row) {
             return Err(TaskError::Refused(format!(

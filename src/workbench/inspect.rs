@@ -49,7 +49,7 @@ pub(super) fn inspect(
     let mut features = dataset.sample(sample).to_vec();
     let prepared = model.preparation.apply(&mut features);
     if prepared?.is_none() {
-        let reason = "the sample misses values and was left out of the test";
+        let reason = "the sample has missing values and was excluded from the test";
         return Err(TaskError::refused(reason));
     }
     let explanation = classifier.explain(&features)?;

@@ -92,7 +92,7 @@ impl LabelPreview {
                     let class = match (&file.class, file.spans.len()) {
                         (Some(class), _) => class.clone(),
                         (None, 0) => "–".into(),
-                        (None, n) => format!("{n} stretches"),
+                        (None, n) => format!("{n} labelled sections"),
                     };
                     (file.path.display().to_string(), class, file.group.clone())
                 }));

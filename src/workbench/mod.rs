@@ -47,7 +47,7 @@ pub use folds::{Folds, GroupRow, MadeSplit};
 pub use inspect::{AtomUse, Inspection, origin_text};
 pub use labels::LabelPreview;
 pub use notices::{Gravity, Notice, Notices};
-pub use panels::{Arrangement, Direction, Panel, Spot};
+pub use panels::{Direction, Panel, Part as TilingPart, Tiling};
 pub use records::{Data, LoadedData, RecordRow};
 pub use recover::OfferedCopy;
 pub use run_view::{EarlierRun, PartView, RunView};
@@ -314,7 +314,7 @@ impl Workbench {
         let refuses = self.document.draft.experiment.preparation.missing == MissingPolicy::Refuse;
         (n_missing > 0 && refuses).then(|| {
             format!(
-                "{n_missing} values are missing: choose on the Features page what becomes of them"
+                "{n_missing} values are missing: choose on the Features page how to handle them"
             )
         })
     }

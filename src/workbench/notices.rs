@@ -48,7 +48,7 @@ pub struct Notice {
     pub id: u64,
     /// How serious it is.
     pub gravity: Gravity,
-    /// What it says.
+    /// The message.
     pub text: String,
     topic: Topic,
     posted: Instant,

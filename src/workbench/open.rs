@@ -52,7 +52,7 @@ impl Workbench {
             }
             Some(Ok(Opened::Recording(path, reason))) => {
                 self.apply_explore(ExploreAction::OpenFile(path));
-                let text = format!("Opened in Explore: {reason}");
+                let text = format!("Opened for viewing only: {reason}");
                 self.notices.post(Topic::Explore, Gravity::Note, text);
             }
             Some(Ok(Opened::Data(data))) => {
@@ -122,7 +122,7 @@ impl Workbench {
         self.selection = Selection {
             page: self.selection.page,
             hidden: std::mem::take(&mut self.selection.hidden),
-            arrangement: std::mem::take(&mut self.selection.arrangement),
+            tiling: std::mem::take(&mut self.selection.tiling),
             ..Selection::default()
         };
     }
@@ -186,7 +186,7 @@ impl Workbench {
         if let Some(first) = loaded.left_out.first() {
             let n = loaded.left_out.len();
             let text = format!(
-                "{} left out, e.g. {}: {}",
+                "{} excluded, e.g. {}: {}",
                 super::number_of(n, "recording or segment was", "recordings or segments were"),
                 first.source.display(),
                 first.reason

@@ -216,7 +216,7 @@ fn changed_data(places: &DataPlaces, progress: &JobProgress) -> Vec<String> {
                 remarks.push(format!("{named} was found elsewhere: {}", path.display()));
             }
             Ok(Resolution::Changed { path, difference }) => remarks.push(format!(
-                "data have changed since the session was saved: {difference}: {}",
+                "the data have changed since the session was saved: {difference}: {}",
                 path.display()
             )),
         }

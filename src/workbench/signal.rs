@@ -138,7 +138,7 @@ impl Workbench {
 pub(super) fn record_of(loaded: &LoadedData, source: usize) -> Result<(String, Record), TaskError> {
     let name = match loaded.records.get(source) {
         Some(row) => row.name.clone(),
-        None => return Err(TaskError::refused("there is no such record")),
+        None => return Err(TaskError::refused("this record does not exist")),
     };
     let record = match &loaded.settings.source {
         DataPlan::FeederFaults(settings) => {
@@ -166,14 +166,14 @@ pub(super) fn record_of(loaded: &LoadedData, source: usize) -> Result<(String, R
             }
         }
         DataPlan::Table(_) | DataPlan::Arrays(_) => {
-            let reason = "rows of a table have no signal: their features are on the next page";
+            let reason = "rows of a table have no signal: their features are on the Features page";
             return Err(TaskError::refused(reason));
         }
     };
     match record {
         Some(record) => Ok((name, record)),
         None => {
-            let reason = format!("the record is not there any more: {name}");
+            let reason = format!("the record no longer exists: {name}");
             Err(TaskError::Refused(reason))
         }
     }

@@ -8,13 +8,24 @@ use atomscope_engine::split::SplitPlan;
 use atomscope_engine::split::audit::Severity;
 
 /// A stage of the work, and the page that shows it; the last two look at recordings and at runs for themselves.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    serde::Serialize,
+    serde::Deserialize,
+)]
 pub enum Stage {
     /// What is loaded.
     Records,
     /// How records become samples.
     Features,
-    /// What is learned from and what is tested.
+    /// Which samples are used for training and which for testing.
     Split,
     /// The learner and its settings.
     Learner,
@@ -61,12 +72,12 @@ impl Stage {
         match self {
             Self::Records => "What is loaded, and which class each record has",
             Self::Features => "How a record becomes samples",
-            Self::Split => "What is learned from and what is tested",
+            Self::Split => "Which samples are used for training and which for testing",
             Self::Learner => "How a dictionary is learned",
             Self::Train => "Training, watched",
             Self::Evaluate => "How well the held-out samples were classified",
-            Self::Compare => "Runs, sessions and sweeps beside each other",
-            Self::Explore => "Recordings and fault records, looked at for themselves",
+            Self::Compare => "Runs, sessions and sweeps side by side",
+            Self::Explore => "Recordings and fault records by themselves",
         }
     }
 }
@@ -233,7 +244,7 @@ impl Workbench {
         };
         let word = match made.audit.worst() {
             None | Some(Severity::Note) => "clean",
-            Some(Severity::Warning) => "mind the audit",
+            Some(Severity::Warning) => "audit warnings",
             Some(Severity::Error) => "leaks",
         };
         let summary = format!("{summary} · {word}");
@@ -331,7 +342,7 @@ impl Workbench {
             0 => StageStatus::new(StageState::Empty, "no recording open"),
             n => {
                 let text = number_of(n, "recording", "recordings");
-                StageStatus::new(StageState::Ready, format!("{text} to look at"))
+                StageStatus::new(StageState::Ready, format!("{text} to view"))
             }
         }
     }

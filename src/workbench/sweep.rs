@@ -31,7 +31,7 @@ const PAUSE: u32 = 20;
 /// What is asked of the sweep.
 #[derive(Clone, Debug)]
 pub enum SweepAction {
-    /// What is tried.
+    /// Settings to try.
     Edit(SweepForm),
     /// Where its points are kept.
     ChooseFolder(PathBuf),
@@ -64,7 +64,7 @@ pub struct SweepForm {
     pub seed: u64,
     /// Folds into which the training samples of every fold are dealt.
     pub inner_folds: usize,
-    /// What is tried.
+    /// Settings to try.
     pub axes: Vec<AxisForm>,
     /// Where finished points are kept.
     pub folder: Option<PathBuf>,
@@ -111,7 +111,7 @@ impl SweepForm {
         form
     }
 
-    /// What is tried, or what is wrong with the first axis that cannot be read.
+    /// Settings to try, or what is wrong with the first axis that cannot be read.
     fn sweep(&self) -> Result<Sweep, TaskError> {
         let mut axes = Vec::with_capacity(self.axes.len());
         for axis in &self.axes {
@@ -303,7 +303,9 @@ impl SweepStage {
         Some(match self.running.take_once(answer)? {
             Ok(true) => (Gravity::Done, format!("The sweep is complete: {counted}")),
             Ok(false) => {
-                let text = format!("The sweep was stopped: {counted} kept; Start resumes it");
+                let text = format!(
+                    "The sweep was stopped: {counted} are saved; Start resumes with the others"
+                );
                 (Gravity::Note, text)
             }
             Err(error) => (Gravity::Error, error.to_string()),
@@ -437,7 +439,7 @@ impl Workbench {
         match with_settings(self.document.draft.experiment.clone(), &assignments) {
             Ok(experiment) => {
                 self.change(|draft| draft.experiment = experiment);
-                let text = format!("In the session now: {}", assignments.join(", "));
+                let text = format!("Applied to the session: {}", assignments.join(", "));
                 self.tell_comparison(Gravity::Done, text);
             }
             Err(problem) => self.tell_comparison(Gravity::Error, problem),
@@ -462,7 +464,6 @@ impl Order {
     fn run(&self, progress: &JobProgress) -> Result<bool, TaskError> {
         let plan = self.plan(progress)?;
         let store = SweepStore::open(&self.folder, plan.fingerprint())?;
-        store.adopt(&plan.former_fingerprint())?;
         // Points of another sweep are refused before anything is written beside them.
         store.finished()?;
         let session = self.session.as_deref();

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use crate::small_data::small_draft;
 use atomscope::workbench::{
-    Action, Ask, Criterion, Gravity, LearnerChange, NotMeasured, Panel, Spot, Stage, StageState,
-    Workbench,
+    Action, Ask, Criterion, Direction, Gravity, LearnerChange, NotMeasured, Panel, Stage,
+    StageState, Tiling, Workbench,
 };
 use atomscope_engine::dataset::{DataPlan, DataSettings, TableSource};
 use atomscope_engine::experiment::{Experiment, Part, Status};
@@ -683,18 +683,15 @@ fn panels_stand_where_they_stood_when_the_program_starts_again() {
     let folders = UserFolders::within(folder.path());
     let mut workbench = empty(Some(folders.clone()));
     workbench.apply(Action::TogglePanel(Panel::Gram));
-    let spot = Spot {
-        column: 0,
-        place: 0,
-    };
-    workbench.apply(Action::PlacePanel(Panel::Confusion, spot));
+    let moved = Tiling::usual(false).moved(Panel::Confusion, Direction::Left, |_| true);
+    workbench.apply(Action::ArrangePanels(moved.expect("there is a column")));
     let view = workbench.view();
-    let arranged = (view.hidden.clone(), view.arrangement.columns().to_vec());
+    let arranged = (view.hidden.clone(), view.tiling.clone());
     workbench.apply(Action::Quit);
     until(&mut workbench, "it is written", Workbench::is_over);
     let again = empty(Some(folders));
     let view = again.view();
-    let found = (view.hidden.clone(), view.arrangement.columns().to_vec());
+    let found = (view.hidden.clone(), view.tiling.clone());
     assert_eq!(found, arranged);
 }
 

@@ -275,7 +275,7 @@ fn examine(slot: Slot, lock: LockFile, path: Option<&Path>) -> Result<Examined, 
 fn put_aside(slot: &Slot, error: &SessionError) -> Result<Examined, SessionError> {
     let aside = slot.copy.with_extension("ron.broken");
     fs::rename(&slot.copy, &aside)
-        .map_err(|source| SessionError::io("put the file aside", &slot.copy, source))?;
+        .map_err(|source| SessionError::io("rename the file", &slot.copy, source))?;
     slot.remove_copy()?;
     Ok(Examined::Broken(SessionError::BrokenRecovery {
         reason: error.to_string(),

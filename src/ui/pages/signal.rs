@@ -71,7 +71,7 @@ pub(super) fn bands_ui(ui: &mut Ui, look: &Signal, height: f32) {
     signal_ui(ui, &bands, height);
 }
 
-/// The marks at the ends of the sample that is looked at, without the annotations.
+/// The marks at the ends of the sample that is shown, without the annotations.
 fn sample_marks(look: &Signal) -> Vec<(f64, String)> {
     let is_end = |time_s: f64| {
         look.window.is_some_and(|(start_s, duration_s)| {

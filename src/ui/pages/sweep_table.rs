@@ -5,13 +5,13 @@ use egui_extras::{Column, TableBuilder, TableRow};
 
 use super::sweep::push;
 use crate::ui::elements::help;
-use crate::ui::figures::{percent, short};
+use crate::ui::numbers::{percent, short};
 use crate::ui::theme;
 use crate::workbench::{Action, SweepAction, SweepColumn, SweepResults};
 use atomscope_engine::experiment::SweepRow;
 
 const MOST_HEIGHT: f32 = 460.0;
-const USE_HELP: &str = "Puts the settings of this point into the session; Ctrl+Z takes it back";
+const USE_HELP: &str = "Applies the settings of this point to the session; Ctrl+Z undoes it";
 
 /// The points in their order, each with a button that takes its settings over.
 pub(super) fn points_ui(ui: &mut Ui, look: &SweepResults, actions: &mut Vec<Action>) {
@@ -59,13 +59,13 @@ fn columns_of(look: &SweepResults) -> Vec<NamedColumn> {
         column(
             SweepColumn::Inner,
             "inner accuracy",
-            "Mean over the inner folds of all folds; it chooses, so the highest flatters",
+            "Mean over the inner folds of all folds; used for choosing, so the highest is optimistic",
         ),
         column(SweepColumn::Deviation, "± sd", "Standard deviation over the folds"),
         column(
             SweepColumn::Chosen,
             "chosen in",
-            "Folds whose inner folds liked this point best",
+            "Folds whose inner folds chose this point",
         ),
         column(
             SweepColumn::Time,
@@ -98,7 +98,7 @@ fn head_ui(
         .accesskit_node_builder(head.id, |node| node.set_label(says));
     if head
         .on_hover_text(format!(
-            "{help_text}. Press to order by it, again for the other way round"
+            "{help_text}. Click to sort by it, again to reverse"
         ))
         .clicked()
     {

@@ -1,4 +1,4 @@
-//! The settings that may change while a run goes on, beside what they change.
+//! The settings that may change while a run continues, beside what they change.
 
 use egui::{ScrollArea, Ui};
 
@@ -107,7 +107,7 @@ fn pruning_ui(ui: &mut Ui, workbench: &Workbench, learner: &LearnerSettings) -> 
         .map(|pruning| pruning_name(*pruning))
         .collect();
     let current = possible.iter().position(|pruning| *pruning == present);
-    let help = "Which kept samples leave first when the budget is full. Default least loss; KRLS: the oldest.";
+    let help = "Which kept samples are removed first when the budget is full. Default: least loss; KRLS: the oldest.";
     let chosen = elements::choice(ui, "Pruning", help, current.unwrap_or(usize::MAX), &names)?;
     Some(possible[chosen])
 }

@@ -329,7 +329,7 @@ impl FaultStage {
                     (path.display().to_string(), record)
                 }
                 (BesideChoice::Source(_), None) | (BesideChoice::Nothing, _) => {
-                    return Err(TaskError::refused("the record is not there any more"));
+                    return Err(TaskError::refused("the record no longer exists"));
                 }
             };
             FaultRecord::read(&record, name, &given, &mut |share| progress.go_on(share))

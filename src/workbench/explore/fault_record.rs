@@ -199,7 +199,7 @@ impl FaultRecord {
                 return Err(TaskError::Cancelled);
             }
             let timeless = || {
-                let reason = format!("{name} does not tell when its samples were taken");
+                let reason = format!("{name} has no time stamps and no sampling rate");
                 TaskError::Refused(reason)
             };
             let times = SampleTimes::of(record, channel).ok_or_else(timeless)?;

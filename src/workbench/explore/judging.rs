@@ -298,7 +298,8 @@ impl JudgeQuestion {
 
     fn finish(self, samples: JudgedSamples) -> Result<Judgement, TaskError> {
         let below = self.judges.uncertain_below();
-        let none = || TaskError::refused("no segment of the recording can be judged by this model");
+        let none =
+            || TaskError::refused("no segment of the recording can be classified by this model");
         let ribbon =
             Ribbon::of(&self.judges.facts.class_names, samples.judged, below).ok_or_else(none)?;
         let in_order = ribbon.segments.iter();

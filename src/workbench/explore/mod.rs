@@ -135,10 +135,11 @@ impl OpenedRecording {
         window: Option<(f64, f64)>,
     ) -> Result<Self, TaskError> {
         if !can_be_shown(&record) {
-            return Err(TaskError::Refused(format!(
-                "{name} is no recording: it holds {} without a time axis; tables and arrays are opened as data (Ctrl+O)",
-                record.kind
-            )));
+            let reason = match record.channels.is_empty() {
+                true => "contains annotations only, no signals",
+                false => "has no time axis; open tables and arrays as data (Ctrl+O)",
+            };
+            return Err(TaskError::Refused(format!("{name} {reason}")));
         }
         let knows_no_rate = record
             .channels

@@ -477,7 +477,7 @@ impl Workbench {
         let opened = opened.map(|opened| (opened.name.clone(), opened.record.clone()));
         let judged = self.tasks.explore.ribbon.judging.shown().cloned();
         let Some(((name, record), judged)) = opened.zip(judged) else {
-            let text = "there is no decision to report yet: judge the recording first";
+            let text = "there is no decision to report yet: classify the recording first";
             self.notices.post(Topic::Explore, Gravity::Warning, text);
             return;
         };
@@ -506,10 +506,10 @@ fn write_report(
     session_sha256: Option<String>,
     path: &Path,
 ) -> Result<(), TaskError> {
-    let none = || TaskError::refused("nothing was judged");
+    let none = || TaskError::refused("nothing was classified");
     let first = judged.models.first().ok_or_else(none)?;
     let learned = match (judged.is_of_data, judged.has_learned) {
-        (true, true) => "; it has learned from this recording, so its decisions say little",
+        (true, true) => "; trained on this recording, so its decisions are not a test",
         (true, false) => "; this recording was held out",
         (false, _) => "",
     };

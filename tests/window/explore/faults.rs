@@ -180,7 +180,7 @@ fn digital_states_at_both_cursors_are_listed_with_their_changes() {
     assert!(
         window
             .harness
-            .query_by_label("One other keeps its state from A to B")
+            .query_by_label("1 other does not change from A to B")
             .is_some()
     );
 }

@@ -6,7 +6,7 @@ use super::fault_panel::measures_ui;
 use super::fault_tools::tools_ui;
 use super::ribbon::{ShownTime, ribbon_ui};
 use crate::ui::elements;
-use crate::ui::figures::short;
+use crate::ui::numbers::short;
 use crate::ui::palette::{mix, phase_color};
 use crate::ui::theme;
 use crate::ui::widgets::{
@@ -39,7 +39,7 @@ pub(super) fn fault_ui(
         return;
     }
     let (Some(record), Some(look)) = (fault.record(), fault.view()) else {
-        empty_state(ui, "The record is being read", None);
+        empty_state(ui, "Reading the record", None);
         return;
     };
     let mut wanted = look.clone();
@@ -125,7 +125,7 @@ enum PlotRole {
     Beside,
 }
 
-/// One record: its own time `zero_s` is zero on the axis; `shift_s` is added to the time looked at.
+/// One record: its own time `zero_s` is zero on the axis; `shift_s` is added to the time shown.
 fn plot_ui(
     ui: &mut Ui,
     record: &FaultRecord,

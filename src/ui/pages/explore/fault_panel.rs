@@ -5,8 +5,8 @@ use num_complex::Complex64;
 
 use super::fault::{CURSORS, phase_name};
 use crate::ui::elements::{help, section};
-use crate::ui::figures::{cut, percent, short};
 use crate::ui::icons::color_dot;
+use crate::ui::numbers::{cut, percent, short};
 use crate::ui::palette::{mix, phase_color};
 use crate::ui::theme;
 use crate::ui::widgets::{HarmonicBars, Phasor, PhasorDiagram};
@@ -45,7 +45,7 @@ fn cycle_ui(ui: &mut Ui, record: &FaultRecord, measures: &FaultMeasures, look: &
     if look.nominal_hz(record).is_none() {
         help(
             ui,
-            "The record does not tell its frequency: choose f₀ above to see RMS, phasors and harmonics",
+            "The record does not state its frequency: choose f₀ above to see RMS, phasors and harmonics",
         );
         return;
     }
@@ -186,8 +186,8 @@ fn digital_ui(ui: &mut Ui, record: &FaultRecord, measures: &FaultMeasures, look:
     let others = record.digital.len() - listed.len();
     let text = match (unlisted, others) {
         (0, 0) => return,
-        (0, 1) => "One other keeps its state from A to B".to_owned(),
-        (0, others) => format!("{others} others keep their state from A to B"),
+        (0, 1) => "1 other does not change from A to B".to_owned(),
+        (0, others) => format!("{others} others do not change from A to B"),
         (unlisted, others) => format!("{} others are not listed", unlisted + others),
     };
     help(ui, &text);
@@ -326,7 +326,7 @@ fn sequences_ui(ui: &mut Ui, record: &FaultRecord, cursor: &CursorMeasures, look
                 let hz = measures.frequency_hz;
                 let text = hz.map_or("–".to_owned(), |hz| format!("{hz:.3} Hz"));
                 ui.label(RichText::new(text).small()).on_hover_text(
-                    "How fast the positive sequence turned over the two cycles before the cursor; – where no sine is there",
+                    "Rotation of the positive sequence over the two cycles before the cursor; – if there is no sine",
                 );
                 ui.end_row();
             }
@@ -393,7 +393,7 @@ fn harmonics_ui(ui: &mut Ui, record: &FaultRecord, measures: &FaultMeasures, loo
     help(
         ui,
         &format!(
-            "Percent of the fundamental; distortion THD {distortion} up to harmonic {} (the sampling rate carries {})",
+            "Percent of the fundamental; distortion THD {distortion} up to harmonic {} (the sampling rate allows {})",
             found.amplitudes.len(),
             found.highest_order
         ),
