@@ -10,10 +10,10 @@ use atomscope_engine::records::{Channel, Format, Kind, Record, Unit};
 /// Repeats of each measurement; the fastest counts.
 const N_REPEATS: usize = 5;
 
-pub(crate) fn print_table() {
-    println!("\none EEG segment, one core (fastest of {N_REPEATS}, µs)");
-    println!("| channels | recipe | per segment |\n|---|---|---|");
+pub(crate) fn table() -> String {
+    let mut text = String::from("| channels | recipe | per segment |\n|---|---|---|\n");
     let bands = vec![Band::new("alpha", 8.0, 13.0), Band::new("beta", 13.0, 30.0)];
+    let state = EegGroupsRecipe::for_states(bands, 2.0, 0.0);
     let recipes = [
         (
             "band amplitudes, 1 s",
@@ -25,21 +25,21 @@ pub(crate) fn print_table() {
         ),
         (
             "two bands, re-centred, 2 s",
-            FeatureRecipe::EegGroups(EegGroupsRecipe::for_states(bands, 2.0, 0.0)),
+            FeatureRecipe::EegGroups(state),
+        ),
+        (
+            "fine bands, shape, delays, 4 s",
+            FeatureRecipe::EegGroups(EegGroupsRecipe::for_single_channel()),
         ),
     ];
     for n_channels in [1, 19, 64] {
         let record = recording(n_channels, 250 * 120);
         for (name, recipe) in &recipes {
-            println!(
-                "| {n_channels} | {name} | {:.0} |",
-                cost_us(recipe, &record)
-            );
+            let cost = cost_us(recipe, &record);
+            text.push_str(&format!("| {n_channels} | {name} | {cost:.0} |\n"));
         }
     }
-    let single = FeatureRecipe::EegGroups(EegGroupsRecipe::for_single_channel());
-    let cost = cost_us(&single, &recording(1, 250 * 120));
-    println!("| 1 | fine bands, shape, delays, 4 s | {cost:.0} |");
+    text
 }
 
 fn cost_us(recipe: &FeatureRecipe, record: &Record) -> f64 {

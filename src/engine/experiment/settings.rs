@@ -101,33 +101,37 @@ impl Default for Experiment {
 }
 
 impl Experiment {
-    /// The default learner on these data. Features of different nature are brought to one
-    /// scale; waveforms and pictures have one already. Groups of EEG features bring kernel, width and head with them.
+    /// The default learner on these data.
     pub fn on(data: DataSettings) -> Self {
+        Self::default().with_data(data)
+    }
+
+    /// The same learner on other data. Features of different nature are brought to one scale;
+    /// waveforms and pictures have one already. Groups of EEG features bring kernel and width with them.
+    pub fn with_data(mut self, data: DataSettings) -> Self {
         let is_mixed = matches!(data.source, DataPlan::Table(_))
             || matches!(data.recipe, Some(FeatureRecipe::Eeg(_)));
         let multiple = match &data.recipe {
             Some(FeatureRecipe::EegGroups(recipe)) => Some(recipe.width_of_median()),
             _ => None,
         };
-        let mut learner = LearnerSettings::default();
-        if let Some(multiple) = multiple {
-            learner.kernel = Kernel::Gaussian { width: multiple };
-        }
-        let scaling = match (multiple, is_mixed) {
-            (Some(_), _) => Scaling::Groups,
-            (None, true) => Scaling::ZScore,
-            (None, false) => Scaling::None,
-        };
-        Self {
-            preparation: Preparation {
-                scaling,
-                ..Preparation::default()
+        self.preparation = Preparation {
+            scaling: match (multiple, is_mixed) {
+                (Some(_), _) => Scaling::Groups,
+                (None, true) => Scaling::ZScore,
+                (None, false) => Scaling::None,
             },
-            learner,
-            data,
-            ..Self::default()
+            ..Preparation::default()
+        };
+        if let Some(multiple) = multiple {
+            self.learner.kernel = Kernel::Gaussian { width: multiple };
         }
+        // Given samples are those of other data.
+        if matches!(self.learner.start, Start::Given(_)) {
+            self.learner.start = LearnerSettings::default().start;
+        }
+        self.data = data;
+        self
     }
 
     /// Everything that is wrong, field by field; with the data set also what does not fit it.

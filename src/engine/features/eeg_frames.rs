@@ -119,7 +119,7 @@ impl<'a> RecordingChannels<'a> {
         }
         if extraction.samples.is_empty() && extraction.rejected.is_empty() {
             extraction.notes.push(format!(
-                "no stretch without a gap is as long as a sample ({} values)",
+                "no section without a gap is as long as a sample ({} values)",
                 maker.sample_length()
             ));
         }
