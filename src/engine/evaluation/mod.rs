@@ -6,10 +6,14 @@ mod confusion;
 mod epoch_scores;
 mod event_score;
 mod groups;
+mod left_out_groups;
+mod scores;
 
 pub use classifier::{Classifier, ClassifierWork, Explanation, Verdict};
 pub use comparison::{Finding, PairedDifference};
 pub use confusion::Confusion;
 pub use epoch_scores::{Agreement, EpochScores};
 pub use event_score::{DetectionCounts, EventScore, EventScoring, TimeSpan};
-pub use groups::{GroupScore, GroupVote, group_votes, wilson_interval};
+pub use groups::{GroupScore, GroupVote, exact_interval, group_votes, wilson_interval};
+pub use left_out_groups::readout_without_own_group;
+pub use scores::{Estimate, GroupRow, ScoredDecision, Scores};

@@ -6,6 +6,7 @@ mod checked;
 mod comparison;
 mod correction;
 mod error;
+mod groupings;
 mod job;
 mod model;
 mod part_run;
@@ -21,7 +22,6 @@ mod summary;
 mod sweep;
 mod task_pool;
 mod testing;
-mod trends_job;
 mod trial;
 mod width;
 mod worker;
@@ -35,7 +35,8 @@ pub use comparison::{
 };
 pub use correction::{Correction, CorrectionError, ReviewedModel};
 pub use error::{RunError, RunTrouble};
-pub use job::{Job, JobOutcome, JobProgress};
+pub use groupings::Grouping;
+pub use job::{Job, JobOutcome, JobProgress, panic_message};
 pub use model::TrainedModel;
 pub use part_run::{Extent, News};
 pub use record::{
@@ -53,7 +54,6 @@ pub use sweep::{
     Axis, Chosen, OuterResult, PointResult, Search, SettingText, Sweep, SweepError, SweepPlan,
     SweepPoint, SweepRow, SweepTable, Values,
 };
-pub use trends_job::{TrendsJob, build_trends};
 pub use trial::{FoldOutcome, Trial, run_trials};
 pub use width::median_distance;
 pub use worker::{Command, Mail, Status, Worker};

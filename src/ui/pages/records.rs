@@ -77,11 +77,17 @@ fn failed_ui(
 ) {
     elements::wrong(ui, error);
     ui.add_space(theme::GRID);
-    let again = ui.button("Try again");
-    let text = "Loads once more, with the settings as they are";
-    if again.on_hover_text(text).clicked() {
-        actions.push(Action::LoadData);
-    }
+    ui.horizontal(|ui| {
+        let text = "Names the folder that holds the data now";
+        if workbench.data().is_missing() && ui.button("Locate…").on_hover_text(text).clicked() {
+            actions.push(Action::Ask(Ask::LocateData));
+        }
+        let again = ui.button("Try again");
+        let text = "Loads once more, with the settings as they are";
+        if again.on_hover_text(text).clicked() {
+            actions.push(Action::LoadData);
+        }
+    });
     elements::scrolling_column(ui, ui.available_rect_before_wrap(), "settings", |ui| {
         let problems = draft.experiment.data.problems();
         source_ui(

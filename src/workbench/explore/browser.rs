@@ -2,19 +2,20 @@
 
 use std::sync::Arc;
 
-use super::OpenedRecording;
 use super::annotations::AnnotationList;
 use super::band_maps::{BadChannels, BandMaps, ComparedMaps, ComparedReader};
-use super::followed::Followed;
 use super::page::{PageRequest, TracePage};
 use super::spectra::{Spectrogram, TraceSpectrum, spectra, spectrogram};
 use super::traces::TraceSource;
-use super::trends::ShownTrends;
 use super::view::{Comparison, EegView, SidePanel, StripKind};
-use crate::workbench::{LoadedData, Wake, start_job};
+use super::{ExploreEvent, OpenedRecording};
+use crate::workbench::background::{Answer, Background, Post};
+use crate::workbench::event::Event;
+use crate::workbench::{LoadedData, TaskError};
+use atomscope_engine::experiment::JobProgress;
 use atomscope_engine::features::display_filter::DisplayFilter;
 use atomscope_engine::features::montage::Montage;
-use atomscope_engine::features::trends::Trends;
+use atomscope_engine::features::trends::{TrendError, Trends};
 use atomscope_engine::records::Record;
 use atomscope_engine::records::overview::Overview;
 use atomscope_engine::session::{OwnAnnotation, RecordingNotes, notes_on};
@@ -45,6 +46,26 @@ type TracesBetween = (Arc<Vec<TraceSource>>, (f64, f64));
 /// A comparison, under which montage, without which channels, of which data, at which assumed rate.
 type Compared = (Comparison, Montage, BadChannels, Option<usize>, Option<f64>);
 
+/// Something that the background has made of the recording.
+pub(in crate::workbench) enum Made {
+    /// A page of traces.
+    Page(Answer<TracePage>),
+    /// The whole recording at a glance.
+    Whole(Answer<Whole>),
+    /// The spectrogram of the chosen trace.
+    Spectrogram(Answer<Spectrogram>),
+    /// Trends of the whole recording.
+    Trends(Answer<Trends>),
+    /// The spectra of the selection.
+    Spectra(Answer<Vec<TraceSpectrum>>),
+    /// What the maps are compared with.
+    Compared(Answer<ComparedMaps>),
+}
+
+fn made(made: Made) -> Event {
+    Event::Explore(ExploreEvent::Eeg(made))
+}
+
 /// The EEG browser.
 pub struct EegBrowser {
     record: Arc<Record>,
@@ -56,12 +77,12 @@ pub struct EegBrowser {
     montage_problem: Option<String>,
     ordered: Arc<Vec<TraceSource>>,
     shown: Arc<Vec<TraceSource>>,
-    page: Followed<PageRequest, TracePage>,
-    whole: Followed<(), Whole>,
-    spectrogram: Followed<TraceSource, Spectrogram>,
-    spectra: Followed<TracesBetween, Vec<TraceSpectrum>>,
-    compared: Followed<Compared, ComparedMaps>,
-    trends: ShownTrends,
+    page: Background<PageRequest, TracePage>,
+    whole: Background<(), Whole>,
+    spectrogram: Background<TraceSource, Spectrogram>,
+    spectra: Background<TracesBetween, Vec<TraceSpectrum>>,
+    compared: Background<Compared, ComparedMaps>,
+    trends: Background<Vec<String>, Trends>,
     own_annotations: Vec<OwnAnnotation>,
     annotations: Arc<AnnotationList>,
 }
@@ -92,12 +113,12 @@ impl EegBrowser {
             montage_problem: None,
             ordered: Arc::default(),
             shown: Arc::default(),
-            page: Followed::default(),
-            whole: Followed::default(),
-            spectrogram: Followed::default(),
-            spectra: Followed::default(),
-            compared: Followed::default(),
-            trends: ShownTrends::default(),
+            page: Background::default(),
+            whole: Background::default(),
+            spectrogram: Background::default(),
+            spectra: Background::default(),
+            compared: Background::default(),
+            trends: Background::default(),
             own_annotations: Vec::new(),
         }
     }
@@ -134,7 +155,7 @@ impl EegBrowser {
 
     /// The share read of a page that takes its time.
     pub fn page_share(&self) -> Option<f64> {
-        self.page.share()
+        self.page.long_share()
     }
 
     /// The whole recording at a glance, when it has been read.
@@ -144,7 +165,7 @@ impl EegBrowser {
 
     /// The share read of the whole recording.
     pub fn whole_share(&self) -> Option<f64> {
-        self.whole.share()
+        self.whole.long_share()
     }
 
     /// The spectrogram of the chosen trace.
@@ -154,10 +175,10 @@ impl EegBrowser {
 
     /// The share done of the spectrogram.
     pub fn spectrogram_share(&self) -> Option<f64> {
-        self.spectrogram.share()
+        self.spectrogram.long_share()
     }
 
-    /// Trends of the whole recording, perhaps not all columns yet.
+    /// Trends of the whole recording.
     pub fn trends(&self) -> Option<&Arc<Trends>> {
         self.trends.shown()
     }
@@ -169,7 +190,7 @@ impl EegBrowser {
 
     /// Why there are no trends.
     pub fn trends_problem(&self) -> Option<&str> {
-        self.trends.error()
+        self.trends.failure()
     }
 
     /// The spectra of the selection.
@@ -179,7 +200,7 @@ impl EegBrowser {
 
     /// The share done of the spectra.
     pub fn spectra_share(&self) -> Option<f64> {
-        self.spectra.share()
+        self.spectra.long_share()
     }
 
     /// The maps of the selection.
@@ -191,23 +212,23 @@ impl EegBrowser {
     /// What the maps are compared with, once it has been read.
     pub fn compared(&self) -> Option<&Arc<ComparedMaps>> {
         self.view.comparison.as_ref()?;
-        let is_there = !self.compared.is_busy() && self.compared.error().is_none();
+        let is_there = !self.compared.is_busy() && self.compared.failure().is_none();
         self.compared.shown().filter(|_| is_there)
     }
 
     /// The share read of what the maps are compared with.
     pub fn compared_share(&self) -> Option<f64> {
-        self.compared.share()
+        self.compared.long_share()
     }
 
     /// Why something in the background failed.
     pub fn problem(&self) -> Option<&str> {
         let problems = [
-            self.page.error(),
-            self.whole.error(),
-            self.spectrogram.error(),
-            self.spectra.error(),
-            self.compared.error(),
+            self.page.failure(),
+            self.whole.failure(),
+            self.spectrogram.failure(),
+            self.spectra.failure(),
+            self.compared.failure(),
         ];
         problems.into_iter().flatten().next()
     }
@@ -231,7 +252,7 @@ impl EegBrowser {
             || self.spectrogram.is_busy()
             || self.spectra.is_busy()
             || self.compared.is_busy()
-            || self.trends.share().is_some()
+            || self.trends.is_busy()
     }
 
     /// Looks at the recording in another way.
@@ -257,17 +278,22 @@ impl EegBrowser {
         self.whole.stop();
     }
 
-    /// Takes over what the background has made.
-    pub(super) fn poll(&mut self) {
-        let is_new = self.page.poll();
-        if is_new && self.view.sensitivity.is_none() {
-            self.fit();
+    /// Takes over what the background has made of the recording.
+    pub(super) fn take(&mut self, made: Made) {
+        // What has failed is said beside the traces.
+        match made {
+            Made::Page(answer) => {
+                let is_new = matches!(self.page.take(answer), Some(Ok(_)));
+                if is_new && self.view.sensitivity.is_none() {
+                    self.fit();
+                }
+            }
+            Made::Whole(answer) => drop(self.whole.take(answer)),
+            Made::Spectrogram(answer) => drop(self.spectrogram.take(answer)),
+            Made::Trends(answer) => drop(self.trends.take(answer)),
+            Made::Spectra(answer) => drop(self.spectra.take(answer)),
+            Made::Compared(answer) => drop(self.compared.take(answer)),
         }
-        self.whole.poll();
-        self.spectrogram.poll();
-        self.spectra.poll();
-        self.compared.poll();
-        self.trends.poll();
     }
 
     /// Asks for what is wanted now; called while the recording is on the screen.
@@ -276,19 +302,19 @@ impl EegBrowser {
         name: &str,
         all_notes: &[RecordingNotes],
         loaded: Option<&Arc<LoadedData>>,
-        wake: &Wake,
+        post: &Post,
     ) {
         let notes = notes_on(all_notes, name);
         self.follow_notes(notes);
         let bad_channels = notes.map_or(&[][..], |notes| &notes.bad_channels);
         self.derive(bad_channels);
-        self.ask(wake);
+        self.ask(post);
         // The first page before anything else.
         if self.view.shows_trends && self.page.shown().is_some() {
-            self.trends.ask(&self.record, bad_channels, wake);
+            self.ask_trends(bad_channels, post);
         }
         if self.view.side == SidePanel::Maps {
-            self.ask_comparison(all_notes, loaded, wake);
+            self.ask_comparison(all_notes, loaded, post);
         }
     }
 
@@ -319,7 +345,7 @@ impl EegBrowser {
                 self.ordered = Arc::new(ordered);
                 self.montage_problem = None;
             }
-            Err(problem) => self.montage_problem = Some(problem),
+            Err(problem) => self.montage_problem = Some(problem.to_string()),
         }
         self.derived = Some(Derived {
             montage: self.view.montage.clone(),
@@ -329,7 +355,7 @@ impl EegBrowser {
         });
     }
 
-    fn ask(&mut self, wake: &Wake) {
+    fn ask(&mut self, post: &Post) {
         if self.view.n_columns == 0 {
             return;
         }
@@ -341,51 +367,67 @@ impl EegBrowser {
             filter: self.view.filter,
         };
         let (record, whole) = (self.record.clone(), self.whole.shown().cloned());
-        self.page.ask(request.clone(), || {
-            start_job(wake, "page", move |progress| {
+        let wrap = |answer| made(Made::Page(answer));
+        self.page.follow(request.clone(), (post, "page", wrap), || {
+            move |progress: &JobProgress| {
                 let overview = whole.as_ref().map(|whole| &whole.overview);
                 TracePage::read(&record, request, overview, |share| progress.go_on(share))
-            })
+            }
         });
         // The first picture before anything else.
         if self.page.shown().is_none() {
             return;
         }
         let (record, duration_s) = (self.record.clone(), self.duration_s);
-        self.whole.ask((), || {
-            start_job(wake, "overview", move |progress| {
+        let wrap = |answer| made(Made::Whole(answer));
+        self.whole.follow((), (post, "overview", wrap), || {
+            move |progress: &JobProgress| {
                 Whole::read(&record, duration_s, |share| progress.go_on(share))
-            })
+            }
         });
         if self.view.strip == StripKind::Spectrogram
             && let Some(trace) = self.chosen().cloned()
         {
             let record = self.record.clone();
-            self.spectrogram.ask(trace.clone(), || {
-                start_job(wake, "spectrogram", move |progress| {
-                    spectrogram(&record, &trace, duration_s, progress)
-                })
+            let wrap = |answer| made(Made::Spectrogram(answer));
+            let on = (post, "spectrogram", wrap as _);
+            self.spectrogram.follow(trace.clone(), on, || {
+                move |progress: &JobProgress| spectrogram(&record, &trace, duration_s, progress)
             });
         }
         if matches!(self.view.side, SidePanel::Spectrum | SidePanel::Maps) {
             let (record, traces) = (self.record.clone(), self.shown.clone());
             let stretch = self.view.selection();
-            self.spectra.ask((traces.clone(), stretch), || {
-                start_job(wake, "spectra", move |progress| {
-                    spectra(&record, &traces, stretch, progress)
-                })
+            let wrap = |answer| made(Made::Spectra(answer));
+            let on = (post, "spectra", wrap as _);
+            self.spectra.follow((traces.clone(), stretch), on, || {
+                move |progress: &JobProgress| spectra(&record, &traces, stretch, progress)
             });
         }
+    }
+
+    fn ask_trends(&mut self, bad_channels: &[String], post: &Post) {
+        let (record, bad) = (self.record.clone(), bad_channels.to_vec());
+        let wrap = |answer| made(Made::Trends(answer));
+        self.trends.follow(bad.clone(), (post, "trends", wrap), || {
+            move |progress: &JobProgress| {
+                let trends = Trends::build(&record, &bad, |_, share| progress.go_on(share));
+                trends.map_err(|error| match error {
+                    TrendError::Read(error) => error.into(),
+                    error => TaskError::Refused(error.to_string()),
+                })
+            }
+        });
     }
 
     fn ask_comparison(
         &mut self,
         all_notes: &[RecordingNotes],
         loaded: Option<&Arc<LoadedData>>,
-        wake: &Wake,
+        post: &Post,
     ) {
         let Some(comparison) = self.view.comparison.clone() else {
-            self.compared = Followed::default();
+            self.compared = Background::default();
             return;
         };
         let needs_data = !matches!(comparison, Comparison::File(_));
@@ -408,8 +450,9 @@ impl EegBrowser {
             data,
             rate_hz,
         );
-        self.compared.ask(key, || {
-            start_job(wake, "comparison", move |progress| {
+        let wrap = |answer| made(Made::Compared(answer));
+        self.compared.follow(key, (post, "comparison", wrap), || {
+            move |progress: &JobProgress| {
                 let reader = ComparedReader {
                     loaded: loaded.as_deref(),
                     montage: &montage,
@@ -418,7 +461,7 @@ impl EegBrowser {
                     progress,
                 };
                 reader.read(&comparison)
-            })
+            }
         });
     }
 }
@@ -444,17 +487,13 @@ fn kept_of(before: &EegView) -> EegView {
 }
 
 impl Whole {
-    /// Reads everything once. Nothing if told to stop.
+    /// Reads everything once.
     fn read(
         record: &Record,
         duration_s: f64,
         go_on: impl Fn(f64) -> bool,
-    ) -> Result<Option<Self>, String> {
-        let overview = match Overview::build(record, |share| go_on(share * 0.95)) {
-            Ok(overview) => overview,
-            Err(atomscope_engine::records::ReadError::Cancelled) => return Ok(None),
-            Err(error) => return Err(error.to_string()),
-        };
+    ) -> Result<Self, TaskError> {
+        let overview = Overview::build(record, |share| go_on(share * 0.95))?;
         let traces = TraceSource::all_of(record, &Montage::AsRecorded, &[])?;
         let on_head = traces.iter().any(|trace| trace.position.is_some());
         let counts = |trace: &TraceSource| trace.position.is_some() || !on_head;
@@ -466,10 +505,10 @@ impl Whole {
             filter: DisplayFilter::default(),
         };
         let page = TracePage::read(record, request, Some(&overview), &go_on)?;
-        Ok(page.map(|page| Self {
-            overview,
+        Ok(Self {
             activity: activity(&page),
-        }))
+            overview,
+        })
     }
 }
 
