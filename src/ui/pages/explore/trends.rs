@@ -5,7 +5,7 @@ use egui::{
     WidgetInfo, pos2, vec2,
 };
 
-use crate::ui::figures::percent;
+use crate::ui::numbers::percent;
 use crate::ui::palette::sequential;
 use crate::ui::theme;
 use crate::ui::widgets::{cached, gutter_width};
