@@ -5,6 +5,7 @@ mod builder;
 mod error;
 mod in_order;
 mod labels;
+mod long_table;
 mod plan;
 mod preparation;
 mod scaling;
@@ -14,13 +15,14 @@ mod zeroing;
 pub use arrays::{ArrayChoice, ArrayContent};
 pub use builder::{Built, DataFile, DatasetBuilder, Label, LeftOut};
 pub use error::DatasetError;
+pub use long_table::LongTable;
 pub use plan::{
     ArraySource, ByHand, DataPlan, DataSettings, FolderLabels, Locate, RecordingSource, Relabel,
     StretchByHand, StretchDeed, TableSource,
 };
 pub use preparation::{FittedPreparation, MissingPolicy, Preparation, Prepared};
 pub use scaling::{FittedScaling, Scaling};
-pub use table::{TableChoice, TableClasses};
+pub use table::{TableChoice, TableClasses, is_feature};
 pub use zeroing::Zeroing;
 
 pub use crate::features::Layout;
