@@ -129,7 +129,10 @@ mod tests {
         assert_eq!((report.n_files, &report.error), (3, &None));
         let skipped: Vec<_> = report.skipped.iter().collect();
         assert_eq!(skipped.len(), 1, "{skipped:?}");
-        assert!(skipped[0].0.contains(".docx") && *skipped[0].1 == 1, "{skipped:?}");
+        assert!(
+            skipped[0].0.contains(".docx") && *skipped[0].1 == 1,
+            "{skipped:?}"
+        );
         let by_folder = report
             .rules
             .iter()

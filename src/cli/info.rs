@@ -243,7 +243,9 @@ fn categories(
         }
     }
     let texts = levels.iter().cloned().zip(counts);
-    let mut categories: Vec<Category> = texts.map(|(text, count)| Category { text, count }).collect();
+    let mut categories: Vec<Category> = texts
+        .map(|(text, count)| Category { text, count })
+        .collect();
     categories.sort_by_key(|category| std::cmp::Reverse(category.count));
     Ok(categories)
 }
@@ -286,7 +288,9 @@ impl ChannelReport {
         )?;
         if let Some(categories) = &self.categories {
             let shown = categories.iter().take(CATEGORIES_SHOWN);
-            let shown: Vec<String> = shown.map(|c| format!("{:?} × {}", c.text, c.count)).collect();
+            let shown: Vec<String> = shown
+                .map(|c| format!("{:?} × {}", c.text, c.count))
+                .collect();
             let more = match categories.len().checked_sub(CATEGORIES_SHOWN) {
                 Some(more) if more > 0 => format!(" and {more} more"),
                 _ => String::new(),
@@ -414,7 +418,10 @@ mod tests {
             strict: false,
         };
         let (text, succeeded) = output(&[path.clone().into_os_string()], choices);
-        assert!(succeeded && text.contains("text: \"SLG\" × 2, \"LL\" × 1"), "{text}");
+        assert!(
+            succeeded && text.contains("text: \"SLG\" × 2, \"LL\" × 1"),
+            "{text}"
+        );
         let json = Choices {
             json: true,
             ..choices

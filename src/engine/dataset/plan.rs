@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::builder::DatasetBuilder;
+use super::builder::{DataFile, DatasetBuilder};
 use super::{ArrayChoice, Built, DatasetError, TableChoice};
 use crate::features::{FaultRecipe, FeatureRecipe};
 use crate::records::catalog::Folder;
@@ -204,12 +204,17 @@ impl DataSettings {
             }
             (DataPlan::Arrays(arrays), _) => {
                 let options = arrays.mode.into();
-                let add = |builder: &mut DatasetBuilder, named: &Path, record: Record| {
+                let add = |builder: &mut DatasetBuilder, opened: Opened<'_>| {
+                    let Opened {
+                        named,
+                        record,
+                        keep_going,
+                    } = opened;
                     let choice = match &arrays.choice {
                         Some(choice) => choice.clone(),
                         None => ArrayChoice::guess(&record).ok_or_else(|| no_arrays(&record))?,
                     };
-                    builder.add_file(named, record.source.clone(), record.warnings.clone());
+                    builder.add_file(DataFile::opened(named, &record, keep_going)?);
                     builder.add_arrays(&record, &choice)
                 };
                 add_each(
@@ -258,14 +263,22 @@ fn found(path: &Path, locate: &Locate<'_>) -> Result<PathBuf, DatasetError> {
     })
 }
 
-/// Opens every file named, those of a folder in order of their paths, and hands it to `add` with its name.
+/// A file that was opened.
+struct Opened<'a> {
+    /// As the settings name it.
+    named: &'a Path,
+    record: Record,
+    keep_going: &'a mut dyn FnMut(f64) -> bool,
+}
+
+/// Opens every file named, those of a folder in order of their paths, and hands it to `add`.
 fn add_each(
     paths: &[PathBuf],
     options: &ReadOptions,
     locate: &Locate<'_>,
     keep_going: &mut dyn FnMut(f64) -> bool,
     builder: &mut DatasetBuilder,
-    mut add: impl FnMut(&mut DatasetBuilder, &Path, Record) -> Result<(), DatasetError>,
+    mut add: impl FnMut(&mut DatasetBuilder, Opened<'_>) -> Result<(), DatasetError>,
 ) -> Result<(), DatasetError> {
     let mut files = Vec::new();
     for named in paths {
@@ -281,10 +294,16 @@ fn add_each(
     }
     let n_files = files.len() as f64;
     for (number, (named, real)) in files.iter().enumerate() {
-        if !keep_going(number as f64 / n_files) {
+        let mut go_on = |_: f64| keep_going(number as f64 / n_files);
+        if !go_on(0.0) {
             return Err(ReadError::Cancelled.into());
         }
-        add(builder, named, open_with(real, options)?)?;
+        let opened = Opened {
+            named,
+            record: open_with(real, options)?,
+            keep_going: &mut go_on,
+        };
+        add(builder, opened)?;
     }
     if !keep_going(1.0) {
         return Err(ReadError::Cancelled.into());

@@ -45,7 +45,7 @@ pub use run::{Run, RunParts, RunProgress};
 pub use settings::{Experiment, Tests, Training, TrainingLength};
 pub use shared::Shared;
 pub use snapshot::{ClassSnapshot, Snapshot};
-pub use state::{Halfway, PartState, RunState, SettingChange};
+pub use state::{Halfway, PartState, RunState, SettingChange, change_texts};
 pub use summary::{CurvePoint, RunSummary, TimingSummary, mean_and_sd};
 pub use sweep::{
     Axis, Chosen, OuterResult, PointResult, Search, SettingText, Sweep, SweepError, SweepPlan,

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::super::builder::{DatasetBuilder, Label};
+use super::super::builder::{DataFile, DatasetBuilder, Label};
 use super::super::long_table::LongTable;
 use super::super::{DatasetError, TableChoice, TableClasses, is_feature};
-use super::{Locate, add_each, found, no_class};
+use super::{Locate, Opened, add_each, found, no_class};
 use crate::features::FeatureRecipe;
 use crate::records::table::DecimalSign;
 use crate::records::{Channel, Mode, ReadOptions, Record, open_with};
@@ -64,29 +64,28 @@ impl TableSource {
         keep_going: &mut dyn FnMut(f64) -> bool,
     ) -> Result<(), DatasetError> {
         let options = self.read_options();
-        add_each(
-            &self.paths,
-            &options,
-            locate,
-            keep_going,
-            builder,
-            |builder, named, record| {
-                let labels = self.labels_of(named, locate)?;
-                let record = match labels {
-                    Some(path) => with_labels(&record, &open_with(&path, &options)?)?,
-                    None => record,
-                };
-                let choice = match &self.choice {
-                    Some(choice) => choice.clone(),
-                    None => TableChoice::guess(&record).ok_or_else(|| no_class(&record))?,
-                };
-                builder.add_file(named, record.source.clone(), record.warnings.clone());
-                match (&self.recordings, recipe) {
-                    (Some(long), Some(recipe)) => add_long(builder, &record, long, &choice, recipe),
-                    _ => builder.add_table(&record, &choice),
-                }
-            },
-        )
+        let add = |builder: &mut DatasetBuilder, opened: Opened<'_>| {
+            let Opened {
+                named,
+                record,
+                keep_going,
+            } = opened;
+            let labels = self.labels_of(named, locate)?;
+            let record = match labels {
+                Some(path) => with_labels(&record, &open_with(&path, &options)?)?,
+                None => record,
+            };
+            let choice = match &self.choice {
+                Some(choice) => choice.clone(),
+                None => TableChoice::guess(&record).ok_or_else(|| no_class(&record))?,
+            };
+            builder.add_file(DataFile::opened(named, &record, keep_going)?);
+            match (&self.recordings, recipe) {
+                (Some(long), Some(recipe)) => add_long(builder, &record, long, &choice, recipe),
+                _ => builder.add_table(&record, &choice),
+            }
+        };
+        add_each(&self.paths, &options, locate, keep_going, builder, add)
     }
 
     /// The file with the labels of a file, if it has one.
