@@ -59,11 +59,17 @@ impl ColumnArguments {
         }
         let path = source.paths.first().cloned().unwrap_or_default();
         if path.is_dir() {
-            let text = format!("name a table, not a folder, to choose columns: {}", path.display());
+            let text = format!(
+                "name a table, not a folder, to choose columns: {}",
+                path.display()
+            );
             return Err(Failure::Usage(text));
         }
         let record = open_with(&path, &source.read_options()).map_err(Failure::failed)?;
-        let known = source.choice.clone().or_else(|| TableChoice::guess(&record));
+        let known = source
+            .choice
+            .clone()
+            .or_else(|| TableChoice::guess(&record));
         let mut choice = known.unwrap_or(TableChoice {
             classes: TableClasses::Columns(Vec::new()),
             group_column: None,
@@ -96,7 +102,12 @@ fn columns(record: &Record, told: &[String]) -> Result<Vec<String>, Failure> {
         }
         let (first, last) = text.split_once('-').unwrap_or((text, text));
         let n_columns = record.channels.len();
-        let number = |text: &str| text.trim().parse().ok().filter(|n| (1..=n_columns).contains(n));
+        let number = |text: &str| {
+            text.trim()
+                .parse()
+                .ok()
+                .filter(|n| (1..=n_columns).contains(n))
+        };
         match (number(first), number(last)) {
             (Some(first), Some(last)) if first <= last => {
                 let range = &record.channels[first - 1..last];

@@ -36,7 +36,10 @@ impl Output {
             });
         }
         let cannot = |reason: String| {
-            Failure::Usage(format!("cannot write the result: {reason}: {}", path.display()))
+            Failure::Usage(format!(
+                "cannot write the result: {reason}: {}",
+                path.display()
+            ))
         };
         let Some(name) = path.file_name().filter(|_| !path.is_dir()) else {
             return Err(cannot("it is a folder; name a file".to_owned()));
@@ -63,6 +66,14 @@ impl Output {
     /// Reserves a file if one is named.
     pub(super) fn reserve_named(path: Option<&Path>) -> Result<Option<Self>, Failure> {
         path.map(Self::reserve).transpose()
+    }
+
+    /// A file whose folder was reserved.
+    pub(super) fn unreserved(path: &Path) -> Self {
+        Self {
+            path: path.to_owned(),
+            reservation: None,
+        }
     }
 
     pub(super) fn is_stdout(&self) -> bool {
@@ -97,7 +108,9 @@ impl Output {
         let ending = self.path.extension().unwrap_or_default().to_string_lossy();
         let name = format!("{stem}.recovered-{}.{ending}", process::id());
         let own = UserFolders::find().ok().map(|folders| folders.state);
-        let folders = own.into_iter().chain([std::env::temp_dir(), PathBuf::from(".")]);
+        let folders = own
+            .into_iter()
+            .chain([std::env::temp_dir(), PathBuf::from(".")]);
         for folder in folders {
             let path = folder.join(&name);
             let made = fs::create_dir_all(&folder).is_ok();
@@ -125,7 +138,10 @@ pub(super) fn reserve_folder(folder: &Path) -> Result<(), Failure> {
     let probe = folder.join(format!(".{}.reserved", process::id()));
     let made = fs::create_dir_all(folder).and_then(|()| File::create(&probe));
     made.map_err(|error| {
-        Failure::Usage(format!("cannot write into the folder: {error}: {}", folder.display()))
+        Failure::Usage(format!(
+            "cannot write into the folder: {error}: {}",
+            folder.display()
+        ))
     })?;
     fs::remove_file(&probe).unwrap_or_default();
     Ok(())
@@ -157,7 +173,10 @@ mod tests {
         fs::create_dir(&inner).expect("made");
         let output = Output::reserve(&inner.join("lost.json")).expect("it can be written");
         fs::remove_dir_all(&inner).expect("removed");
-        let lost = output.write(b"{\"a\":1}").expect_err("there is no folder").to_string();
+        let lost = output
+            .write(b"{\"a\":1}")
+            .expect_err("there is no folder")
+            .to_string();
         let (_, kept) = lost.split_once("kept in ").expect("its place is told");
         let kept = Path::new(kept);
         assert_eq!(fs::read(kept).expect("it is there"), b"{\"a\":1}");

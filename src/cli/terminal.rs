@@ -5,7 +5,8 @@ use std::io::{self, Write};
 
 /// Whether a character could move the cursor, colour the text or turn its direction around.
 fn is_unsafe(c: char) -> bool {
-    let turns = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let turns =
+        matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     turns || (c.is_control() && c != '\n' && c != '\t')
 }
 
@@ -85,7 +86,11 @@ mod tests {
             let (a, b) = text.as_bytes().split_at(cut);
             writer.write_all(a).expect("memory takes all");
             writer.write_all(b).expect("memory takes all");
-            assert_eq!(String::from_utf8(out).expect("text"), expected, "cut at {cut}");
+            assert_eq!(
+                String::from_utf8(out).expect("text"),
+                expected,
+                "cut at {cut}"
+            );
         }
     }
 }

@@ -52,7 +52,10 @@ impl Dialect {
         let rows = rows_of(head, lines_before, separator, usize::MAX);
         let n_columns = usual_width(&rows)?;
         // Names and remarks of the writer may stand above the table.
-        let is_of_table = |row: &Row| row.1.len() * 4 >= n_columns * 3;
+        let is_of_table = |(_, row): &Row| {
+            let lacks_one = row.len() > 1 && row.len() + 1 == n_columns;
+            lacks_one || row.len() * 4 >= n_columns * 3
+        };
         let n_before = rows.iter().position(is_of_table)?;
         let preamble = rows.first().filter(|_| n_before > 0);
         let preamble = preamble.map(|(line, _)| (*line, n_before));
@@ -142,6 +145,13 @@ fn fitness(separator: Separator, rows: &[Row]) -> f64 {
     let Some(n_fields) = rows.last().map(|(_, row)| row.len()).filter(|n| *n > 1) else {
         return 0.0;
     };
+    // What stands above the table may be narrower, if it is not the greater part.
+    let n_above = rows.iter().take_while(|(_, row)| row.len() < n_fields);
+    let n_above = n_above.count();
+    if 2 * n_above > rows.len() {
+        return 0.0;
+    }
+    let rows = rows.get(n_above..).unwrap_or(rows);
     let n_alike = rows.iter().filter(|(_, row)| row.len() == n_fields).count();
     // A few ragged rows do not make another separator.
     if n_alike * 10 < rows.len() * 9 {
