@@ -1,7 +1,7 @@
 //! What "open this file or folder" means: the likeliest source, labels and recipe.
 
 use std::cmp::Reverse;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::super::error::DatasetError;
 use super::super::{ArrayChoice, LongTable, TableChoice};
@@ -140,15 +140,7 @@ fn for_table(path: &Path, record: &Record) -> DataSettings {
 
 /// A table with the labels that a file of the folder holds, if there is one of as many rows.
 fn with_labels_in(folder: &Path, table: &Path, record: &Record) -> Option<DataSettings> {
-    let folder = match folder.as_os_str().is_empty() {
-        true => Path::new("."),
-        false => folder,
-    };
-    let entries = std::fs::read_dir(folder).ok()?.take(MAX_BESIDE);
-    let mut files: Vec<PathBuf> = entries
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .collect();
-    files.sort();
+    let files = catalog::files_in(folder, MAX_BESIDE);
     let path = labels_beside(table, &files)?;
     let labels = open(&path, Mode::Tolerant).ok()?;
     let choice = choice_with_labels(record, &labels)?;

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::{Mode, ReadError};
 pub use annotations::{AnnotationRule, LabelledSpan, Lasts};
 pub use pattern::Pattern;
-pub use scan::Folder;
+pub use scan::{Folder, files_in};
 
 /// Where class and group of a file are taken from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -111,6 +111,20 @@ impl Folder {
     }
 }
 
+/// The first files and folders of a folder, in order of their names; none of one that cannot be read.
+pub fn files_in(folder: &Path, most: usize) -> Vec<PathBuf> {
+    let folder = match folder.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => folder,
+    };
+    let entries = std::fs::read_dir(folder).into_iter().flatten().take(most);
+    let mut files: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .collect();
+    files.sort();
+    files
+}
+
 fn list(
     root: &Path,
     folder: &Path,
