@@ -76,7 +76,7 @@ impl FolderReport {
             writeln!(out, "  skipped   {count} {reason}")?;
         }
         if self.rules.is_empty() {
-            writeln!(out, "  no rule for classes suggests itself")?;
+            writeln!(out, "  no rule for classes found")?;
         }
         for report in &self.rules {
             writeln!(out, "  by the rule {}", report.rule)?;

@@ -112,7 +112,11 @@ impl Session {
             let mut session = Self::from_text(&text, path)?;
             if let Some(reference) = &session.arrays {
                 match load_arrays(path, reference) {
-                    Ok(run) => session.run = Some(Arc::new(run)),
+                    Ok(run) => {
+                        session.run = Some(Arc::new(run));
+                        // Format 1 kept the settings that a run was changed to as the first ones.
+                        session.set_settings(session.experiment.clone());
+                    }
                     Err(error) => {
                         // Another window may have saved between the two looks.
                         let is_same = read_text(path).is_ok_and(|(_, now)| now == stamp);
@@ -127,6 +131,7 @@ impl Session {
                 path: path.to_owned(),
                 stamp: Some(stamp),
             });
+            tracing::info!(path = %path.display(), damage = ?session.damage, "session opened");
             return Ok(session);
         }
     }
@@ -169,6 +174,7 @@ impl Session {
     }
 
     fn settle(&mut self, path: &Path, stamp: Stamp) {
+        tracing::info!(path = %path.display(), "session saved");
         self.place = Some(Place {
             path: path.to_owned(),
             stamp: Some(stamp),
@@ -220,7 +226,7 @@ impl Session {
         }
     }
 
-    /// The settings to go on with: those that hold now in a run that is not complete, otherwise
+    /// The settings to resume with: those that hold now in a run that is not complete, otherwise
     /// those that the experiment begins with.
     pub fn settings_to_go_on(&self) -> Experiment {
         match &self.run {
@@ -279,8 +285,8 @@ impl Session {
     /// A session from text; `path` is for messages. The run is not part of the text.
     pub fn from_text(text: &str, path: &Path) -> Result<Self, SessionError> {
         match format_of(text, path)? {
-            // The first format; older ones will be brought up to date here, step by step.
-            1 => from_text(text, path),
+            // Format 1 differs in its arrays alone, which tell themselves what they are.
+            1 | 2 => from_text(text, path),
             found => Err(SessionError::NoSuchFormat {
                 found,
                 newest: FORMAT,
@@ -322,7 +328,7 @@ impl Session {
             reference.path = renamed.to_string_lossy().replace('\\', "/");
         }
         if let Some(run) = &mut self.run {
-            // A run goes on only with the settings and the groups it began with.
+            // A run continues only with the settings and the groups it began with.
             let run = Arc::make_mut(run);
             run.experiment.data.rename_files(&new_name);
             rename_tested_groups(&mut run.experiment.split, &before, &after);

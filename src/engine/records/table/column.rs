@@ -380,7 +380,7 @@ impl TableColumn {
                 let field = format!("column {}", quoted(name));
                 let found = format!("more than {} different texts", names.levels.len());
                 let assumed = "later ones are missing";
-                findings.breach(Place::File, &field, found, "names of classes", assumed)
+                findings.breach(Place::File, &field, found, "class names", assumed)
             }
             _ => Ok(()),
         }

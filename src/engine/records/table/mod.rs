@@ -152,7 +152,7 @@ fn report_layout(
     }
     if let Some((line, count)) = dialect.preamble {
         let expected = format!("a row of {} fields", dialect.n_columns);
-        let assumed = format!("{count} lines above the table were left out");
+        let assumed = format!("{count} lines above the table were skipped");
         findings.breach(Place::Line(line), "line", "another one", expected, assumed)?;
     }
     if let Some(units) = &dialect.units {
@@ -293,7 +293,7 @@ impl Body<'_> {
         if let Some((line, n_fields, count)) = ragged {
             let found = format!("{n_fields} fields");
             let assumed = format!(
-                "missing values assumed, surplus fields and rows under three quarters left out ({count} rows)"
+                "missing values assumed, surplus fields and rows under three quarters skipped ({count} rows)"
             );
             findings.breach(Place::Line(line), "row", found, n_columns, assumed)?;
         }
