@@ -78,7 +78,7 @@ fn draw(path: PathBuf) -> Result<(), String> {
     workbench.apply(Action::Show(Stage::Explore));
     let begun = Instant::now();
     while workbench.is_busy() {
-        workbench.poll();
+        workbench.update();
         if begun.elapsed() > PATIENCE {
             return Err("still busy".to_owned());
         }
