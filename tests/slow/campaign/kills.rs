@@ -150,7 +150,11 @@ fn points(folder: &Path) -> Vec<(OsString, Vec<u8>)> {
 pub(super) fn sweep_points(attack: &mut Attack) {
     let (folder, path) = saved_session(0);
     let sweep = folder.path().join("s.ron");
-    let text = "(session: \"a.ron\", search: Grid([(\"learner.n_atoms\", [\"3\", \"4\", \"5\"]), (\"learner.budget\", [\"12\", \"16\"])]), inner_folds: 2)";
+    let axis = |setting: &str, values: &str| {
+        format!("(setting: \"learner.{setting}\", values: List([{values}]))")
+    };
+    let axes = [axis("n_atoms", "3, 4, 5"), axis("budget", "12, 16")].join(", ");
+    let text = format!("(session: \"a.ron\", search: Grid([{axes}]), inner_folds: 2)");
     fs::write(&sweep, text).expect("written");
     let Some(program) = option_env!("CARGO_BIN_EXE_atomscope") else {
         return;
@@ -173,6 +177,9 @@ pub(super) fn sweep_points(attack: &mut Attack) {
             child.wait().map_err(|e| e.to_string())?;
             let after = points(&out);
             let is_kept = before.iter().all(|point| after.contains(point));
+            if has_ended && after.len() < 6 {
+                return Err(format!("it ended with {} of 6 points", after.len()));
+            }
             if has_ended {
                 fs::remove_dir_all(&out).map_err(|e| e.to_string())?;
             }

@@ -55,7 +55,8 @@ pub(super) fn texts(attack: &mut Attack) {
     let session = Session::new(Experiment::default());
     let text = session.to_text(Path::new("a.ron")).expect("text");
     let sweep_path = folder.path().join("sweep.ron");
-    let sweep = "(session: \"a.ron\", search: Grid([(\"learner.n_atoms\", [\"5\", \"10\"])]), inner_folds: 2)";
+    let sweep = "(session: \"a.ron\", search: Grid([(setting: \"learner.n_atoms\", \
+        values: List([5, 10]))]), inner_folds: 2)";
     let setting = "learner.kernel={\"Gaussian\":{\"width\":1.5}}";
     while attack.goes_on() {
         let damage: u64 = attack.random.random();
