@@ -86,7 +86,7 @@ fn log_to_stderr() {
                 .init();
         }
         Err(error) => {
-            let told = writeln!(io::stderr(), "atomscope: ATOMSCOPE_LOG: {error}");
+            let told = terminal::complain(format!("ATOMSCOPE_LOG: {error}"));
             drop(told);
         }
     }
