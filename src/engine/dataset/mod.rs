@@ -2,6 +2,7 @@
 
 mod arrays;
 mod builder;
+pub mod declared;
 mod error;
 mod in_order;
 mod labels;

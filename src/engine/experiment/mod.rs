@@ -5,6 +5,7 @@ mod assignment;
 mod checked;
 mod comparison;
 mod crew;
+pub mod declared;
 mod error;
 mod job;
 mod model;
@@ -32,6 +33,7 @@ pub use comparison::{
     ComparedRun, ComparedSummary, Comparison, ComparisonError, ComparisonPlan, Entrant,
     pairing_difference,
 };
+pub use declared::{SETTINGS, find_setting};
 pub use error::{RunError, RunTrouble};
 pub use job::{Job, JobOutcome, JobProgress};
 pub use model::TrainedModel;

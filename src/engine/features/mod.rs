@@ -1,6 +1,7 @@
 //! Features: how a record becomes samples, as plain settings (`FeatureRecipe`) and the signal processing behind them.
 
 pub mod cycle;
+pub mod declared;
 pub mod display_filter;
 pub mod eeg;
 mod eeg_frames;
@@ -441,7 +442,7 @@ mod tests {
             "time_s",
             "n_cycles",
             "per_unit",
-            "highest_harmonic",
+            "form.highest_harmonic",
         ];
         assert_eq!(fields(fault.problems()), expected);
     }
