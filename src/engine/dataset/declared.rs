@@ -6,7 +6,7 @@ use crate::settings::{Setting, SettingGroup};
 pub const RATE_HZ: Setting = Setting::number(
     "options.rate_hz",
     "Sampling rate",
-    "Where the files do not tell it; more than 0",
+    "For files that do not state it; more than 0",
     (0.0, f64::INFINITY),
     (1.0, 10_000.0),
     250.0,

@@ -7,7 +7,7 @@ use crate::{dataset, features, learner, simulate};
 pub const SEED: Setting = Setting::number(
     "seed",
     "Seed",
-    "Of the order of samples and everything else drawn",
+    "Seed of the order of samples and of everything else drawn",
     (0.0, f64::INFINITY),
     (0.0, 100.0),
     1.0,
@@ -70,7 +70,7 @@ pub const BATCHES: Setting = Setting::number(
 pub const PASSES: Setting = Setting::number(
     "training.length.Passes",
     "Passes",
-    "How often through the training samples",
+    "Number of passes through the training samples",
     (0.01, 1e6),
     (0.1, 10.0),
     1.0,
@@ -80,7 +80,7 @@ pub const PASSES: Setting = Setting::number(
 pub const SUPPLY: Setting = Setting::choice(
     "training.supply",
     "Supply",
-    "What small classes give to a round. Default in proportion.",
+    "How many samples small classes contribute to a round. Default: in proportion.",
     &["Proportional", "Repeat"],
 );
 
@@ -88,7 +88,7 @@ pub const SUPPLY: Setting = Setting::choice(
 pub const N_TESTS: Setting = Setting::number(
     "tests.n_tests",
     "Tests",
-    "How often the held-out samples are classified on the way",
+    "Number of tests during training",
     (1.0, 1e4),
     (1.0, 100.0),
     20.0,
@@ -99,7 +99,7 @@ pub const N_TESTS: Setting = Setting::number(
 pub const PREQUENTIAL: Setting = Setting::switch(
     "tests.prequential",
     "Classify every mini-batch before it is learned",
-    "Prequential accuracy; costs time unless the learner does so anyway. Default on.",
+    "Prequential accuracy; takes extra time unless the learner needs it anyway. Default: on.",
 );
 
 const OWN: SettingGroup = SettingGroup {

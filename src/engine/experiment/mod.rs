@@ -4,12 +4,10 @@ mod apply;
 mod assignment;
 mod checked;
 mod comparison;
-mod crew;
 pub mod declared;
 mod error;
 mod job;
 mod model;
-mod overview_job;
 mod part_run;
 mod record;
 mod ribbon;
@@ -21,6 +19,7 @@ mod snapshot;
 mod state;
 mod summary;
 mod sweep;
+mod task_pool;
 mod testing;
 mod trial;
 mod width;
@@ -35,9 +34,8 @@ pub use comparison::{
 };
 pub use declared::{SETTINGS, find_setting};
 pub use error::{RunError, RunTrouble};
-pub use job::{Job, JobOutcome, JobProgress};
+pub use job::{Job, JobOutcome, JobProgress, panic_message};
 pub use model::TrainedModel;
-pub use overview_job::build_overview;
 pub use part_run::{Extent, News};
 pub use record::{
     ClassMetric, Decisions, LogEntry, MissingRecord, PartRecord, ProfileEvent, ProfileLog,

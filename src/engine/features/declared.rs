@@ -6,7 +6,7 @@ use crate::settings::{Setting, SettingGroup};
 pub const FRAME_S: Setting = Setting::number(
     "frame_s",
     "Frame",
-    "Length of the stretch that features are measured in; more than 0",
+    "Length of the section in which features are measured; more than 0",
     (0.0, f64::INFINITY),
     (0.2, 10.0),
     1.0,

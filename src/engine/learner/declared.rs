@@ -30,7 +30,7 @@ pub const SPARSITY: Setting = Setting::number(
 pub const PURSUIT: Setting = Setting::choice(
     "pursuit",
     "Pursuit",
-    "How the sparse code of a sample is found. Default order-recursive.",
+    "How the sparse code of a sample is found. Default: order-recursive.",
     &["Ormp", "Omp"],
 );
 
@@ -74,7 +74,7 @@ pub const BUDGET: Setting = Setting::number(
 pub const START: Setting = Setting::choice(
     "start",
     "Start",
-    "Which samples a dictionary starts from. Default far from each other.",
+    "Which samples a dictionary starts from. Default: far from each other.",
     &["Random", "FarthestFirst", "Given"],
 );
 
@@ -93,7 +93,7 @@ pub const POOL: Setting = Setting::number(
 pub const KERNEL: Setting = Setting::choice(
     "kernel",
     "Kernel",
-    "How samples are compared. Default normalised polynomial.",
+    "How samples are compared. Default: normalised polynomial.",
     &[
         "Linear",
         "Polynomial",
@@ -140,7 +140,7 @@ pub const WIDTH: Setting = Setting::number(
 pub const FORGETTING_SHAPE: Setting = Setting::choice(
     "forgetting.shape",
     "Shape of λ",
-    "How λ goes from its start value to 1. Default linear.",
+    "How λ rises from its start value to 1. Default: linear.",
     &[
         "Constant",
         "Step",
@@ -155,7 +155,7 @@ pub const FORGETTING_SHAPE: Setting = Setting::choice(
 pub const START_VALUE: Setting = Setting::number(
     "forgetting.start_value",
     "Start value",
-    "What the first mini-batches keep of the past; more than 0",
+    "Weight of the past during the first mini-batches; more than 0",
     (0.0, 1.0),
     (0.8, 1.0),
     0.95,
@@ -187,7 +187,7 @@ pub const REGULARISATION: Setting = Setting::number(
 pub const NORMALISATION: Setting = Setting::choice(
     "normalisation",
     "Scaling of atoms",
-    "When atoms are scaled to length 1; it changes no decision. Default when out of range.",
+    "When atoms are scaled to length 1; decisions do not change. Default: when out of range.",
     &["Never", "WhenPruned", "EveryBatches", "WhenOutOfRange"],
 );
 
@@ -290,7 +290,7 @@ pub const SECOND_LOOK: Setting = Setting::switch(
 const RIDGE: Setting = Setting::number(
     "algorithm.ridge",
     "Ridge",
-    "Added to the diagonal of what is solved, as a share of its mean",
+    "Added to the diagonal before solving, as a share of its mean",
     (1e-15, 1.0),
     (1e-12, 1.0),
     1e-2,
@@ -427,7 +427,7 @@ pub const STEP_RATE: Setting = Setting::number(
 pub const COST: Setting = Setting::number(
     "algorithm.cost",
     "Cost",
-    "What a sample on the wrong side of its margin costs, relative to the size of the kernel",
+    "Penalty of a sample on the wrong side of its margin, relative to the size of the kernel",
     (1e-6, 1e6),
     (1e-2, 1e3),
     10.0,

@@ -39,7 +39,7 @@ pub const DURATION_S: Setting = Setting::number(
 pub const EFFECT: Setting = Setting::number(
     "effect",
     "Effect",
-    "How much the classes differ; 0 makes them alike",
+    "How much the classes differ; 0 makes them equal",
     (0.0, 5.0),
     (0.0, 3.0),
     1.0,

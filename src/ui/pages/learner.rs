@@ -71,9 +71,9 @@ fn presets_ui(
                 learner.clone_from(&preset.learner);
             }
         }
-        let keep = ui.button("Keep as preset…");
+        let keep = ui.button("Save as preset…");
         if keep
-            .on_hover_text("Give these settings a name and keep them for all sessions")
+            .on_hover_text("Save these settings under a name, for all sessions")
             .clicked()
         {
             actions.push(Action::Ask(Ask::PresetName));
@@ -82,7 +82,7 @@ fn presets_ui(
         if let Some(preset) = own.iter().find(|preset| *learner == preset.learner) {
             let remove = ui.button("Remove this preset");
             let text = format!(
-                "Forgets the preset {}; the settings stay as they are",
+                "Deletes the preset {}; the settings do not change",
                 preset.name
             );
             if remove.on_hover_text(text).clicked() {
@@ -120,7 +120,7 @@ fn settings_ui(ui: &mut Ui, workbench: &Workbench, draft: &mut Draft, actions: &
         section(ui, "Forgetting");
         forgetting_ui(ui, &mut learner.forgetting, &problems);
     }
-    if !learner.algorithm.is_yardstick() {
+    if !learner.algorithm.is_baseline() {
         section(ui, "Regularisation and decision");
         decision_ui(ui, learner, &problems);
     }
@@ -138,7 +138,7 @@ fn settings_ui(ui: &mut Ui, workbench: &Workbench, draft: &mut Draft, actions: &
         &mut tests.prequential,
     );
     let mut wants_final = workbench.trains_final_model();
-    let text = "After the folds, one more model that learns from all samples, to classify new recordings with. Default off.";
+    let text = "After the folds, one more model trained on all samples, for classifying new recordings. Default: off.";
     if switch(ui, "Train a final model", text, &mut wants_final) {
         actions.push(Action::TrainFinalModel(wants_final));
     }
@@ -164,10 +164,9 @@ fn decision_ui(ui: &mut Ui, learner: &mut LearnerSettings, problems: &[SettingPr
 /// of the training follows: iterations are no passes.
 fn fit_training(before: &Algorithm, experiment: &mut Experiment) {
     let now = &experiment.learner.algorithm;
-    let differs =
-        (before.is_batch(), before.is_yardstick()) != (now.is_batch(), now.is_yardstick());
+    let differs = (before.is_batch(), before.is_baseline()) != (now.is_batch(), now.is_baseline());
     if differs {
-        experiment.training.length = match (now.is_yardstick(), now.is_batch()) {
+        experiment.training.length = match (now.is_baseline(), now.is_batch()) {
             (true, _) => TrainingLength::Batches(1),
             (_, true) => TrainingLength::Batches(ITERATIONS),
             _ => TrainingLength::Passes(1.0),
@@ -241,8 +240,8 @@ fn kernel_ui(
 
 fn dictionary_ui(ui: &mut Ui, learner: &mut LearnerSettings, problems: &[SettingProblem]) {
     let problem = |field: Field| field.problem_of(problems);
-    if learner.algorithm.is_yardstick() {
-        elements::help(ui, "A yardstick learns no atoms");
+    if learner.algorithm.is_baseline() {
+        elements::help(ui, "Baselines have no atoms");
         return;
     }
     Field::Atoms.whole_ui(ui, &mut learner.n_atoms, problem(Field::Atoms));
@@ -310,7 +309,7 @@ fn normalisation_ui(ui: &mut Ui, learner: &mut LearnerSettings, problems: &[Sett
     };
     let names = [
         "Never",
-        "When samples left",
+        "When samples are removed",
         "Every 10 mini-batches",
         "When out of range",
     ];
@@ -336,7 +335,7 @@ fn normalisation_ui(ui: &mut Ui, learner: &mut LearnerSettings, problems: &[Sett
 
 fn pruning_ui(ui: &mut Ui, learner: &mut LearnerSettings, problems: &[SettingProblem]) {
     if learner.algorithm.keeps_all() {
-        elements::help(ui, "All samples are kept; the budget plays no part");
+        elements::help(ui, "All samples are kept; the budget does not apply");
         return;
     }
     let budget = Field::Budget.problem_of(problems);
@@ -353,7 +352,7 @@ fn pruning_ui(ui: &mut Ui, learner: &mut LearnerSettings, problems: &[SettingPro
         .map(|pruning| pruning_name(*pruning))
         .collect();
     let current = prunings.iter().position(|pruning| *pruning == present);
-    let help = "Which kept samples leave first when the budget is full. Default least loss; KRLS: the oldest.";
+    let help = "Which kept samples are removed first when the budget is full. Default: least loss; KRLS: the oldest.";
     if let Some(chosen) = choice(ui, "Pruning", help, current.unwrap_or(usize::MAX), &names) {
         set_pruning(learner, prunings[chosen]);
     }
