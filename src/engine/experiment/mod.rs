@@ -6,6 +6,7 @@ mod checked;
 mod comparison;
 pub mod declared;
 mod error;
+mod groupings;
 mod job;
 mod model;
 mod part_run;
@@ -34,6 +35,7 @@ pub use comparison::{
 };
 pub use declared::{SETTINGS, find_setting};
 pub use error::{RunError, RunTrouble};
+pub use groupings::Grouping;
 pub use job::{Job, JobOutcome, JobProgress, panic_message};
 pub use model::TrainedModel;
 pub use part_run::{Extent, News};
