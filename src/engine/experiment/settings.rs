@@ -2,14 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::declared;
 use crate::dataset::{DataPlan, DataSettings, Dataset, Preparation, Scaling};
 use crate::features::FeatureRecipe;
-use crate::learner::{LearnerSettings, Start, Supply};
+use crate::learner::{Kernel, LearnerSettings, Start, Supply};
 use crate::settings::{SettingProblem, SettingProblems};
 use crate::split::{HoldOut, SplitPlan};
 
 /// Most mini-batches of a run.
-const MOST_BATCHES: usize = 100_000_000;
+const MOST_BATCHES: usize = declared::BATCHES.legal().1 as usize;
 
 /// How long a dictionary is trained.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -107,18 +108,25 @@ impl Experiment {
     }
 
     /// The same learner on other data. Features of different nature are brought to one scale;
-    /// waveforms and pictures have one already.
+    /// waveforms and pictures have one already. Groups of EEG features bring kernel and width with them.
     pub fn with_data(mut self, data: DataSettings) -> Self {
         let is_mixed = matches!(data.source, DataPlan::Table(_))
             || matches!(data.recipe, Some(FeatureRecipe::Eeg(_)));
+        let multiple = match &data.recipe {
+            Some(FeatureRecipe::EegGroups(recipe)) => Some(recipe.width_of_median()),
+            _ => None,
+        };
         self.preparation = Preparation {
-            scaling: if is_mixed {
-                Scaling::ZScore
-            } else {
-                Scaling::None
+            scaling: match (multiple, is_mixed) {
+                (Some(_), _) => Scaling::Groups,
+                (None, true) => Scaling::ZScore,
+                (None, false) => Scaling::None,
             },
             ..Preparation::default()
         };
+        if let Some(multiple) = multiple {
+            self.learner.kernel = Kernel::Gaussian { width: multiple };
+        }
         // Given samples are those of other data.
         if matches!(self.learner.start, Start::Given(_)) {
             self.learner.start = LearnerSettings::default().start;
@@ -205,7 +213,8 @@ impl Training {
                 problems.require_within("training.length", n, 1, MOST_BATCHES);
             }
             TrainingLength::Passes(passes) => {
-                problems.require_within("training.length", passes, 0.01, 1e6);
+                let (fewest, most) = declared::PASSES.legal();
+                problems.require_within("training.length", passes, fewest, most);
             }
         }
         problems.into_list()
@@ -249,7 +258,7 @@ fn class_problem(dataset: &Dataset) -> Option<SettingProblem> {
 impl Tests {
     fn problems(&self) -> Vec<SettingProblem> {
         let mut problems = SettingProblems::default();
-        problems.require_within("tests.n_tests", self.n_tests, 1, 10_000);
+        problems.require_legal(&declared::N_TESTS, self.n_tests as f64);
         for share in &self.missing_shares {
             problems.require_within("tests.missing_shares", *share, 0.0, 1.0);
         }
