@@ -1,20 +1,24 @@
 //! The program in the terminal: subcommands, their arguments and exit codes.
 
 mod classify;
+mod columns;
 mod compare;
 mod ending;
 mod folder_preview;
 mod info;
+mod outputs;
 mod progress;
 mod report;
 mod reproduce;
 mod run;
 mod score;
+mod settings;
 mod sweep;
+mod terminal;
 mod window;
 
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -53,6 +57,12 @@ enum Command {
     Classify(classify::ClassifyArguments),
     /// Score events found (seizures, spikes, artefacts) against a reference
     Score(score::ScoreArguments),
+    /// List every setting: name for --set, values, default and what it does
+    Settings {
+        /// Write a table in Markdown instead of text
+        #[arg(long)]
+        markdown: bool,
+    },
     /// Describe recordings, fault records, tables and arrays
     Info {
         /// Files of any format that can be read, or folders of them
@@ -86,7 +96,7 @@ fn log_to_stderr() {
                 .init();
         }
         Err(error) => {
-            let told = writeln!(io::stderr(), "atomscope: ATOMSCOPE_LOG: {error}");
+            let told = terminal::complain(format!("ATOMSCOPE_LOG: {error}"));
             drop(told);
         }
     }
@@ -105,6 +115,7 @@ pub fn run() -> ExitCode {
         Some(Command::Reproduce(arguments)) => reproduce::run(&arguments),
         Some(Command::Classify(arguments)) => classify::run(&arguments),
         Some(Command::Score(arguments)) => score::run(&arguments),
+        Some(Command::Settings { markdown }) => settings::run(markdown, &mut io::stdout().lock()),
         Some(Command::Info {
             files,
             json,
@@ -117,7 +128,7 @@ pub fn run() -> ExitCode {
                 stats,
                 strict,
             },
-            &mut io::stdout().lock(),
+            &mut terminal::stdout(),
         ),
     };
     match outcome {
@@ -126,8 +137,7 @@ pub fn run() -> ExitCode {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
             // Nothing is left to tell it to if this fails too.
-            let told = writeln!(io::stderr(), "atomscope: cannot write: {error}");
-            drop(told);
+            drop(terminal::complain(format!("cannot write: {error}")));
             ExitCode::FAILURE
         }
     }

@@ -583,6 +583,13 @@ fn corrections_are_learned_at_once_and_unlearned_exactly() {
 fn review(state: &RunState, dataset: &Dataset) {
     use atomscope_engine::experiment::{Correction, ReviewedModel};
     let model = Arc::new((**state.final_model().expect("a final model")).clone());
+    let algorithm = &model.learner.algorithm;
+    if algorithm.is_batch() || algorithm.is_baseline() {
+        let refused = model.corrected(dataset.sample(0), 1);
+        let refused = refused.expect_err("it learns all at once").to_string();
+        assert!(refused.contains("train it again"), "{refused}");
+        return;
+    }
     let text = |model: &atomscope_engine::experiment::TrainedModel| {
         ron::to_string(model).expect("plain values")
     };

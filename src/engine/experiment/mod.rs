@@ -5,6 +5,7 @@ mod assignment;
 mod checked;
 mod comparison;
 mod correction;
+pub mod declared;
 mod error;
 mod groupings;
 mod job;
@@ -34,6 +35,7 @@ pub use comparison::{
     pairing_difference,
 };
 pub use correction::{Correction, CorrectionError, ReviewedModel};
+pub use declared::{SETTINGS, find_setting};
 pub use error::{RunError, RunTrouble};
 pub use groupings::Grouping;
 pub use job::{Job, JobOutcome, JobProgress, panic_message};

@@ -197,8 +197,13 @@ mod tests {
     fn each_kind_of_bad_channel_is_found_and_good_ones_are_not() {
         let rate_hz = 200.0;
         // A common rhythm with a little noise of its own in each channel.
-        let noise =
-            |seed: f64, k: f64| ((k * 12.9898 + seed * 78.233).sin() * 43_758.545_3).fract();
+        let noise = |seed: u64, k: usize| {
+            let z = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            let z = z.wrapping_add((k as u64).wrapping_mul(0xBF58_476D_1CE4_E5B9));
+            let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+            let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+            ((z ^ (z >> 31)) >> 11) as f64 / 2f64.powi(52) - 1.0
+        };
         let rhythm = |k: f64| 20.0 * (2.0 * PI * 9.3 * k / rate_hz).sin();
         let names = ["Fp1", "Fp2", "C3", "C4", "Pz", "O1", "O2", "F3", "F4"];
         let data = names.iter().enumerate().map(|(channel, name)| {
@@ -206,10 +211,10 @@ mod tests {
                 let t = k as f64;
                 match *name {
                     "O1" => 0.0,
-                    "O2" => 400.0 * noise(7.0, t) + rhythm(t),
-                    "F3" => 30.0 * noise(8.0, t),
+                    "O2" => 400.0 * noise(7, k) + rhythm(t),
+                    "F3" => 30.0 * noise(8, k),
                     "F4" => rhythm(t) + 60.0 * (2.0 * PI * 50.0 * t / rate_hz).sin(),
-                    _ => rhythm(t) + 4.0 * noise(channel as f64, t),
+                    _ => rhythm(t) + 4.0 * noise(channel as u64, k),
                 }
             };
             let own = Channel::analog(*name, Unit::parse("uV"), Some(rate_hz), 0);

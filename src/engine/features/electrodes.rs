@@ -126,6 +126,8 @@ impl Scalp {
             }
         }
         let judge = |label: &S| {
+            // Inputs with a dollar are shorted or spare, whatever they are named after.
+            let label = Some(label).filter(|label| !label.as_ref().contains('$'))?;
             let found = electrode(label.as_ref())?;
             let upper = label.as_ref().to_uppercase();
             let own = words_of(&upper)
@@ -136,7 +138,8 @@ impl Scalp {
         };
         let electrodes: Vec<Option<String>> = labels.iter().map(judge).collect();
         let is_lost = |(label, own): &(&S, &Option<String>)| {
-            own.is_none() && electrode(label.as_ref()).is_some()
+            let is_spare = label.as_ref().contains('$');
+            own.is_none() && !is_spare && electrode(label.as_ref()).is_some()
         };
         let lost: Vec<&str> = labels
             .iter()

@@ -3,6 +3,7 @@
 pub mod bad_channels;
 pub mod covariance;
 pub mod cycle;
+pub mod declared;
 pub mod display_filter;
 pub mod eeg;
 mod eeg_frames;
@@ -526,7 +527,7 @@ mod tests {
             "time_s",
             "n_cycles",
             "per_unit",
-            "highest_harmonic",
+            "form.highest_harmonic",
         ];
         assert_eq!(fields(fault.problems()), expected);
     }

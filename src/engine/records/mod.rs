@@ -38,6 +38,7 @@ pub mod table;
 mod text;
 mod text_encoding;
 mod unit;
+mod unread;
 pub mod xdf;
 mod zip;
 
