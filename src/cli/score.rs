@@ -7,6 +7,8 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::ending::{self, Failure};
+use super::outputs::Output;
+use super::terminal;
 use atomscope_engine::evaluation::{DetectionCounts, EventScore, EventScoring, TimeSpan};
 use atomscope_engine::records::event_list::{self, EventList};
 use atomscope_engine::records::{Annotation, Mode};
@@ -54,15 +56,35 @@ pub(super) struct ScoreArguments {
 
 /// Scores a file of events against another.
 pub(super) fn run(arguments: &ScoreArguments) -> io::Result<ExitCode> {
-    match score(arguments) {
-        Ok(()) => Ok(ExitCode::SUCCESS),
-        Err(failure) => ending::tell(failure),
+    let (score, output, remarks) = match score(arguments) {
+        Ok(scored) => scored,
+        Err(failure) => return ending::tell(failure),
+    };
+    for remark in remarks {
+        terminal::complain(remark)?;
     }
+    let mut is_written = true;
+    if let Some(output) = &output {
+        let text = format!("{:#}\n", score.to_json());
+        is_written = ending::write_result(output, &text)?;
+    }
+    if !output.is_some_and(|output| output.is_stdout()) {
+        tell(&score, &mut terminal::stdout())?;
+    }
+    Ok(match is_written {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    })
 }
 
-fn score(arguments: &ScoreArguments) -> Result<(), Failure> {
-    let reference = open(&arguments.reference)?;
-    let hypothesis = open(&arguments.hypothesis)?;
+/// The score, where it goes, and what to know beside it.
+type Scored = (EventScore, Option<Output>, Vec<String>);
+
+fn score(arguments: &ScoreArguments) -> Result<Scored, Failure> {
+    let output = Output::reserve_named(arguments.json.as_deref())?;
+    let mut remarks = Vec::new();
+    let reference = open(&arguments.reference, &mut remarks)?;
+    let hypothesis = open(&arguments.hypothesis, &mut remarks)?;
     let duration_s = arguments
         .duration
         .unwrap_or_else(|| reference.end_s().max(hypothesis.end_s()));
@@ -80,28 +102,18 @@ fn score(arguments: &ScoreArguments) -> Result<(), Failure> {
         .score(&reference, &hypothesis, duration_s)
         .map_err(Failure::usage)?;
     if score.n_off_grid > 0 {
-        let text = format!(
+        remarks.push(format!(
             "{} events are shorter than a sample or lie outside the recording and are left out; --rate takes shorter ones",
             score.n_off_grid
-        );
-        writeln!(io::stderr(), "atomscope: {text}").map_err(Failure::Output)?;
+        ));
     }
-    let is_on_stdout = arguments.json.as_deref().is_some_and(ending::is_stdout);
-    if let Some(path) = &arguments.json {
-        ending::write_result(path, &format!("{:#}\n", score.to_json()))?;
-    }
-    if !is_on_stdout {
-        tell(&score, &mut io::stdout().lock()).map_err(Failure::Output)?;
-    }
-    Ok(())
+    Ok((score, output, remarks))
 }
 
-fn open(path: &Path) -> Result<EventList, Failure> {
+fn open(path: &Path, remarks: &mut Vec<String>) -> Result<EventList, Failure> {
     let list = event_list::open(path, Mode::Tolerant).map_err(Failure::failed)?;
-    for warning in &list.warnings {
-        let told = writeln!(io::stderr(), "atomscope: {warning}: {}", path.display());
-        told.map_err(Failure::Output)?;
-    }
+    let warnings = list.warnings.iter();
+    remarks.extend(warnings.map(|warning| format!("{warning}: {}", path.display())));
     Ok(list)
 }
 

@@ -10,7 +10,6 @@ pub(super) struct Unread {
 
 const UNPACK: &str = "unpack it and open what it holds";
 const AS_CSV: &str = "export the table as CSV";
-const AS_EDF: &str = "convert it to EDF+, with EDFbrowser or MNE (mne.export.export_raw)";
 const NO_DATA: &str = "it holds no samples; open the file with the data";
 
 /// Bytes at the start of a file, and what they belong to.
