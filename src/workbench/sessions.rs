@@ -10,7 +10,7 @@ use super::view::{Ask, View};
 use super::{AfterLoading, Asked, DEMO_ROUNDS_PER_S, Draft, Gravity, Stage, Workbench};
 use atomscope_engine::dataset::{DataSettings, Preparation, Scaling};
 use atomscope_engine::experiment::{Command, Experiment};
-use atomscope_engine::learner::{LearnerSettings, Start};
+use atomscope_engine::learner::{Algorithm, LearnerSettings, Start};
 use atomscope_engine::session::{FoundRecovery, Session, UserSettings};
 use atomscope_engine::simulate::eeg::EegSettings;
 
@@ -53,7 +53,7 @@ impl Workbench {
 
     pub(super) fn open_demo(&mut self, demo: Demo) {
         let experiment = match demo {
-            Demo::FeederFaults => Experiment::default(),
+            Demo::FeederFaults => feeder_demo(),
             Demo::Eeg => Experiment {
                 data: DataSettings::simulated_eeg(EegSettings {
                     effect: 1.2,
@@ -69,6 +69,8 @@ impl Workbench {
         self.begin_session(Draft::of(experiment));
         // Slow enough to be watched.
         self.training.limit_speed(Some(DEMO_ROUNDS_PER_S));
+        // The first class of the faults is normal operation, whose memory never fills.
+        self.view.class = usize::from(demo == Demo::FeederFaults);
         self.demo = Some(demo);
         self.shows_banner = true;
         self.load_data(AfterLoading {
@@ -195,4 +197,15 @@ impl Workbench {
             self.settings_edits.push(Box::new(edit));
         }
     }
+}
+
+/// The built-in faults with a memory that fills within the first fold: afterwards every sample
+/// that is admitted replaces another.
+fn feeder_demo() -> Experiment {
+    let mut experiment = Experiment::default();
+    experiment.learner.budget = 60;
+    if let Algorithm::Margin { novelty, .. } = &mut experiment.learner.algorithm {
+        *novelty = 1e-4;
+    }
+    experiment
 }
