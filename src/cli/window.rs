@@ -222,7 +222,7 @@ fn wait_until(
 ) -> Result<(), String> {
     let begun = Instant::now();
     loop {
-        workbench.poll();
+        workbench.update();
         let errors = [
             workbench.data().error(),
             workbench.training().error(),
@@ -237,7 +237,7 @@ fn wait_until(
         if begun.elapsed() > LONGEST_WAIT {
             return Err("the picture took too long to prepare".to_owned());
         }
-        // The result is shown by the next poll.
+        // The result is looked at by the next update.
         woken
             .recv_timeout(Duration::from_millis(20))
             .unwrap_or_default();

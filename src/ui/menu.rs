@@ -119,7 +119,7 @@ fn file_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
         ui,
         ("Save as…", "Ctrl+Shift+S", "The session under another name"),
         true,
-        Action::Ask(Ask::SaveAs),
+        Action::Ask(Ask::SaveAs(None)),
         actions,
     );
     let is_judged = workbench.explore().ribbon().judged().is_some();
@@ -388,7 +388,7 @@ fn end_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
         ui.label(RichText::new("unsaved").small().color(tones.warning))
             .on_hover_text("The session has unsaved changes. Ctrl+S saves it.");
     }
-    if workbench.files().is_saving() {
+    if workbench.is_saving() {
         ui.label(RichText::new("saving…").small().color(tones.weak));
     }
     ui.label(RichText::new(workbench.name()).color(tones.strong));

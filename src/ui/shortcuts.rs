@@ -55,7 +55,7 @@ pub(super) fn shortcuts(context: &Context, workbench: &Workbench, actions: &mut 
     let with_modifiers = [
         (CTRL_SHIFT, Key::O, Action::Ask(Ask::OpenFolder)),
         (CTRL, Key::O, Action::Ask(Ask::OpenFile)),
-        (CTRL_SHIFT, Key::S, Action::Ask(Ask::SaveAs)),
+        (CTRL_SHIFT, Key::S, Action::Ask(Ask::SaveAs(None))),
         (CTRL, Key::S, Action::Save),
         (CTRL_SHIFT, Key::Z, Action::Redo),
         (CTRL, Key::Y, Action::Redo),

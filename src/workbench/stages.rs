@@ -172,15 +172,15 @@ impl Workbench {
             let text = format!("loading, {:.0} %", share * 100.0);
             return StageStatus::new(StageState::Running, text);
         }
-        if let Some(error) = self.data.error() {
+        if let Some(error) = self.document.data.error() {
             return StageStatus::new(StageState::Wrong(error.to_owned()), "cannot be loaded");
         }
-        let Some(loaded) = self.data.loaded() else {
+        let Some(loaded) = self.document.data.loaded() else {
             return StageStatus::new(StageState::Empty, "nothing loaded");
         };
         let data = &loaded.dataset;
         let n_records = loaded.records.len();
-        let summary = match self.draft.experiment.data.source {
+        let summary = match self.document.draft.experiment.data.source {
             DataPlan::Table(_) | DataPlan::Arrays(_) => {
                 number_of(data.n_samples(), "sample", "samples")
             }
@@ -188,9 +188,9 @@ impl Workbench {
         };
         let n_classes = number_of(data.n_classes(), "class", "classes");
         let summary = format!("{summary} · {n_classes}");
-        let is_same = loaded.settings.source == self.draft.experiment.data.source
-            && loaded.settings.class_names == self.draft.experiment.data.class_names
-            && loaded.settings.by_hand == self.draft.experiment.data.by_hand;
+        let is_same = loaded.settings.source == self.document.draft.experiment.data.source
+            && loaded.settings.class_names == self.document.draft.experiment.data.class_names
+            && loaded.settings.by_hand == self.document.draft.experiment.data.by_hand;
         let state = match is_same {
             true => StageState::Ready,
             false => StageState::Stale("the records changed after loading: load again".into()),
@@ -199,7 +199,7 @@ impl Workbench {
     }
 
     fn features_status(&self) -> StageStatus {
-        let Some(loaded) = self.data.loaded() else {
+        let Some(loaded) = self.document.data.loaded() else {
             return StageStatus::new(StageState::Empty, "–");
         };
         let dataset = &loaded.dataset;
@@ -221,7 +221,7 @@ impl Workbench {
                 n_bands,
             } => format!("{n_channels} channels × {n_bands} bands"),
         };
-        if loaded.settings.recipe != self.draft.experiment.data.recipe {
+        if loaded.settings.recipe != self.document.draft.experiment.data.recipe {
             let reason = "the recipe changed after loading: load again".to_owned();
             return StageStatus::new(StageState::Stale(reason), summary);
         }
@@ -232,14 +232,14 @@ impl Workbench {
     }
 
     fn split_status(&self) -> StageStatus {
-        let summary = split_summary(&self.draft.experiment.split);
-        if self.data.loaded().is_none() {
+        let summary = split_summary(&self.document.draft.experiment.split);
+        if self.document.data.loaded().is_none() {
             return StageStatus::new(StageState::Empty, summary);
         }
-        if let Some(error) = self.split.error() {
+        if let Some(error) = self.document.split.error() {
             return StageStatus::new(StageState::Wrong(error.to_owned()), summary);
         }
-        let Some(made) = self.split.made() else {
+        let Some(made) = self.document.split.made() else {
             return StageStatus::new(StageState::Running, summary);
         };
         let word = match made.audit.worst() {
@@ -258,7 +258,7 @@ impl Workbench {
     }
 
     fn learner_status(&self) -> StageStatus {
-        let learner = &self.draft.experiment.learner;
+        let learner = &self.document.draft.experiment.learner;
         let state = match learner.problems().into_iter().next() {
             Some(problem) => StageState::Wrong(problem.message),
             None => StageState::Ready,
@@ -267,11 +267,11 @@ impl Workbench {
     }
 
     fn train_status(&self) -> StageStatus {
-        if self.training.is_starting() {
+        if self.document.training.is_starting() {
             return StageStatus::new(StageState::Running, "preparing");
         }
-        let Some(run) = self.training.run() else {
-            return match self.training.error() {
+        let Some(run) = self.document.training.run() else {
+            return match self.document.training.error() {
                 Some(error) => {
                     StageStatus::new(StageState::Wrong(error.to_owned()), "did not start")
                 }
@@ -286,10 +286,11 @@ impl Workbench {
                 "fold {} of {}, batch {batch}/{}",
                 fold + 1,
                 run.n_folds(),
-                run.n_rounds
+                run.rounds_of(Part::Fold(*fold))
             ),
             (Status::Paused, Some((Part::Fold(fold), batch))) => {
-                format!("paused, fold {}, batch {batch}/{}", fold + 1, run.n_rounds)
+                let n_rounds = run.rounds_of(Part::Fold(*fold));
+                format!("paused, fold {}, batch {batch}/{n_rounds}", fold + 1)
             }
             (Status::Running, Some((Part::Final, batch))) => format!("final model, batch {batch}"),
             (Status::Paused, Some((Part::Final, batch))) => {
@@ -310,7 +311,7 @@ impl Workbench {
     }
 
     fn evaluate_status(&self) -> StageStatus {
-        let Some(run) = self.training.run() else {
+        let Some(run) = self.document.training.run() else {
             return StageStatus::new(StageState::Empty, "–");
         };
         let Some(accuracy) = run.summary.as_ref().and_then(|summary| summary.accuracy) else {
@@ -330,11 +331,11 @@ impl Workbench {
     }
 
     fn explore_status(&self) -> StageStatus {
-        if let Some(share) = self.explore.opening_share() {
+        if let Some(share) = self.tasks.explore.opening_share() {
             let text = format!("opening, {:.0} %", share * 100.0);
             return StageStatus::new(StageState::Running, text);
         }
-        if let Some(opened) = self.explore.opened() {
+        if let Some(opened) = self.tasks.explore.opened() {
             return StageStatus::new(StageState::Ready, opened.short_name());
         }
         match self.n_explorable() {
@@ -355,11 +356,12 @@ impl Workbench {
 
     /// Why the run no longer belongs to the draft; nothing if it does.
     pub fn stale(&self) -> Option<String> {
-        let run = self.training.run()?;
-        if run.is_of(&self.draft.experiment) {
+        let run = self.document.training.run()?;
+        let experiment = &self.document.draft.experiment;
+        if run.is_of(experiment) {
             return None;
         }
-        stale_reason(&what_changed(&run.experiment_now(), &self.draft.experiment))
+        stale_reason(&what_changed(&run.experiment_now(), experiment))
     }
 }
 

@@ -144,7 +144,7 @@ fn cursor_s(window: &Window, cursor: usize) -> f64 {
     let look = workbench
         .explore()
         .fault()
-        .look()
+        .view()
         .expect("a record is shown");
     look.cursors_s[cursor]
 }
@@ -204,14 +204,14 @@ fn scale_pages_and_a_record_beside_are_reached() {
     click(&mut window, "Whole record");
     let look = |window: &Window| {
         let workbench = window.state().workbench();
-        workbench.explore().fault().look().expect("shown").clone()
+        workbench.explore().fault().view().expect("shown").clone()
     };
     let whole_s = look(&window).span_s;
     let mut near = look(&window);
     near.span_s = whole_s / 4.0;
     explore(
         &mut window,
-        ExploreAction::Fault(FaultAction::Look(Box::new(near))),
+        ExploreAction::Fault(FaultAction::View(Box::new(near))),
     );
     press(&mut window, Key::PageDown);
     assert!(look(&window).start_s > 0.0);

@@ -32,7 +32,7 @@ pub use comparison::{
     pairing_difference,
 };
 pub use error::{RunError, RunTrouble};
-pub use job::{Job, JobOutcome, JobProgress};
+pub use job::{Job, JobOutcome, JobProgress, panic_message};
 pub use model::TrainedModel;
 pub use part_run::{Extent, News};
 pub use record::{

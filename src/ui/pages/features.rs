@@ -11,7 +11,7 @@ use crate::ui::icons::color_dot;
 use crate::ui::palette::class_color;
 use crate::ui::theme;
 use crate::ui::widgets::{Atom, AtomGrid, AtomView, ClassHistogram, ScalpMap, empty_state};
-use crate::workbench::{Action, Demo, Draft, SignalChannel, SignalLook, Workbench, origin_text};
+use crate::workbench::{Action, Demo, Draft, Signal, SignalChannel, Workbench, origin_text};
 use atomscope_engine::dataset::{Dataset, Layout, MissingPolicy, Place, Preparation, Scaling};
 use atomscope_engine::features::eeg::EegMeasure;
 use atomscope_engine::features::fault::{FaultForm, PerUnit};
@@ -292,7 +292,7 @@ fn heads_ui(ui: &mut Ui, dataset: &Dataset, sample: usize, places: &BandPlaces) 
 }
 
 /// Waveform features as a signal over the window that they were taken from.
-fn as_signal(dataset: &Dataset, sample: usize) -> Option<SignalLook> {
+fn as_signal(dataset: &Dataset, sample: usize) -> Option<Signal> {
     let Layout::Waveform {
         n_channels,
         n_points,
@@ -310,7 +310,7 @@ fn as_signal(dataset: &Dataset, sample: usize) -> Option<SignalLook> {
         unit: String::new(),
         values: values.to_vec(),
     });
-    Some(SignalLook {
+    Some(Signal {
         source: dataset.origin(sample).source,
         name: format!("Features of sample {sample}"),
         rate_hz: n_points as f64 / duration_s,

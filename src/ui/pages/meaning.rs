@@ -6,7 +6,9 @@ use crate::ui::elements::{fact, help, section};
 use crate::ui::numbers::{count, percent, short};
 use crate::ui::theme;
 use crate::ui::widgets::{AdmissionPlot, SchedulePlot};
-use crate::workbench::{Action, Criterion, Draft, NotMeasured, Workbench, what_changed};
+use crate::workbench::{
+    Action, Criterion, Draft, LearnerChange, NotMeasured, Workbench, what_changed,
+};
 use atomscope_engine::experiment::Experiment;
 use atomscope_engine::learner::LearnerSettings;
 
@@ -191,7 +193,8 @@ fn changes_ui(
             Err(error) => button.on_disabled_hover_text(error.to_string()),
         };
         if button.clicked() {
-            actions.push(Action::TuneRun);
+            let learner = Box::new(experiment.learner.clone());
+            actions.push(Action::TuneRun(LearnerChange::All(learner)));
         }
     } else {
         let can = workbench.obstacle().is_none();

@@ -77,11 +77,17 @@ fn failed_ui(
 ) {
     elements::wrong(ui, error);
     ui.add_space(theme::GRID);
-    let again = ui.button("Try again");
-    let text = "Loads once more, with the settings as they are";
-    if again.on_hover_text(text).clicked() {
-        actions.push(Action::LoadData);
-    }
+    ui.horizontal(|ui| {
+        let text = "Names the folder that holds the data now";
+        if workbench.data().is_missing() && ui.button("Locate…").on_hover_text(text).clicked() {
+            actions.push(Action::Ask(Ask::LocateData));
+        }
+        let again = ui.button("Try again");
+        let text = "Loads once more, with the settings as they are";
+        if again.on_hover_text(text).clicked() {
+            actions.push(Action::LoadData);
+        }
+    });
     elements::scrolling_column(ui, ui.available_rect_before_wrap(), "settings", |ui| {
         let problems = draft.experiment.data.problems();
         source_ui(
@@ -442,7 +448,7 @@ fn settings_ui(
     help(ui, "Classes with the same name are merged");
     class_names_ui(ui, loaded, data);
     if !loaded.left_out.is_empty() {
-        section(ui, "Left out");
+        section(ui, "Excluded");
         for out in loaded.left_out.iter().take(20) {
             help(ui, &format!("{}: {}", out.source.display(), out.reason));
         }

@@ -13,7 +13,7 @@ use crate::ui::theme;
 use crate::ui::widgets::{ChartPlot, HeatMapView, empty_state};
 use crate::workbench::{
     Action, AxisForm, CompareAction, ComparePath, MOST_INNER_FOLDS, SweepAction, SweepForm,
-    SweepLook, SweepStage, Workbench,
+    SweepResults, SweepStage, Workbench,
 };
 
 const KIND_HELP: &str = "Every combination of the values, or a number of random draws";
@@ -37,7 +37,7 @@ pub(super) fn sweep_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Act
         ui.add_space(theme::PANEL_GAP);
     });
     elements::scrolling_column(ui, right, "sweep results", |ui| {
-        match stage.look() {
+        match stage.results() {
             Some(look) => results_ui(ui, stage, look, actions),
             None => {
                 let text = "Choose settings and values at the left and start, or open the results of an earlier sweep";
@@ -225,7 +225,7 @@ fn start_ui(ui: &mut Ui, workbench: &Workbench, stage: &SweepStage, actions: &mu
         return;
     }
     let form = stage.form();
-    if let Some(Ok(n_points)) = stage.check().n_points {
+    if let Some(n_points) = stage.check().n_points {
         let folds = workbench.split().made().map(|made| made.split.n_folds());
         let each = folds.map_or(String::new(), |folds| {
             format!(", each trained {folds} × ({} + 1) times", form.inner_folds)
@@ -259,7 +259,7 @@ fn start_ui(ui: &mut Ui, workbench: &Workbench, stage: &SweepStage, actions: &mu
 }
 
 /// Nested score, map, curve and points.
-fn results_ui(ui: &mut Ui, stage: &SweepStage, look: &SweepLook, actions: &mut Vec<Action>) {
+fn results_ui(ui: &mut Ui, stage: &SweepStage, look: &SweepResults, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         section(ui, &format!("Sweep in {}", look.folder.display()));
         let is_running = stage.share().is_some();
@@ -286,7 +286,7 @@ fn results_ui(ui: &mut Ui, stage: &SweepStage, look: &SweepLook, actions: &mut V
     }
 }
 
-fn map_ui(ui: &mut Ui, look: &SweepLook, actions: &mut Vec<Action>) {
+fn map_ui(ui: &mut Ui, look: &SweepResults, actions: &mut Vec<Action>) {
     let Some((map, down, across)) = &look.map else {
         return;
     };
@@ -324,7 +324,7 @@ fn map_ui(ui: &mut Ui, look: &SweepLook, actions: &mut Vec<Action>) {
         .show(ui, |ui| HeatMapView { map }.show(ui));
 }
 
-fn curve_ui(ui: &mut Ui, look: &SweepLook, actions: &mut Vec<Action>) {
+fn curve_ui(ui: &mut Ui, look: &SweepResults, actions: &mut Vec<Action>) {
     let Some((chart, axis)) = &look.curve else {
         return;
     };

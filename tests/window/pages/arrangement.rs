@@ -106,7 +106,7 @@ fn the_arrangement_is_saved_with_the_session() {
     let arranged = columns(&window);
     apply(&mut window, Action::SaveAs(path.clone()));
     until(&mut window, "it is saved", |w| {
-        !w.files().is_saving() && w.files().path().is_some()
+        !w.is_saving() && w.path().is_some()
     });
     let mut other = empty_window();
     assert_ne!(columns(&other), arranged);

@@ -11,7 +11,7 @@ use crate::ui::palette::{mix, phase_color};
 use crate::ui::theme;
 use crate::ui::widgets::{HarmonicBars, Phasor, PhasorDiagram};
 use crate::workbench::explore::{
-    CursorMeasures, DigitalSignal, FaultLook, FaultMeasures, FaultRecord, SignalSet,
+    CursorMeasures, DigitalSignal, FaultMeasures, FaultRecord, FaultView, SignalSet,
 };
 use atomscope_engine::records::Quantity;
 
@@ -23,7 +23,7 @@ pub(super) fn measures_ui(
     ui: &mut Ui,
     record: &FaultRecord,
     measures: Option<&FaultMeasures>,
-    look: &mut FaultLook,
+    look: &mut FaultView,
 ) {
     let Some(measures) = measures else {
         help(ui, "Measuring…");
@@ -41,7 +41,7 @@ pub(super) fn measures_ui(
 }
 
 /// What is measured over the cycle that ends at the active cursor.
-fn cycle_ui(ui: &mut Ui, record: &FaultRecord, measures: &FaultMeasures, look: &mut FaultLook) {
+fn cycle_ui(ui: &mut Ui, record: &FaultRecord, measures: &FaultMeasures, look: &mut FaultView) {
     if look.nominal_hz(record).is_none() {
         help(
             ui,
@@ -56,7 +56,7 @@ fn cycle_ui(ui: &mut Ui, record: &FaultRecord, measures: &FaultMeasures, look: &
 }
 
 /// Where the cursors are, which one is active, and what lies between them.
-fn cursors_ui(ui: &mut Ui, record: &FaultRecord, measures: &FaultMeasures, look: &mut FaultLook) {
+fn cursors_ui(ui: &mut Ui, record: &FaultRecord, measures: &FaultMeasures, look: &mut FaultView) {
     ui.horizontal_wrapped(|ui| {
         section(ui, "Cursors");
         for (place, name) in CURSORS.iter().enumerate() {
@@ -88,7 +88,7 @@ fn cursors_ui(ui: &mut Ui, record: &FaultRecord, measures: &FaultMeasures, look:
 }
 
 /// Instantaneous values, their difference, and RMS of every signal that is shown.
-fn values_ui(ui: &mut Ui, record: &FaultRecord, measures: &FaultMeasures, look: &FaultLook) {
+fn values_ui(ui: &mut Ui, record: &FaultRecord, measures: &FaultMeasures, look: &FaultView) {
     let tones = theme::tones(ui);
     let shown = theme::theme_of(ui);
     let lanes = look.lanes.iter().filter_map(|lane| record.lanes.get(*lane));
@@ -135,7 +135,7 @@ fn values_ui(ui: &mut Ui, record: &FaultRecord, measures: &FaultMeasures, look: 
 }
 
 /// States at the cursors of the digital channels that are shown, and of those that change between them.
-fn digital_ui(ui: &mut Ui, record: &FaultRecord, measures: &FaultMeasures, look: &FaultLook) {
+fn digital_ui(ui: &mut Ui, record: &FaultRecord, measures: &FaultMeasures, look: &FaultView) {
     if record.digital.is_empty() {
         return;
     }
@@ -216,7 +216,7 @@ fn degrees(phasor: Complex64, reference: f64) -> f64 {
     (phasor * Complex64::cis(-reference)).arg().to_degrees()
 }
 
-fn phasors_ui(ui: &mut Ui, record: &FaultRecord, cursor: &CursorMeasures, look: &FaultLook) {
+fn phasors_ui(ui: &mut Ui, record: &FaultRecord, cursor: &CursorMeasures, look: &FaultView) {
     section(ui, &format!("Phasors at {}", CURSORS[look.active.min(1)]));
     let sets = main_sets(record);
     let reference = reference(record, cursor);
@@ -261,7 +261,7 @@ fn phasors_ui(ui: &mut Ui, record: &FaultRecord, cursor: &CursorMeasures, look: 
     );
 }
 
-fn phasor_table_ui(ui: &mut Ui, record: &FaultRecord, cursor: &CursorMeasures, look: &FaultLook) {
+fn phasor_table_ui(ui: &mut Ui, record: &FaultRecord, cursor: &CursorMeasures, look: &FaultView) {
     let reference = reference(record, cursor);
     let tones = theme::tones(ui);
     Grid::new("phasors").spacing([10.0, 3.0]).show(ui, |ui| {
@@ -285,7 +285,7 @@ fn phasor_table_ui(ui: &mut Ui, record: &FaultRecord, cursor: &CursorMeasures, l
     });
 }
 
-fn sequences_ui(ui: &mut Ui, record: &FaultRecord, cursor: &CursorMeasures, look: &FaultLook) {
+fn sequences_ui(ui: &mut Ui, record: &FaultRecord, cursor: &CursorMeasures, look: &FaultView) {
     let sets = main_sets(record);
     if sets.is_empty() {
         return;
@@ -333,7 +333,7 @@ fn sequences_ui(ui: &mut Ui, record: &FaultRecord, cursor: &CursorMeasures, look
         });
 }
 
-fn harmonics_ui(ui: &mut Ui, record: &FaultRecord, measures: &FaultMeasures, look: &mut FaultLook) {
+fn harmonics_ui(ui: &mut Ui, record: &FaultRecord, measures: &FaultMeasures, look: &mut FaultView) {
     let tones = theme::tones(ui);
     let shown = theme::theme_of(ui);
     section(ui, "Harmonics");

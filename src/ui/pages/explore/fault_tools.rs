@@ -6,7 +6,7 @@ use egui::{PopupCloseBehavior, ScrollArea, Ui};
 use crate::ui::elements;
 use crate::ui::theme;
 use crate::workbench::explore::{
-    BesideChoice, ExploreAction, FaultAction, FaultLook, FaultRecord, ValueScale,
+    BesideChoice, ExploreAction, FaultAction, FaultRecord, FaultView, ValueScale,
 };
 use crate::workbench::{Action, Ask, Draft, Workbench, number_of};
 use atomscope_engine::session::{UnitBases, change_notes, notes_on};
@@ -19,7 +19,7 @@ pub(super) fn tools_ui(
     ui: &mut Ui,
     workbench: &Workbench,
     record: &FaultRecord,
-    look: &mut FaultLook,
+    look: &mut FaultView,
     draft: &mut Draft,
     actions: &mut Vec<Action>,
 ) {
@@ -35,7 +35,7 @@ pub(super) fn tools_ui(
     });
 }
 
-fn scale_ui(ui: &mut Ui, record: &FaultRecord, look: &mut FaultLook) {
+fn scale_ui(ui: &mut Ui, record: &FaultRecord, look: &mut FaultView) {
     for scale in ValueScale::ALL {
         let (can, help) = match scale {
             ValueScale::Primary => (true, "Values of the line. Default.".to_owned()),
@@ -149,7 +149,7 @@ fn lasting_menu(
 }
 
 /// Which lanes and digital channels are shown.
-fn lanes_ui(ui: &mut Ui, record: &FaultRecord, look: &mut FaultLook) {
+fn lanes_ui(ui: &mut Ui, record: &FaultRecord, look: &mut FaultView) {
     let title = format!("Channels {} of {}", look.lanes.len(), record.lanes.len());
     let menu = lasting_menu(ui, title, |ui| {
         ScrollArea::vertical().max_height(420.0).show(ui, |ui| {
@@ -195,7 +195,7 @@ fn check(ui: &mut Ui, name: &str, place: usize, shown: &mut std::collections::BT
     }
 }
 
-fn frequency_ui(ui: &mut Ui, record: &FaultRecord, look: &mut FaultLook) {
+fn frequency_ui(ui: &mut Ui, record: &FaultRecord, look: &mut FaultView) {
     let own = match record.facts.nominal_hz {
         Some(hz) => format!("{hz} Hz"),
         None => "unknown".to_owned(),
@@ -226,7 +226,7 @@ fn frequency_ui(ui: &mut Ui, record: &FaultRecord, look: &mut FaultLook) {
     menu.response.on_hover_text(help);
 }
 
-fn zoom_ui(ui: &mut Ui, record: &FaultRecord, look: &mut FaultLook) {
+fn zoom_ui(ui: &mut Ui, record: &FaultRecord, look: &mut FaultView) {
     let all = ui.button("Whole record");
     let help = "Shows all of it; a double click does the same. The wheel zooms, dragging moves, ← → and Page Up, Page Down turn pages, + − change the height.";
     if all.on_hover_text(help).clicked() {

@@ -1,11 +1,12 @@
 //! What is looked at: the page, the class, the fold, the moment; nothing of it changes a result.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 use super::action::Action;
-use super::comparing::ComparePath;
+use super::compare::ComparePath;
 use super::panels::{Panel, Tiling};
 use super::stages::Stage;
 use atomscope_engine::export::ExportContent;
@@ -31,12 +32,23 @@ pub enum Ask {
     OpenModel,
     /// Where the report of a recording is written.
     Report,
-    /// Where to save.
-    SaveAs,
+    /// Where to save, and what is done after it.
+    SaveAs(Option<Box<Action>>),
+    /// In which folder missing data lie.
+    LocateData,
+    /// Whether a file that is there already shall be replaced.
+    Replace {
+        /// The file.
+        path: PathBuf,
+        /// What replaces it.
+        action: Box<Action>,
+        /// What is done after that, where it is a save.
+        then: Option<Box<Action>>,
+    },
     /// What becomes of unsaved changes before this is done.
     Unsaved(Box<Action>),
-    /// What to do with a file that somebody else has changed.
-    ChangedOnDisk,
+    /// What to do with a file that somebody else has changed, and what is done after saving.
+    ChangedOnDisk(Option<Box<Action>>),
     /// The name of a new preset.
     PresetName,
     /// Where a result is written.
@@ -51,7 +63,7 @@ pub enum Ask {
 
 /// What is looked at.
 #[derive(Clone, Debug, Default)]
-pub struct View {
+pub struct Selection {
     /// The page.
     pub page: Stage,
     /// The class whose dictionary and profile are shown.
@@ -82,7 +94,7 @@ pub struct View {
     pub ask: Option<Ask>,
 }
 
-impl View {
+impl Selection {
     /// The fold that the user has chosen, not one that is only held by the replay.
     pub fn chosen_fold(&self) -> Option<usize> {
         self.fold.filter(|_| !self.holds_fold)
