@@ -5,6 +5,7 @@ mod assignment;
 mod checked;
 mod comparison;
 mod error;
+mod groupings;
 mod job;
 mod model;
 mod part_run;
@@ -32,6 +33,7 @@ pub use comparison::{
     pairing_difference,
 };
 pub use error::{RunError, RunTrouble};
+pub use groupings::Grouping;
 pub use job::{Job, JobOutcome, JobProgress, panic_message};
 pub use model::TrainedModel;
 pub use part_run::{Extent, News};

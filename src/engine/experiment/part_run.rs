@@ -15,7 +15,7 @@ use super::snapshot::Snapshot;
 use super::state::{Halfway, SettingChange};
 use super::testing::{TestProgress, TestSubject, sample_operations};
 use crate::dataset::{Dataset, FittedPreparation, Scaling, Zeroing};
-use crate::evaluation::{Classifier, Verdict};
+use crate::evaluation::{Classifier, Verdict, readout_without_own_group};
 use crate::learner::{
     Algorithm, Dictionary, LearnError, Learner, LearnerSettings, Progress, Repair, SampleStream,
     StepReport, StopSignal, StreamState, resume_learner, start_learner,
@@ -256,12 +256,24 @@ impl PartRun {
                 if self.part != Part::Final && self.record.missing.len() < n_missing {
                     self.begin_test(Some(self.record.missing.len()), around);
                 } else {
+                    self.judge_readout(checked);
                     self.phase = Phase::Complete;
                 }
                 Ok(0.0)
             }
             Phase::Test(_) => self.go_on_testing(around, news),
             Phase::Complete => Ok(0.0),
+        }
+    }
+
+    /// On grouped data what is judged before it is learned reads too well: the group is known by then.
+    fn judge_readout(&mut self, checked: &CheckedExperiment) {
+        if let (Some(groups), Some(learner)) = (checked.dataset().groups(), &self.learner) {
+            let classes = 0..learner.n_classes();
+            self.record.readout_logo = readout_without_own_group(
+                classes.map(|class| learner.dictionary(class)),
+                |sample| groups.get(sample).copied(),
+            );
         }
     }
 
