@@ -130,16 +130,8 @@ impl Workbench {
 
     pub(super) fn open_demo(&mut self, demo: Demo) {
         let experiment = match demo {
-<<<<<<< HEAD
             Demo::FeederFaults => feeder_demo(),
-            Demo::Eeg => Experiment::on(DataSettings::simulated_eeg(EegSettings {
-                effect: 1.2,
-                ..EegSettings::default()
-            })),
-=======
-            Demo::FeederFaults => Experiment::default(),
             Demo::Eeg => Experiment::on(DataSettings::simulated_eeg(EegSettings::default())),
->>>>>>> main
         };
         self.begin_session(Draft::of(experiment));
         self.document.training.limit_speed(Some(DEMO_ROUNDS_PER_S));
