@@ -1,5 +1,6 @@
 //! The program in the terminal: subcommands, their arguments and exit codes.
 
+mod analyse;
 mod classify;
 mod compare;
 mod ending;
@@ -9,6 +10,7 @@ mod progress;
 mod report;
 mod reproduce;
 mod run;
+mod simulate;
 mod sweep;
 mod window;
 
@@ -48,6 +50,10 @@ enum Command {
     Reproduce(reproduce::ReproduceArguments),
     /// Apply a trained session to recordings
     Classify(classify::ClassifyArguments),
+    /// Say what fault records show in closed form: type, phases, times, distance
+    Analyse(analyse::AnalyseArguments),
+    /// Write simulated faults and other events as COMTRADE files
+    Simulate(simulate::SimulateArguments),
     /// Say what is in recordings, fault records, tables and arrays
     Info {
         /// Files of any format that can be read, or folders of them
@@ -76,6 +82,8 @@ pub fn run() -> ExitCode {
         Some(Command::Sweep(arguments)) => sweep::run(&arguments),
         Some(Command::Reproduce(arguments)) => reproduce::run(&arguments),
         Some(Command::Classify(arguments)) => classify::run(&arguments),
+        Some(Command::Analyse(arguments)) => analyse::run(&arguments),
+        Some(Command::Simulate(arguments)) => simulate::run(&arguments),
         Some(Command::Info {
             files,
             json,

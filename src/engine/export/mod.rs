@@ -4,6 +4,7 @@ mod annotations;
 mod chart;
 mod comparison;
 mod curves;
+pub mod fault_report;
 mod figure;
 mod heat_map;
 mod html;

@@ -20,26 +20,27 @@ const CLEARLY: f64 = 0.1;
 const VISIBLE_ERROR: f64 = 0.01;
 
 /// Three voltages and three currents, uniformly sampled.
-pub(super) struct PhaseSignals {
+#[derive(Debug, Clone)]
+pub struct PhaseSignals {
     /// Samples per second of all six.
-    pub(super) rate_hz: f64,
+    pub rate_hz: f64,
     /// Time of the first sample.
-    pub(super) start_s: f64,
+    pub start_s: f64,
     /// The nominal frequency.
-    pub(super) nominal_hz: f64,
+    pub nominal_hz: f64,
     /// VA VB VC in volts, IA IB IC in amperes.
-    pub(super) values: [Vec<f64>; 6],
+    pub values: [Vec<f64>; 6],
     /// How much later than its time stamp each channel was sampled.
-    pub(super) skews_s: [f64; 6],
+    pub skews_s: [f64; 6],
     /// The names of the channels in the record.
-    pub(super) names: [String; 6],
+    pub names: [String; 6],
     /// What had to be assumed.
-    pub(super) notes: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 impl PhaseSignals {
     /// Reads the six channels of a record.
-    pub(super) fn read(
+    pub fn read(
         record: &Record,
         channels: [usize; 6],
         given_hz: Option<f64>,
@@ -153,17 +154,17 @@ impl PhaseSignals {
     }
 
     /// Time of a sample.
-    pub(super) fn time_s(&self, sample: usize) -> f64 {
+    pub fn time_s(&self, sample: usize) -> f64 {
         self.start_s + sample as f64 / self.rate_hz
     }
 
     /// Where in a channel's samples a time lies.
-    pub(super) fn position(&self, channel: usize, time_s: f64) -> f64 {
+    pub fn position(&self, channel: usize, time_s: f64) -> f64 {
         (time_s - self.start_s - self.skews_s[channel]) * self.rate_hz
     }
 
     /// Time of the last sample.
-    pub(super) fn end_s(&self) -> f64 {
+    pub fn end_s(&self) -> f64 {
         let shortest = self.values.iter().map(Vec::len).min().unwrap_or(0);
         self.time_s(shortest.saturating_sub(1))
     }

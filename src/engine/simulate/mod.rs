@@ -1,9 +1,14 @@
 //! Records to learn from without any file: faults on a feeder, EEG of simulated subjects.
 
 pub mod eeg;
+mod fault_star;
 pub mod feeder;
 mod interval;
+pub mod network;
+mod phases;
+pub mod two_source;
 
+pub use fault_star::FaultStar;
 pub use interval::Interval;
 
 use crate::records::StartTime;

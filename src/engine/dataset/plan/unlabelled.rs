@@ -36,7 +36,10 @@ impl DataSettings {
                 };
                 builder.add_arrays(&record, &choice)?;
             }
-            DataPlan::Recordings(_) | DataPlan::FeederFaults(_) | DataPlan::SimulatedEeg(_) => {
+            DataPlan::Recordings(_)
+            | DataPlan::FeederFaults(_)
+            | DataPlan::NetworkFaults(_)
+            | DataPlan::SimulatedEeg(_) => {
                 let record = open_with(path, &self.read_options())?;
                 self.add_record(&mut builder, &record, keep_going)?;
             }
@@ -62,7 +65,7 @@ impl DataSettings {
             DataPlan::Recordings(recordings) => recordings.options.clone(),
             DataPlan::Table(TableSource { mode, .. })
             | DataPlan::Arrays(ArraySource { mode, .. }) => (*mode).into(),
-            DataPlan::FeederFaults(_) | DataPlan::SimulatedEeg(_) => Mode::Tolerant.into(),
+            DataPlan::FeederFaults(_) | DataPlan::NetworkFaults(_) | DataPlan::SimulatedEeg(_) => Mode::Tolerant.into(),
         }
     }
 

@@ -21,7 +21,9 @@ use ascii::AsciiSamples;
 use binary::BinarySamples;
 use configuration::{Configuration, DataType, Revision};
 use timeline::Timeline;
-pub use writer::{Files as WrittenFiles, Storage, encode, write_files};
+pub use writer::{
+    Files as WrittenFiles, Storage, encode, encode_combined, write_combined, write_files,
+};
 
 /// Longest configuration that is taken for one: some 15 000 channels, the largest seen has 40 kB.
 const MAX_CONFIGURATION_BYTES: u64 = 1 << 20;

@@ -3,7 +3,7 @@
 use num_complex::Complex64;
 use serde::{Deserialize, Serialize};
 
-use super::phases::Coupling;
+use crate::simulate::phases::Coupling;
 use crate::settings::SettingProblems;
 
 /// Positive- and zero-sequence resistance and reactance at the network's frequency,

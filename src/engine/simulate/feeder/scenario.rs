@@ -7,7 +7,7 @@ use std::f64::consts::TAU;
 use super::super::Interval;
 use super::circuit::{Branch, Circuit, DeltaLoad, Shunt};
 use super::network::FeederNetwork;
-use super::phases::{Coupling, Phases};
+use crate::simulate::phases::{Coupling, Phases};
 use crate::math::{RandomStream, random_below, random_share};
 use crate::settings::SettingProblems;
 
