@@ -4,6 +4,7 @@ mod analyse;
 mod classify;
 mod compare;
 mod ending;
+mod fault_fields;
 mod folder_preview;
 mod info;
 mod progress;

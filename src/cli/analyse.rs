@@ -9,15 +9,18 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::{Value, json};
 
+use super::fault_fields::fault_fields;
 use atomscope_engine::export::fault_report::{FaultReport, ReportedRecord};
 use atomscope_engine::features::fault::FaultRecipe;
+use atomscope_engine::protection::inbox::{InboxRow, group_by_event, to_csv};
 use atomscope_engine::protection::{FaultAnalysis, FaultSummary, Line};
+use atomscope_engine::records::catalog::Folder;
 use atomscope_engine::records::{Kind, Mode, open};
 
 /// What `analyse` is told.
 #[derive(Debug, Args)]
 pub(super) struct AnalyseArguments {
-    /// Fault records; with --report one, or both ends of one line
+    /// Fault records or folders of them; with --report one record, or both ends of one line
     #[arg(required = true)]
     files: Vec<OsString>,
     /// Line data for distances: length_km, z1_ohm_per_km, z0_ohm_per_km
@@ -26,6 +29,9 @@ pub(super) struct AnalyseArguments {
     /// Write the results as JSON
     #[arg(long, value_name = "OUT")]
     json: Option<PathBuf>,
+    /// Write the list of records, grouped by event, as CSV
+    #[arg(long, value_name = "OUT.csv")]
+    csv: Option<PathBuf>,
     /// Write a report of the event as a page
     #[arg(long, value_name = "OUT.html")]
     report: Option<PathBuf>,
@@ -43,17 +49,23 @@ pub(super) fn run(arguments: &AnalyseArguments) -> io::Result<ExitCode> {
     };
     if arguments.report.is_some() && arguments.files.len() > 2 {
         let n_files = arguments.files.len();
-        writeln!(err, "atomscope: a report is of one event, one or two ends, but {n_files} files are named: name one or two")?;
+        writeln!(
+            err,
+            "atomscope: a report is of one event, one or two ends, but {n_files} files are named: name one or two"
+        )?;
         return Ok(ExitCode::from(2));
     }
     let mut is_whole = true;
-    let (mut entries, mut reported) = (Vec::new(), Vec::new());
-    for file in &arguments.files {
-        let path = Path::new(file);
+    let (mut entries, mut reported, mut rows) = (Vec::new(), Vec::new(), Vec::new());
+    for path in named_files(&arguments.files, &mut err)? {
+        let path = path.as_path();
         match open(path, Mode::Tolerant) {
             Ok(record) if record.kind == Kind::FaultRecord => {
                 let recipe = FaultRecipe::default();
-                let station = record.grid.as_ref().map_or("", |grid| grid.station.as_str());
+                let station = record
+                    .grid
+                    .as_ref()
+                    .map_or("", |grid| grid.station.as_str());
                 let line = line_for(&lines, station);
                 let analysis = FaultAnalysis::of(&record, &recipe);
                 let summary = match &analysis {
@@ -61,8 +73,10 @@ pub(super) fn run(arguments: &AnalyseArguments) -> io::Result<ExitCode> {
                     Err(_) => FaultSummary::of(&record, &recipe, line),
                 };
                 tell(path, &summary)?;
-                entries.push(entry(path, &summary)?);
-                if let Ok(analysis) = analysis {
+                entries.push(Value::Object(fault_fields(path, &summary)));
+                let found = analysis.as_ref().ok();
+                rows.push(InboxRow::new(path.to_owned(), &record, summary, found));
+                if let (Ok(analysis), true) = (analysis, arguments.report.is_some()) {
                     reported.push(ReportedRecord {
                         path: path.to_owned(),
                         record,
@@ -74,7 +88,11 @@ pub(super) fn run(arguments: &AnalyseArguments) -> io::Result<ExitCode> {
             Ok(record) => {
                 is_whole = false;
                 let path = path.display();
-                writeln!(err, "atomscope: a fault record is expected, but this is a {}: {path}", record.kind)?;
+                writeln!(
+                    err,
+                    "atomscope: a fault record is expected, but this is a {}: {path}",
+                    record.kind
+                )?;
             }
             Err(error) => {
                 is_whole = false;
@@ -93,11 +111,51 @@ pub(super) fn run(arguments: &AnalyseArguments) -> io::Result<ExitCode> {
         let text = serde_json::to_string_pretty(&json!({ "records": entries }))?;
         is_whole &= write(out, text.into_bytes())?;
     }
+    if let Some(out) = &arguments.csv {
+        group_by_event(&mut rows);
+        let bytes = to_csv(&rows).map_err(io::Error::other)?;
+        is_whole &= write(out, bytes)?;
+    }
     if let (Some(out), false) = (&arguments.report, reported.is_empty()) {
         let page = FaultReport::new(&reported).page();
         is_whole &= write(out, page.into_bytes())?;
     }
-    Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if is_whole {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+/// The files named, and the fault records of folders.
+fn named_files(named: &[OsString], err: &mut impl Write) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for path in named.iter().map(Path::new) {
+        if !path.is_dir() {
+            files.push(path.to_owned());
+            continue;
+        }
+        match Folder::scan(path) {
+            Ok(folder) => {
+                let is_record = |file: &&PathBuf| {
+                    let ending = file
+                        .extension()
+                        .and_then(|e| e.to_str())
+                        .unwrap_or_default();
+                    ["cfg", "cff", "cev"].contains(&ending.to_lowercase().as_str())
+                };
+                files.extend(
+                    folder
+                        .files
+                        .iter()
+                        .filter(is_record)
+                        .map(|file| path.join(file)),
+                );
+            }
+            Err(error) => writeln!(err, "atomscope: {error}")?,
+        }
+    }
+    Ok(files)
 }
 
 /// The line whose name is part of the station's, else the only one.
@@ -107,15 +165,6 @@ fn line_for<'a>(lines: &'a [Line], station: &str) -> Option<&'a Line> {
         [only] => Some(only),
         _ => None,
     })
-}
-
-/// The JSON of one record.
-fn entry(path: &Path, summary: &FaultSummary) -> io::Result<Value> {
-    let mut value = serde_json::to_value(summary)?;
-    if let Value::Object(fields) = &mut value {
-        fields.insert("path".to_owned(), json!(path.display().to_string()));
-    }
-    Ok(value)
 }
 
 /// `BC-G from 0.1469 s to 0.2300 s, Takagi 0.60 (0.58 to 0.62): path`

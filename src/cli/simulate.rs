@@ -69,10 +69,12 @@ pub(super) fn run(arguments: &SimulateArguments) -> io::Result<ExitCode> {
 
 fn write_all(arguments: &SimulateArguments) -> Result<(), String> {
     let out = &arguments.out;
-    let cannot = |error: &dyn std::fmt::Display| format!("cannot write: {error}: {}", out.display());
+    let cannot =
+        |error: &dyn std::fmt::Display| format!("cannot write: {error}: {}", out.display());
     fs::create_dir_all(out).map_err(|error| cannot(&error))?;
     let maker = maker(arguments)?;
-    let mut list = csv::Writer::from_path(out.join("labels.csv")).map_err(|error| cannot(&error))?;
+    let mut list =
+        csv::Writer::from_path(out.join("labels.csv")).map_err(|error| cannot(&error))?;
     let head = ["file", "class", "phases", "parameters"];
     list.write_record(head).map_err(|error| cannot(&error))?;
     let width = arguments.count.to_string().len().max(4);
@@ -141,7 +143,11 @@ fn feeder(seed: u64) -> Result<Box<dyn Fn(u32) -> Made>, String> {
         Made {
             record: simulator.record(class, index),
             class: class.name().to_owned(),
-            phases: if letters == "AC" { "CA".to_owned() } else { letters },
+            phases: if letters == "AC" {
+                "CA".to_owned()
+            } else {
+                letters
+            },
             parameters: simulator.description(&scenario),
         }
     }))

@@ -1,6 +1,8 @@
 //! Impedance loops and distances on a line between two sources whose phasors are known in closed form.
 
-use atomscope_engine::protection::distance::{EndPhasors, Method, one_ended, synchronised, unsynchronised};
+use atomscope_engine::protection::distance::{
+    EndPhasors, Method, one_ended, synchronised, unsynchronised,
+};
 use atomscope_engine::protection::impedance::Loop;
 use atomscope_engine::protection::uncertainty::{Seen, interval};
 use atomscope_engine::protection::zones::Shape;
@@ -21,9 +23,18 @@ fn polar_deg(size: f64, deg: f64) -> Complex64 {
 fn line() -> TwoSourceLine {
     let source = 110e3 / 3.0_f64.sqrt();
     TwoSourceLine {
-        line: Sequences { z1: c(5.0, 20.0), z0: c(15.0, 60.0) },
-        near: Sequences { z1: c(1.0, 10.0), z0: c(2.0, 15.0) },
-        far: Sequences { z1: c(2.0, 20.0), z0: c(3.0, 30.0) },
+        line: Sequences {
+            z1: c(5.0, 20.0),
+            z0: c(15.0, 60.0),
+        },
+        near: Sequences {
+            z1: c(1.0, 10.0),
+            z0: c(2.0, 15.0),
+        },
+        far: Sequences {
+            z1: c(2.0, 20.0),
+            z0: c(3.0, 30.0),
+        },
         sources: [polar_deg(source, 0.0), polar_deg(source, -10.0)],
     }
 }
@@ -37,7 +48,11 @@ struct Case {
 }
 
 fn cases() -> [Case; 4] {
-    let star = |phases, phase_ohm, earth_ohm| FaultStar { phases, phase_ohm, earth_ohm };
+    let star = |phases, phase_ohm, earth_ohm| FaultStar {
+        phases,
+        phase_ohm,
+        earth_ohm,
+    };
     let verdict = |class, phases| Verdict { class, phases };
     let (a, bc, abc) = ([true, false, false], [false, true, true], [true; 3]);
     [
@@ -80,13 +95,18 @@ fn loops_and_distances_of_the_four_cases_are_right_to_four_digits() {
         let [near, _] = line.fault(case.place, &case.star);
         let near = EndPhasors::from(&near);
         let of = Loop::of(&case.verdict).expect("a fault");
-        let z = of.impedance(near.voltages, near.currents, k0).expect("a current");
+        let z = of
+            .impedance(near.voltages, near.currents, k0)
+            .expect("a current");
         assert!((z - case.loop_z).norm() < 1e-4, "{z} for {}", case.loop_z);
         for (method, expected) in Method::ONE_ENDED.into_iter().zip(case.shares) {
             let found = one_ended(method, &near, &case.verdict, line.line.z1, k0);
             match (found, expected) {
                 (Some(found), Some(expected)) => {
-                    assert!((found - expected).abs() < 1e-4, "{method:?}: {found} for {expected}");
+                    assert!(
+                        (found - expected).abs() < 1e-4,
+                        "{method:?}: {found} for {expected}"
+                    );
                 }
                 (found, expected) => assert_eq!(found.is_some(), expected.is_some(), "{method:?}"),
             }
@@ -130,7 +150,10 @@ fn both_ends_together_are_exact() {
 
 #[test]
 fn a_mho_holds_a_fault_near_the_line_and_not_one_with_resistance() {
-    let mho = Shape::Mho { reach: (4.0, 16.0), offset: (0.0, 0.0) };
+    let mho = Shape::Mho {
+        reach: (4.0, 16.0),
+        offset: (0.0, 0.0),
+    };
     assert!(mho.contains(c(1.5009, 6.0)));
     assert!(!mho.contains(cases()[0].loop_z));
     let square = Shape::Polygon(vec![(0.0, 0.0), (2.0, 0.0), (2.0, 2.0), (0.0, 2.0)]);
@@ -148,14 +171,31 @@ fn intervals_hold_the_true_place_repeat_and_grow_with_the_resistance() {
     };
     let mut widths = Vec::new();
     for (case, expected) in cases().iter().zip([0.3, 0.6, 0.6, 0.8]) {
-        let seen = Seen { verdict: case.verdict, loop_z: case.loop_z };
+        let seen = Seen {
+            verdict: case.verdict,
+            loop_z: case.loop_z,
+        };
         let value = case.shares[1].expect("Takagi");
         let (low, high) = interval(Method::Takagi, value, &seen, &table).expect("a fault");
-        assert_eq!(interval(Method::Takagi, value, &seen, &table), Some((low, high)));
-        assert!(low <= expected && expected <= high, "{low} to {high} for {expected}");
+        assert_eq!(
+            interval(Method::Takagi, value, &seen, &table),
+            Some((low, high))
+        );
+        assert!(
+            low <= expected && expected <= high,
+            "{low} to {high} for {expected}"
+        );
         widths.push(high - low);
     }
-    let near = Seen { verdict: cases()[0].verdict, loop_z: c(1.6, 6.0) };
+    let near = Seen {
+        verdict: cases()[0].verdict,
+        loop_z: c(1.6, 6.0),
+    };
     let (low, high) = interval(Method::Takagi, 0.3, &near, &table).expect("a fault");
-    assert!(high - low < widths[0], "{} is not below {}", high - low, widths[0]);
+    assert!(
+        high - low < widths[0],
+        "{} is not below {}",
+        high - low,
+        widths[0]
+    );
 }

@@ -26,7 +26,8 @@ fn folder() -> Option<PathBuf> {
 }
 
 fn views(folder: &std::path::Path) -> Vec<View> {
-    let mut reader = csv::Reader::from_path(folder.join("fault-types.csv")).expect("a list of views");
+    let mut reader =
+        csv::Reader::from_path(folder.join("fault-types.csv")).expect("a list of views");
     let rows = reader.records().map(|row| row.expect("a row"));
     rows.map(|row| {
         let names = row[1].split('|').chain(row[2].split('|'));
@@ -85,7 +86,9 @@ fn the_rule_is_right_on_every_open_view() {
         println!("{text}");
         let is_right = verdict.class.name() == view.class && verdict.phase_letters() == view.phases;
         let is_fault = view.class != "no fault";
-        let inception = found.inception_s.is_some_and(|t| (t - view.inception_s).abs() < 0.1 * cycle_s);
+        let inception = found
+            .inception_s
+            .is_some_and(|t| (t - view.inception_s).abs() < 0.1 * cycle_s);
         let clearing = match (found.clearing_s, view.clearing_s) {
             (Some(t), Some(fact)) => (t - fact).abs() < 0.15 * cycle_s,
             (None, None) => true,
@@ -95,5 +98,10 @@ fn the_rule_is_right_on_every_open_view() {
             wrong.push(text);
         }
     }
-    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} wrong:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }

@@ -11,6 +11,7 @@ mod eeg_reference;
 mod fault_records;
 mod fault_rule;
 mod invariants;
+mod network_faults;
 mod recording_files;
 mod reference;
 mod runs;

@@ -161,7 +161,9 @@ impl DataSettings {
     /// The files and folders that the settings name, as they name them; none for built-in data.
     pub fn files(&self) -> Vec<PathBuf> {
         match &self.source {
-            DataPlan::FeederFaults(_) | DataPlan::NetworkFaults(_) | DataPlan::SimulatedEeg(_) => Vec::new(),
+            DataPlan::FeederFaults(_) | DataPlan::NetworkFaults(_) | DataPlan::SimulatedEeg(_) => {
+                Vec::new()
+            }
             DataPlan::Table(table) => table.paths.clone(),
             DataPlan::Arrays(arrays) => arrays.paths.clone(),
             DataPlan::Recordings(recordings) => {

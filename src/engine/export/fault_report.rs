@@ -13,7 +13,7 @@ use crate::features::phasor::sequence_components;
 use crate::protection::analysis::FaultAnalysis;
 use crate::protection::distance::Distance;
 use crate::protection::events::{breaker_time_s, events};
-use crate::protection::impedance::{Loop, LocusPoint, in_own_letters, locus};
+use crate::protection::impedance::{LocusPoint, Loop, in_own_letters, locus};
 use crate::protection::line::Line;
 use crate::protection::uncertainty::{COVERED, N_SIMULATED, SEED};
 use crate::records::Record;
@@ -114,15 +114,24 @@ impl<'a> FaultReport<'a> {
     fn end(&self, page: &mut Page, end: &ReportedRecord) {
         let analysis = &end.analysis;
         let grid = end.record.grid.clone().unwrap_or_default();
-        page.section(&format!("{} {}, bay {}", grid.station, grid.device, analysis.bay.name));
+        page.section(&format!(
+            "{} {}, bay {}",
+            grid.station, grid.device, analysis.bay.name
+        ));
         let events = events(&end.record, Some(analysis)).unwrap_or_default();
-        page.table(&["Fact", "Value"], &self.facts(end, breaker_time_s(&events)));
+        page.table(
+            &["Fact", "Value"],
+            &self.facts(end, breaker_time_s(&events)),
+        );
         let caption = "Voltages in kV and currents in kA, primary; the dashed marks are inception and clearing.";
         page.figure(&oscillogram(analysis), caption);
         if let Some(phasors) = &analysis.phasors {
             let own = in_own_letters(phasors);
             page.subsection("Phasors during the fault (RMS)");
-            page.table(&["Quantity", "kV or kA", "Degrees"], &phasor_rows(own.voltages, own.currents));
+            page.table(
+                &["Quantity", "kV or kA", "Degrees"],
+                &phasor_rows(own.voltages, own.currents),
+            );
             let caption = "Voltages (long) and currents (short) as the cycle of the fault shows them, each to the largest of its kind.";
             page.figure(&phasor_figure(own.voltages, own.currents), caption);
         }
@@ -149,13 +158,18 @@ impl<'a> FaultReport<'a> {
     fn facts(&self, end: &ReportedRecord, breaker_s: Option<f64>) -> Vec<Vec<Cell>> {
         let analysis = &end.analysis;
         let seconds = |value: Option<f64>| value.map_or("–".to_owned(), |s| format!("{s:.4} s"));
-        let verdict = analysis.verdict.map_or("no verdict".to_owned(), |v| format!("{v} ({})", v.class.name()));
+        let verdict = analysis.verdict.map_or("no verdict".to_owned(), |v| {
+            format!("{v} ({})", v.class.name())
+        });
         let channels: Vec<String> = PHASE_NAMES
             .iter()
             .zip(&analysis.signals.names)
             .map(|(phase, name)| format!("{phase} = {name}"))
             .collect();
-        let start = end.record.start.map_or("–".to_owned(), |start| start.to_string());
+        let start = end
+            .record
+            .start
+            .map_or("–".to_owned(), |start| start.to_string());
         let mut rows = vec![
             ("Start", start),
             ("Type and phases (rule)", verdict),
@@ -163,16 +177,35 @@ impl<'a> FaultReport<'a> {
             ("Clearing", seconds(analysis.clearing_s)),
             ("Duration", seconds(analysis.duration_s())),
             ("Breaker time after the trip", seconds(breaker_s)),
-            ("Frequency before", format!("{:.3} Hz", analysis.frequency_hz)),
+            (
+                "Frequency before",
+                format!("{:.3} Hz", analysis.frequency_hz),
+            ),
             ("Sampling", format!("{:.3} Hz", analysis.signals.rate_hz)),
-            ("Peak current", analysis.peak_current_a().map_or("–".to_owned(), |a| format!("{:.4} kA", a / 1e3))),
+            (
+                "Peak current",
+                analysis
+                    .peak_current_a()
+                    .map_or("–".to_owned(), |a| format!("{:.4} kA", a / 1e3)),
+            ),
             ("Channels", channels.join(", ")),
         ];
         if let Some(decision) = &self.decision {
-            let fit = decision.fit_p.map_or(String::new(), |p| format!(", fit p {p:.3}"));
-            let agrees = analysis.verdict.is_some_and(|v| v.class.name() == decision.class);
-            let differs = if agrees { "" } else { "; the rule says otherwise" };
-            let text = format!("{} (margin {:.3}{fit}){differs}", decision.class, decision.margin);
+            let fit = decision
+                .fit_p
+                .map_or(String::new(), |p| format!(", fit p {p:.3}"));
+            let agrees = analysis
+                .verdict
+                .is_some_and(|v| v.class.name() == decision.class);
+            let differs = if agrees {
+                ""
+            } else {
+                "; the rule says otherwise"
+            };
+            let text = format!(
+                "{} (margin {:.3}{fit}){differs}",
+                decision.class, decision.margin
+            );
             rows.push(("Type (model)", text));
         }
         let cells = |(name, value): (&str, String)| vec![Cell::text(name), Cell::text(value)];
@@ -182,15 +215,27 @@ impl<'a> FaultReport<'a> {
     fn impedance(&self, page: &mut Page, end: &ReportedRecord) {
         let analysis = &end.analysis;
         let (Some(inception_s), Some(line)) = (analysis.inception_s, &end.line) else {
-            page.paragraph("No line data: impedance plane and distance need z1 per kilometre and the length.");
+            page.paragraph(
+                "No line data: impedance plane and distance need z1 per kilometre and the length.",
+            );
             return;
         };
         page.subsection("Distance to fault");
-        page.table(&["Method", "Share of the line", "Low", "High", "km"], &distance_rows(&analysis.distances(line), line));
+        page.table(
+            &["Method", "Share of the line", "Low", "High", "km"],
+            &distance_rows(&analysis.distances(line), line),
+        );
         let cycle_s = 1.0 / analysis.frequency_hz;
         let last_s = analysis.clearing_s.unwrap_or(analysis.signals.end_s());
         let to_s = last_s.min(inception_s + 6.0 * cycle_s);
-        let points = locus(&analysis.signals, analysis.frequency_hz, line.k0(), (inception_s, to_s), cycle_s / 16.0, 400);
+        let points = locus(
+            &analysis.signals,
+            analysis.frequency_hz,
+            line.k0(),
+            (inception_s, to_s),
+            cycle_s / 16.0,
+            400,
+        );
         let faulted = analysis.verdict.and_then(|verdict| Loop::of(&verdict));
         let caption = "Six loops from the inception on, the faulted one strong, marks every half cycle; the grey line is the protected line.";
         page.figure(&plane(&points, faulted, line.z1()), caption);
@@ -198,12 +243,18 @@ impl<'a> FaultReport<'a> {
 }
 
 fn two_ends(page: &mut Page, near: &ReportedRecord, far: &ReportedRecord) {
-    let Some(line) = near.line.as_ref() else { return };
+    let Some(line) = near.line.as_ref() else {
+        return;
+    };
     page.section("Both ends");
-    let methods = [true, false].map(|is_sync| near.analysis.two_ended(&far.analysis, line, is_sync));
+    let methods =
+        [true, false].map(|is_sync| near.analysis.two_ended(&far.analysis, line, is_sync));
     let found: Vec<Distance> = methods.into_iter().flatten().collect();
     page.paragraph("Ends aligned by their inceptions; the synchronised method is right only if that is one moment.");
-    page.table(&["Method", "Share of the line", "Low", "High", "km"], &distance_rows(&found, line));
+    page.table(
+        &["Method", "Share of the line", "Low", "High", "km"],
+        &distance_rows(&found, line),
+    );
 }
 
 fn distance_rows(distances: &[Distance], line: &Line) -> Vec<Vec<Cell>> {
@@ -214,7 +265,9 @@ fn distance_rows(distances: &[Distance], line: &Line) -> Vec<Vec<Cell>> {
             Cell::Number(number(distance.value), distance.value),
             Cell::of(distance.interval.map(|i| i.0), number),
             Cell::of(distance.interval.map(|i| i.1), number),
-            Cell::of(Some(distance.value * line.length_km), |km| format!("{km:.3}")),
+            Cell::of(Some(distance.value * line.length_km), |km| {
+                format!("{km:.3}")
+            }),
         ]
     };
     distances.iter().map(row).collect()
@@ -246,35 +299,65 @@ fn oscillogram(analysis: &FaultAnalysis) -> Figure {
     let (left, right, lane) = (60.0_f32, 1030.0_f32, 195.0_f32);
     let signals = &analysis.signals;
     let (start_s, end_s) = (signals.start_s, signals.end_s());
-    let x = |time_s: f64| left + (right - left) * ((time_s - start_s) / (end_s - start_s).max(1e-12)) as f32;
+    let x = |time_s: f64| {
+        left + (right - left) * ((time_s - start_s) / (end_s - start_s).max(1e-12)) as f32
+    };
     let mut shapes = Vec::new();
-    for (place, (unit, three)) in [("kV", &signals.values[..3]), ("kA", &signals.values[3..])].into_iter().enumerate() {
+    for (place, (unit, three)) in [("kV", &signals.values[..3]), ("kA", &signals.values[3..])]
+        .into_iter()
+        .enumerate()
+    {
         let middle = 15.0 + lane / 2.0 + place as f32 * (lane + 20.0);
         let finite = three.iter().flatten().filter(|v| v.is_finite());
         let most = finite.fold(1e-12_f64, |most, v| most.max(v.abs()));
         let y = |value: f64| middle - (value / most) as f32 * lane / 2.0;
         shapes.push(line_shape(vec![[left, middle], [right, middle]], 0.5, GREY));
         for (sign, level) in [(1.0, most), (-1.0, -most)] {
-            shapes.push(text(format!("{:.4}", level / 1e3), [left - 4.0, middle - sign * lane / 2.0 + 4.0], Anchor::End));
+            shapes.push(text(
+                format!("{:.4}", level / 1e3),
+                [left - 4.0, middle - sign * lane / 2.0 + 4.0],
+                Anchor::End,
+            ));
         }
-        shapes.push(text(unit.to_owned(), [left - 4.0, middle + 4.0], Anchor::End));
+        shapes.push(text(
+            unit.to_owned(),
+            [left - 4.0, middle + 4.0],
+            Anchor::End,
+        ));
         for (phase, values) in three.iter().enumerate() {
-            let points = thinned(values).into_iter().map(|(k, v)| [x(signals.time_s(k)), y(v)]);
+            let points = thinned(values)
+                .into_iter()
+                .map(|(k, v)| [x(signals.time_s(k)), y(v)]);
             shapes.push(line_shape(points.collect(), 1.0, class_ink(phase)));
         }
     }
-    for time_s in [analysis.inception_s, analysis.clearing_s].into_iter().flatten() {
+    for time_s in [analysis.inception_s, analysis.clearing_s]
+        .into_iter()
+        .flatten()
+    {
         for dash in 0..54 {
             let y = 15.0 + dash as f32 * 8.0;
-            shapes.push(line_shape(vec![[x(time_s), y], [x(time_s), y + 4.0]], 1.0, DARK));
+            shapes.push(line_shape(
+                vec![[x(time_s), y], [x(time_s), y + 4.0]],
+                1.0,
+                DARK,
+            ));
         }
     }
     for k in 0..=8 {
         let time_s = start_s + (end_s - start_s) * f64::from(k) / 8.0;
-        shapes.push(text(format!("{time_s:.3} s"), [x(time_s), 455.0], Anchor::Middle));
+        shapes.push(text(
+            format!("{time_s:.3} s"),
+            [x(time_s), 455.0],
+            Anchor::Middle,
+        ));
     }
     for (phase, name) in ["A", "B", "C"].into_iter().enumerate() {
-        let mut label = text(name.to_owned(), [left + 10.0 + 16.0 * phase as f32, 12.0], Anchor::Start);
+        let mut label = text(
+            name.to_owned(),
+            [left + 10.0 + 16.0 * phase as f32, 12.0],
+            Anchor::Start,
+        );
         if let Shape::Text { ink, .. } = &mut label {
             *ink = class_ink(phase);
         }
@@ -291,7 +374,9 @@ fn thinned(values: &[f64]) -> Vec<(usize, f64)> {
         let finite = || some.iter().enumerate().filter(|(_, v)| v.is_finite());
         let least = finite().min_by(|a, b| a.1.total_cmp(b.1));
         let most = finite().max_by(|a, b| a.1.total_cmp(b.1));
-        let (Some(least), Some(most)) = (least, most) else { continue };
+        let (Some(least), Some(most)) = (least, most) else {
+            continue;
+        };
         let mut pair = [least, most];
         pair.sort_by_key(|(at, _)| *at);
         points.extend(pair.map(|(at, v)| (number * stretch + at, *v)));
@@ -306,7 +391,10 @@ fn phasor_figure(voltages: [Complex64; 3], currents: [Complex64; 3]) -> Figure {
     let circle = |share: f32| {
         let at = |k: usize| {
             let turn = std::f32::consts::TAU * k as f32 / 72.0;
-            [centre[0] + radius * share * turn.cos(), centre[1] + radius * share * turn.sin()]
+            [
+                centre[0] + radius * share * turn.cos(),
+                centre[1] + radius * share * turn.sin(),
+            ]
         };
         line_shape((0..=72).map(at).collect(), 0.5, GREY)
     };
@@ -319,7 +407,11 @@ fn phasor_figure(voltages: [Complex64; 3], currents: [Complex64; 3]) -> Figure {
             let end = [centre[0] + tip.re as f32, centre[1] - tip.im as f32];
             shapes.push(line_shape(vec![centre, end], width, class_ink(phase)));
             let name = ["A", "B", "C"][phase];
-            shapes.push(text(format!("{letter}{name}"), [end[0] + 3.0, end[1] - 3.0], Anchor::Start));
+            shapes.push(text(
+                format!("{letter}{name}"),
+                [end[0] + 3.0, end[1] - 3.0],
+                Anchor::Start,
+            ));
         }
     }
     Figure {
@@ -342,9 +434,17 @@ fn plane(points: &[LocusPoint], faulted: Option<Loop>, z1: Complex64) -> Figure 
         line_shape(vec![[0.0, origin[1]], [size[0], origin[1]]], 0.5, GREY),
         line_shape(vec![[origin[0], 0.0], [origin[0], size[1]]], 0.5, GREY),
         line_shape(vec![origin, place(z1)], 3.0, GREY),
-        text("R (Ω)".to_owned(), [size[0] - 4.0, origin[1] - 4.0], Anchor::End),
+        text(
+            "R (Ω)".to_owned(),
+            [size[0] - 4.0, origin[1] - 4.0],
+            Anchor::End,
+        ),
         text("X (Ω)".to_owned(), [origin[0] + 4.0, 12.0], Anchor::Start),
-        text(format!("{:.3}+{:.3}j", z1.re, z1.im), place(z1), Anchor::Start),
+        text(
+            format!("{:.3}+{:.3}j", z1.re, z1.im),
+            place(z1),
+            Anchor::Start,
+        ),
     ];
     for (number, of) in Loop::ALL.into_iter().enumerate() {
         let is_faulted = faulted == Some(of);
@@ -365,7 +465,11 @@ fn plane(points: &[LocusPoint], faulted: Option<Loop>, z1: Complex64) -> Figure 
                     }
                 }
                 None if run.len() > 1 => {
-                    shapes.push(line_shape(std::mem::take(&mut run), width, class_ink(number)));
+                    shapes.push(line_shape(
+                        std::mem::take(&mut run),
+                        width,
+                        class_ink(number),
+                    ));
                 }
                 None => run.clear(),
             }
@@ -373,7 +477,11 @@ fn plane(points: &[LocusPoint], faulted: Option<Loop>, z1: Complex64) -> Figure 
         if run.len() > 1 {
             shapes.push(line_shape(run, width, class_ink(number)));
         }
-        let mut label = text(of.name().to_owned(), [8.0 + 28.0 * number as f32, 510.0], Anchor::Start);
+        let mut label = text(
+            of.name().to_owned(),
+            [8.0 + 28.0 * number as f32, 510.0],
+            Anchor::Start,
+        );
         if let Shape::Text { ink, .. } = &mut label {
             *ink = class_ink(number);
         }

@@ -3,8 +3,8 @@
 use num_complex::Complex64;
 use serde::{Deserialize, Serialize};
 
-use super::inception::first_change;
 use super::fault_phasors::{CYCLES_BEFORE, JUDGED_CYCLES, MAGNITUDE_NAMES, magnitudes};
+use super::inception::first_change;
 use super::phase_signals::PhaseSignals;
 use super::phases::{PHASE_NAMES, PhaseChoice, PhaseMap};
 use super::phasor::{phasor, sequence_components};

@@ -278,12 +278,15 @@ impl FaultPhasors {
             was_dead: false,
             is_acb: false,
         };
-        let is_voltage = |cycles: &[FittedCycle; 6]| fundamental_share(&cycles[..3]) >= LEAST_FUNDAMENTAL;
+        let is_voltage =
+            |cycles: &[FittedCycle; 6]| fundamental_share(&cycles[..3]) >= LEAST_FUNDAMENTAL;
         if !(is_voltage(before) || is_voltage(after)) {
             return Err(RejectReason::NoVoltage);
         }
         let is_all_zero = largest(&found.currents) == 0.0 && largest(&found.currents_before) == 0.0;
-        if is_all_zero || fundamental_share(&after[3..]) < LEAST_FUNDAMENTAL && largest(&found.currents) > 0.0 {
+        if is_all_zero
+            || fundamental_share(&after[3..]) < LEAST_FUNDAMENTAL && largest(&found.currents) > 0.0
+        {
             return Err(RejectReason::NoSine {
                 share: fundamental_share(&after[3..]),
             });
@@ -291,7 +294,11 @@ impl FaultPhasors {
         let mean_before = mean_size(&found.voltages_before);
         let largest_after = largest(&found.voltages);
         found.was_dead = mean_before <= DEAD_SHARE * largest_after;
-        let turning = if found.was_dead { found.voltages } else { found.voltages_before };
+        let turning = if found.was_dead {
+            found.voltages
+        } else {
+            found.voltages_before
+        };
         let [_, positive, negative] = sequence_components(turning);
         found.is_acb = negative.norm() > positive.norm();
         if found.is_acb {
@@ -304,16 +311,29 @@ impl FaultPhasors {
                 three.swap(1, 2);
             }
         }
-        found.base_v = if found.was_dead { largest_after } else { mean_before };
+        found.base_v = if found.was_dead {
+            largest_after
+        } else {
+            mean_before
+        };
         if found.was_dead {
             let [_, positive, _] = sequence_components(found.voltages);
             let a = Complex64::from_polar(found.base_v, positive.arg());
             let turn = Complex64::cis(TAU / 3.0);
             found.voltages_before = [a, a * turn.conj(), a * turn];
         }
-        let all = [found.voltages, found.currents, found.voltages_before, found.currents_before];
+        let all = [
+            found.voltages,
+            found.currents,
+            found.voltages_before,
+            found.currents_before,
+        ];
         let is_finite = all.iter().flatten().all(|x| x.is_finite());
-        if is_finite { Ok(found) } else { Err(RejectReason::Overflow) }
+        if is_finite {
+            Ok(found)
+        } else {
+            Err(RejectReason::Overflow)
+        }
     }
 
     /// Changes of the currents.
@@ -349,8 +369,21 @@ fn mean_size(three: &[Complex64; 3]) -> f64 {
 
 /// Names of the fifteen magnitudes, in their order.
 pub(super) const MAGNITUDE_NAMES: [&str; 15] = [
-    "dI0 share", "dI1 share", "dI2 share", "dI / I", "log I / I before", "dV0", "dV1", "dV2", "V1",
-    "dI largest", "dI middle", "dI smallest", "V largest", "V middle", "V smallest",
+    "dI0 share",
+    "dI1 share",
+    "dI2 share",
+    "dI / I",
+    "log I / I before",
+    "dV0",
+    "dV1",
+    "dV2",
+    "V1",
+    "dI largest",
+    "dI middle",
+    "dI smallest",
+    "V largest",
+    "V middle",
+    "V smallest",
 ];
 
 /// The fifteen magnitudes: unchanged by scale, polarity of the current transformers and cyclic exchange of the phases.
@@ -366,9 +399,16 @@ pub(super) fn magnitudes(phasors: &FaultPhasors) -> Vec<f64> {
     let sequences = sizes(phasors.current_sequences());
     let norm = sequences.iter().map(|x| x * x).sum::<f64>().sqrt();
     let most_change = largest(changes);
-    let (now, before) = (largest(sizes(phasors.currents)), largest(sizes(phasors.currents_before)));
+    let (now, before) = (
+        largest(sizes(phasors.currents)),
+        largest(sizes(phasors.currents_before)),
+    );
     let rise = now / (phasors.mean_current_before() + 0.001 * now);
-    let rise = if now > 0.0 { rise.log10().clamp(-1.0, 2.0) / 2.0 } else { -0.5 };
+    let rise = if now > 0.0 {
+        rise.log10().clamp(-1.0, 2.0) / 2.0
+    } else {
+        -0.5
+    };
     let mut values = Vec::with_capacity(15);
     values.extend(sequences.map(|x| share(x, norm)));
     values.push(share(most_change, now.max(before)));

@@ -2,7 +2,7 @@
 
 use super::resample::resample;
 use super::{FeatureError, is_positive};
-use crate::records::{Channel, Record, TimeAxis};
+use crate::records::{Channel, Gap, Record, TimeAxis};
 
 /// How much longer than the record the uniform axis may be, where the record changes its rate.
 const MAX_GROWTH: usize = 4;
@@ -226,6 +226,8 @@ impl PhaseSignals {
         let times: Vec<f64> = (0..n_samples)
             .map_while(|sample| record.time_s(channels[0], sample))
             .collect();
+        let (first, last) = self.longest_stretch(record, &times);
+        let times = &times[first..last];
         let rises = |pair: &[f64]| pair[1] > pair[0];
         if let Some(at) = times.windows(2).position(|pair| !rises(pair)) {
             return Err(FeatureError::TimesDoNotRise {
@@ -254,10 +256,30 @@ impl PhaseSignals {
             self.rate_hz
         ));
         for (place, channel) in channels.into_iter().enumerate() {
-            let values = record.read(channel, 0..times.len())?;
-            self.values[place] = on_uniform_axis(&times, &values, *first_s, self.rate_hz);
+            let values = record.read(channel, first..last)?;
+            self.values[place] = on_uniform_axis(times, &values, *first_s, self.rate_hz);
         }
         Ok(())
+    }
+}
+
+impl PhaseSignals {
+    /// The samples of the longest stretch between the gaps of a record: nothing is interpolated across a gap.
+    fn longest_stretch(&mut self, record: &Record, times: &[f64]) -> (usize, usize) {
+        let place = |gap: &Gap| times.partition_point(|t| *t < gap.onset_s + gap.duration_s / 2.0);
+        let mut cuts: Vec<usize> = record.gaps.iter().map(place).collect();
+        cuts.push(0);
+        cuts.push(times.len());
+        cuts.sort_unstable();
+        let pairs = cuts.windows(2).map(|pair| (pair[0], pair[1]));
+        let (first, last) = pairs.max_by_key(|(a, b)| b - a).unwrap_or((0, times.len()));
+        if let (Some(from_s), false) = (times.get(first), record.gaps.is_empty()) {
+            self.notes.push(format!(
+                "the record has {} gaps: only the longest stretch, from {from_s} s, was used",
+                record.gaps.len()
+            ));
+        }
+        (first, last)
     }
 }
 

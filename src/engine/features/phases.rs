@@ -49,8 +49,19 @@ const OTHER_QUANTITIES: [&str; 13] = [
 
 /// Pairs of phases as line-to-line quantities are called.
 const PHASE_PAIRS: [[&str; 2]; 13] = [
-    ["a", "b"], ["b", "c"], ["c", "a"], ["a", "c"], ["l1", "l2"], ["l2", "l3"], ["l3", "l1"],
-    ["r", "s"], ["s", "t"], ["t", "r"], ["1", "2"], ["2", "3"], ["3", "1"],
+    ["a", "b"],
+    ["b", "c"],
+    ["c", "a"],
+    ["a", "c"],
+    ["l1", "l2"],
+    ["l2", "l3"],
+    ["l3", "l1"],
+    ["r", "s"],
+    ["s", "t"],
+    ["t", "r"],
+    ["1", "2"],
+    ["2", "3"],
+    ["3", "1"],
 ];
 
 impl PhaseMap {
@@ -127,9 +138,11 @@ impl Bay {
         let mut bays: Vec<Self> = Vec::new();
         let mut add = |[a, b, c, d, e, f]: [usize; 6]| {
             let currents = [d, e, f];
-            let is_new = bays
-                .iter()
-                .all(|bay| currents.iter().all(|channel| !bay.channels[3..].contains(channel)));
+            let is_new = bays.iter().all(|bay| {
+                currents
+                    .iter()
+                    .all(|channel| !bay.channels[3..].contains(channel))
+            });
             if is_new {
                 bays.push(Self {
                     name: bay_name(channels, currents),
@@ -162,12 +175,22 @@ impl Bay {
 
 /// What is left of the names of three currents without the phase and the letter of the quantity.
 fn bay_name(channels: &[Channel], [a, b, _]: [usize; 3]) -> String {
-    let name = |index: usize| channels.get(index).map_or("", |channel| channel.name.as_str());
-    let differs = name(a).chars().zip(name(b).chars()).position(|(x, y)| x != y);
+    let name = |index: usize| {
+        channels
+            .get(index)
+            .map_or("", |channel| channel.name.as_str())
+    };
+    let differs = name(a)
+        .chars()
+        .zip(name(b).chars())
+        .position(|(x, y)| x != y);
     let kept: String = match differs {
         Some(at) => {
             let letters = name(a).chars().enumerate();
-            letters.filter(|(k, _)| *k != at).map(|(_, letter)| letter).collect()
+            letters
+                .filter(|(k, _)| *k != at)
+                .map(|(_, letter)| letter)
+                .collect()
         }
         None => name(a).to_owned(),
     };
@@ -178,7 +201,11 @@ fn bay_name(channels: &[Channel], [a, b, _]: [usize; 3]) -> String {
     }
     let circuit = channels.get(a).and_then(|channel| channel.grid.as_ref());
     let circuit = circuit.map(|grid| grid.circuit.trim()).unwrap_or_default();
-    if circuit.is_empty() { "1".to_owned() } else { circuit.to_owned() }
+    if circuit.is_empty() {
+        "1".to_owned()
+    } else {
+        circuit.to_owned()
+    }
 }
 
 /// Three channels of one quantity, one for each phase.
@@ -353,7 +380,9 @@ fn is_between_phases(name: &str) -> bool {
     };
     let rest = rest.trim_start_matches(|c: char| !c.is_alphanumeric());
     PHASE_PAIRS.iter().any(|[first, second]| {
-        let after = rest.strip_prefix(first).map(|after| after.trim_start_matches(['-', '_', '/']));
+        let after = rest
+            .strip_prefix(first)
+            .map(|after| after.trim_start_matches(['-', '_', '/']));
         let after = after.and_then(|after| after.strip_prefix(second));
         after.is_some_and(|after| !after.starts_with(char::is_alphanumeric))
     })

@@ -75,7 +75,9 @@ impl FaultAnalysis {
     fn judge(&mut self, has_inception: bool) {
         self.frequency_hz = self.signals.own_frequency(self.judged_s);
         self.inception_s = has_inception.then_some(self.judged_s);
-        let found = self.signals.fault_phasors_from(self.judged_s, self.judged_s, self.frequency_hz);
+        let found =
+            self.signals
+                .fault_phasors_from(self.judged_s, self.judged_s, self.frequency_hz);
         let phasors = match found {
             Ok(Ok(phasors)) => phasors,
             Ok(Err(reason)) => return self.warnings.push(reason.to_string()),
@@ -98,7 +100,12 @@ impl FaultAnalysis {
             return;
         }
         self.clearing_s = clearing_s(&self.signals, self.judged_s, self.frequency_hz);
-        self.stages = stages(&self.signals, self.judged_s, self.clearing_s, self.frequency_hz);
+        self.stages = stages(
+            &self.signals,
+            self.judged_s,
+            self.clearing_s,
+            self.frequency_hz,
+        );
         if let [first, .., last] = self.stages.as_slice() {
             let text = format!(
                 "the fault evolves: {} becomes {} at {:.4} s",
@@ -115,8 +122,14 @@ impl FaultAnalysis {
 
     /// Largest instantaneous current from the inception on.
     pub fn peak_current_a(&self) -> Option<f64> {
-        let first = ((self.judged_s - self.signals.start_s) * self.signals.rate_hz).max(0.0) as usize;
-        let after = self.signals.values[3..].iter().flat_map(|i| i.iter().skip(first));
-        after.filter(|i| i.is_finite()).map(|i| i.abs()).reduce(f64::max)
+        let first =
+            ((self.judged_s - self.signals.start_s) * self.signals.rate_hz).max(0.0) as usize;
+        let after = self.signals.values[3..]
+            .iter()
+            .flat_map(|i| i.iter().skip(first));
+        after
+            .filter(|i| i.is_finite())
+            .map(|i| i.abs())
+            .reduce(f64::max)
     }
 }

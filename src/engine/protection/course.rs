@@ -64,7 +64,11 @@ fn largest_current(signals: &PhaseSignals) -> Vec<f64> {
     let [a, b, c] = [3, 4, 5].map(|channel| &signals.values[channel]);
     let n = a.len().min(b.len()).min(c.len());
     (0..n)
-        .map(|k| [a[k], b[k], c[k]].iter().fold(0.0f64, |most, i| most.max(i.abs())))
+        .map(|k| {
+            [a[k], b[k], c[k]]
+                .iter()
+                .fold(0.0f64, |most, i| most.max(i.abs()))
+        })
         .collect()
 }
 
@@ -73,7 +77,10 @@ fn sliding_largest(values: &[f64], width: usize) -> Vec<f64> {
     let mut candidates: std::collections::VecDeque<usize> = std::collections::VecDeque::new();
     let mut largest = Vec::with_capacity(values.len().saturating_sub(width) + 1);
     for (at, value) in values.iter().enumerate() {
-        while candidates.back().is_some_and(|last| values[*last] <= *value) {
+        while candidates
+            .back()
+            .is_some_and(|last| values[*last] <= *value)
+        {
             candidates.pop_back();
         }
         candidates.push_back(at);
@@ -116,7 +123,9 @@ pub fn stages(
     for (at, stage) in seen.iter().enumerate() {
         let lasts = seen.get(at..at + LASTING_STEPS);
         let lasts = lasts.is_some_and(|all| all.iter().all(|s| s.verdict == stage.verdict));
-        let is_new = stages.last().is_some_and(|last| last.verdict != stage.verdict);
+        let is_new = stages
+            .last()
+            .is_some_and(|last| last.verdict != stage.verdict);
         if lasts && is_new {
             stages.push(*stage);
         }

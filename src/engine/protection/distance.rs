@@ -225,7 +225,9 @@ pub fn ends_after(signals: &PhaseSignals, inception_s: f64, frequency_hz: f64) -
         let judged_s = inception_s + (from - 1.125 + step as f64 / 16.0) * cycle_s;
         let phasors = signals.fault_phasors_from(inception_s, judged_s, frequency_hz);
         let phasors = phasors.ok()?.ok()?;
-        Some(EndPhasors::from(&super::impedance::in_own_letters(&phasors)))
+        Some(EndPhasors::from(&super::impedance::in_own_letters(
+            &phasors,
+        )))
     };
     (0..=steps).filter_map(at).collect()
 }

@@ -84,7 +84,9 @@ fn calculated_events(analysis: &FaultAnalysis) -> Vec<Event> {
     let Some(inception_s) = analysis.inception_s else {
         return Vec::new();
     };
-    let verdict = analysis.verdict.map_or("change".to_owned(), |v| v.to_string());
+    let verdict = analysis
+        .verdict
+        .map_or("change".to_owned(), |v| v.to_string());
     let mut all = vec![Event {
         time_s: inception_s,
         kind: EventKind::Inception,
@@ -108,7 +110,12 @@ fn calculated_events(analysis: &FaultAnalysis) -> Vec<Event> {
 
 /// Pickup, opening and return of one phase: its largest |i| over half a cycle against twice the load before, and against
 /// the larger of 15 % of the fault's current and 1.3 times that load.
-fn phase_events(analysis: &FaultAnalysis, phase: usize, letter: &str, inception_s: f64) -> Vec<Event> {
+fn phase_events(
+    analysis: &FaultAnalysis,
+    phase: usize,
+    letter: &str,
+    inception_s: f64,
+) -> Vec<Event> {
     let signals = &analysis.signals;
     let cycle = signals.rate_hz / analysis.frequency_hz;
     let half = ((cycle / 2.0).round() as usize).max(1);
@@ -133,7 +140,11 @@ fn phase_events(analysis: &FaultAnalysis, phase: usize, letter: &str, inception_
     let first_above = (inception..current.len()).find(|k| current[*k].abs() > 2.0 * load);
     all.extend(first_above.map(|k| event(k, EventKind::Pickup, "picks up")));
     let (mut opened, mut quiet) = (None::<usize>, 0_usize);
-    for (k, value) in current.iter().enumerate().skip(first_above.unwrap_or(inception)) {
+    for (k, value) in current
+        .iter()
+        .enumerate()
+        .skip(first_above.unwrap_or(inception))
+    {
         if value.abs() < limit {
             quiet += 1;
             if quiet == half + half / 2 && opened.is_none() {
@@ -158,10 +169,14 @@ fn phase_events(analysis: &FaultAnalysis, phase: usize, letter: &str, inception_
 pub fn breaker_time_s(events: &[Event]) -> Option<f64> {
     let is_trip = |event: &&Event| {
         let text = event.text.to_lowercase();
-        let is_named = ["trip", "trp", "откл", "auslös"].iter().any(|word| text.contains(word));
+        let is_named = ["trip", "trp", "откл", "auslös"]
+            .iter()
+            .any(|word| text.contains(word));
         event.kind == EventKind::Digital && is_named && text.ends_with(" on")
     };
     let trip_s = events.iter().find(is_trip)?.time_s;
-    let clearing = events.iter().find(|event| event.kind == EventKind::Clearing)?;
+    let clearing = events
+        .iter()
+        .find(|event| event.kind == EventKind::Clearing)?;
     (clearing.time_s > trip_s).then_some(clearing.time_s - trip_s)
 }

@@ -88,7 +88,12 @@ impl Loop {
     }
 
     /// Impedance of the loop; `None` where its current is nothing beside the others.
-    pub fn impedance(self, v: [Complex64; 3], i: [Complex64; 3], k0: Complex64) -> Option<Complex64> {
+    pub fn impedance(
+        self,
+        v: [Complex64; 3],
+        i: [Complex64; 3],
+        k0: Complex64,
+    ) -> Option<Complex64> {
         let current = self.current(i, k0);
         let largest = i.iter().map(|x| x.norm()).fold(0.0, f64::max);
         let z = self.voltage(v) / current;
@@ -117,12 +122,19 @@ pub fn locus(
     most: usize,
 ) -> Vec<LocusPoint> {
     let n = ((to_s - from_s) / step_s).floor().max(0.0) as usize + 1;
-    let step_s = if n > most { (to_s - from_s) / most as f64 } else { step_s };
+    let step_s = if n > most {
+        (to_s - from_s) / most as f64
+    } else {
+        step_s
+    };
     let n = n.min(most);
     let at = |k: usize| {
         let time_s = from_s + k as f64 * step_s;
         let phasors = signals.phasors_at(time_s, frequency_hz)?;
-        let (v, i) = ([phasors[0], phasors[1], phasors[2]], [phasors[3], phasors[4], phasors[5]]);
+        let (v, i) = (
+            [phasors[0], phasors[1], phasors[2]],
+            [phasors[3], phasors[4], phasors[5]],
+        );
         Some(LocusPoint {
             time_s,
             loops: Loop::ALL.map(|of| of.impedance(v, i, k0)),

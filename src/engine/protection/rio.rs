@@ -70,15 +70,21 @@ struct Entry<'a> {
 
 impl Entry<'_> {
     fn numbers(&self, n_needed: usize) -> Result<Vec<f64>, RioError> {
-        let parts = self.values.split(',').map(str::trim).filter(|part| !part.is_empty());
+        let parts = self
+            .values
+            .split(',')
+            .map(str::trim)
+            .filter(|part| !part.is_empty());
         let numbers: Vec<f64> = parts.map_while(|part| part.parse().ok()).collect();
         let is_whole = numbers.len() >= n_needed && numbers.iter().all(|n| n.is_finite());
-        is_whole.then_some(numbers).ok_or_else(|| RioError::Numbers {
-            line: self.line,
-            key: self.key.clone(),
-            n_needed,
-            found: self.values.to_owned(),
-        })
+        is_whole
+            .then_some(numbers)
+            .ok_or_else(|| RioError::Numbers {
+                line: self.line,
+                key: self.key.clone(),
+                n_needed,
+                found: self.values.to_owned(),
+            })
     }
 }
 
@@ -139,6 +145,10 @@ pub fn parse(text: &str) -> Result<RioFile, RioError> {
             }
             "RE/RL" => re_rl = entry.numbers(1)?.first().copied(),
             "XE/XL" => xe_xl = entry.numbers(1)?.first().copied(),
+            "RERL_XEXL" => {
+                let numbers = entry.numbers(2)?;
+                (re_rl, xe_xl) = (Some(numbers[0]), Some(numbers[1]));
+            }
             "LINEANGLE" => angle_deg = entry.numbers(1)?[0],
             _ => zone.take(&entry)?,
         }
@@ -226,7 +236,10 @@ impl OpenZone {
     fn arc(&mut self, centre: (f64, f64), radius: f64, from: f64, to: f64) {
         for k in 0..=ARC_STEPS {
             let turn = from + (to - from) * k as f64 / ARC_STEPS as f64;
-            self.points.push((centre.0 + radius * turn.cos(), centre.1 + radius * turn.sin()));
+            self.points.push((
+                centre.0 + radius * turn.cos(),
+                centre.1 + radius * turn.sin(),
+            ));
         }
     }
 
@@ -254,7 +267,11 @@ impl OpenZone {
         if self.planes.is_empty() {
             return (self.points.len() > 2).then(|| self.points.clone());
         }
-        let far = self.planes.iter().map(|p| p.at.0.abs().max(p.at.1.abs())).fold(1.0, f64::max);
+        let far = self
+            .planes
+            .iter()
+            .map(|p| p.at.0.abs().max(p.at.1.abs()))
+            .fold(1.0, f64::max);
         let side = REACH * far;
         let mut polygon = match self.points.len() {
             0 => vec![(-side, -side), (side, -side), (side, side), (-side, side)],
@@ -263,6 +280,13 @@ impl OpenZone {
         for plane in &self.planes {
             polygon = cut(&polygon, plane);
         }
+        // Some devices list the corners and mean the lines between them.
+        let corners = || self.planes.iter().map(|plane| plane.at).collect::<Vec<_>>();
+        let polygon = if polygon.len() > 2 {
+            polygon
+        } else {
+            corners()
+        };
         (polygon.len() > 2).then_some(polygon)
     }
 }
@@ -319,9 +343,17 @@ mod tests {
     fn mistakes_are_named_with_their_line() {
         assert_eq!(parse("").unwrap_err(), RioError::NoZone);
         let open = parse("BEGIN TESTOBJECT\n").unwrap_err();
-        assert_eq!(open.to_string(), "block TESTOBJECT that begins in line 1 has no END");
+        assert_eq!(
+            open.to_string(),
+            "block TESTOBJECT that begins in line 1 has no END"
+        );
         let wrong = TEXT.replace("LINE 4, 0, 75", "LINE 4, x, 75");
-        assert!(parse(&wrong).unwrap_err().to_string().starts_with("line 10: LINE needs 3 numbers"));
+        assert!(
+            parse(&wrong)
+                .unwrap_err()
+                .to_string()
+                .starts_with("line 10: LINE needs 3 numbers")
+        );
         let ratios = TEXT.replace("KL 0.6667, -3", "RE/RL 0.8\n  XE/XL 0.8");
         let k0 = parse(&ratios).expect("ratios").k0.expect("both");
         assert!((k0 - Complex64::new(0.8, 0.0)).norm() < 1e-12);

@@ -61,7 +61,11 @@ impl Verdict {
     pub fn phase_letters(&self) -> String {
         let letters = ['A', 'B', 'C'].into_iter().zip(self.phases);
         let faulted: String = letters.filter(|(_, is)| *is).map(|(l, _)| l).collect();
-        if faulted == "AC" { "CA".to_owned() } else { faulted }
+        if faulted == "AC" {
+            "CA".to_owned()
+        } else {
+            faulted
+        }
     }
 
     /// Whether earth is part of the fault.
@@ -107,7 +111,9 @@ fn judge_turned(phasors: &FaultPhasors) -> Verdict {
 
     if u0 > ISOLATED_ZERO && line_to_line_change(phasors) < ISOLATED_BETWEEN * u0 {
         let voltages = sizes(phasors.voltages).map(|v| v / phasors.base_v);
-        let lowest = [0, 1, 2].into_iter().min_by(|a, b| voltages[*a].total_cmp(&voltages[*b]));
+        let lowest = [0, 1, 2]
+            .into_iter()
+            .min_by(|a, b| voltages[*a].total_cmp(&voltages[*b]));
         let phase = match lowest {
             Some(phase) if voltages[phase] <= LOWEST_TELLS => phase,
             _ => nearest(turn, ONE_PHASE_TURNS),
@@ -162,7 +168,9 @@ const HEALTHY_TURNS: [f64; 3] = [TAU / 2.0, -TAU / 6.0, TAU / 6.0];
 /// The angle that lies nearest.
 fn nearest(turn: f64, of: [f64; 3]) -> usize {
     let distance = |k: usize| -(turn - of[k]).cos();
-    let best = [0, 1, 2].into_iter().min_by(|a, b| distance(*a).total_cmp(&distance(*b)));
+    let best = [0, 1, 2]
+        .into_iter()
+        .min_by(|a, b| distance(*a).total_cmp(&distance(*b)));
     best.unwrap_or(0)
 }
 

@@ -61,7 +61,9 @@ impl FaultSummary {
         let mut warnings = analysis.warnings.clone();
         let verdict = analysis.verdict;
         let faulted = verdict.filter(|verdict| verdict.class != FaultClass::NoFault);
-        let distances = line.map(|line| analysis.distances(line)).unwrap_or_default();
+        let distances = line
+            .map(|line| analysis.distances(line))
+            .unwrap_or_default();
         if let (Some(line), false) = (line, distances.is_empty()) {
             warnings.extend(line_notes(line));
         }
@@ -84,9 +86,9 @@ impl FaultSummary {
 }
 
 fn line_notes(line: &Line) -> Option<String> {
-    line.z0_ohm_per_km.is_none().then(|| {
-        format!("line {:?} gives no z0: three times z1 was taken", line.name)
-    })
+    line.z0_ohm_per_km
+        .is_none()
+        .then(|| format!("line {:?} gives no z0: three times z1 was taken", line.name))
 }
 
 impl FaultAnalysis {
@@ -95,8 +97,13 @@ impl FaultAnalysis {
         let (Some(verdict), Some(inception_s)) = (self.verdict, self.inception_s) else {
             return Vec::new();
         };
-        let mut found =
-            distance::of_record(&self.signals, inception_s, self.frequency_hz, &verdict, line);
+        let mut found = distance::of_record(
+            &self.signals,
+            inception_s,
+            self.frequency_hz,
+            &verdict,
+            line,
+        );
         if let Some(seen) = self.seen(line) {
             add_intervals(&mut found, &seen, line);
         }

@@ -80,7 +80,8 @@ fn simulated_error(
     line: &Line,
     random: &mut RandomStream,
 ) -> Option<f64> {
-    let mut log_between = |low: f64, high: f64| (low.ln() + (high / low).ln() * random_share(random)).exp();
+    let mut log_between =
+        |low: f64, high: f64| (low.ln() + (high / low).ln() * random_share(random)).exp();
     let z1 = line.z1();
     let near_z = match line.source_ohm {
         Some((r, x)) => Complex64::new(r, x),

@@ -3,7 +3,7 @@
 use num_complex::Complex64;
 use serde::{Deserialize, Serialize};
 
-use super::impedance::{Loop, LocusPoint};
+use super::impedance::{LocusPoint, Loop};
 
 /// Which loops a zone applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -69,17 +69,18 @@ impl TwoSourceLine {
         let identity = Coupling::balanced(Complex64::from(1.0), Complex64::default());
         let current = (identity + g * thevenin).inverse().times(g.times(before));
         let drop = thevenin.times(current);
-        let end = |source: Phases<Complex64>, behind: &Sequences, sign: f64, y: &Coupling<Complex64>| {
-            let own = through.map(|i| i * sign);
-            let during = own + y.times(drop);
-            let at = |i: Phases<Complex64>| source - behind.coupled(1.0).times(i);
-            EndState {
-                voltages_before: at(own).0,
-                currents_before: own.0,
-                voltages: at(during).0,
-                currents: during.0,
-            }
-        };
+        let end =
+            |source: Phases<Complex64>, behind: &Sequences, sign: f64, y: &Coupling<Complex64>| {
+                let own = through.map(|i| i * sign);
+                let during = own + y.times(drop);
+                let at = |i: Phases<Complex64>| source - behind.coupled(1.0).times(i);
+                EndState {
+                    voltages_before: at(own).0,
+                    currents_before: own.0,
+                    voltages: at(during).0,
+                    currents: during.0,
+                }
+            };
         [
             end(near_source, &self.near, 1.0, &near_y),
             end(far_source, &self.far, -1.0, &far_y),

@@ -128,7 +128,12 @@ fn comtrade_seeds() -> Vec<Seed> {
 fn text_seeds() -> Vec<Seed> {
     let arff = "% remark\n@relation r\n@attribute a numeric\n@attribute 'b c' {x,'y z'}\n\
                 @attribute s string\n@data\n1,x,\"p q\"\n?,'y z',?\n{0 2, 1 'y z'}\n";
+    let sel_event = "\"FID\",\"0143\"\n\"MONTH\",\"DAY\",\"YEAR\",\"HOUR\",\"MIN\",\"SEC\",\"MSEC\",\"0ACA\"\n\
+                     2,29,2024,23,59,59,999,\"03\"\n\"FREQ\",\"SAM/CYC_A\",\"SAM/CYC_D\",\"0C\"\n60.00,16,4,\"0D\"\n\
+                     \"IA\",\"IB\",\"IC\",\"VA(kV)\",\"TRIG\",\"TRIP 52A * IN101\",\"0E\"\n\
+                     1,2,-3,11.5,,\"4\",\"0F\"\n2,3,-5,11.0,\">\",\"\",\"0F\"\n\"SETTINGS\",\"02E1\"\n";
     vec![
+        seed("sel_event", &[sel_event.as_bytes()]),
         seed("arff", &[arff.as_bytes()]),
         seed(
             "table",

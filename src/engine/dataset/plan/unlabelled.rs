@@ -65,7 +65,9 @@ impl DataSettings {
             DataPlan::Recordings(recordings) => recordings.options.clone(),
             DataPlan::Table(TableSource { mode, .. })
             | DataPlan::Arrays(ArraySource { mode, .. }) => (*mode).into(),
-            DataPlan::FeederFaults(_) | DataPlan::NetworkFaults(_) | DataPlan::SimulatedEeg(_) => Mode::Tolerant.into(),
+            DataPlan::FeederFaults(_) | DataPlan::NetworkFaults(_) | DataPlan::SimulatedEeg(_) => {
+                Mode::Tolerant.into()
+            }
         }
     }
 

@@ -148,7 +148,9 @@ fn a_frequency_that_the_record_does_not_state_or_states_wrongly_is_seen() {
             line_frequency_hz: Some(hz),
             ..GridFacts::default()
         });
-        let found = FaultRecipe::of_waveforms().extract(&odd).expect("50 Hz is seen");
+        let found = FaultRecipe::of_waveforms()
+            .extract(&odd)
+            .expect("50 Hz is seen");
         assert!((found.samples[0].duration_s - 0.02).abs() < 1e-12);
         assert!(
             found.notes[0].contains("repeat at 50 Hz"),
@@ -252,7 +254,9 @@ fn holes_in_the_window_reject_the_sample_and_holes_elsewhere_do_not() {
         data[4].1[at] = f64::NAN;
         let mut record = Record::in_memory(Format::Simulated, Kind::FaultRecord, "holes", data);
         record.grid = whole.grid;
-        FaultRecipe::of_waveforms().extract(&record).expect("mapped")
+        FaultRecipe::of_waveforms()
+            .extract(&record)
+            .expect("mapped")
     };
     let hit = damaged(700);
     assert!(hit.samples.is_empty());

@@ -57,7 +57,10 @@ pub fn write_files(record: &Record, storage: Storage, path: &Path) -> io::Result
 
 /// Writes `record` to `path` with the extension `cff`: configuration and data in one file of the 2013 revision.
 pub fn write_combined(record: &Record, storage: Storage, path: &Path) -> io::Result<()> {
-    std::fs::write(path.with_extension("cff"), encode_combined(record, storage)?)
+    std::fs::write(
+        path.with_extension("cff"),
+        encode_combined(record, storage)?,
+    )
 }
 
 /// The combined file of `record`, see [`encode`].
@@ -201,9 +204,7 @@ impl StoredColumn {
         };
         let number = |value: &f64| match storage {
             Storage::Float32 => *value,
-            _ if value.is_finite() => {
-                ((value - offset) / multiplier).round().clamp(-limit, limit)
-            }
+            _ if value.is_finite() => ((value - offset) / multiplier).round().clamp(-limit, limit),
             _ => f64::NAN,
         };
         StoredColumn {
@@ -278,15 +279,27 @@ fn binary_rows(
             // The least number of each kind is the code for a missing value.
             match storage {
                 Storage::Binary => {
-                    let whole = if number.is_nan() { i16::MIN } else { number as i16 };
+                    let whole = if number.is_nan() {
+                        i16::MIN
+                    } else {
+                        number as i16
+                    };
                     bytes.extend_from_slice(&whole.to_le_bytes());
                 }
                 Storage::Binary32 => {
-                    let whole = if number.is_nan() { i32::MIN } else { number as i32 };
+                    let whole = if number.is_nan() {
+                        i32::MIN
+                    } else {
+                        number as i32
+                    };
                     bytes.extend_from_slice(&whole.to_le_bytes());
                 }
                 Storage::Float32 | Storage::Ascii => {
-                    let single = if number.is_nan() { f32::MIN } else { number as f32 };
+                    let single = if number.is_nan() {
+                        f32::MIN
+                    } else {
+                        number as f32
+                    };
                     bytes.extend_from_slice(&single.to_le_bytes());
                 }
             }

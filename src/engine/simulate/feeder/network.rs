@@ -3,8 +3,8 @@
 use num_complex::Complex64;
 use serde::{Deserialize, Serialize};
 
-use crate::simulate::phases::Coupling;
 use crate::settings::SettingProblems;
+use crate::simulate::phases::Coupling;
 
 /// Positive- and zero-sequence resistance and reactance at the network's frequency,
 /// in Ω for the source and in Ω/km for lines (negative sequence = positive).

@@ -37,7 +37,12 @@ pub(super) struct InrushSample {
 
 impl Inrush {
     /// Samples after switching on, `n_sub` steps of Runge and Kutta between them.
-    pub(super) fn run(&self, per_cycle: usize, n_sub: usize, n_samples: usize) -> Vec<InrushSample> {
+    pub(super) fn run(
+        &self,
+        per_cycle: usize,
+        n_sub: usize,
+        n_samples: usize,
+    ) -> Vec<InrushSample> {
         let step = std::f64::consts::TAU / (per_cycle * n_sub) as f64;
         let mut flux = Phases(self.remanence);
         let mut samples = Vec::with_capacity(n_samples);
@@ -89,7 +94,9 @@ impl Inrush {
     fn slope(&self, time: f64, flux: Phases<f64>) -> Phases<f64> {
         let (r, x) = self.source;
         let current = flux.0.map(|l| self.winding_current(l));
-        let steep = flux.0.map(|l| f64::from(u8::from(l.abs() > self.saturation)) / self.saturated_x);
+        let steep = flux
+            .0
+            .map(|l| f64::from(u8::from(l.abs() > self.saturation)) / self.saturated_x);
         let drop = self.to_windings(self.to_lines(current));
         let source = self.to_windings(self.source_voltage(time).0);
         let driven = [0, 1, 2].map(|p| source[p] - r * drop[p] - self.winding_r * current[p]);

@@ -33,7 +33,7 @@ mod solver;
 
 use serde::{Deserialize, Serialize};
 
-pub use scenario::{EventKind, FarEnd, Neutral, NetworkClass, NetworkScenario};
+pub use scenario::{EventKind, FarEnd, NetworkClass, NetworkScenario, Neutral};
 
 use super::feeder::FaultClass;
 use super::{Interval, SimulateError};
@@ -147,8 +147,18 @@ impl NetworkSettings {
             ("fault_level_mva", ranges.fault_level_mva, 1.0, 100_000.0),
             ("x_over_r", ranges.x_over_r, 0.1, 100.0),
             ("line_km", ranges.line_km, 0.01, 1000.0),
-            ("phase_resistance_ohm", ranges.phase_resistance_ohm, 1e-3, 1e4),
-            ("earth_resistance_ohm", ranges.earth_resistance_ohm, 1e-3, 1e4),
+            (
+                "phase_resistance_ohm",
+                ranges.phase_resistance_ohm,
+                1e-3,
+                1e4,
+            ),
+            (
+                "earth_resistance_ohm",
+                ranges.earth_resistance_ohm,
+                1e-3,
+                1e4,
+            ),
             ("noise_db", ranges.noise_db, 0.0, 200.0),
         ];
         for (setting, interval, low, high) in intervals {

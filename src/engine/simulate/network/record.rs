@@ -39,7 +39,9 @@ impl NetworkScenario {
         for (letter, unit, factor, signals) in kinds {
             for (phase, signal) in PHASES.into_iter().zip(signals) {
                 // As a recorder keeps them, so that a FLOAT32 file holds them without loss.
-                let single = signal.iter().map(|value| f64::from((value * factor) as f32));
+                let single = signal
+                    .iter()
+                    .map(|value| f64::from((value * factor) as f32));
                 let values: Vec<f64> = single.collect();
                 let name = format!("{letter}{phase}");
                 let rate_hz = Some(waveforms.rate_hz);
@@ -75,7 +77,11 @@ impl NetworkScenario {
     pub fn phase_letters(&self) -> String {
         let faulted = PHASES.into_iter().zip(self.phases).filter(|(_, is)| *is);
         let letters: String = faulted.map(|(letter, _)| letter).collect();
-        if letters == "AC" { "CA".to_owned() } else { letters }
+        if letters == "AC" {
+            "CA".to_owned()
+        } else {
+            letters
+        }
     }
 
     /// The truth in one line.

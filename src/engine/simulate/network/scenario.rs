@@ -8,9 +8,9 @@ use super::inrush::Inrush;
 use super::solver::{Arc, Branch, Breaker, Circuit, End, Shunt, Solution, Timing};
 use super::{NetworkRanges, NetworkSettings, NetworkSimulator, NetworkWaveforms};
 use crate::math::{Normal, RandomStream, random_below, random_share, random_stream};
-use crate::simulate::{FaultStar, Interval};
 use crate::simulate::feeder::FaultClass;
 use crate::simulate::phases::{Coupling, Phases};
+use crate::simulate::{FaultStar, Interval};
 
 /// Other events of a records inbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -291,7 +291,10 @@ impl NetworkScenario {
             }
             NetworkClass::Event(kind) => self.draw_event(kind, ranges, random),
         };
-        let is_fault = matches!(self.happening, Happening::Fault(_) | Happening::Evolving(..));
+        let is_fault = matches!(
+            self.happening,
+            Happening::Fault(_) | Happening::Evolving(..)
+        );
         if is_fault && chance(random, ranges.cleared_share) {
             self.opens_cycles = Some(between(random, 3.0, 5.5));
         }
@@ -306,7 +309,11 @@ impl NetworkScenario {
         let is_floating = matches!(self.neutral, Neutral::Isolated | Neutral::Petersen(_));
         let phase_ohm = ranges.phase_resistance_ohm.log_uniform(random);
         let earth_ohm = ranges.earth_resistance_ohm.log_uniform(random);
-        let earth_ohm = if is_floating { 10.0 * earth_ohm } else { earth_ohm };
+        let earth_ohm = if is_floating {
+            10.0 * earth_ohm
+        } else {
+            earth_ohm
+        };
         let one = random_below(random, 3);
         let only = [0, 1, 2].map(|p| p == one);
         let both = only.map(|is| !is);
@@ -314,7 +321,11 @@ impl NetworkScenario {
             FaultClass::SingleLineToGround => (only, earth_ohm / 2.0, Some(earth_ohm / 2.0)),
             FaultClass::LineToLine => (both, phase_ohm / 2.0, None),
             FaultClass::DoubleLineToGround => {
-                let earth_ohm = if is_floating { earth_ohm / 10.0 } else { earth_ohm };
+                let earth_ohm = if is_floating {
+                    earth_ohm / 10.0
+                } else {
+                    earth_ohm
+                };
                 (both, phase_ohm / 2.0, Some(earth_ohm / 4.0))
             }
             FaultClass::ThreeLine | FaultClass::NoFault => ([true; 3], phase_ohm / 2.0, None),
@@ -445,9 +456,13 @@ impl NetworkScenario {
 
     fn observed(&self, solution: &Solution, timing: Timing) -> NetworkWaveforms {
         let instants = &solution.instants;
-        let voltage = |node: usize, p: usize| instants.iter().map(|i| i.voltages[node].0[p]).collect();
+        let voltage =
+            |node: usize, p: usize| instants.iter().map(|i| i.voltages[node].0[p]).collect();
         let current = |branch: usize, p: usize, sign: f64| -> Vec<f64> {
-            instants.iter().map(|i| sign * i.currents[branch].0[p]).collect()
+            instants
+                .iter()
+                .map(|i| sign * i.currents[branch].0[p])
+                .collect()
         };
         let node = if self.was_dead { LINE } else { BUS };
         NetworkWaveforms {
@@ -497,7 +512,12 @@ impl NetworkScenario {
         let far = match self.far_end {
             FarEnd::Source(level, angle_deg) => {
                 let ohm = self.source_ohm.map(|z| z / level);
-                branch(source(peak, self.angle + angle_deg.to_radians()), FAR, ohm, 1.0)
+                branch(
+                    source(peak, self.angle + angle_deg.to_radians()),
+                    FAR,
+                    ohm,
+                    1.0,
+                )
             }
             FarEnd::Load => branch(earth, FAR, [load_r, load_x, NO_ZERO, load_x], 1.0),
             FarEnd::EarthedTransformer(x0) => {
@@ -526,8 +546,14 @@ impl NetworkScenario {
                 Breaker {
                     from: BUS,
                     to: LINE,
-                    closes_s: if self.was_dead { 0.0 } else { f64::NEG_INFINITY },
-                    opens_s: self.opens_cycles.map_or(f64::INFINITY, |c| c / self.frequency_hz),
+                    closes_s: if self.was_dead {
+                        0.0
+                    } else {
+                        f64::NEG_INFINITY
+                    },
+                    opens_s: self
+                        .opens_cycles
+                        .map_or(f64::INFINITY, |c| c / self.frequency_hz),
                 },
                 Breaker {
                     from: FAR,
@@ -562,7 +588,11 @@ impl NetworkScenario {
         match &self.happening {
             Happening::Nothing | Happening::Inrush(..) => {}
             Happening::Fault(star) => {
-                let from_s = if self.was_dead { f64::NEG_INFINITY } else { 0.0 };
+                let from_s = if self.was_dead {
+                    f64::NEG_INFINITY
+                } else {
+                    0.0
+                };
                 circuit.shunts.push(fault(star, from_s, f64::INFINITY));
             }
             Happening::Evolving(first, second, cycles) => {
@@ -655,8 +685,10 @@ impl NetworkScenario {
             currents_a,
             ..
         } = &mut clean;
-        let groups = [(voltages_v, [self.harmonics[0], self.harmonics[1]], 1.0),
-            (currents_a, [self.harmonics[2], self.harmonics[3]], sign)];
+        let groups = [
+            (voltages_v, [self.harmonics[0], self.harmonics[1]], 1.0),
+            (currents_a, [self.harmonics[2], self.harmonics[3]], sign),
+        ];
         for (three, harmonics, sign) in groups {
             let n = three.iter().map(Vec::len).sum::<usize>().max(1) as f64;
             let power = three.iter().flatten().map(|v| v * v).sum::<f64>() / n;
@@ -671,7 +703,8 @@ impl NetworkScenario {
                     let turn = omega * t - p as f64 * TAU / 3.0;
                     let distortion =
                         harmonics[0] * (5.0 * turn).cos() + harmonics[1] * (7.0 * turn).sin();
-                    let ramped = (*value + normal_size * distortion) * (1.0 + self.ramp * t / span_s);
+                    let ramped =
+                        (*value + normal_size * distortion) * (1.0 + self.ramp * t / span_s);
                     *value = sign * ramped + noise * power.sqrt() * normal.draw(&mut random);
                 }
             }
@@ -738,7 +771,11 @@ fn source_impedance(
 }
 
 fn draw_line(kv: f64, km: f64, is_cable: bool, random: &mut RandomStream) -> [f64; 4] {
-    let x1 = if is_cable { between(random, 0.09, 0.15) } else { between(random, 0.28, 0.42) };
+    let x1 = if is_cable {
+        between(random, 0.09, 0.15)
+    } else {
+        between(random, 0.28, 0.42)
+    };
     let x_over_r = match kv {
         kv if kv < 50.0 => log_between(random, 0.5, 3.0),
         kv if kv < 200.0 => log_between(random, 1.5, 6.0),

@@ -204,7 +204,11 @@ impl Circuit {
         let voltage = state.voltages[arc.node].0[arc.phase];
         if let Some((is_positive, _)) = now {
             let current = arc.driven(voltage, is_positive);
-            let goes_on = if is_positive { current > 0.0 } else { current < 0.0 };
+            let goes_on = if is_positive {
+                current > 0.0
+            } else {
+                current < 0.0
+            };
             if goes_on {
                 return now;
             }
@@ -404,7 +408,8 @@ impl<T: Scalar> Nodal<T> {
             for row in (0..n).filter(|row| *row != column) {
                 let factor = self.values[row * n + column];
                 for k in 0..n {
-                    let (own, other) = (self.values[column * n + k], inverse.values[column * n + k]);
+                    let (own, other) =
+                        (self.values[column * n + k], inverse.values[column * n + k]);
                     self.values[row * n + k] += -(factor * own);
                     inverse.values[row * n + k] += -(factor * other);
                 }
@@ -423,7 +428,9 @@ impl<T: Scalar> Nodal<T> {
             sum
         };
         let nodes = 0..self.n / 3;
-        nodes.map(|k| Phases([row(3 * k), row(3 * k + 1), row(3 * k + 2)])).collect()
+        nodes
+            .map(|k| Phases([row(3 * k), row(3 * k + 1), row(3 * k + 2)]))
+            .collect()
     }
 }
 
@@ -475,7 +482,12 @@ impl Companion {
         }
     }
 
-    fn source_at(circuit: &Circuit, end: End, time_s: f64, voltages: &[Phases<f64>]) -> Phases<f64> {
+    fn source_at(
+        circuit: &Circuit,
+        end: End,
+        time_s: f64,
+        voltages: &[Phases<f64>],
+    ) -> Phases<f64> {
         match end {
             End::Node(node) => voltages[node],
             End::Source(source) => {

@@ -124,7 +124,10 @@ fn faults_settle_to_what_symmetrical_components_say() {
             let to_sine = Complex64::new(0.0, 1.0);
             let found = [last_phasor(&v, 64) * to_sine, last_phasor(&i, 64) * to_sine];
             let expected = [end.voltages[phase], end.currents[phase]];
-            let size = [peak, end.currents.iter().map(|i| i.norm()).fold(0.0, f64::max)];
+            let size = [
+                peak,
+                end.currents.iter().map(|i| i.norm()).fold(0.0, f64::max),
+            ];
             for ((found, expected), size) in found.iter().zip(expected).zip(size) {
                 let error = (found - expected).norm() / size;
                 assert!(error < 2e-3, "{phases:?} {phase}: {found} for {expected}");
@@ -156,7 +159,10 @@ fn a_load_that_joins_follows_the_closed_form_of_an_rl_circuit() {
         let expected = 1000.0 / z * ((TAU * 50.0 * t - angle).cos() - decay * (-angle).cos());
         // The branch counts from earth to the node.
         let found = -instant.currents[1].0[0];
-        assert!((found - expected).abs() < 0.1, "{sample}: {found} for {expected}");
+        assert!(
+            (found - expected).abs() < 0.1,
+            "{sample}: {found} for {expected}"
+        );
     }
 }
 
@@ -181,7 +187,10 @@ fn a_capacitor_rings_at_its_natural_frequency() {
         let free = steady * (-0.02 / (2.0 * l) * turn / (TAU * 50.0)).exp();
         let expected = steady * turn.cos() - free * (order * turn).cos();
         let found = instant.voltages[0].0[0];
-        assert!((found - expected).abs() < 15.0, "{sample}: {found} for {expected}");
+        assert!(
+            (found - expected).abs() < 15.0,
+            "{sample}: {found} for {expected}"
+        );
     }
 }
 
@@ -238,7 +247,10 @@ fn inrush_has_the_closed_form_peak_and_a_healthy_core_draws_nothing() {
     let samples = inrush.run(256, 16, 129);
     let peak = samples.iter().map(|s| s.current.0[0]).fold(0.0, f64::max);
     let expected = (0.5 + 2.0 - 1.2) / (0.25 + 0.05);
-    assert!((peak / expected - 1.0).abs() < 1e-3, "{peak} for {expected}");
+    assert!(
+        (peak / expected - 1.0).abs() < 1e-3,
+        "{peak} for {expected}"
+    );
     inrush.angle = TAU / 4.0;
     inrush.remanence = [0.0; 3];
     let samples = inrush.run(256, 16, 257);
