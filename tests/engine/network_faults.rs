@@ -232,6 +232,48 @@ fn trained(seed: u64) -> (DataSettings, TrainedModel, Vec<String>) {
 }
 
 #[test]
+#[ignore = "debug"]
+fn debug_features() {
+    let Some(folder) = data_folder() else { return };
+    let mut reader = csv::Reader::from_path(folder.join("fault-types.csv")).expect("views");
+    for row in reader.records().map(|row| row.expect("a row")) {
+        let mut channels: [Option<String>; 6] = Default::default();
+        for (place, name) in channels
+            .iter_mut()
+            .zip(row[1].split('|').chain(row[2].split('|')))
+        {
+            *place = Some(name.to_owned());
+        }
+        let recipe = FaultRecipe {
+            phases: PhaseChoice {
+                channels,
+                ..PhaseChoice::default()
+            },
+            ..FaultRecipe::default()
+        };
+        let found = recipe.extract(&open(&folder, &row[0])).expect("six");
+        println!(
+            "F {} {} {:.3?}",
+            &row[6],
+            &row[0],
+            found.samples.first().map(|s| &s.values)
+        );
+    }
+    let simulator = simulator(1);
+    for class in [FaultClass::ThreeLine, FaultClass::NoFault] {
+        for index in 0..60 {
+            let scenario = simulator.scenario(NetworkClass::Fault(class), index);
+            println!(
+                "S {} {:.3?} {}",
+                class.name(),
+                samples(&simulator.record(NetworkClass::Fault(class), index)),
+                scenario.description()
+            );
+        }
+    }
+}
+
+#[test]
 #[ignore = "ten trainings on 4000 records each"]
 fn models_trained_on_simulation_alone_are_right_on_foreign_records() {
     let Some(folder) = data_folder() else { return };
@@ -239,6 +281,7 @@ fn models_trained_on_simulation_alone_are_right_on_foreign_records() {
         .ok()
         .and_then(|n| n.parse().ok())
         .unwrap_or(10);
+    let mut least = usize::MAX;
     for seed in 1..=n_seeds {
         let (mut data, model, names) = trained(seed);
         let mut judge = |record: &Record, channels: [Option<String>; 6]| {
@@ -291,6 +334,7 @@ fn models_trained_on_simulation_alone_are_right_on_foreign_records() {
             text += &format!("\n  {} {counts:?}", class.name());
         }
         println!("seed {seed}: {right} of {n} open views{text}");
-        assert!(right >= 23, "seed {seed}: {right} of {n}");
+        least = least.min(right);
     }
+    assert!(least >= 23, "{least} of 24");
 }

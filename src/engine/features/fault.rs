@@ -351,6 +351,10 @@ impl FaultRecipe {
                     first_change(&[voltages, currents], cycle, threshold),
                     self.steady,
                 ) {
+                    // The change lies anywhere between the sample that shows it and the one before.
+                    (Some(sample), _) if self.form == FaultForm::Magnitudes => {
+                        (signals.time_s(sample) - 0.5 / signals.rate_hz, true)
+                    }
                     (Some(sample), _) => (signals.time_s(sample), true),
                     (None, SteadyRecord::Take) => {
                         let normal_s = signals.start_s + lead_s;

@@ -13,8 +13,11 @@ use super::impedance::Loop;
 use super::line::Line;
 use super::rule::Verdict;
 
-/// Cycles after the inception over which the median of a distance is taken.
+/// Cycles after the inception within which the cycles start whose median a distance is.
 const MEDIAN_CYCLES: (f64, f64) = (1.25, 2.25);
+
+/// Cycles that the last of them ends before the clearing: poles open one by one.
+const CYCLES_TO_CLEARING: f64 = 0.5;
 
 /// How a distance is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -193,12 +196,12 @@ pub struct Distance {
 /// Distances of a record from one end: medians over the second cycle of the fault.
 pub fn of_record(
     signals: &PhaseSignals,
-    inception_s: f64,
+    (inception_s, clearing_s): (f64, Option<f64>),
     frequency_hz: f64,
     verdict: &Verdict,
     line: &Line,
 ) -> Vec<Distance> {
-    let ends = ends_after(signals, inception_s, frequency_hz);
+    let ends = ends_after(signals, (inception_s, clearing_s), frequency_hz);
     let distance = |method: Method| {
         // The negative sequence is not free of the load where earth takes part.
         if method == Method::ModifiedTakagi && verdict.class == FaultClass::DoubleLineToGround {
@@ -215,14 +218,23 @@ pub fn of_record(
     Method::ONE_ENDED.into_iter().filter_map(distance).collect()
 }
 
-/// Phasors of an end at steps of a sixteenth of a cycle within the cycle that distances are read from.
-pub fn ends_after(signals: &PhaseSignals, inception_s: f64, frequency_hz: f64) -> Vec<EndPhasors> {
+/// Phasors of an end at steps of a sixteenth of a cycle within the span that distances are read from; earlier where the
+/// fault is cleared before.
+pub fn ends_after(
+    signals: &PhaseSignals,
+    (inception_s, clearing_s): (f64, Option<f64>),
+    frequency_hz: f64,
+) -> Vec<EndPhasors> {
     let cycle_s = 1.0 / frequency_hz;
+    let end_s = clearing_s.unwrap_or(signals.end_s() + CYCLES_TO_CLEARING * cycle_s);
+    let latest = (end_s - inception_s) / cycle_s - 1.0 - CYCLES_TO_CLEARING;
     let (from, to) = MEDIAN_CYCLES;
+    let to = to.min(latest).max(0.125);
+    let from = from.min((to - 0.5).max(0.125));
     let steps = ((to - from) * 16.0) as usize;
     let at = |step: usize| {
-        // The cycle that ends at the time starts one cycle, and the guard, earlier.
-        let judged_s = inception_s + (from - 1.125 + step as f64 / 16.0) * cycle_s;
+        // The cycle starts an eighth after the moment that is judged.
+        let judged_s = inception_s + (from - 0.125 + step as f64 / 16.0) * cycle_s;
         let phasors = signals.fault_phasors_from(inception_s, judged_s, frequency_hz);
         let phasors = phasors.ok()?.ok()?;
         Some(EndPhasors::from(&super::impedance::in_own_letters(

@@ -99,7 +99,7 @@ impl FaultAnalysis {
         };
         let mut found = distance::of_record(
             &self.signals,
-            inception_s,
+            (inception_s, self.clearing_s),
             self.frequency_hz,
             &verdict,
             line,
@@ -114,7 +114,11 @@ impl FaultAnalysis {
     pub fn seen(&self, line: &Line) -> Option<Seen> {
         let verdict = self.verdict?;
         let of = Loop::of(&verdict)?;
-        let ends = distance::ends_after(&self.signals, self.inception_s?, self.frequency_hz);
+        let ends = distance::ends_after(
+            &self.signals,
+            (self.inception_s?, self.clearing_s),
+            self.frequency_hz,
+        );
         let end = ends.get(ends.len() / 2)?;
         let loop_z = of.impedance(end.voltages, end.currents, line.k0())?;
         Some(Seen { verdict, loop_z })
@@ -123,8 +127,16 @@ impl FaultAnalysis {
     /// Distances from this end with the record of the other end, on one clock or not.
     pub fn two_ended(&self, far: &Self, line: &Line, is_synchronised: bool) -> Option<Distance> {
         let verdict = self.verdict?;
-        let near_ends = distance::ends_after(&self.signals, self.inception_s?, self.frequency_hz);
-        let far_ends = distance::ends_after(&far.signals, far.inception_s?, far.frequency_hz);
+        let near_ends = distance::ends_after(
+            &self.signals,
+            (self.inception_s?, self.clearing_s),
+            self.frequency_hz,
+        );
+        let far_ends = distance::ends_after(
+            &far.signals,
+            (far.inception_s?, far.clearing_s),
+            far.frequency_hz,
+        );
         let (z1, k0) = (line.z1(), line.k0());
         let shares = near_ends.iter().zip(&far_ends);
         let shares = shares.filter_map(|(near, far)| match is_synchronised {

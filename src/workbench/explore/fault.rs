@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::fault_measures::{FaultMeasures, MeasureQuestion};
+use super::fault_plane::{ImpedancePlane, LineData};
 use super::fault_record::{FaultRecord, GivenFacts, ValueScale, follow_bases};
 use super::{Viewer, taken};
 use crate::workbench::data::LoadedData;
@@ -49,6 +50,8 @@ pub struct FaultLook {
     pub highest_order: usize,
     /// The nominal frequency, where the record's own is not to be used.
     pub given_hz: Option<f64>,
+    /// The line that impedances and distances are of.
+    pub line: LineData,
 }
 
 impl FaultLook {
@@ -80,6 +83,7 @@ impl FaultLook {
             signal: record.sets.first().map_or(0, |set| set.signals[0]),
             highest_order: 15,
             given_hz: None,
+            line: LineData::default(),
         };
         // The last sample before the inception still belongs to the normal state.
         let times = &record.clock;
@@ -197,6 +201,8 @@ pub struct FaultStage {
     beside_reading: Option<Job<Result<FaultRecord, String>>>,
     measures: Option<FaultMeasures>,
     measuring: Option<Job<FaultMeasures>>,
+    plane: Option<ImpedancePlane>,
+    planing: Option<Job<ImpedancePlane>>,
 }
 
 impl FaultStage {
@@ -220,6 +226,11 @@ impl FaultStage {
         self.measures.as_ref()
     }
 
+    /// The impedance plane; while the line data change, that of the last ones.
+    pub fn plane(&self) -> Option<&ImpedancePlane> {
+        self.plane.as_ref()
+    }
+
     /// Why the record cannot be shown.
     pub fn error(&self) -> Option<&str> {
         self.error.as_deref()
@@ -231,7 +242,10 @@ impl FaultStage {
     }
 
     pub(super) fn is_busy(&self) -> bool {
-        self.reading.is_some() || self.beside_reading.is_some() || self.measuring.is_some()
+        self.reading.is_some()
+            || self.beside_reading.is_some()
+            || self.measuring.is_some()
+            || self.planing.is_some()
     }
 
     /// Whether a record is the one in memory, or will be.
@@ -282,6 +296,11 @@ impl FaultStage {
             self.measures = Some(measures);
         }
         self.measure(wake);
+        if let Some(JobOutcome::Done(plane)) = self.planing.as_ref().and_then(Job::take) {
+            self.planing = None;
+            self.plane = Some(plane);
+        }
+        self.follow_line(wake);
         failure
     }
 
@@ -310,6 +329,22 @@ impl FaultStage {
         self.measuring = Some(start_job(wake, "measuring", move |_| {
             FaultMeasures::of(&record, question)
         }));
+    }
+
+    /// Computes the impedance plane when the line data have changed, after what is under way.
+    fn follow_line(&mut self, wake: &Wake) {
+        let (Some(record), Some(look), None) = (&self.shown, &self.look, &self.planing) else {
+            return;
+        };
+        let line = look.line;
+        if self.plane.as_ref().is_some_and(|plane| plane.line == line) {
+            return;
+        }
+        if let Some(analysis) = record.analysis.clone() {
+            self.planing = Some(start_job(wake, "impedance plane", move |_| {
+                ImpedancePlane::of(&analysis, line)
+            }));
+        }
     }
 
     pub(super) fn set_look(&mut self, mut look: FaultLook) {

@@ -5,6 +5,7 @@ mod band_maps;
 mod browser;
 mod fault;
 mod fault_measures;
+mod fault_plane;
 mod fault_record;
 mod followed;
 mod judging;
@@ -21,6 +22,7 @@ pub use fault::{BesideChoice, FaultAction, FaultLook, FaultStage};
 pub use fault_measures::{
     CursorMeasures, FaultMeasures, HarmonicMeasures, MeasureQuestion, SetMeasures, SignalMeasures,
 };
+pub use fault_plane::{ImpedancePlane, LineData};
 pub use fault_record::{
     DigitalSignal, FaultRecord, GivenFacts, GridSignal, Lane, ShownScale, SignalSet, ValueScale,
 };

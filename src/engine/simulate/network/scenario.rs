@@ -5,7 +5,7 @@ use std::f64::consts::TAU;
 use num_complex::Complex64;
 
 use super::inrush::Inrush;
-use super::solver::{Arc, Branch, Breaker, Circuit, End, Shunt, Solution, Timing};
+use super::solver::{Arc, Branch, Breaker, Circuit, End, Instant, Shunt, Solution, Timing};
 use super::{NetworkRanges, NetworkSettings, NetworkSimulator, NetworkWaveforms};
 use crate::math::{Normal, RandomStream, random_below, random_share, random_stream};
 use crate::simulate::feeder::FaultClass;
@@ -468,7 +468,7 @@ impl NetworkScenario {
         NetworkWaveforms {
             rate_hz: self.samples_per_cycle as f64 * self.frequency_hz,
             inception_s: -timing.start_s,
-            clearing_s: solution.opened_s[0].map(|time_s| time_s - timing.start_s),
+            clearing_s: self.interruption_s(solution, timing),
             voltages_v: [0, 1, 2].map(|p| voltage(node, p)),
             currents_a: [0, 1, 2].map(|p| current(NEAR_LINE, p, 1.0)),
             far_end: Some([
@@ -480,6 +480,32 @@ impl NetworkScenario {
                 current(FAR_LINE, 2, -1.0),
             ]),
         }
+    }
+
+    /// When the last pole that carries a current of the fault interrupts it: more than 15 % of the largest, and more than
+    /// the load before.
+    fn interruption_s(&self, solution: &Solution, timing: Timing) -> Option<f64> {
+        let sample_s = timing.step_s * timing.steps_per_sample as f64;
+        let inception = (-timing.start_s / sample_s).ceil() as usize;
+        let peak = |span: &[Instant], phase: usize| {
+            let currents = span.iter().map(|i| i.currents[NEAR_LINE].0[phase].abs());
+            currents.fold(0.0, f64::max)
+        };
+        let (before, after) = solution.instants.split_at_checked(inception)?;
+        let after = after.get(..2 * self.samples_per_cycle)?;
+        let load = [0, 1, 2]
+            .map(|phase| peak(before, phase))
+            .into_iter()
+            .fold(0.0, f64::max);
+        let peaks = [0, 1, 2].map(|phase| peak(after, phase));
+        let limit = (0.15 * peaks.into_iter().fold(0.0, f64::max)).max(1.3 * load);
+        let mut last_s = None;
+        for phase in (0..3).filter(|phase| peaks[*phase] > limit) {
+            let opened_s = solution.opened_s[0][phase]?;
+            let time_s = opened_s - timing.start_s;
+            last_s = Some(last_s.map_or(time_s, |last_s: f64| last_s.max(time_s)));
+        }
+        last_s
     }
 
     /// The circuit of the module's picture.
@@ -563,6 +589,7 @@ impl NetworkScenario {
                 },
             ],
             arc: None,
+            is_damped: self.capacitance > 0.0 && !matches!(self.happening, Happening::Capacitor(_)),
         };
         self.add_happening(&mut circuit);
         circuit

@@ -88,6 +88,9 @@ pub(super) struct Circuit {
     pub(super) shunts: Vec<Shunt>,
     pub(super) breakers: Vec<Breaker>,
     pub(super) arc: Option<Arc>,
+    /// Whether all steps are backward Euler's, which takes the ringing of the network's capacitance away as losses and
+    /// recorders do; it adds half a per cent to the resistance of the fundamental.
+    pub(super) is_damped: bool,
 }
 
 /// When to step.
@@ -109,8 +112,8 @@ pub(super) struct Instant {
 /// What a run gives.
 pub(super) struct Solution {
     pub(super) instants: Vec<Instant>,
-    /// When the last pole of each breaker opened.
-    pub(super) opened_s: Vec<Option<f64>>,
+    /// When each pole of each breaker opened.
+    pub(super) opened_s: Vec<[Option<f64>; 3]>,
 }
 
 /// Which parts are connected.
@@ -143,7 +146,7 @@ impl Circuit {
     /// Steps through time from the steady state at the start.
     pub(super) fn run(&self, timing: Timing) -> Solution {
         let mut opened = vec![[false; 3]; self.breakers.len()];
-        let mut opened_s = vec![None; self.breakers.len()];
+        let mut opened_s = vec![[None; 3]; self.breakers.len()];
         // Half a step before an event its time has not come: rounding decides nothing.
         let eps_s = 1e-6 * timing.step_s;
         let mut topology = self.topology(timing.start_s, &opened, None);
@@ -158,9 +161,12 @@ impl Circuit {
             let arc = self.arc_state(before_s, &state, topology.arc, &mut burning);
             let wanted = self.topology(before_s, &opened, arc);
             let time_s = timing.start_s + step as f64 * timing.step_s;
-            if wanted != topology {
+            let is_new = wanted != topology;
+            if is_new {
                 topology = wanted;
                 model = Companion::new(self, &topology, timing.step_s);
+            }
+            if is_new || self.is_damped {
                 model.start_backward_euler(&mut state);
                 model.solve(self, time_s - timing.step_s / 2.0, &mut state);
                 model.start_backward_euler(&mut state);
@@ -176,7 +182,7 @@ impl Circuit {
                     let crossed = now.0[phase] * currents_before[breaker].0[phase] <= 0.0;
                     if crossed && !opened[breaker][phase] {
                         opened[breaker][phase] = true;
-                        opened_s[breaker] = Some(time_s);
+                        opened_s[breaker][phase] = Some(time_s);
                     }
                 }
             }
@@ -184,11 +190,7 @@ impl Circuit {
                 instants.push(state.instant());
             }
         }
-        let whole = |(at, open): (Option<f64>, &[bool; 3])| at.filter(|_| open.iter().all(|o| *o));
-        Solution {
-            instants,
-            opened_s: opened_s.into_iter().zip(&opened).map(whole).collect(),
-        }
+        Solution { instants, opened_s }
     }
 
     /// Whether the arc burns after an instant: it strikes where the voltage exceeds its own and goes out at the zero of

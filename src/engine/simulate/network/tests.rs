@@ -47,6 +47,7 @@ fn one_node(r: f64, l: f64, peak: f64) -> Circuit {
         shunts: Vec::new(),
         breakers: Vec::new(),
         arc: None,
+        is_damped: false,
     }
 }
 
@@ -268,8 +269,12 @@ fn a_breaker_interrupts_all_phases_and_an_evolving_fault_changes() {
     let mut scenario = scenario(star, 0.5);
     scenario.opens_cycles = Some(3.0);
     let solution = scenario.circuit().run(timing(64, 6 * 64));
-    let opened_s = solution.opened_s[0].expect("it opens");
-    assert!((0.06..0.08).contains(&opened_s), "{opened_s}");
+    for opened_s in solution.opened_s[0] {
+        assert!(
+            opened_s.is_some_and(|t| (0.06..0.08).contains(&t)),
+            "{opened_s:?}"
+        );
+    }
     let last = solution.instants.last().expect("samples");
     assert!(last.currents[0].0.iter().all(|i| i.abs() < 0.1), "{last:?}");
     let all = FaultStar {
