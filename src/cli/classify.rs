@@ -13,7 +13,7 @@ use crate::workbench::learner_summary;
 use atomscope_engine::dataset::{Built, Dataset};
 use atomscope_engine::evaluation::GroupVote;
 use atomscope_engine::experiment::{
-    Judged, Part, Ribbon, TrainedModel, uncertain_margin, votes_by_source,
+    Judged, Part, Ribbon, TrainedModel, change_texts, uncertain_margin, votes_by_source,
 };
 use atomscope_engine::export::{self, RecordingReport, ReportedModel, segment_head, segment_row};
 use atomscope_engine::records::open_with;
@@ -216,6 +216,7 @@ impl Ready {
         let model = ReportedModel {
             what: learned.to_owned(),
             learner: learner_summary(&model.learner),
+            changes: change_texts(&run.experiment.learner, &run.changes),
             session: place.display().to_string(),
             session_sha256: self.session.sha256().map(str::to_owned),
             model_sha256: hash,

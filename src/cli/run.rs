@@ -167,7 +167,7 @@ fn run_session(arguments: &RunArguments) -> Result<io::Result<ExitCode>, Failure
         // Settings that were changed while the session was trained are changed again; with
         // other settings than the session's there is nothing to repeat.
         changes: if experiment == session.experiment {
-            session.changes()
+            session.changes().to_vec()
         } else {
             Vec::new()
         },
@@ -364,6 +364,7 @@ fn report(name: &str, ended: &Ended, json: Option<&Path>) -> io::Result<ExitCode
     let report = Report {
         session: name,
         checked,
+        changes: ended.run.changes(),
         summary: &summary(ended),
         wall_s: ended.wall_s,
         remarks: &remarks(ended),

@@ -12,6 +12,7 @@ mod overview_job;
 mod part_run;
 mod record;
 mod ribbon;
+mod round_columns;
 mod run;
 mod settings;
 mod shared;
@@ -45,7 +46,7 @@ pub use run::{Run, RunParts, RunProgress};
 pub use settings::{Experiment, Tests, Training, TrainingLength};
 pub use shared::Shared;
 pub use snapshot::{ClassSnapshot, Snapshot};
-pub use state::{Halfway, PartState, RunState, SettingChange};
+pub use state::{Halfway, PartState, RunState, SettingChange, change_texts};
 pub use summary::{CurvePoint, RunSummary, TimingSummary, mean_and_sd};
 pub use sweep::{
     Axis, Chosen, OuterResult, PointResult, Search, SettingText, Sweep, SweepError, SweepPlan,
