@@ -67,7 +67,7 @@ impl<'a> Below<'a> {
 }
 
 /// Reads a report.
-pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
+pub(super) fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
     let mut findings = Findings::new(input.path(), options.mode);
     let n_bytes = input.bytes.len();
     if n_bytes > MOST_BYTES {

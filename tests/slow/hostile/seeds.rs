@@ -106,20 +106,17 @@ fn recording_seeds() -> Vec<Seed> {
 fn comtrade_seeds() -> Vec<Seed> {
     let record = small_record();
     let mut seeds = Vec::new();
-    for storage in [Storage::Ascii, Storage::Binary, Storage::Float32] {
+    let storages = [
+        Storage::Ascii,
+        Storage::Binary,
+        Storage::Binary32,
+        Storage::Float32,
+    ];
+    for storage in storages {
         let files = comtrade::encode(&record, storage).expect("the record fits COMTRADE");
         let parts: [&[u8]; 2] = [&files.configuration, &files.data];
         seeds.push(seed("comtrade", &parts));
-        let kind = match storage {
-            Storage::Ascii => "ASCII".to_owned(),
-            Storage::Binary => format!("BINARY: {}", files.data.len()),
-            Storage::Float32 => format!("FLOAT32: {}", files.data.len()),
-        };
-        let mut combined = b"--- file type: CFG ---\r\n".to_vec();
-        combined.extend_from_slice(&files.configuration);
-        combined.extend(b"--- file type: INF ---\r\n\r\n--- file type: HDR ---\r\n\r\n");
-        combined.extend(format!("--- file type: DAT {kind} ---\r\n").bytes());
-        combined.extend_from_slice(&files.data);
+        let combined = comtrade::encode_combined(&record, storage).expect("it fits one file too");
         seeds.push(seed("comtrade_combined", &[&combined]));
     }
     seeds
