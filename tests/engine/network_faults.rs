@@ -232,48 +232,6 @@ fn trained(seed: u64) -> (DataSettings, TrainedModel, Vec<String>) {
 }
 
 #[test]
-#[ignore = "debug"]
-fn debug_features() {
-    let Some(folder) = data_folder() else { return };
-    let mut reader = csv::Reader::from_path(folder.join("fault-types.csv")).expect("views");
-    for row in reader.records().map(|row| row.expect("a row")) {
-        let mut channels: [Option<String>; 6] = Default::default();
-        for (place, name) in channels
-            .iter_mut()
-            .zip(row[1].split('|').chain(row[2].split('|')))
-        {
-            *place = Some(name.to_owned());
-        }
-        let recipe = FaultRecipe {
-            phases: PhaseChoice {
-                channels,
-                ..PhaseChoice::default()
-            },
-            ..FaultRecipe::default()
-        };
-        let found = recipe.extract(&open(&folder, &row[0])).expect("six");
-        println!(
-            "F {} {} {:.3?}",
-            &row[6],
-            &row[0],
-            found.samples.first().map(|s| &s.values)
-        );
-    }
-    let simulator = simulator(1);
-    for class in [FaultClass::ThreeLine, FaultClass::NoFault] {
-        for index in 0..60 {
-            let scenario = simulator.scenario(NetworkClass::Fault(class), index);
-            println!(
-                "S {} {:.3?} {}",
-                class.name(),
-                samples(&simulator.record(NetworkClass::Fault(class), index)),
-                scenario.description()
-            );
-        }
-    }
-}
-
-#[test]
 #[ignore = "ten trainings on 4000 records each"]
 fn models_trained_on_simulation_alone_are_right_on_foreign_records() {
     let Some(folder) = data_folder() else { return };

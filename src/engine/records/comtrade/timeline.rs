@@ -12,6 +12,9 @@ const DRIFT: f64 = 0.01;
 /// Periods that a step of the time stamps must exceed to be a gap.
 const GAP_PERIODS: f64 = 1.5;
 
+/// Numbers at which counters of recorders start again: a step back by one of them is no gap.
+const WRAPS: [f64; 6] = [65_536.0, 4_294_967_296.0, 1e6, 1e7, 1e8, 1e9];
+
 /// Share of the steps that must agree with the declared rate for the stamps to be believed.
 const BELIEVED_SHARE: f64 = 0.9;
 
@@ -203,15 +206,18 @@ fn gap_samples(stretches: &[RateSection], stamps: &[f64], unit_s: f64) -> Vec<(u
         let last = (stretch.first_sample + stretch.n_samples).min(stamps.len());
         let period_s = 1.0 / stretch.rate_hz;
         for sample in stretch.first_sample.max(1)..last {
-            let step_s = (stamps[sample] - stamps[sample - 1]) * unit_s;
+            let step = stamps[sample] - stamps[sample - 1];
+            let step_s = step * unit_s;
             if !step_s.is_finite() {
                 continue;
             }
             n_steps += 1;
             // A stamp is rounded to its unit.
             let slack_s = unit_s.max(0.02 * period_s);
-            n_agree += usize::from((step_s - period_s).abs() <= slack_s);
-            if step_s > GAP_PERIODS * period_s + unit_s || step_s < 0.0 {
+            let agrees = |step: f64| (step * unit_s - period_s).abs() <= slack_s;
+            if agrees(step) || step < 0.0 && WRAPS.iter().any(|wrap| agrees(step + wrap)) {
+                n_agree += 1;
+            } else if step_s > GAP_PERIODS * period_s + unit_s || step_s < 0.0 {
                 breaks.push((sample, step_s - period_s));
             }
         }

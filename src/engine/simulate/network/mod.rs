@@ -182,7 +182,7 @@ pub struct NetworkWaveforms {
     pub rate_hz: f64,
     /// Time of the inception after the first sample.
     pub inception_s: f64,
-    /// When the last pole that carries current of the fault interrupts it, if the breaker opens.
+    /// From when on the current stays below 15 % of the fault's, if the breaker opens.
     pub clearing_s: Option<f64>,
     /// Phase-to-earth voltages a, b, c in V.
     pub voltages_v: [Vec<f64>; 3],

@@ -348,11 +348,11 @@ impl NetworkScenario {
         let omega = TAU * self.frequency_hz;
         match kind {
             EventKind::MotorFaultStart => {
-                // 4 to 8 times the rated current of a motor that is at most as large as the load; the voltage keeps 85 %.
+                // 4 to 8 times the rated current of a motor that is at most as large as the load; the voltage keeps 92 %.
                 let rated_z = load_z / log_between(random, 0.2, 1.0);
                 let [_, x1, ..] = self.source_ohm;
                 let [_, line_x, ..] = self.line_ohm;
-                let start_z = (rated_z / between(random, 4.0, 8.0)).max(6.0 * (x1 + line_x));
+                let start_z = (rated_z / between(random, 4.0, 8.0)).max(12.0 * (x1 + line_x));
                 let power_factor = between(random, 0.12, 0.4);
                 self.far_end = FarEnd::Load;
                 Happening::LoadJoins(
@@ -482,30 +482,31 @@ impl NetworkScenario {
         }
     }
 
-    /// When the last pole that carries a current of the fault interrupts it: more than 15 % of the largest, and more than
-    /// the load before.
+    /// From when on the current stays below 15 % of that of the fault (the median over two cycles of its peak over half a
+    /// cycle) or 1.3 times the load, if the breaker opens all poles that carry more.
     fn interruption_s(&self, solution: &Solution, timing: Timing) -> Option<f64> {
+        self.opens_cycles?;
         let sample_s = timing.step_s * timing.steps_per_sample as f64;
         let inception = (-timing.start_s / sample_s).ceil() as usize;
-        let peak = |span: &[Instant], phase: usize| {
-            let currents = span.iter().map(|i| i.currents[NEAR_LINE].0[phase].abs());
-            currents.fold(0.0, f64::max)
+        let largest = |instant: &Instant| {
+            let currents = instant.currents[NEAR_LINE].0;
+            currents
+                .into_iter()
+                .fold(0.0, |most: f64, i| most.max(i.abs()))
         };
-        let (before, after) = solution.instants.split_at_checked(inception)?;
-        let after = after.get(..2 * self.samples_per_cycle)?;
-        let load = [0, 1, 2]
-            .map(|phase| peak(before, phase))
-            .into_iter()
-            .fold(0.0, f64::max);
-        let peaks = [0, 1, 2].map(|phase| peak(after, phase));
-        let limit = (0.15 * peaks.into_iter().fold(0.0, f64::max)).max(1.3 * load);
-        let mut last_s = None;
-        for phase in (0..3).filter(|phase| peaks[*phase] > limit) {
-            let opened_s = solution.opened_s[0][phase]?;
-            let time_s = opened_s - timing.start_s;
-            last_s = Some(last_s.map_or(time_s, |last_s: f64| last_s.max(time_s)));
-        }
-        last_s
+        let sizes: Vec<f64> = solution.instants.iter().map(largest).collect();
+        let peak = |span: &[f64]| span.iter().copied().fold(0.0, f64::max);
+        let (before, after) = sizes.split_at_checked(inception)?;
+        let two_cycles = after.get(..2 * self.samples_per_cycle)?;
+        let mut peaks: Vec<f64> = two_cycles
+            .windows(self.samples_per_cycle / 2)
+            .map(peak)
+            .collect();
+        peaks.sort_by(f64::total_cmp);
+        let limit = (0.15 * peaks.get(peaks.len() / 2)?).max(1.3 * peak(before));
+        let last = sizes.iter().rposition(|size| *size > limit)?;
+        let is_cleared = last > inception && last + self.samples_per_cycle < sizes.len();
+        is_cleared.then(|| (last + 1) as f64 * sample_s)
     }
 
     /// The circuit of the module's picture.
@@ -814,10 +815,10 @@ fn draw_line(kv: f64, km: f64, is_cable: bool, random: &mut RandomStream) -> [f6
     [r1, x1, r0, x0].map(|per_km| per_km * km)
 }
 
-/// Load in MVA: 5 to 100 % of what line and source can carry with a voltage that stays near its rating.
+/// Load in MVA: 10 to 100 % of what line and source can carry with a voltage that stays near its rating.
 fn draw_load(kv: f64, fault_mva: f64, z1: f64, line: [f64; 4], random: &mut RandomStream) -> f64 {
-    let thermal = 3.0_f64.sqrt() * kv * log_between(random, 0.2, 1.0);
+    let thermal = 3.0_f64.sqrt() * kv * log_between(random, 0.2, 2.0);
     let total = z1 + line[0].hypot(line[1]);
     let stiff = 0.15 * kv * kv / total;
-    thermal.min(0.3 * fault_mva).min(stiff) * log_between(random, 0.05, 1.0)
+    thermal.min(0.3 * fault_mva).min(stiff) * log_between(random, 0.1, 1.0)
 }
