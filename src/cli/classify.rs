@@ -19,7 +19,7 @@ use atomscope_engine::export::{self, RecordingReport, ReportedModel, segment_hea
 use atomscope_engine::records::open_with;
 use atomscope_engine::session::{Session, model_sha256};
 
-/// What `classify` is told.
+/// The arguments of `classify`.
 #[derive(Debug, Args)]
 pub(super) struct ClassifyArguments {
     /// A session with a final model, as `run --save` and the window write it
@@ -58,7 +58,7 @@ pub(super) fn run(arguments: &ClassifyArguments) -> io::Result<ExitCode> {
         let n_files = arguments.files.len();
         writeln!(
             io::stderr(),
-            "atomscope: a report is of one recording, but {n_files} files are named: name one"
+            "atomscope: a report covers one recording, but {n_files} files are given: give one"
         )?;
         return Ok(ExitCode::from(2));
     }
@@ -174,12 +174,16 @@ impl Ready {
             let path = path.display();
             writeln!(
                 err,
-                "Learned from: the model knows this recording, so its verdict says little: {path}"
+                "Training data: the model was trained on this recording, so its decision is not a test: {path}"
             )?;
         }
         for vote in votes_by_source(self.class_names.len(), judged) {
             let source = dataset.sources()[vote.group].display();
             writeln!(err, "{}: {source}", vote_text(&vote, &name))?;
+        }
+        let run = self.session.run.as_ref();
+        if let Some(tested) = run.and_then(|run| run.tested_in_words()) {
+            writeln!(err, "Tested: {tested}")?;
         }
         Ok(())
     }
@@ -203,12 +207,14 @@ impl Ready {
         let below = uncertain_margin(&run.facts, folds.map(|part| part.record.0.as_ref()));
         let ribbon = Ribbon::of(&self.class_names, judged, below).ok_or_else(|| {
             let path = path.display();
-            format!("a report is of recordings, but rows of a table lie in no time: {path}")
+            format!("a report needs a recording, but the rows of a table have no time axis: {path}")
         })?;
         let options = self.session.experiment.data.read_options();
         let record = open_with(path, &options).map_err(|error| error.to_string())?;
         let learned = match self.session.has_learned_from(path) {
-            true => "final model; it has learned from this recording, so its decisions say little",
+            true => {
+                "final model, which was trained on this recording; its decisions are not a test"
+            }
             false => "final model",
         };
         let hash = model_sha256(model).map_err(|error| error.to_string())?;
@@ -220,6 +226,7 @@ impl Ready {
             session: place.display().to_string(),
             session_sha256: self.session.sha256().map(str::to_owned),
             model_sha256: hash,
+            tested: run.tested_in_words(),
         };
         let left_out: Vec<String> = built.left_out.iter().map(ToString::to_string).collect();
         let name = path.display().to_string();

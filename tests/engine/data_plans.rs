@@ -118,7 +118,7 @@ fn what_was_put_right_by_hand_goes_before_the_rules() {
     let data = &built.dataset;
     assert_eq!(data.class_names(), ["case", "doubtful", "control"]);
     assert_eq!(data.group_names(), ["case-0", "control-0"]);
-    assert_eq!(built.left_out[0].reason, "it was taken out of the set");
+    assert_eq!(built.left_out[0].reason, "excluded from the data set");
 }
 
 #[test]
@@ -439,13 +439,27 @@ fn real_folders_open_as_what_they_are() {
     for (name, rate_hz, n_classes) in [("schizophrenia-eeg", 250.0, 2), ("bonn", 173.61, 5)] {
         let mut settings = open(name).expect(name);
         let error = settings.load(&here, &mut |_| true).expect_err(name);
-        assert!(error.to_string().contains("give the rate"), "{error}");
+        assert!(
+            error.to_string().contains("do not state a sampling rate"),
+            "{error}"
+        );
         if let DataPlan::Recordings(source) = &mut settings.source {
             source.options.rate_hz = Some(rate_hz);
         }
         let built = settings.load(&here, &mut |_| true).expect(name);
         assert_eq!(built.dataset.n_classes(), n_classes, "{name}");
     }
+    // Several channels and a class of the recording, a single channel, classes within recordings.
+    let reason = |name: &str| open(name).expect(name).recipe_reason().expect("EEG");
+    assert!(reason("schizophrenia-eeg").contains("belongs to the whole recording"));
+    assert!(reason("bonn").contains("there is one channel"));
+    assert!(reason("ssvep").contains("changes within recordings"));
+    let built = open("ssvep")
+        .expect("recordings")
+        .load(&here, &mut |_| true);
+    let data = built.expect("trials").dataset;
+    assert_eq!((data.n_classes(), data.group_names().len()), (4, 8));
+    assert!(data.is_recentred() && !audit_of(&data, &SplitPlan::default_for(&data, 1)).leaks());
     for name in [
         "edf",
         "comtrade",

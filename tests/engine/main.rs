@@ -7,6 +7,7 @@ mod changed_settings;
 mod comtrade;
 mod data_plans;
 mod distance;
+mod eeg_covariance;
 mod eeg_reference;
 mod fault_records;
 mod fault_rule;

@@ -1,4 +1,4 @@
-//! A data set put together from records, one after the other; what does not fit is left out with the reason.
+//! A data set put together from records, one after the other; what does not fit is omitted with the reason.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use super::labels::NameList;
 use super::{ByHand, Dataset, DatasetError, DatasetParts, Origin, Place, StretchDeed};
-use crate::features::{Extraction, FeatureError, FeatureRecipe, Layout, Sample};
+use crate::features::{
+    Extraction, FeatureError, FeatureGroup, FeatureRecipe, Layout, Sample, Stretch,
+};
 use crate::records::catalog::LabelledSpan;
 use crate::records::{ContentHash, ReadError, Record, Source, Warning};
 
@@ -18,7 +20,7 @@ const MAX_VALUES: usize = 1 << 29;
 pub enum Label {
     /// The whole record is of one class.
     Whole(String),
-    /// Stretches have classes (seizures, say); everything else is left out.
+    /// Stretches have classes (seizures, say); everything else is omitted.
     Spans(Vec<LabelledSpan>),
 }
 
@@ -31,6 +33,20 @@ pub struct LeftOut {
     pub place: Option<Place>,
     /// Why.
     pub reason: String,
+}
+
+impl Label {
+    /// The labelled stretches of a record, where it has some.
+    pub fn stretches(&self) -> Option<Vec<Stretch>> {
+        let Self::Spans(spans) = self else {
+            return None;
+        };
+        let stretch = |span: &LabelledSpan| Stretch {
+            start_s: span.onset_s,
+            end_s: span.end_s(),
+        };
+        Some(spans.iter().map(stretch).collect())
+    }
 }
 
 impl fmt::Display for LeftOut {
@@ -64,7 +80,7 @@ pub struct DataFile {
 }
 
 impl DataFile {
-    /// A file that was just opened; it is hashed here. `keep_going` stops the work by saying false.
+    /// A file that was just opened; it is hashed here. `keep_going` cancels by returning false.
     pub(super) fn opened(
         named: &Path,
         record: &Record,
@@ -90,7 +106,7 @@ impl DataFile {
     }
 }
 
-/// A data set with what was left out and assumed on the way.
+/// A data set with what was omitted and assumed on the way.
 #[derive(Debug, Clone)]
 pub struct Built {
     /// The samples.
@@ -109,13 +125,18 @@ pub struct DatasetBuilder {
     values: Vec<f64>,
     feature_names: Vec<String>,
     layout: Layout,
+    feature_groups: Vec<FeatureGroup>,
     class_names: NameList,
     classes: Vec<usize>,
     group_names: NameList,
     groups: Vec<Option<usize>>,
+    /// Whether groups are only names of files.
+    groups_are_files: bool,
     sources: NameList,
     origins: Vec<Origin>,
     left_out: Vec<LeftOut>,
+    /// How many of these do not state their sampling rate.
+    n_without_rate: usize,
     notes: Vec<String>,
     files: Vec<DataFile>,
     renamed_classes: BTreeMap<String, String>,
@@ -140,7 +161,7 @@ impl DatasetBuilder {
         }
     }
 
-    /// The same set, in which stretches of recordings are put right by hand.
+    /// The same set, in which stretches of recordings are corrected by hand.
     pub fn with_stretches(self, by_hand: ByHand) -> Self {
         Self { by_hand, ..self }
     }
@@ -153,8 +174,8 @@ impl DatasetBuilder {
     }
 
     /// Adds the samples that a recipe makes of a record. Without a group the record is a group of its own: its windows
-    /// belong together. `keep_going` hears the share done and stops the work by saying false; a record that gives no
-    /// samples is left out with the reason.
+    /// belong together. `keep_going` receives the share done and cancels by returning false; a record that gives no
+    /// samples is omitted with the reason.
     pub fn add_record(
         &mut self,
         record: &Record,
@@ -163,7 +184,7 @@ impl DatasetBuilder {
         group: Option<&str>,
         keep_going: &mut dyn FnMut(f64) -> bool,
     ) -> Result<(), DatasetError> {
-        let extracted = recipe.extract(record, keep_going);
+        let extracted = recipe.extract_within(record, label.stretches().as_deref(), keep_going);
         self.add_extraction(&record.source.path, extracted, label, group)
     }
 
@@ -181,6 +202,7 @@ impl DatasetBuilder {
                 return Err(ReadError::Cancelled.into());
             }
             Err(error) => {
+                self.n_without_rate += usize::from(matches!(error, FeatureError::Rate { .. }));
                 self.leave_out(path, None, error.to_string());
                 return Ok(());
             }
@@ -207,8 +229,12 @@ impl DatasetBuilder {
             self.leave_out(path, None, reason);
             return Ok(());
         }
+        if self.classes.is_empty() {
+            self.feature_groups = extraction.feature_groups;
+        }
         let own_group = self.name_of(path);
         let group = group.unwrap_or(&own_group);
+        let slack_s = extraction.label_slack_s;
         for sample in extraction.samples {
             let place = Place::Window {
                 start_s: sample.start_s,
@@ -216,9 +242,9 @@ impl DatasetBuilder {
             };
             let named = Path::new(&own_group);
             let deed = self.by_hand.deed(named, sample.start_s, sample.duration_s);
-            match (deed.cloned(), class_of(label, &sample)) {
+            match (deed.cloned(), class_of(label, &sample, slack_s)) {
                 (Some(StretchDeed::Exclude), _) => {
-                    self.leave_out(path, Some(place), "it was taken out by hand".to_owned());
+                    self.leave_out(path, Some(place), "excluded manually".to_owned());
                 }
                 (Some(StretchDeed::Relabel(class)), _) => {
                     self.relabelled.push((self.classes.len(), class));
@@ -237,16 +263,25 @@ impl DatasetBuilder {
         known.map_or_else(|| path.display().to_string(), Clone::clone)
     }
 
+    /// Says that groups are only names of files: nothing tells which files belong to one subject.
+    pub(super) fn take_files_for_groups(&mut self) {
+        self.groups_are_files = true;
+    }
+
     /// The data set, if there is a sample in it.
     pub fn finish(mut self) -> Result<Built, DatasetError> {
         for (sample, class) in std::mem::take(&mut self.relabelled) {
             self.classes[sample] = self.class_names.number(&class);
         }
         if let (true, Some(first)) = (self.classes.is_empty(), self.left_out.first()) {
-            return Err(DatasetError::AllLeftOut {
-                n_left_out: self.left_out.len(),
-                reason: first.reason.clone(),
-                path: first.source.clone(),
+            let path = first.source.clone();
+            return Err(match self.n_without_rate == self.left_out.len() {
+                true => DatasetError::NoRate { path },
+                false => DatasetError::AllExcluded {
+                    n_left_out: self.left_out.len(),
+                    reason: first.reason.clone(),
+                    path,
+                },
             });
         }
         let sources = self.sources.names().iter();
@@ -270,9 +305,11 @@ impl DatasetBuilder {
             values: self.values,
             feature_names: self.feature_names,
             layout: self.layout,
+            feature_groups: self.feature_groups,
             class_names,
             classes: self.classes.iter().map(|class| moved_to[*class]).collect(),
             group_names: group_names.into_names(),
+            groups_are_files: any_group && self.groups_are_files,
             groups,
             sources: sources.into_iter().map(PathBuf::from).collect(),
             origins: self.origins,
@@ -368,13 +405,13 @@ impl DatasetBuilder {
 }
 
 /// The class of a sample: that of the stretch it lies in, never of one it only touches.
-fn class_of<'a>(label: &'a Label, sample: &Sample) -> Result<&'a str, &'static str> {
+fn class_of<'a>(label: &'a Label, sample: &Sample, slack_s: f64) -> Result<&'a str, &'static str> {
     let spans = match label {
         Label::Whole(class) => return Ok(class),
         Label::Spans(spans) => spans,
     };
     // Times are sums of roundings: a microsecond decides nothing.
-    let slack_s = 1e-6;
+    let slack_s = slack_s + 1e-6;
     let (start_s, end_s) = (sample.start_s, sample.start_s + sample.duration_s);
     let touches =
         |span: &&LabelledSpan| start_s < span.end_s() - slack_s && end_s > span.onset_s + slack_s;
@@ -382,10 +419,10 @@ fn class_of<'a>(label: &'a Label, sample: &Sample) -> Result<&'a str, &'static s
         |span: &LabelledSpan| start_s >= span.onset_s - slack_s && end_s <= span.end_s() + slack_s;
     let mut touched = spans.iter().filter(touches);
     match touched.next() {
-        None => Err("no label covers it"),
-        Some(first) if !holds(first) => Err("it crosses the edge of a labelled stretch"),
+        None => Err("it has no label"),
+        Some(first) if !holds(first) => Err("it crosses the boundary of a labelled section"),
         Some(first) if touched.any(|other| other.class != first.class) => {
-            Err("stretches of different classes overlap there")
+            Err("sections of different classes overlap there")
         }
         Some(first) => Ok(&first.class),
     }
@@ -511,11 +548,11 @@ mod tests {
             .collect();
         assert_eq!(names, ["normal", "seizure", "artefact"]);
         let reasons: Vec<&str> = built.left_out.iter().map(|l| l.reason.as_str()).collect();
-        let uncovered = "no label covers it";
+        let uncovered = "it has no label";
         assert_eq!(
             reasons,
             [
-                "it crosses the edge of a labelled stretch",
+                "it crosses the boundary of a labelled section",
                 uncovered,
                 uncovered
             ]

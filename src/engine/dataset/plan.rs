@@ -119,10 +119,10 @@ impl DataSettings {
         Self::new(source, Some(FeatureRecipe::Fault(FaultRecipe::default())))
     }
 
-    /// Simulated EEG with the default recipe: logarithms of the paper's 76 features.
+    /// Simulated EEG with the recipe for classes that belong to the recording.
     pub fn simulated_eeg(settings: EegSettings) -> Self {
         let source = DataPlan::SimulatedEeg(settings);
-        Self::new(source, Some(FeatureRecipe::Eeg(Default::default())))
+        Self::new(source, Some(FeatureRecipe::EegGroups(Default::default())))
     }
 
     /// What is wrong with the settings, field by field; nothing when they can be used.
@@ -192,7 +192,7 @@ impl DataSettings {
         }
     }
 
-    /// Names every file and folder anew, as when a session is saved in another place.
+    /// Names every file and folder again, as when a session is saved in another place.
     pub fn rename_files(&mut self, new_name: &dyn Fn(&Path) -> PathBuf) {
         match &mut self.source {
             DataPlan::FeederFaults(_) | DataPlan::NetworkFaults(_) | DataPlan::SimulatedEeg(_) => {}
@@ -208,7 +208,7 @@ impl DataSettings {
     }
 
     /// Reads or simulates the records and makes the data set. The same settings and files give the same set, bit for
-    /// bit, for any number of threads. `keep_going` hears the share done and stops the work by saying false.
+    /// bit, for any number of threads. `keep_going` receives the share done and cancels by returning false.
     pub fn load(
         &self,
         locate: &Locate<'_>,

@@ -6,7 +6,7 @@ use crate::dataset::{Dataset, Place};
 use crate::evaluation::{Classifier, GroupVote, Verdict, group_votes};
 use crate::math::View;
 
-/// Samples that are classified between two looks at whether to go on.
+/// Samples that are classified between two looks at whether to continue.
 const BLOCK: usize = 128;
 
 /// What was decided about one sample.
@@ -26,7 +26,7 @@ pub struct Judged {
 
 impl TrainedModel {
     /// Judges all samples of a data set; those with missing values that the model's
-    /// preparation drops are left out. `keep_going` hears the share done and stops the work
+    /// preparation drops are omitted. `keep_going` receives the share done and stops the work
     /// by saying false: what was judged by then is the result.
     pub fn judge(
         &self,

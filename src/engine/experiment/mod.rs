@@ -4,11 +4,10 @@ mod apply;
 mod assignment;
 mod checked;
 mod comparison;
-mod crew;
 mod error;
+mod groupings;
 mod job;
 mod model;
-mod overview_job;
 mod part_run;
 mod record;
 mod ribbon;
@@ -20,6 +19,7 @@ mod snapshot;
 mod state;
 mod summary;
 mod sweep;
+mod task_pool;
 mod testing;
 mod trial;
 mod width;
@@ -33,9 +33,9 @@ pub use comparison::{
     pairing_difference,
 };
 pub use error::{RunError, RunTrouble};
-pub use job::{Job, JobOutcome, JobProgress};
+pub use groupings::Grouping;
+pub use job::{Job, JobOutcome, JobProgress, panic_message};
 pub use model::TrainedModel;
-pub use overview_job::build_overview;
 pub use part_run::{Extent, News};
 pub use record::{
     ClassMetric, Decisions, LogEntry, MissingRecord, PartRecord, ProfileEvent, ProfileLog,

@@ -15,7 +15,7 @@ use super::snapshot::Snapshot;
 use super::state::{Halfway, SettingChange};
 use super::testing::{TestProgress, TestSubject, sample_operations};
 use crate::dataset::{Dataset, FittedPreparation, Scaling, Zeroing};
-use crate::evaluation::{Classifier, Verdict};
+use crate::evaluation::{Classifier, Verdict, readout_without_own_group};
 use crate::learner::{
     Algorithm, Dictionary, LearnError, Learner, LearnerSettings, Progress, Repair, SampleStream,
     StepReport, StopSignal, StreamState, resume_learner, start_learner,
@@ -48,7 +48,7 @@ pub enum News {
 
 /// What all parts of a run have in common.
 #[derive(Clone, Copy)]
-pub(super) struct Surroundings<'a> {
+pub(super) struct PartContext<'a> {
     pub(super) checked: &'a CheckedExperiment,
     pub(super) changes: &'a [SettingChange],
     /// Threads that a part may use.
@@ -161,7 +161,7 @@ impl PartRun {
         Ok(run)
     }
 
-    /// What is needed to go on later. A test that is under way is done again from its beginning.
+    /// What is needed to resume later. A test that is under way is done again from its beginning.
     pub(super) fn halfway(&self) -> Option<Halfway> {
         Some(Halfway {
             n_rounds_done: self.next_round,
@@ -200,10 +200,10 @@ impl PartRun {
         ))
     }
 
-    /// Works for one extent, or until it is told to stop.
+    /// Works for one extent, or until it is cancelled.
     pub(super) fn advance(
         &mut self,
-        around: Surroundings<'_>,
+        around: PartContext<'_>,
         extent: Extent,
         news: &mut Vec<News>,
     ) -> Result<(), RunError> {
@@ -231,7 +231,7 @@ impl PartRun {
     }
 
     /// The next step; the operations it took, roughly.
-    fn step(&mut self, around: Surroundings<'_>, news: &mut Vec<News>) -> Result<f64, RunError> {
+    fn step(&mut self, around: PartContext<'_>, news: &mut Vec<News>) -> Result<f64, RunError> {
         let checked = around.checked;
         match &self.phase {
             Phase::Prepare => {
@@ -256,12 +256,24 @@ impl PartRun {
                 if self.part != Part::Final && self.record.missing.len() < n_missing {
                     self.begin_test(Some(self.record.missing.len()), around);
                 } else {
+                    self.judge_readout(checked);
                     self.phase = Phase::Complete;
                 }
                 Ok(0.0)
             }
             Phase::Test(_) => self.go_on_testing(around, news),
             Phase::Complete => Ok(0.0),
+        }
+    }
+
+    /// On grouped data what is judged before it is learned reads too well: the group is known by then.
+    fn judge_readout(&mut self, checked: &CheckedExperiment) {
+        if let (Some(groups), Some(learner)) = (checked.dataset().groups(), &self.learner) {
+            let classes = 0..learner.n_classes();
+            self.record.readout_logo = readout_without_own_group(
+                classes.map(|class| learner.dictionary(class)),
+                |sample| groups.get(sample).copied(),
+            );
         }
     }
 
@@ -310,7 +322,7 @@ impl PartRun {
         self.values = Values::Own(values);
         self.record.n_samples = (self.fold.train.len(), self.fold.test.len());
         let n_dropped = dropped.iter().filter(|dropped| **dropped).count();
-        let remark = format!("{n_dropped} samples with missing values are left out");
+        let remark = format!("{n_dropped} samples with missing values are excluded");
         if n_dropped > 0 && !self.record.remarks.contains(&remark) {
             self.record.remarks.push(remark);
         }
@@ -363,10 +375,10 @@ impl PartRun {
 
     fn learn_round(
         &mut self,
-        around: Surroundings<'_>,
+        around: PartContext<'_>,
         news: &mut Vec<News>,
     ) -> Result<f64, RunError> {
-        let Surroundings {
+        let PartContext {
             checked, changes, ..
         } = around;
         let settings = settings_in_force(checked, changes, self.part, self.next_round + 1);
@@ -382,18 +394,18 @@ impl PartRun {
             round: self.next_round,
             n_rounds: self.record.n_rounds,
         };
-        let foreseen = if checked.experiment().tests.prequential {
-            foresee(around, learner, &stream, progress, &mut self.upcoming)
+        let prequential = if checked.experiment().tests.prequential {
+            classify_upcoming(around, learner, &stream, progress, &mut self.upcoming)
         } else {
             Ok(None)
         };
         let begin = Instant::now();
-        let outcome = foreseen.and_then(|foreseen| {
+        let outcome = prequential.and_then(|prequential| {
             if *learner.settings() != settings {
                 learner.change_settings(settings)?;
             }
             learner.step(progress, &mut stream, &mut self.report)?;
-            self.report.prequential = self.report.prequential.or(foreseen);
+            self.report.prequential = self.report.prequential.or(prequential);
             Ok(())
         });
         let spent = begin.elapsed();
@@ -435,7 +447,7 @@ impl PartRun {
         self.record.rounds.push(metric);
     }
 
-    fn begin_test(&mut self, zeroed: Option<usize>, around: Surroundings<'_>) {
+    fn begin_test(&mut self, zeroed: Option<usize>, around: PartContext<'_>) {
         if let Some(learner) = self.learner.as_deref() {
             let n_classes = around.checked.dataset().n_classes();
             let classifier = Classifier::of(learner);
@@ -446,7 +458,7 @@ impl PartRun {
 
     fn go_on_testing(
         &mut self,
-        around: Surroundings<'_>,
+        around: PartContext<'_>,
         news: &mut Vec<News>,
     ) -> Result<f64, RunError> {
         let begin = Instant::now();
@@ -524,8 +536,8 @@ fn settings_in_force(
 
 /// The next round classified before it is learned: right ones, and all. The margin-aware
 /// learner does that itself; a batch learner has seen all samples after its first step.
-fn foresee(
-    around: Surroundings<'_>,
+fn classify_upcoming(
+    around: PartContext<'_>,
     learner: &dyn Learner,
     stream: &SampleStream<'_>,
     progress: Progress,

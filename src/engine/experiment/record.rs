@@ -23,7 +23,7 @@ pub struct ClassMetric {
     pub removed: u32,
     /// Size of the profile.
     pub n_kept: u32,
-    /// Things that had to be mended.
+    /// Things that had to be corrected.
     pub repairs: u32,
     /// Mean of r²/σ over the mini-batch before the update.
     pub residual: f32,
@@ -348,6 +348,9 @@ pub struct PartRecord {
     pub decisions: Decisions,
     /// What happened to every sample.
     pub log: ProfileLog,
+    /// Kept samples that the joint readout decides rightly without their group, and all of them; where groups are known.
+    #[serde(default)]
+    pub readout_logo: Option<(usize, usize)>,
     /// How often each atom of each class was used so far.
     pub atom_use: Vec<Vec<u64>>,
     /// Measured times.
@@ -367,6 +370,7 @@ impl PartRecord {
             missing: Vec::new(),
             decisions: Decisions::default(),
             log: ProfileLog::default(),
+            readout_logo: None,
             atom_use: Vec::new(),
             timing: Timing::default(),
             remarks: Vec::new(),

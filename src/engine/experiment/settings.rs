@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::dataset::{DataPlan, DataSettings, Dataset, Preparation, Scaling};
 use crate::features::FeatureRecipe;
-use crate::learner::{LearnerSettings, Start, Supply};
+use crate::learner::{Kernel, LearnerSettings, Start, Supply};
 use crate::settings::{SettingProblem, SettingProblems};
 use crate::split::{HoldOut, SplitPlan};
 
@@ -101,23 +101,37 @@ impl Default for Experiment {
 }
 
 impl Experiment {
-    /// The default learner on these data. Features of different nature are brought to one
-    /// scale; waveforms and pictures have one already.
+    /// The default learner on these data.
     pub fn on(data: DataSettings) -> Self {
+        Self::default().with_data(data)
+    }
+
+    /// The same learner on other data. Features of different nature are brought to one scale;
+    /// waveforms and pictures have one already. Groups of EEG features bring kernel and width with them.
+    pub fn with_data(mut self, data: DataSettings) -> Self {
         let is_mixed = matches!(data.source, DataPlan::Table(_))
             || matches!(data.recipe, Some(FeatureRecipe::Eeg(_)));
-        Self {
-            preparation: Preparation {
-                scaling: if is_mixed {
-                    Scaling::ZScore
-                } else {
-                    Scaling::None
-                },
-                ..Preparation::default()
+        let multiple = match &data.recipe {
+            Some(FeatureRecipe::EegGroups(recipe)) => Some(recipe.width_of_median()),
+            _ => None,
+        };
+        self.preparation = Preparation {
+            scaling: match (multiple, is_mixed) {
+                (Some(_), _) => Scaling::Groups,
+                (None, true) => Scaling::ZScore,
+                (None, false) => Scaling::None,
             },
-            data,
-            ..Self::default()
+            ..Preparation::default()
+        };
+        if let Some(multiple) = multiple {
+            self.learner.kernel = Kernel::Gaussian { width: multiple };
         }
+        // Given samples are those of other data.
+        if matches!(self.learner.start, Start::Given(_)) {
+            self.learner.start = LearnerSettings::default().start;
+        }
+        self.data = data;
+        self
     }
 
     /// Everything that is wrong, field by field; with the data set also what does not fit it.

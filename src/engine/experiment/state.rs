@@ -8,6 +8,7 @@ use super::model::TrainedModel;
 use super::record::PartRecord;
 use super::settings::Experiment;
 use super::shared::Shared;
+use super::summary::RunSummary;
 use crate::learner::{LearnerSettings, StreamState};
 
 /// Settings of the learner that were changed while it learned.
@@ -36,7 +37,7 @@ pub fn change_texts(start: &LearnerSettings, changes: &[SettingChange]) -> Vec<(
         .collect()
 }
 
-/// What a part needs to go on.
+/// What a part needs to resume.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Halfway {
@@ -56,7 +57,7 @@ pub struct PartState {
     pub record: Shared<PartRecord>,
     /// What it has learned, if it is complete.
     pub model: Option<Shared<TrainedModel>>,
-    /// What it needs to go on, if it is not.
+    /// What it needs to resume, if it is not.
     pub halfway: Option<Box<Halfway>>,
 }
 
@@ -104,6 +105,26 @@ impl RunState {
     pub fn is_complete(&self) -> bool {
         let complete = self.parts.iter().filter(|part| part.model.is_some());
         complete.count() == self.planned.len()
+    }
+
+    /// The settings it began with, every group in the fold in which it was tested: also where the run was saved
+    /// before folds were dealt by name.
+    pub fn experiment_with_folds(&self) -> Experiment {
+        let mut experiment = self.experiment.clone();
+        if let Some(groups) = &self.facts.groups {
+            experiment
+                .split
+                .keep_test_folds(&self.facts.group_names, groups, &self.test_folds);
+        }
+        experiment
+    }
+
+    /// How well the folds did on what they had not learned, in words: what stands beside every decision on something
+    /// new. Nothing before a fold is complete.
+    pub fn tested_in_words(&self) -> Option<String> {
+        let complete = self.parts.iter().filter(|part| part.model.is_some());
+        let records: Vec<&PartRecord> = complete.map(|part| &*part.record).collect();
+        RunSummary::of(&self.facts, &records).in_words()
     }
 
     /// The model for new recordings.

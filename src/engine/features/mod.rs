@@ -1,9 +1,12 @@
 //! Features: how a record becomes samples, as plain settings (`FeatureRecipe`) and the signal processing behind them.
 
+pub mod covariance;
 pub mod cycle;
 pub mod display_filter;
 pub mod eeg;
 mod eeg_frames;
+pub mod eeg_groups;
+pub mod eeg_segments;
 pub mod electrodes;
 pub mod fault;
 pub mod fault_facts;
@@ -15,12 +18,14 @@ pub mod montage;
 pub mod phase_signals;
 pub mod phases;
 pub mod phasor;
+pub mod readable;
 pub mod resample;
 pub mod sampled;
 pub mod spectrum;
 pub mod trace_columns;
 
 pub use eeg::EegRecipe;
+pub use eeg_groups::EegGroupsRecipe;
 pub use fault::FaultRecipe;
 
 use serde::{Deserialize, Serialize};
@@ -34,6 +39,8 @@ use crate::settings::SettingProblem;
 pub enum FeatureRecipe {
     /// Band features of EEG frames.
     Eeg(EegRecipe),
+    /// Groups of features of EEG segments: covariance, fine bands, shape, delays.
+    EegGroups(EegGroupsRecipe),
     /// Windows of fault records.
     Fault(FaultRecipe),
 }
@@ -43,21 +50,76 @@ impl FeatureRecipe {
     pub fn problems(&self) -> Vec<SettingProblem> {
         match self {
             Self::Eeg(recipe) => recipe.problems(),
+            Self::EegGroups(recipe) => recipe.problems(),
             Self::Fault(recipe) => recipe.problems(),
         }
     }
 
-    /// Makes the samples of a record. `keep_going` hears the share done and stops the work by saying false.
+    /// Makes the samples of a record. `keep_going` receives the share done and cancels by returning false.
     pub fn extract(
         &self,
         record: &Record,
         keep_going: &mut dyn FnMut(f64) -> bool,
     ) -> Result<Extraction, FeatureError> {
+        self.extract_within(record, None, keep_going)
+    }
+
+    /// The same; a recipe that places its samples by labelled stretches finds them in `stretches`.
+    pub fn extract_within(
+        &self,
+        record: &Record,
+        stretches: Option<&[Stretch]>,
+        keep_going: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<Extraction, FeatureError> {
         match self {
             Self::Eeg(recipe) => eeg_frames::extract(recipe, record, keep_going),
+            Self::EegGroups(recipe) => eeg_segments::extract(recipe, record, stretches, keep_going),
             Self::Fault(recipe) => recipe.extract(record),
         }
     }
+}
+
+/// A stretch of time in a record.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stretch {
+    /// Its start.
+    pub start_s: f64,
+    /// Its end.
+    pub end_s: f64,
+}
+
+/// Neighbouring features that belong together: they are brought to one scale together.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FeatureGroup {
+    /// What the group is called.
+    pub name: String,
+    /// Number of its features.
+    pub n_features: usize,
+    /// What they are.
+    pub kind: GroupKind,
+}
+
+/// What the features of a group are.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub enum GroupKind {
+    /// Values without further order.
+    Values,
+    /// The logarithm of a channel covariance: its upper triangle.
+    Covariance {
+        /// The channels.
+        channels: Vec<String>,
+        /// Whether it is seen relative to the mean of its recording.
+        recentred: bool,
+    },
+    /// The logarithm of the covariance of one channel with itself at delays: its upper triangle.
+    DelayCovariance {
+        /// Number of delays.
+        n_delays: usize,
+        /// Time from one delay to the next.
+        step_s: f64,
+    },
 }
 
 /// What a recipe made of a record.
@@ -67,9 +129,14 @@ pub struct Extraction {
     pub feature_names: Vec<String>,
     /// How the features lie side by side.
     pub layout: Layout,
+    /// The groups of features, in their order; none where all features are one group.
+    pub feature_groups: Vec<FeatureGroup>,
+    /// By how much a sample may reach over the edge of a labelled stretch: one sample of the recording where samples
+    /// are placed by stretches.
+    pub label_slack_s: f64,
     /// The samples in order of time.
     pub samples: Vec<Sample>,
-    /// The stretches left out.
+    /// The stretches omitted.
     pub rejected: Vec<Rejection>,
     /// What was assumed.
     pub notes: Vec<String>,
@@ -80,6 +147,8 @@ impl Extraction {
         Self {
             feature_names,
             layout,
+            feature_groups: Vec::new(),
+            label_slack_s: 0.0,
             samples: Vec::new(),
             rejected: Vec::new(),
             notes: Vec::new(),
@@ -154,18 +223,18 @@ pub struct Sample {
     pub values: Vec<f64>,
 }
 
-/// A stretch of a record that was left out.
+/// A stretch of a record that was omitted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rejection {
     /// Start of the stretch, from the start of the record.
     pub start_s: f64,
     /// Length of the stretch.
     pub duration_s: f64,
-    /// Why it was left out.
+    /// Why it was omitted.
     pub reason: RejectReason,
 }
 
-/// Why a stretch was left out.
+/// Why a stretch was omitted.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum RejectReason {
     /// The recording has holes or infinities there.
@@ -216,6 +285,9 @@ pub enum RejectReason {
         /// Share of the AC energy in the fundamental.
         share: f64,
     },
+    /// No channel changes.
+    #[error("no channel changes, or one that is measured alone does not")]
+    Silent,
     /// The values are so large that the features overflow.
     #[error("the values are too large to compute with")]
     Overflow,
@@ -228,9 +300,7 @@ pub enum FeatureError {
     #[error("{0}")]
     Recipe(SettingProblem),
     /// The sampling rate is unknown or no positive number.
-    #[error(
-        "sampling rate must be a positive number, but is {rate_hz} Hz: give the rate of the recording"
-    )]
+    #[error("the file does not state a usable sampling rate ({rate_hz} Hz): enter it")]
     Rate {
         /// The rate found.
         rate_hz: f64,
@@ -271,6 +341,16 @@ pub enum FeatureError {
         /// Half the sampling rate.
         nyquist_hz: f64,
     },
+    /// A sample would have too many features.
+    #[error(
+        "a sample would have {found} features, more than {most}: choose fewer channels, bands or delays"
+    )]
+    TooManyFeatures {
+        /// Number of features.
+        found: usize,
+        /// Most that are possible.
+        most: usize,
+    },
     /// The samples could not be read.
     #[error(transparent)]
     Read(#[from] ReadError),
@@ -308,7 +388,7 @@ pub enum FeatureError {
         channels: String,
     },
     /// The nominal frequency is not known.
-    #[error("the record does not tell its nominal frequency: give it (50 or 60 Hz)")]
+    #[error("the record does not state its nominal frequency: enter it (50 or 60 Hz)")]
     NoFrequency,
     /// The record has too few samples per cycle.
     #[error("{rate_hz} Hz is too coarse for a {nominal_hz} Hz grid: {needed_hz} Hz are needed")]
@@ -321,7 +401,7 @@ pub enum FeatureError {
         needed_hz: f64,
     },
     /// The record names no trigger.
-    #[error("the record names no trigger: look for a change instead, or give a time")]
+    #[error("the record has no trigger: detect a change instead, or enter a time")]
     NoTrigger,
     /// Nothing changes in the record.
     #[error(
@@ -383,6 +463,8 @@ mod tests {
     fn recipes_survive_saving_and_misspelt_settings_are_refused() {
         let recipes = [
             FeatureRecipe::Eeg(EegRecipe::default()),
+            FeatureRecipe::EegGroups(EegGroupsRecipe::default()),
+            FeatureRecipe::EegGroups(EegGroupsRecipe::for_single_channel()),
             FeatureRecipe::Fault(FaultRecipe::default()),
         ];
         for recipe in recipes {

@@ -188,7 +188,7 @@ fn built_in_data_has_classes_groups_and_progress_and_can_be_stopped() {
     );
     assert_eq!(feeder.group_names().len(), 35);
     let eeg = load(&few_subjects()).dataset;
-    assert_eq!((eeg.n_samples(), eeg.n_features()), (16, 76));
+    assert_eq!((eeg.n_samples(), eeg.n_features()), (8, 190));
     let subjects = ["control-01", "control-02", "case-01", "case-02"];
     assert_eq!(eeg.group_names(), subjects);
     let mut shares = Vec::new();
@@ -250,7 +250,7 @@ fn stretches_are_relabelled_and_taken_out_by_hand() {
     let class = after.dataset.classes()[relabelled];
     assert_eq!(after.dataset.class_names()[class], "drowsy");
     let out = after.left_out.last().expect("one is out");
-    assert_eq!(out.reason, "it was taken out by hand");
+    assert_eq!(out.reason, "excluded manually");
     let (start_s, duration_s) = place(excluded);
     let window = Place::Window {
         start_s,

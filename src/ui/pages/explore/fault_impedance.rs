@@ -7,7 +7,7 @@ use crate::ui::elements::{help, section};
 use crate::ui::figures::{cut, short};
 use crate::ui::palette::{mix, phase_color};
 use crate::ui::theme;
-use crate::workbench::explore::{FaultLook, FaultRecord, ImpedancePlane, LineData};
+use crate::workbench::explore::{FaultRecord, FaultView, ImpedancePlane, LineData};
 use atomscope_engine::protection::distance::Distance;
 use atomscope_engine::protection::events::Event;
 use atomscope_engine::protection::impedance::Loop;
@@ -23,7 +23,7 @@ pub(super) fn impedance_ui(
     ui: &mut Ui,
     record: &FaultRecord,
     plane: Option<&ImpedancePlane>,
-    look: &mut FaultLook,
+    look: &mut FaultView,
 ) {
     let Some(analysis) = &record.analysis else {
         if let Some(reason) = &record.no_analysis {
@@ -306,7 +306,7 @@ fn stays_ui(ui: &mut Ui, plane: &ImpedancePlane) {
 }
 
 /// The sequence of events; a click leads to its place.
-fn events_ui(ui: &mut Ui, events: &[Event], record: &FaultRecord, look: &mut FaultLook) {
+fn events_ui(ui: &mut Ui, events: &[Event], record: &FaultRecord, look: &mut FaultView) {
     if events.is_empty() {
         return;
     }
