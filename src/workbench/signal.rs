@@ -150,8 +150,7 @@ pub(super) fn record_of(loaded: &LoadedData, source: usize) -> Result<(String, R
             found.map(|(class, index)| simulator.record(class, index))
         }
         DataPlan::NetworkFaults(settings) => {
-            let simulator =
-                NetworkSimulator::new(*settings.clone()).map_err(|error| error.to_string())?;
+            let simulator = NetworkSimulator::new(*settings.clone())?;
             let found = simulator
                 .records()
                 .find(|(class, index)| simulator.record_name(*class, *index) == name);

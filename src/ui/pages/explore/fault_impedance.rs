@@ -4,7 +4,8 @@ use egui::{Color32, DragValue, Grid, RichText, Stroke, Ui, Vec2b};
 use egui_plot::{Line, LineStyle, MarkerShape, Plot, PlotPoints, Points, Polygon};
 
 use crate::ui::elements::{help, section};
-use crate::ui::figures::{cut, short};
+
+use crate::ui::numbers::{cut, short};
 use crate::ui::palette::{mix, phase_color};
 use crate::ui::theme;
 use crate::workbench::explore::{FaultRecord, FaultView, ImpedancePlane, LineData};
