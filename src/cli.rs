@@ -11,6 +11,7 @@ mod progress;
 mod report;
 mod reproduce;
 mod run;
+mod settings;
 mod simulate;
 mod sweep;
 mod window;
@@ -57,6 +58,12 @@ enum Command {
     Analyse(analyse::AnalyseArguments),
     /// Write simulated faults and other events as COMTRADE files
     Simulate(simulate::SimulateArguments),
+    /// List every setting: name for --set, values, default and what it does
+    Settings {
+        /// Write a table in Markdown instead of text
+        #[arg(long)]
+        markdown: bool,
+    },
     /// Describe recordings, fault records, tables and arrays
     Info {
         /// Files of any format that can be read, or folders of them
@@ -110,6 +117,7 @@ pub fn run() -> ExitCode {
         Some(Command::Classify(arguments)) => classify::run(&arguments),
         Some(Command::Analyse(arguments)) => analyse::run(&arguments),
         Some(Command::Simulate(arguments)) => simulate::run(&arguments),
+        Some(Command::Settings { markdown }) => settings::run(markdown, &mut io::stdout().lock()),
         Some(Command::Info {
             files,
             json,

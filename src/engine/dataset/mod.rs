@@ -3,6 +3,7 @@
 mod arrays;
 mod builder;
 mod class_difference;
+pub mod declared;
 mod error;
 mod in_order;
 mod labels;

@@ -4,6 +4,7 @@ mod apply;
 mod assignment;
 mod checked;
 mod comparison;
+pub mod declared;
 mod error;
 mod groupings;
 mod job;
@@ -32,6 +33,7 @@ pub use comparison::{
     ComparedRun, ComparedSummary, Comparison, ComparisonError, ComparisonPlan, Entrant,
     pairing_difference,
 };
+pub use declared::{SETTINGS, find_setting};
 pub use error::{RunError, RunTrouble};
 pub use groupings::Grouping;
 pub use job::{Job, JobOutcome, JobProgress, panic_message};

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::declared;
 use crate::dataset::{DataPlan, DataSettings, Dataset, Preparation, Scaling};
 use crate::features::FeatureRecipe;
 use crate::learner::{Kernel, LearnerSettings, Start, Supply};
@@ -9,7 +10,7 @@ use crate::settings::{SettingProblem, SettingProblems};
 use crate::split::{HoldOut, SplitPlan};
 
 /// Most mini-batches of a run.
-const MOST_BATCHES: usize = 100_000_000;
+const MOST_BATCHES: usize = declared::BATCHES.legal().1 as usize;
 
 /// How long a dictionary is trained.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -212,7 +213,8 @@ impl Training {
                 problems.require_within("training.length", n, 1, MOST_BATCHES);
             }
             TrainingLength::Passes(passes) => {
-                problems.require_within("training.length", passes, 0.01, 1e6);
+                let (fewest, most) = declared::PASSES.legal();
+                problems.require_within("training.length", passes, fewest, most);
             }
         }
         problems.into_list()
@@ -256,7 +258,7 @@ fn class_problem(dataset: &Dataset) -> Option<SettingProblem> {
 impl Tests {
     fn problems(&self) -> Vec<SettingProblem> {
         let mut problems = SettingProblems::default();
-        problems.require_within("tests.n_tests", self.n_tests, 1, 10_000);
+        problems.require_legal(&declared::N_TESTS, self.n_tests as f64);
         for share in &self.missing_shares {
             problems.require_within("tests.missing_shares", *share, 0.0, 1.0);
         }

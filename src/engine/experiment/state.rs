@@ -24,13 +24,13 @@ pub struct SettingChange {
 }
 
 /// Each change of a run that began with the settings `start`: its mini-batch, and what was
-/// changed in words ("forgetting.start_value (0.98 → 0.9)").
+/// changed in words ("L_max (200 → 150), λ₀ (0.98 → 0.9)").
 pub fn change_texts(start: &LearnerSettings, changes: &[SettingChange]) -> Vec<(usize, String)> {
     let mut before = start;
     changes
         .iter()
         .map(|change| {
-            let text = setting_differences(before, &change.learner).join(", ");
+            let text = setting_differences("learner", before, &change.learner).join(", ");
             before = &change.learner;
             (change.batch, text)
         })

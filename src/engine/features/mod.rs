@@ -2,6 +2,7 @@
 
 pub mod covariance;
 pub mod cycle;
+pub mod declared;
 pub mod display_filter;
 pub mod eeg;
 mod eeg_frames;
@@ -536,7 +537,7 @@ mod tests {
             "time_s",
             "n_cycles",
             "per_unit",
-            "highest_harmonic",
+            "form.highest_harmonic",
         ];
         assert_eq!(fields(fault.problems()), expected);
     }

@@ -58,6 +58,7 @@ pub use subject::{RhythmTraits, SubjectClass, SubjectTraits};
 
 use super::SimulateError;
 use crate::settings::{SettingProblem, SettingProblems};
+use crate::simulate::declared;
 use synthesis::{Part, Sampling, Streams};
 
 /// Everything that decides which recordings are made.
@@ -104,17 +105,12 @@ impl EegSettings {
     pub fn problems(&self) -> Vec<SettingProblem> {
         let mut problems = SettingProblems::default();
         let subjects = self.subjects_per_class;
-        problems.require_within("subjects_per_class", subjects, 1, 10_000);
-        let values = [
-            ("duration_s", self.duration_s, 1.0, 3600.0),
-            ("rate_hz", self.rate_hz, 100.0, 2000.0),
-            ("mains_hz", self.mains_hz, 1.0, 100.0),
-            ("effect", self.effect, 0.0, 5.0),
-            ("coupling_effect", self.coupling_effect, 0.0, 10.0),
-        ];
-        for (setting, value, low, high) in values {
-            problems.require_within(setting, value, low, high);
-        }
+        problems.require_legal(&declared::SUBJECTS_PER_CLASS, subjects as f64);
+        problems.require_legal(&declared::DURATION_S, self.duration_s);
+        problems.require_within("rate_hz", self.rate_hz, 100.0, 2000.0);
+        problems.require_within("mains_hz", self.mains_hz, 1.0, 100.0);
+        problems.require_legal(&declared::EFFECT, self.effect);
+        problems.require_within("coupling_effect", self.coupling_effect, 0.0, 10.0);
         let n_samples = self.duration_s * self.rate_hz;
         let most = Self::MOST_SAMPLES;
         problems.require_within("duration_s × rate_hz", n_samples, 1.0, most);
