@@ -111,6 +111,9 @@ impl Workbench {
             training.limit_speed(None);
         }
         self.document = Document::of(session);
+        self.document
+            .located
+            .clone_from(&self.user.settings.data_folders);
         self.document.training = training;
         self.notices.forget_session();
         self.tasks.dictionary = Default::default();
@@ -161,11 +164,15 @@ impl Workbench {
             true => path,
             false => path.parent().map(Path::to_owned).unwrap_or(path),
         };
-        // Data that is a folder itself is found beside it.
-        let parent = folder.parent().map(Path::to_owned);
-        self.document
-            .located
-            .extend([Some(folder), parent].into_iter().flatten());
+        // Data that are a folder themselves are found from the folder around it.
+        let folders = [folder.parent().map(Path::to_owned), Some(folder)];
+        self.remember(move |settings| {
+            for folder in folders.iter().flatten() {
+                settings.remember_data_folder(folder);
+            }
+        });
+        let located = &mut self.document.located;
+        located.clone_from(&self.user.settings.data_folders);
         self.load_data(Then::default());
     }
 
