@@ -465,7 +465,7 @@ fn settings_ui(
     help(ui, "Classes with the same name are merged");
     class_names_ui(ui, loaded, data);
     if !loaded.left_out.is_empty() {
-        section(ui, "Left out");
+        section(ui, "Excluded");
         for out in loaded.left_out.iter().take(20) {
             help(ui, &format!("{}: {}", out.source.display(), out.reason));
         }
