@@ -9,7 +9,7 @@ use super::tables::{choice_with_labels, labels_beside};
 use super::{ArraySource, DataPlan, DataSettings, RecordingSource, TableSource};
 use crate::features::eeg::{Band, ChannelChoice};
 use crate::features::eeg_groups::EegGroup;
-use crate::features::{EegGroupsRecipe, FaultRecipe, FeatureRecipe};
+use crate::features::{EegGroupsRecipe, EegRecipe, FaultRecipe, FeatureRecipe};
 use crate::records::catalog::{
     self, AnnotationRule, CatalogError, Folder, LabelledSet, Pattern, Rule,
 };
