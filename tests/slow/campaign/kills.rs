@@ -7,7 +7,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
-use atomscope_engine::session::{FoundRecovery, Recovery, Session, UserFolders, find_recovery};
+use atomscope_engine::session::{Recovery, Session, UserFolders, find_copies};
 
 use super::Attack;
 use super::small_run::saved_session;
@@ -35,7 +35,7 @@ fn a_deed_done_again_and_again_when_told_to() {
         number += 1;
         session.notes = number.to_string();
         match &mut recovery {
-            Some(recovery) => recovery.write(&session, Instant::now()).expect("written"),
+            Some(recovery) => recovery.write(&session).expect("written"),
             None => session.save().expect("saved"),
         }
         // Only what is finished is promised.
@@ -108,8 +108,11 @@ pub(super) fn recovery_copies(attack: &mut Attack) {
     while attack.goes_on() {
         attack.one("recovery", |attack| {
             let finished = kill_one(attack, "copy", &path)?;
-            let found = find_recovery(Some(&path), &folders).map_err(|error| error.to_string())?;
-            let FoundRecovery::Offer(offer) = found else {
+            let found = find_copies(Some(&path), &folders).map_err(|error| error.to_string())?;
+            if let Some(error) = found.broken.first() {
+                return Err(format!("a copy is broken: {error}"));
+            }
+            let Some(offer) = found.offers.into_iter().next() else {
                 return Err(format!("copy {finished} is not offered"));
             };
             let (session, recovery) = offer.accept();
