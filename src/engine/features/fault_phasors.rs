@@ -65,7 +65,7 @@ fn fit_cycle(values: &[f64], first_s: f64, step_s: f64, frequency_hz: f64) -> Op
     let (a, b, d) = (cc - c * c / n, cs - c * s / n, ss - s * s / n);
     let (p, q) = (xc - x * c / n, xs - x * s / n);
     let determinant = a * d - b * b;
-    if !(determinant > 1e-9 * n * n) {
+    if determinant.is_nan() || determinant <= 1e-9 * n * n {
         return None;
     }
     let (along, across) = ((p * d - q * b) / determinant, (q * a - p * b) / determinant);
@@ -106,7 +106,7 @@ impl PhaseSignals {
                 CycleAt::StartsAt(time_s) => (self.position(channel, time_s) - 1e-6).ceil(),
             };
             // Half a sample at either end of the record is rounding.
-            if !(first >= 0.0) || n < 3 {
+            if first.is_nan() || first < 0.0 || n < 3 {
                 return None;
             }
             let values = self.values[channel].get(first as usize..first as usize + n)?;

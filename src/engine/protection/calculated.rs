@@ -373,7 +373,7 @@ fn function(name: &str, nodes: &[Node], context: &Context<'_>) -> Result<Value, 
     let per_cycle = context.rate_hz / context.frequency_hz;
     let cycle = (per_cycle.round() as usize).max(1);
     let needs_cycle = !matches!(name, "diff" | "int" | "lowpass" | "abs" | "i2t");
-    if needs_cycle && !(per_cycle >= 3.99) {
+    if needs_cycle && (per_cycle.is_nan() || per_cycle < 3.99) {
         return Err(CalculationError::TooCoarse { per_cycle });
     }
     let step_s = 1.0 / context.rate_hz;

@@ -33,7 +33,7 @@ pub fn clearing_s(signals: &PhaseSignals, inception_s: f64, frequency_hz: f64) -
     let cycle = signals.rate_hz / frequency_hz;
     let half = ((cycle / 2.0).round() as usize).max(1);
     let inception = ((inception_s - signals.start_s) * signals.rate_hz).round();
-    if !(inception >= 1.0 && inception < largest.len() as f64) {
+    if !(1.0..largest.len() as f64).contains(&inception) {
         return None;
     }
     let inception = inception as usize;
@@ -44,7 +44,7 @@ pub fn clearing_s(signals: &PhaseSignals, inception_s: f64, frequency_hz: f64) -
     let mut sorted = two_cycles.to_vec();
     sorted.sort_by(f64::total_cmp);
     let during = *sorted.get(sorted.len() / 2)?;
-    if !(during > SEEN_LOAD * peak_before) {
+    if during.is_nan() || during <= SEEN_LOAD * peak_before {
         return None;
     }
     let limit = (CLEARED_SHARE * during).max(CLEARED_LOAD * peak_before);

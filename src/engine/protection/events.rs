@@ -127,7 +127,7 @@ fn phase_events(
     let during = current
         .get(inception..current.len().min(inception + (2.0 * cycle) as usize))
         .map_or(0.0, size);
-    if !(during > 2.0 * load && during > 0.0) {
+    if during <= 2.0 * load || during == 0.0 {
         return Vec::new();
     }
     let limit = (0.15 * during).max(1.3 * load);

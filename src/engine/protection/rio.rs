@@ -341,8 +341,8 @@ mod tests {
 
     #[test]
     fn mistakes_are_named_with_their_line() {
-        assert_eq!(parse("").unwrap_err(), RioError::NoZone);
-        let open = parse("BEGIN TESTOBJECT\n").unwrap_err();
+        assert_eq!(parse("").expect_err("wrong"), RioError::NoZone);
+        let open = parse("BEGIN TESTOBJECT\n").expect_err("wrong");
         assert_eq!(
             open.to_string(),
             "block TESTOBJECT that begins in line 1 has no END"
@@ -350,7 +350,7 @@ mod tests {
         let wrong = TEXT.replace("LINE 4, 0, 75", "LINE 4, x, 75");
         assert!(
             parse(&wrong)
-                .unwrap_err()
+                .expect_err("wrong")
                 .to_string()
                 .starts_with("line 10: LINE needs 3 numbers")
         );
