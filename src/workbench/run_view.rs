@@ -223,6 +223,7 @@ impl RunView {
                     part.add_test(test);
                     part.decisions = Some(decisions);
                 }
+                News::Choosing(..) => {}
                 News::Complete(part, record, model) => {
                     *self.parts.entry(part).or_default() =
                         PartView::of_record(&record, Some(model));

@@ -1,11 +1,21 @@
 //! What learned dictionaries are worth: classification, confusion matrix, scores and their comparison.
 
+mod baseline;
+mod calibration;
 mod classifier;
 mod comparison;
 mod confusion;
 mod groups;
+mod principal;
 
-pub use classifier::{Classifier, ClassifierWork, Explanation, Verdict};
+pub use baseline::{Baseline, BaselineData, BaselineResult, ridge_on_kept};
+pub use calibration::{
+    Assurance, Calibration, CalibrationSample, CalibrationSource, FEWEST_SEGMENTS, FeatureFacts,
+    RecordingFacts, Strangeness, prediction_set,
+};
+pub(crate) use calibration::{log_residual, shape_directions};
+pub use classifier::{Classifier, ClassifierWork, Explanation, HeadScores, Verdict};
 pub use comparison::{Finding, PairedDifference};
 pub use confusion::Confusion;
 pub use groups::{GroupScore, GroupVote, group_votes, wilson_interval};
+pub use principal::{Imputation, Principal};

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::dataset::{DataPlan, DataSettings, Dataset, Preparation, Scaling};
+use crate::evaluation::Baseline;
 use crate::features::FeatureRecipe;
 use crate::learner::{LearnerSettings, Start, Supply};
 use crate::settings::{SettingProblem, SettingProblems};
@@ -42,6 +43,28 @@ pub struct Tests {
     /// Whether every mini-batch is classified before it is learned from. The margin-aware
     /// learner does so anyway; for the others it costs time.
     pub prequential: bool,
+    /// Whether calibration samples tell what decisions are worth: sets of classes with a promised
+    /// coverage, and a flag for what is unlike anything learned. With groups it trains four more
+    /// models per fold.
+    #[serde(default = "switched_on")]
+    pub calibrate: bool,
+    /// ε: the share of samples whose prediction set may miss their class.
+    #[serde(default = "usual_epsilon")]
+    pub epsilon: f64,
+    /// Simple classifiers beside those that come with every run.
+    #[serde(default)]
+    pub baselines: Vec<Baseline>,
+    /// Whether tests with missing features are repeated with features filled in.
+    #[serde(default)]
+    pub repair: bool,
+}
+
+fn switched_on() -> bool {
+    true
+}
+
+fn usual_epsilon() -> f64 {
+    0.05
 }
 
 /// Everything that determines the result of a run.
@@ -56,6 +79,10 @@ pub struct Experiment {
     pub split: SplitPlan,
     /// The learner.
     pub learner: LearnerSettings,
+    /// Whether kernel, width, scaling and head are chosen on inner folds of the training samples,
+    /// in every fold anew.
+    #[serde(default)]
+    pub auto: bool,
     /// How long it learns.
     pub training: Training,
     /// How it is judged.
@@ -79,6 +106,10 @@ impl Default for Tests {
             n_tests: 20,
             missing_shares: Vec::new(),
             prequential: true,
+            calibrate: true,
+            epsilon: usual_epsilon(),
+            baselines: Vec::new(),
+            repair: false,
         }
     }
 }
@@ -93,6 +124,7 @@ impl Default for Experiment {
                 seed: 1,
             },
             learner: LearnerSettings::default(),
+            auto: false,
             training: Training::default(),
             tests: Tests::default(),
             seed: 1,
@@ -102,11 +134,14 @@ impl Default for Experiment {
 
 impl Experiment {
     /// The default learner on these data. Features of different nature are brought to one
-    /// scale; waveforms and pictures have one already.
+    /// scale; waveforms and pictures have one already. For tables and arrays the settings are chosen;
+    /// recordings bring those of their recipe.
     pub fn on(data: DataSettings) -> Self {
         let is_mixed = matches!(data.source, DataPlan::Table(_))
             || matches!(data.recipe, Some(FeatureRecipe::Eeg(_)));
+        let is_own = matches!(data.source, DataPlan::Table(_) | DataPlan::Arrays(_));
         Self {
+            auto: is_own,
             preparation: Preparation {
                 scaling: if is_mixed {
                     Scaling::ZScore

@@ -6,6 +6,7 @@ mod matrix;
 mod product;
 mod random;
 mod small_product;
+mod symmetric_eigen;
 mod vectorised;
 
 pub use cholesky::{Cholesky, NotPositiveDefinite, solve_lower_transposed_right};
@@ -13,6 +14,7 @@ pub use matrix::{Matrix, View, ViewMut};
 pub use product::{Write, product};
 pub use random::{Normal, RandomStream, fnv, random_below, random_share, random_stream, shuffle};
 pub use small_product::{add_symmetric_product, inner_products, small_product};
+pub use symmetric_eigen::{NotConverged, SymmetricEigen};
 pub use vectorised::{
     SideBySide, TOGETHER, Vectors, WithVectors, add_scaled, dot, exp_in_place, load,
     manhattan_distance, squared_distance, squared_norm, store, update, vectorised, with_vectors,

@@ -11,8 +11,8 @@ use crate::ui::theme;
 use crate::workbench::{Action, Ask, Draft, Workbench, pruning_name};
 use atomscope_engine::experiment::{Experiment, Training, TrainingLength};
 use atomscope_engine::learner::{
-    Algorithm, Forgetting, ForgettingShape, Kernel, LearnerSettings, Normalisation, Pursuit, Start,
-    Supply,
+    Algorithm, Forgetting, ForgettingShape, Kernel, LearnerSettings, Normalisation, Pursuit,
+    Radial, Start, Supply,
 };
 use atomscope_engine::settings::SettingProblem;
 
@@ -185,8 +185,16 @@ fn kernel_ui(
         Kernel::Linear => 0,
         Kernel::Polynomial { .. } => 1,
         Kernel::NormalisedPolynomial { .. } => 2,
-        Kernel::Gaussian { .. } => 3,
-        Kernel::Laplacian { .. } => 4,
+        Kernel::Gaussian { .. }
+        | Kernel::OfMedian {
+            shape: Radial::Gaussian,
+            ..
+        } => 3,
+        Kernel::Laplacian { .. }
+        | Kernel::OfMedian {
+            shape: Radial::Laplacian,
+            ..
+        } => 4,
     };
     let names = [
         "Linear",
@@ -228,6 +236,10 @@ fn kernel_ui(
             {
                 actions.push(Action::SuggestWidth);
             }
+        }
+        Kernel::OfMedian { multiple, .. } => {
+            Field::Width.ui(ui, multiple, problem);
+            elements::help(ui, "times the median distance between training samples");
         }
     }
 }
