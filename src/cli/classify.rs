@@ -7,13 +7,15 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
+use serde_json::{Value, json};
 
+use super::ending::{tell, write_result};
 use super::progress::ProgressLine;
 use crate::workbench::learner_summary;
-use atomscope_engine::dataset::{Built, Dataset};
+use atomscope_engine::dataset::{Built, Dataset, Place};
 use atomscope_engine::evaluation::GroupVote;
 use atomscope_engine::experiment::{
-    Judged, Part, Ribbon, TrainedModel, uncertain_margin, votes_by_source,
+    Judged, Part, Ribbon, TrainedModel, change_texts, uncertain_margin, votes_by_source,
 };
 use atomscope_engine::export::{self, RecordingReport, ReportedModel, segment_head, segment_row};
 use atomscope_engine::records::open_with;
@@ -33,10 +35,18 @@ pub(super) struct ClassifyArguments {
     /// Write a report of the recording: a page (.html) or a table (.csv); for one file
     #[arg(long, value_name = "OUT.html")]
     report: Option<PathBuf>,
+    /// Write decisions, prediction sets and warnings as JSON
+    #[arg(long, value_name = "OUT")]
+    json: Option<PathBuf>,
     /// No progress
     #[arg(long)]
     quiet: bool,
 }
+
+/// Ends the program when a file is unlike anything the model has learned, or gives no verdict.
+const STRANGE: u8 = 3;
+/// The level of prediction sets.
+const EPSILON: f64 = 0.05;
 
 /// A session that can classify.
 struct Ready {
@@ -65,11 +75,16 @@ pub(super) fn run(arguments: &ClassifyArguments) -> io::Result<ExitCode> {
     let mut rows = Vec::new();
     write_row(&mut rows, &segment_head(&ready.class_names))?;
     let mut is_whole = true;
+    let mut is_strange = false;
+    let mut records = Vec::new();
     for file in &arguments.files {
         let path = Path::new(file);
         match ready.classify(path, arguments.quiet) {
             Ok((built, judged)) => {
+                let warnings = ready.warn(path, &built.dataset, &judged)?;
+                is_strange |= judged.is_empty() || !warnings.is_empty();
                 ready.tell(path, &built.dataset, &judged, &mut rows)?;
+                records.push(ready.record(path, &judged, &warnings));
                 let reported = arguments.report.as_deref();
                 let reported = reported.map(|out| ready.report(path, &built, judged, out));
                 if let Some(Err(message)) = reported {
@@ -96,10 +111,16 @@ pub(super) fn run(arguments: &ClassifyArguments) -> io::Result<ExitCode> {
             }
         }
     }
-    Ok(if is_whole {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
+    if let Some(path) = &arguments.json {
+        let text = format!("{:#}\n", json!({ "records": records }));
+        if let Err(failure) = write_result(path, &text) {
+            return tell(failure);
+        }
+    }
+    Ok(match (is_whole, is_strange) {
+        (false, _) => ExitCode::FAILURE,
+        (true, true) => ExitCode::from(STRANGE),
+        (true, false) => ExitCode::SUCCESS,
     })
 }
 
@@ -148,6 +169,57 @@ impl Ready {
         Ok((built, judged))
     }
 
+    /// Says which files are unlike anything learned; the sentences.
+    fn warn(&self, path: &Path, dataset: &Dataset, judged: &[Judged]) -> io::Result<Vec<String>> {
+        let Some(model) = self.model() else {
+            return Ok(Vec::new());
+        };
+        let mut err = io::stderr().lock();
+        if model.calibration.is_none() {
+            let path = path.display();
+            writeln!(
+                err,
+                "The model cannot tell what its decisions are worth; train it again with calibration: {path}"
+            )?;
+        }
+        let mut sentences = Vec::new();
+        for warning in model.strange_files(judged) {
+            let source = dataset.sources()[warning.source].display();
+            writeln!(err, "Warning: {}: {source}", warning.sentence())?;
+            sentences.push(warning.sentence().to_owned());
+        }
+        Ok(sentences)
+    }
+
+    /// A file as JSON.
+    fn record(&self, path: &Path, judged: &[Judged], warnings: &[String]) -> Value {
+        let name = |class: usize| self.class_names.get(class);
+        let segment = |item: &Judged| {
+            let assured = item.assurance.as_ref();
+            let set = assured.map(|a| a.set(EPSILON).into_iter().map(name).collect::<Vec<_>>());
+            let (start, row) = match item.place {
+                Place::Window { start_s, .. } => (Some(start_s), None),
+                Place::Row(row) => (None, Some(row + 1)),
+            };
+            json!({
+                "start": start,
+                "row": row,
+                "class": name(item.verdict.class),
+                "margin": item.verdict.margin,
+                "set": set,
+                "fit_p": assured.map(|assured| assured.fit_p),
+                "n_missing": item.n_missing,
+            })
+        };
+        let vote = votes_by_source(self.class_names.len(), judged);
+        json!({
+            "path": path,
+            "class": vote.first().and_then(|vote| name(vote.decided)),
+            "segments": judged.iter().map(segment).collect::<Vec<_>>(),
+            "warnings": warnings,
+        })
+    }
+
     /// One row per sample; the vote and what to know of it go to the standard error.
     fn tell(
         &self,
@@ -164,6 +236,7 @@ impl Ready {
                 source,
                 item.place,
                 &item.verdict,
+                item.assurance.as_ref(),
                 residuals,
                 &self.class_names,
             );
@@ -216,6 +289,7 @@ impl Ready {
         let model = ReportedModel {
             what: learned.to_owned(),
             learner: learner_summary(&model.learner),
+            changes: change_texts(&run.experiment.learner, &run.changes),
             session: place.display().to_string(),
             session_sha256: self.session.sha256().map(str::to_owned),
             model_sha256: hash,

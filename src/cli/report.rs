@@ -5,7 +5,9 @@ use std::io::{self, Write};
 use crate::workbench::kernel_name;
 use atomscope_engine::dataset::Scaling;
 use atomscope_engine::evaluation::Confusion;
-use atomscope_engine::experiment::{CheckedExperiment, CurvePoint, RunSummary};
+use atomscope_engine::experiment::{
+    CheckedExperiment, CurvePoint, RunSummary, SettingChange, change_texts,
+};
 use atomscope_engine::export::RunResult;
 use atomscope_engine::split::audit::Severity;
 
@@ -13,6 +15,8 @@ use atomscope_engine::split::audit::Severity;
 pub(super) struct Report<'a> {
     pub(super) session: &'a str,
     pub(super) checked: &'a CheckedExperiment,
+    /// Settings changed on the way.
+    pub(super) changes: &'a [SettingChange],
     pub(super) summary: &'a RunSummary,
     pub(super) wall_s: f64,
     /// What to know beside the numbers.
@@ -25,6 +29,7 @@ impl Report<'_> {
         RunResult {
             session: self.session,
             experiment: self.checked.experiment(),
+            changes: self.changes,
             facts: self.checked.facts(),
             n_folds: self.checked.split().n_folds(),
             findings: &self.checked.audit().findings,
@@ -75,6 +80,9 @@ impl Report<'_> {
                 Severity::Note => "Note",
             };
             writeln!(out, "Audit      {word}: {}", finding.text)?;
+        }
+        for (batch, text) in change_texts(&experiment.learner, self.changes) {
+            writeln!(out, "Changed    after mini-batch {batch}: {text}")?;
         }
         for remark in self.remarks {
             writeln!(out, "Remark     {remark}")?;

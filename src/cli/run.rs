@@ -189,7 +189,7 @@ fn run_session(arguments: &RunArguments) -> Result<io::Result<ExitCode>, Failure
         // Settings that were changed while the session was trained are changed again; with
         // other settings than the session's there is nothing to repeat.
         changes: if experiment == session.experiment {
-            session.changes()
+            session.changes().to_vec()
         } else {
             Vec::new()
         },
@@ -427,6 +427,7 @@ fn report(
     let report = Report {
         session: name,
         checked,
+        changes: ended.run.changes(),
         summary: &summary(ended),
         wall_s: ended.wall_s,
         remarks: &remarks(ended),

@@ -64,6 +64,7 @@ impl Written<'_> {
         let result = RunResult {
             session: self.session,
             experiment: &self.run.experiment,
+            changes: &self.run.changes,
             facts: &self.run.facts,
             n_folds: self.run.n_folds(),
             findings: self.findings,

@@ -8,7 +8,7 @@ use super::data::LoadedData;
 use super::draft::Draft;
 use super::{Wake, start_job};
 use atomscope_engine::dataset::{DataSettings, DatasetError};
-use atomscope_engine::experiment::{Job, JobOutcome, RunState};
+use atomscope_engine::experiment::{Experiment, Job, JobOutcome, RunState};
 use atomscope_engine::records::ReadError;
 use atomscope_engine::session::{
     DataPlaces, FoundRecovery, Recovery, RecoveryOffer, Session, SessionError, UserFolders,
@@ -208,7 +208,6 @@ impl SessionStage {
     /// The session with a draft and a run, as it would be saved.
     fn with(&self, draft: &Draft, run: Option<&Arc<RunState>>, layout: String) -> Session {
         let mut session = self.session.clone();
-        session.experiment = draft.experiment.clone();
         session.title.clone_from(&draft.title);
         session.notes.clone_from(&draft.notes);
         session.recordings.clone_from(&draft.recordings);
@@ -227,6 +226,7 @@ impl SessionStage {
             None if session.damage.is_none() => session.clear_run(),
             None => {}
         }
+        session.set_settings(draft.experiment.clone());
         session
     }
 
@@ -251,13 +251,9 @@ impl SessionStage {
             .filter(|l| l.settings == draft.experiment.data)
             .cloned();
         let draft = draft.clone();
-        self.saving = Some(start_job(wake, "saving", move |progress| {
+        self.saving = Some(start_job(wake, "saving", move |_| {
             if let Some(loaded) = loaded {
-                let noted = session.note_data(&loaded.files, &mut |share| progress.go_on(share));
-                if noted.is_err() {
-                    // A file has vanished since it was read; any content will do when it is back.
-                    session.references.clear();
-                }
+                session.note_data(&loaded.files);
             }
             let result = match &mut recovery {
                 Some(recovery) => recovery.around_save(|| save(&mut session, &to)),
@@ -284,7 +280,11 @@ impl SessionStage {
             Ok(()) => {
                 self.session = saved.session;
                 self.saved = Draft {
-                    experiment: self.session.experiment.clone(),
+                    experiment: Experiment {
+                        // The session keeps the one that the run began with.
+                        learner: saved.draft.experiment.learner.clone(),
+                        ..self.session.experiment.clone()
+                    },
                     recordings: self.session.recordings.clone(),
                     ..saved.draft.clone()
                 };

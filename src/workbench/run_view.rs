@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use atomscope_engine::evaluation::Confusion;
 use atomscope_engine::experiment::{
-    CheckedExperiment, DataFacts, Decisions, Experiment, Mail, News, Part, PartRecord, ProfileLog,
-    RoundMetric, RunProgress, RunState, RunSummary, SettingChange, Snapshot, Status, TestRecord,
-    TrainedModel,
+    DataFacts, Decisions, Experiment, Mail, News, Part, PartRecord, ProfileLog, RoundMetric, Run,
+    RunProgress, RunState, RunSummary, SettingChange, Snapshot, Status, TestRecord, TrainedModel,
 };
 use atomscope_engine::learner::LearnerSettings;
 
@@ -133,7 +132,8 @@ pub struct RunView {
 
 impl RunView {
     /// A run that begins now.
-    pub(super) fn begin(checked: &CheckedExperiment) -> Self {
+    pub(super) fn begin(run: &Run) -> Self {
+        let checked = run.checked();
         let split = checked.split();
         Self {
             experiment: checked.experiment().clone(),
@@ -145,7 +145,7 @@ impl RunView {
             active: Vec::new(),
             worked: Duration::ZERO,
             live: None,
-            changes: Vec::new(),
+            changes: run.changes().to_vec(),
             summary: None,
             parts: BTreeMap::new(),
             planned: (0..split.n_folds()).map(Part::Fold).collect(),
@@ -325,6 +325,12 @@ impl RunView {
     pub fn learner_now(&self) -> &LearnerSettings {
         let last = self.changes.last().map(|change| &change.learner);
         last.unwrap_or(&self.experiment.learner)
+    }
+
+    /// Whether `experiment` is what this run was begun with and changed to, or would repeat it.
+    pub fn is_of(&self, experiment: &Experiment) -> bool {
+        let repeats = !self.is_alive() && *experiment == self.experiment;
+        repeats || *experiment == self.experiment_now()
     }
 
     /// The experiment with the settings that hold now.

@@ -123,7 +123,7 @@ impl Workbench {
     /// Shows a session with its run, and loads its data.
     pub(super) fn show_session(&mut self, session: Session) {
         let draft = Draft {
-            experiment: session.experiment.clone(),
+            experiment: session.settings_to_go_on(),
             title: session.title.clone(),
             notes: session.notes.clone(),
             recordings: session.recordings.clone(),

@@ -345,6 +345,9 @@ impl Workbench {
     /// Why the run no longer belongs to the draft; nothing if it does.
     pub fn stale(&self) -> Option<String> {
         let run = self.training.run()?;
+        if run.is_of(&self.draft.experiment) {
+            return None;
+        }
         stale_reason(&what_changed(&run.experiment_now(), &self.draft.experiment))
     }
 }

@@ -118,12 +118,15 @@ impl TrainingStage {
             folds: None,
             final_model: self.final_model,
         };
+        // A run that begins as the one before makes the same changes on its way.
+        let before = self.state.as_ref();
+        let changes = before.map_or_else(Vec::new, |state| state.changes_for(&experiment));
         self.begin(paused, wake, move || {
             let checked = experiment.check(dataset).map_err(|problems| {
                 let lines: Vec<String> = problems.into_iter().map(|p| p.message).collect();
                 lines.join("; ")
             })?;
-            Run::new(Arc::new(checked), &parts, Vec::new()).map_err(|error| error.to_string())
+            Run::new(Arc::new(checked), &parts, changes).map_err(|error| error.to_string())
         });
     }
 
@@ -228,7 +231,7 @@ impl TrainingStage {
                 self.keep_for_comparison();
                 self.n_begun += 1;
                 self.state = None;
-                RunView::begin(run.checked())
+                RunView::begin(&run)
             }
             false => RunView::of_state(&state),
         };

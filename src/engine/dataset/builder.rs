@@ -8,7 +8,7 @@ use super::labels::NameList;
 use super::{ByHand, Dataset, DatasetError, DatasetParts, Origin, Place, StretchDeed};
 use crate::features::{Extraction, FeatureError, FeatureRecipe, Layout, Sample};
 use crate::records::catalog::LabelledSpan;
-use crate::records::{ReadError, Record, Source, Warning};
+use crate::records::{ContentHash, ReadError, Record, Source, Warning};
 
 /// Most values of a set: 4 GB.
 const MAX_VALUES: usize = 1 << 29;
@@ -58,6 +58,36 @@ pub struct DataFile {
     pub source: Source,
     /// What was odd about it and what was assumed.
     pub warnings: Vec<Warning>,
+    /// It and the files that belong to it, as they were when they were read. Nothing of one that
+    /// vanished meanwhile.
+    pub contents: Vec<(PathBuf, ContentHash)>,
+}
+
+impl DataFile {
+    /// A file that was just opened; it is hashed here. `keep_going` stops the work by saying false.
+    pub(super) fn opened(
+        named: &Path,
+        record: &Record,
+        keep_going: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<Self, ReadError> {
+        let source = record.source.clone();
+        let mut contents = Vec::new();
+        for path in std::iter::once(&source.path).chain(&source.companions) {
+            match ContentHash::of_file(path, &mut |_| keep_going(0.0)) {
+                Ok(content) => contents.push((path.clone(), content)),
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {
+                    return Err(ReadError::Cancelled);
+                }
+                Err(_) => {}
+            }
+        }
+        Ok(Self {
+            named: named.to_owned(),
+            source,
+            warnings: record.warnings.clone(),
+            contents,
+        })
+    }
 }
 
 /// A data set with what was left out and assumed on the way.
@@ -116,14 +146,10 @@ impl DatasetBuilder {
     }
 
     /// Keeps what is known of a file that was opened, and calls it by the name that the settings give it.
-    pub fn add_file(&mut self, named: &Path, source: Source, warnings: Vec<Warning>) {
-        let name = named.to_string_lossy().replace('\\', "/");
-        self.file_names.insert(source.path.clone(), name);
-        self.files.push(DataFile {
-            named: named.to_owned(),
-            source,
-            warnings,
-        });
+    pub(super) fn add_file(&mut self, file: DataFile) {
+        let name = file.named.to_string_lossy().replace('\\', "/");
+        self.file_names.insert(file.source.path.clone(), name);
+        self.files.push(file);
     }
 
     /// Adds the samples that a recipe makes of a record. Without a group the record is a group of its own: its windows

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::builder::DatasetBuilder;
+use super::builder::{DataFile, DatasetBuilder};
 use super::{ArrayChoice, Built, DatasetError, TableChoice};
 use crate::features::{FaultRecipe, FeatureRecipe};
 use crate::records::catalog::Folder;
@@ -211,12 +211,12 @@ impl DataSettings {
                     table.mode,
                     locate,
                     keep_going,
-                    |named, record| {
+                    |file, record| {
                         let choice = match &table.choice {
                             Some(choice) => choice.clone(),
                             None => TableChoice::guess(&record).ok_or_else(|| no_class(&record))?,
                         };
-                        builder.add_file(named, record.source.clone(), record.warnings.clone());
+                        builder.add_file(file);
                         builder.add_table(&record, &choice)
                     },
                 )?;
@@ -227,14 +227,14 @@ impl DataSettings {
                     arrays.mode,
                     locate,
                     keep_going,
-                    |named, record| {
+                    |file, record| {
                         let choice = match &arrays.choice {
                             Some(choice) => choice.clone(),
                             None => {
                                 ArrayChoice::guess(&record).ok_or_else(|| no_arrays(&record))?
                             }
                         };
-                        builder.add_file(named, record.source.clone(), record.warnings.clone());
+                        builder.add_file(file);
                         builder.add_arrays(&record, &choice)
                     },
                 )?;
@@ -276,13 +276,13 @@ fn found(path: &Path, locate: &Locate<'_>) -> Result<PathBuf, DatasetError> {
     })
 }
 
-/// Opens every file named, those of a folder in order of their paths, and hands it to `add` with its name.
+/// Opens every file named, those of a folder in order of their paths, and hands it to `add` with what is known of it.
 fn add_each(
     paths: &[PathBuf],
     mode: Mode,
     locate: &Locate<'_>,
     keep_going: &mut dyn FnMut(f64) -> bool,
-    mut add: impl FnMut(&Path, Record) -> Result<(), DatasetError>,
+    mut add: impl FnMut(DataFile, Record) -> Result<(), DatasetError>,
 ) -> Result<(), DatasetError> {
     let mut files = Vec::new();
     for named in paths {
@@ -300,10 +300,12 @@ fn add_each(
     }
     let n_files = files.len() as f64;
     for (number, (named, real)) in files.iter().enumerate() {
-        if !keep_going(number as f64 / n_files) {
+        let mut go_on = |_: f64| keep_going(number as f64 / n_files);
+        if !go_on(0.0) {
             return Err(ReadError::Cancelled.into());
         }
-        add(named, open(real, mode)?)?;
+        let record = open(real, mode)?;
+        add(DataFile::opened(named, &record, &mut go_on)?, record)?;
     }
     if !keep_going(1.0) {
         return Err(ReadError::Cancelled.into());

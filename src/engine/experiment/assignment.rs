@@ -1,5 +1,6 @@
 //! Settings of an experiment by their names: `learner.n_atoms=40`.
 
+use serde::Serialize;
 use serde_json::Value;
 
 use super::settings::Experiment;
@@ -51,6 +52,46 @@ pub fn named_settings(experiment: &Experiment) -> Vec<NamedSetting> {
         }
     }
     found
+}
+
+/// In what two settings of the same kind differ, each by its name: "budget (200 → 150)". A choice
+/// that is another one is named alone, without what is inside it.
+pub(super) fn setting_differences<T: Serialize>(then: &T, now: &T) -> Vec<String> {
+    let mut found = Vec::new();
+    if let (Ok(then), Ok(now)) = (serde_json::to_value(then), serde_json::to_value(now)) {
+        note_differences("", &then, &now, &mut found);
+    }
+    found
+}
+
+fn note_differences(name: &str, then: &Value, now: &Value, found: &mut Vec<String>) {
+    if then == now {
+        return;
+    }
+    if let (Value::Object(before), Value::Object(after)) = (then, now)
+        && before.keys().eq(after.keys())
+    {
+        let is_choice = is_variant(then);
+        for (word, inner) in before {
+            let inside = match name {
+                _ if is_choice && inner.is_object() => name.to_owned(),
+                "" => word.clone(),
+                name => format!("{name}.{word}"),
+            };
+            note_differences(&inside, inner, &after[word], found);
+        }
+        return;
+    }
+    found.push(format!("{name} ({} → {})", plain(then), plain(now)));
+}
+
+/// A value for the eye: the name of a choice without what is inside it.
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(word) => word.clone(),
+        Value::Object(map) if is_variant(value) => map.keys().cloned().collect(),
+        other => other.to_string(),
+    }
 }
 
 /// Notes a value and what is inside it; names of variants are left out where they can be.

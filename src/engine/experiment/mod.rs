@@ -14,6 +14,7 @@ mod overview_job;
 mod part_run;
 mod record;
 mod ribbon;
+mod round_columns;
 mod run;
 mod settings;
 mod shared;
@@ -49,7 +50,7 @@ pub use run::{Run, RunParts, RunProgress};
 pub use settings::{Experiment, Tests, Training, TrainingLength};
 pub use shared::Shared;
 pub use snapshot::{ClassSnapshot, Snapshot};
-pub use state::{Halfway, PartState, RunState, SettingChange};
+pub use state::{Halfway, PartState, RunState, SettingChange, change_texts};
 pub use summary::{BaselineSummary, Coverage, CurvePoint, RunSummary, TimingSummary, mean_and_sd};
 pub use sweep::{
     Axis, Chosen, OuterResult, PointResult, Search, SettingText, Sweep, SweepError, SweepPlan,

@@ -10,6 +10,7 @@ use super::shared::Shared;
 use super::snapshot::Snapshot;
 use crate::evaluation::{Assurance, BaselineResult, Confusion, Verdict, prediction_set};
 use crate::learner::{Admission, ClassReport, Rejection, Removal, StepReport};
+use crate::math::packed;
 
 /// What one round did to the dictionary of one class, in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -95,10 +96,15 @@ pub enum ProfileEvent {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProfileLog {
+    #[serde(with = "packed")]
     batch: Vec<u32>,
+    #[serde(with = "packed")]
     class: Vec<u32>,
+    #[serde(with = "packed")]
     sample: Vec<u32>,
+    #[serde(with = "packed")]
     event: Vec<u8>,
+    #[serde(with = "packed")]
     value: Vec<f64>,
 }
 
@@ -272,12 +278,16 @@ pub struct MissingRecord {
 #[serde(deny_unknown_fields)]
 pub struct Decisions {
     /// Place in the data set.
+    #[serde(with = "packed")]
     pub sample: Vec<usize>,
     /// Class decided for.
+    #[serde(with = "packed")]
     pub class: Vec<usize>,
     /// The second best.
+    #[serde(with = "packed")]
     pub runner_up: Vec<usize>,
     /// How much better the best is.
+    #[serde(with = "packed")]
     pub margin: Vec<f64>,
     /// p of every class, sample after sample, where the model is calibrated: the prediction set at
     /// level ε holds the classes with p > ε.
@@ -362,6 +372,7 @@ pub struct PartRecord {
     /// Samples learned from, and held out, after those with missing values were dropped.
     pub n_samples: (usize, usize),
     /// Every round.
+    #[serde(with = "super::round_columns")]
     pub rounds: Vec<RoundMetric>,
     /// Every test.
     pub tests: Vec<Shared<TestRecord>>,

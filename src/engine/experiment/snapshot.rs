@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::checked::Part;
 use crate::learner::{Dictionary, Learner};
+use crate::math::packed;
 
 /// The dictionaries of all classes at one moment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,14 +26,19 @@ pub struct ClassSnapshot {
     /// Number of atoms Q.
     pub n_atoms: usize,
     /// Kept samples, by their place in the data set.
+    #[serde(with = "packed")]
     pub kept: Vec<u32>,
     /// The round in which each was admitted; 0 for start samples.
+    #[serde(with = "packed")]
     pub entered: Vec<u32>,
     /// U, the Q coefficients of each kept sample one after the other.
+    #[serde(with = "packed")]
     pub coefficients: Vec<f32>,
     /// Ψ, column after column.
+    #[serde(with = "packed")]
     pub atom_gram: Vec<f32>,
     /// How often each atom was used so far.
+    #[serde(with = "packed")]
     pub atom_use: Vec<u64>,
 }
 

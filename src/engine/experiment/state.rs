@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::assignment::setting_differences;
 use super::calibrating::CalibrationRecord;
 use super::checked::{DataFacts, Part};
 use super::model::TrainedModel;
@@ -20,6 +21,20 @@ pub struct SettingChange {
     pub spared: Vec<Part>,
     /// All settings of the learner from then on.
     pub learner: LearnerSettings,
+}
+
+/// Each change of a run that began with the settings `start`: its mini-batch, and what was
+/// changed in words ("forgetting.start_value (0.98 → 0.9)").
+pub fn change_texts(start: &LearnerSettings, changes: &[SettingChange]) -> Vec<(usize, String)> {
+    let mut before = start;
+    changes
+        .iter()
+        .map(|change| {
+            let text = setting_differences(before, &change.learner).join(", ");
+            before = &change.learner;
+            (change.batch, text)
+        })
+        .collect()
 }
 
 /// What a part needs to go on.
@@ -68,6 +83,27 @@ pub struct RunState {
 }
 
 impl RunState {
+    /// The settings that hold from the next round on: those of the start with the last change.
+    pub fn settings_now(&self) -> Experiment {
+        let learner = match self.changes.last() {
+            Some(change) => &change.learner,
+            None => &self.experiment.learner,
+        };
+        Experiment {
+            learner: learner.clone(),
+            ..self.experiment.clone()
+        }
+    }
+
+    /// The changes that a run of `experiment` makes again: all if it begins as this run began,
+    /// none if anything is different.
+    pub fn changes_for(&self, experiment: &Experiment) -> Vec<SettingChange> {
+        match self.experiment == *experiment {
+            true => self.changes.clone(),
+            false => Vec::new(),
+        }
+    }
+
     /// Whether all parts are complete.
     pub fn is_complete(&self) -> bool {
         let complete = self.parts.iter().filter(|part| part.model.is_some());

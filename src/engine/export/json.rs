@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::RunResult;
 use crate::evaluation::Confusion;
-use crate::experiment::{AutoReport, CurvePoint};
+use crate::experiment::{AutoReport, CurvePoint, change_texts};
 use crate::split::{HoldOut, SplitPlan};
 
 impl RunResult<'_> {
@@ -24,6 +24,7 @@ impl RunResult<'_> {
                 "folds": self.n_folds,
             },
             "audit": self.audit(),
+            "changes": self.changes(),
             "curve": summary.curve.iter().map(|point| json!({
                 "batch": point.at as u64, "mean": point.mean, "sd": point.sd,
             })).collect::<Vec<_>>(),
@@ -117,6 +118,13 @@ impl RunResult<'_> {
             })
         };
         self.findings.iter().map(finding).collect()
+    }
+
+    /// Settings changed on the way: rounds done before, and what was changed.
+    fn changes(&self) -> Vec<Value> {
+        let texts = change_texts(&self.experiment.learner, self.changes);
+        let change = |(batch, text): (usize, String)| json!({"batch": batch, "text": text});
+        texts.into_iter().map(change).collect()
     }
 
     fn timing(&self) -> Value {

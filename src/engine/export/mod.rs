@@ -36,7 +36,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::experiment::{DataFacts, Experiment, RunSummary};
+use crate::experiment::{DataFacts, Experiment, RunSummary, SettingChange};
 use crate::split::audit::Finding;
 
 /// The result of a run with what it was the result of: a score always carries its split and seed.
@@ -44,8 +44,10 @@ use crate::split::audit::Finding;
 pub struct RunResult<'a> {
     /// The session, by its name.
     pub session: &'a str,
-    /// The settings.
+    /// The settings it began with.
     pub experiment: &'a Experiment,
+    /// Settings changed on the way.
+    pub changes: &'a [SettingChange],
     /// The data.
     pub facts: &'a DataFacts,
     /// Folds of the split.

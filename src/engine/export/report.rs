@@ -29,6 +29,8 @@ pub struct ReportedModel {
     pub what: String,
     /// The learner in one line.
     pub learner: String,
+    /// Settings changed while it learned: rounds done before, and what was changed.
+    pub changes: Vec<(usize, String)>,
     /// The session it belongs to.
     pub session: String,
     /// SHA-256 of the session's file, if it is saved.
@@ -103,6 +105,9 @@ impl RecordingReport<'_> {
             ("Model SHA-256", model.model_sha256.clone()),
             ("Session", model.session.clone()),
         ];
+        let changed = model.changes.iter();
+        let changed = changed.map(|(batch, text)| format!("after mini-batch {batch}: {text}"));
+        facts.extend(changed.map(|text| ("Settings changed", text)));
         let unsaved = || "not saved".to_owned();
         let hash = model.session_sha256.clone().unwrap_or_else(unsaved);
         facts.push(("Session SHA-256", hash));
@@ -324,6 +329,7 @@ mod tests {
         ReportedModel {
             what: "final model".into(),
             learner: "margin KRLS, Q 30, L 200".into(),
+            changes: vec![(12, "budget (200 → 150)".into())],
             session: "night.ron".into(),
             session_sha256: None,
             model_sha256: "abc123".into(),
@@ -357,6 +363,7 @@ mod tests {
             "Cz&lt;1&gt; µV",
             "a &lt; b",
             "abc123",
+            "<tr><th>Settings changed</th><td>after mini-batch 12: budget (200 → 150)</td></tr>",
             "not saved",
         ] {
             assert!(html.contains(part), "{part:?} is missing");

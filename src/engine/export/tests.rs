@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::*;
 use crate::dataset::{Dataset, DatasetParts, Origin, Place};
-use crate::experiment::{CheckedExperiment, Extent, Run, RunParts, Tests};
+use crate::experiment::{CheckedExperiment, Extent, Run, RunParts, SettingChange, Tests};
+use crate::learner::LearnerSettings;
 
 const NAMES: [&str; 2] = ["a, \"quoted\"", "<b> & c"];
 
@@ -55,9 +56,18 @@ fn with_result(look: impl FnOnce(&RunResult<'_>)) {
     }
     let checked = run.checked();
     let summary = RunSummary::of(checked.facts(), &run.complete_folds());
+    let changes = [SettingChange {
+        batch: 2,
+        spared: Vec::new(),
+        learner: LearnerSettings {
+            budget: checked.experiment().learner.budget + 1,
+            ..checked.experiment().learner.clone()
+        },
+    }];
     look(&RunResult {
         session: "test",
         experiment: checked.experiment(),
+        changes: &changes,
         facts: checked.facts(),
         n_folds: checked.split().n_folds(),
         findings: &checked.audit().findings,
@@ -101,6 +111,9 @@ fn json_holds_split_seed_and_scores() {
     with_result(|result| {
         let text = text_of(result, ExportContent::Everything, "all.json");
         let value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(value["changes"][0]["batch"], 2);
+        let changed = value["changes"][0]["text"].as_str().expect("text");
+        assert!(changed.starts_with("budget ("), "{changed}");
         assert_eq!(value["split"]["kind"], "k_fold");
         assert_eq!(value["seed"], 1);
         assert_eq!(value["classes"][1], NAMES[1]);

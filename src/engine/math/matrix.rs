@@ -361,6 +361,7 @@ impl IndexMut<(usize, usize)> for Matrix {
 struct SavedMatrix {
     rows: usize,
     cols: usize,
+    #[serde(with = "super::packed")]
     data: Vec<f64>,
 }
 

@@ -3,6 +3,7 @@
 
 mod cholesky;
 mod matrix;
+pub(crate) mod packed;
 mod product;
 mod random;
 mod small_product;

@@ -9,6 +9,7 @@ pub mod brainvision;
 mod byte_source;
 pub mod catalog;
 pub mod comtrade;
+mod content_hash;
 pub mod edf;
 mod findings;
 mod fuzz_entries;
@@ -30,6 +31,8 @@ mod unit;
 mod zip;
 
 pub use byte_source::{ByteSource, Input};
+pub use content_hash::ContentHash;
+pub(crate) use content_hash::{hexadecimal, open_regular};
 pub use findings::{Findings, Mode, Place, ReadOptions, Warning};
 pub use fuzz_entries::{FUZZ_ENTRIES, FuzzEntry, PART_SEPARATOR, visit};
 pub use numbers::{Number, Stored, StridedSamples};

@@ -1,5 +1,6 @@
 //! The data of a session: where it lies, what it was, and where it is now.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
@@ -8,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::SessionError;
 use super::hash::hash_file;
 use crate::dataset::{DataFile, DataSettings};
+use crate::records::ContentHash;
 
 /// The variable of the environment that names a folder of data.
 pub const DATA_VARIABLE: &str = "ATOMSCOPE_DATA";
@@ -59,6 +61,29 @@ pub struct FileContent {
     pub size: u64,
     /// SHA-256 in hexadecimal digits.
     pub sha256: String,
+}
+
+impl Content {
+    fn of(content: &ContentHash) -> Self {
+        Self::File {
+            size: content.size,
+            sha256: content.sha256.clone(),
+        }
+    }
+
+    /// The files that were read below `folder`, in the order of their names.
+    fn of_folder(folder: &Path, read: &BTreeMap<&Path, &ContentHash>) -> Self {
+        let inside = |(path, content): (&&Path, &&ContentHash)| {
+            Some(FileContent {
+                path: relative_path(folder, path).ok()?,
+                size: content.size,
+                sha256: content.sha256.clone(),
+            })
+        };
+        let mut files: Vec<FileContent> = read.iter().filter_map(inside).collect();
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        Self::Folder { files }
+    }
 }
 
 /// Where data is now.
@@ -139,43 +164,9 @@ impl DataReference {
         }
     }
 
-    /// Notes what the data at `found` is now: a file, or those `files` of a folder that were
-    /// read. `keep_going` learns the share done and stops the work by answering `false`.
-    pub fn record_content(
-        &mut self,
-        found: &Path,
-        files: &[PathBuf],
-        keep_going: &mut dyn FnMut(f64) -> bool,
-    ) -> Result<(), SessionError> {
-        if !found.is_dir() {
-            let mut progress = Progress::of(size_of(found), keep_going);
-            let (sha256, size) = progress.hash(found)?;
-            self.content = Some(Content::File { size, sha256 });
-            return Ok(());
-        }
-        let total = files.iter().map(|file| size_of(file)).sum();
-        let mut progress = Progress::of(total, keep_going);
-        let mut listed = Vec::with_capacity(files.len());
-        for file in files {
-            let (sha256, size) = progress.hash(file)?;
-            listed.push(FileContent {
-                path: relative_path(found, file)?,
-                size,
-                sha256,
-            });
-        }
-        listed.sort_by(|a, b| a.path.cmp(&b.path));
-        self.content = Some(Content::Folder { files: listed });
-        Ok(())
-    }
-
-    /// References to all data that `settings` name, as it was read: `files` are those that were
-    /// opened. `keep_going` learns the share done of each.
-    pub fn of_data(
-        settings: &DataSettings,
-        files: &[DataFile],
-        keep_going: &mut dyn FnMut(f64) -> bool,
-    ) -> Result<Vec<Self>, SessionError> {
+    /// References to all data that `settings` name, as it was when it was read: `files` are those
+    /// that were opened. No file is read here.
+    pub fn of_data(settings: &DataSettings, files: &[DataFile]) -> Vec<Self> {
         let mut references = Vec::new();
         for named in settings.files() {
             let inside: Vec<&DataFile> = files
@@ -188,35 +179,44 @@ impl DataReference {
                 references.push(reference);
                 continue;
             };
-            let mut read: Vec<PathBuf> = inside
+            let read: BTreeMap<&Path, &ContentHash> = inside
                 .iter()
-                .flat_map(|file| std::iter::once(&file.source.path).chain(&file.source.companions))
-                .cloned()
+                .flat_map(|file| &file.contents)
+                .map(|(path, content)| (path.as_path(), content))
                 .collect();
-            read.sort();
-            read.dedup();
-            reference.record_content(&found, &read, keep_going)?;
+            let is_file = inside.iter().any(|file| file.named == named);
+            reference.content = match is_file {
+                true => read
+                    .get(found.as_path())
+                    .map(|content| Content::of(content)),
+                false => Some(Content::of_folder(&found, &read)),
+            };
             references.push(reference);
-            if !found.is_dir() {
-                for companion in read.iter().filter(|path| **path != found) {
-                    references.push(companion_of(&named, companion, keep_going)?);
-                }
+            if is_file {
+                let companions = read.iter().filter(|(path, _)| **path != found);
+                references.extend(companions.map(|(path, content)| {
+                    let name = path.file_name().unwrap_or_default();
+                    let beside = Self::to_any(with_slashes(&named.with_file_name(name)));
+                    Self {
+                        content: Some(Content::of(content)),
+                        ..beside
+                    }
+                }));
             }
         }
-        Ok(references)
+        references
     }
 
     /// Whether a file with this content was among the data.
-    pub(super) fn holds(&self, size: u64, sha256: &str) -> bool {
+    pub(super) fn holds(&self, content: &ContentHash) -> bool {
         match &self.content {
             None => false,
-            Some(Content::File {
-                size: own,
-                sha256: hash,
-            }) => *own == size && hash == sha256,
+            Some(Content::File { size, sha256 }) => {
+                *size == content.size && *sha256 == content.sha256
+            }
             Some(Content::Folder { files }) => files
                 .iter()
-                .any(|file| file.size == size && file.sha256 == sha256),
+                .any(|file| file.size == content.size && file.sha256 == content.sha256),
         }
     }
 
@@ -307,18 +307,6 @@ fn real_place(named: &Path, file: &DataFile) -> Option<PathBuf> {
     Some(place.to_owned())
 }
 
-/// A reference to a file that was read because it lies beside the one that was named.
-fn companion_of(
-    named: &Path,
-    companion: &Path,
-    keep_going: &mut dyn FnMut(f64) -> bool,
-) -> Result<DataReference, SessionError> {
-    let name = companion.file_name().unwrap_or_default();
-    let mut reference = DataReference::to_any(with_slashes(&named.with_file_name(name)));
-    reference.record_content(companion, &[], keep_going)?;
-    Ok(reference)
-}
-
 fn with_slashes(path: &Path) -> String {
     path.to_string_lossy().replace('\\', "/")
 }
@@ -339,18 +327,14 @@ impl<'a> Progress<'a> {
         }
     }
 
-    fn hash(&mut self, path: &Path) -> Result<(String, u64), SessionError> {
+    fn hash(&mut self, path: &Path) -> Result<String, SessionError> {
         let hashed = hash_file(path, &mut |n_bytes| {
             let share = (self.done + n_bytes) as f64 / self.total as f64;
             (self.keep_going)(share.min(1.0))
         })?;
-        self.done += hashed.1;
-        Ok(hashed)
+        self.done += hashed.size;
+        Ok(hashed.sha256)
     }
-}
-
-fn size_of(path: &Path) -> u64 {
-    fs::metadata(path).map_or(0, |metadata| metadata.len())
 }
 
 fn file_difference(
@@ -366,7 +350,7 @@ fn file_difference(
             metadata.len()
         ))),
         Ok(_) => match progress.hash(path) {
-            Ok((found, _)) if found == sha256 => Ok(None),
+            Ok(found) if found == sha256 => Ok(None),
             Ok(_) => Ok(Some("it has the same size but other content".into())),
             Err(SessionError::Cancelled) => Err(SessionError::Cancelled),
             Err(error) => Ok(Some(error.to_string())),
@@ -496,6 +480,10 @@ mod tests {
         true
     }
 
+    fn content_of(path: &Path) -> ContentHash {
+        hash_file(path, &mut |_| true).expect("readable")
+    }
+
     struct Scene {
         folder: tempfile::TempDir,
     }
@@ -522,9 +510,7 @@ mod tests {
             let path = self.path(name);
             let way = relative_path(&self.path("sessions"), &path).expect("a way");
             let mut reference = DataReference::to_any(way);
-            reference
-                .record_content(&path, &[], &mut go_on)
-                .expect("readable");
+            reference.content = Some(Content::of(&content_of(&path)));
             reference
         }
 
@@ -615,9 +601,9 @@ mod tests {
         let a = scene.write("data/deep/a.csv", "1");
         let b = scene.write("data/deep/b.csv", "2");
         let mut reference = DataReference::to_any("../data/deep");
-        reference
-            .record_content(&scene.path("data/deep"), &[b, a.clone()], &mut go_on)
-            .expect("readable");
+        let contents = [content_of(&b), content_of(&a)];
+        let read = BTreeMap::from([(b.as_path(), &contents[0]), (a.as_path(), &contents[1])]);
+        reference.content = Some(Content::of_folder(&scene.path("data/deep"), &read));
         let found = scene.path("sessions").join("../data/deep");
         assert_eq!(scene.resolve(&reference), Resolution::Found(found));
         fs::rename(scene.path("data/deep"), scene.path("sessions/deep")).expect("moved");

@@ -112,7 +112,11 @@ impl Session {
             let mut session = Self::from_text(&text, path)?;
             if let Some(reference) = &session.arrays {
                 match load_arrays(path, reference) {
-                    Ok(run) => session.run = Some(Arc::new(run)),
+                    Ok(run) => {
+                        session.run = Some(Arc::new(run));
+                        // Format 1 kept the settings that a run was changed to as the first ones.
+                        session.set_settings(session.experiment.clone());
+                    }
                     Err(error) => {
                         // Another window may have saved between the two looks.
                         let is_same = read_text(path).is_ok_and(|(_, now)| now == stamp);
@@ -203,18 +207,41 @@ impl Session {
         now != place.stamp
     }
 
-    /// Settings that were changed while training; a rerun makes the same changes.
-    pub fn changes(&self) -> Vec<SettingChange> {
-        self.changes.clone()
+    /// Settings that were changed while training; a rerun of the experiment makes them again.
+    pub fn changes(&self) -> &[SettingChange] {
+        &self.changes
+    }
+
+    /// Takes over settings. Where the run was changed to them on its way, the settings it began
+    /// with are kept beside the changes, so that it can be repeated.
+    pub fn set_settings(&mut self, settings: Experiment) {
+        self.experiment = settings;
+        if let Some(run) = &self.run {
+            if self.experiment == run.settings_now() {
+                self.experiment.learner.clone_from(&run.experiment.learner);
+            }
+            self.changes = run.changes_for(&self.experiment);
+        }
+    }
+
+    /// The settings to go on with: those that hold now in a run that is not complete, otherwise
+    /// those that the experiment begins with.
+    pub fn settings_to_go_on(&self) -> Experiment {
+        match &self.run {
+            Some(run) if !run.is_complete() && self.experiment == run.experiment => {
+                run.settings_now()
+            }
+            _ => self.experiment.clone(),
+        }
     }
 
     /// Takes over how far a run has come: its state, results and changes.
     pub fn set_run(&mut self, run: Arc<RunState>) {
         self.results = Some(Results::of(&run));
-        self.changes = run.changes.clone();
         self.arrays = None;
         self.damage = None;
         self.run = Some(run);
+        self.set_settings(self.experiment.clone());
     }
 
     /// Takes over a run with its settings and notes what its data was; names of data are
@@ -226,32 +253,22 @@ impl Session {
         if self.place.is_none() {
             self.belongs_to(Some(from));
         }
-        let noted = self.note_data(&built.files, &mut |_| true);
-        if noted.is_err() {
-            // A file has vanished since it was read; any content will do when it is back.
-            self.references.clear();
-        }
+        self.note_data(&built.files);
     }
 
-    /// Notes what the files of data are now. `keep_going` learns the share done of each and
-    /// stops the work by answering `false`.
-    pub fn note_data(
-        &mut self,
-        files: &[DataFile],
-        keep_going: &mut dyn FnMut(f64) -> bool,
-    ) -> Result<(), SessionError> {
-        self.references = DataReference::of_data(&self.experiment.data, files, keep_going)?;
-        Ok(())
+    /// Notes what the files of data were when they were read.
+    pub fn note_data(&mut self, files: &[DataFile]) {
+        self.references = DataReference::of_data(&self.experiment.data, files);
     }
 
     /// Whether a file was among the data of the session, whatever its name.
     pub fn has_learned_from(&self, path: &Path) -> bool {
-        let Ok((sha256, size)) = hash_file(path, &mut |_| true) else {
+        let Ok(content) = hash_file(path, &mut |_| true) else {
             return false;
         };
         self.references
             .iter()
-            .any(|reference| reference.holds(size, &sha256))
+            .any(|reference| reference.holds(&content))
     }
 
     /// Forgets the run, its results and its changes.
@@ -266,8 +283,8 @@ impl Session {
     /// A session from text; `path` is for messages. The run is not part of the text.
     pub fn from_text(text: &str, path: &Path) -> Result<Self, SessionError> {
         match format_of(text, path)? {
-            // The first format; older ones will be brought up to date here, step by step.
-            1 => from_text(text, path),
+            // Format 1 differs in its arrays alone, which tell themselves what they are.
+            1 | 2 => from_text(text, path),
             found => Err(SessionError::NoSuchFormat {
                 found,
                 newest: FORMAT,

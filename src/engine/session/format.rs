@@ -12,7 +12,7 @@ use super::SessionError;
 use crate::settings::near_names;
 
 /// The format written.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// Deepest nesting read, far beyond that of any session and far within the stack.
 const RECURSION_LIMIT: usize = 64;
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn formats_that_are_newer_absent_or_nought_are_refused_by_name() {
-        assert!(refusal("(format: 2, anything: [1, 2])").contains("knows formats up to 1"));
+        assert!(refusal("(format: 3, anything: [1, 2])").contains("knows formats up to 2"));
         assert!(refusal("(sparsity: 3)").contains("no field `format`"));
         assert!(refusal("(format: 0)").contains("format 0, which does not exist"));
     }

@@ -1,4 +1,5 @@
 //! Sessions: everything about an experiment in files, saved so that nothing can be lost.
+#![doc = include_str!("layout.md")]
 
 mod arrays;
 mod atomic_file;

@@ -13,8 +13,9 @@ use serde::{Deserialize, Serialize};
 use super::SessionError;
 use super::arrays::{Arrays, read_arrays};
 use super::atomic_file::{Disk, Staged, folder_of, is_staged_for};
-use super::hash::{HashingWriter, hash_of, open_regular};
+use super::hash::{HashingWriter, hash_of};
 use super::lock_file::LockFile;
+use crate::records::open_regular;
 
 /// Largest RON read; a session of 10⁵ samples has about 1 MB.
 const MAX_TEXT_BYTES: u64 = 256 << 20;
@@ -259,7 +260,7 @@ fn files_in(folder: &Path) -> Vec<(String, PathBuf)> {
 /// The RON of a session, and what it was.
 pub(super) fn read_text(path: &Path) -> Result<(String, Stamp), SessionError> {
     let cannot = |source| SessionError::io("read the file", path, source);
-    let file = open_regular(path)?;
+    let file = open_regular(path).map_err(cannot)?;
     let mut bytes = Vec::new();
     file.take(MAX_TEXT_BYTES + 1)
         .read_to_end(&mut bytes)
@@ -322,7 +323,7 @@ fn find_arrays(names: &Names, expected: &Path, digits: &str) -> Option<PathBuf> 
 
 fn read_exactly(path: &Path, size: u64) -> Result<Vec<u8>, SessionError> {
     let cannot = |source| SessionError::io("read the file", path, source);
-    let file = open_regular(path)?;
+    let file = open_regular(path).map_err(cannot)?;
     let found = file.metadata().map_err(cannot)?.len();
     if found != size || size > MAX_ARRAYS_BYTES {
         return Err(SessionError::ArraysDamaged {

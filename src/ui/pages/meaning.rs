@@ -170,7 +170,7 @@ fn changes_ui(
     };
     section(ui, "Against the last run");
     let changes = what_changed(&run.experiment_now(), experiment);
-    if changes.is_empty() {
+    if changes.is_empty() || run.is_of(experiment) {
         help(ui, "Nothing has changed");
         return;
     }

@@ -9,7 +9,7 @@ use crate::workbench::inspect::{Inspection, inspect};
 use crate::workbench::run_view::RunView;
 use atomscope_engine::dataset::{Built, DataSettings, Dataset, LeftOut};
 use atomscope_engine::experiment::{
-    DataFacts, JobProgress, Judged, LogEntry, Part, PartRecord, Ribbon, TrainedModel,
+    DataFacts, JobProgress, Judged, LogEntry, Part, PartRecord, Ribbon, TrainedModel, change_texts,
     uncertain_margin,
 };
 use atomscope_engine::records::Record;
@@ -48,6 +48,8 @@ pub(super) struct Judges {
     pub(super) parts: Vec<(Part, Arc<TrainedModel>)>,
     pub(super) records: Vec<Arc<PartRecord>>,
     pub(super) test_folds: Vec<Option<usize>>,
+    /// Settings changed while the run went on.
+    pub(super) changes: Vec<(usize, String)>,
 }
 
 impl Judges {
@@ -67,6 +69,7 @@ impl Judges {
                 .map(|(part, model, _)| (part, model))
                 .collect(),
             test_folds: run.test_folds.clone(),
+            changes: change_texts(&run.experiment.learner, &run.changes),
         })
     }
 
@@ -88,6 +91,7 @@ impl Judges {
             parts: vec![(Part::Final, model.0.clone())],
             records: records.map(|part| part.record.0.clone()).collect(),
             test_folds: Vec::new(),
+            changes: change_texts(&run.experiment.learner, &run.changes),
         })
     }
 

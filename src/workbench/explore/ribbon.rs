@@ -502,6 +502,7 @@ fn write_report(
     let model = ReportedModel {
         what: format!("{}{learned}", judged.choice.name()),
         learner: learner_summary(&first.learner),
+        changes: judged.judges.changes.clone(),
         session,
         session_sha256,
         model_sha256: hashes.join(", "),

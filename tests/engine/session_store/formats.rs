@@ -74,7 +74,7 @@ fn misspelt_settings_are_refused_with_line_column_and_legal_names() {
     ] {
         assert!(message.contains(part), "{part:?} is not in {message:?}");
     }
-    let newer = text.replacen("format: 1", "format: 99", 1);
+    let newer = text.replacen(&format!("format: {FORMAT}"), "format: 99", 1);
     let message = Session::from_text(&newer, Path::new("a.ron"));
     let message = message.expect_err("newer").to_string();
     assert!(message.contains("format 99") && message.contains("newer Atomscope"));

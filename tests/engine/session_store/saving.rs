@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 
+use atomscope_engine::experiment::{Experiment, Run, RunParts, change_texts};
 use atomscope_engine::learner::LearnerSettings;
 use atomscope_engine::session::{Content, DataPlaces, Resolution, Session, SessionError};
 
@@ -52,6 +54,65 @@ fn a_run_saved_and_reopened_at_any_round_ends_as_one_never_interrupted() {
         }
     }
     assert!(n_cuts >= 100, "only {n_cuts} cuts");
+}
+
+#[test]
+fn a_run_changed_on_its_way_is_repeated_from_the_settings_it_began_with() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("a.ron");
+    write_table(&folder.path().join("points.csv"));
+    let began = experiment(LearnerSettings::margin_aware());
+    let built = read_data(&began, &path);
+    let mut run = new_run(&began, &built);
+    advance(&mut run, 6);
+    let mut changed = run.learner_now().clone();
+    changed.budget = 9;
+    changed.forgetting.start_value = 0.9;
+    run.change_learner(changed.clone()).expect("may change");
+    // As the window saves it: the settings shown are those that the run was changed to.
+    let shown = Experiment {
+        learner: changed,
+        ..began.clone()
+    };
+    let save = |run: &Run| {
+        let mut session = Session::new(shown.clone());
+        session.set_run(Arc::new(run.state()));
+        session.set_settings(shown.clone());
+        session.save_as(&path).expect("saved");
+        Session::load(&path).expect("whole")
+    };
+    advance(&mut run, 1);
+    let halfway = save(&run);
+    assert_eq!(halfway.experiment.learner, began.learner);
+    assert_eq!(halfway.settings_to_go_on().learner, shown.learner);
+    while !run.is_complete() {
+        advance(&mut run, 1);
+    }
+    let saved = save(&run);
+    assert_eq!(saved.experiment.learner, began.learner);
+    assert_eq!(saved.settings_to_go_on(), saved.experiment);
+    let dataset = Arc::new(built.dataset.clone());
+    let checked = saved.experiment.clone().check(dataset).expect("legal");
+    let parts = RunParts {
+        folds: None,
+        final_model: true,
+    };
+    let mut again = Run::new(Arc::new(checked), &parts, saved.changes().to_vec()).expect("a run");
+    while !again.is_complete() {
+        advance(&mut again, 1);
+    }
+    assert!(outcome(&again.state()) == outcome(&run.state()));
+    let state = saved.run.as_deref().expect("a run");
+    let texts = change_texts(&state.experiment.learner, &state.changes);
+    let expected = "budget (16 → 9), forgetting.start_value";
+    assert!(
+        texts.len() == 1 && texts[0].0 == 6 && texts[0].1.starts_with(expected),
+        "{texts:?}"
+    );
+    // Other settings begin another run, which has nothing to repeat.
+    let mut other = saved;
+    other.set_settings(Experiment { seed: 9, ..began });
+    assert!(other.changes().is_empty());
 }
 
 #[test]
@@ -115,6 +176,29 @@ fn what_the_data_was_is_noted_and_compared() {
     fs::remove_file(&table).expect("removed");
     assert_eq!(resolve(), Resolution::Missing);
     assert!(Session::load(&path).expect("whole").results.is_some());
+}
+
+#[test]
+fn saving_notes_the_data_that_was_read_and_reads_none() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("a.ron");
+    let table = folder.path().join("points.csv");
+    write_table(&table);
+    let experiment = experiment(LearnerSettings::margin_aware());
+    let built = read_data(&experiment, &path);
+    let run = new_run(&experiment, &built);
+    let saved_content = || {
+        let mut session = Session::new(experiment.clone());
+        session.take_run(&run, &built, &path);
+        session.save_as(&path).expect("saved");
+        let session = Session::load(&path).expect("whole");
+        session.references[0].content.clone().expect("noted")
+    };
+    let read = saved_content();
+    fs::write(&table, "a,class\n1,x\n").expect("written");
+    assert_eq!(saved_content(), read, "what was trained on counts");
+    fs::remove_file(&table).expect("removed");
+    assert_eq!(saved_content(), read, "a file that is gone cannot be read");
 }
 
 #[test]

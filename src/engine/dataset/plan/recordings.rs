@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::super::builder::{DatasetBuilder, Label};
+use super::super::builder::{DataFile, DatasetBuilder, Label};
 use super::super::error::DatasetError;
 use super::super::in_order::in_order;
 use super::{Locate, found};
 use crate::features::{Extraction, FeatureError, FeatureRecipe};
 use crate::records::catalog::{self, Folder, LabelledFile, LabelledSet, Rule};
-use crate::records::{ReadError, ReadOptions, Source, Warning, open_with};
+use crate::records::{ReadError, ReadOptions, open_with};
 use crate::settings::{SettingProblem, SettingProblems};
 
 /// Class or group of one file, put right by hand.
@@ -188,11 +188,14 @@ impl RecordingSource {
         in_order(
             files.len(),
             &mut |share| keep_going(share_before + share * (1.0 - share_before)),
-            |number, go_on| Read::file(&files[number].1, &self.options, recipe, go_on),
+            |number, go_on| {
+                let (named, path, ..) = &files[number];
+                Read::file(named, path, &self.options, recipe, go_on)
+            },
             |number, read| {
-                let (named, path, label, group) = &files[number];
+                let (_, path, label, group) = &files[number];
                 match read {
-                    Ok(read) => self.take(builder, named, read, label, group),
+                    Ok(read) => self.take(builder, read, label, group),
                     Err(error) => {
                         builder.leave_out(path, None, error.to_string());
                         Ok(())
@@ -205,13 +208,12 @@ impl RecordingSource {
     fn take(
         &self,
         builder: &mut DatasetBuilder,
-        named: &Path,
         read: Read,
         label: &Label,
         group: &str,
     ) -> Result<(), DatasetError> {
-        let path = read.source.path.clone();
-        builder.add_file(named, read.source, read.warnings);
+        let path = read.file.source.path.clone();
+        builder.add_file(read.file);
         if let Ok(extraction) = &read.extracted {
             for _ in 1..self.n_copies {
                 let copy = Extraction {
@@ -228,13 +230,13 @@ impl RecordingSource {
 
 /// A file that was read, and what the recipe made of it.
 struct Read {
-    source: Source,
-    warnings: Vec<Warning>,
+    file: DataFile,
     extracted: Result<Extraction, FeatureError>,
 }
 
 impl Read {
     fn file(
+        named: &Path,
         path: &Path,
         options: &ReadOptions,
         recipe: &FeatureRecipe,
@@ -242,9 +244,8 @@ impl Read {
     ) -> Result<Self, ReadError> {
         let record = open_with(path, options)?;
         Ok(Self {
+            file: DataFile::opened(named, &record, keep_going)?,
             extracted: recipe.extract(&record, keep_going),
-            source: record.source,
-            warnings: record.warnings,
         })
     }
 }

@@ -18,7 +18,7 @@ struct Small {
 type State = BTreeMap<String, Vec<f64>>;
 
 fn state(number: f64) -> State {
-    BTreeMap::from([("numbers".to_owned(), vec![number; 20])])
+    BTreeMap::from([("numbers".to_owned(), vec![number; 60])])
 }
 
 fn put(
