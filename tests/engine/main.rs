@@ -16,3 +16,4 @@ mod samples;
 mod session_store;
 mod shipped_sessions;
 mod tables;
+mod trust;

@@ -25,7 +25,7 @@ use crate::evaluation::{
     FeatureFacts, Imputation, Verdict, ridge_on_kept,
 };
 use crate::learner::{
-    Algorithm, Dictionary, Kernel, LearnError, Learner, LearnerSettings, Progress, Repair,
+    Algorithm, Dictionary, Head, Kernel, LearnError, Learner, LearnerSettings, Progress, Repair,
     SampleStream, StepReport, StopSignal, StreamState, resume_learner, start_learner,
 };
 use crate::math::{View, random_stream, shuffle};
@@ -178,7 +178,10 @@ impl PartRun {
         run.calibration = halfway.model.calibration;
         run.is_calibrated = run.calibration.is_some();
         run.kernel = halfway.model.learner.kernel;
-        let settings = run.settings_in_force(checked, changes, run.next_round);
+        let settings = match checked.experiment().auto {
+            true => halfway.model.learner.clone(),
+            false => run.settings_in_force(checked, changes, run.next_round),
+        };
         run.preparation = Some(halfway.model.preparation);
         run.apply_preparation(checked)?;
         let learner = resume_learner(&settings, halfway.model.state);
@@ -480,7 +483,12 @@ impl PartRun {
             .as_ref()
             .and_then(|auto| auto.chosen.as_ref());
         let base = &checked.experiment().learner;
-        chosen.map_or_else(|| base.clone(), |chosen| chosen.learner(base))
+        let mut own = chosen.map_or_else(|| base.clone(), |chosen| chosen.learner(base));
+        if chosen.is_some_and(|chosen| HEADS.contains(&chosen.head)) {
+            // What every head needs is learned; which of them decides is settled at the end.
+            (own.head, own.gate) = (Some(HEADS[0]), true);
+        }
+        own
     }
 
     /// The settings of the preparation, likewise.
@@ -610,6 +618,10 @@ impl PartRun {
     fn finish_calibration(&mut self, around: Surroundings<'_>) -> Result<f64, RunError> {
         let checked = around.checked;
         self.is_calibrated = true;
+        let judged = self.judged.take();
+        let best = judged.as_ref();
+        let best = best.and_then(|judged| judged.best_head(checked.dataset().classes()));
+        self.settle_head(best)?;
         if has_groups(checked.dataset(), &self.fold.train) {
             if self.calibrates(around)
                 && let Some(learner) = &self.learner
@@ -626,23 +638,24 @@ impl PartRun {
             }
             return Ok(0.0);
         }
-        let Some(judged) = self.judged.take() else {
-            return Ok(0.0);
-        };
-        if let Some((head, accuracy)) = judged.best_head(checked.dataset().classes()) {
-            self.change_head(head, accuracy)?;
-        }
-        if self.calibrates(around) {
+        if let Some(judged) = judged.filter(|_| self.calibrates(around)) {
             self.take_calibration(&judged, CalibrationSource::Prequential, checked);
         }
         Ok(SLICE)
     }
 
-    /// Another head of the same learner.
-    fn change_head(&mut self, head: crate::learner::Head, accuracy: f64) -> Result<(), RunError> {
-        let Some(learner) = self.learner.as_deref_mut() else {
+    /// Where settings are chosen: the head that was best before samples were learned, or that of the
+    /// inner folds, decides from now on.
+    fn settle_head(&mut self, best: Option<(Head, f64)>) -> Result<(), RunError> {
+        let chosen = self
+            .record
+            .auto
+            .as_ref()
+            .and_then(|auto| auto.chosen.as_ref());
+        let (Some(chosen), Some(learner)) = (chosen, self.learner.as_deref_mut()) else {
             return Ok(());
         };
+        let (head, accuracy) = best.unwrap_or((chosen.head, chosen.accuracy));
         let settings = LearnerSettings {
             head: Some(head),
             gate: head.uses_decision_layer(),

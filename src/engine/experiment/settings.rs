@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::dataset::{DataPlan, DataSettings, Dataset, Preparation, Scaling};
 use crate::evaluation::Baseline;
 use crate::features::FeatureRecipe;
-use crate::learner::{LearnerSettings, Start, Supply};
+use crate::learner::{Head, LearnerSettings, Start, Supply};
 use crate::settings::{SettingProblem, SettingProblems};
 use crate::split::{HoldOut, SplitPlan};
 
@@ -123,7 +123,11 @@ impl Default for Experiment {
                 n_folds: 5,
                 seed: 1,
             },
-            learner: LearnerSettings::default(),
+            learner: LearnerSettings {
+                head: Some(Head::S4E),
+                gate: true,
+                ..LearnerSettings::default()
+            },
             auto: false,
             training: Training::default(),
             tests: Tests::default(),

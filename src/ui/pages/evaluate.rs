@@ -2,6 +2,7 @@
 
 use egui::{Grid, RichText, Ui};
 
+use super::certainty::{baselines_ui, choice_ui, coverage_ui};
 use super::explain::{inspection_ui, samples_ui};
 use super::train_panels::curves_ui;
 use crate::ui::elements::{self, fact, help, page_title, section};
@@ -122,16 +123,29 @@ fn scores_ui(
 
 /// Scores per class and group, curves and times.
 fn details_ui(ui: &mut Ui, run: &RunView, summary: &RunSummary) {
+    baselines_ui(ui, summary);
+    coverage_ui(ui, summary);
+    if let Some(report) = run.choice() {
+        section(ui, "Settings chosen on inner folds");
+        choice_ui(ui, report);
+    }
     section(ui, "Per class");
     classes_ui(ui, &run.facts.class_names, &summary.confusion);
     groups_ui(ui, run, summary);
     if !summary.missing.is_empty() {
         section(ui, "With features missing");
         let points: Vec<[f64; 2]> = summary.missing.iter().map(|p| [p.at, p.mean]).collect();
-        let curves = [Curve {
-            name: "this run",
-            points: &points,
-        }];
+        let repaired: Vec<[f64; 2]> = summary.repaired.iter().map(|p| [p.at, p.mean]).collect();
+        let known: Vec<[f64; 2]> = summary.known.iter().map(|p| [p.at, p.mean]).collect();
+        let curves: Vec<Curve<'_>> = [
+            ("this run", &points),
+            ("zeros repaired", &repaired),
+            ("known and filled in", &known),
+        ]
+        .into_iter()
+        .filter(|(_, points)| !points.is_empty())
+        .map(|(name, points)| Curve { name, points })
+        .collect();
         MissingCurve {
             curves: &curves,
             height: 220.0,
