@@ -18,6 +18,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::prelude::*;
 
 /// Online kernel dictionary learning on EEG recordings and power-grid fault records.
 #[derive(Debug, Parser)]
@@ -38,7 +40,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Train a session and say how well it classifies
+    /// Train a session and report how well it classifies
     Run(run::RunArguments),
     /// Compare sessions on identical folds and seeds
     Compare(compare::CompareArguments),
@@ -48,7 +50,7 @@ enum Command {
     Reproduce(reproduce::ReproduceArguments),
     /// Apply a trained session to recordings
     Classify(classify::ClassifyArguments),
-    /// Say what is in recordings, fault records, tables and arrays
+    /// Describe recordings, fault records, tables and arrays
     Info {
         /// Files of any format that can be read, or folders of them
         #[arg(required = true)]
@@ -65,8 +67,31 @@ enum Command {
     },
 }
 
+/// What a developer wants to see goes to the standard error, as `ATOMSCOPE_LOG` says: a level
+/// (`debug`) or levels of modules (`atomscope_engine::session=trace,info`).
+fn log_to_stderr() {
+    let Some(wanted) = std::env::var("ATOMSCOPE_LOG").ok() else {
+        return;
+    };
+    match wanted.parse::<Targets>() {
+        Ok(targets) => {
+            let lines = tracing_subscriber::fmt::layer()
+                .with_ansi(false)
+                .with_writer(io::stderr);
+            tracing_subscriber::registry()
+                .with(lines.with_filter(targets))
+                .init();
+        }
+        Err(error) => {
+            let told = writeln!(io::stderr(), "atomscope: ATOMSCOPE_LOG: {error}");
+            drop(told);
+        }
+    }
+}
+
 /// Runs the program with the arguments of the process.
 pub fn run() -> ExitCode {
+    log_to_stderr();
     // Wrong usage prints the usage and ends the process with code 2.
     let arguments = Arguments::parse();
     let outcome = match arguments.command {

@@ -21,7 +21,7 @@ use atomscope_engine::export::{self, RecordingReport, ReportedModel, segment_hea
 use atomscope_engine::records::open_with;
 use atomscope_engine::session::{Session, model_sha256};
 
-/// What `classify` is told.
+/// The arguments of `classify`.
 #[derive(Debug, Args)]
 pub(super) struct ClassifyArguments {
     /// A session with a final model, as `run --save` and the window write it
@@ -68,7 +68,7 @@ pub(super) fn run(arguments: &ClassifyArguments) -> io::Result<ExitCode> {
         let n_files = arguments.files.len();
         writeln!(
             io::stderr(),
-            "atomscope: a report is of one recording, but {n_files} files are named: name one"
+            "atomscope: a report covers one recording, but {n_files} files are given: give one"
         )?;
         return Ok(ExitCode::from(2));
     }
@@ -247,7 +247,7 @@ impl Ready {
             let path = path.display();
             writeln!(
                 err,
-                "Learned from: the model knows this recording, so its verdict says little: {path}"
+                "Training data: the model was trained on this recording, so its decision is not a test: {path}"
             )?;
         }
         for vote in votes_by_source(self.class_names.len(), judged) {
@@ -276,12 +276,14 @@ impl Ready {
         let below = uncertain_margin(&run.facts, folds.map(|part| part.record.0.as_ref()));
         let ribbon = Ribbon::of(&self.class_names, judged, below).ok_or_else(|| {
             let path = path.display();
-            format!("a report is of recordings, but rows of a table lie in no time: {path}")
+            format!("a report needs a recording, but the rows of a table have no time axis: {path}")
         })?;
         let options = self.session.experiment.data.read_options();
         let record = open_with(path, &options).map_err(|error| error.to_string())?;
         let learned = match self.session.has_learned_from(path) {
-            true => "final model; it has learned from this recording, so its decisions say little",
+            true => {
+                "final model, which was trained on this recording; its decisions are not a test"
+            }
             false => "final model",
         };
         let hash = model_sha256(model).map_err(|error| error.to_string())?;

@@ -17,13 +17,13 @@ use atomscope_engine::experiment::{ComparedRun, Comparison, ComparisonPlan, Curv
 use atomscope_engine::export::{DIFFERENCE_NOTE, comparison_html, comparison_json, provenance};
 use atomscope_engine::session::{DataPlaces, Session};
 
-/// What `compare` is told.
+/// The arguments of `compare`.
 #[derive(Debug, Args)]
 pub(super) struct CompareArguments {
     /// The sessions; all get the folds of the first
     #[arg(required = true, value_name = "SESSION.ron")]
     sessions: Vec<PathBuf>,
-    /// How many seeds, counted up from that of the first session; each deals the folds anew
+    /// How many seeds, counted up from that of the first session; each deals the folds again
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
     seeds: u16,
     /// Folder with the data that the sessions name

@@ -68,7 +68,7 @@ impl FolderReport {
         }
         writeln!(out, "  folder with {} files that can be read", self.n_files)?;
         if self.rules.is_empty() {
-            writeln!(out, "  no rule for classes suggests itself")?;
+            writeln!(out, "  no rule for classes found")?;
         }
         for report in &self.rules {
             writeln!(out, "  by the rule {}", report.rule)?;

@@ -13,10 +13,10 @@ use super::progress::ProgressLine;
 use atomscope_engine::export::{PaperReport, PartResult, Published};
 use atomscope_engine::paper::Reproduction;
 
-/// What `reproduce` is told.
+/// The arguments of `reproduce`.
 #[derive(Debug, Args)]
 pub(super) struct ReproduceArguments {
-    /// Folder with usps.mat, isolet and schizophrenia-eeg; what is missing is left out
+    /// Folder with usps.mat, isolet and schizophrenia-eeg; missing ones are skipped
     #[arg(long, value_name = "DIR")]
     data: Vec<PathBuf>,
     /// Folder for the report, its figures and tables
@@ -70,7 +70,7 @@ fn write_report(report: &PaperReport, out: &mut impl Write) -> io::Result<()> {
     for part in &report.parts {
         writeln!(out, "\n== {} ==", part.title)?;
         match &part.result {
-            PartResult::LeftOut(reason) => writeln!(out, "Left out: {reason}")?,
+            PartResult::LeftOut(reason) => writeln!(out, "Skipped: {reason}")?,
             PartResult::Compared(comparison) => {
                 write_table(comparison, out)?;
                 for note in part.order_notes(&published) {

@@ -24,7 +24,7 @@ use atomscope_engine::experiment::{
 use atomscope_engine::session::{DataPlaces, Resolution, Session};
 use atomscope_engine::split::SplitPlan;
 
-/// What `run` is told.
+/// The arguments of `run`.
 #[derive(Debug, Args)]
 pub(super) struct RunArguments {
     /// The session to train
@@ -235,7 +235,7 @@ fn changed_data(session: &Session, places: &DataPlaces) -> Result<Vec<String>, F
                 remarks.push(format!("{named} was found elsewhere: {}", path.display()));
             }
             Resolution::Changed { path, difference } => remarks.push(format!(
-                "data have changed since the session was saved: {difference}: {}",
+                "the data have changed since the session was saved: {difference}: {}",
                 path.display()
             )),
         }
@@ -288,10 +288,7 @@ fn execute(order: Order<'_>) -> Result<Ended, Failure> {
             .iter()
             .map(|problem| format!("{}: {}", problem.field, problem.message))
             .collect();
-        Failure::Usage(format!(
-            "the settings do not fit:\n  {}",
-            lines.join("\n  ")
-        ))
+        Failure::Usage(format!("invalid settings:\n  {}", lines.join("\n  ")))
     })?;
     let run = Run::new(Arc::new(checked), &order.parts, order.changes)
         .map_err(|error| Failure::Usage(error.to_string()))?;
@@ -368,7 +365,7 @@ fn remarks(ended: &Ended) -> Vec<String> {
     if let Some(first) = ended.built.left_out.first() {
         let source = first.source.display();
         remarks.push(format!(
-            "{n_left_out} recordings or segments were left out, e.g. {source}: {}",
+            "{n_left_out} recordings or segments were excluded, e.g. {source}: {}",
             first.reason
         ));
     }

@@ -18,7 +18,7 @@ use atomscope_engine::session::{DataPlaces, SweepFile, SweepNews, SweepStore, re
 /// Rows that the terminal lists.
 const MOST_ROWS: usize = 30;
 
-/// What `sweep` is told.
+/// The arguments of `sweep`.
 #[derive(Debug, Args)]
 pub(super) struct SweepArguments {
     /// What is swept: a session, settings with their values, inner folds
@@ -66,7 +66,7 @@ struct Ended {
     is_interrupted: bool,
 }
 
-/// Runs a sweep, or goes on with it.
+/// Runs a sweep, or resumes it.
 pub(super) fn run(arguments: &SweepArguments) -> io::Result<ExitCode> {
     match sweep(arguments) {
         Ok(ended) => {
@@ -91,9 +91,6 @@ fn sweep(arguments: &SweepArguments) -> Result<Ended, Failure> {
         .clone()
         .unwrap_or_else(|| usual_folder(&arguments.sweep));
     let store = SweepStore::open(&folder, plan.fingerprint()).map_err(Failure::failed)?;
-    store
-        .adopt(&plan.former_fingerprint())
-        .map_err(Failure::failed)?;
     let mut progress = ProgressLine::new(arguments.quiet);
     let mut results = Vec::new();
     let all = store.finish(

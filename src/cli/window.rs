@@ -140,7 +140,7 @@ fn screenshot(
     let size = [picture.size.0, picture.size.1].map(f32::from);
     let is_dark = picture.theme == Theme::Dark;
     let drawn = picture_of(workbench, size, picture.scale, is_dark, || {
-        // The result is looked at by the next frame.
+        // The result is shown by the next frame.
         woken
             .recv_timeout(Duration::from_millis(5))
             .unwrap_or_default();
@@ -159,7 +159,7 @@ fn screenshot(
     }
 }
 
-/// A recording that is only looked at: its samples are not needed as data.
+/// A recording that is only shown: its samples are not needed as data.
 fn explored_file(beginning: &Beginning, picture: &PictureArguments) -> Option<PathBuf> {
     match beginning {
         Beginning::Open(path) if picture.page == Stage::Explore => {
@@ -222,7 +222,7 @@ fn wait_until(
 ) -> Result<(), String> {
     let begun = Instant::now();
     loop {
-        workbench.poll();
+        workbench.update();
         let errors = [
             workbench.data().error(),
             workbench.training().error(),
@@ -237,7 +237,7 @@ fn wait_until(
         if begun.elapsed() > LONGEST_WAIT {
             return Err("the picture took too long to prepare".to_owned());
         }
-        // The result is looked at by the next poll.
+        // The result is looked at by the next update.
         woken
             .recv_timeout(Duration::from_millis(20))
             .unwrap_or_default();

@@ -2,7 +2,7 @@
 //! knows no window.
 //!
 //! The flow of data is the list of modules; a module uses only modules listed before it (a test
-//! checks that):
+//! checks that). Methods, formats and a manual are pages of [`guide`]:
 //!
 //! ```text
 //! files ─▶ records ─▶ features ─▶ dataset ─▶ split ─▶ learner ─▶ evaluation ─▶ experiment
@@ -31,6 +31,8 @@ pub mod export;
 pub mod session;
 
 pub mod paper;
+
+pub mod guide;
 
 /// The example of the README is compiled and run with the tests.
 #[cfg(doctest)]

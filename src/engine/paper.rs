@@ -64,7 +64,7 @@ pub enum ReproductionError {
     Write(#[from] ExportError),
 }
 
-/// Hears the share done and what is being done; stops the work by saying false.
+/// Hears the share done and what is being done; cancels by returning false.
 pub type KeepGoing<'a> = &'a mut dyn FnMut(f64, &str) -> bool;
 
 impl Reproduction {
@@ -122,7 +122,7 @@ impl Reproduction {
             )));
         }
         if !keep_going(0.0) {
-            return Ok(left_out("stopped before it began".into()));
+            return Ok(left_out("stopped before it started".into()));
         }
         let built = experiment
             .data

@@ -65,11 +65,41 @@ impl App {
         &mut self.workbench
     }
 
-    /// One frame: takes over what the background did, shows everything, does what was asked.
+    /// One frame of a window that is shown.
     pub fn frame(&mut self, ui: &mut Ui) {
+        self.attend(&ui.ctx().clone());
+        self.show(ui);
+    }
+
+    /// Takes over what the background did and answers the wish to close; also called while the
+    /// window is minimised, covered or on another desktop.
+    pub fn attend(&mut self, context: &Context) {
+        self.workbench.update();
+        if let Some(answer) = self.dialogs.as_mut().and_then(Dialogs::answer) {
+            self.workbench.apply(answer);
+        }
+        let wants_close = context.input(|input| input.viewport().close_requested());
+        if wants_close && !self.workbench.is_over() {
+            self.workbench.apply(Action::Quit);
+            if !self.workbench.is_over() {
+                context.send_viewport_cmd(ViewportCommand::CancelClose);
+            }
+            if self.workbench.view().ask.is_some() {
+                // The question must be seen.
+                context.send_viewport_cmd(ViewportCommand::Minimized(false));
+                context.send_viewport_cmd(ViewportCommand::Focus);
+            }
+        }
+        if let Some(wait) = self.workbench.next_change() {
+            context.request_repaint_after(wait);
+        }
+        self.tell_system(context);
+    }
+
+    /// Shows everything, and does what was asked.
+    fn show(&mut self, ui: &mut Ui) {
         let context = ui.ctx().clone();
-        self.workbench.poll();
-        self.dress(&context);
+        self.follow_appearance(&context);
         let mut actions = Vec::new();
         self.listen(&context, &mut actions);
         let mut draft = self.workbench.draft().clone();
@@ -125,6 +155,7 @@ impl App {
         if !is_idle {
             context.request_repaint();
         }
+        // An edit of this frame is copied in its time, also when no frame follows.
         if let Some(wait) = self.workbench.next_change() {
             context.request_repaint_after(wait);
         }
@@ -162,7 +193,7 @@ impl App {
     }
 
     /// Theme and text size as the user wants them.
-    fn dress(&mut self, context: &Context) {
+    fn follow_appearance(&mut self, context: &Context) {
         let settings = self.workbench.settings();
         let wanted = (settings.theme, settings.text_size);
         if self.appearance == Some(wanted) {
@@ -180,7 +211,7 @@ impl App {
         }
     }
 
-    /// Keys, dropped files, answers of dialogs and the wish to close.
+    /// Keys and dropped files.
     fn listen(&mut self, context: &Context, actions: &mut Vec<Action>) {
         shortcuts::shortcuts(context, &self.workbench, actions);
         let dropped = context.input(|input| {
@@ -196,16 +227,6 @@ impl App {
             }
             _ => Action::Open(path),
         }));
-        if let Some(dialogs) = &mut self.dialogs {
-            actions.extend(dialogs.answer());
-        }
-        let wants_close = context.input(|input| input.viewport().close_requested());
-        if wants_close && !self.workbench.is_over() {
-            self.workbench.apply(Action::Quit);
-            if !self.workbench.is_over() {
-                context.send_viewport_cmd(ViewportCommand::CancelClose);
-            }
-        }
     }
 
     /// The title, and the end.
@@ -227,8 +248,12 @@ impl App {
 }
 
 impl eframe::App for App {
+    fn logic(&mut self, context: &Context, _frame: &mut eframe::Frame) {
+        self.attend(context);
+    }
+
     fn ui(&mut self, ui: &mut Ui, _frame: &mut eframe::Frame) {
-        self.frame(ui);
+        self.show(ui);
     }
 
     fn clear_color(&self, visuals: &egui::Visuals) -> [f32; 4] {

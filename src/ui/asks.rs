@@ -1,11 +1,12 @@
 //! Questions in front of the page: which file, what becomes of unsaved changes, which keys there are.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use egui::{Context, Grid, Id, Key, Modal, RichText, TextEdit, Ui};
 
 use super::app::Typing;
-use super::dialogs::{DialogKind, Dialogs, explore_answer};
+use super::dialogs::{DialogKind, Dialogs};
+use super::manual::manual_ui;
 use super::shortcuts::KEYS;
 use super::theme;
 use crate::workbench::{Action, Ask, Workbench};
@@ -25,70 +26,19 @@ pub(super) fn asks_ui(
     };
     let shown = Modal::new(Id::unique("question")).show(context, |ui| {
         ui.set_width(theme::body_font(ui).size * 38.0);
-        match ask {
-            Ask::OpenFile => path_ui(
-                ui,
-                DialogKind::OpenFile,
-                workbench,
-                typing,
-                dialogs.take(),
-                actions,
-            ),
-            Ask::OpenFolder => {
-                path_ui(
-                    ui,
-                    DialogKind::OpenFolder,
-                    workbench,
-                    typing,
-                    dialogs.take(),
-                    actions,
-                );
+        match (ask, DialogKind::of(ask)) {
+            (_, Some(kind)) => path_ui(ui, kind, workbench, typing, dialogs.take(), actions),
+            (Ask::Unsaved(_), None) => unsaved_ui(ui, workbench, actions),
+            (Ask::Replace { path, action, .. }, None) => replace_ui(ui, path, action, actions),
+            (Ask::ChangedOnDisk(then), None) => changed_ui(ui, then.as_deref(), actions),
+            (Ask::PresetName, None) => preset_ui(ui, typing, actions),
+            (Ask::About, None) => about_ui(ui, actions),
+            (Ask::Manual, None) => {
+                manual_ui(ui, context.content_rect().height() - 140.0);
+                ui.add_space(theme::GRID);
+                cancel_ui(ui, "Close", actions);
             }
-            Ask::Compare(what) => path_ui(
-                ui,
-                DialogKind::Compare(*what),
-                workbench,
-                typing,
-                dialogs.take(),
-                actions,
-            ),
-            Ask::OpenRecording
-            | Ask::OpenBeside
-            | Ask::CompareMaps
-            | Ask::OpenModel
-            | Ask::Report
-            | Ask::ExportAnnotations => {
-                let kind = match ask {
-                    Ask::OpenBeside => DialogKind::OpenBeside,
-                    Ask::CompareMaps => DialogKind::CompareMaps,
-                    Ask::OpenModel => DialogKind::OpenModel,
-                    Ask::Report => DialogKind::Report,
-                    Ask::ExportAnnotations => DialogKind::ExportAnnotations,
-                    _ => DialogKind::OpenRecording,
-                };
-                path_ui(ui, kind, workbench, typing, dialogs.take(), actions);
-            }
-            Ask::SaveAs => path_ui(
-                ui,
-                DialogKind::SaveAs,
-                workbench,
-                typing,
-                dialogs.take(),
-                actions,
-            ),
-            Ask::Export(content) => path_ui(
-                ui,
-                DialogKind::Export(*content),
-                workbench,
-                typing,
-                dialogs.take(),
-                actions,
-            ),
-            Ask::Unsaved(_) => unsaved_ui(ui, workbench, actions),
-            Ask::ChangedOnDisk => changed_ui(ui, actions),
-            Ask::PresetName => preset_ui(ui, typing, actions),
-            Ask::Keys => keys_ui(ui, actions),
-            Ask::About => about_ui(ui, actions),
+            (_, None) => keys_ui(ui, actions),
         }
     });
     if shown.backdrop_response.clicked() {
@@ -139,7 +89,7 @@ fn path_ui(
         ),
         DialogKind::ExportAnnotations => (
             "Write the annotations",
-            "A table (.csv), or the recording with its annotations as EDF+ (.edf) or BDF+ (.bdf). What is there is replaced.",
+            "A table (.csv), or the recording with its annotations as EDF+ (.edf) or BDF+ (.bdf).",
             "Export",
         ),
         DialogKind::Compare(what) => what.question(),
@@ -160,18 +110,23 @@ fn path_ui(
         ),
         DialogKind::Report => (
             "Report of the recording",
-            "A page with its figures (.html) or the table of segments (.csv). What is there is replaced.",
+            "A page with its figures (.html) or the table of segments (.csv).",
             "Write",
         ),
         DialogKind::Export(content) => (
             content.name(),
-            "The file to write; its ending tells the format. What is there is replaced.",
+            "The file to write; its ending tells the format.",
             "Export",
         ),
         DialogKind::SaveAs => (
             "Save as",
-            "The name of the session; it ends in .ron. What is there is replaced.",
+            "The name of the session; it ends in .ron.",
             "Save",
+        ),
+        DialogKind::LocateData => (
+            "Locate the data",
+            "The folder that holds the data now, or one of its files. They are searched for there too.",
+            "Locate",
         ),
     };
     title(ui, heading);
@@ -195,18 +150,7 @@ fn path_ui(
             .on_disabled_hover_text("Type or choose a path first");
         if (go.clicked() || enter) && !path.is_empty() {
             let path = PathBuf::from(path);
-            actions.push(match kind {
-                DialogKind::SaveAs => Action::SaveAs(path),
-                DialogKind::Export(content) => Action::Export(content, path),
-                DialogKind::Compare(what) => Action::Compare(what.action(path)),
-                DialogKind::OpenRecording
-                | DialogKind::OpenBeside
-                | DialogKind::CompareMaps
-                | DialogKind::OpenModel
-                | DialogKind::Report
-                | DialogKind::ExportAnnotations => explore_answer(kind, path),
-                DialogKind::OpenFile | DialogKind::OpenFolder => Action::Open(path),
-            });
+            actions.push(kind.answered(path));
         }
         if let Some(dialogs) = dialogs {
             let text = if dialogs.is_open() {
@@ -238,14 +182,17 @@ fn path_ui(
 
 fn unsaved_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     title(ui, "Save the changes?");
+    let state = match workbench.path() {
+        Some(_) => format!("{} has unsaved changes.", workbench.name()),
+        None => "This session has never been saved.".to_owned(),
+    };
     ui.label(format!(
-        "{} has changed since it was saved. Without saving, settings and training are lost.",
-        workbench.name()
+        "{state} Without saving, settings, notes and training are lost."
     ));
     ui.add_space(theme::GRID);
     ui.horizontal(|ui| {
         let save = ui.button("Save");
-        let help = "Saves, then goes on with what was asked for";
+        let help = "Saves, then continues with what was asked for";
         if save.on_hover_text(help).clicked() {
             actions.push(Action::SaveFirst);
         }
@@ -257,14 +204,29 @@ fn unsaved_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     });
 }
 
-fn changed_ui(ui: &mut Ui, actions: &mut Vec<Action>) {
+/// A file is there already.
+fn replace_ui(ui: &mut Ui, path: &Path, action: &Action, actions: &mut Vec<Action>) {
+    title(ui, "Replace the file?");
+    ui.label(format!("There is a file already: {}", path.display()));
+    ui.add_space(theme::GRID);
+    ui.horizontal(|ui| {
+        let replace = ui.button("Replace");
+        if replace.on_hover_text("What is there now is lost").clicked() {
+            actions.push(Action::Replace(Box::new(action.clone())));
+        }
+        cancel_ui(ui, "Cancel", actions);
+    });
+}
+
+fn changed_ui(ui: &mut Ui, then: Option<&Action>, actions: &mut Vec<Action>) {
     title(ui, "The file has changed");
     ui.label("Another window or program has written the session since it was opened here.");
     ui.add_space(theme::GRID);
     ui.horizontal(|ui| {
         let other = ui.button("Save under another name…");
         if other.on_hover_text("Both versions stay").clicked() {
-            actions.push(Action::Ask(Ask::SaveAs));
+            let then = then.cloned().map(Box::new);
+            actions.push(Action::Ask(Ask::SaveAs(then)));
         }
         let overwrite = ui.button("Overwrite it");
         let help = "What the other one wrote is lost";

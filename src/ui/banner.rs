@@ -4,12 +4,15 @@ use egui::{Align, Frame, Layout, Margin, Panel, RichText, Ui};
 
 use super::icons::{Icon, icon_button};
 use super::theme;
-use crate::workbench::{Action, Ask, Demo, Workbench};
+use crate::workbench::{Action, Ask, Demo, OfferedCopy, Workbench};
 
 /// The banners that are due.
 pub(super) fn banners_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
-    if workbench.files().offer().is_some() {
-        banner(ui, "recovery", |ui| recovery_ui(ui, workbench, actions));
+    let copies = workbench.offered_copies();
+    if let Some(newest) = copies.first() {
+        banner(ui, "recovery", |ui| {
+            recovery_ui(ui, newest, &copies[1..], actions);
+        });
     }
     if let Some(demo) = workbench.banner() {
         banner(ui, "demo", |ui| demo_ui(ui, demo, workbench, actions));
@@ -29,12 +32,12 @@ fn demo_ui(ui: &mut Ui, demo: Demo, workbench: &Workbench, actions: &mut Vec<Act
     let tones = theme::tones(ui);
     let (what, other, action) = match demo {
         Demo::FeederFaults => (
-            "This is a demo: short circuits on a simulated distribution feeder.",
+            "Demo: short circuits on a simulated feeder. Watch the profile of SLG fill up and replace samples, and click a cell of the confusion matrix.",
             "EEG demo",
             Demo::Eeg,
         ),
         Demo::Eeg => (
-            "This is a demo: EEG of simulated subjects.",
+            "Demo: EEG of simulated subjects. Compare the test score with the prequential one: new people are harder.",
             "Feeder demo",
             Demo::FeederFaults,
         ),
@@ -84,27 +87,55 @@ fn recent_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
         .on_disabled_hover_text("Sessions are listed here once one was saved or opened");
 }
 
-fn recovery_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
+/// The newest copy, and a list of the others.
+fn recovery_ui(
+    ui: &mut Ui,
+    newest: &OfferedCopy,
+    others: &[OfferedCopy],
+    actions: &mut Vec<Action>,
+) {
     let tones = theme::tones(ui);
-    let Some(offer) = workbench.files().offer() else {
-        return;
-    };
-    let age = offer.written.and_then(|written| written.elapsed().ok());
-    let when = match age {
-        Some(age) => format!(", {} ago", super::figures::clock(age.as_secs_f64())),
-        None => String::new(),
-    };
-    let text = format!("Atomscope ended without saving. A copy was kept{when}.");
+    let text = format!("Atomscope ended without saving {}.", described(newest));
     ui.label(RichText::new(text).color(tones.strong));
-    let recover = ui.button("Recover");
-    if recover.on_hover_text("Go on with the copy").clicked() {
-        actions.push(Action::Recover);
+    let recover = ui.button("Restore");
+    if recover.on_hover_text("Opens the copy").clicked() {
+        actions.push(Action::Recover(0));
     }
     let discard = ui.button("Discard the copy");
-    if discard
-        .on_hover_text("The copy is removed for good")
-        .clicked()
-    {
-        actions.push(Action::DeclineRecovery);
+    let help = "The copy is removed for good";
+    if discard.on_hover_text(help).clicked() {
+        actions.push(Action::DiscardCopy(0));
     }
+    if others.is_empty() {
+        return;
+    }
+    let list = ui.menu_button(format!("Older copies ({})", others.len()), |ui| {
+        for (place, copy) in others.iter().enumerate() {
+            ui.horizontal(|ui| {
+                if ui
+                    .button("Restore")
+                    .on_hover_text("Opens the copy")
+                    .clicked()
+                {
+                    actions.push(Action::Recover(place + 1));
+                    ui.close();
+                }
+                if ui.button("Discard").on_hover_text(help).clicked() {
+                    actions.push(Action::DiscardCopy(place + 1));
+                    ui.close();
+                }
+                ui.label(described(copy));
+            });
+        }
+    });
+    list.response
+        .on_hover_text("Copies of other sessions, or earlier ones");
+}
+
+/// "noise.ron (complete run, settings; 0:03:10 ago)".
+fn described(copy: &OfferedCopy) -> String {
+    let age = copy.age.map_or(String::new(), |age| {
+        format!("; {} ago", super::numbers::clock(age.as_secs_f64()))
+    });
+    format!("{} ({}{age})", copy.name, copy.contents)
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::workbench::explore::{BesideChoice, ExploreAction, FaultAction, RibbonAction};
-use crate::workbench::{Action, ComparePath};
+use crate::workbench::{Action, Ask, ComparePath};
 use atomscope_engine::experiment::{Job, JobOutcome};
 use atomscope_engine::export::ExportContent;
 
@@ -21,6 +21,56 @@ pub(super) enum DialogKind {
     Report,
     SaveAs,
     Export(ExportContent),
+    LocateData,
+}
+
+impl DialogKind {
+    /// The dialog of a question; none where it is not about a path.
+    pub(super) fn of(ask: &Ask) -> Option<Self> {
+        Some(match ask {
+            Ask::OpenFile => Self::OpenFile,
+            Ask::OpenFolder => Self::OpenFolder,
+            Ask::OpenRecording => Self::OpenRecording,
+            Ask::ExportAnnotations => Self::ExportAnnotations,
+            Ask::Compare(what) => Self::Compare(*what),
+            Ask::OpenBeside => Self::OpenBeside,
+            Ask::CompareMaps => Self::CompareMaps,
+            Ask::OpenModel => Self::OpenModel,
+            Ask::Report => Self::Report,
+            Ask::SaveAs(_) => Self::SaveAs,
+            Ask::Export(content) => Self::Export(*content),
+            Ask::LocateData => Self::LocateData,
+            Ask::Unsaved(_)
+            | Ask::Replace { .. }
+            | Ask::ChangedOnDisk(_)
+            | Ask::PresetName
+            | Ask::Keys
+            | Ask::Manual
+            | Ask::About => return None,
+        })
+    }
+
+    /// What is done with the path that was chosen.
+    pub(super) fn answered(self, path: PathBuf) -> Action {
+        match self {
+            Self::OpenFile | Self::OpenFolder => Action::Open(path),
+            Self::Compare(what) => Action::Compare(what.action(path)),
+            Self::OpenRecording => Action::Explore(ExploreAction::OpenFile(path)),
+            Self::OpenBeside => {
+                let choice = BesideChoice::File(path);
+                Action::Explore(ExploreAction::Fault(FaultAction::Beside(choice)))
+            }
+            Self::CompareMaps => Action::Explore(ExploreAction::CompareMaps(path)),
+            Self::OpenModel => {
+                Action::Explore(ExploreAction::Ribbon(RibbonAction::ChooseFile(path)))
+            }
+            Self::Report => Action::Explore(ExploreAction::Ribbon(RibbonAction::Report(path))),
+            Self::ExportAnnotations => Action::Explore(ExploreAction::ExportAnnotations(path)),
+            Self::SaveAs => Action::SaveAs(path),
+            Self::Export(content) => Action::Export(content, path),
+            Self::LocateData => Action::LocateData(path),
+        }
+    }
 }
 
 /// A dialog that may be open.
@@ -73,6 +123,7 @@ impl Dialogs {
                     .add_filter("Session", &["ron"])
                     .set_file_name("session.ron")
                     .save_file(),
+                DialogKind::LocateData => dialog.set_title("Locate the data").pick_folder(),
                 DialogKind::Export(content) => dialog
                     .set_title(content.name())
                     .set_file_name(content.file_name())
@@ -95,31 +146,19 @@ impl Dialogs {
         let JobOutcome::Done(Some(path)) = outcome else {
             return None;
         };
-        Some(match kind {
-            DialogKind::OpenFile | DialogKind::OpenFolder => Action::Open(path),
-            DialogKind::Compare(what) => Action::Compare(what.action(path)),
-            DialogKind::OpenRecording
-            | DialogKind::OpenBeside
-            | DialogKind::CompareMaps
-            | DialogKind::OpenModel
-            | DialogKind::Report
-            | DialogKind::ExportAnnotations => explore_answer(kind, path),
-            DialogKind::SaveAs => Action::SaveAs(path),
-            DialogKind::Export(content) => Action::Export(content, path),
+        let action = kind.answered(path);
+        // The dialog of the system has asked already whether a file shall be replaced.
+        let has_asked = matches!(
+            kind,
+            DialogKind::SaveAs
+                | DialogKind::Export(_)
+                | DialogKind::Report
+                | DialogKind::ExportAnnotations
+                | DialogKind::Compare(ComparePath::Report)
+        );
+        Some(match has_asked {
+            true => Action::Replace(Box::new(action)),
+            false => action,
         })
     }
-}
-
-/// What becomes of a path that the Explore page has asked for.
-pub(super) fn explore_answer(kind: DialogKind, path: PathBuf) -> Action {
-    Action::Explore(match kind {
-        DialogKind::OpenBeside => {
-            ExploreAction::Fault(FaultAction::Beside(BesideChoice::File(path)))
-        }
-        DialogKind::CompareMaps => ExploreAction::CompareMaps(path),
-        DialogKind::OpenModel => ExploreAction::Ribbon(RibbonAction::ChooseFile(path)),
-        DialogKind::Report => ExploreAction::Ribbon(RibbonAction::Report(path)),
-        DialogKind::ExportAnnotations => ExploreAction::ExportAnnotations(path),
-        _ => ExploreAction::OpenFile(path),
-    })
 }

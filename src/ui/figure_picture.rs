@@ -9,7 +9,7 @@ use atomscope_engine::export::{Anchor, Figure, Ink, Shape};
 const SCALE: f32 = 2.0;
 
 /// The figure as PNG.
-pub(super) fn to_png(figure: &Figure) -> Result<Vec<u8>, String> {
+pub(super) fn to_png(figure: &Figure) -> Result<Vec<u8>, png::EncodingError> {
     let size: Vec2 = figure.size.into();
     let mut window = Offscreen::new(size, SCALE, Theme::Light);
     // The second frame has the letters that the first one asked for.
@@ -22,7 +22,7 @@ pub(super) fn to_png(figure: &Figure) -> Result<Vec<u8>, String> {
             }
         });
     }
-    window.picture().to_png().map_err(|error| error.to_string())
+    window.picture().to_png()
 }
 
 fn color([red, green, blue]: Ink) -> Color32 {

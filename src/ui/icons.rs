@@ -1,62 +1,53 @@
-//! Icons drawn as shapes, so that they look the same with every font.
+//! The icons of the window, from the Material Symbols font.
 
-use egui::{Color32, Painter, Pos2, Rect, Response, Role, Sense, Shape, Stroke, Ui, WidgetInfo};
+use egui::{Align2, Color32, FontId, Painter, Rect, Response, Role, Sense, Stroke, Ui, WidgetInfo};
 use egui::{pos2, vec2};
+use egui_material_icons::{MaterialIcon, icons};
 
 use super::theme;
 
-/// What an icon shows.
+/// What an icon means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Icon {
-    /// A triangle to the right.
+    /// Start or resume.
     Play,
-    /// Two bars.
+    /// Pause.
     Pause,
-    /// A triangle to the right before a bar.
+    /// One step.
     Step,
-    /// A square.
+    /// Stop.
     Stop,
-    /// A tick.
+    /// In order.
     Check,
-    /// A triangle with an exclamation mark.
+    /// Needs attention.
     Warning,
-    /// A cross in a circle.
+    /// Failed.
     Error,
-    /// A crescent.
+    /// The dark theme.
     Moon,
-    /// A disc with rays.
+    /// The light theme.
     Sun,
-    /// Two arrows outwards.
+    /// Fill the page.
     Enlarge,
-    /// Two arrows inwards.
+    /// Return to the usual size.
     Shrink,
-    /// A crossed eye.
-    Hide,
-    /// Points left.
-    ChevronLeft,
-    /// Points right.
-    ChevronRight,
-    /// Points up.
-    ChevronUp,
-    /// Points down.
-    ChevronDown,
-    /// A cross.
+    /// Close, hide or dismiss.
     Close,
-    /// An arrow running back.
+    /// Undo.
     Undo,
-    /// An arrow running forth.
+    /// Redo.
     Redo,
-    /// An empty circle: nothing there yet.
+    /// Nothing there yet.
     Empty,
-    /// A filled circle: there.
+    /// There.
     Full,
-    /// Three dots.
+    /// A menu.
     More,
 }
 
 impl Icon {
     /// All of them.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 17] = [
         Self::Play,
         Self::Pause,
         Self::Step,
@@ -68,11 +59,6 @@ impl Icon {
         Self::Sun,
         Self::Enlarge,
         Self::Shrink,
-        Self::Hide,
-        Self::ChevronLeft,
-        Self::ChevronRight,
-        Self::ChevronUp,
-        Self::ChevronDown,
         Self::Close,
         Self::Undo,
         Self::Redo,
@@ -81,168 +67,39 @@ impl Icon {
         Self::More,
     ];
 
+    fn symbol(self) -> MaterialIcon {
+        match self {
+            Self::Play => icons::ICON_PLAY_ARROW,
+            Self::Pause => icons::ICON_PAUSE,
+            Self::Step => icons::ICON_SKIP_NEXT,
+            Self::Stop => icons::ICON_STOP,
+            Self::Check => icons::ICON_CHECK,
+            Self::Warning => icons::ICON_WARNING,
+            Self::Error => icons::ICON_ERROR,
+            Self::Moon => icons::ICON_DARK_MODE,
+            Self::Sun => icons::ICON_LIGHT_MODE,
+            Self::Enlarge => icons::ICON_OPEN_IN_FULL,
+            Self::Shrink => icons::ICON_CLOSE_FULLSCREEN,
+            Self::Close => icons::ICON_CLOSE,
+            Self::Undo => icons::ICON_UNDO,
+            Self::Redo => icons::ICON_REDO,
+            Self::Empty => icons::ICON_RADIO_BUTTON_UNCHECKED,
+            Self::Full => icons::ICON_CIRCLE,
+            Self::More => icons::ICON_MORE_HORIZ,
+        }
+    }
+
     /// Draws the icon into the middle of `rect`.
     pub fn paint(self, painter: &Painter, rect: Rect, color: Color32) {
-        let pen = Pen {
-            painter,
-            rect: Rect::from_center_size(rect.center(), egui::Vec2::splat(rect.size().min_elem())),
+        let symbol = self.symbol();
+        let font = FontId::new(rect.size().min_elem() * 1.2, symbol.font_family());
+        painter.text(
+            rect.center(),
+            Align2::CENTER_CENTER,
+            symbol.codepoint,
+            font,
             color,
-        };
-        match self {
-            Self::Play => pen.polygon(&[(0.22, 0.12), (0.88, 0.5), (0.22, 0.88)]),
-            Self::Pause => {
-                pen.block((0.2, 0.14), (0.4, 0.86));
-                pen.block((0.6, 0.14), (0.8, 0.86));
-            }
-            Self::Step => {
-                pen.polygon(&[(0.14, 0.14), (0.66, 0.5), (0.14, 0.86)]);
-                pen.block((0.7, 0.14), (0.84, 0.86));
-            }
-            Self::Stop => pen.block((0.18, 0.18), (0.82, 0.82)),
-            Self::Check => pen.line(&[(0.14, 0.54), (0.4, 0.8), (0.88, 0.24)]),
-            Self::Warning => pen.warning(),
-            Self::Error => {
-                pen.circle((0.5, 0.5), 0.42);
-                pen.line(&[(0.35, 0.35), (0.65, 0.65)]);
-                pen.line(&[(0.65, 0.35), (0.35, 0.65)]);
-            }
-            Self::Moon => pen.moon(),
-            Self::Sun => pen.sun(),
-            Self::Enlarge => {
-                pen.line(&[(0.58, 0.14), (0.86, 0.14), (0.86, 0.42)]);
-                pen.line(&[(0.86, 0.14), (0.58, 0.42)]);
-                pen.line(&[(0.42, 0.86), (0.14, 0.86), (0.14, 0.58)]);
-                pen.line(&[(0.14, 0.86), (0.42, 0.58)]);
-            }
-            Self::Shrink => {
-                pen.line(&[(0.56, 0.16), (0.56, 0.44), (0.84, 0.44)]);
-                pen.line(&[(0.56, 0.44), (0.86, 0.14)]);
-                pen.line(&[(0.16, 0.56), (0.44, 0.56), (0.44, 0.84)]);
-                pen.line(&[(0.44, 0.56), (0.14, 0.86)]);
-            }
-            Self::Hide => pen.hide(),
-            Self::ChevronLeft => pen.line(&[(0.62, 0.2), (0.34, 0.5), (0.62, 0.8)]),
-            Self::ChevronRight => pen.line(&[(0.38, 0.2), (0.66, 0.5), (0.38, 0.8)]),
-            Self::ChevronUp => pen.line(&[(0.2, 0.62), (0.5, 0.34), (0.8, 0.62)]),
-            Self::ChevronDown => pen.line(&[(0.2, 0.38), (0.5, 0.66), (0.8, 0.38)]),
-            Self::Close => {
-                pen.line(&[(0.2, 0.2), (0.8, 0.8)]);
-                pen.line(&[(0.8, 0.2), (0.2, 0.8)]);
-            }
-            Self::Undo => pen.turn(false),
-            Self::Redo => pen.turn(true),
-            Self::Empty => pen.circle((0.5, 0.5), 0.3),
-            Self::Full => pen.disc((0.5, 0.5), 0.32),
-            Self::More => {
-                for x in [0.2, 0.5, 0.8] {
-                    pen.disc((x, 0.5), 0.09);
-                }
-            }
-        }
-    }
-}
-
-/// Draws in units of the icon: 0 to 1 from the upper left corner.
-struct Pen<'a> {
-    painter: &'a Painter,
-    rect: Rect,
-    color: Color32,
-}
-
-impl Pen<'_> {
-    fn at(&self, (x, y): (f32, f32)) -> Pos2 {
-        self.rect.min + vec2(x, y) * self.rect.width()
-    }
-
-    fn stroke(&self) -> Stroke {
-        Stroke::new((self.rect.width() * 0.1).clamp(1.2, 3.0), self.color)
-    }
-
-    fn line(&self, points: &[(f32, f32)]) {
-        let points = points.iter().map(|&point| self.at(point)).collect();
-        self.painter.add(Shape::line(points, self.stroke()));
-    }
-
-    fn polygon(&self, points: &[(f32, f32)]) {
-        let points = points.iter().map(|&point| self.at(point)).collect();
-        let shape = Shape::convex_polygon(points, self.color, Stroke::NONE);
-        self.painter.add(shape);
-    }
-
-    fn block(&self, from: (f32, f32), to: (f32, f32)) {
-        let rect = Rect::from_min_max(self.at(from), self.at(to));
-        self.painter.rect_filled(rect, 1.0, self.color);
-    }
-
-    fn circle(&self, centre: (f32, f32), radius: f32) {
-        let radius = radius * self.rect.width();
-        self.painter
-            .circle_stroke(self.at(centre), radius, self.stroke());
-    }
-
-    fn disc(&self, centre: (f32, f32), radius: f32) {
-        let radius = radius * self.rect.width();
-        self.painter
-            .circle_filled(self.at(centre), radius, self.color);
-    }
-
-    /// Points of an arc; angles in turns, clockwise from the right.
-    fn arc(centre: (f32, f32), radius: f32, from: f32, to: f32) -> Vec<(f32, f32)> {
-        (0..=16)
-            .map(|step| {
-                let turn = from + (to - from) * step as f32 / 16.0;
-                let (sine, cosine) = (turn * std::f32::consts::TAU).sin_cos();
-                (centre.0 + radius * cosine, centre.1 + radius * sine)
-            })
-            .collect()
-    }
-
-    fn warning(&self) {
-        self.line(&[
-            (0.5, 0.12),
-            (0.92, 0.86),
-            (0.08, 0.86),
-            (0.5, 0.12),
-            (0.92, 0.86),
-        ]);
-        self.line(&[(0.5, 0.4), (0.5, 0.6)]);
-        self.disc((0.5, 0.73), 0.06);
-    }
-
-    fn moon(&self) {
-        // The two arcs end where their circles meet.
-        let mut outline = Self::arc((0.5, 0.5), 0.38, 0.057, 0.738);
-        outline.extend(Self::arc((0.66, 0.38), 0.32, 0.65, 0.145));
-        outline.push(outline[0]);
-        self.line(&outline);
-    }
-
-    fn sun(&self) {
-        self.disc((0.5, 0.5), 0.2);
-        for ray in 0..8 {
-            let (sine, cosine) = (ray as f32 / 8.0 * std::f32::consts::TAU).sin_cos();
-            let at = |radius: f32| (0.5 + radius * cosine, 0.5 + radius * sine);
-            self.line(&[at(0.32), at(0.44)]);
-        }
-    }
-
-    fn hide(&self) {
-        let mut eye = Self::arc((0.5, 0.78), 0.5, -0.38, -0.12);
-        eye.extend(Self::arc((0.5, 0.22), 0.5, 0.12, 0.38));
-        eye.push(eye[0]);
-        self.line(&eye);
-        self.disc((0.5, 0.5), 0.11);
-        self.line(&[(0.16, 0.86), (0.84, 0.14)]);
-    }
-
-    fn turn(&self, forth: bool) {
-        let side = |(x, y): (f32, f32)| if forth { (1.0 - x, y) } else { (x, y) };
-        let arc: Vec<_> = Self::arc((0.52, 0.6), 0.3, -0.5, 0.1)
-            .into_iter()
-            .map(side)
-            .collect();
-        self.line(&arc);
-        self.line(&[(0.06, 0.44), (0.22, 0.62), (0.4, 0.46)].map(side));
+        );
     }
 }
 

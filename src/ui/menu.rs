@@ -48,7 +48,7 @@ fn file_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
         (
             "New session",
             "",
-            "An empty session; unsaved changes are asked about",
+            "An empty session; asks about unsaved changes",
         ),
         true,
         Action::NewSession,
@@ -77,7 +77,7 @@ fn file_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
         ui.menu_button("Recent sessions", |ui| {
             for path in recent {
                 let name = path.display().to_string();
-                let help = "Opens this session; unsaved changes are asked about";
+                let help = "Opens this session; asks about unsaved changes";
                 let open = Action::Open(path.clone());
                 item(ui, (&name, "", help), true, open, actions);
             }
@@ -119,7 +119,7 @@ fn file_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
         ui,
         ("Save as…", "Ctrl+Shift+S", "The session under another name"),
         true,
-        Action::Ask(Ask::SaveAs),
+        Action::Ask(Ask::SaveAs(None)),
         actions,
     );
     let is_judged = workbench.explore().ribbon().judged().is_some();
@@ -128,7 +128,7 @@ fn file_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
         (
             "Report of the recording…",
             "",
-            "What the model says of the recording on the Explore page; classify it there first",
+            "The decisions of the model on the recording of the Explore page; classify it there first",
         ),
         is_judged,
         Action::Ask(Ask::Report),
@@ -140,7 +140,7 @@ fn file_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
         (
             "Quit",
             "Ctrl+Q",
-            "Closes the window; unsaved changes are asked about",
+            "Closes the window; asks about unsaved changes",
         ),
         true,
         Action::Quit,
@@ -152,18 +152,14 @@ fn edit_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     ui.set_min_width(200.0);
     item(
         ui,
-        ("Undo", "Ctrl+Z", "Takes the last change of a setting back"),
+        ("Undo", "Ctrl+Z", "Undoes the last change of a setting"),
         workbench.can_undo(),
         Action::Undo,
         actions,
     );
     item(
         ui,
-        (
-            "Redo",
-            "Ctrl+Shift+Z",
-            "Makes the change again that was taken back",
-        ),
+        ("Redo", "Ctrl+Shift+Z", "Repeats the change that was undone"),
         workbench.can_redo(),
         Action::Redo,
         actions,
@@ -196,7 +192,8 @@ fn view_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     ui.menu_button("Enlarge a panel", |ui| {
         for panel in Panel::ALL {
             let enlarge = ui.button(panel.title());
-            let help = "This panel alone on the Train page; its own button brings the others back";
+            let help =
+                "Shows this panel alone on the Train page; its own button brings the others back";
             if enlarge.on_hover_text(help).clicked() {
                 actions.push(Action::Show(Stage::Train));
                 actions.push(Action::Enlarge(Some(panel)));
@@ -210,7 +207,7 @@ fn view_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
         (
             "Reset layout",
             "",
-            "Panels of the Train page as they were at first",
+            "Restores the default panels of the Train page",
         ),
         true,
         reset,
@@ -224,7 +221,7 @@ fn view_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
         ];
         for (theme, name) in themes {
             let is_chosen = workbench.settings().theme == theme;
-            let help = "Colours of the window. Default as the system.";
+            let help = "Colours of the window. Default: as the system.";
             if ui.radio(is_chosen, name).on_hover_text(help).clicked() {
                 actions.push(Action::SetTheme(theme));
                 ui.close();
@@ -263,7 +260,7 @@ fn run_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
         (
             "Start or pause",
             "Space",
-            "Trains, or waits after the current mini-batch",
+            "Trains, or pauses after the current mini-batch",
         ),
         is_alive || can_start,
         Action::StartOrPause,
@@ -271,14 +268,18 @@ fn run_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     );
     item(
         ui,
-        ("Step", "S", "One mini-batch of every class, then waits"),
+        (
+            "Step",
+            "S",
+            "Trains one mini-batch of every class, then pauses",
+        ),
         is_alive || can_start,
         Action::Step,
         actions,
     );
     item(
         ui,
-        ("Stop", "Esc", "Ends the training; what was learned stays"),
+        ("Stop", "Esc", "Stops training; what was learned is kept"),
         is_alive,
         Action::Stop,
         actions,
@@ -288,7 +289,7 @@ fn run_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
         (
             "Train from the beginning",
             "",
-            "Forgets what was learned and starts anew",
+            "Discards what was learned and starts again",
         ),
         !is_alive && can_start,
         Action::StartAnew,
@@ -297,7 +298,7 @@ fn run_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     ui.separator();
     ui.menu_button("Speed", |ui| {
         let speeds = [
-            (None, "As fast as it goes"),
+            (None, "Full speed"),
             (Some(20.0), "20 rounds a second"),
             (Some(5.0), "5 rounds a second"),
             (Some(1.0), "1 round a second"),
@@ -306,7 +307,7 @@ fn run_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
             if ui
                 .radio(workbench.training().rounds_per_s() == speed, name)
                 .on_hover_text(
-                    "How fast the training goes, to be watched. Default as fast as it goes.",
+                    "Slows training down so that it can be watched. Default: full speed.",
                 )
                 .clicked()
             {
@@ -319,7 +320,9 @@ fn run_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     let text = "Train a final model after the folds";
     if ui
         .checkbox(&mut wants_final, text)
-        .on_hover_text("A model of all samples, to classify new recordings with. Default off.")
+        .on_hover_text(
+            "A model trained on all samples, for classifying new recordings. Default: off.",
+        )
         .clicked()
     {
         actions.push(Action::TrainFinalModel(wants_final));
@@ -328,6 +331,17 @@ fn run_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
 
 fn help_menu(ui: &mut Ui, actions: &mut Vec<Action>) {
     ui.set_min_width(200.0);
+    item(
+        ui,
+        (
+            "Manual",
+            "F1",
+            "What atoms, profiles, λ, margins and scores are",
+        ),
+        true,
+        Action::Ask(Ask::Manual),
+        actions,
+    );
     item(
         ui,
         ("Keys", "?", "All keys of the window"),
@@ -372,9 +386,9 @@ fn end_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     ui.add_space(theme::GRID);
     if workbench.is_unsaved() {
         ui.label(RichText::new("unsaved").small().color(tones.warning))
-            .on_hover_text("Something has changed since the session was saved. Ctrl+S saves it.");
+            .on_hover_text("The session has unsaved changes. Ctrl+S saves it.");
     }
-    if workbench.files().is_saving() {
+    if workbench.is_saving() {
         ui.label(RichText::new("saving…").small().color(tones.weak));
     }
     ui.label(RichText::new(workbench.name()).color(tones.strong));

@@ -59,7 +59,7 @@ fn notice_ui(ui: &mut Ui, notice: &Notice, actions: &mut Vec<Action>) {
     ui.horizontal_top(|ui| {
         icon_mark(ui, icon, color);
         if icon_button(ui, Icon::Close, "Dismiss notice")
-            .on_hover_text("Put this notice away")
+            .on_hover_text("Dismiss this notice")
             .clicked()
         {
             actions.push(Action::DismissNotice(notice.id));

@@ -249,7 +249,7 @@ impl<const N: usize> Plane<N> {
 
 fn paint_triangle(picture: &mut Picture, mut corners: [Vertex; 3], texture: &Texture, clip: &Clip) {
     // One order for all triangles: a common edge then meets the rows at the very same places,
-    // and no pixel along it is painted twice or left out.
+    // and no pixel along it is painted twice or omitted.
     corners.sort_by(|a, b| {
         a.pos
             .y

@@ -2,7 +2,7 @@
 
 use egui::Ui;
 
-use super::figures::{clock, count, percent};
+use super::numbers::{clock, count, percent};
 use super::widgets::{RunBar, RunPhase, RunRequest};
 use crate::workbench::{Action, RunView, Workbench};
 use atomscope_engine::experiment::{Part, Status};
@@ -49,7 +49,7 @@ fn facts(run: &RunView, workbench: &Workbench) -> Vec<String> {
         (Status::Stopped, _) => facts.push("stopped".to_owned()),
         (Status::Ending, _) => facts.push("ending".to_owned()),
         (Status::Failed(_), _) => facts.push("failed".to_owned()),
-        (Status::Running | Status::Paused, Some((Part::Fold(_), batch))) => {
+        (Status::Running | Status::Paused, Some((part @ Part::Fold(_), batch))) => {
             let folds: Vec<String> = run
                 .active
                 .iter()
@@ -59,10 +59,11 @@ fn facts(run: &RunView, workbench: &Workbench) -> Vec<String> {
                 })
                 .collect();
             facts.push(format!("fold {} of {}", folds.join(" and "), run.n_folds()));
-            facts.push(format!("batch {batch} of {}", run.n_rounds));
+            facts.push(format!("batch {batch} of {}", run.rounds_of(*part)));
         }
         (Status::Running | Status::Paused, Some((Part::Final, batch))) => {
-            facts.push(format!("final model, batch {batch}"));
+            let n_rounds = run.rounds_of(Part::Final);
+            facts.push(format!("final model, batch {batch} of {n_rounds}"));
         }
         (Status::Running | Status::Paused, None) => {}
     }

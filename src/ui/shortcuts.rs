@@ -8,7 +8,7 @@ const CTRL: Modifiers = Modifiers::COMMAND;
 const CTRL_SHIFT: Modifiers = Modifiers::COMMAND.plus(Modifiers::SHIFT);
 
 /// Every key with what it does, for the list that `?` shows.
-pub(super) const KEYS: [(&str, &str); 20] = [
+pub(super) const KEYS: [(&str, &str); 21] = [
     ("Ctrl+O", "Open a session or data file"),
     ("Ctrl+Shift+O", "Open a folder of data"),
     ("Ctrl+S", "Save"),
@@ -32,7 +32,7 @@ pub(super) const KEYS: [(&str, &str); 20] = [
     ),
     (
         "Left, Right, PgUp, PgDn",
-        "Explore: a second or a page back or on",
+        "Explore: back or forward by a second or a page",
     ),
     ("Home, End", "Explore: the beginning or the end"),
     ("+, −", "Explore: larger or smaller traces"),
@@ -42,9 +42,10 @@ pub(super) const KEYS: [(&str, &str); 20] = [
     ),
     (
         "A, B",
-        "Explore: place or take hold of a cursor; then ← → by samples, Page Up and Down by pages or cycles",
+        "Explore: place or select a cursor; then ← → by samples, Page Up and Down by pages or cycles",
     ),
     ("Ctrl+Plus, Ctrl+Minus", "Larger or smaller window content"),
+    ("F1", "Manual"),
     ("F11", "Full screen"),
     ("?", "This list"),
 ];
@@ -54,12 +55,13 @@ pub(super) fn shortcuts(context: &Context, workbench: &Workbench, actions: &mut 
     let with_modifiers = [
         (CTRL_SHIFT, Key::O, Action::Ask(Ask::OpenFolder)),
         (CTRL, Key::O, Action::Ask(Ask::OpenFile)),
-        (CTRL_SHIFT, Key::S, Action::Ask(Ask::SaveAs)),
+        (CTRL_SHIFT, Key::S, Action::Ask(Ask::SaveAs(None))),
         (CTRL, Key::S, Action::Save),
         (CTRL_SHIFT, Key::Z, Action::Redo),
         (CTRL, Key::Y, Action::Redo),
         (CTRL, Key::Z, Action::Undo),
         (CTRL, Key::Q, Action::Quit),
+        (Modifiers::NONE, Key::F1, Action::Ask(Ask::Manual)),
     ];
     for (modifiers, key, action) in with_modifiers {
         let shortcut = KeyboardShortcut::new(modifiers, key);

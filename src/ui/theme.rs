@@ -169,6 +169,10 @@ fn fonts() -> FontDefinitions {
         };
         names.insert(place, "Inter".to_owned());
     }
+    let icons = egui_material_icons::font_insert();
+    let family = FontFamily::Name(egui_material_icons::FONT_FAMILY.into());
+    fonts.families.insert(family, vec![icons.name.clone()]);
+    fonts.font_data.insert(icons.name, Arc::new(icons.data));
     fonts
 }
 

@@ -1,14 +1,20 @@
-//! Everything with consequences that a page or a key can ask for.
+//! Everything with consequences that a page or a key can ask for, and the one place where it happens.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use super::comparing::CompareAction;
-use super::explore::ExploreAction;
-use super::panels::{Panel, Spot};
+use super::Workbench;
+use super::compare::CompareAction;
+use super::draft::Draft;
+use super::explore::{ExploreAction, RibbonAction};
+use super::panels::{Panel, Tiling};
+use super::records::Then;
+use super::save::SaveTo;
+use super::selection::Ask;
 use super::stages::Stage;
-use super::view::Ask;
+use super::train::{Beginning, LearnerChange};
+use atomscope_engine::experiment::Command;
 use atomscope_engine::export::ExportContent;
-use atomscope_engine::session::Theme;
+use atomscope_engine::session::{Preset, Theme};
 
 /// Built-in data to begin with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +34,8 @@ pub enum Action {
     NewSession,
     /// Opens a session, a data file or a folder.
     Open(PathBuf),
+    /// Searches for missing data in this folder too.
+    LocateData(PathBuf),
     /// Opens built-in data and trains.
     OpenDemo(Demo),
     /// Puts the banner of the demo away.
@@ -38,16 +46,18 @@ pub enum Action {
     SaveAs(PathBuf),
     /// Saves over what somebody else has written.
     Overwrite,
-    /// Goes on with the copy that a crash has left.
-    Recover,
-    /// Gives that copy up.
-    DeclineRecovery,
+    /// Restores a copy that a crash has left, by its place in the list.
+    Recover(usize),
+    /// Discards such a copy.
+    DiscardCopy(usize),
     /// Ends the program, unless something is unsaved.
     Quit,
     /// Ends the waiting question: saves first, then does what it was about.
     SaveFirst,
     /// Ends the waiting question: does what it was about without saving.
     DoNotSave,
+    /// Does something although it replaces a file: the user has agreed.
+    Replace(Box<Action>),
     /// Puts a question.
     Ask(Ask),
     /// Takes the question back.
@@ -68,15 +78,15 @@ pub enum Action {
     Stop,
     /// Trains from the beginning even where a run could go on.
     StartAnew,
-    /// Puts the learner's settings of the draft in force while training.
-    TuneRun,
+    /// Changes settings of the learner while it learns.
+    TuneRun(LearnerChange),
     /// At most so many rounds a second.
     LimitSpeed(Option<f64>),
     /// Whether a final model on all samples is trained after the folds.
     TrainFinalModel(bool),
     /// Trains a final model on all samples after a run that is complete.
     AddFinalModel,
-    /// One edit back.
+    /// One edit back; also a run that was replaced comes back.
     Undo,
     /// One edit forth.
     Redo,
@@ -116,8 +126,8 @@ pub enum Action {
     Enlarge(Option<Panel>),
     /// Hides a panel or shows it again.
     TogglePanel(Panel),
-    /// Puts a panel elsewhere.
-    PlacePanel(Panel, Spot),
+    /// Divides the Train page in another way.
+    ArrangePanels(Tiling),
     /// Shows all panels where they were at first.
     ResetLayout,
     /// Opens or closes the sheet of notices.
@@ -134,4 +144,197 @@ pub enum Action {
     SavePreset(String),
     /// Forgets a preset.
     RemovePreset(String),
+}
+
+impl Action {
+    /// Whether it puts another session in place of the one that is open, or ends the program.
+    fn leaves_session(&self) -> bool {
+        matches!(
+            self,
+            Self::NewSession | Self::Open(_) | Self::OpenDemo(_) | Self::Recover(_) | Self::Quit
+        )
+    }
+
+    /// The file that it replaces, if there is one already.
+    fn replaced_file(&self) -> Option<PathBuf> {
+        let path = match self {
+            Self::SaveAs(path) if path.extension().is_none() => path.with_extension("ron"),
+            Self::SaveAs(path)
+            | Self::Export(_, path)
+            | Self::Explore(
+                ExploreAction::ExportAnnotations(path)
+                | ExploreAction::Ribbon(RibbonAction::Report(path)),
+            )
+            | Self::Compare(CompareAction::SaveReport(path)) => path.clone(),
+            Self::Compare(CompareAction::Reproduce(folder)) => folder.join("report.html"),
+            _ => return None,
+        };
+        path.exists().then_some(path)
+    }
+}
+
+impl Workbench {
+    /// Does what was asked for; what would lose unsaved work or replace a file is asked about first.
+    pub fn apply(&mut self, action: Action) {
+        if action.leaves_session() && self.is_unsaved() {
+            self.selection.ask = Some(Ask::Unsaved(Box::new(action)));
+        } else if let Some(path) = self.replaced_by(&action) {
+            let then = match self.selection.ask.take() {
+                Some(Ask::SaveAs(then)) => then,
+                _ => None,
+            };
+            self.selection.ask = Some(Ask::Replace {
+                path,
+                action: Box::new(action),
+                then,
+            });
+        } else {
+            self.perform(action);
+        }
+    }
+
+    /// The file that an action replaces. A session that is saved where it is replaces itself.
+    fn replaced_by(&self, action: &Action) -> Option<PathBuf> {
+        let own = self.document.path().map(Path::to_owned);
+        action
+            .replaced_file()
+            .filter(|path| Some(path) != own.as_ref())
+    }
+
+    pub(super) fn perform(&mut self, action: Action) {
+        match action {
+            Action::Show(stage) => self.show(stage),
+            Action::NewSession => self.begin_session(Draft::default()),
+            Action::Open(path) => self.open(path),
+            Action::LocateData(path) => self.locate_data(path),
+            Action::OpenDemo(demo) => self.open_demo(demo),
+            Action::HideBanner => self.document.shows_banner = false,
+            Action::Save => self.save(SaveTo::SamePlace),
+            Action::SaveAs(path) => self.save(SaveTo::Other(path)),
+            Action::Overwrite => self.save(SaveTo::Over),
+            Action::Recover(place) => self.recover(place),
+            Action::DiscardCopy(place) => self.discard_copy(place),
+            Action::Quit => {
+                self.tasks.copies.close_session();
+                self.is_over = true;
+            }
+            Action::SaveFirst => self.save(SaveTo::SamePlace),
+            Action::DoNotSave => {
+                if let Some(Ask::Unsaved(action)) = self.selection.ask.take() {
+                    self.perform(*action);
+                }
+            }
+            Action::Replace(action) => {
+                let then = match self.selection.ask.take() {
+                    Some(Ask::Replace { then, .. } | Ask::SaveAs(then)) => then,
+                    _ => None,
+                };
+                self.selection.ask = then.map(|then| Ask::SaveAs(Some(then)));
+                self.perform(*action);
+            }
+            Action::Ask(ask) => self.selection.ask = Some(ask),
+            Action::CancelAsk => self.selection.ask = None,
+            Action::LoadData => self.load_data(Then::default()),
+            Action::CancelLoading => {
+                self.document.data.cancel();
+                self.tasks.opening.cancel();
+            }
+            Action::Start if self.is_paused() => self.document.training.command(Command::Resume),
+            Action::Start => self.start(Beginning::Running, false),
+            Action::Pause => self.document.training.command(Command::Pause),
+            Action::StartOrPause => self.start_or_pause(),
+            Action::Step => self.step(),
+            Action::Stop => self.stop(),
+            Action::StartAnew => self.start(Beginning::Running, true),
+            Action::TuneRun(change) => self.tune_run(change),
+            Action::LimitSpeed(rounds_per_s) => self.document.training.limit_speed(rounds_per_s),
+            Action::TrainFinalModel(wanted) => self.train_final_model(wanted),
+            Action::AddFinalModel => self.add_final_model(),
+            Action::Export(content, path) => self.export(content, path),
+            Action::Undo => self.undo(),
+            Action::Redo => self.redo(),
+            Action::ChooseClass(class) => {
+                self.selection.class = class;
+                self.selection.atom = None;
+            }
+            Action::ChooseFold(fold) => {
+                self.selection.fold = fold;
+                self.selection.holds_fold = false;
+                self.selection.cell = None;
+            }
+            Action::Replay(batch) => self.replay(batch),
+            Action::Freeze => {
+                let shown = self.shown_test().map(|test| test.batch);
+                let is_frozen = self.selection.replay.is_some();
+                self.replay(shown.filter(|_| !is_frozen));
+            }
+            Action::ChooseAtom(atom) => self.selection.atom = atom,
+            Action::MarkAtomsSeen => self.tasks.dictionary.mark_seen(),
+            Action::ChooseCell(cell) => self.selection.cell = cell,
+            Action::ChooseFeature(feature) => self.selection.feature = feature,
+            Action::ChooseSample(sample) => self.selection.sample = sample,
+            Action::Inspect(sample) => self.inspect(sample),
+            Action::CloseInspection => self.tasks.inspection = Default::default(),
+            Action::LookAtRecord(source) => self.look_at_record(source, None),
+            Action::LookAtSample(sample) => self.look_at_sample(sample),
+            Action::Explore(action) => self.apply_explore(action),
+            Action::Compare(action) => self.apply_compare(action),
+            Action::SuggestWidth => self.suggest_width(),
+            Action::Enlarge(panel) => self.selection.enlarged = panel,
+            Action::TogglePanel(panel) => {
+                self.selection.toggle(panel);
+                self.remember_panels();
+            }
+            Action::ArrangePanels(tiling) => {
+                self.selection.tiling = Some(tiling);
+                self.remember_panels();
+            }
+            Action::ResetLayout => {
+                self.selection.reset_layout();
+                self.remember_panels();
+            }
+            Action::ToggleNotices => self.selection.notices_open = !self.selection.notices_open,
+            Action::DismissNotice(id) => self.notices.dismiss(id),
+            Action::SetTheme(theme) => self.remember(move |settings| settings.theme = theme),
+            Action::SetTextSize(size) => self.remember(move |settings| settings.text_size = size),
+            Action::SavePreset(name) => {
+                let learner = self.document.draft.experiment.learner.clone();
+                self.remember(move |settings| {
+                    settings.presets.retain(|preset| preset.name != name);
+                    settings.presets.push(Preset { name, learner });
+                });
+            }
+            Action::RemovePreset(name) => {
+                self.remember(move |settings| settings.presets.retain(|p| p.name != name));
+            }
+        }
+    }
+
+    /// Turns to a page; the Explore page takes up the record that was looked at last.
+    fn show(&mut self, stage: Stage) {
+        self.selection.page = stage;
+        self.tasks.previewed = None;
+        if stage == Stage::Explore {
+            self.explore_something();
+        }
+    }
+
+    /// The next session and the next start of the program have the panels where they are now.
+    fn remember_panels(&mut self) {
+        let panels = self.selection.panels();
+        self.remember(move |settings| settings.panels = panels);
+    }
+
+    /// Looks at an earlier mini-batch of the fold that is shown now, also when the next fold
+    /// begins; without a mini-batch the training is followed again.
+    pub(super) fn replay(&mut self, batch: Option<usize>) {
+        if batch.is_some() && self.selection.fold.is_none() {
+            self.selection.fold = self.shown_fold();
+            self.selection.holds_fold = true;
+        } else if batch.is_none() && self.selection.holds_fold {
+            self.selection.fold = None;
+            self.selection.holds_fold = false;
+        }
+        self.selection.replay = batch;
+    }
 }

@@ -117,9 +117,9 @@ impl AdmissionStage {
 impl Workbench {
     /// What the criterion of the learner measured in the fold looked at.
     pub fn admissions(&self) -> Result<&Admissions, NotMeasured> {
-        let learner = &self.draft.experiment.learner;
-        let run = self.training.run().ok_or(NotMeasured::Nothing)?;
-        let experiment = &self.draft.experiment;
+        let learner = &self.document.draft.experiment.learner;
+        let run = self.document.training.run().ok_or(NotMeasured::Nothing)?;
+        let experiment = &self.document.draft.experiment;
         let criterion = |learner| Criterion::of(learner).map(|(criterion, _)| criterion);
         let is_same = criterion(run.learner_now()) == criterion(learner)
             && run.learner_now().kernel == learner.kernel
@@ -128,34 +128,34 @@ impl Workbench {
         if !is_same {
             return Err(NotMeasured::OtherRun);
         }
-        let found = self.admissions.found.as_ref();
-        found.ok_or(match self.admissions.n_logged {
+        let found = self.tasks.admissions.found.as_ref();
+        found.ok_or(match self.tasks.admissions.n_logged {
             0 => NotMeasured::Nothing,
             _ => NotMeasured::OtherRun,
         })
     }
 
     /// Takes the measures of the fold looked at from its log, where it has gone on.
-    pub(super) fn poll_admissions(&mut self) {
-        if self.view.page != Stage::Learner {
+    pub(super) fn follow_admissions(&mut self) {
+        if self.selection.page != Stage::Learner {
             return;
         }
-        let run = self.training.run();
+        let run = self.document.training.run();
         let criterion = run.and_then(|run| Criterion::of(run.learner_now()));
         let (Some(fold), Some((criterion, _))) = (self.shown_fold(), criterion) else {
             return;
         };
-        let is_alive = self.training.is_alive();
+        let is_alive = self.document.training.is_alive();
         let Some(log) = self.shown_part().map(PartView::log) else {
             return;
         };
-        let of = (self.training.run_number(), fold, criterion);
+        let of = (self.document.training.run_number(), fold, criterion);
         let n_logged = log.len();
-        if !self.admissions.is_stale(of, n_logged, is_alive) {
+        if !self.tasks.admissions.is_stale(of, n_logged, is_alive) {
             return;
         }
         let found = measures(log, criterion);
-        self.admissions = AdmissionStage {
+        self.tasks.admissions = AdmissionStage {
             of: Some(of),
             n_logged,
             found: found.and_then(|measures| Admissions::new(criterion, measures)),

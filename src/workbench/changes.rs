@@ -17,11 +17,8 @@ pub fn what_changed(then: &Experiment, now: &Experiment) -> Vec<String> {
     };
     note(then.data.source != now.data.source, "records");
     note(then.data.recipe != now.data.recipe, "feature recipe");
-    note(
-        then.data.class_names != now.data.class_names,
-        "names of classes",
-    );
-    note(then.data.by_hand != now.data.by_hand, "segments by hand");
+    note(then.data.class_names != now.data.class_names, "class names");
+    note(then.data.by_hand != now.data.by_hand, "relabelled segments");
     note(then.preparation != now.preparation, "preparation");
     note(then.split != now.split, "split");
     list.extend(learner_changes(&then.learner, &now.learner));
@@ -201,7 +198,7 @@ fn forgetting_text(forgetting: &Forgetting) -> String {
 /// A learner in one line: "margin KRLS, Q 30, L 200".
 pub fn learner_summary(learner: &LearnerSettings) -> String {
     let mut summary = algorithm_name(&learner.algorithm).to_owned();
-    if !learner.algorithm.is_yardstick() {
+    if !learner.algorithm.is_baseline() {
         summary += &format!(", Q {}", learner.n_atoms);
     }
     if learner.algorithm.keeps_all() {

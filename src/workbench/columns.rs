@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use atomscope_engine::dataset::{ArrayChoice, TableChoice};
+use super::event::Event;
+use super::{Stage, TaskError, Workbench};
+use atomscope_engine::dataset::{ArrayChoice, DataPlan, TableChoice};
 use atomscope_engine::records::catalog::Folder;
 use atomscope_engine::records::{ChannelKind, Mode, open};
 use atomscope_engine::session::DataPlaces;
@@ -33,15 +35,16 @@ pub struct ColumnPreview {
 
 impl ColumnPreview {
     /// Looks into the first file that is named.
-    pub(super) fn of(paths: &[PathBuf], mode: Mode, places: &DataPlaces) -> Result<Self, String> {
-        let named = paths.first().ok_or("no file is named")?;
-        let not_found = || format!("{} is not found", named.display());
+    fn of(paths: &[PathBuf], mode: Mode, places: &DataPlaces) -> Result<Self, TaskError> {
+        let none = || TaskError::refused("no file is named");
+        let named = paths.first().ok_or_else(none)?;
+        let not_found = || TaskError::Refused(format!("{} is not found", named.display()));
         let real = places.locate(named).ok_or_else(not_found)?;
         let file = match real.is_dir() {
             true => first_file(&real)?,
             false => real,
         };
-        let record = open(&file, mode).map_err(|error| error.to_string())?;
+        let record = open(&file, mode)?;
         let is_text = |kind: &ChannelKind| matches!(kind, ChannelKind::Nominal { .. });
         let columns = record.channels.iter().map(|channel| TableColumn {
             name: channel.name.clone(),
@@ -60,9 +63,37 @@ impl ColumnPreview {
     }
 }
 
-fn first_file(folder: &Path) -> Result<PathBuf, String> {
-    let found = Folder::scan(folder).map_err(|error| error.to_string())?;
-    let first = found.files.first();
-    let empty = || format!("{} holds no file that can be read", folder.display());
-    first.map(|file| folder.join(file)).ok_or_else(empty)
+fn first_file(folder: &Path) -> Result<PathBuf, TaskError> {
+    let found = Folder::scan(folder)?;
+    let empty = || {
+        let reason = format!("{} holds no file that can be read", folder.display());
+        TaskError::Refused(reason)
+    };
+    found
+        .files
+        .first()
+        .map(|file| folder.join(file))
+        .ok_or_else(empty)
+}
+
+impl Workbench {
+    /// Looks into the file of the draft when another one is named.
+    pub(super) fn follow_columns(&mut self) {
+        let (paths, mode) = match &self.document.draft.experiment.data.source {
+            DataPlan::Table(table) => (&table.paths, table.mode),
+            DataPlan::Arrays(arrays) => (&arrays.paths, arrays.mode),
+            DataPlan::Recordings(_) | DataPlan::FeederFaults(_) | DataPlan::SimulatedEeg(_) => {
+                return;
+            }
+        };
+        let columns = &mut self.tasks.columns;
+        if columns.is_wanted(paths) || columns.is_busy() || self.selection.page != Stage::Records {
+            return;
+        }
+        let (wanted, places) = (paths.clone(), self.document.places());
+        let on = (&self.tasks.post, "columns", Event::Columns as _);
+        columns.start(paths.clone(), on, move |_| {
+            ColumnPreview::of(&wanted, mode, &places)
+        });
+    }
 }

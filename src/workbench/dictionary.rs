@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{Wake, start_job};
+use super::Workbench;
+use super::background::{Answer, Background};
+use super::event::Event;
 use atomscope_engine::dataset::Dataset;
-use atomscope_engine::experiment::{ClassSnapshot, Job, JobOutcome, Part, Snapshot, TestRecord};
+use atomscope_engine::experiment::{ClassSnapshot, Part, Snapshot, TestRecord};
 use atomscope_engine::learner::Kernel;
 use atomscope_engine::math::Matrix;
 
@@ -13,7 +15,7 @@ const MOST_STRONGEST: usize = 5;
 
 /// Dictionaries at one moment, wherever they are kept.
 #[derive(Clone, Debug)]
-pub(super) enum Moment {
+enum Moment {
     /// While training.
     Live(Arc<Snapshot>),
     /// At a test.
@@ -77,109 +79,107 @@ pub struct DictionaryView {
 
 /// The atoms as they were looked at last: the strongest sample of each.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Looked {
-    pub(super) part: Option<Part>,
-    pub(super) class: usize,
+struct Looked {
+    part: Option<Part>,
+    class: usize,
     strongest: Vec<Option<usize>>,
 }
 
-struct Asked {
+/// What a dictionary is made ready for.
+struct Wanted {
     moment: Moment,
     class: usize,
     dataset: Option<Arc<Dataset>>,
     looked: Looked,
 }
 
+impl PartialEq for Wanted {
+    fn eq(&self, other: &Self) -> bool {
+        let is_same_data = match (&self.dataset, &other.dataset) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        is_same_data
+            && self.class == other.class
+            && self.moment.is_same(&other.moment)
+            && self.looked == other.looked
+    }
+}
+
 /// The newest dictionary made ready.
 #[derive(Default)]
-pub(super) struct DictionaryStage {
-    shown: Option<Arc<DictionaryView>>,
-    asked: Option<Asked>,
-    job: Option<Job<DictionaryView>>,
+pub(super) struct Dictionaries {
+    made: Background<Wanted, DictionaryView>,
     looked: Looked,
 }
 
-impl DictionaryStage {
+impl Dictionaries {
     pub(super) fn shown(&self) -> Option<&Arc<DictionaryView>> {
-        self.shown.as_ref()
+        self.made.shown()
     }
 
     pub(super) fn is_busy(&self) -> bool {
-        self.job.is_some()
-    }
-
-    pub(super) fn clear(&mut self) {
-        *self = Self::default();
+        self.made.is_busy()
     }
 
     /// What is shown now counts as looked at.
     pub(super) fn mark_seen(&mut self) {
-        if let Some(shown) = &self.shown {
+        if let Some(shown) = self.made.shown() {
             self.looked = Looked::at(shown);
         }
     }
 
-    /// Makes the dictionary of a moment ready, after the one under way.
-    pub(super) fn ask(
-        &mut self,
-        moment: &Moment,
-        class: usize,
-        kernel: Kernel,
-        dataset: Option<&Arc<Dataset>>,
-        wake: &Wake,
-    ) {
-        if self.job.is_some() {
-            return;
-        }
-        let is_same = |asked: &Asked| {
-            let same_data = match (&asked.dataset, dataset) {
-                (Some(a), Some(b)) => Arc::ptr_eq(a, b),
-                (None, None) => true,
-                _ => false,
-            };
-            same_data
-                && asked.class == class
-                && asked.moment.is_same(moment)
-                && asked.looked == self.looked
-        };
-        if self.asked.as_ref().is_some_and(is_same) {
-            return;
-        }
-        let looked = self.looked.clone();
-        self.asked = Some(Asked {
-            moment: moment.clone(),
-            class,
-            dataset: dataset.cloned(),
-            looked: looked.clone(),
-        });
-        let (moment, dataset) = (moment.clone(), dataset.cloned());
-        self.job = Some(start_job(wake, "drawing atoms", move |_| {
-            make(
-                moment.snapshot(),
-                class,
-                kernel,
-                dataset.as_deref(),
-                &looked,
-            )
-        }));
-    }
-
-    pub(super) fn poll(&mut self) {
-        let Some(outcome) = self.job.as_ref().and_then(Job::take) else {
-            return;
-        };
-        self.job = None;
-        if let JobOutcome::Done(view) = outcome {
+    pub(super) fn take(&mut self, answer: Answer<DictionaryView>) {
+        if let Some(Ok(view)) = self.made.take(answer) {
             let is_other = self.looked.part != Some(view.part) || self.looked.class != view.class;
             if is_other {
                 self.looked = Looked::at(&view);
                 // With a new class nothing has changed yet.
-                if let Some(asked) = &mut self.asked {
-                    asked.looked = self.looked.clone();
+                if let Some(wanted) = self.made.wanted_mut() {
+                    wanted.looked = self.looked.clone();
                 }
             }
-            self.shown = Some(Arc::new(view));
         }
+    }
+}
+
+impl Workbench {
+    /// Makes the dictionary of the moment looked at ready, after the one under way.
+    pub(super) fn follow_dictionary(&mut self) {
+        let Some((moment, kernel)) = self.moment().filter(|_| !self.tasks.dictionary.is_busy())
+        else {
+            return;
+        };
+        let loaded = self.document.data.loaded();
+        let wanted = Wanted {
+            moment,
+            class: self.shown_class(),
+            dataset: loaded.map(|loaded| loaded.dataset.clone()),
+            looked: self.tasks.dictionary.looked.clone(),
+        };
+        if self.tasks.dictionary.made.is_wanted(&wanted) {
+            return;
+        }
+        let (moment, dataset) = (wanted.moment.clone(), wanted.dataset.clone());
+        let (class, looked) = (wanted.class, wanted.looked.clone());
+        let on = (&self.tasks.post, "drawing atoms", Event::Dictionary as _);
+        self.tasks.dictionary.made.start(wanted, on, move |_| {
+            let (snapshot, dataset) = (moment.snapshot(), dataset.as_deref());
+            Ok(make(snapshot, class, kernel, dataset, &looked))
+        });
+    }
+
+    /// The dictionaries that are looked at.
+    fn moment(&self) -> Option<(Moment, Kernel)> {
+        let run = self.document.training.run()?;
+        let part = Part::Fold(self.shown_fold()?);
+        let live = run.live.as_ref().filter(|live| live.part == part);
+        let moment = match (self.selection.replay, live) {
+            (None, Some(live)) => Moment::Live(live.clone()),
+            (replay, _) => Moment::Test(run.part(part)?.test_at(replay)?.clone()),
+        };
+        Some((moment, run.experiment.learner.kernel))
     }
 }
 

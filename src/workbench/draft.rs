@@ -1,10 +1,14 @@
 //! What the user edits, and the steps back and forth between earlier versions of it.
 
-use atomscope_engine::experiment::Experiment;
+use std::sync::Arc;
+
+use atomscope_engine::experiment::{Experiment, RunState};
 use atomscope_engine::session::RecordingNotes;
 
 /// Most steps that can be taken back.
 const MOST_STEPS: usize = 200;
+/// Most runs among them: their states are large.
+const MOST_RUNS: usize = 3;
 
 /// Everything that can be edited and saved.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -29,13 +33,25 @@ impl Draft {
     }
 }
 
-/// Earlier and later versions of a draft.
+/// Something that can be had back.
+#[derive(Debug)]
+enum Step {
+    /// The draft before an edit.
+    Draft(Draft),
+    /// The run that another one has replaced.
+    Run(Arc<RunState>),
+}
+
+/// A step back or forth: gives the run to be shown, if that is what the step is about.
+pub(super) type StepOf = fn(&mut Edits, &mut Draft, Option<Arc<RunState>>) -> Option<Arc<RunState>>;
+
+/// Earlier and later versions of a draft, and the runs that were replaced.
 #[derive(Debug, Default)]
 pub(super) struct Edits {
     /// The draft after the last finished edit.
     settled: Draft,
-    back: Vec<Draft>,
-    forth: Vec<Draft>,
+    back: Vec<Step>,
+    forth: Vec<Step>,
 }
 
 impl Edits {
@@ -49,33 +65,71 @@ impl Edits {
 
     /// An edit is finished: what was before it can be had back.
     pub(super) fn settle(&mut self, draft: &Draft) {
-        if self.settled == *draft {
-            return;
+        if self.settled != *draft {
+            let before = std::mem::replace(&mut self.settled, draft.clone());
+            self.push(Step::Draft(before));
         }
-        let before = std::mem::replace(&mut self.settled, draft.clone());
-        self.back.push(before);
+    }
+
+    /// A run was replaced by another one: it can be had back.
+    pub(super) fn keep_run(&mut self, run: Arc<RunState>) {
+        self.push(Step::Run(run));
+        let is_run = |step: &Step| matches!(step, Step::Run(_));
+        while self.back.iter().filter(|step| is_run(step)).count() > MOST_RUNS {
+            if let Some(oldest) = self.back.iter().position(is_run) {
+                self.back.remove(oldest);
+            }
+        }
+    }
+
+    fn push(&mut self, step: Step) {
+        self.back.push(step);
         if self.back.len() > MOST_STEPS {
             self.back.remove(0);
         }
         self.forth.clear();
     }
 
-    /// One edit back; an unfinished one is finished first.
-    pub(super) fn undo(&mut self, draft: &mut Draft) {
+    /// One step back; an unfinished edit is finished first.
+    pub(super) fn undo(
+        &mut self,
+        draft: &mut Draft,
+        run: Option<Arc<RunState>>,
+    ) -> Option<Arc<RunState>> {
         self.settle(draft);
-        if let Some(before) = self.back.pop() {
-            self.forth
-                .push(std::mem::replace(&mut self.settled, before));
-            draft.clone_from(&self.settled);
-        }
+        let step = self.back.pop()?;
+        let (inverse, shown) = self.exchange(step, draft, run);
+        self.forth.extend(inverse);
+        shown
     }
 
-    /// One edit forth again.
-    pub(super) fn redo(&mut self, draft: &mut Draft) {
+    /// One step forth again.
+    pub(super) fn redo(
+        &mut self,
+        draft: &mut Draft,
+        run: Option<Arc<RunState>>,
+    ) -> Option<Arc<RunState>> {
         self.settle(draft);
-        if let Some(after) = self.forth.pop() {
-            self.back.push(std::mem::replace(&mut self.settled, after));
-            draft.clone_from(&self.settled);
+        let step = self.forth.pop()?;
+        let (inverse, shown) = self.exchange(step, draft, run);
+        self.back.extend(inverse);
+        shown
+    }
+
+    /// Takes a step: the step that takes it back, and the run to be shown.
+    fn exchange(
+        &mut self,
+        step: Step,
+        draft: &mut Draft,
+        run: Option<Arc<RunState>>,
+    ) -> (Option<Step>, Option<Arc<RunState>>) {
+        match step {
+            Step::Draft(other) => {
+                let present = std::mem::replace(&mut self.settled, other);
+                draft.clone_from(&self.settled);
+                (Some(Step::Draft(present)), None)
+            }
+            Step::Run(other) => (run.map(Step::Run), Some(other)),
         }
     }
 

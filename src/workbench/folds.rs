@@ -1,10 +1,12 @@
-//! The split stage: folds and their audit, made anew whenever plan or data change.
+//! The folds and their audit, made anew whenever plan or data change.
 
 use std::sync::Arc;
 
-use super::{Wake, start_job};
+use super::background::{Answer, Background};
+use super::document::Document;
+use super::event::Event;
+use super::{TaskError, Workbench};
 use atomscope_engine::dataset::Dataset;
-use atomscope_engine::experiment::{Job, JobOutcome};
 use atomscope_engine::split::audit::{Audit, audit};
 use atomscope_engine::split::{Split, SplitPlan};
 
@@ -37,60 +39,70 @@ pub struct MadeSplit {
     dataset: Arc<Dataset>,
 }
 
-/// The split stage.
-#[derive(Default)]
-pub struct SplitStage {
-    made: Option<MadeSplit>,
-    asked: Option<(SplitPlan, Arc<Dataset>)>,
-    job: Option<Job<Result<MadeSplit, String>>>,
-    error: Option<String>,
+/// What folds are made for: a plan and the data it deals.
+struct Wanted {
+    plan: SplitPlan,
+    dataset: Arc<Dataset>,
 }
 
-impl SplitStage {
+impl PartialEq for Wanted {
+    fn eq(&self, other: &Self) -> bool {
+        self.plan == other.plan && Arc::ptr_eq(&self.dataset, &other.dataset)
+    }
+}
+
+/// The folds of the session and their audit.
+#[derive(Default)]
+pub struct Folds {
+    made: Background<Wanted, MadeSplit>,
+}
+
+impl Folds {
     /// The folds, if they belong to the plan asked for last.
     pub fn made(&self) -> Option<&MadeSplit> {
-        self.made.as_ref().filter(|_| self.job.is_none())
+        let is_current = !self.made.is_busy() && self.made.failure().is_none();
+        let made = self.made.shown().filter(|_| is_current);
+        made.map(Arc::as_ref)
     }
 
     /// Why the plan does not fit the data.
     pub fn error(&self) -> Option<&str> {
-        self.error.as_deref()
+        self.made.failure()
     }
 
-    /// Makes the folds of a plan in the background, unless they are there or under way.
-    pub(super) fn ask(&mut self, plan: &SplitPlan, dataset: &Arc<Dataset>, wake: &Wake) {
-        let is_same =
-            |(known, data): &(SplitPlan, Arc<Dataset>)| known == plan && Arc::ptr_eq(data, dataset);
-        if self.asked.as_ref().is_some_and(is_same) {
-            return;
-        }
-        self.error = None;
-        self.asked = Some((plan.clone(), dataset.clone()));
-        let (plan, dataset) = (plan.clone(), dataset.clone());
-        self.job = Some(start_job(wake, "splitting", move |_| make(plan, dataset)));
+    pub(super) fn is_busy(&self) -> bool {
+        self.made.is_busy()
     }
 
-    pub(super) fn clear(&mut self) {
-        *self = Self::default();
+    pub(super) fn take(&mut self, answer: Answer<MadeSplit>) {
+        // What does not fit is said beside the plan.
+        drop(self.made.take(answer));
     }
+}
 
-    pub(super) fn poll(&mut self) {
-        let Some(outcome) = self.job.as_ref().and_then(Job::take) else {
+impl Workbench {
+    /// Makes the folds of the draft, unless they are there or under way.
+    pub(super) fn follow_split(&mut self) {
+        let Document {
+            draft, data, split, ..
+        } = &mut self.document;
+        let Some(loaded) = data.loaded() else {
             return;
         };
-        self.job = None;
-        self.made = None;
-        match outcome {
-            JobOutcome::Done(Ok(made)) => self.made = Some(made),
-            JobOutcome::Done(Err(message)) | JobOutcome::Failed(message) => {
-                self.error = Some(message);
-            }
+        let wanted = Wanted {
+            plan: draft.experiment.split.clone(),
+            dataset: loaded.dataset.clone(),
+        };
+        if !split.made.is_wanted(&wanted) {
+            let (plan, dataset) = (wanted.plan.clone(), wanted.dataset.clone());
+            let on = (&self.tasks.post, "splitting", Event::Split as _);
+            split.made.start(wanted, on, move |_| make(plan, dataset));
         }
     }
 }
 
-fn make(plan: SplitPlan, dataset: Arc<Dataset>) -> Result<MadeSplit, String> {
-    let split = plan.split(&dataset).map_err(|error| error.to_string())?;
+fn make(plan: SplitPlan, dataset: Arc<Dataset>) -> Result<MadeSplit, TaskError> {
+    let split = plan.split(&dataset)?;
     let mut class_counts = vec![vec![0; dataset.n_classes()]; split.n_folds()];
     for (fold, class) in split.test_folds().iter().zip(dataset.classes()) {
         if let Some(fold) = fold {

@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
+use super::event::Event;
+use super::notices::Topic;
+use super::{Gravity, TaskError, Workbench};
 use atomscope_engine::dataset::{Dataset, Place};
 use atomscope_engine::evaluation::{Classifier, Explanation};
-use atomscope_engine::experiment::TrainedModel;
+use atomscope_engine::experiment::{Part, TrainedModel, median_distance};
 
 /// Kept samples named for each atom.
 const MOST_STRONGEST: usize = 3;
@@ -40,17 +43,16 @@ pub(super) fn inspect(
     model: &TrainedModel,
     dataset: &Arc<Dataset>,
     sample: usize,
-) -> Result<Inspection, String> {
-    let learner = model.revive().map_err(|error| error.to_string())?;
+) -> Result<Inspection, TaskError> {
+    let learner = model.revive()?;
     let classifier = Classifier::of(learner.as_ref());
     let mut features = dataset.sample(sample).to_vec();
     let prepared = model.preparation.apply(&mut features);
-    if prepared.map_err(|error| error.to_string())?.is_none() {
-        return Err("the sample misses values and was left out of the test".into());
+    if prepared?.is_none() {
+        let reason = "the sample has missing values and was excluded from the test";
+        return Err(TaskError::refused(reason));
     }
-    let explanation = classifier
-        .explain(&features)
-        .map_err(|error| error.to_string())?;
+    let explanation = classifier.explain(&features)?;
     let best = (0..explanation.scores.len())
         .rev()
         .max_by(|a, b| explanation.scores[*a].total_cmp(&explanation.scores[*b]));
@@ -81,6 +83,43 @@ pub(super) fn inspect(
         explanation,
         atoms,
     })
+}
+
+impl Workbench {
+    /// Explains the decision on a sample by the model that held it out.
+    pub(super) fn inspect(&mut self, sample: usize) {
+        let Some(run) = self.document.training.run() else {
+            return;
+        };
+        let fold = run.test_folds.get(sample).copied().flatten();
+        let part = fold.and_then(|fold| run.part(Part::Fold(fold)));
+        let model = part.and_then(|part| part.model.clone());
+        let loaded = self.document.data.loaded();
+        let loaded = loaded.filter(|loaded| sample < loaded.dataset.n_samples());
+        if let (Some(model), Some(loaded)) = (model, loaded) {
+            let dataset = loaded.dataset.clone();
+            let on = (&self.tasks.post, "explaining", Event::Inspected as _);
+            let inspection = &mut self.tasks.inspection;
+            inspection.start(sample, on, move |_| inspect(&model, &dataset, sample));
+        } else {
+            let text =
+                "a decision can be explained when its fold is complete and the data are loaded";
+            self.notices.post(Topic::Training, Gravity::Note, text);
+        }
+    }
+
+    /// Measures which width of the kernel suits the data.
+    pub(super) fn suggest_width(&mut self) {
+        if let Some(loaded) = self.document.data.loaded() {
+            let dataset = loaded.dataset.clone();
+            let preparation = self.document.draft.experiment.preparation;
+            let kernel = self.document.draft.experiment.learner.kernel;
+            let on = (&self.tasks.post, "median", Event::Width as _);
+            self.tasks.width.start((), on, move |_| {
+                median_distance(&dataset, preparation, kernel).map_err(TaskError::Refused)
+            });
+        }
+    }
 }
 
 /// Where a sample lies, in words: "subject3/rec1, 12.0 to 14.0 s".

@@ -1,6 +1,9 @@
 //! What the rules for class and group say of every file, before any is loaded.
 
-use atomscope_engine::dataset::RecordingSource;
+use super::background::{Answer, Background};
+use super::event::Event;
+use super::{Stage, TaskError, Workbench};
+use atomscope_engine::dataset::{DataPlan, RecordingSource};
 use atomscope_engine::experiment::JobProgress;
 use atomscope_engine::records::catalog::ClassCount;
 use atomscope_engine::session::DataPlaces;
@@ -23,18 +26,59 @@ pub struct LabelPreview {
     pub problems: Vec<String>,
 }
 
+/// What the rules of the draft give.
+#[derive(Default)]
+pub(super) struct Labels {
+    tried: Background<RecordingSource, LabelPreview>,
+    /// The rules that cannot be used, with the reason.
+    refused: Option<LabelPreview>,
+}
+
+impl Labels {
+    pub(super) fn shown(&self) -> Option<&LabelPreview> {
+        self.refused
+            .as_ref()
+            .or(self.tried.shown().map(|preview| preview.as_ref()))
+    }
+
+    pub(super) fn take(&mut self, answer: Answer<LabelPreview>) {
+        self.refused = match self.tried.take(answer) {
+            Some(Err(error)) => self.tried.wanted().map(|source| LabelPreview {
+                problems: vec![error.to_string()],
+                ..LabelPreview::empty(source.clone())
+            }),
+            Some(Ok(_)) | None => None,
+        };
+    }
+}
+
+impl Workbench {
+    /// Tries the rules of the draft whenever they change.
+    pub(super) fn follow_labels(&mut self) {
+        let DataPlan::Recordings(source) = &self.document.draft.experiment.data.source else {
+            return;
+        };
+        let tried = &mut self.tasks.labels.tried;
+        if tried.is_wanted(source) || tried.is_busy() || self.selection.page != Stage::Records {
+            return;
+        }
+        let (wanted, places) = (source.clone(), self.document.places());
+        let on = (&self.tasks.post, "labels", Event::Labels as _);
+        tried.start(source.clone(), on, move |progress| {
+            LabelPreview::of(wanted, &places, progress)
+        });
+    }
+}
+
 impl LabelPreview {
     /// Applies the rules.
-    pub(super) fn of(
+    fn of(
         source: RecordingSource,
         places: &DataPlaces,
         progress: &JobProgress,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, TaskError> {
         let locate = |named: &std::path::Path| places.locate(named);
-        let mut go_on = |share: f64| progress.go_on(share);
-        let folders = source
-            .labels(&locate, &mut go_on)
-            .map_err(|error| error.to_string())?;
+        let folders = source.labels(&locate, &mut |share| progress.go_on(share))?;
         let mut preview = Self::empty(source);
         for folder in folders {
             let files = &folder.labels.files;
@@ -48,7 +92,7 @@ impl LabelPreview {
                     let class = match (&file.class, file.spans.len()) {
                         (Some(class), _) => class.clone(),
                         (None, 0) => "–".into(),
-                        (None, n) => format!("{n} stretches"),
+                        (None, n) => format!("{n} labelled sections"),
                     };
                     (file.path.display().to_string(), class, file.group.clone())
                 }));
@@ -64,12 +108,5 @@ impl LabelPreview {
             examples: Vec::new(),
             problems: Vec::new(),
         }
-    }
-
-    /// Rules that cannot be used, with the reason.
-    pub(super) fn failed(source: &Option<RecordingSource>, reason: String) -> Self {
-        let mut preview = Self::empty(source.clone().unwrap_or_default());
-        preview.problems.push(reason);
-        preview
     }
 }

@@ -2,262 +2,189 @@
 
 mod action;
 mod admission;
+mod background;
 mod changes;
 mod columns;
-mod comparing;
-mod data;
-mod deeds;
+mod compare;
 mod dictionary;
+mod document;
 mod draft;
+mod error;
+mod event;
 pub mod explore;
-mod exports;
-mod files;
+mod export;
 mod folds;
 mod inspect;
 mod labels;
-mod look;
 mod notices;
+mod open;
 mod panels;
-mod poll;
+mod records;
+mod recover;
+mod remember;
 mod run_view;
-mod sessions;
+mod save;
+mod selection;
+mod signal;
 mod stages;
-mod sweep_look;
-mod sweeping;
-mod training;
-mod view;
+mod sweep;
+mod sweep_results;
+mod train;
 
 pub use action::{Action, Demo};
 pub use admission::{Admissions, Criterion, NotMeasured};
+pub use background::Wake;
 pub use changes::{algorithm_name, kernel_name, learner_summary, pruning_name, what_changed};
 pub use columns::{ColumnPreview, TableColumn};
-pub use comparing::{
+pub use compare::{
     Column, CompareAction, ComparePath, CompareTab, ComparisonStage, Contender, MOST_SEEDS,
 };
-pub use data::{DataStage, LoadedData, RecordRow};
 pub use dictionary::{AtomCard, DictionaryView};
 pub use draft::Draft;
-pub use exports::FigurePainter;
-pub use files::SessionStage;
-pub use folds::{GroupRow, MadeSplit, SplitStage};
+pub use error::TaskError;
+pub use export::FigurePainter;
+pub use folds::{Folds, GroupRow, MadeSplit};
 pub use inspect::{AtomUse, Inspection, origin_text};
 pub use labels::LabelPreview;
-pub use look::{SignalChannel, SignalLook};
 pub use notices::{Gravity, Notice, Notices};
-pub use panels::{Arrangement, Direction, Panel, Spot};
+pub use panels::{Direction, Panel, Part as TilingPart, Tiling};
+pub use records::{Data, LoadedData, RecordRow};
+pub use recover::OfferedCopy;
 pub use run_view::{EarlierRun, PartView, RunView};
+pub use selection::{Ask, Selection};
+pub use signal::{Signal, SignalChannel};
 pub use stages::{Stage, StageState, StageStatus, number_of, split_summary};
-pub use sweep_look::{SweepColumn, SweepLook};
-pub use sweeping::{AxisForm, MOST_INNER_FOLDS, SweepAction, SweepCheck, SweepForm, SweepStage};
-pub use training::TrainingStage;
-pub use view::{Ask, View};
+pub use sweep::{AxisForm, MOST_INNER_FOLDS, SweepAction, SweepCheck, SweepForm, SweepStage};
+pub use sweep_results::{SweepColumn, SweepResults};
+pub use train::{LearnerChange, Training};
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
 use admission::AdmissionStage;
-use dictionary::DictionaryStage;
-use draft::Edits;
-use explore::ExploreStage;
+use background::{Background, Post};
+use dictionary::Dictionaries;
+use document::Document;
+use event::Event;
+use explore::Explore;
+use labels::Labels;
+use open::Opened;
+use recover::Copies;
+use remember::User;
+use save::Saving;
+use signal::SignalQuestion;
 
-use atomscope_engine::dataset::{MissingPolicy, RecordingSource};
-use atomscope_engine::experiment::{Job, JobOutcome, JobProgress, Part, TestRecord};
-use atomscope_engine::session::{
-    FoundRecovery, SessionError, UserFolders, UserSettings, find_recovery,
-};
-
-/// Called when there is something new to look at.
-pub type Wake = Arc<dyn Fn() + Send + Sync>;
-
-/// A change of what is remembered about the user.
-type SettingsEdit = Box<dyn FnOnce(&mut UserSettings) + Send>;
-
-/// Starts work in the background that wakes the viewer at its end.
-fn start_job<T: Send + 'static>(
-    wake: &Wake,
-    name: &str,
-    work: impl FnOnce(&JobProgress) -> T + Send + 'static,
-) -> Job<T> {
-    let wake = wake.clone();
-    Job::start(name, move || wake(), work)
-}
+use atomscope_engine::dataset::MissingPolicy;
+use atomscope_engine::experiment::{Part, TestRecord};
+use atomscope_engine::session::{Session, UserFolders, UserSettings};
 
 /// How often the progress of what takes long is shown.
 const PROGRESS_EVERY: Duration = Duration::from_millis(150);
 
-/// Rounds a second of a demo.
-const DEMO_ROUNDS_PER_S: f64 = 12.0;
-
-/// What shall happen when data are loaded.
-#[derive(Clone, Copy, Debug, Default)]
-struct AfterLoading {
-    /// The folds follow what is known of the data.
-    chooses_split: bool,
-    /// Training begins.
-    trains: bool,
-    /// It rests after one step.
-    paused: bool,
-}
-
-/// A job whose result is shown until the next one.
-struct Asked<T> {
-    job: Option<Job<Result<T, String>>>,
-    shown: Option<T>,
-}
-
-impl<T> Default for Asked<T> {
-    fn default() -> Self {
-        Self {
-            job: None,
-            shown: None,
-        }
-    }
-}
-
-impl<T: Send + 'static> Asked<T> {
-    /// What failed, once.
-    fn poll(&mut self) -> Option<String> {
-        let outcome = self.job.as_ref()?.take()?;
-        self.job = None;
-        match outcome {
-            JobOutcome::Done(Ok(value)) => {
-                self.shown = Some(value);
-                None
-            }
-            JobOutcome::Done(Err(message)) | JobOutcome::Failed(message) => Some(message),
-        }
-    }
+/// Everything that is made in the background beside the data and the run, and the inbox of all.
+struct Tasks {
+    post: Post,
+    inbox: Receiver<Event>,
+    opening: Background<(), Opened>,
+    saving: Saving,
+    copies: Copies,
+    dictionary: Dictionaries,
+    inspection: Background<usize, Inspection>,
+    signal: Background<SignalQuestion, Signal>,
+    /// The sample whose signal the Features page has asked for last.
+    previewed: Option<usize>,
+    labels: Labels,
+    columns: Background<Vec<PathBuf>, ColumnPreview>,
+    exporting: Background<(), PathBuf>,
+    painter: Option<FigurePainter>,
+    width: Background<(), f64>,
+    admissions: AdmissionStage,
+    explore: Explore,
+    comparison: ComparisonStage,
 }
 
 /// All application state.
 pub struct Workbench {
-    draft: Draft,
-    edits: Edits,
-    data: DataStage,
-    split: SplitStage,
-    training: TrainingStage,
-    dictionary: DictionaryStage,
-    comparison: ComparisonStage,
-    inspection: Asked<Inspection>,
-    look: Asked<SignalLook>,
-    /// The sample whose signal the Features page has asked for last.
-    previewed: Option<usize>,
-    labels: Asked<LabelPreview>,
-    labels_asked: Option<RecordingSource>,
-    columns: Asked<ColumnPreview>,
-    columns_asked: Vec<PathBuf>,
-    exporting: Asked<PathBuf>,
-    painter: Option<FigurePainter>,
-    width: Asked<f64>,
-    admissions: AdmissionStage,
-    explore: ExploreStage,
-    files: SessionStage,
+    document: Document,
+    selection: Selection,
+    tasks: Tasks,
     notices: Notices,
-    view: View,
-    settings: UserSettings,
-    settings_job: Option<Job<Result<UserSettings, SessionError>>>,
-    /// Changes of the settings that wait for the job under way: two at once would be refused.
-    settings_edits: Vec<SettingsEdit>,
-    recovery_search: Option<Job<Result<FoundRecovery, SessionError>>>,
-    folders: Option<UserFolders>,
-    after_loading: AfterLoading,
-    after_saving: Option<Action>,
-    awaits_state: bool,
-    demo: Option<Demo>,
-    shows_banner: bool,
+    user: User,
     is_over: bool,
-    wake: Wake,
 }
 
 impl Workbench {
     /// A workbench with nothing loaded. Without folders nothing about the user is remembered.
     pub fn new(folders: Option<UserFolders>, wake: Wake) -> Self {
-        let draft = Draft::default();
         let mut notices = Notices::default();
-        let settings = match &folders {
-            Some(folders) => {
-                let (settings, damage) = UserSettings::load(folders);
-                if let Some(damage) = damage {
-                    notices.post(Gravity::Warning, damage.to_string());
-                }
-                settings
-            }
-            None => UserSettings::default(),
-        };
-        let mut view = View::default();
-        view.take_layout(&settings.panels);
-        Self {
-            edits: Edits::begin(&draft),
-            files: SessionStage::new(&draft),
-            draft,
-            data: DataStage::default(),
-            split: SplitStage::default(),
-            training: TrainingStage::default(),
-            dictionary: DictionaryStage::default(),
-            comparison: ComparisonStage::default(),
-            inspection: Asked::default(),
-            look: Asked::default(),
+        let user = User::load(folders, &mut notices);
+        let mut selection = Selection::default();
+        selection.take_layout(&user.settings.panels);
+        let (post, inbox) = Post::new(wake);
+        let tasks = Tasks {
+            post,
+            inbox,
+            opening: Background::default(),
+            saving: Saving::default(),
+            copies: Copies::default(),
+            dictionary: Dictionaries::default(),
+            inspection: Background::default(),
+            signal: Background::default(),
             previewed: None,
-            labels: Asked::default(),
-            labels_asked: None,
-            columns: Asked::default(),
-            columns_asked: Vec::new(),
-            exporting: Asked::default(),
+            labels: Labels::default(),
+            columns: Background::default(),
+            exporting: Background::default(),
             painter: None,
-            width: Asked::default(),
+            width: Background::default(),
             admissions: AdmissionStage::default(),
-            explore: ExploreStage::default(),
+            explore: Explore::default(),
+            comparison: ComparisonStage::default(),
+        };
+        Self {
+            document: Document::of(Session::new(Draft::default().experiment)),
+            selection,
+            tasks,
             notices,
-            view,
-            settings,
-            settings_job: None,
-            settings_edits: Vec::new(),
-            recovery_search: None,
-            folders,
-            after_loading: AfterLoading::default(),
-            after_saving: None,
-            awaits_state: false,
-            demo: None,
-            shows_banner: false,
+            user,
             is_over: false,
-            wake,
-        }
-    }
-
-    /// Looks for what a crash has left of a session without a name.
-    pub fn look_for_recovery(&mut self) {
-        if let Some(folders) = self.folders.clone() {
-            let job = start_job(&self.wake, "recovery", move |_| {
-                find_recovery(None, &folders)
-            });
-            self.recovery_search = Some(job);
         }
     }
 
     /// What the user edits.
     pub fn draft(&self) -> &Draft {
-        &self.draft
+        &self.document.draft
     }
 
     /// The data stage.
-    pub fn data(&self) -> &DataStage {
-        &self.data
+    pub fn data(&self) -> &Data {
+        &self.document.data
     }
 
     /// The split stage.
-    pub fn split(&self) -> &SplitStage {
-        &self.split
+    pub fn split(&self) -> &Folds {
+        &self.document.split
     }
 
     /// The training stage.
-    pub fn training(&self) -> &TrainingStage {
-        &self.training
+    pub fn training(&self) -> &Training {
+        &self.document.training
     }
 
-    /// The session on disk.
-    pub fn files(&self) -> &SessionStage {
-        &self.files
+    /// The session as it was last opened or saved.
+    pub fn session(&self) -> &Session {
+        &self.document.session
+    }
+
+    /// Where the session is saved.
+    pub fn path(&self) -> Option<&Path> {
+        self.document.path()
+    }
+
+    /// Whether something is being opened.
+    pub fn is_opening(&self) -> bool {
+        self.tasks.opening.is_busy()
     }
 
     /// Things worth telling.
@@ -266,169 +193,168 @@ impl Workbench {
     }
 
     /// What is looked at.
-    pub fn view(&self) -> &View {
-        &self.view
+    pub fn view(&self) -> &Selection {
+        &self.selection
     }
 
     /// What is remembered about the user.
     pub fn settings(&self) -> &UserSettings {
-        &self.settings
+        &self.user.settings
     }
 
     /// The dictionary of the chosen class, fold and moment.
     pub fn dictionary(&self) -> Option<&Arc<DictionaryView>> {
-        self.dictionary.shown()
+        self.tasks.dictionary.shown()
     }
 
     /// The explanation of the decision on a sample.
     pub fn inspection(&self) -> Option<&Inspection> {
-        self.inspection.shown.as_ref()
+        self.tasks.inspection.shown().map(Arc::as_ref)
     }
 
     /// The signal of a record.
-    pub fn signal(&self) -> Option<&SignalLook> {
-        self.look.shown.as_ref()
+    pub fn signal(&self) -> Option<&Signal> {
+        self.tasks.signal.shown().map(Arc::as_ref)
     }
 
     /// The recording that is explored.
-    pub fn explore(&self) -> &ExploreStage {
-        &self.explore
+    pub fn explore(&self) -> &Explore {
+        &self.tasks.explore
     }
 
     /// What the rules for class and group give.
     pub fn labels(&self) -> Option<&LabelPreview> {
-        self.labels.shown.as_ref()
+        self.tasks.labels.shown()
     }
 
     /// What the table or file of arrays offers to choose from.
     pub fn columns(&self) -> Option<&ColumnPreview> {
-        self.columns.shown.as_ref()
+        self.tasks.columns.shown().map(Arc::as_ref)
     }
 
     /// The demo that is open, as long as its banner is shown.
     pub fn banner(&self) -> Option<Demo> {
-        self.demo.filter(|_| self.shows_banner)
+        self.document.demo.filter(|_| self.document.shows_banner)
     }
 
     /// Whether the program shall end: the user wants it, and nothing is left to be written.
     pub fn is_over(&self) -> bool {
-        self.is_over && self.settings_job.is_none() && self.settings_edits.is_empty()
+        let is_written = self.user.is_written() && !self.is_saving();
+        self.is_over && is_written && !self.tasks.copies.is_writing()
     }
 
     /// Whether there is something to undo.
     pub fn can_undo(&self) -> bool {
-        self.edits.can_undo(&self.draft)
+        self.document.edits.can_undo(&self.document.draft)
     }
 
     /// Whether there is something to redo.
     pub fn can_redo(&self) -> bool {
-        self.edits.can_redo(&self.draft)
+        self.document.edits.can_redo(&self.document.draft)
     }
 
     /// Whether a final model on all samples is trained after the folds.
     pub fn trains_final_model(&self) -> bool {
-        self.training.final_model
+        self.document.training.trains_final_model()
     }
 
-    /// Whether something would be lost now. What a demo does by itself is no loss.
+    /// Whether something would be lost now.
     pub fn is_unsaved(&self) -> bool {
-        match self.demo {
-            Some(_) => self.files.is_edited(&self.draft),
-            None => self.files.differs_from(&self.draft),
-        }
+        self.document.is_unsaved()
     }
 
     /// What the session is called in the title.
     pub fn name(&self) -> String {
-        match (self.files.path(), self.demo) {
-            (Some(path), _) => path
-                .file_name()
-                .map(|name| name.to_string_lossy().into_owned())
-                .unwrap_or_default(),
-            (None, Some(Demo::FeederFaults)) => "feeder demo".into(),
-            (None, Some(Demo::Eeg)) => "EEG demo".into(),
-            (None, None) => "untitled".into(),
-        }
+        self.document.name()
     }
 
     /// Whether work is under way in the background, training apart.
     pub fn is_busy(&self) -> bool {
+        let (document, tasks) = (&self.document, &self.tasks);
         self.loading_share().is_some()
-            || self.training.is_starting()
-            || self.dictionary.is_busy()
-            || self.files.is_busy()
-            || self.inspection.job.is_some()
-            || self.look.job.is_some()
-            || self.columns.job.is_some()
-            || self.exporting.job.is_some()
-            || self.width.job.is_some()
-            || self.comparison.is_busy()
-            || self.explore.is_busy()
-            || (self.data.loaded().is_some()
-                && self.split.made().is_none()
-                && self.split.error().is_none())
+            || document.training.is_starting()
+            || document.split.is_busy()
+            || self.is_saving()
+            || tasks.copies.is_writing()
+            || tasks.dictionary.is_busy()
+            || tasks.inspection.is_busy()
+            || tasks.signal.is_busy()
+            || tasks.columns.is_busy()
+            || tasks.exporting.is_busy()
+            || tasks.width.is_busy()
+            || tasks.comparison.is_busy()
+            || tasks.explore.is_busy()
+            || (document.data.loaded().is_some()
+                && document.split.made().is_none()
+                && document.split.error().is_none())
     }
 
     /// The share done of opening or loading.
     pub fn loading_share(&self) -> Option<f64> {
-        self.data.loading_share().or(self.files.opening_share())
+        self.document
+            .data
+            .loading_share()
+            .or(self.tasks.opening.share())
     }
 
     /// When something changes although nothing happens.
     pub fn next_change(&self) -> Option<Duration> {
-        let notice = self.notices.next_change();
-        let notice = notice.map(|moment| moment.saturating_duration_since(Instant::now()));
-        let progress = self.comparison.is_under_way().then_some(PROGRESS_EVERY);
-        notice.into_iter().chain(progress).min()
+        let moments = [self.notices.next_change(), self.next_copy()];
+        let waits = moments
+            .into_iter()
+            .flatten()
+            .map(|moment| moment.saturating_duration_since(Instant::now()));
+        let is_long = self.tasks.comparison.is_under_way();
+        waits.chain(is_long.then_some(PROGRESS_EVERY)).min()
     }
 
     /// Values are missing and the draft does not say what to do about it.
     fn missing_values_problem(&self) -> Option<String> {
-        let n_missing = self.data.loaded()?.dataset.n_missing();
-        let refuses = self.draft.experiment.preparation.missing == MissingPolicy::Refuse;
+        let n_missing = self.document.data.loaded()?.dataset.n_missing();
+        let refuses = self.document.draft.experiment.preparation.missing == MissingPolicy::Refuse;
         (n_missing > 0 && refuses).then(|| {
             format!(
-                "{n_missing} values are missing: choose on the Features page what becomes of them"
+                "{n_missing} values are missing: choose on the Features page how to handle them"
             )
         })
     }
 
     /// Why training cannot begin; nothing if it can.
     pub fn obstacle(&self) -> Option<String> {
-        let problems = self.draft.experiment.problems(None);
+        let problems = self.document.draft.experiment.problems(None);
         if let Some(problem) = problems.into_iter().next() {
             return Some(problem.message);
         }
         if self.loading_share().is_some() {
             return Some("the data are being loaded".into());
         }
-        if self.data.loaded().is_none() {
-            return Some(match self.data.error() {
+        if self.document.data.loaded().is_none() {
+            return Some(match self.document.data.error() {
                 Some(error) => error.to_owned(),
                 None => "nothing is loaded yet: open data or a demo".into(),
             });
         }
-        if let Some(error) = self.split.error() {
+        if let Some(error) = self.document.split.error() {
             return Some(error.to_owned());
         }
         self.missing_values_problem()
     }
 
-    /// Whether Start would go on with a run that was stopped.
-    pub fn goes_on(&self) -> bool {
-        self.training.can_go_on() && self.stale().is_none()
+    /// Whether Start would resume a run that was stopped.
+    pub fn can_resume(&self) -> bool {
+        self.document.training.can_resume() && self.stale().is_none()
     }
 
     /// Whether a run that is complete can be given a final model, learned from all samples.
     pub fn can_add_final_model(&self) -> bool {
-        self.training.lacks_final_model() && self.stale().is_none()
+        self.document.training.lacks_final_model() && self.stale().is_none()
     }
 
     /// The fold that is looked at.
     pub fn shown_fold(&self) -> Option<usize> {
-        let run = self.training.run()?;
+        let run = self.document.training.run()?;
         let chosen = self
-            .view
+            .selection
             .fold
             .filter(|fold| run.part(Part::Fold(*fold)).is_some());
         chosen.or_else(|| run.current_fold())
@@ -437,31 +363,35 @@ impl Workbench {
     /// The fold that is looked at, with everything known of it.
     pub fn shown_part(&self) -> Option<&PartView> {
         let fold = self.shown_fold()?;
-        self.training.run()?.part(Part::Fold(fold))
+        self.document.training.run()?.part(Part::Fold(fold))
     }
 
     /// The last test of that fold at the moment looked at.
     pub fn shown_test(&self) -> Option<&Arc<TestRecord>> {
-        self.shown_part()?.test_at(self.view.replay)
+        self.shown_part()?.test_at(self.selection.replay)
     }
 
     /// The class whose dictionary and profile are looked at.
     pub fn shown_class(&self) -> usize {
-        let run = self.training.run();
+        let run = self.document.training.run();
         let n_classes = run.map_or(0, |run| run.facts.n_classes());
-        self.view.class.min(n_classes.saturating_sub(1))
+        self.selection.class.min(n_classes.saturating_sub(1))
     }
 
     /// The name of that class.
     pub fn shown_class_name(&self) -> &str {
-        let names = self.training.run().map(|run| &run.facts.class_names);
+        let names = self
+            .document
+            .training
+            .run()
+            .map(|run| &run.facts.class_names);
         let name = names.and_then(|names| names.get(self.shown_class()));
         name.map_or("", String::as_str)
     }
 
     /// Where a sample comes from, as far as the data are loaded.
     pub fn origin_of(&self, sample: usize) -> String {
-        match self.data.loaded().map(|loaded| &loaded.dataset) {
+        match self.document.data.loaded().map(|loaded| &loaded.dataset) {
             Some(dataset) if sample < dataset.n_samples() => origin_text(dataset, sample),
             _ => format!("sample {sample}"),
         }
@@ -470,16 +400,17 @@ impl Workbench {
     /// Takes over an edited draft. While something is held (a slider, a field being typed
     /// in) the edit is not finished and will be one step of undo.
     pub fn edit(&mut self, draft: Draft, is_held: bool) {
-        self.draft = draft;
+        self.document.draft = draft;
         if !is_held {
-            self.edits.settle(&self.draft);
+            self.document.edits.settle(&self.document.draft);
         }
     }
 
     /// Changes the draft as one edit.
     fn change(&mut self, edit: impl FnOnce(&mut Draft)) {
-        self.edits.settle(&self.draft);
-        edit(&mut self.draft);
-        self.edits.settle(&self.draft);
+        let document = &mut self.document;
+        document.edits.settle(&document.draft);
+        edit(&mut document.draft);
+        document.edits.settle(&document.draft);
     }
 }

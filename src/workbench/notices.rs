@@ -1,6 +1,8 @@
-//! Things worth telling the user, until they are put away.
+//! Things worth telling the user, until they are dismissed or no longer true.
 
 use std::time::{Duration, Instant};
+
+use super::TaskError;
 
 /// Notices kept at most.
 const MOST_NOTICES: usize = 20;
@@ -20,6 +22,25 @@ pub enum Gravity {
     Error,
 }
 
+/// What a notice is about: it goes when that is tried again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Topic {
+    /// The data of the session.
+    Data,
+    /// The run.
+    Training,
+    /// The recording that is explored.
+    Explore,
+    /// Runs compared, and the sweep.
+    Comparison,
+    /// The session on disk.
+    Session,
+    /// Files written beside it.
+    Export,
+    /// The program and its user, whatever session is open.
+    Program,
+}
+
 /// Something worth telling.
 #[derive(Clone, Debug)]
 pub struct Notice {
@@ -27,8 +48,9 @@ pub struct Notice {
     pub id: u64,
     /// How serious it is.
     pub gravity: Gravity,
-    /// What it says.
+    /// The message.
     pub text: String,
+    topic: Topic,
     posted: Instant,
 }
 
@@ -41,7 +63,7 @@ pub struct Notices {
 
 impl Notices {
     /// Adds a notice; one with the same text is replaced.
-    pub(super) fn post(&mut self, gravity: Gravity, text: impl Into<String>) {
+    pub(super) fn post(&mut self, topic: Topic, gravity: Gravity, text: impl Into<String>) {
         let text = text.into();
         self.list.retain(|notice| notice.text != text);
         if self.list.len() == MOST_NOTICES {
@@ -51,17 +73,36 @@ impl Notices {
             id: self.next_id,
             gravity,
             text,
+            topic,
             posted: Instant::now(),
         });
         self.next_id += 1;
     }
 
-    /// Puts one away.
+    /// Tells why something failed.
+    pub(super) fn fail(&mut self, topic: Topic, error: &TaskError) {
+        self.post(topic, Gravity::Error, error.to_string());
+    }
+
+    /// Dismisses one.
     pub(super) fn dismiss(&mut self, id: u64) {
         self.list.retain(|notice| notice.id != id);
     }
 
-    /// Puts away good news that was there long enough.
+    /// What was said about something no longer holds: it is tried again.
+    pub(super) fn forget(&mut self, topic: Topic) {
+        self.list.retain(|notice| notice.topic != topic);
+    }
+
+    /// Another session is opened: what was said about the one before is about nothing any more.
+    pub(super) fn forget_session(&mut self) {
+        self.list.retain(|notice| {
+            let is_current = matches!(notice.topic, Topic::Program | Topic::Export);
+            is_current || notice.gravity == Gravity::Done
+        });
+    }
+
+    /// Dismisses good news that was there long enough.
     pub(super) fn tidy(&mut self, now: Instant) {
         self.list.retain(|notice| {
             notice.gravity != Gravity::Done

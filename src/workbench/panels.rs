@@ -1,7 +1,9 @@
-//! The panels of the Train page, and where each of them stands.
+//! The panels of the Train page, and how they divide it.
+
+use serde::{Deserialize, Serialize};
 
 /// A panel of the Train page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Panel {
     /// Learning curves.
     Accuracy,
@@ -15,7 +17,7 @@ pub enum Panel {
     Tune,
     /// Inner products of the atoms.
     Gram,
-    /// Which samples came and left.
+    /// Which samples were admitted and removed.
     Log,
 }
 
@@ -38,32 +40,23 @@ impl Panel {
             Self::Confusion => "Confusion",
             Self::Dictionary => "Dictionary",
             Self::Profile => "Profile",
-            Self::Tune => "Tune while it runs",
+            Self::Tune => "Tune during training",
             Self::Gram => "Gram matrix",
-            Self::Log => "Came and left",
+            Self::Log => "Sample log",
         }
-    }
-
-    fn titled(title: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|panel| panel.title() == title)
-    }
-
-    /// The panels of a list of titles; what is no title is left out.
-    pub(super) fn of_titles(titles: &str) -> impl Iterator<Item = Self> {
-        titles.split(", ").filter_map(Self::titled)
     }
 }
 
-/// Where a panel can be moved.
+/// Where a panel can be moved by a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// To the column at the left.
+    /// Into or beside what is at the left.
     Left,
-    /// To the column at the right.
+    /// Into or beside what is at the right.
     Right,
-    /// Before the panel above.
+    /// Above what is above it.
     Up,
-    /// Behind the panel below.
+    /// Below what is below it.
     Down,
 }
 
@@ -72,116 +65,212 @@ impl Direction {
     pub const ALL: [Self; 4] = [Self::Left, Self::Right, Self::Up, Self::Down];
 }
 
-/// A place for a panel: before the one that stands at `place` of a column now, or at its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spot {
-    /// The column, from the left.
-    pub column: usize,
-    /// The place in the column, from the top.
-    pub place: usize,
+/// How panels divide a page.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Tiling {
+    /// One panel.
+    Panel(Panel),
+    /// Parts beside each other.
+    Row(Vec<Part>),
+    /// Parts below each other.
+    Column(Vec<Part>),
+    /// Parts of which one is shown.
+    Tabs(Vec<Part>, usize),
 }
 
-/// Columns there can be.
-const N_COLUMNS: usize = 3;
-
-/// All panels in columns; a column can be empty.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Arrangement {
-    columns: [Vec<Panel>; N_COLUMNS],
+/// A part of a row, a column or tabs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Part {
+    /// Its size relative to the parts beside it; none: what its panels need.
+    pub share: Option<f32>,
+    /// What it holds.
+    pub tiling: Tiling,
 }
 
-impl Default for Arrangement {
-    fn default() -> Self {
+impl From<Tiling> for Part {
+    fn from(tiling: Tiling) -> Self {
         Self {
-            columns: [
-                vec![Panel::Accuracy, Panel::Profile, Panel::Tune],
-                vec![Panel::Confusion, Panel::Dictionary],
-                vec![Panel::Gram, Panel::Log],
-            ],
+            share: None,
+            tiling,
         }
     }
 }
 
-impl Arrangement {
-    /// The columns from the left.
-    pub fn columns(&self) -> &[Vec<Panel>; N_COLUMNS] {
-        &self.columns
+impl Tiling {
+    /// The layout of a page that was not rearranged: three columns, or where the page is narrow
+    /// two columns and a row below them.
+    pub fn usual(is_narrow: bool) -> Self {
+        let list = |panels: &[Panel]| -> Vec<Part> {
+            panels
+                .iter()
+                .map(|panel| Self::Panel(*panel).into())
+                .collect()
+        };
+        let column = |panels: &[Panel]| Part::from(Self::Column(list(panels)));
+        let left = column(&[Panel::Accuracy, Panel::Profile, Panel::Tune]);
+        let centre = column(&[Panel::Confusion, Panel::Dictionary]);
+        let last = [Panel::Gram, Panel::Log];
+        match is_narrow {
+            true => Self::Column(vec![
+                Self::Row(vec![left, centre]).into(),
+                Self::Row(list(&last)).into(),
+            ]),
+            false => Self::Row(vec![left, centre, column(&last)]),
+        }
     }
 
-    /// Where a panel stands.
-    pub fn spot(&self, panel: Panel) -> Spot {
-        let places = self.columns.iter().enumerate();
-        places
-            .filter_map(|(column, panels)| {
-                let place = panels.iter().position(|own| *own == panel)?;
-                Some(Spot { column, place })
-            })
-            .next()
-            .unwrap_or(Spot {
-                column: 0,
-                place: 0,
-            })
+    /// What it is made of; nothing in a panel.
+    pub fn parts(&self) -> &[Part] {
+        match self {
+            Self::Panel(_) => &[],
+            Self::Row(parts) | Self::Column(parts) | Self::Tabs(parts, _) => parts,
+        }
     }
 
-    /// Where a step leads past the panels that are shown; none at the edge.
-    pub fn step(
+    fn parts_mut(&mut self) -> Option<&mut Vec<Part>> {
+        match self {
+            Self::Panel(_) => None,
+            Self::Row(parts) | Self::Column(parts) | Self::Tabs(parts, _) => Some(parts),
+        }
+    }
+
+    /// All its panels, from the upper left.
+    pub fn panels(&self) -> Vec<Panel> {
+        match self {
+            Self::Panel(panel) => vec![*panel],
+            _ => self
+                .parts()
+                .iter()
+                .flat_map(|p| p.tiling.panels())
+                .collect(),
+        }
+    }
+
+    /// Whether every panel occurs once: otherwise a saved layout cannot be used.
+    pub fn is_whole(&self) -> bool {
+        let mut panels = self.panels();
+        panels.sort();
+        let mut all = Panel::ALL;
+        all.sort();
+        panels == all
+    }
+
+    /// The layout after a step of a panel past what is shown; none at the edge.
+    pub fn moved(
         &self,
         panel: Panel,
         direction: Direction,
         is_shown: impl Fn(Panel) -> bool,
-    ) -> Option<Spot> {
-        let Spot { column, place } = self.spot(panel);
-        let panels = &self.columns[column];
-        let beside = |column: usize| {
-            let place = place.min(self.columns.get(column)?.len());
-            Some(Spot { column, place })
+    ) -> Option<Self> {
+        let path = self.path(panel)?;
+        let (depth, neighbour) = (0..path.len()).rev().find_map(|depth| {
+            let container = self.at(&path[..depth])?;
+            let is_along = match container {
+                Self::Row(_) => matches!(direction, Direction::Left | Direction::Right),
+                Self::Column(_) => matches!(direction, Direction::Up | Direction::Down),
+                _ => false,
+            };
+            let own = path[depth];
+            let is_seen = |place: &usize| {
+                let panels = container.parts()[*place].tiling.panels();
+                panels.into_iter().any(&is_shown)
+            };
+            let neighbour = match direction {
+                Direction::Left | Direction::Up => (0..own).rev().find(is_seen),
+                Direction::Right | Direction::Down => {
+                    (own + 1..container.parts().len()).find(is_seen)
+                }
+            };
+            neighbour.filter(|_| is_along).map(|place| (depth, place))
+        })?;
+        let mut tiling = self.clone();
+        let own = path[depth];
+        let parts = tiling.at_mut(&path[..depth])?.parts_mut()?;
+        let is_direct = depth + 1 == path.len();
+        if is_direct && parts[neighbour].tiling.parts().is_empty() {
+            let part = parts.remove(own);
+            parts.insert(neighbour, part);
+            return Some(tiling);
+        }
+        let place = path.last().copied().unwrap_or_default();
+        match parts[neighbour].tiling.parts_mut() {
+            Some(inside) => {
+                let place = if is_direct {
+                    0
+                } else {
+                    place.min(inside.len())
+                };
+                inside.insert(place, Self::Panel(panel).into());
+            }
+            None => parts.insert(own.max(neighbour), Self::Panel(panel).into()),
+        }
+        // Taken from where it was: there it comes first or second, by the side it moved to.
+        let old = match direction {
+            Direction::Left | Direction::Up => 1,
+            Direction::Right | Direction::Down => 0,
         };
-        match direction {
-            Direction::Left => beside(column.checked_sub(1)?),
-            Direction::Right => beside(column + 1),
-            Direction::Up => {
-                let place = panels[..place].iter().rposition(|own| is_shown(*own))?;
-                Some(Spot { column, place })
-            }
-            Direction::Down => {
-                let after = panels.get(place + 1..)?;
-                let next = after.iter().position(|own| is_shown(*own))?;
-                let place = place + next + 2;
-                Some(Spot { column, place })
+        tiling.remove(panel, &mut { old });
+        tiling.simplify();
+        Some(tiling)
+    }
+
+    /// The places that lead to a panel.
+    fn path(&self, panel: Panel) -> Option<Vec<usize>> {
+        if *self == Self::Panel(panel) {
+            return Some(Vec::new());
+        }
+        self.parts().iter().enumerate().find_map(|(place, part)| {
+            let mut path = part.tiling.path(panel)?;
+            path.insert(0, place);
+            Some(path)
+        })
+    }
+
+    fn at(&self, path: &[usize]) -> Option<&Self> {
+        path.iter().try_fold(self, |tiling, place| {
+            Some(&tiling.parts().get(*place)?.tiling)
+        })
+    }
+
+    fn at_mut(&mut self, path: &[usize]) -> Option<&mut Self> {
+        let mut tiling = self;
+        for place in path {
+            tiling = &mut tiling.parts_mut()?.get_mut(*place)?.tiling;
+        }
+        Some(tiling)
+    }
+
+    /// Removes a panel where it occurs after `skipped` others of its kind.
+    fn remove(&mut self, panel: Panel, skipped: &mut usize) -> bool {
+        let Some(parts) = self.parts_mut() else {
+            return false;
+        };
+        for place in 0..parts.len() {
+            if parts[place].tiling == Self::Panel(panel) {
+                if *skipped == 0 {
+                    parts.remove(place);
+                    return true;
+                }
+                *skipped -= 1;
+            } else if parts[place].tiling.remove(panel, skipped) {
+                return true;
             }
         }
+        false
     }
 
-    /// Puts a panel elsewhere; a spot beyond the columns or their ends counts as the last one.
-    pub(super) fn put(&mut self, panel: Panel, to: Spot) {
-        let from = self.spot(panel);
-        let column = to.column.min(N_COLUMNS - 1);
-        let is_behind = from.column == column && from.place < to.place;
-        let place = to.place.saturating_sub(usize::from(is_behind));
-        self.columns[from.column].retain(|own| *own != panel);
-        let panels = &mut self.columns[column];
-        panels.insert(place.min(panels.len()), panel);
-    }
-
-    /// The titles in their columns, as they are kept in a session.
-    pub(super) fn to_text(&self) -> String {
-        let columns = self.columns.iter().map(|panels| {
-            let titles: Vec<&str> = panels.iter().map(|panel| panel.title()).collect();
-            titles.join(", ")
-        });
-        columns.collect::<Vec<_>>().join(" | ")
-    }
-
-    /// An arrangement that was kept; panels it does not name stand where they usually do.
-    pub(super) fn of_text(text: &str) -> Self {
-        let mut arrangement = Self::default();
-        for (column, titles) in text.split('|').take(N_COLUMNS).enumerate() {
-            for panel in Panel::of_titles(titles.trim()) {
-                let place = usize::MAX;
-                arrangement.put(panel, Spot { column, place });
-            }
+    /// Without empty containers and containers of one part.
+    fn simplify(&mut self) {
+        let Some(parts) = self.parts_mut() else {
+            return;
+        };
+        for part in parts.iter_mut() {
+            part.tiling.simplify();
         }
-        arrangement
+        parts.retain(|part| !part.tiling.panels().is_empty());
+        if let [only] = parts.as_slice() {
+            *self = only.tiling.clone();
+        }
     }
 }
 
@@ -193,87 +282,48 @@ mod tests {
         true
     }
 
-    fn moved(arrangement: &mut Arrangement, panel: Panel, direction: Direction) -> bool {
-        let spot = arrangement.step(panel, direction, all_shown);
-        if let Some(spot) = spot {
-            arrangement.put(panel, spot);
-        }
-        spot.is_some()
-    }
-
     #[test]
-    fn a_panel_goes_round_and_comes_home() {
-        let mut arrangement = Arrangement::default();
-        for direction in [
-            Direction::Right,
-            Direction::Down,
-            Direction::Up,
-            Direction::Left,
-        ] {
-            assert!(moved(&mut arrangement, Panel::Profile, direction));
-        }
-        assert_eq!(arrangement, Arrangement::default());
-    }
-
-    #[test]
-    fn no_step_leads_over_an_edge() {
-        let mut arrangement = Arrangement::default();
-        for (panel, direction) in [
-            (Panel::Accuracy, Direction::Left),
-            (Panel::Accuracy, Direction::Up),
-            (Panel::Log, Direction::Right),
-            (Panel::Log, Direction::Down),
-        ] {
-            assert!(!moved(&mut arrangement, panel, direction), "{panel:?}");
-        }
-    }
-
-    #[test]
-    fn a_hidden_panel_is_passed_in_one_step() {
-        let arrangement = Arrangement::default();
-        let is_shown = |panel| panel != Panel::Profile;
-        let spot = arrangement.step(Panel::Accuracy, Direction::Down, is_shown);
-        let end = Spot {
-            column: 0,
-            place: 3,
-        };
-        assert_eq!(spot, Some(end));
-        let spot = arrangement.step(Panel::Tune, Direction::Up, is_shown);
-        let top = Spot {
-            column: 0,
-            place: 0,
-        };
-        assert_eq!(spot, Some(top));
-    }
-
-    #[test]
-    fn every_spot_keeps_all_panels_once_and_the_text_keeps_the_spot() {
-        for panel in Panel::ALL {
-            for column in 0..N_COLUMNS {
-                for place in 0..5 {
-                    let mut arrangement = Arrangement::default();
-                    arrangement.put(panel, Spot { column, place });
-                    let mut all: Vec<Panel> = arrangement.columns().concat();
-                    all.sort();
-                    let mut expected = Panel::ALL.to_vec();
-                    expected.sort();
-                    assert_eq!(all, expected);
-                    assert_eq!(Arrangement::of_text(&arrangement.to_text()), arrangement);
+    fn no_step_loses_a_panel_and_every_way_ends_at_an_edge() {
+        for is_narrow in [false, true] {
+            let usual = Tiling::usual(is_narrow);
+            assert!(usual.is_whole());
+            for panel in Panel::ALL {
+                for direction in Direction::ALL {
+                    let mut tiling = usual.clone();
+                    while let Some(next) = tiling.moved(panel, direction, all_shown) {
+                        assert!(next.is_whole(), "{panel:?} {direction:?}: {next:?}");
+                        assert_ne!(next, tiling);
+                        tiling = next;
+                    }
                 }
             }
         }
     }
 
     #[test]
-    fn a_text_from_elsewhere_never_loses_a_panel() {
-        for text in [
-            "",
-            "nonsense | | |",
-            "Log | Accuracy, Accuracy",
-            "| Profile",
-        ] {
-            let arrangement = Arrangement::of_text(text);
-            assert_eq!(arrangement.columns().concat().len(), Panel::ALL.len());
-        }
+    fn a_panel_moves_into_the_column_beside_and_past_its_neighbour() {
+        let usual = Tiling::usual(false);
+        let moved = usual.moved(Panel::Profile, Direction::Right, all_shown);
+        let moved = moved.expect("there is a column");
+        let column = &moved.parts()[1].tiling;
+        assert_eq!(column.panels()[1], Panel::Profile);
+        let moved = moved.moved(Panel::Profile, Direction::Up, all_shown);
+        let moved = moved.expect("it is the second");
+        assert_eq!(moved.parts()[1].tiling.panels()[0], Panel::Profile);
+        let back = moved.moved(Panel::Profile, Direction::Left, all_shown);
+        let back = back.expect("there is a column");
+        assert_eq!(back.parts()[0].tiling.panels()[0], Panel::Profile);
+        assert_eq!(
+            usual.moved(Panel::Accuracy, Direction::Left, all_shown),
+            None
+        );
+    }
+
+    #[test]
+    fn a_hidden_panel_is_passed_in_one_step() {
+        let is_shown = |panel| panel != Panel::Profile;
+        let moved = Tiling::usual(false).moved(Panel::Accuracy, Direction::Down, is_shown);
+        let first = moved.expect("Tune is below").parts()[0].tiling.panels();
+        assert_eq!(first, [Panel::Profile, Panel::Tune, Panel::Accuracy]);
     }
 }

@@ -112,7 +112,7 @@ pub struct RunView {
     pub facts: Arc<DataFacts>,
     /// In which fold each sample is tested.
     pub test_folds: Vec<Option<usize>>,
-    /// Rounds of a fold.
+    /// Rounds of the longest fold.
     pub n_rounds: usize,
     /// What it is doing.
     pub status: Status,
@@ -130,6 +130,8 @@ pub struct RunView {
     pub summary: Option<Arc<RunSummary>>,
     parts: BTreeMap<Part, PartView>,
     planned: Vec<Part>,
+    /// Rounds of each part, as far as they are known.
+    rounds: BTreeMap<Part, usize>,
     done_before: usize,
     n_samples_seen: u64,
 }
@@ -140,15 +142,20 @@ impl RunView {
         self.parts.values().find_map(|part| part.choice.as_deref())
     }
 
-    /// A run that begins now.
-    pub(super) fn begin(run: &Run) -> Self {
+    /// A run of these parts that begins now.
+    pub(super) fn begin(run: &Run, planned: &[Part]) -> Self {
         let checked = run.checked();
         let split = checked.split();
+        let rounds: BTreeMap<Part, usize> = planned
+            .iter()
+            .map(|part| (*part, checked.n_rounds(*part)))
+            .collect();
         Self {
             experiment: checked.experiment().clone(),
             facts: checked.facts().clone(),
             test_folds: split.test_folds().to_vec(),
-            n_rounds: checked.n_rounds(Part::Fold(0)),
+            n_rounds: most_rounds(&rounds),
+            rounds,
             status: Status::Running,
             progress: RunProgress::default(),
             active: Vec::new(),
@@ -157,7 +164,7 @@ impl RunView {
             changes: run.changes().to_vec(),
             summary: None,
             parts: BTreeMap::new(),
-            planned: (0..split.n_folds()).map(Part::Fold).collect(),
+            planned: planned.to_vec(),
             done_before: 0,
             n_samples_seen: 0,
         }
@@ -174,9 +181,23 @@ impl RunView {
                 (part.record.part, view)
             })
             .collect();
-        let n_rounds = state.parts.iter().map(|part| part.record.n_rounds).max();
-        let n_rounds = n_rounds.unwrap_or(0);
-        let n_done: usize = parts.values().map(|part| part.rounds.len()).sum();
+        let begun = state.parts.iter().map(|part| &part.record);
+        let rounds: BTreeMap<Part, usize> =
+            begun.map(|record| (record.part, record.n_rounds)).collect();
+        let n_rounds = most_rounds(&rounds);
+        let n_done: usize = state
+            .parts
+            .iter()
+            .map(|part| match &part.halfway {
+                Some(halfway) => halfway.n_rounds_done,
+                None if part.model.is_some() => part.record.n_rounds,
+                None => part.record.rounds.len(),
+            })
+            .sum();
+        let planned = state.planned.iter();
+        let n_planned = planned
+            .map(|part| rounds.get(part).copied().unwrap_or(n_rounds))
+            .sum();
         let status = match state.is_complete() {
             true => Status::Complete,
             false => Status::Stopped,
@@ -187,10 +208,7 @@ impl RunView {
             test_folds: state.test_folds.clone(),
             n_rounds,
             status,
-            progress: RunProgress {
-                n_done,
-                n_planned: n_rounds * state.planned.len(),
-            },
+            progress: RunProgress { n_done, n_planned },
             active: Vec::new(),
             worked: Duration::ZERO,
             live: None,
@@ -198,6 +216,7 @@ impl RunView {
             summary: None,
             parts,
             planned: state.planned.clone(),
+            rounds,
             done_before: n_done,
             n_samples_seen: 0,
         };
@@ -263,6 +282,11 @@ impl RunView {
     /// Whether its thread is at work or resting.
     pub fn is_alive(&self) -> bool {
         !self.status.is_over()
+    }
+
+    /// Rounds of a part: folds of different size have different numbers of them.
+    pub fn rounds_of(&self, part: Part) -> usize {
+        self.rounds.get(&part).copied().unwrap_or(self.n_rounds)
     }
 
     /// A part, if it has begun.
@@ -367,4 +391,11 @@ impl RunView {
         let curve: Vec<[f64; 2]> = sums.into_iter().map(mean).collect();
         (!curve.is_empty()).then_some(EarlierRun { name, curve })
     }
+}
+
+/// Rounds of the longest fold; of the final model where there is no fold.
+fn most_rounds(rounds: &BTreeMap<Part, usize>) -> usize {
+    let folds = rounds.iter().filter(|(part, _)| **part != Part::Final);
+    let longest = folds.map(|(_, n_rounds)| *n_rounds).max();
+    longest.or(rounds.values().copied().max()).unwrap_or(0)
 }

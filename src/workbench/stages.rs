@@ -8,13 +8,24 @@ use atomscope_engine::split::SplitPlan;
 use atomscope_engine::split::audit::Severity;
 
 /// A stage of the work, and the page that shows it; the last two look at recordings and at runs for themselves.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    serde::Serialize,
+    serde::Deserialize,
+)]
 pub enum Stage {
     /// What is loaded.
     Records,
     /// How records become samples.
     Features,
-    /// What is learned from and what is tested.
+    /// Which samples are used for training and which for testing.
     Split,
     /// The learner and its settings.
     Learner,
@@ -61,12 +72,12 @@ impl Stage {
         match self {
             Self::Records => "What is loaded, and which class each record has",
             Self::Features => "How a record becomes samples",
-            Self::Split => "What is learned from and what is tested",
+            Self::Split => "Which samples are used for training and which for testing",
             Self::Learner => "How a dictionary is learned",
             Self::Train => "Training, watched",
             Self::Evaluate => "How well the held-out samples were classified",
-            Self::Compare => "Runs, sessions and sweeps beside each other",
-            Self::Explore => "Recordings and fault records, looked at for themselves",
+            Self::Compare => "Runs, sessions and sweeps side by side",
+            Self::Explore => "Recordings and fault records by themselves",
         }
     }
 }
@@ -161,15 +172,15 @@ impl Workbench {
             let text = format!("loading, {:.0} %", share * 100.0);
             return StageStatus::new(StageState::Running, text);
         }
-        if let Some(error) = self.data.error() {
+        if let Some(error) = self.document.data.error() {
             return StageStatus::new(StageState::Wrong(error.to_owned()), "cannot be loaded");
         }
-        let Some(loaded) = self.data.loaded() else {
+        let Some(loaded) = self.document.data.loaded() else {
             return StageStatus::new(StageState::Empty, "nothing loaded");
         };
         let data = &loaded.dataset;
         let n_records = loaded.records.len();
-        let summary = match self.draft.experiment.data.source {
+        let summary = match self.document.draft.experiment.data.source {
             DataPlan::Table(_) | DataPlan::Arrays(_) => {
                 number_of(data.n_samples(), "sample", "samples")
             }
@@ -177,9 +188,9 @@ impl Workbench {
         };
         let n_classes = number_of(data.n_classes(), "class", "classes");
         let summary = format!("{summary} · {n_classes}");
-        let is_same = loaded.settings.source == self.draft.experiment.data.source
-            && loaded.settings.class_names == self.draft.experiment.data.class_names
-            && loaded.settings.by_hand == self.draft.experiment.data.by_hand;
+        let is_same = loaded.settings.source == self.document.draft.experiment.data.source
+            && loaded.settings.class_names == self.document.draft.experiment.data.class_names
+            && loaded.settings.by_hand == self.document.draft.experiment.data.by_hand;
         let state = match is_same {
             true => StageState::Ready,
             false => StageState::Stale("the records changed after loading: load again".into()),
@@ -188,7 +199,7 @@ impl Workbench {
     }
 
     fn features_status(&self) -> StageStatus {
-        let Some(loaded) = self.data.loaded() else {
+        let Some(loaded) = self.document.data.loaded() else {
             return StageStatus::new(StageState::Empty, "–");
         };
         let dataset = &loaded.dataset;
@@ -210,7 +221,7 @@ impl Workbench {
                 n_bands,
             } => format!("{n_channels} channels × {n_bands} bands"),
         };
-        if loaded.settings.recipe != self.draft.experiment.data.recipe {
+        if loaded.settings.recipe != self.document.draft.experiment.data.recipe {
             let reason = "the recipe changed after loading: load again".to_owned();
             return StageStatus::new(StageState::Stale(reason), summary);
         }
@@ -221,19 +232,19 @@ impl Workbench {
     }
 
     fn split_status(&self) -> StageStatus {
-        let summary = split_summary(&self.draft.experiment.split);
-        if self.data.loaded().is_none() {
+        let summary = split_summary(&self.document.draft.experiment.split);
+        if self.document.data.loaded().is_none() {
             return StageStatus::new(StageState::Empty, summary);
         }
-        if let Some(error) = self.split.error() {
+        if let Some(error) = self.document.split.error() {
             return StageStatus::new(StageState::Wrong(error.to_owned()), summary);
         }
-        let Some(made) = self.split.made() else {
+        let Some(made) = self.document.split.made() else {
             return StageStatus::new(StageState::Running, summary);
         };
         let word = match made.audit.worst() {
             None | Some(Severity::Note) => "clean",
-            Some(Severity::Warning) => "mind the audit",
+            Some(Severity::Warning) => "audit warnings",
             Some(Severity::Error) => "leaks",
         };
         let summary = format!("{summary} · {word}");
@@ -247,7 +258,7 @@ impl Workbench {
     }
 
     fn learner_status(&self) -> StageStatus {
-        let learner = &self.draft.experiment.learner;
+        let learner = &self.document.draft.experiment.learner;
         let state = match learner.problems().into_iter().next() {
             Some(problem) => StageState::Wrong(problem.message),
             None => StageState::Ready,
@@ -256,11 +267,11 @@ impl Workbench {
     }
 
     fn train_status(&self) -> StageStatus {
-        if self.training.is_starting() {
+        if self.document.training.is_starting() {
             return StageStatus::new(StageState::Running, "preparing");
         }
-        let Some(run) = self.training.run() else {
-            return match self.training.error() {
+        let Some(run) = self.document.training.run() else {
+            return match self.document.training.error() {
                 Some(error) => {
                     StageStatus::new(StageState::Wrong(error.to_owned()), "did not start")
                 }
@@ -275,10 +286,11 @@ impl Workbench {
                 "fold {} of {}, batch {batch}/{}",
                 fold + 1,
                 run.n_folds(),
-                run.n_rounds
+                run.rounds_of(Part::Fold(*fold))
             ),
             (Status::Paused, Some((Part::Fold(fold), batch))) => {
-                format!("paused, fold {}, batch {batch}/{}", fold + 1, run.n_rounds)
+                let n_rounds = run.rounds_of(Part::Fold(*fold));
+                format!("paused, fold {}, batch {batch}/{n_rounds}", fold + 1)
             }
             (Status::Running, Some((Part::Final, batch))) => format!("final model, batch {batch}"),
             (Status::Paused, Some((Part::Final, batch))) => {
@@ -299,7 +311,7 @@ impl Workbench {
     }
 
     fn evaluate_status(&self) -> StageStatus {
-        let Some(run) = self.training.run() else {
+        let Some(run) = self.document.training.run() else {
             return StageStatus::new(StageState::Empty, "–");
         };
         let Some(accuracy) = run.summary.as_ref().and_then(|summary| summary.accuracy) else {
@@ -319,18 +331,18 @@ impl Workbench {
     }
 
     fn explore_status(&self) -> StageStatus {
-        if let Some(share) = self.explore.opening_share() {
+        if let Some(share) = self.tasks.explore.opening_share() {
             let text = format!("opening, {:.0} %", share * 100.0);
             return StageStatus::new(StageState::Running, text);
         }
-        if let Some(opened) = self.explore.opened() {
+        if let Some(opened) = self.tasks.explore.opened() {
             return StageStatus::new(StageState::Ready, opened.short_name());
         }
         match self.n_explorable() {
             0 => StageStatus::new(StageState::Empty, "no recording open"),
             n => {
                 let text = number_of(n, "recording", "recordings");
-                StageStatus::new(StageState::Ready, format!("{text} to look at"))
+                StageStatus::new(StageState::Ready, format!("{text} to view"))
             }
         }
     }
@@ -344,11 +356,12 @@ impl Workbench {
 
     /// Why the run no longer belongs to the draft; nothing if it does.
     pub fn stale(&self) -> Option<String> {
-        let run = self.training.run()?;
-        if run.is_of(&self.draft.experiment) {
+        let run = self.document.training.run()?;
+        let experiment = &self.document.draft.experiment;
+        if run.is_of(experiment) {
             return None;
         }
-        stale_reason(&what_changed(&run.experiment_now(), &self.draft.experiment))
+        stale_reason(&what_changed(&run.experiment_now(), experiment))
     }
 }
 

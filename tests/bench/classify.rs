@@ -6,9 +6,11 @@ use atomscope_engine::math::{Matrix, Write, product};
 
 use crate::workload::{Running, Sizes, best_of, samples};
 
-pub(crate) fn print_table() {
-    println!("\nClassifying 2200 samples against 10 dictionaries, N = 256, L = 200 (ms)");
-    println!("| decision | kernel | classify | one product | ratio |\n|---|---|---|---|---|");
+/// The time of classifying, of the one product and their ratio for three decisions.
+pub(crate) fn table() -> String {
+    let mut table = String::from(
+        "| decision | kernel | classify | one product | ratio |\n|---|---|---|---|---|\n",
+    );
     let sizes = Sizes {
         n_classes: 10,
         ..Sizes::paper(256)
@@ -49,14 +51,15 @@ pub(crate) fn print_table() {
                 &mut || product(result.view_mut(), Write::Replace, left.view(), right.view()),
             ],
         );
-        println!(
-            "| {name} | {} | {:.0} | {:.0} | {:.2} |",
+        table += &format!(
+            "| {name} | {} | {:.0} | {:.0} | {:.2} |\n",
             kernel_name(&settings.kernel),
             1e3 * times[0],
             1e3 * times[1],
             times[0] / times[1]
         );
     }
+    table
 }
 
 fn kernel_name(kernel: &Kernel) -> &'static str {

@@ -49,16 +49,15 @@ impl Floor {
     }
 }
 
-/// Prints both tables.
-pub(crate) fn print_tables() {
-    print_batch_table();
-    print_online_table();
+/// The batch learners, then the online ones.
+pub(crate) fn tables() -> String {
+    format!("{}\n{}", batch_table(), online_table())
 }
 
 /// The time of an iteration, the floor and their ratio.
-fn print_batch_table() {
-    println!(
-        "| batch learner | samples | iteration (ms) | products alone (ms) | ratio |\n|---|---|---|---|---|"
+fn batch_table() -> String {
+    let mut table = String::from(
+        "| batch learner | samples | iteration (ms) | products alone (ms) | ratio |\n|---|---|---|---|---|\n",
     );
     let sizes = Sizes::paper(256);
     let data = samples(&sizes, N_SAMPLES);
@@ -69,19 +68,20 @@ fn print_batch_table() {
         let mut running = Running::settled(&sizes.settings(preset), &sizes, &data);
         let mut floor = Floor::new(sizes.n_atoms);
         let times = best_of(20, 3, &mut [&mut || running.step(), &mut || floor.run()]);
-        println!(
-            "| {name} | {N_SAMPLES} | {:.2} | {:.2} | {:.2} |",
+        table += &format!(
+            "| {name} | {N_SAMPLES} | {:.2} | {:.2} | {:.2} |\n",
             1e3 * times[0],
             1e3 * times[1],
             times[0] / times[1]
         );
     }
+    table
 }
 
 /// The time of a mini-batch of one class in the steady state, and the published one on USPS.
-fn print_online_table() {
-    println!(
-        "| online learner | L_max | mini-batch (ms) | published, MATLAB (ms) |\n|---|---|---|---|"
+fn online_table() -> String {
+    let mut table = String::from(
+        "| online learner | L_max | mini-batch (ms) | published, MATLAB (ms) |\n|---|---|---|---|\n",
     );
     let sizes = Sizes::paper(256);
     let data = samples(&sizes, N_SAMPLES);
@@ -97,10 +97,11 @@ fn print_online_table() {
     ] {
         let mut running = Running::settled(&sizes.settings(preset), &sizes, &data);
         let times = best_of(10, 3, &mut [&mut || running.step()]);
-        println!(
-            "| {name} | {} | {:.2} | {published} |",
+        table += &format!(
+            "| {name} | {} | {:.2} | {published} |\n",
             sizes.budget,
             1e3 * times[0]
         );
     }
+    table
 }

@@ -17,18 +17,15 @@ use crate::workload::Sizes;
 const N_THREADS: usize = 2;
 const REPEATS: usize = 3;
 
-pub(crate) fn print_table() {
-    let Some(data) = std::env::var_os("ATOMSCOPE_DATA") else {
-        println!("ATOMSCOPE_DATA is not set: the USPS experiment is not timed");
-        return;
-    };
+/// Accuracy and time of three sessions; nothing without the data.
+pub(crate) fn table() -> Option<String> {
+    let data = std::env::var_os("ATOMSCOPE_DATA")?;
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(N_THREADS)
         .build();
     let pool = pool.expect("threads can be started");
-    println!("\nUSPS, 5 folds, tests of 2200 samples at 21 moments, {N_THREADS} threads (s)");
-    println!(
-        "| session | accuracy | experiment | matrix products | ratio |\n|---|---|---|---|---|"
+    let mut table = String::from(
+        "| session | accuracy | experiment | matrix products | ratio |\n|---|---|---|---|---|\n",
     );
     for name in ["usps-paper", "usps-evidence", "usps-margin"] {
         let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("sessions/{name}.ron"));
@@ -47,12 +44,13 @@ pub(crate) fn print_table() {
             pool.install(|| bare_products(&session));
             floor = floor.min(begin.elapsed().as_secs_f64());
         }
-        println!(
-            "| {name} | {:.2} % | {fastest:.2} | {floor:.2} | {:.2} |",
+        table += &format!(
+            "| {name} | {:.2} % | {fastest:.2} | {floor:.2} | {:.2} |\n",
             100.0 * accuracy,
             fastest / floor
         );
     }
+    Some(table)
 }
 
 /// Runs all folds; the accuracy at the last test.

@@ -8,21 +8,21 @@ use atomscope_engine::session::Session;
 
 use crate::frame_time::while_training;
 
-pub(crate) fn print_table() {
-    println!("\nframes of the Train page, 1920 × 1080, 600 frames (thread CPU time, ms)");
-    println!("| data | median | 99th percentile |\n|---|---|---|");
+/// Median and 99th percentile on the demo and, where its data are, on ISOLET.
+pub(crate) fn table() -> String {
+    let mut table = String::from("| data | median | 99th percentile |\n|---|---|---|\n");
     let mut demo = Workbench::new(None, Arc::new(|| {}));
     demo.apply(Action::OpenDemo(Demo::FeederFaults));
-    print_row("feeder demo", demo);
-    match std::env::var_os("ATOMSCOPE_DATA") {
-        Some(data) => print_row("ISOLET", isolet(Path::new(&data))),
-        None => println!("ATOMSCOPE_DATA is not set: ISOLET is not measured"),
+    table += &row("feeder demo", demo);
+    if let Some(data) = std::env::var_os("ATOMSCOPE_DATA") {
+        table += &row("ISOLET", isolet(Path::new(&data)));
     }
+    table
 }
 
-fn print_row(name: &str, workbench: Workbench) {
+fn row(name: &str, workbench: Workbench) -> String {
     let time = while_training(workbench);
-    println!("| {name} | {:.1} | {:.1} |", time.median_ms, time.p99_ms);
+    format!("| {name} | {:.1} | {:.1} |\n", time.median_ms, time.p99_ms)
 }
 
 /// The shipped session on the data of a folder, started.

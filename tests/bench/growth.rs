@@ -4,34 +4,36 @@ use atomscope_engine::learner::LearnerSettings;
 
 use crate::workload::{Running, Sizes, best_of, samples};
 
-pub(crate) fn print_tables() {
+/// The time of a mini-batch for every size varied.
+pub(crate) fn table() -> String {
     let usual = Sizes::paper(256);
     let at = |change: &dyn Fn(&mut Sizes)| {
         let mut sizes = usual;
         change(&mut sizes);
         sizes
     };
-    println!(
-        "| L_max | N | Q | M | paper (µs) | evidence-preserving (µs) |\n|---|---|---|---|---|---|"
+    let mut table = String::from(
+        "| L_max | N | Q | M | paper (µs) | evidence-preserving (µs) |\n|---|---|---|---|---|---|\n",
     );
     for budget in [100, 200, 500, 1000, 2000, 5000] {
-        print_row(at(&|s| s.budget = budget));
+        table += &row(at(&|s| s.budget = budget));
     }
     for n_features in [16, 64, 1024, 4096] {
-        print_row(at(&|s| s.n_features = n_features));
+        table += &row(at(&|s| s.n_features = n_features));
     }
     for n_atoms in [10, 60, 100, 200] {
-        print_row(at(&|s| {
+        table += &row(at(&|s| {
             s.n_atoms = n_atoms;
             s.budget = s.budget.max(2 * n_atoms);
         }));
     }
     for batch_size in [1, 3, 30, 100] {
-        print_row(at(&|s| s.batch_size = batch_size));
+        table += &row(at(&|s| s.batch_size = batch_size));
     }
+    table
 }
 
-fn print_row(sizes: Sizes) {
+fn row(sizes: Sizes) -> String {
     let samples = samples(
         &sizes,
         2 * (sizes.budget + sizes.batch_size) + sizes.n_atoms,
@@ -50,5 +52,5 @@ fn print_row(sizes: Sizes) {
         batch_size,
         ..
     } = sizes;
-    println!("| {budget} | {n_features} | {n_atoms} | {batch_size} | {paper:.0} | {evidence:.0} |");
+    format!("| {budget} | {n_features} | {n_atoms} | {batch_size} | {paper:.0} | {evidence:.0} |\n")
 }

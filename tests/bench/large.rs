@@ -67,42 +67,42 @@ fn peak_kb() -> Option<u64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// Makes the file, opens it, reads its end, builds its overview, and prints seconds and peak memory of each.
-pub(crate) fn print_table() {
+/// Makes the file, opens it, reads its end, builds its overview: seconds and peak memory of each.
+pub(crate) fn table() -> String {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("large.edf");
     let n_records = (1 << 30) / (2 * N_CHANNELS * RATE_HZ + 60);
     write_edf(&path, n_records).expect("the disk has room");
-    println!("EDF+ of 1 GB: {N_CHANNELS} channels at {RATE_HZ} Hz, {n_records} s");
-    println!("{:<24}{:>12}{:>14}", "", "seconds", "peak MB");
+    let mut table = String::from("| step | seconds | peak MB |\n|---|---|---|\n");
 
-    let record = row("open", || {
+    let record = timed(&mut table, "open", || {
         records::open(&path, Mode::Tolerant).expect("the file is sound")
     });
     let n_samples = record.channels[0].n_samples;
     assert_eq!(n_samples, n_records * RATE_HZ);
     assert_eq!(record.annotations.len(), n_records.div_ceil(60));
-    let page = row("read 10 s at the end", || {
+    let page = timed(&mut table, "read 10 s at the end", || {
         let last = n_samples - 10 * RATE_HZ..n_samples;
         record.read(18, last).expect("the end is readable")
     });
     assert_eq!(page.len(), 10 * RATE_HZ);
-    let overview = row("build the overview", || {
+    let overview = timed(&mut table, "build the overview", || {
         Overview::build(&record, |_| true).expect("the file is readable")
     });
-    let columns = row("1500 columns of all", || {
+    let columns = timed(&mut table, "1500 columns of all", || {
         let columns = overview.columns(&record, 0, 0..n_samples, 1500);
         columns.expect("the file is readable")
     });
     assert_eq!(columns.len(), 1500);
+    table
 }
 
-/// Does the work once and prints how long it took and the most memory held so far.
-fn row<T>(name: &str, work: impl FnOnce() -> T) -> T {
+/// Does the work once and notes how long it took and the most memory held so far.
+fn timed<T>(table: &mut String, name: &str, work: impl FnOnce() -> T) -> T {
     let start = Instant::now();
     let made = work();
     let seconds = start.elapsed().as_secs_f64();
     let peak = peak_kb().map_or("unknown".to_owned(), |kb| format!("{:.1}", kb as f64 / 1e3));
-    println!("{name:<24}{seconds:>12.4}{peak:>14}");
+    *table += &format!("| {name} | {seconds:.4} | {peak} |\n");
     made
 }

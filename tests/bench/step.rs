@@ -141,11 +141,10 @@ pub(crate) fn variants(n_features: usize) -> Vec<(&'static str, LearnerSettings,
     ]
 }
 
-pub(crate) fn print_table() {
-    println!(
-        "One mini-batch, grow and prune, L = 200, Q = 30, M = 10, s = 5 (µs; margin-aware: one round of 10 classes)"
-    );
-    println!("| variant | N | step | matrix products | ratio |\n|---|---|---|---|---|");
+/// The time of a step, its floor and their ratio for every variant and size.
+pub(crate) fn table() -> String {
+    let mut table =
+        String::from("| variant | N | step | matrix products | ratio |\n|---|---|---|---|---|\n");
     for n_features in [76, 256, 617, 1206] {
         for (name, settings, sizes, mut floor) in variants(n_features) {
             let samples = samples(&sizes, 700);
@@ -156,14 +155,15 @@ pub(crate) fn print_table() {
                 calls,
                 &mut [&mut || running.step(), &mut || floor.run()],
             );
-            println!(
-                "| {name} | {n_features} | {:.0} | {:.0} | {:.2} |",
+            table += &format!(
+                "| {name} | {n_features} | {:.0} | {:.0} | {:.2} |\n",
                 1e6 * times[0],
                 1e6 * times[1],
                 times[0] / times[1]
             );
         }
     }
+    table
 }
 
 /// The same steps under criterion, for comparison between versions.

@@ -118,7 +118,7 @@ fn what_was_put_right_by_hand_goes_before_the_rules() {
     let data = &built.dataset;
     assert_eq!(data.class_names(), ["case", "doubtful", "control"]);
     assert_eq!(data.group_names(), ["case-0", "control-0"]);
-    assert_eq!(built.left_out[0].reason, "it was taken out of the set");
+    assert_eq!(built.left_out[0].reason, "excluded from the data set");
 }
 
 #[test]
@@ -439,7 +439,10 @@ fn real_folders_open_as_what_they_are() {
     for (name, rate_hz, n_classes) in [("schizophrenia-eeg", 250.0, 2), ("bonn", 173.61, 5)] {
         let mut settings = open(name).expect(name);
         let error = settings.load(&here, &mut |_| true).expect_err(name);
-        assert!(error.to_string().contains("give the rate"), "{error}");
+        assert!(
+            error.to_string().contains("do not state a sampling rate"),
+            "{error}"
+        );
         if let DataPlan::Recordings(source) = &mut settings.source {
             source.options.rate_hz = Some(rate_hz);
         }

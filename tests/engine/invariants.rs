@@ -143,7 +143,7 @@ fn error_of(learner: &dyn Learner) -> f64 {
                 relative_error(&profile.kept_gram, &gram).max(dictionary_error(dictionary))
             })
             .fold(0.0, f64::max),
-        LearnerState::Batch { .. } | LearnerState::Yardstick(_) => (0..learner.n_classes())
+        LearnerState::Batch { .. } | LearnerState::Baseline(_) => (0..learner.n_classes())
             .map(|class| dictionary_error(learner.dictionary(class)))
             .fold(0.0, f64::max),
     }
@@ -489,8 +489,8 @@ proptest! {
         for (class, dictionary) in &one {
             let same = &other[class];
             prop_assert_eq!(dictionary.kept.index(), same.kept.index());
-            // The atoms of a yardstick are numbered by class.
-            if !settings.algorithm.is_yardstick() {
+            // The atoms of a baseline are numbered by class.
+            if !settings.algorithm.is_baseline() {
                 prop_assert!(relative_error(&dictionary.atom_gram, &same.atom_gram) < 1e-7);
             }
         }
@@ -630,8 +630,8 @@ fn an_interrupted_step_counts_as_not_begun() {
             let position = stream.state();
             let mut stopped = SampleStream::resume(samples.view(), position.clone())
                 .until(StopSignal::new(&raised));
-            // A yardstick that has learned all there is has nothing to interrupt.
-            let idle = settings.algorithm.is_yardstick() && round > 0;
+            // A baseline that has learned all there is has nothing to interrupt.
+            let idle = settings.algorithm.is_baseline() && round > 0;
             let outcome = learner.step(progress, &mut stopped, &mut report);
             assert_eq!(outcome.is_err(), !idle, "{}", preset.name);
             assert_eq!(before, write(learner.as_ref()), "{}", preset.name);

@@ -144,7 +144,7 @@ fn cursor_s(window: &Window, cursor: usize) -> f64 {
     let look = workbench
         .explore()
         .fault()
-        .look()
+        .view()
         .expect("a record is shown");
     look.cursors_s[cursor]
 }
@@ -204,14 +204,14 @@ fn scale_pages_and_a_record_beside_are_reached() {
     click(&mut window, "Whole record");
     let look = |window: &Window| {
         let workbench = window.state().workbench();
-        workbench.explore().fault().look().expect("shown").clone()
+        workbench.explore().fault().view().expect("shown").clone()
     };
     let whole_s = look(&window).span_s;
     let mut near = look(&window);
     near.span_s = whole_s / 4.0;
     explore(
         &mut window,
-        ExploreAction::Fault(FaultAction::Look(Box::new(near))),
+        ExploreAction::Fault(FaultAction::View(Box::new(near))),
     );
     press(&mut window, Key::PageDown);
     assert!(look(&window).start_s > 0.0);
@@ -229,7 +229,7 @@ fn scale_pages_and_a_record_beside_are_reached() {
         w.explore().fault().beside().is_some()
     });
     assert!(shows(&window, "Signals beside"));
-    click(&mut window, "Close the one beside");
+    click(&mut window, "Close second record");
     assert!(!shows(&window, "Signals beside"));
 }
 
@@ -336,14 +336,14 @@ fn a_stretch_is_relabelled_and_left_out_and_the_data_follow_and_it_can_be_undone
         &mut window,
         ExploreAction::Ribbon(RibbonAction::Select(Some(0))),
     );
-    click(&mut window, "Leave it out");
+    click(&mut window, "Exclude it");
     until(&mut window, "the data follow", |w| {
         let loaded = w.data().loaded().expect("loaded");
         loaded.dataset.n_samples() == before.0 - 1 && w.split().made().is_some()
     });
     let workbench = window.state().workbench();
     let stale = workbench.stale().expect("training is stale");
-    assert!(stale.contains("segments by hand"), "{stale}");
+    assert!(stale.contains("relabelled segments"), "{stale}");
     assert!(matches!(
         workbench.status(Stage::Train).state,
         StageState::Stale(_)
@@ -372,7 +372,7 @@ fn a_stretch_is_relabelled_and_left_out_and_the_data_follow_and_it_can_be_undone
         let counts = w.data().loaded().expect("loaded").dataset.class_counts();
         counts[4] == before.1[4] + 1
     });
-    click(&mut window, "As the rules say");
+    click(&mut window, "By the rules");
     until(&mut window, "the rules count again", |w| {
         w.data().loaded().expect("loaded").dataset.class_counts() == before.1
     });

@@ -212,7 +212,7 @@ fn panning_and_zooming_a_record_keeps_frames_short() {
             .workbench()
             .explore()
             .fault()
-            .look()
+            .view()
             .expect("shown")
             .clone();
         match frame % 3 {
@@ -220,7 +220,7 @@ fn panning_and_zooming_a_record_keeps_frames_short() {
             1 => look.zoom(if frame < 150 { 0.97 } else { 1.03 }, look.cursors_s[0]),
             _ => look.cursors_s[1] += 2e-4,
         }
-        let look = FaultAction::Look(Box::new(look));
+        let look = FaultAction::View(Box::new(look));
         app.workbench_mut()
             .apply(Action::Explore(ExploreAction::Fault(look)));
         let before = ThreadTime::now();

@@ -26,7 +26,7 @@ pub(crate) fn while_training(mut workbench: Workbench) -> FrameTime {
     workbench.apply(Action::Show(Stage::Train));
     let begun = Instant::now();
     while workbench.shown_test().is_none() {
-        workbench.poll();
+        workbench.update();
         assert!(begun.elapsed() < PATIENCE, "the run does not start");
         sleep(Duration::from_millis(2));
     }

@@ -6,6 +6,7 @@ mod decisions;
 mod explore;
 mod fault_viewer;
 mod frame_time;
+mod lost_work;
 mod pages;
 mod pictures;
 mod small_data;

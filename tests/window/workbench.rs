@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use crate::small_data::small_draft;
 use atomscope::workbench::{
-    Action, Ask, Criterion, Gravity, NotMeasured, Panel, Spot, Stage, StageState, Workbench,
+    Action, Ask, Criterion, Direction, Gravity, LearnerChange, NotMeasured, Panel, Stage,
+    StageState, Tiling, Workbench,
 };
 use atomscope_engine::dataset::{DataPlan, DataSettings, TableSource};
 use atomscope_engine::experiment::{Experiment, Part, Status};
@@ -19,14 +20,14 @@ use atomscope_engine::split::SplitPlan;
 
 const PATIENCE: Duration = Duration::from_secs(120);
 
-fn empty(folders: Option<UserFolders>) -> Workbench {
+pub(crate) fn empty(folders: Option<UserFolders>) -> Workbench {
     Workbench::new(folders, Arc::new(|| {}))
 }
 
-fn until(workbench: &mut Workbench, what: &str, done: impl Fn(&Workbench) -> bool) {
+pub(crate) fn until(workbench: &mut Workbench, what: &str, done: impl Fn(&Workbench) -> bool) {
     let begun = Instant::now();
     loop {
-        workbench.poll();
+        workbench.update();
         if done(workbench) {
             return;
         }
@@ -35,11 +36,11 @@ fn until(workbench: &mut Workbench, what: &str, done: impl Fn(&Workbench) -> boo
     }
 }
 
-fn status(workbench: &Workbench) -> Option<Status> {
+pub(crate) fn status(workbench: &Workbench) -> Option<Status> {
     workbench.training().run().map(|run| run.status.clone())
 }
 
-fn n_rounds(workbench: &Workbench) -> usize {
+pub(crate) fn n_rounds(workbench: &Workbench) -> usize {
     let run = workbench.training().run();
     run.map_or(0, |run| {
         run.folds().map(|(_, part)| part.rounds.len()).sum()
@@ -47,7 +48,7 @@ fn n_rounds(workbench: &Workbench) -> usize {
 }
 
 /// A workbench with the small data loaded.
-fn loaded() -> Workbench {
+pub(crate) fn loaded() -> Workbench {
     let mut workbench = empty(None);
     workbench.edit(small_draft(), false);
     workbench.apply(Action::LoadData);
@@ -57,7 +58,7 @@ fn loaded() -> Workbench {
     workbench
 }
 
-fn trained() -> Workbench {
+pub(crate) fn trained() -> Workbench {
     let mut workbench = loaded();
     workbench.apply(Action::Start);
     until(&mut workbench, "the run is complete", |w| {
@@ -66,24 +67,24 @@ fn trained() -> Workbench {
     workbench
 }
 
-fn edit(workbench: &mut Workbench, change: impl FnOnce(&mut Experiment)) {
+pub(crate) fn edit(workbench: &mut Workbench, change: impl FnOnce(&mut Experiment)) {
     let mut draft = workbench.draft().clone();
     change(&mut draft.experiment);
     workbench.edit(draft, false);
 }
 
-fn save_as(workbench: &mut Workbench, path: &Path) {
+pub(crate) fn save_as(workbench: &mut Workbench, path: &Path) {
     workbench.apply(Action::SaveAs(path.to_owned()));
     until(workbench, "the session is saved", |w| {
-        !w.files().is_saving() && w.files().path().is_some()
+        !w.is_saving() && w.path().is_some()
     });
 }
 
-fn reopened(path: &Path) -> Workbench {
+pub(crate) fn reopened(path: &Path) -> Workbench {
     let mut workbench = empty(None);
     workbench.apply(Action::Open(path.to_owned()));
     until(&mut workbench, "the session is open", |w| {
-        w.files().path().is_some() && (w.data().loaded().is_some() || w.data().error().is_some())
+        w.path().is_some() && (w.data().loaded().is_some() || w.data().error().is_some())
     });
     workbench
 }
@@ -97,12 +98,13 @@ fn folder() -> (tempfile::TempDir, PathBuf) {
 #[test]
 fn an_empty_workbench_says_what_is_missing_and_starts_nothing() {
     let mut workbench = empty(None);
-    workbench.poll();
+    workbench.update();
     assert_eq!(workbench.status(Stage::Records).state, StageState::Empty);
     assert_eq!(workbench.status(Stage::Train).state, StageState::Empty);
     let obstacle = workbench.obstacle().expect("nothing is loaded");
     assert!(obstacle.contains("nothing is loaded"), "{obstacle}");
-    for action in [Action::Pause, Action::Stop, Action::Undo, Action::TuneRun] {
+    let tune = Action::TuneRun(LearnerChange::Budget(25));
+    for action in [Action::Pause, Action::Stop, Action::Undo, tune] {
         workbench.apply(action);
     }
     assert!(!workbench.training().is_alive());
@@ -147,7 +149,7 @@ fn pause_step_and_stop_do_what_they_say_and_change_no_result() {
     let before = n_rounds(&workbench);
     let n_active = workbench.training().run().expect("a run").active.len();
     sleep(Duration::from_millis(150));
-    workbench.poll();
+    workbench.update();
     assert_eq!(n_rounds(&workbench), before, "a paused run does not go on");
     workbench.apply(Action::Step);
     until(&mut workbench, "the step is done", |w| n_rounds(w) > before);
@@ -161,7 +163,7 @@ fn pause_step_and_stop_do_what_they_say_and_change_no_result() {
         status(w) == Some(Status::Stopped)
     });
     assert!(begun.elapsed() < Duration::from_secs(2));
-    assert!(workbench.goes_on());
+    assert!(workbench.can_resume());
     workbench.apply(Action::LimitSpeed(None));
     workbench.apply(Action::Start);
     until(&mut workbench, "it is complete", |w| {
@@ -194,7 +196,8 @@ fn settings_change_while_it_runs_and_what_shapes_the_state_stays() {
         experiment.learner.budget = 25;
         experiment.learner.n_atoms = 6;
     });
-    workbench.apply(Action::TuneRun);
+    let learner = workbench.draft().experiment.learner.clone();
+    workbench.apply(Action::TuneRun(LearnerChange::All(Box::new(learner))));
     until(&mut workbench, "the change is in force", |w| {
         let run = w.training().run().expect("a run");
         run.learner_now().budget == 25
@@ -298,7 +301,7 @@ fn a_half_trained_session_goes_on_after_it_was_opened_again() {
         status(w) == Some(Status::Stopped)
     });
     let mut again = reopened(&path);
-    assert!(again.goes_on(), "the saved run is not complete");
+    assert!(again.can_resume(), "the saved run is not complete");
     let n_saved = n_rounds(&again);
     assert!(n_saved >= 3);
     again.apply(Action::Start);
@@ -364,7 +367,7 @@ fn saving_first_asks_for_a_place_and_then_does_what_was_meant() {
     edit(&mut workbench, |experiment| experiment.seed = 9);
     workbench.apply(Action::Quit);
     workbench.apply(Action::SaveFirst);
-    assert!(matches!(workbench.view().ask, Some(Ask::SaveAs)));
+    assert!(matches!(workbench.view().ask, Some(Ask::SaveAs(Some(_)))));
     workbench.apply(Action::SaveAs(path.clone()));
     until(&mut workbench, "it is saved and over", Workbench::is_over);
     assert!(path.exists());
@@ -483,7 +486,7 @@ fn presets_theme_and_recent_sessions_are_remembered() {
     save_as(&mut workbench, &path);
     let begun = Instant::now();
     loop {
-        workbench.poll();
+        workbench.update();
         let other = empty(Some(folders.clone()));
         let settings = other.settings();
         let is_known = settings.recent.contains(&path)
@@ -640,7 +643,7 @@ fn what_is_frozen_stays_when_the_next_fold_begins_and_lives_again() {
 fn a_threshold_tells_what_it_would_have_admitted() {
     let mut workbench = trained();
     workbench.apply(Action::Show(Stage::Learner));
-    workbench.poll();
+    workbench.update();
     let learner = &workbench.draft().experiment.learner;
     let part = workbench.shown_part().expect("a fold");
     let (mut admitted, mut seen) = (0, 0);
@@ -664,7 +667,7 @@ fn a_threshold_tells_what_it_would_have_admitted() {
     other.experiment.learner = LearnerSettings::as_published();
     for draft in [draft, other] {
         workbench.edit(draft, false);
-        workbench.poll();
+        workbench.update();
         let found = workbench.admissions();
         assert_eq!(
             found,
@@ -680,18 +683,15 @@ fn panels_stand_where_they_stood_when_the_program_starts_again() {
     let folders = UserFolders::within(folder.path());
     let mut workbench = empty(Some(folders.clone()));
     workbench.apply(Action::TogglePanel(Panel::Gram));
-    let spot = Spot {
-        column: 0,
-        place: 0,
-    };
-    workbench.apply(Action::PlacePanel(Panel::Confusion, spot));
+    let moved = Tiling::usual(false).moved(Panel::Confusion, Direction::Left, |_| true);
+    workbench.apply(Action::ArrangePanels(moved.expect("there is a column")));
     let view = workbench.view();
-    let arranged = (view.hidden.clone(), view.arrangement.columns().to_vec());
+    let arranged = (view.hidden.clone(), view.tiling.clone());
     workbench.apply(Action::Quit);
     until(&mut workbench, "it is written", Workbench::is_over);
     let again = empty(Some(folders));
     let view = again.view();
-    let found = (view.hidden.clone(), view.arrangement.columns().to_vec());
+    let found = (view.hidden.clone(), view.tiling.clone());
     assert_eq!(found, arranged);
 }
 

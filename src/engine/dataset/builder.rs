@@ -1,4 +1,4 @@
-//! A data set put together from records, one after the other; what does not fit is left out with the reason.
+//! A data set put together from records, one after the other; what does not fit is omitted with the reason.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,7 +18,7 @@ const MAX_VALUES: usize = 1 << 29;
 pub enum Label {
     /// The whole record is of one class.
     Whole(String),
-    /// Stretches have classes (seizures, say); everything else is left out.
+    /// Stretches have classes (seizures, say); everything else is omitted.
     Spans(Vec<LabelledSpan>),
 }
 
@@ -64,7 +64,7 @@ pub struct DataFile {
 }
 
 impl DataFile {
-    /// A file that was just opened; it is hashed here. `keep_going` stops the work by saying false.
+    /// A file that was just opened; it is hashed here. `keep_going` cancels by returning false.
     pub(super) fn opened(
         named: &Path,
         record: &Record,
@@ -90,7 +90,7 @@ impl DataFile {
     }
 }
 
-/// A data set with what was left out and assumed on the way.
+/// A data set with what was omitted and assumed on the way.
 #[derive(Debug, Clone)]
 pub struct Built {
     /// The samples.
@@ -116,6 +116,8 @@ pub struct DatasetBuilder {
     sources: NameList,
     origins: Vec<Origin>,
     left_out: Vec<LeftOut>,
+    /// How many of these do not state their sampling rate.
+    n_without_rate: usize,
     notes: Vec<String>,
     files: Vec<DataFile>,
     renamed_classes: BTreeMap<String, String>,
@@ -140,7 +142,7 @@ impl DatasetBuilder {
         }
     }
 
-    /// The same set, in which stretches of recordings are put right by hand.
+    /// The same set, in which stretches of recordings are corrected by hand.
     pub fn with_stretches(self, by_hand: ByHand) -> Self {
         Self { by_hand, ..self }
     }
@@ -153,8 +155,8 @@ impl DatasetBuilder {
     }
 
     /// Adds the samples that a recipe makes of a record. Without a group the record is a group of its own: its windows
-    /// belong together. `keep_going` hears the share done and stops the work by saying false; a record that gives no
-    /// samples is left out with the reason.
+    /// belong together. `keep_going` receives the share done and cancels by returning false; a record that gives no
+    /// samples is omitted with the reason.
     pub fn add_record(
         &mut self,
         record: &Record,
@@ -181,6 +183,7 @@ impl DatasetBuilder {
                 return Err(ReadError::Cancelled.into());
             }
             Err(error) => {
+                self.n_without_rate += usize::from(matches!(error, FeatureError::Rate { .. }));
                 self.leave_out(path, None, error.to_string());
                 return Ok(());
             }
@@ -218,7 +221,7 @@ impl DatasetBuilder {
             let deed = self.by_hand.deed(named, sample.start_s, sample.duration_s);
             match (deed.cloned(), class_of(label, &sample)) {
                 (Some(StretchDeed::Exclude), _) => {
-                    self.leave_out(path, Some(place), "it was taken out by hand".to_owned());
+                    self.leave_out(path, Some(place), "excluded manually".to_owned());
                 }
                 (Some(StretchDeed::Relabel(class)), _) => {
                     self.relabelled.push((self.classes.len(), class));
@@ -243,10 +246,14 @@ impl DatasetBuilder {
             self.classes[sample] = self.class_names.number(&class);
         }
         if let (true, Some(first)) = (self.classes.is_empty(), self.left_out.first()) {
-            return Err(DatasetError::AllLeftOut {
-                n_left_out: self.left_out.len(),
-                reason: first.reason.clone(),
-                path: first.source.clone(),
+            let path = first.source.clone();
+            return Err(match self.n_without_rate == self.left_out.len() {
+                true => DatasetError::NoRate { path },
+                false => DatasetError::AllExcluded {
+                    n_left_out: self.left_out.len(),
+                    reason: first.reason.clone(),
+                    path,
+                },
             });
         }
         let sources = self.sources.names().iter();
@@ -382,10 +389,10 @@ fn class_of<'a>(label: &'a Label, sample: &Sample) -> Result<&'a str, &'static s
         |span: &LabelledSpan| start_s >= span.onset_s - slack_s && end_s <= span.end_s() + slack_s;
     let mut touched = spans.iter().filter(touches);
     match touched.next() {
-        None => Err("no label covers it"),
-        Some(first) if !holds(first) => Err("it crosses the edge of a labelled stretch"),
+        None => Err("it has no label"),
+        Some(first) if !holds(first) => Err("it crosses the boundary of a labelled section"),
         Some(first) if touched.any(|other| other.class != first.class) => {
-            Err("stretches of different classes overlap there")
+            Err("sections of different classes overlap there")
         }
         Some(first) => Ok(&first.class),
     }
@@ -511,11 +518,11 @@ mod tests {
             .collect();
         assert_eq!(names, ["normal", "seizure", "artefact"]);
         let reasons: Vec<&str> = built.left_out.iter().map(|l| l.reason.as_str()).collect();
-        let uncovered = "no label covers it";
+        let uncovered = "it has no label";
         assert_eq!(
             reasons,
             [
-                "it crosses the edge of a labelled stretch",
+                "it crosses the boundary of a labelled section",
                 uncovered,
                 uncovered
             ]

@@ -13,20 +13,26 @@ use crate::simulate::SimulateError;
 #[derive(Debug, Error)]
 pub enum DatasetError {
     /// No sample is left.
-    #[error("there is no sample: every record or row was left out, or none was given")]
+    #[error("there are no samples: every record or row was excluded, or none was given")]
     NoSamples,
-    /// Everything that could have been a sample was left out.
-    #[error("there is no sample: all {n_left_out} files or stretches were left out, the first because {reason}: {}", path.display())]
-    AllLeftOut {
-        /// How many files, stretches or rows.
+    /// Everything that could have been a sample was excluded.
+    #[error("no samples: all {n_left_out} files or segments were excluded; the first: {reason}: {}", path.display())]
+    AllExcluded {
+        /// How many files, segments or rows.
         n_left_out: usize,
-        /// Why the first was left out.
+        /// Why the first was excluded.
         reason: String,
         /// The file of the first.
         path: PathBuf,
     },
+    /// No file says how fast it was sampled.
+    #[error("These files do not state a sampling rate. Enter it to continue: {}", path.display())]
+    NoRate {
+        /// The first of the files.
+        path: PathBuf,
+    },
     /// More values than a set may have.
-    #[error("the set would have more than {most} values (samples × features): take fewer files or features, or longer stretches: {}", path.display())]
+    #[error("the set would have more than {most} values (samples × features): use fewer files or features, or longer segments: {}", path.display())]
     TooLarge {
         /// The most values allowed.
         most: usize,
@@ -93,7 +99,7 @@ pub enum DatasetError {
         path: PathBuf,
     },
     /// A text column was chosen as a feature.
-    #[error("column {name:?} holds text and cannot be a feature: leave it out or make it the class: {}", path.display())]
+    #[error("column {name:?} contains text and cannot be a feature: exclude it or make it the class: {}", path.display())]
     TextColumn {
         /// The column.
         name: String,
@@ -102,7 +108,7 @@ pub enum DatasetError {
     },
     /// A column with more values than a class column can have.
     #[error(
-        "{name} has more than {most} different values and cannot tell classes: choose another column"
+        "{name} has more than {most} different values and cannot be the class: choose another column"
     )]
     TooManyClasses {
         /// The column or array.
@@ -161,7 +167,7 @@ pub enum DatasetError {
     /// Nothing can be simulated.
     #[error(transparent)]
     Simulate(#[from] SimulateError),
-    /// The samples could not be read, or the work was stopped.
+    /// The samples could not be read, or the work was cancelled.
     #[error(transparent)]
     Read(#[from] ReadError),
 }

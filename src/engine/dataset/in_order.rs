@@ -19,7 +19,7 @@ const WHOLE: f64 = 1e6;
 
 /// Does `work` for the numbers from 0 to `n_pieces` on the threads of rayon and gives every result to `take`, in order
 /// of the numbers: whatever the number of threads, what is taken is the same. `keep_going` is called where the caller
-/// is, hears the share done and stops the work by saying false.
+/// is, receives the share done and cancels by returning false.
 pub(super) fn in_order<T: Send>(
     n_pieces: usize,
     keep_going: &mut dyn FnMut(f64) -> bool,
@@ -41,7 +41,7 @@ pub(super) fn in_order<T: Send>(
     Ok(())
 }
 
-/// The results of some pieces; `None` for those that were not begun when the work was stopped.
+/// The results of some pieces; `None` for those that were not begun when cancelled.
 fn some<T: Send>(
     pieces: std::ops::Range<usize>,
     keep_going: &mut dyn FnMut(f64) -> bool,
@@ -92,7 +92,7 @@ fn some<T: Send>(
     let into_result = |result: Mutex<Option<T>>| result.into_inner().ok().flatten();
     let results = results.into_iter().map(into_result);
     match stopped.into_inner() {
-        // What was made of a piece that was told to stop is not whole.
+        // What was made of a piece that was cancelled is not whole.
         true => results.map(|_| None).collect(),
         false => results.collect(),
     }

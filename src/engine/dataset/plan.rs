@@ -177,7 +177,7 @@ impl DataSettings {
         }
     }
 
-    /// Names every file and folder anew, as when a session is saved in another place.
+    /// Names every file and folder again, as when a session is saved in another place.
     pub fn rename_files(&mut self, new_name: &dyn Fn(&Path) -> PathBuf) {
         match &mut self.source {
             DataPlan::FeederFaults(_) | DataPlan::SimulatedEeg(_) => {}
@@ -193,7 +193,7 @@ impl DataSettings {
     }
 
     /// Reads or simulates the records and makes the data set. The same settings and files give the same set, bit for
-    /// bit, for any number of threads. `keep_going` hears the share done and stops the work by saying false.
+    /// bit, for any number of threads. `keep_going` receives the share done and cancels by returning false.
     pub fn load(
         &self,
         locate: &Locate<'_>,

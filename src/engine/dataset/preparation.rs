@@ -47,14 +47,14 @@ pub struct Prepared {
     pub values: Vec<f64>,
     /// Positions in the data set of the samples that are left.
     pub samples: Vec<usize>,
-    /// Number of samples left out for missing values.
+    /// Number of samples omitted for missing values.
     pub n_dropped: usize,
     /// Number of values filled in.
     pub n_filled: usize,
 }
 
 impl Preparation {
-    /// Fits on the training samples; the rest of the data set is not looked at.
+    /// Fits on the training samples; the rest of the data set is not examined.
     pub fn fit(
         &self,
         dataset: &Dataset,
@@ -105,7 +105,7 @@ impl FittedPreparation {
         self.n_features
     }
 
-    /// Prepares one sample in place and says how many values were filled in; `None` if the sample must be left out.
+    /// Prepares one sample in place and says how many values were filled in; `None` if the sample must be omitted.
     pub fn apply(&self, sample: &mut [f64]) -> Result<Option<usize>, DatasetError> {
         if sample.len() != self.n_features {
             return Err(DatasetError::OtherWidth {

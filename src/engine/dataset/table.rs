@@ -89,7 +89,7 @@ impl TableChoice {
 }
 
 impl DatasetBuilder {
-    /// Adds the rows of a table. Rows without class are left out; missing features stay missing.
+    /// Adds the rows of a table. Rows without class are omitted; missing features stay missing.
     pub fn add_table(&mut self, record: &Record, choice: &TableChoice) -> Result<(), DatasetError> {
         let path = record.source.path.as_path();
         let n_rows = record
@@ -116,7 +116,7 @@ impl DatasetBuilder {
             let is_empty = column_values.iter().all(|value| value.is_nan());
             if is_empty && choice.feature_columns.is_none() {
                 self.note(format!(
-                    "column {name:?} is empty and was left out: {}",
+                    "column {name:?} is empty and was excluded: {}",
                     path.display()
                 ));
             } else {
@@ -180,7 +180,7 @@ impl DatasetBuilder {
         let (text, numeric): (Vec<usize>, Vec<usize>) = free.partition(|c| is_text(*c));
         for column in text {
             self.note(format!(
-                "column {:?} holds text and was left out: {}",
+                "column {:?} contains text and was excluded: {}",
                 record.channels[column].name,
                 record.source.path.display()
             ));

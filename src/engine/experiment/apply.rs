@@ -13,7 +13,7 @@ use crate::math::View;
 
 /// ε of prediction sets that nobody chose a level for.
 const DEFAULT_EPSILON: f64 = 0.05;
-/// Samples that are classified between two looks at whether to go on.
+/// Samples that are classified between two looks at whether to continue.
 const BLOCK: usize = 128;
 
 /// What was decided about one sample.
@@ -63,7 +63,7 @@ impl FileWarning {
 
 impl TrainedModel {
     /// Judges all samples of a data set; those with missing values that the model's
-    /// preparation drops are left out. `keep_going` hears the share done and stops the work
+    /// preparation drops are omitted. `keep_going` receives the share done and stops the work
     /// by saying false: what was judged by then is the result.
     pub fn judge(
         &self,

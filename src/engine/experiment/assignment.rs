@@ -94,7 +94,7 @@ fn plain(value: &Value) -> String {
     }
 }
 
-/// Notes a value and what is inside it; names of variants are left out where they can be.
+/// Notes a value and what is inside it; names of variants are omitted where they can be.
 fn note_settings(name: &str, value: &Value, found: &mut Vec<NamedSetting>) {
     let mut note = |value: String| {
         let name = name.to_owned();
@@ -128,7 +128,7 @@ fn parse(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
 }
 
-/// The setting of that name. The name of a variant on the way may be left out:
+/// The setting of that name. The name of a variant on the way may be omitted:
 /// `learner.algorithm.second_look` is `learner.algorithm.Margin.second_look`.
 fn place_of<'a>(tree: &'a mut Value, name: &str) -> Result<&'a mut Value, String> {
     let mut place = tree;

@@ -57,7 +57,7 @@ impl DataFacts {
         self.feature_names.len()
     }
 
-    /// In what a data set differs from these facts; nothing if a run can go on with it.
+    /// In what a data set differs from these facts; nothing if a run can be resumed with it.
     pub fn difference(&self, dataset: &Dataset) -> Option<String> {
         let other = Self::of(dataset);
         let numbers = [

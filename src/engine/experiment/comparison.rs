@@ -164,7 +164,7 @@ impl ComparisonPlan {
         self.checked.iter().flat_map(folds).collect()
     }
 
-    /// Trains everything. `keep_going` hears the share done and stops the work by saying
+    /// Trains everything. `keep_going` receives the share done and cancels by returning
     /// false: the comparison then holds what was complete by then. A fold that fails is left
     /// out and named.
     pub fn run(&self, n_threads: usize, keep_going: &mut dyn FnMut(f64) -> bool) -> Comparison {

@@ -1,4 +1,4 @@
-//! Why a run cannot go on.
+//! Why a run cannot continue.
 
 use super::checked::Part;
 use crate::dataset::DatasetError;
@@ -19,10 +19,10 @@ pub enum RunError {
         trouble: RunTrouble,
     },
     /// A saved run belongs to other data.
-    #[error("the saved run cannot go on with these data: {0}")]
+    #[error("the saved run cannot be resumed with these data: {0}")]
     OtherData(String),
     /// A saved run belongs to other settings.
-    #[error("the saved run cannot go on: {0}")]
+    #[error("the saved run cannot be resumed: {0}")]
     OtherSettings(String),
     /// A fold that does not exist was asked for.
     #[error("there is no fold {asked}: the split has folds 1 to {n_folds}")]
@@ -33,12 +33,12 @@ pub enum RunError {
         n_folds: usize,
     },
     /// A fold came to its end without a test.
-    #[error("fold {fold} has no test sample that could be judged")]
+    #[error("fold {fold} has no test sample that could be classified")]
     NothingTested {
         /// The fold, from 1.
         fold: usize,
     },
-    /// The settings cannot change like this while the run goes on.
+    /// The settings cannot change like this while the run continues.
     #[error("{0}")]
     Change(LearnError),
 }

@@ -15,7 +15,7 @@ pub enum JobOutcome<T> {
     Failed(String),
 }
 
-/// How the work tells how far it is, and hears that it shall stop.
+/// How the work tells how far it is, and learns that it is cancelled.
 #[derive(Debug)]
 pub struct JobProgress {
     /// Bits of the share done.
@@ -108,13 +108,13 @@ impl<T> Drop for Job<T> {
 }
 
 /// What a panic said.
-pub(super) fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
+pub fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic
         .downcast_ref::<&str>()
         .map(|text| (*text).to_owned())
         .or_else(|| panic.downcast_ref::<String>().cloned());
     let text = text.unwrap_or_else(|| "no message".to_owned());
-    format!("a fault in the program: {text}")
+    format!("internal error: {text}")
 }
 
 #[cfg(test)]

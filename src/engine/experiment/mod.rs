@@ -6,11 +6,9 @@ mod auto;
 mod calibrating;
 mod checked;
 mod comparison;
-mod crew;
 mod error;
 mod job;
 mod model;
-mod overview_job;
 mod part_run;
 mod record;
 mod ribbon;
@@ -22,6 +20,7 @@ mod snapshot;
 mod state;
 mod summary;
 mod sweep;
+mod task_pool;
 mod testing;
 mod trial;
 mod width;
@@ -37,9 +36,8 @@ pub use comparison::{
     pairing_difference,
 };
 pub use error::{RunError, RunTrouble};
-pub use job::{Job, JobOutcome, JobProgress};
+pub use job::{Job, JobOutcome, JobProgress, panic_message};
 pub use model::TrainedModel;
-pub use overview_job::build_overview;
 pub use part_run::{Extent, News};
 pub use record::{
     ClassMetric, Decisions, LogEntry, MissingRecord, PartRecord, ProfileEvent, ProfileLog,

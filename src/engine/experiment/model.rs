@@ -8,7 +8,7 @@ use crate::dataset::FittedPreparation;
 use crate::evaluation::Calibration;
 use crate::learner::{LearnError, Learner, LearnerSettings, LearnerState, resume_learner};
 
-/// What one part of a run has learned: enough to classify, to explain and to go on.
+/// What one part of a run has learned: enough to classify, to explain and to continue.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrainedModel {

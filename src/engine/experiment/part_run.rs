@@ -58,7 +58,7 @@ pub enum News {
 
 /// What all parts of a run have in common.
 #[derive(Clone, Copy)]
-pub(super) struct Surroundings<'a> {
+pub(super) struct PartContext<'a> {
     pub(super) checked: &'a CheckedExperiment,
     pub(super) changes: &'a [SettingChange],
     /// Threads that a part may use.
@@ -198,7 +198,7 @@ impl PartRun {
         Ok(run)
     }
 
-    /// What is needed to go on later. A test that is under way is done again from its beginning.
+    /// What is needed to resume later. A test that is under way is done again from its beginning.
     pub(super) fn halfway(&self) -> Option<Halfway> {
         Some(Halfway {
             n_rounds_done: self.next_round,
@@ -239,10 +239,10 @@ impl PartRun {
         ))
     }
 
-    /// Works for one extent, or until it is told to stop.
+    /// Works for one extent, or until it is cancelled.
     pub(super) fn advance(
         &mut self,
-        around: Surroundings<'_>,
+        around: PartContext<'_>,
         extent: Extent,
         news: &mut Vec<News>,
     ) -> Result<(), RunError> {
@@ -270,7 +270,7 @@ impl PartRun {
     }
 
     /// The next step; the operations it took, roughly.
-    fn step(&mut self, around: Surroundings<'_>, news: &mut Vec<News>) -> Result<f64, RunError> {
+    fn step(&mut self, around: PartContext<'_>, news: &mut Vec<News>) -> Result<f64, RunError> {
         let checked = around.checked;
         match &self.phase {
             Phase::Prepare if self.has_to_choose(checked) => {
@@ -385,7 +385,7 @@ impl PartRun {
         self.values = Values::Own(values);
         self.record.n_samples = (self.fold.train.len(), self.fold.test.len());
         let n_dropped = dropped.iter().filter(|dropped| **dropped).count();
-        let remark = format!("{n_dropped} samples with missing values are left out");
+        let remark = format!("{n_dropped} samples with missing values are excluded");
         if n_dropped > 0 && !self.record.remarks.contains(&remark) {
             self.record.remarks.push(remark);
         }
@@ -516,7 +516,7 @@ impl PartRun {
     }
 
     /// Tries the next candidate.
-    fn choose(&mut self, around: Surroundings<'_>, news: &mut Vec<News>) -> Result<f64, RunError> {
+    fn choose(&mut self, around: PartContext<'_>, news: &mut Vec<News>) -> Result<f64, RunError> {
         let Phase::Choose(search) = &mut self.phase else {
             return Ok(0.0);
         };
@@ -539,14 +539,14 @@ impl PartRun {
     }
 
     /// Whether decisions of this part are to be calibrated.
-    fn calibrates(&self, around: Surroundings<'_>) -> bool {
+    fn calibrates(&self, around: PartContext<'_>) -> bool {
         let tests = &around.checked.experiment().tests;
         let algorithm = &self.own_learner(around.checked).algorithm;
         tests.calibrate && !around.is_bare && algorithm.remembers_all()
     }
 
     /// Whether samples are judged before they are learned: for the calibration, or to choose a head.
-    fn checkpoint_is_due(&self, around: Surroundings<'_>) -> bool {
+    fn checkpoint_is_due(&self, around: PartContext<'_>) -> bool {
         let n_done = self
             .judged
             .as_ref()
@@ -561,7 +561,7 @@ impl PartRun {
 
     /// Judges the samples up to the next checkpoint by what is learned now; those that were learned
     /// before tell nothing and are left out.
-    fn judge_upcoming(&mut self, around: Surroundings<'_>) -> Result<f64, RunError> {
+    fn judge_upcoming(&mut self, around: PartContext<'_>) -> Result<f64, RunError> {
         let checked = around.checked;
         let dataset = checked.dataset();
         let own = self.own_learner(checked);
@@ -615,7 +615,7 @@ impl PartRun {
 
     /// At the end of the training: the head is chosen again by what it would have decided, and the
     /// samples judged tell what decisions are worth. Grouped data need models of their own for that.
-    fn finish_calibration(&mut self, around: Surroundings<'_>) -> Result<f64, RunError> {
+    fn finish_calibration(&mut self, around: PartContext<'_>) -> Result<f64, RunError> {
         let checked = around.checked;
         self.is_calibrated = true;
         let judged = self.judged.take();
@@ -705,7 +705,7 @@ impl PartRun {
     }
 
     /// Models that have not learned from some of the groups judge them.
-    fn calibrate_by_groups(&mut self, around: Surroundings<'_>) -> Result<f64, RunError> {
+    fn calibrate_by_groups(&mut self, around: PartContext<'_>) -> Result<f64, RunError> {
         let checked = around.checked;
         let dataset = checked.dataset();
         let Phase::Calibrate(held_out) = &mut self.phase else {
@@ -727,7 +727,7 @@ impl PartRun {
     }
 
     /// The simple classifier that is still to be tried on this fold.
-    fn next_baseline(&self, around: Surroundings<'_>) -> Option<Baseline> {
+    fn next_baseline(&self, around: PartContext<'_>) -> Option<Baseline> {
         if around.is_bare || self.part == Part::Final || self.fold.test.is_empty() {
             return None;
         }
@@ -743,7 +743,7 @@ impl PartRun {
     fn try_baseline(
         &mut self,
         baseline: Baseline,
-        around: Surroundings<'_>,
+        around: PartContext<'_>,
     ) -> Result<f64, RunError> {
         let dataset = around.checked.dataset();
         let view = self.values.view(dataset.n_features());
@@ -798,10 +798,10 @@ impl PartRun {
 
     fn learn_round(
         &mut self,
-        around: Surroundings<'_>,
+        around: PartContext<'_>,
         news: &mut Vec<News>,
     ) -> Result<f64, RunError> {
-        let Surroundings {
+        let PartContext {
             checked, changes, ..
         } = around;
         let settings = self.settings_in_force(checked, changes, self.next_round + 1);
@@ -817,18 +817,18 @@ impl PartRun {
             round: self.next_round,
             n_rounds: self.record.n_rounds,
         };
-        let foreseen = if checked.experiment().tests.prequential {
-            foresee(around, learner, &stream, progress, &mut self.upcoming)
+        let prequential = if checked.experiment().tests.prequential {
+            classify_upcoming(around, learner, &stream, progress, &mut self.upcoming)
         } else {
             Ok(None)
         };
         let begin = Instant::now();
-        let outcome = foreseen.and_then(|foreseen| {
+        let outcome = prequential.and_then(|prequential| {
             if *learner.settings() != settings {
                 learner.change_settings(settings)?;
             }
             learner.step(progress, &mut stream, &mut self.report)?;
-            self.report.prequential = self.report.prequential.or(foreseen);
+            self.report.prequential = self.report.prequential.or(prequential);
             Ok(())
         });
         let spent = begin.elapsed();
@@ -870,7 +870,7 @@ impl PartRun {
         self.record.rounds.push(metric);
     }
 
-    fn begin_test(&mut self, zeroed: (Option<usize>, usize), around: Surroundings<'_>) {
+    fn begin_test(&mut self, zeroed: (Option<usize>, usize), around: PartContext<'_>) {
         if let Some(learner) = self.learner.as_deref() {
             let is_last = self.next_round == self.record.n_rounds && zeroed.0.is_none();
             if let (true, None, Some(calibration)) = (is_last, &self.assessor, &self.calibration) {
@@ -887,7 +887,7 @@ impl PartRun {
 
     fn go_on_testing(
         &mut self,
-        around: Surroundings<'_>,
+        around: PartContext<'_>,
         news: &mut Vec<News>,
     ) -> Result<f64, RunError> {
         let begin = Instant::now();
@@ -964,8 +964,8 @@ impl PartRun {
 
 /// The next round classified before it is learned: right ones, and all. The margin-aware
 /// learner does that itself; a batch learner has seen all samples after its first step.
-fn foresee(
-    around: Surroundings<'_>,
+fn classify_upcoming(
+    around: PartContext<'_>,
     learner: &dyn Learner,
     stream: &SampleStream<'_>,
     progress: Progress,

@@ -24,7 +24,7 @@ pub struct ClassMetric {
     pub removed: u32,
     /// Size of the profile.
     pub n_kept: u32,
-    /// Things that had to be mended.
+    /// Things that had to be corrected.
     pub repairs: u32,
     /// Mean of r²/σ over the mini-batch before the update.
     pub residual: f32,

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use super::checked::{CheckedExperiment, Part};
 use super::error::RunError;
 use super::model::TrainedModel;
-use super::part_run::{Extent, News, PartRun, Surroundings};
+use super::part_run::{Extent, News, PartContext, PartRun};
 use super::record::PartRecord;
 use super::settings::Experiment;
 use super::shared::Shared;
@@ -107,7 +107,7 @@ impl Run {
         })
     }
 
-    /// A saved run that goes on. The data must be those it has learned from so far.
+    /// A saved run that continues. The data must be those it has learned from so far.
     pub fn resume(checked: Arc<CheckedExperiment>, state: RunState) -> Result<Self, RunError> {
         if let Some(difference) = state.facts.difference(checked.dataset()) {
             return Err(RunError::OtherData(difference));
@@ -122,7 +122,7 @@ impl Run {
             return Err(RunError::OtherSettings(message));
         }
         if state.test_folds != checked.split().test_folds() {
-            let message = "its samples were dealt to other folds".to_owned();
+            let message = "its samples were assigned to other folds".to_owned();
             return Err(RunError::OtherSettings(message));
         }
         let n_folds = checked.split().n_folds();
@@ -284,7 +284,7 @@ impl Run {
             self.active.push(PartRun::new(&self.checked, part));
         }
         let spare = (n_threads / self.active.len().max(1)).max(1);
-        let around = Surroundings {
+        let around = PartContext {
             checked: &self.checked,
             changes: &self.changes,
             n_threads: spare,

@@ -137,26 +137,32 @@ impl Default for Experiment {
 }
 
 impl Experiment {
-    /// The default learner on these data. Features of different nature are brought to one
-    /// scale; waveforms and pictures have one already. For tables and arrays the settings are chosen;
-    /// recordings bring those of their recipe.
+    /// The default learner on these data.
     pub fn on(data: DataSettings) -> Self {
+        Self::default().with_data(data)
+    }
+
+    /// The same learner on other data. Features of different nature are brought to one scale;
+    /// waveforms and pictures have one already. For tables and arrays the settings are chosen.
+    pub fn with_data(mut self, data: DataSettings) -> Self {
         let is_mixed = matches!(data.source, DataPlan::Table(_))
             || matches!(data.recipe, Some(FeatureRecipe::Eeg(_)));
-        let is_own = matches!(data.source, DataPlan::Table(_) | DataPlan::Arrays(_));
-        Self {
-            auto: is_own,
-            preparation: Preparation {
-                scaling: if is_mixed {
-                    Scaling::ZScore
-                } else {
-                    Scaling::None
-                },
-                ..Preparation::default()
+        // Recordings bring the settings of their recipe.
+        self.auto = matches!(data.source, DataPlan::Table(_) | DataPlan::Arrays(_));
+        self.preparation = Preparation {
+            scaling: if is_mixed {
+                Scaling::ZScore
+            } else {
+                Scaling::None
             },
-            data,
-            ..Self::default()
+            ..Preparation::default()
+        };
+        // Given samples are those of other data.
+        if matches!(self.learner.start, Start::Given(_)) {
+            self.learner.start = LearnerSettings::default().start;
         }
+        self.data = data;
+        self
     }
 
     /// Everything that is wrong, field by field; with the data set also what does not fit it.

@@ -37,7 +37,7 @@ pub fn change_texts(start: &LearnerSettings, changes: &[SettingChange]) -> Vec<(
         .collect()
 }
 
-/// What a part needs to go on.
+/// What a part needs to resume.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Halfway {
@@ -60,7 +60,7 @@ pub struct PartState {
     pub record: Shared<PartRecord>,
     /// What it has learned, if it is complete.
     pub model: Option<Shared<TrainedModel>>,
-    /// What it needs to go on, if it is not.
+    /// What it needs to resume, if it is not.
     pub halfway: Option<Box<Halfway>>,
 }
 

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::checked::{CheckedExperiment, Part};
-use super::crew::{Tasks, Watch};
 use super::error::RunError;
 use super::model::TrainedModel;
 use super::part_run::{Extent, News};
 use super::record::{PartRecord, Timing};
 use super::run::{Run, RunParts};
+use super::task_pool::{Tasks, Watch};
 use crate::evaluation::Confusion;
 
 /// A fold to be trained.

@@ -45,7 +45,7 @@ pub fn median_distance(
         let digits = 10_f64.powf(3.0 - median.log10().floor());
         Ok((median * digits).round() / digits)
     } else {
-        Err("the samples are all alike: there is no distance to take the width from".into())
+        Err("all samples are equal, so there is no distance to derive the width from".into())
     }
 }
 

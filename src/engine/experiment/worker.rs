@@ -15,12 +15,12 @@ use super::snapshot::Snapshot;
 use super::state::{RunState, SettingChange};
 use crate::learner::LearnerSettings;
 
-/// Dictionaries are shown at most this often while the run goes on.
+/// Dictionaries are shown at most this often while the run continues.
 const SNAPSHOT_EVERY: Duration = Duration::from_millis(50);
-/// The viewer is woken at most this often while the run goes on.
+/// The viewer is woken at most this often while the run continues.
 const WAKE_EVERY: Duration = Duration::from_millis(30);
 
-/// What a worker is told.
+/// The commands of a worker.
 #[derive(Clone, Debug)]
 pub enum Command {
     /// Rest after the step at hand.
@@ -50,9 +50,9 @@ pub enum Status {
     Ending,
     /// All parts are complete.
     Complete,
-    /// It was told to end before that.
+    /// It was cancelled before that.
     Stopped,
-    /// It cannot go on.
+    /// It cannot continue.
     Failed(String),
 }
 
@@ -72,7 +72,7 @@ pub struct Mail {
     pub progress: RunProgress,
     /// Parts in training with the rounds each has done.
     pub active: Vec<(Part, usize)>,
-    /// Everything that happened, nothing left out.
+    /// Everything that happened, nothing omitted.
     pub news: Vec<News>,
     /// The newest look at the dictionaries.
     pub snapshot: Option<Arc<Snapshot>>,
@@ -119,6 +119,7 @@ impl Worker {
         begin_paused: bool,
         wake: impl Fn() + Send + 'static,
     ) -> Self {
+        tracing::info!(n_threads, begin_paused, "run started");
         let (commands, received) = channel();
         let mailbox = Arc::new(Mutex::new(Mail::empty()));
         let stop = run.stop_flag();
@@ -324,7 +325,7 @@ impl Driver {
         }
     }
 
-    /// Waits until `moment`, obeying commands; false if it was told to end.
+    /// Waits until `moment`, obeying commands; false if it was cancelled.
     fn wait(&mut self, moment: Instant) -> bool {
         loop {
             let left = moment.saturating_duration_since(Instant::now());

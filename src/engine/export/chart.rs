@@ -2,6 +2,7 @@
 
 use super::figure::{Anchor, Figure, Ink, Shape};
 use super::matrix::label;
+use crate::experiment::CurvePoint;
 
 const SIZE: [f32; 2] = [720.0, 440.0];
 /// Left, top, right and bottom edge of the plot.
@@ -83,6 +84,31 @@ pub struct Chart {
 }
 
 impl Chart {
+    /// Curves from the first to the last mini-batch.
+    pub fn over_batches(title: &str, x_label: &str, series: Vec<Series>) -> Self {
+        let last = last_place(&series);
+        let marks = (0..=4).map(|step| (last * f64::from(step) / 4.0).round());
+        Self {
+            title: title.into(),
+            x_label: x_label.into(),
+            ticks: marks.map(|at| (at, at.to_string())).collect(),
+            series,
+        }
+    }
+
+    /// Curves over shares from 0 to 100 %.
+    pub fn over_shares(title: &str, x_label: &str, series: Vec<Series>) -> Self {
+        let marks = (0..=5).map(|step| f64::from(step) / 5.0);
+        Self {
+            title: title.into(),
+            x_label: x_label.into(),
+            ticks: marks
+                .map(|at| (at, format!("{:.0} %", 100.0 * at)))
+                .collect(),
+            series,
+        }
+    }
+
     /// Whether the spread of curves is drawn: many bands would hide each other.
     pub fn shows_spread(&self) -> bool {
         self.series.len() <= MOST_BANDS
@@ -143,22 +169,8 @@ impl Chart {
     }
 }
 
-/// Five marks from nothing to `last`, as whole numbers.
-pub(super) fn batch_ticks(last: f64) -> Vec<(f64, String)> {
-    let marks = (0..=4).map(|step| (last * f64::from(step) / 4.0).round());
-    marks.map(|at| (at, at.to_string())).collect()
-}
-
-/// Marks from 0 to 100 %.
-pub(super) fn share_ticks() -> Vec<(f64, String)> {
-    let marks = (0..=5).map(|step| f64::from(step) / 5.0);
-    marks
-        .map(|at| (at, format!("{:.0} %", 100.0 * at)))
-        .collect()
-}
-
 /// The last place of all curves that have more than one point.
-pub(super) fn last_place(series: &[Series]) -> f64 {
+fn last_place(series: &[Series]) -> f64 {
     let joined = series.iter().filter(|series| series.points.len() > 1);
     let last = joined
         .flat_map(|series| &series.points)
@@ -203,6 +215,17 @@ impl Scale {
 }
 
 impl Series {
+    /// A curve of means with its spread, in the colour of its place.
+    pub fn of_curve(name: &str, curve: &[CurvePoint], place: usize) -> Self {
+        Self {
+            name: name.to_owned(),
+            points: curve.iter().map(|point| [point.at, point.mean]).collect(),
+            spread: curve.iter().filter_map(|point| point.sd).collect(),
+            ink: series_ink(place),
+            stroke: Stroke::Solid,
+        }
+    }
+
     fn draw_line(&self, shapes: &mut Vec<Shape>, scale: &Scale) {
         let points = match &self.points[..] {
             [[_, value]] if self.stroke != Stroke::Dots => {
@@ -314,12 +337,7 @@ mod tests {
             series(vec![[500.0, 0.97]]),
         ];
         assert_eq!(last_place(&series), 60.0);
-        let chart = Chart {
-            title: "t".into(),
-            x_label: "x".into(),
-            ticks: batch_ticks(60.0),
-            series,
-        };
+        let chart = Chart::over_batches("t", "x", series);
         let figure = chart.figure();
         let is_level = |shape: &Shape| {
             matches!(shape, Shape::Line { points, width: 2.0, .. }

@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::chart::{Chart, Series, batch_ticks, last_place, share_ticks};
-use super::curves::series;
+use super::chart::{Chart, Series};
 use super::html::{Cell, Page};
 use super::json::{counts, split_kind};
 use super::matrix::matrix;
@@ -289,28 +288,24 @@ pub fn accuracy_chart(comparison: &Comparison, others: &[Series]) -> Chart {
         } else {
             0
         };
-        series(&row.name, &curve[first..], place)
+        Series::of_curve(&row.name, &curve[first..], place)
     });
     let series: Vec<Series> = own.chain(others.iter().cloned()).collect();
-    Chart {
-        title: "Accuracy against mini-batches".into(),
-        x_label: "mini-batches (a batch learner is a level)".into(),
-        ticks: batch_ticks(last_place(&series)),
-        series,
-    }
+    let x_label = "mini-batches (a batch learner is a level)";
+    Chart::over_batches("Accuracy against mini-batches", x_label, series)
 }
 
 /// Accuracy against the share of features set to zero, all entrants that were tested so.
 pub fn missing_chart(comparison: &Comparison, others: &[Series]) -> Chart {
     let own = comparison.rows.iter().enumerate();
-    let own = own.map(|(place, row)| series(&row.name, &row.summary.missing, place));
+    let curve = |(place, row): (usize, &ComparedRun)| {
+        Series::of_curve(&row.name, &row.summary.missing, place)
+    };
+    let own = own.map(curve);
     let own = own.filter(|series| !series.points.is_empty());
-    Chart {
-        title: "Accuracy with features missing".into(),
-        x_label: "share of the features set to zero".into(),
-        ticks: share_ticks(),
-        series: own.chain(others.iter().cloned()).collect(),
-    }
+    let series = own.chain(others.iter().cloned()).collect();
+    let x_label = "share of the features set to zero";
+    Chart::over_shares("Accuracy with features missing", x_label, series)
 }
 
 /// Columns that say what a row of a table belongs to.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 /// A colour: red, green, blue.
 pub type Ink = [u8; 3];
 
-/// Okabe and Ito's colours, told apart with any common colour vision. Black gives way to
+/// Okabe and Ito's colours, distinguished with any common colour vision. Black gives way to
 /// grey, which shows on both themes; yellow comes late because it is faint on white.
 const OKABE_ITO: [Ink; 8] = [
     [0x00, 0x72, 0xb2],
@@ -179,7 +179,7 @@ fn hex([red, green, blue]: Ink) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-/// The text with what XML means otherwise written out; control characters are left out.
+/// The text with what XML means otherwise written out; control characters are omitted.
 pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {

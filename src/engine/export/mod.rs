@@ -3,7 +3,6 @@
 mod annotations;
 mod chart;
 mod comparison;
-mod curves;
 mod figure;
 mod heat_map;
 mod html;
@@ -178,7 +177,10 @@ pub fn export(
         ExportContent::CurveTable => return Ok(text(tables::curve(result))),
         ExportContent::Everything => return Ok(text(format!("{:#}\n", result.to_json()))),
         ExportContent::ConfusionFigure => matrix::figure(result),
-        ExportContent::CurveFigure => curves::figure(result),
+        ExportContent::CurveFigure => {
+            let series = vec![Series::of_curve("this run", &result.summary.curve, 0)];
+            Chart::over_batches(&matrix::title(result), "mini-batches", series).figure()
+        }
     };
     Ok(match ending.as_str() {
         "png" => Exported::Picture(figure),

@@ -60,7 +60,7 @@ fn known_fault(data: &str, method: &str) -> Option<&'static str> {
             "the published EEG set is one recording per class, read fourteen times, with copies of the same segments on both sides of every fold",
         ),
         (_, "OKDLRS") => Some(
-            "in the published programs OKDLRS begins every mini-batch with random coefficients, which throws away most of what was learned",
+            "in the published programs OKDLRS starts every mini-batch with random coefficients, which discards most of what was learned",
         ),
         (_, "sKDL") => Some(
             "in the published programs sKDL learns with a rate of 1e-13, so that its codes do not depend on the data",
@@ -319,7 +319,7 @@ impl PaperReport {
              distance between samples and C = 10, not tuned any further.",
         );
         if self.is_quick {
-            page.paragraph("A quick look: fewer folds and tests than the paper has, so the figures are only indicative.");
+            page.paragraph("Quick run: fewer folds and tests than in the paper, so the figures are only indicative.");
         }
         for part in &self.parts {
             page.section(part.title);
@@ -327,14 +327,16 @@ impl PaperReport {
                 page.list(&part.notes);
             }
             match &part.result {
-                PartResult::LeftOut(reason) => page.paragraph(&format!("Left out: {reason}")),
+                PartResult::LeftOut(reason) => page.paragraph(&format!("Skipped: {reason}")),
                 PartResult::Compared(comparison) => {
                     let data = part.published_data(&published);
                     page.subsection("Beside the published results");
                     page.table(&BESIDE_HEAD, &beside_rows(&beside(part, comparison, data)));
                     let notes = part.order_notes(&published);
                     if !notes.is_empty() {
-                        page.paragraph("Where the order of the methods is not the published one:");
+                        page.paragraph(
+                            "Where the order of the methods differs from the published one:",
+                        );
                         page.list(&notes);
                     }
                     let (curves, missing) = part.curves(&published);

@@ -151,7 +151,7 @@ impl RecordingReport<'_> {
             .chain(self.left_out.iter().cloned())
             .collect();
         if reasons.is_empty() {
-            html.push_str("<p>Nothing odd was found.</p>\n");
+            html.push_str("<p>No irregularities found.</p>\n");
             return Ok(());
         }
         html.push_str("<ul>\n");

@@ -39,7 +39,7 @@ impl DisplayFilter {
     }
 
     /// The filters at a sampling rate. A low-pass or notch at or above half the rate has nothing
-    /// to do and is left out.
+    /// to do and is omitted.
     pub fn at_rate(&self, rate_hz: f64) -> Result<RunningFilter, FilterError> {
         let butterworth = |passband: Passband| FilterDesign {
             prototype: Prototype::Butterworth,
@@ -80,7 +80,7 @@ pub struct RunningFilter {
 
 impl RunningFilter {
     /// Filters a signal in place, forwards and backwards: the gain of each filter is squared (6 dB
-    /// down at the edges) and its delay undone. Stretches of missing values are left out, and
+    /// down at the edges) and its delay undone. Stretches of missing values are omitted, and
     /// each stretch between them is filtered for itself.
     pub fn run(&self, signal: &mut [f64]) {
         if self.filters.is_empty() {

@@ -344,8 +344,8 @@ impl<'a> EegExtractor<'a> {
         }
     }
 
-    /// The sample made of one stretch (`sample_length` values of each channel, starting at `start_s`). Frames left out
-    /// are added to `rejected`; a sample that keeps less than half of its frames is left out itself.
+    /// The sample made of one stretch (`sample_length` values of each channel, starting at `start_s`). Frames omitted
+    /// are added to `rejected`; a sample that keeps less than half of its frames is omitted itself.
     pub fn sample(
         &mut self,
         stretch: &[&[f64]],

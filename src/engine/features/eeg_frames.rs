@@ -58,7 +58,7 @@ pub(super) fn extract(
     }
     if extraction.samples.is_empty() && extraction.rejected.is_empty() {
         extraction.notes.push(format!(
-            "no stretch without a gap is as long as a sample ({} values)",
+            "no section without a gap is as long as a sample ({} values)",
             extractor.sample_length()
         ));
     }

@@ -243,7 +243,7 @@ impl FaultRecipe {
         extraction.notes.clone_from(&signals.notes);
         if !window.has_inception {
             extraction.notes.push(format!(
-                "nothing changes in the record: the window at {:.4} s shows its normal state",
+                "no change found in the record: the window at {:.4} s shows its normal state",
                 window.start_s
             ));
         }

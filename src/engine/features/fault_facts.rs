@@ -34,7 +34,7 @@ impl FaultFacts {
                 Self {
                     nominal_hz: given_hz.or(stated).filter(|hz| *hz > 0.0),
                     inception_s: None,
-                    notes: vec![format!("no inception was looked for: {error}")],
+                    notes: vec![format!("the inception was not searched: {error}")],
                 }
             }
         }
@@ -76,7 +76,7 @@ impl FaultFacts {
         let change = match is_long_enough {
             true => first_change(&[voltages, currents], cycle, INCEPTION_THRESHOLD),
             false => {
-                notes.push("the record is too short to look for its inception".to_owned());
+                notes.push("the record is too short to find its inception".to_owned());
                 None
             }
         };

@@ -12,7 +12,7 @@ const SHARE_OF_LARGEST: f64 = 0.2;
 const SMALLEST_SHARE: f64 = 0.05;
 
 /// First sample at which one of the signals differs from its value a cycle before by more than `threshold` times the
-/// normal amplitude of its group (and by a fifth of the largest difference in the record), and goes on to differ for
+/// normal amplitude of its group (and by a fifth of the largest difference in the record), and continues to differ for
 /// half of the following quarter cycle.
 ///
 /// `groups` holds signals of one quantity each (three voltages, three currents); `cycle` is the length of a cycle in

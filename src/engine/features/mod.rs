@@ -46,7 +46,7 @@ impl FeatureRecipe {
         }
     }
 
-    /// Makes the samples of a record. `keep_going` hears the share done and stops the work by saying false.
+    /// Makes the samples of a record. `keep_going` receives the share done and cancels by returning false.
     pub fn extract(
         &self,
         record: &Record,
@@ -68,7 +68,7 @@ pub struct Extraction {
     pub layout: Layout,
     /// The samples in order of time.
     pub samples: Vec<Sample>,
-    /// The stretches left out.
+    /// The stretches omitted.
     pub rejected: Vec<Rejection>,
     /// What was assumed.
     pub notes: Vec<String>,
@@ -153,18 +153,18 @@ pub struct Sample {
     pub values: Vec<f64>,
 }
 
-/// A stretch of a record that was left out.
+/// A stretch of a record that was omitted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rejection {
     /// Start of the stretch, from the start of the record.
     pub start_s: f64,
     /// Length of the stretch.
     pub duration_s: f64,
-    /// Why it was left out.
+    /// Why it was omitted.
     pub reason: RejectReason,
 }
 
-/// Why a stretch was left out.
+/// Why a stretch was omitted.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum RejectReason {
     /// The recording has holes or infinities there.
@@ -215,9 +215,7 @@ pub enum FeatureError {
     #[error("{0}")]
     Recipe(SettingProblem),
     /// The sampling rate is unknown or no positive number.
-    #[error(
-        "sampling rate must be a positive number, but is {rate_hz} Hz: give the rate of the recording"
-    )]
+    #[error("the file does not state a usable sampling rate ({rate_hz} Hz): enter it")]
     Rate {
         /// The rate found.
         rate_hz: f64,
@@ -295,7 +293,7 @@ pub enum FeatureError {
         channels: String,
     },
     /// The nominal frequency is not known.
-    #[error("the record does not tell its nominal frequency: give it (50 or 60 Hz)")]
+    #[error("the record does not state its nominal frequency: enter it (50 or 60 Hz)")]
     NoFrequency,
     /// The record has too few samples per cycle.
     #[error("{rate_hz} Hz is too coarse for a {nominal_hz} Hz grid: {needed_hz} Hz are needed")]
@@ -308,7 +306,7 @@ pub enum FeatureError {
         needed_hz: f64,
     },
     /// The record names no trigger.
-    #[error("the record names no trigger: look for a change instead, or give a time")]
+    #[error("the record has no trigger: detect a change instead, or enter a time")]
     NoTrigger,
     /// Nothing changes in the record.
     #[error(

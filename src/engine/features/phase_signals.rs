@@ -204,7 +204,7 @@ impl PhaseSignals {
         };
         if segments.len() > 1 {
             self.notes.push(format!(
-                "the record has {} gaps: only the longest stretch, from {} s, was used",
+                "the record has {} gaps: only the longest section, from {} s, was used",
                 segments.len() - 1,
                 longest.onset_s
             ));

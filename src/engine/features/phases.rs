@@ -36,7 +36,7 @@ const SCHEMES: [[&str; 3]; 5] = [
 /// Rank of a group found by the record's own phase fields: after plain A B C names, before all other schemes.
 const PHASE_FIELD_RANK: usize = 1;
 
-/// Letters of a name that are looked at; the standard allows 128.
+/// Letters of a name that are examined; the standard allows 128.
 const MAX_NAME_LENGTH: usize = 128;
 
 /// Words of channels that do not hold the waveform of a phase.

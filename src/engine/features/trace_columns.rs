@@ -26,7 +26,7 @@ impl TraceColumns {
     }
 
     /// Draws samples into the columns: the first one at `onset_s`, the others at `rate_hz`. A line
-    /// leads from each to the next; missing values interrupt it, and what lies outside is left out.
+    /// leads from each to the next; missing values interrupt it, and what lies outside is omitted.
     pub fn add(&mut self, onset_s: f64, rate_hz: f64, samples: &[f64]) {
         let n_columns = self.columns.len();
         if n_columns == 0 || !(self.span_s > 0.0 && rate_hz > 0.0) {

@@ -10,7 +10,7 @@ use crate::settings::SettingProblems;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Conventions {
     /// The publication, with guards and steps relative to the size of the data. For KRLS: grow,
-    /// then prune; the budget is a promise.
+    /// then prune; the budget is never exceeded.
     Text,
     /// The code behind the published figures. For KRLS: prune, then grow; absolute guards; codes
     /// of a mini-batch must be linearly independent; the first profile is normalised; the profile
@@ -122,14 +122,14 @@ pub enum Algorithm {
         /// begin with length 1. Published: all as they are.
         conventions: Conventions,
     },
-    /// A yardstick: the class whose mean in feature space is nearest. Keeps all samples.
+    /// A baseline: the class whose mean in feature space is nearest. Keeps all samples.
     NearestMean,
-    /// A yardstick: kernel ridge regression of class indicators on the kept samples of all classes.
+    /// A baseline: kernel ridge regression of class indicators on the kept samples of all classes.
     KernelRidge {
         /// Added to the diagonal of K, as a share of its mean.
         ridge: f64,
     },
-    /// A yardstick: support vector machines, one for every pair of classes. Keeps all samples.
+    /// A baseline: support vector machines, one for every pair of classes. Keeps all samples.
     Svm {
         /// C: what a sample on the wrong side of its margin costs.
         cost: f64,
@@ -206,11 +206,11 @@ impl Algorithm {
 
     /// Whether a step goes over all training samples instead of the next mini-batch.
     pub fn is_batch(&self) -> bool {
-        self.is_yardstick() || matches!(self, Self::Kmod { .. } | Self::Ksvd)
+        self.is_baseline() || matches!(self, Self::Kmod { .. } | Self::Ksvd)
     }
 
     /// Whether one step learns everything there is to learn.
-    pub fn is_yardstick(&self) -> bool {
+    pub fn is_baseline(&self) -> bool {
         matches!(
             self,
             Self::NearestMean | Self::KernelRidge { .. } | Self::Svm { .. }

@@ -402,7 +402,7 @@ pub(super) fn start_dictionary(settings: &LearnerSettings, start: &Samples) -> D
 }
 
 /// The samples of a class that are not in `kept` yet, in the order of the stream; and the
-/// places of those left out because they are zero in feature space.
+/// places of those omitted because they are zero in feature space.
 pub(super) fn other_samples(
     settings: &LearnerSettings,
     stream: &SampleStream<'_>,

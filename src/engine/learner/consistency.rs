@@ -10,7 +10,7 @@ use super::gradient::GradientProfile;
 use super::krls::KrlsProfile;
 use super::settings::LearnerSettings;
 use super::sparse_coding::SparseCodes;
-use super::{Decision, LearnerState, OnlineLogit, YardstickState};
+use super::{BaselineState, Decision, LearnerState, OnlineLogit};
 
 /// Refuses a state whose parts do not belong together, naming the part.
 pub(super) fn check_state(
@@ -39,7 +39,7 @@ pub(super) fn check_state(
             .iter()
             .try_for_each(|profile| check_gradient(settings, profile))
             .and_then(|()| check_decision(decision, profiles.len())),
-        LearnerState::Yardstick(state) => check_yardstick(settings, state),
+        LearnerState::Baseline(state) => check_baseline(settings, state),
     };
     checked.map_err(LearnError::BadState)
 }
@@ -71,7 +71,7 @@ fn check_evidence(settings: &LearnerSettings, profile: &EvidenceProfile) -> Resu
     match &profile.codes {
         Some(codes) => check_codes(settings, codes, n_kept),
         None if settings.algorithm.needs_kept_codes() => {
-            Err("codes are missing, which the pruning of the settings needs".into())
+            Err("the codes that the pruning of the settings needs are missing".into())
         }
         None => Ok(()),
     }
@@ -83,7 +83,7 @@ fn check_gradient(settings: &LearnerSettings, profile: &GradientProfile) -> Resu
     matrix("codes", &profile.codes, settings.n_atoms, n_kept)
 }
 
-fn check_yardstick(settings: &LearnerSettings, state: &YardstickState) -> Result<(), String> {
+fn check_baseline(settings: &LearnerSettings, state: &BaselineState) -> Result<(), String> {
     let n_classes = state.dictionaries.len();
     let n_atoms = match settings.algorithm {
         Algorithm::NearestMean => 1,
@@ -125,7 +125,8 @@ fn check_dictionary_of(
     }
     if !dictionary.kept.is_consistent() {
         return Err(
-            "the parts of kept have different lengths, or hold numbers that are none".into(),
+            "the parts of kept have different lengths, or contain values that are not finite"
+                .into(),
         );
     }
     matrix("coefficients", &dictionary.coefficients, n_atoms, n_kept)?;
@@ -179,7 +180,7 @@ fn matrix(name: &str, found: &Matrix, rows: usize, cols: usize) -> Result<(), St
     if found.is_finite() {
         Ok(())
     } else {
-        Err(format!("{name} holds numbers that are none"))
+        Err(format!("{name} contains values that are not finite"))
     }
 }
 
@@ -188,7 +189,7 @@ fn numbers(name: &str, found: &[f64], expected: usize) -> Result<(), String> {
     if found.iter().all(|value| value.is_finite()) {
         Ok(())
     } else {
-        Err(format!("{name} holds numbers that are none"))
+        Err(format!("{name} contains values that are not finite"))
     }
 }
 

@@ -176,7 +176,7 @@ impl OnlineLogit {
             }
             self.curvature[(j, j)] += CURVATURE_RIDGE;
         }
-        // H is a sum of covariances and a positive diagonal; without a factor the step is left out.
+        // H is a sum of covariances and a positive diagonal; without a factor the step is omitted.
         if round.factor.factor(self.curvature.view()).is_err() {
             return;
         }

@@ -10,7 +10,7 @@ pub enum LearnError {
     Setting(String),
     /// A setting that shapes what was learned was to change on the way.
     #[error(
-        "{field} must stay {present} while a learner goes on, but {wanted} was asked for: start a new learner for it"
+        "{field} must stay {present} while a learner runs, but {wanted} was requested: start a new run for it"
     )]
     FixedSetting {
         /// The setting, by the way to its field.
@@ -92,7 +92,7 @@ pub enum LearnError {
         most: usize,
     },
     /// The computation was no longer wanted; nothing has changed.
-    #[error("it was told to end on the way")]
+    #[error("it was cancelled")]
     Interrupted,
     /// A saved state does not fit together.
     #[error("the saved state is inconsistent: {0}")]

@@ -35,16 +35,16 @@ const SMALLEST_REST: f64 = 0.7;
 /// it had drifted shortens or lengthens the interval.
 const LONGEST_INTERVAL: u64 = 256;
 const SHORTEST_INTERVAL: u64 = 4;
-/// A sample of which less than this share is new makes K so nearly singular that P is looked at where
+/// A sample of which less than this share is new makes K so nearly singular that P is examined where
 /// its errors are largest.
 const RISKY_SHARE: f64 = 0.02;
 /// Where less than this share of the evidence of an atom belongs to it beside the ones before it, A is
-/// looked at more closely.
+/// examined more closely.
 const RISKY_PIVOT: f64 = 1e-3;
 /// Drift of Ψ below which the interval doubles, above which it is halved.
 const TOLERABLE_DRIFT: f64 = 1e-12;
 
-/// The profile of one class: everything needed to go on.
+/// The profile of one class: everything needed to resume.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EvidenceProfile {
@@ -617,7 +617,7 @@ impl Evidence {
         }
     }
 
-    /// Compares P with the kernel at one kept sample and computes it anew where it has drifted.
+    /// Compares P with the kernel at one kept sample and computes it again where it has drifted.
     fn check_span(&mut self, report: &mut ClassReport) {
         let (profile, work) = (&mut self.profile, &mut self.work);
         let Dictionary {

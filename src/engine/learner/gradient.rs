@@ -20,7 +20,7 @@ use super::settings::LearnerSettings;
 use super::side_by_side::Profile;
 use super::sparse_coding::{SparseCoder, SparseCodes};
 
-/// The profile of one class: everything needed to go on.
+/// The profile of one class: everything needed to resume.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GradientProfile {
@@ -92,7 +92,7 @@ pub(super) struct Newcomers {
     n_before: usize,
     /// Positions in the mini-batch of those appended since.
     appended: Vec<usize>,
-    /// k of the newcomer looked at last with all kept samples.
+    /// k of the newcomer examined last with all kept samples.
     pub(super) kernel_column: Vec<f64>,
     /// h = U k of the same.
     pub(super) inner_products: Vec<f64>,
@@ -294,7 +294,7 @@ impl Newcomers {
         );
     }
 
-    /// Appends the sample looked at last.
+    /// Appends the sample examined last.
     pub(super) fn append(
         &mut self,
         profile: &mut GradientProfile,

@@ -370,7 +370,7 @@ fn gaussian(values: &mut Matrix, rows: &Samples, columns: &Samples, width: f64) 
     exp_in_place(values.flat_mut());
 }
 
-/// Takes those exponents anew that are small beside the terms they are the difference of.
+/// Takes those exponents again that are small beside the terms they are the difference of.
 fn mend_cancelled_distances(values: &mut Matrix, rows: &Samples, columns: &Samples, factor: f64) {
     for (j, column_norm) in columns.auxiliary().iter().enumerate() {
         for (i, row_norm) in rows.auxiliary().iter().enumerate() {

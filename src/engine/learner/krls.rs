@@ -37,7 +37,7 @@ const SMALLEST_WEIGHT: f64 = 1e-200;
 /// Diagonal lift of the inverse kernel matrix for growing by projection.
 const PROJECTION_LIFT: f64 = 1e-10;
 
-/// The profile of one class: everything needed to go on.
+/// The profile of one class: everything needed to resume.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KrlsProfile {
@@ -459,7 +459,7 @@ impl Krls {
         self.profile.dictionary.span = Some(span);
     }
 
-    /// Should rounding have hidden an accepted sample from P, it is computed anew.
+    /// Should rounding have hidden an accepted sample from P, it is computed again.
     fn complete_span(&mut self) {
         let n_kept = self.n_kept();
         if let Some(mut span) = self.profile.dictionary.span.take_if(|s| s.len() != n_kept) {

@@ -50,7 +50,7 @@ impl Lasso {
         }
     }
 
-    /// h − Ψ w, anew.
+    /// h − Ψ w, again.
     fn take_correlations(&mut self, gram: &Matrix, h: &[f64], w: &[f64]) {
         self.correlations.clear();
         self.correlations.extend_from_slice(h);

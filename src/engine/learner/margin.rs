@@ -29,7 +29,7 @@ use super::stop::StopSignal;
 use super::stream::{Progress, SampleStream};
 use super::{Learner, LearnerState};
 
-/// Everything needed to go on.
+/// Everything needed to resume.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MarginState {

@@ -5,10 +5,11 @@
 //! evidence-preserving variant (`evidence`) and the margin-aware one (`margin`), which is the
 //! default; the online learners that the paper compares with (`skdl`, `okdlrs`, `okdlfb`); the
 //! batch learners (`batch` with `kmod` and `ksvd`), which go over all samples in every
-//! step; and yardsticks (`yardstick` with `nearest_mean`, `kernel_ridge` and `svm`). All work in
+//! step; and baselines (`baseline` with `nearest_mean`, `kernel_ridge` and `svm`). All work in
 //! `f64`; the linear kernel goes the same way as the others and gives RLS-DLA, MOD and K-SVD.
 
 mod algorithm;
+mod baseline;
 mod batch;
 mod consistency;
 mod contributions;
@@ -52,7 +53,6 @@ mod start;
 mod stop;
 mod stream;
 mod svm;
-mod yardstick;
 
 use std::sync::Arc;
 
@@ -61,6 +61,7 @@ use serde::{Deserialize, Serialize};
 use crate::math::random_stream;
 
 pub use algorithm::{Algorithm, Conventions, GradientSpace};
+pub use baseline::BaselineState;
 pub use batch::BatchProfile;
 pub use decision::{Decision, OnlineLogit};
 pub use dictionary::Dictionary;
@@ -92,8 +93,8 @@ pub use span::{ONE_PASS_FROM, Span, WIDE_CHECK_INTERVAL};
 pub use sparse_coding::{Pursuit, SparseCoder, SparseCodes};
 pub use stop::StopSignal;
 pub use stream::{Progress, SampleStream, StreamState, Supply};
-pub use yardstick::YardstickState;
 
+use baseline::Baseline;
 use batch::Batch;
 use evidence::Evidence;
 use krls::Krls;
@@ -103,7 +104,6 @@ use okdlrs::Okdlrs;
 use side_by_side::{ClassLearner, SideBySide, shared_start};
 use skdl::Skdl;
 use start::start_samples;
-use yardstick::Yardstick;
 
 /// Learns the dictionaries of all classes, one round at a time: the next mini-batch of every
 /// class, or all samples for a batch learner.
@@ -151,7 +151,7 @@ pub trait Learner: Send + Sync {
         None
     }
 
-    /// Everything needed to go on bit for bit.
+    /// Everything needed to resume bit for bit.
     fn state(&self) -> LearnerState;
 }
 
@@ -190,7 +190,9 @@ pub enum LearnerState {
         decision: Decision,
     },
     /// Nearest mean, kernel ridge or support vector machines.
-    Yardstick(YardstickState),
+    // The name in sessions of earlier versions.
+    #[serde(rename = "Yardstick")]
+    Baseline(BaselineState),
 }
 
 /// A new learner, and for every class what is to be said of its start.
@@ -237,7 +239,7 @@ pub fn start_learner(
             side_by_side(settings, &starts, |s, start| Okdlfb::start(s, start, seed))
         }
         Algorithm::NearestMean | Algorithm::KernelRidge { .. } | Algorithm::Svm { .. } => {
-            Box::new(Yardstick::start(settings, &starts))
+            Box::new(Baseline::start(settings, &starts))
         }
     };
     Ok((learner, remarks))
@@ -254,7 +256,7 @@ fn side_by_side<T, L: ClassLearner + 'static>(
     Box::new(SideBySide::new(settings, learners, decision))
 }
 
-/// A learner that goes on from a saved state.
+/// A learner that continues from a saved state.
 pub fn resume_learner(
     settings: &LearnerSettings,
     state: LearnerState,
@@ -287,8 +289,8 @@ pub fn resume_learner(
         }
         (
             Algorithm::NearestMean | Algorithm::KernelRidge { .. } | Algorithm::Svm { .. },
-            LearnerState::Yardstick(state),
-        ) => Box::new(Yardstick::resume(settings, state)),
+            LearnerState::Baseline(state),
+        ) => Box::new(Baseline::resume(settings, state)),
         _ => {
             return Err(LearnError::BadState(
                 "it belongs to another algorithm than the settings name".into(),
@@ -297,7 +299,7 @@ pub fn resume_learner(
     })
 }
 
-/// Learners of each class alone that go on from their profiles.
+/// Learners of each class alone that continue from their profiles.
 fn resume_side_by_side<L: ClassLearner + 'static>(
     settings: LearnerSettings,
     profiles: Vec<L::Profile>,

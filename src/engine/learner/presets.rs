@@ -223,7 +223,7 @@ impl LearnerSettings {
         }
     }
 
-    /// All built-in presets: those of KRLS, then the methods it is compared with, then yardsticks.
+    /// All built-in presets: those of KRLS, then the methods it is compared with, then baselines.
     pub fn presets() -> Vec<Preset> {
         let preset = |name, text, settings| Preset {
             name,
@@ -233,7 +233,7 @@ impl LearnerSettings {
         vec![
             preset(
                 "As published",
-                "The authors' code in every respect",
+                "As the authors' code runs it",
                 Self::as_published(),
             ),
             preset(
@@ -243,7 +243,7 @@ impl LearnerSettings {
             ),
             preset(
                 "Evidence-preserving",
-                "A sample leaves, what it taught stays",
+                "A removed sample keeps its influence",
                 Self::evidence_preserving(),
             ),
             preset(
@@ -258,7 +258,7 @@ impl LearnerSettings {
             ),
             preset(
                 "KMOD",
-                "Batch: the best dictionary for the codes of all samples, again and again",
+                "Batch: the optimal dictionary for the codes of all samples, iterated",
                 Self::kmod(),
             ),
             preset(
@@ -294,17 +294,17 @@ impl LearnerSettings {
             ),
             preset(
                 "Nearest mean",
-                "Yardstick: the nearest class mean in feature space",
+                "Baseline: the nearest class mean in feature space",
                 Self::nearest_mean(),
             ),
             preset(
                 "Kernel ridge",
-                "Yardstick: ridge regression on the kept samples of all classes",
+                "Baseline: ridge regression on the kept samples of all classes",
                 Self::kernel_ridge(),
             ),
             preset(
                 "SVM",
-                "Yardstick: support vector machines, one for every pair of classes",
+                "Baseline: support vector machines, one for every pair of classes",
                 Self::svm(),
             ),
         ]

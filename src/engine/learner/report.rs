@@ -52,7 +52,7 @@ pub enum Removal {
     LeastLoss(f64),
     /// Its code, or its part in the atoms, was the smallest: the norm.
     Smallest(f64),
-    /// No candidate satisfied the conditions of removal, and the budget is a promise.
+    /// No candidate satisfied the conditions of removal, and the budget must hold.
     Forced,
 }
 
@@ -69,7 +69,7 @@ pub enum Repair {
         /// The atom.
         atom: usize,
     },
-    /// The inverse kernel matrix had drifted and was computed anew.
+    /// The inverse kernel matrix had drifted and was computed again.
     InverseRebuilt {
         /// The drift found.
         drift: f64,
@@ -107,7 +107,7 @@ pub struct Health {
     /// Whether P = K⁻¹ took in what entered and what left in one pass, the cheaper of two equal
     /// ways for profiles of more than [`ONE_PASS_FROM`](super::ONE_PASS_FROM) samples.
     pub one_pass: bool,
-    /// What had to be mended in this step.
+    /// What had to be corrected in this step.
     pub repairs: Vec<Repair>,
 }
 

@@ -22,7 +22,7 @@ use super::stop::StopSignal;
 /// Two classes, and how much speaks for the first of them.
 type PairScore = ((usize, usize), f64);
 
-/// How a block is looked at.
+/// How a block is examined.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Circumstances<'a> {
     /// Whether distances to the span of the kept samples are wanted.

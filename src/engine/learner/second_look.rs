@@ -187,7 +187,7 @@ impl PairSolutions {
         }
     }
 
-    /// The signal is looked at between the pieces: profiles of a thousand samples make
+    /// The signal is examined between the pieces: profiles of a thousand samples make
     /// systems that take a tenth of a second.
     fn solve(
         &mut self,
@@ -227,7 +227,7 @@ impl PairSolutions {
         solution.resize(n_first + n_second, -1.0);
         let trace: f64 = (0..n_first + n_second).map(|j| self.joint[(j, j)]).sum();
         let mut ridge = RIDGE * trace / (n_first + n_second) as f64;
-        // Only rounding can make this indefinite; a larger ridge then mends it.
+        // Only rounding can make this indefinite; a larger ridge then corrects it.
         for _ in 0..8 {
             for j in 0..n_first + n_second {
                 self.joint[(j, j)] += ridge;

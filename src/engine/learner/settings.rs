@@ -23,7 +23,7 @@ pub enum Start {
     /// Samples far from each other in normalised feature space, chosen one by one among
     /// the first `pool` of the stream; those passed over come next.
     FarthestFirst {
-        /// How many samples are looked at.
+        /// How many samples are examined.
         pool: usize,
     },
 }
@@ -87,7 +87,7 @@ pub struct LearnerSettings {
 }
 
 impl LearnerSettings {
-    /// Refuses `wanted` for a learner that goes on with these settings, if it is out of range
+    /// Refuses `wanted` for a learner that resumes these settings, if it is out of range
     /// or would change what shapes the state: kernel, atoms, sparsity, kind of algorithm.
     pub fn check_change(&self, wanted: &Self) -> Result<(), LearnError> {
         wanted.check()?;

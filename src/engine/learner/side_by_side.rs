@@ -20,7 +20,7 @@ use super::stop::StopSignal;
 use super::stream::{Progress, SampleStream};
 use super::{Learner, LearnerState};
 
-/// What is kept of one class: everything needed to go on.
+/// What is kept of one class: everything needed to resume.
 pub(super) trait Profile: Clone {
     /// The dictionary.
     fn dictionary(&self) -> &Dictionary;

@@ -85,7 +85,7 @@ impl Skdl {
         Self::resume(settings, profile)
     }
 
-    /// Finds the code of the newcomer looked at last; tells whether it is made of numbers.
+    /// Finds the code of the newcomer examined last; tells whether it is made of numbers.
     fn find_code(&mut self, rules: &Rules) -> bool {
         let gram = &self.profile.dictionary.atom_gram;
         self.code.clear();
@@ -351,7 +351,7 @@ impl AtomFit {
 struct SpanFactor {
     /// R; the diagonal is infinite where a sample adds nothing to the span.
     upper: Matrix,
-    /// R⁻ᵀk of the sample looked at last.
+    /// R⁻ᵀk of the sample examined last.
     column: Vec<f64>,
 }
 

@@ -7,10 +7,10 @@ use crate::math::{Cholesky, Matrix, Write, product, solve_lower_transposed_right
 use super::kernel::Kernel;
 use super::samples::Samples;
 
-/// Drift ‖P K e_j − e_j‖ above which P is computed anew.
+/// Drift ‖P K e_j − e_j‖ above which P is computed again.
 const DRIFT_LIMIT: f64 = 1e-10;
 /// Up to so many samples the limit is that; above, it grows with the square of their number:
-/// rounding adds up over more of them, and computing P anew costs L³.
+/// rounding adds up over more of them, and computing P again costs L³.
 const STRICT_UP_TO: f64 = 1000.0;
 
 /// From this many kept samples on P is larger than the caches, and passing over it is what
@@ -220,7 +220,7 @@ impl Span {
         );
     }
 
-    /// The same with the product over all of P left out, which `work` keeps for
+    /// The same with the product over all of P omitted, which `work` keeps for
     /// [`Span::shrink`]; until then only [`Span::diagonal`] and swaps are allowed.
     pub(super) fn extend_later(&mut self, block: &mut SpanBlock, work: &mut ShrinkWork) {
         let (old, new) = (self.len(), block.admitted.len());
@@ -387,7 +387,7 @@ impl Span {
         drift.is_nan() || drift > limit.max(2.0 * self.attainable_drift)
     }
 
-    /// Computes P anew from the kept samples; `kernel_matrix` receives K. Returns whether
+    /// Computes P again from the kept samples; `kernel_matrix` receives K. Returns whether
     /// K could be factored.
     #[must_use]
     pub(super) fn rebuild(

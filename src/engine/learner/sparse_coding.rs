@@ -23,7 +23,7 @@ pub enum Pursuit {
 }
 
 /// Samples that are coded side by side: where the pursuit of one has to wait for a comparison or a
-/// root, the other goes on.
+/// root, the other continues.
 const TOGETHER: usize = 2;
 /// Numbers in the widest vectors.
 const LANES: usize = 8;

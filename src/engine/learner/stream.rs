@@ -44,7 +44,7 @@ struct Queue {
     next: usize,
 }
 
-/// The positions of all queues: what a saved training needs to go on.
+/// The positions of all queues: what a saved training needs to resume.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StreamState {
@@ -76,7 +76,7 @@ impl<'a> SampleStream<'a> {
         Self::resume(data, StreamState { supply, queues })
     }
 
-    /// A stream that goes on where a saved one stopped.
+    /// A stream that continues where a saved one stopped.
     pub fn resume(data: View<'a>, state: StreamState) -> Self {
         Self {
             data,
@@ -120,7 +120,7 @@ impl<'a> SampleStream<'a> {
         }
     }
 
-    /// What is needed to go on later.
+    /// What is needed to resume later.
     pub fn state(&self) -> StreamState {
         self.state.clone()
     }

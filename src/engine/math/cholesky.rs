@@ -15,7 +15,7 @@ use super::vectorised::{add_scaled, dot, vectorised};
 
 /// From this size on faer's blocked factorisation is faster than the plain loop.
 const BLOCKED_FROM: usize = 128;
-/// Columns factored between two looks at whether to go on: some milliseconds for matrices
+/// Columns factored between two looks at whether to continue: some milliseconds for matrices
 /// of some thousands.
 const PANEL: usize = 128;
 /// Up to this size a factorisation takes so few milliseconds that nobody asks to end it.
@@ -185,7 +185,7 @@ impl Cholesky {
     }
 }
 
-/// x ← L⁻¹ x for an x whose elements before `first` are zero and left out.
+/// x ← L⁻¹ x for an x whose elements before `first` are zero and omitted.
 #[inline(always)]
 fn solve_lower_from(lower: &Matrix, first: usize, x: &mut [f64]) {
     for j in 0..x.len() {

@@ -137,17 +137,6 @@ impl Matrix {
         &mut self.data[j * self.stride..j * self.stride + self.rows]
     }
 
-    /// The columns before `j`, and column `j` to be written.
-    pub fn split_last_col_mut(&mut self, j: usize) -> (impl Iterator<Item = &[f64]>, &mut [f64]) {
-        let (before, after) = self.data.split_at_mut(j * self.stride);
-        let rows = self.rows;
-        let before = before.chunks_exact(self.stride.max(1));
-        (
-            before.map(move |column| &column[..rows]),
-            &mut after[..rows],
-        )
-    }
-
     /// All elements of a matrix whose columns are adjacent (every reshaped one), in column order.
     pub fn flat_mut(&mut self) -> &mut [f64] {
         assert_eq!(self.stride, self.rows, "columns are not adjacent");
@@ -158,13 +147,6 @@ impl Matrix {
     pub fn row(&self, i: usize) -> impl Iterator<Item = &f64> {
         let data = &self.data[..self.stride * self.cols];
         data[i.min(data.len())..].iter().step_by(self.stride.max(1))
-    }
-
-    /// Row `i`, to be written.
-    pub fn row_mut(&mut self, i: usize) -> impl Iterator<Item = &mut f64> {
-        let data = &mut self.data[..self.stride * self.cols];
-        let from = i.min(data.len());
-        data[from..].iter_mut().step_by(self.stride.max(1))
     }
 
     /// Overwrites column `to` with column `from`.

@@ -64,7 +64,7 @@ impl Method {
             KernelChoice::Own => self.settings.kernel,
         };
         let algorithm = &self.settings.algorithm;
-        let n_rounds = match (algorithm.is_yardstick(), algorithm.is_batch()) {
+        let n_rounds = match (algorithm.is_baseline(), algorithm.is_batch()) {
             (true, _) => 1,
             (_, true) => ITERATIONS,
             _ => PAPER_BATCHES,
@@ -92,7 +92,7 @@ impl Method {
     }
 }
 
-/// All methods, in the order of the report: the paper's, ours, yardsticks.
+/// All methods, in the order of the report: the paper's, ours, baselines.
 pub(super) fn methods() -> Vec<Method> {
     use KernelChoice::{Median, OfPanel, Own, Paper};
     type S = LearnerSettings;

@@ -67,7 +67,7 @@ pub(super) fn panels() -> Vec<Panel> {
             title: "ISOLET letters, by part of the speakers",
             published: None,
             notes: &[
-                "Each of the parts 1 to 4, thirty speakers, is tested once after learning from the others: nobody is learned from and tested.",
+                "Each of the parts 1 to 4, thirty speakers, is tested once after training on the others: no speaker is both learned from and tested.",
             ],
             own_kernel: Kernel::Gaussian { width: 14.91 },
             weight: 7.0,
@@ -79,7 +79,7 @@ pub(super) fn panels() -> Vec<Panel> {
             title: "EEG, folds by subject",
             published: None,
             notes: &[
-                "Nobody is learned from and tested: the score is that for a person never seen before. Logarithm of the band amplitudes, standardised.",
+                "No person is both learned from and tested: the score holds for a person never seen before. Logarithm of the band amplitudes, standardised.",
             ],
             own_kernel: NORMALISED,
             weight: 1.0,
@@ -91,7 +91,7 @@ pub(super) fn panels() -> Vec<Panel> {
             title: "EEG as published: not a valid score",
             published: Some("EEG"),
             notes: &[
-                "One recording per class, read fourteen times, dealt to folds at random: nearly every test segment is also learned from. Shown only because the paper's figure rests on it.",
+                "One recording per class, read fourteen times, assigned to folds at random: nearly every test segment is also learned from. Shown only because the paper's figure rests on it.",
             ],
             own_kernel: NORMALISED,
             weight: 1.0,

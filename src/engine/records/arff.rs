@@ -371,7 +371,7 @@ impl Table {
             .saturating_mul(8);
         if taken > self.room {
             let found = format!("more than {} bytes when filled up", self.room);
-            let expected = "a file not so much smaller; store it densely";
+            let expected = "a file of proportionate size; store it densely";
             return Err(findings.refusal(place, "sparse rows", found, expected));
         }
         let mut given: Vec<(usize, Field)> = Vec::new();

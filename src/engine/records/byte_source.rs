@@ -31,11 +31,11 @@ impl ByteSource {
         // Asked before opening, because opening a named pipe waits for a writer.
         let metadata = std::fs::metadata(path).map_err(cannot)?;
         if metadata.is_dir() {
-            let remedy = "it is a folder; name the files in it";
+            let remedy = "it is a folder; give the files in it";
             return Err(cannot(io::Error::other(remedy)));
         }
         if !metadata.is_file() {
-            let remedy = "it is no regular file; save its content to one first";
+            let remedy = "it is not a regular file; save its content to one first";
             return Err(cannot(io::Error::other(remedy)));
         }
         let file = File::open(path).map_err(cannot)?;
@@ -117,7 +117,7 @@ impl ByteSource {
             Place::Byte(offset),
             "file length",
             format!("{} bytes", self.len),
-            format!("{len} more bytes from here"),
+            format!("{len} more bytes"),
         )
     }
 

@@ -1,4 +1,5 @@
-//! NumPy arrays (.npy): header, element types, and positioned reads of a column.
+//! NumPy arrays (.npy): header, element types, and positioned reads of a column. Our own, because
+//! ndarray-npy loads whole arrays and knows one element type at a time.
 
 use std::sync::Arc;
 

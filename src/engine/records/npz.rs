@@ -18,7 +18,7 @@ pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
     let mut arrays = Vec::new();
     for member in &members {
         let Some(name) = member.name.strip_suffix(".npy") else {
-            let text = format!("member {:?} is no array and was left out", member.name);
+            let text = format!("member {:?} is not an array and was excluded", member.name);
             findings.note(Place::File, text);
             continue;
         };
@@ -30,10 +30,18 @@ pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
             Ok(array) => arrays.push((name.to_owned(), array)),
             // Names and objects beside the numbers do not spoil them.
             Err(error @ ReadError::Unsupported { .. }) => {
-                findings.note(Place::File, format!("left out: {error}"));
+                findings.note(Place::File, format!("skipped: {error}"));
             }
             Err(error) => return Err(error),
         }
+    }
+    let is_workbook = |name: &str| name.starts_with("xl/") || name == "[Content_Types].xml";
+    if arrays.is_empty() && members.iter().any(|member| is_workbook(&member.name)) {
+        return Err(ReadError::Unsupported {
+            what: "This is an Excel workbook, which".into(),
+            remedy: "save the sheet as CSV".into(),
+            path: input.path().to_owned(),
+        });
     }
     if arrays.is_empty() {
         let found = format!("{} members", members.len());

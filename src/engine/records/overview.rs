@@ -94,7 +94,7 @@ struct Pyramid {
 }
 
 impl Overview {
-    /// Reads all samples once. `go_on` is told the share done, 0 to 1, and stops the work
+    /// Reads all samples once. `go_on` receives the share done, 0 to 1, and stops the work
     /// by answering `false`; then the result is [`ReadError::Cancelled`].
     pub fn build(record: &Record, mut go_on: impl FnMut(f64) -> bool) -> Result<Self, ReadError> {
         let n_samples = |channel: usize| record.channels[channel].n_samples;

@@ -81,7 +81,7 @@ pub const READERS: &[Reader] = &[
     },
 ];
 
-/// Bytes looked at to recognise a format.
+/// Bytes examined to recognise a format.
 const HEAD_BYTES: u64 = 4096;
 
 /// Opens a file of any format known here.
@@ -99,6 +99,7 @@ pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
     let head = input.bytes.read_start(HEAD_BYTES)?;
     match reader_for(input, &head) {
         Some(reader) => {
+            tracing::debug!(path = %input.path().display(), reader = reader.name, "read");
             let mut record = (reader.read)(input, options)?;
             if let Some(names) = &options.channel_names {
                 name_signals(&mut record, names)?;

@@ -278,7 +278,7 @@ impl Annotation {
 pub struct Gap {
     /// When the samples before it end, counted from the first sample.
     pub onset_s: f64,
-    /// How long until the samples go on: 0 if unknown, negative if the file's clock stepped back.
+    /// How long until the samples continue: 0 if unknown, negative if the file's clock stepped back.
     pub duration_s: f64,
 }
 

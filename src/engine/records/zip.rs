@@ -1,4 +1,5 @@
-//! Members of a ZIP archive, stored or deflated, with a bound on what they may grow to.
+//! Members of a ZIP archive, stored or deflated, with a bound on what they may grow to. Our own,
+//! because that bound must hold for all members together and errors must name file and byte.
 
 use std::io::Read;
 

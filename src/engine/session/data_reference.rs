@@ -16,7 +16,7 @@ pub const DATA_VARIABLE: &str = "ATOMSCOPE_DATA";
 
 /// How deep below a folder moved data is looked for.
 const MAX_DEPTH: usize = 4;
-/// How many files and folders are looked at when data is looked for.
+/// How many files and folders are examined when data is looked for.
 const MAX_ENTRIES: usize = 20_000;
 
 /// A file or folder of data.
@@ -221,7 +221,7 @@ impl DataReference {
     }
 
     /// Finds the data. `keep_going` learns the share done of the file being compared and
-    /// stops the work by answering `false`.
+    /// cancels by returning `false`.
     pub fn resolve(
         &self,
         places: &DataPlaces,
@@ -344,7 +344,7 @@ fn file_difference(
     progress: &mut Progress<'_>,
 ) -> Result<Option<String>, SessionError> {
     match fs::metadata(path) {
-        Ok(metadata) if !metadata.is_file() => Ok(Some("it is no file".into())),
+        Ok(metadata) if !metadata.is_file() => Ok(Some("it is not a file".into())),
         Ok(metadata) if metadata.len() != size => Ok(Some(format!(
             "it has {} bytes, expected {size}",
             metadata.len()
@@ -365,7 +365,7 @@ fn folder_difference(
     keep_going: &mut dyn FnMut(f64) -> bool,
 ) -> Result<Option<String>, SessionError> {
     if !path.is_dir() {
-        return Ok(Some("it is no folder".into()));
+        return Ok(Some("it is not a folder".into()));
     }
     let total = files
         .iter()
@@ -382,7 +382,7 @@ fn folder_difference(
     }
     let n_files = files.len();
     Ok(first.map(|first| {
-        format!("{n_different} of {n_files} files are not what they were; the first is {first}")
+        format!("{n_different} of {n_files} files have changed; the first is {first}")
     }))
 }
 
@@ -426,7 +426,7 @@ pub fn relative_path(folder: &Path, target: &Path) -> Result<String, SessionErro
         part.to_str()
             .map(str::to_owned)
             .ok_or_else(|| SessionError::Unwritable {
-                reason: "the path is no Unicode text: rename it".into(),
+                reason: "the path is not Unicode text: rename it".into(),
                 path: target.to_owned(),
             })
     };

@@ -131,6 +131,7 @@ impl Session {
                 path: path.to_owned(),
                 stamp: Some(stamp),
             });
+            tracing::info!(path = %path.display(), damage = ?session.damage, "session opened");
             return Ok(session);
         }
     }
@@ -173,6 +174,7 @@ impl Session {
     }
 
     fn settle(&mut self, path: &Path, stamp: Stamp) {
+        tracing::info!(path = %path.display(), "session saved");
         self.place = Some(Place {
             path: path.to_owned(),
             stamp: Some(stamp),
@@ -224,7 +226,7 @@ impl Session {
         }
     }
 
-    /// The settings to go on with: those that hold now in a run that is not complete, otherwise
+    /// The settings to resume with: those that hold now in a run that is not complete, otherwise
     /// those that the experiment begins with.
     pub fn settings_to_go_on(&self) -> Experiment {
         match &self.run {
@@ -326,7 +328,7 @@ impl Session {
             reference.path = renamed.to_string_lossy().replace('\\', "/");
         }
         if let Some(run) = &mut self.run {
-            // A run goes on only with the settings and the groups it began with.
+            // A run continues only with the settings and the groups it began with.
             let run = Arc::make_mut(run);
             run.experiment.data.rename_files(&new_name);
             rename_tested_groups(&mut run.experiment.split, &before, &after);

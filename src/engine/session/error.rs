@@ -36,7 +36,7 @@ pub enum SessionError {
         path: PathBuf,
     },
     /// The file is no text.
-    #[error("the file is no text (byte {byte} is not UTF-8), expected a session: {}", path.display())]
+    #[error("the file is not text (byte {byte} is not UTF-8), expected a session: {}", path.display())]
     NotText {
         /// Offset of the first byte that is no text.
         byte: usize,
@@ -116,13 +116,13 @@ pub enum SessionError {
         path: PathBuf,
     },
     /// The arrays of the session are not there.
-    #[error("the trained state is missing; settings and results are there, but training must start anew; expected the arrays in {}", path.display())]
+    #[error("the trained state is missing; settings and results are intact, but training must start again; expected the arrays in {}", path.display())]
     ArraysMissing {
         /// Where they should be.
         path: PathBuf,
     },
     /// The arrays of the session are not those that were saved.
-    #[error("the trained state is damaged ({reason}); settings and results are there, but training must start anew: {}", path.display())]
+    #[error("the trained state is damaged ({reason}); settings and results are intact, but training must start again: {}", path.display())]
     ArraysDamaged {
         /// What is wrong.
         reason: String,
@@ -130,7 +130,7 @@ pub enum SessionError {
         path: PathBuf,
     },
     /// The recovery copy cannot be used.
-    #[error("the recovery copy is broken, so the last save is used; the copy was put aside ({reason}): {}", path.display())]
+    #[error("the recovery copy is damaged, so the last save is used; the copy was renamed ({reason}): {}", path.display())]
     BrokenRecovery {
         /// What is wrong with it.
         reason: String,
@@ -161,7 +161,7 @@ pub enum SessionError {
     #[error("the system names no folder for settings of the user: set ATOMSCOPE_CONFIG_DIR")]
     NoUserFolder,
     /// The caller stopped the work.
-    #[error("the work was stopped")]
+    #[error("cancelled")]
     Cancelled,
 }
 

@@ -24,7 +24,7 @@ pub use error::SessionError;
 pub use format::FORMAT;
 pub use hash::model_sha256;
 pub use recording_notes::{OwnAnnotation, RecordingNotes, UnitBases, change_notes, notes_on};
-pub use recovery::{FoundRecovery, Recovery, RecoveryOffer, find_recovery};
+pub use recovery::{FoundCopies, Recovery, RecoveryOffer, find_copies};
 pub use results::{FoldResult, Results};
 pub use sweep_store::{
     SweepFile, SweepNews, SweepStore, describe_sweep, described_sweep, read_sweep,

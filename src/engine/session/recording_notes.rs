@@ -13,7 +13,7 @@ pub struct OwnAnnotation {
     /// How long it lasts; 0 for a moment.
     #[serde(default)]
     pub duration_s: f64,
-    /// What it says.
+    /// Text of the annotation.
     pub text: String,
 }
 

@@ -7,7 +7,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::SystemTime;
 
 use super::SessionError;
 use super::atomic_file::{RealDisk, folder_of, replace_file};
@@ -17,8 +17,6 @@ use super::lock_file::LockFile;
 use super::store::{Replace, read_text, remove};
 use super::user_settings::UserFolders;
 
-/// Time of training between two copies.
-const INTERVAL: Duration = Duration::from_secs(30);
 /// Most copies of one session: windows that have it open, and crashes not yet looked at.
 const MAX_SLOTS: usize = 8;
 
@@ -80,7 +78,6 @@ fn places(session: Option<&Path>, folders: &UserFolders) -> Vec<(PathBuf, String
 pub struct Recovery {
     session: Option<PathBuf>,
     slot: Slot,
-    last: Instant,
     /// Held as long as the session is open.
     _lock: LockFile,
 }
@@ -120,20 +117,12 @@ impl Recovery {
         Self {
             session: path.map(Path::to_owned),
             slot,
-            last: Instant::now(),
             _lock: lock,
         }
     }
 
-    /// Whether it is time for the next copy while training.
-    pub fn is_due(&self, now: Instant) -> bool {
-        now.saturating_duration_since(self.last) >= INTERVAL
-    }
-
-    /// Writes a copy now: when one is due, and before anything risky.
-    pub fn write(&mut self, session: &Session, now: Instant) -> Result<(), SessionError> {
-        // Also after a failure the next one comes in its time, not at every step.
-        self.last = now;
+    /// Writes a copy now.
+    pub fn write(&mut self, session: &Session) -> Result<(), SessionError> {
         write(&self.slot.copy, Replace::Anything, session)?;
         self.slot.remove_mark();
         Ok(())
@@ -192,22 +181,36 @@ impl RecoveryOffer {
     }
 }
 
-/// What a look for copies has found.
-#[derive(Debug)]
-pub enum FoundRecovery {
-    /// No crash has left anything that the last save does not hold.
-    Nothing,
-    /// Something to be offered to the user.
-    Offer(Box<RecoveryOffer>),
-    /// A copy that cannot be read; it was put aside, and the last save is what there is.
-    Broken(SessionError),
+impl RecoveryOffer {
+    /// Where the session is saved that the copy belongs to; nothing if it was never saved.
+    pub fn belongs_to(&self) -> Option<&Path> {
+        self.recovery.session.as_deref()
+    }
 }
 
-/// Looks for a copy of the session at `path` (or of one without a name) left by a crash.
-pub fn find_recovery(
+/// What a search for copies has found.
+#[derive(Debug, Default)]
+pub struct FoundCopies {
+    /// Copies to be offered to the user, the newest first.
+    pub offers: Vec<RecoveryOffer>,
+    /// Copies that cannot be read; they were put aside.
+    pub broken: Vec<SessionError>,
+}
+
+impl FoundCopies {
+    /// Puts the newest offer first, whatever session it belongs to.
+    pub fn sort(&mut self) {
+        self.offers
+            .sort_by_key(|offer| std::cmp::Reverse(offer.written));
+    }
+}
+
+/// Looks for copies of the session at `path` (or of sessions without a name) left by a crash.
+pub fn find_copies(
     path: Option<&Path>,
     folders: &UserFolders,
-) -> Result<FoundRecovery, SessionError> {
+) -> Result<FoundCopies, SessionError> {
+    let mut found = FoundCopies::default();
     for (folder, stem) in places(path, folders) {
         for number in 1..=MAX_SLOTS {
             let slot = Slot::numbered(&folder, &stem, number);
@@ -223,21 +226,31 @@ pub fn find_recovery(
                 continue;
             }
             match examine(slot, lock, path)? {
-                FoundRecovery::Nothing => {}
-                found => return Ok(found),
+                Examined::OutOfDate => {}
+                Examined::Offer(offer) => found.offers.push(*offer),
+                Examined::Broken(error) => found.broken.push(error),
             }
         }
     }
-    Ok(FoundRecovery::Nothing)
+    found.sort();
+    Ok(found)
 }
 
-fn examine(slot: Slot, lock: LockFile, path: Option<&Path>) -> Result<FoundRecovery, SessionError> {
+/// What a copy turned out to be.
+enum Examined {
+    /// The last save holds the same or more; the copy is removed.
+    OutOfDate,
+    Offer(Box<RecoveryOffer>),
+    Broken(SessionError),
+}
+
+fn examine(slot: Slot, lock: LockFile, path: Option<&Path>) -> Result<Examined, SessionError> {
     if let Ok((before, _)) = read_text(&slot.mark)
         && before != session_hash(path)
     {
         // The session was saved after the copy was written.
         slot.remove_copy()?;
-        return Ok(FoundRecovery::Nothing);
+        return Ok(Examined::OutOfDate);
     }
     let mut session = match Session::load(&slot.copy) {
         Ok(session) => match &session.damage {
@@ -248,23 +261,23 @@ fn examine(slot: Slot, lock: LockFile, path: Option<&Path>) -> Result<FoundRecov
     };
     if is_saved(&session, path) {
         slot.remove_copy()?;
-        return Ok(FoundRecovery::Nothing);
+        return Ok(Examined::OutOfDate);
     }
     session.belongs_to(path);
     let written = fs::metadata(&slot.copy).and_then(|metadata| metadata.modified());
-    Ok(FoundRecovery::Offer(Box::new(RecoveryOffer {
+    Ok(Examined::Offer(Box::new(RecoveryOffer {
         session,
         written: written.ok(),
         recovery: Recovery::holding(slot, lock, path),
     })))
 }
 
-fn put_aside(slot: &Slot, error: &SessionError) -> Result<FoundRecovery, SessionError> {
+fn put_aside(slot: &Slot, error: &SessionError) -> Result<Examined, SessionError> {
     let aside = slot.copy.with_extension("ron.broken");
     fs::rename(&slot.copy, &aside)
-        .map_err(|source| SessionError::io("put the file aside", &slot.copy, source))?;
+        .map_err(|source| SessionError::io("rename the file", &slot.copy, source))?;
     slot.remove_copy()?;
-    Ok(FoundRecovery::Broken(SessionError::BrokenRecovery {
+    Ok(Examined::Broken(SessionError::BrokenRecovery {
         reason: error.to_string(),
         path: aside,
     }))

@@ -293,7 +293,7 @@ pub(super) fn load_arrays<T: DeserializeOwned>(
     };
     if !reference.is_well_formed() {
         let reason = format!(
-            "{:?} is no SHA-256, which has 64 hexadecimal digits",
+            "{:?} is not a SHA-256, which has 64 hexadecimal digits",
             reference.sha256
         );
         return Err(damaged(&names.path, reason));

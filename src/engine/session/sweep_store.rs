@@ -1,5 +1,5 @@
 //! A sweep in files: what is swept (`SWEEP.ron`), and each finished point in a small file of its
-//! own, so that a sweep can be stopped, gone on with, and shared between machines.
+//! own, so that a sweep can be stopped, resumed, and shared between machines.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -60,7 +60,7 @@ impl SweepFile {
     }
 }
 
-/// Writes a sweep with its session to a folder, so that it can be gone on with later or
+/// Writes a sweep with its session to a folder, so that it can be resumed later or
 /// elsewhere. `session` is where the experiment is saved, if it is: data are named from there.
 /// What is there already must be the same but for the data, which may have moved; whether they
 /// are the same is told by the finished points.
@@ -164,31 +164,16 @@ impl SweepStore {
     /// Keeps a finished point; a kill at any moment leaves it whole or not at all.
     pub fn keep(&self, result: &PointResult) -> Result<(), SessionError> {
         let path = self.folder.join(file_name(result.point.number));
-        self.keep_at(&path, result.clone())
-    }
-
-    fn keep_at(&self, path: &Path, result: PointResult) -> Result<(), SessionError> {
         let kept = KeptPoint {
             sweep: self.fingerprint.clone(),
-            result,
+            result: result.clone(),
         };
-        replace_file(&RealDisk, path, to_text(&kept, path)?.as_bytes())
-    }
-
-    /// Takes over the points that earlier versions of the program have kept under the `former`
-    /// fingerprint of the same sweep.
-    pub fn adopt(&self, former: &str) -> Result<(), SessionError> {
-        for (path, kept) in points_in(&self.folder)? {
-            if kept.sweep == former {
-                self.keep_at(&path, kept.result)?;
-            }
-        }
-        Ok(())
+        replace_file(&RealDisk, &path, to_text(&kept, &path)?.as_bytes())
     }
 
     /// Runs the points of a sweep that are not finished yet, those of one shard or all, and
-    /// keeps each. `told` hears the share done and every finished point, those of earlier
-    /// times first, and stops the work by saying false. Whether all came to their end.
+    /// keeps each. `told` receives the share done and every finished point, those of earlier
+    /// times first, and cancels by returning false. Whether all came to their end.
     pub fn finish(
         &self,
         plan: &SweepPlan,
@@ -311,18 +296,6 @@ mod tests {
         assert_eq!(read_sweep(folder.path()).expect("readable"), found);
     }
 
-    #[test]
-    fn points_of_an_earlier_version_are_taken_over() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let before = SweepStore::open(folder.path(), "a".into()).expect("writable");
-        before.keep(&result(3)).expect("writable");
-        let store = SweepStore::open(folder.path(), "b".into()).expect("writable");
-        store.adopt("c").expect("readable");
-        assert!(store.finished().is_err(), "not its own");
-        store.adopt("a").expect("writable");
-        assert_eq!(store.finished().expect("readable"), [result(3)]);
-    }
-
     fn on_table(named: &Path) -> Experiment {
         let table = TableSource {
             paths: vec![named.to_owned()],
@@ -369,7 +342,7 @@ mod tests {
         describe_sweep(&out, None, &absolute, &sweep).expect("the same");
         describe_sweep(&out, Some(&saved), &relative, &sweep).expect("the same");
         leads();
-        // Data that have moved are named anew.
+        // Data that have moved are named again.
         fs::rename(place("data/a.csv"), place("sessions/b.csv")).expect("moved");
         let moved = on_table(Path::new("b.csv"));
         describe_sweep(&out, Some(&saved), &moved, &sweep).expect("the same");

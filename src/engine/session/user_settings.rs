@@ -145,7 +145,7 @@ impl UserSettings {
         if damage.is_some() {
             let aside = path.with_extension("ron.damaged");
             fs::rename(&path, &aside)
-                .map_err(|source| SessionError::io("put the file aside", &path, source))?;
+                .map_err(|source| SessionError::io("rename the file", &path, source))?;
         }
         edit(&mut settings);
         let text = to_text(&settings, &path)?;

@@ -269,7 +269,7 @@ fn identical_samples(subject: &Subject<'_>) -> Option<Finding> {
         count,
         examples,
         text: format!(
-            "{count} test samples ({}) have an identical twin among the training samples. They are remembered, not recognised: the score is too high, up to 100 %. Remove the copies, or keep them on one side.",
+            "{count} test samples ({}) have an identical twin among the training samples. They are remembered, not recognised: the score is too high. Remove the copies, or keep them on one side.",
             subject.percent_of_tested(count)
         ),
     })
@@ -350,7 +350,7 @@ fn overlapping_windows(subject: &Subject<'_>) -> Option<Finding> {
         count,
         examples,
         text: format!(
-            "{count} test samples ({}) share a stretch of recording with training samples. Part of what is tested was learned: the score is too high. Use folds by group, or windows without overlap.",
+            "{count} test samples ({}) share a section of a recording with training samples. Part of what is tested was learned: the score is too high. Use folds by group, or windows without overlap.",
             subject.percent_of_tested(count)
         ),
     })
@@ -513,9 +513,9 @@ fn too_few_groups(subject: &Subject<'_>) -> Option<Finding> {
         .collect();
     let fewest = few.iter().map(|(_, n_groups)| *n_groups).min()?;
     let advice = if fewest == 1 {
-        "Where a class is one group, class and group cannot be told apart: the score says nothing about new groups."
+        "If a class is a single group, class and group cannot be distinguished: the score says nothing about new groups."
     } else {
-        "A score over so few groups changes much with each of them: look at its spread, and record more groups."
+        "A score over so few groups depends strongly on each of them: check its spread, and record more groups."
     };
     let example = |(class, n_groups): &(usize, usize)| {
         let plural = if *n_groups == 1 { "group" } else { "groups" };
@@ -545,7 +545,7 @@ fn groups_unknown(subject: &Subject<'_>) -> Option<Finding> {
         kind: FindingKind::GroupsUnknown,
         count: subject.dataset.n_samples(),
         examples: Vec::new(),
-        text: "Groups are not known, so nothing can be said about subjects or records on both sides. If several samples come from one, name it: the score may be too high."
+        text: "Groups are not known, so subjects or records on both sides cannot be detected. If several samples come from one subject, name it: the score may be too high."
             .to_owned(),
     })
 }

@@ -43,7 +43,7 @@ pub enum HoldOut {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub enum SplitPlan {
-    /// Every sample is tested once; classes keep their share in every fold; groups are not looked at.
+    /// Every sample is tested once; classes keep their share in every fold; groups are not examined.
     KFold {
         /// Number of folds.
         n_folds: usize,
@@ -78,7 +78,7 @@ pub enum SplitError {
     },
     /// The plan needs groups.
     #[error(
-        "groups are not known: give a subject or record for every sample, or split without groups"
+        "groups are not known: enter a subject or record for every sample, or split without groups"
     )]
     NoGroups,
     /// There is only one group.

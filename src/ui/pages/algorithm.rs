@@ -26,14 +26,11 @@ fn offered() -> [(&'static str, LearnerSettings); 12] {
         ("KMOD (batch)", LearnerSettings::kmod()),
         ("Kernel K-SVD (batch)", LearnerSettings::ksvd()),
         (
-            "Nearest class mean (yardstick)",
+            "Nearest class mean (baseline)",
             LearnerSettings::nearest_mean(),
         ),
-        ("Kernel ridge (yardstick)", LearnerSettings::kernel_ridge()),
-        (
-            "Support vector machines (yardstick)",
-            LearnerSettings::svm(),
-        ),
+        ("Kernel ridge (baseline)", LearnerSettings::kernel_ridge()),
+        ("Support vector machines (baseline)", LearnerSettings::svm()),
     ]
 }
 
@@ -54,7 +51,7 @@ pub(super) fn algorithm_ui(ui: &mut Ui, learner: &mut LearnerSettings) {
         |(_, preset): &(&str, LearnerSettings)| is_same(&preset.algorithm, &learner.algorithm);
     let current = offered.iter().position(present).unwrap_or(usize::MAX);
     let names: Vec<&str> = offered.iter().map(|(name, _)| *name).collect();
-    let help = "What is done with a mini-batch, or with all samples. Default margin-aware.";
+    let help = "The learning algorithm, online or batch. Default: margin-aware.";
     if let Some(chosen) = choice(ui, "Algorithm", help, current, &names) {
         learner.algorithm.clone_from(&offered[chosen].1.algorithm);
     }
@@ -83,7 +80,7 @@ pub(super) fn growing_ui(ui: &mut Ui, learner: &mut LearnerSettings, problems: &
         "Representation as published",
         "Projection",
     ];
-    let help = "Which samples of a mini-batch are worth keeping. Default coherence.";
+    let help = "Which samples of a mini-batch are kept. Default: coherence.";
     if let Some(chosen) = choice(ui, "Growing criterion", help, current, &names) {
         let threshold = 0.95;
         *growing = match chosen {
@@ -187,7 +184,7 @@ pub(super) fn algorithm_numbers_ui(
             None
         }
         Algorithm::Ksvd | Algorithm::NearestMean => {
-            elements::help(ui, "Nothing else is to be set");
+            elements::help(ui, "No further settings");
             None
         }
         Algorithm::Krls { .. } | Algorithm::Evidence { .. } | Algorithm::Margin { .. } => None,
@@ -202,7 +199,8 @@ fn space_ui(ui: &mut Ui, space: &mut GradientSpace, edit: &mut Edit) {
     let spaces = [GradientSpace::Feature, GradientSpace::Parameter];
     let names = ["Feature space", "Parameter space"];
     let current = spaces.iter().position(|other| other == space);
-    let help = "Where the gradient is taken: of the dictionary or of its coefficients. Default feature space.";
+    let help =
+        "Gradient with respect to the dictionary or to its coefficients. Default: feature space.";
     if let Some(chosen) = choice(ui, "Gradient", help, current.unwrap_or(0), &names) {
         *space = spaces[chosen];
         edit.finished = true;
@@ -211,13 +209,8 @@ fn space_ui(ui: &mut Ui, space: &mut GradientSpace, edit: &mut Edit) {
 
 fn conventions_ui(ui: &mut Ui, conventions: &mut Conventions, edit: &mut Edit) {
     let mut published = *conventions == Conventions::Published;
-    let text = "As in the code behind the published figures: rates and penalties as they are, random beginnings. Default off.";
-    if switch(
-        ui,
-        "Rates and beginnings as published",
-        text,
-        &mut published,
-    ) {
+    let text = "As in the code behind the published figures: rates and penalties unscaled, random start. Default: off.";
+    if switch(ui, "Rates and start as published", text, &mut published) {
         *conventions = match published {
             true => Conventions::Published,
             false => Conventions::Text,

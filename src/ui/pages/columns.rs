@@ -33,7 +33,7 @@ impl ColumnRole {
 
     fn help(self) -> &'static str {
         match self {
-            Self::Class => "What is to be told apart; several columns are joined to one name",
+            Self::Class => "The class to be learned; several columns are joined to one name",
             Self::Group => "The subject or record that a row belongs to",
             Self::Feature => "A number that is learned from",
             Self::Unused => "Left out",
@@ -86,7 +86,7 @@ impl TableRoles<'_> {
         self.columns.iter().filter(is_so).count()
     }
 
-    /// The choice with another role for one column; features are named only where one is left out.
+    /// The choice with another role for one column; features are named only where one is omitted.
     fn with(&self, changed: &TableColumn, role: ColumnRole) -> TableChoice {
         let role_of = |column: &TableColumn| match (column.name == changed.name, role) {
             (true, role) => role,
@@ -129,7 +129,7 @@ pub(super) fn table_columns_ui(
 ) {
     section(ui, "Columns");
     let Some(preview) = workbench.columns() else {
-        help(ui, "The columns are being looked at");
+        help(ui, "Reading the columns");
         return;
     };
     let none = TableChoice {
@@ -210,7 +210,7 @@ fn role_ui(ui: &mut Ui, column: &TableColumn, role: ColumnRole) -> Option<Column
             .accesskit_node_builder(combo.response.id, |node| node.set_label(label));
         combo
             .response
-            .on_hover_text("What the column is; takes effect when the data are loaded again");
+            .on_hover_text("The role of the column; applies when the data are loaded again");
         let kind = if column.is_text { "text" } else { "numbers" };
         ui.add(egui::Label::new(&column.name).truncate());
         ui.label(RichText::new(kind).small().color(theme::tones(ui).weak));
@@ -227,7 +227,7 @@ pub(super) fn arrays_ui(
 ) {
     section(ui, "Arrays");
     let Some(preview) = workbench.columns() else {
-        help(ui, "The arrays are being looked at");
+        help(ui, "Reading the arrays");
         return;
     };
     let first = preview.arrays.first().map(|(name, _)| name.clone());
@@ -240,7 +240,7 @@ pub(super) fn arrays_ui(
     content_ui(ui, &mut wanted.content, preview);
     let problem = Field::Divisor.problem_of(problems);
     Field::Divisor.ui(ui, &mut wanted.divide_by, problem);
-    let text = "All samples of a file are one group, such as a subject. Default off.";
+    let text = "All samples of a file form one group, such as a subject. Default: off.";
     switch(ui, "A file is a group", text, &mut wanted.group_by_file);
     layout_ui(ui, &mut wanted.layout);
     if wanted != before {

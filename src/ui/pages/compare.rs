@@ -1,4 +1,4 @@
-//! The Compare page: runs, sessions and sweeps beside each other, and the paper in one click.
+//! The Compare page: runs, sessions and sweeps side by side, and the paper in one click.
 
 use egui::{DragValue, RichText, Ui};
 
@@ -8,15 +8,15 @@ use crate::ui::elements::{self, help, page_title, section};
 use crate::ui::icons::{Icon, color_dot, icon_button};
 use crate::ui::palette::class_color;
 use crate::ui::theme;
-use crate::ui::widgets::{BandCurve, ConfusionMatrix, Curve, CurvesPlot, MissingCurve};
+use crate::ui::widgets::{ChartPlot, ConfusionMatrix};
 use crate::workbench::{
     Action, Ask, Column, CompareAction, ComparePath, CompareTab, ComparisonStage, Draft,
     MOST_SEEDS, Workbench,
 };
 use atomscope_engine::experiment::{ComparedRun, CurvePoint};
+use atomscope_engine::export::{Chart, Series};
 
-const TICK_HELP: &str =
-    "Whether it takes part; the first that does is what the others are compared with";
+const TICK_HELP: &str = "Include in the comparison; the first one included is the reference";
 const TRAIN_HELP: &str =
     "Trains all ticked runs on the folds and seeds of the first, so that results can be paired";
 
@@ -27,7 +27,7 @@ pub(in crate::ui) fn compare_page_ui(
     _draft: &mut Draft,
     actions: &mut Vec<Action>,
 ) {
-    page_title(ui, "Compare", "runs, sessions and sweeps beside each other");
+    page_title(ui, "Compare", "runs, sessions and sweeps side by side");
     let comparison = workbench.comparison();
     tabs_ui(ui, comparison.tab(), actions);
     if comparison.tab() == CompareTab::Sweep {
@@ -54,7 +54,7 @@ fn tabs_ui(ui: &mut Ui, shown: CompareTab, actions: &mut Vec<Action>) {
             (
                 CompareTab::Runs,
                 "Runs",
-                "Runs and sessions beside each other, and the paper",
+                "Runs and sessions side by side, and the paper",
             ),
             (
                 CompareTab::Sweep,
@@ -80,7 +80,7 @@ fn contenders_ui(ui: &mut Ui, comparison: &ComparisonStage, actions: &mut Vec<Ac
     if comparison.contenders().is_empty() {
         help(
             ui,
-            "A run takes part here as soon as one of its folds is complete; earlier runs stay. Sessions can be added.",
+            "Runs appear here as soon as one of their folds is complete; earlier runs are kept. Sessions can be added.",
         );
     }
     let mut n_shown = 0;
@@ -119,7 +119,7 @@ fn contenders_ui(ui: &mut Ui, comparison: &ComparisonStage, actions: &mut Vec<Ac
     }
 }
 
-/// Everything trained anew on identical folds and seeds.
+/// Everything trained again on identical folds and seeds.
 fn training_ui(ui: &mut Ui, comparison: &ComparisonStage, actions: &mut Vec<Action>) {
     section(ui, "On identical folds");
     if let Some(share) = comparison.training_share() {
@@ -132,8 +132,7 @@ fn training_ui(ui: &mut Ui, comparison: &ComparisonStage, actions: &mut Vec<Acti
         let field = DragValue::new(&mut n_seeds).range(1..=MOST_SEEDS);
         let field = ui.add(field).labelled_by(label.id);
         let text = format!(
-            "How often everything is trained, each time with other folds and in another order \
-             (default 1, 1 to {MOST_SEEDS})"
+            "Number of repetitions, each with different folds and order of samples (default 1, 1 to {MOST_SEEDS})"
         );
         if field.on_hover_text(text).changed() {
             actions.push(Action::Compare(CompareAction::SetSeeds(n_seeds)));
@@ -171,7 +170,7 @@ pub(super) fn progress_ui(
     ui.add(bar);
     let stop = ui
         .button(format!("Stop {}", what.to_lowercase()))
-        .on_hover_text("What is complete by then is kept");
+        .on_hover_text("Results complete so far are kept");
     if stop.clicked() {
         actions.push(Action::Compare(stop_it));
     }
@@ -212,19 +211,19 @@ fn results_ui(ui: &mut Ui, comparison: &ComparisonStage, actions: &mut Vec<Actio
         }
         return;
     }
-    let curves: Vec<BandCurve<'_>> = runs
-        .iter()
-        .map(|run| BandCurve {
-            name: &run.name,
-            points: shown_curve(run)
-                .iter()
-                .map(|p| [p.at, p.mean, p.sd.unwrap_or(0.0)])
-                .collect(),
-        })
-        .collect();
+    let of_runs = |curve: fn(&ComparedRun) -> &[CurvePoint]| -> Vec<Series> {
+        let series = runs.iter().enumerate();
+        let series = series.map(|(place, run)| Series::of_curve(&run.name, curve(run), place));
+        series.filter(|series| !series.points.is_empty()).collect()
+    };
     section(ui, "Accuracy");
-    CurvesPlot {
-        curves: &curves,
+    let x_label = "mini-batches (a batch learner is a level)";
+    ChartPlot {
+        chart: &Chart::over_batches(
+            "Accuracy of the compared runs",
+            x_label,
+            of_runs(shown_curve),
+        ),
         height: 300.0,
     }
     .show(ui);
@@ -232,28 +231,15 @@ fn results_ui(ui: &mut Ui, comparison: &ComparisonStage, actions: &mut Vec<Actio
     scores_ui(ui, comparison, &runs);
     section(ui, "Differences");
     differences_ui(ui, &runs);
-    let missing: Vec<(&str, Vec<[f64; 2]>)> = runs
-        .iter()
-        .map(|run| {
-            (
-                run.name.as_str(),
-                run.summary
-                    .missing
-                    .iter()
-                    .map(|p| [p.at, p.mean])
-                    .collect::<Vec<_>>(),
-            )
-        })
-        .filter(|(_, points)| !points.is_empty())
-        .collect();
+    let missing = of_runs(|run| &run.summary.missing);
     if !missing.is_empty() {
         section(ui, "With features missing");
-        let curves: Vec<Curve<'_>> = missing
-            .iter()
-            .map(|(name, points)| Curve { name, points })
-            .collect();
-        MissingCurve {
-            curves: &curves,
+        ChartPlot {
+            chart: &Chart::over_shares(
+                "Accuracy with features missing",
+                "features missing",
+                missing,
+            ),
             height: 240.0,
         }
         .show(ui);

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use egui::{Grid, RichText, Ui};
 
 use crate::ui::elements::help;
-use crate::ui::figures::{percent, short};
 use crate::ui::icons::color_dot;
+use crate::ui::numbers::{percent, short};
 use crate::ui::palette::class_color;
 use crate::ui::theme;
 use crate::workbench::{Column, ComparisonStage};

@@ -6,21 +6,21 @@ use super::certainty::{baselines_ui, choice_ui, coverage_ui};
 use super::explain::{inspection_ui, samples_ui};
 use super::train_panels::curves_ui;
 use crate::ui::elements::{self, fact, help, page_title, section};
-use crate::ui::figures::{percent, short};
 use crate::ui::icons::color_dot;
+use crate::ui::numbers::{percent, short};
 use crate::ui::palette::class_color;
 use crate::ui::theme;
-use crate::ui::widgets::{ConfusionMatrix, Curve, MissingCurve, empty_state, shortened};
+use crate::ui::widgets::{ChartPlot, ConfusionMatrix, empty_state, shortened};
 use crate::workbench::{Action, Ask, Draft, RunView, Workbench, split_summary};
 use atomscope_engine::evaluation::{Confusion, wilson_interval};
 use atomscope_engine::experiment::{Part, RunSummary};
-use atomscope_engine::export::ExportContent;
+use atomscope_engine::export::{Chart, ExportContent, Series};
 
 /// Votes of groups that are listed.
 const MOST_GROUPS: usize = 60;
 /// From so many folds on they are chosen from a list.
 const MANY_FOLDS: usize = 12;
-/// Width of the names of classes and groups, in letters.
+/// Width of the class names and groups, in letters.
 const NAME_WIDTH: f32 = 8.0;
 /// Between the columns of the tables.
 const COLUMN_GAP: f32 = 14.0;
@@ -134,20 +134,22 @@ fn details_ui(ui: &mut Ui, run: &RunView, summary: &RunSummary) {
     groups_ui(ui, run, summary);
     if !summary.missing.is_empty() {
         section(ui, "With features missing");
-        let points: Vec<[f64; 2]> = summary.missing.iter().map(|p| [p.at, p.mean]).collect();
-        let repaired: Vec<[f64; 2]> = summary.repaired.iter().map(|p| [p.at, p.mean]).collect();
-        let known: Vec<[f64; 2]> = summary.known.iter().map(|p| [p.at, p.mean]).collect();
-        let curves: Vec<Curve<'_>> = [
-            ("this run", &points),
-            ("zeros repaired", &repaired),
-            ("known and filled in", &known),
+        let series = [
+            ("this run", &summary.missing),
+            ("zeros repaired", &summary.repaired),
+            ("known and filled in", &summary.known),
         ]
         .into_iter()
         .filter(|(_, points)| !points.is_empty())
-        .map(|(name, points)| Curve { name, points })
+        .enumerate()
+        .map(|(place, (name, points))| Series::of_curve(name, points, place))
         .collect();
-        MissingCurve {
-            curves: &curves,
+        ChartPlot {
+            chart: &Chart::over_shares(
+                "Accuracy with features missing",
+                "features missing",
+                series,
+            ),
             height: 220.0,
         }
         .show(ui);
@@ -160,10 +162,10 @@ fn details_ui(ui: &mut Ui, run: &RunView, summary: &RunSummary) {
 fn final_model_ui(ui: &mut Ui, workbench: &Workbench, run: &RunView, actions: &mut Vec<Action>) {
     let part = run.part(Part::Final);
     if part.is_some_and(|part| part.model.is_some()) {
-        let text = "It has learned from all samples, and is saved with the session: `atomscope classify` judges new recordings with it";
+        let text = "Trained on all samples and saved with the session; `atomscope classify` applies it to new recordings";
         ui.label("Final model trained").on_hover_text(text);
     } else if workbench.can_add_final_model() {
-        let text = "One more model that learns from all samples and is not tested: to classify new recordings with. It is saved with the session.";
+        let text = "One more model, trained on all samples and not tested, for classifying new recordings. It is saved with the session.";
         let button = ui.button("Train a final model");
         if button.on_hover_text(text).clicked() {
             actions.push(Action::AddFinalModel);
@@ -222,7 +224,7 @@ fn groups_ui(ui: &mut Ui, run: &RunView, summary: &RunSummary) {
     section(ui, "Per group");
     let (low, high) = score.interval;
     let text = format!(
-        "{} of {} groups decided rightly by the vote of their samples; 95 % interval {} to {}",
+        "{} of {} groups classified correctly by the vote of their samples; 95 % interval {} to {}",
         score.right,
         score.total,
         percent(low),

@@ -1,13 +1,13 @@
 //! What happened to a sample in training, in words: why it was kept, why not, why it left.
 
-use crate::ui::figures::{percent, short};
+use crate::ui::numbers::{percent, short};
 use atomscope_engine::experiment::ProfileEvent;
 use atomscope_engine::learner::{Admission, Rejection, Removal};
 
 /// An event with its reason.
 pub(super) fn event_text(event: ProfileEvent) -> String {
     match event {
-        ProfileEvent::Start => "the dictionary started from it".into(),
+        ProfileEvent::Start => "a start sample of the dictionary".into(),
         ProfileEvent::Admitted(how) => format!("admitted{}", admission_text(how)),
         ProfileEvent::Rejected(reason) => format!("not kept: {}", rejection_text(reason)),
         ProfileEvent::Removed(reason) => format!("left: {}", removal_text(reason)),
@@ -53,12 +53,14 @@ fn rejection_text(reason: Rejection) -> String {
             format!("the kept samples span {} of it already", percent(share))
         }
         Rejection::InSpan(share) => format!(
-            "only {} of it lies outside what is kept; it was learned from all the same",
+            "only {} of it is new to the kept samples; it was still learned from",
             percent(share)
         ),
-        Rejection::DependentCode => "its code says nothing new beside its mini-batch".into(),
+        Rejection::DependentCode => {
+            "its code is linearly dependent on others of the mini-batch".into()
+        }
         Rejection::NoCode => "no code could be found for it".into(),
-        Rejection::Zero => "there is nothing in it".into(),
+        Rejection::Zero => "all its values are zero".into(),
     }
 }
 
@@ -68,7 +70,7 @@ fn removal_text(reason: Removal) -> String {
         Removal::LeastContribution(value) => format!("least contribution {}", short(value)),
         Removal::LeastLoss(value) => format!("least loss {}", short(value)),
         Removal::Smallest(value) => format!("smallest part {}", short(value)),
-        Removal::Forced => "the budget is a promise".into(),
+        Removal::Forced => "to stay within the budget".into(),
     }
 }
 

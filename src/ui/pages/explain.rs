@@ -4,8 +4,8 @@ use egui::{Grid, RichText, ScrollArea, Ui};
 
 use super::samples::BandPlaces;
 use crate::ui::elements::{help, section};
-use crate::ui::figures::{percent, short};
 use crate::ui::icons::{Icon, color_dot, icon_button};
+use crate::ui::numbers::{percent, short};
 use crate::ui::palette::class_color;
 use crate::ui::theme;
 use crate::ui::widgets::{Atom, AtomGrid, AtomView};
@@ -37,7 +37,7 @@ pub(super) fn samples_ui(
         .take(MOST_SAMPLES)
         .collect();
     if samples.is_empty() {
-        help(ui, "No such sample at the last test");
+        help(ui, "No sample in this cell at the last test");
         return;
     }
     let line = ui.spacing().interact_size.y;

@@ -11,7 +11,7 @@ use crate::ui::icons::color_dot;
 use crate::ui::palette::class_color;
 use crate::ui::theme;
 use crate::ui::widgets::{Atom, AtomGrid, AtomView, ClassHistogram, ScalpMap, empty_state};
-use crate::workbench::{Action, Demo, Draft, SignalChannel, SignalLook, Workbench, origin_text};
+use crate::workbench::{Action, Demo, Draft, Signal, SignalChannel, Workbench, origin_text};
 use atomscope_engine::dataset::{Dataset, Layout, MissingPolicy, Place, Preparation, Scaling};
 use atomscope_engine::features::eeg::EegMeasure;
 use atomscope_engine::features::fault::{FaultForm, PerUnit};
@@ -27,7 +27,7 @@ pub(in crate::ui) fn features_page_ui(
 ) {
     page_title(ui, "Features", "how a record becomes samples");
     let Some(loaded) = workbench.data().loaded() else {
-        let text = "Here is what a recipe makes of the records. Nothing is loaded yet.";
+        let text = "The features of the records appear here. Nothing is loaded yet.";
         if empty_state(ui, text, Some("Feeder demo")) {
             actions.push(Action::OpenDemo(Demo::FeederFaults));
         }
@@ -66,7 +66,7 @@ fn recipe_ui(ui: &mut Ui, workbench: &Workbench, draft: &mut Draft, actions: &mu
         .loaded()
         .is_some_and(|loaded| loaded.settings != draft.experiment.data);
     if is_stale && problems.is_empty() {
-        let button = ui.button("Make the samples anew");
+        let button = ui.button("Recompute the samples");
         if button
             .on_hover_text("Loads the records with this recipe")
             .clicked()
@@ -100,7 +100,8 @@ fn eeg_ui(ui: &mut Ui, recipe: &mut EegRecipe, problems: &[SettingProblem]) {
             },
         };
     }
-    let text = "Natural logarithm of every feature; it evens out their sizes. Default on.";
+    let text =
+        "Natural logarithm of every feature, which makes their sizes comparable. Default: on.";
     switch(ui, "Logarithm", text, &mut recipe.logarithm);
     bands_editor_ui(ui, &mut recipe.bands);
 }
@@ -166,7 +167,7 @@ fn preparation_ui(ui: &mut Ui, preparation: &mut Preparation) {
     }
     let policies = [
         (MissingPolicy::Refuse, "Refuse to train"),
-        (MissingPolicy::DropSample, "Leave the sample out"),
+        (MissingPolicy::DropSample, "Exclude the sample"),
         (MissingPolicy::TrainingMean, "Mean of the training samples"),
         (MissingPolicy::Zero, "Zero"),
     ];
@@ -174,7 +175,7 @@ fn preparation_ui(ui: &mut Ui, preparation: &mut Preparation) {
     let current = policies
         .iter()
         .position(|(policy, _)| *policy == preparation.missing);
-    let text = "What becomes of missing values. Default refuse.";
+    let text = "Handling of missing values. Default: refuse.";
     if let Some(chosen) = choice(ui, "Missing values", text, current.unwrap_or(0), &names) {
         preparation.missing = policies[chosen].0;
     }
@@ -204,7 +205,7 @@ fn sample_ui(ui: &mut Ui, workbench: &Workbench, dataset: &Dataset, actions: &mu
     match workbench.signal().filter(|look| look.source == source) {
         Some(look) if look.bands.is_empty() => signal_ui(ui, look, 150.0),
         Some(look) => {
-            help(ui, "Its first channel, and what each band lets through");
+            help(ui, "Its first channel, filtered by each band");
             bands_ui(ui, look, 230.0);
         }
         // Rows of a table have none.
@@ -295,7 +296,7 @@ fn heads_ui(ui: &mut Ui, dataset: &Dataset, sample: usize, places: &BandPlaces) 
 }
 
 /// Waveform features as a signal over the window that they were taken from.
-fn as_signal(dataset: &Dataset, sample: usize) -> Option<SignalLook> {
+fn as_signal(dataset: &Dataset, sample: usize) -> Option<Signal> {
     let Layout::Waveform {
         n_channels,
         n_points,
@@ -313,7 +314,7 @@ fn as_signal(dataset: &Dataset, sample: usize) -> Option<SignalLook> {
         unit: String::new(),
         values: values.to_vec(),
     });
-    Some(SignalLook {
+    Some(Signal {
         source: dataset.origin(sample).source,
         name: format!("Features of sample {sample}"),
         rate_hz: n_points as f64 / duration_s,

@@ -64,7 +64,7 @@ pub(super) enum Field {
 }
 
 /// What a field says of itself.
-struct Says {
+struct FieldText {
     label: &'static str,
     symbol: &'static str,
     help: &'static str,
@@ -74,15 +74,15 @@ struct Says {
     setting: &'static str,
 }
 
-const fn says(
+const fn field_text(
     label: &'static str,
     symbol: &'static str,
     help: &'static str,
     range: RangeInclusive<f64>,
     default: f64,
     setting: &'static str,
-) -> Says {
-    Says {
+) -> FieldText {
+    FieldText {
         label,
         symbol,
         help,
@@ -93,9 +93,9 @@ const fn says(
 }
 
 impl Field {
-    fn says(self) -> Says {
+    fn text(self) -> FieldText {
         match self {
-            Self::Atoms => says(
+            Self::Atoms => field_text(
                 "Atoms per class",
                 "Q",
                 "More atoms describe a class more finely and cost more time",
@@ -103,7 +103,7 @@ impl Field {
                 30.0,
                 "n_atoms",
             ),
-            Self::Sparsity => says(
+            Self::Sparsity => field_text(
                 "Atoms per code",
                 "s",
                 "How many atoms may describe one sample",
@@ -111,7 +111,7 @@ impl Field {
                 5.0,
                 "sparsity",
             ),
-            Self::BatchSize => says(
+            Self::BatchSize => field_text(
                 "Mini-batch",
                 "M",
                 "Samples of a class learned together",
@@ -119,7 +119,7 @@ impl Field {
                 10.0,
                 "batch_size",
             ),
-            Self::Budget => says(
+            Self::Budget => field_text(
                 "Budget",
                 "L_max",
                 "Most samples a class keeps; time grows with its square",
@@ -127,7 +127,7 @@ impl Field {
                 200.0,
                 "budget",
             ),
-            Self::Threshold => says(
+            Self::Threshold => field_text(
                 "Growing threshold",
                 "",
                 "A sample is kept if its measure stays below",
@@ -135,7 +135,7 @@ impl Field {
                 0.95,
                 "algorithm.growing",
             ),
-            Self::Headroom => says(
+            Self::Headroom => field_text(
                 "Headroom",
                 "",
                 "How many samples below the budget pruning goes",
@@ -143,7 +143,7 @@ impl Field {
                 10.0,
                 "algorithm.headroom",
             ),
-            Self::Novelty => says(
+            Self::Novelty => field_text(
                 "Novelty",
                 "ν",
                 "A sample is kept if more than this share of it is new",
@@ -151,7 +151,7 @@ impl Field {
                 1e-3,
                 "algorithm.novelty",
             ),
-            Self::MemoryOfErrors => says(
+            Self::MemoryOfErrors => field_text(
                 "Memory of errors",
                 "κ",
                 "How strongly hard samples are preferred to be kept; 0 turns it off",
@@ -159,15 +159,15 @@ impl Field {
                 300.0,
                 "algorithm.memory_of_errors",
             ),
-            Self::Ridge => says(
+            Self::Ridge => field_text(
                 "Ridge",
                 "",
-                "Added to the diagonal of what is solved, as a share of its mean",
+                "Added to the diagonal before solving, as a share of its mean",
                 1e-12..=1.0,
                 1e-2,
                 "algorithm.ridge",
             ),
-            Self::MethodThreshold => says(
+            Self::MethodThreshold => field_text(
                 "Growing threshold",
                 "",
                 "A sample is kept if it resembles what is kept less than this",
@@ -175,7 +175,7 @@ impl Field {
                 0.999,
                 "algorithm.threshold",
             ),
-            Self::CodePenalty => says(
+            Self::CodePenalty => field_text(
                 "Penalty of codes",
                 "λ₁",
                 "How sparse the codes are while learning",
@@ -183,7 +183,7 @@ impl Field {
                 0.05,
                 "algorithm.code_penalty",
             ),
-            Self::AtomPenalty => says(
+            Self::AtomPenalty => field_text(
                 "Penalty of atoms",
                 "λ₂",
                 "How sparse the coefficients of an atom are",
@@ -191,7 +191,7 @@ impl Field {
                 1e-4,
                 "algorithm.atom_penalty",
             ),
-            Self::CodeRate => says(
+            Self::CodeRate => field_text(
                 "Rate of codes",
                 "η_w",
                 "Length of the steps towards a code; a share of the longest sure step unless as published",
@@ -199,7 +199,7 @@ impl Field {
                 1.0,
                 "algorithm.code_rate",
             ),
-            Self::AtomRate => says(
+            Self::AtomRate => field_text(
                 "Rate of atoms",
                 "η_u",
                 "Length of the steps towards an atom; a share of the longest sure step unless as published",
@@ -207,7 +207,7 @@ impl Field {
                 1.0,
                 "algorithm.atom_rate",
             ),
-            Self::Caution => says(
+            Self::Caution => field_text(
                 "Caution",
                 "ρ",
                 "By what factor steps are shorter than the sure ones",
@@ -215,7 +215,7 @@ impl Field {
                 1.1,
                 "algorithm.caution",
             ),
-            Self::LeastCurvature => says(
+            Self::LeastCurvature => field_text(
                 "Least curvature",
                 "μ_m",
                 "No step is longer than its reciprocal; 0 sets no limit",
@@ -223,7 +223,7 @@ impl Field {
                 0.0,
                 "algorithm.least_curvature",
             ),
-            Self::Alternations => says(
+            Self::Alternations => field_text(
                 "Alternations",
                 "",
                 "Most steps of codes and atoms in turn for one mini-batch",
@@ -231,7 +231,7 @@ impl Field {
                 50.0,
                 "algorithm.alternations",
             ),
-            Self::Decay => says(
+            Self::Decay => field_text(
                 "Decay",
                 "μ",
                 "How strongly atoms are drawn towards zero",
@@ -239,7 +239,7 @@ impl Field {
                 1e-3,
                 "algorithm.decay",
             ),
-            Self::StepRate => says(
+            Self::StepRate => field_text(
                 "Rate",
                 "ρ",
                 "Length of a gradient step; a share of the longest sure step unless as published",
@@ -247,15 +247,15 @@ impl Field {
                 0.1,
                 "algorithm.rate",
             ),
-            Self::Cost => says(
+            Self::Cost => field_text(
                 "Cost",
                 "C",
-                "What a sample on the wrong side of its margin costs, relative to the size of the kernel",
+                "Penalty of a sample on the wrong side of its margin, relative to the size of the kernel",
                 1e-2..=1e3,
                 10.0,
                 "algorithm.cost",
             ),
-            Self::Tolerance => says(
+            Self::Tolerance => field_text(
                 "Tolerance",
                 "",
                 "By how much the optimality conditions may be violated at the end",
@@ -263,7 +263,7 @@ impl Field {
                 1e-3,
                 "algorithm.tolerance",
             ),
-            Self::Regularisation => says(
+            Self::Regularisation => field_text(
                 "Regularisation",
                 "γ",
                 "Keeps weakly determined atoms from growing without bound",
@@ -271,7 +271,7 @@ impl Field {
                 0.0,
                 "regularisation",
             ),
-            Self::ErrorLimit => says(
+            Self::ErrorLimit => field_text(
                 "Error limit",
                 "",
                 "Coding stops when this share of the sample is left",
@@ -279,7 +279,7 @@ impl Field {
                 1e-6,
                 "error_limit",
             ),
-            Self::Calibration => says(
+            Self::Calibration => field_text(
                 "Calibration",
                 "β",
                 "Divides residuals by the usual residual of the class; 0 turns it off",
@@ -287,7 +287,7 @@ impl Field {
                 0.0,
                 "calibration",
             ),
-            Self::Degree => says(
+            Self::Degree => field_text(
                 "Degree",
                 "",
                 "The power of the polynomial",
@@ -295,7 +295,7 @@ impl Field {
                 2.0,
                 "kernel",
             ),
-            Self::Offset => says(
+            Self::Offset => field_text(
                 "Offset",
                 "",
                 "Added to the inner product",
@@ -303,7 +303,7 @@ impl Field {
                 1.0,
                 "kernel",
             ),
-            Self::Width => says(
+            Self::Width => field_text(
                 "Width",
                 "σ",
                 "The distance over which samples resemble each other",
@@ -311,7 +311,7 @@ impl Field {
                 1.0,
                 "kernel",
             ),
-            Self::Pool => says(
+            Self::Pool => field_text(
                 "Pool",
                 "",
                 "Samples among which the first atoms are chosen",
@@ -319,15 +319,15 @@ impl Field {
                 100.0,
                 "start",
             ),
-            Self::StartValue => says(
+            Self::StartValue => field_text(
                 "Start value",
                 "λ₀",
-                "What the first mini-batches keep of the past",
+                "Weight of the past during the first mini-batches",
                 0.8..=1.0,
                 0.95,
                 "forgetting",
             ),
-            Self::RampShare => says(
+            Self::RampShare => field_text(
                 "Ramp",
                 "",
                 "Share of the mini-batches until λ is 1",
@@ -335,7 +335,7 @@ impl Field {
                 0.8,
                 "forgetting",
             ),
-            Self::Batches => says(
+            Self::Batches => field_text(
                 "Mini-batches",
                 "",
                 "How many are learned in each fold",
@@ -343,31 +343,31 @@ impl Field {
                 60.0,
                 "training.length",
             ),
-            Self::Passes => says(
+            Self::Passes => field_text(
                 "Passes",
                 "",
-                "How often through the training samples",
+                "Number of passes through the training samples",
                 0.1..=10.0,
                 1.0,
                 "training.length",
             ),
-            Self::Tests => says(
+            Self::Tests => field_text(
                 "Tests",
                 "",
-                "How often the held-out samples are classified on the way",
+                "Number of tests during training",
                 1.0..=100.0,
                 20.0,
                 "tests.n_tests",
             ),
-            Self::Seed => says(
+            Self::Seed => field_text(
                 "Seed",
                 "",
-                "Of the order of samples and everything else drawn",
+                "Seed of the order of samples and of everything else drawn",
                 0.0..=100.0,
                 1.0,
                 "seed",
             ),
-            Self::Folds => says(
+            Self::Folds => field_text(
                 "Folds",
                 "",
                 "Every sample is tested in one of them",
@@ -375,7 +375,7 @@ impl Field {
                 5.0,
                 "split",
             ),
-            Self::SplitSeed => says(
+            Self::SplitSeed => field_text(
                 "Seed of the folds",
                 "",
                 "Another seed deals the samples to other folds",
@@ -383,7 +383,7 @@ impl Field {
                 1.0,
                 "split",
             ),
-            Self::TestShare => says(
+            Self::TestShare => field_text(
                 "Test share",
                 "",
                 "Share of the samples that are held out",
@@ -391,7 +391,7 @@ impl Field {
                 0.3,
                 "split",
             ),
-            Self::RecordsPerClass => says(
+            Self::RecordsPerClass => field_text(
                 "Records per class",
                 "",
                 "How many faults of each kind are simulated",
@@ -399,7 +399,7 @@ impl Field {
                 400.0,
                 "source.records_per_class",
             ),
-            Self::SubjectsPerClass => says(
+            Self::SubjectsPerClass => field_text(
                 "Subjects per class",
                 "",
                 "How many subjects are simulated",
@@ -407,7 +407,7 @@ impl Field {
                 14.0,
                 "source.subjects_per_class",
             ),
-            Self::Duration => says(
+            Self::Duration => field_text(
                 "Duration",
                 "",
                 "Length of each recording",
@@ -415,23 +415,23 @@ impl Field {
                 120.0,
                 "source.duration_s",
             ),
-            Self::Effect => says(
+            Self::Effect => field_text(
                 "Effect",
                 "",
-                "How much the classes differ; 0 makes them alike",
+                "How much the classes differ; 0 makes them equal",
                 0.0..=3.0,
                 1.0,
                 "source.effect",
             ),
-            Self::FrameLength => says(
+            Self::FrameLength => field_text(
                 "Frame",
                 "",
-                "Length of the stretch that features are measured in",
+                "Length of the section in which features are measured",
                 0.2..=10.0,
                 1.0,
                 "recipe.frame_s",
             ),
-            Self::Overlap => says(
+            Self::Overlap => field_text(
                 "Overlap",
                 "",
                 "Share of a frame that the next one repeats",
@@ -439,7 +439,7 @@ impl Field {
                 0.0,
                 "recipe.overlap",
             ),
-            Self::FramesPerSample => says(
+            Self::FramesPerSample => field_text(
                 "Frames per sample",
                 "",
                 "Frames whose features are averaged",
@@ -447,7 +447,7 @@ impl Field {
                 1.0,
                 "recipe.frames_per_sample",
             ),
-            Self::Cycles => says(
+            Self::Cycles => field_text(
                 "Cycles",
                 "",
                 "Length of the window in cycles of the mains",
@@ -455,7 +455,7 @@ impl Field {
                 1.0,
                 "recipe.n_cycles",
             ),
-            Self::Points => says(
+            Self::Points => field_text(
                 "Points",
                 "",
                 "Values of each of the six waveforms",
@@ -463,15 +463,15 @@ impl Field {
                 201.0,
                 "recipe.n_points",
             ),
-            Self::Rate => says(
+            Self::Rate => field_text(
                 "Sampling rate",
                 "",
-                "Where the files do not tell it",
+                "For files that do not state it",
                 1.0..=10_000.0,
                 250.0,
                 "options.rate_hz",
             ),
-            Self::Divisor => says(
+            Self::Divisor => field_text(
                 "Divide by",
                 "",
                 "Every value is divided by it; 255 turns bytes into 0 to 1",
@@ -479,7 +479,7 @@ impl Field {
                 1.0,
                 "divide_by",
             ),
-            Self::PictureRows => says(
+            Self::PictureRows => field_text(
                 "Picture rows",
                 "",
                 "Rows of the picture that a sample is drawn as",
@@ -487,7 +487,7 @@ impl Field {
                 16.0,
                 "n_rows",
             ),
-            Self::PictureColumns => says(
+            Self::PictureColumns => field_text(
                 "Picture columns",
                 "",
                 "Columns of the picture; rows times columns are the features",
@@ -495,7 +495,7 @@ impl Field {
                 16.0,
                 "n_columns",
             ),
-            Self::Harmonics => says(
+            Self::Harmonics => field_text(
                 "Highest harmonic",
                 "",
                 "1 takes the fundamental alone",
@@ -564,7 +564,7 @@ impl Field {
 
     /// What is wrong with it, among the problems of its stage.
     pub(super) fn problem_of(self, problems: &[SettingProblem]) -> Option<&str> {
-        let setting = self.says().setting;
+        let setting = self.text().setting;
         let is_own = |problem: &&SettingProblem| {
             let field = problem.field.as_str();
             field == setting || field.ends_with(&format!(".{setting}"))
@@ -574,14 +574,14 @@ impl Field {
 
     /// The field with its slider.
     pub(super) fn ui(self, ui: &mut Ui, value: &mut f64, problem: Option<&str>) -> Edit {
-        let Says {
+        let FieldText {
             label,
             symbol,
             help,
             range,
             default,
             ..
-        } = self.says();
+        } = self.text();
         let field = NumberField {
             label,
             symbol,

@@ -70,9 +70,9 @@ fn presets_ui(
                 learner.clone_from(&preset.learner);
             }
         }
-        let keep = ui.button("Keep as preset…");
+        let keep = ui.button("Save as preset…");
         if keep
-            .on_hover_text("Give these settings a name and keep them for all sessions")
+            .on_hover_text("Save these settings under a name, for all sessions")
             .clicked()
         {
             actions.push(Action::Ask(Ask::PresetName));
@@ -81,7 +81,7 @@ fn presets_ui(
         if let Some(preset) = own.iter().find(|preset| *learner == preset.learner) {
             let remove = ui.button("Remove this preset");
             let text = format!(
-                "Forgets the preset {}; the settings stay as they are",
+                "Deletes the preset {}; the settings do not change",
                 preset.name
             );
             if remove.on_hover_text(text).clicked() {
@@ -140,7 +140,7 @@ fn settings_ui(ui: &mut Ui, workbench: &Workbench, draft: &mut Draft, actions: &
         section(ui, "Forgetting");
         forgetting_ui(ui, &mut learner.forgetting, &problems);
     }
-    if !learner.algorithm.is_yardstick() {
+    if !learner.algorithm.is_baseline() {
         section(ui, "Regularisation and decision");
         decision_ui(ui, learner, &problems);
     }
@@ -154,11 +154,11 @@ fn settings_ui(ui: &mut Ui, workbench: &Workbench, draft: &mut Draft, actions: &
     switch(
         ui,
         "Classify every mini-batch before it is learned",
-        "Prequential accuracy; costs time unless the learner does so anyway. Default on.",
+        "Prequential accuracy; takes extra time unless the learner needs it anyway. Default: on.",
         &mut tests.prequential,
     );
     let mut wants_final = workbench.trains_final_model();
-    let text = "After the folds, one more model that learns from all samples, to classify new recordings with. Default off.";
+    let text = "After the folds, one more model trained on all samples, for classifying new recordings. Default: off.";
     if switch(ui, "Train a final model", text, &mut wants_final) {
         actions.push(Action::TrainFinalModel(wants_final));
     }
@@ -221,10 +221,9 @@ fn head_ui(ui: &mut Ui, learner: &mut LearnerSettings, problems: &[SettingProble
 /// of the training follows: iterations are no passes.
 fn fit_training(before: &Algorithm, experiment: &mut Experiment) {
     let now = &experiment.learner.algorithm;
-    let differs =
-        (before.is_batch(), before.is_yardstick()) != (now.is_batch(), now.is_yardstick());
+    let differs = (before.is_batch(), before.is_baseline()) != (now.is_batch(), now.is_baseline());
     if differs {
-        experiment.training.length = match (now.is_yardstick(), now.is_batch()) {
+        experiment.training.length = match (now.is_baseline(), now.is_batch()) {
             (true, _) => TrainingLength::Batches(1),
             (_, true) => TrainingLength::Batches(ITERATIONS),
             _ => TrainingLength::Passes(1.0),
@@ -305,8 +304,8 @@ fn kernel_ui(
 
 fn dictionary_ui(ui: &mut Ui, learner: &mut LearnerSettings, problems: &[SettingProblem]) {
     let problem = |field: Field| field.problem_of(problems);
-    if learner.algorithm.is_yardstick() {
-        elements::help(ui, "A yardstick learns no atoms");
+    if learner.algorithm.is_baseline() {
+        elements::help(ui, "Baselines have no atoms");
         return;
     }
     Field::Atoms.whole_ui(ui, &mut learner.n_atoms, problem(Field::Atoms));
@@ -364,12 +363,12 @@ fn normalisation_ui(ui: &mut Ui, learner: &mut LearnerSettings, problems: &[Sett
     };
     let names = [
         "Never",
-        "When samples left",
+        "When samples are removed",
         "Every 10 mini-batches",
         "When out of range",
     ];
     let help =
-        "When atoms are scaled to length 1; it changes no decision. Default when out of range.";
+        "When atoms are scaled to length 1; decisions do not change. Default: when out of range.";
     if let Some(chosen) = choice(ui, "Scaling of atoms", help, current, &names) {
         learner.normalisation = match chosen {
             0 => Normalisation::Never,
@@ -386,7 +385,7 @@ fn normalisation_ui(ui: &mut Ui, learner: &mut LearnerSettings, problems: &[Sett
 
 fn pruning_ui(ui: &mut Ui, learner: &mut LearnerSettings, problems: &[SettingProblem]) {
     if learner.algorithm.keeps_all() {
-        elements::help(ui, "All samples are kept; the budget plays no part");
+        elements::help(ui, "All samples are kept; the budget does not apply");
         return;
     }
     let budget = Field::Budget.problem_of(problems);
@@ -403,7 +402,7 @@ fn pruning_ui(ui: &mut Ui, learner: &mut LearnerSettings, problems: &[SettingPro
         .map(|pruning| pruning_name(*pruning))
         .collect();
     let current = prunings.iter().position(|pruning| *pruning == present);
-    let help = "Which kept samples leave first when the budget is full. Default least loss; KRLS: the oldest.";
+    let help = "Which kept samples are removed first when the budget is full. Default: least loss; KRLS: the oldest.";
     if let Some(chosen) = choice(ui, "Pruning", help, current.unwrap_or(usize::MAX), &names) {
         set_pruning(learner, prunings[chosen]);
     }
@@ -428,7 +427,7 @@ fn forgetting_ui(ui: &mut Ui, forgetting: &mut Forgetting, problems: &[SettingPr
     let current = shapes
         .iter()
         .position(|(shape, _)| *shape == forgetting.shape);
-    let help = "How λ goes from its start value to 1. Default linear.";
+    let help = "How λ rises from its start value to 1. Default: linear.";
     if let Some(chosen) = choice(ui, "Shape of λ", help, current.unwrap_or(0), &names) {
         forgetting.shape = shapes[chosen].0;
     }
@@ -461,7 +460,7 @@ fn training_ui(ui: &mut Ui, training: &mut Training, problems: &[SettingProblem]
         }
     }
     let current = usize::from(training.supply == Supply::Repeat);
-    let help = "What small classes give to a round. Default in proportion.";
+    let help = "How many samples small classes contribute to a round. Default: in proportion.";
     let names = [
         "In proportion to their size",
         "A whole mini-batch; small classes repeat",

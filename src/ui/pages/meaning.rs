@@ -3,10 +3,12 @@
 use egui::{RichText, Ui};
 
 use crate::ui::elements::{fact, help, section};
-use crate::ui::figures::{count, percent, short};
+use crate::ui::numbers::{count, percent, short};
 use crate::ui::theme;
 use crate::ui::widgets::{AdmissionPlot, SchedulePlot};
-use crate::workbench::{Action, Criterion, Draft, NotMeasured, Workbench, what_changed};
+use crate::workbench::{
+    Action, Criterion, Draft, LearnerChange, NotMeasured, Workbench, what_changed,
+};
 use atomscope_engine::experiment::Experiment;
 use atomscope_engine::learner::LearnerSettings;
 
@@ -129,12 +131,12 @@ fn admitted_ui(ui: &mut Ui, workbench: &Workbench, learner: &LearnerSettings) {
     let admissions = match workbench.admissions() {
         Ok(admissions) => admissions,
         Err(NotMeasured::OtherRun) => {
-            let text = "The last run had another criterion, kernel or other samples: what these settings would have admitted is known after the next";
+            let text = "The last run had a different criterion, kernel or samples; the share for these settings is known after the next run";
             help(ui, text);
             return;
         }
         Err(NotMeasured::Nothing) => {
-            help(ui, "Nothing has been measured yet");
+            help(ui, "No run has been measured yet");
             return;
         }
     };
@@ -185,19 +187,20 @@ fn changes_ui(
             can.is_ok(),
             egui::Button::new("Apply to the running training"),
         );
-        let text = "From the next round on; the run notes the change";
+        let text = "From the next round on; the change is recorded with the run";
         let button = match &can {
             Ok(()) => button.on_hover_text(text),
             Err(error) => button.on_disabled_hover_text(error.to_string()),
         };
         if button.clicked() {
-            actions.push(Action::TuneRun);
+            let learner = Box::new(experiment.learner.clone());
+            actions.push(Action::TuneRun(LearnerChange::All(learner)));
         }
     } else {
         let can = workbench.obstacle().is_none();
         let button = ui.add_enabled(can, egui::Button::new("Train with these settings"));
         if button
-            .on_hover_text("The curve of the last run stays for comparison")
+            .on_hover_text("The curve of the last run is kept for comparison")
             .clicked()
         {
             actions.push(Action::Start);

@@ -22,8 +22,8 @@ mod split;
 mod sweep;
 mod sweep_table;
 mod train;
-mod train_layout;
 mod train_panels;
+mod train_tiles;
 mod tune;
 
 pub(super) use compare::compare_page_ui;

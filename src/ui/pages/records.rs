@@ -40,7 +40,7 @@ pub(in crate::ui) fn records_page_ui(
     let Some(loaded) = workbench.data().loaded() else {
         match (workbench.loading_share(), workbench.data().error()) {
             (Some(_), _) => {
-                if empty_state(ui, "The data are being loaded", Some("Cancel")) {
+                if empty_state(ui, "Loading the data", Some("Cancel")) {
                     actions.push(Action::CancelLoading);
                 }
             }
@@ -66,7 +66,7 @@ pub(in crate::ui) fn records_page_ui(
     });
 }
 
-/// Why nothing could be loaded, and the settings that may mend it.
+/// Why nothing could be loaded, and the settings that may correct it.
 fn failed_ui(
     ui: &mut Ui,
     workbench: &Workbench,
@@ -77,11 +77,17 @@ fn failed_ui(
 ) {
     elements::wrong(ui, error);
     ui.add_space(theme::GRID);
-    let again = ui.button("Try again");
-    let text = "Loads once more, with the settings as they are";
-    if again.on_hover_text(text).clicked() {
-        actions.push(Action::LoadData);
-    }
+    ui.horizontal(|ui| {
+        let text = "Names the folder that holds the data now";
+        if workbench.data().is_missing() && ui.button("Locate…").on_hover_text(text).clicked() {
+            actions.push(Action::Ask(Ask::LocateData));
+        }
+        let again = ui.button("Try again");
+        let text = "Loads once more, with the settings as they are";
+        if again.on_hover_text(text).clicked() {
+            actions.push(Action::LoadData);
+        }
+    });
     elements::scrolling_column(ui, ui.available_rect_before_wrap(), "settings", |ui| {
         let problems = draft.experiment.data.problems();
         source_ui(
@@ -134,7 +140,7 @@ fn sources_ui(ui: &mut Ui, workbench: &Workbench, draft: &Draft, actions: &mut V
         if workbench.loading_share().is_some() && workbench.data().loaded().is_some() {
             let cancel = ui.button("Cancel loading");
             if cancel
-                .on_hover_text("What was loaded before stays")
+                .on_hover_text("Data loaded before are kept")
                 .clicked()
             {
                 actions.push(Action::CancelLoading);
@@ -179,7 +185,7 @@ fn table_ui(
         let field = TextEdit::singleline(&mut typing.search).desired_width(200.0);
         ui.add(field)
             .labelled_by(label.id)
-            .on_hover_text("Part of a name, class or group");
+            .on_hover_text("Search in name, class and group");
         if dataset.n_missing() > 0 {
             help(ui, &format!("{} values are missing", dataset.n_missing()));
         }
@@ -294,7 +300,7 @@ fn record_ui(
     }
     let Some(look) = workbench.signal() else {
         section(ui, "Signal");
-        help(ui, "Choose a record at the left to look at its signal");
+        help(ui, "Choose a record at the left to show its signal");
         let text = "Reads the beginning of the first record";
         if !loaded.records.is_empty()
             && ui
@@ -342,7 +348,7 @@ fn record_ui(
     }
 }
 
-/// Class, group and part of one recording, put right by hand.
+/// Class, group and part of one recording, corrected by hand.
 fn by_hand_ui(ui: &mut Ui, source: &mut RecordingSource, name: &str) {
     let path = PathBuf::from(name);
     let known = source.relabelled.get(&path).cloned().unwrap_or_default();
@@ -355,10 +361,10 @@ fn by_hand_ui(ui: &mut Ui, source: &mut RecordingSource, name: &str) {
         ui.horizontal(|ui| {
             let label = elements::fixed_label(ui, label);
             let mut text = value.clone().unwrap_or_default();
-            let field = TextEdit::singleline(&mut text).hint_text("as the rules say");
+            let field = TextEdit::singleline(&mut text).hint_text("by the rules");
             let response = ui.add(field).labelled_by(label.id);
             if response
-                .on_hover_text("Instead of what the rules say; empty for the rules")
+                .on_hover_text("Overrides the rules; leave empty to use the rules")
                 .changed()
             {
                 *value = (!text.trim().is_empty()).then(|| text.trim().to_owned());
@@ -373,9 +379,9 @@ fn by_hand_ui(ui: &mut Ui, source: &mut RecordingSource, name: &str) {
         }
     }
     let mut is_out = source.left_out.contains(&path);
-    let text = "None of its samples are made; takes effect when the data are loaded again";
+    let text = "Excludes all its samples; applies when the data are loaded again";
     if ui
-        .checkbox(&mut is_out, "Leave this record out")
+        .checkbox(&mut is_out, "Exclude this record")
         .on_hover_text(text)
         .changed()
     {
@@ -427,7 +433,7 @@ fn source_ui(
     }
 }
 
-/// Settings of the source, names of classes, what was left out, notes.
+/// Settings of the source, class names, what was omitted, notes.
 fn settings_ui(
     ui: &mut Ui,
     workbench: &Workbench,
@@ -439,7 +445,7 @@ fn settings_ui(
     let data = &mut draft.experiment.data;
     source_ui(ui, workbench, &mut data.source, &problems, typing);
     section(ui, "Names of the classes");
-    help(ui, "Two classes that get the same name become one");
+    help(ui, "Classes with the same name are merged");
     class_names_ui(ui, loaded, data);
     if !loaded.left_out.is_empty() {
         section(ui, "Left out");
@@ -464,7 +470,7 @@ fn notes_ui(ui: &mut Ui, draft: &mut Draft) {
     let field = TextEdit::multiline(&mut draft.notes).desired_rows(3);
     ui.add(field.desired_width(f32::INFINITY))
         .labelled_by(label.id)
-        .on_hover_text("What you want to remember; saved with the session");
+        .on_hover_text("Your notes; saved with the session");
     ui.add_space(theme::PANEL_GAP);
 }
 

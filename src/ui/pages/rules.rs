@@ -23,8 +23,8 @@ pub(super) fn rules_ui(
 ) {
     section(ui, "Recordings");
     let mut is_given = source.options.rate_hz.is_some();
-    let text = "Where the files do not tell how fast they were sampled";
-    if switch(ui, "Give the sampling rate", text, &mut is_given) {
+    let text = "For files that do not state a sampling rate";
+    if switch(ui, "Enter the sampling rate", text, &mut is_given) {
         source.options.rate_hz = is_given.then_some(USUAL_RATE_HZ);
     }
     if let Some(rate_hz) = &mut source.options.rate_hz {
@@ -32,7 +32,7 @@ pub(super) fn rules_ui(
         Field::Rate.ui(ui, rate_hz, problem);
     }
     section(ui, "Rules for class and group");
-    help(ui, "The first rule that knows a class or a group wins");
+    help(ui, "The first rule that gives a class or a group applies");
     let mut dropped = None;
     let n_rules = source.rules.len();
     for (place, rule) in source.rules.iter().enumerate() {
@@ -116,6 +116,6 @@ fn rule_text(rule: &Rule) -> String {
         Rule::ParentFolder => "The class is the folder that the file is in".into(),
         Rule::Table { path } => format!("From the table {}", path.display()),
         Rule::Participants { path, .. } => format!("From the participants {}", path.display()),
-        Rule::Annotations(_) => "From annotations: stretches have classes of their own".into(),
+        Rule::Annotations(_) => "From annotations: each section has its own class".into(),
     }
 }

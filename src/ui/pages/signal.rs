@@ -5,10 +5,10 @@ use egui::Ui;
 use crate::ui::palette::{mix, phase_color};
 use crate::ui::theme;
 use crate::ui::widgets::{Mark, Trace, Waveform};
-use crate::workbench::SignalLook;
+use crate::workbench::Signal;
 
 /// The signal of a record.
-pub(super) fn signal_ui(ui: &mut Ui, look: &SignalLook, height: f32) {
+pub(super) fn signal_ui(ui: &mut Ui, look: &Signal, height: f32) {
     let tones = theme::tones(ui);
     let shown = theme::theme_of(ui);
     let is_phases = look.channels.len() == 6;
@@ -55,12 +55,12 @@ pub(super) fn signal_ui(ui: &mut Ui, look: &SignalLook, height: f32) {
 }
 
 /// The first channel and, below it, what each band of the recipe lets through.
-pub(super) fn bands_ui(ui: &mut Ui, look: &SignalLook, height: f32) {
+pub(super) fn bands_ui(ui: &mut Ui, look: &Signal, height: f32) {
     let Some(first) = look.channels.first() else {
         return;
     };
     let channels: Vec<_> = std::iter::once(first).chain(&look.bands).cloned().collect();
-    let bands = SignalLook {
+    let bands = Signal {
         name: format!("{} and its bands", first.name),
         n_channels: channels.len(),
         channels,
@@ -71,8 +71,8 @@ pub(super) fn bands_ui(ui: &mut Ui, look: &SignalLook, height: f32) {
     signal_ui(ui, &bands, height);
 }
 
-/// The marks at the ends of the sample that is looked at, without the annotations.
-fn sample_marks(look: &SignalLook) -> Vec<(f64, String)> {
+/// The marks at the ends of the sample that is shown, without the annotations.
+fn sample_marks(look: &Signal) -> Vec<(f64, String)> {
     let is_end = |time_s: f64| {
         look.window.is_some_and(|(start_s, duration_s)| {
             time_s == start_s || time_s == start_s + duration_s

@@ -26,9 +26,13 @@ pub(in crate::ui) fn split_page_ui(
     draft: &mut Draft,
     actions: &mut Vec<Action>,
 ) {
-    page_title(ui, "Split", "what is learned from and what is tested");
+    page_title(
+        ui,
+        "Split",
+        "which samples are used for training and which for testing",
+    );
     let Some(loaded) = workbench.data().loaded() else {
-        let text = "Here the samples are dealt to folds, and an audit looks for leaks. Nothing is loaded yet.";
+        let text = "The assignment of samples to folds and the leakage audit appear here. Nothing is loaded yet.";
         if empty_state(ui, text, Some("Feeder demo")) {
             actions.push(Action::OpenDemo(Demo::FeederFaults));
         }
@@ -45,7 +49,7 @@ pub(in crate::ui) fn split_page_ui(
                 return;
             }
             let Some(made) = workbench.split().made() else {
-                help(ui, "The folds are being dealt");
+                help(ui, "Assigning the folds");
                 return;
             };
             section(ui, "Audit");
@@ -140,7 +144,7 @@ fn groups_ui(ui: &mut Ui, held_out: &mut Vec<String>, dataset: &Dataset) {
             for name in &names[range] {
                 let mut is_out = held_out.contains(name);
                 let group = ui.checkbox(&mut is_out, name);
-                let text = "Its samples are tested and not learned from";
+                let text = "Its samples are used for testing only";
                 if group.on_hover_text(text).changed() {
                     match is_out {
                         true => held_out.push(name.clone()),
@@ -171,7 +175,7 @@ fn audit_ui(ui: &mut Ui, made: &MadeSplit, dataset: &Dataset, plan: &mut SplitPl
     if made.audit.findings.is_empty() {
         ui.horizontal(|ui| {
             icon_mark(ui, Icon::Check, tones.ok);
-            ui.label("Nothing leaks from training into test");
+            ui.label("No leakage from training into test found");
         });
     }
     for finding in &made.audit.findings {

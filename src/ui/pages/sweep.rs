@@ -13,11 +13,12 @@ use crate::ui::theme;
 use crate::ui::widgets::{ChartPlot, HeatMapView, empty_state};
 use crate::workbench::{
     Action, AxisForm, CompareAction, ComparePath, MOST_INNER_FOLDS, SweepAction, SweepForm,
-    SweepLook, SweepStage, Workbench,
+    SweepResults, SweepStage, Workbench,
 };
 
-const KIND_HELP: &str = "Every combination of the values, or so many draws at random";
-const INNER_HELP: &str = "The training samples of every fold are dealt to so many inner folds, on which the settings are chosen (default 3)";
+const KIND_HELP: &str = "Every combination of the values, or a number of random draws";
+const INNER_HELP: &str =
+    "Number of inner folds of the training samples, on which the settings are chosen (default 3)";
 const SETTING_HELP: &str = "A setting of the session that is open, by its name in the file";
 const VALUES_HELP: &str = "Values with commas between: 10, 20, 40. A random search also takes ranges: 0.1 to 10, 0.001 to 1 log, 5 to 40 whole";
 const NESTED_HELP: &str = "In every outer fold the settings are chosen by inner folds of its training samples and judged on its test samples, which had no part in the choice";
@@ -36,10 +37,10 @@ pub(super) fn sweep_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Act
         ui.add_space(theme::PANEL_GAP);
     });
     elements::scrolling_column(ui, right, "sweep results", |ui| {
-        match stage.look() {
+        match stage.results() {
             Some(look) => results_ui(ui, stage, look, actions),
             None => {
-                let text = "Fill in what is tried at the left and start, or look at the results of an earlier sweep";
+                let text = "Choose settings and values at the left and start, or open the results of an earlier sweep";
                 if empty_state(ui, text, Some("Open sweep results…")) {
                     ask(actions, ComparePath::Sweep);
                 }
@@ -54,10 +55,10 @@ pub(super) fn push(actions: &mut Vec<Action>, action: SweepAction) {
     actions.push(Action::Compare(CompareAction::Sweep(action)));
 }
 
-/// What is tried.
+/// Settings to try.
 fn form_ui(ui: &mut Ui, stage: &SweepStage, actions: &mut Vec<Action>) {
     let mut form = stage.form().clone();
-    section(ui, "What is tried");
+    section(ui, "Settings to try");
     let kind = usize::from(form.is_random);
     if let Some(kind) = choice(ui, "Search", KIND_HELP, kind, &["grid", "random"]) {
         form.is_random = kind == 1;
@@ -165,7 +166,7 @@ fn axis_ui(ui: &mut Ui, stage: &SweepStage, place: usize, axis: &mut AxisForm) -
             combo.response.labelled_by(label.id).on_hover_text(text);
             let says = format!("Remove setting {}", place + 1);
             is_removed = icon_button(ui, Icon::Close, &says)
-                .on_hover_text("Leaves it as it is in the session")
+                .on_hover_text("Removes it from the sweep")
                 .clicked();
         });
         ui.horizontal(|ui| {
@@ -203,7 +204,7 @@ fn folder_ui(ui: &mut Ui, form: &SweepForm, actions: &mut Vec<Action>) {
         Some(folder) => drop(ui.label(folder.display().to_string())),
         None => help(
             ui,
-            "Every finished point is kept there, so that a sweep can be gone on with",
+            "Every finished point is saved there, so that a sweep can be resumed",
         ),
     }
     let choose = ui.button("Choose a folder…");
@@ -215,7 +216,7 @@ fn folder_ui(ui: &mut Ui, form: &SweepForm, actions: &mut Vec<Action>) {
     }
 }
 
-/// Begins or goes on; while it runs, how far it has come.
+/// Begins or continues; while it runs, how far it has come.
 fn start_ui(ui: &mut Ui, workbench: &Workbench, stage: &SweepStage, actions: &mut Vec<Action>) {
     section(ui, "Run");
     if let Some(share) = stage.share() {
@@ -224,7 +225,7 @@ fn start_ui(ui: &mut Ui, workbench: &Workbench, stage: &SweepStage, actions: &mu
         return;
     }
     let form = stage.form();
-    if let Some(Ok(n_points)) = stage.check().n_points {
+    if let Some(n_points) = stage.check().n_points {
         let folds = workbench.split().made().map(|made| made.split.n_folds());
         let each = folds.map_or(String::new(), |folds| {
             format!(", each trained {folds} × ({} + 1) times", form.inner_folds)
@@ -241,10 +242,12 @@ fn start_ui(ui: &mut Ui, workbench: &Workbench, stage: &SweepStage, actions: &mu
     }
     ui.horizontal(|ui| {
         let start = ui.add_enabled(obstacle.is_none(), egui::Button::new("Start sweep"));
-        let start = start.on_hover_text(
-            "Tries all points that the folder does not hold yet; it can be stopped and gone on with",
-        );
-        if start.on_disabled_hover_text(obstacle.unwrap_or_default()).clicked() {
+        let start = start
+            .on_hover_text("Runs all points not yet in the folder; it can be stopped and resumed");
+        if start
+            .on_disabled_hover_text(obstacle.unwrap_or_default())
+            .clicked()
+        {
             push(actions, SweepAction::Start);
         }
         let open = ui.button("Open sweep results…");
@@ -256,13 +259,13 @@ fn start_ui(ui: &mut Ui, workbench: &Workbench, stage: &SweepStage, actions: &mu
 }
 
 /// Nested score, map, curve and points.
-fn results_ui(ui: &mut Ui, stage: &SweepStage, look: &SweepLook, actions: &mut Vec<Action>) {
+fn results_ui(ui: &mut Ui, stage: &SweepStage, look: &SweepResults, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         section(ui, &format!("Sweep in {}", look.folder.display()));
         let is_running = stage.share().is_some();
         let close = ui.add_enabled(!is_running, egui::Button::new("Close sweep"));
         if close
-            .on_hover_text("Puts the results away; the files stay")
+            .on_hover_text("Closes the results; the files are kept")
             .on_disabled_hover_text("Stop the sweep first")
             .clicked()
         {
@@ -283,7 +286,7 @@ fn results_ui(ui: &mut Ui, stage: &SweepStage, look: &SweepLook, actions: &mut V
     }
 }
 
-fn map_ui(ui: &mut Ui, look: &SweepLook, actions: &mut Vec<Action>) {
+fn map_ui(ui: &mut Ui, look: &SweepResults, actions: &mut Vec<Action>) {
     let Some((map, down, across)) = &look.map else {
         return;
     };
@@ -321,7 +324,7 @@ fn map_ui(ui: &mut Ui, look: &SweepLook, actions: &mut Vec<Action>) {
         .show(ui, |ui| HeatMapView { map }.show(ui));
 }
 
-fn curve_ui(ui: &mut Ui, look: &SweepLook, actions: &mut Vec<Action>) {
+fn curve_ui(ui: &mut Ui, look: &SweepResults, actions: &mut Vec<Action>) {
     let Some((chart, axis)) = &look.curve else {
         return;
     };

@@ -5,22 +5,22 @@ use egui_extras::{Column, TableBuilder, TableRow};
 
 use super::sweep::push;
 use crate::ui::elements::help;
-use crate::ui::figures::{percent, short};
+use crate::ui::numbers::{percent, short};
 use crate::ui::theme;
-use crate::workbench::{Action, SweepAction, SweepColumn, SweepLook};
+use crate::workbench::{Action, SweepAction, SweepColumn, SweepResults};
 use atomscope_engine::experiment::SweepRow;
 
 const MOST_HEIGHT: f32 = 460.0;
-const USE_HELP: &str = "Puts the settings of this point into the session; Ctrl+Z takes it back";
+const USE_HELP: &str = "Applies the settings of this point to the session; Ctrl+Z undoes it";
 
 /// The points in their order, each with a button that takes its settings over.
-pub(super) fn points_ui(ui: &mut Ui, look: &SweepLook, actions: &mut Vec<Action>) {
+pub(super) fn points_ui(ui: &mut Ui, look: &SweepResults, actions: &mut Vec<Action>) {
     ScrollArea::horizontal()
         .id_salt("columns of the points")
         .show(ui, |ui| table_ui(ui, look, actions));
 }
 
-fn table_ui(ui: &mut Ui, look: &SweepLook, actions: &mut Vec<Action>) {
+fn table_ui(ui: &mut Ui, look: &SweepResults, actions: &mut Vec<Action>) {
     let columns = columns_of(look);
     let line = theme::body_font(ui).size * 1.8;
     let mut table = TableBuilder::new(ui)
@@ -48,7 +48,7 @@ fn table_ui(ui: &mut Ui, look: &SweepLook, actions: &mut Vec<Action>) {
 
 type NamedColumn = (SweepColumn, String, String);
 
-fn columns_of(look: &SweepLook) -> Vec<NamedColumn> {
+fn columns_of(look: &SweepResults) -> Vec<NamedColumn> {
     let column = |column, name: &str, text: &str| (column, name.to_owned(), text.to_owned());
     let mut columns = vec![column(SweepColumn::Point, "point", "Number of the point")];
     for (place, name) in look.names.iter().enumerate() {
@@ -59,13 +59,13 @@ fn columns_of(look: &SweepLook) -> Vec<NamedColumn> {
         column(
             SweepColumn::Inner,
             "inner accuracy",
-            "Mean over the inner folds of all folds; it chooses, so the highest flatters",
+            "Mean over the inner folds of all folds; used for choosing, so the highest is optimistic",
         ),
         column(SweepColumn::Deviation, "± sd", "Standard deviation over the folds"),
         column(
             SweepColumn::Chosen,
             "chosen in",
-            "Folds whose inner folds liked this point best",
+            "Folds whose inner folds chose this point",
         ),
         column(
             SweepColumn::Time,
@@ -79,7 +79,7 @@ fn columns_of(look: &SweepLook) -> Vec<NamedColumn> {
 /// The head of a column: pressed, it orders the points.
 fn head_ui(
     ui: &mut Ui,
-    look: &SweepLook,
+    look: &SweepResults,
     column: SweepColumn,
     name: &str,
     help_text: &str,
@@ -98,7 +98,7 @@ fn head_ui(
         .accesskit_node_builder(head.id, |node| node.set_label(says));
     if head
         .on_hover_text(format!(
-            "{help_text}. Press to order by it, again for the other way round"
+            "{help_text}. Click to sort by it, again to reverse"
         ))
         .clicked()
     {
@@ -108,7 +108,7 @@ fn head_ui(
 
 fn row_ui(
     row: &mut TableRow<'_, '_>,
-    look: &SweepLook,
+    look: &SweepResults,
     point: &SweepRow,
     columns: &[NamedColumn],
     actions: &mut Vec<Action>,
@@ -134,7 +134,7 @@ fn row_ui(
     }
 }
 
-fn cell(look: &SweepLook, point: &SweepRow, column: SweepColumn) -> String {
+fn cell(look: &SweepResults, point: &SweepRow, column: SweepColumn) -> String {
     let or_dash = |text: Option<String>| text.unwrap_or_else(|| "–".into());
     match column {
         SweepColumn::Point => (point.result.point.number + 1).to_string(),

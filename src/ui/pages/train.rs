@@ -1,16 +1,16 @@
 //! The Train page: curves, confusion, dictionaries and profile of a run as it goes, at any moment of it.
 
-use egui::{Rect, RichText, ScrollArea, Slider, Ui, vec2};
+use egui::{Rect, RichText, Slider, Ui};
 
-use super::train_layout::{Placed, Room, mark_spot, place_panels, spot_at};
 use super::train_panels as panels;
+use super::train_tiles::tiles_ui;
 use super::tune::tune_ui;
 use crate::ui::elements;
 use crate::ui::icons::{Icon, color_dot, icon_button};
 use crate::ui::palette::class_color;
 use crate::ui::theme;
 use crate::ui::widgets::{PanelAction, PanelHeader, empty_state};
-use crate::workbench::{Action, Demo, Direction, Draft, Panel, RunView, Workbench};
+use crate::workbench::{Action, Demo, Direction, Draft, Panel, RunView, Tiling, Workbench};
 use atomscope_engine::experiment::Part;
 
 /// Width of the replay slider: all controls fit one line of the smallest usual window.
@@ -31,65 +31,15 @@ pub(in crate::ui) fn train_page_ui(
     ui.add_space(4.0);
     if let Some(panel) = workbench.view().enlarged {
         let rect = ui.available_rect_before_wrap();
-        panel_ui(ui, rect, panel, workbench, draft, actions);
+        panel_ui(ui, rect, panel, None, workbench, draft, actions);
         return;
     }
-    panels_ui(ui, workbench, draft, actions);
-}
-
-/// All panels in their places; where they need more height than there is, the page scrolls.
-fn panels_ui(ui: &mut Ui, workbench: &Workbench, draft: &mut Draft, actions: &mut Vec<Action>) {
-    let page = ui.available_size();
-    let run = workbench.training().run();
-    let room = Room {
-        n_classes: run.map_or(2, |run| run.facts.n_classes()),
-        text_scale: theme::body_font(ui).size / theme::BASE_SIZE,
-    };
-    ScrollArea::vertical()
-        .id_salt("panels")
-        .auto_shrink([false, false])
-        .show(ui, |ui| {
-            let corner = ui.cursor().min;
-            let (placed, height) = place_panels(workbench.view(), room, corner, page);
-            ui.allocate_exact_size(vec2(page.x, height), egui::Sense::hover());
-            for own in &placed {
-                let asked = panel_ui(ui, own.rect, own.panel, workbench, draft, actions);
-                if let Some(asked) = asked {
-                    move_panel(ui, own.panel, asked, &placed, workbench, actions);
-                }
-            }
-        });
-}
-
-/// Moves a panel by a step, or to where the pointer drops it.
-fn move_panel(
-    ui: &Ui,
-    panel: Panel,
-    asked: PanelAction,
-    placed: &[Placed],
-    workbench: &Workbench,
-    actions: &mut Vec<Action>,
-) {
-    let view = workbench.view();
-    let pointer = ui.ctx().pointer_interact_pos();
-    let found = pointer.and_then(|pointer| spot_at(placed, view, ui.clip_rect(), pointer));
-    match (asked, pointer, found) {
-        (PanelAction::Move(direction), _, _) => {
-            let is_shown = |panel| !view.hidden.contains(&panel);
-            let spot = view.arrangement.step(panel, direction, is_shown);
-            actions.extend(spot.map(|spot| Action::PlacePanel(panel, spot)));
-        }
-        (PanelAction::Drag, Some(pointer), found) => {
-            mark_spot(ui, panel.title(), pointer, found.map(|(_, rect)| rect));
-        }
-        (PanelAction::Drop, _, Some((spot, _))) => actions.push(Action::PlacePanel(panel, spot)),
-        _ => {}
-    }
+    tiles_ui(ui, workbench, draft, actions);
 }
 
 fn nothing_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     if workbench.training().is_starting() {
-        empty_state(ui, "The run is being prepared", None);
+        empty_state(ui, "Preparing the run", None);
         return;
     }
     if let Some(error) = workbench.training().error() {
@@ -101,21 +51,21 @@ fn nothing_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     }
     match (workbench.data().loaded(), workbench.obstacle()) {
         (None, _) if workbench.loading_share().is_some() => {
-            if empty_state(ui, "The data are being loaded", Some("Cancel")) {
+            if empty_state(ui, "Loading the data", Some("Cancel")) {
                 actions.push(Action::CancelLoading);
             }
         }
         (None, _) => {
-            let text = "Training is watched here: curves, confusion matrix and dictionaries. Nothing is loaded yet.";
+            let text = "Curves, confusion matrix and dictionaries appear here during training. Nothing is loaded yet.";
             if empty_state(ui, text, Some("Feeder demo")) {
                 actions.push(Action::OpenDemo(Demo::FeederFaults));
             }
         }
         (Some(_), Some(obstacle)) => {
-            empty_state(ui, &format!("Training cannot begin: {obstacle}"), None);
+            empty_state(ui, &format!("Training cannot start: {obstacle}"), None);
         }
         (Some(_), None) => {
-            let text = "Training is watched here: curves, confusion matrix and dictionaries.";
+            let text = "Curves, confusion matrix and dictionaries appear here during training.";
             if empty_state(ui, text, Some("Start training")) {
                 actions.push(Action::Start);
             }
@@ -123,7 +73,7 @@ fn nothing_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     }
 }
 
-/// Class, fold and moment that are looked at.
+/// Class, fold and moment that are shown.
 fn controls_ui(ui: &mut Ui, workbench: &Workbench, run: &RunView, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| {
         classes_ui(ui, workbench, run, actions);
@@ -133,7 +83,7 @@ fn controls_ui(ui: &mut Ui, workbench: &Workbench, run: &RunView, actions: &mut 
         replay_ui(ui, workbench, actions);
         let shown = workbench.dictionary();
         if shown.is_some_and(|shown| shown.atoms.iter().any(|atom| atom.changed)) {
-            let text = "Atoms whose strongest sample changed since you looked are marked; this takes the marks away";
+            let text = "Atoms whose strongest sample changed since you last looked are marked; this clears the marks";
             let seen = icon_button(ui, Icon::Check, "Mark atoms as seen");
             if seen.on_hover_text(text).clicked() {
                 actions.push(Action::MarkAtomsSeen);
@@ -229,27 +179,27 @@ fn replay_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
         actions.push(Action::Replay(batch));
     }
     response.on_hover_text(
-        "Dictionaries, confusion and profile at an earlier test; training goes on meanwhile",
+        "Dictionaries, confusion and profile at an earlier test; training continues meanwhile",
     );
     let batch = part.tests[place.clamp(1, n_tests) - 1].batch;
     ui.label(format!("batch {batch}"));
     let live = ui.selectable_label(replay.is_none(), "live");
     let text = match replay {
-        None => "The training is followed. A click freezes what is shown; training goes on (F)",
-        Some(_) => {
-            "What is shown is frozen while training goes on. A click follows the training again (F)"
-        }
+        None => "The page follows the training. Click to freeze it; training continues (F)",
+        Some(_) => "The page is frozen while training continues. Click to follow again (F)",
     };
     if live.on_hover_text(text).clicked() {
         actions.push(Action::Freeze);
     }
 }
 
-/// A panel with its head; gives what the head was asked for and the panel alone cannot do.
-fn panel_ui(
+/// A panel with its head; gives what the head was asked for and the panel alone cannot do. It can
+/// be moved within `tiling`, if it is one of several.
+pub(super) fn panel_ui(
     ui: &mut Ui,
     rect: Rect,
     panel: Panel,
+    tiling: Option<&Tiling>,
     workbench: &Workbench,
     draft: &mut Draft,
     actions: &mut Vec<Action>,
@@ -257,9 +207,8 @@ fn panel_ui(
     let view = workbench.view();
     let is_enlarged = view.enlarged == Some(panel);
     let is_shown = |panel| !view.hidden.contains(&panel);
-    let can_move = |direction: &Direction| {
-        !is_enlarged && view.arrangement.step(panel, *direction, is_shown).is_some()
-    };
+    let moved = |direction| tiling?.moved(panel, direction, is_shown);
+    let can_move = |direction: &Direction| moved(*direction).is_some();
     let moves: Vec<Direction> = Direction::ALL.into_iter().filter(can_move).collect();
     let detail = detail(workbench, panel);
     let mut asked = None;
@@ -276,6 +225,9 @@ fn panel_ui(
             }
             Some(PanelAction::Hide) if is_enlarged => actions.push(Action::Enlarge(None)),
             Some(PanelAction::Hide) => actions.push(Action::TogglePanel(panel)),
+            Some(PanelAction::Move(direction)) => {
+                actions.extend(moved(direction).map(Action::ArrangePanels));
+            }
             other => asked = other,
         }
         let height = rect.bottom() - ui.cursor().top();
@@ -300,7 +252,7 @@ fn detail(workbench: &Workbench, panel: Panel) -> String {
     let names = &run.facts.class_names;
     let class_name = workbench.shown_class_name();
     match panel {
-        Panel::Accuracy => "of the samples held out".into(),
+        Panel::Accuracy => "of the held-out samples".into(),
         Panel::Confusion => match (workbench.shown_fold(), workbench.shown_test()) {
             (Some(fold), Some(test)) => format!(
                 "fold {}, batch {} · {} test samples",
@@ -328,7 +280,7 @@ fn detail(workbench: &Workbench, panel: Panel) -> String {
         },
         Panel::Profile => format!("{class_name} · which samples are kept"),
         Panel::Tune => match workbench.training().is_alive() {
-            true => "takes effect with the next round".into(),
+            true => "applies from the next round on".into(),
             false => "for the next run".into(),
         },
     }

@@ -6,7 +6,7 @@ use super::events::event_text;
 use super::explain::sample_link_ui;
 use super::samples::BandPlaces;
 use crate::ui::elements;
-use crate::ui::figures::short;
+use crate::ui::numbers::short;
 use crate::ui::palette::class_color;
 use crate::ui::theme;
 use crate::ui::widgets::{
@@ -66,7 +66,7 @@ pub(super) fn curves_ui(
     plot.show(ui).map(|batch| batch as usize)
 }
 
-/// The confusion matrix at the moment looked at.
+/// The confusion matrix at the moment shown.
 pub(super) fn confusion_ui(
     ui: &mut Ui,
     height: f32,
@@ -77,7 +77,7 @@ pub(super) fn confusion_ui(
         return;
     };
     let Some(test) = workbench.shown_test() else {
-        empty_state(ui, "The first test comes in a moment", None);
+        empty_state(ui, "Waiting for the first test", None);
         return;
     };
     let line = ui.spacing().interact_size.y + theme::GRID;
@@ -116,11 +116,11 @@ pub(super) fn dictionary_ui(
     actions: &mut Vec<Action>,
 ) {
     let (Some(run), Some(shown)) = (workbench.training().run(), workbench.dictionary()) else {
-        empty_state(ui, "The dictionary is being made", None);
+        empty_state(ui, "Drawing the dictionary", None);
         return;
     };
     if shown.atoms.iter().all(|atom| atom.values.is_empty()) {
-        let text = "Atoms are drawn with the data they come from, which are not loaded";
+        let text = "Drawing atoms needs the data, which are not loaded";
         empty_state(ui, text, None);
         return;
     }
@@ -236,7 +236,7 @@ impl Look<'_> {
     }
 }
 
-/// Numerical health of the class at the moment looked at.
+/// Numerical health of the class at the moment shown.
 fn health_ui(ui: &mut Ui, workbench: &Workbench, shown: &DictionaryView) {
     let Some(part) = workbench.shown_part() else {
         return;
@@ -260,6 +260,7 @@ fn health_ui(ui: &mut Ui, workbench: &Workbench, shown: &DictionaryView) {
             unused_atoms: shown.n_unused,
             n_atoms: shown.atoms.len(),
             repairs: repairs.sum(),
+            n_batches: rounds.len(),
         },
     };
     strip.show(ui);
@@ -311,7 +312,10 @@ pub(super) fn log_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Actio
         .take(MOST_LISTED)
         .collect();
     if entries.is_empty() {
-        elements::help(ui, "Which samples were kept, which left and why");
+        elements::help(
+            ui,
+            "Which samples were admitted, which were removed and why",
+        );
     }
     let line = theme::small_font(ui).size * 1.6;
     ScrollArea::vertical().show_rows(ui, line, entries.len(), |ui, range| {
@@ -330,7 +334,7 @@ pub(super) fn log_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Actio
 /// Cosines between the atoms, in the order they are shown.
 pub(super) fn gram_ui(ui: &mut Ui, height: f32, workbench: &Workbench) {
     let Some(shown) = workbench.dictionary() else {
-        empty_state(ui, "The dictionary is being made", None);
+        empty_state(ui, "Drawing the dictionary", None);
         return;
     };
     let room = theme::small_font(ui).size * 5.0;
@@ -344,6 +348,6 @@ pub(super) fn gram_ui(ui: &mut Ui, height: f32, workbench: &Workbench) {
     ui.add_space(theme::GRID);
     elements::help(
         ui,
-        "Cosines between the atoms, most used first. Bright places off the diagonal are atoms that say the same.",
+        "Cosines between the atoms, most used first. Bright cells off the diagonal are atoms that are nearly the same.",
     );
 }

@@ -1,11 +1,11 @@
-//! The settings that may change while a run goes on, beside what they change.
+//! The settings that may change while a run continues, beside what they change.
 
 use egui::{ScrollArea, Ui};
 
 use crate::ui::elements;
 use crate::ui::theme;
 use crate::ui::widgets::{Edit, SchedulePlot};
-use crate::workbench::{Action, Draft, Workbench, pruning_name};
+use crate::workbench::{Action, Draft, LearnerChange, Workbench, pruning_name};
 use atomscope_engine::learner::{Algorithm, Growing, LearnerSettings, Pruning};
 
 use super::algorithm::{algorithm_numbers_ui, all_prunings};
@@ -22,7 +22,7 @@ pub(super) fn tune_ui(
 ) {
     let learner = &mut draft.experiment.learner;
     let problems = learner.problems();
-    let mut edit = Edit::default();
+    let (mut forgetting, mut budget, mut algorithm) = <(Edit, Edit, Edit)>::default();
     ScrollArea::vertical().max_height(height).show(ui, |ui| {
         let n_rounds = workbench.training().run().map_or(60, |run| run.n_rounds);
         let current = workbench.shown_part().and_then(|part| part.rounds.last());
@@ -32,23 +32,33 @@ pub(super) fn tune_ui(
             height: (height * 0.5).clamp(90.0, 180.0),
         };
         if learner.algorithm.is_recursive() {
-            edit = plot.show(ui, &mut learner.forgetting);
+            forgetting = plot.show(ui, &mut learner.forgetting);
             ui.add_space(4.0);
         }
         if !learner.algorithm.keeps_all() {
-            let budget = Field::Budget.problem_of(&problems);
-            edit = edit.and(Field::Budget.whole_ui(ui, &mut learner.budget, budget));
+            let problem = Field::Budget.problem_of(&problems);
+            budget = Field::Budget.whole_ui(ui, &mut learner.budget, problem);
         }
-        edit = edit.and(criterion_ui(ui, learner, &problems));
+        algorithm = criterion_ui(ui, learner, &problems);
         if let Some(pruning) = pruning_ui(ui, workbench, learner) {
             set_pruning(learner, pruning);
-            edit.finished = true;
+            algorithm.finished = true;
         }
     });
     if let Some(problem) = learner_problem(&problems) {
         elements::wrong(ui, problem);
-    } else if edit.finished && workbench.training().is_alive() {
-        actions.push(Action::TuneRun);
+    } else if workbench.training().is_alive() {
+        // What was changed alone: another field may hold something that is not meant for the run.
+        let changes = [
+            (forgetting, LearnerChange::Forgetting(learner.forgetting)),
+            (budget, LearnerChange::Budget(learner.budget)),
+            (
+                algorithm,
+                LearnerChange::Algorithm(learner.algorithm.clone()),
+            ),
+        ];
+        let finished = changes.into_iter().filter(|(edit, _)| edit.finished);
+        actions.extend(finished.map(|(_, change)| Action::TuneRun(change)));
     }
     ui.add_space(theme::GRID / 2.0);
 }
@@ -97,7 +107,7 @@ fn pruning_ui(ui: &mut Ui, workbench: &Workbench, learner: &LearnerSettings) -> 
         .map(|pruning| pruning_name(*pruning))
         .collect();
     let current = possible.iter().position(|pruning| *pruning == present);
-    let help = "Which kept samples leave first when the budget is full. Default least loss; KRLS: the oldest.";
+    let help = "Which kept samples are removed first when the budget is full. Default: least loss; KRLS: the oldest.";
     let chosen = elements::choice(ui, "Pruning", help, current.unwrap_or(usize::MAX), &names)?;
     Some(possible[chosen])
 }

@@ -4,7 +4,7 @@ use egui::{Key, Role, Sense, Ui, WidgetInfo};
 use egui_plot::{FilledArea, Line, LineStyle, PlotPoints, PlotUi, VLine};
 
 use super::still_plot::StillPlot;
-use crate::ui::figures::percent;
+use crate::ui::numbers::percent;
 use crate::ui::palette::mix;
 use crate::ui::theme::{self, Tones};
 use crate::ui::{icons, reduce};

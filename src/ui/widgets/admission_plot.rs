@@ -4,7 +4,7 @@ use egui::{Role, Sense, Ui, WidgetInfo};
 use egui_plot::{Line, PlotPoints, VLine};
 
 use super::still_plot::StillPlot;
-use crate::ui::figures::{percent, short};
+use crate::ui::numbers::{percent, short};
 use crate::ui::theme;
 
 /// Thresholds at which the curve is drawn.

@@ -9,13 +9,13 @@ use egui::{pos2, vec2};
 use super::atom_picture::{AtomPicture, Look, Manner};
 use super::cache::{cached, fingerprint};
 use super::cell_grid::CellGrid;
-use crate::ui::figures::percent;
 use crate::ui::icons::color_dot;
+use crate::ui::numbers::percent;
 use crate::ui::palette::phase_color;
 use crate::ui::theme;
 use atomscope_engine::features::Layout;
 
-/// So many pictures are drawn anew per frame; the others follow in the next frames.
+/// So many pictures are drawn again per frame; the others follow in the next frames.
 const MOST_DRAWN_PER_FRAME: usize = 8;
 const GAP: f32 = 16.0;
 /// Room for the frame of a chosen atom.
@@ -55,7 +55,7 @@ pub struct Atom<'a> {
     pub values: &'a [f64],
     /// Share of the codes that use it; not a number where it is no atom.
     pub use_share: f64,
-    /// Whether it changed since it was looked at last.
+    /// Whether it changed since it was shown last.
     pub changed: bool,
 }
 
@@ -316,7 +316,7 @@ impl AtomGrid<'_> {
             }
             if self.atoms.iter().any(|atom| atom.changed) {
                 changed_mark(ui, tones.accent);
-                weak(ui, "changed since you looked");
+                weak(ui, "changed since you last looked");
             }
         });
     }
@@ -332,7 +332,7 @@ fn describe(atom: &Atom<'_>) -> String {
         return format!("sample {}", atom.index);
     }
     let changed = if atom.changed {
-        ", changed since you looked"
+        ", changed since you last looked"
     } else {
         ""
     };

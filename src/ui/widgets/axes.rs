@@ -2,7 +2,7 @@
 
 use egui::{Align2, Pos2, Rect, Stroke, Ui, pos2};
 
-use crate::ui::{figures, theme};
+use crate::ui::{numbers, theme};
 
 /// A plot area and the values at its edges.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +54,7 @@ impl Axes {
     pub(super) fn paint_x(&self, ui: &Ui, label: impl Fn(f64, f64) -> String) {
         let tones = theme::tones(ui);
         let font = theme::small_font(ui);
-        let step = figures::tick_step(self.x.1 - self.x.0, f64::from(self.rect.width()) / 90.0);
+        let step = numbers::tick_step(self.x.1 - self.x.0, f64::from(self.rect.width()) / 90.0);
         ui.painter().hline(
             self.rect.x_range(),
             self.rect.bottom(),
@@ -77,7 +77,7 @@ impl Axes {
     pub(super) fn paint_y(&self, ui: &Ui, label: impl Fn(f64, f64) -> String) {
         let tones = theme::tones(ui);
         let font = theme::small_font(ui);
-        let step = figures::tick_step(self.y.1 - self.y.0, f64::from(self.rect.height()) / 40.0);
+        let step = numbers::tick_step(self.y.1 - self.y.0, f64::from(self.rect.height()) / 40.0);
         for value in ticks(self.y, step) {
             let y = self.screen_y(value);
             ui.painter()

@@ -2,7 +2,7 @@
 
 use egui::{Id, Ui};
 
-/// The value made for `key`, made anew when the key differs from the last frame's.
+/// The value made for `key`, made again when the key differs from the last frame's.
 pub(super) fn cached<T>(ui: &Ui, id: Id, key: u64, make: impl FnOnce() -> T) -> T
 where
     T: Clone + Send + Sync + 'static,

@@ -1,18 +1,20 @@
-//! Accuracies over the values of a setting: every point, and the best at each value.
+//! A chart of accuracies: over mini-batches, missing features or the values of a setting.
 
 use egui::{Role, Ui, WidgetInfo};
-use egui_plot::{GridMark, HoverPosition, Line, MarkerShape, PlotPoints, Points};
+use egui_plot::{FilledArea, GridMark, HoverPosition, Line, MarkerShape, PlotPoints, Points};
 
 use super::accuracy_plot::legend_line;
 use super::still_plot::StillPlot;
 use crate::ui::elements::help;
-use crate::ui::figures::percent;
+use crate::ui::numbers::percent;
 use crate::ui::palette::class_color;
 use crate::ui::theme;
 use atomscope_engine::export::{Chart, Series, Stroke};
 
 /// Marks along the axis; of more only every second, third and so on is named.
 const MOST_MARKS: usize = 16;
+/// Points of a line up to which each has a dot.
+const MOST_DOTS: usize = 24;
 
 /// A chart whose marks along the axis have names.
 pub struct ChartPlot<'a> {
@@ -26,7 +28,7 @@ impl ChartPlot<'_> {
     /// Draws the chart.
     pub fn show(&self, ui: &mut Ui) {
         let Some((x, y)) = bounds(self.chart) else {
-            help(ui, "No finished point has a result that can be drawn");
+            help(ui, "There is no result to draw yet");
             return;
         };
         let before = ui.cursor().top();
@@ -59,9 +61,23 @@ impl ChartPlot<'_> {
         let shown = plot.show(ui, |plot| {
             for (place, series) in self.chart.series.iter().enumerate() {
                 let color = class_color(place);
+                if let ([[_, level]], Stroke::Solid) = (&series.points[..], series.stroke) {
+                    let line = PlotPoints::from(vec![[x.0, *level], [x.1, *level]]);
+                    plot.line(Line::new(&series.name, line).color(color).width(2.0));
+                    continue;
+                }
+                if self.chart.shows_spread()
+                    && let Some((along, low, high)) = band(series)
+                {
+                    let band = FilledArea::new("spread", &along, &low, &high);
+                    plot.add(band.fill_color(color.gamma_multiply(0.12)));
+                }
                 let points = || PlotPoints::from(series.points.clone());
                 if series.stroke == Stroke::Solid {
                     plot.line(Line::new(&series.name, points()).color(color).width(2.0));
+                }
+                if series.points.len() > MOST_DOTS {
+                    continue;
                 }
                 plot.points(
                     Points::new(&series.name, points())
@@ -73,8 +89,8 @@ impl ChartPlot<'_> {
         });
         let enabled = ui.is_enabled();
         shown.response.widget_info(|| {
-            let best = self.chart.series.last().map_or(String::new(), in_words);
-            let text = format!("{}: {best}", self.chart.title);
+            let all: Vec<String> = self.chart.series.iter().map(in_words).collect();
+            let text = format!("{}: {}", self.chart.title, all.join(", "));
             WidgetInfo::labeled(Role::Figure, enabled, text)
         });
     }
@@ -96,6 +112,12 @@ impl ChartPlot<'_> {
 fn bounds(chart: &Chart) -> Option<((f64, f64), (f64, f64))> {
     let points = chart.series.iter().flat_map(|series| &series.points);
     let (low, high) = extent(points.map(|point| point[1]))?;
+    let low = chart
+        .series
+        .iter()
+        .filter_map(band)
+        .flat_map(|(_, low, _)| low)
+        .fold(low, f64::min);
     let (first, last) = extent(chart.ticks.iter().map(|tick| tick.0))?;
     let margin = if last > first {
         (last - first) * 0.06
@@ -133,12 +155,26 @@ fn named_marks(chart: &Chart) -> Vec<(GridMark, String)> {
         .collect()
 }
 
-/// "89.5 % to 95.3 %".
+/// "margin-aware 89.5 % to 95.3 %".
 fn in_words(series: &Series) -> String {
-    match extent(series.points.iter().map(|point| point[1])) {
+    let range = match extent(series.points.iter().map(|point| point[1])) {
         None => "no point yet".into(),
         Some((low, high)) => format!("{} to {}", percent(low), percent(high)),
+    };
+    format!("{} {range}", series.name)
+}
+
+/// Places, lower and upper edge of the spread around a curve.
+fn band(series: &Series) -> Option<(Vec<f64>, Vec<f64>, Vec<f64>)> {
+    if series.points.len() < 2 || series.spread.len() != series.points.len() {
+        return None;
     }
+    let both = || series.points.iter().zip(&series.spread);
+    Some((
+        series.points.iter().map(|point| point[0]).collect(),
+        both().map(|(point, sd)| (point[1] - sd).max(0.0)).collect(),
+        both().map(|(point, sd)| (point[1] + sd).min(1.0)).collect(),
+    ))
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 use egui::{Pos2, Role, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2};
 
 use super::axes::Axes;
-use crate::ui::figures::{percent, tick};
 use crate::ui::icons::named_dot;
+use crate::ui::numbers::{percent, tick};
 use crate::ui::palette::class_color;
 use crate::ui::theme;
 

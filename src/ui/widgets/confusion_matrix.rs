@@ -5,7 +5,7 @@ use egui::{Align2, Color32, FontId, Rect, Sense, Stroke, StrokeKind, Ui, pos2, v
 
 use super::cell_grid::CellGrid;
 use super::short_text::{shortened, text_width};
-use crate::ui::figures::percent;
+use crate::ui::numbers::percent;
 use crate::ui::palette::{class_color, mix, text_on};
 use crate::ui::theme::{self, Tones};
 use atomscope_engine::evaluation::Confusion;

@@ -7,7 +7,7 @@ use egui::{
 
 use super::cache::{cached, fingerprint, round_up};
 use super::scalp_map::{map_color, paint_color_bar};
-use crate::ui::figures::short;
+use crate::ui::numbers::short;
 use crate::ui::{icons, theme};
 use atomscope_engine::math::View;
 

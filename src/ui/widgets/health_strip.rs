@@ -3,8 +3,8 @@
 use egui::text::{LayoutJob, TextFormat};
 use egui::{Color32, Ui};
 
-use crate::ui::figures::short;
 use crate::ui::icons::{Icon, icon_mark};
+use crate::ui::numbers::short;
 use crate::ui::theme::{self, Tones};
 
 /// The numerical condition of a dictionary, as numbers.
@@ -20,8 +20,10 @@ pub struct Health {
     pub unused_atoms: usize,
     /// Atoms in all.
     pub n_atoms: usize,
-    /// Repairs so far.
+    /// Numerical corrections so far.
     pub repairs: usize,
+    /// Mini-batches so far.
+    pub n_batches: usize,
 }
 
 /// How serious a number is.
@@ -77,7 +79,7 @@ impl HealthStrip {
                 value: short(health.smallest_pivot),
                 grade: grade(1.0 / health.smallest_pivot, 1e8, 1e12),
                 meaning: "The least independent direction met in the last update, relative to its \
-                          size. Near zero, two atoms or kept samples say almost the same.",
+                          size. Near zero, two atoms or kept samples are almost the same.",
             },
             Entry {
                 name: "condition",
@@ -100,11 +102,21 @@ impl HealthStrip {
             Entry {
                 name: "repairs",
                 value: health.repairs.to_string(),
-                grade: grade(health.repairs as f64, 0.5, 100.0),
-                meaning: "How often the numbers had to be mended so far: a floor of evidence, a \
-                          ridge, an inverse computed anew. The log tells each of them.",
+                grade: grade(self.correction_rate(), 0.5, 1.0),
+                meaning: "Number of numerical corrections so far: a floor of evidence, a ridge, \
+                          a recomputed inverse. With λ below 1 some are normal; a warning means \
+                          that most atoms need one in every mini-batch. The log lists each.",
             },
         ]
+    }
+
+    /// Corrections for each atom and mini-batch. Forgetting takes the evidence of an atom that is
+    /// not used, and a floor then replaces it: that is no trouble as long as it is the exception.
+    fn correction_rate(&self) -> f64 {
+        let Health {
+            n_batches, n_atoms, ..
+        } = self.health;
+        self.health.repairs as f64 / (n_batches * n_atoms).max(1) as f64
     }
 }
 

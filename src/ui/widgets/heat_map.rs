@@ -4,7 +4,7 @@ use egui::{Align2, Color32, Rect, Sense, Ui, pos2, vec2};
 
 use super::cell_grid::CellGrid;
 use super::short_text::shortened;
-use crate::ui::figures::percent;
+use crate::ui::numbers::percent;
 use crate::ui::palette::text_on;
 use crate::ui::theme;
 use atomscope_engine::export::HeatMap;

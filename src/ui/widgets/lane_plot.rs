@@ -1,13 +1,15 @@
 //! Signals of a fault record on one time axis: lanes of analog traces, rows of digital channels, marks and two cursors.
 
+use egui::epaint::{Mesh, Shape};
 use egui::text::{LayoutJob, TextFormat, TextWrapping};
 use egui::{Color32, Id, Rangef, Rect, Response, Role, Sense, Stroke, Ui, WidgetInfo, pos2, vec2};
 
 use super::axes::Axes;
 use super::cache::{cached, fingerprint};
 use super::plot_cursor::{CursorMove, PlotCursor};
-use super::waveform::{Mark, paint_columns};
-use crate::ui::figures::{short, tick};
+use super::trace_chart::add_band;
+use super::waveform::Mark;
+use crate::ui::numbers::{short, tick};
 use crate::ui::theme;
 use atomscope_engine::features::sampled::SampleTimes;
 use atomscope_engine::features::trace_columns::TraceColumns;
@@ -181,17 +183,17 @@ impl LanePlot<'_> {
         let painter = ui.painter().with_clip_rect(clip);
         for (place, trace) in lane.traces.iter().enumerate() {
             let columns = self.columns(ui, area, trace, id.with(place));
-            let shown: Vec<Option<(f64, f64)>> = columns
-                .columns()
-                .iter()
-                .map(|column| {
-                    let (a, b) = (f64::from(column.min), f64::from(column.max));
-                    let (a, b) = (a * trace.factor, b * trace.factor);
-                    (!column.is_empty()).then(|| (a.min(b), a.max(b)))
-                })
-                .collect();
-            let width = area.width() / shown.len().max(1) as f32;
-            paint_columns(&painter, area.left(), width, &shown, y, trace.color);
+            let columns = columns.columns();
+            let width = area.width() / columns.len().max(1) as f32;
+            let points = columns.iter().enumerate().map(|(place, column)| {
+                let x = area.left() + (place as f32 + 0.5) * width;
+                let a = y(f64::from(column.min) * trace.factor);
+                let b = y(f64::from(column.max) * trace.factor);
+                (!column.is_empty()).then(|| (x, a.min(b), a.max(b)))
+            });
+            let mut mesh = Mesh::default();
+            add_band(&mut mesh, points, trace.color);
+            painter.add(Shape::mesh(mesh));
         }
         let span = match low == -high {
             true => format!("±{} {}", short(high), lane.unit),
@@ -202,7 +204,7 @@ impl LanePlot<'_> {
         paint_gutter(ui, area, &lines);
     }
 
-    /// The trace as columns of pixels, made anew when time or width have changed.
+    /// The trace as columns of pixels, made again when time or width have changed.
     fn columns(
         &self,
         ui: &Ui,

@@ -17,10 +17,8 @@ pub enum PanelAction {
     Hide,
     /// To move by one place.
     Move(Direction),
-    /// To follow the pointer, which holds it.
+    /// To follow the pointer, which has taken hold of it.
     Drag,
-    /// To stay where the pointer let it go.
-    Drop,
 }
 
 /// Title and detail of a panel.
@@ -68,22 +66,22 @@ impl PanelHeader<'_> {
 
     /// The title as a handle: dragged by the pointer, moved by the arrow keys.
     fn handle_ui(&self, ui: &Ui, title: &Response) -> Option<PanelAction> {
-        let id = ui.scope_id().with("handle");
+        // The same wherever the panel stands: it keeps the focus when it moves.
+        let id = egui::Id::unique(("panel handle", self.title));
         let handle = ui.interact(title.rect, id, Sense::click_and_drag());
         let name = format!("Move {}", self.title);
         handle.widget_info(|| WidgetInfo::labeled(Role::Button, true, &name));
         let handle = handle
             .on_hover_cursor(CursorIcon::Grab)
-            .on_hover_text("Drag it to another place, or move it with the arrow keys");
+            .on_hover_text("Drag it to another position, or move it with the arrow keys");
         if handle.has_focus() {
             focus_ring(ui, handle.rect.expand(2.0));
             hold_arrows(ui, id);
         }
-        match (handle.dragged(), handle.drag_stopped()) {
-            (_, true) => Some(PanelAction::Drop),
-            (true, false) => Some(PanelAction::Drag),
-            (false, false) if handle.has_focus() => self.arrow(ui).map(PanelAction::Move),
-            (false, false) => None,
+        match handle.drag_started() {
+            true => Some(PanelAction::Drag),
+            false if handle.has_focus() => self.arrow(ui).map(PanelAction::Move),
+            false => None,
         }
     }
 
@@ -140,7 +138,7 @@ impl PanelHeader<'_> {
             let button = ui.add_enabled(can, egui::Button::new(name));
             let button = button
                 .on_hover_text("The panel changes its place on the Train page")
-                .on_disabled_hover_text("There is no place on that side");
+                .on_disabled_hover_text("It cannot move further in that direction");
             if button.clicked() {
                 action = Some(PanelAction::Move(direction));
             }

@@ -128,7 +128,7 @@ impl HarmonicBars<'_> {
             painter.rect_filled(bar, 1.5, self.color);
             let middle = left + step / 2.0;
             if is_cut || share.abs() >= 0.01 {
-                let text = crate::ui::figures::percent(share.abs()).replace(" %", "");
+                let text = crate::ui::numbers::percent(share.abs()).replace(" %", "");
                 let place = pos2(middle, bar.top() - 1.0);
                 painter.text(place, Align2::CENTER_BOTTOM, text, font.clone(), tones.text);
             }

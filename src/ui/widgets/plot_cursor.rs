@@ -39,7 +39,7 @@ pub struct PlotCursor<'a> {
     pub over: Rect,
     /// The middle of its letter.
     pub flag_y: f32,
-    /// Whether it is the one that is looked at.
+    /// Whether it is the one that is shown.
     pub is_active: bool,
     /// What Page Up and Page Down move it by.
     pub page: &'a str,

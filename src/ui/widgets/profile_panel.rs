@@ -2,7 +2,7 @@
 
 use egui::{Align2, Color32, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
 
-use crate::ui::figures::count;
+use crate::ui::numbers::count;
 use crate::ui::palette::mix;
 use crate::ui::theme;
 

@@ -1,9 +1,9 @@
-//! The run bar: start, pause, step, stop; progress and what goes on, in one line.
+//! The run bar: start, pause, step, stop; progress and what continues, in one line.
 
 use egui::{Align, Layout, Rect, Response, RichText, Role, Sense, Ui, WidgetInfo, vec2};
 
-use crate::ui::figures::percent;
 use crate::ui::icons::{Icon, icon_button};
+use crate::ui::numbers::percent;
 use crate::ui::theme;
 
 /// What a run is doing.
@@ -13,14 +13,14 @@ pub enum RunPhase {
     Idle,
     /// Training.
     Running,
-    /// Held; Start goes on.
+    /// Held; Start continues.
     Paused,
 }
 
 /// What was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunRequest {
-    /// To begin, or to go on.
+    /// To begin, or to continue.
     Start,
     /// To hold.
     Pause,
@@ -34,7 +34,7 @@ pub enum RunRequest {
 
 /// The line at the bottom of the window.
 pub struct RunBar<'a> {
-    /// What goes on.
+    /// What continues.
     pub phase: RunPhase,
     /// Why nothing can be started, if so.
     pub obstacle: Option<&'a str>,
@@ -76,7 +76,7 @@ impl RunBar<'_> {
         let running = self.phase == RunPhase::Running;
         let free = self.obstacle.is_none();
         let start = match self.phase {
-            RunPhase::Paused => ("Resume", "Goes on training (Space)"),
+            RunPhase::Paused => ("Resume", "Resumes training (Space)"),
             _ => ("Start", "Starts training (Space)"),
         };
         let buttons = [
@@ -84,7 +84,7 @@ impl RunBar<'_> {
             (
                 RunRequest::Pause,
                 Icon::Pause,
-                ("Pause", "Holds after this step (Space)"),
+                ("Pause", "Pauses after this step (Space)"),
                 running,
             ),
             (
@@ -92,14 +92,14 @@ impl RunBar<'_> {
                 Icon::Step,
                 (
                     "Step",
-                    "Learns one mini-batch of every class, then holds (S)",
+                    "Trains one mini-batch of every class, then pauses (S)",
                 ),
                 free,
             ),
             (
                 RunRequest::Stop,
                 Icon::Stop,
-                ("Stop", "Ends the run and keeps what was trained (Esc)"),
+                ("Stop", "Stops the run and keeps what was trained (Esc)"),
                 !idle,
             ),
         ];
@@ -175,7 +175,7 @@ impl RunBar<'_> {
             .inner;
         button
             .union(count)
-            .on_hover_text("What happened lately and may need a look")
+            .on_hover_text("Recent messages")
             .clicked()
     }
 }

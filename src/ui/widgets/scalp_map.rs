@@ -8,7 +8,7 @@ use egui::{
 };
 
 use super::cache::{cached, fingerprint};
-use crate::ui::figures::short;
+use crate::ui::numbers::short;
 use crate::ui::palette::{self, mix};
 use crate::ui::theme;
 use atomscope_engine::math::{Cholesky, Matrix};

@@ -5,8 +5,8 @@ use egui::{Vec2, WidgetInfo, pos2, vec2};
 
 use super::axes::Axes;
 use super::number_field::Edit;
-use crate::ui::figures::{count, short, tick};
 use crate::ui::icons::{focus_ring, hold_arrows};
+use crate::ui::numbers::{count, short, tick};
 use crate::ui::theme;
 use atomscope_engine::learner::{Forgetting, ForgettingShape};
 

@@ -3,7 +3,7 @@
 use egui::{Color32, Response, Role, Sense, Shape, Stroke, Ui, WidgetInfo, vec2};
 
 use super::axes::Axes;
-use crate::ui::figures::tick;
+use crate::ui::numbers::tick;
 use crate::ui::theme;
 
 /// One spectrum.

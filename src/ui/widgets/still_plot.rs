@@ -3,10 +3,10 @@
 use egui::{Rangef, Ui, Vec2b};
 use egui_plot::{AxisHints, Plot};
 
-use crate::ui::figures::percent;
+use crate::ui::numbers::percent;
 use crate::ui::theme;
 
-/// Labels along x nearer than the first are left out, farther apart than the second in full tone.
+/// Labels along x nearer than the first are omitted, farther apart than the second in full tone.
 const LABEL_SPACING: Rangef = Rangef {
     min: 40.0,
     max: 56.0,

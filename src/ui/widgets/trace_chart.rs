@@ -1,13 +1,14 @@
-//! Traces of an EEG under each other on one time axis, drawn from what each column of pixels holds.
+//! Traces in lanes on one time axis, drawn from what each column of pixels holds.
 
 use std::sync::Arc;
 
 use egui::epaint::{Mesh, Shape};
+use egui::text::{LayoutJob, TextFormat};
 use egui::{Align2, Color32, Painter, Rangef, Rect, Stroke, Ui, pos2};
 
 use super::cache::{cached, fingerprint};
 use super::short_text::shortened;
-use crate::ui::figures::tick_step;
+use crate::ui::numbers::tick_step;
 use crate::ui::theme;
 use atomscope_engine::records::overview::MinMax;
 
@@ -17,10 +18,14 @@ pub struct ChartTrace<'a> {
     pub name: &'a str,
     /// For every column of pixels the lowest and highest value.
     pub columns: &'a [MinMax],
+    /// The lane it is drawn in, from the top.
+    pub lane: usize,
     /// The value drawn in the middle of its lane.
     pub level: f32,
     /// Points per unit, negative where negative values point up.
     pub gain: f32,
+    /// Its colour; none: that of text.
+    pub color: Option<Color32>,
     /// Whether it is marked as bad.
     pub is_bad: bool,
     /// Whether it is under attention.
@@ -33,7 +38,7 @@ pub struct ChartMark<'a> {
     pub onset_s: f64,
     /// How long it lasts.
     pub duration_s: f64,
-    /// What it says.
+    /// Text of the annotation.
     pub text: &'a str,
     /// Its colour.
     pub color: Color32,
@@ -43,6 +48,8 @@ pub struct ChartMark<'a> {
 pub struct TraceChart<'a> {
     /// The traces from the top.
     pub traces: &'a [ChartTrace<'a>],
+    /// What stands below the names of each lane; nothing: no lane has a note or a zero line.
+    pub lane_notes: &'a [String],
     /// Start and length of the time that the columns cover.
     pub covered_s: (f64, f64),
     /// Start and length of the time that is shown.
@@ -98,8 +105,8 @@ impl TraceChart<'_> {
     /// The lane at a height of the screen.
     pub fn lane_at(&self, area: Rect, y: f32) -> Option<usize> {
         let share = (y - area.top()) / area.height();
-        let lane = (share * self.traces.len() as f32).floor();
-        (lane >= 0.0 && (lane as usize) < self.traces.len()).then_some(lane as usize)
+        let lane = (share * self.n_lanes() as f32).floor();
+        (lane >= 0.0 && (lane as usize) < self.n_lanes()).then_some(lane as usize)
     }
 
     /// Where a time is on the screen.
@@ -108,8 +115,13 @@ impl TraceChart<'_> {
         area.left() + share.clamp(-10.0, 11.0) as f32 * area.width()
     }
 
+    fn n_lanes(&self) -> usize {
+        let lanes = self.traces.iter().map(|trace| trace.lane + 1);
+        lanes.max().unwrap_or(0)
+    }
+
     fn lane_centre(&self, area: Rect, lane: usize) -> f32 {
-        area.top() + area.height() * (lane as f32 + 0.5) / self.traces.len().max(1) as f32
+        area.top() + area.height() * (lane as f32 + 0.5) / self.n_lanes().max(1) as f32
     }
 
     fn paint_axis(
@@ -215,7 +227,11 @@ impl TraceChart<'_> {
     fn paint_names(&self, ui: &Ui, painter: &Painter, rect: Rect, area: Rect) {
         let tones = theme::tones(ui);
         let font = theme::small_font(ui);
-        let lane = area.height() / self.traces.len().max(1) as f32;
+        let lane = area.height() / self.n_lanes().max(1) as f32;
+        if !self.lane_notes.is_empty() {
+            self.paint_notes(ui, painter, area, lane);
+            return;
+        }
         let every = (font.size * 1.05 / lane).ceil().max(1.0) as usize;
         let width = area.left() - rect.left() - 6.0;
         for (place, trace) in self.traces.iter().enumerate() {
@@ -233,13 +249,46 @@ impl TraceChart<'_> {
         }
     }
 
+    /// The names of each lane's traces in their colours, the note below them, and the zero line.
+    fn paint_notes(&self, ui: &Ui, painter: &Painter, area: Rect, height: f32) {
+        let tones = theme::tones(ui);
+        let font = theme::small_font(ui);
+        for (lane, note) in self.lane_notes.iter().enumerate() {
+            let mut names = LayoutJob::default();
+            for trace in self.traces.iter().filter(|trace| trace.lane == lane) {
+                let space = if names.is_empty() { 0.0 } else { 5.0 };
+                let format = TextFormat::simple(font.clone(), trace.color.unwrap_or(tones.text));
+                names.append(trace.name, space, format);
+            }
+            let names = painter.layout_job(names);
+            let note = painter.layout_no_wrap(note.clone(), font.clone(), tones.weak);
+            let middle = self.lane_centre(area, lane);
+            let right = area.left() - 6.0;
+            let both = names.size().y + note.size().y <= height;
+            let share = if both { 1.0 } else { 0.5 };
+            let place = pos2(right - names.size().x, middle - names.size().y * share);
+            painter.galley(place, names, tones.text);
+            if both {
+                painter.galley(pos2(right - note.size().x, middle), note, tones.weak);
+            }
+        }
+        for trace in self.traces {
+            let zero = self.lane_centre(area, trace.lane) + trace.level * trace.gain;
+            if (zero - self.lane_centre(area, trace.lane)).abs() < height / 2.0 {
+                painter.hline(area.x_range(), zero, Stroke::new(1.0, tones.faint));
+            }
+        }
+    }
+
     /// All traces as one mesh, kept until something of it changes.
     fn mesh(&self, ui: &Ui, area: Rect) -> Arc<Mesh> {
         let edges = [area.left(), area.top(), area.right(), area.bottom()].map(f64::from);
         let looks = self.traces.iter().flat_map(|trace| {
             let mark =
                 f64::from(u8::from(trace.is_bad)) + 2.0 * f64::from(u8::from(trace.is_chosen));
-            [f64::from(trace.gain), f64::from(trace.level), mark]
+            let color = trace.color.unwrap_or_default().to_array();
+            let color = f64::from(u32::from_le_bytes(color));
+            [f64::from(trace.gain), f64::from(trace.level), mark, color]
         });
         let times = [
             self.covered_s.0,
@@ -261,18 +310,18 @@ impl TraceChart<'_> {
         let mut mesh = Mesh::default();
         mesh.reserve_vertices(n_columns * 4);
         mesh.reserve_triangles(n_columns * 6);
-        for (lane, trace) in self.traces.iter().enumerate() {
+        for trace in self.traces {
             let color = match (trace.is_bad, trace.is_chosen) {
                 (true, _) => tones.weak.gamma_multiply(0.55),
                 (_, true) => tones.accent,
-                _ => tones.text,
+                _ => trace.color.unwrap_or(tones.text),
             };
-            self.add_trace(&mut mesh, area, self.lane_centre(area, lane), trace, color);
+            let middle = self.lane_centre(area, trace.lane);
+            self.add_trace(&mut mesh, area, middle, trace, color);
         }
         mesh
     }
 
-    /// A band from lowest to highest value, at least a line thick, with feathered edges.
     fn add_trace(
         &self,
         mesh: &mut Mesh,
@@ -290,32 +339,45 @@ impl TraceChart<'_> {
             // What lies far outside is drawn at the edge of the lanes, not at infinity.
             y.clamp(area.top() - 20.0, area.bottom() + 20.0)
         };
-        let mut connected = false;
-        for (place, column) in trace.columns.iter().enumerate() {
+        let columns = trace.columns.iter().enumerate().map(|(place, column)| {
             let x = left + (place as f32 + 0.5) * step;
-            if column.is_empty() || x < area.left() - step || x > area.right() + step {
-                connected = false;
-                continue;
-            }
+            let is_outside = x < area.left() - step || x > area.right() + step;
             let (one, other) = (y(column.min), y(column.max));
-            let (mut upper, mut lower) = (one.min(other), one.max(other));
-            if lower - upper < 1.0 {
-                let centre = (upper + lower) / 2.0;
-                (upper, lower) = (centre - 0.5, centre + 0.5);
-            }
-            let first = mesh.vertices.len() as u32;
-            mesh.colored_vertex(pos2(x, upper - 0.7), Color32::TRANSPARENT);
-            mesh.colored_vertex(pos2(x, upper), color);
-            mesh.colored_vertex(pos2(x, lower), color);
-            mesh.colored_vertex(pos2(x, lower + 0.7), Color32::TRANSPARENT);
-            if connected {
-                for strip in 0..3 {
-                    let (a, b) = (first - 4 + strip, first - 3 + strip);
-                    mesh.add_triangle(a, b, a + 4);
-                    mesh.add_triangle(a + 4, b, b + 4);
-                }
-            }
-            connected = true;
+            (!column.is_empty() && !is_outside).then_some((x, one.min(other), one.max(other)))
+        });
+        add_band(mesh, columns, color);
+    }
+}
+
+/// A band from the highest to the lowest point of every column (x, upper, lower), at least a line
+/// thick, with feathered edges; a column without points is a gap.
+pub(super) fn add_band(
+    mesh: &mut Mesh,
+    columns: impl Iterator<Item = Option<(f32, f32, f32)>>,
+    color: Color32,
+) {
+    let mut connected = false;
+    for column in columns {
+        let Some((x, mut upper, mut lower)) = column else {
+            connected = false;
+            continue;
+        };
+        if lower - upper < 1.1 {
+            let centre = (upper + lower) / 2.0;
+            (upper, lower) = (centre - 0.55, centre + 0.55);
         }
+        let first = mesh.vertices.len() as u32;
+        mesh.colored_vertex(pos2(x, upper - 0.7), Color32::TRANSPARENT);
+        mesh.colored_vertex(pos2(x, upper), color);
+        mesh.colored_vertex(pos2(x, lower), color);
+        mesh.colored_vertex(pos2(x, lower + 0.7), Color32::TRANSPARENT);
+        if connected {
+            for strip in 0..3 {
+                let (a, b) = (first - 4 + strip, first - 3 + strip);
+                mesh.add_triangle(a, b, a + 4);
+                mesh.add_triangle(a + 4, b, b + 4);
+            }
+        }
+        connected = true;
     }
 }

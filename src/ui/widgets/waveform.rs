@@ -1,15 +1,13 @@
-//! A quick look at signals: lanes of traces over time, reduced to what a pixel can show.
+//! A quick look at signals of one rate: a chart of traces whose lanes fill themselves.
 
-use egui::epaint::{Mesh, Shape};
-use egui::text::{LayoutJob, TextFormat};
-use egui::{
-    Color32, Painter, Rect, Response, Role, Sense, Stroke, Ui, Vec2, WidgetInfo, pos2, vec2,
-};
+use egui::{Color32, Rect, Response, Role, Sense, Ui, WidgetInfo, vec2};
 
-use super::axes::Axes;
-use crate::ui::figures::{short, tick};
+use super::cache::fingerprint;
+use super::trace_chart::{ChartMark, ChartTrace, TraceChart, trace_area};
+use crate::ui::numbers::{short, tick};
 use crate::ui::reduce::min_max;
 use crate::ui::theme;
+use atomscope_engine::records::overview::MinMax;
 
 /// One signal.
 pub struct Trace<'a> {
@@ -58,126 +56,110 @@ impl Waveform<'_> {
         response.widget_info(|| WidgetInfo::labeled(Role::Figure, enabled, self.name));
         let longest = self.traces.iter().map(|trace| trace.values.len()).max();
         let n_samples = longest.unwrap_or(0);
-        if n_samples == 0 || !ui.is_rect_visible(rect) || self.rate_hz <= 0.0 {
-            return response;
+        if n_samples > 0 && ui.is_rect_visible(rect) && self.rate_hz > 0.0 {
+            self.paint(ui, rect, n_samples);
         }
-        let time = (self.start_s, self.start_s + n_samples as f64 / self.rate_hz);
-        let mut axes = Axes::within(ui, rect, time, (0.0, 1.0));
-        axes.rect.min.x = rect.left() + theme::small_font(ui).size * 6.0;
-        axes.paint_x(ui, |value, step| format!("{} s", tick(value, step)));
-        let n_lanes = self
-            .traces
-            .iter()
-            .map(|trace| trace.lane + 1)
-            .max()
-            .unwrap_or(1);
-        for lane in 0..n_lanes {
-            self.lane_ui(ui, &axes, lane, n_lanes, n_samples);
-        }
-        self.paint_marks(ui, &axes);
         if response.has_focus() {
             crate::ui::icons::focus_ring(ui, rect);
         }
         response
     }
 
-    fn lane_ui(&self, ui: &Ui, axes: &Axes, lane: usize, n_lanes: usize, n_samples: usize) {
-        let tones = theme::tones(ui);
-        let height = axes.rect.height() / n_lanes as f32;
-        let top = axes.rect.top() + height * lane as f32;
-        let area = Rect::from_x_y_ranges(axes.rect.x_range(), top..=top + height);
-        let traces = || self.traces.iter().filter(|trace| trace.lane == lane);
-        let Some((low, high)) = range(traces().flat_map(|trace| trace.values.iter().copied()))
-        else {
-            return;
+    fn paint(&self, ui: &Ui, rect: Rect, n_samples: usize) {
+        let n_lanes = self.lane_units.len().max(1);
+        let area = trace_area(ui, rect);
+        let scales: Vec<LaneScale> = (0..n_lanes)
+            .map(|lane| self.scale(lane, area.height() / n_lanes as f32))
+            .collect();
+        let columns: Vec<Vec<MinMax>> = self
+            .traces
+            .iter()
+            .map(|trace| reduced(trace.values, area.width(), n_samples))
+            .collect();
+        let nothing = LaneScale::default();
+        let traces: Vec<ChartTrace<'_>> = self
+            .traces
+            .iter()
+            .zip(&columns)
+            .map(|(trace, columns)| {
+                let scale = scales.get(trace.lane).unwrap_or(&nothing);
+                ChartTrace {
+                    name: trace.name,
+                    columns,
+                    lane: trace.lane,
+                    level: scale.level,
+                    gain: scale.gain,
+                    color: Some(trace.color),
+                    is_bad: false,
+                    is_chosen: false,
+                }
+            })
+            .collect();
+        let color = theme::tones(ui).stale;
+        let marks: Vec<ChartMark<'_>> = self
+            .marks
+            .iter()
+            .map(|mark| ChartMark {
+                onset_s: mark.time_s,
+                duration_s: 0.0,
+                text: mark.text,
+                color,
+            })
+            .collect();
+        let spans: Vec<String> = scales.into_iter().map(|scale| scale.span).collect();
+        let span_s = n_samples as f64 / self.rate_hz;
+        let values = columns.iter().flatten();
+        TraceChart {
+            traces: &traces,
+            lane_notes: &spans,
+            covered_s: (self.start_s, span_s),
+            shown_s: (self.start_s, span_s),
+            gaps: &[],
+            marks: &marks,
+            cursors: None,
+            revision: fingerprint(values.flat_map(|c| [f64::from(c.min), f64::from(c.max)])),
+        }
+        .paint(ui, rect, |value, step| format!("{} s", tick(value, step)));
+    }
+
+    /// The scale on which the traces of a lane fill it.
+    fn scale(&self, lane: usize, height: f32) -> LaneScale {
+        let traces = self.traces.iter().filter(|trace| trace.lane == lane);
+        let Some((low, high)) = range(traces.flat_map(|trace| trace.values.iter().copied())) else {
+            return LaneScale::default();
         };
-        let middle = (low + high) / 2.0;
-        let gain = f64::from(height) * 0.86 / (high - low);
-        let zero = area.center().y + ((middle - 0.0) * gain) as f32;
-        if area.y_range().contains(zero) {
-            ui.painter()
-                .hline(area.x_range(), zero, Stroke::new(1.0, tones.faint));
-        }
-        for trace in traces() {
-            let share = trace.values.len() as f32 / n_samples as f32;
-            let n_columns = (area.width() * share).max(1.0) as usize;
-            let columns = min_max(trace.values, n_columns.min(trace.values.len()));
-            let width = area.width() * share / columns.len().max(1) as f32;
-            let y = |value: f64| area.center().y - ((value - middle) * gain) as f32;
-            paint_columns(ui.painter(), area.left(), width, &columns, y, trace.color);
-        }
         let unit = self.lane_units.get(lane).copied().unwrap_or("");
-        let span = format!("{} {unit}", short(high - low));
-        paint_gutter(ui, area, traces(), span);
-    }
-
-    fn paint_marks(&self, ui: &Ui, axes: &Axes) {
-        let tones = theme::tones(ui);
-        let mut taken: Vec<Rect> = Vec::new();
-        for mark in self.marks {
-            if mark.time_s < axes.x.0 || mark.time_s > axes.x.1 {
-                continue;
-            }
-            let x = axes.screen_x(mark.time_s);
-            ui.painter()
-                .vline(x, axes.rect.y_range(), Stroke::new(1.0, tones.stale));
-            let text = mark.text.to_owned();
-            let text = ui
-                .painter()
-                .layout_no_wrap(text, theme::small_font(ui), tones.stale);
-            let place = place_of_mark(axes.rect, x, text.size(), &taken);
-            taken.push(place);
-            ui.painter().galley(place.min, text, tones.stale);
+        LaneScale {
+            level: ((low + high) / 2.0) as f32,
+            gain: (f64::from(height) * 0.86 / (high - low)) as f32,
+            span: format!("{} {unit}", short(high - low)),
         }
     }
 }
 
-/// Where the text of a mark stands: beside its line at the lower edge, left of it where there is no room
-/// at the right, above the texts that are there already.
-fn place_of_mark(area: Rect, x: f32, size: Vec2, taken: &[Rect]) -> Rect {
-    let fits = x + 4.0 + size.x <= area.right();
-    let left = match fits {
-        true => x + 4.0,
-        false => (x - 4.0 - size.x).max(area.left() + 4.0),
-    };
-    let mut place = Rect::from_min_size(pos2(left, area.bottom() - 2.0 - size.y), size);
-    while taken.iter().any(|other| other.intersects(place)) && place.top() > area.top() {
-        place = place.translate(vec2(0.0, -size.y));
-    }
-    place
+/// How the values of a lane become points.
+#[derive(Default)]
+struct LaneScale {
+    level: f32,
+    gain: f32,
+    /// How much the lane spans, with its unit.
+    span: String,
 }
 
-/// The names of a lane's traces in their colours, and below them how much the lane spans.
-fn paint_gutter<'a>(
-    ui: &Ui,
-    area: Rect,
-    traces: impl Iterator<Item = &'a Trace<'a>>,
-    span: String,
-) {
-    let tones = theme::tones(ui);
-    let font = theme::small_font(ui);
-    let mut names = LayoutJob::default();
-    for (place, trace) in traces.enumerate() {
-        let space = if place > 0 { 5.0 } else { 0.0 };
-        let format = TextFormat::simple(font.clone(), trace.color);
-        names.append(trace.name, space, format);
-    }
-    let right = area.left() - 8.0;
-    let names = ui.painter().layout_job(names);
-    let span = ui.painter().layout_no_wrap(span, font, tones.weak);
-    let both = names.size().y + span.size().y <= area.height();
-    let middle = area.center().y;
-    let names_top = if both {
-        middle - names.size().y
-    } else {
-        middle - names.size().y / 2.0
-    };
-    let place = pos2(right - names.size().x, names_top);
-    ui.painter().galley(place, names, tones.text);
-    if both {
-        let place = pos2(right - span.size().x, middle);
-        ui.painter().galley(place, span, tones.weak);
-    }
+/// The extremes of each column of pixels over the time of the longest trace.
+fn reduced(values: &[f64], width: f32, n_samples: usize) -> Vec<MinMax> {
+    let n_columns = (width.max(1.0) as usize).min(n_samples);
+    let n_own = n_columns * values.len() / n_samples;
+    let columns = min_max(values, n_own.max(1)).into_iter();
+    let columns = columns.map(|range| {
+        range.map_or(MinMax::NOTHING, |(min, max)| MinMax {
+            min: min as f32,
+            max: max as f32,
+        })
+    });
+    let mut columns: Vec<MinMax> = columns.collect();
+    columns.resize(n_columns, MinMax::NOTHING);
+    columns
 }
 
 /// The lowest and highest finite value, never the same.
@@ -194,45 +176,6 @@ fn range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     } else {
         Some((low, high))
     }
-}
-
-/// A band from lowest to highest value, at least a line thick, with feathered edges.
-pub(super) fn paint_columns(
-    painter: &Painter,
-    left: f32,
-    width: f32,
-    columns: &[Option<(f64, f64)>],
-    y: impl Fn(f64) -> f32,
-    color: Color32,
-) {
-    let mut mesh = Mesh::default();
-    let mut connected = false;
-    for (place, range) in columns.iter().enumerate() {
-        let Some((low, high)) = *range else {
-            connected = false;
-            continue;
-        };
-        let x = left + (place as f32 + 0.5) * width;
-        let (mut upper, mut lower) = (y(high), y(low));
-        if lower - upper < 1.2 {
-            let middle = (upper + lower) / 2.0;
-            (upper, lower) = (middle - 0.6, middle + 0.6);
-        }
-        let first = mesh.vertices.len() as u32;
-        mesh.colored_vertex(pos2(x, upper - 0.8), Color32::TRANSPARENT);
-        mesh.colored_vertex(pos2(x, upper), color);
-        mesh.colored_vertex(pos2(x, lower), color);
-        mesh.colored_vertex(pos2(x, lower + 0.8), Color32::TRANSPARENT);
-        if connected {
-            for strip in 0..3 {
-                let (a, b) = (first - 4 + strip, first - 3 + strip);
-                mesh.add_triangle(a, b, a + 4);
-                mesh.add_triangle(a + 4, b, b + 4);
-            }
-        }
-        connected = true;
-    }
-    painter.add(Shape::mesh(mesh));
 }
 
 #[cfg(test)]

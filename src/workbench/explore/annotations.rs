@@ -12,7 +12,7 @@ pub struct AnnotationRow {
     pub onset_s: f64,
     /// How long it lasts; 0 for a moment.
     pub duration_s: f64,
-    /// What it says.
+    /// Text of the annotation.
     pub text: String,
     /// Its place among the user's own, if it is one.
     pub own: Option<usize>,

@@ -7,8 +7,8 @@ use super::spectra::{BANDS, TraceSpectrum, spectra};
 use super::traces::TraceSource;
 use super::view::Comparison;
 use super::{OpenedRecording, last_part};
-use crate::workbench::LoadedData;
-use crate::workbench::look::record_of;
+use crate::workbench::signal::record_of;
+use crate::workbench::{LoadedData, TaskError};
 use atomscope_engine::experiment::JobProgress;
 use atomscope_engine::features::montage::Montage;
 use atomscope_engine::records::{Mode, Record, open};
@@ -160,60 +160,57 @@ pub(super) struct ComparedReader<'a> {
 }
 
 impl ComparedReader<'_> {
-    /// Reads both sides. Nothing if told to stop.
-    pub(super) fn read(&self, comparison: &Comparison) -> Result<Option<ComparedMaps>, String> {
+    /// Reads both sides.
+    pub(super) fn read(&self, comparison: &Comparison) -> Result<ComparedMaps, TaskError> {
         let (first, second) = match comparison {
             Comparison::Record(source) => (None, self.of_source(*source)?),
             Comparison::File(path) => (None, self.of_file(path)?),
             Comparison::Classes(first, second) => {
-                let Some(first) = self.of_class(*first)? else {
-                    return Ok(None);
-                };
-                (Some(first), self.of_class(*second)?)
+                (Some(self.of_class(*first)?), self.of_class(*second)?)
             }
         };
-        Ok(second.map(|second| ComparedMaps { first, second }))
+        Ok(ComparedMaps { first, second })
     }
 
-    fn loaded(&self) -> Result<&LoadedData, String> {
-        self.loaded
-            .ok_or_else(|| "the data of the session are not loaded".to_owned())
+    fn loaded(&self) -> Result<&LoadedData, TaskError> {
+        let none = || TaskError::refused("the data of the session are not loaded");
+        self.loaded.ok_or_else(none)
     }
 
-    fn of_source(&self, source: usize) -> Result<Option<BandMaps>, String> {
+    fn of_source(&self, source: usize) -> Result<BandMaps, TaskError> {
         let (name, record) = record_of(self.loaded()?, source)?;
         self.beginning(&name, &record)
     }
 
-    fn of_file(&self, path: &Path) -> Result<Option<BandMaps>, String> {
-        let record = open(path, Mode::default()).map_err(|error| error.to_string())?;
+    fn of_file(&self, path: &Path) -> Result<BandMaps, TaskError> {
+        let record = open(path, Mode::default())?;
         let mut opened = OpenedRecording::new(path.display().to_string(), None, record, None)?;
         if let Some(rate_hz) = self.assumed_rate_hz {
             opened.assume_rate(rate_hz);
         }
         let maps = self.beginning(&opened.name, &opened.record)?;
-        Ok(maps.map(|maps| match opened.assumed_rate_hz {
+        Ok(match opened.assumed_rate_hz {
             Some(rate_hz) => BandMaps {
                 title: format!("{}, taken at {rate_hz} Hz", maps.title),
                 ..maps
             },
             None => maps,
-        }))
+        })
     }
 
     /// The maps of the first two minutes of a record.
-    fn beginning(&self, name: &str, record: &Record) -> Result<Option<BandMaps>, String> {
+    fn beginning(&self, name: &str, record: &Record) -> Result<BandMaps, TaskError> {
         let noted = self.bad_channels.iter().find(|(noted, _)| noted == name);
         let bad_channels = noted.map_or(&[][..], |(_, channels)| channels);
         let traces = TraceSource::all_of(record, self.montage, bad_channels)
-            .map_err(|problem| format!("{name}: {problem}"))?;
+            .map_err(|problem| problem.of(name))?;
         let end_s = record.duration_s().unwrap_or(0.0).min(COMPARED_S);
         let found = spectra(record, &traces, (0.0, end_s), self.progress)?;
-        Ok(found.map(|spectra| BandMaps::of(&spectra, last_part(name))))
+        Ok(BandMaps::of(&found, last_part(name)))
     }
 
     /// The mean maps of the first recordings of a class.
-    fn of_class(&self, class: usize) -> Result<Option<BandMaps>, String> {
+    fn of_class(&self, class: usize) -> Result<BandMaps, TaskError> {
         let loaded = self.loaded()?;
         let names = loaded.dataset.class_names();
         let title = names.get(class).map_or("", String::as_str);
@@ -223,17 +220,13 @@ impl ComparedReader<'_> {
             .map(|(place, _)| place)
             .take(MOST_RECORDINGS)
             .collect();
-        let mut all = Vec::new();
-        for source in sources {
-            match self.of_source(source)? {
-                Some(maps) => all.push(maps),
-                None => return Ok(None),
-            }
-        }
+        let all = sources.into_iter().map(|source| self.of_source(source));
+        let all: Vec<BandMaps> = all.collect::<Result<_, _>>()?;
         if all.is_empty() {
-            return Err(format!("no recording belongs to class {title} alone"));
+            let reason = format!("no recording belongs to class {title} alone");
+            return Err(TaskError::Refused(reason));
         }
-        Ok(Some(BandMaps::mean(&all, title)))
+        Ok(BandMaps::mean(&all, title))
     }
 }
 

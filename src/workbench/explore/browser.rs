@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
-use super::OpenedRecording;
 use super::annotations::AnnotationList;
 use super::band_maps::{BadChannels, BandMaps, ComparedMaps, ComparedReader};
-use super::followed::Followed;
 use super::page::{PageRequest, TracePage};
 use super::spectra::{Spectrogram, TraceSpectrum, spectra, spectrogram};
 use super::traces::TraceSource;
 use super::view::{Comparison, EegView, SidePanel, StripKind};
-use crate::workbench::{LoadedData, Wake, start_job};
+use super::{ExploreEvent, OpenedRecording};
+use crate::workbench::background::{Answer, Background, Post};
+use crate::workbench::event::Event;
+use crate::workbench::{LoadedData, TaskError};
+use atomscope_engine::experiment::JobProgress;
 use atomscope_engine::features::display_filter::DisplayFilter;
 use atomscope_engine::features::montage::Montage;
 use atomscope_engine::records::Record;
@@ -43,6 +45,24 @@ type TracesBetween = (Arc<Vec<TraceSource>>, (f64, f64));
 /// A comparison, under which montage, without which channels, of which data, at which assumed rate.
 type Compared = (Comparison, Montage, BadChannels, Option<usize>, Option<f64>);
 
+/// Something that the background has made of the recording.
+pub(in crate::workbench) enum Made {
+    /// A page of traces.
+    Page(Answer<TracePage>),
+    /// The whole recording at a glance.
+    Whole(Answer<Whole>),
+    /// The spectrogram of the chosen trace.
+    Spectrogram(Answer<Spectrogram>),
+    /// The spectra of the selection.
+    Spectra(Answer<Vec<TraceSpectrum>>),
+    /// What the maps are compared with.
+    Compared(Answer<ComparedMaps>),
+}
+
+fn made(made: Made) -> Event {
+    Event::Explore(ExploreEvent::Eeg(made))
+}
+
 /// The EEG browser.
 pub struct EegBrowser {
     record: Arc<Record>,
@@ -54,11 +74,11 @@ pub struct EegBrowser {
     montage_problem: Option<String>,
     ordered: Arc<Vec<TraceSource>>,
     shown: Arc<Vec<TraceSource>>,
-    page: Followed<PageRequest, TracePage>,
-    whole: Followed<(), Whole>,
-    spectrogram: Followed<TraceSource, Spectrogram>,
-    spectra: Followed<TracesBetween, Vec<TraceSpectrum>>,
-    compared: Followed<Compared, ComparedMaps>,
+    page: Background<PageRequest, TracePage>,
+    whole: Background<(), Whole>,
+    spectrogram: Background<TraceSource, Spectrogram>,
+    spectra: Background<TracesBetween, Vec<TraceSpectrum>>,
+    compared: Background<Compared, ComparedMaps>,
     own_annotations: Vec<OwnAnnotation>,
     annotations: Arc<AnnotationList>,
 }
@@ -89,11 +109,11 @@ impl EegBrowser {
             montage_problem: None,
             ordered: Arc::default(),
             shown: Arc::default(),
-            page: Followed::default(),
-            whole: Followed::default(),
-            spectrogram: Followed::default(),
-            spectra: Followed::default(),
-            compared: Followed::default(),
+            page: Background::default(),
+            whole: Background::default(),
+            spectrogram: Background::default(),
+            spectra: Background::default(),
+            compared: Background::default(),
             own_annotations: Vec::new(),
         }
     }
@@ -130,7 +150,7 @@ impl EegBrowser {
 
     /// The share read of a page that takes its time.
     pub fn page_share(&self) -> Option<f64> {
-        self.page.share()
+        self.page.long_share()
     }
 
     /// The whole recording at a glance, when it has been read.
@@ -140,7 +160,7 @@ impl EegBrowser {
 
     /// The share read of the whole recording.
     pub fn whole_share(&self) -> Option<f64> {
-        self.whole.share()
+        self.whole.long_share()
     }
 
     /// The spectrogram of the chosen trace.
@@ -150,7 +170,7 @@ impl EegBrowser {
 
     /// The share done of the spectrogram.
     pub fn spectrogram_share(&self) -> Option<f64> {
-        self.spectrogram.share()
+        self.spectrogram.long_share()
     }
 
     /// The spectra of the selection.
@@ -160,7 +180,7 @@ impl EegBrowser {
 
     /// The share done of the spectra.
     pub fn spectra_share(&self) -> Option<f64> {
-        self.spectra.share()
+        self.spectra.long_share()
     }
 
     /// The maps of the selection.
@@ -172,23 +192,23 @@ impl EegBrowser {
     /// What the maps are compared with, once it has been read.
     pub fn compared(&self) -> Option<&Arc<ComparedMaps>> {
         self.view.comparison.as_ref()?;
-        let is_there = !self.compared.is_busy() && self.compared.error().is_none();
+        let is_there = !self.compared.is_busy() && self.compared.failure().is_none();
         self.compared.shown().filter(|_| is_there)
     }
 
     /// The share read of what the maps are compared with.
     pub fn compared_share(&self) -> Option<f64> {
-        self.compared.share()
+        self.compared.long_share()
     }
 
     /// Why something in the background failed.
     pub fn problem(&self) -> Option<&str> {
         let problems = [
-            self.page.error(),
-            self.whole.error(),
-            self.spectrogram.error(),
-            self.spectra.error(),
-            self.compared.error(),
+            self.page.failure(),
+            self.whole.failure(),
+            self.spectrogram.failure(),
+            self.spectra.failure(),
+            self.compared.failure(),
         ];
         problems.into_iter().flatten().next()
     }
@@ -237,16 +257,21 @@ impl EegBrowser {
         self.whole.stop();
     }
 
-    /// Takes over what the background has made.
-    pub(super) fn poll(&mut self) {
-        let is_new = self.page.poll();
-        if is_new && self.view.sensitivity.is_none() {
-            self.fit();
+    /// Takes over what the background has made of the recording.
+    pub(super) fn take(&mut self, made: Made) {
+        // What has failed is said beside the traces.
+        match made {
+            Made::Page(answer) => {
+                let is_new = matches!(self.page.take(answer), Some(Ok(_)));
+                if is_new && self.view.sensitivity.is_none() {
+                    self.fit();
+                }
+            }
+            Made::Whole(answer) => drop(self.whole.take(answer)),
+            Made::Spectrogram(answer) => drop(self.spectrogram.take(answer)),
+            Made::Spectra(answer) => drop(self.spectra.take(answer)),
+            Made::Compared(answer) => drop(self.compared.take(answer)),
         }
-        self.whole.poll();
-        self.spectrogram.poll();
-        self.spectra.poll();
-        self.compared.poll();
     }
 
     /// Asks for what is wanted now; called while the recording is on the screen.
@@ -255,15 +280,15 @@ impl EegBrowser {
         name: &str,
         all_notes: &[RecordingNotes],
         loaded: Option<&Arc<LoadedData>>,
-        wake: &Wake,
+        post: &Post,
     ) {
         let notes = notes_on(all_notes, name);
         self.follow_notes(notes);
         let bad_channels = notes.map_or(&[][..], |notes| &notes.bad_channels);
         self.derive(bad_channels);
-        self.ask(wake);
+        self.ask(post);
         if self.view.side == SidePanel::Maps {
-            self.ask_comparison(all_notes, loaded, wake);
+            self.ask_comparison(all_notes, loaded, post);
         }
     }
 
@@ -294,7 +319,7 @@ impl EegBrowser {
                 self.ordered = Arc::new(ordered);
                 self.montage_problem = None;
             }
-            Err(problem) => self.montage_problem = Some(problem),
+            Err(problem) => self.montage_problem = Some(problem.to_string()),
         }
         self.derived = Some(Derived {
             montage: self.view.montage.clone(),
@@ -304,7 +329,7 @@ impl EegBrowser {
         });
     }
 
-    fn ask(&mut self, wake: &Wake) {
+    fn ask(&mut self, post: &Post) {
         if self.view.n_columns == 0 {
             return;
         }
@@ -316,39 +341,41 @@ impl EegBrowser {
             filter: self.view.filter,
         };
         let (record, whole) = (self.record.clone(), self.whole.shown().cloned());
-        self.page.ask(request.clone(), || {
-            start_job(wake, "page", move |progress| {
+        let wrap = |answer| made(Made::Page(answer));
+        self.page.follow(request.clone(), (post, "page", wrap), || {
+            move |progress: &JobProgress| {
                 let overview = whole.as_ref().map(|whole| &whole.overview);
                 TracePage::read(&record, request, overview, |share| progress.go_on(share))
-            })
+            }
         });
         // The first picture before anything else.
         if self.page.shown().is_none() {
             return;
         }
         let (record, duration_s) = (self.record.clone(), self.duration_s);
-        self.whole.ask((), || {
-            start_job(wake, "overview", move |progress| {
+        let wrap = |answer| made(Made::Whole(answer));
+        self.whole.follow((), (post, "overview", wrap), || {
+            move |progress: &JobProgress| {
                 Whole::read(&record, duration_s, |share| progress.go_on(share))
-            })
+            }
         });
         if self.view.strip == StripKind::Spectrogram
             && let Some(trace) = self.chosen().cloned()
         {
             let record = self.record.clone();
-            self.spectrogram.ask(trace.clone(), || {
-                start_job(wake, "spectrogram", move |progress| {
-                    spectrogram(&record, &trace, duration_s, progress)
-                })
+            let wrap = |answer| made(Made::Spectrogram(answer));
+            let on = (post, "spectrogram", wrap as _);
+            self.spectrogram.follow(trace.clone(), on, || {
+                move |progress: &JobProgress| spectrogram(&record, &trace, duration_s, progress)
             });
         }
         if matches!(self.view.side, SidePanel::Spectrum | SidePanel::Maps) {
             let (record, traces) = (self.record.clone(), self.shown.clone());
             let stretch = self.view.selection();
-            self.spectra.ask((traces.clone(), stretch), || {
-                start_job(wake, "spectra", move |progress| {
-                    spectra(&record, &traces, stretch, progress)
-                })
+            let wrap = |answer| made(Made::Spectra(answer));
+            let on = (post, "spectra", wrap as _);
+            self.spectra.follow((traces.clone(), stretch), on, || {
+                move |progress: &JobProgress| spectra(&record, &traces, stretch, progress)
             });
         }
     }
@@ -357,10 +384,10 @@ impl EegBrowser {
         &mut self,
         all_notes: &[RecordingNotes],
         loaded: Option<&Arc<LoadedData>>,
-        wake: &Wake,
+        post: &Post,
     ) {
         let Some(comparison) = self.view.comparison.clone() else {
-            self.compared = Followed::default();
+            self.compared = Background::default();
             return;
         };
         let needs_data = !matches!(comparison, Comparison::File(_));
@@ -383,8 +410,9 @@ impl EegBrowser {
             data,
             rate_hz,
         );
-        self.compared.ask(key, || {
-            start_job(wake, "comparison", move |progress| {
+        let wrap = |answer| made(Made::Compared(answer));
+        self.compared.follow(key, (post, "comparison", wrap), || {
+            move |progress: &JobProgress| {
                 let reader = ComparedReader {
                     loaded: loaded.as_deref(),
                     montage: &montage,
@@ -393,7 +421,7 @@ impl EegBrowser {
                     progress,
                 };
                 reader.read(&comparison)
-            })
+            }
         });
     }
 }
@@ -418,17 +446,13 @@ fn kept_of(before: &EegView) -> EegView {
 }
 
 impl Whole {
-    /// Reads everything once. Nothing if told to stop.
+    /// Reads everything once.
     fn read(
         record: &Record,
         duration_s: f64,
         go_on: impl Fn(f64) -> bool,
-    ) -> Result<Option<Self>, String> {
-        let overview = match Overview::build(record, |share| go_on(share * 0.95)) {
-            Ok(overview) => overview,
-            Err(atomscope_engine::records::ReadError::Cancelled) => return Ok(None),
-            Err(error) => return Err(error.to_string()),
-        };
+    ) -> Result<Self, TaskError> {
+        let overview = Overview::build(record, |share| go_on(share * 0.95))?;
         let traces = TraceSource::all_of(record, &Montage::AsRecorded, &[])?;
         let on_head = traces.iter().any(|trace| trace.position.is_some());
         let counts = |trace: &TraceSource| trace.position.is_some() || !on_head;
@@ -440,10 +464,10 @@ impl Whole {
             filter: DisplayFilter::default(),
         };
         let page = TracePage::read(record, request, Some(&overview), &go_on)?;
-        Ok(page.map(|page| Self {
-            overview,
+        Ok(Self {
             activity: activity(&page),
-        }))
+            overview,
+        })
     }
 }
 

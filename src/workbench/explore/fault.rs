@@ -6,12 +6,14 @@ use std::sync::Arc;
 
 use super::fault_measures::{FaultMeasures, MeasureQuestion};
 use super::fault_record::{FaultRecord, GivenFacts, ValueScale, follow_bases};
-use super::{Viewer, taken};
-use crate::workbench::data::LoadedData;
-use crate::workbench::look::record_of;
-use crate::workbench::{Gravity, Wake, Workbench, start_job};
+use super::{ExploreEvent, Viewer};
+use crate::workbench::background::{Answer, Background, Post};
+use crate::workbench::event::Event;
+use crate::workbench::notices::Topic;
+use crate::workbench::records::LoadedData;
+use crate::workbench::signal::record_of;
+use crate::workbench::{TaskError, Workbench};
 use atomscope_engine::dataset::DataSettings;
-use atomscope_engine::experiment::{Job, JobOutcome};
 use atomscope_engine::features::FeatureRecipe;
 use atomscope_engine::features::fault::PerUnit;
 use atomscope_engine::records::{Mode, Record, open};
@@ -26,7 +28,7 @@ const SHORTEST_SPAN_S: f64 = 1e-4;
 
 /// How a fault record is looked at; nothing of it changes the data.
 #[derive(Clone, Debug, PartialEq)]
-pub struct FaultLook {
+pub struct FaultView {
     /// Time at the left edge.
     pub start_s: f64,
     /// Time from the left to the right edge.
@@ -51,7 +53,7 @@ pub struct FaultLook {
     pub given_hz: Option<f64>,
 }
 
-impl FaultLook {
+impl FaultView {
     /// The first look at a record: a stretch that was asked for, else around the inception, else all of it. The
     /// cursors stand at the end of the last normal cycle and two cycles into the fault.
     fn first(record: &FaultRecord, stretch: Option<(f64, f64)>) -> Self {
@@ -65,7 +67,7 @@ impl FaultLook {
         };
         let changes = record.digital.iter().enumerate();
         let changes = changes.filter(|(_, digital)| digital.changes());
-        let mut look = Self {
+        let mut view = Self {
             start_s: centre_s - 4.0 * cycle_s,
             span_s: 16.0 * cycle_s,
             cursors_s: [centre_s, centre_s + 2.0 * cycle_s],
@@ -86,18 +88,18 @@ impl FaultLook {
         if let Some(before) = times.nearest(centre_s).and_then(|s| s.checked_sub(1))
             && let Some(time_s) = times.time_s(before)
         {
-            look.cursors_s[0] = time_s;
+            view.cursors_s[0] = time_s;
         }
         // A record that ends before the first look reaches: its middle and its end.
         if centre_s >= end_s {
-            look.cursors_s = [(begin_s + end_s) / 2.0, end_s];
+            view.cursors_s = [(begin_s + end_s) / 2.0, end_s];
         }
         // Short records fit as a whole.
-        if end_s - begin_s < look.span_s * 2.0 {
-            look.show_all(record);
+        if end_s - begin_s < view.span_s * 2.0 {
+            view.show_all(record);
         }
-        look.keep_inside(record);
-        look
+        view.keep_inside(record);
+        view
     }
 
     /// Shows the whole record.
@@ -178,7 +180,7 @@ pub enum BesideChoice {
 #[derive(Clone, Debug)]
 pub enum FaultAction {
     /// Looks at it in another way.
-    Look(Box<FaultLook>),
+    View(Box<FaultView>),
     /// Puts another record beside it, aligned on the inception.
     Beside(BesideChoice),
 }
@@ -188,15 +190,27 @@ pub enum FaultAction {
 pub struct FaultStage {
     /// The record that is or will be in memory.
     of: Option<Arc<Record>>,
-    reading: Option<Job<Result<FaultRecord, String>>>,
+    reading: Background<(), FaultRecord>,
     shown: Option<Arc<FaultRecord>>,
-    error: Option<String>,
-    look: Option<FaultLook>,
+    view: Option<FaultView>,
     stretch: Option<(f64, f64)>,
     beside: Option<Arc<FaultRecord>>,
-    beside_reading: Option<Job<Result<FaultRecord, String>>>,
-    measures: Option<FaultMeasures>,
-    measuring: Option<Job<FaultMeasures>>,
+    beside_reading: Background<(), FaultRecord>,
+    measuring: Background<MeasureQuestion, FaultMeasures>,
+}
+
+/// Something that the background has made of the record.
+pub(in crate::workbench) enum Made {
+    /// It is in memory.
+    Record(Answer<FaultRecord>),
+    /// The second one is.
+    Beside(Answer<FaultRecord>),
+    /// Something is measured at the cursors.
+    Measures(Answer<FaultMeasures>),
+}
+
+fn made(made: Made) -> Event {
+    Event::Explore(ExploreEvent::Fault(made))
 }
 
 impl FaultStage {
@@ -206,8 +220,8 @@ impl FaultStage {
     }
 
     /// How it is looked at.
-    pub fn look(&self) -> Option<&FaultLook> {
-        self.look.as_ref()
+    pub fn view(&self) -> Option<&FaultView> {
+        self.view.as_ref()
     }
 
     /// The record beside it.
@@ -217,21 +231,21 @@ impl FaultStage {
 
     /// What is measured at the cursors; while they move, what was measured last.
     pub fn measures(&self) -> Option<&FaultMeasures> {
-        self.measures.as_ref()
+        self.measuring.shown().map(Arc::as_ref)
     }
 
     /// Why the record cannot be shown.
     pub fn error(&self) -> Option<&str> {
-        self.error.as_deref()
+        self.reading.failure()
     }
 
     /// The share read.
     pub fn reading_share(&self) -> Option<f64> {
-        self.reading.as_ref().map(Job::share)
+        self.reading.share()
     }
 
     pub(super) fn is_busy(&self) -> bool {
-        self.reading.is_some() || self.beside_reading.is_some() || self.measuring.is_some()
+        self.reading.is_busy() || self.beside_reading.is_busy() || self.measuring.is_busy()
     }
 
     /// Whether a record is the one in memory, or will be.
@@ -240,13 +254,13 @@ impl FaultStage {
     }
 
     /// Reads another record; the one beside stays.
-    fn follow(
+    fn read(
         &mut self,
         record: Arc<Record>,
         name: String,
         stretch: Option<(f64, f64)>,
         given: GivenFacts,
-        wake: &Wake,
+        post: &Post,
     ) {
         *self = Self {
             of: Some(record.clone()),
@@ -254,35 +268,11 @@ impl FaultStage {
             beside: self.beside.take(),
             ..Self::default()
         };
-        self.reading = Some(start_job(wake, "fault record", move |progress| {
+        let wrap = |answer| made(Made::Record(answer));
+        let on = (post, "fault record", wrap as _);
+        self.reading.start((), on, move |progress| {
             FaultRecord::read(&record, name, &given, &mut |share| progress.go_on(share))
-        }));
-    }
-
-    /// Takes over what the background did; gives back what failed.
-    pub(super) fn poll(&mut self, wake: &Wake) -> Option<String> {
-        if let Some(outcome) = taken(&mut self.reading) {
-            match outcome {
-                Ok(record) => {
-                    self.look = Some(FaultLook::first(&record, self.stretch));
-                    self.shown = Some(Arc::new(record));
-                }
-                Err(message) => self.error = Some(message),
-            }
-        }
-        let mut failure = None;
-        if let Some(outcome) = taken(&mut self.beside_reading) {
-            match outcome {
-                Ok(record) => self.beside = Some(Arc::new(record)),
-                Err(message) => failure = Some(message),
-            }
-        }
-        if let Some(JobOutcome::Done(measures)) = self.measuring.as_ref().and_then(Job::take) {
-            self.measuring = None;
-            self.measures = Some(measures);
-        }
-        self.measure(wake);
-        failure
+        });
     }
 
     /// Takes over the bases of per unit that are noted about the records shown.
@@ -294,28 +284,26 @@ impl FaultStage {
     }
 
     /// Measures at the cursors when they have moved, after what is under way.
-    fn measure(&mut self, wake: &Wake) {
-        let (Some(record), Some(look), None) = (&self.shown, &self.look, &self.measuring) else {
+    fn measure(&mut self, post: &Post) {
+        let (Some(record), Some(view)) = (&self.shown, &self.view) else {
             return;
         };
-        let question = look.question(record);
-        if self
-            .measures
-            .as_ref()
-            .is_some_and(|m| m.question == question)
-        {
+        let question = view.question(record);
+        if self.measuring.is_busy() || self.measuring.is_wanted(&question) {
             return;
         }
-        let record = record.clone();
-        self.measuring = Some(start_job(wake, "measuring", move |_| {
-            FaultMeasures::of(&record, question)
-        }));
+        let (record, asked) = (record.clone(), question.clone());
+        let wrap = |answer| made(Made::Measures(answer));
+        self.measuring
+            .start(question, (post, "measuring", wrap), move |_| {
+                Ok(FaultMeasures::of(&record, asked))
+            });
     }
 
-    pub(super) fn set_look(&mut self, mut look: FaultLook) {
+    pub(super) fn set_view(&mut self, mut view: FaultView) {
         if let Some(record) = &self.shown {
-            look.keep_inside(record);
-            self.look = Some(look);
+            view.keep_inside(record);
+            self.view = Some(view);
         }
     }
 
@@ -324,24 +312,28 @@ impl FaultStage {
         choice: BesideChoice,
         loaded: Option<Arc<LoadedData>>,
         given: GivenFacts,
-        wake: &Wake,
+        post: &Post,
     ) {
-        self.beside_reading = None;
+        self.beside_reading.stop();
         if choice == BesideChoice::Nothing {
             self.beside = None;
             return;
         }
-        self.beside_reading = Some(start_job(wake, "record beside", move |progress| {
+        let wrap = |answer| made(Made::Beside(answer));
+        let on = (post, "record beside", wrap as _);
+        self.beside_reading.start((), on, move |progress| {
             let (name, record) = match (choice, loaded) {
                 (BesideChoice::Source(source), Some(loaded)) => record_of(&loaded, source)?,
                 (BesideChoice::File(path), _) => {
-                    let record = open(&path, Mode::default()).map_err(|e| e.to_string())?;
+                    let record = open(&path, Mode::default())?;
                     (path.display().to_string(), record)
                 }
-                _ => return Err("the record is not there any more".into()),
+                (BesideChoice::Source(_), None) | (BesideChoice::Nothing, _) => {
+                    return Err(TaskError::refused("the record no longer exists"));
+                }
             };
             FaultRecord::read(&record, name, &given, &mut |share| progress.go_on(share))
-        }));
+        });
     }
 }
 
@@ -366,41 +358,60 @@ pub(super) fn given_facts(data: &DataSettings) -> GivenFacts {
 impl Workbench {
     /// What the settings say of the record that is open; of a file that is none of the data they say nothing.
     fn facts_given(&self, is_of_data: bool) -> GivenFacts {
-        match self.data.loaded().filter(|_| is_of_data) {
+        match self.document.data.loaded().filter(|_| is_of_data) {
             Some(loaded) => given_facts(&loaded.settings),
             None => GivenFacts::default(),
         }
     }
 
     /// Reads the fault record that is open, and measures where its cursors are.
-    pub(super) fn poll_fault(&mut self) {
-        let opened = self.explore.opened();
+    pub(super) fn follow_fault(&mut self) {
+        let opened = self.tasks.explore.opened();
         let new = opened.filter(|opened| {
-            opened.viewer == Viewer::Fault && !self.explore.fault.is_about(&opened.record)
+            opened.viewer == Viewer::Fault && !self.tasks.explore.fault.is_about(&opened.record)
         });
         if let Some(opened) = new {
             let (record, name) = (opened.record.clone(), opened.name.clone());
             let (stretch, is_of_data) = (opened.stretch, opened.source.is_some());
             let given = self.facts_given(is_of_data);
-            let fault = &mut self.explore.fault;
-            fault.follow(record, name, stretch, given, &self.wake);
+            let fault = &mut self.tasks.explore.fault;
+            fault.read(record, name, stretch, given, &self.tasks.post);
         }
-        if let Some(message) = self.explore.fault.poll(&self.wake) {
-            self.notices.post(Gravity::Error, message);
+        let fault = &mut self.tasks.explore.fault;
+        fault.measure(&self.tasks.post);
+        fault.follow_notes(&self.document.draft.recordings);
+    }
+
+    pub(super) fn take_fault(&mut self, made: Made) {
+        let fault = &mut self.tasks.explore.fault;
+        match made {
+            // Why it cannot be read is said in its place.
+            Made::Record(answer) => {
+                if let Some(Ok(record)) = fault.reading.take(answer) {
+                    fault.view = Some(FaultView::first(&record, fault.stretch));
+                    fault.shown = Some(record);
+                }
+            }
+            Made::Beside(answer) => {
+                let taken = fault.beside_reading.take(answer);
+                let beside = self.tell_failure(Topic::Explore, taken);
+                let fault = &mut self.tasks.explore.fault;
+                fault.beside = beside.or(fault.beside.take());
+            }
+            Made::Measures(answer) => drop(fault.measuring.take(answer)),
         }
-        self.explore.fault.follow_notes(&self.draft.recordings);
     }
 
     /// Does something with a fault record.
-    pub(super) fn fault_deed(&mut self, action: FaultAction) {
+    pub(super) fn apply_fault(&mut self, action: FaultAction) {
         match action {
-            FaultAction::Look(look) => self.explore.fault.set_look(*look),
+            FaultAction::View(view) => self.tasks.explore.fault.set_view(*view),
             FaultAction::Beside(choice) => {
-                self.view.ask = None;
+                self.selection.ask = None;
                 let given = self.facts_given(matches!(choice, BesideChoice::Source(_)));
-                let loaded = self.data.loaded().cloned();
-                let fault = &mut self.explore.fault;
-                fault.put_beside(choice, loaded, given, &self.wake);
+                let loaded = self.document.data.loaded().cloned();
+                let fault = &mut self.tasks.explore.fault;
+                fault.put_beside(choice, loaded, given, &self.tasks.post);
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::workbench::TaskError;
 use atomscope_engine::features::fault_facts::{FaultFacts, normal_amplitude};
 use atomscope_engine::features::phases::{PhaseChoice, PhaseMap, PhaseSet};
 use atomscope_engine::features::sampled::{SampleTimes, Sampled};
@@ -179,34 +180,35 @@ impl FaultRecord {
         name: String,
         given: &GivenFacts,
         go_on: &mut dyn FnMut(f64) -> bool,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, TaskError> {
         let map = PhaseMap::of(record, &given.phases);
         let sets = PhaseSet::all(&record.channels, &map);
         let is_analog = |kind: &ChannelKind| *kind == ChannelKind::Analog;
         let analog = record.channels.iter().filter(|c| is_analog(&c.kind));
         let n_values: usize = analog.map(|channel| channel.n_samples).sum();
         if n_values > MOST_VALUES {
-            return Err(format!(
+            return Err(TaskError::Refused(format!(
                 "{name} holds {n_values} values, more than the {MOST_VALUES} that are shown at once: cut it into shorter records"
-            ));
+            )));
         }
         let mut places = vec![None; record.channels.len()];
         let (mut signals, mut digital) = (Vec::new(), Vec::new());
         let mut known_times: Vec<Arc<SampleTimes>> = Vec::new();
         for (channel, facts) in record.channels.iter().enumerate() {
             if !go_on(channel as f64 / record.channels.len() as f64) {
-                return Err("cancelled".into());
+                return Err(TaskError::Cancelled);
             }
-            let times = SampleTimes::of(record, channel)
-                .ok_or_else(|| format!("{name} does not tell when its samples were taken"))?;
+            let timeless = || {
+                let reason = format!("{name} has no time stamps and no sampling rate");
+                TaskError::Refused(reason)
+            };
+            let times = SampleTimes::of(record, channel).ok_or_else(timeless)?;
             // Nearly always all channels have the same times: they are kept once.
             let shared = known_times.iter().find(|known| ***known == times).cloned();
             let times = shared.unwrap_or_else(|| Arc::new(times));
             known_times.push(times.clone());
             known_times.dedup_by(|a, b| Arc::ptr_eq(a, b));
-            let values = record
-                .read_channel(channel)
-                .map_err(|error| error.to_string())?;
+            let values = record.read_channel(channel)?;
             if is_analog(&facts.kind) {
                 places[channel] = Some(signals.len());
                 let of_set = sets.iter().find(|set| set.channels.contains(&channel));
@@ -240,7 +242,7 @@ impl FaultRecord {
         let of_first = signals.first().map(|signal| signal.times.clone());
         let clock = of_first.or_else(|| known_times.first().cloned());
         let (Some(span_s), Some(clock)) = (span_s, clock) else {
-            return Err(format!("{name} has no sample to show"));
+            return Err(TaskError::Refused(format!("{name} has no sample to show")));
         };
         let mut read = Self {
             name,

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::workbench::data::LoadedData;
+use crate::workbench::TaskError;
 use crate::workbench::inspect::{Inspection, inspect};
+use crate::workbench::records::LoadedData;
 use crate::workbench::run_view::RunView;
 use atomscope_engine::dataset::{Built, DataSettings, Dataset, LeftOut};
 use atomscope_engine::experiment::{
@@ -74,13 +75,15 @@ impl Judges {
     }
 
     /// The final model of a session in a file.
-    pub(super) fn of_session(session: &Session) -> Result<Self, String> {
+    pub(super) fn of_session(session: &Session) -> Result<Self, TaskError> {
         if let Some(damage) = &session.damage {
-            return Err(damage.to_string());
+            return Err(TaskError::Refused(damage.to_string()));
         }
         let none = || {
             let path = session.path().unwrap_or(Path::new("")).display();
-            format!("the session holds no final model: train one (Run menu) and save it: {path}")
+            TaskError::Refused(format!(
+                "the session holds no final model: train one (Run menu) and save it: {path}"
+            ))
         };
         let run = session.run.as_ref().ok_or_else(none)?;
         let model = run.final_model().ok_or_else(none)?;
@@ -190,7 +193,7 @@ pub(super) struct JudgeQuestion {
 
 impl JudgeQuestion {
     /// Makes the samples where they are not known, and judges them.
-    pub(super) fn answer(self, progress: &JobProgress) -> Result<Judgement, String> {
+    pub(super) fn answer(self, progress: &JobProgress) -> Result<Judgement, TaskError> {
         match self.of_data.clone() {
             Some((loaded, source)) => self.judge_known(&loaded, source, progress),
             None => self.judge_new(progress),
@@ -202,7 +205,7 @@ impl JudgeQuestion {
         loaded: &LoadedData,
         source: usize,
         progress: &JobProgress,
-    ) -> Result<Judgement, String> {
+    ) -> Result<Judgement, TaskError> {
         let dataset = &loaded.dataset;
         let judges = &self.judges;
         let part_of = |sample: usize| match self.choice {
@@ -218,11 +221,8 @@ impl JudgeQuestion {
             if samples.is_empty() {
                 continue;
             }
-            let own = dataset
-                .subset(&samples)
-                .map_err(|error| error.to_string())?;
-            let found = model.judge(&own, &mut |share| progress.go_on(share));
-            for mut one in found.map_err(|error| error.to_string())? {
+            let own = dataset.subset(&samples)?;
+            for mut one in model.judge(&own, &mut |share| progress.go_on(share))? {
                 one.sample = samples[one.sample];
                 models.insert(one.sample, model.clone());
                 judged.push(one);
@@ -253,7 +253,7 @@ impl JudgeQuestion {
         })
     }
 
-    fn judge_new(self, progress: &JobProgress) -> Result<Judgement, String> {
+    fn judge_new(self, progress: &JobProgress) -> Result<Judgement, TaskError> {
         let part = match self.choice {
             ModelChoice::Fold(fold) => Part::Fold(fold),
             _ => Part::Final,
@@ -261,7 +261,7 @@ impl JudgeQuestion {
         let model = self
             .judges
             .model(part)
-            .ok_or("there is no such model")?
+            .ok_or_else(|| TaskError::refused("there is no such model"))?
             .clone();
         let names = &self.judges.facts.feature_names;
         let path = &self.record.source.path;
@@ -279,12 +279,10 @@ impl JudgeQuestion {
             left_out,
             notes,
             ..
-        } = built.map_err(|error| error.to_string())?;
-        let judged = model
-            .judge(&dataset, &mut |share| progress.go_on(0.7 + share * 0.3))
-            .map_err(|error| error.to_string())?;
+        } = built?;
+        let judged = model.judge(&dataset, &mut |share| progress.go_on(0.7 + share * 0.3))?;
         if !progress.go_on(1.0) {
-            return Err("cancelled".into());
+            return Err(TaskError::Cancelled);
         }
         let models = judged.iter().map(|j| (j.sample, model.clone())).collect();
         self.finish(JudgedSamples {
@@ -298,10 +296,12 @@ impl JudgeQuestion {
         })
     }
 
-    fn finish(self, samples: JudgedSamples) -> Result<Judgement, String> {
+    fn finish(self, samples: JudgedSamples) -> Result<Judgement, TaskError> {
         let below = self.judges.uncertain_below();
-        let ribbon = Ribbon::of(&self.judges.facts.class_names, samples.judged, below)
-            .ok_or("no segment of the recording can be judged by this model")?;
+        let none =
+            || TaskError::refused("no segment of the recording can be classified by this model");
+        let ribbon =
+            Ribbon::of(&self.judges.facts.class_names, samples.judged, below).ok_or_else(none)?;
         let in_order = ribbon.segments.iter();
         let models = in_order.filter_map(|segment| samples.models.get(&segment.sample).cloned());
         Ok(Judgement {
@@ -343,11 +343,11 @@ pub struct Explained {
 
 impl Judgement {
     /// Explains a segment.
-    pub(super) fn explain(&self, segment: usize) -> Result<Explained, String> {
+    pub(super) fn explain(&self, segment: usize) -> Result<Explained, TaskError> {
         let found = self.ribbon.segments.get(segment);
         let model = self.models.get(segment);
         let (Some(found), Some(model)) = (found, model) else {
-            return Err("there is no such segment".into());
+            return Err(TaskError::refused("there is no such segment"));
         };
         Ok(Explained {
             segment,
@@ -368,15 +368,15 @@ impl Judgement {
 
 /// A trained session in a file, whose final model may judge.
 #[derive(Clone)]
-pub(super) struct OtherSession {
+pub(in crate::workbench) struct OtherSession {
     pub(super) path: PathBuf,
     pub(super) sha256: Option<String>,
     pub(super) judges: Judges,
 }
 
 impl OtherSession {
-    pub(super) fn load(path: PathBuf) -> Result<Self, String> {
-        let session = Session::load(&path).map_err(|error| error.to_string())?;
+    pub(super) fn load(path: PathBuf) -> Result<Self, TaskError> {
+        let session = Session::load(&path)?;
         Ok(Self {
             judges: Judges::of_session(&session)?,
             sha256: session.sha256().map(str::to_owned),

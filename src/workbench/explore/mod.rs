@@ -6,7 +6,6 @@ mod browser;
 mod fault;
 mod fault_measures;
 mod fault_record;
-mod followed;
 mod judging;
 mod page;
 mod ribbon;
@@ -17,7 +16,7 @@ mod view;
 pub use annotations::{AnnotationList, AnnotationRow};
 pub use band_maps::{BandMaps, ComparedMaps};
 pub use browser::{EegBrowser, Whole};
-pub use fault::{BesideChoice, FaultAction, FaultLook, FaultStage};
+pub use fault::{BesideChoice, FaultAction, FaultStage, FaultView};
 pub use fault_measures::{
     CursorMeasures, FaultMeasures, HarmonicMeasures, MeasureQuestion, SetMeasures, SignalMeasures,
 };
@@ -33,14 +32,16 @@ pub use view::{
     Comparison, EegView, SENSITIVITIES, SidePanel, StripKind, TIME_BASES_S, common_unit,
 };
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::look::record_of;
+use super::background::{Answer, Background, Post};
+use super::event::Event;
+use super::notices::Topic;
+use super::signal::{question_of, record_of};
 use super::stages::Stage;
-use super::{Gravity, RecordRow, Wake, Workbench, start_job};
-use atomscope_engine::dataset::{DataPlan, Place};
-use atomscope_engine::experiment::{Job, JobOutcome};
+use super::{RecordRow, TaskError, Workbench};
+use atomscope_engine::dataset::DataPlan;
 use atomscope_engine::export::write_annotations;
 use atomscope_engine::features::phases::PhaseMap;
 use atomscope_engine::records::{Channel, ChannelKind, Kind, Mode, Record, TimeAxis, open};
@@ -132,12 +133,13 @@ impl OpenedRecording {
         source: Option<usize>,
         mut record: Record,
         window: Option<(f64, f64)>,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, TaskError> {
         if !can_be_shown(&record) {
-            return Err(format!(
-                "{name} is no recording: it holds {} without a time axis; tables and arrays are opened as data (Ctrl+O)",
-                record.kind
-            ));
+            let reason = match record.channels.is_empty() {
+                true => "contains annotations only, no signals",
+                false => "has no time axis; open tables and arrays as data (Ctrl+O)",
+            };
+            return Err(TaskError::Refused(format!("{name} {reason}")));
         }
         let knows_no_rate = record
             .channels
@@ -201,18 +203,29 @@ fn assume_rate(record: &mut Record, rate_hz: f64) {
     }
 }
 
-/// The Explore page's state.
+/// The recording that is explored, and everything the background makes of it.
 #[derive(Default)]
-pub struct ExploreStage {
-    opening: Option<Job<Result<OpenedRecording, String>>>,
+pub struct Explore {
+    opening: Background<(), OpenedRecording>,
     opened: Option<OpenedRecording>,
     eeg: Option<EegBrowser>,
-    error: Option<String>,
     fault: FaultStage,
     ribbon: RibbonStage,
 }
 
-impl ExploreStage {
+/// What the background tells about the recording.
+pub(super) enum ExploreEvent {
+    /// A recording is open.
+    Opened(Answer<OpenedRecording>),
+    /// Something of an EEG.
+    Eeg(browser::Made),
+    /// Something of a fault record.
+    Fault(fault::Made),
+    /// Something of the decisions.
+    Ribbon(ribbon::Made),
+}
+
+impl Explore {
     /// The fault-record viewer.
     pub fn fault(&self) -> &FaultStage {
         &self.fault
@@ -235,29 +248,31 @@ impl ExploreStage {
 
     /// Why the last recording could not be opened.
     pub fn error(&self) -> Option<&str> {
-        self.error.as_deref()
+        self.opening.failure()
     }
 
     /// The share done of opening a recording.
     pub fn opening_share(&self) -> Option<f64> {
-        self.opening.as_ref().map(Job::share)
+        self.opening.share()
     }
 
     /// Whether work is under way.
     pub(super) fn is_busy(&self) -> bool {
-        self.opening.is_some()
+        self.opening.is_busy()
             || self.eeg.as_ref().is_some_and(EegBrowser::is_busy)
             || self.fault.is_busy()
             || self.ribbon.is_busy()
     }
 
-    fn open_file(&mut self, path: &Path, wake: &Wake) {
-        let path = path.to_owned();
-        self.error = None;
-        self.opening = Some(start_job(wake, "opening", move |_| {
-            let record = open(&path, Mode::default()).map_err(|error| error.to_string())?;
-            OpenedRecording::new(path.display().to_string(), None, record, None)
-        }));
+    /// Opens a recording in the background; the one that is open stays until then.
+    fn open(
+        &mut self,
+        post: &Post,
+        open: impl FnOnce() -> Result<OpenedRecording, TaskError> + Send + 'static,
+    ) {
+        let wrap = |answer| Event::Explore(ExploreEvent::Opened(answer));
+        self.opening
+            .start((), (post, "opening", wrap), move |_| open());
     }
 
     /// Looks at the recording as one of another rate, from its beginning.
@@ -270,30 +285,18 @@ impl ExploreStage {
         self.eeg = Some(browser);
     }
 
-    /// What came of opening, once: an error is given back too.
-    fn poll(&mut self) -> Option<String> {
-        let outcome = self.opening.as_ref()?.take()?;
-        self.opening = None;
-        match outcome {
-            JobOutcome::Done(Ok(opened)) => {
-                let before = self.eeg.as_ref().map(|browser| browser.view().clone());
-                self.eeg = (opened.viewer == Viewer::Eeg)
-                    .then(|| EegBrowser::new(&opened, opened.stretch, before.as_ref()));
-                self.opened = Some(opened);
-                None
-            }
-            JobOutcome::Done(Err(message)) | JobOutcome::Failed(message) => {
-                self.error = Some(message.clone());
-                Some(message)
-            }
-        }
+    fn show(&mut self, opened: &OpenedRecording) {
+        let before = self.eeg.as_ref().map(|browser| browser.view().clone());
+        self.eeg = (opened.viewer == Viewer::Eeg)
+            .then(|| EegBrowser::new(opened, opened.stretch, before.as_ref()));
+        self.opened = Some(opened.clone());
     }
 }
 
 impl Workbench {
     /// Records of the data that have a signal to look at.
     pub fn n_explorable(&self) -> usize {
-        let Some(loaded) = self.data.loaded() else {
+        let Some(loaded) = self.document.data.loaded() else {
             return 0;
         };
         match loaded.settings.source {
@@ -302,28 +305,45 @@ impl Workbench {
         }
     }
 
-    /// Takes over what the background has opened.
-    pub(super) fn poll_explore(&mut self) {
-        if let Some(message) = self.explore.poll() {
-            self.notices.post(Gravity::Error, message);
-        }
-        let stage = &mut self.explore;
-        if let (Some(browser), Some(opened)) = (&mut stage.eeg, &stage.opened) {
-            browser.poll();
-            if self.view.page == Stage::Explore {
-                let notes = &self.draft.recordings;
-                browser.follow(&opened.name, notes, self.data.loaded(), &self.wake);
-            }
+    /// Asks for everything that the recording is shown with.
+    pub(super) fn follow_explore(&mut self) {
+        let explore = &mut self.tasks.explore;
+        if let (Some(browser), Some(opened)) = (&mut explore.eeg, &explore.opened)
+            && self.selection.page == Stage::Explore
+        {
+            let notes = &self.document.draft.recordings;
+            let loaded = self.document.data.loaded();
+            browser.follow(&opened.name, notes, loaded, &self.tasks.post);
         }
         self.follow_source();
-        self.poll_fault();
-        self.poll_ribbon();
+        self.follow_fault();
+        self.follow_ribbon();
         self.follow_by_hand();
+    }
+
+    pub(super) fn handle_explore(&mut self, event: ExploreEvent) {
+        match event {
+            ExploreEvent::Opened(answer) => {
+                let taken = self.tasks.explore.opening.take(answer);
+                if let Some(opened) = self.tell_failure(Topic::Explore, taken) {
+                    self.tasks.explore.show(&opened);
+                }
+            }
+            ExploreEvent::Eeg(made) => {
+                if let Some(browser) = &mut self.tasks.explore.eeg {
+                    browser.take(made);
+                }
+            }
+            ExploreEvent::Fault(made) => self.take_fault(made),
+            ExploreEvent::Ribbon(made) => self.take_ribbon(made),
+        }
     }
 
     /// The place of the open record among the data, which may be another after they were loaded anew.
     fn follow_source(&mut self) {
-        let (Some(opened), Some(loaded)) = (&mut self.explore.opened, self.data.loaded()) else {
+        let (Some(opened), Some(loaded)) =
+            (&mut self.tasks.explore.opened, self.document.data.loaded())
+        else {
             return;
         };
         let Some(source) = opened.source else {
@@ -338,37 +358,37 @@ impl Workbench {
 
     /// Opens the record that was looked at last, or the first, unless one is open already.
     pub(super) fn explore_something(&mut self) {
-        let is_idle = self.explore.opened.is_none() && self.explore.opening.is_none();
+        let is_idle = self.tasks.explore.opened.is_none() && !self.tasks.explore.opening.is_busy();
         if is_idle && self.n_explorable() > 0 {
-            let source = self.look.shown.as_ref().map_or(0, |look| look.source);
+            let source = self.tasks.signal.shown().map_or(0, |signal| signal.source);
             self.explore_record(source, None);
         }
     }
 
     /// Does something with a recording.
-    pub(super) fn explore_deed(&mut self, action: ExploreAction) {
+    pub(super) fn apply_explore(&mut self, action: ExploreAction) {
         match action {
             ExploreAction::OpenFile(path) => {
-                self.view.ask = None;
-                self.view.page = Stage::Explore;
-                self.explore.open_file(&path, &self.wake);
+                self.selection.ask = None;
+                self.selection.page = Stage::Explore;
+                self.open_recording(path);
             }
             ExploreAction::OpenRecord { source, stretch } => {
-                self.view.page = Stage::Explore;
+                self.selection.page = Stage::Explore;
                 self.explore_record(source, stretch);
             }
             ExploreAction::OpenSample(sample) => self.explore_sample(sample),
-            ExploreAction::AssumeRate(rate_hz) => self.explore.assume_rate(rate_hz),
-            ExploreAction::CancelOpening => self.explore.opening = None,
+            ExploreAction::AssumeRate(rate_hz) => self.tasks.explore.assume_rate(rate_hz),
+            ExploreAction::CancelOpening => self.tasks.explore.opening.stop(),
             ExploreAction::ExportAnnotations(path) => self.export_annotations(path),
             ExploreAction::Look(view) => {
-                if let Some(browser) = &mut self.explore.eeg {
+                if let Some(browser) = &mut self.tasks.explore.eeg {
                     browser.look(*view);
                 }
             }
             ExploreAction::CompareMaps(path) => {
-                self.view.ask = None;
-                if let Some(browser) = &mut self.explore.eeg {
+                self.selection.ask = None;
+                if let Some(browser) = &mut self.tasks.explore.eeg {
                     let comparison = Some(Comparison::File(path));
                     browser.look(EegView {
                         comparison,
@@ -378,82 +398,70 @@ impl Workbench {
                 }
             }
             ExploreAction::Fit => {
-                if let Some(browser) = &mut self.explore.eeg {
+                if let Some(browser) = &mut self.tasks.explore.eeg {
                     browser.fit();
                 }
             }
             ExploreAction::StopPage => {
-                if let Some(browser) = &mut self.explore.eeg {
+                if let Some(browser) = &mut self.tasks.explore.eeg {
                     browser.stop_page();
                 }
             }
             ExploreAction::StopOverview => {
-                if let Some(browser) = &mut self.explore.eeg {
+                if let Some(browser) = &mut self.tasks.explore.eeg {
                     browser.stop_whole();
                 }
             }
-            ExploreAction::Fault(action) => self.fault_deed(action),
-            ExploreAction::Ribbon(action) => self.ribbon_deed(action),
+            ExploreAction::Fault(action) => self.apply_fault(action),
+            ExploreAction::Ribbon(action) => self.apply_ribbon(action),
         }
     }
 
+    fn open_recording(&mut self, path: PathBuf) {
+        self.notices.forget(Topic::Explore);
+        self.tasks.explore.open(&self.tasks.post, move || {
+            let record = open(&path, Mode::default())?;
+            OpenedRecording::new(path.display().to_string(), None, record, None)
+        });
+    }
+
     fn explore_record(&mut self, source: usize, window: Option<(f64, f64)>) {
-        let Some(loaded) = self.data.loaded().cloned() else {
+        let Some(loaded) = self.document.data.loaded().cloned() else {
             return;
         };
-        self.explore.error = None;
-        self.explore.opening = Some(start_job(&self.wake, "opening", move |_| {
+        self.notices.forget(Topic::Explore);
+        self.tasks.explore.open(&self.tasks.post, move || {
             let (name, record) = record_of(&loaded, source)?;
             OpenedRecording::new(name, Some(source), record, window)
-        }));
+        });
     }
 
     /// Writes the annotations of the file and the user's own in the background.
     fn export_annotations(&mut self, path: PathBuf) {
-        self.view.ask = None;
-        let Some(opened) = &self.explore.opened else {
+        self.selection.ask = None;
+        let Some(opened) = &self.tasks.explore.opened else {
             return;
         };
-        let notes = notes_on(&self.draft.recordings, &opened.name);
+        let notes = notes_on(&self.document.draft.recordings, &opened.name);
         let own = notes.map_or(&[][..], |notes| &notes.annotations);
         let own = own.iter().map(OwnAnnotation::to_annotation);
         let mut annotations = opened.record.annotations.clone();
         annotations.extend(own);
         annotations.sort_by(|a, b| a.onset_s.total_cmp(&b.onset_s));
         let record = opened.record.clone();
-        self.exporting.job = Some(start_job(&self.wake, "exporting", move |_| {
-            write_annotations(&record, annotations, &path).map_err(|error| error.to_string())?;
+        let on = (&self.tasks.post, "exporting", Event::Exported as _);
+        self.tasks.exporting.start((), on, move |_| {
+            write_annotations(&record, annotations, &path)?;
             Ok(path)
-        }));
+        });
     }
 
     fn explore_sample(&mut self, sample: usize) {
-        let Some(loaded) = self.data.loaded() else {
-            return;
-        };
-        if sample >= loaded.dataset.n_samples() {
-            return;
+        let loaded = self.document.data.loaded();
+        let question = loaded.and_then(|loaded| question_of(&loaded.dataset, sample));
+        if let Some((source, window)) = question {
+            self.selection.page = Stage::Explore;
+            self.explore_record(source, window);
         }
-        let origin = loaded.dataset.origin(sample);
-        let window = match origin.place {
-            Place::Window {
-                start_s,
-                duration_s,
-            } => Some((start_s, duration_s)),
-            Place::Row(_) => None,
-        };
-        let source = origin.source;
-        self.view.page = Stage::Explore;
-        self.explore_record(source, window);
     }
-}
-
-/// The outcome of a job, once; the job is forgotten with it.
-fn taken<T>(job: &mut Option<Job<Result<T, String>>>) -> Option<Result<T, String>> {
-    let outcome = job.as_ref()?.take()?;
-    *job = None;
-    Some(match outcome {
-        JobOutcome::Done(result) => result,
-        JobOutcome::Failed(message) => Err(message),
-    })
 }

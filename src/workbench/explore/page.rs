@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::traces::{Piece, TraceSource, read_traces};
+use crate::workbench::TaskError;
 use atomscope_engine::features::display_filter::DisplayFilter;
 use atomscope_engine::features::trace_columns::TraceColumns;
 use atomscope_engine::records::Record;
@@ -77,13 +78,13 @@ pub struct TracePage {
 }
 
 impl TracePage {
-    /// Reads the samples of a page. `go_on` hears the share done; false gives nothing.
+    /// Reads the samples of a page. `go_on` is told the share done and cancels by answering false.
     pub fn read(
         record: &Record,
         request: PageRequest,
         overview: Option<&Overview>,
         go_on: impl Fn(f64) -> bool,
-    ) -> Result<Option<Self>, String> {
+    ) -> Result<Self, TaskError> {
         let mut drawing: Vec<Drawing> = request
             .traces
             .iter()
@@ -97,14 +98,12 @@ impl TracePage {
             places: (0..far.len()).filter(|place| !far[*place]).collect(),
             keeps: n_samples(&request) <= MOST_KEPT as f64,
         };
-        if !near.draw(record, &request, &mut drawing, &go_on)? || !go_on(1.0) {
-            return Ok(None);
-        }
+        near.draw(record, &request, &mut drawing, &go_on)?;
         let traces = drawing.into_iter().zip(request.traces.iter());
         let traces = traces
             .map(|(drawing, source)| drawing.finish(source))
             .collect();
-        Ok(Some(Self { request, traces }))
+        Ok(Self { request, traces })
     }
 }
 
@@ -175,7 +174,7 @@ fn draw_overview(
     request: &PageRequest,
     overview: &Overview,
     drawing: &mut [Drawing],
-) -> Result<Vec<bool>, String> {
+) -> Result<Vec<bool>, TaskError> {
     let end_s = request.start_s + request.span_s;
     let mut is_drawn = Vec::with_capacity(drawing.len());
     for (trace, drawing) in request.traces.iter().zip(drawing) {
@@ -191,9 +190,7 @@ fn draw_overview(
             let share = (last - first) as f64 / trace.rate_hz / request.span_s;
             let n_columns = (share * request.n_columns as f64).round() as usize;
             let range = segment.first_sample + first..segment.first_sample + last;
-            let columns = overview
-                .columns(record, channel, range, n_columns.max(1))
-                .map_err(|error| error.to_string())?;
+            let columns = overview.columns(record, channel, range, n_columns.max(1))?;
             let weight = weight as f32;
             let extents: Vec<MinMax> = columns
                 .iter()
@@ -222,14 +219,13 @@ struct Near {
 }
 
 impl Near {
-    /// False if it was told to stop.
     fn draw(
         &self,
         record: &Record,
         request: &PageRequest,
         drawing: &mut [Drawing],
         go_on: &impl Fn(f64) -> bool,
-    ) -> Result<bool, String> {
+    ) -> Result<(), TaskError> {
         let traces: Vec<TraceSource> = self
             .places
             .iter()
@@ -244,7 +240,10 @@ impl Near {
             }
             goes_on
         })?;
-        Ok(goes_on)
+        match goes_on && go_on(1.0) {
+            true => Ok(()),
+            false => Err(TaskError::Cancelled),
+        }
     }
 }
 
@@ -272,7 +271,7 @@ mod tests {
             filter: DisplayFilter::default(),
         };
         let read = TracePage::read(&record, request, overview, |_| true);
-        read.expect("memory is readable").expect("not stopped")
+        read.expect("memory is readable")
     }
 
     #[test]
@@ -308,6 +307,6 @@ mod tests {
             filter: DisplayFilter::default(),
         };
         let read = TracePage::read(&record, request, None, |_| false);
-        assert!(read.expect("memory is readable").is_none());
+        assert!(matches!(read, Err(TaskError::Cancelled)));
     }
 }

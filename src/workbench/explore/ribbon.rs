@@ -3,16 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::ExploreEvent;
 use super::judging::{Explained, JudgeQuestion, Judgement, Judges, ModelChoice, OtherSession};
-use super::taken;
-use crate::workbench::data::LoadedData;
-use crate::workbench::look::{self, SignalLook};
+use crate::workbench::background::{Answer, Background};
+use crate::workbench::event::Event;
+use crate::workbench::notices::Topic;
+use crate::workbench::records::{LoadedData, Then};
+use crate::workbench::signal::{Signal, SignalQuestion, question_of, signal_of};
 use crate::workbench::stages::Stage;
-use crate::workbench::{
-    Action, AfterLoading, Asked, Gravity, Workbench, learner_summary, start_job,
-};
-use atomscope_engine::dataset::{Place, StretchByHand, StretchDeed};
-use atomscope_engine::experiment::Job;
+use crate::workbench::{Action, Gravity, TaskError, Workbench, learner_summary};
+use atomscope_engine::dataset::{StretchByHand, StretchDeed};
 use atomscope_engine::export::{RecordingReport, ReportedModel, write};
 use atomscope_engine::records::Record;
 use atomscope_engine::session::model_sha256;
@@ -66,36 +66,48 @@ pub struct RibbonStage {
     /// The models there are for it, and what they were found from.
     choices: Vec<ModelChoice>,
     found_from: FoundFrom,
-    /// Who was asked last.
-    asked: Option<(ModelChoice, Vec<usize>)>,
-    judging: Option<Job<Result<Judgement, String>>>,
-    judged: Option<Arc<Judgement>>,
-    error: Option<String>,
+    /// Who was asked last, and the decisions.
+    judging: Background<(ModelChoice, Vec<usize>), Judgement>,
     selected: Option<usize>,
     /// A stretch whose segment is selected as soon as it is judged.
     awaited: Option<(f64, f64)>,
-    explained: Asked<Explained>,
-    kept: Asked<SignalLook>,
-    other: Option<OtherSession>,
-    other_loading: Option<Job<Result<OtherSession, String>>>,
+    explained: Background<usize, Explained>,
+    kept: Background<SignalQuestion, Signal>,
+    other: Background<PathBuf, OtherSession>,
     /// The data that the run has learned from, also when others are loaded since.
     learned_from: Option<Arc<LoadedData>>,
+}
+
+/// Something that the background has made of the decisions.
+pub(in crate::workbench) enum Made {
+    /// The recording is judged.
+    Judged(Answer<Judgement>),
+    /// A segment is explained.
+    Explained(Answer<Explained>),
+    /// The signal of a kept sample is read.
+    Kept(Answer<Signal>),
+    /// A trained session is read.
+    Other(Answer<OtherSession>),
+}
+
+fn made(made: Made) -> Event {
+    Event::Explore(ExploreEvent::Ribbon(made))
 }
 
 impl RibbonStage {
     /// The decisions.
     pub fn judged(&self) -> Option<&Judgement> {
-        self.judged.as_deref()
+        self.judging.shown().map(Arc::as_ref)
     }
 
     /// The share judged, while judging.
     pub fn judging_share(&self) -> Option<f64> {
-        self.judging.as_ref().map(Job::share)
+        self.judging.share()
     }
 
     /// Why the recording could not be judged.
     pub fn error(&self) -> Option<&str> {
-        self.error.as_deref()
+        self.judging.failure()
     }
 
     /// The segment that is explained.
@@ -105,13 +117,13 @@ impl RibbonStage {
 
     /// The explanation of the selected segment.
     pub fn explained(&self) -> Option<&Explained> {
-        let shown = self.explained.shown.as_ref();
+        let shown = self.explained.shown().map(Arc::as_ref);
         shown.filter(|explained| Some(explained.segment) == self.selected)
     }
 
     /// The signal of a kept sample, beside.
-    pub fn kept(&self) -> Option<&SignalLook> {
-        self.kept.shown.as_ref()
+    pub fn kept(&self) -> Option<&Signal> {
+        self.kept.shown().map(Arc::as_ref)
     }
 
     /// The data that the run has learned from.
@@ -121,14 +133,14 @@ impl RibbonStage {
 
     /// The session in a file whose model may judge.
     pub fn other_session(&self) -> Option<&Path> {
-        self.other.as_ref().map(|other| other.path.as_path())
+        self.other.shown().map(|other| other.path.as_path())
     }
 
     pub(super) fn is_busy(&self) -> bool {
-        self.judging.is_some()
-            || self.explained.job.is_some()
-            || self.kept.job.is_some()
-            || self.other_loading.is_some()
+        self.judging.is_busy()
+            || self.explained.is_busy()
+            || self.kept.is_busy()
+            || self.other.is_busy()
     }
 
     /// Forgets what was decided, but not by whom.
@@ -137,8 +149,7 @@ impl RibbonStage {
             of: Some(record.clone()),
             choice: self.choice,
             awaited: stretch,
-            other: self.other.take(),
-            other_loading: self.other_loading.take(),
+            other: std::mem::take(&mut self.other),
             learned_from: self.learned_from.take(),
             ..Self::default()
         };
@@ -152,28 +163,33 @@ impl RibbonStage {
 impl Workbench {
     /// The models that can judge the recording that is open, the best first; none before a fold is complete.
     pub fn judging_models(&self) -> &[ModelChoice] {
-        &self.explore.ribbon.choices
+        &self.tasks.explore.ribbon.choices
     }
 
     /// The model that judges: the one chosen where it can, else the best.
     pub fn judging_model(&self) -> Option<ModelChoice> {
         let choices = self.judging_models();
-        let chosen = self.explore.ribbon.choice.filter(|c| choices.contains(c));
+        let chosen = self
+            .tasks
+            .explore
+            .ribbon
+            .choice
+            .filter(|c| choices.contains(c));
         chosen.or(choices.first().copied())
     }
 
     /// Looks for models anew when a part has been trained or another recording is open.
     fn find_models(&mut self) {
-        let run = self.training.run();
+        let run = self.document.training.run();
         let models = run.map_or(Vec::new(), |run| {
             run.models().map(|(_, model)| place_of(model)).collect()
         });
-        let ribbon = &self.explore.ribbon;
+        let ribbon = &self.tasks.explore.ribbon;
         let found_from = FoundFrom {
             record: ribbon.of.as_ref().map_or(0, place_of),
             learned_from: ribbon.learned_from.as_ref().map_or(0, place_of),
             models,
-            has_other: ribbon.other.is_some(),
+            has_other: ribbon.other.shown().is_some(),
         };
         if found_from == ribbon.found_from {
             return;
@@ -187,90 +203,93 @@ impl Workbench {
         if found_from.has_other {
             choices.push(ModelChoice::Other);
         }
-        let ribbon = &mut self.explore.ribbon;
+        let ribbon = &mut self.tasks.explore.ribbon;
         (ribbon.choices, ribbon.found_from) = (choices, found_from);
     }
 
     fn judges(&self) -> Option<Judges> {
-        self.training.run().and_then(Judges::of_run)
+        self.document.training.run().and_then(Judges::of_run)
     }
 
     /// The data that were learned from, and the place of the open recording among them.
     fn known_source(&self) -> Option<(Arc<LoadedData>, usize)> {
-        let opened = self.explore.opened()?;
-        let learned = self.explore.ribbon.learned_from.as_ref()?;
+        let opened = self.tasks.explore.opened()?;
+        let learned = self.tasks.explore.ribbon.learned_from.as_ref()?;
         opened.source?;
         let is_it = |row: &crate::workbench::RecordRow| row.name == opened.name;
         let source = learned.records.iter().position(is_it)?;
         Some((learned.clone(), source))
     }
 
-    /// Takes over what the background did, and judges records of the data without being asked.
-    pub(super) fn poll_ribbon(&mut self) {
+    /// Judges records of the data without being asked.
+    pub(super) fn follow_ribbon(&mut self) {
         self.note_learned_data();
-        let ribbon = &mut self.explore.ribbon;
-        if let Some(outcome) = taken(&mut ribbon.judging) {
-            match outcome {
-                Ok(judgement) => ribbon.judged = Some(Arc::new(judgement)),
-                Err(message) => ribbon.error = Some(message),
-            }
-        }
-        if let Some(outcome) = taken(&mut ribbon.other_loading) {
-            match outcome {
-                Ok(other) => {
-                    ribbon.other = Some(other);
-                    ribbon.choice = Some(ModelChoice::Other);
-                    ribbon.judged = None;
-                    ribbon.error = None;
-                }
-                Err(message) => self.notices.post(Gravity::Error, message),
-            }
-        }
-        let ribbon = &mut self.explore.ribbon;
-        let failures = [ribbon.explained.poll(), ribbon.kept.poll()];
-        for message in failures.into_iter().flatten() {
-            self.notices.post(Gravity::Error, message);
-        }
         self.follow_opened();
         self.select_awaited();
     }
 
+    pub(super) fn take_ribbon(&mut self, made: Made) {
+        let ribbon = &mut self.tasks.explore.ribbon;
+        match made {
+            // Why it cannot be judged is said in its place.
+            Made::Judged(answer) => drop(ribbon.judging.take(answer)),
+            Made::Explained(answer) => {
+                let taken = ribbon.explained.take(answer);
+                self.tell_failure(Topic::Explore, taken);
+            }
+            Made::Kept(answer) => {
+                let taken = ribbon.kept.take(answer);
+                self.tell_failure(Topic::Explore, taken);
+            }
+            Made::Other(answer) => {
+                let taken = ribbon.other.take(answer);
+                if self.tell_failure(Topic::Explore, taken).is_some() {
+                    let ribbon = &mut self.tasks.explore.ribbon;
+                    ribbon.choice = Some(ModelChoice::Other);
+                    ribbon.judging = Background::default();
+                }
+            }
+        }
+    }
+
     /// Remembers the data of the run as long as they are loaded.
     fn note_learned_data(&mut self) {
-        let Some(run) = self.training.run() else {
-            self.explore.ribbon.learned_from = None;
+        let Some(run) = self.document.training.run() else {
+            self.tasks.explore.ribbon.learned_from = None;
             return;
         };
-        let Some(loaded) = self.data.loaded() else {
+        let Some(loaded) = self.document.data.loaded() else {
             return;
         };
-        let known = self.explore.ribbon.learned_from.as_ref();
+        let known = self.tasks.explore.ribbon.learned_from.as_ref();
         if known.is_some_and(|known| Arc::ptr_eq(known, loaded)) {
             return;
         }
         if loaded.settings == run.experiment.data {
-            self.explore.ribbon.learned_from = Some(loaded.clone());
+            self.tasks.explore.ribbon.learned_from = Some(loaded.clone());
         } else if known.is_some_and(|known| known.settings != run.experiment.data) {
-            self.explore.ribbon.learned_from = None;
+            self.tasks.explore.ribbon.learned_from = None;
         }
     }
 
     /// Another recording or another model makes the decisions old; those of the data are judged anew at once.
     fn follow_opened(&mut self) {
-        let Some(opened) = self.explore.opened() else {
+        let Some(opened) = self.tasks.explore.opened() else {
             return;
         };
-        if !self.explore.ribbon.is_about(&opened.record) {
+        if !self.tasks.explore.ribbon.is_about(&opened.record) {
             let (record, stretch) = (opened.record.clone(), opened.stretch);
-            self.explore.ribbon.begin(&record, stretch);
+            self.tasks.explore.ribbon.begin(&record, stretch);
         }
-        if self.view.page != Stage::Explore || self.explore.ribbon.judging.is_some() {
+        if self.selection.page != Stage::Explore || self.tasks.explore.ribbon.judging.is_busy() {
             return;
         }
         self.find_models();
         let wanted = self.judging_model();
-        let wanted = wanted.map(|choice| (choice, self.explore.ribbon.found_from.models.clone()));
-        let is_new = wanted.is_some() && self.explore.ribbon.asked != wanted;
+        let wanted =
+            wanted.map(|choice| (choice, self.tasks.explore.ribbon.found_from.models.clone()));
+        let judging = &self.tasks.explore.ribbon.judging;
+        let is_new = wanted.is_some_and(|wanted| !judging.is_wanted(&wanted));
         if is_new && self.known_source().is_some() {
             self.judge_opened();
         }
@@ -278,41 +297,41 @@ impl Workbench {
 
     /// Selects the segment of a stretch that was asked for.
     fn select_awaited(&mut self) {
-        let ribbon = &self.explore.ribbon;
-        let (Some((start_s, duration_s)), Some(judged)) = (ribbon.awaited, &ribbon.judged) else {
+        let ribbon = &self.tasks.explore.ribbon;
+        let (Some((start_s, duration_s)), Some(judged)) = (ribbon.awaited, ribbon.judged()) else {
             return;
         };
         let segment = judged.ribbon.at(start_s + duration_s / 2.0);
-        self.explore.ribbon.awaited = None;
+        self.tasks.explore.ribbon.awaited = None;
         self.select_segment(segment);
     }
 
     fn judges_of(&self, choice: ModelChoice) -> Option<Judges> {
         match choice {
-            ModelChoice::Other => Some(self.explore.ribbon.other.as_ref()?.judges.clone()),
+            ModelChoice::Other => Some(self.tasks.explore.ribbon.other.shown()?.judges.clone()),
             _ => self.judges(),
         }
     }
 
     /// Does something with the decisions.
-    pub(super) fn ribbon_deed(&mut self, action: RibbonAction) {
+    pub(super) fn apply_ribbon(&mut self, action: RibbonAction) {
         match action {
             RibbonAction::Judge => self.judge_opened(),
-            RibbonAction::Cancel => self.explore.ribbon.judging = None,
+            RibbonAction::Cancel => self.tasks.explore.ribbon.judging.stop(),
             RibbonAction::Choose(choice) => {
-                self.explore.ribbon.choice = Some(choice);
+                self.tasks.explore.ribbon.choice = Some(choice);
                 self.judge_opened();
             }
             RibbonAction::ChooseFile(path) => {
-                self.view.ask = None;
-                let job = start_job(&self.wake, "trained session", move |_| {
-                    OtherSession::load(path)
-                });
-                self.explore.ribbon.other_loading = Some(job);
+                self.selection.ask = None;
+                let wrap = |answer| made(Made::Other(answer));
+                let on = (&self.tasks.post, "trained session", wrap as _);
+                let other = &mut self.tasks.explore.ribbon.other;
+                other.start(path.clone(), on, move |_| OtherSession::load(path));
             }
             RibbonAction::Select(segment) => self.select_segment(segment),
             RibbonAction::ShowKept(sample) => self.show_kept(sample),
-            RibbonAction::HideKept => self.explore.ribbon.kept = Asked::default(),
+            RibbonAction::HideKept => self.tasks.explore.ribbon.kept = Background::default(),
             RibbonAction::Put(deed) => self.put_right(Some(deed)),
             RibbonAction::Forget => self.put_right(None),
             RibbonAction::ShowInEvaluate => self.show_in_evaluate(),
@@ -324,7 +343,8 @@ impl Workbench {
         let Some(choice) = self.judging_model() else {
             return;
         };
-        let (Some(opened), Some(judges)) = (self.explore.opened(), self.judges_of(choice)) else {
+        let (Some(opened), Some(judges)) = (self.tasks.explore.opened(), self.judges_of(choice))
+        else {
             return;
         };
         let question = JudgeQuestion {
@@ -336,63 +356,61 @@ impl Workbench {
                 _ => self.known_source(),
             },
         };
-        let ribbon = &mut self.explore.ribbon;
-        ribbon.asked = Some((choice, ribbon.found_from.models.clone()));
-        ribbon.error = None;
-        ribbon.judged = None;
+        let ribbon = &mut self.tasks.explore.ribbon;
         ribbon.selected = None;
-        ribbon.judging = Some(start_job(&self.wake, "judging", move |progress| {
-            question.answer(progress)
-        }));
+        ribbon.judging.hide();
+        let key = (choice, ribbon.found_from.models.clone());
+        let wrap = |answer| made(Made::Judged(answer));
+        let on = (&self.tasks.post, "judging", wrap as _);
+        ribbon
+            .judging
+            .start(key, on, move |progress| question.answer(progress));
     }
 
     fn select_segment(&mut self, segment: Option<usize>) {
-        let ribbon = &mut self.explore.ribbon;
+        let ribbon = &mut self.tasks.explore.ribbon;
         ribbon.selected = segment;
-        let (Some(segment), Some(judged)) = (segment, ribbon.judged.clone()) else {
+        let (Some(segment), Some(judged)) = (segment, ribbon.judging.shown().cloned()) else {
             return;
         };
-        ribbon.explained.job = Some(start_job(&self.wake, "explaining", move |_| {
-            judged.explain(segment)
-        }));
+        let wrap = |answer| made(Made::Explained(answer));
+        let on = (&self.tasks.post, "explaining", wrap as _);
+        ribbon
+            .explained
+            .start(segment, on, move |_| judged.explain(segment));
     }
 
     /// The signal that a kept sample was made of, beside the recording.
     fn show_kept(&mut self, sample: usize) {
-        let Some(learned) = self.explore.ribbon.learned_from.clone() else {
+        let Some(learned) = self.tasks.explore.ribbon.learned_from.clone() else {
             return;
         };
-        if sample >= learned.dataset.n_samples() {
+        let Some(question) = question_of(&learned.dataset, sample) else {
             return;
-        }
-        let origin = learned.dataset.origin(sample);
-        let window = match origin.place {
-            Place::Window {
-                start_s,
-                duration_s,
-            } => Some((start_s, duration_s)),
-            Place::Row(_) => None,
         };
-        let job = start_job(&self.wake, "kept sample", move |_| {
-            look::look(&learned, origin.source, window, None)
+        let (source, window) = question;
+        let wrap = |answer| made(Made::Kept(answer));
+        let on = (&self.tasks.post, "kept sample", wrap as _);
+        let kept = &mut self.tasks.explore.ribbon.kept;
+        kept.start(question, on, move |_| {
+            signal_of(&learned, source, window, None)
         });
-        self.explore.ribbon.kept.job = Some(job);
     }
 
     /// The recording as the settings name it, with the stretch of the selected segment.
     pub fn selected_stretch(&self) -> Option<(PathBuf, f64, f64)> {
-        let ribbon = &self.explore.ribbon;
+        let ribbon = &self.tasks.explore.ribbon;
         let segment = ribbon.judged()?.ribbon.segments.get(ribbon.selected?)?;
-        let opened = self.explore.opened()?;
+        let opened = self.tasks.explore.opened()?;
         opened.source?;
-        let named = self.data.loaded()?.named(&opened.name);
+        let named = self.document.data.loaded()?.named(&opened.name);
         Some((named, segment.start_s, segment.duration_s))
     }
 
     /// What was said by hand of the selected segment.
     pub fn selected_deed(&self) -> Option<&StretchDeed> {
         let (named, start_s, duration_s) = self.selected_stretch()?;
-        let by_hand = &self.draft.experiment.data.by_hand;
+        let by_hand = &self.document.draft.experiment.data.by_hand;
         by_hand.deed(&named, start_s, duration_s)
     }
 
@@ -417,26 +435,26 @@ impl Workbench {
 
     /// What is put right by hand is loaded at once, also after an undo.
     pub(in crate::workbench) fn follow_by_hand(&mut self) {
-        let wanted = &self.draft.experiment.data;
-        let Some(loaded) = self.data.loaded() else {
+        let wanted = &self.document.draft.experiment.data;
+        let Some(loaded) = self.document.data.loaded() else {
             return;
         };
         if loaded.settings.by_hand == wanted.by_hand
             || self.loading_share().is_some()
-            || self.data.error().is_some()
+            || self.document.data.error().is_some()
         {
             return;
         }
         let mut followed = loaded.settings.clone();
         followed.by_hand = wanted.by_hand.clone();
         if followed == *wanted {
-            self.load_data(AfterLoading::default());
+            self.load_data(Then::default());
         }
     }
 
     /// The cell and the sample of the selected segment on the Evaluate page.
     fn show_in_evaluate(&mut self) {
-        let ribbon = &self.explore.ribbon;
+        let ribbon = &self.tasks.explore.ribbon;
         let Some((judged, selected)) = ribbon.judged().zip(ribbon.selected) else {
             return;
         };
@@ -446,35 +464,38 @@ impl Workbench {
         };
         let (sample, decided) = (segment.sample, segment.verdict.class);
         let truth = judged.judges.facts.classes.get(sample).copied();
-        self.view.fold = None;
-        self.view.cell = truth.map(|truth| (truth, decided));
-        self.view.page = Stage::Evaluate;
+        self.selection.fold = None;
+        self.selection.cell = truth.map(|truth| (truth, decided));
+        self.selection.page = Stage::Evaluate;
         self.perform(Action::Inspect(sample));
     }
 
     /// Writes the report of the recording in the background.
     fn report(&mut self, path: PathBuf) {
-        self.view.ask = None;
-        let opened = self.explore.opened();
+        self.selection.ask = None;
+        let opened = self.tasks.explore.opened();
         let opened = opened.map(|opened| (opened.name.clone(), opened.record.clone()));
-        let Some(((name, record), judged)) = opened.zip(self.explore.ribbon.judged.clone()) else {
-            let text = "there is no decision to report yet: judge the recording first";
-            self.notices.post(Gravity::Warning, text);
+        let judged = self.tasks.explore.ribbon.judging.shown().cloned();
+        let Some(((name, record), judged)) = opened.zip(judged) else {
+            let text = "there is no decision to report yet: classify the recording first";
+            self.notices.post(Topic::Explore, Gravity::Warning, text);
             return;
         };
-        let (session, session_sha256) = match (judged.choice, &self.explore.ribbon.other) {
-            (ModelChoice::Other, Some(other)) => {
-                (other.path.display().to_string(), other.sha256.clone())
-            }
-            _ => {
-                let saved = self.files.session().sha256().map(str::to_owned);
-                (self.name(), saved.filter(|_| !self.is_unsaved()))
-            }
-        };
-        self.exporting.job = Some(start_job(&self.wake, "report", move |_| {
+        let (session, session_sha256) =
+            match (judged.choice, self.tasks.explore.ribbon.other.shown()) {
+                (ModelChoice::Other, Some(other)) => {
+                    (other.path.display().to_string(), other.sha256.clone())
+                }
+                _ => {
+                    let saved = self.document.session.sha256().map(str::to_owned);
+                    (self.name(), saved.filter(|_| !self.is_unsaved()))
+                }
+            };
+        let on = (&self.tasks.post, "report", Event::Exported as _);
+        self.tasks.exporting.start((), on, move |_| {
             write_report((&name, &record), &judged, session, session_sha256, &path)?;
             Ok(path)
-        }));
+        });
     }
 }
 
@@ -484,10 +505,11 @@ fn write_report(
     session: String,
     session_sha256: Option<String>,
     path: &Path,
-) -> Result<(), String> {
-    let first = judged.models.first().ok_or("nothing was judged")?;
+) -> Result<(), TaskError> {
+    let none = || TaskError::refused("nothing was classified");
+    let first = judged.models.first().ok_or_else(none)?;
     let learned = match (judged.is_of_data, judged.has_learned) {
-        (true, true) => "; it has learned from this recording, so its decisions say little",
+        (true, true) => "; trained on this recording, so its decisions are not a test",
         (true, false) => "; this recording was held out",
         (false, _) => "",
     };
@@ -496,7 +518,7 @@ fn write_report(
     for model in &judged.models {
         if !seen.contains(&Arc::as_ptr(model)) {
             seen.push(Arc::as_ptr(model));
-            hashes.push(model_sha256(model).map_err(|error| error.to_string())?);
+            hashes.push(model_sha256(model)?);
         }
     }
     let model = ReportedModel {
@@ -515,6 +537,5 @@ fn write_report(
         ribbon: &judged.ribbon,
         model: &model,
     };
-    let bytes = report.for_file(path).map_err(|error| error.to_string())?;
-    write(path, &bytes).map_err(|error| error.to_string())
+    Ok(write(path, &report.for_file(path)?)?)
 }

@@ -1,6 +1,7 @@
 //! Spectra of traces by Welch's method, the power of the bands, and the spectrogram of a recording.
 
 use super::traces::{TraceSource, read_traces};
+use crate::workbench::TaskError;
 use atomscope_engine::experiment::JobProgress;
 use atomscope_engine::features::display_filter::DisplayFilter;
 use atomscope_engine::features::spectrum::{Welch, band_power};
@@ -64,13 +65,13 @@ struct Accumulated {
     n_samples: usize,
 }
 
-/// The spectra of traces between two times; gaps are left out. Nothing if told to stop.
+/// The spectra of traces between two times; gaps are left out.
 pub(super) fn spectra(
     record: &Record,
     traces: &[TraceSource],
     (start_s, end_s): (f64, f64),
     progress: &JobProgress,
-) -> Result<Option<Vec<TraceSpectrum>>, String> {
+) -> Result<Vec<TraceSpectrum>, TaskError> {
     let mut all: Vec<Accumulated> = traces
         .iter()
         .map(|trace| {
@@ -98,7 +99,7 @@ pub(super) fn spectra(
         goes_on
     })?;
     if !goes_on {
-        return Ok(None);
+        return Err(TaskError::Cancelled);
     }
     let finished = traces.iter().zip(all).map(|(trace, own)| TraceSpectrum {
         name: trace.name.clone(),
@@ -112,7 +113,7 @@ pub(super) fn spectra(
             .map(|sum| sum / own.n_samples.max(1) as f64)
             .collect(),
     });
-    Ok(Some(finished.collect()))
+    Ok(finished.collect())
 }
 
 fn is_finite(density: &[f64]) -> bool {
@@ -137,13 +138,13 @@ pub struct Spectrogram {
 }
 
 /// The spectrogram of a trace over a whole recording: each column is the spectrum of at most four
-/// seconds in its middle. Nothing if told to stop.
+/// seconds in its middle.
 pub(super) fn spectrogram(
     record: &Record,
     trace: &TraceSource,
     duration_s: f64,
     progress: &JobProgress,
-) -> Result<Option<Spectrogram>, String> {
+) -> Result<Spectrogram, TaskError> {
     let n_columns = SPECTROGRAM_COLUMNS
         .min((duration_s / SEGMENT_S).ceil() as usize)
         .max(1);
@@ -153,7 +154,7 @@ pub(super) fn spectrogram(
     let mut decibels = Vec::with_capacity(n_columns * n_lines);
     for column in 0..n_columns {
         if !progress.go_on(column as f64 / n_columns as f64) {
-            return Ok(None);
+            return Err(TaskError::Cancelled);
         }
         let middle_s = (column as f64 + 0.5) * step_s;
         let half_s = (step_s.max(SEGMENT_S) / 2.0).min(COLUMN_S / 2.0);
@@ -175,14 +176,14 @@ pub(super) fn spectrogram(
         let line = |k: usize| lines.get(k).map_or(f32::NAN, |power| decibel(*power));
         decibels.extend((0..n_lines).map(line));
     }
-    Ok(Some(Spectrogram {
+    Ok(Spectrogram {
         trace: trace.name.clone(),
         n_columns,
         n_lines,
         highest_hz,
         range_db: percentiles(&decibels),
         decibels,
-    }))
+    })
 }
 
 fn decibel(power: f64) -> f32 {
@@ -247,7 +248,7 @@ mod tests {
     #[test]
     fn the_power_of_a_sine_is_in_its_band_and_at_its_frequency() {
         let first = run(|record, traces, progress| spectra(record, traces, (2.0, 22.0), progress));
-        let first = first.expect("readable").expect("not stopped");
+        let first = first.expect("readable");
         assert_eq!(first[0].peak_hz(), Some(10.0));
         let powers = first[0].band_powers();
         // A²/2 of a sine of 20 µV.
@@ -255,14 +256,14 @@ mod tests {
         assert!(powers[3] < 1e-9 && first[1].band_powers()[2] == 0.0);
         let second =
             run(|record, traces, progress| spectra(record, traces, (32.0, 52.0), progress));
-        let second = second.expect("readable").expect("not stopped");
+        let second = second.expect("readable");
         assert!((second[0].band_powers()[3] - 50.0).abs() < 1e-6);
     }
 
     #[test]
     fn the_spectrogram_shows_the_change() {
         let found = run(|record, traces, progress| spectrogram(record, &traces[0], 60.0, progress));
-        let found = found.expect("readable").expect("not stopped");
+        let found = found.expect("readable");
         assert_eq!((found.n_columns, found.n_lines), (30, 81));
         let strongest = |column: usize| {
             let lines = &found.decibels[column * found.n_lines..][..found.n_lines];
@@ -275,7 +276,7 @@ mod tests {
     #[test]
     fn a_stretch_shorter_than_a_segment_still_has_a_spectrum() {
         let found = run(|record, traces, progress| spectra(record, traces, (5.0, 5.5), progress));
-        let found = found.expect("readable").expect("not stopped");
+        let found = found.expect("readable");
         assert_eq!(found[0].resolution_hz, 2.0);
         assert_eq!(found[0].peak_hz(), Some(10.0));
     }

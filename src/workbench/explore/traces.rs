@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use crate::workbench::TaskError;
 use atomscope_engine::features::display_filter::{DisplayFilter, RunningFilter};
 use atomscope_engine::features::electrodes::{electrode, position};
 use atomscope_engine::features::montage::{Montage, MontageChannel};
@@ -34,7 +35,7 @@ impl TraceSource {
         record: &Record,
         montage: &Montage,
         bad_channels: &[String],
-    ) -> Result<Vec<Self>, String> {
+    ) -> Result<Vec<Self>, TaskError> {
         let is_signal = |place: &usize| {
             let channel = &record.channels[*place];
             channel.kind == ChannelKind::Analog && channel.rate_hz.is_some_and(|rate| rate > 0.0)
@@ -49,7 +50,7 @@ impl TraceSource {
                 is_common: Some(kind_of(record, place)) == common,
             })
             .collect();
-        let derived = montage.derive(&channels)?;
+        let derived = montage.derive(&channels).map_err(TaskError::Refused)?;
         let traces = derived.into_iter().filter_map(|derivation| {
             let &(first, _) = derivation.terms.first()?;
             let first = &record.channels[*signals.get(first)?];
@@ -124,13 +125,13 @@ pub(super) fn read_traces(
     (start_s, end_s): (f64, f64),
     filter: &DisplayFilter,
     mut take: impl FnMut(Piece<'_>, f64) -> bool,
-) -> Result<(), String> {
+) -> Result<(), TaskError> {
     let mut rates: Vec<f64> = traces.iter().map(|trace| trace.rate_hz).collect();
     rates.sort_by(f64::total_cmp);
     rates.dedup();
     let n_rates = rates.len() as f64;
     for (number, rate_hz) in rates.into_iter().enumerate() {
-        let running = filter.at_rate(rate_hz).map_err(|error| error.to_string())?;
+        let running = filter.at_rate(rate_hz)?;
         let group = Group::new(record, traces, rate_hz);
         let lead_in = (filter.lead_in_s() * rate_hz).ceil() as usize;
         for segment in group.segments(start_s, end_s) {
@@ -282,7 +283,7 @@ impl<'a> Group<'a> {
         lead_in: usize,
         filter: &RunningFilter,
         take: &mut impl FnMut(Piece<'_>) -> bool,
-    ) -> Result<bool, String> {
+    ) -> Result<bool, TaskError> {
         let first = part.start.saturating_sub(lead_in).max(segment.first_sample);
         let last = (part.end + lead_in).min(segment.first_sample + segment.n_samples);
         let channels = self.read(first..last)?;
@@ -309,24 +310,19 @@ impl<'a> Group<'a> {
     }
 
     /// One vector per channel of the record; those that are not needed stay empty.
-    fn read(&self, samples: Range<usize>) -> Result<Vec<Vec<f64>>, String> {
+    fn read(&self, samples: Range<usize>) -> Result<Vec<Vec<f64>>, TaskError> {
         let mut values = vec![Vec::new(); self.record.channels.len()];
         if self.reads_all {
             for own in &mut values {
                 own.resize(samples.len(), 0.0);
             }
-            self.record
-                .read_all_into(samples.start, &mut values)
-                .map_err(|error| error.to_string())?;
+            self.record.read_all_into(samples.start, &mut values)?;
             return Ok(values);
         }
         for &channel in &self.channels {
             let n_samples = self.record.channels[channel].n_samples;
             let range = samples.start.min(n_samples)..samples.end.min(n_samples);
-            let mut own = self
-                .record
-                .read(channel, range)
-                .map_err(|error| error.to_string())?;
+            let mut own = self.record.read(channel, range)?;
             own.resize(samples.len(), f64::NAN);
             values[channel] = own;
         }

@@ -3,9 +3,8 @@
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::time::{Duration, Instant};
 
-use atomscope_engine::session::{FoundRecovery, Recovery, Session, UserFolders, find_recovery};
+use atomscope_engine::session::{FoundCopies, Recovery, Session, UserFolders, find_copies};
 
 use super::small_run::{names_in, saved_session};
 
@@ -32,8 +31,13 @@ impl Scene {
         Recovery::claim(Some(&self.path), &self.folders).expect("a place")
     }
 
-    fn find(&self) -> FoundRecovery {
-        find_recovery(Some(&self.path), &self.folders).expect("looked")
+    fn find(&self) -> FoundCopies {
+        find_copies(Some(&self.path), &self.folders).expect("searched")
+    }
+
+    fn finds_nothing(&self) -> bool {
+        let found = self.find();
+        found.offers.is_empty() && found.broken.is_empty()
     }
 
     fn changed(&self) -> Session {
@@ -45,13 +49,11 @@ impl Scene {
     /// Dropping without closing is what a crash does.
     fn crash_with_unsaved_work(&self) {
         let mut recovery = self.claim();
-        recovery
-            .write(&self.changed(), Instant::now())
-            .expect("written");
+        recovery.write(&self.changed()).expect("written");
     }
 
     fn assert_no_trace(&self) {
-        assert!(matches!(self.find(), FoundRecovery::Nothing));
+        assert!(self.finds_nothing());
         let names = names_in(self.folder.path());
         assert_eq!(names.len(), 3, "{names:?}");
     }
@@ -61,12 +63,10 @@ impl Scene {
 fn after_a_crash_the_copy_is_offered_and_can_be_gone_on_with() {
     let scene = Scene::new();
     scene.crash_with_unsaved_work();
-    let FoundRecovery::Offer(offer) = scene.find() else {
-        panic!("nothing was offered");
-    };
+    let offer = scene.find().offers.pop().expect("it is offered");
     assert!(offer.written.is_some());
     assert!(
-        matches!(scene.find(), FoundRecovery::Nothing),
+        scene.finds_nothing(),
         "who is being asked already is not asked again"
     );
     let (mut session, mut recovery) = offer.accept();
@@ -84,9 +84,7 @@ fn after_a_crash_the_copy_is_offered_and_can_be_gone_on_with() {
 fn a_copy_that_was_declined_is_not_offered_again() {
     let scene = Scene::new();
     scene.crash_with_unsaved_work();
-    let FoundRecovery::Offer(offer) = scene.find() else {
-        panic!("nothing was offered");
-    };
+    let offer = scene.find().offers.pop().expect("it is offered");
     offer.decline().expect("removed");
     scene.assert_no_trace();
     let saved = Session::load(&scene.path).expect("whole");
@@ -97,9 +95,7 @@ fn a_copy_that_was_declined_is_not_offered_again() {
 fn a_clean_close_leaves_nothing_to_offer() {
     let scene = Scene::new();
     let mut recovery = scene.claim();
-    recovery
-        .write(&scene.changed(), Instant::now())
-        .expect("written");
+    recovery.write(&scene.changed()).expect("written");
     recovery.close().expect("closed");
     scene.assert_no_trace();
 }
@@ -110,14 +106,12 @@ fn a_process_that_is_alive_has_not_crashed_and_keeps_its_own_copy() {
     let mut first = scene.claim();
     let mut second = scene.claim();
     for recovery in [&mut first, &mut second] {
-        recovery
-            .write(&scene.changed(), Instant::now())
-            .expect("written");
+        recovery.write(&scene.changed()).expect("written");
     }
-    assert!(matches!(scene.find(), FoundRecovery::Nothing));
+    assert!(scene.finds_nothing());
     first.close().expect("closed");
     drop(second);
-    assert!(matches!(scene.find(), FoundRecovery::Offer(_)));
+    assert_eq!(scene.find().offers.len(), 1);
 }
 
 #[test]
@@ -125,7 +119,7 @@ fn a_copy_that_is_the_same_as_the_save_is_not_offered() {
     let scene = Scene::new();
     let session = Session::load(&scene.path).expect("whole");
     let mut recovery = scene.claim();
-    recovery.write(&session, Instant::now()).expect("written");
+    recovery.write(&session).expect("written");
     drop(recovery);
     scene.assert_no_trace();
 }
@@ -136,7 +130,7 @@ fn a_crash_right_after_the_save_offers_nothing_and_right_before_it_does() {
         let scene = Scene::new();
         let mut session = scene.changed();
         let mut recovery = scene.claim();
-        recovery.write(&session, Instant::now()).expect("written");
+        recovery.write(&session).expect("written");
         session.notes = "later".into();
         let crash = catch_unwind(AssertUnwindSafe(|| {
             recovery.around_save(|| {
@@ -150,11 +144,13 @@ fn a_crash_right_after_the_save_offers_nothing_and_right_before_it_does() {
         }));
         assert!(crash.is_err());
         drop(recovery);
-        match (saves, scene.find()) {
-            (true, FoundRecovery::Nothing) => {}
-            (false, FoundRecovery::Offer(offer)) => assert_eq!(offer.session.notes, "not saved"),
-            (saves, found) => panic!("saves {saves}: {found:?}"),
-        }
+        let found = scene.find().offers;
+        let notes: Vec<&str> = found
+            .iter()
+            .map(|offer| offer.session.notes.as_str())
+            .collect();
+        let expected: &[&str] = if saves { &[] } else { &["not saved"] };
+        assert_eq!(notes, expected, "saves: {saves}");
     }
 }
 
@@ -163,7 +159,7 @@ fn a_save_that_fails_keeps_the_copy() {
     let scene = Scene::new();
     let mut recovery = scene.claim();
     let mut session = scene.changed();
-    recovery.write(&session, Instant::now()).expect("written");
+    recovery.write(&session).expect("written");
     let mut other = Session::load(&scene.path).expect("whole");
     other.notes = "another window".into();
     other.save().expect("saved");
@@ -171,7 +167,7 @@ fn a_save_that_fails_keeps_the_copy() {
         .around_save(|| session.save())
         .expect_err("changed meanwhile");
     drop(recovery);
-    assert!(matches!(scene.find(), FoundRecovery::Offer(_)));
+    assert_eq!(scene.find().offers.len(), 1);
 }
 
 #[test]
@@ -194,12 +190,10 @@ fn a_broken_copy_is_told_once_and_the_last_save_is_used() {
         let scene = Scene::new();
         scene.crash_with_unsaved_work();
         damage(scene.folder.path());
-        let FoundRecovery::Broken(said) = scene.find() else {
-            panic!("it is broken");
-        };
+        let said = scene.find().broken.pop().expect("it is broken");
         let said = said.to_string();
         assert!(said.contains("the last save is used"), "{said}");
-        assert!(matches!(scene.find(), FoundRecovery::Nothing));
+        assert!(scene.finds_nothing());
         let saved = Session::load(&scene.path).expect("whole");
         assert_eq!(saved.notes, "as it was");
     }
@@ -209,33 +203,40 @@ fn a_broken_copy_is_told_once_and_the_last_save_is_used() {
 fn a_session_without_a_name_is_recovered_from_the_users_folder() {
     let scene = Scene::new();
     let mut recovery = Recovery::claim(None, &scene.folders).expect("a place");
-    recovery
-        .write(&scene.changed(), Instant::now())
-        .expect("written");
+    recovery.write(&scene.changed()).expect("written");
     drop(recovery);
-    assert!(matches!(scene.find(), FoundRecovery::Nothing));
-    let found = find_recovery(None, &scene.folders).expect("looked");
-    let FoundRecovery::Offer(offer) = found else {
-        panic!("nothing was offered");
-    };
+    assert!(scene.finds_nothing());
+    let mut found = find_copies(None, &scene.folders).expect("searched");
+    let offer = found.offers.pop().expect("it is offered");
+    assert_eq!(offer.belongs_to(), None);
     let (mut session, recovery) = offer.accept();
     assert_eq!(session.notes, "not saved");
     assert!(session.path().is_none() && session.save().is_err());
     recovery.close().expect("closed");
-    let found = find_recovery(None, &scene.folders).expect("looked");
-    assert!(matches!(found, FoundRecovery::Nothing));
+    let found = find_copies(None, &scene.folders).expect("searched");
+    assert!(found.offers.is_empty());
 }
 
 #[test]
-fn copies_are_due_every_thirty_seconds() {
+fn the_newest_copy_comes_first() {
     let scene = Scene::new();
-    let mut recovery = scene.claim();
-    let begin = Instant::now();
-    assert!(!recovery.is_due(begin + Duration::from_secs(29)));
-    let later = begin + Duration::from_secs(31);
-    assert!(recovery.is_due(later));
-    recovery.write(&scene.changed(), later).expect("written");
-    assert!(!recovery.is_due(later + Duration::from_secs(29)));
-    assert!(recovery.is_due(later + Duration::from_secs(30)));
-    recovery.close().expect("closed");
+    let copies: Vec<Recovery> = ["first", "second"]
+        .map(|notes| {
+            let mut recovery = scene.claim();
+            let mut session = scene.changed();
+            session.notes = notes.into();
+            recovery.write(&session).expect("written");
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            recovery
+        })
+        .into();
+    drop(copies);
+    let found = scene.find().offers;
+    let notes: Vec<&str> = found
+        .iter()
+        .map(|offer| offer.session.notes.as_str())
+        .collect();
+    assert_eq!(notes, ["second", "first"]);
+    let belongs_to = found.iter().map(|offer| offer.belongs_to());
+    assert!(belongs_to.eq([Some(scene.path.as_path()); 2]));
 }

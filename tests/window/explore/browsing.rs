@@ -360,7 +360,7 @@ fn a_column_of_numbers_is_a_signal_whose_rate_can_be_given() {
     });
     let length = |window: &Window| eeg(window).duration_s();
     assert!((length(&window) - 4096.0 / 250.0).abs() < 0.01);
-    let label = "The file does not say its rate; taken to be";
+    let label = "The file does not state its rate; assumed";
     assert!(window.harness.query_by_label(label).is_some());
     let assume = Action::Explore(ExploreAction::AssumeRate(173.61));
     window.harness.state_mut().workbench_mut().apply(assume);

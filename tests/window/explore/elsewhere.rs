@@ -67,9 +67,7 @@ fn opening_a_record_when_told_to() {
     let mut workbench = Workbench::new(None, Arc::new(|| {}));
     workbench.apply(Action::Open(session));
     let mut window = window_of(workbench);
-    until(&mut window, "the session is open", |w| {
-        w.files().path().is_some()
-    });
+    until(&mut window, "the session is open", |w| w.path().is_some());
     let workbench = window.harness.state_mut().workbench_mut();
     workbench.apply(Action::LoadData);
     until(&mut window, "data are loaded", |w| {

@@ -71,10 +71,10 @@ fn shown(record: &Record, path: &Path) -> Window {
 
 fn put_cursors(window: &mut Window, cursors_s: [f64; 2]) {
     let workbench = window.harness.state_mut().workbench_mut();
-    let mut look = workbench.explore().fault().look().expect("shown").clone();
+    let mut look = workbench.explore().fault().view().expect("shown").clone();
     look.cursors_s = cursors_s;
     look.scale = ValueScale::PerUnit;
-    let look = FaultAction::Look(Box::new(look));
+    let look = FaultAction::View(Box::new(look));
     workbench.apply(Action::Explore(ExploreAction::Fault(look)));
     until(window, "it is measured there", |w| {
         let measures = w.explore().fault().measures();
@@ -119,7 +119,7 @@ fn bases_are_given_saved_with_the_session_undone_and_taken_back() {
     let saved = folder.path().join("based.ron");
     workbench.apply(Action::SaveAs(saved.clone()));
     until(&mut window, "it is saved", |w| {
-        !w.files().is_saving() && w.files().path().is_some()
+        !w.is_saving() && w.path().is_some()
     });
     let session = Session::load(&saved).expect("it loads");
     let kept = notes_on(&session.recordings, &name).expect("saved with the session");
@@ -180,7 +180,7 @@ fn digital_states_at_both_cursors_are_listed_with_their_changes() {
     assert!(
         window
             .harness
-            .query_by_label("One other keeps its state from A to B")
+            .query_by_label("1 other does not change from A to B")
             .is_some()
     );
 }

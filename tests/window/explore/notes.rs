@@ -44,7 +44,7 @@ fn an_annotation_is_added_found_saved_exported_and_undone() {
     let saved = folder.path().join("noted.ron");
     workbench.apply(Action::SaveAs(saved.clone()));
     until(&mut window, "it is saved", |w| {
-        !w.files().is_saving() && w.files().path().is_some()
+        !w.is_saving() && w.path().is_some()
     });
     let session = Session::load(&saved).expect("it loads");
     let kept = notes_on(&session.recordings, &name).expect("saved with the session");

@@ -1,16 +1,24 @@
 //! Panels of the Train page moved, hidden, enlarged, and put back.
 
 use atomscope::ui::app::App;
-use atomscope::workbench::{Action, Panel, Stage};
+use atomscope::workbench::{Action, Panel, Stage, Tiling};
 use egui::{Key, Theme, vec2};
 use egui_kittest::kittest::Queryable;
 
 use super::driving::{Window, apply, click, empty_window, is_ready, loading_workbench, show};
 use super::driving::{trained, until, until_complete, window_of};
 
+/// The panels of every column, as they were arranged.
 fn columns(window: &Window) -> Vec<Vec<Panel>> {
     let view = window.harness.state().workbench().view();
-    view.arrangement.columns().to_vec()
+    let tiling = view.tiling.clone().unwrap_or(Tiling::usual(true));
+    // A narrow page has its columns in the row at the top.
+    let rows = match &tiling {
+        Tiling::Column(rows) => &rows[0].tiling,
+        row => row,
+    };
+    let columns = rows.parts().iter();
+    columns.map(|part| part.tiling.panels()).collect()
 }
 
 #[test]
@@ -49,7 +57,8 @@ fn a_panel_is_dragged_onto_another_place() {
     window.harness.step();
     window.harness.drag_at(from);
     window.harness.step();
-    let to = confusion.center() + vec2(40.0, 6.0);
+    // The upper part of a panel means: above it.
+    let to = confusion.center() + vec2(120.0, 4.0);
     for part in [0.3, 0.7, 1.0] {
         window.harness.hover_at(from + (to - from) * part);
         window.harness.step();
@@ -97,7 +106,7 @@ fn the_arrangement_is_saved_with_the_session() {
     let arranged = columns(&window);
     apply(&mut window, Action::SaveAs(path.clone()));
     until(&mut window, "it is saved", |w| {
-        !w.files().is_saving() && w.files().path().is_some()
+        !w.is_saving() && w.path().is_some()
     });
     let mut other = empty_window();
     assert_ne!(columns(&other), arranged);

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
 
 use atomscope::ui::app::App;
 use atomscope::workbench::{Action, Stage, Workbench};
@@ -28,7 +27,7 @@ fn a_session_is_saved_and_opened_by_typing_its_path() {
     type_path(&mut window, &path);
     click(&mut window, "Save");
     until(&mut window, "it is saved", |w| {
-        !w.files().is_saving() && w.files().path().is_some()
+        !w.is_saving() && w.path().is_some()
     });
     let saved = window.harness.state().workbench();
     assert!(path.exists() && !saved.is_unsaved());
@@ -171,7 +170,7 @@ fn crash(folders: &UserFolders) {
     let mut recovery = Recovery::claim(None, folders).expect("a place");
     let mut session = Session::new(Experiment::default());
     session.notes = "not saved".into();
-    recovery.write(&session, Instant::now()).expect("written");
+    recovery.write(&session).expect("written");
 }
 
 fn after_crash(folders: &UserFolders) -> Window {
@@ -179,7 +178,7 @@ fn after_crash(folders: &UserFolders) -> Window {
     workbench.look_for_recovery();
     let mut window = window(Theme::Light, workbench);
     until(&mut window, "a copy is offered", |w| {
-        w.files().offer().is_some()
+        !w.offered_copies().is_empty()
     });
     window
 }
@@ -193,7 +192,7 @@ fn what_a_crash_has_left_is_offered_and_taken_or_discarded() {
     window
         .harness
         .get_by_label_contains("Atomscope ended without saving");
-    click(&mut window, "Recover");
+    click(&mut window, "Restore");
     until(&mut window, "it is back", |w| {
         w.draft().notes == "not saved"
     });
@@ -202,9 +201,12 @@ fn what_a_crash_has_left_is_offered_and_taken_or_discarded() {
 
     crash(&folders);
     let mut window = after_crash(&folders);
+    // The one that was restored and not saved is still there too.
+    assert_eq!(window.harness.state().workbench().offered_copies().len(), 2);
     click(&mut window, "Discard the copy");
-    until(&mut window, "the offer is gone", |w| {
-        w.files().offer().is_none()
+    click(&mut window, "Discard the copy");
+    until(&mut window, "the offers are gone", |w| {
+        w.offered_copies().is_empty()
     });
     assert_eq!(window.harness.state().workbench().draft().notes, "");
 }

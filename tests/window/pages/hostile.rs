@@ -70,7 +70,7 @@ fn survive(path: &Path) -> Option<String> {
     apply(&mut window, Action::Open(path.to_owned()));
     apply(&mut window, Action::DoNotSave);
     until(&mut window, "the path was looked at", |w| {
-        w.loading_share().is_none() && !w.files().is_opening() && !w.is_busy()
+        w.loading_share().is_none() && !w.is_opening() && !w.is_busy()
     });
     show_every_page(&mut window);
     let workbench = window.harness.state().workbench();

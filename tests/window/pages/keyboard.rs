@@ -72,7 +72,7 @@ fn data_are_opened_trained_saved_and_opened_again_by_keys_alone() {
     press_with(&mut window, Modifiers::COMMAND, Key::S);
     answer(&mut window, &session);
     until(&mut window, "it is saved", |w| {
-        !w.files().is_saving() && w.files().path().is_some()
+        !w.is_saving() && w.path().is_some()
     });
 
     let mut other = empty_window();

@@ -224,9 +224,10 @@ fn menus_and_questions_explain_themselves() {
     }
     let questions = [
         Ask::OpenFile,
-        Ask::SaveAs,
+        Ask::SaveAs(None),
+        Ask::LocateData,
         Ask::Unsaved(Box::new(Action::Quit)),
-        Ask::ChangedOnDisk,
+        Ask::ChangedOnDisk(None),
         Ask::PresetName,
         Ask::Keys,
         Ask::About,

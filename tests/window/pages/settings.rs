@@ -225,7 +225,7 @@ fn bands_and_held_out_groups_are_edited_on_their_pages() {
     type_number(&mut window, "Upper limit of band 5", "40");
     click(&mut window, "Remove band 1");
     click(&mut window, "Remove band 1");
-    click(&mut window, "Make the samples anew");
+    click(&mut window, "Recompute the samples");
     until(&mut window, "samples are made", |w| {
         let loaded = w.data().loaded().expect("loaded");
         w.loading_share().is_none() && loaded.settings == w.draft().experiment.data

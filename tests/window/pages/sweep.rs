@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use atomscope::ui::app::App;
 use atomscope::workbench::{
-    Action, AxisForm, CompareAction, CompareTab, Stage, SweepAction, SweepForm, SweepLook,
+    Action, AxisForm, CompareAction, CompareTab, Stage, SweepAction, SweepForm, SweepResults,
 };
 use atomscope_engine::experiment::{OuterResult, PointResult, SweepPoint};
 use atomscope_engine::session::{SweepStore, described_sweep};
@@ -49,9 +49,9 @@ fn form(axes: &[(&str, &str)], folder: &Path) -> SweepForm {
     }
 }
 
-fn look(window: &Window) -> &SweepLook {
+fn look(window: &Window) -> &SweepResults {
     let comparison = window.harness.state().workbench().comparison();
-    comparison.sweep().look().expect("results are shown")
+    comparison.sweep().results().expect("results are shown")
 }
 
 fn n_finished(window: &Window) -> usize {
@@ -119,7 +119,7 @@ fn a_sweep_is_started_watched_stopped_and_gone_on_with() {
     click(&mut window, "Start sweep");
     assert!(says(&window, "Sweeping"), "progress is shown");
     until(&mut window, "some points are finished", |w| {
-        let look = w.comparison().sweep().look();
+        let look = w.comparison().sweep().results();
         look.is_some_and(|look| look.table.rows.len() >= 2)
     });
     click(&mut window, "Stop sweeping");
@@ -241,7 +241,7 @@ fn a_sweep_on_a_file_goes_on_wherever_the_session_is_and_in_the_terminal() {
         let path = place(name);
         apply(&mut window, Action::SaveAs(path.clone()));
         until(&mut window, "it is saved", |w| {
-            !w.files().is_saving() && w.files().path() == Some(path.as_path())
+            !w.is_saving() && w.path() == Some(path.as_path())
         });
         until(&mut window, "its data are there", is_ready);
         assert_only_what_is_missing_is_tried(&out, missing, || start(&mut window));
@@ -323,7 +323,7 @@ fn results_are_a_map_a_curve_and_a_table_to_sort_and_use() {
     let mut window = at_sweep();
     sweep(&mut window, SweepAction::Open(folder.path().to_owned()));
     until(&mut window, "it is read", |w| {
-        w.comparison().sweep().look().is_some()
+        w.comparison().sweep().results().is_some()
     });
     assert!(says(&window, "nested score: 89.00 % in one outer fold"));
     let cell = "learner.n_atoms 10, learner.forgetting.start_value 0.98: 90.5 %";
@@ -353,7 +353,7 @@ fn results_are_a_map_a_curve_and_a_table_to_sort_and_use() {
 
     click(&mut window, "Close sweep");
     let stage = window.harness.state().workbench().comparison().sweep();
-    assert!(stage.look().is_none());
+    assert!(stage.results().is_none());
     let empty = tempfile::tempdir().expect("a folder");
     sweep(&mut window, SweepAction::Open(empty.path().to_owned()));
     until(&mut window, "it is refused", |w| {

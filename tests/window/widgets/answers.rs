@@ -52,7 +52,7 @@ fn a_confusion_cell_answers_to_click_and_keys() {
 fn an_atom_answers_to_click_and_keys() {
     let mut window = window_of(train_page, [1240.0, 880.0], Theme::Dark, 1.0);
     let harness = &mut window.harness;
-    let label = "atom 2: used by 10.8 % of the codes, changed since you looked";
+    let label = "atom 2: used by 10.8 % of the codes, changed since you last looked";
     harness.get_by_label(label).click();
     harness.run();
     assert_eq!(harness.state().atom, Some(1));

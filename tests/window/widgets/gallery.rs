@@ -6,13 +6,14 @@ use atomscope::ui::icons::{Icon, icon_button};
 use atomscope::ui::palette::{class_color, phase_color};
 use atomscope::ui::theme::{self, tones};
 use atomscope::ui::widgets::{
-    AccuracyPlot, Atom, AtomGrid, AtomView, BatchFlow, ClassHistogram, ConfusionMatrix, Curve,
-    Edit, FoldStrip, GramMatrix, GroupCell, Health, HealthStrip, Mark, MissingCurve, NumberField,
+    AccuracyPlot, Atom, AtomGrid, AtomView, BatchFlow, ChartPlot, ClassHistogram, ConfusionMatrix,
+    Curve, Edit, FoldStrip, GramMatrix, GroupCell, Health, HealthStrip, Mark, NumberField,
     PanelAction, PanelHeader, ProfilePanel, RunBar, RunPhase, RunRequest, ScalpMap, SchedulePlot,
     Stage, StageList, StageState, Trace, Waveform,
 };
 use atomscope::workbench::Direction;
 use atomscope_engine::evaluation::Confusion;
+use atomscope_engine::export::{Chart, Series};
 use atomscope_engine::features::Layout;
 use atomscope_engine::learner::Forgetting;
 use atomscope_engine::math::Matrix;
@@ -212,6 +213,7 @@ pub(crate) fn health_ui(ui: &mut Ui) {
         unused_atoms: 1,
         n_atoms: 30,
         repairs: 2,
+        n_batches: 30,
     };
     HealthStrip { health }.show(ui);
 }
@@ -494,17 +496,16 @@ pub(crate) fn missing_ui(ui: &mut Ui) {
             .collect()
     };
     let (margin, krls) = (curve(0.35), curve(0.6));
-    MissingCurve {
-        curves: &[
-            Curve {
-                name: "margin-aware",
-                points: &margin,
-            },
-            Curve {
-                name: "as published",
-                points: &krls,
-            },
-        ],
+    let series = |name: &str, points: Vec<[f64; 2]>, place| Series {
+        points,
+        ..Series::of_curve(name, &[], place)
+    };
+    let series = vec![
+        series("margin-aware", margin, 0),
+        series("as published", krls, 1),
+    ];
+    ChartPlot {
+        chart: &Chart::over_shares("Accuracy with features missing", "features missing", series),
         height: 230.0,
     }
     .show(ui);

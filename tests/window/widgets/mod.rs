@@ -9,10 +9,11 @@ use crate::pictures::{PictureHarness, assert_picture, write_picture};
 use atomscope::ui::palette::class_color;
 use atomscope::ui::theme;
 use atomscope::ui::widgets::{
-    AccuracyPlot, ClassHistogram, ConfusionMatrix, FoldStrip, GramMatrix, MissingCurve,
-    ProfilePanel, ScalpMap, Waveform,
+    AccuracyPlot, ChartPlot, ClassHistogram, ConfusionMatrix, FoldStrip, GramMatrix, ProfilePanel,
+    ScalpMap, Waveform,
 };
 use atomscope_engine::evaluation::Confusion;
+use atomscope_engine::export::Chart;
 use atomscope_engine::features::Layout;
 use atomscope_engine::math::Matrix;
 use egui::{Theme, Ui, vec2};
@@ -20,6 +21,18 @@ use egui_kittest::kittest::NodeT;
 use gallery::{Gallery, PAGES, plain_atoms_ui, window_of};
 
 const THEMES: [(Theme, &str); 2] = [(Theme::Light, "light"), (Theme::Dark, "dark")];
+
+#[test]
+fn the_figures_of_the_manual_look_as_they_did() {
+    for name in ["atom", "profile", "forgetting", "margin", "prequential"] {
+        let size = vec2(680.0, 210.0);
+        let mut window = PictureHarness::new(size, 1.0, Theme::Light, (), move |ui, ()| {
+            atomscope::ui::manual::figure_ui(ui, name);
+        });
+        window.harness.run_steps(3);
+        assert_picture(&format!("manual-{name}-light"), &window.picture());
+    }
+}
 
 #[test]
 fn the_gallery_looks_as_it_did_in_both_themes() {
@@ -137,8 +150,8 @@ fn widgets_without_data_draw_nothing_and_do_not_fail() {
             height: 80.0,
         }
         .show(ui);
-        MissingCurve {
-            curves: &[],
+        ChartPlot {
+            chart: &Chart::over_shares("none", "nothing", Vec::new()),
             height: 80.0,
         }
         .show(ui);

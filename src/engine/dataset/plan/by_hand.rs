@@ -15,7 +15,7 @@ pub enum StretchDeed {
     Exclude,
 }
 
-/// A stretch of a recording that was put right by hand.
+/// A stretch of a recording that was corrected by hand.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StretchByHand {
@@ -46,7 +46,7 @@ impl StretchByHand {
     }
 }
 
-/// What was put right by hand, in the order it was done: of stretches that overlap the last one counts.
+/// What was corrected by hand, in the order it was done: of stretches that overlap the last one counts.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ByHand {
@@ -59,7 +59,7 @@ impl ByHand {
         &self.stretches
     }
 
-    /// Whether nothing was put right.
+    /// Whether nothing was corrected.
     pub fn is_empty(&self) -> bool {
         self.stretches.is_empty()
     }
@@ -91,7 +91,7 @@ impl ByHand {
         for stretch in &self.stretches {
             let (start_s, duration_s) = (stretch.start_s, stretch.duration_s);
             let text = format!(
-                "a stretch must start at 0 s or later and last longer than 0 s, but starts at {start_s} s and lasts {duration_s} s: {}",
+                "a section must start at 0 s or later and last longer than 0 s, but starts at {start_s} s and lasts {duration_s} s: {}",
                 stretch.recording.display()
             );
             let is_sound = start_s >= 0.0 && duration_s > 0.0 && (start_s + duration_s).is_finite();
@@ -104,7 +104,7 @@ impl ByHand {
         problems.into_list()
     }
 
-    /// Names every recording anew.
+    /// Names every recording again.
     pub(super) fn rename_files(&mut self, new_name: &dyn Fn(&Path) -> PathBuf) {
         for stretch in &mut self.stretches {
             stretch.recording = new_name(&stretch.recording);

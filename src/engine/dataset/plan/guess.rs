@@ -19,7 +19,7 @@ const MAX_GUESSED_CLASSES: usize = 50;
 
 impl DataSettings {
     /// The likeliest meaning of a file or folder. What cannot be guessed is an error that says what to do; a sampling
-    /// rate that the files do not tell is asked for when they are loaded. `keep_going` hears the share done and stops
+    /// rate that the files do not tell is asked for when they are loaded. `keep_going` receives the share done and stops
     /// the work by saying false.
     pub fn for_path(
         path: &Path,
@@ -32,13 +32,13 @@ impl DataSettings {
         match record.kind {
             Kind::Table if record.channels.len() == 1 => Err(single(
                 path,
-                "one column of numbers gives nothing to tell apart: to learn, open the folder that holds the recordings of all classes",
+                "a single column of numbers has no classes: to train, open the folder with the recordings of all classes",
             )),
             Kind::Table => Ok(of_tables(path, TableChoice::guess(&record))),
             Kind::Arrays => Ok(of_arrays(path, &record)),
             Kind::FaultRecord => Err(single(
                 path,
-                "one fault record is one sample: to learn, open the folder that holds the records of all classes",
+                "a single fault record is one sample: to train, open the folder with the records of all classes",
             )),
             Kind::Recording => match AnnotationRule::suggest(&record) {
                 Some(rule) => {
@@ -47,7 +47,7 @@ impl DataSettings {
                 }
                 None => Err(single(
                     path,
-                    "one recording without annotations of two classes gives nothing to tell apart: to learn, open the folder that holds the recordings of all classes",
+                    "a single recording without annotations of two classes has no classes: to train, open the folder with the recordings of all classes",
                 )),
             },
         }

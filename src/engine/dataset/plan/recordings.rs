@@ -1,4 +1,4 @@
-//! Recordings as samples: files found, labelled by rules, put right by hand, read and sampled several at a time.
+//! Recordings as samples: files found, labelled by rules, corrected by hand, read and sampled several at a time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::records::catalog::{self, Folder, LabelledFile, LabelledSet, Rule};
 use crate::records::{ReadError, ReadOptions, open_with};
 use crate::settings::{SettingProblem, SettingProblems};
 
-/// Class or group of one file, put right by hand.
+/// Class or group of one file, corrected by hand.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Relabel {
@@ -74,7 +74,7 @@ impl RecordingSource {
     /// What is wrong with the settings, field by field.
     pub(super) fn problems(&self) -> Vec<SettingProblem> {
         let mut problems = SettingProblems::default();
-        let text = "no rule tells the class of a file: give a pattern of file names, put the recordings of each class into a folder of its own, or a table labels.csv with the columns file, class, group beside them".to_owned();
+        let text = "no rule gives the class of a file: enter a pattern of file names, put the recordings of each class into a folder of its own, or a table labels.csv with the columns file, class, group beside them".to_owned();
         problems.require(!self.rules.is_empty(), "rules", text);
         if let Some(rate_hz) = self.options.rate_hz {
             let text = format!("sampling rate must be more than 0 Hz, but is {rate_hz} Hz");
@@ -85,7 +85,7 @@ impl RecordingSource {
         problems.into_list()
     }
 
-    /// Names every path anew.
+    /// Names every path again.
     pub(super) fn rename_files(&mut self, new_name: &dyn Fn(&Path) -> PathBuf) {
         self.paths
             .iter_mut()
@@ -98,8 +98,8 @@ impl RecordingSource {
         self.left_out = self.left_out.iter().map(|file| new_name(file)).collect();
     }
 
-    /// What rules and hand say of every file, before any is read: the preview. `keep_going` hears the share done
-    /// and stops the work by saying false.
+    /// What rules and hand say of every file, before any is read: the preview. `keep_going` receives the share done
+    /// and cancels by returning false.
     pub fn labels(
         &self,
         locate: &Locate<'_>,
@@ -151,11 +151,11 @@ impl RecordingSource {
         if self.left_out.contains(&named) {
             file.class = None;
             file.spans.clear();
-            file.problem = Some("it was taken out of the set".to_owned());
+            file.problem = Some("excluded from the data set".to_owned());
         }
     }
 
-    /// Reads and samples every file that has a class; the others, and those that cannot be read, are left out with
+    /// Reads and samples every file that has a class; the others, and those that cannot be read, are omitted with
     /// the reason.
     pub(super) fn add_to(
         &self,

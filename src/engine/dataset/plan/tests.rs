@@ -250,7 +250,7 @@ fn stretches_are_relabelled_and_taken_out_by_hand() {
     let class = after.dataset.classes()[relabelled];
     assert_eq!(after.dataset.class_names()[class], "drowsy");
     let out = after.left_out.last().expect("one is out");
-    assert_eq!(out.reason, "it was taken out by hand");
+    assert_eq!(out.reason, "excluded manually");
     let (start_s, duration_s) = place(excluded);
     let window = Place::Window {
         start_s,

@@ -100,7 +100,7 @@ fn finished(
 fn difference(found: &[String], learned: &[String]) -> Option<String> {
     if found.len() != learned.len() {
         return Some(format!(
-            "it gives {} features, but the model has learned from {}",
+            "it gives {} features, but the model was trained on {}",
             found.len(),
             learned.len()
         ));
@@ -108,6 +108,6 @@ fn difference(found: &[String], learned: &[String]) -> Option<String> {
     let mut pairs = found.iter().zip(learned);
     let (found, learned) = pairs.find(|(found, learned)| found != learned)?;
     Some(format!(
-        "it gives feature {found:?} where the model has learned from {learned:?}"
+        "it gives feature {found:?} where the model was trained on {learned:?}"
     ))
 }

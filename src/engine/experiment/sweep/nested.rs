@@ -10,9 +10,9 @@ use crate::dataset::{DataSettings, Dataset, DatasetError};
 use crate::experiment::assignment::with_settings;
 use crate::experiment::checked::CheckedExperiment;
 use crate::experiment::comparison::pairing_difference;
-use crate::experiment::crew::{Tasks, Watch};
 use crate::experiment::error::RunError;
 use crate::experiment::settings::{Experiment, Tests};
+use crate::experiment::task_pool::{Tasks, Watch};
 use crate::experiment::trial::{FoldOutcome, Trial};
 use crate::math::fnv;
 use crate::split::{HoldOut, Split, SplitPlan};
@@ -127,7 +127,7 @@ impl Sweep {
     }
 }
 
-/// Texts one after the other, to be told apart from others by a number.
+/// Texts one after the other, to be distinguished from others by a number.
 #[derive(Default)]
 struct Texts(String);
 
@@ -250,20 +250,6 @@ impl SweepPlan {
             for inner in &world.inner {
                 texts.add(&format!("{:?}", inner.plan));
                 texts.add(&format!("{:?}", inner.split.test_folds()));
-            }
-        }
-        self.add_points(&mut texts);
-        texts.in_digits()
-    }
-
-    /// The fingerprint as earlier versions of the program made it, with the names of the data.
-    pub fn former_fingerprint(&self) -> String {
-        let mut texts = Texts::default();
-        for world in &self.worlds {
-            texts.add(&format!("{:016x}", world.outer.facts().fingerprint));
-            texts.add(&format!("{:?}", world.outer.experiment()));
-            for inner in &world.inner {
-                texts.add(&format!("{:?}", inner.plan));
             }
         }
         self.add_points(&mut texts);
@@ -413,7 +399,7 @@ impl World {
         texts.add(&format!("{:?}", self.outer.split().test_folds()));
     }
 
-    /// Inner folds, then the outer one; nothing if the work was stopped.
+    /// Inner folds, then the outer one; nothing if cancelled.
     fn judge(
         &self,
         experiment: &Experiment,

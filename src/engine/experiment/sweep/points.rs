@@ -178,7 +178,7 @@ impl Axis {
         let first = name.split('.').next().unwrap_or("");
         if matches!(first, "split" | "seed" | "tests") {
             return Err(format!(
-                "{name} cannot be swept: split, seed and tests judge the settings and stay the same"
+                "{name} cannot be swept: split, seed and tests must stay the same for all points"
             ));
         }
         match &self.values {

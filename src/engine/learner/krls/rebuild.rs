@@ -49,7 +49,7 @@ impl Krls {
         self.work.evidence.copy_from(recursive.view());
         self.rebuild_atom_gram();
         let profile = &mut self.profile;
-        // What a risky step did is mended and tells nothing of the others.
+        // What a risky step did is corrected and tells nothing of the others.
         if !risky {
             let drift = relative_difference(&self.work.evidence, &profile.dictionary.atom_gram);
             profile.drift = drift.max(precision_drift);
@@ -65,7 +65,7 @@ impl Krls {
         true
     }
 
-    /// Compares P, where it is kept, with the kernel, and computes it anew if it has drifted.
+    /// Compares P, where it is kept, with the kernel, and computes it again if it has drifted.
     pub(super) fn check_span(&mut self, report: &mut ClassReport) {
         let Some(mut span) = self.profile.dictionary.span.take() else {
             return;

@@ -218,7 +218,7 @@ fn read_channels(ini: &Ini<'_>, findings: &mut Findings) -> Result<Vec<ChannelEn
         .collect()
 }
 
-/// `name,reference,resolution,unit`; the unit is microvolt where it is left out.
+/// `name,reference,resolution,unit`; the unit is microvolt where it is omitted.
 fn read_channel(
     entry: Entry<'_>,
     number: usize,

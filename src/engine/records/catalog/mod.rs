@@ -108,7 +108,7 @@ impl LabelledFile {
     }
 }
 
-/// What rules give for a folder: to be looked at, then used.
+/// What rules give for a folder: to be examined, then used.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LabelledSet {
     /// All files, in order of their paths.
@@ -155,7 +155,7 @@ impl LabelledSet {
         let without: Vec<&LabelledFile> = self.files.iter().filter(|f| !f.has_class()).collect();
         if let Some(first) = without.first() {
             problems.push(format!(
-                "{} of {} files get no class and are left out, e.g. {}",
+                "{} of {} files have no class and are excluded, e.g. {}",
                 without.len(),
                 self.files.len(),
                 first.path.display()
@@ -193,7 +193,7 @@ impl LabelledSet {
 
 /// Applies rules to the files of a folder; the first rule that knows a class or a group wins.
 ///
-/// `go_on` is told the share done and stops the work by answering `false`.
+/// `go_on` receives the share done and cancels by returning `false`.
 pub fn label(
     folder: &Folder,
     rules: &[Rule],

@@ -67,7 +67,7 @@ impl Pattern {
             .iter()
             .any(|token| matches!(token, Token::Field { .. }))
         {
-            return Err(wrong("neither {class} nor {group} stands in it".to_owned()));
+            return Err(wrong("it contains neither {class} nor {group}".to_owned()));
         }
         Ok(Self {
             text: text.to_owned(),
@@ -110,7 +110,7 @@ impl Pattern {
                     Token::Field { len: Some(len), .. } => {
                         p + len <= n && next[p + len] && is_name(&letters[p..p + len])
                     }
-                    // One letter, then the field goes on or ends.
+                    // One letter, then the field continues or ends.
                     Token::Field { len: None, .. } => {
                         p < n && letters[p] != '/' && (next[p + 1] || row[p + 1])
                     }
@@ -185,7 +185,7 @@ fn placeholder(inside: &str) -> Result<Token, String> {
         None => (inside, None),
         Some((name, len)) => match len.trim().parse() {
             Ok(len) if (1..=MAX_LETTERS).contains(&len) => (name, Some(len)),
-            _ => return Err(format!("{len:?} is no number of characters, 1 or more")),
+            _ => return Err(format!("{len:?} is not a number of characters, 1 or more")),
         },
     };
     match name.trim() {
@@ -198,7 +198,7 @@ fn placeholder(inside: &str) -> Result<Token, String> {
             len,
         }),
         other => Err(format!(
-            "{other:?} is no placeholder; use class, group or *"
+            "{other:?} is not a placeholder; use class, group or *"
         )),
     }
 }

@@ -54,7 +54,7 @@ impl RowLayout {
     }
 
     /// Other layouts that recorders wrote under this declaration: another
-    /// type, words for digital channels left out or added, the other byte order.
+    /// type, words for digital channels omitted or added, the other byte order.
     fn alternatives(self) -> impl Iterator<Item = RowLayout> {
         const MOST_ADDED_WORDS: u64 = 4;
         let types = [DataType::Binary, DataType::Binary32, DataType::Float32];

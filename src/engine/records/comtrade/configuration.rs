@@ -306,7 +306,7 @@ impl Configuration {
             if self.data_type.is_none() {
                 let found = quoted(line.field(0));
                 let expected = "ASCII, BINARY, BINARY32 or FLOAT32";
-                let assumed = "it was told from the data";
+                let assumed = "it was inferred from the data";
                 findings.breach(line.place(), "file type", found, expected, assumed)?;
             }
         }

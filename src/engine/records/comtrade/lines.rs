@@ -126,7 +126,7 @@ fn filled_lines<'a>(
         findings.breach(Place::Line(number), "padding", found, "none", assumed)?;
     }
     if let Some(number) = blank_line {
-        let assumed = "blank lines were left out";
+        let assumed = "blank lines were skipped";
         findings.breach(Place::Line(number), "line", "blank", "a field", assumed)?;
     }
     Ok(filled)

@@ -198,7 +198,7 @@ impl Collector {
     fn finish(mut self, header: &Header, findings: &mut Findings) -> Result<Timeline, ReadError> {
         if self.n_dropped > 0 {
             let dropped = format!(
-                "{} annotations more than any recording has, left out",
+                "{} more annotations than any recording has, skipped",
                 self.n_dropped
             );
             findings.note(Place::Byte(header.data_offset), dropped);

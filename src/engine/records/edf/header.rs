@@ -139,7 +139,7 @@ impl Header {
             "data records",
             format!("{marks} times EF BF BD in the first {len} bytes"),
             "binary samples",
-            "the file was sent as text, its samples are lost; fetch it again in binary mode",
+            "the file was transferred as text, its samples are lost; transfer it again in binary mode",
         )
     }
 

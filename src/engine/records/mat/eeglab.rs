@@ -117,7 +117,7 @@ impl<'a> DataSet<'a> {
         let sound = rate_hz.filter(|rate_hz| rate_hz.is_finite() && *rate_hz > 0.0);
         if sound.is_none() {
             let found = rate_hz.map_or("missing".to_owned(), |rate_hz| rate_hz.to_string());
-            let assumed = "times are unknown, events are left out";
+            let assumed = "times are unknown, events are skipped";
             findings.breach(Place::File, "EEG.srate", found, "more than 0", assumed)?;
         }
         Ok(sound)

@@ -256,14 +256,17 @@ fn report(
 ) {
     let mut note = |text: String| findings.note(Place::File, text);
     if options.array.is_none() {
-        note(format!("took array {} for the recording", quoted(path)));
+        note(format!(
+            "assumed array {} to be the recording",
+            quoted(path)
+        ));
     }
     if options.rows_are_channels.is_none() {
         let side = if rows_are_channels { "rows" } else { "columns" };
         note(format!("took the {side} for channels, the shorter side"));
     }
     match (rate_hz, options.rate_hz) {
-        (None, _) => note("sampling rate is not in the file; give it to get times".to_owned()),
+        (None, _) => note("sampling rate is not in the file; enter it to get times".to_owned()),
         (Some(rate_hz), None) => note(format!("took {rate_hz} Hz for the sampling rate")),
         (Some(_), Some(_)) => {}
     }

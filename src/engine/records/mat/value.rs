@@ -177,14 +177,6 @@ impl Value {
         found.map(|(_, values)| values.as_slice())
     }
 
-    /// A field of a single struct.
-    pub fn only_field(&self, name: &str) -> Option<&Value> {
-        match self.field(name) {
-            Some([only]) => Some(only),
-            _ => None,
-        }
-    }
-
     /// The number, if it is a single one.
     pub fn scalar(&self) -> Option<f64> {
         let Self::Numeric(numeric) = self else {

@@ -20,9 +20,9 @@ pub(super) struct Dialect {
     pub(super) has_header: bool,
 }
 
-/// Lines looked at.
+/// Lines examined.
 const LINES_LOOKED_AT: usize = 200;
-/// Fields looked at in each line.
+/// Fields examined in each line.
 const FIELDS_LOOKED_AT: usize = 500;
 
 impl Dialect {

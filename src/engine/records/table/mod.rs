@@ -321,7 +321,7 @@ impl TableColumn {
                 let field = format!("column {}", quoted(name));
                 let found = format!("more than {} different texts", names.levels.len());
                 let assumed = "later ones are missing";
-                findings.breach(Place::File, &field, found, "names of classes", assumed)
+                findings.breach(Place::File, &field, found, "class names", assumed)
             }
             _ => Ok(()),
         }
@@ -360,7 +360,7 @@ fn fill_columns(
     if let Some((line, n_fields, count)) = ragged {
         let found = format!("{n_fields} fields");
         let assumed = format!(
-            "missing values assumed, surplus fields and rows under three quarters left out ({count} rows)"
+            "missing values assumed, surplus fields and rows under three quarters skipped ({count} rows)"
         );
         findings.breach(Place::Line(line), "row", found, n_columns, assumed)?;
     }

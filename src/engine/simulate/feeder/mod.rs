@@ -26,7 +26,7 @@
 //! overhead lines of 126 mm² (trunk) and 73 mm² (laterals), behind a 63/20 kV, 30 MVA
 //! transformer (193 MVA at the bus) whose earthing transformer limits earth faults to
 //! 1 kA. Impedances are typical catalogue values; R0 of the overhead lines follows
-//! Carson's earth return. Capacitances are left out: they would add a charging current
+//! Carson's earth return. Capacitances are omitted: they would add a charging current
 //! of about 1.5 A (one per cent of the rated current) and, for some milliseconds after
 //! inception, a ringing of a few kHz, which real recorders mostly filter out.
 //!

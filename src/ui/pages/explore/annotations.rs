@@ -26,7 +26,7 @@ pub(super) fn annotations_ui(
         let field = TextEdit::singleline(&mut typing.annotation_search).desired_width(120.0);
         ui.add(field)
             .labelled_by(label.id)
-            .on_hover_text("Part of the text, whatever the case");
+            .on_hover_text("Search the text, ignoring case");
         let is_any = !browser.annotations().rows().is_empty();
         let export = ui.add_enabled(is_any, egui::Button::new("Export…"));
         if export
@@ -54,7 +54,7 @@ fn list_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView, typing: &Typin
     if list.rows().is_empty() {
         help(
             ui,
-            "The file has none; your own are added below and saved with the session",
+            "The file has none; add your own below, they are saved with the session",
         );
     }
     let line = ui.spacing().interact_size.y;
@@ -85,7 +85,7 @@ fn row_ui(ui: &mut Ui, browser: &EegBrowser, row: &AnnotationRow, view: &mut Eeg
     } else {
         "of the file"
     };
-    let what = format!("{} ({whose}). A click goes there.", row.text);
+    let what = format!("{} ({whose}). Click to go there.", row.text);
     if label.on_hover_text(what).clicked() {
         view.show_time(row.onset_s);
         view.annotation = row.own;
@@ -113,7 +113,7 @@ fn add_ui(
         let field = ui
             .add(field.hint_text("spike, eyes closed, …"))
             .labelled_by(label.id)
-            .on_hover_text("What it says");
+            .on_hover_text("Text of the annotation");
         enter = field.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
     });
     let text = typing.annotation.trim().to_owned();
@@ -133,7 +133,7 @@ fn add_ui(
     }
     let place = match duration_s > 0.0 {
         true => format!("from {onset_s:.2} s, {duration_s:.2} s long"),
-        false => format!("at {onset_s:.2} s; drag over the traces for a stretch"),
+        false => format!("at {onset_s:.2} s; drag over the traces to select a section"),
     };
     help(ui, &place);
 }
@@ -159,10 +159,10 @@ fn edit_ui(
         let field = TextEdit::singleline(&mut edited.text).desired_width(150.0);
         ui.add(field)
             .labelled_by(label.id)
-            .on_hover_text("What the chosen annotation says");
+            .on_hover_text("Text of the selected annotation");
         let remove = ui.button("Remove");
         removes = remove
-            .on_hover_text("Takes the annotation away; Ctrl+Z brings it back")
+            .on_hover_text("Deletes the annotation; Ctrl+Z restores it")
             .clicked();
     });
     ui.horizontal(|ui| {

@@ -40,8 +40,8 @@ pub(super) fn channels_ui(
             egui::Button::new("File order").small(),
         );
         if order
-            .on_hover_text("The order of the montage again")
-            .on_disabled_hover_text("Traces stand in the order of the montage")
+            .on_hover_text("Restores the order of the montage")
+            .on_disabled_hover_text("Traces are in the order of the montage")
             .clicked()
         {
             view.order.clear();
@@ -89,7 +89,7 @@ fn row_ui(ui: &mut Ui, trace: &TraceSource, view: &mut EegView) {
         } else {
             &trace.unit
         };
-        let what = format!("{unit}, {} Hz. A click chooses it.", trace.rate_hz);
+        let what = format!("{unit}, {} Hz. Click to select it.", trace.rate_hz);
         if label.on_hover_text(what).clicked() {
             view.chosen = (!is_chosen).then(|| trace.name.clone());
         }
@@ -123,7 +123,7 @@ fn chosen_ui(
         let mut is_bad = notes.is_some_and(|notes| notes.bad_channels.contains(&trace.name));
         let bad = ui.add_enabled(is_channel, egui::Checkbox::new(&mut is_bad, "Bad channel"));
         let bad = bad
-            .on_hover_text("Drawn faintly, left out of average reference, Laplacian and maps; saved with the session. Default good.")
+            .on_hover_text("Drawn faintly, excluded from average reference, Laplacian and maps; saved with the session. Default: good.")
             .on_disabled_hover_text("A trace made of several channels: mark them in the montage As recorded");
         if bad.changed() {
             change_notes(&mut draft.recordings, &opened.name, |notes| {
@@ -148,7 +148,7 @@ fn chosen_ui(
         let has_own = view.own_sensitivity.contains_key(&trace.name);
         let same = ui.add_enabled(has_own, egui::Button::new("As all").small());
         if same
-            .on_hover_text("The sensitivity of all traces again")
+            .on_hover_text("Resets it to the sensitivity of all traces")
             .on_disabled_hover_text("This trace has the sensitivity of all")
             .clicked()
         {

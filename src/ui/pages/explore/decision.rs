@@ -3,8 +3,8 @@
 use egui::{ComboBox, RichText, Ui};
 
 use crate::ui::elements::{help, section};
-use crate::ui::figures::short;
 use crate::ui::icons::{Icon, color_dot, icon_button};
+use crate::ui::numbers::short;
 use crate::ui::pages::events::event_text;
 use crate::ui::pages::explain::{best_two, code_ui, residuals_ui};
 use crate::ui::pages::signal::signal_ui;
@@ -115,7 +115,7 @@ fn by_hand_ui(
     if opened.source.is_none() {
         help(
             ui,
-            "The recording is not among the data of the session, so that its segments cannot be put right here",
+            "The recording is not part of the data of the session, so its segments cannot be relabelled here",
         );
         return;
     }
@@ -124,7 +124,7 @@ fn by_hand_ui(
     let shown = match deed {
         Some(StretchDeed::Relabel(class)) => class.as_str(),
         Some(StretchDeed::Exclude) => "left out",
-        None => "as the rules say",
+        None => "by the rules",
     };
     ui.horizontal_wrapped(|ui| {
         let label = ui.label("Class by hand");
@@ -139,19 +139,19 @@ fn by_hand_ui(
                 }
             });
         combo.response.labelled_by(label.id).on_hover_text(
-            "Gives this stretch of the recording another class. Default: what the rules say. The data are loaded anew, the folds and their audit follow, and training is stale; Ctrl+Z takes it back.",
+            "Gives this section of the recording another class. Default: by the rules. The data are loaded again, folds and audit are updated, and training becomes stale; Ctrl+Z undoes it.",
         );
         let exclude = ui.add_enabled(
             deed != Some(&StretchDeed::Exclude),
-            egui::Button::new("Leave it out"),
+            egui::Button::new("Exclude it"),
         );
-        let help = "Takes this stretch out of the data, an artefact say. Training is stale; Ctrl+Z takes it back.";
+        let help = "Excludes this section from the data, for example an artefact. Training becomes stale; Ctrl+Z undoes it.";
         if exclude.on_hover_text(help).clicked() {
             actions.push(ask(RibbonAction::Put(StretchDeed::Exclude)));
         }
         if deed.is_some() {
-            let back = ui.button("As the rules say");
-            if back.on_hover_text("Forgets what was said by hand of this stretch").clicked() {
+            let back = ui.button("By the rules");
+            if back.on_hover_text("Removes the manual label of this section").clicked() {
                 actions.push(ask(RibbonAction::Forget));
             }
         }
@@ -174,7 +174,7 @@ fn codes_ui(
     let Some(dataset) = learned else {
         help(
             ui,
-            "The samples that this model keeps are not loaded: their signals cannot be shown",
+            "The kept samples of this model are not loaded, so their signals cannot be shown",
         );
         return;
     };
@@ -201,14 +201,11 @@ fn codes_ui(
 /// The signal of a kept sample, at its place in its own recording.
 fn kept_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     let Some(kept) = workbench.explore().ribbon().kept() else {
-        help(
-            ui,
-            "Click a kept sample to see its signal here, at its own time",
-        );
+        help(ui, "Click a kept sample to show its signal here");
         return;
     };
     ui.horizontal_wrapped(|ui| {
-        section(ui, "Beside: a kept sample");
+        section(ui, "A kept sample");
         if icon_button(ui, Icon::Close, "Close the kept sample")
             .on_hover_text("Close the kept sample")
             .clicked()
@@ -242,7 +239,7 @@ fn fates_ui(ui: &mut Ui, judgement: &Judgement, fates: &[Fate]) {
     }
     section(ui, "In training");
     if fates.is_empty() {
-        help(ui, "No part of the run has learned from this segment");
+        help(ui, "This segment was not used for training");
     }
     for fate in fates {
         let part = match fate.part {

@@ -11,7 +11,7 @@ use super::toolbar::{rate_ui, toolbar_ui};
 use super::traces::traces_ui;
 use crate::ui::app::Typing;
 use crate::ui::elements;
-use crate::ui::figures::{percent, short};
+use crate::ui::numbers::{percent, short};
 use crate::ui::theme;
 use crate::ui::widgets::{OverviewStrip, StripPicture, gutter_width};
 use crate::workbench::explore::{
@@ -120,8 +120,8 @@ fn strip_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView) {
         None => what.to_owned(),
     };
     let text = match view.strip {
-        StripKind::Activity => waiting("the whole recording is being read", browser.whole_share()),
-        StripKind::Spectrogram => waiting("spectra are computed", browser.spectrogram_share()),
+        StripKind::Activity => waiting("reading the whole recording", browser.whole_share()),
+        StripKind::Spectrogram => waiting("computing spectra", browser.spectrogram_share()),
     };
     let whole = browser.whole();
     let spectrogram = browser.spectrogram();
@@ -147,7 +147,7 @@ fn strip_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView) {
         },
     };
     let rows = browser.annotations().rows();
-    // More onsets than a strip has pixels cannot be told apart.
+    // More onsets than a strip has pixels cannot be distinguished.
     let every = rows.len().div_ceil(2000).max(1);
     let onsets_s: Vec<f64> = rows.iter().step_by(every).map(|row| row.onset_s).collect();
     let strip = OverviewStrip {
@@ -164,10 +164,15 @@ fn strip_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView) {
         view.start_s = time_s - view.span_s / 2.0;
     }
     let help = match view.strip {
-        StripKind::Activity => "How far the traces swing, over the whole recording; the frame is the page. Click or drag to go there.".to_owned(),
+        StripKind::Activity => {
+            "Activity over the whole recording; the frame is the page. Click or drag to go there."
+                .to_owned()
+        }
         StripKind::Spectrogram => {
             let trace = spectrogram.map_or("", |found| found.trace.as_str());
-            format!("Power of {trace} over frequency and time: each column is the spectrum of four seconds in its middle. Click or drag to go there.")
+            format!(
+                "Power of {trace} over frequency and time: each column is the spectrum of four seconds in its middle. Click or drag to go there."
+            )
         }
     };
     response.on_hover_text(help);
@@ -185,17 +190,17 @@ fn readout_ui(ui: &mut Ui, browser: &EegBrowser, view: &EegView, actions: &mut V
         ui.set_min_size(size);
         ui.add_space(gutter_width(ui));
         if let Some(share) = browser.page_share() {
-            let text = format!("The page is being read, {:.0} %", share * 100.0);
+            let text = format!("Reading the page, {:.0} %", share * 100.0);
             ui.label(RichText::new(text).small().color(tones.accent));
-            let stop = ui.small_button("Stop the page");
-            let stop = stop.on_hover_text("What is shown stays until you go elsewhere");
+            let stop = ui.small_button("Stop reading");
+            let stop = stop.on_hover_text("The page keeps what is shown");
             if stop.clicked() {
                 actions.push(Action::Explore(ExploreAction::StopPage));
             }
         } else if browser.whole_share().is_some() {
             let stop = ui.small_button("Stop reading");
             let stop = stop.on_hover_text(
-                "The whole recording is being read for the strip below; the traces stay without it",
+                "Reading the whole recording for the strip below; the traces do not need it",
             );
             if stop.clicked() {
                 actions.push(Action::Explore(ExploreAction::StopOverview));

@@ -6,7 +6,7 @@ use super::fault_panel::measures_ui;
 use super::fault_tools::tools_ui;
 use super::ribbon::{ShownTime, ribbon_ui};
 use crate::ui::elements;
-use crate::ui::figures::short;
+use crate::ui::numbers::short;
 use crate::ui::palette::{mix, phase_color};
 use crate::ui::theme;
 use crate::ui::widgets::{
@@ -14,7 +14,7 @@ use crate::ui::widgets::{
     cursor_letter, empty_state, page_hears_keys,
 };
 use crate::workbench::explore::{
-    ExploreAction, FaultAction, FaultLook, FaultRecord, OpenedRecording,
+    ExploreAction, FaultAction, FaultRecord, FaultView, OpenedRecording,
 };
 use crate::workbench::{Action, Draft, Workbench};
 use atomscope_engine::features::phases::PHASE_NAMES;
@@ -38,8 +38,8 @@ pub(super) fn fault_ui(
         elements::wrong(ui, error);
         return;
     }
-    let (Some(record), Some(look)) = (fault.record(), fault.look()) else {
-        empty_state(ui, "The record is being read", None);
+    let (Some(record), Some(look)) = (fault.record(), fault.view()) else {
+        empty_state(ui, "Reading the record", None);
         return;
     };
     let mut wanted = look.clone();
@@ -73,7 +73,7 @@ pub(super) fn fault_ui(
     }
     page_keys(ui, workbench, record, &mut wanted);
     if wanted != *look {
-        let action = FaultAction::Look(Box::new(wanted));
+        let action = FaultAction::View(Box::new(wanted));
         actions.push(Action::Explore(ExploreAction::Fault(action)));
     }
 }
@@ -83,7 +83,7 @@ fn plots_ui(
     ui: &mut Ui,
     workbench: &Workbench,
     record: &FaultRecord,
-    look: &mut FaultLook,
+    look: &mut FaultView,
     takes: Option<usize>,
 ) -> egui::Rangef {
     let height = ui.available_height() - RIBBON_HEIGHT;
@@ -125,11 +125,11 @@ enum PlotRole {
     Beside,
 }
 
-/// One record: its own time `zero_s` is zero on the axis; `shift_s` is added to the time looked at.
+/// One record: its own time `zero_s` is zero on the axis; `shift_s` is added to the time shown.
 fn plot_ui(
     ui: &mut Ui,
     record: &FaultRecord,
-    look: &FaultLook,
+    look: &FaultView,
     (zero_s, shift_s): (f64, f64),
     role: PlotRole,
     height: f32,
@@ -205,7 +205,7 @@ fn marks(record: &FaultRecord) -> Vec<(f64, String)> {
 fn lane<'a>(
     ui: &Ui,
     record: &'a FaultRecord,
-    look: &FaultLook,
+    look: &FaultView,
     place: usize,
 ) -> Option<PlotLane<'a>> {
     let lane = record.lanes.get(place)?;
@@ -248,7 +248,7 @@ fn lane<'a>(
 }
 
 /// Does to the look what was done with the plot.
-fn follow(record: &FaultRecord, look: &mut FaultLook, events: &LanePlotEvents) {
+fn follow(record: &FaultRecord, look: &mut FaultView, events: &LanePlotEvents) {
     if let Some((factor, at_s)) = events.zoom {
         look.zoom(factor, at_s);
     }
@@ -263,7 +263,7 @@ fn follow(record: &FaultRecord, look: &mut FaultLook, events: &LanePlotEvents) {
     look.keep_inside(record);
 }
 
-fn move_cursor(record: &FaultRecord, look: &mut FaultLook, cursor: usize, moved: CursorMove) {
+fn move_cursor(record: &FaultRecord, look: &mut FaultView, cursor: usize, moved: CursorMove) {
     match moved {
         CursorMove::To(time_s) => look.cursors_s[cursor] = time_s,
         CursorMove::Samples(n) => {
@@ -281,7 +281,7 @@ fn move_cursor(record: &FaultRecord, look: &mut FaultLook, cursor: usize, moved:
 }
 
 /// The keys of the page, while nothing has the focus but a cursor, which has taken its own by now.
-fn page_keys(ui: &Ui, workbench: &Workbench, record: &FaultRecord, look: &mut FaultLook) {
+fn page_keys(ui: &Ui, workbench: &Workbench, record: &FaultRecord, look: &mut FaultView) {
     if workbench.view().ask.is_some() || !page_hears_keys(ui) {
         return;
     }

@@ -5,13 +5,13 @@ use num_complex::Complex64;
 
 use super::fault::{CURSORS, phase_name};
 use crate::ui::elements::{help, section};
-use crate::ui::figures::{cut, percent, short};
 use crate::ui::icons::color_dot;
+use crate::ui::numbers::{cut, percent, short};
 use crate::ui::palette::{mix, phase_color};
 use crate::ui::theme;
 use crate::ui::widgets::{HarmonicBars, Phasor, PhasorDiagram};
 use crate::workbench::explore::{
-    CursorMeasures, DigitalSignal, FaultLook, FaultMeasures, FaultRecord, SignalSet,
+    CursorMeasures, DigitalSignal, FaultMeasures, FaultRecord, FaultView, SignalSet,
 };
 use atomscope_engine::records::Quantity;
 
@@ -23,7 +23,7 @@ pub(super) fn measures_ui(
     ui: &mut Ui,
     record: &FaultRecord,
     measures: Option<&FaultMeasures>,
-    look: &mut FaultLook,
+    look: &mut FaultView,
 ) {
     let Some(measures) = measures else {
         help(ui, "Measuring…");
@@ -41,11 +41,11 @@ pub(super) fn measures_ui(
 }
 
 /// What is measured over the cycle that ends at the active cursor.
-fn cycle_ui(ui: &mut Ui, record: &FaultRecord, measures: &FaultMeasures, look: &mut FaultLook) {
+fn cycle_ui(ui: &mut Ui, record: &FaultRecord, measures: &FaultMeasures, look: &mut FaultView) {
     if look.nominal_hz(record).is_none() {
         help(
             ui,
-            "The record does not tell its frequency: choose f₀ above to see RMS, phasors and harmonics",
+            "The record does not state its frequency: choose f₀ above to see RMS, phasors and harmonics",
         );
         return;
     }
@@ -56,7 +56,7 @@ fn cycle_ui(ui: &mut Ui, record: &FaultRecord, measures: &FaultMeasures, look: &
 }
 
 /// Where the cursors are, which one is active, and what lies between them.
-fn cursors_ui(ui: &mut Ui, record: &FaultRecord, measures: &FaultMeasures, look: &mut FaultLook) {
+fn cursors_ui(ui: &mut Ui, record: &FaultRecord, measures: &FaultMeasures, look: &mut FaultView) {
     ui.horizontal_wrapped(|ui| {
         section(ui, "Cursors");
         for (place, name) in CURSORS.iter().enumerate() {
@@ -88,7 +88,7 @@ fn cursors_ui(ui: &mut Ui, record: &FaultRecord, measures: &FaultMeasures, look:
 }
 
 /// Instantaneous values, their difference, and RMS of every signal that is shown.
-fn values_ui(ui: &mut Ui, record: &FaultRecord, measures: &FaultMeasures, look: &FaultLook) {
+fn values_ui(ui: &mut Ui, record: &FaultRecord, measures: &FaultMeasures, look: &FaultView) {
     let tones = theme::tones(ui);
     let shown = theme::theme_of(ui);
     let lanes = look.lanes.iter().filter_map(|lane| record.lanes.get(*lane));
@@ -135,7 +135,7 @@ fn values_ui(ui: &mut Ui, record: &FaultRecord, measures: &FaultMeasures, look: 
 }
 
 /// States at the cursors of the digital channels that are shown, and of those that change between them.
-fn digital_ui(ui: &mut Ui, record: &FaultRecord, measures: &FaultMeasures, look: &FaultLook) {
+fn digital_ui(ui: &mut Ui, record: &FaultRecord, measures: &FaultMeasures, look: &FaultView) {
     if record.digital.is_empty() {
         return;
     }
@@ -186,8 +186,8 @@ fn digital_ui(ui: &mut Ui, record: &FaultRecord, measures: &FaultMeasures, look:
     let others = record.digital.len() - listed.len();
     let text = match (unlisted, others) {
         (0, 0) => return,
-        (0, 1) => "One other keeps its state from A to B".to_owned(),
-        (0, others) => format!("{others} others keep their state from A to B"),
+        (0, 1) => "1 other does not change from A to B".to_owned(),
+        (0, others) => format!("{others} others do not change from A to B"),
         (unlisted, others) => format!("{} others are not listed", unlisted + others),
     };
     help(ui, &text);
@@ -216,7 +216,7 @@ fn degrees(phasor: Complex64, reference: f64) -> f64 {
     (phasor * Complex64::cis(-reference)).arg().to_degrees()
 }
 
-fn phasors_ui(ui: &mut Ui, record: &FaultRecord, cursor: &CursorMeasures, look: &FaultLook) {
+fn phasors_ui(ui: &mut Ui, record: &FaultRecord, cursor: &CursorMeasures, look: &FaultView) {
     section(ui, &format!("Phasors at {}", CURSORS[look.active.min(1)]));
     let sets = main_sets(record);
     let reference = reference(record, cursor);
@@ -261,7 +261,7 @@ fn phasors_ui(ui: &mut Ui, record: &FaultRecord, cursor: &CursorMeasures, look: 
     );
 }
 
-fn phasor_table_ui(ui: &mut Ui, record: &FaultRecord, cursor: &CursorMeasures, look: &FaultLook) {
+fn phasor_table_ui(ui: &mut Ui, record: &FaultRecord, cursor: &CursorMeasures, look: &FaultView) {
     let reference = reference(record, cursor);
     let tones = theme::tones(ui);
     Grid::new("phasors").spacing([10.0, 3.0]).show(ui, |ui| {
@@ -285,7 +285,7 @@ fn phasor_table_ui(ui: &mut Ui, record: &FaultRecord, cursor: &CursorMeasures, l
     });
 }
 
-fn sequences_ui(ui: &mut Ui, record: &FaultRecord, cursor: &CursorMeasures, look: &FaultLook) {
+fn sequences_ui(ui: &mut Ui, record: &FaultRecord, cursor: &CursorMeasures, look: &FaultView) {
     let sets = main_sets(record);
     if sets.is_empty() {
         return;
@@ -326,14 +326,14 @@ fn sequences_ui(ui: &mut Ui, record: &FaultRecord, cursor: &CursorMeasures, look
                 let hz = measures.frequency_hz;
                 let text = hz.map_or("–".to_owned(), |hz| format!("{hz:.3} Hz"));
                 ui.label(RichText::new(text).small()).on_hover_text(
-                    "How fast the positive sequence turned over the two cycles before the cursor; – where no sine is there",
+                    "Rotation of the positive sequence over the two cycles before the cursor; – if there is no sine",
                 );
                 ui.end_row();
             }
         });
 }
 
-fn harmonics_ui(ui: &mut Ui, record: &FaultRecord, measures: &FaultMeasures, look: &mut FaultLook) {
+fn harmonics_ui(ui: &mut Ui, record: &FaultRecord, measures: &FaultMeasures, look: &mut FaultView) {
     let tones = theme::tones(ui);
     let shown = theme::theme_of(ui);
     section(ui, "Harmonics");
@@ -393,7 +393,7 @@ fn harmonics_ui(ui: &mut Ui, record: &FaultRecord, measures: &FaultMeasures, loo
     help(
         ui,
         &format!(
-            "Percent of the fundamental; distortion THD {distortion} up to harmonic {} (the sampling rate carries {})",
+            "Percent of the fundamental; distortion THD {distortion} up to harmonic {} (the sampling rate allows {})",
             found.amplitudes.len(),
             found.highest_order
         ),

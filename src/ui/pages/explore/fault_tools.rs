@@ -6,9 +6,9 @@ use egui::{PopupCloseBehavior, ScrollArea, Ui};
 use crate::ui::elements;
 use crate::ui::theme;
 use crate::workbench::explore::{
-    BesideChoice, ExploreAction, FaultAction, FaultLook, FaultRecord, ValueScale,
+    BesideChoice, ExploreAction, FaultAction, FaultRecord, FaultView, ValueScale,
 };
-use crate::workbench::{Action, Ask, Draft, Workbench};
+use crate::workbench::{Action, Ask, Draft, Workbench, number_of};
 use atomscope_engine::session::{UnitBases, change_notes, notes_on};
 
 /// Records listed to be put beside.
@@ -19,7 +19,7 @@ pub(super) fn tools_ui(
     ui: &mut Ui,
     workbench: &Workbench,
     record: &FaultRecord,
-    look: &mut FaultLook,
+    look: &mut FaultView,
     draft: &mut Draft,
     actions: &mut Vec<Action>,
 ) {
@@ -35,7 +35,7 @@ pub(super) fn tools_ui(
     });
 }
 
-fn scale_ui(ui: &mut Ui, record: &FaultRecord, look: &mut FaultLook) {
+fn scale_ui(ui: &mut Ui, record: &FaultRecord, look: &mut FaultView) {
     for scale in ValueScale::ALL {
         let (can, help) = match scale {
             ValueScale::Primary => (true, "Values of the line. Default.".to_owned()),
@@ -45,7 +45,7 @@ fn scale_ui(ui: &mut Ui, record: &FaultRecord, look: &mut FaultLook) {
             ),
             ValueScale::Secondary => (
                 false,
-                "The record tells no ratio of its instrument transformers".into(),
+                "The record does not state the ratio of its instrument transformers".into(),
             ),
             ValueScale::PerUnit => per_unit_help(record),
         };
@@ -64,7 +64,7 @@ fn per_unit_help(record: &FaultRecord) -> (bool, String) {
         None => "unknown".to_owned(),
     };
     let help = format!(
-        "Shares of the normal amplitude: 1 per unit is a peak of {} and {}; Bases tells where they come from",
+        "Shares of the normal amplitude: 1 per unit is a peak of {} and {}; see Bases for their source",
         text(record.bases[0], "V"),
         text(record.bases[1], "A"),
     );
@@ -122,11 +122,11 @@ fn base_ui(
         let own = ui.add_enabled(given.is_some(), egui::Button::new("Of the record"));
         let own = own
             .on_hover_text(format!(
-                "{name} of the recipe or of the last normal cycle again"
+                "Resets {name} to that of the recipe or of the last normal cycle"
             ))
             .on_disabled_hover_text(match in_force {
                 Some(_) => "This is that of the recipe or of the last normal cycle",
-                None => "The record shows no normal cycle of three phases: give a value",
+                None => "The record contains no normal cycle of three phases: enter a value",
             });
         if own.clicked() {
             *given = None;
@@ -149,7 +149,7 @@ fn lasting_menu(
 }
 
 /// Which lanes and digital channels are shown.
-fn lanes_ui(ui: &mut Ui, record: &FaultRecord, look: &mut FaultLook) {
+fn lanes_ui(ui: &mut Ui, record: &FaultRecord, look: &mut FaultView) {
     let title = format!("Channels {} of {}", look.lanes.len(), record.lanes.len());
     let menu = lasting_menu(ui, title, |ui| {
         ScrollArea::vertical().max_height(420.0).show(ui, |ui| {
@@ -172,7 +172,10 @@ fn lanes_ui(ui: &mut Ui, record: &FaultRecord, look: &mut FaultLook) {
             rows.sort_by_key(|(_, digital)| !digital.changes());
             for (place, digital) in rows {
                 let name = match digital.changes() {
-                    true => format!("{} · {} changes", digital.name, digital.edges.len() - 1),
+                    true => {
+                        let changes = number_of(digital.edges.len() - 1, "change", "changes");
+                        format!("{} · {changes}", digital.name)
+                    }
                     false => digital.name.clone(),
                 };
                 check(ui, &name, place, &mut look.digital);
@@ -192,7 +195,7 @@ fn check(ui: &mut Ui, name: &str, place: usize, shown: &mut std::collections::BT
     }
 }
 
-fn frequency_ui(ui: &mut Ui, record: &FaultRecord, look: &mut FaultLook) {
+fn frequency_ui(ui: &mut Ui, record: &FaultRecord, look: &mut FaultView) {
     let own = match record.facts.nominal_hz {
         Some(hz) => format!("{hz} Hz"),
         None => "unknown".to_owned(),
@@ -223,7 +226,7 @@ fn frequency_ui(ui: &mut Ui, record: &FaultRecord, look: &mut FaultLook) {
     menu.response.on_hover_text(help);
 }
 
-fn zoom_ui(ui: &mut Ui, record: &FaultRecord, look: &mut FaultLook) {
+fn zoom_ui(ui: &mut Ui, record: &FaultRecord, look: &mut FaultView) {
     let all = ui.button("Whole record");
     let help = "Shows all of it; a double click does the same. The wheel zooms, dragging moves, ← → and Page Up, Page Down turn pages, + − change the height.";
     if all.on_hover_text(help).clicked() {
@@ -234,7 +237,7 @@ fn zoom_ui(ui: &mut Ui, record: &FaultRecord, look: &mut FaultLook) {
     let button = ui.add_enabled(moment.is_some(), egui::Button::new("Inception"));
     let button = button
         .on_hover_text("Shows 16 cycles around the inception, or the trigger without one")
-        .on_disabled_hover_text("Nothing changes in this record, and it names no trigger");
+        .on_disabled_hover_text("No change found in this record, and it states no trigger");
     if button.clicked()
         && let Some(at_s) = moment
     {
@@ -252,9 +255,9 @@ fn beside_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
         actions.push(Action::Explore(ExploreAction::Fault(action)));
     };
     if fault.beside().is_some() {
-        let close = ui.button("Close the one beside");
+        let close = ui.button("Close second record");
         if close
-            .on_hover_text("Shows this record alone again")
+            .on_hover_text("Shows the first record alone")
             .clicked()
         {
             ask(BesideChoice::Nothing);

@@ -3,7 +3,7 @@
 use egui::{ComboBox, ScrollArea, Ui};
 
 use crate::ui::elements::{help, section};
-use crate::ui::figures::cut;
+use crate::ui::numbers::cut;
 use crate::ui::theme;
 use crate::ui::widgets::ScalpMap;
 use crate::workbench::explore::{BANDS, BandMaps, Comparison, EegBrowser, EegView, last_part};
@@ -177,10 +177,10 @@ fn comparison_ui(
     let needs_data = !matches!(view.comparison, Some(Comparison::File(_)));
     if view.comparison.is_some() && browser.compared().is_none() {
         let text = match browser.compared_share() {
-            Some(share) => format!("the other side is being read, {:.0} %", share * 100.0),
+            Some(share) => format!("reading the other side, {:.0} %", share * 100.0),
             None if browser.problem().is_some() => return,
             None if needs_data && loaded.is_none() => "the data are not loaded".to_owned(),
-            None => "the other side is being read".to_owned(),
+            None => "reading the other side".to_owned(),
         };
         help(ui, &text);
     }

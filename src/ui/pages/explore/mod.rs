@@ -1,4 +1,4 @@
-//! The Explore page: one recording looked at for itself, as an EEG or as a fault record.
+//! The Explore page: one recording shown by itself, as an EEG or as a fault record.
 
 mod annotations;
 mod channels;
@@ -35,7 +35,7 @@ pub(in crate::ui) fn explore_page_ui(
 ) {
     let explore = workbench.explore();
     let Some(opened) = explore.opened() else {
-        page_title(ui, "Explore", "recordings looked at for themselves");
+        page_title(ui, "Explore", "recordings and fault records by themselves");
         nothing_open_ui(ui, workbench, actions);
         return;
     };
@@ -76,7 +76,7 @@ fn viewer_ui(
 /// What belongs here, and the ways to get it.
 fn nothing_open_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     if workbench.explore().opening_share().is_some() {
-        if empty_state(ui, "The recording is being opened", Some("Cancel")) {
+        if empty_state(ui, "Opening the recording", Some("Cancel")) {
             actions.push(Action::Explore(ExploreAction::CancelOpening));
         }
         return;
@@ -84,7 +84,7 @@ fn nothing_open_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>
     if let Some(error) = workbench.explore().error() {
         elements::wrong(ui, error);
     }
-    let text = "An EEG recording or a fault record is shown here with its tools. Choose one on the Records page, or open a file; the data of the session stay as they are.";
+    let text = "EEG recordings and fault records are shown here. Choose one on the Records page, or open a file; the data of the session do not change.";
     if empty_state(ui, text, Some("Open a recording…")) {
         actions.push(Action::Ask(Ask::OpenRecording));
     }
@@ -104,7 +104,7 @@ fn head_ui(
         records_ui(ui, workbench, opened, actions);
         let open = ui.button("Open a recording…");
         if open
-            .on_hover_text("Another file to look at; the data of the session stay as they are")
+            .on_hover_text("Another file to show; the data of the session do not change")
             .clicked()
         {
             actions.push(Action::Ask(Ask::OpenRecording));
@@ -112,7 +112,7 @@ fn head_ui(
         if workbench.explore().opening_share().is_some() {
             ui.spinner();
             let cancel = ui.button("Cancel");
-            if cancel.on_hover_text("What is open stays").clicked() {
+            if cancel.on_hover_text("The open record is kept").clicked() {
                 actions.push(Action::Explore(ExploreAction::CancelOpening));
             }
         }
@@ -173,7 +173,7 @@ fn records_ui(
         let button = ui
             .add_enabled(target.is_some(), egui::Button::new(name))
             .on_hover_text("In the order of the Records page")
-            .on_disabled_hover_text("There is none in the order of the Records page");
+            .on_disabled_hover_text("There is no further record on the Records page");
         if let Some(target) = target
             && button.clicked()
         {
@@ -197,7 +197,7 @@ fn facts(opened: &OpenedRecording) -> String {
     if let Some(duration_s) = record.duration_s() {
         facts.push(match duration_s {
             short if short < 10.0 => format!("{short:.3} s"),
-            long => crate::ui::figures::clock(long),
+            long => crate::ui::numbers::clock(long),
         });
     }
     facts.extend(record.start.map(|start| start.to_string()));

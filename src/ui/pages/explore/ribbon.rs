@@ -4,8 +4,8 @@ use egui::{Color32, EventFilter, Id, Key, Rangef, Rect, Role, Sense, Stroke, Ui,
 use egui::{StrokeKind, pos2, vec2};
 
 use crate::ui::elements::{help, wrong};
-use crate::ui::figures::{percent, short};
 use crate::ui::icons::focus_ring;
+use crate::ui::numbers::{percent, short};
 use crate::ui::palette::{class_color, mix};
 use crate::ui::theme;
 use crate::workbench::explore::{
@@ -71,7 +71,10 @@ pub(super) fn ribbon_ui(
         );
     } else if stage.judging_share().is_none() {
         let name = opened.short_name();
-        help(ui, &format!("{name} has not been judged by this model yet"));
+        help(
+            ui,
+            &format!("{name} has not been classified by this model yet"),
+        );
     }
 }
 
@@ -85,14 +88,14 @@ fn head_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
             let bar = egui::ProgressBar::new(share as f32).desired_width(120.0);
             ui.add(bar.text(percent(share)));
             let cancel = ui.button("Cancel judging");
-            if cancel.on_hover_text("Stops; nothing is decided then").clicked() {
+            if cancel.on_hover_text("Stops without a decision").clicked() {
                 actions.push(ask(RibbonAction::Cancel));
             }
             return;
         }
         let Some(judgement) = stage.judged() else {
             let can = workbench.judging_model().is_some();
-            let button = ui.add_enabled(can, egui::Button::new("Judge the recording"));
+            let button = ui.add_enabled(can, egui::Button::new("Classify the recording"));
             let button = button
                 .on_hover_text("Cuts the whole recording into segments, classifies each and counts their votes; runs in the background")
                 .on_disabled_hover_text("There is no trained model yet");
@@ -103,7 +106,7 @@ fn head_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
         };
         let report = ui.button("Report…");
         if report
-            .on_hover_text("Writes what the recording is, its quality, the ribbon, the vote and the model to a page (.html) or a table (.csv)")
+            .on_hover_text("Writes a report on the recording, its quality, the ribbon, the vote and the model as a page (.html) or a table (.csv)")
             .clicked()
         {
             actions.push(Action::Ask(Ask::Report));
@@ -129,7 +132,7 @@ fn model_ui(ui: &mut Ui, workbench: &Workbench, label: Id, actions: &mut Vec<Act
             }
         });
     combo.response.labelled_by(label).on_hover_text(
-        "Which model judges. Held-out folds: every segment by the model that has not learned from it (default for records of the data); final model: learned from all of them; a fold; or the final model of a session in a file.",
+        "The model that decides. Held-out folds: every segment by the model that was not trained on it (default for records of the data); final model: trained on all of them; a fold; or the final model of a session in a file.",
     );
 }
 

@@ -3,7 +3,7 @@
 use egui::{Grid, Ui};
 
 use crate::ui::elements::{help, section};
-use crate::ui::figures::short;
+use crate::ui::numbers::short;
 use crate::ui::widgets::{SpectrumLine, SpectrumPlot};
 use crate::workbench::explore::{BANDS, EegBrowser, EegView};
 
@@ -82,7 +82,7 @@ pub(super) fn spectrum_ui(ui: &mut Ui, browser: &EegBrowser, view: &EegView) {
                 ui.label(name);
                 help(ui, &format!("{low_hz}–{high_hz} Hz"));
                 ui.label(format!("{} {}²", short(power), own.unit));
-                ui.label(crate::ui::figures::percent(
+                ui.label(crate::ui::numbers::percent(
                     power / all.max(f64::MIN_POSITIVE),
                 ));
                 ui.end_row();

@@ -4,7 +4,7 @@ use egui::{ComboBox, TextEdit, Ui};
 
 use crate::ui::app::Typing;
 use crate::ui::elements;
-use crate::ui::figures::short;
+use crate::ui::numbers::short;
 use crate::ui::theme;
 use crate::workbench::Action;
 use crate::workbench::explore::{
@@ -26,7 +26,7 @@ pub(super) fn rate_ui(ui: &mut Ui, opened: &OpenedRecording, actions: &mut Vec<A
         return;
     };
     ui.horizontal(|ui| {
-        let label = ui.label("The file does not say its rate; taken to be");
+        let label = ui.label("The file does not state its rate; assumed");
         let field = egui::DragValue::new(&mut rate_hz).range(0.1..=1e6);
         let field = ui.add(field.suffix(" Hz")).labelled_by(label.id);
         let help = "Samples per second of all channels; 0.1 to 10⁶, default 250. Times and frequencies follow.";
@@ -51,21 +51,21 @@ pub(super) fn toolbar_ui(
         filter_ui(
             ui,
             "High-pass",
-            "Takes out slow drifts",
+            "Removes slow drifts",
             &HIGH_PASS_HZ,
             &mut filter.high_pass_hz,
         );
         filter_ui(
             ui,
             "Low-pass",
-            "Takes out muscle and noise",
+            "Removes muscle activity and noise",
             &LOW_PASS_HZ,
             &mut filter.low_pass_hz,
         );
         filter_ui(
             ui,
             "Notch",
-            "Takes out the mains, 3 Hz wide",
+            "Removes the mains frequency, 3 Hz wide",
             &MAINS_HZ,
             &mut filter.notch_hz,
         );
@@ -226,7 +226,7 @@ fn switches_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView) {
         .on_hover_text(
             "Times on the clock of the recording instead of seconds from its start. Default off.",
         )
-        .on_disabled_hover_text("The file does not say when the recording began");
+        .on_disabled_hover_text("The file does not state when the recording began");
     let mut is_spectrogram = view.strip == StripKind::Spectrogram;
     let strip = ui.checkbox(&mut is_spectrogram, "Spectrogram");
     if strip

@@ -3,8 +3,8 @@
 use egui::{Key, Modifiers, PointerButton, Rect, Role, Sense, Ui, WidgetInfo};
 
 use super::fault::CURSORS;
-use crate::ui::figures::{short, tick};
 use crate::ui::icons::{focus_ring, hold_arrows};
+use crate::ui::numbers::{short, tick};
 use crate::ui::theme;
 use crate::ui::widgets::{
     ChartMark, ChartTrace, CursorMove, PlotCursor, TraceChart, cursor_letter, page_hears_keys,
@@ -41,6 +41,7 @@ pub(super) fn traces_ui(
     let page = browser.page();
     let chart = TraceChart {
         traces: &lanes,
+        lane_notes: &[],
         covered_s: page.map_or((0.0, 1.0), |page| {
             (page.request.start_s, page.request.span_s)
         }),
@@ -89,22 +90,24 @@ fn lanes<'a>(browser: &'a EegBrowser, view: &EegView) -> Vec<ChartTrace<'a>> {
     let direction = if view.is_negative_up { -1.0 } else { 1.0 };
     let chosen = browser.chosen().map(|trace| trace.name.as_str());
     let traces = browser.page().map_or(&[][..], |page| &page.traces);
-    let lane = |trace: &'a PageTrace| {
+    let lane = |(lane, trace): (usize, &'a PageTrace)| {
         let sensitivity = view.sensitivity_of(&trace.source.name);
         ChartTrace {
             name: &trace.source.name,
             columns: &trace.columns,
+            lane,
             level: if view.corrects_baseline {
                 trace.level
             } else {
                 0.0
             },
             gain: (direction * points_per_unit(sensitivity)) as f32,
+            color: None,
             is_bad: trace.source.is_bad,
             is_chosen: chosen == Some(trace.source.name.as_str()) && view.chosen.is_some(),
         }
     };
-    traces.iter().map(lane).collect()
+    traces.iter().enumerate().map(lane).collect()
 }
 
 fn marks<'a>(ui: &Ui, browser: &'a EegBrowser, view: &EegView) -> Vec<ChartMark<'a>> {
@@ -149,7 +152,7 @@ pub(super) fn time_label(browser: &EegBrowser, view: &EegView, time_s: f64, step
                 false => whole,
             }
         }
-        None if step >= 60.0 => crate::ui::figures::clock(time_s),
+        None if step >= 60.0 => crate::ui::numbers::clock(time_s),
         None => format!("{} s", tick(time_s, step)),
     }
 }
@@ -164,7 +167,7 @@ fn paint_scale(ui: &Ui, browser: &EegBrowser, view: &EegView, area: Rect) {
     let sensitivity = view.sensitivity_of("");
     let unit = common_unit(&page.traces);
     // About eight millimetres, in a round number of units.
-    let value = crate::ui::figures::tick_step(sensitivity * 8.0, 1.0);
+    let value = crate::ui::numbers::tick_step(sensitivity * 8.0, 1.0);
     let height = (value * points_per_unit(sensitivity)) as f32;
     let foot = area.right_bottom() + egui::vec2(-10.0, -10.0);
     let bar = Rect::from_min_max(foot - egui::vec2(2.0, height), foot);

@@ -2,6 +2,7 @@
 //!
 //! Written for hostile files: every address and size is checked against the
 //! file, lists have a most, and memory comes out of the [`Budget`].
+//! Our own reader, because the crates at hand trust sizes in the file or link the C library.
 //! <https://support.hdfgroup.org/documentation/hdf5/latest/_f_m_t3.html>
 
 mod chunks;

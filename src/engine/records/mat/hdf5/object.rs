@@ -160,7 +160,7 @@ impl Hdf5<'_> {
         Ok(())
     }
 
-    /// Where a header goes on.
+    /// Where a header continues.
     fn continuation(&self, data: &[u8], at: u64, layout: Layout) -> Result<(u64, u64), ReadError> {
         let (Some(address), Some(len)) = (number(data, 0, 8), number(data, 8, 8)) else {
             return Err(self.refusal(at, "continuation of a header", "cut short", "16 bytes"));

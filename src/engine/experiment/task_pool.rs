@@ -5,10 +5,10 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-/// How often the caller hears of the progress.
+/// How often the caller is informed of the progress.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// How a task tells what it has done and hears that it shall stop.
+/// How a task tells what it has done and learns that it is cancelled.
 pub(super) struct Watch {
     is_stopped: AtomicBool,
     n_done: AtomicU64,
@@ -34,7 +34,7 @@ pub(super) struct Tasks<'a, R, E> {
 }
 
 impl<R: Send, E: Send> Tasks<'_, R, E> {
-    /// Works through all tasks, some at a time. `keep_going` hears the share done and stops
+    /// Works through all tasks, some at a time. `keep_going` receives the share done and stops
     /// everything by saying false; `finished` is given each result on the calling thread. The
     /// first failure stops everything. Whether all tasks came to their end.
     pub(super) fn work_through(

@@ -25,7 +25,7 @@ pub enum SweepColumn {
 
 /// The results of a sweep as they are shown.
 #[derive(Clone, Debug)]
-pub struct SweepLook {
+pub struct SweepResults {
     /// Where they are.
     pub folder: PathBuf,
     /// Points of the whole sweep, where that is known.
@@ -50,10 +50,10 @@ pub struct SweepLook {
     pub nested: String,
 }
 
-impl SweepLook {
+impl SweepResults {
     /// Results to be looked at.
-    pub(super) fn of(folder: PathBuf, results: Vec<PointResult>, n_points: Option<usize>) -> Self {
-        let mut look = Self {
+    pub(super) fn of(folder: PathBuf, points: Vec<PointResult>, n_points: Option<usize>) -> Self {
+        let mut results = Self {
             folder,
             n_points,
             table: SweepTable::of(Vec::new()),
@@ -66,8 +66,8 @@ impl SweepLook {
             sorting: (SweepColumn::Inner, true),
             nested: String::new(),
         };
-        look.add(results);
-        look
+        results.add(points);
+        results
     }
 
     /// More points are finished.
@@ -229,36 +229,36 @@ mod tests {
             };
             numbers.map(of).collect()
         };
-        let mut look = SweepLook::of("somewhere".into(), points(0..3), None);
-        assert!(look.map.is_some());
-        look.add(points(3..40));
-        assert!(look.map.is_none(), "forty values are no map");
+        let mut results = SweepResults::of("somewhere".into(), points(0..3), None);
+        assert!(results.map.is_some());
+        results.add(points(3..40));
+        assert!(results.map.is_none(), "forty values are no map");
     }
 
     #[test]
     fn points_are_ordered_by_any_column_and_those_without_a_result_come_last() {
-        let results = vec![
+        let points = vec![
             point(0, "10", Some(0.7)),
             point(1, "9", Some(0.9)),
             point(2, "100", None),
         ];
-        let mut look = SweepLook::of("somewhere".into(), results, Some(3));
-        let order = |look: &SweepLook| -> Vec<usize> {
-            let rows = look.order.iter().map(|at| &look.table.rows[*at]);
+        let mut results = SweepResults::of("somewhere".into(), points, Some(3));
+        let order = |results: &SweepResults| -> Vec<usize> {
+            let rows = results.order.iter().map(|at| &results.table.rows[*at]);
             rows.map(|row| row.result.point.number).collect()
         };
-        assert_eq!(order(&look), [1, 0, 2], "the best first");
-        look.sort_by(SweepColumn::Inner);
-        assert_eq!(order(&look), [0, 1, 2], "the worst first");
-        look.sort_by(SweepColumn::Setting(0));
-        assert_eq!(order(&look), [1, 0, 2], "by size, not by letters");
-        look.sort_by(SweepColumn::Setting(0));
-        assert_eq!(order(&look), [2, 0, 1]);
-        look.sort_by(SweepColumn::Chosen);
-        assert_eq!(order(&look), [1, 0, 2]);
-        assert_eq!(look.counted(), "3 of 3 points");
+        assert_eq!(order(&results), [1, 0, 2], "the best first");
+        results.sort_by(SweepColumn::Inner);
+        assert_eq!(order(&results), [0, 1, 2], "the worst first");
+        results.sort_by(SweepColumn::Setting(0));
+        assert_eq!(order(&results), [1, 0, 2], "by size, not by letters");
+        results.sort_by(SweepColumn::Setting(0));
+        assert_eq!(order(&results), [2, 0, 1]);
+        results.sort_by(SweepColumn::Chosen);
+        assert_eq!(order(&results), [1, 0, 2]);
+        assert_eq!(results.counted(), "3 of 3 points");
         assert!(
-            look.map.is_none() && look.curve.is_some(),
+            results.map.is_none() && results.curve.is_some(),
             "one setting has no map"
         );
     }

@@ -2,16 +2,17 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-use super::comparing::{CompareTab, read_data};
-use super::sweep_look::{SweepColumn, SweepLook};
-use super::{Asked, Gravity, LoadedData, Stage, Wake, Workbench, start_job};
+use super::background::{Answer, Background, Post};
+use super::compare::{CompareEvent, CompareTab, read_data};
+use super::event::Event;
+use super::sweep_results::{SweepColumn, SweepResults};
+use super::{Gravity, LoadedData, Stage, TaskError, Workbench};
 use atomscope_engine::dataset::{DataSettings, Dataset};
 use atomscope_engine::experiment::{
-    Axis, Experiment, Job, JobOutcome, JobProgress, NamedSetting, PointResult, Search, Sweep,
-    SweepPlan, SweepTable, Values, available_threads, named_settings, with_settings,
+    Axis, Experiment, JobProgress, NamedSetting, PointResult, Search, Sweep, SweepPlan, SweepTable,
+    Values, available_threads, named_settings, with_settings,
 };
 use atomscope_engine::export::{SweepResult, sweep_provenance, write_all};
 use atomscope_engine::session::{
@@ -30,7 +31,7 @@ const PAUSE: u32 = 20;
 /// What is asked of the sweep.
 #[derive(Clone, Debug)]
 pub enum SweepAction {
-    /// What is tried.
+    /// Settings to try.
     Edit(SweepForm),
     /// Where its points are kept.
     ChooseFolder(PathBuf),
@@ -63,7 +64,7 @@ pub struct SweepForm {
     pub seed: u64,
     /// Folds into which the training samples of every fold are dealt.
     pub inner_folds: usize,
-    /// What is tried.
+    /// Settings to try.
     pub axes: Vec<AxisForm>,
     /// Where finished points are kept.
     pub folder: Option<PathBuf>,
@@ -110,13 +111,13 @@ impl SweepForm {
         form
     }
 
-    /// What is tried, or what is wrong with the first axis that cannot be read.
-    fn sweep(&self) -> Result<Sweep, String> {
+    /// Settings to try, or what is wrong with the first axis that cannot be read.
+    fn sweep(&self) -> Result<Sweep, TaskError> {
         let mut axes = Vec::with_capacity(self.axes.len());
         for axis in &self.axes {
             let values = axis.values.parse();
             let values =
-                values.map_err(|problem: String| format!("{}: {problem}", axis.setting))?;
+                values.map_err(|problem: String| TaskError::Refused(problem).of(&axis.setting))?;
             axes.push(Axis {
                 setting: axis.setting.clone(),
                 values,
@@ -149,7 +150,7 @@ impl AxisForm {
         checked.find_map(|value| {
             let changed = match self.assigned(experiment, &value) {
                 Ok(changed) => changed,
-                Err(problem) => return Some(problem),
+                Err(problem) => return Some(problem.to_string()),
             };
             let problems = changed.problems(None).into_iter();
             let mut new = problems.filter(|problem| !known.contains(problem));
@@ -159,17 +160,17 @@ impl AxisForm {
     }
 
     /// The experiment with a value of the setting.
-    fn assigned(&self, experiment: &Experiment, value: &str) -> Result<Experiment, String> {
+    fn assigned(&self, experiment: &Experiment, value: &str) -> Result<Experiment, TaskError> {
         let assignment = [format!("{}={value}", self.setting)];
         if self.setting.starts_with("data") {
-            return with_settings(experiment.clone(), &assignment);
+            return with_settings(experiment.clone(), &assignment).map_err(TaskError::Refused);
         }
         // Data may name thousands of files, which need not be written out for other settings.
         let without_data = Experiment {
             data: DataSettings::default(),
             ..experiment.clone()
         };
-        let changed = with_settings(without_data, &assignment)?;
+        let changed = with_settings(without_data, &assignment).map_err(TaskError::Refused)?;
         Ok(Experiment {
             data: experiment.data.clone(),
             ..changed
@@ -180,8 +181,10 @@ impl AxisForm {
 /// What a form comes to beside the session.
 #[derive(Clone, Debug, Default)]
 pub struct SweepCheck {
-    /// How many points there are, or why the sweep cannot begin.
-    pub n_points: Option<Result<usize, String>>,
+    /// How many points there are, where the sweep can begin.
+    pub n_points: Option<usize>,
+    /// Why it cannot.
+    obstacle: Option<String>,
     /// What is wrong with the values of each setting. A value that does not fit the session as it
     /// is may fit beside another one that is swept, so this alone does not keep from beginning.
     pub axes: Vec<Option<String>>,
@@ -189,35 +192,40 @@ pub struct SweepCheck {
 
 impl SweepCheck {
     fn of(form: &SweepForm, experiment: &Experiment) -> Self {
-        let n_points = form.sweep().and_then(|sweep| sweep.search.n_points());
+        let sweep = form.sweep();
+        let n_points = sweep.and_then(|sweep| sweep.search.n_points().map_err(TaskError::Refused));
         let problems = form.axes.iter().map(|axis| axis.problem(experiment));
         Self {
-            n_points: Some(n_points),
+            obstacle: n_points.as_ref().err().map(ToString::to_string),
+            n_points: n_points.ok(),
             axes: problems.collect(),
         }
     }
 
     /// Why the sweep cannot begin.
     pub fn obstacle(&self) -> Option<&str> {
-        match &self.n_points {
-            Some(Err(problem)) => Some(problem),
-            _ => None,
-        }
+        self.obstacle.as_deref()
     }
 }
 
-/// A sweep that is under way.
-struct Running {
-    job: Job<Result<bool, String>>,
-    news: Receiver<News>,
-}
-
-/// What is heard of it.
-enum News {
+/// What the background tells about the sweep.
+pub(super) enum SweepEvent {
     /// How many points there are in all.
     Planned(usize),
     /// A point is finished.
     Finished(PointResult),
+    /// It has ended; whether all points are finished.
+    Ended(Answer<bool>),
+    /// Results are read.
+    Opened(Answer<FoundSweep>),
+}
+
+/// The results in a folder, and what was swept where that is written down.
+pub(super) type FoundSweep = (SweepResults, Option<SweepForm>);
+
+/// An answer about the sweep as an event.
+fn event(event: SweepEvent) -> Event {
+    Event::Compare(CompareEvent::Sweep(event))
 }
 
 /// What the form was last checked against.
@@ -233,13 +241,13 @@ pub struct SweepStage {
     settings: Vec<NamedSetting>,
     check: SweepCheck,
     checked: Option<Checked>,
-    running: Option<Running>,
-    opening: Asked<(SweepLook, Option<SweepForm>)>,
-    look: Option<SweepLook>,
-    /// Finished points that are not in the look yet.
+    running: Background<(), bool>,
+    opening: Background<(), FoundSweep>,
+    results: Option<SweepResults>,
+    /// Finished points that are not among the results yet.
     waiting: Vec<PointResult>,
     /// Until when they wait.
-    next_look: Option<Instant>,
+    wait_until: Option<Instant>,
 }
 
 impl SweepStage {
@@ -260,17 +268,17 @@ impl SweepStage {
 
     /// The share done.
     pub fn share(&self) -> Option<f64> {
-        self.running.as_ref().map(|running| running.job.share())
+        self.running.share()
     }
 
     /// The results that are looked at.
-    pub fn look(&self) -> Option<&SweepLook> {
-        self.look.as_ref()
+    pub fn results(&self) -> Option<&SweepResults> {
+        self.results.as_ref()
     }
 
     /// Whether results are being read.
     pub(super) fn is_busy(&self) -> bool {
-        self.opening.job.is_some()
+        self.opening.is_busy()
     }
 
     /// Checks the form where it or the session has changed.
@@ -287,105 +295,105 @@ impl SweepStage {
         });
     }
 
-    /// Takes over what was finished; what to tell.
-    fn poll(&mut self) -> Option<(Gravity, String)> {
-        if let Some(problem) = self.opening.poll() {
-            return Some((Gravity::Error, problem));
-        }
-        if let Some((look, form)) = self.opening.shown.take() {
-            self.look = Some(look);
-            self.form = form.unwrap_or_else(|| self.form.clone());
-        }
-        let running = self.running.as_ref()?;
-        // Asked before the news, so that none comes between.
-        let outcome = running.job.take();
-        for news in running.news.try_iter() {
-            match (news, &mut self.look) {
-                (News::Finished(result), _) => self.waiting.push(result),
-                (News::Planned(n_points), Some(look)) => look.n_points = Some(n_points),
-                (News::Planned(_), None) => {}
-            }
-        }
-        self.show_finished(outcome.is_some());
-        self.running.take_if(|_| outcome.is_some());
-        let counted = self.look.as_ref().map_or(String::new(), SweepLook::counted);
-        Some(match outcome? {
-            JobOutcome::Done(Ok(true)) => {
-                (Gravity::Done, format!("The sweep is complete: {counted}"))
-            }
-            JobOutcome::Done(Ok(false)) => {
+    /// What is said at the end.
+    fn take_end(&mut self, answer: Answer<bool>) -> Option<(Gravity, String)> {
+        self.show_finished(true);
+        let results = self.results.as_ref();
+        let counted = results.map_or(String::new(), SweepResults::counted);
+        Some(match self.running.take_once(answer)? {
+            Ok(true) => (Gravity::Done, format!("The sweep is complete: {counted}")),
+            Ok(false) => {
                 let text = format!(
-                    "The sweep was stopped: {counted}, which are kept; Start goes on with the others"
+                    "The sweep was stopped: {counted} are saved; Start resumes with the others"
                 );
                 (Gravity::Note, text)
             }
-            JobOutcome::Done(Err(problem)) | JobOutcome::Failed(problem) => {
-                (Gravity::Error, problem)
-            }
+            Err(error) => (Gravity::Error, error.to_string()),
         })
     }
 
-    /// Takes waiting points into the look, unless that was done just now; at the end in any case.
+    /// Takes waiting points into the results, unless that was done just now; at the end in any case.
     fn show_finished(&mut self, is_end: bool) {
         let now = Instant::now();
-        let is_early = self.next_look.is_some_and(|next| now < next) && !is_end;
+        let is_early = self.wait_until.is_some_and(|until| now < until) && !is_end;
         if self.waiting.is_empty() || is_early {
             return;
         }
         let finished = std::mem::take(&mut self.waiting);
-        if let Some(look) = &mut self.look {
-            look.add(finished);
+        if let Some(results) = &mut self.results {
+            results.add(finished);
         }
         let pause: Duration = PAUSE * now.elapsed();
-        self.next_look = Some(Instant::now() + pause);
+        self.wait_until = Some(Instant::now() + pause);
     }
 }
 
 impl Workbench {
-    pub(super) fn poll_sweep(&mut self) {
-        let is_shown =
-            self.view.page == Stage::Compare && self.comparison.tab() == CompareTab::Sweep;
-        let stage = &mut self.comparison.sweep;
-        if is_shown {
-            stage.follow(&self.draft.experiment);
+    pub(super) fn follow_sweep(&mut self) {
+        let stage = &mut self.tasks.comparison;
+        if self.selection.page == Stage::Compare && stage.tab() == CompareTab::Sweep {
+            stage.sweep.follow(&self.document.draft.experiment);
         }
-        if let Some((gravity, text)) = stage.poll() {
-            self.notices.post(gravity, text);
+        stage.sweep.show_finished(false);
+    }
+
+    pub(super) fn handle_sweep(&mut self, event: SweepEvent) {
+        let stage = &mut self.tasks.comparison.sweep;
+        let told = match event {
+            SweepEvent::Planned(n_points) => {
+                if let Some(results) = &mut stage.results {
+                    results.n_points = Some(n_points);
+                }
+                None
+            }
+            SweepEvent::Finished(result) => {
+                stage.waiting.push(result);
+                None
+            }
+            SweepEvent::Ended(answer) => stage.take_end(answer),
+            SweepEvent::Opened(answer) => match stage.opening.take_once(answer) {
+                Some(Ok((results, form))) => {
+                    stage.results = Some(results);
+                    stage.form = form.unwrap_or_else(|| stage.form.clone());
+                    None
+                }
+                Some(Err(error)) => Some((Gravity::Error, error.to_string())),
+                None => None,
+            },
+        };
+        if let Some((gravity, text)) = told {
+            self.tell_comparison(gravity, text);
         }
     }
 
-    pub(super) fn sweep_deed(&mut self, action: SweepAction) {
-        let stage = &mut self.comparison.sweep;
+    pub(super) fn apply_sweep(&mut self, action: SweepAction) {
+        let stage = &mut self.tasks.comparison.sweep;
         match action {
             SweepAction::Edit(form) => stage.form = form,
             SweepAction::ChooseFolder(folder) => stage.form.folder = Some(folder),
             SweepAction::Start => self.start_sweep(),
-            SweepAction::Stop => {
-                if let Some(running) = &stage.running {
-                    running.job.cancel();
-                }
-            }
-            // The points of a sweep under way belong to what is looked at.
-            SweepAction::Open(_) | SweepAction::Close if stage.running.is_some() => {}
+            SweepAction::Stop => stage.running.cancel(),
+            // The points of a sweep under way belong to the results that are shown.
+            SweepAction::Open(_) | SweepAction::Close if stage.running.is_busy() => {}
             SweepAction::Open(folder) => {
-                stage.opening.job = Some(start_job(&self.wake, "reading", move |_| {
-                    open_results(&folder)
-                }));
+                let wrap = |answer| event(SweepEvent::Opened(answer));
+                let on = (&self.tasks.post, "reading", wrap as _);
+                stage.opening.start((), on, move |_| open_results(&folder));
             }
-            SweepAction::Close => stage.look = None,
+            SweepAction::Close => stage.results = None,
             SweepAction::SortBy(column) => {
-                if let Some(look) = &mut stage.look {
-                    look.sort_by(column);
+                if let Some(results) = &mut stage.results {
+                    results.sort_by(column);
                 }
             }
             SweepAction::MapOver(down, across) => {
-                if let Some(look) = &mut stage.look {
-                    look.map_over(down, across);
+                if let Some(results) = &mut stage.results {
+                    results.map_over(down, across);
                 }
             }
             SweepAction::CurveOver(axis) => {
-                if let Some(look) = &mut stage.look {
-                    look.curve_over(axis);
+                if let Some(results) = &mut stage.results {
+                    results.curve_over(axis);
                 }
             }
             SweepAction::Use(number) => self.use_point(number),
@@ -393,49 +401,48 @@ impl Workbench {
     }
 
     fn start_sweep(&mut self) {
-        let stage = &mut self.comparison.sweep;
+        let stage = &mut self.tasks.comparison.sweep;
         let (Ok(sweep), Some(folder)) = (stage.form.sweep(), stage.form.folder.clone()) else {
             return;
         };
-        if stage.running.is_some() {
+        if stage.running.is_busy() {
             return;
         }
         // Results that are still being read must not take the place of those to come.
-        stage.opening = Asked::default();
-        (stage.waiting, stage.next_look) = (Vec::new(), None);
+        stage.opening = Background::default();
+        (stage.waiting, stage.wait_until) = (Vec::new(), None);
+        let document = &self.document;
         let order = Order {
-            experiment: self.draft.experiment.clone(),
-            session: self.files.path().map(Path::to_owned),
+            experiment: document.draft.experiment.clone(),
+            session: document.path().map(Path::to_owned),
             sweep,
             folder: folder.clone(),
-            places: self.files.places(),
-            loaded: self.data.loaded().cloned(),
+            places: document.places(),
+            loaded: document.data.loaded().cloned(),
+            post: self.tasks.post.clone(),
         };
-        let (tell, news) = channel();
-        let wake = self.wake.clone();
-        stage.look = Some(SweepLook::of(folder, Vec::new(), None));
-        stage.running = Some(Running {
-            job: start_job(&self.wake, "sweeping", move |progress| {
-                order.run(progress, &tell, &wake)
-            }),
-            news,
-        });
+        stage.results = Some(SweepResults::of(folder, Vec::new(), None));
+        let wrap = |answer| event(SweepEvent::Ended(answer));
+        let on = (&self.tasks.post, "sweeping", wrap as _);
+        stage
+            .running
+            .start((), on, move |progress| order.run(progress));
     }
 
     /// The settings of a point become those of the session, as one edit.
     fn use_point(&mut self, number: usize) {
-        let look = self.comparison.sweep.look.as_ref();
-        let Some(row) = look.and_then(|look| look.table.row(number)) else {
+        let results = self.tasks.comparison.sweep.results.as_ref();
+        let Some(row) = results.and_then(|results| results.table.row(number)) else {
             return;
         };
         let assignments = row.result.point.assignments();
-        match with_settings(self.draft.experiment.clone(), &assignments) {
+        match with_settings(self.document.draft.experiment.clone(), &assignments) {
             Ok(experiment) => {
                 self.change(|draft| draft.experiment = experiment);
-                let text = format!("In the session now: {}", assignments.join(", "));
-                self.notices.post(Gravity::Done, text);
+                let text = format!("Applied to the session: {}", assignments.join(", "));
+                self.tell_comparison(Gravity::Done, text);
             }
-            Err(problem) => self.notices.post(Gravity::Error, problem),
+            Err(problem) => self.tell_comparison(Gravity::Error, problem),
         }
     }
 }
@@ -449,63 +456,47 @@ struct Order {
     folder: PathBuf,
     places: DataPlaces,
     loaded: Option<Arc<LoadedData>>,
+    post: Post,
 }
 
 impl Order {
     /// Runs what is not finished yet; whether all came to its end.
-    fn run(
-        &self,
-        progress: &JobProgress,
-        tell: &Sender<News>,
-        wake: &Wake,
-    ) -> Result<bool, String> {
+    fn run(&self, progress: &JobProgress) -> Result<bool, TaskError> {
         let plan = self.plan(progress)?;
-        let store = SweepStore::open(&self.folder, plan.fingerprint());
-        let store = store.map_err(|error| error.to_string())?;
-        let adopted = store.adopt(&plan.former_fingerprint());
-        adopted.map_err(|error| error.to_string())?;
+        let store = SweepStore::open(&self.folder, plan.fingerprint())?;
         // Points of another sweep are refused before anything is written beside them.
-        store.finished().map_err(|error| error.to_string())?;
+        store.finished()?;
         let session = self.session.as_deref();
-        describe_sweep(&self.folder, session, &self.experiment, &self.sweep)
-            .map_err(|error| error.to_string())?;
+        describe_sweep(&self.folder, session, &self.experiment, &self.sweep)?;
         let n_points = plan.n_points();
-        let is_heard = |news| tell.send(news).is_ok();
+        self.post.send(event(SweepEvent::Planned(n_points)));
         let mut results = Vec::new();
         let mut done = 0.0;
         let mut hear = |news| {
-            let is_heard = match news {
+            match news {
                 SweepNews::Share(share, n_due) => {
                     done = 1.0 - (1.0 - share) * n_due as f64 / n_points as f64;
-                    true
                 }
                 SweepNews::Finished(result) => {
                     results.push(result.clone());
-                    let is_heard = is_heard(News::Finished(result));
-                    wake();
-                    is_heard
+                    self.post.send(event(SweepEvent::Finished(result)));
                 }
-            };
-            progress.go_on(done) && is_heard
+            }
+            progress.go_on(done)
         };
-        if !is_heard(News::Planned(n_points)) {
-            return Ok(false);
-        }
-        let all = store.finish(&plan, None, available_threads(), &mut hear);
-        let all = all.map_err(|error| error.to_string())?;
+        let all = store.finish(&plan, None, available_threads(), &mut hear)?;
         let report = SweepResult {
             provenance: &sweep_provenance(&self.experiment, self.sweep.inner_folds),
             table: &SweepTable::of(results),
             n_points,
         };
-        write_all(&self.folder, &report.files()).map_err(|error| error.to_string())?;
+        write_all(&self.folder, &report.files())?;
         Ok(all)
     }
 
     /// The sweep with all data that its points use.
-    fn plan(&self, progress: &JobProgress) -> Result<SweepPlan, String> {
-        let settings = SweepPlan::data_settings(&self.experiment, &self.sweep);
-        let settings = settings.map_err(|error| error.to_string())?;
+    fn plan(&self, progress: &JobProgress) -> Result<SweepPlan, TaskError> {
+        let settings = SweepPlan::data_settings(&self.experiment, &self.sweep)?;
         let loaded = self.loaded.as_deref();
         let mut data: Vec<(DataSettings, Arc<Dataset>)> = Vec::with_capacity(settings.len());
         data.extend(loaded.map(|loaded| (loaded.settings.clone(), loaded.dataset.clone())));
@@ -515,20 +506,19 @@ impl Order {
         // The base comes first.
         data.retain(|(known, _)| settings.contains(known));
         data.sort_by_key(|(known, _)| settings.iter().position(|wanted| wanted == known));
-        SweepPlan::new(&self.experiment, &self.sweep, data).map_err(|error| error.to_string())
+        Ok(SweepPlan::new(&self.experiment, &self.sweep, data)?)
     }
 }
 
 /// The results in a folder, and what was swept where that is written down.
-fn open_results(folder: &Path) -> Result<(SweepLook, Option<SweepForm>), String> {
-    let results = read_sweep(folder).map_err(|error| error.to_string())?;
-    let described = described_sweep(folder).map_err(|error| error.to_string())?;
-    let sweep = described.map(|file| file.sweep);
+fn open_results(folder: &Path) -> Result<FoundSweep, TaskError> {
+    let results = read_sweep(folder)?;
+    let sweep = described_sweep(folder)?.map(|file| file.sweep);
     let n_points = sweep
         .as_ref()
         .and_then(|sweep| sweep.search.n_points().ok());
     let form = sweep.map(|sweep| SweepForm::of(&sweep, folder));
-    Ok((SweepLook::of(folder.to_owned(), results, n_points), form))
+    Ok((SweepResults::of(folder.to_owned(), results, n_points), form))
 }
 
 #[cfg(test)]

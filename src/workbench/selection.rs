@@ -1,10 +1,13 @@
 //! What is looked at: the page, the class, the fold, the moment; nothing of it changes a result.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
 
 use super::action::Action;
-use super::comparing::ComparePath;
-use super::panels::{Arrangement, Panel};
+use super::compare::ComparePath;
+use super::panels::{Panel, Tiling};
 use super::stages::Stage;
 use atomscope_engine::export::ExportContent;
 
@@ -29,16 +32,29 @@ pub enum Ask {
     OpenModel,
     /// Where the report of a recording is written.
     Report,
-    /// Where to save.
-    SaveAs,
+    /// Where to save, and what is done after it.
+    SaveAs(Option<Box<Action>>),
+    /// In which folder missing data lie.
+    LocateData,
+    /// Whether a file that is there already shall be replaced.
+    Replace {
+        /// The file.
+        path: PathBuf,
+        /// What replaces it.
+        action: Box<Action>,
+        /// What is done after that, where it is a save.
+        then: Option<Box<Action>>,
+    },
     /// What becomes of unsaved changes before this is done.
     Unsaved(Box<Action>),
-    /// What to do with a file that somebody else has changed.
-    ChangedOnDisk,
+    /// What to do with a file that somebody else has changed, and what is done after saving.
+    ChangedOnDisk(Option<Box<Action>>),
     /// The name of a new preset.
     PresetName,
     /// Where a result is written.
     Export(ExportContent),
+    /// Nothing: the manual is shown.
+    Manual,
     /// Nothing: the list of keys is shown.
     Keys,
     /// Nothing: what the program is.
@@ -47,7 +63,7 @@ pub enum Ask {
 
 /// What is looked at.
 #[derive(Clone, Debug, Default)]
-pub struct View {
+pub struct Selection {
     /// The page.
     pub page: Stage,
     /// The class whose dictionary and profile are shown.
@@ -70,15 +86,15 @@ pub struct View {
     pub enlarged: Option<Panel>,
     /// Panels that are not shown.
     pub hidden: BTreeSet<Panel>,
-    /// Where the panels stand.
-    pub arrangement: Arrangement,
+    /// How the panels divide the page; none: as usual for its width.
+    pub tiling: Option<Tiling>,
     /// Whether the sheet of notices is open.
     pub notices_open: bool,
     /// The question that waits for an answer.
     pub ask: Option<Ask>,
 }
 
-impl View {
+impl Selection {
     /// The fold that the user has chosen, not one that is only held by the replay.
     pub fn chosen_fold(&self) -> Option<usize> {
         self.fold.filter(|_| !self.holds_fold)
@@ -95,36 +111,45 @@ impl View {
     pub(super) fn reset_layout(&mut self) {
         self.enlarged = None;
         self.hidden.clear();
-        self.arrangement = Arrangement::default();
+        self.tiling = None;
     }
 
     /// The layout as it is kept in a session: the page and the panels.
     pub(super) fn layout(&self) -> String {
-        format!("page: {}; {}", self.page.name(), self.panels())
+        self.saved(Some(self.page))
     }
 
-    /// The hidden panels and where all stand, as the user's settings keep it.
+    /// The hidden panels and how all divide the page, as the user's settings keep it.
     pub(super) fn panels(&self) -> String {
-        let hidden: Vec<&str> = self.hidden.iter().map(|panel| panel.title()).collect();
-        format!(
-            "hidden: {}; panels: {}",
-            hidden.join(", "),
-            self.arrangement.to_text()
-        )
+        self.saved(None)
     }
 
-    /// Takes over a layout that was kept; what it does not know is left out.
-    pub(super) fn take_layout(&mut self, layout: &str) {
-        for (what, value) in layout.split("; ").filter_map(|part| part.split_once(": ")) {
-            match what {
-                "page" => {
-                    let named = Stage::ALL.into_iter().find(|stage| stage.name() == value);
-                    self.page = named.unwrap_or(self.page);
-                }
-                "hidden" => self.hidden = Panel::of_titles(value).collect(),
-                "panels" => self.arrangement = Arrangement::of_text(value),
-                _ => {}
-            }
-        }
+    fn saved(&self, page: Option<Stage>) -> String {
+        let saved = SavedLayout {
+            page,
+            hidden: self.hidden.clone(),
+            tiling: self.tiling.clone(),
+        };
+        // Names and numbers always become text.
+        ron::to_string(&saved).unwrap_or_default()
     }
+
+    /// Restores a saved layout; one that cannot be used, such as that of an earlier version,
+    /// changes nothing.
+    pub(super) fn take_layout(&mut self, layout: &str) {
+        let Ok(saved) = ron::from_str::<SavedLayout>(layout) else {
+            return;
+        };
+        self.page = saved.page.unwrap_or(self.page);
+        self.hidden = saved.hidden;
+        self.tiling = saved.tiling.filter(Tiling::is_whole);
+    }
+}
+
+/// What a session and the user's settings keep of the view.
+#[derive(Serialize, Deserialize)]
+struct SavedLayout {
+    page: Option<Stage>,
+    hidden: BTreeSet<Panel>,
+    tiling: Option<Tiling>,
 }

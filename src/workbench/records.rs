@@ -1,13 +1,15 @@
-//! The data stage: records loaded in the background, and what is known of each.
+//! The records of the session: loaded in the background, and what is known of each.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Wake, start_job};
-use atomscope_engine::dataset::{DataFile, DataSettings, Dataset, DatasetError, LeftOut};
-use atomscope_engine::experiment::{Job, JobOutcome, JobProgress};
-use atomscope_engine::records::ReadError;
+use super::TaskError;
+use super::background::{Answer, Post, Task};
+use super::event::Event;
+use super::train::Beginning;
+use atomscope_engine::dataset::{DataFile, DataSettings, Dataset, LeftOut};
+use atomscope_engine::experiment::JobProgress;
 use atomscope_engine::session::{DataPlaces, Resolution};
 
 /// One file or record of the data set.
@@ -56,25 +58,39 @@ impl LoadedData {
     }
 }
 
-/// What a loading job gives: nothing if it was cancelled.
-type Outcome = Result<Option<LoadedData>, String>;
+/// What follows when data are loaded.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Then {
+    /// The folds follow what is known of the data.
+    pub(super) chooses_split: bool,
+    /// Training begins.
+    pub(super) trains: Option<Beginning>,
+}
 
-/// The data stage.
+/// How loading stands.
+#[derive(Debug, Default)]
+enum Loading {
+    #[default]
+    Idle,
+    Reading {
+        task: Task,
+        then: Then,
+    },
+    Failed {
+        reason: String,
+        /// A file or folder is not where the session says.
+        is_missing: bool,
+    },
+}
+
+/// The records of the session: what is loaded, and the loading of others.
 #[derive(Default)]
-pub struct DataStage {
+pub struct Data {
     loaded: Option<Arc<LoadedData>>,
-    job: Option<Job<Outcome>>,
-    error: Option<String>,
+    loading: Loading,
 }
 
-/// What came of loading.
-pub(super) enum Loading {
-    Done(Arc<LoadedData>),
-    Failed(String),
-    Cancelled,
-}
-
-impl DataStage {
+impl Data {
     /// What is loaded.
     pub fn loaded(&self) -> Option<&Arc<LoadedData>> {
         self.loaded.as_ref()
@@ -82,30 +98,57 @@ impl DataStage {
 
     /// Why the last attempt failed.
     pub fn error(&self) -> Option<&str> {
-        self.error.as_deref()
+        match &self.loading {
+            Loading::Failed { reason, .. } => Some(reason),
+            Loading::Idle | Loading::Reading { .. } => None,
+        }
+    }
+
+    /// Whether a file or folder is not where the session says: the user may locate it.
+    pub fn is_missing(&self) -> bool {
+        matches!(
+            self.loading,
+            Loading::Failed {
+                is_missing: true,
+                ..
+            }
+        )
     }
 
     /// The share loaded, while loading.
     pub fn loading_share(&self) -> Option<f64> {
-        self.job.as_ref().map(Job::share)
-    }
-
-    /// Loads in the background; what is loaded now stays until then.
-    pub(super) fn load(&mut self, settings: DataSettings, places: DataPlaces, wake: &Wake) {
-        self.error = None;
-        self.job = Some(start_job(wake, "loading", move |progress| {
-            load(settings, &places, progress)
-        }));
-    }
-
-    pub(super) fn cancel(&mut self) {
-        if let Some(job) = &self.job {
-            job.cancel();
+        match &self.loading {
+            Loading::Reading { task, .. } => Some(task.share()),
+            Loading::Idle | Loading::Failed { .. } => None,
         }
     }
 
-    pub(super) fn clear(&mut self) {
-        *self = Self::default();
+    /// What follows the loading under way.
+    pub(super) fn then_mut(&mut self) -> Option<&mut Then> {
+        match &mut self.loading {
+            Loading::Reading { then, .. } => Some(then),
+            Loading::Idle | Loading::Failed { .. } => None,
+        }
+    }
+
+    /// Loads in the background; what is loaded now stays until then.
+    pub(super) fn load(
+        &mut self,
+        settings: DataSettings,
+        places: DataPlaces,
+        then: Then,
+        post: &Post,
+    ) {
+        let task = Task::start(post, "loading", Event::Loaded, move |progress| {
+            load(settings, &places, progress)
+        });
+        self.loading = Loading::Reading { task, then };
+    }
+
+    pub(super) fn cancel(&self) {
+        if let Loading::Reading { task, .. } = &self.loading {
+            task.cancel();
+        }
     }
 
     /// Data as they would be called after a save in another place.
@@ -115,33 +158,43 @@ impl DataStage {
         }
     }
 
-    pub(super) fn poll(&mut self) -> Option<Loading> {
-        let outcome = self.job.as_ref()?.take()?;
-        self.job = None;
-        Some(match outcome {
-            JobOutcome::Done(Ok(Some(loaded))) => {
+    /// Takes over what was loaded and says what follows; or why nothing was, unless it was
+    /// cancelled.
+    pub(super) fn take(
+        &mut self,
+        answer: Answer<LoadedData>,
+    ) -> Option<Result<(Arc<LoadedData>, Then), TaskError>> {
+        let then = match &self.loading {
+            Loading::Reading { task, then } if task.is_answered_by(&answer) => *then,
+            _ => return None,
+        };
+        self.loading = Loading::Idle;
+        match answer.result {
+            Ok(loaded) => {
                 let loaded = Arc::new(loaded);
                 self.loaded = Some(loaded.clone());
-                Loading::Done(loaded)
+                Some(Ok((loaded, then)))
             }
-            JobOutcome::Done(Ok(None)) => Loading::Cancelled,
-            JobOutcome::Done(Err(message)) | JobOutcome::Failed(message) => {
-                self.error = Some(message.clone());
-                Loading::Failed(message)
+            Err(TaskError::Cancelled) => None,
+            Err(error) => {
+                self.loading = Loading::Failed {
+                    reason: error.to_string(),
+                    is_missing: matches!(error, TaskError::NotFound { .. }),
+                };
+                Some(Err(error))
             }
-        })
+        }
     }
 }
 
-fn load(settings: DataSettings, places: &DataPlaces, progress: &JobProgress) -> Outcome {
-    let mut go_on = |share: f64| progress.go_on(share);
-    let locate = |named: &std::path::Path| places.locate(named);
-    let built = match settings.load(&locate, &mut go_on) {
-        Ok(built) => built,
-        Err(DatasetError::Read(ReadError::Cancelled)) => return Ok(None),
-        Err(error) => return Err(error.to_string()),
-    };
-    Ok(Some(LoadedData {
+fn load(
+    settings: DataSettings,
+    places: &DataPlaces,
+    progress: &JobProgress,
+) -> Result<LoadedData, TaskError> {
+    let locate = |named: &Path| places.locate(named);
+    let built = settings.load(&locate, &mut |share| progress.go_on(share))?;
+    Ok(LoadedData {
         records: record_rows(&built.dataset, &built.files),
         remarks: changed_data(places, progress),
         settings,
@@ -149,7 +202,7 @@ fn load(settings: DataSettings, places: &DataPlaces, progress: &JobProgress) -> 
         left_out: built.left_out,
         notes: built.notes,
         files: built.files,
-    }))
+    })
 }
 
 /// What to say of data that are not what they were when the session was saved.
@@ -163,7 +216,7 @@ fn changed_data(places: &DataPlaces, progress: &JobProgress) -> Vec<String> {
                 remarks.push(format!("{named} was found elsewhere: {}", path.display()));
             }
             Ok(Resolution::Changed { path, difference }) => remarks.push(format!(
-                "data have changed since the session was saved: {difference}: {}",
+                "the data have changed since the session was saved: {difference}: {}",
                 path.display()
             )),
         }
@@ -172,11 +225,17 @@ fn changed_data(places: &DataPlaces, progress: &JobProgress) -> Vec<String> {
 }
 
 fn record_rows(dataset: &Dataset, files: &[DataFile]) -> Vec<RecordRow> {
+    // A record is called by its path: as the settings name it, or where it was found.
     let mut warnings: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for file in files {
-        let name = file.named.to_string_lossy().replace('\\', "/");
-        let texts = file.warnings.iter().map(ToString::to_string);
-        warnings.entry(name).or_default().extend(texts);
+        let mut names = [&file.named, &file.source.path]
+            .map(|path| path.to_string_lossy().replace('\\', "/"))
+            .to_vec();
+        names.dedup();
+        for name in names {
+            let texts = file.warnings.iter().map(ToString::to_string);
+            warnings.entry(name).or_default().extend(texts);
+        }
     }
     let mut rows: Vec<RecordRow> = dataset
         .sources()
@@ -184,7 +243,9 @@ fn record_rows(dataset: &Dataset, files: &[DataFile]) -> Vec<RecordRow> {
         .map(|source| {
             let name = source.to_string_lossy().into_owned();
             RecordRow {
-                warnings: warnings.remove(&name).unwrap_or_default(),
+                warnings: warnings
+                    .remove(&name.replace('\\', "/"))
+                    .unwrap_or_default(),
                 name,
                 classes: Vec::new(),
                 group: None,

@@ -3,37 +3,39 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::event::Event;
 use super::run_view::RunView;
-use super::{Workbench, start_job};
+use super::{TaskError, Workbench};
 use atomscope_engine::experiment::RunSummary;
 use atomscope_engine::export::{ExportContent, Exported, Figure, RunResult, export, write};
 use atomscope_engine::split::audit::Finding;
 
 /// Draws a figure as PNG; only the window can.
-pub type FigurePainter = fn(&Figure) -> Result<Vec<u8>, String>;
+pub type FigurePainter = fn(&Figure) -> Result<Vec<u8>, png::EncodingError>;
 
 impl Workbench {
     /// Tells who draws figures as PNG.
     pub fn paint_figures_with(&mut self, painter: FigurePainter) {
-        self.painter = Some(painter);
+        self.tasks.painter = Some(painter);
     }
 
     /// Writes a result of the run in the background.
     pub(super) fn export(&mut self, content: ExportContent, path: PathBuf) {
-        self.view.ask = None;
-        let run = self.training.run().cloned();
+        self.selection.ask = None;
+        let run = self.document.training.run().cloned();
         let Some((run, summary)) = run.and_then(|run| {
             let summary = run.summary.clone()?;
             Some((run, summary))
         }) else {
             return;
         };
-        let findings = match (self.split.made(), self.stale()) {
+        let findings = match (self.document.split.made(), self.stale()) {
             (Some(made), None) => made.audit.findings.clone(),
             _ => Vec::new(),
         };
-        let (session, painter) = (self.name(), self.painter);
-        self.exporting.job = Some(start_job(&self.wake, "exporting", move |_| {
+        let (session, painter) = (self.name(), self.tasks.painter);
+        let on = (&self.tasks.post, "exporting", Event::Exported as _);
+        self.tasks.exporting.start((), on, move |_| {
             let written = Written {
                 session: &session,
                 run: &run,
@@ -42,7 +44,7 @@ impl Workbench {
             };
             written.to_file(content, &path, painter)?;
             Ok(path)
-        }));
+        });
     }
 }
 
@@ -60,7 +62,7 @@ impl Written<'_> {
         content: ExportContent,
         path: &Path,
         painter: Option<FigurePainter>,
-    ) -> Result<(), String> {
+    ) -> Result<(), TaskError> {
         let result = RunResult {
             session: self.session,
             experiment: &self.run.experiment,
@@ -71,12 +73,14 @@ impl Written<'_> {
             summary: self.summary,
             wall_s: None,
         };
-        let exported = export(&result, content, path).map_err(|error| error.to_string())?;
+        let exported = export(&result, content, path)?;
         let bytes = match (exported, painter) {
             (Exported::Bytes(bytes), _) => bytes,
             (Exported::Picture(figure), Some(paint)) => paint(&figure)?,
-            (Exported::Picture(_), None) => return Err("only the window draws PNG: use SVG".into()),
+            (Exported::Picture(_), None) => {
+                return Err(TaskError::refused("only the window draws PNG: use SVG"));
+            }
         };
-        write(path, &bytes).map_err(|error| error.to_string())
+        Ok(write(path, &bytes)?)
     }
 }

@@ -1,9 +1,11 @@
-//! A quick look at the signal of one record.
+//! The signal of one record around a sample, read in the background.
 
 use std::path::PathBuf;
 
-use super::data::LoadedData;
-use atomscope_engine::dataset::DataPlan;
+use super::event::Event;
+use super::records::LoadedData;
+use super::{Stage, TaskError, Workbench};
+use atomscope_engine::dataset::{DataPlan, Dataset, Place};
 use atomscope_engine::features::FeatureRecipe;
 use atomscope_engine::records::{ChannelKind, Record, open_with};
 use atomscope_engine::simulate::eeg::EegSimulator;
@@ -29,7 +31,7 @@ pub struct SignalChannel {
 
 /// A stretch of a record.
 #[derive(Clone, Debug)]
-pub struct SignalLook {
+pub struct Signal {
     /// The record, by its place among the sources.
     pub source: usize,
     /// Its name.
@@ -55,37 +57,99 @@ pub struct SignalLook {
 }
 
 /// Reads or simulates the beginning of a record, or what lies around a window (start and length).
-pub(super) fn look(
+pub(super) fn signal_of(
     loaded: &LoadedData,
     source: usize,
     window: Option<(f64, f64)>,
     recipe: Option<FeatureRecipe>,
-) -> Result<SignalLook, String> {
+) -> Result<Signal, TaskError> {
     let (name, record) = record_of(loaded, source)?;
-    let mut look = stretch(&record, source, name, window)?;
-    look.bands = bands(&look, recipe.as_ref());
-    look.recipe = recipe;
-    Ok(look)
+    let mut signal = stretch(&record, source, name, window)?;
+    signal.bands = bands(&signal, recipe.as_ref());
+    signal.recipe = recipe;
+    Ok(signal)
+}
+
+/// Which record, and start and length of a sample in it.
+pub(super) type SignalQuestion = (usize, Option<(f64, f64)>);
+
+/// Where a sample was made of: its record, and start and length in it.
+pub(super) fn question_of(dataset: &Dataset, sample: usize) -> Option<SignalQuestion> {
+    let origin = (sample < dataset.n_samples()).then(|| dataset.origin(sample))?;
+    let window = match origin.place {
+        Place::Window {
+            start_s,
+            duration_s,
+        } => Some((start_s, duration_s)),
+        Place::Row(_) => None,
+    };
+    Some((origin.source, window))
+}
+
+impl Workbench {
+    /// The signal of a record with the recipe of the draft.
+    pub(super) fn look_at_record(&mut self, source: usize, window: Option<(f64, f64)>) {
+        if let Some(loaded) = self.document.data.loaded().cloned() {
+            let recipe = self.document.draft.experiment.data.recipe.clone();
+            let on = (&self.tasks.post, "reading", Event::Signal as _);
+            let signal = &mut self.tasks.signal;
+            signal.start((source, window), on, move |_| {
+                signal_of(&loaded, source, window, recipe)
+            });
+        }
+    }
+
+    /// The signal that a sample was made of, with some of what comes before and after.
+    pub(super) fn look_at_sample(&mut self, sample: usize) {
+        let loaded = self.document.data.loaded();
+        let question = loaded.and_then(|loaded| question_of(&loaded.dataset, sample));
+        if let Some((source, window)) = question {
+            self.look_at_record(source, window);
+        }
+    }
+
+    /// The signal follows the recipe of the draft as soon as that makes sense; the Features page
+    /// shows that of its sample by itself. What cannot be read is asked for once.
+    pub(super) fn follow_signal(&mut self) {
+        if self.tasks.signal.is_busy() {
+            return;
+        }
+        let recipe = &self.document.draft.experiment.data.recipe;
+        let is_sound = recipe
+            .as_ref()
+            .is_none_or(|recipe| recipe.problems().is_empty());
+        let shown = self.tasks.signal.shown();
+        let is_other = shown.filter(|shown| shown.recipe != *recipe && is_sound);
+        let sample = self.selection.sample;
+        if let Some((source, window)) = is_other.map(|shown| (shown.source, shown.window)) {
+            self.look_at_record(source, window);
+        } else if self.selection.page == Stage::Features
+            && recipe.is_some()
+            && self.document.data.loaded().is_some()
+            && self.tasks.previewed != Some(sample)
+        {
+            self.tasks.previewed = Some(sample);
+            self.look_at_sample(sample);
+        }
+    }
 }
 
 /// Opens or simulates a record by its place among the sources; gives its name too.
-pub(super) fn record_of(loaded: &LoadedData, source: usize) -> Result<(String, Record), String> {
+pub(super) fn record_of(loaded: &LoadedData, source: usize) -> Result<(String, Record), TaskError> {
     let name = match loaded.records.get(source) {
         Some(row) => row.name.clone(),
-        None => return Err("there is no such record".into()),
+        None => return Err(TaskError::refused("this record does not exist")),
     };
     let record = match &loaded.settings.source {
         DataPlan::FeederFaults(settings) => {
-            let simulator =
-                FeederSimulator::new(*settings.clone()).map_err(|error| error.to_string())?;
+            let simulator = FeederSimulator::new(*settings.clone())?;
             let found = simulator
                 .records()
                 .find(|(class, index)| simulator.record_name(*class, *index) == name);
             found.map(|(class, index)| simulator.record(class, index))
         }
         DataPlan::SimulatedEeg(settings) => {
-            let simulator =
-                EegSimulator::new(settings.clone()).map_err(|error| error.to_string())?;
+            let simulator = EegSimulator::new(settings.clone())?;
             let found = simulator
                 .subjects()
                 .find(|(class, index)| simulator.subject_name(*class, *index) == name);
@@ -97,32 +161,31 @@ pub(super) fn record_of(loaded: &LoadedData, source: usize) -> Result<(String, R
             let mut files = loaded.files.iter();
             let file = files.find(|file| is_it(&file.named) || is_it(&file.source.path));
             match file {
-                Some(file) => Some(
-                    open_with(&file.source.path, &recordings.options)
-                        .map_err(|error| error.to_string())?,
-                ),
+                Some(file) => Some(open_with(&file.source.path, &recordings.options)?),
                 None => None,
             }
         }
         DataPlan::Table(_) | DataPlan::Arrays(_) => {
-            return Err(
-                "rows of a table have no signal: their features are on the next page".into(),
-            );
+            let reason = "rows of a table have no signal: their features are on the Features page";
+            return Err(TaskError::refused(reason));
         }
     };
     match record {
         Some(record) => Ok((name, record)),
-        None => Err(format!("the record is not there any more: {name}")),
+        None => {
+            let reason = format!("the record no longer exists: {name}");
+            Err(TaskError::Refused(reason))
+        }
     }
 }
 
 /// The first channel in every band of an EEG recipe that filters.
-fn bands(look: &SignalLook, recipe: Option<&FeatureRecipe>) -> Vec<SignalChannel> {
-    let (Some(FeatureRecipe::Eeg(recipe)), Some(first)) = (recipe, look.channels.first()) else {
+fn bands(signal: &Signal, recipe: Option<&FeatureRecipe>) -> Vec<SignalChannel> {
+    let (Some(FeatureRecipe::Eeg(recipe)), Some(first)) = (recipe, signal.channels.first()) else {
         return Vec::new();
     };
     let filtered = recipe.bands.iter().filter_map(|band| {
-        let filter = recipe.filter_design(band)?.at_rate(look.rate_hz).ok()?;
+        let filter = recipe.filter_design(band)?.at_rate(signal.rate_hz).ok()?;
         let mut values = Vec::new();
         filter.run(&first.values, &mut values);
         Some(SignalChannel {
@@ -139,7 +202,7 @@ fn stretch(
     source: usize,
     name: String,
     window: Option<(f64, f64)>,
-) -> Result<SignalLook, String> {
+) -> Result<Signal, TaskError> {
     let analog: Vec<usize> = (0..record.channels.len())
         .filter(|place| record.channels[*place].kind == ChannelKind::Analog)
         .collect();
@@ -157,12 +220,8 @@ fn stretch(
         if channel.rate_hz.unwrap_or(1.0) != rate_hz {
             continue;
         }
-        let values = record
-            .read(
-                place,
-                first_value..(first_value + n_values).min(channel.n_samples),
-            )
-            .map_err(|error| error.to_string())?;
+        let end = (first_value + n_values).min(channel.n_samples);
+        let values = record.read(place, first_value..end)?;
         channels.push(SignalChannel {
             name: channel.name.clone(),
             unit: channel.unit.symbol.clone(),
@@ -178,7 +237,7 @@ fn stretch(
         [(start_s, "this sample".to_owned()), end]
     });
     let marks = notes.chain(ends.into_iter().flatten());
-    Ok(SignalLook {
+    Ok(Signal {
         source,
         name,
         rate_hz,

@@ -3,14 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::background::{Answer, Background, Post};
 use super::changes::learner_summary;
+use super::event::Event;
+use super::notices::Topic;
 use super::run_view::RunView;
-use super::sweeping::{SweepAction, SweepStage};
-use super::{Asked, Gravity, LoadedData, Wake, Workbench, start_job};
+use super::sweep::{SweepAction, SweepEvent, SweepStage};
+use super::{Gravity, LoadedData, TaskError, Workbench};
 use atomscope_engine::dataset::{DataSettings, Dataset};
 use atomscope_engine::experiment::{
-    ComparedRun, Comparison, ComparisonPlan, Entrant, Experiment, Job, JobOutcome, JobProgress,
-    PartRecord, TrainedModel, available_threads,
+    ComparedRun, Comparison, ComparisonPlan, Entrant, Experiment, JobProgress, PartRecord,
+    TrainedModel, available_threads,
 };
 use atomscope_engine::export::{comparison_html, write};
 use atomscope_engine::paper::Reproduction;
@@ -72,7 +75,7 @@ impl Column {
                 "Mean accuracy at the last test and its standard deviation over folds and seeds"
             }
             Self::Best => {
-                "The highest point of the mean curve; it was chosen by looking at the test, so it flatters"
+                "The highest point of the mean curve; chosen on test samples, so it is optimistic"
             }
             Self::Growing => "Microseconds per mini-batch and dictionary, pruning not counted",
             Self::Pruning => "Microseconds per mini-batch and dictionary",
@@ -154,7 +157,7 @@ impl ComparePath {
         match self {
             Self::Session => (
                 "Compare with a session",
-                "A session (.ron), trained or not; the session that is open stays as it is.",
+                "A session (.ron), trained or not; the open session does not change.",
                 "Add",
             ),
             Self::Sweep => (
@@ -164,7 +167,7 @@ impl ComparePath {
             ),
             Self::SweepFolder => (
                 "Folder of the sweep",
-                "Every finished point is written there at once, and the report at the end. Points of the same sweep that are there already are not tried again.",
+                "Every finished point is written there at once, and the report at the end. Points of the same sweep that are already there are not run again.",
                 "Choose",
             ),
             Self::Report => (
@@ -174,7 +177,7 @@ impl ComparePath {
             ),
             Self::Reproduction => (
                 "Reproduce the paper",
-                "A folder for the report. Data are looked for beside the session and in the folder named by ATOMSCOPE_DATA; what is not found is left out. It takes some minutes and can be stopped.",
+                "A folder for the report. Data are searched beside the session and in the folder ATOMSCOPE_DATA; data that are not found are skipped. It takes some minutes and can be stopped.",
                 "Reproduce",
             ),
         }
@@ -212,14 +215,30 @@ pub struct ComparisonStage {
     contenders: Vec<Contender>,
     hidden: Vec<Column>,
     n_seeds: u16,
-    measured: Option<(usize, usize)>,
-    measuring: Option<Job<ComparedRun>>,
-    adding: Asked<Contender>,
-    training: Option<Job<Result<Comparison, String>>>,
-    saving: Asked<PathBuf>,
+    /// The run of the Train page: its number and how many folds are complete.
+    measuring: Background<(usize, usize), ComparedRun>,
+    adding: Background<(), Contender>,
+    training: Background<(), Comparison>,
+    saving: Background<(), PathBuf>,
     tab: CompareTab,
     pub(super) sweep: SweepStage,
-    reproducing: Asked<PathBuf>,
+    reproducing: Background<(), PathBuf>,
+}
+
+/// What the background tells about the comparison.
+pub(super) enum CompareEvent {
+    /// The run of the Train page is measured.
+    Measured(Answer<ComparedRun>),
+    /// A session is read as a contender.
+    Added(Answer<Contender>),
+    /// All contenders are trained.
+    Trained(Answer<Comparison>),
+    /// The report is written.
+    ReportSaved(Answer<PathBuf>),
+    /// The paper is repeated.
+    Reproduced(Answer<PathBuf>),
+    /// Something about the sweep.
+    Sweep(SweepEvent),
 }
 
 impl ComparisonStage {
@@ -248,12 +267,12 @@ impl ComparisonStage {
 
     /// The share done of training the contenders.
     pub fn training_share(&self) -> Option<f64> {
-        self.training.as_ref().map(Job::share)
+        self.training.share()
     }
 
     /// The share done of repeating the paper.
     pub fn reproducing_share(&self) -> Option<f64> {
-        self.reproducing.job.as_ref().map(Job::share)
+        self.reproducing.share()
     }
 
     /// What the page shows.
@@ -268,30 +287,24 @@ impl ComparisonStage {
 
     /// Whether something that takes long shows its progress.
     pub(super) fn is_under_way(&self) -> bool {
-        self.training.is_some() || self.reproducing.job.is_some() || self.sweep.share().is_some()
+        self.training.is_busy() || self.reproducing.is_busy() || self.sweep.share().is_some()
     }
 
     /// Whether something is being read, measured or written, training apart.
     pub(super) fn is_busy(&self) -> bool {
-        self.measuring.is_some()
-            || self.adding.job.is_some()
-            || self.saving.job.is_some()
+        self.measuring.is_busy()
+            || self.adding.is_busy()
+            || self.saving.is_busy()
             || self.sweep.is_busy()
     }
 
     /// The run of the Train page takes part as soon as a fold is complete.
-    fn follow(
-        &mut self,
-        run: Option<&RunView>,
-        number: usize,
-        places: impl Fn() -> DataPlaces,
-        wake: &Wake,
-    ) {
-        if let Some(JobOutcome::Done(measured)) = self.measuring.as_ref().and_then(Job::take) {
-            self.measuring = None;
-            self.take_measured(measured, places());
-        }
-        if self.measured.is_some_and(|(known, _)| known != number) {
+    fn follow(&mut self, run: Option<&RunView>, number: usize, post: &Post) {
+        if self
+            .measuring
+            .wanted()
+            .is_some_and(|(known, _)| *known != number)
+        {
             self.keep_earlier();
         }
         let Some(run) = run else {
@@ -302,24 +315,31 @@ impl ComparisonStage {
             .filter_map(|(_, part)| part.record.clone().zip(part.model.clone()));
         let parts: Vec<(Arc<PartRecord>, Arc<TrainedModel>)> = parts.collect();
         let wanted = (number, parts.len());
-        if parts.is_empty() || self.measuring.is_some() || self.measured == Some(wanted) {
+        if parts.is_empty() || self.measuring.is_busy() || self.measuring.is_wanted(&wanted) {
             return;
         }
-        self.measured = Some(wanted);
         let name = format!("run {number}: {}", learner_summary(run.learner_now()));
         let (experiment, facts) = (run.experiment_now(), run.facts.clone());
         let test_folds = run.test_folds.clone();
-        self.measuring = Some(start_job(wake, "measuring", move |_| {
-            let parts = parts
-                .iter()
-                .map(|(record, model)| (record.as_ref(), model.as_ref()));
-            ComparedRun::of_parts(name, &experiment, &facts, &test_folds, parts)
-        }));
+        let wrap = |answer| Event::Compare(CompareEvent::Measured(answer));
+        self.measuring
+            .start(wanted, (post, "measuring", wrap), move |_| {
+                let parts = parts
+                    .iter()
+                    .map(|(record, model)| (record.as_ref(), model.as_ref()));
+                Ok(ComparedRun::of_parts(
+                    name,
+                    &experiment,
+                    &facts,
+                    &test_folds,
+                    parts,
+                ))
+            });
     }
 
-    fn take_measured(&mut self, measured: ComparedRun, places: DataPlaces) {
+    fn take_measured(&mut self, measured: Arc<ComparedRun>, places: DataPlaces) {
         let (name, experiment) = (measured.name.clone(), measured.experiment.clone());
-        let run = Some(Arc::new(measured));
+        let run = Some(measured);
         if let Some(current) = self
             .contenders
             .iter_mut()
@@ -341,8 +361,7 @@ impl ComparisonStage {
 
     /// A new run has begun: what was this run is an earlier one.
     fn keep_earlier(&mut self) {
-        self.measured = None;
-        self.measuring = None;
+        self.measuring = Background::default();
         let is_earlier = |c: &Contender| c.origin == Origin::EarlierRun;
         for contender in &mut self.contenders {
             if contender.origin == Origin::ThisRun {
@@ -356,38 +375,7 @@ impl ComparisonStage {
         }
     }
 
-    /// What failed, for notices, and what was done.
-    fn poll(&mut self) -> Vec<(Gravity, String)> {
-        let mut told = Vec::new();
-        let failures = [
-            self.adding.poll(),
-            self.saving.poll(),
-            self.reproducing.poll(),
-        ];
-        told.extend(
-            failures
-                .into_iter()
-                .flatten()
-                .map(|message| (Gravity::Error, message)),
-        );
-        self.contenders.extend(self.adding.shown.take());
-        for written in [self.saving.shown.take(), self.reproducing.shown.take()] {
-            told.extend(
-                written.map(|path| (Gravity::Done, format!("Written: {}", path.display()))),
-            );
-        }
-        if let Some(outcome) = self.training.as_ref().and_then(Job::take) {
-            self.training = None;
-            match outcome {
-                JobOutcome::Done(Ok(comparison)) => told.extend(self.take_comparison(comparison)),
-                JobOutcome::Done(Err(message)) | JobOutcome::Failed(message) => {
-                    told.push((Gravity::Error, message));
-                }
-            }
-        }
-        told
-    }
-
+    /// Takes over what was trained; gives back what to tell.
     fn take_comparison(&mut self, comparison: Comparison) -> Vec<(Gravity, String)> {
         let remarks = comparison.remarks.into_iter();
         let failures = comparison.failures.into_iter();
@@ -410,29 +398,68 @@ impl ComparisonStage {
 impl Workbench {
     /// The comparison.
     pub fn comparison(&self) -> &ComparisonStage {
-        &self.comparison
+        &self.tasks.comparison
     }
 
-    pub(super) fn poll_comparison(&mut self) {
-        let (run, number) = (self.training.run(), self.training.run_number());
-        let files = &self.files;
-        self.comparison
-            .follow(run, number, || files.places(), &self.wake);
-        for (gravity, text) in self.comparison.poll() {
-            self.notices.post(gravity, text);
+    /// The run of the Train page takes part, and the sweep fits the session.
+    pub(super) fn follow_comparison(&mut self) {
+        let training = &self.document.training;
+        let (run, number) = (training.run(), training.run_number());
+        self.tasks.comparison.follow(run, number, &self.tasks.post);
+        self.follow_sweep();
+    }
+
+    pub(super) fn handle_compare(&mut self, event: CompareEvent) {
+        let stage = &mut self.tasks.comparison;
+        match event {
+            CompareEvent::Measured(answer) => {
+                let taken = stage.measuring.take(answer);
+                if let Some(measured) = self.tell_failure(Topic::Comparison, taken) {
+                    let places = self.document.places();
+                    self.tasks.comparison.take_measured(measured, places);
+                }
+            }
+            CompareEvent::Added(answer) => match stage.adding.take_once(answer) {
+                Some(Ok(contender)) => stage.contenders.push(contender),
+                Some(Err(error)) => self.tell_comparison(Gravity::Error, error.to_string()),
+                None => {}
+            },
+            CompareEvent::Trained(answer) => match stage.training.take_once(answer) {
+                Some(Ok(comparison)) => {
+                    for (gravity, text) in stage.take_comparison(comparison) {
+                        self.tell_comparison(gravity, text);
+                    }
+                }
+                Some(Err(error)) => self.tell_comparison(Gravity::Error, error.to_string()),
+                None => {}
+            },
+            CompareEvent::ReportSaved(answer) => {
+                let taken = stage.saving.take(answer);
+                self.tell_written(taken);
+            }
+            CompareEvent::Reproduced(answer) => {
+                let taken = stage.reproducing.take(answer);
+                self.tell_written(taken);
+            }
+            CompareEvent::Sweep(event) => self.handle_sweep(event),
         }
-        self.poll_sweep();
     }
 
-    pub(super) fn compare_deed(&mut self, action: CompareAction) {
-        self.view.ask = None;
-        let stage = &mut self.comparison;
+    pub(super) fn tell_comparison(&mut self, gravity: Gravity, text: String) {
+        self.notices.post(Topic::Comparison, gravity, text);
+    }
+
+    pub(super) fn apply_compare(&mut self, action: CompareAction) {
+        self.selection.ask = None;
+        let post = &self.tasks.post;
+        let stage = &mut self.tasks.comparison;
         match action {
             CompareAction::Add(path) => {
                 let taken: Vec<String> = stage.contenders.iter().map(|c| c.name.clone()).collect();
-                stage.adding.job = Some(start_job(&self.wake, "opening", move |_| {
+                let wrap = |answer| Event::Compare(CompareEvent::Added(answer));
+                stage.adding.start((), (post, "opening", wrap), move |_| {
                     contender(&path, &taken)
-                }));
+                });
             }
             CompareAction::Tick(place) => {
                 if let Some(contender) = stage.contenders.get_mut(place) {
@@ -454,22 +481,18 @@ impl Workbench {
             CompareAction::SetSeeds(n_seeds) => stage.n_seeds = n_seeds.clamp(1, MOST_SEEDS),
             CompareAction::Train => self.train_contenders(),
             CompareAction::Cancel => {
-                if let Some(job) = &stage.training {
-                    job.cancel();
-                }
-                if let Some(job) = &stage.reproducing.job {
-                    job.cancel();
-                }
+                stage.training.cancel();
+                stage.reproducing.cancel();
             }
             CompareAction::SaveReport(path) => self.save_comparison(path),
             CompareAction::Show(tab) => stage.tab = tab,
-            CompareAction::Sweep(action) => self.sweep_deed(action),
+            CompareAction::Sweep(action) => self.apply_sweep(action),
             CompareAction::Reproduce(folder) => self.reproduce(folder),
         }
     }
 
     fn train_contenders(&mut self) {
-        let stage = &mut self.comparison;
+        let stage = &mut self.tasks.comparison;
         let ticked: Vec<Contender> = stage
             .contenders
             .iter()
@@ -483,48 +506,55 @@ impl Workbench {
         let seeds: Vec<u64> = (0..u64::from(stage.n_seeds()))
             .map(|n| first_seed.wrapping_add(n))
             .collect();
-        let loaded = self.data.loaded().cloned();
-        stage.training = Some(start_job(&self.wake, "comparing", move |progress| {
+        let loaded = self.document.data.loaded().cloned();
+        self.notices.forget(Topic::Comparison);
+        let wrap = |answer| Event::Compare(CompareEvent::Trained(answer));
+        let on = (&self.tasks.post, "comparing", wrap as _);
+        stage.training.start((), on, move |progress| {
             compare(ticked, &seeds, loaded.as_deref(), progress)
-        }));
+        });
     }
 
     fn save_comparison(&mut self, path: PathBuf) {
         let rows: Vec<ComparedRun> = self
+            .tasks
             .comparison
             .compared()
             .into_iter()
             .map(|run| ComparedRun::clone(run))
             .collect();
         let name = self.name();
-        self.comparison.saving.job = Some(start_job(&self.wake, "exporting", move |_| {
+        let wrap = |answer| Event::Compare(CompareEvent::ReportSaved(answer));
+        let on = (&self.tasks.post, "exporting", wrap as _);
+        self.tasks.comparison.saving.start((), on, move |_| {
             let comparison = comparison_of(rows)?;
             let page = comparison_html(&comparison, &format!("Comparison: {name}"));
-            write(&path, page.as_bytes()).map_err(|error| error.to_string())?;
+            write(&path, page.as_bytes())?;
             Ok(path)
-        }));
+        });
     }
 
     fn reproduce(&mut self, folder: PathBuf) {
-        let data = self.files.places().folders;
-        self.comparison.reproducing.job =
-            Some(start_job(&self.wake, "reproducing", move |progress| {
-                let reproduction = Reproduction {
-                    data,
-                    is_quick: false,
-                    n_threads: available_threads(),
-                };
-                let report = reproduction.run(&mut |share, _| progress.go_on(share));
-                let report = report.map_err(|error| error.to_string())?;
-                Reproduction::write(&report, &folder).map_err(|error| error.to_string())?;
-                Ok(folder.join("report.html"))
-            }));
+        let data = self.document.places().folders;
+        let wrap = |answer| Event::Compare(CompareEvent::Reproduced(answer));
+        let on = (&self.tasks.post, "reproducing", wrap as _);
+        let reproducing = &mut self.tasks.comparison.reproducing;
+        reproducing.start((), on, move |progress| {
+            let reproduction = Reproduction {
+                data,
+                is_quick: false,
+                n_threads: available_threads(),
+            };
+            let report = reproduction.run(&mut |share, _| progress.go_on(share))?;
+            Reproduction::write(&report, &folder)?;
+            Ok(folder.join("report.html"))
+        });
     }
 }
 
 /// A session as a contender, with the results of its run if it has one.
-fn contender(path: &Path, taken: &[String]) -> Result<Contender, String> {
-    let session = Session::load(path).map_err(|error| error.to_string())?;
+fn contender(path: &Path, taken: &[String]) -> Result<Contender, TaskError> {
+    let session = Session::load(path)?;
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let numbered = (2..).map(|number| format!("{stem} {number}"));
     let name = std::iter::once(stem.to_string())
@@ -555,7 +585,7 @@ fn compare(
     seeds: &[u64],
     loaded: Option<&LoadedData>,
     progress: &JobProgress,
-) -> Result<Comparison, String> {
+) -> Result<Comparison, TaskError> {
     let mut read: Vec<(DataSettings, Arc<Dataset>)> = Vec::new();
     read.extend(loaded.map(|loaded| (loaded.settings.clone(), loaded.dataset.clone())));
     let mut entrants = Vec::with_capacity(contenders.len());
@@ -567,14 +597,14 @@ fn compare(
             ..
         } = contender;
         let dataset = read_data(&experiment.data, &places, &mut read, progress)
-            .map_err(|error| format!("{name}: {error}"))?;
+            .map_err(|error| error.of(&name))?;
         entrants.push(Entrant {
             name,
             experiment,
             dataset,
         });
     }
-    let plan = ComparisonPlan::new(entrants, seeds).map_err(|error| error.to_string())?;
+    let plan = ComparisonPlan::new(entrants, seeds)?;
     Ok(plan.run(available_threads(), &mut |share| progress.go_on(share)))
 }
 
@@ -584,26 +614,28 @@ pub(super) fn read_data(
     places: &DataPlaces,
     read: &mut Vec<(DataSettings, Arc<Dataset>)>,
     progress: &JobProgress,
-) -> Result<Arc<Dataset>, String> {
+) -> Result<Arc<Dataset>, TaskError> {
     if let Some((_, dataset)) = read.iter().find(|(known, _)| known == settings) {
         return Ok(dataset.clone());
     }
     let locate = |named: &Path| places.locate(named);
     let built = settings.load(&locate, &mut |_| progress.go_on(0.0));
-    let dataset = Arc::new(built.map_err(|error| error.to_string())?.dataset);
+    let dataset = Arc::new(built?.dataset);
     read.push((settings.clone(), dataset.clone()));
     Ok(dataset)
 }
 
 /// Runs that are shown together as one comparison, if all can be paired with the first.
-fn comparison_of(rows: Vec<ComparedRun>) -> Result<Comparison, String> {
-    let first = rows.first().ok_or("nothing is ticked that has results")?;
+fn comparison_of(rows: Vec<ComparedRun>) -> Result<Comparison, TaskError> {
+    let first = rows
+        .first()
+        .ok_or_else(|| TaskError::refused("no run with results is ticked"))?;
     for row in &rows {
         if let Some(difference) = first.pairing_difference(row) {
-            return Err(format!(
+            return Err(TaskError::Refused(format!(
                 "{} cannot be paired with {}: {difference}",
                 row.name, first.name
-            ));
+            )));
         }
     }
     let mut seeds: Vec<u64> = first.outcomes.iter().map(|outcome| outcome.seed).collect();

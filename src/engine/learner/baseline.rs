@@ -1,4 +1,4 @@
-//! Yardsticks: classifiers that a user would pick instead of a dictionary. Each learns in
+//! Baselines: classifiers that a user would pick instead of a dictionary. Each learns in
 //! one step from all training samples; further steps find nothing to do.
 //!
 //! What they learn is written as one dictionary per class, whose atoms are not for sparse
@@ -23,10 +23,10 @@ use super::{Learner, LearnerState, kernel_ridge, nearest_mean, svm};
 /// Most samples of two classes, or of all for kernel ridge: their kernel matrix takes 3.2 GB.
 const MOST_SAMPLES: usize = 20_000;
 
-/// Everything needed to go on.
+/// Everything needed to resume.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct YardstickState {
+pub struct BaselineState {
     /// One per class.
     pub dictionaries: Vec<Dictionary>,
     /// How classes are decided.
@@ -37,16 +37,16 @@ pub struct YardstickState {
 
 /// The learner of all classes.
 #[derive(Debug)]
-pub(super) struct Yardstick {
+pub(super) struct Baseline {
     settings: LearnerSettings,
-    state: YardstickState,
+    state: BaselineState,
 }
 
-impl Yardstick {
+impl Baseline {
     /// Learned from the start samples.
     pub(super) fn start(settings: LearnerSettings, starts: &[Samples]) -> Self {
         let dictionaries = starts.iter().map(|s| start_dictionary(&settings, s));
-        let state = YardstickState {
+        let state = BaselineState {
             dictionaries: dictionaries.collect(),
             decision: Decision::SmallestResidual,
             is_complete: false,
@@ -61,7 +61,7 @@ impl Yardstick {
     }
 
     /// Goes on with a saved state.
-    pub(super) fn resume(settings: LearnerSettings, state: YardstickState) -> Self {
+    pub(super) fn resume(settings: LearnerSettings, state: BaselineState) -> Self {
         Self { settings, state }
     }
 
@@ -124,7 +124,7 @@ impl Yardstick {
         mut dictionaries: Vec<Dictionary>,
         stop: StopSignal<'_>,
         n_threads: usize,
-    ) -> Result<YardstickState, LearnError> {
+    ) -> Result<BaselineState, LearnError> {
         let all = &mut dictionaries;
         let decision = match self.settings.algorithm {
             Algorithm::NearestMean => nearest_mean::fit(all),
@@ -137,7 +137,7 @@ impl Yardstick {
             stop.check()?;
             take_atom_gram(dictionary, &mut gram);
         }
-        Ok(YardstickState {
+        Ok(BaselineState {
             dictionaries,
             decision,
             is_complete: self.state.is_complete,
@@ -175,7 +175,7 @@ fn take_atom_gram(dictionary: &mut Dictionary, gram: &mut Matrix) {
     dictionary.atom_gram.symmetrise();
 }
 
-impl Learner for Yardstick {
+impl Learner for Baseline {
     fn step(
         &mut self,
         _progress: Progress,
@@ -219,12 +219,12 @@ impl Learner for Yardstick {
     fn change_settings(&mut self, settings: LearnerSettings) -> Result<(), LearnError> {
         self.settings.check_change(&settings)?;
         self.settings = settings;
-        // The next step learns anew.
+        // The next step learns again.
         self.state.is_complete = false;
         Ok(())
     }
 
     fn state(&self) -> LearnerState {
-        LearnerState::Yardstick(self.state.clone())
+        LearnerState::Baseline(self.state.clone())
     }
 }

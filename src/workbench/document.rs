@@ -1,0 +1,150 @@
+//! The document: the draft with its undo, the data, the run, and the session they are saved as.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::action::Demo;
+use super::draft::{Draft, Edits};
+use super::folds::Folds;
+use super::records::Data;
+use super::train::Training;
+use atomscope_engine::experiment::RunState;
+use atomscope_engine::session::{DataPlaces, Session};
+
+/// Everything that belongs to one session.
+pub(super) struct Document {
+    pub(super) draft: Draft,
+    pub(super) edits: Edits,
+    pub(super) data: Data,
+    pub(super) split: Folds,
+    pub(super) training: Training,
+    /// The session as it was last opened or saved.
+    pub(super) session: Session,
+    /// The draft and the version of the run that are saved.
+    pub(super) saved: Version,
+    /// Counts whenever the run gets further.
+    run_version: u64,
+    /// The built-in data it began with, if it did.
+    pub(super) demo: Option<Demo>,
+    pub(super) shows_banner: bool,
+    /// Folders in which the user has located data.
+    pub(super) located: Vec<PathBuf>,
+}
+
+/// A draft and a run at one moment.
+#[derive(Clone, Debug)]
+pub(super) struct Version {
+    pub(super) draft: Draft,
+    pub(super) run: u64,
+}
+
+impl Document {
+    /// A session with its draft and run; the data are not loaded yet.
+    pub(super) fn of(session: Session) -> Self {
+        let draft = Draft {
+            experiment: session.settings_to_go_on(),
+            title: session.title.clone(),
+            notes: session.notes.clone(),
+            recordings: session.recordings.clone(),
+        };
+        Self {
+            edits: Edits::begin(&draft),
+            saved: Version {
+                draft: draft.clone(),
+                run: 0,
+            },
+            draft,
+            data: Data::default(),
+            split: Folds::default(),
+            training: Training::default(),
+            session,
+            run_version: 0,
+            demo: None,
+            shows_banner: false,
+            located: Vec::new(),
+        }
+    }
+
+    /// The draft and the run as they are now.
+    pub(super) fn version(&self) -> Version {
+        Version {
+            draft: self.draft.clone(),
+            run: self.run_version,
+        }
+    }
+
+    /// Whether draft and run are those of a version.
+    pub(super) fn is(&self, version: &Version) -> bool {
+        self.run_version == version.run && self.draft == version.draft
+    }
+
+    pub(super) fn run_has_changed(&mut self) {
+        self.run_version += 1;
+    }
+
+    /// Whether the run has got further than in a version.
+    pub(super) fn has_trained_since(&self, version: &Version) -> bool {
+        self.run_version != version.run
+    }
+
+    /// The draft counts as saved: the program has made it, not the user.
+    pub(super) fn settle(&mut self) {
+        self.edits = Edits::begin(&self.draft);
+        self.saved.draft.clone_from(&self.draft);
+    }
+
+    /// Whether something would be lost now. What a demo has trained by itself counts as soon as a
+    /// fold is complete.
+    pub(super) fn is_unsaved(&self) -> bool {
+        let run = self.training.run();
+        let counts = self.demo.is_none() || run.is_some_and(|run| run.summary.is_some());
+        self.draft != self.saved.draft || (self.has_trained_since(&self.saved) && counts)
+    }
+
+    /// Where the session is.
+    pub(super) fn path(&self) -> Option<&Path> {
+        self.session.path()
+    }
+
+    /// What the session is called in the title.
+    pub(super) fn name(&self) -> String {
+        match (self.path(), self.demo) {
+            (Some(path), _) => path
+                .file_name()
+                .map(|name| name.to_string_lossy().into_owned())
+                .unwrap_or_default(),
+            (None, Some(Demo::FeederFaults)) => "feeder demo".into(),
+            (None, Some(Demo::Eeg)) => "EEG demo".into(),
+            (None, None) => "untitled".into(),
+        }
+    }
+
+    /// Where the data of the session are searched for.
+    pub(super) fn places(&self) -> DataPlaces {
+        let mut folders = self.located.clone();
+        folders.push(PathBuf::from("."));
+        DataPlaces::new(self.path(), &folders).knowing(&self.session.references)
+    }
+
+    /// The session with the draft and the run of now, as it would be saved.
+    pub(super) fn to_session(&self, layout: String) -> Session {
+        let mut session = self.session.clone();
+        session.title.clone_from(&self.draft.title);
+        session.notes.clone_from(&self.draft.notes);
+        session.recordings.clone_from(&self.draft.recordings);
+        session.layout = Some(layout);
+        let is_known = |run: &Arc<RunState>| {
+            let own = session.run.as_ref();
+            own.is_some_and(|own| Arc::ptr_eq(own, run))
+        };
+        match self.training.state() {
+            Some(run) if is_known(run) => {}
+            Some(run) => session.set_run(run.clone()),
+            // A run that could not be read stays as it is on disk.
+            None if session.damage.is_none() => session.clear_run(),
+            None => {}
+        }
+        session.set_settings(self.draft.experiment.clone());
+        session
+    }
+}

@@ -1,0 +1,215 @@
+//! Opening: what lies at a path is found out in the background, then shown and its data loaded.
+
+use std::path::{Path, PathBuf};
+
+use super::action::Demo;
+use super::background::Answer;
+use super::document::Document;
+use super::draft::Draft;
+use super::event::Event;
+use super::explore::{Explore, ExploreAction};
+use super::notices::Topic;
+use super::records::{LoadedData, Then};
+use super::save::Saving;
+use super::selection::Selection;
+use super::train::Beginning;
+use super::{Gravity, Stage, TaskError, Workbench};
+use atomscope_engine::dataset::{DataSettings, DatasetError};
+use atomscope_engine::experiment::{Experiment, JobProgress};
+use atomscope_engine::session::Session;
+use atomscope_engine::simulate::eeg::EegSettings;
+use atomscope_engine::split::SplitPlan;
+
+/// Rounds a second of a demo: slow enough to be watched.
+const DEMO_ROUNDS_PER_S: f64 = 12.0;
+
+/// What a path turned out to be.
+pub(super) enum Opened {
+    /// A session.
+    Session(Box<Session>),
+    /// Data with their likeliest settings.
+    Data(Box<DataSettings>),
+    /// One recording to look at, and why it cannot be learned from.
+    Recording(PathBuf, &'static str),
+}
+
+impl Workbench {
+    /// Finds out what lies at a path.
+    pub(super) fn open(&mut self, path: PathBuf) {
+        self.selection.ask = None;
+        let path = std::path::absolute(&path).unwrap_or(path);
+        let on = (&self.tasks.post, "opening", Event::Opened as _);
+        self.tasks
+            .opening
+            .start((), on, move |progress| look_at(path, progress));
+    }
+
+    pub(super) fn take_opened(&mut self, answer: Answer<Opened>) {
+        match self.tasks.opening.take_once(answer) {
+            None => {}
+            Some(Err(error)) => {
+                self.notices.fail(Topic::Session, &error);
+            }
+            Some(Ok(Opened::Recording(path, reason))) => {
+                self.apply_explore(ExploreAction::OpenFile(path));
+                let text = format!("Opened for viewing only: {reason}");
+                self.notices.post(Topic::Explore, Gravity::Note, text);
+            }
+            Some(Ok(Opened::Data(data))) => {
+                let experiment = self.document.draft.experiment.clone();
+                self.begin_session(Draft::of(experiment.with_data(*data)));
+                self.selection.page = Stage::Records;
+                self.load_data(Then {
+                    chooses_split: true,
+                    trains: None,
+                });
+            }
+            Some(Ok(Opened::Session(session))) => {
+                let path = session.path().map(Path::to_owned);
+                self.show_session(*session);
+                self.search_copies(vec![path]);
+            }
+        }
+    }
+
+    /// Everything anew, with a draft.
+    pub(super) fn begin_session(&mut self, draft: Draft) {
+        let session = Session::new(draft.experiment.clone());
+        self.take_session(session);
+        self.document.draft = draft;
+        self.document.settle();
+    }
+
+    /// Shows a session with its run, and loads its data.
+    pub(super) fn show_session(&mut self, session: Session) {
+        let (run, layout) = (session.run.clone(), session.layout.clone());
+        let damage = session.damage.as_ref().map(ToString::to_string);
+        let path = session.path().map(Path::to_owned);
+        self.take_session(session);
+        if let Some(path) = path {
+            self.remember(move |settings| settings.remember_session(&path));
+        }
+        if let Some(damage) = damage {
+            self.notices.post(Topic::Session, Gravity::Warning, damage);
+        }
+        if let Some(layout) = layout {
+            self.selection.take_layout(&layout);
+        }
+        self.document.training.show_saved(run);
+        self.load_data(Then::default());
+    }
+
+    /// Puts a session in place of the one that is open; what is remembered of runs stays for
+    /// comparison.
+    fn take_session(&mut self, session: Session) {
+        self.tasks.copies.close_session();
+        self.tasks.saving = Saving::Idle;
+        let was_demo = self.document.demo.is_some();
+        let mut training = std::mem::take(&mut self.document.training);
+        training.show_saved(None);
+        if was_demo {
+            training.limit_speed(None);
+        }
+        self.document = Document::of(session);
+        self.document.training = training;
+        self.notices.forget_session();
+        self.tasks.dictionary = Default::default();
+        self.tasks.inspection = Default::default();
+        self.tasks.signal = Default::default();
+        self.tasks.labels = Default::default();
+        self.tasks.columns = Default::default();
+        self.tasks.explore = Explore::default();
+        self.selection = Selection {
+            page: self.selection.page,
+            hidden: std::mem::take(&mut self.selection.hidden),
+            tiling: std::mem::take(&mut self.selection.tiling),
+            ..Selection::default()
+        };
+    }
+
+    pub(super) fn open_demo(&mut self, demo: Demo) {
+        let experiment = match demo {
+            Demo::FeederFaults => Experiment::default(),
+            Demo::Eeg => Experiment::on(DataSettings::simulated_eeg(EegSettings {
+                effect: 1.2,
+                ..EegSettings::default()
+            })),
+        };
+        self.begin_session(Draft::of(experiment));
+        self.document.training.limit_speed(Some(DEMO_ROUNDS_PER_S));
+        self.document.demo = Some(demo);
+        self.document.shows_banner = true;
+        self.load_data(Then {
+            chooses_split: demo == Demo::Eeg,
+            trains: Some(Beginning::Running),
+        });
+    }
+
+    /// Loads the data of the draft.
+    pub(super) fn load_data(&mut self, then: Then) {
+        self.notices.forget(Topic::Data);
+        let settings = self.document.draft.experiment.data.clone();
+        let places = self.document.places();
+        let post = &self.tasks.post;
+        self.document.data.load(settings, places, then, post);
+    }
+
+    /// Searches for the data in another folder too, and loads them.
+    pub(super) fn locate_data(&mut self, path: PathBuf) {
+        self.selection.ask = None;
+        let folder = match path.is_dir() {
+            true => path,
+            false => path.parent().map(Path::to_owned).unwrap_or(path),
+        };
+        // Data that is a folder itself is found beside it.
+        let parent = folder.parent().map(Path::to_owned);
+        self.document
+            .located
+            .extend([Some(folder), parent].into_iter().flatten());
+        self.load_data(Then::default());
+    }
+
+    pub(super) fn take_loaded(&mut self, answer: Answer<LoadedData>) {
+        let (loaded, then) = match self.document.data.take(answer) {
+            None => return,
+            Some(Err(error)) => {
+                self.notices.fail(Topic::Data, &error);
+                return;
+            }
+            Some(Ok(loaded)) => loaded,
+        };
+        self.tasks.previewed = None;
+        for remark in &loaded.remarks {
+            let text = remark.clone();
+            self.notices.post(Topic::Data, Gravity::Warning, text);
+        }
+        if let Some(first) = loaded.left_out.first() {
+            let n = loaded.left_out.len();
+            let text = format!(
+                "{} excluded, e.g. {}: {}",
+                super::number_of(n, "recording or segment was", "recordings or segments were"),
+                first.source.display(),
+                first.reason
+            );
+            self.notices.post(Topic::Data, Gravity::Warning, text);
+        }
+        if then.chooses_split {
+            let experiment = &mut self.document.draft.experiment;
+            experiment.split = SplitPlan::default_for(&loaded.dataset, experiment.seed);
+            self.document.settle();
+        }
+        if let Some(beginning) = then.trains {
+            self.start(beginning, false);
+        }
+    }
+}
+
+fn look_at(path: PathBuf, progress: &JobProgress) -> Result<Opened, TaskError> {
+    if path.extension().is_some_and(|ending| ending == "ron") {
+        return Ok(Opened::Session(Box::new(Session::load(&path)?)));
+    }
+    match DataSettings::for_path(&path, &mut |share| progress.go_on(share)) {
+        Err(DatasetError::SingleRecording { reason, .. }) => Ok(Opened::Recording(path, reason)),
+        settings => Ok(Opened::Data(Box::new(settings?))),
+    }
+}

@@ -1,0 +1,422 @@
+//! Work that must not get lost: closing, crashing, stepping, replacing files, undoing, moved data.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use atomscope::ui::app::App;
+use atomscope::workbench::explore::ExploreAction;
+use atomscope::workbench::{Action, Ask, Demo, Gravity, LearnerChange, Stage, Workbench};
+use atomscope_engine::dataset::{DataPlan, DataSettings, Scaling};
+use atomscope_engine::experiment::{Experiment, Status};
+use atomscope_engine::export::ExportContent;
+use atomscope_engine::records::edf::{SampleWidth, write_file};
+use atomscope_engine::session::{OwnAnnotation, RecordingNotes, Session, UserFolders, find_copies};
+use atomscope_engine::simulate::eeg::{EegSettings, EegSimulator};
+use egui::{Context, RawInput, ViewportCommand, ViewportEvent, ViewportId, ViewportInfo};
+
+use crate::small_data::small_draft;
+use crate::workbench::{edit, empty, loaded, n_rounds, reopened, save_as, status, trained, until};
+
+/// A look at a window that is minimised: no page is shown, only the logic runs.
+fn minimised(app: &mut App, events: Vec<ViewportEvent>) -> Vec<ViewportCommand> {
+    let context = Context::default();
+    let info = ViewportInfo {
+        minimized: Some(true),
+        events,
+        ..ViewportInfo::default()
+    };
+    let mut input = RawInput::default();
+    input.viewports.insert(ViewportId::ROOT, info);
+    let output = context.run_logic(&input, |context| app.attend(context));
+    let mut commands = output.viewport_commands;
+    commands.remove(&ViewportId::ROOT).unwrap_or_default()
+}
+
+#[test]
+fn closing_a_minimised_window_asks_and_brings_it_back() {
+    let mut app = App::new(trained(), false);
+    let commands = minimised(&mut app, vec![ViewportEvent::Close]);
+    assert!(
+        commands.contains(&ViewportCommand::CancelClose),
+        "{commands:?}"
+    );
+    assert!(commands.contains(&ViewportCommand::Minimized(false)));
+    assert!(matches!(app.workbench().view().ask, Some(Ask::Unsaved(_))));
+    assert!(!app.workbench().is_over());
+    app.workbench_mut().apply(Action::DoNotSave);
+    let commands = minimised(&mut app, Vec::new());
+    assert!(commands.contains(&ViewportCommand::Close));
+}
+
+#[test]
+fn the_background_is_heard_while_the_window_is_minimised() {
+    let mut workbench = loaded();
+    workbench.apply(Action::Start);
+    let mut app = App::new(workbench, false);
+    let begun = Instant::now();
+    while status(app.workbench()) != Some(Status::Complete) {
+        minimised(&mut app, Vec::new());
+        assert!(
+            begun.elapsed() < Duration::from_secs(60),
+            "nothing is heard"
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn what_a_demo_has_trained_counts_as_work() {
+    let mut workbench = empty(None);
+    workbench.apply(Action::OpenDemo(Demo::FeederFaults));
+    assert!(!workbench.is_unsaved(), "nothing is trained yet");
+    workbench.apply(Action::LimitSpeed(None));
+    until(&mut workbench, "a fold is complete", |w| {
+        let run = w.training().run();
+        run.is_some_and(|run| run.summary.is_some())
+    });
+    assert!(workbench.is_unsaved());
+    workbench.apply(Action::Quit);
+    assert!(!workbench.is_over());
+}
+
+struct Home {
+    _folder: tempfile::TempDir,
+    folders: UserFolders,
+    path: PathBuf,
+}
+
+fn home() -> Home {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    Home {
+        folders: UserFolders::within(&folder.path().join("user")),
+        path: folder.path().join("mine.ron"),
+        _folder: folder,
+    }
+}
+
+impl Home {
+    fn copies(&self, path: Option<&Path>) -> Vec<Session> {
+        let found = find_copies(path, &self.folders).expect("searched");
+        let mut offers = found.offers;
+        offers.drain(..).map(|offer| offer.session).collect()
+    }
+}
+
+/// Waits for what a copy takes at most, and the crash of a program that was not closed.
+fn until_copied(workbench: &mut Workbench, copy: &Path) {
+    let begun = Instant::now();
+    while !copy.exists() {
+        workbench.update();
+        assert!(
+            begun.elapsed() < Duration::from_secs(10),
+            "no copy in ten seconds"
+        );
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    until(workbench, "the copy is written", |w| !w.is_busy());
+}
+
+#[test]
+fn every_edit_has_a_copy_in_ten_seconds_although_nothing_trains() {
+    let home = home();
+    let mut workbench = empty(Some(home.folders.clone()));
+    workbench.edit(small_draft(), false);
+    workbench.apply(Action::LoadData);
+    until(&mut workbench, "data are loaded", |w| {
+        w.split().made().is_some()
+    });
+    workbench.apply(Action::Start);
+    until(&mut workbench, "the run is complete", |w| {
+        status(w) == Some(Status::Complete)
+    });
+    save_as(&mut workbench, &home.path);
+    let mut draft = workbench.draft().clone();
+    draft.notes = "remember this".into();
+    draft.recordings.push(RecordingNotes {
+        recording: "a.edf".into(),
+        annotations: vec![OwnAnnotation {
+            onset_s: 1.0,
+            duration_s: 2.0,
+            text: "spike".into(),
+        }],
+        ..RecordingNotes::default()
+    });
+    workbench.edit(draft.clone(), false);
+    until_copied(
+        &mut workbench,
+        &home.path.with_file_name("mine.recovery.ron"),
+    );
+    drop(workbench);
+    let mut again = empty(Some(home.folders.clone()));
+    again.look_for_recovery();
+    until(&mut again, "the copy is found", |w| {
+        !w.offered_copies().is_empty()
+    });
+    let offered = &again.offered_copies()[0];
+    assert!(offered.name.ends_with("mine.ron"), "{offered:?}");
+    assert_eq!(
+        offered.contents,
+        "complete run, 1 annotation, notes, settings"
+    );
+    again.apply(Action::Recover(0));
+    assert_eq!(*again.draft(), draft);
+    assert!(again.training().run().is_some() && again.is_unsaved());
+    again.apply(Action::Quit);
+    again.apply(Action::DoNotSave);
+    until(&mut again, "it is over", Workbench::is_over);
+    assert!(
+        home.copies(Some(&home.path)).is_empty(),
+        "not saved leaves no copy"
+    );
+}
+
+#[test]
+fn not_saving_removes_a_copy_that_is_just_being_written() {
+    let home = home();
+    let mut workbench = empty(Some(home.folders.clone()));
+    edit(&mut workbench, |experiment| experiment.seed = 9);
+    until_copied(
+        &mut workbench,
+        &home.folders.state.join("untitled.recovery.ron"),
+    );
+    edit(&mut workbench, |experiment| experiment.seed = 10);
+    let begun = Instant::now();
+    while !workbench.is_busy() && begun.elapsed() < Duration::from_secs(10) {
+        workbench.update();
+    }
+    workbench.apply(Action::Quit);
+    workbench.apply(Action::DoNotSave);
+    until(&mut workbench, "it is over", Workbench::is_over);
+    drop(workbench);
+    assert!(home.copies(None).is_empty());
+}
+
+#[test]
+fn a_step_keeps_a_complete_run_and_undo_brings_back_one_that_was_replaced() {
+    let mut workbench = trained();
+    let before = workbench.training().run().expect("a run").confusion();
+    workbench.apply(Action::Step);
+    workbench.update();
+    assert_eq!(status(&workbench), Some(Status::Complete));
+    let told = workbench.notices().list().last().map(|n| n.text.clone());
+    assert!(told.is_some_and(|text| text.contains("complete")));
+    edit(&mut workbench, |experiment| experiment.learner.n_atoms = 7);
+    workbench.apply(Action::Step);
+    until(&mut workbench, "another run has begun", |w| {
+        n_rounds(w) > 0 && status(w) == Some(Status::Paused)
+    });
+    workbench.apply(Action::Undo);
+    let back = workbench.training().run().expect("it is back");
+    assert_eq!(
+        (&back.status, back.confusion()),
+        (&Status::Complete, before)
+    );
+    assert!(!workbench.training().is_alive());
+    assert!(
+        workbench.training().earlier().is_empty(),
+        "it is not earlier than itself"
+    );
+    workbench.apply(Action::Undo);
+    assert_eq!(workbench.stale(), None, "the settings are back too");
+}
+
+#[test]
+fn exports_ask_before_they_replace_a_file() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("curve.csv");
+    std::fs::write(&path, "precious").expect("written");
+    let mut workbench = trained();
+    let export = Action::Export(ExportContent::ALL[0], path.clone());
+    workbench.apply(export.clone());
+    assert!(matches!(workbench.view().ask, Some(Ask::Replace { .. })));
+    workbench.apply(Action::CancelAsk);
+    until(&mut workbench, "nothing is under way", |w| !w.is_busy());
+    let kept = std::fs::read_to_string(&path).expect("readable");
+    assert_eq!(kept, "precious");
+    workbench.apply(export.clone());
+    workbench.apply(Action::Replace(Box::new(export)));
+    assert!(workbench.view().ask.is_none());
+    until(&mut workbench, "it is written", |w| !w.is_busy());
+    assert_ne!(
+        std::fs::read_to_string(&path).expect("readable"),
+        "precious"
+    );
+    workbench.apply(Action::Explore(ExploreAction::ExportAnnotations(
+        path.clone(),
+    )));
+    assert!(matches!(workbench.view().ask, Some(Ask::Replace { .. })));
+    workbench.apply(Action::CancelAsk);
+    workbench.apply(Action::SaveAs(path));
+    assert!(matches!(workbench.view().ask, Some(Ask::Replace { .. })));
+}
+
+#[test]
+fn a_live_change_is_sent_alone_and_undo_takes_it_back_in_the_run() {
+    let mut workbench = loaded();
+    workbench.apply(Action::LimitSpeed(Some(20.0)));
+    workbench.apply(Action::Start);
+    until(&mut workbench, "rounds are done", |w| n_rounds(w) >= 2);
+    // A setting that is edited and not meant for the run yet.
+    edit(&mut workbench, |experiment| experiment.learner.budget = 33);
+    let mut forgetting = workbench.draft().experiment.learner.forgetting;
+    let before = forgetting;
+    forgetting.start_value = 0.9;
+    edit(&mut workbench, |experiment| {
+        experiment.learner.forgetting = forgetting
+    });
+    workbench.apply(Action::TuneRun(LearnerChange::Forgetting(forgetting)));
+    let now = |w: &Workbench| w.training().run().expect("a run").learner_now().clone();
+    until(&mut workbench, "the change is in force", |w| {
+        now(w).forgetting == forgetting
+    });
+    assert_eq!(now(&workbench).budget, 20, "λ alone was sent");
+    workbench.apply(Action::Undo);
+    until(&mut workbench, "the change is taken back", |w| {
+        now(w).forgetting == before
+    });
+    workbench.apply(Action::Redo);
+    until(&mut workbench, "it is made again", |w| {
+        now(w).forgetting == forgetting
+    });
+}
+
+/// Recordings of two classes, a folder each; the first file ends too early.
+fn recordings(folder: &Path) {
+    let settings = EegSettings {
+        subjects_per_class: 3,
+        duration_s: 12.0,
+        ..EegSettings::default()
+    };
+    let simulator = EegSimulator::new(settings).expect("the settings are sound");
+    for (class, index) in simulator.subjects() {
+        let inside = folder.join(class.name());
+        std::fs::create_dir_all(&inside).expect("a folder per class");
+        let path = inside.join(format!("{}-{index}.edf", class.name()));
+        let record = simulator.record(class, index);
+        write_file(&record, SampleWidth::Edf, &path).expect("the recording is written");
+        if index == 0 {
+            let bytes = std::fs::read(&path).expect("readable");
+            std::fs::write(&path, &bytes[..bytes.len() - 3000]).expect("cut");
+        }
+    }
+}
+
+fn opened_folder(folder: &Path) -> Workbench {
+    let mut workbench = empty(None);
+    workbench.apply(Action::Open(folder.to_owned()));
+    until(&mut workbench, "the recordings are loaded", |w| {
+        w.data().loaded().is_some()
+    });
+    workbench
+}
+
+#[test]
+fn a_folder_opens_with_the_settings_of_the_terminal() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    recordings(folder.path());
+    let workbench = opened_folder(folder.path());
+    let data = DataSettings::for_path(folder.path(), &mut |_| true).expect("data");
+    let terminal = Experiment::on(data);
+    let opened = &workbench.draft().experiment;
+    assert_eq!(opened.preparation, terminal.preparation);
+    assert_eq!(opened.preparation.scaling, Scaling::ZScore);
+    assert_eq!(opened.learner, terminal.learner);
+}
+
+#[test]
+fn file_warnings_survive_reopening_and_moved_data_are_located() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (here, there) = (folder.path().join("here"), folder.path().join("there"));
+    recordings(&here.join("data"));
+    let mut workbench = opened_folder(&here.join("data"));
+    let warned = |w: &Workbench| {
+        let rows = &w.data().loaded().expect("data").records;
+        rows.iter().filter(|row| !row.warnings.is_empty()).count()
+    };
+    let n_warned = warned(&workbench);
+    assert!(n_warned > 0, "cut files are warned about");
+    let path = here.join("session.ron");
+    save_as(&mut workbench, &path);
+    let DataPlan::Recordings(source) = &workbench.draft().experiment.data.source else {
+        panic!("recordings")
+    };
+    assert!(
+        source.paths.iter().all(|path| path.is_relative()),
+        "{source:?}"
+    );
+    assert_eq!(warned(&reopened(&path)), n_warned);
+
+    std::fs::rename(here.join("data"), &there).expect("moved");
+    let mut again = reopened(&path);
+    assert!(again.data().is_missing(), "{:?}", again.data().error());
+    assert_eq!(again.status(Stage::Records).summary, "cannot be loaded");
+    let is_error = |w: &Workbench| {
+        w.notices()
+            .list()
+            .iter()
+            .any(|n| n.gravity == Gravity::Error)
+    };
+    assert!(is_error(&again));
+    // The folder was renamed too: its parent is searched for the same files.
+    std::fs::create_dir(folder.path().join("elsewhere")).expect("a folder");
+    std::fs::rename(&there, folder.path().join("elsewhere/data")).expect("moved");
+    again.apply(Action::LocateData(folder.path().join("elsewhere")));
+    until(&mut again, "the data are found", |w| {
+        w.data().loaded().is_some()
+    });
+    assert!(
+        !is_error(&again),
+        "what was said about missing data is over"
+    );
+}
+
+#[test]
+fn progress_fits_the_run_also_after_reopening() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("uneven.ron");
+    let mut workbench = loaded();
+    edit(&mut workbench, |experiment| {
+        // Folds of different size: three of 200 samples.
+        experiment.split = atomscope_engine::split::SplitPlan::KFold {
+            n_folds: 3,
+            seed: 1,
+        };
+    });
+    workbench.apply(Action::Start);
+    until(&mut workbench, "the run is complete", |w| {
+        let run = w.training().run();
+        for (part, batch) in run.map_or(&[][..], |run| &run.active) {
+            let n_rounds = run.map_or(0, |run| run.rounds_of(*part));
+            assert!(*batch <= n_rounds, "batch {batch} of {n_rounds}");
+        }
+        status(w) == Some(Status::Complete)
+    });
+    save_as(&mut workbench, &path);
+    let mut again = reopened(&path);
+    let run = again.training().run().expect("the run");
+    assert_eq!(run.progress.share(), 1.0);
+    until(&mut again, "the run can be compared", |w| {
+        !w.comparison().contenders().is_empty()
+    });
+    let name = &again.comparison().contenders()[0].name;
+    assert!(name.starts_with("run 1:"), "{name}");
+}
+
+#[test]
+fn what_was_said_about_another_session_goes_with_it() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let table = folder.path().join("empty.csv");
+    std::fs::write(&table, "").expect("written");
+    let mut workbench = empty(Some(UserFolders::within(folder.path())));
+    workbench.apply(Action::Open(table));
+    until(&mut workbench, "it is refused", |w| {
+        !w.notices().list().is_empty()
+    });
+    workbench.apply(Action::OpenDemo(Demo::FeederFaults));
+    workbench.update();
+    let told = workbench.notices().list();
+    assert!(
+        told.iter().all(|n| n.gravity < Gravity::Warning),
+        "{told:?}"
+    );
+}
