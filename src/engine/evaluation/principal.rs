@@ -240,8 +240,7 @@ impl Imputation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs::File;
-    use std::path::Path;
+    use std::{fs::File, path::Path};
 
     use ndarray::{ArrayD, IxDyn, OwnedRepr};
     use ndarray_npy::NpzReader;

@@ -183,7 +183,7 @@ impl Readout {
         }
         for row in 0..n {
             let all: f64 = 0.5 * targets.row(row).sum::<f64>();
-            targets.row_mut(row).for_each(|value| *value -= all);
+            (0..sizes.len()).for_each(|class| targets[(row, class)] -= all);
         }
         let mut system = Matrix::zeros(n, n);
         for row in (0..n).step_by(PANEL) {

@@ -4,8 +4,7 @@
 //! In the prototype the kernel matrix of kept samples and that of a mini-batch carry 1e-9 on their
 //! diagonals, cross kernels do not.
 
-use std::fs::File;
-use std::path::Path;
+use std::{fs::File, path::Path};
 
 use ndarray::{ArrayD, IxDyn, OwnedRepr};
 use ndarray_npy::NpzReader;

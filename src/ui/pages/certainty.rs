@@ -4,7 +4,7 @@
 use egui::{Grid, RichText, Ui};
 
 use crate::ui::elements::{help, section};
-use crate::ui::figures::percent;
+use crate::ui::numbers::percent;
 use crate::ui::theme;
 use crate::workbench::kernel_name;
 use atomscope_engine::dataset::Scaling;
