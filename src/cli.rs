@@ -9,6 +9,7 @@ mod progress;
 mod report;
 mod reproduce;
 mod run;
+mod settings;
 mod sweep;
 mod window;
 
@@ -50,6 +51,12 @@ enum Command {
     Reproduce(reproduce::ReproduceArguments),
     /// Apply a trained session to recordings
     Classify(classify::ClassifyArguments),
+    /// List every setting: name for --set, values, default and what it does
+    Settings {
+        /// Write a table in Markdown instead of text
+        #[arg(long)]
+        markdown: bool,
+    },
     /// Describe recordings, fault records, tables and arrays
     Info {
         /// Files of any format that can be read, or folders of them
@@ -101,6 +108,7 @@ pub fn run() -> ExitCode {
         Some(Command::Sweep(arguments)) => sweep::run(&arguments),
         Some(Command::Reproduce(arguments)) => reproduce::run(&arguments),
         Some(Command::Classify(arguments)) => classify::run(&arguments),
+        Some(Command::Settings { markdown }) => settings::run(markdown, &mut io::stdout().lock()),
         Some(Command::Info {
             files,
             json,

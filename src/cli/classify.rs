@@ -254,6 +254,10 @@ impl Ready {
             let source = dataset.sources()[vote.group].display();
             writeln!(err, "{}: {source}", vote_text(&vote, &name))?;
         }
+        let run = self.session.run.as_ref();
+        if let Some(tested) = run.and_then(|run| run.tested_in_words()) {
+            writeln!(err, "Tested: {tested}")?;
+        }
         Ok(())
     }
 }
@@ -295,6 +299,7 @@ impl Ready {
             session: place.display().to_string(),
             session_sha256: self.session.sha256().map(str::to_owned),
             model_sha256: hash,
+            tested: run.tested_in_words(),
         };
         let left_out: Vec<String> = built.left_out.iter().map(ToString::to_string).collect();
         let name = path.display().to_string();

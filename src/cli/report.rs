@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::workbench::kernel_name;
 use atomscope_engine::dataset::Scaling;
-use atomscope_engine::evaluation::Confusion;
+use atomscope_engine::evaluation::{Confusion, Estimate};
 use atomscope_engine::experiment::{
     CheckedExperiment, CurvePoint, RunSummary, SettingChange, change_texts,
 };
@@ -110,7 +110,10 @@ impl Report<'_> {
         if let Some(balanced) = summary.confusion.balanced_accuracy() {
             writeln!(out, "Balanced   {:.2} %", 100.0 * balanced)?;
         }
-        if let Some(score) = summary.group_score()
+        self.write_people(out)?;
+        if let Some(score) = summary
+            .group_score_over_groupings()
+            .or(summary.group_score())
             && score.total < self.checked.facts().n_samples as u64
         {
             writeln!(
@@ -185,6 +188,72 @@ impl Report<'_> {
         Ok(())
     }
 
+    /// What is honest to say of new people: everything with its interval over groups.
+    fn write_people(&self, out: &mut impl Write) -> io::Result<()> {
+        let facts = self.checked.facts();
+        let seed = self.checked.experiment().seed;
+        let Some(scores) = self.summary.scores(facts, seed) else {
+            return Ok(());
+        };
+        if let [_, _, ..] = &self.summary.groupings[..] {
+            let accuracies = self.summary.groupings.iter().filter_map(|g| g.accuracy);
+            let each: Vec<String> = accuracies.map(|a| format!("{:.1}", 100.0 * a)).collect();
+            writeln!(
+                out,
+                "Groupings  {} % with {} seeds",
+                each.join(", "),
+                each.len()
+            )?;
+        }
+        let shares = facts.class_names.iter().zip(&scores.class_shares);
+        let shares: Vec<String> = shares
+            .map(|(name, share)| format!("{name} {:.1} %", 100.0 * share))
+            .collect();
+        writeln!(
+            out,
+            "Chance     {:.1} % by always deciding for the most frequent class ({})",
+            100.0 * scores.chance,
+            shares.join(", ")
+        )?;
+        if scores.accuracy.interval.is_some() {
+            writeln!(
+                out,
+                "Interval   {} of all decisions, 95 % by drawing whole groups",
+                estimate(&scores.accuracy)
+            )?;
+        }
+        if let (Some(found), Some(spared)) = (scores.sensitivity(), scores.specificity()) {
+            let auc = scores.auc.map(|auc| format!(", AUC {}", estimate(&auc)));
+            let name = scores
+                .positive
+                .map(|class| facts.class_names[class].as_str());
+            writeln!(
+                out,
+                "Sensitive  {} for {}, specific {}{}",
+                estimate(&found),
+                name.unwrap_or_default(),
+                estimate(&spared),
+                auc.unwrap_or_default()
+            )?;
+        }
+        if let Some(share) = self.summary.readout_logo {
+            writeln!(
+                out,
+                "Readout    {:.1} % of the kept samples without their own group (the prequential accuracy knows the group and reads too well)",
+                100.0 * share
+            )?;
+        }
+        let worst = scores.groups.iter().filter(|row| row.truth != row.decided);
+        for row in worst.take(MOST_WRONG_GROUPS) {
+            writeln!(
+                out,
+                "Wrong      {}: {} of {} right, taken for {}",
+                facts.group_names[row.group], row.right, row.total, facts.class_names[row.decided]
+            )?;
+        }
+        Ok(())
+    }
+
     fn write_timing(&self, out: &mut impl Write) -> io::Result<()> {
         let timing = &self.summary.timing;
         let micro =
@@ -201,6 +270,17 @@ impl Report<'_> {
             "           learning {:.1} s and testing {:.1} s summed over folds, {:.1} s in all",
             timing.train_s, timing.test_s, self.wall_s
         )
+    }
+}
+
+/// Groups that were decided wrongly and are named.
+const MOST_WRONG_GROUPS: usize = 10;
+
+fn estimate(estimate: &Estimate) -> String {
+    let value = format!("{:.1} %", 100.0 * estimate.value);
+    match estimate.interval {
+        Some((low, high)) => format!("{value} ({:.1} to {:.1})", 100.0 * low, 100.0 * high),
+        None => value,
     }
 }
 

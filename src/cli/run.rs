@@ -22,6 +22,7 @@ use atomscope_engine::experiment::{
     mean_and_sd, with_settings,
 };
 use atomscope_engine::session::{DataPlaces, Resolution, Session};
+use atomscope_engine::settings::SettingProblem;
 use atomscope_engine::split::SplitPlan;
 
 /// The arguments of `run`.
@@ -35,6 +36,9 @@ pub(super) struct RunArguments {
     /// Another seed, for the folds too
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
+    /// Repeat the grouping with so many seeds, one after the other; the result is their mean
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    seeds: u16,
     /// Only these folds, counted from 1
     #[arg(long, value_name = "1,3", value_delimiter = ',')]
     folds: Option<Vec<usize>>,
@@ -73,6 +77,7 @@ impl RunArguments {
             session: path.to_owned(),
             data: Vec::new(),
             seed: None,
+            seeds: 1,
             folds: None,
             set: Vec::new(),
             threads: None,
@@ -95,6 +100,7 @@ struct Order<'a> {
     changes: Vec<SettingChange>,
     places: DataPlaces,
     parts: RunParts,
+    n_seeds: u16,
     n_threads: usize,
     quiet: bool,
     interrupted: &'a AtomicBool,
@@ -102,7 +108,10 @@ struct Order<'a> {
 
 /// A run that has ended.
 struct Ended {
+    /// The run, of repeated groupings the first.
     run: Run,
+    /// Its result, of repeated groupings all of them together.
+    summary: RunSummary,
     built: Built,
     wall_s: f64,
     is_interrupted: bool,
@@ -154,6 +163,7 @@ fn run_unsaved(name: String, experiment: Experiment, chooses_split: bool) -> io:
                 ..DataPlaces::default()
             },
             parts: RunParts::default(),
+            n_seeds: 1,
             n_threads: n_threads(None),
             quiet: false,
             interrupted: &interrupted,
@@ -200,6 +210,7 @@ fn run_session(arguments: &RunArguments) -> Result<io::Result<ExitCode>, Failure
             folds: folds(arguments)?,
             final_model: arguments.save.is_some(),
         },
+        n_seeds: arguments.seeds,
         n_threads: n_threads(arguments.threads),
         quiet: arguments.quiet,
         interrupted: &interrupted,
@@ -283,27 +294,55 @@ fn execute(order: Order<'_>) -> Result<Ended, Failure> {
     if order.chooses_split {
         experiment.split = SplitPlan::default_for(&dataset, experiment.seed);
     }
-    let checked = experiment.check(dataset).map_err(|problems| {
-        let lines: Vec<String> = problems
-            .iter()
-            .map(|problem| format!("{}: {}", problem.field, problem.message))
-            .collect();
-        Failure::Usage(format!("invalid settings:\n  {}", lines.join("\n  ")))
-    })?;
-    let run = Run::new(Arc::new(checked), &order.parts, order.changes)
-        .map_err(|error| Failure::Usage(error.to_string()))?;
-    let mut progress = ProgressLine::new(order.quiet);
-    let (run, is_interrupted) = pool.install(|| train(run, order.interrupted, &mut progress))?;
-    if is_interrupted && run.complete_folds().is_empty() {
-        return Err(Failure::Interrupted);
+    let mut first = None;
+    let mut summaries = Vec::new();
+    let mut is_interrupted = false;
+    for number in 0..u64::from(order.n_seeds) {
+        let seed = experiment.seed.wrapping_add(number);
+        let grouping = match number {
+            0 => experiment.clone(),
+            _ => experiment.clone().with_seed(seed),
+        };
+        let checked = grouping.check(dataset.clone()).map_err(unfit)?;
+        let parts = match number {
+            0 => order.parts.clone(),
+            _ => RunParts {
+                final_model: false,
+                ..order.parts.clone()
+            },
+        };
+        let run = Run::new(Arc::new(checked), &parts, order.changes.clone())
+            .map_err(|error| Failure::Usage(error.to_string()))?;
+        let mut progress = ProgressLine::new(order.quiet);
+        let (run, stopped) = pool.install(|| train(run, order.interrupted, &mut progress))?;
+        is_interrupted = stopped;
+        if !run.complete_folds().is_empty() {
+            summaries.push((seed, summary(&run)));
+        }
+        first.get_or_insert(run);
+        if stopped {
+            break;
+        }
     }
-    Ok(Ended {
-        run,
-        built,
-        wall_s: begin.elapsed().as_secs_f64(),
-        is_interrupted,
-        remarks: Vec::new(),
-    })
+    match (first, RunSummary::over_groupings(summaries)) {
+        (Some(run), Some(summary)) => Ok(Ended {
+            run,
+            summary,
+            built,
+            wall_s: begin.elapsed().as_secs_f64(),
+            is_interrupted,
+            remarks: Vec::new(),
+        }),
+        _ => Err(Failure::Interrupted),
+    }
+}
+
+fn unfit(problems: Vec<SettingProblem>) -> Failure {
+    let lines: Vec<String> = problems
+        .iter()
+        .map(|problem| format!("{}: {}", problem.field, problem.message))
+        .collect();
+    Failure::Usage(format!("invalid settings:\n  {}", lines.join("\n  ")))
 }
 
 /// Trains until the end or Ctrl-C; what is complete by then is kept.
@@ -354,8 +393,8 @@ fn progress_text(run: &Run) -> String {
     )
 }
 
-fn summary(ended: &Ended) -> RunSummary {
-    RunSummary::of(ended.run.checked().facts(), &ended.run.complete_folds())
+fn summary(run: &Run) -> RunSummary {
+    RunSummary::of(run.checked().facts(), &run.complete_folds())
 }
 
 /// What to know beside the numbers.
@@ -425,7 +464,7 @@ fn report(
         session: name,
         checked,
         changes: ended.run.changes(),
-        summary: &summary(ended),
+        summary: &ended.summary,
         wall_s: ended.wall_s,
         remarks: &remarks(ended),
     };

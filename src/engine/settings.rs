@@ -1,10 +1,12 @@
-//! What can be wrong with a setting, said in the same way by every stage.
+//! What is known of every setting, and what can be wrong with one, said in the same way by every stage.
 
 mod near_names;
+mod table;
 
 use std::fmt::Display;
 
 pub use near_names::near_names;
+pub use table::{Setting, SettingGroup, ValueKind};
 
 /// One thing that is wrong with a setting.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -42,6 +44,12 @@ impl SettingProblems {
         let within = value >= low && value <= high;
         let message = format!("{field} must be {low} to {high}, but is {value}");
         self.require(within, field, message);
+    }
+
+    /// Says so if `value` is not within the legal range of `setting`.
+    pub(crate) fn require_legal(&mut self, setting: &Setting, value: f64) {
+        let (low, high) = setting.legal();
+        self.require_within(setting.name, value, low, high);
     }
 
     /// All of them, in the order found.

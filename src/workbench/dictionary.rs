@@ -7,6 +7,7 @@ use super::background::{Answer, Background};
 use super::event::Event;
 use atomscope_engine::dataset::Dataset;
 use atomscope_engine::experiment::{ClassSnapshot, Part, Snapshot, TestRecord};
+use atomscope_engine::features::readable::{Reading, readable};
 use atomscope_engine::learner::Kernel;
 use atomscope_engine::math::Matrix;
 
@@ -269,9 +270,13 @@ fn values_of(
         return Vec::new();
     };
     let known = |sample: usize| (sample < dataset.n_samples()).then(|| dataset.sample(sample));
+    // Covariances are drawn as what is read in them.
+    let drawn = |values: &[f64]| {
+        let read = readable(dataset.feature_groups(), values, Reading::Maps);
+        read.map_or_else(|| values.to_vec(), |read| read.values)
+    };
     if !is_exact {
-        let sample = strongest.and_then(known);
-        return sample.map(<[f64]>::to_vec).unwrap_or_default();
+        return strongest.and_then(known).map(drawn).unwrap_or_default();
     }
     let mut sum = vec![0.0; dataset.n_features()];
     for (kept, coefficient) in own.kept.iter().zip(own.coefficients_of(atom)) {
@@ -284,7 +289,7 @@ fn values_of(
             }
         }
     }
-    sum
+    drawn(&sum)
 }
 
 /// Ψ scaled to a diagonal of 1, in the order the atoms are shown.

@@ -27,6 +27,8 @@ pub(super) struct Document {
     /// The built-in data it began with, if it did.
     pub(super) demo: Option<Demo>,
     pub(super) shows_banner: bool,
+    /// Whether folds are chosen by the data as soon as they are loaded.
+    pub(super) awaits_split: bool,
     /// Folders in which the user has located data.
     pub(super) located: Vec<PathBuf>,
 }
@@ -61,6 +63,7 @@ impl Document {
             run_version: 0,
             demo: None,
             shows_banner: false,
+            awaits_split: false,
             located: Vec::new(),
         }
     }

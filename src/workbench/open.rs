@@ -56,8 +56,8 @@ impl Workbench {
                 self.notices.post(Topic::Explore, Gravity::Note, text);
             }
             Some(Ok(Opened::Data(data))) => {
-                let experiment = self.document.draft.experiment.clone();
-                self.begin_session(Draft::of(experiment.with_data(*data)));
+                // Nothing is inherited from the session before: learner and folds follow the data.
+                self.begin_session(Draft::of(Experiment::on(*data)));
                 self.selection.page = Stage::Records;
                 self.load_data(Then {
                     chooses_split: true,
@@ -130,10 +130,7 @@ impl Workbench {
     pub(super) fn open_demo(&mut self, demo: Demo) {
         let experiment = match demo {
             Demo::FeederFaults => Experiment::default(),
-            Demo::Eeg => Experiment::on(DataSettings::simulated_eeg(EegSettings {
-                effect: 1.2,
-                ..EegSettings::default()
-            })),
+            Demo::Eeg => Experiment::on(DataSettings::simulated_eeg(EegSettings::default())),
         };
         self.begin_session(Draft::of(experiment));
         self.document.training.limit_speed(Some(DEMO_ROUNDS_PER_S));
@@ -146,7 +143,10 @@ impl Workbench {
     }
 
     /// Loads the data of the draft.
-    pub(super) fn load_data(&mut self, then: Then) {
+    pub(super) fn load_data(&mut self, mut then: Then) {
+        // Whoever loads the data at the second try still wants folds that follow them.
+        then.chooses_split |= self.document.awaits_split;
+        self.document.awaits_split = then.chooses_split;
         self.notices.forget(Topic::Data);
         let settings = self.document.draft.experiment.data.clone();
         let places = self.document.places();
@@ -193,10 +193,14 @@ impl Workbench {
             );
             self.notices.post(Topic::Data, Gravity::Warning, text);
         }
+        self.document.awaits_split = false;
+        let experiment = &mut self.document.draft.experiment;
         if then.chooses_split {
-            let experiment = &mut self.document.draft.experiment;
             experiment.split = SplitPlan::default_for(&loaded.dataset, experiment.seed);
+            experiment.split.keep_folds(&loaded.dataset);
             self.document.settle();
+        } else {
+            experiment.split.keep_folds(&loaded.dataset);
         }
         if let Some(beginning) = then.trains {
             self.start(beginning, false);

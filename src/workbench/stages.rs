@@ -242,11 +242,7 @@ impl Workbench {
         let Some(made) = self.document.split.made() else {
             return StageStatus::new(StageState::Running, summary);
         };
-        let word = match made.audit.worst() {
-            None | Some(Severity::Note) => "clean",
-            Some(Severity::Warning) => "audit warnings",
-            Some(Severity::Error) => "leaks",
-        };
+        let word = made.audit.verdict().name();
         let summary = format!("{summary} · {word}");
         let state = match made.audit.findings.first() {
             Some(finding) if finding.severity == Severity::Error => {

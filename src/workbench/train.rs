@@ -206,7 +206,7 @@ impl Training {
             return;
         };
         self.check(beginning, post, move || {
-            let experiment = state.experiment.clone();
+            let experiment = state.experiment_with_folds();
             let checked = experiment.check(dataset).map_err(TaskError::Settings)?;
             Ok(Run::resume(Arc::new(checked), RunState::clone(&state))?)
         });

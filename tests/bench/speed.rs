@@ -15,6 +15,7 @@ mod growth;
 mod large;
 mod methods;
 mod results;
+mod segments;
 mod step;
 mod workload;
 
@@ -61,6 +62,12 @@ const SECTIONS: &[Section] = &[
         text: "The Train page while a run proceeds at full speed, 600 frames of 1920 × 1080, thread \
                CPU time of building and tessellating, in ms.",
         measure: || Some(frames::table()),
+    },
+    Section {
+        name: "segments",
+        title: "An EEG segment",
+        text: "Features of one segment at 250 Hz, one thread, fastest of five, in µs.",
+        measure: || Some(segments::table()),
     },
     Section {
         name: "large",

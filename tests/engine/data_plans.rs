@@ -449,6 +449,17 @@ fn real_folders_open_as_what_they_are() {
         let built = settings.load(&here, &mut |_| true).expect(name);
         assert_eq!(built.dataset.n_classes(), n_classes, "{name}");
     }
+    // Several channels and a class of the recording, a single channel, classes within recordings.
+    let reason = |name: &str| open(name).expect(name).recipe_reason().expect("EEG");
+    assert!(reason("schizophrenia-eeg").contains("belongs to the whole recording"));
+    assert!(reason("bonn").contains("there is one channel"));
+    assert!(reason("ssvep").contains("changes within recordings"));
+    let built = open("ssvep")
+        .expect("recordings")
+        .load(&here, &mut |_| true);
+    let data = built.expect("trials").dataset;
+    assert_eq!((data.n_classes(), data.group_names().len()), (4, 8));
+    assert!(data.is_recentred() && !audit_of(&data, &SplitPlan::default_for(&data, 1)).leaks());
     for name in [
         "edf",
         "comtrade",

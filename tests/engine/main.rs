@@ -6,6 +6,7 @@ mod architecture;
 mod changed_settings;
 mod comtrade;
 mod data_plans;
+mod eeg_covariance;
 mod eeg_reference;
 mod fault_records;
 mod invariants;

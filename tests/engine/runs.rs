@@ -74,10 +74,7 @@ fn experiment(preset: LearnerSettings) -> Experiment {
             scaling: Scaling::ZScore,
             ..Preparation::default()
         },
-        split: SplitPlan::GroupedKFold {
-            n_folds: 3,
-            seed: 5,
-        },
+        split: SplitPlan::grouped(3, 5),
         learner: learner(preset),
         training: Training {
             length: TrainingLength::Batches(12),
@@ -557,10 +554,7 @@ fn wrong_settings_are_named_field_by_field() {
     wrong.learner.sparsity = 45;
     wrong.tests.n_tests = 0;
     wrong.training.length = TrainingLength::Passes(f64::NAN);
-    wrong.split = SplitPlan::GroupedKFold {
-        n_folds: 500,
-        seed: 1,
-    };
+    wrong.split = SplitPlan::grouped(500, 1);
     let problems = wrong
         .check(dataset(40, 8))
         .expect_err("four things are wrong");

@@ -202,13 +202,7 @@ fn usps_pages_and_isolet_files_become_data_sets() {
     assert_eq!(isolet.group_names().len(), 4);
     assert!((isolet.matrix().sum() - sum).abs() < 1e-6);
     let plan = SplitPlan::default_for(&isolet, 0);
-    assert_eq!(
-        plan,
-        SplitPlan::GroupedKFold {
-            n_folds: 4,
-            seed: 0
-        }
-    );
+    assert_eq!(plan, SplitPlan::grouped(4, 0));
     assert!(!audit(&isolet, &plan.split(&isolet).expect("four groups")).leaks());
 }
 

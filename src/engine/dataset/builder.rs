@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use super::labels::NameList;
 use super::{ByHand, Dataset, DatasetError, DatasetParts, Origin, Place, StretchDeed};
-use crate::features::{Extraction, FeatureError, FeatureRecipe, Layout, Sample};
+use crate::features::{
+    Extraction, FeatureError, FeatureGroup, FeatureRecipe, Layout, Sample, Stretch,
+};
 use crate::records::catalog::LabelledSpan;
 use crate::records::{ContentHash, ReadError, Record, Source, Warning};
 
@@ -31,6 +33,20 @@ pub struct LeftOut {
     pub place: Option<Place>,
     /// Why.
     pub reason: String,
+}
+
+impl Label {
+    /// The labelled stretches of a record, where it has some.
+    pub fn stretches(&self) -> Option<Vec<Stretch>> {
+        let Self::Spans(spans) = self else {
+            return None;
+        };
+        let stretch = |span: &LabelledSpan| Stretch {
+            start_s: span.onset_s,
+            end_s: span.end_s(),
+        };
+        Some(spans.iter().map(stretch).collect())
+    }
 }
 
 impl fmt::Display for LeftOut {
@@ -109,10 +125,13 @@ pub struct DatasetBuilder {
     values: Vec<f64>,
     feature_names: Vec<String>,
     layout: Layout,
+    feature_groups: Vec<FeatureGroup>,
     class_names: NameList,
     classes: Vec<usize>,
     group_names: NameList,
     groups: Vec<Option<usize>>,
+    /// Whether groups are only names of files.
+    groups_are_files: bool,
     sources: NameList,
     origins: Vec<Origin>,
     left_out: Vec<LeftOut>,
@@ -165,7 +184,7 @@ impl DatasetBuilder {
         group: Option<&str>,
         keep_going: &mut dyn FnMut(f64) -> bool,
     ) -> Result<(), DatasetError> {
-        let extracted = recipe.extract(record, keep_going);
+        let extracted = recipe.extract_within(record, label.stretches().as_deref(), keep_going);
         self.add_extraction(&record.source.path, extracted, label, group)
     }
 
@@ -210,8 +229,12 @@ impl DatasetBuilder {
             self.leave_out(path, None, reason);
             return Ok(());
         }
+        if self.classes.is_empty() {
+            self.feature_groups = extraction.feature_groups;
+        }
         let own_group = self.name_of(path);
         let group = group.unwrap_or(&own_group);
+        let slack_s = extraction.label_slack_s;
         for sample in extraction.samples {
             let place = Place::Window {
                 start_s: sample.start_s,
@@ -219,7 +242,7 @@ impl DatasetBuilder {
             };
             let named = Path::new(&own_group);
             let deed = self.by_hand.deed(named, sample.start_s, sample.duration_s);
-            match (deed.cloned(), class_of(label, &sample)) {
+            match (deed.cloned(), class_of(label, &sample, slack_s)) {
                 (Some(StretchDeed::Exclude), _) => {
                     self.leave_out(path, Some(place), "excluded manually".to_owned());
                 }
@@ -238,6 +261,11 @@ impl DatasetBuilder {
     pub(super) fn name_of(&self, path: &Path) -> String {
         let known = self.file_names.get(path);
         known.map_or_else(|| path.display().to_string(), Clone::clone)
+    }
+
+    /// Says that groups are only names of files: nothing tells which files belong to one subject.
+    pub(super) fn take_files_for_groups(&mut self) {
+        self.groups_are_files = true;
     }
 
     /// The data set, if there is a sample in it.
@@ -277,9 +305,11 @@ impl DatasetBuilder {
             values: self.values,
             feature_names: self.feature_names,
             layout: self.layout,
+            feature_groups: self.feature_groups,
             class_names,
             classes: self.classes.iter().map(|class| moved_to[*class]).collect(),
             group_names: group_names.into_names(),
+            groups_are_files: any_group && self.groups_are_files,
             groups,
             sources: sources.into_iter().map(PathBuf::from).collect(),
             origins: self.origins,
@@ -375,13 +405,13 @@ impl DatasetBuilder {
 }
 
 /// The class of a sample: that of the stretch it lies in, never of one it only touches.
-fn class_of<'a>(label: &'a Label, sample: &Sample) -> Result<&'a str, &'static str> {
+fn class_of<'a>(label: &'a Label, sample: &Sample, slack_s: f64) -> Result<&'a str, &'static str> {
     let spans = match label {
         Label::Whole(class) => return Ok(class),
         Label::Spans(spans) => spans,
     };
     // Times are sums of roundings: a microsecond decides nothing.
-    let slack_s = 1e-6;
+    let slack_s = slack_s + 1e-6;
     let (start_s, end_s) = (sample.start_s, sample.start_s + sample.duration_s);
     let touches =
         |span: &&LabelledSpan| start_s < span.end_s() - slack_s && end_s > span.onset_s + slack_s;

@@ -2,6 +2,8 @@
 
 mod arrays;
 mod builder;
+mod class_difference;
+pub mod declared;
 mod error;
 mod in_order;
 mod labels;
@@ -13,6 +15,7 @@ mod zeroing;
 
 pub use arrays::{ArrayChoice, ArrayContent};
 pub use builder::{Built, DataFile, DatasetBuilder, Label, LeftOut};
+pub use class_difference::class_difference;
 pub use error::DatasetError;
 pub use plan::{
     ArraySource, ByHand, DataPlan, DataSettings, FolderLabels, Locate, RecordingSource, Relabel,
@@ -23,7 +26,7 @@ pub use scaling::{FittedScaling, Scaling};
 pub use table::{TableChoice, TableClasses};
 pub use zeroing::Zeroing;
 
-pub use crate::features::Layout;
+pub use crate::features::{FeatureGroup, GroupKind, Layout};
 
 use std::path::{Path, PathBuf};
 
@@ -61,6 +64,8 @@ pub struct DatasetParts {
     pub feature_names: Vec<String>,
     /// How the features lie side by side.
     pub layout: Layout,
+    /// The groups of features, in their order; none where all features are one group.
+    pub feature_groups: Vec<FeatureGroup>,
     /// Names of the classes.
     pub class_names: Vec<String>,
     /// Class of each sample.
@@ -69,6 +74,8 @@ pub struct DatasetParts {
     pub group_names: Vec<String>,
     /// Group of each sample, where groups are known.
     pub groups: Option<Vec<usize>>,
+    /// Whether groups are only names of files: nothing tells which files belong to one subject.
+    pub groups_are_files: bool,
     /// The files.
     pub sources: Vec<PathBuf>,
     /// Origin of each sample.
@@ -125,6 +132,10 @@ impl Dataset {
         if parts.layout.n_features().is_some_and(|n| n != n_features) {
             parts.layout = Layout::Plain;
         }
+        let grouped: usize = parts.feature_groups.iter().map(|g| g.n_features).sum();
+        if grouped != n_features {
+            parts.feature_groups.clear();
+        }
         let mut n_missing = 0;
         for value in &mut parts.values {
             if !value.is_finite() {
@@ -176,6 +187,29 @@ impl Dataset {
     /// How the features lie side by side.
     pub fn layout(&self) -> Layout {
         self.parts.layout
+    }
+
+    /// The groups of features, in their order; none where all features are one group.
+    pub fn feature_groups(&self) -> &[FeatureGroup] {
+        &self.parts.feature_groups
+    }
+
+    /// Whether features are seen relative to the mean of their recording.
+    pub fn is_recentred(&self) -> bool {
+        self.parts.feature_groups.iter().any(|group| {
+            matches!(
+                group.kind,
+                GroupKind::Covariance {
+                    recentred: true,
+                    ..
+                }
+            )
+        })
+    }
+
+    /// Whether groups are only names of files: nothing tells which files belong to one subject.
+    pub fn groups_are_files(&self) -> bool {
+        self.parts.groups_are_files
     }
 
     /// Names of the classes.
@@ -245,10 +279,12 @@ impl Dataset {
                 .collect(),
             feature_names: all.feature_names.clone(),
             layout: all.layout,
+            feature_groups: all.feature_groups.clone(),
             class_names: all.class_names.clone(),
             classes: pick(&all.classes),
             group_names: all.group_names.clone(),
             groups: all.groups.as_deref().map(pick),
+            groups_are_files: all.groups_are_files,
             sources: all.sources.clone(),
             origins: samples.iter().map(|s| all.origins[*s]).collect(),
         })

@@ -110,10 +110,10 @@ impl DataSettings {
         Self::new(source, Some(FeatureRecipe::Fault(recipe)))
     }
 
-    /// Simulated EEG with the default recipe: logarithms of the paper's 76 features.
+    /// Simulated EEG with the recipe for classes that belong to the recording.
     pub fn simulated_eeg(settings: EegSettings) -> Self {
         let source = DataPlan::SimulatedEeg(settings);
-        Self::new(source, Some(FeatureRecipe::Eeg(Default::default())))
+        Self::new(source, Some(FeatureRecipe::EegGroups(Default::default())))
     }
 
     /// What is wrong with the settings, field by field; nothing when they can be used.

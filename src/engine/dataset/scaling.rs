@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Dataset;
+use crate::math::squared_distance;
 
 /// How features are scaled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -20,6 +21,9 @@ pub enum Scaling {
     MinMax,
     /// Every sample to length 1.
     UnitNorm,
+    /// To mean 0 and standard deviation 1, feature by feature, then every group of features divided by the median
+    /// distance of the training samples in it: each group counts alike, whatever its size.
+    Groups,
 }
 
 /// Scaling with the numbers of the training samples in it.
@@ -60,11 +64,73 @@ impl Scaling {
                 (moments.mean, moments.standard_deviation())
             }),
             Self::ClippedZScore => clipped(dataset, training),
+            Self::Groups => {
+                let mut scaling = Self::ZScore.fit(dataset, training);
+                if let FittedScaling::Affine { offsets, factors } = &mut scaling {
+                    even_groups(dataset, training, offsets, factors);
+                }
+                scaling
+            }
             Self::MinMax => affine(dataset, training, |moments| {
                 (moments.lowest, moments.highest - moments.lowest)
             }),
         }
     }
+}
+
+/// Training samples whose distances are compared at most.
+const MOST_COMPARED: usize = 400;
+
+/// Divides the factors of every group by the median distance of its scaled training samples.
+fn even_groups(dataset: &Dataset, training: &[usize], offsets: &[f64], factors: &mut [f64]) {
+    let stride = training.len().div_ceil(MOST_COMPARED).max(1);
+    let compared: Vec<usize> = training.iter().copied().step_by(stride).collect();
+    let sizes: Vec<usize> = match dataset.feature_groups() {
+        [] => vec![dataset.n_features()],
+        groups => groups.iter().map(|group| group.n_features).collect(),
+    };
+    let mut first = 0;
+    for size in sizes {
+        let place = first..first + size;
+        first = place.end;
+        let scaled = |sample: &usize| -> Vec<f64> {
+            let values = dataset.sample(*sample)[place.clone()].iter();
+            let scale = offsets[place.clone()].iter().zip(&factors[place.clone()]);
+            let scaled = values.zip(scale).map(|(value, (offset, factor))| {
+                // A constant feature and a missing value are no distance.
+                let scaled = (value - offset) * factor;
+                if scaled.is_finite() { scaled } else { 0.0 }
+            });
+            scaled.collect()
+        };
+        let samples: Vec<Vec<f64>> = compared.iter().map(scaled).collect();
+        if let Some(median) = median_distance(&samples) {
+            factors[place].iter_mut().for_each(|f| *f /= median);
+        }
+    }
+}
+
+/// The median Euclidean distance of samples; none where it is 0.
+pub(super) fn median_distance(samples: &[Vec<f64>]) -> Option<f64> {
+    let mut distances = Vec::with_capacity(samples.len() * samples.len().saturating_sub(1) / 2);
+    for (place, a) in samples.iter().enumerate() {
+        for b in &samples[..place] {
+            distances.push(squared_distance(a, b));
+        }
+    }
+    let n = distances.len();
+    if n == 0 {
+        return None;
+    }
+    let (_, middle, _) = distances.select_nth_unstable_by(n / 2, f64::total_cmp);
+    let upper = middle.sqrt();
+    let median = if n % 2 == 1 {
+        upper
+    } else {
+        let below = distances[..n / 2].iter().copied().fold(0.0, f64::max);
+        0.5 * (below.sqrt() + upper)
+    };
+    (median > 0.0 && median.is_finite()).then_some(median)
 }
 
 impl FittedScaling {

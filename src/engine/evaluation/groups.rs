@@ -26,7 +26,7 @@ pub struct GroupScore {
     pub right: u64,
     /// All groups.
     pub total: u64,
-    /// Lower and upper end of the Wilson interval.
+    /// Lower and upper end of the exact interval.
     pub interval: (f64, f64),
 }
 
@@ -41,7 +41,7 @@ impl GroupScore {
         (total > 0).then(|| Self {
             right,
             total,
-            interval: wilson_interval(right, total),
+            interval: exact_interval(right, total),
         })
     }
 }
@@ -94,6 +94,51 @@ pub fn group_votes(
         .collect()
 }
 
+/// The exact 95 % interval of Clopper and Pearson for a share: it never claims more than the counts allow.
+pub fn exact_interval(right: u64, total: u64) -> (f64, f64) {
+    const TAIL: f64 = 0.025;
+    if total == 0 {
+        return (0.0, 1.0);
+    }
+    // P(X ≥ right) grows with the share, P(X ≤ right) falls.
+    let low = share_where(|p| at_most(total - right, total, 1.0 - p) < TAIL);
+    let high = share_where(|p| at_most(right, total, p) > TAIL);
+    let low = if right == 0 { 0.0 } else { low };
+    (low, if right == total { 1.0 } else { high })
+}
+
+/// The share up to which something holds, by bisection.
+fn share_where(holds: impl Fn(f64) -> bool) -> f64 {
+    let (mut low, mut high) = (0.0, 1.0);
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if holds(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    0.5 * (low + high)
+}
+
+/// P(X ≤ k) of a binomial of n draws with probability p, summed term by term in logarithms.
+fn at_most(k: u64, n: u64, p: f64) -> f64 {
+    if k >= n || p <= 0.0 {
+        return 1.0;
+    }
+    if p >= 1.0 {
+        return 0.0;
+    }
+    let odds = (p / (1.0 - p)).ln();
+    let mut logarithm = n as f64 * (1.0 - p).ln();
+    let mut sum = logarithm.exp();
+    for i in 0..k {
+        logarithm += odds + ((n - i) as f64 / (i + 1) as f64).ln();
+        sum += logarithm.exp();
+    }
+    sum.min(1.0)
+}
+
 /// Wilson's 95 % score interval for a share: honest also for few groups and shares near 0 or 1.
 pub fn wilson_interval(right: u64, total: u64) -> (f64, f64) {
     const Z: f64 = 1.959_963_984_540_054;
@@ -120,6 +165,24 @@ mod tests {
         let (low, high) = wilson_interval(0, 20);
         assert!(low == 0.0 && (high - 0.1611).abs() < 1e-4);
         assert_eq!(wilson_interval(0, 0), (0.0, 1.0));
+    }
+
+    #[test]
+    fn the_exact_interval_has_its_published_values() {
+        // Newcombe (1998), Table I, method 5: 81 of 263, 15 of 148, 0 of 20, 29 of 29.
+        for (right, total, low, high) in [
+            (81, 263, 0.2527, 0.3676),
+            (15, 148, 0.0578, 0.1617),
+            (0, 20, 0.0, 0.1684),
+            (29, 29, 0.8806, 1.0),
+        ] {
+            let found = exact_interval(right, total);
+            assert!(
+                (found.0 - low).abs() < 1e-4 && (found.1 - high).abs() < 1e-4,
+                "{found:?}"
+            );
+        }
+        assert_eq!(exact_interval(0, 0), (0.0, 1.0));
     }
 
     #[test]

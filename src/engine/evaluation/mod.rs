@@ -6,7 +6,9 @@ mod classifier;
 mod comparison;
 mod confusion;
 mod groups;
+mod left_out_groups;
 mod principal;
+mod scores;
 
 pub use baseline::{Baseline, BaselineData, BaselineResult, ridge_on_kept};
 pub use calibration::{
@@ -17,5 +19,7 @@ pub(crate) use calibration::{log_residual, shape_directions};
 pub use classifier::{Classifier, ClassifierWork, Explanation, HeadScores, Verdict};
 pub use comparison::{Finding, PairedDifference};
 pub use confusion::Confusion;
-pub use groups::{GroupScore, GroupVote, group_votes, wilson_interval};
+pub use groups::{GroupScore, GroupVote, exact_interval, group_votes, wilson_interval};
+pub use left_out_groups::readout_without_own_group;
 pub use principal::{Imputation, Principal};
+pub use scores::{Estimate, GroupRow, ScoredDecision, Scores};

@@ -3,8 +3,9 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use super::declared::find_setting;
 use super::settings::Experiment;
-use crate::settings::near_names;
+use crate::settings::{Setting, near_names};
 
 /// The experiment with the settings of all assignments, each as `NAME=VALUE`; what is wrong with
 /// the first bad one.
@@ -20,8 +21,14 @@ pub fn with_settings(experiment: Experiment, assignments: &[String]) -> Result<E
         let place = place_of(&mut tree, name.trim())?;
         *place = parse(text.trim());
         // Read after each, so that the message names the assignment that is wrong.
-        serde_json::from_value::<Experiment>(tree.clone())
-            .map_err(|error| format!("{assignment}: {error}"))?;
+        serde_json::from_value::<Experiment>(tree.clone()).map_err(|error| {
+            match find_setting(name.trim()) {
+                Some(known) => {
+                    format!("{assignment}: {error}; {}: {}", known.label, known.kind)
+                }
+                None => format!("{assignment}: {error}"),
+            }
+        })?;
     }
     serde_json::from_value(tree).map_err(|error| error.to_string())
 }
@@ -33,6 +40,8 @@ pub struct NamedSetting {
     pub name: String,
     /// Its present value, as in an assignment.
     pub value: String,
+    /// What is known of it.
+    pub about: Option<&'static Setting>,
 }
 
 /// The settings of learner, training, preparation and feature recipe, each by its name.
@@ -54,12 +63,12 @@ pub fn named_settings(experiment: &Experiment) -> Vec<NamedSetting> {
     found
 }
 
-/// In what two settings of the same kind differ, each by its name: "budget (200 → 150)". A choice
-/// that is another one is named alone, without what is inside it.
-pub(super) fn setting_differences<T: Serialize>(then: &T, now: &T) -> Vec<String> {
+/// In what two settings at `place` of an experiment differ, each by its letter or name:
+/// "L_max (200 → 150)". A choice that is another one is named alone, without what is inside it.
+pub(super) fn setting_differences<T: Serialize>(place: &str, then: &T, now: &T) -> Vec<String> {
     let mut found = Vec::new();
     if let (Ok(then), Ok(now)) = (serde_json::to_value(then), serde_json::to_value(now)) {
-        note_differences("", &then, &now, &mut found);
+        note_differences(place, &then, &now, &mut found);
     }
     found
 }
@@ -74,15 +83,15 @@ fn note_differences(name: &str, then: &Value, now: &Value, found: &mut Vec<Strin
         let is_choice = is_variant(then);
         for (word, inner) in before {
             let inside = match name {
-                _ if is_choice && inner.is_object() => name.to_owned(),
-                "" => word.clone(),
+                name if is_choice && inner.is_object() => name.to_owned(),
                 name => format!("{name}.{word}"),
             };
             note_differences(&inside, inner, &after[word], found);
         }
         return;
     }
-    found.push(format!("{name} ({} → {})", plain(then), plain(now)));
+    let short = find_setting(name).map_or(name, |setting| setting.short());
+    found.push(format!("{short} ({} → {})", plain(then), plain(now)));
 }
 
 /// A value for the eye: the name of a choice without what is inside it.
@@ -97,8 +106,11 @@ fn plain(value: &Value) -> String {
 /// Notes a value and what is inside it; names of variants are omitted where they can be.
 fn note_settings(name: &str, value: &Value, found: &mut Vec<NamedSetting>) {
     let mut note = |value: String| {
-        let name = name.to_owned();
-        found.push(NamedSetting { name, value });
+        found.push(NamedSetting {
+            name: name.to_owned(),
+            value,
+            about: find_setting(name),
+        });
     };
     match value {
         Value::Null | Value::Array(_) => {}
@@ -130,7 +142,7 @@ fn parse(text: &str) -> Value {
 
 /// The setting of that name. The name of a variant on the way may be omitted:
 /// `learner.algorithm.second_look` is `learner.algorithm.Margin.second_look`.
-fn place_of<'a>(tree: &'a mut Value, name: &str) -> Result<&'a mut Value, String> {
+pub(super) fn place_of<'a>(tree: &'a mut Value, name: &str) -> Result<&'a mut Value, String> {
     let mut place = tree;
     let mut way = String::new();
     for word in name.split('.') {
@@ -252,7 +264,7 @@ mod tests {
             Some("L1")
         );
         assert_eq!(value("seed"), None);
-        for NamedSetting { name, value } in &all {
+        for NamedSetting { name, value, .. } in &all {
             let same = with_settings(experiment.clone(), &[format!("{name}={value}")]);
             assert_eq!(same.as_ref(), Ok(&experiment), "{name}={value}");
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::settings::Experiment;
-use crate::dataset::{Dataset, Layout};
+use crate::dataset::{Dataset, FeatureGroup, Layout};
 use crate::settings::SettingProblem;
 use crate::split::audit::{Audit, audit};
 use crate::split::{Fold, Split};
@@ -20,6 +20,9 @@ pub struct DataFacts {
     pub feature_names: Vec<String>,
     /// How the features lie side by side.
     pub layout: Layout,
+    /// The groups of features, in their order; none where all features are one group.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub feature_groups: Vec<FeatureGroup>,
     /// Names of the classes.
     pub class_names: Vec<String>,
     /// Class of each sample.
@@ -39,6 +42,7 @@ impl DataFacts {
             n_samples: dataset.n_samples(),
             feature_names: dataset.feature_names().to_vec(),
             layout: dataset.layout(),
+            feature_groups: dataset.feature_groups().to_vec(),
             class_names: dataset.class_names().to_vec(),
             classes: dataset.classes().to_vec(),
             group_names: dataset.group_names().to_vec(),
@@ -100,11 +104,15 @@ pub struct CheckedExperiment {
 
 impl Experiment {
     /// The experiment with its data, if nothing is wrong with it.
-    pub fn check(self, dataset: Arc<Dataset>) -> Result<CheckedExperiment, Vec<SettingProblem>> {
+    pub fn check(
+        mut self,
+        dataset: Arc<Dataset>,
+    ) -> Result<CheckedExperiment, Vec<SettingProblem>> {
         let problems = self.problems(Some(&dataset));
         if !problems.is_empty() {
             return Err(problems);
         }
+        self.split.keep_folds(&dataset);
         let split = self.split.split(&dataset).map_err(|error| {
             vec![SettingProblem {
                 field: "split".into(),

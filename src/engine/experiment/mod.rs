@@ -6,7 +6,9 @@ mod auto;
 mod calibrating;
 mod checked;
 mod comparison;
+pub mod declared;
 mod error;
+mod groupings;
 mod job;
 mod model;
 mod part_run;
@@ -35,7 +37,9 @@ pub use comparison::{
     ComparedRun, ComparedSummary, Comparison, ComparisonError, ComparisonPlan, Entrant,
     pairing_difference,
 };
+pub use declared::{SETTINGS, find_setting};
 pub use error::{RunError, RunTrouble};
+pub use groupings::Grouping;
 pub use job::{Job, JobOutcome, JobProgress, panic_message};
 pub use model::TrainedModel;
 pub use part_run::{Extent, News};

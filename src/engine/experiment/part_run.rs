@@ -22,7 +22,7 @@ use super::width::training_median;
 use crate::dataset::{Dataset, FittedPreparation, MissingPolicy, Preparation, Scaling, Zeroing};
 use crate::evaluation::{
     Baseline, BaselineData, BaselineResult, Calibration, CalibrationSource, Classifier,
-    FeatureFacts, Imputation, Verdict, ridge_on_kept,
+    FeatureFacts, Imputation, Verdict, readout_without_own_group, ridge_on_kept,
 };
 use crate::learner::{
     Algorithm, Dictionary, Head, Kernel, LearnError, Learner, LearnerSettings, Progress, Repair,
@@ -331,12 +331,24 @@ impl PartRun {
                 if is_fold && self.record.missing.len() < n_missing {
                     self.begin_test((Some(self.record.missing.len()), 0), around);
                 } else {
+                    self.judge_readout(checked);
                     self.phase = Phase::Complete;
                 }
                 Ok(0.0)
             }
             Phase::Test(_) => self.go_on_testing(around, news),
             Phase::Complete => Ok(0.0),
+        }
+    }
+
+    /// On grouped data what is judged before it is learned reads too well: the group is known by then.
+    fn judge_readout(&mut self, checked: &CheckedExperiment) {
+        if let (Some(groups), Some(learner)) = (checked.dataset().groups(), &self.learner) {
+            let classes = 0..learner.n_classes();
+            self.record.readout_logo = readout_without_own_group(
+                classes.map(|class| learner.dictionary(class)),
+                |sample| groups.get(sample).copied(),
+            );
         }
     }
 

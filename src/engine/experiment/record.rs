@@ -382,6 +382,9 @@ pub struct PartRecord {
     pub decisions: Decisions,
     /// What happened to every sample.
     pub log: ProfileLog,
+    /// Kept samples that the joint readout decides rightly without their group, and all of them; where groups are known.
+    #[serde(default)]
+    pub readout_logo: Option<(usize, usize)>,
     /// How often each atom of each class was used so far.
     pub atom_use: Vec<Vec<u64>>,
     /// Measured times.
@@ -407,6 +410,7 @@ impl PartRecord {
             missing: Vec::new(),
             decisions: Decisions::default(),
             log: ProfileLog::default(),
+            readout_logo: None,
             atom_use: Vec::new(),
             timing: Timing::default(),
             remarks: Vec::new(),

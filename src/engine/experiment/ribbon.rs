@@ -264,6 +264,7 @@ mod tests {
             n_samples: 40,
             feature_names: Vec::new(),
             layout: crate::dataset::Layout::Plain,
+            feature_groups: Vec::new(),
             class_names: vec!["a".into(), "b".into()],
             classes: vec![0; 40],
             group_names: Vec::new(),

@@ -2,15 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::declared;
 use crate::dataset::{DataPlan, DataSettings, Dataset, Preparation, Scaling};
 use crate::evaluation::Baseline;
 use crate::features::FeatureRecipe;
-use crate::learner::{Head, LearnerSettings, Start, Supply};
+use crate::learner::{Head, Kernel, LearnerSettings, Radial, Start, Supply};
 use crate::settings::{SettingProblem, SettingProblems};
 use crate::split::{HoldOut, SplitPlan};
 
 /// Most mini-batches of a run.
-const MOST_BATCHES: usize = 100_000_000;
+const MOST_BATCHES: usize = declared::BATCHES.legal().1 as usize;
 
 /// How long a dictionary is trained.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -143,20 +144,33 @@ impl Experiment {
     }
 
     /// The same learner on other data. Features of different nature are brought to one scale;
-    /// waveforms and pictures have one already. For tables and arrays the settings are chosen.
+    /// waveforms and pictures have one already. Groups of EEG features bring kernel and width with them.
     pub fn with_data(mut self, data: DataSettings) -> Self {
         let is_mixed = matches!(data.source, DataPlan::Table(_))
             || matches!(data.recipe, Some(FeatureRecipe::Eeg(_)));
-        // Recordings bring the settings of their recipe.
+        // Recordings bring the settings of their recipe, tables and arrays have them chosen.
         self.auto = matches!(data.source, DataPlan::Table(_) | DataPlan::Arrays(_));
+        let multiple = match &data.recipe {
+            Some(FeatureRecipe::EegGroups(recipe)) => Some(recipe.width_of_median()),
+            _ => None,
+        };
         self.preparation = Preparation {
-            scaling: if is_mixed {
-                Scaling::ZScore
-            } else {
-                Scaling::None
+            scaling: match (multiple, is_mixed) {
+                (Some(_), _) => Scaling::Groups,
+                (None, true) => Scaling::ZScore,
+                (None, false) => Scaling::None,
             },
             ..Preparation::default()
         };
+        if let Some(multiple) = multiple {
+            self.learner.kernel = Kernel::OfMedian {
+                shape: Radial::Gaussian,
+                multiple,
+            };
+            if self.learner.algorithm.has_decision_layer() {
+                (self.learner.head, self.learner.gate) = (Some(Head::S4J), false);
+            }
+        }
         // Given samples are those of other data.
         if matches!(self.learner.start, Start::Given(_)) {
             self.learner.start = LearnerSettings::default().start;
@@ -243,7 +257,8 @@ impl Training {
                 problems.require_within("training.length", n, 1, MOST_BATCHES);
             }
             TrainingLength::Passes(passes) => {
-                problems.require_within("training.length", passes, 0.01, 1e6);
+                let (fewest, most) = declared::PASSES.legal();
+                problems.require_within("training.length", passes, fewest, most);
             }
         }
         problems.into_list()
@@ -287,7 +302,8 @@ fn class_problem(dataset: &Dataset) -> Option<SettingProblem> {
 impl Tests {
     fn problems(&self) -> Vec<SettingProblem> {
         let mut problems = SettingProblems::default();
-        problems.require_within("tests.n_tests", self.n_tests, 1, 10_000);
+        problems.require_legal(&declared::N_TESTS, self.n_tests as f64);
+        problems.require_legal(&declared::EPSILON, self.epsilon);
         for share in &self.missing_shares {
             problems.require_within("tests.missing_shares", *share, 0.0, 1.0);
         }

@@ -9,6 +9,7 @@ use super::model::TrainedModel;
 use super::record::PartRecord;
 use super::settings::Experiment;
 use super::shared::Shared;
+use super::summary::RunSummary;
 use crate::learner::{LearnerSettings, StreamState};
 
 /// Settings of the learner that were changed while it learned.
@@ -24,13 +25,13 @@ pub struct SettingChange {
 }
 
 /// Each change of a run that began with the settings `start`: its mini-batch, and what was
-/// changed in words ("forgetting.start_value (0.98 → 0.9)").
+/// changed in words ("L_max (200 → 150), λ₀ (0.98 → 0.9)").
 pub fn change_texts(start: &LearnerSettings, changes: &[SettingChange]) -> Vec<(usize, String)> {
     let mut before = start;
     changes
         .iter()
         .map(|change| {
-            let text = setting_differences(before, &change.learner).join(", ");
+            let text = setting_differences("learner", before, &change.learner).join(", ");
             before = &change.learner;
             (change.batch, text)
         })
@@ -108,6 +109,26 @@ impl RunState {
     pub fn is_complete(&self) -> bool {
         let complete = self.parts.iter().filter(|part| part.model.is_some());
         complete.count() == self.planned.len()
+    }
+
+    /// The settings it began with, every group in the fold in which it was tested: also where the run was saved
+    /// before folds were dealt by name.
+    pub fn experiment_with_folds(&self) -> Experiment {
+        let mut experiment = self.experiment.clone();
+        if let Some(groups) = &self.facts.groups {
+            experiment
+                .split
+                .keep_test_folds(&self.facts.group_names, groups, &self.test_folds);
+        }
+        experiment
+    }
+
+    /// How well the folds did on what they had not learned, in words: what stands beside every decision on something
+    /// new. Nothing before a fold is complete.
+    pub fn tested_in_words(&self) -> Option<String> {
+        let complete = self.parts.iter().filter(|part| part.model.is_some());
+        let records: Vec<&PartRecord> = complete.map(|part| &*part.record).collect();
+        RunSummary::of(&self.facts, &records).in_words()
     }
 
     /// The model for new recordings.

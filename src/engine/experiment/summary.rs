@@ -2,9 +2,11 @@
 
 use super::auto::AutoReport;
 use super::checked::{DataFacts, Part};
+use super::groupings::Grouping;
 use super::record::{MissingRecord, PartRecord, Timing};
 use crate::evaluation::{
-    Baseline, Confusion, GroupScore, GroupVote, PairedDifference, group_votes,
+    Baseline, Confusion, GroupScore, GroupVote, PairedDifference, ScoredDecision, Scores,
+    group_votes,
 };
 
 /// A mean over folds.
@@ -94,6 +96,12 @@ pub struct RunSummary {
     pub coverage: Vec<Coverage>,
     /// What was tried and chosen, by fold, where settings were chosen.
     pub auto: Vec<(usize, AutoReport)>,
+    /// What was decided of every held-out sample at the last test.
+    pub decisions: Vec<ScoredDecision>,
+    /// Share of the kept samples that the joint readout decides rightly without their group, where groups are known.
+    pub readout_logo: Option<f64>,
+    /// Repeated groupings that this is the result of; none of a single run.
+    pub groupings: Vec<Grouping>,
     /// Measured times.
     pub timing: TimingSummary,
 }
@@ -154,11 +162,20 @@ impl RunSummary {
             mean,
             sd,
         });
+        let decisions = decisions(facts, &folds);
         Self {
             curve: curve(&folds),
             accuracy,
             confusion,
-            votes: votes(facts, &folds),
+            votes: group_votes(
+                facts.n_classes(),
+                decisions
+                    .iter()
+                    .filter_map(|d| Some((d.group?, d.truth, d.decided, d.margin))),
+            ),
+            decisions,
+            readout_logo: readout_logo(&folds),
+            groupings: Vec::new(),
             missing: missing(&folds, |record| Some(&record.confusion)),
             repaired: missing(&folds, |record| record.repaired.as_ref()),
             known: missing(&folds, |record| record.known.as_ref()),
@@ -171,6 +188,37 @@ impl RunSummary {
             timing: timing(facts, &folds),
             folds: tested,
         }
+    }
+
+    /// Every score with its interval over groups; drawing them takes a moment.
+    pub fn scores(&self, facts: &DataFacts, seed: u64) -> Option<Scores> {
+        Scores::of(&facts.class_names, &self.decisions, seed)
+    }
+
+    /// The scores in a sentence: by groups where they are known, with their exact interval.
+    pub fn in_words(&self) -> Option<String> {
+        let accuracy = self.accuracy?.mean;
+        let of_groups = self
+            .group_score()
+            .filter(|s| s.total < self.confusion.total());
+        let by_group = of_groups.map(|score| {
+            format!(
+                " and {} of {} groups by vote (95 % interval {:.0} to {:.0} %)",
+                score.right,
+                score.total,
+                100.0 * score.interval.0,
+                100.0 * score.interval.1
+            )
+        });
+        let what = by_group.as_ref().map_or(
+            "held-out samples",
+            |_| "samples of groups that were not learned from",
+        );
+        Some(format!(
+            "{:.1} % of the {what} were right{}",
+            100.0 * accuracy,
+            by_group.unwrap_or_default()
+        ))
     }
 
     /// The vote of the groups with its interval.
@@ -284,21 +332,35 @@ fn missing<'a>(
         .collect()
 }
 
-fn votes(facts: &DataFacts, folds: &[(usize, &PartRecord)]) -> Vec<GroupVote> {
-    let Some(groups) = &facts.groups else {
-        return Vec::new();
-    };
-    let decisions = folds.iter().flat_map(|(_, record)| {
+fn decisions(facts: &DataFacts, folds: &[(usize, &PartRecord)]) -> Vec<ScoredDecision> {
+    let groups = facts.groups.as_deref();
+    let decided = folds.iter().flat_map(|(_, record)| {
         let decided = &record.decisions;
         let margins = decided.class.iter().zip(&decided.margin);
         decided.sample.iter().zip(margins)
     });
-    let decisions = decisions.filter_map(|(&sample, (&class, &margin))| {
-        let known = sample < facts.classes.len() && sample < groups.len();
-        let exists = class < facts.n_classes();
-        (known && exists).then(|| (groups[sample], facts.classes[sample], class, margin))
+    // A damaged file may name samples and classes that do not exist.
+    let known = decided.filter_map(|(&sample, (&class, &margin))| {
+        let truth = *facts.classes.get(sample)?;
+        let group = match groups {
+            Some(groups) => Some(*groups.get(sample)?),
+            None => None,
+        };
+        (class < facts.n_classes()).then_some(ScoredDecision {
+            group,
+            truth,
+            decided: class,
+            margin,
+        })
     });
-    group_votes(facts.n_classes(), decisions)
+    known.collect()
+}
+
+/// Over the kept samples of all folds.
+fn readout_logo(folds: &[(usize, &PartRecord)]) -> Option<f64> {
+    let counts = folds.iter().filter_map(|(_, record)| record.readout_logo);
+    let (right, total) = counts.fold((0, 0), |sum, (right, total)| (sum.0 + right, sum.1 + total));
+    (total > 0).then(|| right as f64 / total as f64)
 }
 
 fn timing(facts: &DataFacts, folds: &[(usize, &PartRecord)]) -> TimingSummary {

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::RunResult;
-use crate::evaluation::Confusion;
-use crate::experiment::{AutoReport, CurvePoint, change_texts};
+use crate::evaluation::{Confusion, Estimate, Scores};
+use crate::experiment::{AutoReport, CurvePoint, Grouping, change_texts, mean_and_sd};
 use crate::split::{HoldOut, SplitPlan};
 
 impl RunResult<'_> {
@@ -12,7 +12,11 @@ impl RunResult<'_> {
     pub fn to_json(&self) -> Value {
         let Self { facts, summary, .. } = self;
         let score = summary.group_score();
-        json!({
+        let over_groupings = summary.group_score_over_groupings().or(score);
+        let scores = summary.scores(facts, self.experiment.seed);
+        let scores = scores.as_ref();
+        let value = |estimate: Option<Estimate>| estimate.map(|estimate| estimate.value);
+        let mut text = json!({
             "session": self.session,
             "atomscope_version": super::VERSION,
             "seed": self.experiment.seed,
@@ -36,7 +40,7 @@ impl RunResult<'_> {
             "accuracy": summary.accuracy.map(|point| point.mean),
             "accuracy_sd": summary.accuracy.and_then(|point| point.sd),
             "balanced_accuracy": summary.confusion.balanced_accuracy(),
-            "group_accuracy": score.map(|score| score.right as f64 / score.total as f64),
+            "group_accuracy": self.group_accuracy(),
             "confusion": counts(&summary.confusion),
             "missing": self.missing(),
             "baselines": summary.baselines.iter().map(|found| json!({
@@ -55,7 +59,59 @@ impl RunResult<'_> {
             })).collect::<Vec<_>>(),
             "auto": self.auto(),
             "timing": self.timing(),
-        })
+        });
+        let more = json!({
+            "groupings": self.groupings(),
+            "group_interval": over_groupings.map(|score| score.interval),
+            "interval": scores.and_then(|scores| scores.accuracy.interval),
+            "chance": scores.map(|scores| scores.chance),
+            "class_shares": scores.map(|scores| scores.class_shares.clone()),
+            "sensitivity": value(scores.and_then(Scores::sensitivity)),
+            "specificity": value(scores.and_then(Scores::specificity)),
+            "auc": value(scores.and_then(|scores| scores.auc)),
+            "recalls": scores.map(|scores| scores.recalls.clone()),
+            "readout_logo_accuracy": summary.readout_logo,
+            "groups": scores.map_or(Vec::new(), |scores| scores.groups.iter().map(|row| json!({
+                "group": facts.group_names.get(row.group),
+                "class": facts.class_names.get(row.truth),
+                "decided": facts.class_names.get(row.decided),
+                "right": row.right,
+                "total": row.total,
+            })).collect()),
+        });
+        if let (Value::Object(text), Value::Object(more)) = (&mut text, more) {
+            text.extend(more);
+        }
+        text
+    }
+
+    /// Over repeated groupings their mean.
+    fn group_accuracy(&self) -> Option<f64> {
+        let summary = self.summary;
+        let shares = summary.groupings.iter().filter_map(|g| g.group_accuracy);
+        let score = || {
+            summary
+                .group_score()
+                .map(|s| s.right as f64 / s.total as f64)
+        };
+        mean_and_sd(shares).map(|(mean, _)| mean).or_else(score)
+    }
+
+    /// The groupings; a single run is one.
+    fn groupings(&self) -> Vec<Value> {
+        let alone = Grouping::of(self.experiment.seed, self.summary);
+        let groupings = match &self.summary.groupings[..] {
+            [] => std::slice::from_ref(&alone),
+            groupings => groupings,
+        };
+        let grouping = |grouping: &Grouping| {
+            json!({
+                "seed": grouping.seed,
+                "accuracy": grouping.accuracy,
+                "group_accuracy": grouping.group_accuracy,
+            })
+        };
+        groupings.iter().map(grouping).collect()
     }
 
     fn missing(&self) -> Vec<Value> {

@@ -37,6 +37,8 @@ pub struct ReportedModel {
     pub session_sha256: Option<String>,
     /// SHA-256 of everything the model has learned.
     pub model_sha256: String,
+    /// How well it did on what it had not learned.
+    pub tested: Option<String>,
 }
 
 /// Everything that is told of one recording.
@@ -101,6 +103,10 @@ impl RecordingReport<'_> {
         let mut facts = vec![
             ("Model", model.what.clone()),
             ("Learner", model.learner.clone()),
+            (
+                "Tested",
+                model.tested.clone().unwrap_or_else(|| "not yet".to_owned()),
+            ),
             ("Classes", self.ribbon.class_names.join(", ")),
             ("Model SHA-256", model.model_sha256.clone()),
             ("Session", model.session.clone()),
@@ -333,6 +339,7 @@ mod tests {
             session: "night.ron".into(),
             session_sha256: None,
             model_sha256: "abc123".into(),
+            tested: Some("81.0 % of the held-out samples were right".into()),
         }
     }
 

@@ -114,7 +114,7 @@ fn json_holds_split_seed_and_scores() {
         let value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
         assert_eq!(value["changes"][0]["batch"], 2);
         let changed = value["changes"][0]["text"].as_str().expect("text");
-        assert!(changed.starts_with("budget ("), "{changed}");
+        assert!(changed.starts_with("L_max ("), "{changed}");
         assert_eq!(value["split"]["kind"], "k_fold");
         assert_eq!(value["seed"], 1);
         assert_eq!(value["classes"][1], NAMES[1]);

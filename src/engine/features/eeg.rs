@@ -4,16 +4,17 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::eeg_frames::SampleMaker;
 use super::filter::{Filter, FilterDesign, MAX_ORDER, Passband, Prototype};
 use super::spectrum::{Welch, band_power};
 use super::{FeatureError, Layout, RejectReason, Rejection, Sample, is_positive};
 use crate::settings::{SettingProblem, SettingProblems};
 
 /// The longest frame, in samples, that a recipe may ask for: an hour at 4 kHz.
-const MAX_FRAME_LENGTH: f64 = 14_400_000.0;
+pub(super) const MAX_FRAME_LENGTH: f64 = 14_400_000.0;
 
 /// The largest overlap: more would make many samples out of the same values.
-const MAX_OVERLAP: f64 = 0.95;
+pub(super) const MAX_OVERLAP: f64 = 0.95;
 
 /// A frequency band with a name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -28,7 +29,8 @@ pub struct Band {
 }
 
 impl Band {
-    fn new(name: &str, low_hz: f64, high_hz: f64) -> Self {
+    /// A band between two frequencies.
+    pub fn new(name: &str, low_hz: f64, high_hz: f64) -> Self {
         Self {
             name: name.to_owned(),
             low_hz,
@@ -38,6 +40,20 @@ impl Band {
 
     fn width_hz(&self) -> f64 {
         self.high_hz - self.low_hz
+    }
+
+    /// A band must rise.
+    pub(super) fn check_limits(&self, problems: &mut SettingProblems) {
+        let Self {
+            name,
+            low_hz,
+            high_hz,
+        } = self;
+        let text = format!(
+            "band {name} must rise from 0 Hz or more, but goes from {low_hz} to {high_hz} Hz"
+        );
+        let rises = *low_hz >= 0.0 && high_hz > low_hz && high_hz.is_finite();
+        problems.require(rises, "bands", text);
     }
 }
 
@@ -149,18 +165,9 @@ impl EegRecipe {
         }
         let text = "at least one band is needed".to_owned();
         problems.require(!self.bands.is_empty(), "bands", text);
-        for Band {
-            name,
-            low_hz,
-            high_hz,
-        } in &self.bands
-        {
-            let text = format!(
-                "band {name} must rise from 0 Hz or more, but goes from {low_hz} to {high_hz} Hz"
-            );
-            let rises = *low_hz >= 0.0 && high_hz > low_hz && high_hz.is_finite();
-            problems.require(rises, "bands", text);
-        }
+        self.bands
+            .iter()
+            .for_each(|band| band.check_limits(&mut problems));
         self.check_measure(&mut problems);
         problems.into_list()
     }
@@ -239,6 +246,26 @@ impl Default for EegRecipe {
     }
 }
 
+impl SampleMaker for EegExtractor<'_> {
+    fn sample_length(&self) -> usize {
+        self.sample_length()
+    }
+
+    fn sample_hop(&self) -> usize {
+        self.sample_hop()
+    }
+
+    fn sample(
+        &mut self,
+        stretch: &[&[f64]],
+        start_s: f64,
+        channel_names: &[String],
+        rejected: &mut Vec<Rejection>,
+    ) -> Option<Sample> {
+        self.sample(stretch, start_s, channel_names, rejected)
+    }
+}
+
 /// The frequency analysis of one channel of a frame.
 enum Analysis {
     Filters(Vec<(Filter, f64)>),
@@ -279,6 +306,7 @@ impl<'a> EegExtractor<'a> {
                 let mut filters = Vec::with_capacity(recipe.bands.len());
                 for band in &recipe.bands {
                     if let Some(design) = recipe.filter_design(band) {
+                        let design = up_to_half_the_rate(design, rate_hz);
                         let filter =
                             design
                                 .at_rate(rate_hz)
@@ -321,6 +349,17 @@ impl<'a> EegExtractor<'a> {
     /// Distance between the starts of successive samples.
     pub fn sample_hop(&self) -> usize {
         self.recipe.frames_per_sample * self.frame_hop
+    }
+
+    /// Bands that reach above half the rate and are measured up to there.
+    pub fn cut_bands(&self) -> Option<String> {
+        let nyquist_hz = self.rate_hz / 2.0;
+        let cut = self.recipe.bands.iter().filter(|b| b.high_hz > nyquist_hz);
+        let names: Vec<&str> = cut.map(|band| band.name.as_str()).collect();
+        (!names.is_empty()).then(|| {
+            let names = names.join(", ");
+            format!("bands that reach only to half the sampling rate, {nyquist_hz} Hz: {names}")
+        })
     }
 
     /// Names of the features, band by band within channel by channel.
@@ -453,16 +492,28 @@ fn is_overlap(share: f64) -> bool {
     (0.0..=MAX_OVERLAP).contains(&share)
 }
 
-fn hop(length: usize, overlap: f64) -> usize {
+pub(super) fn hop(length: usize, overlap: f64) -> usize {
     ((length as f64 * (1.0 - overlap)).round() as usize).max(1)
 }
 
-/// A band needs at least one line of the spectrum, and must lie below half the rate.
+/// A band-pass that reaches above half the rate passes everything above its lower edge.
+fn up_to_half_the_rate(design: FilterDesign, rate_hz: f64) -> FilterDesign {
+    let nyquist_hz = rate_hz / 2.0;
+    let passband = match design.passband {
+        Passband::Band { low_hz, high_hz } if high_hz >= nyquist_hz && low_hz < nyquist_hz => {
+            Passband::High { edge_hz: low_hz }
+        }
+        passband => passband,
+    };
+    FilterDesign { passband, ..design }
+}
+
+/// A band needs at least one line of the spectrum below half the rate.
 fn check_resolution(recipe: &EegRecipe, welch: &Welch, rate_hz: f64) -> Result<(), FeatureError> {
     let resolution_hz = welch.resolution_hz();
     for band in &recipe.bands {
         let first_line = (band.low_hz / resolution_hz).ceil() * resolution_hz;
-        if first_line >= band.high_hz || band.high_hz > rate_hz / 2.0 {
+        if first_line >= band.high_hz || first_line > rate_hz / 2.0 {
             return Err(FeatureError::BandWithoutLine {
                 band: band.name.clone(),
                 low_hz: band.low_hz,
@@ -476,7 +527,7 @@ fn check_resolution(recipe: &EegRecipe, welch: &Welch, rate_hz: f64) -> Result<(
 }
 
 /// Refuses frames with missing values or with a larger swing than allowed.
-fn check_frame(
+pub(super) fn check_frame(
     frame: &[f64],
     max_peak_to_peak: Option<f64>,
     channel: impl Fn() -> String,

@@ -1,11 +1,32 @@
 //! Frames of a recording, stretch by stretch between its gaps, turned into samples.
 
+use std::ops::Range;
+
 use super::eeg::{ChannelChoice, EegExtractor, EegRecipe};
-use super::{Extraction, FeatureError};
+use super::{Extraction, FeatureError, Rejection, Sample, Stretch};
 use crate::records::{Channel, ChannelKind, ReadError, Record, Segment};
 
 /// Values of each channel that are read at a time, so that a long recording never lies in memory whole.
 const BLOCK_LENGTH: usize = 1 << 16;
+
+/// What makes a sample of a stretch of a recording.
+pub(super) trait SampleMaker {
+    /// Number of values of each channel that one sample is made of.
+    fn sample_length(&self) -> usize;
+
+    /// Distance between the starts of successive samples.
+    fn sample_hop(&self) -> usize;
+
+    /// The sample made of one stretch (`sample_length` values of each channel, starting at `start_s`); what is left
+    /// out is added to `rejected`.
+    fn sample(
+        &mut self,
+        stretch: &[&[f64]],
+        start_s: f64,
+        channel_names: &[String],
+        rejected: &mut Vec<Rejection>,
+    ) -> Option<Sample>;
+}
 
 /// Makes the samples of a recording.
 pub(super) fn extract(
@@ -13,56 +34,142 @@ pub(super) fn extract(
     record: &Record,
     keep_going: &mut dyn FnMut(f64) -> bool,
 ) -> Result<Extraction, FeatureError> {
-    let channels = chosen_channels(&recipe.channels, record)?;
-    let rate_hz = common_rate(record, &channels)?;
-    let names: Vec<String> = channels
-        .iter()
-        .map(|channel| record.channels[*channel].name.clone())
-        .collect();
-    let mut extractor = EegExtractor::new(recipe, rate_hz)?;
+    let sampled = RecordingChannels::new(record, &recipe.channels)?;
+    let mut extractor = EegExtractor::new(recipe, sampled.rate_hz)?;
+    let names = &sampled.names;
     let mut extraction = Extraction::new(
-        extractor.feature_names(&names),
+        extractor.feature_names(names),
         extractor.layout(names.len()),
     );
-    let segments = record.segments(channels[0]);
-    let n_samples = shortest(record, &channels);
-    for segment in &segments {
-        let end = (segment.first_sample + segment.n_samples).min(n_samples);
-        let blocks = Blocks::new(segment, end, &extractor);
-        for block in blocks {
-            if !keep_going(block.first as f64 / n_samples.max(1) as f64) {
-                return Err(ReadError::Cancelled.into());
-            }
-            let mut values = Vec::with_capacity(channels.len());
-            for channel in &channels {
-                let mut channel_values = record.read(*channel, block.first..block.end)?;
-                let to_microvolts = microvolts(&record.channels[*channel]);
-                channel_values
-                    .iter_mut()
-                    .for_each(|value| *value *= to_microvolts);
-                values.push(channel_values);
-            }
-            for start in 0..block.n_starts {
-                let at = start * extractor.sample_hop();
-                let span = at..at + extractor.sample_length();
-                let stretch: Vec<&[f64]> = values
-                    .iter()
-                    .map(|channel| &channel[span.clone()])
-                    .collect();
-                let inside = block.first + at - segment.first_sample;
-                let start_s = segment.onset_s + inside as f64 / rate_hz;
-                let sample = extractor.sample(&stretch, start_s, &names, &mut extraction.rejected);
-                extraction.samples.extend(sample);
-            }
-        }
-    }
-    if extraction.samples.is_empty() && extraction.rejected.is_empty() {
-        extraction.notes.push(format!(
-            "no section without a gap is as long as a sample ({} values)",
-            extractor.sample_length()
-        ));
+    sampled.make_samples(&mut extractor, None, &mut extraction, keep_going)?;
+    if !extraction.samples.is_empty() {
+        extraction.notes.extend(extractor.cut_bands());
     }
     Ok(extraction)
+}
+
+/// The channels of a recording that samples are made of, all of one rate.
+pub(super) struct RecordingChannels<'a> {
+    record: &'a Record,
+    channels: Vec<usize>,
+    pub(super) rate_hz: f64,
+    pub(super) names: Vec<String>,
+}
+
+impl<'a> RecordingChannels<'a> {
+    pub(super) fn new(record: &'a Record, choice: &ChannelChoice) -> Result<Self, FeatureError> {
+        let channels = chosen_channels(choice, record)?;
+        let rate_hz = common_rate(record, &channels)?;
+        let names = channels
+            .iter()
+            .map(|channel| record.channels[*channel].name.clone())
+            .collect();
+        Ok(Self {
+            record,
+            channels,
+            rate_hz,
+            names,
+        })
+    }
+
+    /// `length` values of every channel from a time on, or from the last place where so many are left.
+    pub(super) fn segment_at(
+        &self,
+        start_s: f64,
+        length: usize,
+    ) -> Result<Vec<Vec<f64>>, FeatureError> {
+        let n_samples = shortest(self.record, &self.channels);
+        let last = n_samples
+            .checked_sub(length)
+            .ok_or(FeatureError::NoValues)?;
+        let first = ((start_s * self.rate_hz).round().max(0.0) as usize).min(last);
+        self.values(first..first + length)
+    }
+
+    /// Values of every channel, in µV.
+    fn values(&self, range: Range<usize>) -> Result<Vec<Vec<f64>>, FeatureError> {
+        let channel_values = |channel: &usize| -> Result<Vec<f64>, FeatureError> {
+            let mut values = self.record.read(*channel, range.clone())?;
+            let to_microvolts = microvolts(&self.record.channels[*channel]);
+            values.iter_mut().for_each(|value| *value *= to_microvolts);
+            Ok(values)
+        };
+        self.channels.iter().map(channel_values).collect()
+    }
+
+    /// Makes samples block by block, never across a gap; with `stretches`, only inside them.
+    pub(super) fn make_samples(
+        &self,
+        maker: &mut dyn SampleMaker,
+        stretches: Option<&[Stretch]>,
+        extraction: &mut Extraction,
+        keep_going: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<(), FeatureError> {
+        let n_samples = shortest(self.record, &self.channels);
+        for segment in &self.record.segments(self.channels[0]) {
+            let end = (segment.first_sample + segment.n_samples).min(n_samples);
+            for run in self.runs(segment, end, stretches) {
+                for block in Blocks::new(run, maker) {
+                    if !keep_going(block.first as f64 / n_samples.max(1) as f64) {
+                        return Err(ReadError::Cancelled.into());
+                    }
+                    self.sample_block(maker, segment, &block, extraction)?;
+                }
+            }
+        }
+        if extraction.samples.is_empty() && extraction.rejected.is_empty() {
+            extraction.notes.push(format!(
+                "no section without a gap is as long as a sample ({} values)",
+                maker.sample_length()
+            ));
+        }
+        Ok(())
+    }
+
+    /// The runs of values of a segment in which samples lie: all of it, or what the stretches share with it.
+    fn runs(
+        &self,
+        segment: &Segment,
+        end: usize,
+        stretches: Option<&[Stretch]>,
+    ) -> Vec<Range<usize>> {
+        let first = segment.first_sample;
+        let Some(stretches) = stretches else {
+            return vec![first..end];
+        };
+        let place = |time_s: f64| {
+            let inside = ((time_s - segment.onset_s) * self.rate_hz).round().max(0.0);
+            first.saturating_add(inside as usize).min(end)
+        };
+        let runs = stretches.iter().map(|stretch| {
+            // The end of a stretch is rounded up: its start may have been, and a trial that fits must not be lost.
+            place(stretch.start_s)..(place(stretch.end_s) + 1).min(end)
+        });
+        runs.filter(|run| !run.is_empty()).collect()
+    }
+
+    fn sample_block(
+        &self,
+        maker: &mut dyn SampleMaker,
+        segment: &Segment,
+        block: &Block,
+        extraction: &mut Extraction,
+    ) -> Result<(), FeatureError> {
+        let values = self.values(block.first..block.end)?;
+        for start in 0..block.n_starts {
+            let at = start * maker.sample_hop();
+            let span = at..at + maker.sample_length();
+            let stretch: Vec<&[f64]> = values
+                .iter()
+                .map(|channel| &channel[span.clone()])
+                .collect();
+            let inside = block.first + at - segment.first_sample;
+            let start_s = segment.onset_s + inside as f64 / self.rate_hz;
+            let sample = maker.sample(&stretch, start_s, &self.names, &mut extraction.rejected);
+            extraction.samples.extend(sample);
+        }
+        Ok(())
+    }
 }
 
 fn chosen_channels(choice: &ChannelChoice, record: &Record) -> Result<Vec<usize>, FeatureError> {
@@ -121,7 +228,7 @@ struct Block {
     n_starts: usize,
 }
 
-/// The blocks of a segment: they overlap where samples do.
+/// The blocks of a run of values: they overlap where samples do.
 struct Blocks {
     next: usize,
     end: usize,
@@ -130,12 +237,12 @@ struct Blocks {
 }
 
 impl Blocks {
-    fn new(segment: &Segment, end: usize, extractor: &EegExtractor<'_>) -> Self {
+    fn new(run: Range<usize>, maker: &dyn SampleMaker) -> Self {
         Self {
-            next: segment.first_sample,
-            end,
-            sample_length: extractor.sample_length(),
-            sample_hop: extractor.sample_hop(),
+            next: run.start,
+            end: run.end,
+            sample_length: maker.sample_length(),
+            sample_hop: maker.sample_hop(),
         }
     }
 }

@@ -3,6 +3,7 @@
 use num_complex::Complex64;
 use serde::{Deserialize, Serialize};
 
+use super::declared;
 use super::inception::first_change;
 use super::phase_signals::PhaseSignals;
 use super::phases::{PHASE_NAMES, PhaseChoice, PhaseMap};
@@ -19,7 +20,7 @@ pub(super) const MIN_SAMPLES_PER_CYCLE: f64 = 8.0;
 const MIN_PHASOR_POINTS: usize = 128;
 
 /// The highest harmonic a recipe may ask for.
-const MAX_HARMONIC: usize = 50;
+pub(super) const MAX_HARMONIC: usize = 50;
 
 /// Where the window of a sample begins.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -182,7 +183,11 @@ impl FaultRecipe {
         match self.form {
             FaultForm::Waveform { n_points } => {
                 let text = format!("points per waveform must be 2 to 100000, but are {n_points}");
-                problems.require((2..=100_000).contains(&n_points), "n_points", text);
+                problems.require(
+                    (2..=100_000).contains(&n_points),
+                    declared::N_POINTS.name,
+                    text,
+                );
             }
             FaultForm::Phasors { highest_harmonic } => {
                 let text = format!(
@@ -190,7 +195,7 @@ impl FaultRecipe {
                 );
                 problems.require(
                     (1..=MAX_HARMONIC).contains(&highest_harmonic),
-                    "highest_harmonic",
+                    declared::HIGHEST_HARMONIC.name,
                     text,
                 );
             }

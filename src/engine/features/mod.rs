@@ -1,9 +1,13 @@
 //! Features: how a record becomes samples, as plain settings (`FeatureRecipe`) and the signal processing behind them.
 
+pub mod covariance;
 pub mod cycle;
+pub mod declared;
 pub mod display_filter;
 pub mod eeg;
 mod eeg_frames;
+pub mod eeg_groups;
+pub mod eeg_segments;
 pub mod electrodes;
 pub mod fault;
 pub mod fault_facts;
@@ -14,12 +18,14 @@ pub mod montage;
 mod phase_signals;
 pub mod phases;
 pub mod phasor;
+pub mod readable;
 pub mod resample;
 pub mod sampled;
 pub mod spectrum;
 pub mod trace_columns;
 
 pub use eeg::EegRecipe;
+pub use eeg_groups::EegGroupsRecipe;
 pub use fault::FaultRecipe;
 
 use serde::{Deserialize, Serialize};
@@ -33,6 +39,8 @@ use crate::settings::SettingProblem;
 pub enum FeatureRecipe {
     /// Band features of EEG frames.
     Eeg(EegRecipe),
+    /// Groups of features of EEG segments: covariance, fine bands, shape, delays.
+    EegGroups(EegGroupsRecipe),
     /// Windows of fault records.
     Fault(FaultRecipe),
 }
@@ -42,6 +50,7 @@ impl FeatureRecipe {
     pub fn problems(&self) -> Vec<SettingProblem> {
         match self {
             Self::Eeg(recipe) => recipe.problems(),
+            Self::EegGroups(recipe) => recipe.problems(),
             Self::Fault(recipe) => recipe.problems(),
         }
     }
@@ -52,11 +61,65 @@ impl FeatureRecipe {
         record: &Record,
         keep_going: &mut dyn FnMut(f64) -> bool,
     ) -> Result<Extraction, FeatureError> {
+        self.extract_within(record, None, keep_going)
+    }
+
+    /// The same; a recipe that places its samples by labelled stretches finds them in `stretches`.
+    pub fn extract_within(
+        &self,
+        record: &Record,
+        stretches: Option<&[Stretch]>,
+        keep_going: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<Extraction, FeatureError> {
         match self {
             Self::Eeg(recipe) => eeg_frames::extract(recipe, record, keep_going),
+            Self::EegGroups(recipe) => eeg_segments::extract(recipe, record, stretches, keep_going),
             Self::Fault(recipe) => recipe.extract(record),
         }
     }
+}
+
+/// A stretch of time in a record.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stretch {
+    /// Its start.
+    pub start_s: f64,
+    /// Its end.
+    pub end_s: f64,
+}
+
+/// Neighbouring features that belong together: they are brought to one scale together.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FeatureGroup {
+    /// What the group is called.
+    pub name: String,
+    /// Number of its features.
+    pub n_features: usize,
+    /// What they are.
+    pub kind: GroupKind,
+}
+
+/// What the features of a group are.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub enum GroupKind {
+    /// Values without further order.
+    Values,
+    /// The logarithm of a channel covariance: its upper triangle.
+    Covariance {
+        /// The channels.
+        channels: Vec<String>,
+        /// Whether it is seen relative to the mean of its recording.
+        recentred: bool,
+    },
+    /// The logarithm of the covariance of one channel with itself at delays: its upper triangle.
+    DelayCovariance {
+        /// Number of delays.
+        n_delays: usize,
+        /// Time from one delay to the next.
+        step_s: f64,
+    },
 }
 
 /// What a recipe made of a record.
@@ -66,6 +129,11 @@ pub struct Extraction {
     pub feature_names: Vec<String>,
     /// How the features lie side by side.
     pub layout: Layout,
+    /// The groups of features, in their order; none where all features are one group.
+    pub feature_groups: Vec<FeatureGroup>,
+    /// By how much a sample may reach over the edge of a labelled stretch: one sample of the recording where samples
+    /// are placed by stretches.
+    pub label_slack_s: f64,
     /// The samples in order of time.
     pub samples: Vec<Sample>,
     /// The stretches omitted.
@@ -79,6 +147,8 @@ impl Extraction {
         Self {
             feature_names,
             layout,
+            feature_groups: Vec::new(),
+            label_slack_s: 0.0,
             samples: Vec::new(),
             rejected: Vec::new(),
             notes: Vec::new(),
@@ -203,6 +273,9 @@ pub enum RejectReason {
         /// Frames the sample is made of.
         n_frames: usize,
     },
+    /// No channel changes.
+    #[error("no channel changes, or one that is measured alone does not")]
+    Silent,
     /// The values are so large that the features overflow.
     #[error("the values are too large to compute with")]
     Overflow,
@@ -255,6 +328,16 @@ pub enum FeatureError {
         resolution_hz: f64,
         /// Half the sampling rate.
         nyquist_hz: f64,
+    },
+    /// A sample would have too many features.
+    #[error(
+        "a sample would have {found} features, more than {most}: choose fewer channels, bands or delays"
+    )]
+    TooManyFeatures {
+        /// Number of features.
+        found: usize,
+        /// Most that are possible.
+        most: usize,
     },
     /// The samples could not be read.
     #[error(transparent)]
@@ -368,6 +451,8 @@ mod tests {
     fn recipes_survive_saving_and_misspelt_settings_are_refused() {
         let recipes = [
             FeatureRecipe::Eeg(EegRecipe::default()),
+            FeatureRecipe::EegGroups(EegGroupsRecipe::default()),
+            FeatureRecipe::EegGroups(EegGroupsRecipe::for_single_channel()),
             FeatureRecipe::Fault(FaultRecipe::default()),
         ];
         for recipe in recipes {
@@ -439,7 +524,7 @@ mod tests {
             "time_s",
             "n_cycles",
             "per_unit",
-            "highest_harmonic",
+            "form.highest_harmonic",
         ];
         assert_eq!(fields(fault.problems()), expected);
     }

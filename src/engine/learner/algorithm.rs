@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::declared;
 use super::growing::Growing;
 use super::pruning::Pruning;
-use crate::settings::SettingProblems;
+use crate::settings::{Setting, SettingProblems};
 
 /// Whose rules hold where a publication and the code behind the published figures differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -255,7 +256,7 @@ impl Algorithm {
     ) {
         if let Some(headroom) = self.headroom() {
             let most = budget.saturating_sub(n_atoms);
-            problems.require_within("algorithm.headroom", headroom, 0, most);
+            problems.require_within(declared::HEADROOM.name, headroom, 0, most);
         }
         match self {
             Self::Krls {
@@ -273,29 +274,26 @@ impl Algorithm {
                     "pruning by least loss needs an evidence-preserving learner".into(),
                 );
             }
-            Self::Okdlrs { alternations, .. } => {
-                problems.require_within("algorithm.alternations", *alternations, 1, 100_000);
-            }
             _ => {}
         }
-        for (field, value, lowest, highest) in self.numbers() {
-            problems.require_within(field, value, lowest, highest);
+        for (setting, value) in self.numbers() {
+            problems.require_legal(setting, value);
         }
     }
 
-    /// Every number with its range.
-    fn numbers(&self) -> Vec<(&'static str, f64, f64, f64)> {
+    /// Every number with what is known of it.
+    fn numbers(&self) -> Vec<(&'static Setting, f64)> {
         match *self {
-            Self::Evidence { novelty, .. } => vec![("algorithm.novelty", novelty, 1e-12, 1.0)],
+            Self::Evidence { novelty, .. } => vec![(&declared::NOVELTY, novelty)],
             Self::Margin {
                 novelty,
                 memory_of_errors,
                 ..
             } => vec![
-                ("algorithm.novelty", novelty, 1e-12, 1.0),
-                ("algorithm.memory_of_errors", memory_of_errors, 0.0, 1e9),
+                (&declared::NOVELTY, novelty),
+                (&declared::MEMORY_OF_ERRORS, memory_of_errors),
             ],
-            Self::Kmod { ridge } => vec![("algorithm.ridge", ridge, 1e-15, 1.0)],
+            Self::Kmod { ridge } => vec![(&declared::KMOD_RIDGE, ridge)],
             Self::Skdl {
                 threshold,
                 code_penalty,
@@ -304,19 +302,21 @@ impl Algorithm {
                 atom_rate,
                 ..
             } => vec![
-                ("algorithm.threshold", threshold, 0.0, 1.0),
-                ("algorithm.code_penalty", code_penalty, 0.0, 1.0),
-                ("algorithm.atom_penalty", atom_penalty, 0.0, 1.0),
-                ("algorithm.code_rate", code_rate, 1e-15, 1.0),
-                ("algorithm.atom_rate", atom_rate, 1e-15, 1.0),
+                (&declared::METHOD_THRESHOLD, threshold),
+                (&declared::SKDL_CODE_PENALTY, code_penalty),
+                (&declared::ATOM_PENALTY, atom_penalty),
+                (&declared::CODE_RATE, code_rate),
+                (&declared::ATOM_RATE, atom_rate),
             ],
             Self::Okdlrs {
                 caution,
                 least_curvature,
+                alternations,
                 ..
             } => vec![
-                ("algorithm.caution", caution, 1.0, 1e3),
-                ("algorithm.least_curvature", least_curvature, 0.0, 1e6),
+                (&declared::ALTERNATIONS, alternations as f64),
+                (&declared::CAUTION, caution),
+                (&declared::LEAST_CURVATURE, least_curvature),
             ],
             Self::Okdlfb {
                 threshold,
@@ -325,16 +325,15 @@ impl Algorithm {
                 rate,
                 ..
             } => vec![
-                ("algorithm.threshold", threshold, 0.0, 1.0),
-                ("algorithm.code_penalty", code_penalty, 0.0, 1e6),
-                ("algorithm.decay", decay, 0.0, 1.0),
-                ("algorithm.rate", rate, 1e-9, 1.0),
+                (&declared::METHOD_THRESHOLD, threshold),
+                (&declared::OKDLFB_CODE_PENALTY, code_penalty),
+                (&declared::DECAY, decay),
+                (&declared::STEP_RATE, rate),
             ],
-            Self::KernelRidge { ridge } => vec![("algorithm.ridge", ridge, 1e-12, 1e3)],
-            Self::Svm { cost, tolerance } => vec![
-                ("algorithm.cost", cost, 1e-6, 1e6),
-                ("algorithm.tolerance", tolerance, 1e-9, 0.1),
-            ],
+            Self::KernelRidge { ridge } => vec![(&declared::KERNEL_RIDGE, ridge)],
+            Self::Svm { cost, tolerance } => {
+                vec![(&declared::COST, cost), (&declared::TOLERANCE, tolerance)]
+            }
             Self::Krls { .. } | Self::Ksvd | Self::NearestMean => Vec::new(),
         }
     }

@@ -14,6 +14,7 @@ mod batch;
 mod consistency;
 mod contributions;
 mod decision;
+pub mod declared;
 mod dictionary;
 mod error;
 mod evidence;

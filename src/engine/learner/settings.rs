@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use serde::{Deserialize, Serialize};
 
 use super::algorithm::Algorithm;
+use super::declared;
 use super::error::LearnError;
 use super::forgetting::Forgetting;
 use super::head::{Head, JOINT_UP_TO};
@@ -168,21 +169,14 @@ impl LearnerSettings {
         note("head", self.head_problem());
         note("gate", self.gate_problem());
         let atoms = self.n_atoms.max(1);
-        for (field, value, lowest, highest) in [
-            ("n_atoms", self.n_atoms, 1, 100_000),
-            ("sparsity", self.sparsity, 1, atoms),
-            ("batch_size", self.batch_size, 1, 1_000_000),
-            ("budget", self.budget, atoms, 10_000_000),
-        ] {
-            problems.require_within(field, value, lowest, highest);
-        }
-        for (field, value, highest) in [
-            ("error_limit", self.error_limit, 1.0),
-            ("regularisation", self.regularisation, 1e6),
-            ("calibration", self.calibration, 2.0),
-        ] {
-            problems.require_within(field, value, 0.0, highest);
-        }
+        let most_kept = declared::BUDGET.legal().1 as usize;
+        problems.require_legal(&declared::N_ATOMS, self.n_atoms as f64);
+        problems.require_within(declared::SPARSITY.name, self.sparsity, 1, atoms);
+        problems.require_legal(&declared::BATCH_SIZE, self.batch_size as f64);
+        problems.require_within(declared::BUDGET.name, self.budget, atoms, most_kept);
+        problems.require_legal(&declared::ERROR_LIMIT, self.error_limit);
+        problems.require_legal(&declared::REGULARISATION, self.regularisation);
+        problems.require_legal(&declared::CALIBRATION, self.calibration);
         self.algorithm
             .note_problems(self.n_atoms, self.budget, &mut problems);
         problems.into_list()

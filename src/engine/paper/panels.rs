@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use crate::dataset::DataPlan;
+use crate::dataset::{DataPlan, Scaling};
 use crate::experiment::{Experiment, Tests};
-use crate::learner::Kernel;
+use crate::features::{EegRecipe, FeatureRecipe};
+use crate::learner::{Kernel, LearnerSettings};
 use crate::session::Session;
 use crate::split::SplitPlan;
 
@@ -84,7 +85,7 @@ pub(super) fn panels() -> Vec<Panel> {
             own_kernel: NORMALISED,
             weight: 1.0,
             session: include_str!("../../../sessions/schizophrenia-eeg.ron"),
-            adapt: |_| {},
+            adapt: log_amplitudes,
         },
         Panel {
             key: "eeg-as-published",
@@ -121,6 +122,13 @@ fn by_file(experiment: &mut Experiment) {
         choice.group_by_file = true;
     }
     experiment.split = SplitPlan::LeaveOneGroupOut;
+}
+
+/// The paper's band amplitudes on a logarithmic scale instead of the session's covariance.
+fn log_amplitudes(experiment: &mut Experiment) {
+    experiment.data.recipe = Some(FeatureRecipe::Eeg(EegRecipe::default()));
+    experiment.preparation.scaling = Scaling::ZScore;
+    experiment.learner = LearnerSettings::margin_aware();
 }
 
 impl Panel {

@@ -1,5 +1,6 @@
 //! Records to learn from without any file: faults on a feeder, EEG of simulated subjects.
 
+pub mod declared;
 pub mod eeg;
 pub mod feeder;
 mod interval;

@@ -1,6 +1,7 @@
 //! The leakage audit: what training and test samples of a split share, and what that does to the score.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Serialize;
@@ -47,12 +48,45 @@ pub enum FindingKind {
     OverlappingWindows,
     /// Windows that follow each other in a recording are learned from and tested.
     NeighbouringWindows,
+    /// One recording stands under two groups.
+    RecordingInTwoGroups,
+    /// Covariances are seen relative to the mean of recordings that hold one class each.
+    RecentredTraits,
+    /// Windows of one recording are learned from and tested.
+    RecordingOnBothSides,
     /// A class has another share in a fold than in the whole.
     ClassImbalance,
     /// A class comes from few groups.
     TooFewGroups,
     /// Groups are not known.
     GroupsUnknown,
+    /// Groups are only names of files.
+    GroupsAreFiles,
+}
+
+/// What may be said of a split in a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AuditVerdict {
+    /// The audit could look, and nothing leaks.
+    Clean,
+    /// Nothing was found, but who belongs together is not known.
+    CannotTell,
+    /// The score may mislead.
+    Doubtful,
+    /// The score is wrong.
+    Leaks,
+}
+
+impl AuditVerdict {
+    /// The verdict in words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Clean => "clean",
+            Self::CannotTell => "groups not known",
+            Self::Doubtful => "audit warnings",
+            Self::Leaks => "leaks",
+        }
+    }
 }
 
 /// One finding of the audit.
@@ -88,6 +122,22 @@ impl Audit {
         self.worst() == Some(Severity::Error)
     }
 
+    /// What may be said in a word: clean only where the audit knows who belongs together.
+    pub fn verdict(&self) -> AuditVerdict {
+        let is_blind = |finding: &Finding| {
+            matches!(
+                finding.kind,
+                FindingKind::GroupsUnknown | FindingKind::GroupsAreFiles
+            )
+        };
+        match self.worst() {
+            Some(Severity::Error) => AuditVerdict::Leaks,
+            Some(Severity::Warning) => AuditVerdict::Doubtful,
+            _ if self.findings.iter().any(is_blind) => AuditVerdict::CannotTell,
+            _ => AuditVerdict::Clean,
+        }
+    }
+
     /// The finding of a kind, if there is one.
     pub fn finding(&self, kind: FindingKind) -> Option<&Finding> {
         self.findings.iter().find(|finding| finding.kind == kind)
@@ -105,9 +155,13 @@ pub fn audit(dataset: &Dataset, split: &Split) -> Audit {
         identical_samples(&subject),
         overlapping_windows(&subject),
         neighbouring_windows(&subject),
+        recording_in_two_groups(&subject),
+        recentred_traits(&subject),
+        recording_on_both_sides(&subject),
         class_imbalance(&subject),
         too_few_groups(&subject),
         groups_unknown(&subject),
+        groups_are_files(&subject),
     ]
     .into_iter()
     .flatten()
@@ -122,6 +176,8 @@ struct Subject<'a> {
     side: Vec<Option<usize>>,
     n_folds: usize,
     n_tested: usize,
+    /// Sets of samples with the same values.
+    twins: Vec<Vec<usize>>,
 }
 
 impl<'a> Subject<'a> {
@@ -133,6 +189,7 @@ impl<'a> Subject<'a> {
             n_tested: side.iter().flatten().count(),
             side,
             n_folds: split.n_folds(),
+            twins: twins(dataset),
         }
     }
 
@@ -239,28 +296,35 @@ fn compare_values(a: &[f64], b: &[f64]) -> Ordering {
     a.iter().map(bits).cmp(b.iter().map(bits))
 }
 
-fn identical_samples(subject: &Subject<'_>) -> Option<Finding> {
-    let dataset = subject.dataset;
+/// Sets of samples with the same values, each of two or more.
+fn twins(dataset: &Dataset) -> Vec<Vec<usize>> {
     let mut hashed: Vec<(u64, usize)> = (0..dataset.n_samples())
         .map(|sample| (value_hash(dataset.sample(sample)), sample))
         .collect();
     hashed.sort_unstable();
-    let mut examples = Vec::new();
-    let mut count = 0;
+    let mut found = Vec::new();
     for bucket in hashed.chunk_by(|a, b| a.0 == b.0).filter(|b| b.len() > 1) {
         // Nearly always one set of twins; sorting keeps chance and ill will from costing more.
         let mut alike: Vec<usize> = bucket.iter().map(|(_, sample)| *sample).collect();
         let compare = |a: &usize, b: &usize| compare_values(dataset.sample(*a), dataset.sample(*b));
         alike.sort_by(compare);
-        for twins in alike.chunk_by(|a, b| compare(a, b).is_eq()) {
-            let first = twins[0];
-            let Some(&other) = twins.iter().find(|twin| subject.apart(first, **twin)) else {
-                continue;
-            };
-            count += twins.iter().filter(|s| subject.side[**s].is_some()).count();
-            if examples.len() < MAX_EXAMPLES {
-                examples.push(subject.pair(first, other));
-            }
+        let sets = alike.chunk_by(|a, b| compare(a, b).is_eq());
+        found.extend(sets.filter(|set| set.len() > 1).map(<[usize]>::to_vec));
+    }
+    found
+}
+
+fn identical_samples(subject: &Subject<'_>) -> Option<Finding> {
+    let mut examples = Vec::new();
+    let mut count = 0;
+    for twins in &subject.twins {
+        let first = twins[0];
+        let Some(&other) = twins.iter().find(|twin| subject.apart(first, **twin)) else {
+            continue;
+        };
+        count += twins.iter().filter(|s| subject.side[**s].is_some()).count();
+        if examples.len() < MAX_EXAMPLES {
+            examples.push(subject.pair(first, other));
         }
     }
     (count > 0).then(|| Finding {
@@ -432,6 +496,119 @@ fn neighbouring_windows(subject: &Subject<'_>) -> Option<Finding> {
             "{count} test samples ({}) directly follow or precede training samples of the same recording. Neighbours resemble each other more than recordings do: the score is likely too high. Use folds by group, or hold out by time.",
             subject.percent_of_tested(count)
         ),
+    })
+}
+
+/// Public sets hold such copies: the same file under the names of two subjects.
+fn recording_in_two_groups(subject: &Subject<'_>) -> Option<Finding> {
+    let dataset = subject.dataset;
+    let groups = dataset.groups()?;
+    let source = |sample: usize| dataset.origin(sample).source;
+    let mut n_windows = vec![0usize; dataset.sources().len()];
+    for window in windows(dataset) {
+        n_windows[window.source] += 1;
+    }
+    let mut shared: BTreeMap<(usize, usize), (usize, usize, usize)> = BTreeMap::new();
+    for twins in &subject.twins {
+        for pair in twins.windows(2) {
+            let (a, b) = (pair[0].min(pair[1]), pair[0].max(pair[1]));
+            if source(a) != source(b) && groups[a] != groups[b] {
+                shared.entry((source(a), source(b))).or_insert((0, a, b)).0 += 1;
+            }
+        }
+    }
+    let is_copy = |((a, b), (count, _, _)): &(&(usize, usize), &(usize, usize, usize))| {
+        let smaller = n_windows[*a].min(n_windows[*b]);
+        smaller > 1 && 2 * count > smaller
+    };
+    let copies: Vec<_> = shared.iter().filter(is_copy).collect();
+    let file = |source: usize| {
+        let path = &dataset.sources()[source];
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        name.to_string_lossy().into_owned()
+    };
+    let example = |((first, second), (_, a, b)): &(&(usize, usize), &(usize, usize, usize))| {
+        let names = dataset.group_names();
+        format!(
+            "{} of {} and {} of {}",
+            file(*first),
+            names[groups[*a]],
+            file(*second),
+            names[groups[*b]]
+        )
+    };
+    (!copies.is_empty()).then(|| Finding {
+        severity: Severity::Error,
+        kind: FindingKind::RecordingInTwoGroups,
+        count: copies.len(),
+        examples: copies.iter().take(MAX_EXAMPLES).map(example).collect(),
+        text: format!(
+            "{} recordings stand under two groups, e.g. {}: whoever is tested with one of them was learned from the other, and the score is too high. Exclude one of the two.",
+            copies.len(),
+            example(&copies[0])
+        ),
+    })
+}
+
+/// The mean of a recording that holds one class is the class.
+fn recentred_traits(subject: &Subject<'_>) -> Option<Finding> {
+    let dataset = subject.dataset;
+    if !dataset.is_recentred() {
+        return None;
+    }
+    let mut first_class = vec![None; dataset.sources().len()];
+    for (sample, class) in dataset.classes().iter().enumerate() {
+        let known = first_class[dataset.origin(sample).source].get_or_insert(*class);
+        if known != class {
+            return None;
+        }
+    }
+    Some(Finding {
+        severity: Severity::Error,
+        kind: FindingKind::RecentredTraits,
+        count: first_class.iter().flatten().count(),
+        examples: Vec::new(),
+        text: "Covariances are re-centred on the mean of their recording, but every recording holds one class only: what tells the classes apart is taken away with the mean. Switch re-centring off; it is for classes that change within recordings."
+            .to_owned(),
+    })
+}
+
+/// Recordings whose windows stand on both sides though no group tells so.
+fn recording_on_both_sides(subject: &Subject<'_>) -> Option<Finding> {
+    if groups_on_both_sides(subject).is_some() {
+        return None;
+    }
+    let all = windows(subject.dataset);
+    let mut examples = Vec::new();
+    let mut count = 0;
+    for recording in all.chunk_by(|a, b| a.source == b.source) {
+        let first = recording[0].sample;
+        if let Some(other) = recording.iter().find(|w| subject.apart(first, w.sample)) {
+            count += 1;
+            if examples.len() < MAX_EXAMPLES {
+                examples.push(subject.pair(first, other.sample));
+            }
+        }
+    }
+    (count > 0).then(|| Finding {
+        severity: Severity::Warning,
+        kind: FindingKind::RecordingOnBothSides,
+        count,
+        examples,
+        text: format!(
+            "windows of {count} recordings are both learned from and tested. The score tells how well known recordings are recognised again; for new ones it is likely too high. Use folds by group."
+        ),
+    })
+}
+
+fn groups_are_files(subject: &Subject<'_>) -> Option<Finding> {
+    subject.dataset.groups_are_files().then(|| Finding {
+        severity: Severity::Note,
+        kind: FindingKind::GroupsAreFiles,
+        count: subject.dataset.group_names().len(),
+        examples: Vec::new(),
+        text: "Groups are only names of files: if one subject has several files, some may be learned from and others tested, and the score is too high. Name the subjects in a rule or a table."
+            .to_owned(),
     })
 }
 

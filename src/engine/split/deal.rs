@@ -1,7 +1,9 @@
 //! How samples are dealt to folds: stratified by class, by whole groups, by time.
 
+use std::collections::BTreeMap;
+
 use crate::dataset::{Dataset, Place};
-use crate::math::{random_stream, shuffle};
+use crate::math::{random_share, random_stream, shuffle};
 
 /// Samples of each class.
 fn by_class(dataset: &Dataset) -> Vec<Vec<usize>> {
@@ -96,16 +98,67 @@ impl Filling {
     }
 }
 
-/// Fold of every sample: the groups, largest first, each go where they keep the classes most even.
-pub(super) fn grouped(
+/// Fold of every group that has samples; `None` for the others.
+///
+/// The groups of each class, in the order of a hash of their name keyed by the seed, are dealt out in turn, the next
+/// class going on where the last one ended. Neither the number of a group's samples nor the other groups' order in the
+/// data counts, so that a group stays where it is when segments are excluded or get another class. Groups that are
+/// `kept` stay in their fold whatever else is there; a new one joins the fold that has fewest of its class.
+pub(super) fn by_name(
     dataset: &Dataset,
     group_of: &[usize],
     n_folds: usize,
     seed: u64,
-) -> Vec<usize> {
-    let targets = vec![1.0; n_folds];
-    let fold_of_group = deal_groups(dataset, group_of, &targets, seed);
-    group_of.iter().map(|group| fold_of_group[*group]).collect()
+    kept: &BTreeMap<String, usize>,
+) -> Vec<Option<usize>> {
+    let names = dataset.group_names();
+    let kinds = group_kinds(dataset, group_of);
+    let mut fold_of = vec![None; names.len()];
+    let mut counts = vec![vec![0usize; dataset.n_classes() + 1]; n_folds];
+    let mut fresh: Vec<(usize, u64, usize)> = Vec::new();
+    for (group, kind) in kinds.iter().enumerate() {
+        let Some(kind) = *kind else { continue };
+        match kept.get(&names[group]).filter(|fold| **fold < n_folds) {
+            Some(fold) => {
+                fold_of[group] = Some(*fold);
+                counts[*fold][kind] += 1;
+            }
+            None => fresh.push((kind, name_hash(seed, &names[group]), group)),
+        }
+    }
+    fresh.sort_by(|a, b| (a.0, a.1, &names[a.2]).cmp(&(b.0, b.1, &names[b.2])));
+    let deals = fresh.len() == kinds.iter().flatten().count();
+    for (number, (kind, _, group)) in fresh.into_iter().enumerate() {
+        let fullness = |fold: &usize| {
+            let counts = &counts[*fold];
+            (counts[kind], counts.iter().sum::<usize>(), *fold)
+        };
+        let fold = match deals {
+            true => number % n_folds,
+            false => (0..n_folds).min_by_key(fullness).unwrap_or(0),
+        };
+        fold_of[group] = Some(fold);
+        counts[fold][kind] += 1;
+    }
+    fold_of
+}
+
+/// The class that most samples of each group have; the number of classes for a group of several classes, `None` for
+/// one without samples.
+fn group_kinds(dataset: &Dataset, group_of: &[usize]) -> Vec<Option<usize>> {
+    let n_classes = dataset.n_classes();
+    let mut kinds = vec![None; dataset.group_names().len()];
+    for group in groups_by_size(dataset, group_of, 0) {
+        let most = group.class_counts.iter().max_by_key(|(_, n)| *n);
+        let kind = most.filter(|(_, n)| 2 * n > group.n_samples);
+        kinds[group.number] = Some(kind.map_or(n_classes, |(class, _)| *class));
+    }
+    kinds
+}
+
+/// A number that depends on the seed and the name alone.
+fn name_hash(seed: u64, name: &str) -> u64 {
+    random_share(&mut random_stream(seed, &format!("fold of {name}"), 0)).to_bits()
 }
 
 fn deal_groups(dataset: &Dataset, group_of: &[usize], targets: &[f64], seed: u64) -> Vec<usize> {

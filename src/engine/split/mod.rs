@@ -4,7 +4,7 @@ pub mod audit;
 mod deal;
 mod plan;
 
-pub use plan::{HoldOut, SplitError, SplitPlan};
+pub use plan::{HoldOut, KeptFolds, SplitError, SplitPlan};
 
 /// Training and test samples of one fold, as rising positions in the data set.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,5 +1,7 @@
 //! Plans: how a data set is to be split, as plain settings.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -39,6 +41,42 @@ pub enum HoldOut {
     },
 }
 
+/// The folds that groups were dealt to, by name, so that a group keeps its fold when others come or go.
+///
+/// Two plans that differ in nothing else are equal: what is kept follows from the plan and the data it met.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeptFolds {
+    /// Number of folds that were dealt to; with another number the folds are dealt anew.
+    n_folds: usize,
+    /// Seed that they were dealt with; with another one they are dealt anew.
+    seed: u64,
+    /// Fold of each group, counted from 0.
+    fold_of: BTreeMap<String, usize>,
+}
+
+impl PartialEq for KeptFolds {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl KeptFolds {
+    /// Whether no group was dealt yet.
+    pub fn is_empty(&self) -> bool {
+        self.fold_of.is_empty()
+    }
+
+    /// The fold of each group, where they were dealt to so many folds with that seed.
+    fn of(&self, n_folds: usize, seed: u64) -> &BTreeMap<String, usize> {
+        static NONE: BTreeMap<String, usize> = BTreeMap::new();
+        match (self.n_folds, self.seed) == (n_folds, seed) {
+            true => &self.fold_of,
+            false => &NONE,
+        }
+    }
+}
+
 /// How a data set is split.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -50,12 +88,15 @@ pub enum SplitPlan {
         /// Seed of the draw.
         seed: u64,
     },
-    /// Every sample is tested once; a group is never divided; classes keep their share as well as whole groups allow.
+    /// Every sample is tested once; a group is never divided; the groups of every class are dealt out evenly.
     GroupedKFold {
         /// Number of folds.
         n_folds: usize,
         /// Seed of the draw.
         seed: u64,
+        /// The fold of every group that was dealt before: it stays there.
+        #[serde(default, skip_serializing_if = "KeptFolds::is_empty")]
+        kept: KeptFolds,
     },
     /// One fold per group.
     LeaveOneGroupOut,
@@ -108,14 +149,70 @@ pub enum SplitError {
 }
 
 impl SplitPlan {
+    /// Folds of whole groups, not dealt yet.
+    pub fn grouped(n_folds: usize, seed: u64) -> Self {
+        Self::GroupedKFold {
+            n_folds,
+            seed,
+            kept: KeptFolds::default(),
+        }
+    }
+
+    /// Keeps the folds that the groups of a data set have now. Groups that are gone are remembered: they may come back.
+    pub fn keep_folds(&mut self, dataset: &Dataset) {
+        let Self::GroupedKFold {
+            n_folds,
+            seed,
+            kept,
+        } = self
+        else {
+            return;
+        };
+        let Ok(groups) = groups(dataset) else {
+            return;
+        };
+        let known = kept.of(*n_folds, *seed);
+        let dealt = deal::by_name(dataset, groups.of_sample, *n_folds, *seed, known);
+        let mut fold_of = known.clone();
+        for (name, fold) in dataset.group_names().iter().zip(dealt) {
+            fold_of.extend(fold.map(|fold| (name.clone(), fold)));
+        }
+        *kept = KeptFolds {
+            n_folds: *n_folds,
+            seed: *seed,
+            fold_of,
+        };
+    }
+
+    /// Keeps the folds in which the groups of a saved run were tested, whatever way they were dealt.
+    pub fn keep_test_folds(
+        &mut self,
+        group_names: &[String],
+        groups: &[usize],
+        test_folds: &[Option<usize>],
+    ) {
+        if let Self::GroupedKFold {
+            n_folds,
+            seed,
+            kept,
+        } = self
+        {
+            let tested = groups.iter().zip(test_folds);
+            let named = tested
+                .filter_map(|(group, fold)| Some((group_names.get(*group)?.clone(), (*fold)?)));
+            *kept = KeptFolds {
+                n_folds: *n_folds,
+                seed: *seed,
+                fold_of: named.collect(),
+            };
+        }
+    }
+
     /// The plan to start from: folds by group wherever groups are known.
     pub fn default_for(dataset: &Dataset, seed: u64) -> Self {
         let n_groups = n_groups(dataset).unwrap_or(0);
         if n_groups >= 2 {
-            Self::GroupedKFold {
-                n_folds: n_groups.min(USUAL_FOLDS),
-                seed,
-            }
+            Self::grouped(n_groups.min(USUAL_FOLDS), seed)
         } else {
             Self::KFold {
                 n_folds: USUAL_FOLDS.min(dataset.n_samples()).max(2),
@@ -168,10 +265,17 @@ impl SplitPlan {
                 check_folds(*n_folds, n_samples, "samples")?;
                 whole(deal::stratified(dataset, *n_folds, *seed))
             }
-            Self::GroupedKFold { n_folds, seed } => {
+            Self::GroupedKFold {
+                n_folds,
+                seed,
+                kept,
+            } => {
                 let groups = groups(dataset)?;
                 check_folds(*n_folds, groups.n_present, "groups")?;
-                whole(deal::grouped(dataset, groups.of_sample, *n_folds, *seed))
+                let known = kept.of(*n_folds, *seed);
+                let fold_of = deal::by_name(dataset, groups.of_sample, *n_folds, *seed, known);
+                let of_sample = groups.of_sample.iter();
+                of_sample.map(|group| fold_of[*group]).collect()
             }
             // `Split` numbers the groups that have samples.
             Self::LeaveOneGroupOut => whole(groups(dataset)?.of_sample.to_vec()),

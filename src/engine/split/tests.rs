@@ -4,9 +4,9 @@ use std::time::Instant;
 
 use proptest::prelude::*;
 
-use super::audit::{Audit, FindingKind, Severity, audit};
+use super::audit::{Audit, AuditVerdict, FindingKind, Severity, audit};
 use super::*;
-use crate::dataset::{Dataset, DatasetParts, Origin, Place};
+use crate::dataset::{Dataset, DatasetParts, FeatureGroup, GroupKind, Origin, Place};
 
 /// A sample of a made-up set: class, group, file, start of a window of 1 s, value.
 #[derive(Debug, Clone)]
@@ -82,8 +82,7 @@ fn any_plan() -> impl Strategy<Value = SplitPlan> {
     let share = 0.01f64..0.99;
     prop_oneof![
         (2usize..8, any::<u64>()).prop_map(|(n_folds, seed)| SplitPlan::KFold { n_folds, seed }),
-        (2usize..8, any::<u64>())
-            .prop_map(|(n_folds, seed)| SplitPlan::GroupedKFold { n_folds, seed }),
+        (2usize..8, any::<u64>()).prop_map(|(n_folds, seed)| SplitPlan::grouped(n_folds, seed)),
         Just(SplitPlan::LeaveOneGroupOut),
         (share.clone(), any::<u64>()).prop_map(|(test_share, seed)| {
             SplitPlan::HoldOut(HoldOut::Share { test_share, seed })
@@ -194,7 +193,7 @@ fn grouped_folds_keep_the_share_of_classes() {
     let samples = subjects(&classes, 20);
     let data = dataset(&samples, true);
     for seed in 0..20 {
-        let plan = SplitPlan::GroupedKFold { n_folds: 5, seed };
+        let plan = SplitPlan::grouped(5, seed);
         for fold in plan.split(&data).expect("28 groups").folds() {
             let of_class = |class| {
                 fold.test
@@ -226,16 +225,13 @@ fn seeds_change_the_folds_and_stay_the_same_for_ever() {
             seed: 2
         })
     );
-    let grouped = folds(SplitPlan::GroupedKFold {
-        n_folds: 3,
-        seed: 1,
-    });
+    let grouped = folds(SplitPlan::grouped(3, 1));
     // Written down once: a change here changes every published score.
     assert_eq!(
         [plain, grouped],
         [
             [0, 1, 2, 1, 2, 0, 0, 0, 2, 1, 2, 1],
-            [0, 0, 2, 2, 1, 1, 2, 2, 0, 0, 1, 1]
+            [0, 0, 1, 1, 2, 2, 1, 1, 2, 2, 0, 0]
         ]
     );
 }
@@ -244,13 +240,7 @@ fn seeds_change_the_folds_and_stay_the_same_for_ever() {
 fn the_default_is_grouped_wherever_groups_are_known() {
     let samples = subjects(&[0, 0, 0, 1, 1, 1], 5);
     let plan = SplitPlan::default_for(&dataset(&samples, true), 4);
-    assert_eq!(
-        plan,
-        SplitPlan::GroupedKFold {
-            n_folds: 5,
-            seed: 4
-        }
-    );
+    assert_eq!(plan, SplitPlan::grouped(5, 4));
     let plan = SplitPlan::default_for(&dataset(&samples, false), 4);
     assert_eq!(
         plan,
@@ -260,13 +250,7 @@ fn the_default_is_grouped_wherever_groups_are_known() {
         }
     );
     let few = SplitPlan::default_for(&dataset(&samples[..12], true), 4);
-    assert_eq!(
-        few,
-        SplitPlan::GroupedKFold {
-            n_folds: 3,
-            seed: 4
-        }
-    );
+    assert_eq!(few, SplitPlan::grouped(3, 4));
 }
 
 #[test]
@@ -313,7 +297,7 @@ fn plans_that_do_not_fit_say_why() {
     let samples = subjects(&[0, 1], 3);
     let (with, without) = (dataset(&samples, true), dataset(&samples, false));
     let one = dataset(&samples[..3], true);
-    let grouped = |n_folds| SplitPlan::GroupedKFold { n_folds, seed: 0 };
+    let grouped = |n_folds| SplitPlan::grouped(n_folds, 0);
     let refusal =
         |plan: &SplitPlan, data: &Dataset| plan.split(data).expect_err("no fit").to_string();
     assert_eq!(
@@ -527,4 +511,179 @@ fn a_hundred_thousand_samples_are_audited_at_once() {
     );
     assert!(report.leaks());
     assert!(elapsed.as_secs_f64() < 2.0, "{elapsed:?}");
+}
+
+/// The fold of every group, by name.
+fn folds_by_name(plan: &SplitPlan, data: &Dataset) -> std::collections::BTreeMap<String, usize> {
+    let split = plan.split(data).expect("the plan fits");
+    let groups = data.groups().expect("with groups").iter();
+    let names = groups.map(|group| data.group_names()[*group].clone());
+    let folds = split.test_folds().iter().map(|fold| fold.expect("tested"));
+    names.zip(folds).collect()
+}
+
+#[test]
+fn a_group_keeps_its_fold_when_segments_go_and_recordings_come() {
+    let classes: Vec<usize> = (0..20).map(|subject| subject / 10).collect();
+    let samples = subjects(&classes, 10);
+    let data = dataset(&samples, true);
+    let mut plan = SplitPlan::grouped(5, 1);
+    let before = folds_by_name(&plan, &data);
+    // Segments excluded and relabelled, not yet saved by name.
+    let mut fewer: Vec<Made> = samples.iter().skip(4).cloned().collect();
+    fewer[30].class = 1;
+    assert_eq!(folds_by_name(&plan, &dataset(&fewer, true)), before);
+    // Saved by name: two subjects more, one gone, and the order of the files turned round.
+    plan.keep_folds(&data);
+    let text = ron::to_string(&plan).expect("plain data");
+    let plan: SplitPlan = ron::from_str(&text).expect("its own text");
+    let mut more = samples.clone();
+    more.retain(|sample| sample.group != 7);
+    let mut new = subjects(&[0, 1], 10);
+    for sample in &mut new {
+        sample.group += 20;
+        sample.source += 20;
+        sample.value += 1e6;
+    }
+    more.extend(new);
+    more.reverse();
+    let after = folds_by_name(&plan, &dataset(&more, true));
+    for (name, fold) in &before {
+        assert!(name == "subject7" || after[name] == *fold, "{name}");
+    }
+    // The new healthy one goes where the one that left was missed.
+    assert_eq!(after["subject20"], before["subject7"]);
+    // Another seed deals anew.
+    let other = SplitPlan::grouped(5, 2);
+    assert_ne!(folds_by_name(&other, &data), before);
+}
+
+#[test]
+fn groups_of_several_classes_are_dealt_by_name_too() {
+    // Eight subjects with all four classes in every recording.
+    let mut samples = subjects(&[0; 8], 16);
+    for sample in &mut samples {
+        sample.class = sample.start_s as usize % 4;
+    }
+    let plan = SplitPlan::grouped(4, 3);
+    let before = folds_by_name(&plan, &dataset(&samples, true));
+    samples.remove(0);
+    assert_eq!(folds_by_name(&plan, &dataset(&samples, true)), before);
+    let mut counts = [0; 4];
+    before.values().for_each(|fold| counts[*fold] += 1);
+    assert_eq!(counts, [2; 4]);
+}
+
+#[test]
+fn one_recording_under_two_subjects_turns_the_audit_red() {
+    let classes: Vec<usize> = (0..20).map(|subject| subject % 2).collect();
+    let mut samples = subjects(&classes, 30);
+    for window in 0..30 {
+        samples[30 * 7 + window].value = samples[30 * 3 + window].value;
+    }
+    let data = dataset(&samples, true);
+    // In one fold or in two: it is said.
+    for seed in 0..5 {
+        let report = audit_of(&data, &SplitPlan::grouped(5, seed));
+        let finding = report
+            .finding(FindingKind::RecordingInTwoGroups)
+            .expect("a copy");
+        assert_eq!((finding.severity, finding.count), (Severity::Error, 1));
+        assert_eq!(
+            finding.examples,
+            ["file3 of subject3 and file7 of subject7"]
+        );
+        assert_eq!(report.verdict(), AuditVerdict::Leaks);
+    }
+}
+
+#[test]
+fn clean_is_said_only_where_the_audit_could_look() {
+    let classes: Vec<usize> = (0..20).map(|subject| subject % 2).collect();
+    let samples = subjects(&classes, 30);
+    let verdict = |data: &Dataset, plan: &SplitPlan| audit_of(data, plan).verdict();
+    let grouped = SplitPlan::grouped(5, 0);
+    assert_eq!(
+        verdict(&dataset(&samples, true), &grouped),
+        AuditVerdict::Clean
+    );
+    let random = SplitPlan::KFold {
+        n_folds: 5,
+        seed: 0,
+    };
+    let unknown = dataset(&samples, false);
+    let report = audit_of(&unknown, &random);
+    assert_eq!(report.verdict(), AuditVerdict::Doubtful);
+    let finding = report
+        .finding(FindingKind::RecordingOnBothSides)
+        .expect("windows at random");
+    assert_eq!(finding.count, 20);
+    let rows = |with_files: bool| {
+        let n = samples.len();
+        Dataset::new(DatasetParts {
+            values: samples.iter().map(|s| s.value).collect(),
+            feature_names: vec!["x".into()],
+            class_names: vec!["a".into(), "b".into()],
+            classes: samples.iter().map(|s| s.class).collect(),
+            group_names: (0..20).map(|n| format!("file{n}")).collect(),
+            groups: with_files.then(|| samples.iter().map(|s| s.group).collect()),
+            groups_are_files: with_files,
+            sources: vec!["table.csv".into()],
+            origins: (0..n)
+                .map(|row| Origin {
+                    source: 0,
+                    place: Place::Row(row),
+                })
+                .collect(),
+            ..DatasetParts::default()
+        })
+        .expect("the parts fit")
+    };
+    assert_eq!(verdict(&rows(false), &random), AuditVerdict::CannotTell);
+    assert_eq!(verdict(&rows(true), &grouped), AuditVerdict::CannotTell);
+}
+
+#[test]
+fn recentring_on_recordings_of_one_class_is_an_error() {
+    let recentred = |samples: &[Made]| {
+        let n = samples.len();
+        Dataset::new(DatasetParts {
+            values: (0..n).map(|k| k as f64).collect(),
+            feature_names: vec!["x".into()],
+            feature_groups: vec![FeatureGroup {
+                name: "alpha".into(),
+                n_features: 1,
+                kind: GroupKind::Covariance {
+                    channels: vec!["Cz".into()],
+                    recentred: true,
+                },
+            }],
+            class_names: vec!["a".into(), "b".into()],
+            classes: samples.iter().map(|s| s.class).collect(),
+            group_names: (0..20).map(|n| format!("subject{n}")).collect(),
+            groups: Some(samples.iter().map(|s| s.group).collect()),
+            sources: (0..20).map(|n| format!("file{n}").into()).collect(),
+            origins: samples
+                .iter()
+                .map(|s| Origin {
+                    source: s.source,
+                    place: Place::Window {
+                        start_s: s.start_s,
+                        duration_s: 1.0,
+                    },
+                })
+                .collect(),
+            ..DatasetParts::default()
+        })
+        .expect("the parts fit")
+    };
+    let classes: Vec<usize> = (0..20).map(|subject| subject % 2).collect();
+    let mut samples = subjects(&classes, 10);
+    let plan = SplitPlan::grouped(5, 0);
+    let report = audit_of(&recentred(&samples), &plan);
+    assert!(report.finding(FindingKind::RecentredTraits).is_some() && report.leaks());
+    // As soon as one recording holds both classes, it may be right.
+    samples[0].class = 1;
+    let report = audit_of(&recentred(&samples), &plan);
+    assert!(report.finding(FindingKind::RecentredTraits).is_none());
 }

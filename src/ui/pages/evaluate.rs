@@ -1,9 +1,11 @@
 //! The Evaluate page: scores with their spread, per class and group, and why each sample was decided so.
 
-use egui::{Grid, RichText, Ui};
+use std::sync::Arc;
+
+use egui::{Grid, Id, RichText, Ui};
 
 use super::certainty::{baselines_ui, choice_ui, coverage_ui};
-use super::explain::{inspection_ui, samples_ui};
+use super::explain::{inspection_ui, sample_link_ui, samples_ui};
 use super::train_panels::curves_ui;
 use crate::ui::elements::{self, fact, help, page_title, section};
 use crate::ui::icons::color_dot;
@@ -11,8 +13,9 @@ use crate::ui::numbers::{percent, short};
 use crate::ui::palette::class_color;
 use crate::ui::theme;
 use crate::ui::widgets::{ChartPlot, ConfusionMatrix, empty_state, shortened};
+use crate::workbench::explore::ExploreAction;
 use crate::workbench::{Action, Ask, Draft, RunView, Workbench, split_summary};
-use atomscope_engine::evaluation::{Confusion, wilson_interval};
+use atomscope_engine::evaluation::{Confusion, Estimate, Scores, wilson_interval};
 use atomscope_engine::experiment::{Part, RunSummary};
 use atomscope_engine::export::{Chart, ExportContent, Series};
 
@@ -65,7 +68,7 @@ pub(in crate::ui) fn evaluate_page_ui(
         }
         curve_ui(ui, workbench);
         if let Some(summary) = &run.summary {
-            details_ui(ui, run, summary);
+            details_ui(ui, run, summary, actions);
         }
         ui.add_space(theme::PANEL_GAP);
     });
@@ -117,12 +120,77 @@ fn scores_ui(
         shown(confusion.balanced_accuracy()),
     );
     let number = |value: Option<f64>| value.map_or("–".to_owned(), short);
+    if let Some(scores) = scores_of(ui, run, summary) {
+        people_ui(ui, run, summary, &scores);
+    }
     fact(ui, "Cohen's κ", number(confusion.kappa()));
     fact(ui, "Matthews", number(confusion.matthews()));
 }
 
+/// All scores with their intervals over groups, drawn once for every result.
+fn scores_of(ui: &Ui, run: &RunView, summary: &RunSummary) -> Option<Arc<Scores>> {
+    let id = Id::unique("scores over groups");
+    let batch = summary.accuracy.map_or(0, |point| point.at as u64);
+    let confusion = &summary.confusion;
+    let key = (
+        batch,
+        confusion.right(),
+        confusion.total(),
+        run.facts.fingerprint,
+    );
+    type Kept = ((u64, u64, u64, u64), Option<Arc<Scores>>);
+    if let Some((kept, scores)) = ui.data(|data| data.get_temp::<Kept>(id))
+        && kept == key
+    {
+        return scores;
+    }
+    let scores = summary
+        .scores(&run.facts, run.experiment.seed)
+        .map(Arc::new);
+    ui.data_mut(|data| data.insert_temp(id, (key, scores.clone())));
+    scores
+}
+
+/// What is honest to say of new people: chance, sensitivity and specificity, intervals over groups.
+fn people_ui(ui: &mut Ui, run: &RunView, summary: &RunSummary, scores: &Scores) {
+    let names = &run.facts.class_names;
+    let shares = names.iter().zip(&scores.class_shares);
+    let shares: Vec<String> = shares
+        .take(4)
+        .map(|(name, share)| format!("{name} {}", percent(*share)))
+        .collect();
+    fact(
+        ui,
+        "Chance",
+        format!("{} ({})", percent(scores.chance), shares.join(", ")),
+    );
+    if scores.accuracy.interval.is_some() {
+        fact(ui, "95 % over groups", estimate(&scores.accuracy));
+    }
+    if let (Some(found), Some(spared)) = (scores.sensitivity(), scores.specificity()) {
+        fact(ui, "Sensitivity", estimate(&found));
+        fact(ui, "Specificity", estimate(&spared));
+    }
+    if let Some(auc) = &scores.auc {
+        fact(ui, "AUC", estimate(auc));
+    }
+    if let Some(share) = summary.readout_logo {
+        fact(ui, "Readout, own group left out", percent(share));
+    }
+}
+
+/// A figure with its interval.
+fn estimate(estimate: &Estimate) -> String {
+    let value = percent(estimate.value);
+    match estimate.interval {
+        Some((low, high)) => format!("{value} ({} to {})", percent(low), percent(high)),
+        None => value,
+    }
+}
+
 /// Scores per class and group, curves and times.
-fn details_ui(ui: &mut Ui, run: &RunView, summary: &RunSummary) {
+fn details_ui(ui: &mut Ui, run: &RunView, summary: &RunSummary, actions: &mut Vec<Action>) {
+    let scores = scores_of(ui, run, summary);
     baselines_ui(ui, summary);
     coverage_ui(ui, summary);
     if let Some(report) = run.choice() {
@@ -130,8 +198,13 @@ fn details_ui(ui: &mut Ui, run: &RunView, summary: &RunSummary) {
         choice_ui(ui, report);
     }
     section(ui, "Per class");
-    classes_ui(ui, &run.facts.class_names, &summary.confusion);
-    groups_ui(ui, run, summary);
+    classes_ui(
+        ui,
+        &run.facts.class_names,
+        &summary.confusion,
+        scores.as_deref(),
+    );
+    groups_ui(ui, run, summary, scores.as_deref(), actions);
     if !summary.missing.is_empty() {
         section(ui, "With features missing");
         let series = [
@@ -187,7 +260,7 @@ fn export_ui(ui: &mut Ui, actions: &mut Vec<Action>) {
         .on_hover_text("Write tables, figures or everything for other programs");
 }
 
-fn classes_ui(ui: &mut Ui, names: &[String], confusion: &Confusion) {
+fn classes_ui(ui: &mut Ui, names: &[String], confusion: &Confusion, scores: Option<&Scores>) {
     let tones = theme::tones(ui);
     Grid::new("per class")
         .num_columns(5)
@@ -203,7 +276,11 @@ fn classes_ui(ui: &mut Ui, names: &[String], confusion: &Confusion) {
                     short_name_ui(ui, name);
                 });
                 let total = confusion.of_class(class);
-                let (low, high) = wilson_interval(confusion.count(class, class), total);
+                // Segments of one group hang together: their interval is that over groups.
+                let over_groups =
+                    scores.and_then(|s| s.recalls.get(class).copied().flatten()?.interval);
+                let (low, high) = over_groups
+                    .unwrap_or_else(|| wilson_interval(confusion.count(class, class), total));
                 ui.label(confusion.recall(class).map_or("–".into(), percent));
                 ui.label(format!("{} to {}", percent(low), percent(high)));
                 ui.label(confusion.precision(class).map_or("–".into(), percent));
@@ -214,8 +291,14 @@ fn classes_ui(ui: &mut Ui, names: &[String], confusion: &Confusion) {
 }
 
 /// The vote of every group, where groups hold several samples.
-fn groups_ui(ui: &mut Ui, run: &RunView, summary: &RunSummary) {
-    let Some(score) = summary.group_score() else {
+fn groups_ui(
+    ui: &mut Ui,
+    run: &RunView,
+    summary: &RunSummary,
+    scores: Option<&Scores>,
+    actions: &mut Vec<Action>,
+) {
+    let (Some(score), Some(scores)) = (summary.group_score(), scores) else {
         return;
     };
     if score.total >= summary.confusion.total() {
@@ -224,7 +307,7 @@ fn groups_ui(ui: &mut Ui, run: &RunView, summary: &RunSummary) {
     section(ui, "Per group");
     let (low, high) = score.interval;
     let text = format!(
-        "{} of {} groups classified correctly by the vote of their samples; 95 % interval {} to {}",
+        "{} of {} groups classified correctly by the vote of their samples; exact 95 % interval {} to {}. Those most often wrong first:",
         score.right,
         score.total,
         percent(low),
@@ -234,30 +317,31 @@ fn groups_ui(ui: &mut Ui, run: &RunView, summary: &RunSummary) {
     let tones = theme::tones(ui);
     let class_name = |class: usize| run.facts.class_names.get(class).map_or("", String::as_str);
     Grid::new("per group")
-        .num_columns(5)
+        .num_columns(4)
         .spacing([COLUMN_GAP, 4.0])
         .show(ui, |ui| {
-            for title in ["", "found", "95 % interval", "samples", "decided"] {
+            for title in ["", "right", "samples", "decided"] {
                 ui.label(RichText::new(title).small().color(tones.weak));
             }
             ui.end_row();
-            for vote in summary.votes.iter().take(MOST_GROUPS) {
-                let name = run.facts.group_names.get(vote.group);
-                short_name_ui(ui, name.map_or("", String::as_str));
-                let total: u64 = vote.votes.iter().sum();
-                let right = vote.votes.get(vote.truth).copied().unwrap_or(0);
-                let (low, high) = wilson_interval(right, total);
-                ui.label(percent(right as f64 / total.max(1) as f64));
-                ui.label(format!("{} to {}", percent(low), percent(high)));
-                ui.label(total.to_string());
-                let is_right = vote.decided == vote.truth;
+            for row in scores.groups.iter().take(MOST_GROUPS) {
+                let name = run.facts.group_names.get(row.group);
+                let groups = run.facts.groups.iter().flatten();
+                let first = groups.into_iter().position(|group| *group == row.group);
+                let is_link = sample_link_ui(ui, name.map_or("", String::as_str));
+                if let (true, Some(sample)) = (is_link, first) {
+                    actions.push(Action::Explore(ExploreAction::OpenSample(sample)));
+                }
+                ui.label(percent(row.right as f64 / row.total.max(1) as f64));
+                ui.label(row.total.to_string());
+                let is_right = row.decided == row.truth;
                 let color = if is_right { tones.ok } else { tones.error };
-                let decided = RichText::new(class_name(vote.decided)).color(color);
+                let decided = RichText::new(class_name(row.decided)).color(color);
                 ui.label(decided).on_hover_text(match is_right {
                     true => "The vote of its samples is right".to_owned(),
                     false => format!(
                         "The vote of its samples is wrong: it is {}",
-                        class_name(vote.truth)
+                        class_name(row.truth)
                     ),
                 });
                 ui.end_row();

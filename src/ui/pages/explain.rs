@@ -2,7 +2,7 @@
 
 use egui::{Grid, RichText, ScrollArea, Ui};
 
-use super::samples::BandPlaces;
+use super::samples::{Drawn, drawn_values};
 use crate::ui::elements::{help, section};
 use crate::ui::icons::{Icon, color_dot, icon_button};
 use crate::ui::numbers::{percent, short};
@@ -205,26 +205,30 @@ pub(super) fn code_ui(
     atoms: &[AtomUse],
     class: usize,
 ) -> Option<usize> {
-    let places = BandPlaces::of(dataset.layout(), dataset.feature_names());
+    let drawn = Drawn::of_dataset(dataset);
     let total: f64 = atoms.iter().map(|used| used.value.abs()).sum();
     let known = |sample: &usize| *sample < dataset.n_samples();
-    let shown: Vec<Atom<'_>> = atoms
+    let strongest: Vec<(&AtomUse, Vec<f64>)> = atoms
         .iter()
         .filter_map(|used| {
             let (sample, _) = used.strongest.first().filter(|(sample, _)| known(sample))?;
-            Some(Atom {
-                index: used.atom,
-                values: dataset.sample(*sample),
-                use_share: used.value.abs() / total.max(1e-300),
-                changed: false,
-            })
+            Some((used, drawn_values(dataset, *sample)))
+        })
+        .collect();
+    let shown: Vec<Atom<'_>> = strongest
+        .iter()
+        .map(|(used, values)| Atom {
+            index: used.atom,
+            values,
+            use_share: used.value.abs() / total.max(1e-300),
+            changed: false,
         })
         .collect();
     AtomGrid {
         name: &format!("Code of class {class}"),
-        layout: dataset.layout(),
-        electrodes: &places.electrodes,
-        band_names: &places.band_names,
+        layout: drawn.layout,
+        electrodes: &drawn.places.electrodes,
+        band_names: &drawn.places.band_names,
         atoms: &shown,
         view: AtomView::StrongestSample,
         selected: None,

@@ -1,10 +1,12 @@
 //! The Features page: the recipe, what it makes of one sample, and how a feature tells the classes apart.
 
+use std::sync::Arc;
+
 use egui::{RichText, Slider, Ui};
 
 use super::bands::bands_editor_ui;
 use super::fields::Field;
-use super::samples::BandPlaces;
+use super::samples::{Drawn, drawn_values};
 use super::signal::{bands_ui, signal_ui};
 use crate::ui::elements::{self, choice, help, page_title, section, switch};
 use crate::ui::icons::color_dot;
@@ -12,10 +14,15 @@ use crate::ui::palette::class_color;
 use crate::ui::theme;
 use crate::ui::widgets::{Atom, AtomGrid, AtomView, ClassHistogram, ScalpMap, empty_state};
 use crate::workbench::{Action, Demo, Draft, Signal, SignalChannel, Workbench, origin_text};
-use atomscope_engine::dataset::{Dataset, Layout, MissingPolicy, Place, Preparation, Scaling};
+use atomscope_engine::dataset::{
+    DataSettings, Dataset, FeatureGroup, GroupKind, Layout, MissingPolicy, Place, Preparation,
+    Scaling, class_difference,
+};
 use atomscope_engine::features::eeg::EegMeasure;
+use atomscope_engine::features::eeg_groups::{EegGroup, Recentring, Reference};
 use atomscope_engine::features::fault::{FaultForm, PerUnit};
-use atomscope_engine::features::{EegRecipe, FaultRecipe, FeatureRecipe};
+use atomscope_engine::features::readable::{Readable, Reading, readable};
+use atomscope_engine::features::{EegGroupsRecipe, EegRecipe, FaultRecipe, FeatureRecipe};
 use atomscope_engine::settings::SettingProblem;
 
 /// The Features page.
@@ -43,6 +50,7 @@ pub(in crate::ui) fn features_page_ui(
     });
     elements::scrolling_column(ui, right, "preview", |ui| {
         sample_ui(ui, workbench, &loaded.dataset, actions);
+        class_maps_ui(ui, &loaded.dataset);
         histogram_ui(ui, workbench, &loaded.dataset, actions);
     });
 }
@@ -50,12 +58,14 @@ pub(in crate::ui) fn features_page_ui(
 fn recipe_ui(ui: &mut Ui, workbench: &Workbench, draft: &mut Draft, actions: &mut Vec<Action>) {
     let problems = draft.experiment.data.problems();
     section(ui, "Recipe");
+    eeg_recipe_choice_ui(ui, &mut draft.experiment.data);
     match &mut draft.experiment.data.recipe {
         None => help(
             ui,
             "Tables and arrays hold samples already: no recipe is needed",
         ),
         Some(FeatureRecipe::Eeg(recipe)) => eeg_ui(ui, recipe, &problems),
+        Some(FeatureRecipe::EegGroups(recipe)) => eeg_groups_ui(ui, recipe, &problems),
         Some(FeatureRecipe::Fault(recipe)) => fault_ui(ui, recipe, &problems),
     }
     if let Some(problem) = problems.iter().find(|p| p.field.starts_with("recipe")) {
@@ -104,6 +114,74 @@ fn eeg_ui(ui: &mut Ui, recipe: &mut EegRecipe, problems: &[SettingProblem]) {
         "Natural logarithm of every feature, which makes their sizes comparable. Default: on.";
     switch(ui, "Logarithm", text, &mut recipe.logarithm);
     bands_editor_ui(ui, &mut recipe.bands);
+}
+
+/// Which of the recipes for EEG, and why it suits the labels.
+fn eeg_recipe_choice_ui(ui: &mut Ui, data: &mut DataSettings) {
+    let (current, channels) = match &data.recipe {
+        Some(FeatureRecipe::Eeg(recipe)) => (0, recipe.channels.clone()),
+        Some(FeatureRecipe::EegGroups(recipe)) => {
+            let current = match &recipe.groups[..] {
+                _ if recipe.is_recentred() => 2,
+                [EegGroup::Covariance(_), ..] => 1,
+                _ => 3,
+            };
+            (current, recipe.channels.clone())
+        }
+        _ => return,
+    };
+    let names = [
+        "Bands of every channel",
+        "Covariance, class of the recording",
+        "Covariance, class changes within",
+        "Single channel",
+    ];
+    let text = "What a sample is made of. Opening data chooses by itself: covariance where there are several channels, re-centred only where the class changes within recordings.";
+    if let Some(chosen) = choice(ui, "Samples", text, current, &names) {
+        let usual = EegRecipe::as_published().bands;
+        let recipe = match chosen {
+            1 => EegGroupsRecipe::for_traits(),
+            2 => EegGroupsRecipe::for_states(usual, 2.0, 0.0),
+            _ => EegGroupsRecipe::for_single_channel(),
+        };
+        data.recipe = Some(match chosen {
+            0 => FeatureRecipe::Eeg(EegRecipe {
+                channels,
+                ..EegRecipe::default()
+            }),
+            _ => FeatureRecipe::EegGroups(EegGroupsRecipe { channels, ..recipe }),
+        });
+    }
+    if let Some(reason) = data.recipe_reason() {
+        help(ui, &reason);
+    }
+}
+
+fn eeg_groups_ui(ui: &mut Ui, recipe: &mut EegGroupsRecipe, problems: &[SettingProblem]) {
+    let field = Field::FrameLength;
+    field.ui(ui, &mut recipe.segment_s, field.problem_of(problems));
+    let names = ["As recorded", "Average of the channels"];
+    let current = usize::from(recipe.reference == Reference::Average);
+    let text = "What the channels are measured against. Default as recorded.";
+    if let Some(chosen) = choice(ui, "Reference", text, current, &names) {
+        recipe.reference = [Reference::AsRecorded, Reference::Average][chosen.min(1)];
+    }
+    for group in &mut recipe.groups {
+        if let EegGroup::Covariance(group) = group {
+            let names = ["Off", "Whole recording", "Up to the segment"];
+            let kinds = [
+                Recentring::Off,
+                Recentring::WholeRecording,
+                Recentring::Causal,
+            ];
+            let current = kinds.iter().position(|kind| *kind == group.recentring);
+            let text = "Covariances relative to the mean of their recording: right where the class changes within recordings, wrong where it belongs to the recording. Default off.";
+            if let Some(chosen) = choice(ui, "Re-centring", text, current.unwrap_or(0), &names) {
+                group.recentring = kinds[chosen.min(2)];
+            }
+            bands_editor_ui(ui, &mut group.bands);
+        }
+    }
 }
 
 fn fault_ui(ui: &mut Ui, recipe: &mut FaultRecipe, problems: &[SettingProblem]) {
@@ -156,6 +234,10 @@ fn preparation_ui(ui: &mut Ui, preparation: &mut Preparation) {
         ),
         (Scaling::MinMax, "Range 0 to 1"),
         (Scaling::UnitNorm, "Every sample to length 1"),
+        (
+            Scaling::Groups,
+            "Deviation 1, every group of features alike",
+        ),
     ];
     let names = scalings.map(|(_, name)| name);
     let current = scalings
@@ -230,21 +312,22 @@ fn features_ui(ui: &mut Ui, dataset: &Dataset, sample: usize) {
         signal_ui(ui, &look, 170.0);
         return;
     }
-    let places = BandPlaces::of(dataset.layout(), dataset.feature_names());
-    if heads_ui(ui, dataset, sample, &places) {
+    let drawn = Drawn::of_dataset(dataset);
+    let values = drawn_values(dataset, sample);
+    if heads_ui(ui, &drawn, &values) {
         return;
     }
     let one = [Atom {
         index: sample,
-        values: dataset.sample(sample),
+        values: &values,
         use_share: f64::NAN,
         changed: false,
     }];
     AtomGrid {
         name: "Features of the sample",
-        layout: dataset.layout(),
-        electrodes: &places.electrodes,
-        band_names: &places.band_names,
+        layout: drawn.layout,
+        electrodes: &drawn.places.electrodes,
+        band_names: &drawn.places.band_names,
         atoms: &one,
         view: AtomView::Sample,
         selected: None,
@@ -254,20 +337,63 @@ fn features_ui(ui: &mut Ui, dataset: &Dataset, sample: usize) {
     .show(ui);
 }
 
+/// Where two classes differ on the head: mean of the second minus mean of the first, in units of their spread.
+fn class_maps_ui(ui: &mut Ui, dataset: &Arc<Dataset>) {
+    let [first, second, ..] = dataset.class_names() else {
+        return;
+    };
+    let is_covariance = |group: &FeatureGroup| matches!(group.kind, GroupKind::Covariance { .. });
+    if !dataset.feature_groups().iter().any(is_covariance) {
+        return;
+    }
+    let id = egui::Id::unique("difference of class means");
+    let key = Arc::as_ptr(dataset) as usize;
+    let kept = ui.data(|data| data.get_temp::<(usize, Arc<Vec<f64>>)>(id));
+    let difference = match kept.filter(|(known, _)| *known == key) {
+        Some((_, difference)) => difference,
+        None => {
+            let difference = Arc::new(class_difference(dataset, 0, 1));
+            ui.data_mut(|data| data.insert_temp(id, (key, difference.clone())));
+            difference
+        }
+    };
+    section(ui, "Difference of the classes");
+    let text = format!("{second} minus {first}, in standard deviations within the classes");
+    help(ui, &text);
+    let read = readable(dataset.feature_groups(), &difference, Reading::Maps);
+    if let Some(read) = read {
+        heads_ui(ui, &Drawn::of_dataset(dataset), &read.values);
+        help(ui, &strongest_channels(&read));
+    }
+}
+
+/// The channels whose power differs most, in words.
+fn strongest_channels(read: &Readable) -> String {
+    let n_maps = read.maps.len().max(1);
+    let power = |channel: usize| read.values.get(channel * n_maps).copied().unwrap_or(0.0);
+    let mut order: Vec<usize> = (0..read.channels.len()).collect();
+    order.sort_by(|a, b| power(*b).abs().total_cmp(&power(*a).abs()));
+    let named = order.iter().take(5).map(|c| read.channels[*c].as_str());
+    format!(
+        "Channels that differ most: {}",
+        named.collect::<Vec<_>>().join(", ")
+    )
+}
+
 /// Channel × band features as one head per band; false where a channel has no known place.
-fn heads_ui(ui: &mut Ui, dataset: &Dataset, sample: usize, places: &BandPlaces) -> bool {
-    let Layout::ChannelBand { n_bands, .. } = dataset.layout() else {
+fn heads_ui(ui: &mut Ui, drawn: &Drawn, values: &[f64]) -> bool {
+    let Layout::ChannelBand { n_bands, .. } = drawn.layout else {
         return false;
     };
+    let places = &drawn.places;
     let positions: Option<Vec<(f64, f64)>> = places.electrodes.iter().copied().collect();
     let Some(positions) = positions.filter(|positions| positions.len() >= 4) else {
         return false;
     };
-    let names = dataset.feature_names().iter().step_by(n_bands.max(1));
+    let names = drawn.names.iter().step_by(n_bands.max(1));
     let names: Vec<String> = names
         .map(|name| name.split(' ').next().unwrap_or(name).to_owned())
         .collect();
-    let values = dataset.sample(sample);
     let size = values.iter().filter(|value| value.is_finite());
     let scale = size.fold(1e-12_f64, |most, value| most.max(value.abs()));
     let signed = values.iter().any(|value| *value < 0.0);

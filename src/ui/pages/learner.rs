@@ -10,7 +10,9 @@ use super::tune::set_pruning;
 use crate::ui::elements::{self, choice, page_title, section, switch};
 use crate::ui::theme;
 use crate::workbench::{Action, Ask, Draft, RunView, Workbench, pruning_name};
+use atomscope_engine::experiment::declared as experiment_settings;
 use atomscope_engine::experiment::{Experiment, Training, TrainingLength};
+use atomscope_engine::learner::declared;
 use atomscope_engine::learner::{
     Algorithm, Forgetting, ForgettingShape, Head, Kernel, LearnerSettings, Normalisation, Pursuit,
     Radial, Start, Supply,
@@ -153,8 +155,8 @@ fn settings_ui(ui: &mut Ui, workbench: &Workbench, draft: &mut Draft, actions: &
     missing_shares_ui(ui, &mut tests.missing_shares);
     switch(
         ui,
-        "Classify every mini-batch before it is learned",
-        "Prequential accuracy; takes extra time unless the learner needs it anyway. Default: on.",
+        experiment_settings::PREQUENTIAL.label,
+        experiment_settings::PREQUENTIAL.help,
         &mut tests.prequential,
     );
     let mut wants_final = workbench.trains_final_model();
@@ -261,8 +263,13 @@ fn kernel_ui(
         "Gaussian",
         "Laplacian",
     ];
-    let help = "How samples are compared. Default normalised polynomial.";
-    if let Some(chosen) = choice(ui, "Kernel", help, current, &names) {
+    if let Some(chosen) = choice(
+        ui,
+        declared::KERNEL.label,
+        declared::KERNEL.help,
+        current,
+        &names,
+    ) {
         let (degree, offset, width) = (2, 1.0, 1.0);
         *kernel = match chosen {
             0 => Kernel::Linear,
@@ -314,12 +321,17 @@ fn dictionary_ui(ui: &mut Ui, learner: &mut LearnerSettings, problems: &[Setting
         Field::BatchSize.whole_ui(ui, &mut learner.batch_size, problem(Field::BatchSize));
     }
     let current = usize::from(learner.pursuit == Pursuit::Omp);
-    let help = "How the sparse code of a sample is found. Default order-recursive.";
     let names = [
         "Order-recursive matching pursuit",
         "Orthogonal matching pursuit",
     ];
-    if let Some(chosen) = choice(ui, "Pursuit", help, current, &names) {
+    if let Some(chosen) = choice(
+        ui,
+        declared::PURSUIT.label,
+        declared::PURSUIT.help,
+        current,
+        &names,
+    ) {
         learner.pursuit = [Pursuit::Ormp, Pursuit::Omp][chosen];
     }
     Field::ErrorLimit.ui(ui, &mut learner.error_limit, problem(Field::ErrorLimit));
@@ -342,8 +354,13 @@ fn start_ui(ui: &mut Ui, learner: &mut LearnerSettings, problems: &[SettingProbl
         "Given samples",
     ];
     let names = if is_given { &names[..] } else { &names[..2] };
-    let help = "Which samples a dictionary starts from. Default far from each other.";
-    if let Some(chosen) = choice(ui, "Start", help, current, names) {
+    if let Some(chosen) = choice(
+        ui,
+        declared::START.label,
+        declared::START.help,
+        current,
+        names,
+    ) {
         learner.start = match chosen {
             0 => Start::Random,
             _ => Start::FarthestFirst { pool: 100 },
@@ -367,9 +384,13 @@ fn normalisation_ui(ui: &mut Ui, learner: &mut LearnerSettings, problems: &[Sett
         "Every 10 mini-batches",
         "When out of range",
     ];
-    let help =
-        "When atoms are scaled to length 1; decisions do not change. Default: when out of range.";
-    if let Some(chosen) = choice(ui, "Scaling of atoms", help, current, &names) {
+    if let Some(chosen) = choice(
+        ui,
+        declared::NORMALISATION.label,
+        declared::NORMALISATION.help,
+        current,
+        &names,
+    ) {
         learner.normalisation = match chosen {
             0 => Normalisation::Never,
             1 => Normalisation::WhenPruned,
@@ -427,8 +448,13 @@ fn forgetting_ui(ui: &mut Ui, forgetting: &mut Forgetting, problems: &[SettingPr
     let current = shapes
         .iter()
         .position(|(shape, _)| *shape == forgetting.shape);
-    let help = "How λ rises from its start value to 1. Default: linear.";
-    if let Some(chosen) = choice(ui, "Shape of λ", help, current.unwrap_or(0), &names) {
+    if let Some(chosen) = choice(
+        ui,
+        declared::FORGETTING_SHAPE.label,
+        declared::FORGETTING_SHAPE.help,
+        current.unwrap_or(0),
+        &names,
+    ) {
         forgetting.shape = shapes[chosen].0;
     }
     let problem = Field::StartValue.problem_of(problems);
@@ -460,12 +486,17 @@ fn training_ui(ui: &mut Ui, training: &mut Training, problems: &[SettingProblem]
         }
     }
     let current = usize::from(training.supply == Supply::Repeat);
-    let help = "How many samples small classes contribute to a round. Default: in proportion.";
     let names = [
         "In proportion to their size",
         "A whole mini-batch; small classes repeat",
     ];
-    if let Some(chosen) = choice(ui, "Supply", help, current, &names) {
+    if let Some(chosen) = choice(
+        ui,
+        experiment_settings::SUPPLY.label,
+        experiment_settings::SUPPLY.help,
+        current,
+        &names,
+    ) {
         training.supply = [Supply::Proportional, Supply::Repeat][chosen];
     }
 }

@@ -1,8 +1,10 @@
 //! Samples and atoms as pictures: what all pages need to draw them.
 
+use atomscope_engine::dataset::{Dataset, FeatureGroup};
 use atomscope_engine::experiment::DataFacts;
 use atomscope_engine::features::Layout;
 use atomscope_engine::features::electrodes;
+use atomscope_engine::features::readable::{Reading, readable, readable_layout};
 
 /// Where the channels of channel × band features lie, and the names of the bands.
 #[derive(Default)]
@@ -36,9 +38,47 @@ impl BandPlaces {
                 .collect(),
         }
     }
+}
 
-    /// Read from what a run knows of its data.
-    pub(super) fn of_facts(facts: &DataFacts) -> Self {
-        Self::of(facts.layout, &facts.feature_names)
+/// How samples are drawn: covariances as what a clinician reads, everything else as it is.
+pub(super) struct Drawn {
+    /// How the drawn values lie side by side.
+    pub(super) layout: Layout,
+    /// Where channels lie on the head.
+    pub(super) places: BandPlaces,
+    /// Names of the channels on the head.
+    pub(super) names: Vec<String>,
+}
+
+impl Drawn {
+    fn of(layout: Layout, groups: &[FeatureGroup], feature_names: &[String]) -> Self {
+        let readable = readable_layout(groups, Reading::Maps);
+        let (layout, names) = readable.unwrap_or_else(|| (layout, feature_names.to_vec()));
+        Self {
+            layout,
+            places: BandPlaces::of(layout, &names),
+            names,
+        }
     }
+
+    /// For the samples of a data set.
+    pub(super) fn of_dataset(dataset: &Dataset) -> Self {
+        Self::of(
+            dataset.layout(),
+            dataset.feature_groups(),
+            dataset.feature_names(),
+        )
+    }
+
+    /// For what a run knows of its data.
+    pub(super) fn of_facts(facts: &DataFacts) -> Self {
+        Self::of(facts.layout, &facts.feature_groups, &facts.feature_names)
+    }
+}
+
+/// The values of a sample as they are drawn.
+pub(super) fn drawn_values(dataset: &Dataset, sample: usize) -> Vec<f64> {
+    let values = dataset.sample(sample);
+    let read = readable(dataset.feature_groups(), values, Reading::Maps);
+    read.map_or_else(|| values.to_vec(), |read| read.values)
 }

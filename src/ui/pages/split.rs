@@ -101,7 +101,7 @@ fn plan_ui(
         };
     }
     match plan {
-        SplitPlan::KFold { n_folds, seed } | SplitPlan::GroupedKFold { n_folds, seed } => {
+        SplitPlan::KFold { n_folds, seed } | SplitPlan::GroupedKFold { n_folds, seed, .. } => {
             Field::Folds.whole_ui(ui, n_folds, Field::Folds.problem_of(problems));
             seed_ui(ui, seed);
         }
@@ -166,7 +166,7 @@ fn seed_ui(ui: &mut Ui, seed: &mut u64) {
 fn grouped(dataset: &Dataset, seed: u64) -> SplitPlan {
     match SplitPlan::default_for(dataset, seed) {
         plan @ SplitPlan::GroupedKFold { .. } => plan,
-        _ => SplitPlan::GroupedKFold { n_folds: 5, seed },
+        _ => SplitPlan::grouped(5, seed),
     }
 }
 

@@ -15,6 +15,7 @@ use crate::workbench::{
     Action, AxisForm, CompareAction, ComparePath, MOST_INNER_FOLDS, SweepAction, SweepForm,
     SweepResults, SweepStage, Workbench,
 };
+use atomscope_engine::settings::Setting;
 
 const KIND_HELP: &str = "Every combination of the values, or a number of random draws";
 const INNER_HELP: &str =
@@ -149,7 +150,13 @@ fn axis_ui(ui: &mut Ui, stage: &SweepStage, place: usize, axis: &mut AxisForm) -
                 .show_ui(ui, |ui| {
                     for setting in stage.settings() {
                         let is_chosen = setting.name == axis.setting;
-                        if ui.selectable_label(is_chosen, &setting.name).clicked() && !is_chosen {
+                        let entry = ui.selectable_label(is_chosen, &setting.name);
+                        let about = |about: &Setting| format!("{}: {}", about.label, about.help);
+                        let entry = match setting.about.map(about) {
+                            Some(text) => entry.on_hover_text(text),
+                            None => entry,
+                        };
+                        if entry.clicked() && !is_chosen {
                             axis.setting.clone_from(&setting.name);
                             axis.values.clone_from(&setting.value);
                         }
@@ -160,7 +167,10 @@ fn axis_ui(ui: &mut Ui, stage: &SweepStage, place: usize, axis: &mut AxisForm) -
                 .iter()
                 .find(|known| known.name == axis.setting);
             let present = present.map_or(String::new(), |known| {
-                format!(". It is {} in the session", known.value)
+                let range = known
+                    .about
+                    .map_or(String::new(), |about| format!(" ({})", about.kind));
+                format!(". It is {} in the session{range}", known.value)
             });
             let text = format!("{SETTING_HELP}{present}");
             combo.response.labelled_by(label.id).on_hover_text(text);

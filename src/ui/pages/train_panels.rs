@@ -4,7 +4,7 @@ use egui::{RichText, ScrollArea, Ui};
 
 use super::events::event_text;
 use super::explain::sample_link_ui;
-use super::samples::BandPlaces;
+use super::samples::Drawn;
 use crate::ui::elements;
 use crate::ui::numbers::short;
 use crate::ui::palette::class_color;
@@ -14,7 +14,7 @@ use crate::ui::widgets::{
     HealthStrip, ProfilePanel, empty_state,
 };
 use crate::workbench::explore::ExploreAction;
-use crate::workbench::{Action, AtomCard, DictionaryView, RunView, Workbench};
+use crate::workbench::{Action, AtomCard, DictionaryView, Workbench};
 use atomscope_engine::experiment::{LogEntry, ProfileEvent};
 
 /// Entries of the log that are listed.
@@ -132,7 +132,7 @@ pub(super) fn dictionary_ui(
         .view()
         .atom
         .and_then(|index| shown.atoms.iter().find(|atom| atom.index == index));
-    let places = BandPlaces::of_facts(&run.facts);
+    let drawn = Drawn::of_facts(&run.facts);
     let side = if chosen.is_some() {
         (width * 0.36).max(220.0)
     } else {
@@ -142,9 +142,8 @@ pub(super) fn dictionary_ui(
     let grid = egui::Rect::from_min_size(page.min, egui::vec2(width - side, height - strip));
     elements::column(ui, grid, "atoms", |ui| {
         let look = Look {
-            run,
             shown,
-            places: &places,
+            drawn: &drawn,
         };
         let size = (1.0, height - strip);
         look.atoms_ui(ui, "Atoms", &shown.atoms, size, workbench, actions);
@@ -164,9 +163,8 @@ pub(super) fn dictionary_ui(
 
 /// What all atoms of a class are drawn with.
 struct Look<'a> {
-    run: &'a RunView,
     shown: &'a DictionaryView,
-    places: &'a BandPlaces,
+    drawn: &'a Drawn,
 }
 
 impl Look<'_> {
@@ -195,9 +193,9 @@ impl Look<'_> {
         let selected = workbench.view().atom;
         let grid = AtomGrid {
             name,
-            layout: self.run.facts.layout,
-            electrodes: &self.places.electrodes,
-            band_names: &self.places.band_names,
+            layout: self.drawn.layout,
+            electrodes: &self.drawn.places.electrodes,
+            band_names: &self.drawn.places.band_names,
             atoms: &atoms,
             view,
             selected,

@@ -372,6 +372,8 @@ pub(in crate::workbench) struct OtherSession {
     pub(super) path: PathBuf,
     pub(super) sha256: Option<String>,
     pub(super) judges: Judges,
+    /// How well its folds did on what they had not learned.
+    pub(super) tested: Option<String>,
 }
 
 impl OtherSession {
@@ -380,6 +382,7 @@ impl OtherSession {
         Ok(Self {
             judges: Judges::of_session(&session)?,
             sha256: session.sha256().map(str::to_owned),
+            tested: session.run.as_ref().and_then(|run| run.tested_in_words()),
             path,
         })
     }

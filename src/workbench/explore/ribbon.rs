@@ -481,19 +481,24 @@ impl Workbench {
             self.notices.post(Topic::Explore, Gravity::Warning, text);
             return;
         };
-        let (session, session_sha256) =
+        let (session, session_sha256, tested) =
             match (judged.choice, self.tasks.explore.ribbon.other.shown()) {
-                (ModelChoice::Other, Some(other)) => {
-                    (other.path.display().to_string(), other.sha256.clone())
-                }
+                (ModelChoice::Other, Some(other)) => (
+                    other.path.display().to_string(),
+                    other.sha256.clone(),
+                    other.tested.clone(),
+                ),
                 _ => {
                     let saved = self.document.session.sha256().map(str::to_owned);
-                    (self.name(), saved.filter(|_| !self.is_unsaved()))
+                    let run = self.document.training.run();
+                    let tested = run.and_then(|run| run.summary.as_ref()?.in_words());
+                    (self.name(), saved.filter(|_| !self.is_unsaved()), tested)
                 }
             };
         let on = (&self.tasks.post, "report", Event::Exported as _);
         self.tasks.exporting.start((), on, move |_| {
-            write_report((&name, &record), &judged, session, session_sha256, &path)?;
+            let session = (session, session_sha256, tested);
+            write_report((&name, &record), &judged, session, &path)?;
             Ok(path)
         });
     }
@@ -502,8 +507,7 @@ impl Workbench {
 fn write_report(
     (name, record): (&str, &Record),
     judged: &Judgement,
-    session: String,
-    session_sha256: Option<String>,
+    (session, session_sha256, tested): (String, Option<String>, Option<String>),
     path: &Path,
 ) -> Result<(), TaskError> {
     let none = || TaskError::refused("nothing was classified");
@@ -528,6 +532,7 @@ fn write_report(
         session,
         session_sha256,
         model_sha256: hashes.join(", "),
+        tested,
     };
     let report = RecordingReport {
         name,

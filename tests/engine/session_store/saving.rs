@@ -104,7 +104,7 @@ fn a_run_changed_on_its_way_is_repeated_from_the_settings_it_began_with() {
     assert!(outcome(&again.state()) == outcome(&run.state()));
     let state = saved.run.as_deref().expect("a run");
     let texts = change_texts(&state.experiment.learner, &state.changes);
-    let expected = "budget (16 → 9), forgetting.start_value";
+    let expected = "L_max (16 → 9), λ₀ (";
     assert!(
         texts.len() == 1 && texts[0].0 == 6 && texts[0].1.starts_with(expected),
         "{texts:?}"

@@ -9,6 +9,7 @@ use atomscope::ui::app::App;
 use atomscope::workbench::{Action, Draft, Stage, Workbench};
 use atomscope_engine::dataset::DataSettings;
 use atomscope_engine::experiment::Status;
+use atomscope_engine::features::{EegRecipe, FeatureRecipe};
 use atomscope_engine::simulate::eeg::EegSettings;
 use egui::accesskit::Role;
 use egui::{Theme, Vec2, vec2};
@@ -68,6 +69,7 @@ pub(crate) fn small_eeg_draft() -> Draft {
         duration_s: 20.0,
         ..EegSettings::default()
     });
+    draft.experiment.data.recipe = Some(FeatureRecipe::Eeg(EegRecipe::default()));
     draft
 }
 

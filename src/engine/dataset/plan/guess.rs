@@ -6,9 +6,12 @@ use std::path::Path;
 use super::super::error::DatasetError;
 use super::super::{ArrayChoice, TableChoice};
 use super::{ArraySource, DataPlan, DataSettings, RecordingSource, TableSource};
-use crate::features::eeg::ChannelChoice;
-use crate::features::{EegRecipe, FaultRecipe, FeatureRecipe};
-use crate::records::catalog::{self, AnnotationRule, CatalogError, Folder, LabelledSet, Rule};
+use crate::features::eeg::{Band, ChannelChoice};
+use crate::features::eeg_groups::EegGroup;
+use crate::features::{EegGroupsRecipe, FaultRecipe, FeatureRecipe};
+use crate::records::catalog::{
+    self, AnnotationRule, CatalogError, Folder, LabelledSet, Pattern, Rule,
+};
 use crate::records::{Channel, ChannelKind, Kind, Mode, ReadError, Record, open};
 
 /// Files of a folder that are opened to see what it holds.
@@ -42,8 +45,8 @@ impl DataSettings {
             )),
             Kind::Recording => match AnnotationRule::suggest(&record) {
                 Some(rule) => {
-                    let rule = Rule::Annotations(rule);
-                    Ok(of_recordings(path, Some(rule), &record))
+                    let rules = vec![Rule::Annotations(rule)];
+                    Ok(of_recordings(path, rules, &record))
                 }
                 None => Err(single(
                     path,
@@ -89,12 +92,29 @@ fn for_folder(
         return Ok(settings);
     }
     let by_notes = || records.iter().find_map(AnnotationRule::suggest);
-    let rule = match best_rule(&folder)? {
-        Some(rule) => Some(rule),
-        None => by_notes().map(Rule::Annotations),
+    let rules = match (best_rule(&folder)?, by_notes()) {
+        (Some(rule), _) => vec![rule],
+        (None, Some(rule)) => [Rule::Annotations(rule)]
+            .into_iter()
+            .chain(group_rule(&folder))
+            .collect(),
+        // Without a rule, loading says what is missing, and a rule can be given.
+        (None, None) => Vec::new(),
     };
-    // Without a rule, loading says what is missing, and a rule can be given.
-    Ok(of_recordings(path, rule, first))
+    Ok(of_recordings(path, rules, first))
+}
+
+/// The part of the names before an underscore as group, where several files share one: `anna_night1`, `anna_night2`.
+fn group_rule(folder: &Folder) -> Option<Rule> {
+    let rule = Rule::FileName(Pattern::new("{group}_{*}").ok()?);
+    let rules = std::slice::from_ref(&rule);
+    let labels = catalog::label(folder, rules, Mode::Tolerant, |_| true).ok()?;
+    let mut groups: Vec<&str> = labels.files.iter().map(|f| f.group.as_str()).collect();
+    groups.sort_unstable();
+    groups.dedup();
+    let all_told = labels.files.iter().all(|file| !file.is_own_group);
+    let shared = groups.len() > 1 && groups.len() < labels.files.len();
+    (all_told && shared).then_some(rule)
 }
 
 /// The first files that can be read.
@@ -131,20 +151,99 @@ fn of_arrays(path: &Path, record: &Record) -> DataSettings {
     DataSettings::new(DataPlan::Arrays(source), None)
 }
 
-fn of_recordings(path: &Path, rule: Option<Rule>, first: &Record) -> DataSettings {
+fn of_recordings(path: &Path, rules: Vec<Rule>, first: &Record) -> DataSettings {
     let recipe = match first.kind {
         Kind::FaultRecord => FeatureRecipe::Fault(FaultRecipe::default()),
-        Kind::Recording | Kind::Table | Kind::Arrays => FeatureRecipe::Eeg(EegRecipe {
-            channels: channels_of_one_rate(first),
-            ..EegRecipe::default()
-        }),
+        Kind::Recording | Kind::Table | Kind::Arrays => {
+            FeatureRecipe::EegGroups(eeg_recipe(rules.first(), first))
+        }
     };
     let source = RecordingSource {
         paths: vec![path.to_owned()],
-        rules: rule.into_iter().collect(),
+        rules,
         ..RecordingSource::default()
     };
     DataSettings::new(DataPlan::Recordings(source), Some(recipe))
+}
+
+/// The longest labelled stretch that is one trial; longer ones (sleep stages, seizures) are cut into segments.
+const LONGEST_TRIAL_S: f64 = 10.0;
+
+/// The recipe for EEG by what the class belongs to: a single channel, stretches of a recording, or the recording.
+fn eeg_recipe(rule: Option<&Rule>, first: &Record) -> EegGroupsRecipe {
+    let channels = channels_of_one_rate(first);
+    let is_signal = |channel: &&Channel| channel.kind == ChannelKind::Analog;
+    let n_channels = match &channels {
+        ChannelChoice::All => first.channels.iter().filter(is_signal).count(),
+        ChannelChoice::Named(names) => names.len(),
+    };
+    let recipe = match rule {
+        _ if n_channels < 2 => EegGroupsRecipe::for_single_channel(),
+        Some(Rule::Annotations(rule)) => {
+            let shortest_s = rule
+                .spans_of(first)
+                .iter()
+                .map(|span| span.duration_s)
+                .fold(f64::INFINITY, f64::min);
+            let segment_s = match (0.5..=LONGEST_TRIAL_S).contains(&shortest_s) {
+                true => shortest_s,
+                false => EegGroupsRecipe::for_traits().segment_s,
+            };
+            EegGroupsRecipe::for_states(usual_bands(first), segment_s, 0.0)
+        }
+        _ => EegGroupsRecipe::for_traits(),
+    };
+    EegGroupsRecipe { channels, ..recipe }
+}
+
+/// The bands of states, as far as the rate of the recording carries them.
+fn usual_bands(first: &Record) -> Vec<Band> {
+    let rates = first.channels.iter().filter_map(|channel| channel.rate_hz);
+    let nyquist_hz = rates.fold(f64::INFINITY, f64::min) / 2.0;
+    let all = [
+        Band::new("theta", 4.0, 8.0),
+        Band::new("alpha", 8.0, 13.0),
+        Band::new("beta", 13.0, 30.0),
+        Band::new("gamma", 30.0, 45.0),
+    ];
+    let carried = all.into_iter().filter(|band| band.high_hz <= nyquist_hz);
+    let mut bands: Vec<Band> = carried.collect();
+    if bands.is_empty() {
+        bands.push(Band::new("all", 1.0, 45.0));
+    }
+    bands
+}
+
+impl DataSettings {
+    /// Which recipe EEG is made into samples by, and why it suits the labels; nothing for other recipes.
+    pub fn recipe_reason(&self) -> Option<String> {
+        let Some(FeatureRecipe::EegGroups(recipe)) = &self.recipe else {
+            return None;
+        };
+        let by_stretches = match &self.source {
+            DataPlan::Recordings(recordings) => recordings
+                .rules
+                .iter()
+                .any(|rule| matches!(rule, Rule::Annotations(_))),
+            _ => false,
+        };
+        let is_single = matches!(
+            &recipe.groups[..],
+            [EegGroup::LogBands { .. }, EegGroup::Shape, ..]
+        );
+        let reason = match (is_single, by_stretches) {
+            (true, _) => {
+                "there is one channel, which has no covariance with others: fine bands, shape and covariance with its own past"
+            }
+            (false, true) => {
+                "the class changes within recordings: each segment is seen relative to its recording, so that what a person is does not hide what a person does"
+            }
+            (false, false) => {
+                "the class belongs to the whole recording: re-centring on the recording would take it away"
+            }
+        };
+        Some(format!("{}, because {reason}", recipe.in_words()))
+    }
 }
 
 /// All channels, or where their rates differ those of the commonest rate.
@@ -199,12 +298,15 @@ fn best_rule(folder: &Folder) -> Result<Option<Rule>, DatasetError> {
     Ok(best.map(|(_, rule)| rule))
 }
 
-/// Numbers in file names count recordings or subjects.
+/// Numbers in file names count recordings or subjects, and so do words that differ in a number alone: `session1`.
 fn has_numbers(labels: &LabelledSet) -> bool {
     let classes = labels.files.iter().filter_map(|file| file.class.as_deref());
-    classes
-        .into_iter()
-        .any(|class| class.parse::<u64>().is_ok())
+    let stems: Vec<(&str, &str)> = classes
+        .map(|class| (class, class.trim_end_matches(|c: char| c.is_ascii_digit())))
+        .collect();
+    let is_counted = |(class, stem): &(&str, &str)| stem.len() < class.len();
+    stems.iter().any(|(_, stem)| stem.is_empty())
+        || stems.iter().all(is_counted) && stems.windows(2).all(|pair| pair[0].1 == pair[1].1)
 }
 
 /// The number of classes, if the labels look like classes: two or more, of most files, with two files each on average.

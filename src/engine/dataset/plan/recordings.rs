@@ -167,6 +167,10 @@ impl RecordingSource {
         let reads_all = self.rules.iter().any(|r| matches!(r, Rule::Annotations(_)));
         let share_before = if reads_all { LABELS_SHARE } else { 0.0 };
         let folders = self.labels(locate, &mut |share| keep_going(share * share_before))?;
+        let all_files = || folders.iter().flat_map(|folder| &folder.labels.files);
+        if all_files().all(|file| file.is_own_group) {
+            builder.take_files_for_groups();
+        }
         let mut files = Vec::new();
         for FolderLabels {
             named,
@@ -189,8 +193,8 @@ impl RecordingSource {
             files.len(),
             &mut |share| keep_going(share_before + share * (1.0 - share_before)),
             |number, go_on| {
-                let (named, path, ..) = &files[number];
-                Read::file(named, path, &self.options, recipe, go_on)
+                let (named, path, label, _) = &files[number];
+                Read::file((named, path), &self.options, recipe, label, go_on)
             },
             |number, read| {
                 let (_, path, label, group) = &files[number];
@@ -236,16 +240,17 @@ struct Read {
 
 impl Read {
     fn file(
-        named: &Path,
-        path: &Path,
+        (named, path): (&Path, &Path),
         options: &ReadOptions,
         recipe: &FeatureRecipe,
+        label: &Label,
         keep_going: &mut dyn FnMut(f64) -> bool,
     ) -> Result<Self, ReadError> {
         let record = open_with(path, options)?;
+        let stretches = label.stretches();
         Ok(Self {
             file: DataFile::opened(named, &record, keep_going)?,
-            extracted: recipe.extract(&record, keep_going),
+            extracted: recipe.extract_within(&record, stretches.as_deref(), keep_going),
         })
     }
 }

@@ -188,7 +188,7 @@ fn built_in_data_has_classes_groups_and_progress_and_can_be_stopped() {
     );
     assert_eq!(feeder.group_names().len(), 35);
     let eeg = load(&few_subjects()).dataset;
-    assert_eq!((eeg.n_samples(), eeg.n_features()), (16, 76));
+    assert_eq!((eeg.n_samples(), eeg.n_features()), (8, 190));
     let subjects = ["control-01", "control-02", "case-01", "case-02"];
     assert_eq!(eeg.group_names(), subjects);
     let mut shares = Vec::new();

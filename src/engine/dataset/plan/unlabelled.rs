@@ -5,6 +5,8 @@ use std::path::Path;
 use super::{ArraySource, DataPlan, DataSettings, TableSource, no_arrays};
 use crate::dataset::builder::{DatasetBuilder, Label};
 use crate::dataset::{ArrayChoice, Built, DatasetError, TableChoice, TableClasses};
+use crate::features::Stretch;
+use crate::records::catalog::Rule;
 use crate::records::{Mode, ReadOptions, Record, open, open_with};
 
 /// The class that stands for not knowing it.
@@ -66,6 +68,19 @@ impl DataSettings {
         }
     }
 
+    /// Where the annotations of a recording mark trials, whatever they say of their class.
+    fn marked_stretches(&self, record: &Record) -> Option<Vec<Stretch>> {
+        let DataPlan::Recordings(recordings) = &self.source else {
+            return None;
+        };
+        let rule = recordings.rules.iter().find_map(|rule| match rule {
+            Rule::Annotations(rule) => Some(rule),
+            _ => None,
+        })?;
+        let spans = rule.spans_of(record);
+        (!spans.is_empty()).then(|| Label::Spans(spans).stretches())?
+    }
+
     fn add_record(
         &self,
         builder: &mut DatasetBuilder,
@@ -76,7 +91,9 @@ impl DataSettings {
             return Err(DatasetError::NoFeatures);
         };
         let label = Label::Whole(UNKNOWN.into());
-        builder.add_record(record, recipe, &label, None, keep_going)
+        let stretches = self.marked_stretches(record);
+        let extracted = recipe.extract_within(record, stretches.as_deref(), keep_going);
+        builder.add_extraction(&record.source.path, extracted, &label, None)
     }
 }
 

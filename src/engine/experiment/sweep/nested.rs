@@ -463,7 +463,7 @@ fn inner_plan(outer: &SplitPlan, n_folds: usize, seed: u64) -> SplitPlan {
         SplitPlan::GroupedKFold { .. }
         | SplitPlan::LeaveOneGroupOut
         | SplitPlan::HoldOut(HoldOut::GroupShare { .. } | HoldOut::Groups { .. }) => {
-            SplitPlan::GroupedKFold { n_folds, seed }
+            SplitPlan::grouped(n_folds, seed)
         }
         SplitPlan::HoldOut(HoldOut::Time { test_share }) => SplitPlan::HoldOut(HoldOut::Time {
             test_share: *test_share,

@@ -55,6 +55,8 @@ pub struct SubjectTraits {
     pub exponent: f64,
     /// Root mean square of the background at each channel.
     pub background_rms_uv: [f64; N_CHANNELS],
+    /// Share κ of the background's amplitude that front and back have in common.
+    pub coupling: f64,
     /// Alpha, frontal theta and central beta.
     pub rhythms: [RhythmTraits; 3],
     /// Blinks per minute.
@@ -77,15 +79,22 @@ const ALPHA_HZ_SD: f64 = 0.8;
 const LN_ALPHA_SD: f64 = 0.45;
 const LN_THETA_SD: f64 = 0.40;
 const EXPONENT_SD: f64 = 0.15;
+const COUPLING_SD: f64 = 0.1;
 
 impl SubjectTraits {
     /// Draws a subject. In cases alpha is slower and weaker, frontal theta stronger and the
-    /// background steeper, each by `effect` standard deviations between subjects.
-    pub(super) fn draw(class: SubjectClass, effect: f64, random: &mut RandomStream) -> Self {
+    /// background steeper, each by `effect` standard deviations between subjects, and front and
+    /// back are coupled more strongly by `coupling_effect` of them.
+    pub(super) fn draw(
+        class: SubjectClass,
+        effect: f64,
+        coupling_effect: f64,
+        random: &mut RandomStream,
+    ) -> Self {
         let mut normal = Normal::default();
-        let shift = match class {
-            SubjectClass::Control => 0.0,
-            SubjectClass::Case => effect,
+        let (shift, coupling_shift) = match class {
+            SubjectClass::Control => (0.0, 0.0),
+            SubjectClass::Case => (effect, coupling_effect),
         };
         let mut gauss = |random: &mut RandomStream| normal.draw(random);
         let exponent = (1.15 + EXPONENT_SD * (gauss(random) + shift)).clamp(0.3, 2.0);
@@ -118,10 +127,11 @@ impl SubjectTraits {
                 topography: topography(on_sphere(0.0, 0.0), 60.0, random),
             },
         ];
-        Self {
+        let mut traits = Self {
             class,
             exponent,
             background_rms_uv,
+            coupling: 0.0,
             rhythms,
             blinks_per_min: Interval::new(4.0, 24.0).uniform(random),
             blink_peak_uv: Interval::new(70.0, 180.0).uniform(random),
@@ -129,7 +139,11 @@ impl SubjectTraits {
             muscle_rms_uv: Interval::new(3.0, 12.0).uniform(random),
             mains_uv,
             amplifier_rms_uv: Interval::new(0.4, 1.0).uniform(random),
-        }
+        };
+        // Drawn last: a subject without it is the same subject.
+        let coupling = 0.35 + COUPLING_SD * (gauss(random) + coupling_shift);
+        traits.coupling = coupling.clamp(0.0, 0.9);
+        traits
     }
 }
 

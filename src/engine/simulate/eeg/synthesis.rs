@@ -24,6 +24,7 @@ const VIGILANCE_MEMORY_S: f64 = 20.0;
 pub(super) enum Part {
     Traits,
     Background(usize),
+    Coupling,
     Rhythm(usize),
     Vigilance(usize),
     Blinks,
@@ -38,6 +39,7 @@ impl Part {
         match self {
             Self::Traits => ("EEG traits", 0),
             Self::Background(channel) => ("EEG background", channel),
+            Self::Coupling => ("EEG coupling", 0),
             Self::Rhythm(rhythm) => ("EEG rhythm", rhythm),
             Self::Vigilance(rhythm) => ("EEG vigilance", rhythm),
             Self::Blinks => ("EEG blinks", 0),
@@ -137,7 +139,8 @@ fn add(channel: &mut [f64], signal: &[f64], gain: f64) {
     }
 }
 
-/// 1/f noise of one source under each electrode, spread over its neighbours.
+/// 1/f noise of one source under each electrode, spread over its neighbours, and of one source that front and back
+/// see with opposite signs; together they have the power of the electrode.
 fn background(traits: &SubjectTraits, sampling: Sampling, streams: Streams) -> Vec<Vec<f64>> {
     let filter = OneOverF::new(traits.exponent, sampling.rate_hz);
     let places = positions();
@@ -149,10 +152,21 @@ fn background(traits: &SubjectTraits, sampling: Sampling, streams: Streams) -> V
         for (c, channel) in channels.iter_mut().enumerate() {
             let energy: f64 = places.iter().map(|&q| share(places[c], q).powi(2)).sum();
             let weight = share(places[c], source) / energy.sqrt();
-            add(channel, &signal, traits.background_rms_uv[c] * weight);
+            let own = (1.0 - coupled(traits, places[c]).powi(2)).sqrt();
+            add(channel, &signal, traits.background_rms_uv[c] * weight * own);
         }
     }
+    let signal = sampling.noise(filter, streams.of(Part::Coupling));
+    for (c, channel) in channels.iter_mut().enumerate() {
+        let gain = traits.background_rms_uv[c] * coupled(traits, places[c]);
+        add(channel, &signal, gain);
+    }
     channels
+}
+
+/// Amplitude of the common source at a place, relative to the background: κ at the front, −κ at the back.
+fn coupled(traits: &SubjectTraits, [_, ahead, _]: Position) -> f64 {
+    traits.coupling * ahead
 }
 
 /// A rhythm whose strength drifts with vigilance.

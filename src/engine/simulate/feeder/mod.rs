@@ -64,6 +64,7 @@ pub use scenario::{Fault, FaultClass, FaultRanges, LoadState, Scenario};
 use super::SimulateError;
 use crate::math::random_stream;
 use crate::settings::{SettingProblem, SettingProblems};
+use crate::simulate::declared;
 use transient::Timing;
 
 /// Everything that decides which records are made.
@@ -111,7 +112,7 @@ impl FeederSettings {
     pub fn problems(&self) -> Vec<SettingProblem> {
         let mut problems = SettingProblems::default();
         let per_class = self.records_per_class;
-        problems.require_within("records_per_class", per_class, 1, 1_000_000);
+        problems.require_legal(&declared::RECORDS_PER_CLASS, per_class as f64);
         let counts = [
             ("samples_per_cycle", self.samples_per_cycle, 8, 10_000),
             ("cycles_before", self.cycles_before, 0, 1000),

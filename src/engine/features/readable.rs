@@ -1,0 +1,286 @@
+//! Groups of EEG features as a clinician reads them: channel power and the strongest spatial pattern on a head, a
+//! channel × channel picture, the spectrum of a delay covariance.
+
+use std::f64::consts::TAU;
+
+use super::covariance::{from_triangle, triangle_length};
+use super::{FeatureGroup, GroupKind, Layout};
+use crate::math::{Matrix, SymmetricEigen};
+
+/// Lines of the spectrum of a delay covariance.
+const N_LINES: usize = 64;
+
+/// How a sample of covariance features is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Reading {
+    /// For each band ln power of the channels and the leading eigenvector, each on a head; of one channel its spectrum.
+    #[default]
+    Maps,
+    /// Channel × channel.
+    Matrix,
+}
+
+/// A sample as it is drawn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Readable {
+    /// How the values lie side by side.
+    pub layout: Layout,
+    /// The values.
+    pub values: Vec<f64>,
+    /// The channels, where they lie on a head.
+    pub channels: Vec<String>,
+    /// What each map shows.
+    pub maps: Vec<String>,
+}
+
+impl Readable {
+    /// Names of the values as those of channel × band features: "Fp1 power"; none where no head is drawn.
+    pub fn names(&self) -> Vec<String> {
+        let of_channel = |channel: &String| {
+            let maps = self.maps.iter();
+            let names = maps.map(|map| format!("{channel} {}", map.replace(' ', "\u{a0}")));
+            names.collect::<Vec<_>>()
+        };
+        self.channels.iter().flat_map(of_channel).collect()
+    }
+}
+
+/// How samples of these groups are drawn, whatever their values; nothing where no group is a covariance.
+pub fn readable_layout(groups: &[FeatureGroup], reading: Reading) -> Option<(Layout, Vec<String>)> {
+    let n_features = groups.iter().map(|group| group.n_features).sum();
+    let read = readable(groups, &vec![0.0; n_features], reading)?;
+    let names = read.names();
+    Some((read.layout, names))
+}
+
+/// The groups with the values of a sample.
+fn parts<'a>(
+    groups: &'a [FeatureGroup],
+    values: &'a [f64],
+) -> impl Iterator<Item = (&'a FeatureGroup, &'a [f64])> {
+    let mut first = 0;
+    groups.iter().filter_map(move |group| {
+        let place = first..first + group.n_features;
+        first = place.end;
+        Some((group, values.get(place)?))
+    })
+}
+
+/// A sample of covariance features as it is read; nothing where no group is a covariance.
+pub fn readable(groups: &[FeatureGroup], values: &[f64], reading: Reading) -> Option<Readable> {
+    let covariances: Vec<(&str, &[String], Matrix)> = parts(groups, values)
+        .filter_map(|(group, values)| match &group.kind {
+            GroupKind::Covariance { channels, .. } => {
+                let fits = values.len() == triangle_length(channels.len());
+                let symmetric = || from_triangle(values, channels.len());
+                fits.then(|| (group.name.as_str(), &channels[..], symmetric()))
+            }
+            _ => None,
+        })
+        .collect();
+    let Some((_, channels, _)) = covariances.first() else {
+        return spectrum(groups, values);
+    };
+    Some(match reading {
+        Reading::Maps => maps(channels, &covariances),
+        Reading::Matrix => pictures(channels.len(), &covariances),
+    })
+}
+
+fn maps(channels: &[String], covariances: &[(&str, &[String], Matrix)]) -> Readable {
+    let p = channels.len();
+    let n_bands = 2 * covariances.len();
+    let mut values = vec![0.0; p * n_bands];
+    let mut maps = Vec::with_capacity(n_bands);
+    for (number, (band, _, logarithm)) in covariances.iter().enumerate() {
+        let power: Vec<f64> = (0..p).map(|c| logarithm[(c, c)]).collect();
+        let mean = power.iter().sum::<f64>() / p as f64;
+        let pattern = leading_pattern(logarithm);
+        // Both maps share one colour scale: the pattern has no unit and is brought to the size of the powers.
+        let largest = |values: &[f64]| values.iter().fold(0.0f64, |most, v| most.max(v.abs()));
+        let powers: Vec<f64> = power.iter().map(|value| value - mean).collect();
+        let scale = largest(&powers).max(1e-12) / largest(&pattern).max(1e-12);
+        for channel in 0..p {
+            let place = channel * n_bands + 2 * number;
+            values[place] = powers[channel];
+            values[place + 1] = scale * pattern[channel];
+        }
+        maps.push(format!("{band}: power"));
+        maps.push(format!("{band}: strongest pattern"));
+    }
+    Readable {
+        layout: Layout::ChannelBand {
+            n_channels: p,
+            n_bands,
+        },
+        values,
+        channels: channels.to_vec(),
+        maps,
+    }
+}
+
+/// The eigenvector of the largest eigenvalue, its largest value positive.
+pub fn leading_pattern(symmetric: &Matrix) -> Vec<f64> {
+    let p = symmetric.rows();
+    let mut eigen = SymmetricEigen::default();
+    if p == 0 || eigen.decompose(symmetric.view()).is_err() {
+        return vec![0.0; p];
+    }
+    let vector = eigen.vectors().col(p - 1).to_vec();
+    let largest = vector
+        .iter()
+        .copied()
+        .max_by(|a, b| a.abs().total_cmp(&b.abs()));
+    let sign = largest.map_or(1.0, f64::signum);
+    vector.into_iter().map(|value| sign * value).collect()
+}
+
+/// The matrices one below the other.
+fn pictures(p: usize, covariances: &[(&str, &[String], Matrix)]) -> Readable {
+    let mut values = Vec::with_capacity(p * p * covariances.len());
+    for (_, _, matrix) in covariances {
+        for i in 0..p {
+            values.extend((0..p).map(|j| matrix[(i, j)]));
+        }
+    }
+    Readable {
+        layout: Layout::Image {
+            n_rows: p * covariances.len(),
+            n_columns: p,
+            by_columns: false,
+        },
+        values,
+        channels: Vec::new(),
+        maps: covariances
+            .iter()
+            .map(|(band, ..)| (*band).to_owned())
+            .collect(),
+    }
+}
+
+/// ln power against frequency of every delay covariance: the transform of its mean autocovariance.
+fn spectrum(groups: &[FeatureGroup], values: &[f64]) -> Option<Readable> {
+    let mut lines = Vec::new();
+    let mut n_channels = 0;
+    for (group, values) in parts(groups, values) {
+        let GroupKind::DelayCovariance { n_delays, .. } = group.kind else {
+            continue;
+        };
+        if values.len() != triangle_length(n_delays) {
+            continue;
+        }
+        let mut eigen = SymmetricEigen::default();
+        eigen
+            .decompose(from_triangle(values, n_delays).view())
+            .ok()?;
+        let mut covariance = Matrix::default();
+        eigen.function(f64::exp, &mut covariance);
+        n_channels += 1;
+        lines.extend(line_powers(&covariance));
+    }
+    (n_channels > 0).then(|| Readable {
+        layout: Layout::Waveform {
+            n_channels,
+            n_points: N_LINES,
+        },
+        values: lines,
+        channels: Vec::new(),
+        maps: vec!["spectrum of the delay covariance".into()],
+    })
+}
+
+/// ln of Σ_k w_k r_k cos(2πfk) up to half of one over the delay, with a triangular lag window, which keeps it positive.
+fn line_powers(covariance: &Matrix) -> Vec<f64> {
+    let n = covariance.rows();
+    let autocovariance: Vec<f64> = (0..n)
+        .map(|lag| (0..n - lag).map(|i| covariance[(i, i + lag)]).sum::<f64>() / (n - lag) as f64)
+        .collect();
+    let power = |line: usize| {
+        let step = 0.5 * line as f64 / (N_LINES - 1) as f64;
+        let lags = autocovariance.iter().enumerate().skip(1);
+        let others: f64 = lags
+            .map(|(lag, r)| {
+                let weight = 1.0 - lag as f64 / n as f64;
+                2.0 * weight * r * (TAU * step * lag as f64).cos()
+            })
+            .sum();
+        autocovariance[0] + others
+    };
+    let smallest = 1e-6 * autocovariance.first().copied().unwrap_or(1.0).abs();
+    let lines = (0..N_LINES).map(power);
+    lines.map(|value| value.max(smallest).ln()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::covariance::push_triangle;
+
+    fn group(kind: GroupKind, n_features: usize) -> FeatureGroup {
+        FeatureGroup {
+            name: "alpha".into(),
+            n_features,
+            kind,
+        }
+    }
+
+    #[test]
+    fn a_covariance_is_read_as_power_and_its_strongest_pattern() {
+        // Channels 0 and 2 move together, channel 1 is the strongest by itself.
+        let covariance = Matrix::from_fn(3, 3, |i, j| match (i, j) {
+            (0, 2) | (2, 0) => 0.9,
+            (1, 1) => 1.2,
+            _ if i == j => 1.0,
+            _ => 0.0,
+        });
+        let mut values = Vec::new();
+        push_triangle(&covariance, &mut values);
+        let channels: Vec<String> = ["A", "B", "C"].map(String::from).to_vec();
+        let kind = GroupKind::Covariance {
+            channels: channels.clone(),
+            recentred: false,
+        };
+        let groups = [group(kind, 6)];
+        let read = readable(&groups, &values, Reading::Maps).expect("a covariance");
+        assert_eq!(read.channels, channels);
+        let power: Vec<f64> = read.values.iter().step_by(2).copied().collect();
+        let pattern: Vec<f64> = read.values.iter().skip(1).step_by(2).copied().collect();
+        assert!(power[1] > power[0] && (power[0] - power[2]).abs() < 1e-12);
+        assert!((pattern[0] - pattern[2]).abs() < 1e-9 && pattern[1].abs() < 1e-9);
+        assert!(pattern[0] > 0.0);
+        let picture = readable(&groups, &values, Reading::Matrix).expect("a covariance");
+        assert_eq!(picture.values[2], 0.9);
+        assert_eq!(picture.layout.n_features(), Some(9));
+    }
+
+    #[test]
+    fn a_delay_covariance_is_read_as_its_spectrum() {
+        // A cosine of an eighth of the sampling rate at delays of one sample.
+        let n = 16;
+        let covariance = Matrix::from_fn(n, n, |i, j| {
+            let lag = i.abs_diff(j) as f64;
+            (TAU * lag / 8.0).cos() + if i == j { 0.01 } else { 0.0 }
+        });
+        let mut eigen = SymmetricEigen::default();
+        eigen.decompose(covariance.view()).expect("finite");
+        let mut logarithm = Matrix::default();
+        eigen.function(|value| value.max(1e-9).ln(), &mut logarithm);
+        let mut values = Vec::new();
+        push_triangle(&logarithm, &mut values);
+        let kind = GroupKind::DelayCovariance {
+            n_delays: n,
+            step_s: 0.01,
+        };
+        let groups = [group(kind, values.len())];
+        let read = readable(&groups, &values, Reading::Maps).expect("a spectrum");
+        let peak = (0..N_LINES)
+            .max_by(|a, b| read.values[*a].total_cmp(&read.values[*b]))
+            .expect("lines");
+        // Line 63 is half the rate of the delays, so an eighth is about line 16.
+        assert!((14..=18).contains(&peak), "{peak}");
+        assert_eq!(
+            readable(&[group(GroupKind::Values, 2)], &[1.0, 2.0], Reading::Maps),
+            None
+        );
+    }
+}
