@@ -20,3 +20,4 @@ mod samples;
 mod session_store;
 mod shipped_sessions;
 mod tables;
+mod trust;

@@ -40,6 +40,7 @@ fn small_session(folder: &Path) -> PathBuf {
             n_tests: 3,
             missing_shares: vec![0.0, 0.5],
             prequential: true,
+            ..Tests::default()
         },
         ..Experiment::default()
     };

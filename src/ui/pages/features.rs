@@ -239,6 +239,10 @@ fn preparation_ui(ui: &mut Ui, preparation: &mut Preparation) {
     let scalings = [
         (Scaling::None, "Not at all"),
         (Scaling::ZScore, "Mean 0, deviation 1"),
+        (
+            Scaling::ClippedZScore,
+            "Mean 0, deviation 1, rare extremes clipped",
+        ),
         (Scaling::MinMax, "Range 0 to 1"),
         (Scaling::UnitNorm, "Every sample to length 1"),
         (
