@@ -1,9 +1,11 @@
 //! The program in the terminal: subcommands, their arguments and exit codes.
 
+mod analyse;
 mod classify;
 mod columns;
 mod compare;
 mod ending;
+mod fault_fields;
 mod folder_preview;
 mod info;
 mod outputs;
@@ -13,6 +15,7 @@ mod reproduce;
 mod run;
 mod score;
 mod settings;
+mod simulate;
 mod sweep;
 mod terminal;
 mod window;
@@ -57,6 +60,10 @@ enum Command {
     Classify(classify::ClassifyArguments),
     /// Score events found (seizures, spikes, artefacts) against a reference
     Score(score::ScoreArguments),
+    /// Say what fault records show in closed form: type, phases, times, distance
+    Analyse(analyse::AnalyseArguments),
+    /// Write simulated faults and other events as COMTRADE files
+    Simulate(simulate::SimulateArguments),
     /// List every setting: name for --set, values, default and what it does
     Settings {
         /// Write a table in Markdown instead of text
@@ -115,6 +122,8 @@ pub fn run() -> ExitCode {
         Some(Command::Reproduce(arguments)) => reproduce::run(&arguments),
         Some(Command::Classify(arguments)) => classify::run(&arguments),
         Some(Command::Score(arguments)) => score::run(&arguments),
+        Some(Command::Analyse(arguments)) => analyse::run(&arguments),
+        Some(Command::Simulate(arguments)) => simulate::run(&arguments),
         Some(Command::Settings { markdown }) => settings::run(markdown, &mut io::stdout().lock()),
         Some(Command::Info {
             files,

@@ -2,7 +2,7 @@
 
 use super::{
     Input, Mode, ReadError, ReadOptions, Record, arff, brainvision, comtrade, edf, event_list, fif,
-    gdf, mat, nihon_kohden, npy, npz, persyst, readers, table, xdf,
+    gdf, mat, nihon_kohden, npy, npz, persyst, readers, sel_event, table, xdf,
 };
 
 /// A reader as a function of bytes; a refusal is as good as a record.
@@ -120,6 +120,15 @@ pub const FUZZ_ENTRIES: &[FuzzEntry] = &[
         run: |bytes| {
             visit(&comtrade::read(
                 &Input::from_bytes("file.cff", bytes),
+                &tolerant(),
+            )?)
+        },
+    },
+    FuzzEntry {
+        name: "sel_event",
+        run: |bytes| {
+            visit(&sel_event::read(
+                &Input::from_bytes("file.cev", bytes),
                 &tolerant(),
             )?)
         },

@@ -32,6 +32,7 @@ pub mod persyst;
 mod read_error;
 mod readers;
 mod record;
+mod sel_event;
 mod source_reader;
 mod start_time;
 pub mod table;

@@ -6,4 +6,5 @@ mod hostile;
 mod made;
 mod made_clinical;
 mod made_matlab;
+pub(crate) mod made_numpy;
 mod small;

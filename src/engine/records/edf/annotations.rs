@@ -137,7 +137,7 @@ impl Collector {
                         "annotation list",
                         found,
                         "+onset, texts, each ended by byte 20",
-                        "left out",
+                        "skipped",
                     )?;
                     continue;
                 };
