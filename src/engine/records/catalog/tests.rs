@@ -66,8 +66,8 @@ fn patterns_that_make_no_sense_are_refused_with_the_reason() {
     for (pattern, reason) in [
         ("{class", "not closed"),
         ("{klass}", "not a placeholder"),
-        ("{class:x}", "no number"),
-        ("{class:0}", "no number"),
+        ("{class:x}", "not a number"),
+        ("{class:0}", "not a number"),
         ("{class}{class}", "twice"),
         ("name.edf", "neither"),
     ] {
