@@ -15,6 +15,7 @@ const SHIPPED: [&str; 15] = [
     "feeder-faults",
     "isolet-margin",
     "isolet-paper",
+    "network-faults",
     "schizophrenia-eeg",
     "schizophrenia-eeg-as-published",
     "simulated-eeg",

@@ -408,6 +408,7 @@ impl Stage {
             true => SplitPlan::GroupedKFold {
                 n_folds: n_folds.min(n_groups(&samples)),
                 seed,
+                kept: Default::default(),
             },
             false => SplitPlan::KFold { n_folds, seed },
         };

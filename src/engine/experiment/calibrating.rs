@@ -246,6 +246,7 @@ impl HeldOutGroups {
         let plan = SplitPlan::GroupedKFold {
             n_folds: N_HELD_OUT.min(n_groups.len()),
             seed,
+            kept: Default::default(),
         };
         let there = |places: Vec<usize>| places.into_iter().map(|place| training[place]);
         let split = plan.split(&own).ok()?;
