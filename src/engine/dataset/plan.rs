@@ -18,7 +18,7 @@ use super::builder::{DataFile, DatasetBuilder};
 use super::{ArrayChoice, Built, DatasetError, TableChoice};
 use crate::features::{FaultRecipe, FeatureRecipe};
 use crate::records::catalog::Folder;
-use crate::records::{Mode, ReadError, Record, open};
+use crate::records::{Mode, ReadError, Record, open, path_texts};
 use crate::settings::{SettingProblem, SettingProblems};
 use crate::simulate::eeg::EegSettings;
 use crate::simulate::feeder::FeederSettings;
@@ -31,6 +31,7 @@ pub type Locate<'a> = dyn Fn(&Path) -> Option<PathBuf> + 'a;
 #[serde(deny_unknown_fields, default)]
 pub struct TableSource {
     /// Files, or folders of them.
+    #[serde(with = "path_texts")]
     pub paths: Vec<PathBuf>,
     /// Which columns mean what; without it the likeliest for each file.
     pub choice: Option<TableChoice>,
@@ -43,6 +44,7 @@ pub struct TableSource {
 #[serde(deny_unknown_fields, default)]
 pub struct ArraySource {
     /// Files, or folders of them.
+    #[serde(with = "path_texts")]
     pub paths: Vec<PathBuf>,
     /// Which arrays mean what; without it the likeliest for each file.
     pub choice: Option<ArrayChoice>,
