@@ -1,20 +1,26 @@
 //! The program in the terminal: subcommands, their arguments and exit codes.
 
+mod analyse;
 mod classify;
+mod columns;
 mod compare;
 mod ending;
+mod fault_fields;
 mod folder_preview;
 mod info;
+mod outputs;
 mod progress;
 mod report;
 mod reproduce;
 mod run;
 mod settings;
+mod simulate;
 mod sweep;
+mod terminal;
 mod window;
 
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -51,6 +57,10 @@ enum Command {
     Reproduce(reproduce::ReproduceArguments),
     /// Apply a trained session to recordings
     Classify(classify::ClassifyArguments),
+    /// Say what fault records show in closed form: type, phases, times, distance
+    Analyse(analyse::AnalyseArguments),
+    /// Write simulated faults and other events as COMTRADE files
+    Simulate(simulate::SimulateArguments),
     /// List every setting: name for --set, values, default and what it does
     Settings {
         /// Write a table in Markdown instead of text
@@ -90,7 +100,7 @@ fn log_to_stderr() {
                 .init();
         }
         Err(error) => {
-            let told = writeln!(io::stderr(), "atomscope: ATOMSCOPE_LOG: {error}");
+            let told = terminal::complain(format!("ATOMSCOPE_LOG: {error}"));
             drop(told);
         }
     }
@@ -108,6 +118,8 @@ pub fn run() -> ExitCode {
         Some(Command::Sweep(arguments)) => sweep::run(&arguments),
         Some(Command::Reproduce(arguments)) => reproduce::run(&arguments),
         Some(Command::Classify(arguments)) => classify::run(&arguments),
+        Some(Command::Analyse(arguments)) => analyse::run(&arguments),
+        Some(Command::Simulate(arguments)) => simulate::run(&arguments),
         Some(Command::Settings { markdown }) => settings::run(markdown, &mut io::stdout().lock()),
         Some(Command::Info {
             files,
@@ -121,7 +133,7 @@ pub fn run() -> ExitCode {
                 stats,
                 strict,
             },
-            &mut io::stdout().lock(),
+            &mut terminal::stdout(),
         ),
     };
     match outcome {
@@ -130,8 +142,7 @@ pub fn run() -> ExitCode {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
             // Nothing is left to tell it to if this fails too.
-            let told = writeln!(io::stderr(), "atomscope: cannot write: {error}");
-            drop(told);
+            drop(terminal::complain(format!("cannot write: {error}")));
             ExitCode::FAILURE
         }
     }

@@ -1,21 +1,24 @@
 //! `atomscope classify`: a trained session applied to new recordings.
 
 use std::ffi::OsString;
-use std::fs;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
+use serde_json::{Value, json};
 
+use super::ending::{Failure, tell, write_result};
+use super::outputs::{Output, reserve_folder};
 use super::progress::ProgressLine;
+use super::terminal::{self, CleanWriter, complain};
 use crate::workbench::learner_summary;
-use atomscope_engine::dataset::{Built, Dataset};
+use atomscope_engine::dataset::{Built, Dataset, Place};
 use atomscope_engine::evaluation::GroupVote;
 use atomscope_engine::experiment::{
     Judged, Part, Ribbon, TrainedModel, change_texts, uncertain_margin, votes_by_source,
 };
-use atomscope_engine::export::{self, RecordingReport, ReportedModel, segment_head, segment_row};
+use atomscope_engine::export::{RecordingReport, ReportedModel, segment_head, segment_row};
 use atomscope_engine::records::open_with;
 use atomscope_engine::session::{Session, model_sha256};
 
@@ -30,13 +33,21 @@ pub(super) struct ClassifyArguments {
     /// Write the rows to a file instead of the standard output
     #[arg(long, value_name = "OUT")]
     csv: Option<PathBuf>,
-    /// Write a report of the recording: a page (.html) or a table (.csv); for one file
-    #[arg(long, value_name = "OUT.html")]
+    /// Write a report of the recording: a page (.html) or a table (.csv); for several files a folder of pages
+    #[arg(long, value_name = "OUT")]
     report: Option<PathBuf>,
+    /// Write decisions, prediction sets and warnings as JSON
+    #[arg(long, value_name = "OUT")]
+    json: Option<PathBuf>,
     /// No progress
     #[arg(long)]
     quiet: bool,
 }
+
+/// Ends the program when a file is unlike anything the model has learned, or gives no verdict.
+const STRANGE: u8 = 3;
+/// The level of prediction sets.
+const EPSILON: f64 = 0.05;
 
 /// A session that can classify.
 struct Ready {
@@ -45,61 +56,104 @@ struct Ready {
     feature_names: Vec<String>,
 }
 
+/// Where reports go.
+enum Reports {
+    None,
+    /// The report of the only recording.
+    File(Output),
+    /// A page for each recording.
+    Folder(PathBuf),
+}
+
+impl Reports {
+    /// A file for one recording, a folder for several; checked before the work begins.
+    fn reserve(arguments: &ClassifyArguments) -> Result<Self, Failure> {
+        let Some(path) = arguments.report.as_deref() else {
+            return Ok(Self::None);
+        };
+        let is_file = path.extension().is_some() && !path.is_dir();
+        match (is_file, arguments.files.len()) {
+            (true, 1) => Ok(Self::File(Output::reserve(path)?)),
+            (true, n_files) => Err(Failure::Usage(format!(
+                "a file holds the report of one recording, but {n_files} files are named: name a folder for their reports: {}",
+                path.display()
+            ))),
+            (false, _) => {
+                reserve_folder(path)?;
+                Ok(Self::Folder(path.to_owned()))
+            }
+        }
+    }
+
+    /// The file for the report of a recording; those of one name are numbered.
+    fn output(&self, recording: &Path) -> Option<PathBuf> {
+        match self {
+            Self::None => None,
+            Self::File(output) => Some(output.path().to_owned()),
+            Self::Folder(folder) => {
+                let stem = recording.file_stem().unwrap_or_default().to_string_lossy();
+                let named = |number: usize| match number {
+                    1 => folder.join(format!("{stem}.html")),
+                    _ => folder.join(format!("{stem}-{number}.html")),
+                };
+                (1..).map(named).find(|path| !path.exists())
+            }
+        }
+    }
+}
+
 /// Classifies files with a trained session.
 pub(super) fn run(arguments: &ClassifyArguments) -> io::Result<ExitCode> {
-    let ready = match Ready::load(&arguments.session) {
-        Ok(ready) => ready,
-        Err(message) => {
-            writeln!(io::stderr(), "atomscope: {message}")?;
-            return Ok(ExitCode::from(2));
-        }
+    let ready = Ready::load(&arguments.session).map_err(Failure::Usage);
+    let reserved = ready.and_then(|ready| {
+        let rows = Output::reserve_named(arguments.csv.as_deref())?;
+        let json = Output::reserve_named(arguments.json.as_deref())?;
+        Ok((ready, rows, json, Reports::reserve(arguments)?))
+    });
+    let (ready, csv, json, reports) = match reserved {
+        Ok(reserved) => reserved,
+        Err(failure) => return tell(failure),
     };
-    if arguments.report.is_some() && arguments.files.len() != 1 {
-        let n_files = arguments.files.len();
-        writeln!(
-            io::stderr(),
-            "atomscope: a report covers one recording, but {n_files} files are given: give one"
-        )?;
-        return Ok(ExitCode::from(2));
-    }
     let mut rows = Vec::new();
     write_row(&mut rows, &segment_head(&ready.class_names))?;
     let mut is_whole = true;
+    let mut is_strange = false;
+    let mut records = Vec::new();
     for file in &arguments.files {
         let path = Path::new(file);
-        match ready.classify(path, arguments.quiet) {
+        let classified = ready.classify(path, arguments.quiet);
+        let told = match classified {
             Ok((built, judged)) => {
+                let warnings = ready.warn(path, &built.dataset, &judged)?;
+                is_strange |= judged.is_empty() || !warnings.is_empty();
                 ready.tell(path, &built.dataset, &judged, &mut rows)?;
-                let reported = arguments.report.as_deref();
-                let reported = reported.map(|out| ready.report(path, &built, judged, out));
-                if let Some(Err(message)) = reported {
-                    is_whole = false;
-                    writeln!(io::stderr(), "atomscope: {message}")?;
+                records.push(ready.record(path, &judged, &warnings));
+                match reports.output(path) {
+                    Some(out) => ready.report(path, &built, judged, &out),
+                    None => Ok(()),
                 }
             }
-            Err(message) => {
-                is_whole = false;
-                writeln!(io::stderr(), "atomscope: {message}")?;
-            }
+            Err(message) => Err(message),
+        };
+        if let Err(message) = told {
+            is_whole = false;
+            complain(message)?;
         }
     }
-    match &arguments.csv {
+    match &csv {
+        // Data for another program are not touched; a person must not be harmed by a file name.
+        None if io::stdout().is_terminal() => terminal::stdout().write_all(&rows)?,
         None => io::stdout().write_all(&rows)?,
-        Some(path) => {
-            if let Err(error) = fs::write(path, rows) {
-                let path = path.display();
-                writeln!(
-                    io::stderr(),
-                    "atomscope: cannot write the rows: {error}: {path}"
-                )?;
-                is_whole = false;
-            }
-        }
+        Some(output) => is_whole &= write_result(output, &String::from_utf8_lossy(&rows))?,
     }
-    Ok(if is_whole {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
+    if let Some(output) = &json {
+        let text = format!("{:#}\n", json!({ "records": records }));
+        is_whole &= write_result(output, &text)?;
+    }
+    Ok(match (is_whole, is_strange) {
+        (false, _) => ExitCode::FAILURE,
+        (true, true) => ExitCode::from(STRANGE),
+        (true, false) => ExitCode::SUCCESS,
     })
 }
 
@@ -148,6 +202,57 @@ impl Ready {
         Ok((built, judged))
     }
 
+    /// Says which files are unlike anything learned; the sentences.
+    fn warn(&self, path: &Path, dataset: &Dataset, judged: &[Judged]) -> io::Result<Vec<String>> {
+        let Some(model) = self.model() else {
+            return Ok(Vec::new());
+        };
+        let mut err = io::stderr().lock();
+        if model.calibration.is_none() {
+            let path = path.display();
+            writeln!(
+                err,
+                "The model cannot tell what its decisions are worth; train it again with calibration: {path}"
+            )?;
+        }
+        let mut sentences = Vec::new();
+        for warning in model.strange_files(judged) {
+            let source = dataset.sources()[warning.source].display();
+            writeln!(err, "Warning: {}: {source}", warning.sentence())?;
+            sentences.push(warning.sentence().to_owned());
+        }
+        Ok(sentences)
+    }
+
+    /// A file as JSON.
+    fn record(&self, path: &Path, judged: &[Judged], warnings: &[String]) -> Value {
+        let name = |class: usize| self.class_names.get(class);
+        let segment = |item: &Judged| {
+            let assured = item.assurance.as_ref();
+            let set = assured.map(|a| a.set(EPSILON).into_iter().map(name).collect::<Vec<_>>());
+            let (start, row) = match item.place {
+                Place::Window { start_s, .. } => (Some(start_s), None),
+                Place::Row(row) => (None, Some(row + 1)),
+            };
+            json!({
+                "start": start,
+                "row": row,
+                "class": name(item.verdict.class),
+                "margin": item.verdict.margin,
+                "set": set,
+                "fit_p": assured.map(|assured| assured.fit_p),
+                "n_missing": item.n_missing,
+            })
+        };
+        let vote = votes_by_source(self.class_names.len(), judged);
+        json!({
+            "path": path,
+            "class": vote.first().and_then(|vote| name(vote.decided)),
+            "segments": judged.iter().map(segment).collect::<Vec<_>>(),
+            "warnings": warnings,
+        })
+    }
+
     /// One row per sample; the vote and what to know of it go to the standard error.
     fn tell(
         &self,
@@ -164,12 +269,13 @@ impl Ready {
                 source,
                 item.place,
                 &item.verdict,
+                item.assurance.as_ref(),
                 residuals,
                 &self.class_names,
             );
             write_row(rows, &cells)?;
         }
-        let mut err = io::stderr().lock();
+        let mut err = CleanWriter::new(io::stderr().lock());
         if self.session.has_learned_from(path) {
             let path = path.display();
             writeln!(
@@ -239,7 +345,9 @@ impl Ready {
             model: &model,
         };
         let bytes = report.for_file(out).map_err(|error| error.to_string())?;
-        export::write(out, &bytes).map_err(|error| error.to_string())
+        Output::unreserved(out)
+            .write(&bytes)
+            .map_err(|lost| lost.to_string())
     }
 }
 

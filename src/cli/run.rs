@@ -10,12 +10,16 @@ use std::time::Instant;
 
 use clap::Args;
 
+use super::columns::ColumnArguments;
 use super::ending::{
-    Failure, INTERRUPTED, interruptible, is_stdout, load_data, n_threads, tell, write_result,
+    Failure, INTERRUPTED, interruptible, load_data, n_threads, tell, write_result,
 };
+use super::outputs::Output;
 use super::progress::ProgressLine;
 use super::report::Report;
+use super::terminal;
 use atomscope_engine::dataset::{Built, DataSettings};
+use atomscope_engine::evaluation::Baseline;
 use atomscope_engine::experiment::{
     CheckedExperiment, Experiment, Extent, Part, Run, RunParts, RunSummary, SettingChange,
     mean_and_sd, with_settings,
@@ -27,7 +31,7 @@ use atomscope_engine::split::SplitPlan;
 /// The arguments of `run`.
 #[derive(Debug, Args)]
 pub(super) struct RunArguments {
-    /// The session to train
+    /// The session to train, or a data file or folder
     session: PathBuf,
     /// Folder with the data that the session names
     #[arg(long, value_name = "DIR")]
@@ -53,6 +57,20 @@ pub(super) struct RunArguments {
     /// Train a final model on all samples and save everything as a session
     #[arg(long, value_name = "OUT.ron")]
     save: Option<PathBuf>,
+    #[command(flatten)]
+    columns: ColumnArguments,
+    /// Choose kernel, width, scaling and head on inner folds of the training samples
+    #[arg(long)]
+    auto: bool,
+    /// Write every decision into the JSON, with its prediction set
+    #[arg(long)]
+    decisions: bool,
+    /// Compare with nearest neighbours, LDA, logistic regression and an SVM too
+    #[arg(long)]
+    baselines: bool,
+    /// Repeat tests with missing features with features filled in
+    #[arg(long)]
+    repair: bool,
     /// No progress
     #[arg(long)]
     quiet: bool,
@@ -70,6 +88,11 @@ impl RunArguments {
             threads: None,
             json: None,
             save: None,
+            columns: ColumnArguments::default(),
+            auto: false,
+            decisions: false,
+            baselines: false,
+            repair: false,
             quiet: false,
         }
     }
@@ -113,7 +136,6 @@ pub(super) fn run(arguments: &RunArguments) -> io::Result<ExitCode> {
 /// What the window would open, trained in the terminal: a session, the data at a path with
 /// the likeliest settings, or the built-in feeder faults.
 pub(super) fn run_in_terminal(path: Option<&Path>) -> io::Result<ExitCode> {
-    let is_session = |path: &Path| path.extension().is_some_and(|ending| ending == "ron");
     match path {
         Some(path) if is_session(path) => run(&RunArguments::of_session(path)),
         Some(path) => match experiment_on(path) {
@@ -153,22 +175,33 @@ fn run_unsaved(name: String, experiment: Experiment, chooses_split: bool) -> io:
         })
     });
     match ended {
-        Ok(ended) => report(&name, &ended, None),
+        Ok(ended) => report(&name, &ended, None, false),
         Err(failure) => tell(failure),
     }
 }
 
 fn run_session(arguments: &RunArguments) -> Result<io::Result<ExitCode>, Failure> {
-    let mut session =
-        Session::load(&arguments.session).map_err(|error| Failure::Usage(error.to_string()))?;
+    let is_session = is_session(&arguments.session);
+    let mut session = match is_session {
+        true => Session::load(&arguments.session).map_err(Failure::usage)?,
+        false => Session::new(experiment_on(&arguments.session)?),
+    };
+    arguments.columns.apply(&mut session.experiment.data)?;
     let mut experiment = with_settings(session.experiment.clone(), &arguments.set)
         .map_err(|message| Failure::Usage(format!("--set {message}")))?;
     if let Some(seed) = arguments.seed {
         experiment = experiment.with_seed(seed);
     }
+    experiment.auto |= arguments.auto;
+    experiment.tests.repair |= arguments.repair;
+    if arguments.baselines {
+        experiment.tests.baselines = Baseline::ON_REQUEST.to_vec();
+    }
     if let Some(save) = &arguments.save {
         refuse_same_file(save, &arguments.session)?;
     }
+    let save = Output::reserve_named(arguments.save.as_deref())?;
+    let json = Output::reserve_named(arguments.json.as_deref())?;
     let interrupted = interruptible()?;
     let places =
         DataPlaces::new(Some(&arguments.session), &arguments.data).knowing(&session.references);
@@ -182,7 +215,7 @@ fn run_session(arguments: &RunArguments) -> Result<io::Result<ExitCode>, Failure
             Vec::new()
         },
         experiment,
-        chooses_split: false,
+        chooses_split: !is_session,
         places,
         parts: RunParts {
             folds: folds(arguments)?,
@@ -194,14 +227,21 @@ fn run_session(arguments: &RunArguments) -> Result<io::Result<ExitCode>, Failure
         interrupted: &interrupted,
     })?;
     ended.remarks.extend(changed);
-    if let Some(path) = &arguments.save {
+    let mut lost = None;
+    if let Some(save) = &save {
         session.take_run(&ended.run, &ended.built, &arguments.session);
-        session
-            .save_as(path)
-            .map_err(|error| Failure::Failed(error.to_string()))?;
+        lost = save.save(&mut session).err();
     }
     let name = arguments.session.display().to_string();
-    Ok(report(&name, &ended, arguments.json.as_deref()))
+    let code = report(&name, &ended, json.as_ref(), arguments.decisions);
+    Ok(match (code, lost) {
+        (Ok(_), Some(lost)) => tell(Failure::failed(lost)),
+        (code, _) => code,
+    })
+}
+
+fn is_session(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "ron")
 }
 
 /// What to say of data that are not what they were when the session was saved.
@@ -394,8 +434,44 @@ fn remarks(ended: &Ended) -> Vec<String> {
     remarks
 }
 
+/// The result as JSON, with what was decided about every held-out sample if that is wanted.
+fn json_of(report: &Report<'_>, ended: &Ended, with_decisions: bool) -> serde_json::Value {
+    let mut result = report.json();
+    if !with_decisions {
+        return result;
+    }
+    let facts = ended.run.checked().facts();
+    let epsilon = ended.run.checked().experiment().tests.epsilon;
+    let name = |class: usize| facts.class_names.get(class);
+    for (fold, record) in ended.run.complete_folds().into_iter().enumerate() {
+        let decisions = &record.decisions;
+        let rows: Vec<serde_json::Value> = (0..decisions.sample.len())
+            .map(|place| {
+                let sample = decisions.sample[place];
+                let set = decisions.set(place, epsilon);
+                let set = set.map(|set| set.into_iter().map(name).collect::<Vec<_>>());
+                serde_json::json!({
+                    "sample": sample,
+                    "true": facts.classes.get(sample).and_then(|class| name(*class)),
+                    "decided": name(decisions.class[place]),
+                    "margin": decisions.margin[place],
+                    "set": set,
+                    "fit_p": decisions.fit_p.get(place),
+                })
+            })
+            .collect();
+        result["folds"][fold]["decisions"] = rows.into();
+    }
+    result
+}
+
 /// Tells the result on the standard output, as JSON or as text.
-fn report(name: &str, ended: &Ended, json: Option<&Path>) -> io::Result<ExitCode> {
+fn report(
+    name: &str,
+    ended: &Ended,
+    json: Option<&Output>,
+    with_decisions: bool,
+) -> io::Result<ExitCode> {
     let checked: &CheckedExperiment = ended.run.checked();
     let report = Report {
         session: name,
@@ -405,14 +481,19 @@ fn report(name: &str, ended: &Ended, json: Option<&Path>) -> io::Result<ExitCode
         wall_s: ended.wall_s,
         remarks: &remarks(ended),
     };
-    if let Some(path) = json
-        && let Err(failure) = write_result(path, &format!("{:#}\n", report.json()))
-    {
-        return tell(failure);
+    if !json.is_some_and(Output::is_stdout) {
+        report.write(&mut terminal::stdout())?;
     }
-    if !json.is_some_and(is_stdout) {
-        report.write(&mut io::stdout().lock())?;
-    }
-    let code = if ended.is_interrupted { INTERRUPTED } else { 0 };
-    Ok(ExitCode::from(code))
+    let is_written = match json {
+        Some(json) => {
+            let text = format!("{:#}\n", json_of(&report, ended, with_decisions));
+            write_result(json, &text)?
+        }
+        None => true,
+    };
+    Ok(ExitCode::from(match (ended.is_interrupted, is_written) {
+        (true, _) => INTERRUPTED,
+        (false, false) => 1,
+        (false, true) => 0,
+    }))
 }

@@ -40,6 +40,7 @@ fn small_session(folder: &Path) -> PathBuf {
             n_tests: 3,
             missing_shares: vec![0.0, 0.5],
             prequential: true,
+            ..Tests::default()
         },
         ..Experiment::default()
     };
@@ -267,8 +268,19 @@ fn a_saved_session_classifies_new_records_and_says_which_it_knows() {
     assert_eq!(
         several.status.code(),
         Some(2),
-        "a report is of one recording"
+        "a file holds the report of one recording"
     );
+    let pages = folder.path().join("pages");
+    let mut classify = program();
+    classify
+        .arg("classify")
+        .arg(&trained)
+        .arg("--report")
+        .arg(&pages);
+    let several = output(classify.args(&files));
+    assert!(several.status.success(), "{}", text(&several.stderr));
+    let written = std::fs::read_dir(&pages).expect("the folder was made");
+    assert_eq!(written.count(), files.len());
     let mut classify = program();
     classify
         .arg("classify")
@@ -292,6 +304,128 @@ fn a_saved_session_classifies_new_records_and_says_which_it_knows() {
     assert!(text(&no_model.stderr).contains("--save"));
     let no_file = output(program().arg("classify").arg(&trained).arg("no-such.cfg"));
     assert_eq!(no_file.status.code(), Some(1));
+}
+
+/// Settings that suit a table of forty rows.
+const SMALL: [&str; 12] = [
+    "--set",
+    "learner.n_atoms=3",
+    "--set",
+    "learner.sparsity=2",
+    "--set",
+    "learner.budget=6",
+    "--set",
+    "learner.batch_size=2",
+    "--set",
+    "tests.n_tests=2",
+    "--set",
+    r#"training.length={"Batches":4}"#,
+];
+
+fn small_table(folder: &Path) -> PathBuf {
+    let path = folder.join("points.csv");
+    let mut rows = "who,a,b,c,kind\n".to_owned();
+    for row in 0..40 {
+        let (kind, turn) = (row % 2, f64::from(row));
+        rows += &format!(
+            "{},{},{},{},{kind}\n",
+            row / 4,
+            turn.sin() + 3.0 * f64::from(kind),
+            turn.cos(),
+            turn / 40.0
+        );
+    }
+    std::fs::write(&path, rows).expect("written");
+    path
+}
+
+#[test]
+fn a_table_is_trained_by_the_columns_that_are_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let table = small_table(folder.path());
+    let mut run = program();
+    run.args(["run", "--quiet"]).arg(&table).args(SMALL);
+    run.args([
+        "--class",
+        "kind",
+        "--group",
+        "1",
+        "--features",
+        "2-3",
+        "--json",
+        "-",
+    ]);
+    let ran = output(&mut run);
+    assert!(ran.status.success(), "{}", text(&ran.stderr));
+    let json: Value = serde_json::from_slice(&ran.stdout).expect("JSON");
+    assert!(json.to_string().contains("\"kind\""), "{json}");
+    let wrong = output(program().arg("run").arg(&table).args(["--class", "sort"]));
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(
+        text(&wrong.stderr).contains("who, a, b"),
+        "{}",
+        text(&wrong.stderr)
+    );
+}
+
+#[test]
+fn a_place_that_cannot_be_written_is_refused_before_the_work_begins() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let table = small_table(folder.path());
+    for option in ["--json", "--save"] {
+        let nowhere = folder.path().join("nowhere/out.ron");
+        let begun = std::time::Instant::now();
+        let mut run = program();
+        run.args(["run", "--class", "kind"]).arg(&table).arg(option);
+        let refused = output(run.arg(&nowhere));
+        assert_eq!(refused.status.code(), Some(2), "{option}");
+        assert!(
+            text(&refused.stderr).contains("nowhere"),
+            "{}",
+            text(&refused.stderr)
+        );
+        assert!(begun.elapsed() < Duration::from_secs(5));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_result_that_cannot_be_written_at_the_end_is_printed_and_kept() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let table = small_table(folder.path());
+    let mut run = program();
+    run.args(["run", "--quiet", "--class", "kind"])
+        .arg(&table)
+        .args(SMALL);
+    run.env("XDG_STATE_HOME", folder.path())
+        .env("HOME", folder.path());
+    // Every write to this device fails, as on a full disk.
+    let ran = output(run.args(["--json", "/dev/full"]));
+    assert_eq!(ran.status.code(), Some(1), "{}", text(&ran.stderr));
+    assert!(
+        text(&ran.stdout).contains("Accuracy"),
+        "the report is printed"
+    );
+    let told = text(&ran.stderr);
+    let kept = told.lines().find_map(|line| line.split("kept in ").nth(1));
+    let kept = std::fs::read_to_string(kept.expect("its place is told")).expect("it is there");
+    assert!(serde_json::from_str::<Value>(&kept).is_ok());
+}
+
+#[cfg(unix)]
+#[test]
+fn control_characters_of_files_do_not_reach_the_terminal() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a\u{1b}[2J\u{9b}31m.csv");
+    std::fs::write(&path, "x\u{1b}]0;t\u{7},class\n1,a\u{1b}c\n2,b\n").expect("written");
+    for arguments in [vec!["info"], vec!["info", "--json"], vec!["run"]] {
+        let told = output(program().args(&arguments).arg(&path));
+        for bytes in [told.stdout, told.stderr] {
+            let text = text(&bytes);
+            let is_raw = |c: char| c.is_control() && c != '\n' && c != '\t';
+            assert!(!text.contains(is_raw), "{arguments:?}: {text:?}");
+        }
+    }
 }
 
 #[cfg(unix)]
@@ -331,4 +465,106 @@ fn without_a_display_the_demonstration_is_trained_in_the_terminal() {
         text(&ran.stdout)
     );
     assert!(text(&ran.stdout).contains("Accuracy"));
+}
+
+#[test]
+fn simulated_records_of_every_format_are_listed_and_analysed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (format, ending) in [
+        ("ascii", "cfg"),
+        ("binary", "cfg"),
+        ("binary32", "cfg"),
+        ("float32", "cfg"),
+        ("cff", "cff"),
+    ] {
+        let out = folder.path().join(format);
+        let arguments = [
+            "simulate", "--preset", "networks", "--count", "10", "--seed", "3",
+        ];
+        let mut command = program();
+        command
+            .args(arguments)
+            .args(["--format", format, "--out"])
+            .arg(&out);
+        let done = output(&mut command);
+        assert!(done.status.success(), "{}", text(&done.stderr));
+        let labels = std::fs::read_to_string(out.join("labels.csv")).expect("a list");
+        assert_eq!(labels.lines().next(), Some("file,class,phases,parameters"));
+        assert_eq!(labels.lines().count(), 11);
+        let first = labels.lines().nth(2).expect("a fault");
+        assert!(
+            first.starts_with(&format!("0002-SLG.{ending},SLG,")),
+            "{first}"
+        );
+        let (json, csv) = (out.join("all.json"), out.join("all.csv"));
+        let mut command = program();
+        command
+            .arg("analyse")
+            .arg(&out)
+            .arg("--json")
+            .arg(&json)
+            .arg("--csv")
+            .arg(&csv);
+        let done = output(&mut command);
+        assert!(done.status.success(), "{}", text(&done.stderr));
+        let records = json_of(&json)["records"]
+            .as_array()
+            .cloned()
+            .expect("a list");
+        assert_eq!(records.len(), 10);
+        let right = records.iter().filter(|record| {
+            let path = record["path"].as_str().expect("a path");
+            let class = record["type_rule"].as_str().unwrap_or("").replace(' ', "-");
+            path.ends_with(&format!("-{class}.{ending}"))
+        });
+        assert!(right.count() >= 8, "{records:#?}");
+        let list = std::fs::read_to_string(&csv).expect("a list");
+        assert_eq!(list.lines().count(), 11);
+    }
+}
+
+#[test]
+fn one_event_becomes_a_page_with_distances_and_wrong_line_data_are_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let simulate = ["simulate", "--count", "3", "--out"];
+    assert!(
+        output(program().args(simulate).arg(folder.path()))
+            .status
+            .success()
+    );
+    let line = folder.path().join("line.ron");
+    let record = folder.path().join("0003-LL.cfg");
+    let page = folder.path().join("page.html");
+    let analyse = |line: &Path| {
+        let mut command = program();
+        command
+            .arg("analyse")
+            .arg(&record)
+            .arg("--line")
+            .arg(line)
+            .arg("--report")
+            .arg(&page);
+        output(&mut command)
+    };
+    let text_of = "(name: \"L\", length_km: 10.0, z1_ohm_per_km: (0.1, 0.4))";
+    std::fs::write(&line, text_of).expect("written");
+    let done = analyse(&line);
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    assert!(
+        text(&done.stdout).contains("Takagi"),
+        "{}",
+        text(&done.stdout)
+    );
+    let html = std::fs::read_to_string(&page).expect("a page");
+    for part in ["<svg", "Distance to fault", "SHA-256", "Events"] {
+        assert!(html.contains(part), "{part}");
+    }
+    std::fs::write(&line, text_of.replace("10.0", "-1.0")).expect("written");
+    let done = analyse(&line);
+    assert_eq!(done.status.code(), Some(2));
+    assert!(
+        text(&done.stderr).contains("length_km must be"),
+        "{}",
+        text(&done.stderr)
+    );
 }

@@ -22,6 +22,7 @@ pub mod overview;
 mod read_error;
 mod readers;
 mod record;
+mod sel_event;
 mod source_id;
 mod source_reader;
 mod start_time;
@@ -29,6 +30,7 @@ pub mod table;
 mod text;
 mod text_encoding;
 mod unit;
+mod unread;
 mod zip;
 
 pub use byte_source::{ByteSource, Input};

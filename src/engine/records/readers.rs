@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{
     ChannelKind, Input, Mode, Place, ReadError, ReadOptions, Record, arff, brainvision, comtrade,
-    edf, mat, npy, npz, table,
+    edf, mat, npy, npz, sel_event, table, unread,
 };
 
 /// One format family: how it is recognised and what reads it.
@@ -38,8 +38,8 @@ pub const READERS: &[Reader] = &[
         read: brainvision::read,
     },
     Reader {
-        name: "MATLAB and EEGLAB",
-        extensions: &["mat", "set", "fdt"],
+        name: "MATLAB, EEGLAB and HDF5",
+        extensions: &["mat", "set", "fdt", "h5", "hdf5"],
         is_certain: mat::is_certain,
         is_likely: mat::is_likely,
         read: mat::read,
@@ -50,6 +50,13 @@ pub const READERS: &[Reader] = &[
         is_certain: comtrade::is_certain,
         is_likely: |_| false,
         read: comtrade::read,
+    },
+    Reader {
+        name: "SEL event report",
+        extensions: &["cev"],
+        is_certain: sel_event::is_certain,
+        is_likely: |_| false,
+        read: sel_event::read,
     },
     Reader {
         name: "ARFF",
@@ -97,6 +104,13 @@ pub fn open_with(path: &Path, options: &ReadOptions) -> Result<Record, ReadError
 /// Reads a file or bytes of any format known here.
 pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
     let head = input.bytes.read_start(HEAD_BYTES)?;
+    if let Some(what) = known_but_not_read(input, &head) {
+        return Err(ReadError::Unsupported {
+            path: input.path().to_owned(),
+            what: what.to_owned(),
+            remedy: "export it as COMTRADE (.cfg and .dat, or .cff)".to_owned(),
+        });
+    }
     match reader_for(input, &head) {
         Some(reader) => {
             tracing::debug!(path = %input.path().display(), reader = reader.name, "read");
@@ -132,20 +146,48 @@ fn name_signals(record: &mut Record, names: &[String]) -> Result<(), ReadError> 
     Ok(())
 }
 
-/// Unmistakable content first, then the extension, then plausible content.
+/// Unmistakable content first, then the extension, then plausible content; content of a format that is not read is
+/// no other, whatever the extension says.
 fn reader_for(input: &Input, head: &[u8]) -> Option<&'static Reader> {
     let extension = input.extension();
-    let certain = || READERS.iter().find(|reader| (reader.is_certain)(head));
+    if let Some(certain) = READERS.iter().find(|reader| (reader.is_certain)(head)) {
+        return Some(certain);
+    }
+    if unread::recognise(head).is_some() {
+        return None;
+    }
     let named = || {
         READERS
             .iter()
             .find(|reader| reader.extensions.contains(&extension.as_str()))
     };
     let likely = || READERS.iter().find(|reader| (reader.is_likely)(head));
-    certain().or_else(named).or_else(likely)
+    named().or_else(likely)
+}
+
+/// Formats of fault recorders that are recognised by name alone.
+fn known_but_not_read(input: &Input, head: &[u8]) -> Option<&'static str> {
+    /// The first record of a PQDIF file carries this identifier.
+    const PQDIF: [u8; 16] = [
+        0x40, 0x14, 0x11, 0x4a, 0x9f, 0xe4, 0xcf, 0x11, 0x99, 0x00, 0x50, 0x51, 0x44, 0x49, 0x46,
+        0x00,
+    ];
+    match input.extension().as_str() {
+        _ if head.starts_with(&PQDIF) => Some("PQDIF (IEEE 1159.3)"),
+        "pqd" | "pqdif" => Some("PQDIF (IEEE 1159.3)"),
+        "eve" => Some("an SEL event report in its long form (.eve)"),
+        _ => None,
+    }
 }
 
 fn unknown_format(input: &Input, head: &[u8]) -> ReadError {
+    if let Some(unread) = unread::recognise(head) {
+        return ReadError::Unsupported {
+            path: input.path().to_owned(),
+            what: unread.name.to_owned(),
+            remedy: unread.remedy.to_owned(),
+        };
+    }
     let start = &head[..head.len().min(16)];
     let expected: Vec<&str> = READERS.iter().map(|reader| reader.name).collect();
     ReadError::UnknownFormat {
