@@ -24,7 +24,10 @@ pub struct TableSource {
     /// Tolerant or strict reading.
     pub mode: Mode,
     /// Files with a label for every row, one for each of `paths`; none where the tables hold their labels.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(
+        with = "crate::records::path_texts",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub labels: Vec<PathBuf>,
     /// The decimal sign, where numbers can be read in two ways.
     #[serde(skip_serializing_if = "Option::is_none")]
