@@ -279,7 +279,7 @@ fn without_its_arrays_a_session_still_shows_its_results_and_saving_keeps_the_ref
     fs::rename(&arrays, &hidden).expect("hidden");
     let mut session = Session::load(&path).expect("the rest is there");
     let damage = session.damage.as_ref().expect("it is told").to_string();
-    assert!(damage.contains("results are there"), "{damage}");
+    assert!(damage.contains("results are intact"), "{damage}");
     assert!(session.run.is_none() && session.results.is_some());
     session.notes = "new".into();
     session.save().expect("saved");
