@@ -16,6 +16,7 @@ use super::train::Beginning;
 use super::{Gravity, Stage, TaskError, Workbench};
 use atomscope_engine::dataset::{DataSettings, DatasetError};
 use atomscope_engine::experiment::{Experiment, JobProgress};
+use atomscope_engine::learner::Algorithm;
 use atomscope_engine::session::Session;
 use atomscope_engine::simulate::eeg::EegSettings;
 use atomscope_engine::split::SplitPlan;
@@ -132,11 +133,13 @@ impl Workbench {
 
     pub(super) fn open_demo(&mut self, demo: Demo) {
         let experiment = match demo {
-            Demo::FeederFaults => Experiment::default(),
+            Demo::FeederFaults => feeder_demo(),
             Demo::Eeg => Experiment::on(DataSettings::simulated_eeg(EegSettings::default())),
         };
         self.begin_session(Draft::of(experiment));
         self.document.training.limit_speed(Some(DEMO_ROUNDS_PER_S));
+        // The first class of the faults is normal operation, whose memory never fills.
+        self.selection.class = usize::from(demo == Demo::FeederFaults);
         self.document.demo = Some(demo);
         self.document.shows_banner = true;
         self.load_data(Then {
@@ -223,4 +226,15 @@ fn look_at(path: PathBuf, progress: &JobProgress) -> Result<Opened, TaskError> {
         Err(DatasetError::SingleRecording { reason, .. }) => Ok(Opened::Recording(path, reason)),
         settings => Ok(Opened::Data(Box::new(settings?))),
     }
+}
+
+/// The built-in faults with a memory that fills within the first fold: afterwards every sample
+/// that is admitted replaces another.
+fn feeder_demo() -> Experiment {
+    let mut experiment = Experiment::default();
+    experiment.learner.budget = 60;
+    if let Algorithm::Margin { novelty, .. } = &mut experiment.learner.algorithm {
+        *novelty = 1e-4;
+    }
+    experiment
 }

@@ -99,7 +99,7 @@ fn read_header<'a>(
                     "declaration",
                     found,
                     expected,
-                    "the line was left out",
+                    "the line was skipped",
                 )?;
             }
         }
@@ -352,7 +352,7 @@ impl Table {
                 more if more > n_attributes => "more fields".to_owned(),
                 fewer => format!("{fewer} fields"),
             };
-            let assumed = "the row was left out";
+            let assumed = "the row was skipped";
             return findings.breach(Place::Line(number), "row", found, n_attributes, assumed);
         }
         for (attribute, field) in self.attributes.iter_mut().zip(&fields) {
@@ -388,7 +388,7 @@ impl Table {
             let index = index.parse().ok().filter(|i| *i < self.attributes.len());
             let Some(index) = index else {
                 let expected = format!("a number under {} and a value", self.attributes.len());
-                let assumed = "it was left out";
+                let assumed = "it was skipped";
                 findings.breach(place, "sparse value", quoted(part), expected, assumed)?;
                 continue;
             };

@@ -219,7 +219,7 @@ mod tests {
         let mut findings = Findings::new(Path::new("file"), Mode::Tolerant);
         for line in 1..=500 {
             let place = Place::Line(line);
-            let told = findings.breach(place, "onset", "x", "a number", "left out");
+            let told = findings.breach(place, "onset", "x", "a number", "skipped");
             told.expect("tolerant reading goes on");
         }
         let told = findings.breach(Place::File, "rate", "0", "more", "it is unknown");

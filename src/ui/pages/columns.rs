@@ -37,7 +37,7 @@ impl ColumnRole {
             Self::Class => "The class to be learned; several columns are joined to one name",
             Self::Group => "The subject or record that a row belongs to",
             Self::Feature => "A number that is learned from",
-            Self::Unused => "Left out",
+            Self::Unused => "Excluded",
         }
     }
 

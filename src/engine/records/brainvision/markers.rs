@@ -46,7 +46,7 @@ pub(super) fn read(
                 "marker position",
                 marker.position + 1,
                 format!("at most {n_samples}, the last sample"),
-                "left out",
+                "skipped",
             )?;
             continue;
         }
@@ -136,7 +136,7 @@ fn read_marker(entry: &Entry<'_>, findings: &mut Findings) -> Result<Option<Mark
             "marker position",
             quoted(field(2)),
             "a sample number from 1",
-            "left out",
+            "skipped",
         )?;
         return Ok(None);
     };
