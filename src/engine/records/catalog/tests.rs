@@ -65,9 +65,9 @@ fn patterns_take_class_and_group_out_of_names() {
 fn patterns_that_make_no_sense_are_refused_with_the_reason() {
     for (pattern, reason) in [
         ("{class", "not closed"),
-        ("{klass}", "no placeholder"),
-        ("{class:x}", "no number"),
-        ("{class:0}", "no number"),
+        ("{klass}", "not a placeholder"),
+        ("{class:x}", "not a number"),
+        ("{class:0}", "not a number"),
         ("{class}{class}", "twice"),
         ("name.edf", "neither"),
     ] {
