@@ -178,6 +178,11 @@ fn damage_is_named_with_its_place() {
             .contains("the rest of the file is left out")
     );
     assert!(xdf::read(&input, &Mode::Strict.into()).is_err());
+    let text = read("b.xdf", b"none".to_vec());
+    assert!(
+        text.starts_with("start of the file at byte 0 is \"none\""),
+        "{text}"
+    );
 }
 
 #[test]

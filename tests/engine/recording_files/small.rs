@@ -352,7 +352,7 @@ fn matlab_recordings_are_picked_in_both_byte_orders() {
             (5.0, 7.0, 12.0)
         );
         assert!(
-            warnings(&record).contains("took array \"eeg\""),
+            warnings(&record).contains("assumed array \"eeg\""),
             "{}",
             warnings(&record)
         );

@@ -30,6 +30,11 @@ pub fn is_certain(head: &[u8]) -> bool {
 /// Reads the streams of a file; samples when asked.
 pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
     let mut findings = Findings::new(input.path(), options.mode);
+    let start = input.bytes.read_start(4)?;
+    if !is_certain(&start) {
+        let found = format!("\"{}\"", start.escape_ascii());
+        return Err(findings.refusal(Place::Byte(0), "start of the file", found, "\"XDF:\""));
+    }
     let mut streams = stream::read_all(&input.bytes, &mut findings)?;
     for stream in &mut streams {
         clock::synchronise(stream);
