@@ -577,7 +577,7 @@ mod tests {
             feature_columns: Some(vec!["t".into()]),
             ..by_columns(&["a"])
         };
-        assert!(refuse(&record, &text_feature).contains("holds text"));
+        assert!(refuse(&record, &text_feature).contains("contains text"));
         let many: Vec<f64> = (0..1001).map(f64::from).collect();
         let text = refuse(&table(&[("a", &many), ("b", &many)]), &by_columns(&["a"]));
         assert!(text.contains("more than 1000 different values"), "{text}");

@@ -121,7 +121,7 @@ const ROWS: [Row; 11] = [
         kills::sweep_points,
     ),
     (
-        "writers on a device that fails, a limit of file size, a folder that goes away",
+        "writers under a limit of file size, onto a folder, into one that goes away, beside a file replaced while read",
         "writes",
         0.04,
         writers::run,

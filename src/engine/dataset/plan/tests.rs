@@ -78,7 +78,7 @@ fn a_pattern_is_saved_as_its_text_and_checked_when_read() {
     assert!(text.contains(r#"FileName("{class:1}{*}")"#), "{text}");
     let wrong = text.replace("{class:1}", "{klass}");
     let error = ron::from_str::<DataSettings>(&wrong).expect_err("no such placeholder");
-    assert!(error.to_string().contains("no placeholder"), "{error}");
+    assert!(error.to_string().contains("not a placeholder"), "{error}");
 }
 
 #[test]

@@ -65,9 +65,9 @@ fn patterns_take_class_and_group_out_of_names() {
 fn patterns_that_make_no_sense_are_refused_with_the_reason() {
     for (pattern, reason) in [
         ("{class", "not closed"),
-        ("{klass}", "no placeholder"),
-        ("{class:x}", "no number"),
-        ("{class:0}", "no number"),
+        ("{klass}", "not a placeholder"),
+        ("{class:x}", "not a number"),
+        ("{class:0}", "not a number"),
         ("{class}{class}", "twice"),
         ("name.edf", "neither"),
     ] {
@@ -233,11 +233,7 @@ fn recording(annotations: Vec<Annotation>) -> Record {
 }
 
 fn note(onset_s: f64, duration_s: Option<f64>, text: &str) -> Annotation {
-    Annotation {
-        onset_s,
-        duration_s,
-        text: text.to_owned(),
-    }
+    Annotation::new(onset_s, duration_s, text)
 }
 
 #[test]
