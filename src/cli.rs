@@ -1,20 +1,23 @@
 //! The program in the terminal: subcommands, their arguments and exit codes.
 
 mod classify;
+mod columns;
 mod compare;
 mod ending;
 mod folder_preview;
 mod info;
+mod outputs;
 mod progress;
 mod report;
 mod reproduce;
 mod run;
 mod settings;
 mod sweep;
+mod terminal;
 mod window;
 
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -90,7 +93,7 @@ fn log_to_stderr() {
                 .init();
         }
         Err(error) => {
-            let told = writeln!(io::stderr(), "atomscope: ATOMSCOPE_LOG: {error}");
+            let told = terminal::complain(format!("ATOMSCOPE_LOG: {error}"));
             drop(told);
         }
     }
@@ -121,7 +124,7 @@ pub fn run() -> ExitCode {
                 stats,
                 strict,
             },
-            &mut io::stdout().lock(),
+            &mut terminal::stdout(),
         ),
     };
     match outcome {
@@ -130,8 +133,7 @@ pub fn run() -> ExitCode {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
             // Nothing is left to tell it to if this fails too.
-            let told = writeln!(io::stderr(), "atomscope: cannot write: {error}");
-            drop(told);
+            drop(terminal::complain(format!("cannot write: {error}")));
             ExitCode::FAILURE
         }
     }

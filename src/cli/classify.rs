@@ -1,23 +1,24 @@
 //! `atomscope classify`: a trained session applied to new recordings.
 
 use std::ffi::OsString;
-use std::fs;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::ending::{tell, write_result};
+use super::ending::{Failure, tell, write_result};
+use super::outputs::{Output, reserve_folder};
 use super::progress::ProgressLine;
+use super::terminal::{self, CleanWriter, complain};
 use crate::workbench::learner_summary;
 use atomscope_engine::dataset::{Built, Dataset, Place};
 use atomscope_engine::evaluation::GroupVote;
 use atomscope_engine::experiment::{
     Judged, Part, Ribbon, TrainedModel, change_texts, uncertain_margin, votes_by_source,
 };
-use atomscope_engine::export::{self, RecordingReport, ReportedModel, segment_head, segment_row};
+use atomscope_engine::export::{RecordingReport, ReportedModel, segment_head, segment_row};
 use atomscope_engine::records::open_with;
 use atomscope_engine::session::{Session, model_sha256};
 
@@ -32,8 +33,8 @@ pub(super) struct ClassifyArguments {
     /// Write the rows to a file instead of the standard output
     #[arg(long, value_name = "OUT")]
     csv: Option<PathBuf>,
-    /// Write a report of the recording: a page (.html) or a table (.csv); for one file
-    #[arg(long, value_name = "OUT.html")]
+    /// Write a report of the recording: a page (.html) or a table (.csv); for several files a folder of pages
+    #[arg(long, value_name = "OUT")]
     report: Option<PathBuf>,
     /// Write decisions, prediction sets and warnings as JSON
     #[arg(long, value_name = "OUT")]
@@ -55,23 +56,64 @@ struct Ready {
     feature_names: Vec<String>,
 }
 
+/// Where reports go.
+enum Reports {
+    None,
+    /// The report of the only recording.
+    File(Output),
+    /// A page for each recording.
+    Folder(PathBuf),
+}
+
+impl Reports {
+    /// A file for one recording, a folder for several; checked before the work begins.
+    fn reserve(arguments: &ClassifyArguments) -> Result<Self, Failure> {
+        let Some(path) = arguments.report.as_deref() else {
+            return Ok(Self::None);
+        };
+        let is_file = path.extension().is_some() && !path.is_dir();
+        match (is_file, arguments.files.len()) {
+            (true, 1) => Ok(Self::File(Output::reserve(path)?)),
+            (true, n_files) => Err(Failure::Usage(format!(
+                "a file holds the report of one recording, but {n_files} files are named: name a folder for their reports: {}",
+                path.display()
+            ))),
+            (false, _) => {
+                reserve_folder(path)?;
+                Ok(Self::Folder(path.to_owned()))
+            }
+        }
+    }
+
+    /// The file for the report of a recording; those of one name are numbered.
+    fn output(&self, recording: &Path) -> Option<PathBuf> {
+        match self {
+            Self::None => None,
+            Self::File(output) => Some(output.path().to_owned()),
+            Self::Folder(folder) => {
+                let stem = recording.file_stem().unwrap_or_default().to_string_lossy();
+                let named = |number: usize| match number {
+                    1 => folder.join(format!("{stem}.html")),
+                    _ => folder.join(format!("{stem}-{number}.html")),
+                };
+                (1..).map(named).find(|path| !path.exists())
+            }
+        }
+    }
+}
+
 /// Classifies files with a trained session.
 pub(super) fn run(arguments: &ClassifyArguments) -> io::Result<ExitCode> {
-    let ready = match Ready::load(&arguments.session) {
-        Ok(ready) => ready,
-        Err(message) => {
-            writeln!(io::stderr(), "atomscope: {message}")?;
-            return Ok(ExitCode::from(2));
-        }
+    let ready = Ready::load(&arguments.session).map_err(Failure::Usage);
+    let reserved = ready.and_then(|ready| {
+        let rows = Output::reserve_named(arguments.csv.as_deref())?;
+        let json = Output::reserve_named(arguments.json.as_deref())?;
+        Ok((ready, rows, json, Reports::reserve(arguments)?))
+    });
+    let (ready, csv, json_file, reports) = match reserved {
+        Ok(reserved) => reserved,
+        Err(failure) => return tell(failure),
     };
-    if arguments.report.is_some() && arguments.files.len() != 1 {
-        let n_files = arguments.files.len();
-        writeln!(
-            io::stderr(),
-            "atomscope: a report covers one recording, but {n_files} files are given: give one"
-        )?;
-        return Ok(ExitCode::from(2));
-    }
     let mut rows = Vec::new();
     write_row(&mut rows, &segment_head(&ready.class_names))?;
     let mut is_whole = true;
@@ -79,43 +121,34 @@ pub(super) fn run(arguments: &ClassifyArguments) -> io::Result<ExitCode> {
     let mut records = Vec::new();
     for file in &arguments.files {
         let path = Path::new(file);
-        match ready.classify(path, arguments.quiet) {
+        let classified = ready.classify(path, arguments.quiet);
+        let told = match classified {
             Ok((built, judged)) => {
                 let warnings = ready.warn(path, &built.dataset, &judged)?;
                 is_strange |= judged.is_empty() || !warnings.is_empty();
                 ready.tell(path, &built.dataset, &judged, &mut rows)?;
                 records.push(ready.record(path, &judged, &warnings));
-                let reported = arguments.report.as_deref();
-                let reported = reported.map(|out| ready.report(path, &built, judged, out));
-                if let Some(Err(message)) = reported {
-                    is_whole = false;
-                    writeln!(io::stderr(), "atomscope: {message}")?;
+                match reports.output(path) {
+                    Some(out) => ready.report(path, &built, judged, &out),
+                    None => Ok(()),
                 }
             }
-            Err(message) => {
-                is_whole = false;
-                writeln!(io::stderr(), "atomscope: {message}")?;
-            }
+            Err(message) => Err(message),
+        };
+        if let Err(message) = told {
+            is_whole = false;
+            complain(message)?;
         }
     }
-    match &arguments.csv {
+    match &csv {
+        // Data for another program are not touched; a person must not be harmed by a file name.
+        None if io::stdout().is_terminal() => terminal::stdout().write_all(&rows)?,
         None => io::stdout().write_all(&rows)?,
-        Some(path) => {
-            if let Err(error) = fs::write(path, rows) {
-                let path = path.display();
-                writeln!(
-                    io::stderr(),
-                    "atomscope: cannot write the rows: {error}: {path}"
-                )?;
-                is_whole = false;
-            }
-        }
+        Some(output) => is_whole &= write_result(output, &String::from_utf8_lossy(&rows))?,
     }
-    if let Some(path) = &arguments.json {
+    if let Some(output) = &json_file {
         let text = format!("{:#}\n", json!({ "records": records }));
-        if let Err(failure) = write_result(path, &text) {
-            return tell(failure);
-        }
+        is_whole &= write_result(output, &text)?;
     }
     Ok(match (is_whole, is_strange) {
         (false, _) => ExitCode::FAILURE,
@@ -242,7 +275,7 @@ impl Ready {
             );
             write_row(rows, &cells)?;
         }
-        let mut err = io::stderr().lock();
+        let mut err = CleanWriter::new(io::stderr().lock());
         if self.session.has_learned_from(path) {
             let path = path.display();
             writeln!(
@@ -312,7 +345,9 @@ impl Ready {
             model: &model,
         };
         let bytes = report.for_file(out).map_err(|error| error.to_string())?;
-        export::write(out, &bytes).map_err(|error| error.to_string())
+        Output::unreserved(out)
+            .write(&bytes)
+            .map_err(|lost| lost.to_string())
     }
 }
 

@@ -9,9 +9,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::Args;
 
 use super::ending::{
-    Failure, INTERRUPTED, interruptible, is_stdout, load_data, n_threads, tell, write_result,
+    Failure, INTERRUPTED, interruptible, load_data, n_threads, tell, write_result,
 };
+use super::outputs::Output;
 use super::progress::ProgressLine;
+use super::terminal;
 use atomscope_engine::dataset::{DataSettings, Dataset};
 use atomscope_engine::experiment::{ComparedRun, Comparison, ComparisonPlan, CurvePoint, Entrant};
 use atomscope_engine::export::{DIFFERENCE_NOTE, comparison_html, comparison_json, provenance};
@@ -46,12 +48,19 @@ pub(super) struct CompareArguments {
 /// Compares sessions.
 pub(super) fn run(arguments: &CompareArguments) -> io::Result<ExitCode> {
     match compare(arguments) {
-        Ok(comparison) => {
-            let to_stdout = arguments.json.as_deref().is_some_and(is_stdout);
-            if !to_stdout {
-                write_table(&comparison, &mut io::stdout().lock())?;
+        Ok((comparison, [json, html])) => {
+            if !json.as_ref().is_some_and(Output::is_stdout) {
+                write_table(&comparison, &mut terminal::stdout())?;
             }
-            let code = match (comparison.is_complete, comparison.failures.is_empty()) {
+            let mut is_written = true;
+            if let Some(json) = &json {
+                is_written &= write_result(json, &format!("{:#}\n", comparison_json(&comparison)))?;
+            }
+            if let Some(html) = &html {
+                is_written &= write_result(html, &comparison_html(&comparison, "Comparison"))?;
+            }
+            let is_whole = comparison.failures.is_empty() && is_written;
+            let code = match (comparison.is_complete, is_whole) {
                 (false, _) => INTERRUPTED,
                 (true, false) => 1,
                 (true, true) => 0,
@@ -62,7 +71,12 @@ pub(super) fn run(arguments: &CompareArguments) -> io::Result<ExitCode> {
     }
 }
 
-fn compare(arguments: &CompareArguments) -> Result<Comparison, Failure> {
+/// The comparison, and the files that it goes to.
+fn compare(arguments: &CompareArguments) -> Result<(Comparison, [Option<Output>; 2]), Failure> {
+    let outputs = [
+        Output::reserve_named(arguments.json.as_deref())?,
+        Output::reserve_named(arguments.html.as_deref())?,
+    ];
     let interrupted = interruptible()?;
     let entrants = entrants(arguments, &interrupted)?;
     let first = entrants
@@ -85,13 +99,7 @@ fn compare(arguments: &CompareArguments) -> Result<Comparison, Failure> {
             None => Failure::Interrupted,
         });
     }
-    if let Some(path) = &arguments.json {
-        write_result(path, &format!("{:#}\n", comparison_json(&comparison)))?;
-    }
-    if let Some(path) = &arguments.html {
-        write_result(path, &comparison_html(&comparison, "Comparison"))?;
-    }
-    Ok(comparison)
+    Ok((comparison, outputs))
 }
 
 /// The sessions with their data; what several of them share is read once.

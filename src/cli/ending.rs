@@ -8,11 +8,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use atomscope_engine::dataset::{Built, DataSettings, DatasetError};
 use atomscope_engine::experiment::available_threads;
-use atomscope_engine::export;
 use atomscope_engine::records::ReadError;
 use atomscope_engine::session::DataPlaces;
 
+use super::outputs::Output;
 use super::progress::ProgressLine;
+use super::terminal::complain;
 
 /// Ended by Ctrl-C, as shells count it.
 pub(super) const INTERRUPTED: u8 = 130;
@@ -28,8 +29,6 @@ pub(super) enum Failure {
     Failed(String),
     /// Exit code 130.
     Interrupted,
-    /// The standard output cannot be written, or nobody reads it any more.
-    Output(io::Error),
 }
 
 impl Failure {
@@ -50,9 +49,8 @@ pub(super) fn tell(failure: Failure) -> io::Result<ExitCode> {
         Failure::Usage(message) => (message, BAD_USAGE),
         Failure::Failed(message) => (message, 1),
         Failure::Interrupted => ("interrupted before a fold was complete".into(), INTERRUPTED),
-        Failure::Output(error) => return Err(error),
     };
-    writeln!(io::stderr(), "atomscope: {message}")?;
+    complain(message)?;
     Ok(ExitCode::from(code))
 }
 
@@ -98,12 +96,18 @@ pub(super) fn is_stdout(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// Writes a result to a file, or to the standard output for `-`.
-pub(super) fn write_result(path: &Path, text: &str) -> Result<(), Failure> {
-    if is_stdout(path) {
-        return io::stdout()
-            .write_all(text.as_bytes())
-            .map_err(Failure::Output);
+/// Writes a result to a reserved file, or to the standard output; says what became of it if that fails, and whether
+/// it is where it should be.
+pub(super) fn write_result(output: &Output, text: &str) -> io::Result<bool> {
+    if output.is_stdout() {
+        io::stdout().write_all(text.as_bytes())?;
+        return Ok(true);
     }
-    export::write(path, text.as_bytes()).map_err(Failure::failed)
+    match output.write(text.as_bytes()) {
+        Ok(()) => Ok(true),
+        Err(lost) => {
+            complain(lost)?;
+            Ok(false)
+        }
+    }
 }

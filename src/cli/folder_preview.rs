@@ -1,5 +1,6 @@
 //! `atomscope info FOLDER`: what each rule that suits a folder would make of its recordings.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -13,6 +14,8 @@ use atomscope_engine::records::catalog::{CatalogError, Folder, Rule, label};
 pub(super) struct FolderReport {
     path: String,
     n_files: usize,
+    /// Why files were skipped, and how many.
+    skipped: BTreeMap<String, usize>,
     rules: Vec<RuleReport>,
     pub(super) error: Option<String>,
 }
@@ -37,28 +40,30 @@ impl FolderReport {
     pub(super) fn of(path: &Path, mode: Mode) -> Self {
         let shown = path.display().to_string();
         match Self::read(path, mode) {
-            Ok((n_files, rules)) => Self {
+            Ok((folder, rules)) => Self {
                 path: shown,
-                n_files,
+                n_files: folder.files.len(),
+                skipped: folder.skipped,
                 rules,
                 error: None,
             },
             Err(error) => Self {
                 path: shown,
                 n_files: 0,
+                skipped: BTreeMap::new(),
                 rules: Vec::new(),
                 error: Some(error.to_string()),
             },
         }
     }
 
-    fn read(path: &Path, mode: Mode) -> Result<(usize, Vec<RuleReport>), CatalogError> {
+    fn read(path: &Path, mode: Mode) -> Result<(Folder, Vec<RuleReport>), CatalogError> {
         let folder = Folder::scan(path)?;
         let mut reports = Vec::new();
         for rule in folder.suggestions() {
             reports.push(RuleReport::of(&folder, rule, mode)?);
         }
-        Ok((folder.files.len(), reports))
+        Ok((folder, reports))
     }
 
     pub(super) fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -67,6 +72,9 @@ impl FolderReport {
             return writeln!(out, "  cannot be read: {error}");
         }
         writeln!(out, "  folder with {} files that can be read", self.n_files)?;
+        for (reason, count) in &self.skipped {
+            writeln!(out, "  skipped   {count} {reason}")?;
+        }
         if self.rules.is_empty() {
             writeln!(out, "  no rule for classes found")?;
         }
@@ -116,8 +124,15 @@ mod tests {
             std::fs::create_dir_all(&inside).expect("made");
             std::fs::write(inside.join(name), "1\n2\n3\n4\n").expect("written");
         }
+        std::fs::write(folder.path().join("notes.docx"), "x").expect("written");
         let report = FolderReport::of(folder.path(), Mode::Tolerant);
         assert_eq!((report.n_files, &report.error), (3, &None));
+        let skipped: Vec<_> = report.skipped.iter().collect();
+        assert_eq!(skipped.len(), 1, "{skipped:?}");
+        assert!(
+            skipped[0].0.contains(".docx") && *skipped[0].1 == 1,
+            "{skipped:?}"
+        );
         let by_folder = report
             .rules
             .iter()

@@ -8,12 +8,16 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use super::folder_preview::FolderReport;
-use atomscope_engine::records::{self, Annotation, ArrayInfo, Gap, Mode, ReadError, Record};
+use atomscope_engine::records::{
+    self, Annotation, ArrayInfo, ChannelKind, Gap, Mode, ReadError, Record,
+};
 
 /// Values read at once for statistics, those of all channels together.
 const MOST_VALUES: usize = 1 << 20;
 /// Channels and annotations shown as text; JSON has them all.
 const SHOWN: usize = 40;
+/// Categories of a column shown as text.
+const CATEGORIES_SHOWN: usize = 8;
 
 /// What to show and how.
 #[derive(Debug, Clone, Copy)]
@@ -104,8 +108,18 @@ struct ChannelReport {
     unit: String,
     rate_hz: Option<f64>,
     n_samples: usize,
+    /// The texts of a column of text with how often each occurs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    categories: Option<Vec<Category>>,
     #[serde(flatten)]
     stats: Stats,
+}
+
+/// A text of a column of text.
+#[derive(Clone, Debug, Serialize)]
+struct Category {
+    text: String,
+    count: usize,
 }
 
 /// Statistics of the samples that are not missing.
@@ -137,21 +151,32 @@ impl FileReport {
         if with_stats {
             take_samples(record, &mut stats)?;
         }
-        let channels = record.channels.iter().zip(stats);
-        let channels = channels.map(|(channel, stats)| ChannelReport {
-            name: channel.name.clone(),
-            unit: channel.unit.symbol.clone(),
-            rate_hz: channel.rate_hz,
-            n_samples: channel.n_samples,
-            stats,
-        });
+        let mut channels = Vec::with_capacity(record.channels.len());
+        for (number, (channel, stats)) in record.channels.iter().zip(stats).enumerate() {
+            let categories = match &channel.kind {
+                ChannelKind::Nominal { levels } => Some(categories(record, number, levels)?),
+                _ => None,
+            };
+            channels.push(ChannelReport {
+                name: channel.name.clone(),
+                unit: channel.unit.symbol.clone(),
+                rate_hz: channel.rate_hz,
+                n_samples: channel.n_samples,
+                // Numbers of positions in the list of texts tell nothing.
+                stats: match categories {
+                    Some(_) => Stats::default(),
+                    None => stats,
+                },
+                categories,
+            });
+        }
         Ok(FileReport {
             path: String::new(),
             format: Some(record.format.to_string()),
             kind: Some(record.kind.to_string()),
             duration_s: record.duration_s(),
             start: record.start.map(|start| start.to_string()),
-            channels: channels.collect(),
+            channels,
             annotations: record.annotations.clone(),
             gaps: record.gaps.clone(),
             arrays: record.arrays.clone(),
@@ -205,6 +230,26 @@ impl FileReport {
     }
 }
 
+/// The texts of a column, those that occur most first.
+fn categories(
+    record: &Record,
+    channel: usize,
+    levels: &[String],
+) -> Result<Vec<Category>, ReadError> {
+    let mut counts = vec![0_usize; levels.len()];
+    for value in record.read_channel(channel)? {
+        if let Some(count) = counts.get_mut(value as usize).filter(|_| !value.is_nan()) {
+            *count += 1;
+        }
+    }
+    let texts = levels.iter().cloned().zip(counts);
+    let mut categories: Vec<Category> = texts
+        .map(|(text, count)| Category { text, count })
+        .collect();
+    categories.sort_by_key(|category| std::cmp::Reverse(category.count));
+    Ok(categories)
+}
+
 /// A number in seven digits for the eye; JSON has them all.
 fn shown(value: f64) -> String {
     let scientific = format!("{value:.6e}");
@@ -226,9 +271,10 @@ fn write_unshown(out: &mut dyn Write, count: usize) -> io::Result<()> {
 
 impl ChannelReport {
     fn write_text(&self, out: &mut dyn Write, with_stats: bool) -> io::Result<()> {
-        let rate = match self.rate_hz {
-            Some(rate_hz) => format!("{} Hz", shown(rate_hz)),
-            None => "rate unknown".to_owned(),
+        let rate = match (self.rate_hz, &self.categories) {
+            (Some(rate_hz), _) => format!("{} Hz", shown(rate_hz)),
+            (None, Some(_)) => "text".to_owned(),
+            (None, None) => "rate unknown".to_owned(),
         };
         let unit = if self.unit.is_empty() {
             "-"
@@ -240,7 +286,17 @@ impl ChannelReport {
             out,
             "    {name:<24} {unit:<6} {rate:>12} {n_samples:>10} samples"
         )?;
-        if with_stats {
+        if let Some(categories) = &self.categories {
+            let shown = categories.iter().take(CATEGORIES_SHOWN);
+            let shown: Vec<String> = shown
+                .map(|c| format!("{:?} × {}", c.text, c.count))
+                .collect();
+            let more = match categories.len().checked_sub(CATEGORIES_SHOWN) {
+                Some(more) if more > 0 => format!(" and {more} more"),
+                _ => String::new(),
+            };
+            write!(out, "  text: {}{more}", shown.join(", "))?;
+        } else if with_stats {
             let known = |value: Option<f64>| value.map_or("-".to_owned(), shown);
             let stats = &self.stats;
             let first: Vec<String> = stats.first.iter().copied().map(shown).collect();
@@ -349,6 +405,32 @@ mod tests {
         assert!(succeeded);
         assert!(text.contains("format    CSV, table"), "{text}");
         std::fs::remove_dir_all(&folder).expect("removed");
+    }
+
+    #[test]
+    fn columns_of_text_are_shown_with_their_categories() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.csv");
+        std::fs::write(&path, "x,fault\n1,LL\n2,SLG\n3,SLG\n").expect("written");
+        let choices = Choices {
+            json: false,
+            stats: true,
+            strict: false,
+        };
+        let (text, succeeded) = output(&[path.clone().into_os_string()], choices);
+        assert!(
+            succeeded && text.contains("text: \"SLG\" × 2, \"LL\" × 1"),
+            "{text}"
+        );
+        let json = Choices {
+            json: true,
+            ..choices
+        };
+        let (text, _) = output(&[path.into_os_string()], json);
+        let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        let column = &json["files"][0]["channels"][1];
+        assert_eq!(column["categories"][0]["text"], "SLG");
+        assert!(column["min"].is_null(), "{column}");
     }
 
     #[test]

@@ -4,6 +4,8 @@
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
+use super::terminal::clean;
+
 /// On a terminal the line is written at most this often.
 const EVERY: Duration = Duration::from_millis(100);
 const BAR_WIDTH: usize = 24;
@@ -38,6 +40,7 @@ impl ProgressLine {
         self.last = Some(Instant::now());
         let share = share.clamp(0.0, 1.0);
         let left = time_left(self.begun.elapsed(), share);
+        let text = clean(text);
         let mut err = io::stderr().lock();
         // Progress that cannot be shown is no reason to stop.
         let shown = if self.is_terminal {

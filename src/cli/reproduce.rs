@@ -9,7 +9,9 @@ use clap::Args;
 
 use super::compare::write_table;
 use super::ending::{Failure, INTERRUPTED, interruptible, n_threads, tell};
+use super::outputs::reserve_folder;
 use super::progress::ProgressLine;
+use super::terminal;
 use atomscope_engine::export::{PaperReport, PartResult, Published};
 use atomscope_engine::paper::Reproduction;
 
@@ -37,9 +39,9 @@ pub(super) struct ReproduceArguments {
 pub(super) fn run(arguments: &ReproduceArguments) -> io::Result<ExitCode> {
     match reproduce(arguments) {
         Ok(report) => {
-            write_report(&report, &mut io::stdout().lock())?;
+            write_report(&report, &mut terminal::stdout())?;
             let path = arguments.out.join("report.html");
-            writeln!(io::stdout(), "\nReport  {}", path.display())?;
+            writeln!(terminal::stdout(), "\nReport  {}", path.display())?;
             let code = if report.is_complete { 0 } else { INTERRUPTED };
             Ok(ExitCode::from(code))
         }
@@ -48,6 +50,7 @@ pub(super) fn run(arguments: &ReproduceArguments) -> io::Result<ExitCode> {
 }
 
 fn reproduce(arguments: &ReproduceArguments) -> Result<PaperReport, Failure> {
+    reserve_folder(&arguments.out)?;
     let interrupted = interruptible()?;
     let reproduction = Reproduction {
         data: arguments.data.clone(),

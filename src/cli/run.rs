@@ -10,11 +10,14 @@ use std::time::Instant;
 
 use clap::Args;
 
+use super::columns::ColumnArguments;
 use super::ending::{
-    Failure, INTERRUPTED, interruptible, is_stdout, load_data, n_threads, tell, write_result,
+    Failure, INTERRUPTED, interruptible, load_data, n_threads, tell, write_result,
 };
+use super::outputs::Output;
 use super::progress::ProgressLine;
 use super::report::Report;
+use super::terminal;
 use atomscope_engine::dataset::{Built, DataSettings};
 use atomscope_engine::evaluation::Baseline;
 use atomscope_engine::experiment::{
@@ -28,7 +31,7 @@ use atomscope_engine::split::SplitPlan;
 /// The arguments of `run`.
 #[derive(Debug, Args)]
 pub(super) struct RunArguments {
-    /// The session to train
+    /// The session to train, or a data file or folder
     session: PathBuf,
     /// Folder with the data that the session names
     #[arg(long, value_name = "DIR")]
@@ -66,6 +69,8 @@ pub(super) struct RunArguments {
     /// Repeat tests with missing features with features filled in
     #[arg(long)]
     repair: bool,
+    #[command(flatten)]
+    columns: ColumnArguments,
     /// No progress
     #[arg(long)]
     quiet: bool,
@@ -87,6 +92,7 @@ impl RunArguments {
             decisions: false,
             baselines: false,
             repair: false,
+            columns: ColumnArguments::default(),
             quiet: false,
         }
     }
@@ -130,7 +136,6 @@ pub(super) fn run(arguments: &RunArguments) -> io::Result<ExitCode> {
 /// What the window would open, trained in the terminal: a session, the data at a path with
 /// the likeliest settings, or the built-in feeder faults.
 pub(super) fn run_in_terminal(path: Option<&Path>) -> io::Result<ExitCode> {
-    let is_session = |path: &Path| path.extension().is_some_and(|ending| ending == "ron");
     match path {
         Some(path) if is_session(path) => run(&RunArguments::of_session(path)),
         Some(path) => match experiment_on(path) {
@@ -176,8 +181,12 @@ fn run_unsaved(name: String, experiment: Experiment, chooses_split: bool) -> io:
 }
 
 fn run_session(arguments: &RunArguments) -> Result<io::Result<ExitCode>, Failure> {
-    let mut session =
-        Session::load(&arguments.session).map_err(|error| Failure::Usage(error.to_string()))?;
+    let is_session = is_session(&arguments.session);
+    let mut session = match is_session {
+        true => Session::load(&arguments.session).map_err(Failure::usage)?,
+        false => Session::new(experiment_on(&arguments.session)?),
+    };
+    arguments.columns.apply(&mut session.experiment.data)?;
     let mut experiment = with_settings(session.experiment.clone(), &arguments.set)
         .map_err(|message| Failure::Usage(format!("--set {message}")))?;
     if let Some(seed) = arguments.seed {
@@ -191,6 +200,8 @@ fn run_session(arguments: &RunArguments) -> Result<io::Result<ExitCode>, Failure
     if let Some(save) = &arguments.save {
         refuse_same_file(save, &arguments.session)?;
     }
+    let save = Output::reserve_named(arguments.save.as_deref())?;
+    let json = Output::reserve_named(arguments.json.as_deref())?;
     let interrupted = interruptible()?;
     let places =
         DataPlaces::new(Some(&arguments.session), &arguments.data).knowing(&session.references);
@@ -204,7 +215,7 @@ fn run_session(arguments: &RunArguments) -> Result<io::Result<ExitCode>, Failure
             Vec::new()
         },
         experiment,
-        chooses_split: false,
+        chooses_split: !is_session,
         places,
         parts: RunParts {
             folds: folds(arguments)?,
@@ -216,19 +227,21 @@ fn run_session(arguments: &RunArguments) -> Result<io::Result<ExitCode>, Failure
         interrupted: &interrupted,
     })?;
     ended.remarks.extend(changed);
-    if let Some(path) = &arguments.save {
+    let mut lost = None;
+    if let Some(save) = &save {
         session.take_run(&ended.run, &ended.built, &arguments.session);
-        session
-            .save_as(path)
-            .map_err(|error| Failure::Failed(error.to_string()))?;
+        lost = save.save(&mut session).err();
     }
     let name = arguments.session.display().to_string();
-    Ok(report(
-        &name,
-        &ended,
-        arguments.json.as_deref(),
-        arguments.decisions,
-    ))
+    let code = report(&name, &ended, json.as_ref(), arguments.decisions);
+    Ok(match (code, lost) {
+        (Ok(_), Some(lost)) => tell(Failure::failed(lost)),
+        (code, _) => code,
+    })
+}
+
+fn is_session(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "ron")
 }
 
 /// What to say of data that are not what they were when the session was saved.
@@ -456,7 +469,7 @@ fn json_of(report: &Report<'_>, ended: &Ended, with_decisions: bool) -> serde_js
 fn report(
     name: &str,
     ended: &Ended,
-    json: Option<&Path>,
+    json: Option<&Output>,
     with_decisions: bool,
 ) -> io::Result<ExitCode> {
     let checked: &CheckedExperiment = ended.run.checked();
@@ -468,17 +481,19 @@ fn report(
         wall_s: ended.wall_s,
         remarks: &remarks(ended),
     };
-    if let Some(path) = json
-        && let Err(failure) = write_result(
-            path,
-            &format!("{:#}\n", json_of(&report, ended, with_decisions)),
-        )
-    {
-        return tell(failure);
+    if !json.is_some_and(Output::is_stdout) {
+        report.write(&mut terminal::stdout())?;
     }
-    if !json.is_some_and(is_stdout) {
-        report.write(&mut io::stdout().lock())?;
-    }
-    let code = if ended.is_interrupted { INTERRUPTED } else { 0 };
-    Ok(ExitCode::from(code))
+    let is_written = match json {
+        Some(json) => {
+            let result = json_of(&report, ended, with_decisions);
+            write_result(json, &format!("{result:#}\n"))?
+        }
+        None => true,
+    };
+    Ok(ExitCode::from(match (ended.is_interrupted, is_written) {
+        (true, _) => INTERRUPTED,
+        (false, false) => 1,
+        (false, true) => 0,
+    }))
 }

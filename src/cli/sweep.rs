@@ -10,6 +10,7 @@ use clap::Args;
 
 use super::ending::{Failure, INTERRUPTED, interruptible, load_data, n_threads, tell};
 use super::progress::ProgressLine;
+use super::terminal;
 use atomscope_engine::dataset::{DataSettings, Dataset};
 use atomscope_engine::experiment::{SweepPlan, SweepTable};
 use atomscope_engine::export::{SweepResult, sweep_provenance, write_all};
@@ -70,12 +71,12 @@ struct Ended {
 pub(super) fn run(arguments: &SweepArguments) -> io::Result<ExitCode> {
     match sweep(arguments) {
         Ok(ended) => {
-            ended.write(&mut io::stdout().lock())?;
+            ended.write(&mut terminal::stdout())?;
             let code = if ended.is_interrupted { INTERRUPTED } else { 0 };
             Ok(ExitCode::from(code))
         }
         Err(Failure::Interrupted) => {
-            writeln!(io::stderr(), "atomscope: interrupted while reading data")?;
+            terminal::complain("interrupted while reading data")?;
             Ok(ExitCode::from(INTERRUPTED))
         }
         Err(failure) => tell(failure),

@@ -1,7 +1,7 @@
 //! The window from the command line, and pictures of its pages without a display.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 
 use super::run::run_in_terminal;
+use super::terminal::complain;
 use crate::ui::app::{Beginning, begin, run_window};
 use crate::ui::screenshot::picture_of;
 use crate::workbench::explore::ExploreAction;
@@ -94,10 +95,9 @@ pub(super) fn open(path: Option<&Path>, picture: &PictureArguments) -> io::Resul
     match obstacle {
         None => Ok(ExitCode::SUCCESS),
         Some(reason) => {
-            writeln!(
-                io::stderr(),
-                "atomscope: the window cannot be opened, so this runs in the terminal: {reason}"
-            )?;
+            complain(format!(
+                "the window cannot be opened, so this runs in the terminal: {reason}"
+            ))?;
             run_in_terminal(path)
         }
     }
@@ -134,7 +134,7 @@ fn screenshot(
     };
     workbench.apply(Action::SetTheme(picture.theme));
     if let Err(message) = prepared {
-        writeln!(io::stderr(), "atomscope: {message}")?;
+        complain(message)?;
         return Ok(ExitCode::FAILURE);
     }
     let size = [picture.size.0, picture.size.1].map(f32::from);
@@ -149,11 +149,10 @@ fn screenshot(
     match bytes.and_then(|bytes| fs::write(out, bytes).map_err(|error| error.to_string())) {
         Ok(()) => Ok(ExitCode::SUCCESS),
         Err(reason) => {
-            writeln!(
-                io::stderr(),
-                "atomscope: cannot write the picture: {reason}: {}",
+            complain(format!(
+                "cannot write the picture: {reason}: {}",
                 out.display()
-            )?;
+            ))?;
             Ok(ExitCode::FAILURE)
         }
     }

@@ -43,7 +43,22 @@ impl Post {
 /// What a job has come to.
 pub(super) struct Answer<T> {
     number: u64,
-    pub(super) result: Result<T, TaskError>,
+    /// Boxed: some results are large, and events are moved about.
+    result: Box<Result<T, TaskError>>,
+}
+
+impl<T> Answer<T> {
+    fn new(number: u64, result: Result<T, TaskError>) -> Self {
+        Self {
+            number,
+            result: Box::new(result),
+        }
+    }
+
+    /// What was made, or why nothing was.
+    pub(super) fn result(self) -> Result<T, TaskError> {
+        *self.result
+    }
 }
 
 /// How an answer becomes an event.
@@ -71,13 +86,13 @@ impl Task {
             let result = catch_unwind(AssertUnwindSafe(|| work(progress)));
             let result = result
                 .unwrap_or_else(|panic| Err(TaskError::Panicked(panic_message(panic.as_ref()))));
-            answer.send(wrap(Answer { number, result }));
+            answer.send(wrap(Answer::new(number, result)));
         };
         let job = Job::start(name, || {}, body);
         // Without a thread the work will never answer for itself.
         if let Some(JobOutcome::Failed(message)) = job.take() {
             let result = Err(TaskError::Panicked(message));
-            post.send(wrap(Answer { number, result }));
+            post.send(wrap(Answer::new(number, result)));
         }
         Self { job, number }
     }
@@ -146,7 +161,7 @@ impl<K: PartialEq, T: Send + 'static> Background<K, T> {
     /// more, or if it was cancelled: then it is asked for again when it is still wanted.
     pub(super) fn take(&mut self, answer: Answer<T>) -> Option<Result<Arc<T>, TaskError>> {
         self.task.take_if(|task| task.is_answered_by(&answer))?;
-        match answer.result {
+        match answer.result() {
             Ok(value) => {
                 let value = Arc::new(value);
                 self.shown = Some(value.clone());
@@ -166,7 +181,7 @@ impl<K: PartialEq, T: Send + 'static> Background<K, T> {
     /// Takes over an answer that is used once and not shown.
     pub(super) fn take_once(&mut self, answer: Answer<T>) -> Option<Result<T, TaskError>> {
         self.task.take_if(|task| task.is_answered_by(&answer))?;
-        match answer.result {
+        match answer.result() {
             Err(TaskError::Cancelled) => None,
             result => Some(result),
         }

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use super::event::Event;
 use super::{Stage, TaskError, Workbench};
-use atomscope_engine::dataset::{ArrayChoice, DataPlan, TableChoice};
+use atomscope_engine::dataset::{ArrayChoice, DataPlan, TableChoice, is_feature};
 use atomscope_engine::records::catalog::Folder;
-use atomscope_engine::records::{ChannelKind, Mode, open};
+use atomscope_engine::records::{Mode, open};
 use atomscope_engine::session::DataPlaces;
 
 /// A column of a table.
@@ -14,7 +14,7 @@ use atomscope_engine::session::DataPlaces;
 pub struct TableColumn {
     /// Its name.
     pub name: String,
-    /// Whether it holds text; then it can be no feature.
+    /// Whether it holds text or dates; then it can be no feature.
     pub is_text: bool,
 }
 
@@ -27,6 +27,8 @@ pub struct ColumnPreview {
     pub columns: Vec<TableColumn>,
     /// Names and shapes of arrays.
     pub arrays: Vec<(String, Vec<usize>)>,
+    /// Columns whose numbers can be read in two ways.
+    pub undecided: Vec<String>,
     /// The likely meaning of the columns.
     pub table: Option<TableChoice>,
     /// The likely meaning of the arrays.
@@ -45,10 +47,9 @@ impl ColumnPreview {
             false => real,
         };
         let record = open(&file, mode)?;
-        let is_text = |kind: &ChannelKind| matches!(kind, ChannelKind::Nominal { .. });
         let columns = record.channels.iter().map(|channel| TableColumn {
             name: channel.name.clone(),
-            is_text: is_text(&channel.kind),
+            is_text: !is_feature(&channel.kind),
         });
         let arrays = record.arrays.iter();
         Ok(Self {
@@ -56,6 +57,7 @@ impl ColumnPreview {
             arrays: arrays
                 .map(|array| (array.name.clone(), array.shape.clone()))
                 .collect(),
+            undecided: record.undecided.clone(),
             table: TableChoice::guess(&record),
             meaning: ArrayChoice::guess(&record),
             file,

@@ -37,7 +37,7 @@ impl Draft {
 #[derive(Debug)]
 enum Step {
     /// The draft before an edit.
-    Draft(Draft),
+    Draft(Box<Draft>),
     /// The run that another one has replaced.
     Run(Arc<RunState>),
 }
@@ -67,7 +67,7 @@ impl Edits {
     pub(super) fn settle(&mut self, draft: &Draft) {
         if self.settled != *draft {
             let before = std::mem::replace(&mut self.settled, draft.clone());
-            self.push(Step::Draft(before));
+            self.push(Step::Draft(Box::new(before)));
         }
     }
 
@@ -125,9 +125,9 @@ impl Edits {
     ) -> (Option<Step>, Option<Arc<RunState>>) {
         match step {
             Step::Draft(other) => {
-                let present = std::mem::replace(&mut self.settled, other);
+                let present = std::mem::replace(&mut self.settled, *other);
                 draft.clone_from(&self.settled);
-                (Some(Step::Draft(present)), None)
+                (Some(Step::Draft(Box::new(present))), None)
             }
             Step::Run(other) => (run.map(Step::Run), Some(other)),
         }

@@ -16,6 +16,7 @@ use super::train::Beginning;
 use super::{Gravity, Stage, TaskError, Workbench};
 use atomscope_engine::dataset::{DataSettings, DatasetError};
 use atomscope_engine::experiment::{Experiment, JobProgress};
+use atomscope_engine::learner::Algorithm;
 use atomscope_engine::session::Session;
 use atomscope_engine::simulate::eeg::EegSettings;
 use atomscope_engine::split::SplitPlan;
@@ -111,6 +112,9 @@ impl Workbench {
             training.limit_speed(None);
         }
         self.document = Document::of(session);
+        self.document
+            .located
+            .clone_from(&self.user.settings.data_folders);
         self.document.training = training;
         self.notices.forget_session();
         self.tasks.dictionary = Default::default();
@@ -129,11 +133,13 @@ impl Workbench {
 
     pub(super) fn open_demo(&mut self, demo: Demo) {
         let experiment = match demo {
-            Demo::FeederFaults => Experiment::default(),
+            Demo::FeederFaults => feeder_demo(),
             Demo::Eeg => Experiment::on(DataSettings::simulated_eeg(EegSettings::default())),
         };
         self.begin_session(Draft::of(experiment));
         self.document.training.limit_speed(Some(DEMO_ROUNDS_PER_S));
+        // The first class of the faults is normal operation, whose memory never fills.
+        self.selection.class = usize::from(demo == Demo::FeederFaults);
         self.document.demo = Some(demo);
         self.document.shows_banner = true;
         self.load_data(Then {
@@ -161,11 +167,15 @@ impl Workbench {
             true => path,
             false => path.parent().map(Path::to_owned).unwrap_or(path),
         };
-        // Data that is a folder itself is found beside it.
-        let parent = folder.parent().map(Path::to_owned);
-        self.document
-            .located
-            .extend([Some(folder), parent].into_iter().flatten());
+        // Data that are a folder themselves are found from the folder around it.
+        let folders = [folder.parent().map(Path::to_owned), Some(folder)];
+        self.remember(move |settings| {
+            for folder in folders.iter().flatten() {
+                settings.remember_data_folder(folder);
+            }
+        });
+        let located = &mut self.document.located;
+        located.clone_from(&self.user.settings.data_folders);
         self.load_data(Then::default());
     }
 
@@ -216,4 +226,15 @@ fn look_at(path: PathBuf, progress: &JobProgress) -> Result<Opened, TaskError> {
         Err(DatasetError::SingleRecording { reason, .. }) => Ok(Opened::Recording(path, reason)),
         settings => Ok(Opened::Data(Box::new(settings?))),
     }
+}
+
+/// The built-in faults with a memory that fills within the first fold: afterwards every sample
+/// that is admitted replaces another.
+fn feeder_demo() -> Experiment {
+    let mut experiment = Experiment::default();
+    experiment.learner.budget = 60;
+    if let Algorithm::Margin { novelty, .. } = &mut experiment.learner.algorithm {
+        *novelty = 1e-4;
+    }
+    experiment
 }

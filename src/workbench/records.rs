@@ -169,7 +169,7 @@ impl Data {
             _ => return None,
         };
         self.loading = Loading::Idle;
-        match answer.result {
+        match answer.result() {
             Ok(loaded) => {
                 let loaded = Arc::new(loaded);
                 self.loaded = Some(loaded.clone());

@@ -184,7 +184,7 @@ impl Workbench {
         if copies.searching.take_if(is_searching).is_none() {
             return;
         }
-        let problems = match answer.result {
+        let problems = match answer.result() {
             Ok(mut found) => {
                 found.offers.append(&mut copies.offers);
                 found.sort();
@@ -307,7 +307,7 @@ impl Workbench {
                 return;
             }
         };
-        let (recovery, result) = match answer.result {
+        let (recovery, result) = match answer.result() {
             Ok((recovery, result)) => (recovery, result.map_err(TaskError::from)),
             Err(error) => (None, Err(error)),
         };

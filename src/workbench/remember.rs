@@ -77,7 +77,7 @@ impl Workbench {
 
     pub(super) fn take_remembered(&mut self, answer: Answer<UserSettings>) {
         self.user.writing = None;
-        if let Err(error) = answer.result {
+        if let Err(error) = answer.result() {
             let text = error.to_string();
             self.notices.post(Topic::Program, Gravity::Warning, text);
         }

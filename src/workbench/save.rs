@@ -141,13 +141,13 @@ impl Workbench {
             other => {
                 self.tasks.saving = other;
                 // Another session was opened meanwhile.
-                if let Ok(saved) = answer.result {
+                if let Ok(saved) = answer.result() {
                     close(saved.recovery);
                 }
                 return;
             }
         };
-        let saved = match answer.result {
+        let saved = match answer.result() {
             Ok(saved) => saved,
             Err(error) => {
                 self.notices.fail(Topic::Session, &error);

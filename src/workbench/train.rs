@@ -466,7 +466,7 @@ impl Workbench {
             Driving::Checking { task, beginning } if task.is_answered_by(&answer) => *beginning,
             _ => return,
         };
-        match answer.result {
+        match answer.result() {
             Ok(run) => {
                 let replaced = training.drive(run, beginning, &self.tasks.post);
                 if let Some(replaced) = replaced {

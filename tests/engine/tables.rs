@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use atomscope_engine::records::table::DecimalSign;
 use atomscope_engine::records::{
     self, ChannelKind, Format, Input, Kind, Mode, ReadError, ReadOptions, Record,
 };
@@ -76,6 +77,164 @@ fn decimal_commas_and_thousands_are_read() {
     let record = table("a.tsv", "t\tx\n0,1\t1\n0,2\t-7\n");
     assert_eq!(record.format, Format::Tsv);
     same(&values(&record, 0), &[0.1, 0.2]);
+}
+
+/// The texts of the warnings.
+fn told(record: &Record) -> Vec<String> {
+    record.warnings.iter().map(ToString::to_string).collect()
+}
+
+#[track_caller]
+fn refused_when_strict(text: &str) -> String {
+    let input = Input::from_bytes("a.csv", text.as_bytes());
+    let refused = records::read(&input, &Mode::Strict.into());
+    refused.expect_err("an assumption is refused").to_string()
+}
+
+#[test]
+fn rows_that_begin_with_the_error_of_a_spreadsheet_are_rows() {
+    let text = "# made by hand\na,b\n#DIV/0!,1\n#N/A,2\n#NV,3\n4,5\n# a remark\n#6,7\n";
+    let record = table("a.csv", text);
+    same(&values(&record, 1), &[1.0, 2.0, 3.0, 5.0, 7.0]);
+    assert_eq!(record.channels[0].n_samples, 5);
+    let told = told(&record);
+    assert!(
+        told.iter().any(|t| t.starts_with("line 3: column \"a\"")),
+        "{told:?}"
+    );
+    assert!(
+        told.iter()
+            .any(|t| t.starts_with("line 7") && t.contains("remarks")),
+        "{told:?}"
+    );
+    assert!(
+        refused_when_strict(text).contains("line 7"),
+        "the remark comes first"
+    );
+}
+
+#[test]
+fn thousands_and_decimals_are_told_apart_by_the_whole_column() {
+    let english = table("a.csv", "a,b\n\"1,234.5\",1\n\"2,000\",2\n");
+    same(&values(&english, 0), &[1234.5, 2000.0]);
+    let spaced = table("a.csv", "a;b\n1 000,5;1\n2 000;2\n");
+    same(&values(&spaced, 0), &[1000.5, 2000.0]);
+    let german = table("a.csv", "a;b\n1.234,5;1\n2.000;2\n");
+    same(&values(&german, 0), &[1234.5, 2000.0]);
+    let swiss = table("a.csv", "a;b\n1'234.5;1\n2'000;2\n");
+    same(&values(&swiss, 0), &[1234.5, 2000.0]);
+    for record in [english, spaced, german, swiss] {
+        assert_eq!((told(&record), record.undecided), (vec![], vec![]));
+    }
+    // Three digits after a point are a fraction, unless another column has decimal commas.
+    let plain = table("a.csv", "a;b\n1.234;1\n5.678;2\n");
+    same(&values(&plain, 0), &[1.234, 5.678]);
+    let grouped = table("a.csv", "a;b\n1.234;1,5\n5.678;2\n");
+    same(&values(&grouped, 0), &[1234.0, 5678.0]);
+    assert!(
+        told(&grouped)[0].contains("group thousands"),
+        "{:?}",
+        told(&grouped)
+    );
+}
+
+#[test]
+fn a_column_that_can_be_read_in_two_ways_is_named_and_asked() {
+    let text = "a;b\n1,234;1\n5,678;2\n";
+    let record = table("a.csv", text);
+    assert_eq!(record.undecided, ["a"]);
+    assert!(
+        told(&record)[0].contains("--decimal"),
+        "{:?}",
+        told(&record)
+    );
+    for (decimal, expected) in [
+        (DecimalSign::Comma, [1.234, 5.678]),
+        (DecimalSign::Point, [1234.0, 5678.0]),
+    ] {
+        let options = ReadOptions {
+            decimal: Some(decimal),
+            ..Mode::Strict.into()
+        };
+        let input = Input::from_bytes("a.csv", text.as_bytes());
+        let record = records::read(&input, &options).expect("nothing is assumed");
+        same(&values(&record, 0), &expected);
+        assert!(record.undecided.is_empty());
+    }
+}
+
+#[test]
+fn line_ends_separator_lines_marks_and_wide_characters_change_nothing() {
+    let expected: [&[f64]; 2] = [&[1.5, 3.0], &[2.0, 4.0]];
+    for text in [
+        "a;b\n1,5;2\n3;4\n",
+        "a;b\r1,5;2\r3;4\r",
+        "a;b\r\n1,5;2\r3;4\n",
+        "sep=;\r\na;b\r\n1,5;2\r\n3;4",
+        "\u{feff}a;b\n1,5;2\n3;4\n",
+    ] {
+        let wide: Vec<u8> = std::iter::once(0xfeff)
+            .chain(text.trim_start_matches('\u{feff}').encode_utf16())
+            .flat_map(u16::to_le_bytes)
+            .collect();
+        for bytes in [text.as_bytes(), &wide] {
+            let input = Input::from_bytes("a.csv", bytes);
+            let record = records::read(&input, &Mode::Strict.into()).expect("nothing is assumed");
+            assert_eq!(names(&record), ["a", "b"], "{text:?}");
+            same(&values(&record, 0), expected[0]);
+            same(&values(&record, 1), expected[1]);
+        }
+    }
+}
+
+#[test]
+fn percent_dates_truth_and_units_are_what_they_are() {
+    let text = "when,at,share,trip,U [kV],name\n\
+        2024-01-31 12:00:00,12:30:15.5,12.5 %,yes,1,a\n\
+        2024-01-31 12:00:01,12:30:16,50%,no,2,b\n";
+    let record = table("a.csv", text);
+    assert_eq!(record.channels[0].kind, ChannelKind::Time);
+    let when = values(&record, 0);
+    assert_eq!(when[1] - when[0], 1.0);
+    same(&values(&record, 1), &[45_015.5, 45_016.0]);
+    assert_eq!(record.channels[2].unit.symbol, "%");
+    same(&values(&record, 2), &[12.5, 50.0]);
+    assert_eq!(levels(&record, 3), ["no", "yes"]);
+    same(&values(&record, 3), &[1.0, 0.0]);
+    assert_eq!(record.channels[4].unit.symbol, "kV");
+    assert_eq!(
+        told(&record).len(),
+        2,
+        "dates and times: {:?}",
+        told(&record)
+    );
+    let unclear = table("a.csv", "d,x\n01/02/2024,1\n03/04/2024,2\n");
+    assert!(matches!(
+        unclear.channels[0].kind,
+        ChannelKind::Nominal { .. }
+    ));
+    assert!(
+        told(&unclear)[0].contains("day and month"),
+        "{:?}",
+        told(&unclear)
+    );
+}
+
+#[test]
+fn names_are_unique_and_quotes_that_stay_open_are_told() {
+    let text = "a,,a\n1,2,3\n4,5,6\n";
+    let record = table("a.csv", text);
+    assert_eq!(names(&record), ["a", "column 2", "a (3)"]);
+    assert_eq!(told(&record).len(), 2);
+    assert!(refused_when_strict(text).contains("column 2"));
+    let open = table("a.csv", "a,b\n1,x\n2,\"y\n3,z\n");
+    assert!(
+        told(&open).iter().any(|t| t.contains("quote")),
+        "{:?}",
+        told(&open)
+    );
+    let none = table("a.csv", "fault,x\nnone,1\nSLG,2\nLL,3\n");
+    assert!(told(&none)[0].contains("\"none\""), "{:?}", told(&none));
 }
 
 #[test]
@@ -185,6 +344,7 @@ fn arff_faults_are_told_with_their_line() {
         "@relation r\n@data\n1\n",
         "@relation r\n@attribute a weird\n@data\n",
         "@relation r\n@attribute a relational\n@data\n",
+        "@relation r\n@attribute when date\n@data\n2020-01-01\n",
     ] {
         assert!(read("a.arff", broken.as_bytes()).is_err(), "{broken}");
     }
@@ -209,6 +369,13 @@ fn arrays_become_columns_along_their_shorter_side() {
         assert_eq!(record.read(1, 2..4).expect("readable"), [21.0, 31.0]);
         assert_eq!(record.arrays[0].name, "x");
     }
+    let mut half = npy_bytes(&Array1::from(vec![0x3c00_u16, 0xc000]));
+    let place = half.windows(3).position(|w| w == b"<u2").expect("its type");
+    half[place..place + 3].copy_from_slice(b"<f2");
+    same(
+        &values(&read("x.npy", &half).expect("readable"), 0),
+        &[1.0, -2.0],
+    );
     let line = read("x.npy", &npy_bytes(&Array1::from(vec![3_i64, -4, 5]))).expect("readable");
     same(&values(&line, 0), &[3.0, -4.0, 5.0]);
 }

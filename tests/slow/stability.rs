@@ -20,7 +20,7 @@ fn uniform(random: &mut impl Rng) -> f64 {
 
 /// Samples like scanned digits (0 … `scale`, most of them dark), with every kind of
 /// trouble: exact duplicates, zero vectors, multiples of other samples, constants.
-fn troubled_samples(n_features: usize, n: usize, scale: f64, seed: u64) -> Matrix {
+pub(crate) fn troubled_samples(n_features: usize, n: usize, scale: f64, seed: u64) -> Matrix {
     let mut random = random_stream(seed, "troubled samples", 0);
     let strokes = Matrix::from_fn(n_features, 12, |_, _| {
         (uniform(&mut random) * 2.0 - 1.0).max(0.0)
@@ -58,7 +58,7 @@ fn multiply(left: View<'_>, right: View<'_>) -> Matrix {
 }
 
 /// Relative error of U = C W Λ and Ψ = U K Uᵀ, or of P K = I and Ψ = U K Uᵀ, over all classes.
-fn error_against_definition(learner: &dyn Learner) -> f64 {
+pub(crate) fn error_against_definition(learner: &dyn Learner) -> f64 {
     let state = learner.state();
     let mut worst = 0.0_f64;
     for class in 0..learner.n_classes() {
@@ -169,7 +169,7 @@ fn run_for_ever(name: &str, settings: &LearnerSettings, samples: &Matrix) {
 }
 
 /// The learners that are made for endless streams.
-fn recursive_variants() -> [(&'static str, Algorithm); 3] {
+pub(crate) fn recursive_variants() -> [(&'static str, Algorithm); 3] {
     let LearnerSettings {
         algorithm: paper, ..
     } = LearnerSettings::paper_text();
@@ -183,7 +183,7 @@ fn recursive_variants() -> [(&'static str, Algorithm); 3] {
     [("paper", paper), ("evidence", evidence), ("margin", margin)]
 }
 
-fn schedules() -> [(&'static str, Forgetting); 4] {
+pub(crate) fn schedules() -> [(&'static str, Forgetting); 4] {
     [
         (".9", Forgetting::constant(0.9)),
         (".99", Forgetting::constant(0.99)),
@@ -212,7 +212,7 @@ fn endless(kernel_name: &str, kernel: Kernel, samples: &Matrix) {
     }
 }
 
-fn with_headroom(mut algorithm: Algorithm, samples: usize) -> Algorithm {
+pub(crate) fn with_headroom(mut algorithm: Algorithm, samples: usize) -> Algorithm {
     if let Some(headroom) = algorithm.headroom_mut() {
         *headroom = samples;
     }

@@ -404,7 +404,7 @@ fn without_data_the_paper_is_repeated_on_feeder_faults_and_says_what_is_left_out
             assert!(number.is_null() || page.contains(&shown), "{shown}");
         }
     }
-    assert!(page.contains("KRLS, published") && page.contains("Left out: usps.mat"));
+    assert!(page.contains("KRLS, published") && page.contains("Skipped: usps.mat"));
     for file in [
         "feeder-accuracy.svg",
         "feeder-missing.svg",

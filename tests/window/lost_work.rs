@@ -368,6 +368,11 @@ fn file_warnings_survive_reopening_and_moved_data_are_located() {
         !is_error(&again),
         "what was said about missing data is over"
     );
+    again.apply(Action::Open(path));
+    until(&mut again, "they are found again", |w| {
+        !w.is_opening() && w.data().loaded().is_some() && !w.is_busy()
+    });
+    assert!(!again.data().is_missing());
 }
 
 #[test]

@@ -268,8 +268,19 @@ fn a_saved_session_classifies_new_records_and_says_which_it_knows() {
     assert_eq!(
         several.status.code(),
         Some(2),
-        "a report is of one recording"
+        "a file holds the report of one recording"
     );
+    let pages = folder.path().join("pages");
+    let mut classify = program();
+    classify
+        .arg("classify")
+        .arg(&trained)
+        .arg("--report")
+        .arg(&pages);
+    let several = output(classify.args(&files));
+    assert!(several.status.success(), "{}", text(&several.stderr));
+    let written = std::fs::read_dir(&pages).expect("the folder was made");
+    assert_eq!(written.count(), files.len());
     let mut classify = program();
     classify
         .arg("classify")
@@ -293,6 +304,128 @@ fn a_saved_session_classifies_new_records_and_says_which_it_knows() {
     assert!(text(&no_model.stderr).contains("--save"));
     let no_file = output(program().arg("classify").arg(&trained).arg("no-such.cfg"));
     assert_eq!(no_file.status.code(), Some(1));
+}
+
+/// Settings that suit a table of forty rows.
+const SMALL: [&str; 12] = [
+    "--set",
+    "learner.n_atoms=3",
+    "--set",
+    "learner.sparsity=2",
+    "--set",
+    "learner.budget=6",
+    "--set",
+    "learner.batch_size=2",
+    "--set",
+    "tests.n_tests=2",
+    "--set",
+    r#"training.length={"Batches":4}"#,
+];
+
+fn small_table(folder: &Path) -> PathBuf {
+    let path = folder.join("points.csv");
+    let mut rows = "who,a,b,c,kind\n".to_owned();
+    for row in 0..40 {
+        let (kind, turn) = (row % 2, f64::from(row));
+        rows += &format!(
+            "{},{},{},{},{kind}\n",
+            row / 4,
+            turn.sin() + 3.0 * f64::from(kind),
+            turn.cos(),
+            turn / 40.0
+        );
+    }
+    std::fs::write(&path, rows).expect("written");
+    path
+}
+
+#[test]
+fn a_table_is_trained_by_the_columns_that_are_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let table = small_table(folder.path());
+    let mut run = program();
+    run.args(["run", "--quiet"]).arg(&table).args(SMALL);
+    run.args([
+        "--class",
+        "kind",
+        "--group",
+        "1",
+        "--features",
+        "2-3",
+        "--json",
+        "-",
+    ]);
+    let ran = output(&mut run);
+    assert!(ran.status.success(), "{}", text(&ran.stderr));
+    let json: Value = serde_json::from_slice(&ran.stdout).expect("JSON");
+    assert!(json.to_string().contains("\"kind\""), "{json}");
+    let wrong = output(program().arg("run").arg(&table).args(["--class", "sort"]));
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(
+        text(&wrong.stderr).contains("who, a, b"),
+        "{}",
+        text(&wrong.stderr)
+    );
+}
+
+#[test]
+fn a_place_that_cannot_be_written_is_refused_before_the_work_begins() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let table = small_table(folder.path());
+    for option in ["--json", "--save"] {
+        let nowhere = folder.path().join("nowhere/out.ron");
+        let begun = std::time::Instant::now();
+        let mut run = program();
+        run.args(["run", "--class", "kind"]).arg(&table).arg(option);
+        let refused = output(run.arg(&nowhere));
+        assert_eq!(refused.status.code(), Some(2), "{option}");
+        assert!(
+            text(&refused.stderr).contains("nowhere"),
+            "{}",
+            text(&refused.stderr)
+        );
+        assert!(begun.elapsed() < Duration::from_secs(5));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_result_that_cannot_be_written_at_the_end_is_printed_and_kept() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let table = small_table(folder.path());
+    let mut run = program();
+    run.args(["run", "--quiet", "--class", "kind"])
+        .arg(&table)
+        .args(SMALL);
+    run.env("XDG_STATE_HOME", folder.path())
+        .env("HOME", folder.path());
+    // Every write to this device fails, as on a full disk.
+    let ran = output(run.args(["--json", "/dev/full"]));
+    assert_eq!(ran.status.code(), Some(1), "{}", text(&ran.stderr));
+    assert!(
+        text(&ran.stdout).contains("Accuracy"),
+        "the report is printed"
+    );
+    let told = text(&ran.stderr);
+    let kept = told.lines().find_map(|line| line.split("kept in ").nth(1));
+    let kept = std::fs::read_to_string(kept.expect("its place is told")).expect("it is there");
+    assert!(serde_json::from_str::<Value>(&kept).is_ok());
+}
+
+#[cfg(unix)]
+#[test]
+fn control_characters_of_files_do_not_reach_the_terminal() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a\u{1b}[2J\u{9b}31m.csv");
+    std::fs::write(&path, "x\u{1b}]0;t\u{7},class\n1,a\u{1b}c\n2,b\n").expect("written");
+    for arguments in [vec!["info"], vec!["info", "--json"], vec!["run"]] {
+        let told = output(program().args(&arguments).arg(&path));
+        for bytes in [told.stdout, told.stderr] {
+            let text = text(&bytes);
+            let is_raw = |c: char| c.is_control() && c != '\n' && c != '\t';
+            assert!(!text.contains(is_raw), "{arguments:?}: {text:?}");
+        }
+    }
 }
 
 #[cfg(unix)]

@@ -106,6 +106,26 @@ pub enum DatasetError {
         /// The file.
         path: PathBuf,
     },
+    /// Numbers that can be read in two ways.
+    #[error("the numbers of column {name:?}, such as 1,234, can be read in two ways: say whether the comma is the decimal sign (--decimal comma, or Decimal sign on the page of records) or groups thousands (--decimal point): {}", path.display())]
+    Undecided {
+        /// The column.
+        name: String,
+        /// The file.
+        path: PathBuf,
+    },
+    /// A table and the file of its labels do not fit together.
+    #[error("{} has {n_labels} rows, but the table has {n_rows}: one label for every row is needed: {}", labels.display(), path.display())]
+    LabelRows {
+        /// The file of labels.
+        labels: PathBuf,
+        /// Its rows.
+        n_labels: usize,
+        /// The rows of the table.
+        n_rows: usize,
+        /// The table.
+        path: PathBuf,
+    },
     /// A column with more values than a class column can have.
     #[error(
         "{name} has more than {most} different values and cannot be the class: choose another column"

@@ -7,6 +7,7 @@ pub mod declared;
 mod error;
 mod in_order;
 mod labels;
+mod long_table;
 mod plan;
 mod preparation;
 mod scaling;
@@ -17,13 +18,14 @@ pub use arrays::{ArrayChoice, ArrayContent};
 pub use builder::{Built, DataFile, DatasetBuilder, Label, LeftOut};
 pub use class_difference::class_difference;
 pub use error::DatasetError;
+pub use long_table::LongTable;
 pub use plan::{
     ArraySource, ByHand, DataPlan, DataSettings, FolderLabels, Locate, RecordingSource, Relabel,
     StretchByHand, StretchDeed, TableSource,
 };
 pub use preparation::{FittedPreparation, MissingPolicy, Preparation, Prepared};
 pub use scaling::{FittedScaling, Scaling};
-pub use table::{TableChoice, TableClasses};
+pub use table::{TableChoice, TableClasses, is_feature};
 pub use zeroing::Zeroing;
 
 pub use crate::features::{FeatureGroup, GroupKind, Layout};

@@ -4,10 +4,12 @@ mod by_hand;
 mod guess;
 mod recordings;
 mod simulated;
+mod tables;
 mod unlabelled;
 
 pub use by_hand::{ByHand, StretchByHand, StretchDeed};
 pub use recordings::{FolderLabels, RecordingSource, Relabel};
+pub use tables::TableSource;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,25 +20,13 @@ use super::builder::{DataFile, DatasetBuilder};
 use super::{ArrayChoice, Built, DatasetError, TableChoice};
 use crate::features::{FaultRecipe, FeatureRecipe};
 use crate::records::catalog::Folder;
-use crate::records::{Mode, ReadError, Record, open};
+use crate::records::{Mode, ReadError, ReadOptions, Record, open_with};
 use crate::settings::{SettingProblem, SettingProblems};
 use crate::simulate::eeg::EegSettings;
 use crate::simulate::feeder::FeederSettings;
 
 /// Finds the real place of a path that settings name, usually relative; `None` if it is nowhere.
 pub type Locate<'a> = dyn Fn(&Path) -> Option<PathBuf> + 'a;
-
-/// Rows of tables as samples.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct TableSource {
-    /// Files, or folders of them.
-    pub paths: Vec<PathBuf>,
-    /// Which columns mean what; without it the likeliest for each file.
-    pub choice: Option<TableChoice>,
-    /// Tolerant or strict reading.
-    pub mode: Mode,
-}
 
 /// Arrays as samples.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -138,7 +128,11 @@ impl DataSettings {
             }
         };
         let text = "a feature recipe is needed to make samples of records".to_owned();
-        let has_samples = matches!(self.source, DataPlan::Table(_) | DataPlan::Arrays(_));
+        let has_samples = match &self.source {
+            DataPlan::Table(table) => table.recordings.is_none(),
+            DataPlan::Arrays(_) => true,
+            _ => false,
+        };
         problems.require(has_samples || self.recipe.is_some(), "recipe", text);
         let of_recipe = self.recipe.as_ref().map(FeatureRecipe::problems);
         let mut all = problems.into_list();
@@ -152,7 +146,7 @@ impl DataSettings {
     pub fn files(&self) -> Vec<PathBuf> {
         match &self.source {
             DataPlan::FeederFaults(_) | DataPlan::SimulatedEeg(_) => Vec::new(),
-            DataPlan::Table(table) => table.paths.clone(),
+            DataPlan::Table(table) => table.files().cloned().collect(),
             DataPlan::Arrays(arrays) => arrays.paths.clone(),
             DataPlan::Recordings(recordings) => {
                 let tables = recordings.rules.iter().filter_map(|rule| rule.table());
@@ -181,8 +175,8 @@ impl DataSettings {
     pub fn rename_files(&mut self, new_name: &dyn Fn(&Path) -> PathBuf) {
         match &mut self.source {
             DataPlan::FeederFaults(_) | DataPlan::SimulatedEeg(_) => {}
-            DataPlan::Table(TableSource { paths, .. })
-            | DataPlan::Arrays(ArraySource { paths, .. }) => {
+            DataPlan::Table(table) => table.rename_files(new_name),
+            DataPlan::Arrays(ArraySource { paths, .. }) => {
                 paths.iter_mut().for_each(|path| *path = new_name(path));
             }
             DataPlan::Recordings(recordings) => {
@@ -205,38 +199,31 @@ impl DataSettings {
         let mut builder = DatasetBuilder::with_class_names(self.class_names.clone())
             .with_stretches(self.by_hand.clone());
         match (&self.source, &self.recipe) {
-            (DataPlan::Table(table), _) => {
-                add_each(
-                    &table.paths,
-                    table.mode,
-                    locate,
-                    keep_going,
-                    |file, record| {
-                        let choice = match &table.choice {
-                            Some(choice) => choice.clone(),
-                            None => TableChoice::guess(&record).ok_or_else(|| no_class(&record))?,
-                        };
-                        builder.add_file(file);
-                        builder.add_table(&record, &choice)
-                    },
-                )?;
+            (DataPlan::Table(table), recipe) => {
+                table.add_to(&mut builder, recipe.as_ref(), locate, keep_going)?;
             }
             (DataPlan::Arrays(arrays), _) => {
+                let options = arrays.mode.into();
+                let add = |builder: &mut DatasetBuilder, opened: Opened<'_>| {
+                    let Opened {
+                        named,
+                        record,
+                        keep_going,
+                    } = opened;
+                    let choice = match &arrays.choice {
+                        Some(choice) => choice.clone(),
+                        None => ArrayChoice::guess(&record).ok_or_else(|| no_arrays(&record))?,
+                    };
+                    builder.add_file(DataFile::opened(named, &record, keep_going)?);
+                    builder.add_arrays(&record, &choice)
+                };
                 add_each(
                     &arrays.paths,
-                    arrays.mode,
+                    &options,
                     locate,
                     keep_going,
-                    |file, record| {
-                        let choice = match &arrays.choice {
-                            Some(choice) => choice.clone(),
-                            None => {
-                                ArrayChoice::guess(&record).ok_or_else(|| no_arrays(&record))?
-                            }
-                        };
-                        builder.add_file(file);
-                        builder.add_arrays(&record, &choice)
-                    },
+                    &mut builder,
+                    add,
                 )?;
             }
             (DataPlan::FeederFaults(settings), Some(recipe)) => {
@@ -276,24 +263,31 @@ fn found(path: &Path, locate: &Locate<'_>) -> Result<PathBuf, DatasetError> {
     })
 }
 
-/// Opens every file named, those of a folder in order of their paths, and hands it to `add` with what is known of it.
+/// A file that was opened.
+struct Opened<'a> {
+    /// As the settings name it.
+    named: &'a Path,
+    record: Record,
+    keep_going: &'a mut dyn FnMut(f64) -> bool,
+}
+
+/// Opens every file named, those of a folder in order of their paths, and hands it to `add`.
 fn add_each(
     paths: &[PathBuf],
-    mode: Mode,
+    options: &ReadOptions,
     locate: &Locate<'_>,
     keep_going: &mut dyn FnMut(f64) -> bool,
-    mut add: impl FnMut(DataFile, Record) -> Result<(), DatasetError>,
+    builder: &mut DatasetBuilder,
+    mut add: impl FnMut(&mut DatasetBuilder, Opened<'_>) -> Result<(), DatasetError>,
 ) -> Result<(), DatasetError> {
     let mut files = Vec::new();
     for named in paths {
         let real = found(named, locate)?;
         if real.is_dir() {
-            let inside = Folder::scan(&real)?.files;
-            files.extend(
-                inside
-                    .iter()
-                    .map(|file| (named.join(file), real.join(file))),
-            );
+            let folder = Folder::scan(&real)?;
+            note_skipped(builder, named, &folder);
+            let inside = folder.files.iter();
+            files.extend(inside.map(|file| (named.join(file), real.join(file))));
         } else {
             files.push((named.clone(), real));
         }
@@ -304,13 +298,27 @@ fn add_each(
         if !go_on(0.0) {
             return Err(ReadError::Cancelled.into());
         }
-        let record = open(real, mode)?;
-        add(DataFile::opened(named, &record, &mut go_on)?, record)?;
+        let opened = Opened {
+            named,
+            record: open_with(real, options)?,
+            keep_going: &mut go_on,
+        };
+        add(builder, opened)?;
     }
     if !keep_going(1.0) {
         return Err(ReadError::Cancelled.into());
     }
     Ok(())
+}
+
+/// Says what files of a folder were not opened.
+fn note_skipped(builder: &mut DatasetBuilder, named: &Path, folder: &Folder) {
+    if let Some(skipped) = folder.skipped_in_words() {
+        builder.note(format!(
+            "files were skipped, {skipped}: {}",
+            named.display()
+        ));
+    }
 }
 
 fn no_class(record: &Record) -> DatasetError {

@@ -5,37 +5,49 @@ use serde::{Deserialize, Serialize};
 use super::builder::DatasetBuilder;
 use super::labels::{NameList, number_name};
 use super::{DatasetError, Layout, Place};
+use crate::records::table::are_truth_values;
 use crate::records::{Channel, ChannelKind, Record};
 use crate::settings::{SettingProblem, SettingProblems};
 
 /// More different values than this tell no classes.
 pub(super) const MAX_CLASSES: usize = 1000;
 
-/// Column names that usually hold the class, in lower case.
-const CLASS_NAMES: [&str; 10] = [
+/// Column names that usually hold the class, the surest first; lower case, words apart by a space.
+const CLASS_NAMES: [&str; 16] = [
     "class",
+    "class label",
     "label",
     "target",
-    "y",
+    "fault type",
+    "fault class",
     "fault",
-    "fault_type",
-    "output",
-    "output (s)",
     "category",
     "diagnosis",
+    "condition",
+    "outcome",
+    "output",
+    "output (s)",
+    "state",
+    "type",
+    "y",
 ];
 
-/// Column names that usually hold the group, in lower case.
-const GROUP_NAMES: [&str; 8] = [
+/// Column names that usually hold the group, the surest first.
+const GROUP_NAMES: [&str; 9] = [
     "group",
     "subject",
     "patient",
-    "participant_id",
+    "participant id",
+    "participant",
     "speaker",
     "record",
-    "subject_id",
-    "patient_id",
+    "subject id",
+    "patient id",
 ];
+
+/// Most columns of 0 and 1 that together may be the class, and fewest where several of them may be 1.
+const MAX_FLAGS: usize = 8;
+const MIN_FLAGS: usize = 3;
 
 /// Where the class of a row stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,18 +73,28 @@ pub struct TableChoice {
 impl TableChoice {
     /// The likely meaning of a table, by the names and kinds of its columns; `None` where no column looks like a class.
     pub fn guess(record: &Record) -> Option<Self> {
-        let named = |known: &[&str]| {
-            let is_known =
-                |channel: &&Channel| known.contains(&channel.name.trim().to_lowercase().as_str());
-            record.channels.iter().find(is_known)
+        let named = |known: &'static [&str]| {
+            let with = |name: &&str| {
+                let is_it = |channel: &&Channel| plain_name(&channel.name) == **name;
+                record.channels.iter().find(is_it)
+            };
+            known.iter().filter_map(move |name| with(&name))
         };
+        let group = named(&GROUP_NAMES).next();
+        let is_group = |channel: &Channel| group.is_some_and(|group| group.name == channel.name);
         let is_text = |channel: &&Channel| matches!(channel.kind, ChannelKind::Nominal { .. });
-        let group = named(&GROUP_NAMES);
-        let mut text_columns = record.channels.iter().rev().filter(is_text);
+        let may_be_class =
+            |channel: &&Channel| !is_group(channel) && tells_classes(record, channel);
+        let text_columns = || record.channels.iter().rev().filter(is_text);
         let class = named(&CLASS_NAMES)
-            .or_else(|| text_columns.find(|text| group.is_none_or(|g| g.name != text.name)))?;
+            .find(may_be_class)
+            .or_else(|| text_columns().find(may_be_class));
+        let classes = match class {
+            Some(class) => vec![class.name.clone()],
+            None => flag_columns(record)?,
+        };
         Some(Self {
-            classes: TableClasses::Columns(vec![class.name.clone()]),
+            classes: TableClasses::Columns(classes),
             group_column: group.map(|channel| channel.name.clone()),
             feature_columns: None,
         })
@@ -103,6 +125,7 @@ impl DatasetBuilder {
             TableClasses::Columns(names) => row_names(record, names, n_rows)?,
         };
         check_number_of_classes(&classes, &choice.classes)?;
+        check_decided(record, choice)?;
         let groups = match &choice.group_column {
             Some(column) => row_names(record, std::slice::from_ref(column), n_rows)?,
             None => vec![None; n_rows],
@@ -155,13 +178,12 @@ impl DatasetBuilder {
         record: &Record,
         choice: &TableChoice,
     ) -> Result<Vec<usize>, DatasetError> {
-        let is_text =
-            |column: usize| matches!(record.channels[column].kind, ChannelKind::Nominal { .. });
         if let Some(names) = &choice.feature_columns {
             let mut columns = Vec::with_capacity(names.len());
             for name in names {
                 let column = column(record, name)?;
-                if is_text(column) {
+                let kind = &record.channels[column].kind;
+                if *kind != ChannelKind::Time && !is_feature(kind) {
                     return Err(DatasetError::TextColumn {
                         name: name.clone(),
                         path: record.source.path.clone(),
@@ -177,19 +199,123 @@ impl DatasetBuilder {
         }
         let free =
             (0..record.channels.len()).filter(|c| !used.contains(&&record.channels[*c].name));
-        let (text, numeric): (Vec<usize>, Vec<usize>) = free.partition(|c| is_text(*c));
-        for column in text {
+        let (features, others): (Vec<usize>, Vec<usize>) =
+            free.partition(|c| is_feature(&record.channels[*c].kind));
+        for column in others {
+            let channel = &record.channels[column];
+            let what = match channel.kind {
+                ChannelKind::Time => "dates or times",
+                _ => "text",
+            };
             self.note(format!(
-                "column {:?} contains text and was excluded: {}",
-                record.channels[column].name,
+                "column {:?} contains {what} and was excluded: {}",
+                channel.name,
                 record.source.path.display()
             ));
         }
-        Ok(numeric)
+        Ok(features)
     }
 }
 
-fn column(record: &Record, name: &str) -> Result<usize, DatasetError> {
+/// A name in lower case, its words apart by a space.
+fn plain_name(name: &str) -> String {
+    let apart = name.trim().to_lowercase().replace(['_', '-', '.'], " ");
+    apart.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A name as [`plain_name`] gives it, without a unit in brackets.
+pub(super) fn base_name(name: &str) -> String {
+    let bare = name.split(['(', '[', '/']).next().unwrap_or(name);
+    plain_name(bare)
+}
+
+/// Whether a column can be a feature as it is: numbers, and words for yes and no, which are 1 and 0.
+pub fn is_feature(kind: &ChannelKind) -> bool {
+    match kind {
+        ChannelKind::Analog | ChannelKind::Digital { .. } => true,
+        ChannelKind::Nominal { levels } => are_truth_values(levels),
+        ChannelKind::Time => false,
+    }
+}
+
+/// Whether the values of a column can tell classes: names or whole numbers, most of them more than once.
+fn tells_classes(record: &Record, channel: &Channel) -> bool {
+    /// In a table of fewer rows every class may have one row.
+    const FEW_ROWS: usize = 8;
+    let is_enough = |n_different: usize| {
+        n_different <= MAX_CLASSES
+            && (channel.n_samples < FEW_ROWS || 2 * n_different <= channel.n_samples)
+    };
+    match &channel.kind {
+        ChannelKind::Nominal { levels } => is_enough(levels.len()),
+        ChannelKind::Time => false,
+        ChannelKind::Analog | ChannelKind::Digital { .. } => {
+            let values = record
+                .channel_index(&channel.name)
+                .and_then(|column| record.read_channel(column).ok());
+            let mut values = values.unwrap_or_default();
+            values.retain(|value| !value.is_nan());
+            let is_whole = values.iter().all(|value| value.fract() == 0.0);
+            values.sort_by(f64::total_cmp);
+            values.dedup();
+            is_whole && is_enough(values.len())
+        }
+    }
+}
+
+/// Columns of 0 and 1 at the beginning or the end of a table of other numbers: the class, one column each.
+fn flag_columns(record: &Record) -> Option<Vec<String>> {
+    let flags = |column: usize| -> Option<Vec<f64>> {
+        let is_number = record.channels[column].kind == ChannelKind::Analog;
+        let values = is_number.then(|| record.read_channel(column).ok())??;
+        let is_flag = |value: &f64| *value == 0.0 || *value == 1.0;
+        (values.iter().all(is_flag) && values.contains(&1.0)).then_some(values)
+    };
+    let all: Vec<Option<Vec<f64>>> = (0..record.channels.len()).map(flags).collect();
+    let n_flags = all.iter().flatten().count();
+    let at_start = all.iter().take_while(|flags| flags.is_some()).count();
+    let at_end = all.iter().rev().take_while(|flags| flags.is_some()).count();
+    let is_block = (2..=MAX_FLAGS).contains(&n_flags)
+        && n_flags < all.len()
+        && (at_start == n_flags || at_end == n_flags);
+    if !is_block || (n_flags < MIN_FLAGS && !is_one_hot(&all.iter().flatten().collect::<Vec<_>>()))
+    {
+        return None;
+    }
+    let names = record.channels.iter().zip(&all);
+    let names = names.filter(|(_, flags)| flags.is_some());
+    Some(names.map(|(channel, _)| channel.name.clone()).collect())
+}
+
+/// Whether exactly one of several columns of 0 and 1 is 1 in every row.
+fn is_one_hot(columns: &[&Vec<f64>]) -> bool {
+    let n_rows = columns.first().map_or(0, |column| column.len());
+    let is_flag = |value: f64| value == 0.0 || value == 1.0;
+    columns.len() > 1
+        && n_rows > 0
+        && (0..n_rows).all(|row| {
+            let mut values = columns.iter().map(|column| column[row]);
+            values.clone().all(is_flag) && values.by_ref().sum::<f64>() == 1.0
+        })
+}
+
+/// Refuses a column that is used and can be read in two ways.
+fn check_decided(record: &Record, choice: &TableChoice) -> Result<(), DatasetError> {
+    let is_used = |name: &&String| {
+        let features = choice.feature_columns.as_ref();
+        features.is_none_or(|features| features.contains(name))
+            || matches!(&choice.classes, TableClasses::Columns(classes) if classes.contains(name))
+    };
+    match record.undecided.iter().find(is_used) {
+        Some(name) => Err(DatasetError::Undecided {
+            name: name.clone(),
+            path: record.source.path.clone(),
+        }),
+        None => Ok(()),
+    }
+}
+
+pub(super) fn column(record: &Record, name: &str) -> Result<usize, DatasetError> {
     record
         .channel_index(name)
         .ok_or_else(|| DatasetError::NoColumn {
@@ -199,22 +325,36 @@ fn column(record: &Record, name: &str) -> Result<usize, DatasetError> {
         })
 }
 
-/// The text of one or more columns in every row, joined by "-"; `None` where one of them is missing.
-fn row_names(
+/// The text of one or more columns in every row, joined by "-"; `None` where one of them is missing. Of columns
+/// exactly one of which is 1 in every row, the name of that column.
+pub(super) fn row_names(
     record: &Record,
     names: &[String],
     n_rows: usize,
 ) -> Result<Vec<Option<String>>, DatasetError> {
-    let mut rows: Vec<Option<String>> = vec![Some(String::new()); n_rows];
-    for (position, name) in names.iter().enumerate() {
+    let mut columns = Vec::with_capacity(names.len());
+    for name in names {
         let column = column(record, name)?;
-        let values = record.read(column, 0..n_rows)?;
-        let kind = &record.channels[column].kind;
+        columns.push((
+            &record.channels[column].kind,
+            record.read(column, 0..n_rows)?,
+        ));
+    }
+    let values: Vec<&Vec<f64>> = columns.iter().map(|(_, values)| values).collect();
+    if is_one_hot(&values) {
+        let one_of = |row: usize| values.iter().position(|column| column[row] == 1.0);
+        let name_of = |row: usize| one_of(row).map(|column| names[column].clone());
+        return Ok((0..n_rows).map(name_of).collect());
+    }
+    let mut rows: Vec<Option<String>> = vec![Some(String::new()); n_rows];
+    for (position, (kind, values)) in columns.iter().enumerate() {
         for (row, value) in rows.iter_mut().zip(values) {
             let text = match kind {
                 _ if value.is_nan() => None,
-                ChannelKind::Nominal { levels } => levels.get(value as usize).cloned(),
-                ChannelKind::Analog | ChannelKind::Digital { .. } => Some(number_name(value)),
+                ChannelKind::Nominal { levels } => levels.get(*value as usize).cloned(),
+                ChannelKind::Analog | ChannelKind::Digital { .. } | ChannelKind::Time => {
+                    Some(number_name(*value))
+                }
             };
             *row = row.take().zip(text).map(|(before, text)| {
                 if position == 0 {
@@ -331,6 +471,73 @@ mod tests {
             TableChoice::guess(&table(&[("a", &[1.0]), ("b", &[2.0])])),
             None
         );
+    }
+
+    #[test]
+    fn the_class_is_told_by_the_surest_name_of_a_fitting_kind() {
+        let guessed = |columns: &[(&str, &[f64])]| {
+            let choice = TableChoice::guess(&table(columns))?;
+            match choice.classes {
+                TableClasses::Columns(names) => Some(names.join(" ")),
+                TableClasses::Whole(_) => None,
+            }
+        };
+        let (whole, real): (&[f64], &[f64]) = (&[1.0, 2.0, 1.0], &[0.1, 0.2, 0.3]);
+        let both = guessed(&[("y", whole), ("x", real), ("Fault_Type", whole)]);
+        assert_eq!(both.as_deref(), Some("Fault_Type"));
+        assert_eq!(
+            guessed(&[("class", real), ("x", real), ("y", whole)]).as_deref(),
+            Some("y")
+        );
+        assert_eq!(guessed(&[("x", real), ("y", real)]), None);
+        let many: Vec<f64> = (0..20).map(f64::from).collect();
+        assert_eq!(guessed(&[("x", &many), ("y", &many)]), None);
+    }
+
+    #[test]
+    fn columns_of_flags_are_joined_and_one_hot_columns_named() {
+        let (a, b): (&[f64], &[f64]) = (&[1.0, 0.0, 0.0], &[0.0, 1.0, 1.0]);
+        let record = table(&[("SLG", a), ("LL", b), ("Ia", &[5.0, 6.0, 7.0])]);
+        let choice = TableChoice::guess(&record).expect("one column is 1 in every row");
+        assert_eq!(build(&record, &choice).dataset.class_names(), ["SLG", "LL"]);
+        let record = table(&[("Ia", &[5.0, 6.0, 7.0]), ("G", a), ("B", a), ("A", b)]);
+        let choice = TableChoice::guess(&record).expect("three flags");
+        assert_eq!(
+            build(&record, &choice).dataset.class_names(),
+            ["1-1-0", "0-0-1"]
+        );
+        let alone = table(&[("on", a), ("off", a), ("Ia", &[5.0, 6.0, 7.0])]);
+        assert_eq!(
+            TableChoice::guess(&alone),
+            None,
+            "two flags may be features"
+        );
+    }
+
+    #[test]
+    fn words_for_yes_and_no_are_features_and_times_are_not() {
+        let mut record = table(&[
+            ("trip", &[0.0, 1.0]),
+            ("when", &[5.0, 6.0]),
+            ("c", &[0.0, 1.0]),
+        ]);
+        make_text(&mut record, 0, &["no", "yes"]);
+        record.channels[1].kind = ChannelKind::Time;
+        let built = build(&record, &by_columns(&["c"]));
+        assert_eq!(built.dataset.feature_names(), ["trip"]);
+        assert!(
+            built.notes[0].contains("dates or times"),
+            "{:?}",
+            built.notes
+        );
+    }
+
+    #[test]
+    fn a_column_that_can_be_read_in_two_ways_is_asked_about() {
+        let mut record = table(&[("x", &[1.234, 5.678]), ("c", &[0.0, 1.0])]);
+        record.undecided = vec!["x".into()];
+        let refused = DatasetBuilder::new().add_table(&record, &by_columns(&["c"]));
+        assert!(matches!(refused, Err(DatasetError::Undecided { .. })));
     }
 
     #[test]

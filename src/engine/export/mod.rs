@@ -198,16 +198,40 @@ fn text(text: String) -> Exported {
     Exported::Bytes(text.into_bytes())
 }
 
-/// Writes a file and makes sure that it has arrived.
+/// Writes a file and makes sure that it has arrived: afterwards it has the old content or all of the new.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), ExportError> {
-    let written = File::create(path).and_then(|mut file| {
+    let fill = |file: &Path| {
+        let mut file = File::create(file)?;
         file.write_all(bytes)?;
         file.sync_all()
-    });
+    };
+    let written = match stage_for(path) {
+        Some((staged, target)) => fill(&staged)
+            .and_then(|()| match std::fs::metadata(&target) {
+                Ok(replaced) => std::fs::set_permissions(&staged, replaced.permissions()),
+                Err(_) => Ok(()),
+            })
+            .and_then(|()| std::fs::rename(&staged, &target))
+            .inspect_err(|_| std::fs::remove_file(&staged).unwrap_or_default()),
+        None => fill(path),
+    };
     written.map_err(|source| ExportError::Write {
         path: path.to_owned(),
         source,
     })
+}
+
+/// A name beside the file to write to first, and the file that links lead to; none where something other than a file
+/// has the name, or the folder takes no new file.
+fn stage_for(path: &Path) -> Option<(PathBuf, PathBuf)> {
+    let target = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    if target.exists() && !target.is_file() {
+        return None;
+    }
+    let name = target.file_name()?.to_string_lossy();
+    let staged = target.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
+    let takes_files = File::create(&staged).is_ok();
+    takes_files.then_some((staged, target))
 }
 
 /// Writes several files, named in the folder, which is made if need be.

@@ -99,7 +99,7 @@ fn read_header<'a>(
                     "declaration",
                     found,
                     expected,
-                    "the line was left out",
+                    "the line was skipped",
                 )?;
             }
         }
@@ -154,18 +154,22 @@ impl Attribute {
             .unwrap_or("");
         let values = match word.to_ascii_lowercase().as_str() {
             "numeric" | "real" | "integer" => Values::Numeric(NumberColumn::new()),
-            "string" | "date" => Values::Text(NameColumn::new(Vec::new(), MAX_TEXTS)),
-            "relational" => {
+            "string" => Values::Text(NameColumn::new(Vec::new(), MAX_TEXTS)),
+            word @ ("date" | "relational") => {
+                let remedy = match word {
+                    "date" => "write the date as seconds (numeric) or as text (string)",
+                    _ => "flatten it into attributes of its own",
+                };
                 return Err(ReadError::Unsupported {
                     path: input.path().to_owned(),
-                    what: format!("relational attribute {} on line {line}", quoted(&name)),
-                    remedy: "flatten it into attributes of its own".to_owned(),
+                    what: format!("{word} attribute {} on line {line}", quoted(&name)),
+                    remedy: remedy.to_owned(),
                 });
             }
             _ => match nominal_names(kind, MAX_LEVELS + 1) {
                 Some(names) => Values::Nominal(NameColumn::new(names, MAX_LEVELS)),
                 None => {
-                    let expected = "numeric, real, integer, string, date or {names}";
+                    let expected = "numeric, real, integer, string or {names}";
                     return Err(findings.refusal(place, "attribute type", quoted(kind), expected));
                 }
             },
@@ -348,7 +352,7 @@ impl Table {
                 more if more > n_attributes => "more fields".to_owned(),
                 fewer => format!("{fewer} fields"),
             };
-            let assumed = "the row was left out";
+            let assumed = "the row was skipped";
             return findings.breach(Place::Line(number), "row", found, n_attributes, assumed);
         }
         for (attribute, field) in self.attributes.iter_mut().zip(&fields) {
@@ -384,7 +388,7 @@ impl Table {
             let index = index.parse().ok().filter(|i| *i < self.attributes.len());
             let Some(index) = index else {
                 let expected = format!("a number under {} and a value", self.attributes.len());
-                let assumed = "it was left out";
+                let assumed = "it was skipped";
                 findings.breach(place, "sparse value", quoted(part), expected, assumed)?;
                 continue;
             };

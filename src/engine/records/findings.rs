@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::table::DecimalSign;
 use super::text::quoted;
 use super::{ReadError, Unit};
 
@@ -33,6 +34,9 @@ pub struct ReadOptions {
     pub rate_hz: Option<f64>,
     /// Names of the signal channels in the order of the file, where the file names them badly or not at all.
     pub channel_names: Option<Vec<String>>,
+    /// The decimal sign of a table, where its numbers can be read in two ways.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decimal: Option<DecimalSign>,
 }
 
 impl From<Mode> for ReadOptions {
@@ -215,7 +219,7 @@ mod tests {
         let mut findings = Findings::new(Path::new("file"), Mode::Tolerant);
         for line in 1..=500 {
             let place = Place::Line(line);
-            let told = findings.breach(place, "onset", "x", "a number", "left out");
+            let told = findings.breach(place, "onset", "x", "a number", "skipped");
             told.expect("tolerant reading goes on");
         }
         let told = findings.breach(Place::File, "rate", "0", "more", "it is unknown");

@@ -28,6 +28,7 @@ pub mod table;
 mod text;
 mod text_encoding;
 mod unit;
+mod unread;
 mod zip;
 
 pub use byte_source::{ByteSource, Input};

@@ -92,6 +92,7 @@ fn element_type(text: &str) -> Option<Number> {
         "u4" => Number::Uint32,
         "i8" => Number::Int64,
         "u8" => Number::Uint64,
+        "f2" => Number::Float16,
         "f4" => Number::Float32,
         "f8" => Number::Float64,
         _ => return None,

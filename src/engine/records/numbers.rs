@@ -14,6 +14,7 @@ pub enum Number {
     Uint32,
     Int64,
     Uint64,
+    Float16,
     Float32,
     Float64,
 }
@@ -23,7 +24,7 @@ impl Number {
     pub fn bytes(self) -> usize {
         match self {
             Self::Int8 | Self::Uint8 => 1,
-            Self::Int16 | Self::Uint16 => 2,
+            Self::Int16 | Self::Uint16 | Self::Float16 => 2,
             Self::Int32 | Self::Uint32 | Self::Float32 => 4,
             Self::Int64 | Self::Uint64 | Self::Float64 => 8,
         }
@@ -49,9 +50,23 @@ impl Number {
             Self::Uint32 => f64::from(u32::from_le_bytes([a, b, c, d])),
             Self::Int64 => i64::from_le_bytes(stored) as f64,
             Self::Uint64 => u64::from_le_bytes(stored) as f64,
+            Self::Float16 => from_half(u16::from_le_bytes([a, b])),
             Self::Float32 => f64::from(f32::from_le_bytes([a, b, c, d])),
             Self::Float64 => f64::from_le_bytes(stored),
         }
+    }
+}
+
+/// The number whose 16 bits these are: sign, 5 of the exponent, 10 of the fraction (IEEE 754 binary16).
+fn from_half(bits: u16) -> f64 {
+    let sign = if bits & 0x8000 == 0 { 1.0 } else { -1.0 };
+    let exponent = i32::from(bits >> 10 & 0x1f);
+    let fraction = f64::from(bits & 0x3ff) / 1024.0;
+    sign * match exponent {
+        0 => fraction * 2.0_f64.powi(-14),
+        31 if fraction == 0.0 => f64::INFINITY,
+        31 => f64::NAN,
+        _ => (1.0 + fraction) * 2.0_f64.powi(exponent - 15),
     }
 }
 
@@ -162,5 +177,26 @@ impl Samples for StridedSamples {
             self.read(channel, first, values)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_precision_is_read_exactly() {
+        for (bits, value) in [
+            (0x3c00, 1.0),
+            (0xc000, -2.0),
+            (0x7bff, 65504.0),
+            (0x0001, 2.0_f64.powi(-24)),
+            (0x3555, 0.333_251_953_125),
+            (0x7c00, f64::INFINITY),
+        ] {
+            let bytes = u16::to_be_bytes(bits);
+            assert_eq!(Number::Float16.decode(&bytes, true), value, "{bits:x}");
+        }
+        assert!(Number::Float16.decode(&[0x01, 0x7e], false).is_nan());
     }
 }

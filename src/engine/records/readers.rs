@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{
     ChannelKind, Input, Mode, Place, ReadError, ReadOptions, Record, arff, brainvision, comtrade,
-    edf, mat, npy, npz, table,
+    edf, mat, npy, npz, table, unread,
 };
 
 /// One format family: how it is recognised and what reads it.
@@ -38,8 +38,8 @@ pub const READERS: &[Reader] = &[
         read: brainvision::read,
     },
     Reader {
-        name: "MATLAB and EEGLAB",
-        extensions: &["mat", "set", "fdt"],
+        name: "MATLAB, EEGLAB and HDF5",
+        extensions: &["mat", "set", "fdt", "h5", "hdf5"],
         is_certain: mat::is_certain,
         is_likely: mat::is_likely,
         read: mat::read,
@@ -132,20 +132,33 @@ fn name_signals(record: &mut Record, names: &[String]) -> Result<(), ReadError> 
     Ok(())
 }
 
-/// Unmistakable content first, then the extension, then plausible content.
+/// Unmistakable content first, then the extension, then plausible content; content of a format that is not read is
+/// no other, whatever the extension says.
 fn reader_for(input: &Input, head: &[u8]) -> Option<&'static Reader> {
     let extension = input.extension();
-    let certain = || READERS.iter().find(|reader| (reader.is_certain)(head));
+    if let Some(certain) = READERS.iter().find(|reader| (reader.is_certain)(head)) {
+        return Some(certain);
+    }
+    if unread::recognise(head).is_some() {
+        return None;
+    }
     let named = || {
         READERS
             .iter()
             .find(|reader| reader.extensions.contains(&extension.as_str()))
     };
     let likely = || READERS.iter().find(|reader| (reader.is_likely)(head));
-    certain().or_else(named).or_else(likely)
+    named().or_else(likely)
 }
 
 fn unknown_format(input: &Input, head: &[u8]) -> ReadError {
+    if let Some(unread) = unread::recognise(head) {
+        return ReadError::Unsupported {
+            path: input.path().to_owned(),
+            what: unread.name.to_owned(),
+            remedy: unread.remedy.to_owned(),
+        };
+    }
     let start = &head[..head.len().min(16)];
     let expected: Vec<&str> = READERS.iter().map(|reader| reader.name).collect();
     ReadError::UnknownFormat {

@@ -25,6 +25,7 @@ pub enum Format {
     Mat4,
     Mat5,
     Mat73,
+    Hdf5,
     Comtrade1991,
     Comtrade1999,
     Comtrade2013,
@@ -33,6 +34,8 @@ pub enum Format {
     TextColumns,
     Npy,
     Npz,
+    Excel,
+    OpenDocument,
     Arff,
     Simulated,
 }
@@ -51,6 +54,7 @@ impl fmt::Display for Format {
             Self::Mat4 => "MATLAB v4",
             Self::Mat5 => "MATLAB v5",
             Self::Mat73 => "MATLAB v7.3",
+            Self::Hdf5 => "HDF5",
             Self::Comtrade1991 => "COMTRADE 1991",
             Self::Comtrade1999 => "COMTRADE 1999",
             Self::Comtrade2013 => "COMTRADE 2013",
@@ -59,6 +63,8 @@ impl fmt::Display for Format {
             Self::TextColumns => "text columns",
             Self::Npy => "NPY",
             Self::Npz => "NPZ",
+            Self::Excel => "Excel workbook",
+            Self::OpenDocument => "OpenDocument spreadsheet",
             Self::Arff => "ARFF",
             Self::Simulated => "simulated",
         })
@@ -132,6 +138,8 @@ pub enum ChannelKind {
         /// The names; value `k` means `levels[k]`.
         levels: Arc<[String]>,
     },
+    /// Dates or times of day of a table, in seconds.
+    Time,
 }
 
 /// One channel of a record. Missing values are NaN.
@@ -433,6 +441,8 @@ pub struct Record {
     pub grid: Option<GridFacts>,
     /// What was odd, and what was assumed.
     pub warnings: Vec<Warning>,
+    /// Columns of a table whose numbers can be read in two ways: the user is asked before they are used.
+    pub undecided: Vec<String>,
     samples: Arc<dyn Samples>,
 }
 
@@ -473,6 +483,7 @@ impl Record {
             arrays: Vec::new(),
             grid: None,
             warnings: Vec::new(),
+            undecided: Vec::new(),
             samples,
         }
     }

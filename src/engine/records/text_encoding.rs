@@ -58,6 +58,11 @@ pub(crate) fn decode(bytes: &[u8]) -> DecodedText<'_> {
     }
 }
 
+/// Whether a byte-order mark says which encoding it is.
+pub(crate) fn is_marked(bytes: &[u8]) -> bool {
+    Encoding::for_bom(bytes).is_some()
+}
+
 /// The encoding that fits `bytes` best.
 pub(crate) fn detect(bytes: &[u8]) -> &'static Encoding {
     if let Some((encoding, _)) = Encoding::for_bom(bytes) {

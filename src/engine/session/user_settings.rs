@@ -74,6 +74,9 @@ pub struct UserSettings {
     /// Where the panels of the Train page stand, as a session keeps it.
     #[serde(default)]
     pub panels: String,
+    /// Folders in which the user has located data, newest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub data_folders: Vec<PathBuf>,
 }
 
 /// Settings of a learner under a name.
@@ -111,6 +114,7 @@ impl Default for UserSettings {
             text_size: usual_text_size(),
             theme: Theme::default(),
             panels: String::new(),
+            data_folders: Vec::new(),
         }
     }
 }
@@ -155,15 +159,24 @@ impl UserSettings {
 
     /// Puts a session at the top of the recent ones.
     pub fn remember_session(&mut self, path: &Path) {
-        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        // The settings are text; a path that is none cannot be remembered.
-        if path.to_str().is_none() {
-            return;
-        }
-        self.recent.retain(|known| *known != path);
-        self.recent.insert(0, path);
-        self.recent.truncate(MAX_RECENT);
+        remember(&mut self.recent, path);
     }
+
+    /// Puts a folder first among those in which data were located.
+    pub fn remember_data_folder(&mut self, path: &Path) {
+        remember(&mut self.data_folders, path);
+    }
+}
+
+fn remember(list: &mut Vec<PathBuf>, path: &Path) {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    // The settings are text; a path that is none cannot be remembered.
+    if path.to_str().is_none() {
+        return;
+    }
+    list.retain(|known| *known != path);
+    list.insert(0, path);
+    list.truncate(MAX_RECENT);
 }
 
 fn read(path: &Path) -> Result<UserSettings, SessionError> {

@@ -10,6 +10,7 @@ use crate::workbench::{ColumnPreview, TableColumn, Workbench};
 use atomscope_engine::dataset::{
     ArrayChoice, ArrayContent, ArraySource, Layout, TableChoice, TableClasses, TableSource,
 };
+use atomscope_engine::records::table::DecimalSign;
 use atomscope_engine::settings::SettingProblem;
 
 /// What a column of a table is.
@@ -36,7 +37,7 @@ impl ColumnRole {
             Self::Class => "The class to be learned; several columns are joined to one name",
             Self::Group => "The subject or record that a row belongs to",
             Self::Feature => "A number that is learned from",
-            Self::Unused => "Left out",
+            Self::Unused => "Excluded",
         }
     }
 
@@ -143,6 +144,7 @@ pub(super) fn table_columns_ui(
         choice: chosen.unwrap_or(none),
     };
     summary_ui(ui, &roles, preview);
+    decimal_ui(ui, source, preview);
     if let Some(problem) = problems.iter().find(|p| p.field.ends_with("classes")) {
         wrong(ui, &problem.message);
     }
@@ -171,6 +173,32 @@ pub(super) fn table_columns_ui(
     if changed.is_some() {
         source.choice = changed;
     }
+}
+
+/// Asks for the decimal sign where numbers can be read in two ways.
+fn decimal_ui(ui: &mut Ui, source: &mut TableSource, preview: &ColumnPreview) {
+    if preview.undecided.is_empty() && source.decimal.is_none() {
+        return;
+    }
+    let names = preview.undecided.join(", ");
+    ui.label(format!(
+        "Decimal sign: are numbers such as 1,234 in {names} more than a thousand?"
+    ));
+    ui.horizontal(|ui| {
+        for (sign, name, text) in [
+            (
+                DecimalSign::Comma,
+                "comma",
+                "1,234 is a little more than one",
+            ),
+            (DecimalSign::Point, "point", "1,234 is more than a thousand"),
+        ] {
+            let is_chosen = source.decimal == Some(sign);
+            if ui.radio(is_chosen, name).on_hover_text(text).clicked() {
+                source.decimal = Some(sign);
+            }
+        }
+    });
 }
 
 fn summary_ui(ui: &mut Ui, roles: &TableRoles<'_>, preview: &ColumnPreview) {

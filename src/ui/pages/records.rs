@@ -90,6 +90,7 @@ fn failed_ui(
     });
     elements::scrolling_column(ui, ui.available_rect_before_wrap(), "settings", |ui| {
         let problems = draft.experiment.data.problems();
+        let before = draft.experiment.data.source.clone();
         source_ui(
             ui,
             workbench,
@@ -97,6 +98,12 @@ fn failed_ui(
             &problems,
             typing,
         );
+        // Who has chosen the column that was missing wants the table.
+        let data = &draft.experiment.data;
+        let is_table = matches!(data.source, DataPlan::Table(_));
+        if is_table && data.source != before && data.problems().is_empty() {
+            actions.push(Action::LoadData);
+        }
     });
 }
 
@@ -448,7 +455,7 @@ fn settings_ui(
     help(ui, "Classes with the same name are merged");
     class_names_ui(ui, loaded, data);
     if !loaded.left_out.is_empty() {
-        section(ui, "Left out");
+        section(ui, "Excluded");
         for out in loaded.left_out.iter().take(20) {
             help(ui, &format!("{}: {}", out.source.display(), out.reason));
         }

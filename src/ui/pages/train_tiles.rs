@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use egui::{Id, ScrollArea, Ui, WidgetText};
+use egui::{Id, Rect, ScrollArea, Ui, WidgetText};
 use egui_tiles::{
     Behavior, Container, EditAction, Linear, LinearDir, SimplificationOptions, Tabs, Tile, TileId,
     Tiles, Tree, UiResponse,
@@ -108,6 +108,7 @@ pub(super) fn tiles_ui(
                 draft,
                 actions,
                 tiling: &tiling,
+                clip: ui.clip_rect(),
                 edit: None,
             };
             tree.ui(&mut tiles, ui);
@@ -260,12 +261,15 @@ struct TrainTiles<'a> {
     draft: &'a mut Draft,
     actions: &'a mut Vec<Action>,
     tiling: &'a Tiling,
+    clip: Rect,
     edit: Option<EditAction>,
 }
 
 impl Behavior<Panel> for TrainTiles<'_> {
     fn pane_ui(&mut self, ui: &mut Ui, _: TileId, panel: &mut Panel) -> UiResponse {
         let rect = ui.max_rect();
+        // A tile begins with the clip of the whole window: it must stay within the page.
+        ui.set_clip_rect(self.clip);
         let (draft, actions) = (&mut *self.draft, &mut *self.actions);
         match panel_ui(
             ui,

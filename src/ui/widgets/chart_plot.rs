@@ -112,12 +112,9 @@ impl ChartPlot<'_> {
 fn bounds(chart: &Chart) -> Option<((f64, f64), (f64, f64))> {
     let points = chart.series.iter().flat_map(|series| &series.points);
     let (low, high) = extent(points.map(|point| point[1]))?;
-    let low = chart
-        .series
-        .iter()
-        .filter_map(band)
-        .flat_map(|(_, low, _)| low)
-        .fold(low, f64::min);
+    let bands = || chart.series.iter().filter_map(band);
+    let low = bands().flat_map(|band| band.1).fold(low, f64::min);
+    let high = bands().flat_map(|band| band.2).fold(high, f64::max);
     let (first, last) = extent(chart.ticks.iter().map(|tick| tick.0))?;
     let margin = if last > first {
         (last - first) * 0.06

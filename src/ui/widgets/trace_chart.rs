@@ -66,7 +66,7 @@ pub struct TraceChart<'a> {
 
 /// Width of the names at the left.
 pub fn gutter_width(ui: &Ui) -> f32 {
-    theme::small_font(ui).size * 5.2
+    theme::small_font(ui).size * 6.0
 }
 
 /// Height of the time axis.
@@ -95,6 +95,7 @@ impl TraceChart<'_> {
         }
         let inside = painter.with_clip_rect(area.intersect(painter.clip_rect()));
         self.paint_spans(&inside, area);
+        self.paint_zeros(ui, &inside, area);
         let mesh = self.mesh(ui, area);
         inside.add(Shape::Mesh(mesh));
         self.paint_marks(ui, &inside, area);
@@ -272,10 +273,17 @@ impl TraceChart<'_> {
                 painter.galley(pos2(right - note.size().x, middle), note, tones.weak);
             }
         }
+    }
+
+    /// The zero of every lane with a note, behind the traces.
+    fn paint_zeros(&self, ui: &Ui, painter: &Painter, area: Rect) {
+        let half = area.height() / self.n_lanes().max(1) as f32 / 2.0;
+        let line = Stroke::new(1.0, theme::tones(ui).faint);
         for trace in self.traces {
-            let zero = self.lane_centre(area, trace.lane) + trace.level * trace.gain;
-            if (zero - self.lane_centre(area, trace.lane)).abs() < height / 2.0 {
-                painter.hline(area.x_range(), zero, Stroke::new(1.0, tones.faint));
+            let below = trace.level * trace.gain;
+            if trace.lane < self.lane_notes.len() && below.abs() < half {
+                let zero = self.lane_centre(area, trace.lane) + below;
+                painter.hline(area.x_range(), zero, line);
             }
         }
     }

@@ -292,7 +292,7 @@ impl FaultStage {
         if self.measuring.is_busy() || self.measuring.is_wanted(&question) {
             return;
         }
-        let (record, asked) = (record.clone(), question.clone());
+        let (record, asked) = (record.clone(), question);
         let wrap = |answer| made(Made::Measures(answer));
         self.measuring
             .start(question, (post, "measuring", wrap), move |_| {

@@ -270,8 +270,9 @@ fn the_class_of_a_table_that_does_not_tell_it_is_chosen_in_the_window() {
     class.click();
     window.harness.step();
     window.harness.step();
-    super::driving::click(&mut window, "Try again");
-    until(&mut window, "it is loaded", |w| w.data().loaded().is_some());
+    until(&mut window, "it is loaded at once", |w| {
+        w.data().loaded().is_some()
+    });
     let loaded = window.harness.state().workbench().data().loaded();
     let dataset = &loaded.expect("loaded").dataset;
     assert_eq!((dataset.n_classes(), dataset.n_features()), (3, 2));

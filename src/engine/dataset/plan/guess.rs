@@ -4,11 +4,12 @@ use std::cmp::Reverse;
 use std::path::Path;
 
 use super::super::error::DatasetError;
-use super::super::{ArrayChoice, TableChoice};
+use super::super::{ArrayChoice, LongTable, TableChoice};
+use super::tables::{choice_with_labels, labels_beside};
 use super::{ArraySource, DataPlan, DataSettings, RecordingSource, TableSource};
 use crate::features::eeg::{Band, ChannelChoice};
 use crate::features::eeg_groups::EegGroup;
-use crate::features::{EegGroupsRecipe, FaultRecipe, FeatureRecipe};
+use crate::features::{EegGroupsRecipe, EegRecipe, FaultRecipe, FeatureRecipe};
 use crate::records::catalog::{
     self, AnnotationRule, CatalogError, Folder, LabelledSet, Pattern, Rule,
 };
@@ -16,6 +17,9 @@ use crate::records::{Channel, ChannelKind, Kind, Mode, ReadError, Record, open};
 
 /// Files of a folder that are opened to see what it holds.
 const MAX_LOOKED_INTO: usize = 10;
+
+/// Files beside a table among which its labels are looked for.
+const MAX_BESIDE: usize = 1000;
 
 /// More classes than this come from names that tell something else.
 const MAX_GUESSED_CLASSES: usize = 50;
@@ -37,7 +41,7 @@ impl DataSettings {
                 path,
                 "a single column of numbers has no classes: to train, open the folder with the recordings of all classes",
             )),
-            Kind::Table => Ok(of_tables(path, TableChoice::guess(&record))),
+            Kind::Table => Ok(for_table(path, &record)),
             Kind::Arrays => Ok(of_arrays(path, &record)),
             Kind::FaultRecord => Err(single(
                 path,
@@ -84,7 +88,8 @@ fn for_folder(
         Kind::Arrays => Some(of_arrays(path, first)),
         Kind::Table => {
             let choice = TableChoice::guess(first);
-            choice.map(|choice| of_tables(path, Some(choice)))
+            let paired = paired_tables(&folder);
+            paired.or_else(|| choice.map(|choice| of_tables(path, Some(choice))))
         }
         Kind::Recording | Kind::FaultRecord => None,
     };
@@ -132,12 +137,73 @@ fn first_records(
     Ok(records)
 }
 
+/// A table with its classes, those in a file beside it, or recordings one below the other.
+fn for_table(path: &Path, record: &Record) -> DataSettings {
+    let choice = TableChoice::guess(record);
+    if choice.is_none()
+        && let Some(paired) = path
+            .parent()
+            .and_then(|folder| with_labels_in(folder, path, record))
+    {
+        return paired;
+    }
+    let long = choice
+        .as_ref()
+        .and_then(|choice| LongTable::guess(record, choice));
+    let mut settings = of_tables(path, choice);
+    if let (Some(long), DataPlan::Table(source)) = (long, &mut settings.source) {
+        source.recordings = Some(long);
+        settings.recipe = Some(FeatureRecipe::Eeg(EegRecipe::default()));
+    }
+    settings
+}
+
+/// A table with the labels that a file of the folder holds, if there is one of as many rows.
+fn with_labels_in(folder: &Path, table: &Path, record: &Record) -> Option<DataSettings> {
+    let files = catalog::files_in(folder, MAX_BESIDE);
+    let path = labels_beside(table, &files)?;
+    let labels = open(&path, Mode::Tolerant).ok()?;
+    let choice = choice_with_labels(record, &labels)?;
+    let source = TableSource {
+        paths: vec![table.to_owned()],
+        choice: Some(choice),
+        labels: vec![path],
+        ..TableSource::default()
+    };
+    Some(DataSettings::new(DataPlan::Table(source), None))
+}
+
+/// The tables of a folder that have their labels in files beside them.
+fn paired_tables(folder: &Folder) -> Option<DataSettings> {
+    let mut paired: Option<DataSettings> = None;
+    for file in &folder.files {
+        let table = folder.path.join(file);
+        let Ok(record) = open(&table, Mode::Tolerant) else {
+            continue;
+        };
+        let Some(found) = with_labels_in(table.parent()?, &table, &record) else {
+            continue;
+        };
+        match (&mut paired, found.source) {
+            (None, source) => paired = Some(DataSettings::new(source, None)),
+            (Some(all), DataPlan::Table(more)) => {
+                if let DataPlan::Table(tables) = &mut all.source {
+                    tables.paths.extend(more.paths);
+                    tables.labels.extend(more.labels);
+                }
+            }
+            _ => {}
+        }
+    }
+    paired
+}
+
 /// Without a choice, loading says what there is to choose from.
 fn of_tables(path: &Path, choice: Option<TableChoice>) -> DataSettings {
     let source = TableSource {
         paths: vec![path.to_owned()],
         choice,
-        mode: Mode::Tolerant,
+        ..TableSource::default()
     };
     DataSettings::new(DataPlan::Table(source), None)
 }
@@ -282,12 +348,13 @@ fn best_rule(folder: &Folder) -> Result<Option<Rule>, DatasetError> {
                 Err(CatalogError::Column { .. }) => continue,
                 Err(error) => return Err(error.into()),
             };
+        // A table of labels may name some of the files only: the others are listed and left out.
+        if rule.table().is_some() && labels.classes().len() > 1 {
+            return Ok(Some(rule));
+        }
         let Some(n_classes) = told_classes(&labels) else {
             continue;
         };
-        if rule.table().is_some() {
-            return Ok(Some(rule));
-        }
         if matches!(rule, Rule::FileName(_)) && has_numbers(&labels) {
             continue;
         }

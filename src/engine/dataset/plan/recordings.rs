@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::super::builder::{DataFile, DatasetBuilder, Label};
 use super::super::error::DatasetError;
 use super::super::in_order::in_order;
-use super::{Locate, found};
+use super::{Locate, found, note_skipped};
 use crate::features::{Extraction, FeatureError, FeatureRecipe};
 use crate::records::catalog::{self, Folder, LabelledFile, LabelledSet, Rule};
 use crate::records::{ReadError, ReadOptions, open_with};
@@ -178,6 +178,7 @@ impl RecordingSource {
             labels,
         } in &folders
         {
+            note_skipped(builder, named, folder);
             for file in &labels.files {
                 let path = folder.path.join(&file.path);
                 match label_of(file) {
@@ -266,7 +267,7 @@ fn folder_of(path: &Path, locate: &Locate<'_>) -> Result<(PathBuf, Folder), Data
     let folder = Folder {
         path: parent(&real),
         files: vec![file],
-        tables: Vec::new(),
+        ..Folder::default()
     };
     Ok((parent(path), folder))
 }

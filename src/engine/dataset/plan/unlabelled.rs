@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::{ArraySource, DataPlan, DataSettings, TableSource, no_arrays};
+use super::tables::add_long;
+use super::{ArraySource, DataPlan, DataSettings, no_arrays};
 use crate::dataset::builder::{DatasetBuilder, Label};
 use crate::dataset::{ArrayChoice, Built, DatasetError, TableChoice, TableClasses};
 use crate::features::Stretch;
@@ -28,7 +29,17 @@ impl DataSettings {
                     group_column: None,
                     feature_columns: Some(feature_names.to_vec()),
                 };
-                builder.add_table(&open(path, table.mode)?, &choice)?;
+                let record = open_with(path, &table.read_options())?;
+                match (&table.recordings, &self.recipe) {
+                    (Some(long), Some(recipe)) => {
+                        let choice = TableChoice {
+                            feature_columns: None,
+                            ..choice
+                        };
+                        add_long(&mut builder, &record, long, &choice, recipe)?;
+                    }
+                    _ => builder.add_table(&record, &choice)?,
+                }
             }
             DataPlan::Arrays(arrays) => {
                 let record = open(path, arrays.mode)?;
@@ -62,8 +73,8 @@ impl DataSettings {
     pub fn read_options(&self) -> ReadOptions {
         match &self.source {
             DataPlan::Recordings(recordings) => recordings.options.clone(),
-            DataPlan::Table(TableSource { mode, .. })
-            | DataPlan::Arrays(ArraySource { mode, .. }) => (*mode).into(),
+            DataPlan::Table(table) => table.read_options(),
+            DataPlan::Arrays(ArraySource { mode, .. }) => (*mode).into(),
             DataPlan::FeederFaults(_) | DataPlan::SimulatedEeg(_) => Mode::Tolerant.into(),
         }
     }

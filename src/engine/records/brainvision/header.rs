@@ -199,7 +199,7 @@ fn read_channels(ini: &Ini<'_>, findings: &mut Findings) -> Result<Vec<ChannelEn
             _ => {
                 let expected = format!("each number from 1 to {n_channels} once");
                 let place = Place::Line(entry.line);
-                findings.breach(place, "channel number", number, expected, "left out")?;
+                findings.breach(place, "channel number", number, expected, "skipped")?;
             }
         }
     }

@@ -46,7 +46,7 @@ pub(super) fn read(
                 "marker position",
                 marker.position + 1,
                 format!("at most {n_samples}, the last sample"),
-                "left out",
+                "skipped",
             )?;
             continue;
         }
@@ -129,21 +129,32 @@ fn add_gap(
 fn read_marker(entry: &Entry<'_>, findings: &mut Findings) -> Result<Option<Marker>, ReadError> {
     let fields = fields(entry.value);
     let field = |position: usize| fields.get(position).map_or("", String::as_str);
-    let position: Option<u64> = field(2).parse().ok().filter(|&position| position >= 1);
+    let position: Option<u64> = field(2).parse().ok();
     let Some(position) = position else {
         findings.breach(
             Place::Line(entry.line),
             "marker position",
             quoted(field(2)),
             "a sample number from 1",
-            "left out",
+            "skipped",
         )?;
         return Ok(None);
     };
+    if position == 0 {
+        let assumed = "the first sample is meant";
+        let place = Place::Line(entry.line);
+        findings.breach(
+            place,
+            "marker position",
+            "0",
+            "a sample number from 1",
+            assumed,
+        )?;
+    }
     Ok(Some(Marker {
         kind: field(0).to_owned(),
         description: field(1).to_owned(),
-        position: position - 1,
+        position: position.saturating_sub(1),
         size: field(3).parse().unwrap_or(1),
         date: parse_date(field(5)),
         line: entry.line,

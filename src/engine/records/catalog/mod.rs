@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::{Mode, ReadError};
 pub use annotations::{AnnotationRule, LabelledSpan, Lasts};
 pub use pattern::Pattern;
-pub use scan::Folder;
+pub use scan::{Folder, files_in};
 
 /// Where class and group of a file are taken from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -152,13 +152,20 @@ impl LabelledSet {
     /// What to look at before the rules are applied.
     pub fn problems(&self) -> Vec<String> {
         let mut problems = Vec::new();
-        let without: Vec<&LabelledFile> = self.files.iter().filter(|f| !f.has_class()).collect();
-        if let Some(first) = without.first() {
+        const LISTED: usize = 10;
+        let without = self.files.iter().filter(|f| !f.has_class());
+        let without: Vec<String> = without.map(|f| f.path.display().to_string()).collect();
+        if !without.is_empty() {
+            let more = match without.len().checked_sub(LISTED) {
+                Some(more) if more > 0 => format!(" and {more} more"),
+                _ => String::new(),
+            };
+            let listed = without.iter().take(LISTED).map(String::as_str);
             problems.push(format!(
-                "{} of {} files have no class and are excluded, e.g. {}",
+                "{} of {} files have no class and are excluded: {}{more}",
                 without.len(),
                 self.files.len(),
-                first.path.display()
+                listed.collect::<Vec<_>>().join(", ")
             ));
         }
         let classes = self.classes();

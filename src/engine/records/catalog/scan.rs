@@ -1,5 +1,6 @@
 //! The recordings in a folder and in the folders below it.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::super::{READERS, ReadError};
@@ -15,6 +16,8 @@ pub struct Folder {
     pub files: Vec<PathBuf>,
     /// Tables that may hold labels, relative to it.
     pub tables: Vec<PathBuf>,
+    /// What was skipped: why, and how many files.
+    pub skipped: BTreeMap<String, usize>,
 }
 
 /// Folders below the chosen one that are looked into.
@@ -38,19 +41,34 @@ impl Folder {
     /// Lists the files; links to folders are not followed.
     pub fn scan(path: &Path) -> Result<Self, CatalogError> {
         let mut found = Vec::new();
-        list(path, path, 0, &mut found)?;
+        let mut skipped = BTreeMap::new();
+        list(path, path, 0, &mut found, &mut skipped)?;
         found.sort();
-        let (tables, files): (Vec<_>, Vec<_>) =
+        let (tables, others): (Vec<_>, Vec<_>) =
             found.iter().cloned().partition(|file| is_table(file));
-        let files = files
-            .into_iter()
-            .filter(|file| is_readable(file) && !is_companion(file, &found))
-            .collect();
+        let mut files = Vec::with_capacity(others.len());
+        for file in others {
+            match reason_to_skip(&file, &found) {
+                Some(reason) => skip(&mut skipped, reason),
+                None => files.push(file),
+            }
+        }
         Ok(Self {
             path: path.to_owned(),
             files,
             tables,
+            skipped,
         })
+    }
+
+    /// What was skipped in a few words: `2 of .docx, which is no format that is read; 1 beside its .vhdr`.
+    pub fn skipped_in_words(&self) -> Option<String> {
+        let parts = self
+            .skipped
+            .iter()
+            .map(|(reason, n)| format!("{n} {reason}"));
+        let parts: Vec<String> = parts.collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
     }
 
     /// Rules that may fit, each to be previewed: what the files themselves suggest.
@@ -93,11 +111,26 @@ impl Folder {
     }
 }
 
+/// The first files and folders of a folder, in order of their names; none of one that cannot be read.
+pub fn files_in(folder: &Path, most: usize) -> Vec<PathBuf> {
+    let folder = match folder.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => folder,
+    };
+    let entries = std::fs::read_dir(folder).into_iter().flatten().take(most);
+    let mut files: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .collect();
+    files.sort();
+    files
+}
+
 fn list(
     root: &Path,
     folder: &Path,
     depth: usize,
     found: &mut Vec<PathBuf>,
+    skipped: &mut BTreeMap<String, usize>,
 ) -> Result<(), CatalogError> {
     let cannot = |source| ReadError::io(folder, source);
     for entry in std::fs::read_dir(folder).map_err(cannot)? {
@@ -105,21 +138,46 @@ fn list(
         let kind = entry.file_type().map_err(cannot)?;
         let path = entry.path();
         if kind.is_dir() {
-            if depth < MAX_DEPTH {
-                list(root, &path, depth + 1, found)?;
+            match depth < MAX_DEPTH {
+                true => list(root, &path, depth + 1, found, skipped)?,
+                false => skip(skipped, format!("folders deeper than {MAX_DEPTH} levels")),
             }
-        } else if found.len() < MAX_FILES
-            && let Ok(relative) = path.strip_prefix(root)
-        {
+        } else if kind.is_symlink() && path.is_dir() {
+            skip(
+                skipped,
+                "links to folders, which are not followed".to_owned(),
+            );
+        } else if found.len() >= MAX_FILES {
+            skip(skipped, format!("beyond the first {MAX_FILES}"));
+        } else if let Ok(relative) = path.strip_prefix(root) {
             found.push(relative.to_owned());
         }
     }
     Ok(())
 }
 
+fn skip(skipped: &mut BTreeMap<String, usize>, reason: String) {
+    *skipped.entry(reason).or_insert(0) += 1;
+}
+
 fn ending(file: &Path) -> String {
     let ending = file.extension().unwrap_or_default();
     ending.to_string_lossy().to_lowercase()
+}
+
+/// Why a file is no recording or table of its own.
+fn reason_to_skip(file: &Path, all: &[PathBuf]) -> Option<String> {
+    if is_companion(file, all) {
+        return Some("that belong to another file".to_owned());
+    }
+    if is_readable(file) {
+        return None;
+    }
+    let ending = ending(file);
+    Some(match ending.as_str() {
+        "" => "without an ending that tells the format".to_owned(),
+        ending => format!("of .{ending}, which is no format that is read"),
+    })
 }
 
 fn is_readable(file: &Path) -> bool {

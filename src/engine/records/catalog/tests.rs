@@ -163,7 +163,7 @@ fn a_table_labels_by_path_name_or_stem_and_names_what_is_missing() {
         ]
     );
     assert!(
-        set.problems()[0].contains("1 of 4 files get no class"),
+        set.problems()[0].contains("1 of 4 files have no class"),
         "{:?}",
         set.problems()
     );

@@ -376,26 +376,26 @@ impl Oddities {
         if self.blank_lines.count > 1 || self.blank_lines.first_line < last_line {
             let expected = "a row";
             self.blank_lines
-                .report(findings, "line", expected, "left out")?;
+                .report(findings, "line", expected, "skipped")?;
         }
         if self.padding.count > 1 || self.padding.first_line < last_line {
             self.padding
-                .report(findings, "padding", "none", "left out")?;
+                .report(findings, "padding", "none", "skipped")?;
         }
         let rows = "a row of samples";
         self.skipped_lines
-            .report(findings, "line", rows, "left out")?;
+            .report(findings, "line", rows, "skipped")?;
         let all = "all channels";
         let missing = "missing values assumed";
         self.short_rows
             .report(findings, "fields of a row", all, missing)?;
         self.long_rows
-            .report(findings, "fields of a row", all, "the surplus left out")?;
+            .report(findings, "fields of a row", all, "the surplus skipped")?;
         self.unreadable
             .report(findings, "value", "a number", missing)?;
         let none = "the declared number of rows";
         self.surplus_rows
-            .report(findings, "data length", none, "left out")?;
+            .report(findings, "data length", none, "skipped")?;
         let order = "one more than the row before";
         self.numbering.report(
             findings,

@@ -251,7 +251,7 @@ impl BinarySamples {
             let surplus = len - self.n_rows * self.layout.row_bytes();
             let found = format!("{surplus} bytes more than {} samples", self.n_rows);
             let place = Place::Byte(self.start + self.n_rows * self.layout.row_bytes());
-            let assumed = "the surplus was left out";
+            let assumed = "the surplus was skipped";
             findings.breach(place, "data length", found, "none", assumed)?;
         }
         Ok(())

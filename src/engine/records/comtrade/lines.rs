@@ -121,7 +121,7 @@ fn filled_lines<'a>(
         }
     }
     if let Some(number) = padded_line {
-        let assumed = "they were left out";
+        let assumed = "they were skipped";
         let found = "SUB or NUL characters";
         findings.breach(Place::Line(number), "padding", found, "none", assumed)?;
     }

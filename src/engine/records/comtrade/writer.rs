@@ -84,8 +84,8 @@ impl Layout {
             match channel.kind {
                 ChannelKind::Analog => analog.push(index),
                 ChannelKind::Digital { .. } => digital.push(index),
-                ChannelKind::Nominal { .. } => {
-                    return Err(refuse("a nominal channel cannot be written as COMTRADE"));
+                ChannelKind::Nominal { .. } | ChannelKind::Time => {
+                    return Err(refuse("a column of a table cannot be written as COMTRADE"));
                 }
             }
         }

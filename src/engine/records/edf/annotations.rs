@@ -132,7 +132,7 @@ impl Collector {
                         "annotation list",
                         found,
                         "+onset, texts, each ended by byte 20",
-                        "left out",
+                        "skipped",
                     )?;
                     continue;
                 };

@@ -1,7 +1,7 @@
 //! The ASCII header of EDF and BDF files, read with doubt.
 
 use super::super::text::{decode_field, quoted};
-use super::super::{ByteSource, Findings, Place, ReadError, StartTime};
+use super::super::{ByteSource, Findings, Place, ReadError, StartTime, Unit};
 
 /// Bytes of the fixed part, and of the part of each signal.
 const BLOCK_BYTES: u64 = 256;
@@ -453,8 +453,10 @@ fn read_signals(
         } else {
             read_scale(fields, [at(3), at(4), at(5), at(6)], &label, findings)?
         };
+        let unit = decode_field(fields.raw(at(2), 8));
+        note_range(&unit, physical, &label, at(3), findings);
         signals.push(Signal {
-            unit: decode_field(fields.raw(at(2), 8)),
+            unit,
             label,
             physical,
             digital,
@@ -498,6 +500,22 @@ fn read_samples_per_record(
 
 /// A range of values: of the stored numbers, then of what they stand for.
 type Scale = ((f64, f64), (f64, f64));
+
+/// Says that a physical range cannot be true: no amplifier measures a thousand volts, and no signal has 10¹² of anything.
+fn note_range(unit: &str, physical: (f64, f64), label: &str, at: u64, findings: &mut Findings) {
+    const MOST_VOLTS: f64 = 1000.0;
+    const MOST: f64 = 1e12;
+    let largest = physical.0.abs().max(physical.1.abs());
+    let volts = Unit::parse(unit).volts().map(|volts| volts * largest);
+    if largest > MOST || volts.is_some_and(|volts| volts > MOST_VOLTS) {
+        let (from, to) = physical;
+        let (label, unit) = (quoted(label), quoted(unit));
+        let text = format!(
+            "physical range of channel {label} is {from} to {to} {unit}, which is impossible; the values are as the header says, but range or unit in it must be wrong"
+        );
+        findings.note(Place::Byte(at), text);
+    }
+}
 
 /// Digital and physical range; where they make no sense, the stored numbers are the values.
 fn read_scale(

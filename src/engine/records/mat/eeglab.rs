@@ -325,7 +325,7 @@ impl<'a> DataSet<'a> {
                 "EEG.event.latency",
                 found,
                 "a sample number",
-                "left out",
+                "skipped",
             )?;
         }
         Gap::add_lost_time(&mut gaps, &mut annotations);

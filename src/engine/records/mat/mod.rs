@@ -108,7 +108,7 @@ pub fn read_variables(
 ) -> Result<(Format, Vec<Variable>), ReadError> {
     let head = bytes.read_start(512)?;
     if v73::is_certain(&bytes.read_start(1024)?) {
-        return Ok((Format::Mat73, v73::read(bytes, findings)?));
+        return v73::read(bytes, findings);
     }
     if v5::is_certain(&head) {
         return Ok((Format::Mat5, v5::read(bytes, findings)?));
@@ -121,7 +121,7 @@ pub fn read_variables(
         Place::Byte(0),
         "signature",
         format!("\"{}\"", start.escape_ascii()),
-        "a MATLAB file of version 4, 5 or 7.3",
+        "a MATLAB file of version 4, 5 or 7.3, or an HDF5 file",
     ))
 }
 
@@ -178,6 +178,9 @@ impl Samples for MatSamples {
             }
         });
         match found {
+            Some(Value::Numeric(numeric)) if numeric.is_complex => {
+                Err(numeric.complex_refused(name))
+            }
             Some(Value::Numeric(numeric)) => numeric.to_array().map(Some),
             Some(Value::Sparse(sparse)) => {
                 // Zeros that are not stored must not fill memory either.

@@ -101,9 +101,11 @@ pub(super) fn pick(
             Channel::analog(name, Unit::none(), rate_hz, n_samples)
         })
         .collect();
-    let (channel_stride, sample_stride) = match rows_are_channels {
-        true => (1, n_rows),
-        false => (n_rows, 1),
+    let (channel_stride, sample_stride) = match (rows_are_channels, numeric.is_row_major) {
+        (true, false) => (1, n_rows),
+        (false, false) => (n_rows, 1),
+        (true, true) => (n_columns, 1),
+        (false, true) => (1, n_columns),
     };
     Ok(Some(Pick {
         channels,
@@ -135,6 +137,9 @@ fn pick_array(
             .collect();
         let listed = format!("one of {}", names.join(", "));
         return match arrays.iter().position(|(path, _)| path == name) {
+            Some(position) if arrays[position].1.is_complex => {
+                Err(arrays[position].1.complex_refused(name))
+            }
             Some(position) => Ok(Some(arrays.swap_remove(position))),
             None => Err(findings.refusal(Place::File, "array chosen", quoted(name), listed)),
         };
@@ -145,6 +150,7 @@ fn pick_array(
         .enumerate()
         .filter(|(_, (_, numeric))| is_told || looks_like_recording(numeric))
         .filter(|(_, (_, numeric))| numeric.shape.len() == 2 && !numeric.is_empty())
+        .filter(|(_, (_, numeric))| !numeric.is_complex)
         .max_by_key(|(position, (_, numeric))| (numeric.len(), usize::MAX - position))
         .map(|(position, _)| position);
     let Some(position) = largest else {
@@ -174,7 +180,11 @@ fn has_labels(arrays: &[(String, Numeric)], position: usize) -> bool {
     let (_, data) = &arrays[position];
     let has_side = |len: usize| data.shape.contains(&len);
     arrays.iter().enumerate().any(|(other, (_, numeric))| {
-        let is_vector = numeric.shape.len() == 2 && numeric.shape.contains(&1);
+        let is_vector = match numeric.shape.len() {
+            1 => true,
+            2 => numeric.shape.contains(&1),
+            _ => false,
+        };
         other != position
             && is_vector
             && (2..1_000_000).contains(&numeric.len())

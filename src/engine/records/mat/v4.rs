@@ -140,6 +140,7 @@ fn value(
         },
         is_complex: head.is_complex,
         is_logical: false,
+        is_row_major: false,
     };
     if head.kind == 0 {
         return Ok(Value::Numeric(numeric));

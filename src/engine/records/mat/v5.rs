@@ -309,6 +309,7 @@ impl Parser<'_> {
             },
             is_complex: false,
             is_logical: false,
+            is_row_major: false,
         })
     }
 
@@ -406,6 +407,7 @@ impl Parser<'_> {
             real,
             is_complex: head.is_complex,
             is_logical: head.is_logical,
+            is_row_major: false,
         }))
     }
 

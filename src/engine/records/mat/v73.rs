@@ -1,27 +1,41 @@
-//! MATLAB 7.3 files: HDF5 with MATLAB's conventions for text, cells, structs and sparse matrices.
+//! MATLAB 7.3 files: HDF5 with MATLAB's conventions for text, cells, structs and sparse matrices; and plain HDF5.
 
-use super::super::{ByteSource, Findings, Number, Place, ReadError, Stored};
+use super::super::{ByteSource, Findings, Format, Number, Place, ReadError, Stored};
 use super::hdf5::{self, Dataset, Element, Hdf5, Object};
 use super::v5::rows_of;
 use super::value::{Numeric, Sparse, Value, Variable};
 
 /// Deepest nesting of structs and cells; references may even run in a circle.
 const MAX_DEPTH: usize = 32;
+/// Variables that are asked whether MATLAB wrote them.
+const MOST_ASKED: usize = 16;
 
 /// Whether these bytes start an HDF5 file, with or without MATLAB's text before it.
 pub(super) fn is_certain(head: &[u8]) -> bool {
     hdf5::is_certain(head)
 }
 
-/// Reads all variables; the numbers of arrays stored whole stay in the file.
+/// Reads all variables; the numbers of arrays stored whole stay in the file. Without MATLAB's text before it and
+/// without MATLAB's attributes it is plain HDF5, whose arrays are in C order.
 pub(super) fn read(
     bytes: &ByteSource,
     findings: &mut Findings,
-) -> Result<Vec<Variable>, ReadError> {
+) -> Result<(Format, Vec<Variable>), ReadError> {
+    let is_told = bytes.read_start(6)? == b"MATLAB";
     let (file, root) = Hdf5::open(bytes, findings)?;
-    let mut reader = Reader { file };
+    let mut reader = Reader {
+        file,
+        is_matlab: is_told,
+    };
     let root = reader.file.object(root)?;
     let members = reader.file.members(&root)?.unwrap_or_default();
+    for (_, address) in members.iter().take(MOST_ASKED) {
+        reader.is_matlab = reader.is_matlab
+            || !reader
+                .file
+                .object(*address)?
+                .attribute_is_missing("MATLAB_class");
+    }
     let mut variables = Vec::new();
     for (name, address) in members {
         // `#refs#` holds what cells refer to, `#subsystem#` what objects consist of.
@@ -35,21 +49,27 @@ pub(super) fn read(
             variables.push(Variable { name, value });
         }
     }
-    Ok(variables)
+    let format = match reader.is_matlab {
+        true => Format::Mat73,
+        false => Format::Hdf5,
+    };
+    Ok((format, variables))
 }
 
 struct Reader<'a> {
     file: Hdf5<'a>,
+    is_matlab: bool,
 }
 
 impl Reader<'_> {
     fn value(&mut self, address: u64, depth: usize) -> Result<Value, ReadError> {
-        if depth > MAX_DEPTH {
-            return Ok(other("structs and cells nested too deeply"));
-        }
+        // Every value is paid for before it is built, what is too deep as well: a cell may hold itself many times.
         self.file
             .budget
             .spend_value(Place::Byte(address), self.file.findings)?;
+        if depth > MAX_DEPTH {
+            return Ok(other("structs and cells nested too deeply"));
+        }
         let object = self.file.object(address)?;
         let class = object.text_attribute("MATLAB_class").unwrap_or_default();
         if let Some(members) = self.file.members(&object)? {
@@ -78,8 +98,11 @@ impl Reader<'_> {
             return Ok(self.empty(shape, class));
         }
         // HDF5 counts axes from the slowest, MATLAB from the fastest.
-        let mut shape: Vec<usize> = data.shape.iter().rev().copied().collect();
-        while shape.len() < 2 {
+        let mut shape: Vec<usize> = match self.is_matlab {
+            true => data.shape.iter().rev().copied().collect(),
+            false => data.shape.clone(),
+        };
+        while self.is_matlab && shape.len() < 2 {
             shape.push(1);
         }
         match data.element {
@@ -98,6 +121,7 @@ impl Reader<'_> {
                     real,
                     is_complex: false,
                     is_logical: class == "logical",
+                    is_row_major: !self.is_matlab,
                 }),
                 None => other("elements of an unknown type"),
             }),
@@ -131,6 +155,7 @@ impl Reader<'_> {
                 },
                 is_complex: false,
                 is_logical: class == "logical",
+                is_row_major: !self.is_matlab,
             }),
         }
     }
@@ -196,6 +221,7 @@ impl Reader<'_> {
             },
             is_complex: true,
             is_logical: false,
+            is_row_major: !self.is_matlab,
         }))
     }
 

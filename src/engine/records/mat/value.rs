@@ -48,7 +48,7 @@ pub enum Value {
     },
 }
 
-/// An array of numbers, stored in column-major order.
+/// An array of numbers; MATLAB stores them in column-major order.
 #[derive(Debug, Clone)]
 pub struct Numeric {
     /// Size along each axis.
@@ -59,6 +59,8 @@ pub struct Numeric {
     pub is_complex: bool,
     /// Whether the numbers are truth values.
     pub is_logical: bool,
+    /// Whether the last axis changes fastest, as in plain HDF5, and not the first as in MATLAB.
+    pub is_row_major: bool,
 }
 
 /// A sparse matrix by columns.
@@ -81,7 +83,7 @@ impl Numeric {
         self.len() == 0
     }
 
-    /// All values, in column-major order.
+    /// All values, in the order in which they are stored.
     pub fn values(&self) -> Result<Vec<f64>, ReadError> {
         let mut values = vec![0.0; self.len()];
         self.real.read(0, 1, &mut values)?;
@@ -90,8 +92,17 @@ impl Numeric {
 
     /// The array with its shape.
     pub fn to_array(&self) -> Result<ArrayD<f64>, ReadError> {
-        let shape = IxDyn(&self.shape).f();
+        let shape = IxDyn(&self.shape).set_f(!self.is_row_major);
         ArrayD::from_shape_vec(shape, self.values()?).map_err(|_wrong_size| self.too_large())
+    }
+
+    /// Numbers of two parts are no feature: which of them is meant is for the user to say.
+    pub(super) fn complex_refused(&self, name: &str) -> ReadError {
+        ReadError::Unsupported {
+            path: self.real.bytes.path().to_owned(),
+            what: format!("the complex array {name:?} as numbers"),
+            remedy: "save abs(x), or real(x) and imag(x), as arrays of their own".to_owned(),
+        }
     }
 
     fn too_large(&self) -> ReadError {

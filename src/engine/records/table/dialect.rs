@@ -1,233 +1,307 @@
-//! How a text table is written: separator, decimal sign, header.
+//! How a text table is written: separator, where it begins, header, units.
 
-/// What separates the fields of a row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Separator {
-    /// A single character; fields may be quoted.
-    Byte(u8),
-    /// Any stretch of white space.
-    Spaces,
-}
+use super::super::Unit;
+use super::number_form::{is_space_or_apostrophe, spelling};
+use super::rows::{Separator, TableText, for_each_row, is_missing, may_be_remark};
 
 /// The way a table is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Dialect {
     /// What separates fields.
     pub(super) separator: Separator,
-    /// Whether numbers have a decimal comma.
-    pub(super) decimal_comma: bool,
-    /// Whether the first row names the columns.
-    pub(super) has_header: bool,
+    /// Number of columns.
+    pub(super) n_columns: usize,
+    /// The names in the header, as written; `None` without a header.
+    pub(super) header: Option<Header>,
+    /// The line of the first row of values.
+    pub(super) first_line: usize,
+    /// Units in a line of their own below the header.
+    pub(super) units: Option<Vec<String>>,
+    /// Lines before the table that are neither remarks nor rows of it: the first, and how many.
+    pub(super) preamble: Option<(usize, usize)>,
 }
 
-/// Lines examined.
+/// The row that names the columns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Header {
+    /// Its line.
+    pub(super) line: usize,
+    /// The names of the columns.
+    pub(super) names: Vec<String>,
+    /// Whether it lacks a name for the first column, as R writes row names.
+    pub(super) lacks_first: bool,
+}
+
+/// Lines looked at, and bytes.
 const LINES_LOOKED_AT: usize = 200;
-/// Fields examined in each line.
+const BYTES_LOOKED_AT: usize = 1 << 20;
+/// Rows whose width counts.
+const ROWS_MEASURED: usize = 50;
+/// Fields looked at in each row.
 const FIELDS_LOOKED_AT: usize = 500;
 
+/// A row with its line.
+type Row = (usize, Vec<String>);
+
 impl Dialect {
-    /// The dialect that makes most numbers of the first lines.
-    pub(super) fn detect(text: &str) -> Dialect {
-        let lines: Vec<&str> = text
-            .lines()
-            .filter(|line| !line.trim().is_empty() && !is_comment(line))
-            .take(LINES_LOOKED_AT)
-            .collect();
-        // In the order of preference where two fit equally well.
-        let candidates = [
-            Separator::Byte(b'\t'),
-            Separator::Byte(b';'),
-            Separator::Byte(b'|'),
-            Separator::Byte(b','),
-            Separator::Spaces,
-        ];
-        let mut best = (Separator::Byte(b','), 0.0);
-        for separator in candidates {
-            let score = fitness(separator, &lines);
-            if score > best.1 {
-                best = (separator, score);
-            }
+    /// The dialect that makes most numbers of the first lines; `None` if there is no row.
+    pub(super) fn detect(text: &TableText<'_>) -> Option<Dialect> {
+        let head = text.head(LINES_LOOKED_AT, BYTES_LOOKED_AT);
+        let separator = text.named_separator.unwrap_or_else(|| separator_of(head));
+        let lines_before = usize::from(text.named_separator.is_some());
+        let rows = rows_of(head, lines_before, separator, usize::MAX);
+        let n_columns = usual_width(&rows)?;
+        // Names and remarks of the writer may stand above the table.
+        let is_of_table = |(_, row): &Row| {
+            let lacks_one = row.len() > 1 && row.len() + 1 == n_columns;
+            lacks_one || row.len() * 4 >= n_columns * 3
+        };
+        let n_before = rows.iter().position(is_of_table)?;
+        let preamble = rows.first().filter(|_| n_before > 0);
+        let preamble = preamble.map(|(line, _)| (*line, n_before));
+        let rows = rows.get(n_before..)?;
+        let mut n_columns = n_columns;
+        let mut body = rows;
+        let mut header = None;
+        if has_header(rows) {
+            let (first, rest) = rows.split_first()?;
+            let (names, lacks_first) = names_of(&first.1, rest, &mut n_columns);
+            header = Some(Header {
+                line: first.0,
+                names,
+                lacks_first,
+            });
+            body = rest;
         }
-        let rows: Vec<Vec<String>> = lines.iter().map(|line| cut(line, best.0)).collect();
-        let decimal_comma = has_decimal_comma(&rows);
-        Dialect {
-            separator: best.0,
-            decimal_comma,
-            has_header: has_header(&rows, decimal_comma),
+        let mut units = None;
+        if let (Some(_), Some((second, rest))) = (&header, body.split_first())
+            && are_units(&second.1, rest)
+        {
+            units = Some(second.1.clone());
+            body = rest;
         }
-    }
-
-    /// A number written in this dialect.
-    pub(super) fn number(&self, field: &str) -> Option<f64> {
-        parse_number(field, self.decimal_comma)
+        let after = rows.last().map_or(1, |(line, _)| line + 1);
+        Some(Dialect {
+            separator,
+            n_columns,
+            header,
+            first_line: body.first().map_or(after, |(line, _)| *line),
+            units,
+            preamble,
+        })
     }
 }
 
-/// Whether a line is a remark.
-pub(super) fn is_comment(line: &str) -> bool {
-    line.trim_start().starts_with(['#', '%'])
-}
-
-/// Whether a field says that there is no value.
-pub(super) fn is_missing(field: &str) -> bool {
-    const MARKS: [&str; 10] = [
-        "", "nan", "na", "n/a", "null", "none", "?", "-", "--", "missing",
+fn separator_of(head: &str) -> Separator {
+    // In the order of preference where two fit equally well.
+    let candidates = [
+        Separator::Byte(b'\t'),
+        Separator::Byte(b';'),
+        Separator::Byte(b'|'),
+        Separator::Byte(b','),
+        Separator::Spaces,
     ];
-    MARKS.iter().any(|mark| field.eq_ignore_ascii_case(mark))
+    let mut best = (Separator::Byte(b','), 0.0);
+    for separator in candidates {
+        let score = fitness(separator, &rows_of(head, 0, separator, FIELDS_LOOKED_AT));
+        if score > best.1 {
+            best = (separator, score);
+        }
+    }
+    best.0
 }
 
-/// A finite or infinite number; with a decimal comma, points group thousands.
-fn parse_number(field: &str, decimal_comma: bool) -> Option<f64> {
-    let plain = |text: &str| {
-        let number: f64 = text.parse().ok()?;
-        (!number.is_nan()).then_some(number)
-    };
-    if decimal_comma && field.contains(',') {
-        let text: String = field
-            .chars()
-            .filter(|c| *c != '.')
-            .map(|c| if c == ',' { '.' } else { c })
-            .collect();
-        plain(&text)
-    } else {
-        plain(field)
-    }
+/// The rows of the first lines that can be no remarks.
+fn rows_of(head: &str, lines_before: usize, separator: Separator, most: usize) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let looked = for_each_row(head, lines_before, separator, |line, fields| {
+        if !may_be_remark(fields) {
+            let fields = fields.iter().take(most).map(|f| (*f).to_owned());
+            rows.push((line, fields.collect()));
+        }
+        Ok(())
+    });
+    debug_assert!(looked.is_ok(), "looking refuses nothing");
+    rows
+}
+
+/// As many columns as most of the first rows have fields.
+fn usual_width(rows: &[Row]) -> Option<usize> {
+    let widths = rows
+        .iter()
+        .take(ROWS_MEASURED)
+        .map(|(_, fields)| fields.len());
+    let mut widths: Vec<usize> = widths.collect();
+    widths.sort_unstable();
+    widths.get(widths.len() / 2).copied()
+}
+
+fn is_number(field: &str) -> bool {
+    spelling(field).is_some()
 }
 
 /// Share of numbers among the fields of all but the first line, if the lines have equally many fields.
-fn fitness(separator: Separator, lines: &[&str]) -> f64 {
-    let rows: Vec<Vec<String>> = lines.iter().map(|line| cut(line, separator)).collect();
-    let Some(n_fields) = rows.last().map(Vec::len).filter(|n| *n > 1) else {
+fn fitness(separator: Separator, rows: &[Row]) -> f64 {
+    let Some(n_fields) = rows.last().map(|(_, row)| row.len()).filter(|n| *n > 1) else {
         return 0.0;
     };
-    let n_alike = rows.iter().filter(|row| row.len() == n_fields).count();
+    // What stands above the table may be narrower, if it is not the greater part.
+    let n_above = rows.iter().take_while(|(_, row)| row.len() < n_fields);
+    let n_above = n_above.count();
+    if 2 * n_above > rows.len() {
+        return 0.0;
+    }
+    let rows = rows.get(n_above..).unwrap_or(rows);
+    let n_alike = rows.iter().filter(|(_, row)| row.len() == n_fields).count();
     // A few ragged rows do not make another separator.
     if n_alike * 10 < rows.len() * 9 {
         return 0.0;
     }
-    let decimal_comma = has_decimal_comma(&rows);
-    let body = rows
-        .get(1..)
-        .filter(|body| !body.is_empty())
-        .unwrap_or(&rows);
-    let fields = || body.iter().flatten();
-    let is_value =
-        |field: &&String| is_missing(field) || parse_number(field, decimal_comma).is_some();
+    let body = rows.get(1..).filter(|body| !body.is_empty());
+    let fields = || body.unwrap_or(rows).iter().flat_map(|(_, row)| row);
+    // Cut at commas, `1,5 200,5` would hold the grouped number `5 200`.
+    let is_whole = |field: &&String| {
+        separator != Separator::Byte(b',') || !field.contains(is_space_or_apostrophe)
+    };
+    let is_value = |field: &&String| is_missing(field) || (is_whole(field) && is_number(field));
     let n_values = fields().filter(is_value).count();
     // Separating at all is worth something, also between words.
     0.1 + n_values as f64 / fields().count().max(1) as f64
 }
 
-/// The fields of one line; a rough cut, good enough to compare separators.
-fn cut(line: &str, separator: Separator) -> Vec<String> {
-    match separator {
-        Separator::Spaces => {
-            let fields = line.split_whitespace().take(FIELDS_LOOKED_AT);
-            fields.map(str::to_owned).collect()
-        }
-        Separator::Byte(byte) => {
-            let mut is_quoted = false;
-            let ends_field = |c: char| {
-                is_quoted ^= c == '"';
-                c == char::from(byte) && !is_quoted
-            };
-            let unquoted = |field: &str| field.trim().trim_matches('"').trim().to_owned();
-            let fields = line.split(ends_field).take(FIELDS_LOOKED_AT);
-            fields.map(unquoted).collect()
-        }
-    }
-}
-
-/// Whether numbers such as `1,5` occur and none such as `1.5`.
-fn has_decimal_comma(rows: &[Vec<String>]) -> bool {
-    let (mut with_comma, mut with_point) = (false, false);
-    for field in rows.iter().flatten() {
-        let has_digit = field.bytes().any(|b| b.is_ascii_digit());
-        if !has_digit {
-            continue;
-        }
-        with_point |= field.contains('.') && parse_number(field, false).is_some();
-        with_comma |= field.matches(',').count() == 1 && parse_number(field, true).is_some();
-    }
-    with_comma && !with_point
-}
-
 /// Whether the first row holds names: none of its fields is a number, or one
 /// is text above a column of numbers.
-fn has_header(rows: &[Vec<String>], decimal_comma: bool) -> bool {
-    let Some((first, body)) = rows.split_first() else {
+fn has_header(rows: &[Row]) -> bool {
+    let Some(((_, first), body)) = rows.split_first() else {
         return false;
     };
-    let is_number = |field: &str| parse_number(field, decimal_comma).is_some();
+    if counts_columns(first) {
+        return true;
+    }
+    let is_text = |field: &str| !is_number(field) && !is_missing(field);
     let n_numbers = first.iter().filter(|field| is_number(field)).count();
-    let n_texts = first
-        .iter()
-        .filter(|field| !is_number(field) && !is_missing(field))
-        .count();
-    if n_texts == 0 {
+    if !first.iter().any(|field| is_text(field)) {
         return false;
     }
     if n_numbers == 0 {
         return true;
     }
     first.iter().enumerate().any(|(column, name)| {
-        let below = body.iter().filter_map(|row| row.get(column));
+        let below = body.iter().filter_map(|(_, row)| row.get(column));
         let mut filled = below.filter(|field| !is_missing(field)).peekable();
-        let is_text = !is_number(name) && !is_missing(name);
-        is_text && filled.peek().is_some() && filled.all(|field| is_number(field))
+        is_text(name) && filled.peek().is_some() && filled.all(|field| is_number(field))
     })
+}
+
+/// Whether a row counts the columns from 0, as programs name columns that have no name; the column of row numbers
+/// before them has none at all.
+pub(super) fn counts_columns(row: &[String]) -> bool {
+    let counted = match row.split_first() {
+        Some((first, rest)) if first.is_empty() => rest,
+        _ => row,
+    };
+    let counts = |(number, field): (usize, &String)| *field == number.to_string();
+    counted.len() > 2 && counted.iter().enumerate().all(counts)
+}
+
+/// The names, and whether the first column has none. Rows that all end with a separator are one field too wide.
+fn names_of(first: &[String], body: &[Row], n_columns: &mut usize) -> (Vec<String>, bool) {
+    let is_shorter = first.len() + 1 == *n_columns
+        && !body.is_empty()
+        && body.iter().all(|(_, row)| row.len() == *n_columns);
+    if !is_shorter {
+        return (first.to_vec(), false);
+    }
+    if body
+        .iter()
+        .all(|(_, row)| row.last().is_some_and(String::is_empty))
+    {
+        *n_columns -= 1;
+        return (first.to_vec(), false);
+    }
+    let names = std::iter::once(String::new()).chain(first.iter().cloned());
+    (names.collect(), true)
+}
+
+/// Whether a row holds units above rows of numbers: `(V)`, `[s]`, `kV`.
+fn are_units(row: &[String], below: &[Row]) -> bool {
+    let is_bracketed = |field: &str| {
+        (field.starts_with('(') && field.ends_with(')'))
+            || (field.starts_with('[') && field.ends_with(']'))
+    };
+    let is_unit = |field: &&String| is_bracketed(field) || Unit::parse(field).is_known();
+    let mut filled = row.iter().filter(|field| !field.is_empty()).peekable();
+    let has_units = filled.peek().is_some() && filled.all(|field| is_unit(&field));
+    let numbers = |(_, row): &Row| 2 * row.iter().filter(|f| is_number(f)).count() > row.len();
+    has_units && below.first().is_some_and(numbers)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[track_caller]
-    fn detected(text: &str, separator: u8, decimal_comma: bool, has_header: bool) {
-        let expected = Dialect {
-            separator: Separator::Byte(separator),
-            decimal_comma,
-            has_header,
-        };
-        assert_eq!(Dialect::detect(text), expected, "{text}");
+    fn dialect(text: &str) -> Dialect {
+        Dialect::detect(&TableText::new(text.into())).expect("there are rows")
+    }
+
+    fn has_header(text: &str) -> bool {
+        dialect(text).header.is_some()
     }
 
     #[test]
-    fn separators_and_decimal_signs_are_told_apart() {
-        detected("a,b\n1.5,2\n3,4", b',', false, true);
-        detected("a;b\n1,5;2\n3;4,25", b';', true, true);
-        detected("1,5\t2\n3\t4,25", b'\t', true, false);
-        detected(
-            "\"a\",\"b,c\"\n\"1,5\",\"2\"\n\"3,5\",\"4\"",
-            b',',
-            true,
-            true,
-        );
-        detected("x|y\n1|2", b'|', false, true);
-        detected("time;name\n1;a,b\n2;c,d", b';', false, true);
+    fn separators_are_told_apart() {
+        let separator = |text: &str| match dialect(text).separator {
+            Separator::Byte(byte) => char::from(byte),
+            Separator::Spaces => ' ',
+        };
+        assert_eq!(separator("a,b\n1.5,2\n3,4"), ',');
+        assert_eq!(separator("a;b\n1,5;2\n3;4,25"), ';');
+        assert_eq!(separator("1,5\t2\n3\t4,25"), '\t');
         assert_eq!(
-            Dialect::detect("1.0  2.0\n3.0 -4.0\n").separator,
-            Separator::Spaces
+            separator("\"a\",\"b,c\"\n\"1,5\",\"2\"\n\"3,5\",\"4\""),
+            ','
         );
-        assert_eq!(
-            Dialect::detect("1,5 2,5\n3,5 4,5\n").separator,
-            Separator::Spaces
-        );
+        assert_eq!(separator("x|y\n1|2"), '|');
+        assert_eq!(separator("time;name\n1;a,b\n2;c,d"), ';');
+        assert_eq!(separator("1.0  2.0\n3.0 -4.0\n"), ' ');
+        assert_eq!(separator("1,5 2,5\n3,5 4,5\n"), ' ');
+        assert_eq!(separator("1,5 200,5\n3,5 400,5\n"), ' ');
+        assert_eq!(separator("1 000,5;2 000,5\n3 000,5;4\n"), ';');
     }
 
     #[test]
     fn a_header_is_seen_only_where_one_is() {
-        assert!(!Dialect::detect("1,2\n3,4\n").has_header);
-        assert!(!Dialect::detect("5.1,3.5,setosa\n4.9,3.0,setosa\n").has_header);
-        assert!(Dialect::detect("id,1,2\n7,3,4\n8,5,6\n").has_header);
-        assert!(Dialect::detect("name,class\nx,a\ny,b\n").has_header);
-        assert!(!Dialect::detect("12\n22\n35\n").has_header);
-        assert!(Dialect::detect("value\n22\n35\n").has_header);
+        assert!(!has_header("1,2\n3,4\n"));
+        assert!(!has_header("5.1,3.5,setosa\n4.9,3.0,setosa\n"));
+        assert!(has_header("id,1,2\n7,3,4\n8,5,6\n"));
+        assert!(has_header("name,class\nx,a\ny,b\n"));
+        assert!(!has_header("12\n22\n35\n"));
+        assert!(has_header("value\n22\n35\n"));
+        assert!(has_header("0,1,2\n7,8,9\n4,5,6\n"));
+        assert!(has_header(",0,1,2\n0,7,8,9\n1,4,5,6\n"));
     }
 
     #[test]
-    fn remarks_are_not_looked_at() {
-        let text = "# made by; a program\n% version; 2\n1,2\n3,4\n";
-        detected(text, b',', false, false);
+    fn what_stands_above_the_table_is_not_its_header() {
+        let found = dialect("# made by; a program\nDevice X\nt;Ua\n(s);(V)\n0,1;2\n0,2;3\n0,3;4\n");
+        assert_eq!(found.preamble, Some((2, 1)));
+        let header = found.header.expect("there is one");
+        assert_eq!(
+            (header.line, header.names),
+            (3, vec!["t".into(), "Ua".into()])
+        );
+        assert_eq!(found.units, Some(vec!["(s)".into(), "(V)".into()]));
+        assert_eq!(found.first_line, 5);
+    }
+
+    #[test]
+    fn headers_shorter_than_their_rows_are_put_right() {
+        let of_r = dialect("x,y\na,1,2\nb,3,4\nc,5,6\n");
+        let header = of_r.header.expect("there is one");
+        assert!(header.lacks_first);
+        assert_eq!(header.names, ["", "x", "y"]);
+        let trailing = dialect("x,y\n1,2,\n3,4,\n5,6,\n");
+        assert_eq!(trailing.n_columns, 2);
+        assert_eq!(trailing.header.expect("there is one").names, ["x", "y"]);
     }
 }

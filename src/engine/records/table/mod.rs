@@ -1,17 +1,26 @@
 //! Text tables: CSV, TSV and plain columns of numbers, each column a channel.
 
+mod column;
 mod dialect;
+mod moment;
+mod number_form;
+mod rows;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::number_column::NumberColumn;
 use super::text::quoted;
 use super::text_encoding;
 use super::{
-    Channel, ChannelKind, Findings, Format, Input, Kind, Place, ReadError, ReadOptions, Record,
-    Samples, Source, Unit,
+    Channel, Findings, Format, Input, Kind, Place, ReadError, ReadOptions, Record, Samples, Source,
+    Unit,
 };
-use dialect::{Dialect, Separator, is_comment, is_missing};
+pub(super) use column::NameColumn;
+pub use column::are_truth_values;
+use column::{Decision, FileSigns, Form, TableColumn, Tally};
+use dialect::{Dialect, counts_columns};
+pub use number_form::DecimalSign;
+use rows::{Separator, TableText, is_remark};
 
 /// Most different texts of all nominal columns together.
 ///
@@ -40,53 +49,86 @@ pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
     let mut findings = Findings::new(input.path(), options.mode);
     let bytes = input.bytes.read_all()?;
     let decoded = text_encoding::decode(&bytes);
-    decoded.report(&mut findings)?;
+    // A mark at the start says which encoding it is: nothing is assumed then.
+    if !text_encoding::is_marked(&bytes) || decoded.malformed {
+        decoded.report(&mut findings)?;
+    }
     if let Some(at) = decoded.text.find('\0') {
         let place = Place::Byte(at as u64);
         return Err(findings.refusal(place, "text", "a NUL character", "a table of text"));
     }
-    let dialect = Dialect::detect(&decoded.text);
-    check_width(&decoded.text, dialect.separator, &findings)?;
-    let names = column_names(&decoded.text, dialect);
-    if names.is_empty() {
-        let expected = "rows of numbers or names";
-        return Err(findings.refusal(Place::Line(1), "table", "no row", expected));
-    }
-    let tallies = tally_columns(&decoded.text, dialect, names.len());
-    let n_nominal = tallies.iter().filter(|tally| tally.is_nominal()).count();
-    let max_levels = (MAX_LEVELS / n_nominal.max(1)).clamp(2, MAX_LEVELS_PER_COLUMN);
-    let column = |tally| TableColumn::for_tally(tally, max_levels);
-    let mut columns: Vec<TableColumn> = tallies.iter().map(column).collect();
-    fill_columns(&decoded.text, dialect, &mut columns, &mut findings)?;
-    let n_rows = columns.first().map_or(0, TableColumn::len);
-    for ((name, column), tally) in names.iter().zip(&columns).zip(&tallies) {
-        column.report(name, tally, &mut findings)?;
-    }
-    let channels = channels(&names, &columns, n_rows, options);
-    let format = match (dialect.separator, input.extension().as_str()) {
+    let text = TableText::new(decoded.text);
+    let (mut record, separator) = read_text(&text, input, options, findings)?;
+    record.format = match (separator, input.extension().as_str()) {
         (Separator::Byte(b'\t'), _) => Format::Tsv,
         (Separator::Byte(_), "csv") => Format::Csv,
-        (Separator::Byte(_), _) if names.len() > 1 => Format::Csv,
+        (Separator::Byte(_), _) if record.channels.len() > 1 => Format::Csv,
         _ => Format::TextColumns,
     };
+    Ok(record)
+}
+
+/// The record of a text that is a table.
+fn read_text(
+    text: &TableText<'_>,
+    input: &Input,
+    options: &ReadOptions,
+    mut findings: Findings,
+) -> Result<(Record, Separator), ReadError> {
+    let Some(dialect) = Dialect::detect(text).filter(|dialect| dialect.n_columns > 0) else {
+        let expected = "rows of numbers or names";
+        return Err(findings.refusal(Place::Line(1), "table", "no row", expected));
+    };
+    check_width(text, dialect.separator, &findings)?;
+    report_layout(text, &dialect, &mut findings)?;
+    let body = Body {
+        text,
+        dialect: &dialect,
+    };
+    let tallies = body.tally(&mut findings)?;
+    let names = column_names(&dialect, &tallies, &mut findings)?;
+    let signs = FileSigns::of(&tallies, options.decimal);
+    let decisions: Vec<Decision> = tallies.iter().map(|t| Decision::of(t, signs)).collect();
+    let n_nominal = decisions.iter().filter(|d| d.form == Form::Names).count();
+    let max_levels = (MAX_LEVELS / n_nominal.max(1)).clamp(2, MAX_LEVELS_PER_COLUMN);
+    let column =
+        |(decision, tally): (&Decision, &Tally)| TableColumn::new(decision.form, tally, max_levels);
+    let mut columns: Vec<TableColumn> = decisions.iter().zip(&tallies).map(column).collect();
+    body.fill(&mut columns, &mut findings)?;
+    let mut undecided = Vec::new();
+    for (((name, column), tally), decision) in
+        names.iter().zip(&columns).zip(&tallies).zip(&decisions)
+    {
+        decision.report(name, tally, &mut findings)?;
+        column.report(name, &mut findings)?;
+        if decision.is_undecided {
+            undecided.push(name.clone());
+        }
+    }
     let kind = match options.rate_hz {
         Some(_) => Kind::Recording,
         None => Kind::Table,
     };
+    let channels = channels(&names, &columns, &dialect, options);
     let source = Source::new(input.path(), input.bytes.len());
     let samples = Arc::new(TableSamples { columns });
-    let mut record = Record::new(format, kind, source, channels, samples);
+    let mut record = Record::new(Format::Csv, kind, source, channels, samples);
     record.warnings = findings.into_warnings();
-    Ok(record)
+    record.undecided = undecided;
+    Ok((record, dialect.separator))
 }
 
 /// Refuses lines of more fields than a table has columns, before they are cut.
-fn check_width(text: &str, separator: Separator, findings: &Findings) -> Result<(), ReadError> {
+fn check_width(
+    text: &TableText<'_>,
+    separator: Separator,
+    findings: &Findings,
+) -> Result<(), ReadError> {
     let is_end = |b: &u8| match separator {
         Separator::Byte(byte) => *b == byte,
         Separator::Spaces => b.is_ascii_whitespace(),
     };
-    for (index, line) in text.lines().enumerate() {
+    for (index, line) in text.table().lines().enumerate() {
         let n_ends = line.bytes().filter(is_end).count();
         if n_ends >= MAX_COLUMNS {
             let place = Place::Line(index + 1);
@@ -97,305 +139,208 @@ fn check_width(text: &str, separator: Separator, findings: &Findings) -> Result<
     Ok(())
 }
 
-/// Calls `take` for every row with its line number; fields are trimmed.
-fn for_each_row(
-    text: &str,
-    separator: Separator,
-    mut take: impl FnMut(usize, &[&str]) -> Result<(), ReadError>,
-) -> Result<(), ReadError> {
-    match separator {
-        Separator::Spaces => {
-            for (index, line) in text.lines().enumerate() {
-                if line.trim().is_empty() || is_comment(line) {
-                    continue;
-                }
-                let fields: Vec<&str> = line.split_whitespace().collect();
-                take(index + 1, &fields)?;
-            }
-        }
-        Separator::Byte(byte) => {
-            let mut reader = csv::ReaderBuilder::new()
-                .delimiter(byte)
-                .has_headers(false)
-                .flexible(true)
-                .from_reader(text.as_bytes());
-            let mut record = csv::StringRecord::new();
-            // The text is UTF-8 and rows are flexible: nothing is left to fail.
-            while reader.read_record(&mut record).unwrap_or(false) {
-                let line = record.position().map_or(0, csv::Position::line);
-                let fields: Vec<&str> = record.iter().map(str::trim).collect();
-                if fields.first().is_some_and(|field| is_comment(field)) {
-                    continue;
-                }
-                if fields.iter().any(|field| !field.is_empty()) {
-                    take(usize::try_from(line).unwrap_or(usize::MAX), &fields)?;
-                }
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Names from the header, or numbers; as many as most of the first rows have fields.
-fn column_names(text: &str, dialect: Dialect) -> Vec<String> {
-    const ROWS_LOOKED_AT: usize = 50;
-    let mut first: Option<Vec<String>> = None;
-    let mut widths: Vec<usize> = Vec::new();
-    let head_end = text
-        .match_indices('\n')
-        .nth(4 * ROWS_LOOKED_AT)
-        .map_or(text.len(), |(at, _)| at);
-    let head = text.get(..head_end).unwrap_or(text);
-    let looked = for_each_row(head, dialect.separator, |_, fields| {
-        if first.is_none() {
-            first = Some(fields.iter().map(|field| (*field).to_owned()).collect());
-        }
-        if widths.len() < ROWS_LOOKED_AT {
-            widths.push(fields.len());
-        }
-        Ok(())
-    });
-    let (Ok(()), Some(first)) = (looked, first) else {
-        return Vec::new();
-    };
-    widths.sort_unstable();
-    let usual = widths.get(widths.len() / 2).copied().unwrap_or(0);
-    (0..usual)
-        .map(|column| {
-            let given = first
-                .get(column)
-                .filter(|name| dialect.has_header && !name.is_empty());
-            given
-                .cloned()
-                .unwrap_or_else(|| format!("column {}", column + 1))
-        })
-        .collect()
-}
-
-/// What the fields of a column are.
-#[derive(Debug, Default)]
-struct Tally {
-    n_numbers: usize,
-    n_texts: usize,
-    first_text: Option<(usize, String)>,
-}
-
-impl Tally {
-    /// Text among numbers is a slip of the writer unless there is much of it.
-    fn is_nominal(&self) -> bool {
-        self.n_texts > 0 && self.n_texts * 20 > self.n_numbers
-    }
-}
-
-fn tally_columns(text: &str, dialect: Dialect, n_columns: usize) -> Vec<Tally> {
-    let mut tallies: Vec<Tally> = (0..n_columns).map(|_| Tally::default()).collect();
-    let mut is_header = dialect.has_header;
-    let tallied = for_each_row(text, dialect.separator, |line, fields| {
-        if std::mem::take(&mut is_header) {
-            return Ok(());
-        }
-        for (tally, field) in tallies.iter_mut().zip(fields) {
-            if dialect.number(field).is_some() {
-                tally.n_numbers += 1;
-            } else if !is_missing(field) {
-                tally.n_texts += 1;
-                tally
-                    .first_text
-                    .get_or_insert_with(|| (line, quoted(field)));
-            }
-        }
-        Ok(())
-    });
-    debug_assert!(tallied.is_ok(), "counting refuses nothing");
-    tallies
-}
-
-/// A column of numbers or of names.
-#[derive(Debug)]
-enum TableColumn {
-    Numbers(NumberColumn),
-    Names(NameColumn),
-}
-
-/// Names by their position in the list of different names.
-#[derive(Debug)]
-pub(super) struct NameColumn {
-    /// The different names, in order of appearance.
-    pub(super) levels: Vec<String>,
-    /// Positions; NaN where missing.
-    pub(super) positions: NumberColumn,
-    /// Whether there were more names than fit.
-    pub(super) overflowed: bool,
-    max_levels: usize,
-    known: std::collections::HashMap<String, i32>,
-}
-
-impl NameColumn {
-    /// A column with these names to begin with, and room for `max_levels`.
-    pub(super) fn new(levels: Vec<String>, max_levels: usize) -> Self {
-        let known = levels
-            .iter()
-            .enumerate()
-            .filter_map(|(position, name)| Some((name.clone(), i32::try_from(position).ok()?)))
-            .collect();
-        Self {
-            levels,
-            positions: NumberColumn::new(),
-            overflowed: false,
-            max_levels,
-            known,
-        }
-    }
-
-    /// Position of a name, if it is known.
-    pub(super) fn position(&self, name: &str) -> Option<i32> {
-        self.known.get(name).copied()
-    }
-
-    /// Adds a name, known or new.
-    pub(super) fn push(&mut self, name: &str) {
-        let position = self.position(name).or_else(|| {
-            let next = i32::try_from(self.levels.len()).ok()?;
-            (self.levels.len() < self.max_levels).then(|| {
-                self.levels.push(name.to_owned());
-                self.known.insert(name.to_owned(), next);
-                next
-            })
-        });
-        match position {
-            Some(position) => self.positions.push_whole(position),
-            None => {
-                self.overflowed = true;
-                self.positions.push(f64::NAN);
-            }
-        }
-    }
-
-    /// Adds a missing value.
-    pub(super) fn push_missing(&mut self) {
-        self.positions.push(f64::NAN);
-    }
-}
-
-impl TableColumn {
-    fn for_tally(tally: &Tally, max_levels: usize) -> TableColumn {
-        if tally.is_nominal() {
-            TableColumn::Names(NameColumn::new(Vec::new(), max_levels))
-        } else {
-            TableColumn::Numbers(NumberColumn::new())
-        }
-    }
-
-    fn push(&mut self, field: &str, dialect: Dialect) {
-        match self {
-            TableColumn::Numbers(numbers) => {
-                numbers.push(dialect.number(field).unwrap_or(f64::NAN));
-            }
-            TableColumn::Names(names) if is_missing(field) => names.push_missing(),
-            TableColumn::Names(names) => names.push(field),
-        }
-    }
-
-    fn len(&self) -> usize {
-        match self {
-            TableColumn::Numbers(numbers) => numbers.len(),
-            TableColumn::Names(names) => names.positions.len(),
-        }
-    }
-
-    fn get(&self, row: usize) -> f64 {
-        match self {
-            TableColumn::Numbers(numbers) => numbers.get(row),
-            TableColumn::Names(names) => names.positions.get(row),
-        }
-    }
-
-    fn report(&self, name: &str, tally: &Tally, findings: &mut Findings) -> Result<(), ReadError> {
-        match (self, &tally.first_text) {
-            (TableColumn::Numbers(_), Some((line, text))) => {
-                let field = format!("column {}", quoted(name));
-                let assumed = format!("{} such values are missing", tally.n_texts);
-                findings.breach(Place::Line(*line), &field, text, "a number", assumed)
-            }
-            (TableColumn::Names(names), _) if names.overflowed => {
-                let field = format!("column {}", quoted(name));
-                let found = format!("more than {} different texts", names.levels.len());
-                let assumed = "later ones are missing";
-                findings.breach(Place::File, &field, found, "class names", assumed)
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-/// Second pass: the values.
-fn fill_columns(
-    text: &str,
-    dialect: Dialect,
-    columns: &mut [TableColumn],
+/// Says what was assumed of the lines around the rows.
+fn report_layout(
+    text: &TableText<'_>,
+    dialect: &Dialect,
     findings: &mut Findings,
 ) -> Result<(), ReadError> {
-    let n_columns = columns.len();
-    let mut is_header = dialect.has_header;
-    let mut ragged: Option<(usize, usize, usize)> = None;
-    for_each_row(text, dialect.separator, |line, fields| {
-        if std::mem::take(&mut is_header) {
-            return Ok(());
-        }
-        let n_used = fields.iter().rposition(|field| !field.is_empty());
-        let n_used = n_used.map_or(0, |last| last + 1);
-        if n_used > n_columns || fields.len() < n_columns {
-            let (_, _, count) = ragged.get_or_insert((line, fields.len(), 0));
-            *count += 1;
-        }
-        // Filling up a row that is much too short would take memory the file does not have.
-        if fields.len() * 4 < n_columns * 3 {
-            return Ok(());
-        }
-        for (position, column) in columns.iter_mut().enumerate() {
-            column.push(fields.get(position).copied().unwrap_or(""), dialect);
-        }
-        Ok(())
-    })?;
-    if let Some((line, n_fields, count)) = ragged {
-        let found = format!("{n_fields} fields");
-        let assumed = format!(
-            "missing values assumed, surplus fields and rows under three quarters skipped ({count} rows)"
-        );
-        findings.breach(Place::Line(line), "row", found, n_columns, assumed)?;
+    if let Some(header) = dialect.header.as_ref().filter(|h| counts_columns(&h.names)) {
+        let found = quoted(&header.names.join(","));
+        let (expected, assumed) = ("values or names", "it was taken for numbers of the columns");
+        findings.breach(Place::Line(header.line), "row", found, expected, assumed)?;
+    }
+    if let Some((line, count)) = dialect.preamble {
+        let expected = format!("a row of {} fields", dialect.n_columns);
+        let assumed = format!("{count} lines above the table were skipped");
+        findings.breach(Place::Line(line), "line", "another one", expected, assumed)?;
+    }
+    if let Some(units) = &dialect.units {
+        let place = Place::Line(dialect.first_line.saturating_sub(1));
+        let found = quoted(&units.join(" "));
+        findings.breach(place, "row", found, "values", "it was taken for units")?;
+    }
+    if let Some(line) = text.open_quote(dialect.separator) {
+        let found = "not closed, so that all that follows is one field";
+        let assumed = "the rows after it are lost; close the quote";
+        findings.breach(
+            Place::Line(line),
+            "quote",
+            found,
+            "a closing quote",
+            assumed,
+        )?;
     }
     Ok(())
+}
+
+/// Names from the header, or numbers; each only once.
+fn column_names(
+    dialect: &Dialect,
+    tallies: &[Tally],
+    findings: &mut Findings,
+) -> Result<Vec<String>, ReadError> {
+    let mut names: Vec<String> = Vec::with_capacity(dialect.n_columns);
+    let mut used: HashSet<String> = HashSet::new();
+    for (column, tally) in tallies.iter().enumerate() {
+        let numbered = format!("column {}", column + 1);
+        let Some(header) = &dialect.header else {
+            names.push(numbered);
+            continue;
+        };
+        let place = Place::Line(header.line);
+        let given = header.names.get(column).filter(|name| !name.is_empty());
+        let mut name = given.cloned().unwrap_or_else(|| numbered.clone());
+        if given.is_none() && !tally.is_empty() {
+            let assumed = match header.lacks_first {
+                true => format!(
+                    "the other names count from the second column, the first is {numbered:?}"
+                ),
+                false => format!("it is called {numbered:?}"),
+            };
+            let field = format!("name of {numbered}");
+            findings.breach(place, &field, "empty", "a name", assumed)?;
+        }
+        if used.contains(&name) {
+            let field = format!("name of {numbered}");
+            let found = format!("{} again", quoted(&name));
+            // Numbered by its column, it is a name that no other column has.
+            name = format!("{name} ({})", column + 1);
+            while used.contains(&name) {
+                name.push('\'');
+            }
+            let assumed = format!("it is called {}", quoted(&name));
+            findings.breach(place, &field, found, "a name of its own", assumed)?;
+        }
+        used.insert(name.clone());
+        names.push(name);
+    }
+    Ok(names)
+}
+
+/// The rows below header and units.
+struct Body<'a> {
+    text: &'a TableText<'a>,
+    dialect: &'a Dialect,
+}
+
+impl Body<'_> {
+    /// Calls `take` for every row of values; gives the remarks among them: how many, and the first.
+    fn for_each(
+        &self,
+        mut take: impl FnMut(usize, &[&str]) -> Result<(), ReadError>,
+    ) -> Result<Option<(usize, usize, String)>, ReadError> {
+        let Dialect {
+            separator,
+            n_columns,
+            first_line,
+            ..
+        } = *self.dialect;
+        let mut remarks: Option<(usize, usize, String)> = None;
+        self.text.for_each_row(separator, |line, fields| {
+            if line < first_line {
+                return Ok(());
+            }
+            if is_remark(fields, n_columns, separator) {
+                let first = fields.first().copied().unwrap_or_default();
+                let (count, _, _) = remarks.get_or_insert_with(|| (0, line, quoted(first)));
+                *count += 1;
+                return Ok(());
+            }
+            take(line, fields)
+        })?;
+        Ok(remarks)
+    }
+
+    /// First pass: what the columns are.
+    fn tally(&self, findings: &mut Findings) -> Result<Vec<Tally>, ReadError> {
+        let mut tallies: Vec<Tally> = Vec::new();
+        tallies.resize_with(self.dialect.n_columns, Tally::default);
+        let remarks = self.for_each(|line, fields| {
+            for (tally, field) in tallies.iter_mut().zip(fields) {
+                tally.take(line, field);
+            }
+            Ok(())
+        })?;
+        if let Some((count, line, text)) = remarks {
+            let expected = format!("a row of {} fields", self.dialect.n_columns);
+            let assumed = format!("{count} such lines were taken for remarks");
+            findings.breach(Place::Line(line), "line", text, expected, assumed)?;
+        }
+        Ok(tallies)
+    }
+
+    /// Second pass: the values.
+    fn fill(&self, columns: &mut [TableColumn], findings: &mut Findings) -> Result<(), ReadError> {
+        let n_columns = columns.len();
+        let mut ragged: Option<(usize, usize, usize)> = None;
+        self.for_each(|line, fields| {
+            let n_used = fields.iter().rposition(|field| !field.is_empty());
+            let n_used = n_used.map_or(0, |last| last + 1);
+            if n_used > n_columns || fields.len() < n_columns {
+                let (_, _, count) = ragged.get_or_insert((line, fields.len(), 0));
+                *count += 1;
+            }
+            // Filling up a row that is much too short would take memory the file does not have.
+            if fields.len() * 4 < n_columns * 3 {
+                return Ok(());
+            }
+            for (position, column) in columns.iter_mut().enumerate() {
+                column.push(fields.get(position).copied().unwrap_or(""));
+            }
+            Ok(())
+        })?;
+        if let Some((line, n_fields, count)) = ragged {
+            let found = format!("{n_fields} fields");
+            let assumed = format!(
+                "missing values assumed, surplus fields and rows under three quarters skipped ({count} rows)"
+            );
+            findings.breach(Place::Line(line), "row", found, n_columns, assumed)?;
+        }
+        Ok(())
+    }
 }
 
 fn channels(
     names: &[String],
     columns: &[TableColumn],
-    n_rows: usize,
+    dialect: &Dialect,
     options: &ReadOptions,
 ) -> Vec<Channel> {
-    let channel = |(name, column): (&String, &TableColumn)| {
-        let unit = unit_in_name(name);
+    let n_rows = columns.first().map_or(0, TableColumn::len);
+    let below_header = |column: usize| {
+        let unit = dialect.units.as_ref()?.get(column)?;
+        let unit = Unit::parse(unit.trim_matches(['(', ')', '[', ']']));
+        unit.is_known().then_some(unit)
+    };
+    let numbered = names.iter().zip(columns).enumerate();
+    let channel = |(number, (name, column)): (usize, (&String, &TableColumn))| {
+        let unit = column.unit().or_else(|| below_header(number));
+        let unit = unit.unwrap_or_else(|| unit_in_name(name));
         let mut channel = Channel::analog(name.clone(), unit, options.rate_hz, n_rows);
-        if let TableColumn::Names(names) = column {
-            channel.kind = ChannelKind::Nominal {
-                levels: names.levels.as_slice().into(),
-            };
-        }
+        channel.kind = column.kind();
         channel
     };
-    names.iter().zip(columns).map(channel).collect()
+    numbered.map(channel).collect()
 }
 
-/// A unit of voltage or current in brackets at the end of a name: `Ua(V)`, `Fp1 [µV]`.
+/// A unit at the end of a name: `Ua(V)`, `Fp1 [µV]`, `Ua / kV`, `t [s]`.
 fn unit_in_name(name: &str) -> Unit {
-    let inside = name
-        .trim_end()
-        .strip_suffix([')', ']'])
-        .and_then(|rest| rest.rsplit_once(['(', '[']));
-    let unit = inside.map(|(_, unit)| Unit::parse(unit));
+    let name = name.trim_end();
+    let bracketed = |open, close| {
+        let rest = name.strip_suffix(close)?;
+        rest.rsplit_once(open)
+            .map(|(_, unit): (&str, &str)| Unit::parse(unit))
+    };
     let is_electric = |unit: &Unit| unit.volts().or(unit.amperes()).is_some();
+    let after_slash = || name.rsplit_once(" / ").map(|(_, unit)| Unit::parse(unit));
+    let square = bracketed('[', ']').filter(Unit::is_known);
     // `Output (S)` is rarely in siemens: only what fault and EEG tables are in counts.
-    unit.filter(is_electric).unwrap_or_else(Unit::none)
+    let round = || bracketed('(', ')').filter(is_electric);
+    let unit = square
+        .or_else(round)
+        .or_else(|| after_slash().filter(is_electric));
+    unit.unwrap_or_else(Unit::none)
 }
 
 /// The columns of a table, in memory.

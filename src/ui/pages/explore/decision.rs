@@ -123,7 +123,7 @@ fn by_hand_ui(
     let deed = workbench.selected_deed();
     let shown = match deed {
         Some(StretchDeed::Relabel(class)) => class.as_str(),
-        Some(StretchDeed::Exclude) => "left out",
+        Some(StretchDeed::Exclude) => "excluded",
         None => "by the rules",
     };
     ui.horizontal_wrapped(|ui| {

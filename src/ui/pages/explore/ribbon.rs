@@ -164,7 +164,7 @@ fn vote_ui(ui: &mut Ui, judgement: &Judgement) {
         tip.push_str("\nThe model has learned from this recording: its decisions say little.");
     }
     for out in judgement.left_out.iter().take(8) {
-        tip.push_str("\nLeft out: ");
+        tip.push_str("\nExcluded: ");
         tip.push_str(out);
     }
     ui.add(egui::Label::new(text).truncate()).on_hover_text(tip);

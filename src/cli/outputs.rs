@@ -1,0 +1,185 @@
+//! Files that results go to: checked and reserved before the work begins, kept elsewhere if they cannot be written.
+
+use std::fs::{self, File, OpenOptions};
+use std::path::{Path, PathBuf};
+use std::process;
+
+use atomscope_engine::export;
+use atomscope_engine::session::{Session, UserFolders};
+
+use super::ending::{Failure, is_stdout};
+
+/// A file that a result will be written to, or the standard output.
+#[derive(Debug)]
+pub(super) struct Output {
+    path: PathBuf,
+    /// Holds the place beside the file until the result is there.
+    reservation: Option<PathBuf>,
+}
+
+/// What became of a result that could not be written where it should.
+#[derive(Debug, thiserror::Error)]
+#[error("{reason}; {kept}")]
+pub(super) struct Lost {
+    reason: String,
+    kept: String,
+}
+
+impl Output {
+    /// Makes sure that the file can be written: its folder is there and takes files, and what has its name now is a
+    /// file that may be replaced.
+    pub(super) fn reserve(path: &Path) -> Result<Self, Failure> {
+        if is_stdout(path) {
+            return Ok(Self {
+                path: path.to_owned(),
+                reservation: None,
+            });
+        }
+        let cannot = |reason: String| {
+            Failure::Usage(format!(
+                "cannot write the result: {reason}: {}",
+                path.display()
+            ))
+        };
+        let Some(name) = path.file_name().filter(|_| !path.is_dir()) else {
+            return Err(cannot("it is a folder; name a file".to_owned()));
+        };
+        if path.exists() {
+            let opened = OpenOptions::new().append(true).open(path);
+            opened.map_err(|error| cannot(error.to_string()))?;
+        }
+        let name = format!(".{}.{}.reserved", name.to_string_lossy(), process::id());
+        let beside = path.with_file_name(name);
+        let is_device = path.exists() && !path.is_file();
+        let reservation = match File::create(&beside) {
+            Ok(_) => Some(beside),
+            // A device takes what is written to it, whatever its folder allows.
+            Err(_) if is_device => None,
+            Err(error) => return Err(cannot(error.to_string())),
+        };
+        Ok(Self {
+            path: path.to_owned(),
+            reservation,
+        })
+    }
+
+    /// Reserves a file if one is named.
+    pub(super) fn reserve_named(path: Option<&Path>) -> Result<Option<Self>, Failure> {
+        path.map(Self::reserve).transpose()
+    }
+
+    /// A file whose folder was reserved.
+    pub(super) fn unreserved(path: &Path) -> Self {
+        Self {
+            path: path.to_owned(),
+            reservation: None,
+        }
+    }
+
+    pub(super) fn is_stdout(&self) -> bool {
+        is_stdout(&self.path)
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes the result; what cannot be written here is kept elsewhere.
+    pub(super) fn write(&self, bytes: &[u8]) -> Result<(), Lost> {
+        export::write(&self.path, bytes).map_err(|error| {
+            self.kept(error.to_string(), |path| {
+                export::write(path, bytes).map_err(|error| error.to_string())
+            })
+        })
+    }
+
+    /// Saves a session here, or elsewhere.
+    pub(super) fn save(&self, session: &mut Session) -> Result<(), Lost> {
+        session.save_as(&self.path).map_err(|error| {
+            self.kept(error.to_string(), |path| {
+                session.save_as(path).map_err(|error| error.to_string())
+            })
+        })
+    }
+
+    /// Tries the user's own folder, the folder for temporary files and the current one.
+    fn kept(&self, reason: String, mut write: impl FnMut(&Path) -> Result<(), String>) -> Lost {
+        let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
+        let ending = self.path.extension().unwrap_or_default().to_string_lossy();
+        let name = format!("{stem}.recovered-{}.{ending}", process::id());
+        let own = UserFolders::find().ok().map(|folders| folders.state);
+        let folders = own
+            .into_iter()
+            .chain([std::env::temp_dir(), PathBuf::from(".")]);
+        for folder in folders {
+            let path = folder.join(&name);
+            let made = fs::create_dir_all(&folder).is_ok();
+            if made && write(&path).is_ok() {
+                let kept = format!("the result was kept in {}", path.display());
+                return Lost { reason, kept };
+            }
+        }
+        let kept = "and it could be kept in no other folder either".to_owned();
+        Lost { reason, kept }
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        if let Some(reservation) = &self.reservation {
+            // A name that is left over does no harm.
+            fs::remove_file(reservation).unwrap_or_default();
+        }
+    }
+}
+
+/// Makes sure that a folder is there and takes files.
+pub(super) fn reserve_folder(folder: &Path) -> Result<(), Failure> {
+    let probe = folder.join(format!(".{}.reserved", process::id()));
+    let made = fs::create_dir_all(folder).and_then(|()| File::create(&probe));
+    made.map_err(|error| {
+        Failure::Usage(format!(
+            "cannot write into the folder: {error}: {}",
+            folder.display()
+        ))
+    })?;
+    fs::remove_file(&probe).unwrap_or_default();
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_that_cannot_be_written_is_refused_before_the_work() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let refused = |path: &Path| matches!(Output::reserve(path), Err(Failure::Usage(_)));
+        assert!(refused(folder.path()), "a folder is no file");
+        assert!(refused(&folder.path().join("nowhere/out.json")));
+        let path = folder.path().join("out.json");
+        let output = Output::reserve(&path).expect("it can be written");
+        assert!(!path.exists(), "nothing is there before the result is");
+        output.write(b"{}").expect("written");
+        drop(output);
+        let names: Vec<_> = fs::read_dir(folder.path()).expect("listed").collect();
+        assert_eq!(names.len(), 1, "the reservation is gone: {names:?}");
+    }
+
+    #[test]
+    fn a_result_whose_folder_goes_away_is_kept_and_its_place_told() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let inner = folder.path().join("inner");
+        fs::create_dir(&inner).expect("made");
+        let output = Output::reserve(&inner.join("lost.json")).expect("it can be written");
+        fs::remove_dir_all(&inner).expect("removed");
+        let lost = output
+            .write(b"{\"a\":1}")
+            .expect_err("there is no folder")
+            .to_string();
+        let (_, kept) = lost.split_once("kept in ").expect("its place is told");
+        let kept = Path::new(kept);
+        assert_eq!(fs::read(kept).expect("it is there"), b"{\"a\":1}");
+        fs::remove_file(kept).expect("removed");
+    }
+}

@@ -1,0 +1,476 @@
+//! What a column of a table holds, by the evidence of all its fields: numbers, names, dates and times.
+
+use std::collections::HashMap;
+
+use super::super::number_column::NumberColumn;
+use super::super::text::quoted;
+use super::super::{ChannelKind, Findings, Place, ReadError, Unit};
+use super::moment::MomentForm;
+use super::number_form::{DecimalSign, Spelling, parse, spelling, without_percent};
+use super::rows::{is_missing, is_missing_word, is_spreadsheet_error};
+
+/// Words for no and yes.
+const BOOLEAN_WORDS: [[&str; 2]; 10] = [
+    ["false", "true"],
+    ["no", "yes"],
+    ["off", "on"],
+    ["f", "t"],
+    ["n", "y"],
+    ["falsch", "wahr"],
+    ["nein", "ja"],
+    ["faux", "vrai"],
+    ["non", "oui"],
+    ["нет", "да"],
+];
+
+/// Where a field of some kind was met first, and how many there are.
+#[derive(Debug, Default)]
+pub(super) struct Met {
+    count: usize,
+    first: Option<(usize, String)>,
+}
+
+impl Met {
+    fn meet(&mut self, line: usize, field: &str) {
+        self.count += 1;
+        self.first.get_or_insert_with(|| (line, quoted(field)));
+    }
+}
+
+/// What the fields of a column are.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    n_either: usize,
+    point: Met,
+    comma: Met,
+    /// `1.234`.
+    point_or_group: Met,
+    /// `1,234`.
+    comma_or_group: Met,
+    percent: Met,
+    bare: Met,
+    texts: Met,
+    errors: Met,
+    missing_words: Met,
+    /// Texts that each form of dates can read.
+    moments: [usize; MomentForm::ALL.len()],
+    /// The first different texts.
+    words: Vec<String>,
+}
+
+impl Tally {
+    pub(super) fn take(&mut self, line: usize, field: &str) {
+        if let Some(spelling) = spelling(field) {
+            match spelling {
+                Spelling::Either => self.n_either += 1,
+                Spelling::Only(DecimalSign::Point) => self.point.meet(line, field),
+                Spelling::Only(DecimalSign::Comma) => self.comma.meet(line, field),
+                Spelling::Two(DecimalSign::Point) => self.point_or_group.meet(line, field),
+                Spelling::Two(DecimalSign::Comma) => self.comma_or_group.meet(line, field),
+            }
+            match without_percent(field).1 {
+                true => self.percent.meet(line, field),
+                false => self.bare.meet(line, field),
+            }
+        } else if is_spreadsheet_error(field) {
+            self.errors.meet(line, field);
+        } else if is_missing_word(field) {
+            if !field.is_empty() {
+                self.missing_words.meet(line, field);
+            }
+        } else {
+            self.texts.meet(line, field);
+            for (count, form) in self.moments.iter_mut().zip(MomentForm::ALL) {
+                *count += usize::from(form.parse(field).is_some());
+            }
+            if self.words.len() < 3 && !self.words.iter().any(|word| word == field) {
+                self.words.push(field.to_owned());
+            }
+        }
+    }
+
+    fn n_numbers(&self) -> usize {
+        self.percent.count + self.bare.count
+    }
+
+    /// Whether nothing stands in the column.
+    pub(super) fn is_empty(&self) -> bool {
+        self.n_numbers() + self.texts.count + self.errors.count + self.missing_words.count == 0
+    }
+
+    /// The sign that fields prove which can be read in one way only.
+    fn proven_sign(&self) -> Option<DecimalSign> {
+        match (self.point.count, self.comma.count) {
+            (0, 0) => None,
+            (points, commas) if points >= commas => Some(DecimalSign::Point),
+            _ => Some(DecimalSign::Comma),
+        }
+    }
+}
+
+/// The decimal sign of a file, where some columns leave it open.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FileSigns {
+    told: Option<DecimalSign>,
+    has_points: bool,
+    has_commas: bool,
+}
+
+impl FileSigns {
+    pub(super) fn of(tallies: &[Tally], told: Option<DecimalSign>) -> Self {
+        let has = |sign| {
+            tallies
+                .iter()
+                .any(|tally| tally.proven_sign() == Some(sign))
+        };
+        Self {
+            told,
+            has_points: has(DecimalSign::Point),
+            has_commas: has(DecimalSign::Comma),
+        }
+    }
+}
+
+/// What a column is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Form {
+    Numbers {
+        decimal: DecimalSign,
+        is_percent: bool,
+    },
+    Names,
+    Moments(MomentForm),
+}
+
+/// A decision about a column, and why it is not beyond doubt.
+pub(super) struct Decision {
+    pub(super) form: Form,
+    /// Numbers of the column can be read in two ways and nothing tells which.
+    pub(super) is_undecided: bool,
+    doubt: Option<(usize, String, &'static str, String)>,
+}
+
+impl Decision {
+    pub(super) fn of(tally: &Tally, signs: FileSigns) -> Self {
+        let sure = |form| Self {
+            form,
+            is_undecided: false,
+            doubt: None,
+        };
+        if tally.texts.count > 0 && tally.n_numbers() == 0 {
+            let all = |form: usize| tally.moments[form] == tally.texts.count;
+            if let Some(place) = (0..MomentForm::ALL.len()).find(|form| all(*form)) {
+                return Self::of_moments(tally, MomentForm::ALL[place], all(1) && all(2));
+            }
+        }
+        // Text among numbers is a slip of the writer unless there is much of it.
+        if tally.texts.count > 0 && tally.texts.count * 20 > tally.n_numbers() {
+            return sure(Form::Names);
+        }
+        let is_percent = tally.percent.count > tally.bare.count;
+        let numbers = |decimal| Form::Numbers {
+            decimal,
+            is_percent,
+        };
+        let (open, mark) = match (&tally.point_or_group.first, &tally.comma_or_group.first) {
+            (_, Some(first)) => (Some(first), DecimalSign::Comma),
+            (first, None) => (first.as_ref(), DecimalSign::Point),
+        };
+        let (Some((line, text)), None) = (open, signs.told.or(tally.proven_sign())) else {
+            let decimal = signs.told.or(tally.proven_sign());
+            return sure(numbers(decimal.unwrap_or(DecimalSign::Point)));
+        };
+        let assumed = |decimal, is_undecided, expected, why: &str| Self {
+            form: numbers(decimal),
+            is_undecided,
+            doubt: Some((*line, text.clone(), expected, why.to_owned())),
+        };
+        match (mark, signs.has_points, signs.has_commas) {
+            // Three digits after a point are a fraction unless commas say otherwise.
+            (DecimalSign::Point, _, false) | (DecimalSign::Point, true, true) => {
+                sure(numbers(DecimalSign::Point))
+            }
+            (DecimalSign::Point, false, true) => assumed(
+                DecimalSign::Comma,
+                false,
+                "a decimal comma as in other columns",
+                "points were taken to group thousands",
+            ),
+            (DecimalSign::Comma, true, false) => assumed(
+                DecimalSign::Point,
+                false,
+                "a decimal point as in other columns",
+                "commas were taken to group thousands",
+            ),
+            (DecimalSign::Comma, false, true) => assumed(
+                DecimalSign::Comma,
+                false,
+                "a decimal comma that is certain",
+                "commas were taken for decimal signs, as in other columns",
+            ),
+            (DecimalSign::Comma, _, _) => assumed(
+                DecimalSign::Comma,
+                true,
+                "numbers that can be read in one way only",
+                "the comma was taken for the decimal sign; say whether it is (--decimal comma) or groups thousands (--decimal point)",
+            ),
+        }
+    }
+
+    fn of_moments(tally: &Tally, form: MomentForm, two_orders: bool) -> Self {
+        let (line, text) = tally.texts.first.clone().unwrap_or_default();
+        let is_dotted = text.matches('.').count() >= 2;
+        let form = match two_orders && !is_dotted {
+            // Which number is the month cannot be told: no date is better than a wrong one.
+            true => Form::Names,
+            false => Form::Moments(form),
+        };
+        let (expected, assumed) = match form {
+            Form::Moments(form) => ("a number", form.in_words().to_owned()),
+            _ => (
+                "dates such as 2024-01-31",
+                "day and month cannot be told apart, so the dates were kept as text".to_owned(),
+            ),
+        };
+        Self {
+            form,
+            is_undecided: false,
+            doubt: Some((line, text, expected, assumed)),
+        }
+    }
+
+    /// Says what was assumed of a column.
+    pub(super) fn report(
+        &self,
+        name: &str,
+        tally: &Tally,
+        findings: &mut Findings,
+    ) -> Result<(), ReadError> {
+        let field = format!("column {}", quoted(name));
+        let mut breach = |met: &Met, expected: &str, assumed: String| match &met.first {
+            Some((line, text)) => {
+                findings.breach(Place::Line(*line), &field, text, expected, assumed)
+            }
+            None => Ok(()),
+        };
+        let missing = |met: &Met| format!("{} such values are missing", met.count);
+        breach(&tally.errors, "a value", missing(&tally.errors))?;
+        match self.form {
+            Form::Names => {
+                let expected = "a name that is no word for a missing value";
+                breach(
+                    &tally.missing_words,
+                    expected,
+                    missing(&tally.missing_words),
+                )?;
+            }
+            Form::Numbers {
+                decimal,
+                is_percent,
+            } => {
+                breach(&tally.texts, "a number", missing(&tally.texts))?;
+                let (other, expected) = match decimal {
+                    DecimalSign::Point => (&tally.comma, "a decimal point as in most rows"),
+                    DecimalSign::Comma => (&tally.point, "a decimal comma as in most rows"),
+                };
+                breach(other, expected, missing(other))?;
+                let (other, expected) = match is_percent {
+                    true => (&tally.bare, "percent as in most rows"),
+                    false => (&tally.percent, "a number without percent as in most rows"),
+                };
+                breach(other, expected, missing(other))?;
+            }
+            Form::Moments(_) => {}
+        }
+        if let Some((line, found, expected, assumed)) = &self.doubt {
+            findings.breach(Place::Line(*line), &field, found, expected, assumed)?;
+        }
+        Ok(())
+    }
+}
+
+/// The values of a column.
+#[derive(Debug)]
+pub(super) enum TableColumn {
+    Numbers {
+        values: NumberColumn,
+        decimal: DecimalSign,
+        is_percent: bool,
+    },
+    Names(NameColumn),
+    Moments {
+        values: NumberColumn,
+        form: MomentForm,
+    },
+}
+
+impl TableColumn {
+    pub(super) fn new(form: Form, tally: &Tally, max_levels: usize) -> Self {
+        let values = NumberColumn::new();
+        match form {
+            Form::Numbers {
+                decimal,
+                is_percent,
+            } => Self::Numbers {
+                values,
+                decimal,
+                is_percent,
+            },
+            Form::Names => Self::Names(NameColumn::new(boolean_levels(&tally.words), max_levels)),
+            Form::Moments(form) => Self::Moments { values, form },
+        }
+    }
+
+    pub(super) fn push(&mut self, field: &str) {
+        match self {
+            Self::Numbers {
+                values,
+                decimal,
+                is_percent,
+            } => {
+                let (number, has_percent) = without_percent(field);
+                let value = parse(number, *decimal).filter(|_| has_percent == *is_percent);
+                values.push(value.unwrap_or(f64::NAN));
+            }
+            Self::Names(names) if is_missing(field) => names.push_missing(),
+            Self::Names(names) => names.push(field),
+            Self::Moments { values, form } => values.push(form.parse(field).unwrap_or(f64::NAN)),
+        }
+    }
+
+    fn values(&self) -> &NumberColumn {
+        match self {
+            Self::Numbers { values, .. } | Self::Moments { values, .. } => values,
+            Self::Names(names) => &names.positions,
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.values().len()
+    }
+
+    pub(super) fn get(&self, row: usize) -> f64 {
+        self.values().get(row)
+    }
+
+    /// What the channel of the column is.
+    pub(super) fn kind(&self) -> ChannelKind {
+        match self {
+            Self::Numbers { .. } => ChannelKind::Analog,
+            Self::Names(names) => ChannelKind::Nominal {
+                levels: names.levels.as_slice().into(),
+            },
+            Self::Moments { .. } => ChannelKind::Time,
+        }
+    }
+
+    /// The unit that the way of writing tells.
+    pub(super) fn unit(&self) -> Option<Unit> {
+        match self {
+            Self::Numbers { is_percent, .. } => is_percent.then(|| Unit::parse("%")),
+            Self::Names(_) => None,
+            Self::Moments { .. } => Some(Unit::parse("s")),
+        }
+    }
+
+    /// Says that there were more names than are kept.
+    pub(super) fn report(&self, name: &str, findings: &mut Findings) -> Result<(), ReadError> {
+        match self {
+            Self::Names(names) if names.overflowed => {
+                let field = format!("column {}", quoted(name));
+                let found = format!("more than {} different texts", names.levels.len());
+                let assumed = "later ones are missing";
+                findings.breach(Place::File, &field, found, "class names", assumed)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The words of a column of truth values, that for no first; nothing for other words.
+fn boolean_levels(words: &[String]) -> Vec<String> {
+    let [a, b] = words else {
+        return Vec::new();
+    };
+    match (truth(a), truth(b)) {
+        (Some((pair, false)), Some((other, true))) if pair == other => vec![a.clone(), b.clone()],
+        (Some((pair, true)), Some((other, false))) if pair == other => vec![b.clone(), a.clone()],
+        _ => Vec::new(),
+    }
+}
+
+/// Which pair of words a word belongs to, and which of the two it is.
+fn truth(word: &str) -> Option<(usize, bool)> {
+    let word = word.to_lowercase();
+    let mut pairs = BOOLEAN_WORDS.iter().enumerate();
+    pairs.find_map(|(number, [no, yes])| match word.as_str() {
+        found if found == *no => Some((number, false)),
+        found if found == *yes => Some((number, true)),
+        _ => None,
+    })
+}
+
+/// Whether the names of a column are the words for no and yes, in this order: its values are 0 and 1.
+pub fn are_truth_values(levels: &[String]) -> bool {
+    matches!(levels, [_, _]) && boolean_levels(levels) == levels
+}
+
+/// Names by their position in the list of different names.
+#[derive(Debug)]
+pub(in super::super) struct NameColumn {
+    /// The different names, in order of appearance.
+    pub(in super::super) levels: Vec<String>,
+    /// Positions; NaN where missing.
+    pub(in super::super) positions: NumberColumn,
+    /// Whether there were more names than fit.
+    pub(in super::super) overflowed: bool,
+    max_levels: usize,
+    known: HashMap<String, i32>,
+}
+
+impl NameColumn {
+    /// A column with these names to begin with, and room for `max_levels`.
+    pub(in super::super) fn new(levels: Vec<String>, max_levels: usize) -> Self {
+        let known = levels
+            .iter()
+            .enumerate()
+            .filter_map(|(position, name)| Some((name.clone(), i32::try_from(position).ok()?)))
+            .collect();
+        Self {
+            levels,
+            positions: NumberColumn::new(),
+            overflowed: false,
+            max_levels,
+            known,
+        }
+    }
+
+    /// Position of a name, if it is known.
+    pub(in super::super) fn position(&self, name: &str) -> Option<i32> {
+        self.known.get(name).copied()
+    }
+
+    /// Adds a name, known or new.
+    pub(in super::super) fn push(&mut self, name: &str) {
+        let position = self.position(name).or_else(|| {
+            let next = i32::try_from(self.levels.len()).ok()?;
+            (self.levels.len() < self.max_levels).then(|| {
+                self.levels.push(name.to_owned());
+                self.known.insert(name.to_owned(), next);
+                next
+            })
+        });
+        match position {
+            Some(position) => self.positions.push_whole(position),
+            None => {
+                self.overflowed = true;
+                self.positions.push(f64::NAN);
+            }
+        }
+    }
+
+    /// Adds a missing value.
+    pub(in super::super) fn push_missing(&mut self) {
+        self.positions.push(f64::NAN);
+    }
+}

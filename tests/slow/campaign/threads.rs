@@ -1,0 +1,79 @@
+//! Workers told things in any order and at any moment: they end, and no news is lost.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::{sleep, yield_now};
+use std::time::{Duration, Instant};
+
+use atomscope_engine::experiment::{Command, Worker};
+use atomscope_engine::learner::LearnerSettings;
+
+use super::Attack;
+use super::small_run::{experiment, new_run, read_data, write_table};
+
+/// Longest that a worker may take to end once it is told to.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+pub(super) fn run(attack: &mut Attack) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.ron");
+    write_table(&folder.path().join("points.csv"));
+    let experiment = experiment(LearnerSettings::margin_aware());
+    let built = read_data(&experiment, &path);
+    while attack.goes_on() {
+        attack.one("schedule", |attack| {
+            let woken = Arc::new(AtomicU64::new(0));
+            let wakes = woken.clone();
+            let begins_paused = attack.below(2) == 0;
+            let n_threads = 1 + attack.below(3);
+            let run = new_run(&experiment, &built);
+            let worker = Worker::start(run, n_threads, begins_paused, move || {
+                wakes.fetch_add(1, Ordering::Relaxed);
+            });
+            let mut n_news = 0;
+            for _ in 0..attack.below(12) {
+                let command = match attack.below(7) {
+                    0 => Command::Pause,
+                    1 => Command::Resume,
+                    2 => Command::StepOnce,
+                    3 => Command::ReportState,
+                    4 => Command::LimitSpeed(Some(1.0 + attack.below(1000) as f64)),
+                    5 => Command::LimitSpeed(None),
+                    _ => Command::ChangeLearner(Box::new(LearnerSettings {
+                        budget: 14 + attack.below(6),
+                        ..experiment.learner.clone()
+                    })),
+                };
+                worker.command(command);
+                match attack.below(3) {
+                    0 => yield_now(),
+                    1 => sleep(Duration::from_micros(attack.below(3000) as u64)),
+                    _ => n_news += worker.take_mail().news.len(),
+                }
+            }
+            if attack.below(4) == 0 {
+                // Closed without a word: the thread ends by itself.
+                drop(worker);
+                return Ok(());
+            }
+            worker.command(Command::Stop);
+            let begun = Instant::now();
+            loop {
+                let mail = worker.take_mail();
+                n_news += mail.news.len();
+                if mail.status.is_over() {
+                    let state = mail.state.ok_or("it ended without its state")?;
+                    let has_news =
+                        n_news > 0 || state.parts.iter().all(|p| p.record.rounds.is_empty());
+                    return has_news
+                        .then_some(())
+                        .ok_or("rounds without news".to_owned());
+                }
+                if begun.elapsed() > PATIENCE {
+                    return Err(format!("still {:?} after it was told to stop", mail.status));
+                }
+                sleep(Duration::from_micros(100));
+            }
+        });
+    }
+}
