@@ -110,7 +110,7 @@ pub(super) fn run(arguments: &ClassifyArguments) -> io::Result<ExitCode> {
         let json = Output::reserve_named(arguments.json.as_deref())?;
         Ok((ready, rows, json, Reports::reserve(arguments)?))
     });
-    let (ready, csv, json_file, reports) = match reserved {
+    let (ready, csv, json, reports) = match reserved {
         Ok(reserved) => reserved,
         Err(failure) => return tell(failure),
     };
@@ -146,7 +146,7 @@ pub(super) fn run(arguments: &ClassifyArguments) -> io::Result<ExitCode> {
         None => io::stdout().write_all(&rows)?,
         Some(output) => is_whole &= write_result(output, &String::from_utf8_lossy(&rows))?,
     }
-    if let Some(output) = &json_file {
+    if let Some(output) = &json {
         let text = format!("{:#}\n", json!({ "records": records }));
         is_whole &= write_result(output, &text)?;
     }

@@ -57,6 +57,8 @@ pub(super) struct RunArguments {
     /// Train a final model on all samples and save everything as a session
     #[arg(long, value_name = "OUT.ron")]
     save: Option<PathBuf>,
+    #[command(flatten)]
+    columns: ColumnArguments,
     /// Choose kernel, width, scaling and head on inner folds of the training samples
     #[arg(long)]
     auto: bool,
@@ -69,8 +71,6 @@ pub(super) struct RunArguments {
     /// Repeat tests with missing features with features filled in
     #[arg(long)]
     repair: bool,
-    #[command(flatten)]
-    columns: ColumnArguments,
     /// No progress
     #[arg(long)]
     quiet: bool,
@@ -88,11 +88,11 @@ impl RunArguments {
             threads: None,
             json: None,
             save: None,
+            columns: ColumnArguments::default(),
             auto: false,
             decisions: false,
             baselines: false,
             repair: false,
-            columns: ColumnArguments::default(),
             quiet: false,
         }
     }
@@ -486,8 +486,8 @@ fn report(
     }
     let is_written = match json {
         Some(json) => {
-            let result = json_of(&report, ended, with_decisions);
-            write_result(json, &format!("{result:#}\n"))?
+            let text = format!("{:#}\n", json_of(&report, ended, with_decisions));
+            write_result(json, &text)?
         }
         None => true,
     };
