@@ -1,9 +1,11 @@
 //! The program in the terminal: subcommands, their arguments and exit codes.
 
+mod analyse;
 mod classify;
 mod columns;
 mod compare;
 mod ending;
+mod fault_fields;
 mod folder_preview;
 mod info;
 mod outputs;
@@ -12,6 +14,7 @@ mod report;
 mod reproduce;
 mod run;
 mod settings;
+mod simulate;
 mod sweep;
 mod terminal;
 mod window;
@@ -54,6 +57,10 @@ enum Command {
     Reproduce(reproduce::ReproduceArguments),
     /// Apply a trained session to recordings
     Classify(classify::ClassifyArguments),
+    /// Say what fault records show in closed form: type, phases, times, distance
+    Analyse(analyse::AnalyseArguments),
+    /// Write simulated faults and other events as COMTRADE files
+    Simulate(simulate::SimulateArguments),
     /// List every setting: name for --set, values, default and what it does
     Settings {
         /// Write a table in Markdown instead of text
@@ -111,6 +118,8 @@ pub fn run() -> ExitCode {
         Some(Command::Sweep(arguments)) => sweep::run(&arguments),
         Some(Command::Reproduce(arguments)) => reproduce::run(&arguments),
         Some(Command::Classify(arguments)) => classify::run(&arguments),
+        Some(Command::Analyse(arguments)) => analyse::run(&arguments),
+        Some(Command::Simulate(arguments)) => simulate::run(&arguments),
         Some(Command::Settings { markdown }) => settings::run(markdown, &mut io::stdout().lock()),
         Some(Command::Info {
             files,

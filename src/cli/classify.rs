@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
+use serde_json::{Value, json};
 
 use super::ending::{Failure, tell, write_result};
 use super::outputs::{Output, reserve_folder};
 use super::progress::ProgressLine;
 use super::terminal::{self, CleanWriter, complain};
 use crate::workbench::learner_summary;
-use atomscope_engine::dataset::{Built, Dataset};
+use atomscope_engine::dataset::{Built, Dataset, Place};
 use atomscope_engine::evaluation::GroupVote;
 use atomscope_engine::experiment::{
     Judged, Part, Ribbon, TrainedModel, change_texts, uncertain_margin, votes_by_source,
@@ -35,10 +36,18 @@ pub(super) struct ClassifyArguments {
     /// Write a report of the recording: a page (.html) or a table (.csv); for several files a folder of pages
     #[arg(long, value_name = "OUT")]
     report: Option<PathBuf>,
+    /// Write decisions, prediction sets and warnings as JSON
+    #[arg(long, value_name = "OUT")]
+    json: Option<PathBuf>,
     /// No progress
     #[arg(long)]
     quiet: bool,
 }
+
+/// Ends the program when a file is unlike anything the model has learned, or gives no verdict.
+const STRANGE: u8 = 3;
+/// The level of prediction sets.
+const EPSILON: f64 = 0.05;
 
 /// A session that can classify.
 struct Ready {
@@ -98,21 +107,27 @@ pub(super) fn run(arguments: &ClassifyArguments) -> io::Result<ExitCode> {
     let ready = Ready::load(&arguments.session).map_err(Failure::Usage);
     let reserved = ready.and_then(|ready| {
         let rows = Output::reserve_named(arguments.csv.as_deref())?;
-        Ok((ready, rows, Reports::reserve(arguments)?))
+        let json = Output::reserve_named(arguments.json.as_deref())?;
+        Ok((ready, rows, json, Reports::reserve(arguments)?))
     });
-    let (ready, csv, reports) = match reserved {
+    let (ready, csv, json, reports) = match reserved {
         Ok(reserved) => reserved,
         Err(failure) => return tell(failure),
     };
     let mut rows = Vec::new();
     write_row(&mut rows, &segment_head(&ready.class_names))?;
     let mut is_whole = true;
+    let mut is_strange = false;
+    let mut records = Vec::new();
     for file in &arguments.files {
         let path = Path::new(file);
         let classified = ready.classify(path, arguments.quiet);
         let told = match classified {
             Ok((built, judged)) => {
+                let warnings = ready.warn(path, &built.dataset, &judged)?;
+                is_strange |= judged.is_empty() || !warnings.is_empty();
                 ready.tell(path, &built.dataset, &judged, &mut rows)?;
+                records.push(ready.record(path, &judged, &warnings));
                 match reports.output(path) {
                     Some(out) => ready.report(path, &built, judged, &out),
                     None => Ok(()),
@@ -131,10 +146,14 @@ pub(super) fn run(arguments: &ClassifyArguments) -> io::Result<ExitCode> {
         None => io::stdout().write_all(&rows)?,
         Some(output) => is_whole &= write_result(output, &String::from_utf8_lossy(&rows))?,
     }
-    Ok(if is_whole {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
+    if let Some(output) = &json {
+        let text = format!("{:#}\n", json!({ "records": records }));
+        is_whole &= write_result(output, &text)?;
+    }
+    Ok(match (is_whole, is_strange) {
+        (false, _) => ExitCode::FAILURE,
+        (true, true) => ExitCode::from(STRANGE),
+        (true, false) => ExitCode::SUCCESS,
     })
 }
 
@@ -183,6 +202,57 @@ impl Ready {
         Ok((built, judged))
     }
 
+    /// Says which files are unlike anything learned; the sentences.
+    fn warn(&self, path: &Path, dataset: &Dataset, judged: &[Judged]) -> io::Result<Vec<String>> {
+        let Some(model) = self.model() else {
+            return Ok(Vec::new());
+        };
+        let mut err = io::stderr().lock();
+        if model.calibration.is_none() {
+            let path = path.display();
+            writeln!(
+                err,
+                "The model cannot tell what its decisions are worth; train it again with calibration: {path}"
+            )?;
+        }
+        let mut sentences = Vec::new();
+        for warning in model.strange_files(judged) {
+            let source = dataset.sources()[warning.source].display();
+            writeln!(err, "Warning: {}: {source}", warning.sentence())?;
+            sentences.push(warning.sentence().to_owned());
+        }
+        Ok(sentences)
+    }
+
+    /// A file as JSON.
+    fn record(&self, path: &Path, judged: &[Judged], warnings: &[String]) -> Value {
+        let name = |class: usize| self.class_names.get(class);
+        let segment = |item: &Judged| {
+            let assured = item.assurance.as_ref();
+            let set = assured.map(|a| a.set(EPSILON).into_iter().map(name).collect::<Vec<_>>());
+            let (start, row) = match item.place {
+                Place::Window { start_s, .. } => (Some(start_s), None),
+                Place::Row(row) => (None, Some(row + 1)),
+            };
+            json!({
+                "start": start,
+                "row": row,
+                "class": name(item.verdict.class),
+                "margin": item.verdict.margin,
+                "set": set,
+                "fit_p": assured.map(|assured| assured.fit_p),
+                "n_missing": item.n_missing,
+            })
+        };
+        let vote = votes_by_source(self.class_names.len(), judged);
+        json!({
+            "path": path,
+            "class": vote.first().and_then(|vote| name(vote.decided)),
+            "segments": judged.iter().map(segment).collect::<Vec<_>>(),
+            "warnings": warnings,
+        })
+    }
+
     /// One row per sample; the vote and what to know of it go to the standard error.
     fn tell(
         &self,
@@ -199,6 +269,7 @@ impl Ready {
                 source,
                 item.place,
                 &item.verdict,
+                item.assurance.as_ref(),
                 residuals,
                 &self.class_names,
             );

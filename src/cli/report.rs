@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use crate::workbench::kernel_name;
+use atomscope_engine::dataset::Scaling;
 use atomscope_engine::evaluation::{Confusion, Estimate};
 use atomscope_engine::experiment::{
     CheckedExperiment, CurvePoint, RunSummary, SettingChange, change_texts,
@@ -124,16 +126,66 @@ impl Report<'_> {
                 100.0 * score.interval.1
             )?;
         }
-        for point in &summary.missing {
-            writeln!(
+        for (number, point) in summary.missing.iter().enumerate() {
+            write!(
                 out,
                 "Missing    {:>3.0} % of the features zeroed: {}",
                 100.0 * point.at,
                 percent(point)
             )?;
+            for (name, points) in [("repaired", &summary.repaired), ("known", &summary.known)] {
+                if let Some(point) = points.get(number) {
+                    write!(out, ", {name} {:.2} %", 100.0 * point.mean)?;
+                }
+            }
+            writeln!(out)?;
         }
+        self.write_trust(out)?;
         writeln!(out)?;
         write_confusion(out, &self.checked.facts().class_names, &summary.confusion)
+    }
+
+    /// Simple classifiers, prediction sets and what was chosen.
+    fn write_trust(&self, out: &mut impl Write) -> io::Result<()> {
+        let Self { summary, .. } = self;
+        for (fold, report) in &summary.auto {
+            if let Some(chosen) = &report.chosen {
+                writeln!(
+                    out,
+                    "Chosen     fold {}: {}, {}, head {}: {}",
+                    fold + 1,
+                    kernel_name(&chosen.candidate.kernel),
+                    match chosen.candidate.scaling {
+                        Scaling::None => "features as they are",
+                        _ => "features z-scored",
+                    },
+                    chosen.head.name(),
+                    chosen.reason
+                )?;
+            }
+        }
+        for found in &summary.baselines {
+            writeln!(
+                out,
+                "Baseline   {:.2} % {}",
+                100.0 * found.accuracy,
+                found.baseline.name()
+            )?;
+        }
+        if let Some(sentence) = summary.baseline_sentence() {
+            writeln!(out, "Compared   {sentence}")?;
+        }
+        for found in &summary.coverage {
+            writeln!(
+                out,
+                "Coverage   {:.1} % promised, {:.1} % measured; one class in {:.1} %, none in {:.1} %",
+                100.0 * found.promised(),
+                100.0 * found.measured,
+                100.0 * found.single,
+                100.0 * found.none
+            )?;
+        }
+        Ok(())
     }
 
     /// What is honest to say of new people: everything with its interval over groups.

@@ -19,6 +19,7 @@ use super::progress::ProgressLine;
 use super::report::Report;
 use super::terminal;
 use atomscope_engine::dataset::{Built, DataSettings};
+use atomscope_engine::evaluation::Baseline;
 use atomscope_engine::experiment::{
     CheckedExperiment, Experiment, Extent, Part, Run, RunParts, RunSummary, SettingChange,
     mean_and_sd, with_settings,
@@ -58,6 +59,18 @@ pub(super) struct RunArguments {
     save: Option<PathBuf>,
     #[command(flatten)]
     columns: ColumnArguments,
+    /// Choose kernel, width, scaling and head on inner folds of the training samples
+    #[arg(long)]
+    auto: bool,
+    /// Write every decision into the JSON, with its prediction set
+    #[arg(long)]
+    decisions: bool,
+    /// Compare with nearest neighbours, LDA, logistic regression and an SVM too
+    #[arg(long)]
+    baselines: bool,
+    /// Repeat tests with missing features with features filled in
+    #[arg(long)]
+    repair: bool,
     /// No progress
     #[arg(long)]
     quiet: bool,
@@ -76,6 +89,10 @@ impl RunArguments {
             json: None,
             save: None,
             columns: ColumnArguments::default(),
+            auto: false,
+            decisions: false,
+            baselines: false,
+            repair: false,
             quiet: false,
         }
     }
@@ -158,7 +175,7 @@ fn run_unsaved(name: String, experiment: Experiment, chooses_split: bool) -> io:
         })
     });
     match ended {
-        Ok(ended) => report(&name, &ended, None),
+        Ok(ended) => report(&name, &ended, None, false),
         Err(failure) => tell(failure),
     }
 }
@@ -174,6 +191,11 @@ fn run_session(arguments: &RunArguments) -> Result<io::Result<ExitCode>, Failure
         .map_err(|message| Failure::Usage(format!("--set {message}")))?;
     if let Some(seed) = arguments.seed {
         experiment = experiment.with_seed(seed);
+    }
+    experiment.auto |= arguments.auto;
+    experiment.tests.repair |= arguments.repair;
+    if arguments.baselines {
+        experiment.tests.baselines = Baseline::ON_REQUEST.to_vec();
     }
     if let Some(save) = &arguments.save {
         refuse_same_file(save, &arguments.session)?;
@@ -211,7 +233,7 @@ fn run_session(arguments: &RunArguments) -> Result<io::Result<ExitCode>, Failure
         lost = save.save(&mut session).err();
     }
     let name = arguments.session.display().to_string();
-    let code = report(&name, &ended, json.as_ref());
+    let code = report(&name, &ended, json.as_ref(), arguments.decisions);
     Ok(match (code, lost) {
         (Ok(_), Some(lost)) => tell(Failure::failed(lost)),
         (code, _) => code,
@@ -412,8 +434,44 @@ fn remarks(ended: &Ended) -> Vec<String> {
     remarks
 }
 
+/// The result as JSON, with what was decided about every held-out sample if that is wanted.
+fn json_of(report: &Report<'_>, ended: &Ended, with_decisions: bool) -> serde_json::Value {
+    let mut result = report.json();
+    if !with_decisions {
+        return result;
+    }
+    let facts = ended.run.checked().facts();
+    let epsilon = ended.run.checked().experiment().tests.epsilon;
+    let name = |class: usize| facts.class_names.get(class);
+    for (fold, record) in ended.run.complete_folds().into_iter().enumerate() {
+        let decisions = &record.decisions;
+        let rows: Vec<serde_json::Value> = (0..decisions.sample.len())
+            .map(|place| {
+                let sample = decisions.sample[place];
+                let set = decisions.set(place, epsilon);
+                let set = set.map(|set| set.into_iter().map(name).collect::<Vec<_>>());
+                serde_json::json!({
+                    "sample": sample,
+                    "true": facts.classes.get(sample).and_then(|class| name(*class)),
+                    "decided": name(decisions.class[place]),
+                    "margin": decisions.margin[place],
+                    "set": set,
+                    "fit_p": decisions.fit_p.get(place),
+                })
+            })
+            .collect();
+        result["folds"][fold]["decisions"] = rows.into();
+    }
+    result
+}
+
 /// Tells the result on the standard output, as JSON or as text.
-fn report(name: &str, ended: &Ended, json: Option<&Output>) -> io::Result<ExitCode> {
+fn report(
+    name: &str,
+    ended: &Ended,
+    json: Option<&Output>,
+    with_decisions: bool,
+) -> io::Result<ExitCode> {
     let checked: &CheckedExperiment = ended.run.checked();
     let report = Report {
         session: name,
@@ -427,7 +485,10 @@ fn report(name: &str, ended: &Ended, json: Option<&Output>) -> io::Result<ExitCo
         report.write(&mut terminal::stdout())?;
     }
     let is_written = match json {
-        Some(json) => write_result(json, &format!("{:#}\n", report.json()))?,
+        Some(json) => {
+            let text = format!("{:#}\n", json_of(&report, ended, with_decisions));
+            write_result(json, &text)?
+        }
         None => true,
     };
     Ok(ExitCode::from(match (ended.is_interrupted, is_written) {

@@ -17,6 +17,7 @@ pub mod records;
 pub mod simulate;
 
 pub mod features;
+pub mod protection;
 
 pub mod dataset;
 pub mod split;

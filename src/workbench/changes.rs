@@ -157,6 +157,9 @@ pub fn kernel_name(kernel: &Kernel) -> String {
         }
         Kernel::Gaussian { width } => format!("Gaussian, width {width}"),
         Kernel::Laplacian { width } => format!("Laplacian, width {width}"),
+        Kernel::OfMedian { shape, multiple } => {
+            format!("{shape:?}, width {multiple} × median distance")
+        }
     }
 }
 

@@ -84,7 +84,10 @@ impl Workbench {
         let (paths, mode) = match &self.document.draft.experiment.data.source {
             DataPlan::Table(table) => (&table.paths, table.mode),
             DataPlan::Arrays(arrays) => (&arrays.paths, arrays.mode),
-            DataPlan::Recordings(_) | DataPlan::FeederFaults(_) | DataPlan::SimulatedEeg(_) => {
+            DataPlan::Recordings(_)
+            | DataPlan::FeederFaults(_)
+            | DataPlan::NetworkFaults(_)
+            | DataPlan::SimulatedEeg(_) => {
                 return;
             }
         };

@@ -122,7 +122,8 @@ impl Workbench {
                 Kernel::Gaussian { width: own } | Kernel::Laplacian { width: own } => *own = *width,
                 Kernel::Linear
                 | Kernel::Polynomial { .. }
-                | Kernel::NormalisedPolynomial { .. } => {}
+                | Kernel::NormalisedPolynomial { .. }
+                | Kernel::OfMedian { .. } => {}
             }),
             failed => {
                 self.tell_failure(Topic::Training, failed);

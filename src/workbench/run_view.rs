@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use atomscope_engine::evaluation::Confusion;
 use atomscope_engine::experiment::{
-    DataFacts, Decisions, Experiment, Mail, News, Part, PartRecord, ProfileLog, RoundMetric, Run,
-    RunProgress, RunState, RunSummary, SettingChange, Snapshot, Status, TestRecord, TrainedModel,
+    AutoReport, DataFacts, Decisions, Experiment, Mail, News, Part, PartRecord, ProfileLog,
+    RoundMetric, Run, RunProgress, RunState, RunSummary, SettingChange, Snapshot, Status,
+    TestRecord, TrainedModel,
 };
 use atomscope_engine::learner::LearnerSettings;
 
@@ -20,6 +21,8 @@ pub struct PartView {
     pub tests: Vec<Arc<TestRecord>>,
     /// Mini-batch and accuracy of every test.
     pub curve: Vec<[f64; 2]>,
+    /// What was tried and chosen, where it chooses its settings.
+    pub choice: Option<Arc<AutoReport>>,
     /// Everything known of it, when it is complete.
     pub record: Option<Arc<PartRecord>>,
     /// What it has learned, when it is complete.
@@ -51,6 +54,7 @@ impl PartView {
 
     fn of_record(record: &Arc<PartRecord>, model: Option<Arc<TrainedModel>>) -> Self {
         let mut view = Self {
+            choice: record.auto.clone().map(Arc::new),
             rounds: record.rounds.clone(),
             ..Self::default()
         };
@@ -133,6 +137,11 @@ pub struct RunView {
 }
 
 impl RunView {
+    /// What was tried and chosen in the first part that chooses its settings.
+    pub fn choice(&self) -> Option<&AutoReport> {
+        self.parts.values().find_map(|part| part.choice.as_deref())
+    }
+
     /// A run of these parts that begins now.
     pub(super) fn begin(run: &Run, planned: &[Part]) -> Self {
         let checked = run.checked();
@@ -241,6 +250,9 @@ impl RunView {
                     let part = self.parts.entry(part).or_default();
                     part.add_test(test);
                     part.decisions = Some(decisions);
+                }
+                News::Choosing(part, report) => {
+                    self.parts.entry(part).or_default().choice = Some(report);
                 }
                 News::Complete(part, record, model) => {
                     *self.parts.entry(part).or_default() =

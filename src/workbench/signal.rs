@@ -10,6 +10,7 @@ use atomscope_engine::features::FeatureRecipe;
 use atomscope_engine::records::{ChannelKind, Record, open_with};
 use atomscope_engine::simulate::eeg::EegSimulator;
 use atomscope_engine::simulate::feeder::FeederSimulator;
+use atomscope_engine::simulate::network::NetworkSimulator;
 
 /// Seconds shown at most.
 const MOST_SECONDS: f64 = 10.0;
@@ -143,6 +144,13 @@ pub(super) fn record_of(loaded: &LoadedData, source: usize) -> Result<(String, R
     let record = match &loaded.settings.source {
         DataPlan::FeederFaults(settings) => {
             let simulator = FeederSimulator::new(*settings.clone())?;
+            let found = simulator
+                .records()
+                .find(|(class, index)| simulator.record_name(*class, *index) == name);
+            found.map(|(class, index)| simulator.record(class, index))
+        }
+        DataPlan::NetworkFaults(settings) => {
+            let simulator = NetworkSimulator::new(*settings.clone())?;
             let found = simulator
                 .records()
                 .find(|(class, index)| simulator.record_name(*class, *index) == name);

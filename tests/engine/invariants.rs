@@ -318,6 +318,8 @@ prop_compose! {
             regularisation,
             normalisation,
             calibration,
+            head: None,
+            gate: false,
             algorithm,
         }
     }

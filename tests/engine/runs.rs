@@ -84,6 +84,7 @@ fn experiment(preset: LearnerSettings) -> Experiment {
             n_tests: 4,
             missing_shares: vec![0.0, 0.5],
             prequential: true,
+            ..Tests::default()
         },
         seed: 3,
         ..Experiment::default()
@@ -487,7 +488,7 @@ fn no_metric_is_lost_over_a_hundred_thousand_steps_that_nobody_looks_at() {
         match item {
             News::Round(part, metric, _) => assert!(seen.insert((*part, metric.batch))),
             News::Test(..) => n_tests += 1,
-            News::Complete(..) => {}
+            News::Choosing(..) | News::Complete(..) => {}
         }
     }
     assert_eq!(seen.len(), 100_000);

@@ -76,7 +76,7 @@ fn the_inception_of_simulated_faults_is_found_within_a_millisecond() {
         form: FaultForm::Phasors {
             highest_harmonic: 7,
         },
-        ..FaultRecipe::default()
+        ..FaultRecipe::of_waveforms()
     };
     let (mut n_near, mut n_faults) = (0, 0);
     for (class, index) in simulator.records() {
@@ -307,7 +307,9 @@ fn windows_of_real_fault_records_start_at_the_fault() {
     ];
     for (file, expected_s, tolerance_s, nominal_hz) in cases {
         let record = opened(&data.join("comtrade").join(file));
-        let window = FaultRecipe::default().window(&record).expect("six phases");
+        let window = FaultRecipe::of_waveforms()
+            .window(&record)
+            .expect("six phases");
         assert!(window.has_inception);
         assert!(
             (window.start_s - expected_s).abs() <= tolerance_s,
@@ -321,7 +323,9 @@ fn windows_of_real_fault_records_start_at_the_fault() {
         "pnnl-ieee123/f3_43abc675run.cfg",
     ] {
         let record = opened(&data.join("comtrade").join(file));
-        let found = FaultRecipe::default().extract(&record).expect("six phases");
+        let found = FaultRecipe::of_waveforms()
+            .extract(&record)
+            .expect("six phases");
         println!("{file}: {} {:?}", found.samples[0].start_s, found.notes);
         assert!(
             found.notes[0].contains("repeat at 60 Hz"),

@@ -10,11 +10,12 @@ use atomscope_engine::session::{DataPlaces, Session};
 use atomscope_engine::split::SplitPlan;
 use atomscope_engine::split::audit::Severity;
 
-const SHIPPED: [&str; 14] = [
+const SHIPPED: [&str; 15] = [
     "bonn-epilepsy",
     "feeder-faults",
     "isolet-margin",
     "isolet-paper",
+    "network-faults",
     "schizophrenia-eeg",
     "schizophrenia-eeg-as-published",
     "simulated-eeg",

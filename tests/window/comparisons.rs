@@ -64,6 +64,7 @@ fn session(folder: &Path, name: &str, learner: LearnerSettings, seed: u64) -> Pa
             n_tests: 2,
             missing_shares: vec![0.0, 0.5],
             prequential: false,
+            ..Tests::default()
         },
         seed: 1,
         ..Experiment::default()

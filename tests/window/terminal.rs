@@ -40,6 +40,7 @@ fn small_session(folder: &Path) -> PathBuf {
             n_tests: 3,
             missing_shares: vec![0.0, 0.5],
             prequential: true,
+            ..Tests::default()
         },
         ..Experiment::default()
     };
@@ -464,4 +465,106 @@ fn without_a_display_the_demonstration_is_trained_in_the_terminal() {
         text(&ran.stdout)
     );
     assert!(text(&ran.stdout).contains("Accuracy"));
+}
+
+#[test]
+fn simulated_records_of_every_format_are_listed_and_analysed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (format, ending) in [
+        ("ascii", "cfg"),
+        ("binary", "cfg"),
+        ("binary32", "cfg"),
+        ("float32", "cfg"),
+        ("cff", "cff"),
+    ] {
+        let out = folder.path().join(format);
+        let arguments = [
+            "simulate", "--preset", "networks", "--count", "10", "--seed", "3",
+        ];
+        let mut command = program();
+        command
+            .args(arguments)
+            .args(["--format", format, "--out"])
+            .arg(&out);
+        let done = output(&mut command);
+        assert!(done.status.success(), "{}", text(&done.stderr));
+        let labels = std::fs::read_to_string(out.join("labels.csv")).expect("a list");
+        assert_eq!(labels.lines().next(), Some("file,class,phases,parameters"));
+        assert_eq!(labels.lines().count(), 11);
+        let first = labels.lines().nth(2).expect("a fault");
+        assert!(
+            first.starts_with(&format!("0002-SLG.{ending},SLG,")),
+            "{first}"
+        );
+        let (json, csv) = (out.join("all.json"), out.join("all.csv"));
+        let mut command = program();
+        command
+            .arg("analyse")
+            .arg(&out)
+            .arg("--json")
+            .arg(&json)
+            .arg("--csv")
+            .arg(&csv);
+        let done = output(&mut command);
+        assert!(done.status.success(), "{}", text(&done.stderr));
+        let records = json_of(&json)["records"]
+            .as_array()
+            .cloned()
+            .expect("a list");
+        assert_eq!(records.len(), 10);
+        let right = records.iter().filter(|record| {
+            let path = record["path"].as_str().expect("a path");
+            let class = record["type_rule"].as_str().unwrap_or("").replace(' ', "-");
+            path.ends_with(&format!("-{class}.{ending}"))
+        });
+        assert!(right.count() >= 8, "{records:#?}");
+        let list = std::fs::read_to_string(&csv).expect("a list");
+        assert_eq!(list.lines().count(), 11);
+    }
+}
+
+#[test]
+fn one_event_becomes_a_page_with_distances_and_wrong_line_data_are_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let simulate = ["simulate", "--count", "3", "--out"];
+    assert!(
+        output(program().args(simulate).arg(folder.path()))
+            .status
+            .success()
+    );
+    let line = folder.path().join("line.ron");
+    let record = folder.path().join("0003-LL.cfg");
+    let page = folder.path().join("page.html");
+    let analyse = |line: &Path| {
+        let mut command = program();
+        command
+            .arg("analyse")
+            .arg(&record)
+            .arg("--line")
+            .arg(line)
+            .arg("--report")
+            .arg(&page);
+        output(&mut command)
+    };
+    let text_of = "(name: \"L\", length_km: 10.0, z1_ohm_per_km: (0.1, 0.4))";
+    std::fs::write(&line, text_of).expect("written");
+    let done = analyse(&line);
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    assert!(
+        text(&done.stdout).contains("Takagi"),
+        "{}",
+        text(&done.stdout)
+    );
+    let html = std::fs::read_to_string(&page).expect("a page");
+    for part in ["<svg", "Distance to fault", "SHA-256", "Events"] {
+        assert!(html.contains(part), "{part}");
+    }
+    std::fs::write(&line, text_of.replace("10.0", "-1.0")).expect("written");
+    let done = analyse(&line);
+    assert_eq!(done.status.code(), Some(2));
+    assert!(
+        text(&done.stderr).contains("length_km must be"),
+        "{}",
+        text(&done.stderr)
+    );
 }

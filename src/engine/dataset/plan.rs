@@ -24,6 +24,7 @@ use crate::records::{Mode, ReadError, ReadOptions, Record, open_with};
 use crate::settings::{SettingProblem, SettingProblems};
 use crate::simulate::eeg::EegSettings;
 use crate::simulate::feeder::FeederSettings;
+use crate::simulate::network::NetworkSettings;
 
 /// Finds the real place of a path that settings name, usually relative; `None` if it is nowhere.
 pub type Locate<'a> = dyn Fn(&Path) -> Option<PathBuf> + 'a;
@@ -46,6 +47,8 @@ pub struct ArraySource {
 pub enum DataPlan {
     /// Built in: short circuits on a distribution feeder.
     FeederFaults(Box<FeederSettings>),
+    /// Built in: faults and other events on many networks.
+    NetworkFaults(Box<NetworkSettings>),
     /// Built in: EEG of simulated subjects.
     SimulatedEeg(EegSettings),
     /// Rows of tables.
@@ -100,6 +103,12 @@ impl DataSettings {
         Self::new(source, Some(FeatureRecipe::Fault(recipe)))
     }
 
+    /// Simulated faults on many networks as scale-free magnitudes.
+    pub fn network_faults(settings: NetworkSettings) -> Self {
+        let source = DataPlan::NetworkFaults(Box::new(settings));
+        Self::new(source, Some(FeatureRecipe::Fault(FaultRecipe::default())))
+    }
+
     /// Simulated EEG with the recipe for classes that belong to the recording.
     pub fn simulated_eeg(settings: EegSettings) -> Self {
         let source = DataPlan::SimulatedEeg(settings);
@@ -111,6 +120,7 @@ impl DataSettings {
         let mut problems = SettingProblems::default();
         let of_source = match &self.source {
             DataPlan::FeederFaults(settings) => settings.problems(),
+            DataPlan::NetworkFaults(settings) => settings.problems(),
             DataPlan::SimulatedEeg(settings) => settings.problems(),
             DataPlan::Table(table) => {
                 require_paths(&table.paths, &mut problems);
@@ -145,7 +155,9 @@ impl DataSettings {
     /// The files and folders that the settings name, as they name them; none for built-in data.
     pub fn files(&self) -> Vec<PathBuf> {
         match &self.source {
-            DataPlan::FeederFaults(_) | DataPlan::SimulatedEeg(_) => Vec::new(),
+            DataPlan::FeederFaults(_) | DataPlan::NetworkFaults(_) | DataPlan::SimulatedEeg(_) => {
+                Vec::new()
+            }
             DataPlan::Table(table) => table.files().cloned().collect(),
             DataPlan::Arrays(arrays) => arrays.paths.clone(),
             DataPlan::Recordings(recordings) => {
@@ -162,6 +174,9 @@ impl DataSettings {
             DataPlan::FeederFaults(settings) => {
                 format!("simulated feeder faults (seed {})", settings.seed)
             }
+            DataPlan::NetworkFaults(settings) => {
+                format!("simulated faults on many networks (seed {})", settings.seed)
+            }
             DataPlan::SimulatedEeg(settings) => format!("simulated EEG (seed {})", settings.seed),
             DataPlan::Table(_) | DataPlan::Arrays(_) | DataPlan::Recordings(_) => {
                 let files = self.files();
@@ -174,7 +189,7 @@ impl DataSettings {
     /// Names every file and folder again, as when a session is saved in another place.
     pub fn rename_files(&mut self, new_name: &dyn Fn(&Path) -> PathBuf) {
         match &mut self.source {
-            DataPlan::FeederFaults(_) | DataPlan::SimulatedEeg(_) => {}
+            DataPlan::FeederFaults(_) | DataPlan::NetworkFaults(_) | DataPlan::SimulatedEeg(_) => {}
             DataPlan::Table(table) => table.rename_files(new_name),
             DataPlan::Arrays(ArraySource { paths, .. }) => {
                 paths.iter_mut().for_each(|path| *path = new_name(path));
@@ -228,6 +243,9 @@ impl DataSettings {
             }
             (DataPlan::FeederFaults(settings), Some(recipe)) => {
                 simulated::add_feeder_faults(&mut builder, settings, recipe, keep_going)?;
+            }
+            (DataPlan::NetworkFaults(settings), Some(recipe)) => {
+                simulated::add_network_faults(&mut builder, settings, recipe, keep_going)?;
             }
             (DataPlan::SimulatedEeg(settings), Some(recipe)) => {
                 simulated::add_eeg(&mut builder, settings, recipe, keep_going)?;

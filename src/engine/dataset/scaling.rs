@@ -15,6 +15,8 @@ pub enum Scaling {
     None,
     /// To mean 0 and standard deviation 1, feature by feature.
     ZScore,
+    /// The same after rare extreme values were clipped at ten robust standard deviations.
+    ClippedZScore,
     /// From the range of the training samples to 0…1, feature by feature.
     MinMax,
     /// Every sample to length 1.
@@ -37,6 +39,17 @@ pub enum FittedScaling {
         /// Multiplied then; 0 for a feature that never changes in training.
         factors: Vec<f64>,
     },
+    /// The same after clipping, feature by feature.
+    Clipped {
+        /// Smaller values become this.
+        lowest: Vec<f64>,
+        /// Larger values become this.
+        highest: Vec<f64>,
+        /// Subtracted then.
+        offsets: Vec<f64>,
+        /// Multiplied then; 0 for a feature that never changes in training.
+        factors: Vec<f64>,
+    },
     /// Every sample to length 1; a sample of length 0 stays.
     UnitNorm,
 }
@@ -50,6 +63,7 @@ impl Scaling {
             Self::ZScore => affine(dataset, training, |moments| {
                 (moments.mean, moments.standard_deviation())
             }),
+            Self::ClippedZScore => clipped(dataset, training),
             Self::Groups => {
                 let mut scaling = Self::ZScore.fit(dataset, training);
                 if let FittedScaling::Affine { offsets, factors } = &mut scaling {
@@ -124,15 +138,17 @@ impl FittedScaling {
     pub fn apply(&self, sample: &mut [f64]) {
         match self {
             Self::None => {}
-            Self::Affine { offsets, factors } => {
-                for ((value, offset), factor) in sample.iter_mut().zip(offsets).zip(factors) {
-                    // Asked first: the difference may overflow, and infinity times 0 is no number.
-                    *value = if *factor == 0.0 {
-                        0.0
-                    } else {
-                        (*value - offset) * factor
-                    };
+            Self::Affine { offsets, factors } => scale(sample, offsets, factors),
+            Self::Clipped {
+                lowest,
+                highest,
+                offsets,
+                factors,
+            } => {
+                for ((value, low), high) in sample.iter_mut().zip(lowest).zip(highest) {
+                    *value = value.max(*low).min(*high);
                 }
+                scale(sample, offsets, factors);
             }
             Self::UnitNorm => {
                 // Divided by the largest first, so that squares neither overflow nor vanish.
@@ -146,6 +162,83 @@ impl FittedScaling {
             }
         }
     }
+}
+
+/// (x − offset) · factor, feature by feature.
+fn scale(sample: &mut [f64], offsets: &[f64], factors: &[f64]) {
+    for ((value, offset), factor) in sample.iter_mut().zip(offsets).zip(factors) {
+        // Asked first: the difference may overflow, and infinity times 0 is no number.
+        *value = if *factor == 0.0 {
+            0.0
+        } else {
+            (*value - offset) * factor
+        };
+    }
+}
+
+/// Values beyond median ± this many robust standard deviations (IQR/1.349) are clipped …
+const CLIP_AT: f64 = 10.0;
+/// … unless they are more than this share: then they are no accidents.
+const MOST_CLIPPED: f64 = 0.005;
+
+/// Clipping and z-scores. Each feature is divided by its largest value first, so that squares of
+/// extreme values neither overflow nor vanish.
+fn clipped(dataset: &Dataset, training: &[usize]) -> FittedScaling {
+    let n = dataset.n_features();
+    let (mut lowest, mut highest) = (vec![f64::MIN; n], vec![f64::MAX; n]);
+    let (mut offsets, mut factors) = (vec![0.0; n], vec![0.0; n]);
+    let mut values: Vec<f64> = Vec::with_capacity(training.len());
+    for feature in 0..n {
+        values.clear();
+        let column = training
+            .iter()
+            .map(|sample| dataset.sample(*sample)[feature]);
+        values.extend(column.filter(|value| value.is_finite()));
+        let unit = values.iter().fold(0.0_f64, |most, v| most.max(v.abs()));
+        if unit == 0.0 {
+            continue;
+        }
+        values.iter_mut().for_each(|value| *value /= unit);
+        values.sort_unstable_by(f64::total_cmp);
+        if let Some((low, high)) = clip_limits(&values) {
+            lowest[feature] = low * unit;
+            highest[feature] = high * unit;
+            values
+                .iter_mut()
+                .for_each(|value| *value = value.clamp(low, high));
+        }
+        let count = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / count;
+        let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
+        let width = (squares / count).sqrt();
+        offsets[feature] = mean * unit;
+        let factor = 1.0 / width / unit;
+        if width > 1e-14 && factor.is_finite() {
+            factors[feature] = factor;
+        }
+    }
+    FittedScaling::Clipped {
+        lowest,
+        highest,
+        offsets,
+        factors,
+    }
+}
+
+/// Where sorted values are clipped; nothing if they are not.
+fn clip_limits(sorted: &[f64]) -> Option<(f64, f64)> {
+    let quantile = |share: f64| {
+        let place = share * (sorted.len() - 1) as f64;
+        let below = place.floor() as usize;
+        let above = (below + 1).min(sorted.len() - 1);
+        sorted[below] + (place - below as f64) * (sorted[above] - sorted[below])
+    };
+    let (median, spread) = (quantile(0.5), quantile(0.75) - quantile(0.25));
+    let reach = CLIP_AT * spread / 1.349;
+    let (low, high) = (median - reach, median + reach);
+    let n_hit = sorted.iter().filter(|v| **v < low || **v > high).count();
+    let is_rare = n_hit as f64 <= MOST_CLIPPED * sorted.len() as f64;
+    (spread > 0.0 && is_rare).then_some((low, high))
 }
 
 /// Mean, spread and range of one feature.

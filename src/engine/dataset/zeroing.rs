@@ -26,16 +26,25 @@ impl Zeroing {
     /// Zeroes the share of a prepared sample. The features hit depend on the seed and on the sample's number in the
     /// data set alone, so that every method and every order of testing meets the same damage.
     pub fn apply(&self, sample_number: usize, values: &mut [f64]) {
+        let hit = self.places(sample_number, values.len());
+        for (value, _) in values.iter_mut().zip(hit).filter(|(_, hit)| *hit) {
+            *value = 0.0;
+        }
+    }
+
+    /// Which of `n_features` are hit.
+    pub fn places(&self, sample_number: usize, n_features: usize) -> Vec<bool> {
         // Rounded to the nearest count; NaN and negative shares take nothing.
-        let n_hit = (self.share * values.len() as f64).round() as usize;
-        let n_hit = n_hit.min(values.len());
+        let n_hit = (self.share * n_features as f64).round() as usize;
         let mut random = random_stream(self.seed, "zeroed features", sample_number as u64);
-        let mut places: Vec<usize> = (0..values.len()).collect();
-        for chosen in 0..n_hit {
+        let mut places: Vec<usize> = (0..n_features).collect();
+        let mut hit = vec![false; n_features];
+        for chosen in 0..n_hit.min(n_features) {
             let other = chosen + random_below(&mut random, places.len() - chosen);
             places.swap(chosen, other);
-            values[places[chosen]] = 0.0;
+            hit[places[chosen]] = true;
         }
+        hit
     }
 }
 

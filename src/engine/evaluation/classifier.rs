@@ -2,8 +2,8 @@
 //! decision picks one.
 
 use crate::learner::{
-    BlockScores, Circumstances, Decision, Dictionary, LearnError, Learner, LearnerSettings,
-    Samples, SparseCoder, StopSignal,
+    BlockScores, Circumstances, Decision, Dictionary, Gate, Head, LearnError, Learner,
+    LearnerSettings, Samples, SparseCoder, StopSignal,
 };
 use crate::math::{Matrix, View, Write, product};
 
@@ -12,11 +12,13 @@ use crate::math::{Matrix, View, Write, product};
 const TILE: usize = 128;
 
 /// The dictionaries of all classes and the decision between them.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Classifier<'a> {
     settings: &'a LearnerSettings,
     dictionaries: Vec<&'a Dictionary>,
     decision: &'a Decision,
+    learner: &'a dyn Learner,
+    gate: Option<Gate>,
     stop: StopSignal<'a>,
 }
 
@@ -25,6 +27,28 @@ pub struct Classifier<'a> {
 pub struct ClassifierWork {
     scores: BlockScores,
     tile: Samples,
+    /// S, while heads are compared.
+    layer: Matrix,
+}
+
+/// What one head makes of one sample.
+#[derive(Clone, Copy, Debug)]
+pub struct HeadScores<'a> {
+    /// Place of the sample among those asked for.
+    pub position: usize,
+    /// Place of the head among those asked for.
+    pub head: usize,
+    /// The score of every class; the largest decides.
+    pub scores: &'a [f64],
+    /// z1 + z2 of the class decided for: how well the sample fits it.
+    pub fit: f64,
+}
+
+impl HeadScores<'_> {
+    /// The class decided for, the second best and the margin between them.
+    pub fn verdict(&self) -> Verdict {
+        verdict(self.scores)
+    }
 }
 
 /// What was decided about one sample.
@@ -59,6 +83,8 @@ impl<'a> Classifier<'a> {
                 .map(|class| learner.dictionary(class))
                 .collect(),
             decision: learner.decision(),
+            learner,
+            gate: learner.gate(),
             stop: StopSignal::default(),
         }
     }
@@ -87,6 +113,7 @@ impl<'a> Classifier<'a> {
         ClassifierWork {
             scores: BlockScores::new(self.settings, self.n_classes()),
             tile: Samples::new(n_features, TILE),
+            layer: Matrix::default(),
         }
     }
 
@@ -124,8 +151,72 @@ impl<'a> Classifier<'a> {
         Ok(())
     }
 
-    /// Loads a tile and lets every class and the decision look at it.
+    /// Whether samples fit some dictionary as well as 19 of 20 training samples did; all do where
+    /// that is not known.
+    pub fn fits_usually(
+        &self,
+        data: View<'_>,
+        index: &[usize],
+        work: &mut ClassifierWork,
+    ) -> Result<Vec<bool>, LearnError> {
+        let Some(gate) = self.gate else {
+            return Ok(vec![true; index.len()]);
+        };
+        let mut usual = Vec::with_capacity(index.len());
+        for part in index.chunks(TILE) {
+            self.see(data, part, work)?;
+            for i in 0..part.len() {
+                let fits = (0..self.n_classes()).map(|c| work.scores.evidence(c, i)[0]);
+                usual.push(fits.fold(f64::NEG_INFINITY, f64::max) >= gate.threshold);
+            }
+        }
+        Ok(usual)
+    }
+
+    /// What each of several heads makes of the columns of `data` that `index` names, in order.
+    pub fn compare_heads(
+        &self,
+        data: View<'_>,
+        index: &[usize],
+        heads: &[Option<Head>],
+        work: &mut ClassifierWork,
+        mut found: impl FnMut(HeadScores<'_>),
+    ) -> Result<(), LearnError> {
+        for (number, part) in index.chunks(TILE).enumerate() {
+            self.see(data, part, work)?;
+            work.layer.copy_from(work.scores.scores.view());
+            for (head, &kind) in heads.iter().enumerate() {
+                work.scores.scores.copy_from(work.layer.view());
+                self.apply_head(kind, work)?;
+                for i in 0..part.len() {
+                    let scores = work.scores.scores.col(i);
+                    let decided = verdict(scores).class;
+                    let [z1, z2] = work.scores.evidence(decided, i);
+                    found(HeadScores {
+                        position: number * TILE + i,
+                        head,
+                        scores,
+                        fit: z1 + z2,
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets every class and the decision look at a tile.
     fn score(
+        &self,
+        data: View<'_>,
+        part: &[usize],
+        work: &mut ClassifierWork,
+    ) -> Result<(), LearnError> {
+        self.see(data, part, work)?;
+        self.apply_head(self.settings.head, work)
+    }
+
+    /// Loads a tile; every class looks at it, and the decision scores what they see.
+    fn see(
         &self,
         data: View<'_>,
         part: &[usize],
@@ -141,7 +232,25 @@ impl<'a> Classifier<'a> {
         let scores = &mut work.scores;
         scores.see(&work.tile, circumstances, dictionary, |_| 0..0)?;
         scores.decide(self.decision, &work.tile, dictionary);
-        scores.take_second_look(self.decision, self.stop, dictionary)
+        Ok(())
+    }
+
+    /// From the scores of the decision to those of a head, behind the gate.
+    fn apply_head(&self, head: Option<Head>, work: &mut ClassifierWork) -> Result<(), LearnError> {
+        let dictionary = |class: usize| self.dictionaries[class];
+        let scores = &mut work.scores;
+        let readout = head.map(|head| self.learner.readout(head, self.stop));
+        match (head, readout.transpose()?.flatten()) {
+            (Some(head), Some(readout)) => scores.read_out(head, &readout),
+            // S alone has no second look to take, whatever was learned.
+            (Some(Head::S), None) => {}
+            _ => scores.take_second_look(self.decision, self.stop, dictionary)?,
+        }
+        let is_layer = head.is_none_or(Head::uses_decision_layer);
+        if let Some(gate) = self.gate.as_ref().filter(|_| is_layer) {
+            scores.pass_gate(gate, &work.tile);
+        }
+        Ok(())
     }
 
     /// What every class makes of one sample.

@@ -1,15 +1,25 @@
 //! What learned dictionaries are worth: classification, confusion matrix, scores and their comparison.
 
+mod baseline;
+mod calibration;
 mod classifier;
 mod comparison;
 mod confusion;
 mod groups;
 mod left_out_groups;
+mod principal;
 mod scores;
 
-pub use classifier::{Classifier, ClassifierWork, Explanation, Verdict};
+pub use baseline::{Baseline, BaselineData, BaselineResult, ridge_on_kept};
+pub use calibration::{
+    Assurance, Calibration, CalibrationSample, CalibrationSource, FEWEST_SEGMENTS, FeatureFacts,
+    RecordingFacts, Strangeness, prediction_set,
+};
+pub(crate) use calibration::{log_residual, shape_directions};
+pub use classifier::{Classifier, ClassifierWork, Explanation, HeadScores, Verdict};
 pub use comparison::{Finding, PairedDifference};
 pub use confusion::Confusion;
 pub use groups::{GroupScore, GroupVote, exact_interval, group_votes, wilson_interval};
 pub use left_out_groups::readout_without_own_group;
+pub use principal::{Imputation, Principal};
 pub use scores::{Estimate, GroupRow, ScoredDecision, Scores};

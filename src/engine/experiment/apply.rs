@@ -1,11 +1,18 @@
 //! A trained model applied to samples it has not learned from: class, margin and residuals of each.
 
+use std::cell::RefCell;
+
+use super::calibrating::{Assessor, kept_samples};
 use super::error::{RunError, RunTrouble};
 use super::model::TrainedModel;
 use crate::dataset::{Dataset, Place};
-use crate::evaluation::{Classifier, GroupVote, Verdict, group_votes};
+use crate::evaluation::{
+    Assurance, Classifier, GroupVote, Imputation, Strangeness, Verdict, group_votes,
+};
 use crate::math::View;
 
+/// ε of prediction sets that nobody chose a level for.
+const DEFAULT_EPSILON: f64 = 0.05;
 /// Samples that are classified between two looks at whether to continue.
 const BLOCK: usize = 128;
 
@@ -22,6 +29,36 @@ pub struct Judged {
     pub verdict: Verdict,
     /// r²/σ per class.
     pub residual_shares: Vec<f64>,
+    /// Features that were missing and filled in.
+    pub n_missing: usize,
+    /// What the decision is worth; none of a model that cannot tell.
+    pub assurance: Option<Assurance>,
+}
+
+/// What is to be said of the samples of one file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FileWarning {
+    /// Number of the file among the sources of the data set.
+    pub source: usize,
+    /// What about it is strange.
+    pub reason: Strangeness,
+}
+
+impl FileWarning {
+    /// The warning in one sentence with the remedy.
+    pub fn sentence(&self) -> &'static str {
+        match self.reason {
+            Strangeness::Fit => {
+                "This recording is unlike anything the model has learned: its samples fit no class; do not rely on the decisions, and train with recordings of this kind"
+            }
+            Strangeness::Scale => {
+                "This recording is unlike anything the model has learned: its values are much larger or smaller than in training; check units, gain and reference"
+            }
+            Strangeness::Shape => {
+                "This recording is unlike anything the model has learned: its features go together in another way than in training; check channels, sampling rate and filters"
+            }
+        }
+    }
 }
 
 impl TrainedModel {
@@ -37,6 +74,12 @@ impl TrainedModel {
         let learner = self.revive().map_err(|error| trouble(error.into()))?;
         let classifier = Classifier::of(learner.as_ref());
         let mut work = classifier.work();
+        let assessor = self.calibration.as_ref().map(|calibration| {
+            Assessor::new(calibration.0.clone(), learner.as_ref(), DEFAULT_EPSILON)
+        });
+        // Made when the first sample misses something.
+        let imputation: RefCell<Option<Imputation>> = RefCell::new(None);
+        let fills = self.learner.gate;
         let n_samples = dataset.n_samples();
         let mut judged = Vec::with_capacity(n_samples);
         let mut values = Vec::new();
@@ -46,13 +89,23 @@ impl TrainedModel {
                 break;
             }
             let mut kept = Vec::new();
+            let mut n_missing = Vec::new();
             values.clear();
             for sample in first..(first + BLOCK).min(n_samples) {
                 let mut features = dataset.sample(sample).to_vec();
+                let missing: Vec<bool> = features.iter().map(|value| value.is_nan()).collect();
                 let outcome = self.preparation.apply(&mut features);
                 if outcome.map_err(|error| trouble(error.into()))?.is_some() {
+                    let count = missing.iter().filter(|missing| **missing).count();
+                    if count > 0 && fills {
+                        let mut model = imputation.borrow_mut();
+                        model
+                            .get_or_insert_with(|| Imputation::of(&kept_samples(learner.as_ref())))
+                            .fill(&mut features, &missing);
+                    }
                     values.extend(features);
                     kept.push(sample);
+                    n_missing.push(count);
                 }
             }
             let view = View::from_columns(&values, dataset.n_features());
@@ -62,11 +115,28 @@ impl TrainedModel {
             classifier
                 .classify_with_residuals(view, &positions, &mut work, &mut verdicts, &mut residuals)
                 .map_err(|error| trouble(error.into()))?;
-            for ((sample, verdict), residual_shares) in
-                kept.into_iter().zip(&verdicts).zip(residuals)
+            let mut assured = Vec::with_capacity(kept.len());
+            if let Some(assessor) = &assessor {
+                let head = [self.learner.head];
+                classifier
+                    .compare_heads(view, &positions, &head, &mut work, |found| {
+                        let place = found.position;
+                        let raw = dataset.sample(kept[place]);
+                        assured.push(assessor.assess(raw, view.col(place), found));
+                    })
+                    .map_err(|error| trouble(error.into()))?;
+            }
+            let mut assured = assured.into_iter();
+            for (((sample, verdict), residual_shares), n_missing) in kept
+                .into_iter()
+                .zip(&verdicts)
+                .zip(residuals)
+                .zip(n_missing)
             {
                 let origin = dataset.origin(sample);
                 judged.push(Judged {
+                    n_missing,
+                    assurance: assured.next(),
                     sample,
                     source: origin.source,
                     place: origin.place,
@@ -76,6 +146,37 @@ impl TrainedModel {
             }
         }
         Ok(judged)
+    }
+}
+
+impl TrainedModel {
+    /// The files among judged samples that are unlike anything learned; none of a model that cannot
+    /// tell.
+    pub fn strange_files(&self, judged: &[Judged]) -> Vec<FileWarning> {
+        let Some(calibration) = &self.calibration else {
+            return Vec::new();
+        };
+        let mut by_source: std::collections::BTreeMap<usize, Vec<&Judged>> =
+            std::collections::BTreeMap::new();
+        for item in judged {
+            by_source.entry(item.source).or_default().push(item);
+        }
+        let warn = |(source, items): (usize, Vec<&Judged>)| {
+            let is_recording = matches!(items.first()?.place, Place::Window { .. });
+            let assured: Vec<&Assurance> = items
+                .iter()
+                .filter_map(|item| item.assurance.as_ref())
+                .collect();
+            let reason = calibration.strange_file(&assured, is_recording)?;
+            Some(FileWarning { source, reason })
+        };
+        by_source.into_iter().filter_map(warn).collect()
+    }
+
+    /// Whether a sample is unlike anything learned; none of a model that cannot tell.
+    pub fn is_strange(&self, judged: &Judged) -> Option<bool> {
+        let (calibration, assured) = (self.calibration.as_ref()?, judged.assurance.as_ref()?);
+        Some(calibration.is_strange(assured.fit_p))
     }
 }
 

@@ -102,6 +102,38 @@ pub const PREQUENTIAL: Setting = Setting::switch(
     "Prequential accuracy; takes extra time unless the learner needs it anyway. Default: on.",
 );
 
+/// Whether settings are chosen on inner folds.
+pub const AUTO: Setting = Setting::switch(
+    "auto",
+    "Choose kernel, width, scaling and head",
+    "Chosen in every fold on inner folds of its training samples. Default: on for tables and arrays.",
+);
+
+/// Whether decisions are calibrated.
+pub const CALIBRATE: Setting = Setting::switch(
+    "tests.calibrate",
+    "Calibrate decisions",
+    "Prediction sets with a promised coverage, and a flag for what is unlike anything learned; with groups it trains four more models per fold. Default: on.",
+);
+
+/// ε.
+pub const EPSILON: Setting = Setting::number(
+    "tests.epsilon",
+    "Promised error",
+    "Share of samples whose prediction set may miss their class",
+    (0.001, 0.5),
+    (0.01, 0.2),
+    0.05,
+)
+.symbol("ε");
+
+/// Whether tests with missing features are repeated with features filled in.
+pub const REPAIR: Setting = Setting::switch(
+    "tests.repair",
+    "Fill in missing features",
+    "Repeats tests with missing features with suspicious zeros repaired and with known places filled in. Default: off.",
+);
+
 const OWN: SettingGroup = SettingGroup {
     place: "",
     settings: &[
@@ -114,6 +146,10 @@ const OWN: SettingGroup = SettingGroup {
         &SUPPLY,
         &N_TESTS,
         &PREQUENTIAL,
+        &AUTO,
+        &CALIBRATE,
+        &EPSILON,
+        &REPAIR,
         &SEED,
     ],
 };

@@ -3,6 +3,7 @@
 use super::checked::Part;
 use crate::dataset::DatasetError;
 use crate::learner::LearnError;
+use crate::split::SplitError;
 
 /// What stopped a run, and where.
 #[derive(Debug, thiserror::Error)]
@@ -51,6 +52,17 @@ pub enum RunTrouble {
     /// While learning or testing.
     #[error(transparent)]
     Learn(#[from] LearnError),
+    /// No median distance to take the width of the kernel from.
+    #[error(
+        "most training samples are alike, so there is no median distance to take the width of the kernel from: give the width as a number"
+    )]
+    AllAlike,
+    /// The training samples cannot be dealt to inner folds.
+    #[error("settings cannot be chosen on these training samples: {0}")]
+    InnerSplit(SplitError),
+    /// No kernel could be trained.
+    #[error("no kernel can be trained on these samples, so none can be chosen: {0}")]
+    NothingChosen(String),
 }
 
 impl RunError {

@@ -2,6 +2,8 @@
 
 mod apply;
 mod assignment;
+mod auto;
+mod calibrating;
 mod checked;
 mod comparison;
 pub mod declared;
@@ -26,8 +28,10 @@ mod trial;
 mod width;
 mod worker;
 
-pub use apply::{Judged, votes_by_source};
+pub use apply::{FileWarning, Judged, votes_by_source};
 pub use assignment::{NamedSetting, named_settings, with_settings};
+pub use auto::{AutoChoice, AutoReport, Candidate, Tried};
+pub use calibrating::CalibrationRecord;
 pub use checked::{CheckedExperiment, DataFacts, Part};
 pub use comparison::{
     ComparedRun, ComparedSummary, Comparison, ComparisonError, ComparisonPlan, Entrant,
@@ -49,7 +53,7 @@ pub use settings::{Experiment, Tests, Training, TrainingLength};
 pub use shared::Shared;
 pub use snapshot::{ClassSnapshot, Snapshot};
 pub use state::{Halfway, PartState, RunState, SettingChange, change_texts};
-pub use summary::{CurvePoint, RunSummary, TimingSummary, mean_and_sd};
+pub use summary::{BaselineSummary, Coverage, CurvePoint, RunSummary, TimingSummary, mean_and_sd};
 pub use sweep::{
     Axis, Chosen, OuterResult, PointResult, Search, SettingText, Sweep, SweepError, SweepPlan,
     SweepPoint, SweepRow, SweepTable, Values,

@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::checked::Part;
+use super::shared::Shared;
 use crate::dataset::FittedPreparation;
+use crate::evaluation::Calibration;
 use crate::learner::{LearnError, Learner, LearnerSettings, LearnerState, resume_learner};
 
 /// What one part of a run has learned: enough to classify, to explain and to continue.
@@ -20,6 +22,9 @@ pub struct TrainedModel {
     pub learner: LearnerSettings,
     /// The state of the learner.
     pub state: LearnerState,
+    /// What its decisions are worth; absent where that was not measured.
+    #[serde(default)]
+    pub calibration: Option<Shared<Calibration>>,
 }
 
 impl TrainedModel {

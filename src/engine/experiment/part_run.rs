@@ -4,6 +4,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::auto::{AutoReport, AutoSearch, HEADS};
+use super::calibrating::{
+    Assessor, CalibrationRecord, HeldOutGroups, N_CHECKPOINTS, checkpoint, has_groups,
+};
 use super::checked::{CheckedExperiment, Part};
 use super::error::{RunError, RunTrouble};
 use super::model::TrainedModel;
@@ -13,12 +17,16 @@ use super::record::{
 use super::shared::Shared;
 use super::snapshot::Snapshot;
 use super::state::{Halfway, SettingChange};
-use super::testing::{TestProgress, TestSubject, sample_operations};
-use crate::dataset::{Dataset, FittedPreparation, Scaling, Zeroing};
-use crate::evaluation::{Classifier, Verdict, readout_without_own_group};
+use super::testing::{Remedy, TestProgress, TestSubject, sample_operations};
+use super::width::training_median;
+use crate::dataset::{Dataset, FittedPreparation, MissingPolicy, Preparation, Scaling, Zeroing};
+use crate::evaluation::{
+    Baseline, BaselineData, BaselineResult, Calibration, CalibrationSource, Classifier,
+    FeatureFacts, Imputation, Verdict, readout_without_own_group, ridge_on_kept,
+};
 use crate::learner::{
-    Algorithm, Dictionary, LearnError, Learner, LearnerSettings, Progress, Repair, SampleStream,
-    StepReport, StopSignal, StreamState, resume_learner, start_learner,
+    Algorithm, Dictionary, Head, Kernel, LearnError, Learner, LearnerSettings, Progress, Repair,
+    SampleStream, StepReport, StopSignal, StreamState, resume_learner, start_learner,
 };
 use crate::math::{View, random_stream, shuffle};
 use crate::split::Fold;
@@ -42,6 +50,8 @@ pub enum News {
     Round(Part, RoundMetric, ProfileLog),
     /// The held-out samples were tested; with what was decided about each.
     Test(Part, Arc<TestRecord>, Arc<Decisions>),
+    /// Settings are being chosen: what was tried so far.
+    Choosing(Part, Arc<AutoReport>),
     /// A part is complete.
     Complete(Part, Arc<PartRecord>, Arc<TrainedModel>),
 }
@@ -53,6 +63,8 @@ pub(super) struct PartContext<'a> {
     pub(super) changes: &'a [SettingChange],
     /// Threads that a part may use.
     pub(super) n_threads: usize,
+    /// Whether nothing but the score is wanted.
+    pub(super) is_bare: bool,
     /// Raised when the run is to end as soon as it can.
     pub(super) stop: StopSignal<'a>,
 }
@@ -63,6 +75,8 @@ pub(super) struct PartRun {
     fold: Fold,
     values: Values,
     preparation: Option<FittedPreparation>,
+    /// The kernel with its width in numbers.
+    kernel: Kernel,
     learner: Option<Box<dyn Learner>>,
     stream: Option<StreamState>,
     moments: Vec<usize>,
@@ -77,9 +91,19 @@ pub(super) struct PartRun {
     places: Vec<usize>,
     /// Entries of the log that were told.
     n_told: usize,
+    /// Samples judged for the calibration so far.
+    judged: Option<CalibrationRecord>,
+    /// Whether the calibration is over, with or without a result.
+    is_calibrated: bool,
+    calibration: Option<Shared<Calibration>>,
+    assessor: Option<Box<Assessor>>,
+    /// Fills in missing features, once they were asked for.
+    imputation: Option<Box<(Imputation, Vec<f64>)>>,
 }
 
 enum Phase {
+    Choose(Box<AutoSearch>),
+    Calibrate(Box<HeldOutGroups>),
     Prepare,
     Start,
     Train,
@@ -116,6 +140,7 @@ impl PartRun {
             fold,
             values: Values::Shared(checked.dataset().clone()),
             preparation: None,
+            kernel: checked.experiment().learner.kernel,
             learner: None,
             stream: None,
             moments,
@@ -127,6 +152,11 @@ impl PartRun {
             upcoming: Vec::new(),
             places: Vec::new(),
             n_told: 0,
+            judged: None,
+            is_calibrated: false,
+            calibration: None,
+            assessor: None,
+            imputation: None,
         }
     }
 
@@ -144,7 +174,14 @@ impl PartRun {
             return Ok(run);
         };
         run.next_round = halfway.n_rounds_done;
-        let settings = settings_in_force(checked, changes, run.part, run.next_round);
+        run.judged = halfway.calibration;
+        run.calibration = halfway.model.calibration;
+        run.is_calibrated = run.calibration.is_some();
+        run.kernel = halfway.model.learner.kernel;
+        let settings = match checked.experiment().auto {
+            true => halfway.model.learner.clone(),
+            false => run.settings_in_force(checked, changes, run.next_round),
+        };
         run.preparation = Some(halfway.model.preparation);
         run.apply_preparation(checked)?;
         let learner = resume_learner(&settings, halfway.model.state);
@@ -167,6 +204,7 @@ impl PartRun {
             n_rounds_done: self.next_round,
             model: self.model()?,
             stream: self.stream.clone()?,
+            calibration: self.judged.clone(),
         })
     }
 
@@ -178,6 +216,7 @@ impl PartRun {
             preparation: self.preparation.clone()?,
             learner: learner.settings().clone(),
             state: learner.state(),
+            calibration: self.calibration.clone(),
         })
     }
 
@@ -234,6 +273,20 @@ impl PartRun {
     fn step(&mut self, around: PartContext<'_>, news: &mut Vec<News>) -> Result<f64, RunError> {
         let checked = around.checked;
         match &self.phase {
+            Phase::Prepare if self.has_to_choose(checked) => {
+                let experiment = checked.experiment();
+                let search = AutoSearch::new(
+                    checked.dataset(),
+                    &self.fold.train,
+                    &experiment.learner,
+                    experiment.preparation.missing,
+                    experiment.seed,
+                );
+                self.phase = Phase::Choose(Box::new(search.map_err(|error| self.error(error))?));
+                Ok(SLICE)
+            }
+            Phase::Choose(_) => self.choose(around, news),
+            Phase::Calibrate(_) => self.calibrate_by_groups(around),
             Phase::Prepare => {
                 self.prepare(checked)?;
                 self.phase = Phase::Start;
@@ -244,17 +297,39 @@ impl PartRun {
                 self.phase = Phase::Train;
                 Ok(SLICE)
             }
+            Phase::Train if self.checkpoint_is_due(around) => self.judge_upcoming(around),
+            Phase::Train if self.next_round == self.record.n_rounds && !self.is_calibrated => {
+                self.finish_calibration(around)
+            }
             Phase::Train if self.test_is_due() => {
-                self.begin_test(None, around);
+                self.begin_test((None, 0), around);
                 Ok(0.0)
             }
             Phase::Train if self.next_round < self.record.n_rounds => {
                 self.learn_round(around, news)
             }
             Phase::Train => {
-                let n_missing = checked.experiment().tests.missing_shares.len();
-                if self.part != Part::Final && self.record.missing.len() < n_missing {
-                    self.begin_test(Some(self.record.missing.len()), around);
+                let tests = &checked.experiment().tests;
+                let n_missing = tests.missing_shares.len();
+                let is_fold = self.part != Part::Final;
+                if let Some(baseline) = self.next_baseline(around) {
+                    return self.try_baseline(baseline, around);
+                }
+                if let (true, Some(last)) = (tests.repair, self.record.missing.last()) {
+                    let number = self.record.missing.len() - 1;
+                    let remedy = match (&last.repaired, &last.known) {
+                        (None, _) => 1,
+                        (_, None) => 2,
+                        _ => 0,
+                    };
+                    if remedy > 0 {
+                        self.know_features(checked);
+                        self.begin_test((Some(number), remedy), around);
+                        return Ok(0.0);
+                    }
+                }
+                if is_fold && self.record.missing.len() < n_missing {
+                    self.begin_test((Some(self.record.missing.len()), 0), around);
                 } else {
                     self.judge_readout(checked);
                     self.phase = Phase::Complete;
@@ -290,7 +365,7 @@ impl PartRun {
 
     /// Missing values and scale, fitted on the training samples.
     fn prepare(&mut self, checked: &CheckedExperiment) -> Result<(), RunError> {
-        let preparation = checked.experiment().preparation;
+        let preparation = self.own_preparation(checked);
         let fitted = preparation
             .fit(checked.dataset(), &self.fold.train)
             .map_err(|error| self.error(error))?;
@@ -300,7 +375,7 @@ impl PartRun {
 
     fn apply_preparation(&mut self, checked: &CheckedExperiment) -> Result<(), RunError> {
         let dataset = checked.dataset();
-        let preparation = checked.experiment().preparation;
+        let preparation = self.own_preparation(checked);
         if preparation.scaling == Scaling::None && dataset.n_missing() == 0 {
             self.record.n_samples = (self.fold.train.len(), self.fold.test.len());
             return Ok(());
@@ -347,7 +422,15 @@ impl PartRun {
         let view = self.values.view(dataset.n_features());
         let mut stream = SampleStream::new(view, orders, experiment.training.supply);
         let seed = experiment.seed.wrapping_add(number);
-        let started = start_learner(&experiment.learner, &mut stream, seed);
+        let mut settings = self.own_learner(checked);
+        if let (Kernel::OfMedian { .. }, Some(shape)) = (settings.kernel, settings.kernel.radial())
+        {
+            let median = training_median(view, &self.fold.train, shape, experiment.seed);
+            let median = median.ok_or_else(|| self.error(RunTrouble::AllAlike))?;
+            settings.kernel = settings.kernel.with_median(median);
+        }
+        self.kernel = settings.kernel;
+        let started = start_learner(&settings, &mut stream, seed);
         let state = stream.into_state();
         let (learner, remarks) = started.map_err(|error| self.error(error))?;
         for (class, remark) in remarks.iter().enumerate() {
@@ -366,6 +449,358 @@ impl PartRun {
         Ok(())
     }
 
+    /// The settings for round number `round` (from 1): those of the experiment, or what they
+    /// were changed to before it, with the width of the kernel in numbers.
+    fn settings_in_force(
+        &self,
+        checked: &CheckedExperiment,
+        changes: &[SettingChange],
+        round: usize,
+    ) -> LearnerSettings {
+        let mut in_force = changes
+            .iter()
+            .rev()
+            .filter(|change| change.batch < round && !change.spared.contains(&self.part));
+        let experiment = checked.experiment();
+        let own = self.own_learner(checked);
+        let mut learner = match in_force.next() {
+            Some(change) => change.learner.clone(),
+            None => own.clone(),
+        };
+        if experiment.auto {
+            // What was chosen stays; anything else may be changed on the way.
+            (learner.head, learner.gate) = (own.head, own.gate);
+            learner.algorithm = own.algorithm;
+            learner.kernel = self.kernel;
+        } else if learner.kernel == experiment.learner.kernel {
+            learner.kernel = self.kernel;
+        }
+        learner
+    }
+
+    fn has_to_choose(&self, checked: &CheckedExperiment) -> bool {
+        let chosen = self
+            .record
+            .auto
+            .as_ref()
+            .and_then(|auto| auto.chosen.as_ref());
+        checked.experiment().auto && chosen.is_none()
+    }
+
+    /// The settings of the learner: those chosen, or those of the experiment.
+    fn own_learner(&self, checked: &CheckedExperiment) -> LearnerSettings {
+        let chosen = self
+            .record
+            .auto
+            .as_ref()
+            .and_then(|auto| auto.chosen.as_ref());
+        let base = &checked.experiment().learner;
+        let mut own = chosen.map_or_else(|| base.clone(), |chosen| chosen.learner(base));
+        if chosen.is_some_and(|chosen| HEADS.contains(&chosen.head)) {
+            // What every head needs is learned; which of them decides is settled at the end.
+            (own.head, own.gate) = (Some(HEADS[0]), true);
+        }
+        own
+    }
+
+    /// The settings of the preparation, likewise.
+    fn own_preparation(&self, checked: &CheckedExperiment) -> Preparation {
+        let chosen = self
+            .record
+            .auto
+            .as_ref()
+            .and_then(|auto| auto.chosen.as_ref());
+        let base = checked.experiment().preparation;
+        match chosen {
+            None => base,
+            Some(chosen) => {
+                let fills = base.missing == MissingPolicy::Refuse;
+                Preparation {
+                    missing: if fills {
+                        MissingPolicy::TrainingMean
+                    } else {
+                        base.missing
+                    },
+                    ..chosen.preparation(base)
+                }
+            }
+        }
+    }
+
+    /// Tries the next candidate.
+    fn choose(&mut self, around: PartContext<'_>, news: &mut Vec<News>) -> Result<f64, RunError> {
+        let Phase::Choose(search) = &mut self.phase else {
+            return Ok(0.0);
+        };
+        let outcome = search.step(around.stop, around.n_threads);
+        let report = search.report().clone();
+        match outcome {
+            Err(RunTrouble::Learn(LearnError::Interrupted)) => return Ok(0.0),
+            outcome => outcome.map_err(|error| self.error(error))?,
+        }
+        let is_chosen = report.chosen.is_some();
+        let is_news = self.record.auto.as_ref() != Some(&report);
+        if is_news {
+            news.push(News::Choosing(self.part, Arc::new(report.clone())));
+            self.record.auto = Some(report);
+        }
+        if is_chosen {
+            self.phase = Phase::Prepare;
+        }
+        Ok(SLICE)
+    }
+
+    /// Whether decisions of this part are to be calibrated.
+    fn calibrates(&self, around: PartContext<'_>) -> bool {
+        let tests = &around.checked.experiment().tests;
+        let algorithm = &self.own_learner(around.checked).algorithm;
+        tests.calibrate && !around.is_bare && algorithm.remembers_all()
+    }
+
+    /// Whether samples are judged before they are learned: for the calibration, or to choose a head.
+    fn checkpoint_is_due(&self, around: PartContext<'_>) -> bool {
+        let n_done = self
+            .judged
+            .as_ref()
+            .map_or(0, |judged| judged.n_checkpoints);
+        let is_there = n_done < N_CHECKPOINTS
+            && self.next_round < self.record.n_rounds
+            && self.next_round >= checkpoint(n_done, self.record.n_rounds);
+        is_there
+            && (self.calibrates(around) || around.checked.experiment().auto)
+            && !has_groups(around.checked.dataset(), &self.fold.train)
+    }
+
+    /// Judges the samples up to the next checkpoint by what is learned now; those that were learned
+    /// before tell nothing and are left out.
+    fn judge_upcoming(&mut self, around: PartContext<'_>) -> Result<f64, RunError> {
+        let checked = around.checked;
+        let dataset = checked.dataset();
+        let own = self.own_learner(checked);
+        let is_open = checked.experiment().auto && own.head.is_some_and(|h| HEADS.contains(&h));
+        let mut judged = self.judged.take().unwrap_or_else(|| {
+            let heads = match is_open {
+                true => HEADS.iter().copied().map(Some).collect(),
+                false => vec![own.head],
+            };
+            CalibrationRecord::new(heads)
+        });
+        // Short trainings pass several checkpoints at once.
+        let n_rounds = self.record.n_rounds;
+        let mut number = judged.n_checkpoints + 1;
+        while number < N_CHECKPOINTS && checkpoint(number, n_rounds) <= self.next_round {
+            number += 1;
+        }
+        let rounds = self.next_round..checkpoint(number, n_rounds);
+        let view = self.values.view(dataset.n_features());
+        let mut upcoming = Vec::new();
+        if let Some(stream) = &self.stream {
+            let stream = SampleStream::resume(view, stream.clone());
+            stream.next_rounds(rounds, n_rounds, own.batch_size, &mut upcoming);
+        }
+        let mut is_known = vec![false; dataset.n_samples()];
+        for entry in self.record.log.entries() {
+            if let Some(known) = is_known.get_mut(entry.sample) {
+                *known = true;
+            }
+        }
+        upcoming.retain(|sample| !std::mem::replace(&mut is_known[*sample], true));
+        let outcome = match self.learner.as_deref() {
+            Some(learner) => judged.judge(
+                &Classifier::of(learner).until(around.stop),
+                view,
+                &upcoming,
+                dataset.classes(),
+            ),
+            None => Ok(()),
+        };
+        if outcome.is_ok() {
+            judged.n_checkpoints = number;
+        }
+        self.judged = Some(judged);
+        match outcome {
+            Ok(()) => Ok(SLICE),
+            Err(LearnError::Interrupted) => Ok(0.0),
+            Err(error) => Err(self.error(error)),
+        }
+    }
+
+    /// At the end of the training: the head is chosen again by what it would have decided, and the
+    /// samples judged tell what decisions are worth. Grouped data need models of their own for that.
+    fn finish_calibration(&mut self, around: PartContext<'_>) -> Result<f64, RunError> {
+        let checked = around.checked;
+        self.is_calibrated = true;
+        let judged = self.judged.take();
+        let best = judged.as_ref();
+        let best = best.and_then(|judged| judged.best_head(checked.dataset().classes()));
+        self.settle_head(best)?;
+        if has_groups(checked.dataset(), &self.fold.train) {
+            if self.calibrates(around)
+                && let Some(learner) = &self.learner
+            {
+                let held_out = HeldOutGroups::new(
+                    checked.dataset(),
+                    &self.fold.train,
+                    learner.settings().clone(),
+                    checked.experiment().seed,
+                );
+                if let Some(held_out) = held_out {
+                    self.phase = Phase::Calibrate(Box::new(held_out));
+                }
+            }
+            return Ok(0.0);
+        }
+        if let Some(judged) = judged.filter(|_| self.calibrates(around)) {
+            self.take_calibration(&judged, CalibrationSource::Prequential, checked);
+        }
+        Ok(SLICE)
+    }
+
+    /// Where settings are chosen: the head that was best before samples were learned, or that of the
+    /// inner folds, decides from now on.
+    fn settle_head(&mut self, best: Option<(Head, f64)>) -> Result<(), RunError> {
+        let chosen = self
+            .record
+            .auto
+            .as_ref()
+            .and_then(|auto| auto.chosen.as_ref());
+        let (Some(chosen), Some(learner)) = (chosen, self.learner.as_deref_mut()) else {
+            return Ok(());
+        };
+        let (head, accuracy) = best.unwrap_or((chosen.head, chosen.accuracy));
+        let settings = LearnerSettings {
+            head: Some(head),
+            gate: head.uses_decision_layer(),
+            ..learner.settings().clone()
+        };
+        learner
+            .change_settings(settings)
+            .map_err(|error| RunError::new(self.part, self.next_round, RunTrouble::Learn(error)))?;
+        let chosen = self
+            .record
+            .auto
+            .as_mut()
+            .and_then(|auto| auto.chosen.as_mut());
+        if let Some(chosen) = chosen
+            && chosen.head != head
+        {
+            chosen.reason = format!(
+                "{}; the head {} decided most of the second half of the training rightly before it was learned: {:.1} %",
+                chosen.reason,
+                head.name(),
+                100.0 * accuracy
+            );
+            chosen.head = head;
+        }
+        Ok(())
+    }
+
+    fn take_calibration(
+        &mut self,
+        judged: &CalibrationRecord,
+        source: CalibrationSource,
+        checked: &CheckedExperiment,
+    ) {
+        let Some(learner) = self.learner.as_deref() else {
+            return;
+        };
+        let dataset = checked.dataset();
+        let calibration = judged.calibration(
+            learner.settings().head,
+            source,
+            learner,
+            self.values.view(dataset.n_features()),
+            dataset,
+            &self.fold.train,
+        );
+        self.calibration = calibration.map(|calibration| Shared(Arc::new(calibration)));
+    }
+
+    /// Models that have not learned from some of the groups judge them.
+    fn calibrate_by_groups(&mut self, around: PartContext<'_>) -> Result<f64, RunError> {
+        let checked = around.checked;
+        let dataset = checked.dataset();
+        let Phase::Calibrate(held_out) = &mut self.phase else {
+            return Ok(0.0);
+        };
+        let view = self.values.view(dataset.n_features());
+        let outcome = held_out.step(dataset, view, &checked.experiment().training, around.stop);
+        match outcome {
+            Ok(()) => {}
+            Err(LearnError::Interrupted) => return Ok(0.0),
+            Err(error) => return Err(self.error(error)),
+        }
+        if held_out.is_complete() {
+            let judged = std::mem::take(&mut held_out.record);
+            self.take_calibration(&judged, CalibrationSource::HeldOutGroups, checked);
+            self.phase = Phase::Train;
+        }
+        Ok(SLICE)
+    }
+
+    /// The simple classifier that is still to be tried on this fold.
+    fn next_baseline(&self, around: PartContext<'_>) -> Option<Baseline> {
+        if around.is_bare || self.part == Part::Final || self.fold.test.is_empty() {
+            return None;
+        }
+        let asked = &around.checked.experiment().tests.baselines;
+        let asked = Baseline::ALWAYS.iter().chain(asked);
+        let is_open = |baseline: &&Baseline| {
+            let done = self.record.baselines.iter();
+            !done.clone().any(|result| result.baseline == **baseline)
+        };
+        asked.copied().find(|baseline| is_open(&baseline))
+    }
+
+    fn try_baseline(
+        &mut self,
+        baseline: Baseline,
+        around: PartContext<'_>,
+    ) -> Result<f64, RunError> {
+        let dataset = around.checked.dataset();
+        let view = self.values.view(dataset.n_features());
+        let Fold { train, test } = &self.fold;
+        let decided = match (baseline, self.learner.as_deref()) {
+            (Baseline::RidgeOnKept, Some(learner)) => {
+                ridge_on_kept(learner, view, test, around.stop)
+            }
+            _ => BaselineData::new(view, train, test, dataset.classes(), dataset.n_classes())
+                .decide(baseline, around.stop),
+        };
+        let decided = match decided {
+            Ok(decided) => decided,
+            Err(LearnError::Interrupted) => return Ok(0.0),
+            // A baseline that cannot be trained is left out; the learner was.
+            Err(_) => None,
+        };
+        let classes = dataset.classes();
+        let total = decided.as_ref().map_or(0, Vec::len) as u64;
+        let right = decided.iter().flatten().zip(test);
+        let right = right
+            .filter(|(class, sample)| **class == classes[**sample])
+            .count();
+        self.record.baselines.push(BaselineResult {
+            baseline,
+            right: right as u64,
+            total,
+        });
+        Ok(SLICE)
+    }
+
+    /// Makes the model of missing features, and counts the zeros of training samples.
+    fn know_features(&mut self, checked: &CheckedExperiment) {
+        if self.imputation.is_some() {
+            return;
+        }
+        let (Some(learner), dataset) = (self.learner.as_deref(), checked.dataset()) else {
+            return;
+        };
+        let model = Imputation::of(&super::calibrating::kept_samples(learner));
+        let samples = self.fold.train.iter().map(|sample| dataset.sample(*sample));
+        let facts = FeatureFacts::of(samples, dataset.n_features());
+        self.imputation = Some(Box::new((model, facts.zero_share)));
+    }
+
     fn test_is_due(&self) -> bool {
         let n_tested = self.record.tests.len();
         self.moments
@@ -381,7 +816,7 @@ impl PartRun {
         let PartContext {
             checked, changes, ..
         } = around;
-        let settings = settings_in_force(checked, changes, self.part, self.next_round + 1);
+        let settings = self.settings_in_force(checked, changes, self.next_round + 1);
         let n_features = checked.dataset().n_features();
         let (Some(learner), Some(state)) = (self.learner.as_deref_mut(), self.stream.take()) else {
             return Ok(0.0);
@@ -447,8 +882,14 @@ impl PartRun {
         self.record.rounds.push(metric);
     }
 
-    fn begin_test(&mut self, zeroed: Option<usize>, around: PartContext<'_>) {
+    fn begin_test(&mut self, zeroed: (Option<usize>, usize), around: PartContext<'_>) {
         if let Some(learner) = self.learner.as_deref() {
+            let is_last = self.next_round == self.record.n_rounds && zeroed.0.is_none();
+            if let (true, None, Some(calibration)) = (is_last, &self.assessor, &self.calibration) {
+                let epsilon = around.checked.experiment().tests.epsilon;
+                let assessor = Assessor::new(calibration.0.clone(), learner, epsilon);
+                self.assessor = Some(Box::new(assessor));
+            }
             let n_classes = around.checked.dataset().n_classes();
             let classifier = Classifier::of(learner);
             let test = TestProgress::begin(zeroed, &classifier, n_classes, around.n_threads);
@@ -476,6 +917,17 @@ impl PartRun {
             samples: &self.fold.test,
             classes: checked.dataset().classes(),
             damage,
+            remedy: match (test.remedy, &self.imputation) {
+                (1, Some(known)) => Remedy::Repair {
+                    model: &known.0,
+                    zero_share: &known.1,
+                },
+                (2, Some(known)) => Remedy::Known(&known.0),
+                _ => Remedy::None,
+            },
+            dataset: checked.dataset(),
+            assessor: self.assessor.as_deref(),
+            head: learner.settings().head,
         };
         let outcome = test.go_on(&Classifier::of(learner).until(around.stop), &subject);
         let is_complete = test.n_done == self.fold.test.len();
@@ -498,10 +950,16 @@ impl PartRun {
         };
         self.record.timing.n_tested += self.fold.test.len() as u64;
         if let Some(number) = test.zeroed {
-            self.record.missing.push(MissingRecord {
-                share: checked.experiment().tests.missing_shares[number],
-                confusion: test.confusion,
-            });
+            match (test.remedy, self.record.missing.get_mut(number)) {
+                (1, Some(record)) => record.repaired = Some(test.confusion),
+                (2, Some(record)) => record.known = Some(test.confusion),
+                _ => self.record.missing.push(MissingRecord {
+                    share: checked.experiment().tests.missing_shares[number],
+                    confusion: test.confusion,
+                    repaired: None,
+                    known: None,
+                }),
+            }
             return;
         }
         self.record.decisions = test.decisions;
@@ -513,24 +971,6 @@ impl PartRun {
         let decisions = Arc::new(self.record.decisions.clone());
         news.push(News::Test(self.part, record.clone(), decisions));
         self.record.tests.push(Shared(record));
-    }
-}
-
-/// The settings for round number `round` (from 1): those of the experiment, or what they
-/// were changed to before it.
-fn settings_in_force(
-    checked: &CheckedExperiment,
-    changes: &[SettingChange],
-    part: Part,
-    round: usize,
-) -> LearnerSettings {
-    let in_force = changes
-        .iter()
-        .rev()
-        .find(|change| change.batch < round && !change.spared.contains(&part));
-    match in_force {
-        Some(change) => change.learner.clone(),
-        None => checked.experiment().learner.clone(),
     }
 }
 

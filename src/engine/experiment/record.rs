@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::auto::AutoReport;
 use super::checked::Part;
 use super::shared::Shared;
 use super::snapshot::Snapshot;
-use crate::evaluation::{Confusion, Verdict};
+use crate::evaluation::{Assurance, BaselineResult, Confusion, Verdict, prediction_set};
 use crate::learner::{Admission, ClassReport, Rejection, Removal, StepReport};
 use crate::math::packed;
 
@@ -264,6 +265,12 @@ pub struct MissingRecord {
     pub share: f64,
     /// What was decided.
     pub confusion: Confusion,
+    /// The same after suspicious zeros were filled in, where that was asked for.
+    #[serde(default)]
+    pub repaired: Option<Confusion>,
+    /// The same with the missing features known and filled in.
+    #[serde(default)]
+    pub known: Option<Confusion>,
 }
 
 /// What was decided about each held-out sample at the last test. Columns, as in the log.
@@ -282,6 +289,13 @@ pub struct Decisions {
     /// How much better the best is.
     #[serde(with = "packed")]
     pub margin: Vec<f64>,
+    /// p of every class, sample after sample, where the model is calibrated: the prediction set at
+    /// level ε holds the classes with p > ε.
+    #[serde(default)]
+    pub p_values: Vec<f64>,
+    /// How probable so strange a sample is, where the model is calibrated.
+    #[serde(default)]
+    pub fit_p: Vec<f64>,
 }
 
 impl Decisions {
@@ -290,6 +304,26 @@ impl Decisions {
         self.class.push(verdict.class);
         self.runner_up.push(verdict.runner_up);
         self.margin.push(verdict.margin);
+    }
+
+    pub(super) fn add_assured(&mut self, sample: usize, verdict: Verdict, assured: &Assurance) {
+        self.add(sample, verdict);
+        self.p_values.extend_from_slice(&assured.p_values);
+        self.fit_p.push(assured.fit_p);
+    }
+
+    /// Whether prediction sets are known.
+    pub fn is_assured(&self) -> bool {
+        !self.sample.is_empty() && self.fit_p.len() == self.sample.len()
+    }
+
+    /// The prediction set of the decision at a place, at level ε.
+    pub fn set(&self, place: usize, epsilon: f64) -> Option<Vec<usize>> {
+        let n_classes = self.p_values.len() / self.sample.len().max(1);
+        let own = self
+            .p_values
+            .get(place * n_classes..(place + 1) * n_classes)?;
+        self.is_assured().then(|| prediction_set(own, epsilon))
     }
 }
 
@@ -357,6 +391,12 @@ pub struct PartRecord {
     pub timing: Timing,
     /// Worth telling the user.
     pub remarks: Vec<String>,
+    /// What was tried and chosen, where settings are chosen.
+    #[serde(default)]
+    pub auto: Option<AutoReport>,
+    /// Simple classifiers on the same samples.
+    #[serde(default)]
+    pub baselines: Vec<BaselineResult>,
 }
 
 impl PartRecord {
@@ -374,6 +414,8 @@ impl PartRecord {
             atom_use: Vec::new(),
             timing: Timing::default(),
             remarks: Vec::new(),
+            auto: None,
+            baselines: Vec::new(),
         }
     }
 

@@ -4,7 +4,7 @@ use super::apply::Judged;
 use super::checked::DataFacts;
 use super::record::PartRecord;
 use crate::dataset::Place;
-use crate::evaluation::{GroupVote, Verdict, group_votes, wilson_interval};
+use crate::evaluation::{Assurance, GroupVote, Verdict, group_votes, wilson_interval};
 
 /// Wrong decisions from which a margin is learned; with fewer the smallest margins of all are.
 const FEWEST_WRONG: usize = 5;
@@ -25,6 +25,8 @@ pub struct RibbonSegment {
     pub verdict: Verdict,
     /// r²/σ per class.
     pub residual_shares: Vec<f64>,
+    /// What the decision is worth; none of a model that cannot tell.
+    pub assurance: Option<Assurance>,
 }
 
 /// The decisions on a recording, in order of time.
@@ -53,6 +55,7 @@ impl Ribbon {
                 duration_s,
                 verdict: judged.verdict,
                 residual_shares: judged.residual_shares,
+                assurance: judged.assurance,
             }),
             Place::Row(_) => None,
         });
@@ -76,9 +79,13 @@ impl Ribbon {
         self.class_names.get(class).map_or("", String::as_str)
     }
 
-    /// Whether a decision is uncertain.
+    /// Whether a decision is uncertain: its prediction set is not one class; of a model that cannot
+    /// tell, its margin is small.
     pub fn is_uncertain(&self, segment: &RibbonSegment) -> bool {
-        segment.verdict.margin < self.uncertain_below
+        match &segment.assurance {
+            Some(assurance) => assurance.set(UNCERTAIN_SHARE).len() != 1,
+            None => segment.verdict.margin < self.uncertain_below,
+        }
     }
 
     /// How many decisions are uncertain.
@@ -175,6 +182,8 @@ mod tests {
 
     fn judged(start_s: f64, class: usize, margin: f64) -> Judged {
         Judged {
+            n_missing: 0,
+            assurance: None,
             sample: start_s as usize,
             source: 3,
             place: Place::Window {
@@ -228,6 +237,8 @@ mod tests {
     #[test]
     fn rows_of_tables_make_no_ribbon() {
         let row = Judged {
+            n_missing: 0,
+            assurance: None,
             place: Place::Row(1),
             ..judged(0.0, 0, 1.0)
         };

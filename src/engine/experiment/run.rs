@@ -62,9 +62,20 @@ pub struct Run {
     complete: Vec<CompletePart>,
     changes: Vec<SettingChange>,
     stop: Arc<AtomicBool>,
+    /// Whether nothing but the score is wanted.
+    is_bare: bool,
 }
 
 impl Run {
+    /// The same run without calibration and baselines: trials of sweeps and comparisons need the
+    /// score alone.
+    pub(super) fn bare(self) -> Self {
+        Self {
+            is_bare: true,
+            ..self
+        }
+    }
+
     /// A run from its beginning. Changes of a run that is to be repeated are made again.
     pub fn new(
         checked: Arc<CheckedExperiment>,
@@ -92,6 +103,7 @@ impl Run {
             complete: Vec::new(),
             changes,
             stop: Arc::default(),
+            is_bare: false,
         })
     }
 
@@ -127,6 +139,7 @@ impl Run {
             complete: Vec::new(),
             changes: state.changes,
             stop: Arc::default(),
+            is_bare: false,
         };
         for part in state.parts {
             run.take_up(part)?;
@@ -275,6 +288,7 @@ impl Run {
             checked: &self.checked,
             changes: &self.changes,
             n_threads: spare,
+            is_bare: self.is_bare,
             stop: StopSignal::new(&self.stop),
         };
         let told: Result<Vec<Vec<News>>, RunError> = self

@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::declared;
 use crate::dataset::{DataPlan, DataSettings, Dataset, Preparation, Scaling};
+use crate::evaluation::Baseline;
 use crate::features::FeatureRecipe;
-use crate::learner::{Kernel, LearnerSettings, Start, Supply};
+use crate::learner::{Head, Kernel, LearnerSettings, Radial, Start, Supply};
 use crate::settings::{SettingProblem, SettingProblems};
 use crate::split::{HoldOut, SplitPlan};
 
@@ -43,6 +44,28 @@ pub struct Tests {
     /// Whether every mini-batch is classified before it is learned from. The margin-aware
     /// learner does so anyway; for the others it costs time.
     pub prequential: bool,
+    /// Whether calibration samples tell what decisions are worth: sets of classes with a promised
+    /// coverage, and a flag for what is unlike anything learned. With groups it trains four more
+    /// models per fold.
+    #[serde(default = "switched_on")]
+    pub calibrate: bool,
+    /// ε: the share of samples whose prediction set may miss their class.
+    #[serde(default = "usual_epsilon")]
+    pub epsilon: f64,
+    /// Simple classifiers beside those that come with every run.
+    #[serde(default)]
+    pub baselines: Vec<Baseline>,
+    /// Whether tests with missing features are repeated with features filled in.
+    #[serde(default)]
+    pub repair: bool,
+}
+
+fn switched_on() -> bool {
+    true
+}
+
+fn usual_epsilon() -> f64 {
+    0.05
 }
 
 /// Everything that determines the result of a run.
@@ -57,6 +80,10 @@ pub struct Experiment {
     pub split: SplitPlan,
     /// The learner.
     pub learner: LearnerSettings,
+    /// Whether kernel, width, scaling and head are chosen on inner folds of the training samples,
+    /// in every fold anew.
+    #[serde(default)]
+    pub auto: bool,
     /// How long it learns.
     pub training: Training,
     /// How it is judged.
@@ -80,6 +107,10 @@ impl Default for Tests {
             n_tests: 20,
             missing_shares: Vec::new(),
             prequential: true,
+            calibrate: true,
+            epsilon: usual_epsilon(),
+            baselines: Vec::new(),
+            repair: false,
         }
     }
 }
@@ -93,7 +124,12 @@ impl Default for Experiment {
                 n_folds: 5,
                 seed: 1,
             },
-            learner: LearnerSettings::default(),
+            learner: LearnerSettings {
+                head: Some(Head::S4E),
+                gate: true,
+                ..LearnerSettings::default()
+            },
+            auto: false,
             training: Training::default(),
             tests: Tests::default(),
             seed: 1,
@@ -112,6 +148,8 @@ impl Experiment {
     pub fn with_data(mut self, data: DataSettings) -> Self {
         let is_mixed = matches!(data.source, DataPlan::Table(_))
             || matches!(data.recipe, Some(FeatureRecipe::Eeg(_)));
+        // Recordings bring the settings of their recipe, tables and arrays have them chosen.
+        self.auto = matches!(data.source, DataPlan::Table(_) | DataPlan::Arrays(_));
         let multiple = match &data.recipe {
             Some(FeatureRecipe::EegGroups(recipe)) => Some(recipe.width_of_median()),
             _ => None,
@@ -125,7 +163,13 @@ impl Experiment {
             ..Preparation::default()
         };
         if let Some(multiple) = multiple {
-            self.learner.kernel = Kernel::Gaussian { width: multiple };
+            self.learner.kernel = Kernel::OfMedian {
+                shape: Radial::Gaussian,
+                multiple,
+            };
+            if self.learner.algorithm.has_decision_layer() {
+                (self.learner.head, self.learner.gate) = (Some(Head::S4J), false);
+            }
         }
         // Given samples are those of other data.
         if matches!(self.learner.start, Start::Given(_)) {
@@ -259,6 +303,7 @@ impl Tests {
     fn problems(&self) -> Vec<SettingProblem> {
         let mut problems = SettingProblems::default();
         problems.require_legal(&declared::N_TESTS, self.n_tests as f64);
+        problems.require_legal(&declared::EPSILON, self.epsilon);
         for share in &self.missing_shares {
             problems.require_within("tests.missing_shares", *share, 0.0, 1.0);
         }

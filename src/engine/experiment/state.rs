@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::assignment::setting_differences;
+use super::calibrating::CalibrationRecord;
 use super::checked::{DataFacts, Part};
 use super::model::TrainedModel;
 use super::record::PartRecord;
@@ -47,6 +48,9 @@ pub struct Halfway {
     pub model: TrainedModel,
     /// Where the samples stand.
     pub stream: StreamState,
+    /// Samples judged for the calibration so far.
+    #[serde(default)]
+    pub calibration: Option<CalibrationRecord>,
 }
 
 /// A part of a saved run.

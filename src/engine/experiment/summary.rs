@@ -1,9 +1,13 @@
 //! The result of a run over its folds: curve, scores with their spread, votes, timing.
 
+use super::auto::AutoReport;
 use super::checked::{DataFacts, Part};
 use super::groupings::Grouping;
-use super::record::{PartRecord, Timing};
-use crate::evaluation::{Confusion, GroupScore, GroupVote, ScoredDecision, Scores, group_votes};
+use super::record::{MissingRecord, PartRecord, Timing};
+use crate::evaluation::{
+    Baseline, Confusion, GroupScore, GroupVote, PairedDifference, ScoredDecision, Scores,
+    group_votes,
+};
 
 /// A mean over folds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,6 +35,42 @@ pub struct TimingSummary {
     pub test_s: f64,
 }
 
+/// A simple classifier on the same folds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BaselineSummary {
+    /// Which one.
+    pub baseline: Baseline,
+    /// Its mean accuracy over the folds.
+    pub accuracy: f64,
+    /// Learner minus baseline, paired over the folds.
+    pub difference: PairedDifference,
+}
+
+/// How prediction sets did on the held-out samples of all folds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Coverage {
+    /// ε.
+    pub epsilon: f64,
+    /// Share of the sets that hold the true class.
+    pub measured: f64,
+    /// Share of the sets with exactly one class.
+    pub single: f64,
+    /// Share of the empty sets.
+    pub none: f64,
+    /// Measured coverage by true class; none of a class without samples.
+    pub by_class: Vec<Option<f64>>,
+}
+
+impl Coverage {
+    /// 1 − ε.
+    pub fn promised(&self) -> f64 {
+        1.0 - self.epsilon
+    }
+}
+
+/// Levels that are told beside that of the settings.
+const LEVELS: [f64; 3] = [0.02, 0.05, 0.1];
+
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunSummary {
@@ -46,6 +86,16 @@ pub struct RunSummary {
     pub votes: Vec<GroupVote>,
     /// Accuracy against the share of features set to zero.
     pub missing: Vec<CurvePoint>,
+    /// The same after suspicious zeros were filled in, where that was asked for.
+    pub repaired: Vec<CurvePoint>,
+    /// The same with the missing features known and filled in.
+    pub known: Vec<CurvePoint>,
+    /// Simple classifiers on the same folds.
+    pub baselines: Vec<BaselineSummary>,
+    /// Coverage of the prediction sets, where the models are calibrated.
+    pub coverage: Vec<Coverage>,
+    /// What was tried and chosen, by fold, where settings were chosen.
+    pub auto: Vec<(usize, AutoReport)>,
     /// What was decided of every held-out sample at the last test.
     pub decisions: Vec<ScoredDecision>,
     /// Share of the kept samples that the joint readout decides rightly without their group, where groups are known.
@@ -57,6 +107,38 @@ pub struct RunSummary {
 }
 
 impl RunSummary {
+    /// The best of the simple classifiers that the learner does not beat; none if it beats them all.
+    pub fn unbeaten(&self) -> Option<&BaselineSummary> {
+        let best = self.baselines.iter();
+        let best = best.max_by(|a, b| a.accuracy.total_cmp(&b.accuracy))?;
+        (best.difference.mean <= 0.0).then_some(best)
+    }
+
+    /// What to say of the simple classifiers, in a sentence.
+    pub fn baseline_sentence(&self) -> Option<String> {
+        let best = self.baselines.iter();
+        let best = best.max_by(|a, b| a.accuracy.total_cmp(&b.accuracy))?;
+        let interval = best
+            .difference
+            .interval
+            .map_or(String::new(), |(low, high)| {
+                format!(
+                    " (95 % interval {:+.1} to {:+.1})",
+                    100.0 * low,
+                    100.0 * high
+                )
+            });
+        let points = 100.0 * best.difference.mean;
+        let name = best.baseline.name();
+        Some(if points > 0.0 {
+            format!("{points:+.1} points{interval} against the best simple classifier, {name}")
+        } else {
+            format!(
+                "it does not beat {name}: {points:+.1} points{interval}; let AUTO choose the settings, look at the scaling of the features, or use the simple classifier"
+            )
+        })
+    }
+
     /// The result of the folds among `records`.
     pub fn of(facts: &DataFacts, records: &[&PartRecord]) -> Self {
         let folds: Vec<(usize, &PartRecord)> = records
@@ -94,7 +176,15 @@ impl RunSummary {
             decisions,
             readout_logo: readout_logo(&folds),
             groupings: Vec::new(),
-            missing: missing(&folds),
+            missing: missing(&folds, |record| Some(&record.confusion)),
+            repaired: missing(&folds, |record| record.repaired.as_ref()),
+            known: missing(&folds, |record| record.known.as_ref()),
+            baselines: baselines(&folds),
+            coverage: coverage(facts, &folds),
+            auto: folds
+                .iter()
+                .filter_map(|(fold, record)| Some((*fold, record.auto.clone()?)))
+                .collect(),
             timing: timing(facts, &folds),
             folds: tested,
         }
@@ -159,7 +249,74 @@ fn curve(folds: &[(usize, &PartRecord)]) -> Vec<CurvePoint> {
         .collect()
 }
 
-fn missing(folds: &[(usize, &PartRecord)]) -> Vec<CurvePoint> {
+fn baselines(folds: &[(usize, &PartRecord)]) -> Vec<BaselineSummary> {
+    let Some((_, first)) = folds.first() else {
+        return Vec::new();
+    };
+    let ratio = mean_and_sd(folds.iter().map(|(_, record)| {
+        let (train, test) = record.n_samples;
+        test as f64 / train.max(1) as f64
+    }));
+    let summary = |baseline: Baseline| {
+        let pairs: Option<Vec<(f64, f64)>> = folds
+            .iter()
+            .map(|(_, record)| {
+                let own = record.baselines.iter();
+                let mut own = own.filter(|result| result.baseline == baseline && result.total > 0);
+                Some((record.accuracy()?, own.next()?.accuracy()))
+            })
+            .collect();
+        let pairs = pairs?;
+        Some(BaselineSummary {
+            baseline,
+            accuracy: mean_and_sd(pairs.iter().map(|(_, accuracy)| *accuracy))?.0,
+            difference: PairedDifference::of(&pairs, ratio?.0)?,
+        })
+    };
+    let all = first.baselines.iter().map(|result| result.baseline);
+    all.filter_map(summary).collect()
+}
+
+fn coverage(facts: &DataFacts, folds: &[(usize, &PartRecord)]) -> Vec<Coverage> {
+    let at_level = |epsilon: f64| {
+        let n_classes = facts.n_classes();
+        let (mut covered, mut total) = (vec![0_u64; n_classes], vec![0_u64; n_classes]);
+        let (mut single, mut none) = (0_u64, 0_u64);
+        for (_, record) in folds {
+            let decisions = &record.decisions;
+            for (place, sample) in decisions.sample.iter().enumerate() {
+                let (Some(set), Some(&class)) =
+                    (decisions.set(place, epsilon), facts.classes.get(*sample))
+                else {
+                    continue;
+                };
+                total[class] += 1;
+                covered[class] += u64::from(set.contains(&class));
+                single += u64::from(set.len() == 1);
+                none += u64::from(set.is_empty());
+            }
+        }
+        let n = total.iter().sum::<u64>();
+        let share = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
+        Some(Coverage {
+            epsilon,
+            measured: share(covered.iter().sum(), n)?,
+            single: share(single, n)?,
+            none: share(none, n)?,
+            by_class: covered
+                .iter()
+                .zip(&total)
+                .map(|(c, t)| share(*c, *t))
+                .collect(),
+        })
+    };
+    LEVELS.into_iter().filter_map(at_level).collect()
+}
+
+fn missing<'a>(
+    folds: &[(usize, &'a PartRecord)],
+    which: impl Fn(&'a MissingRecord) -> Option<&'a Confusion>,
+) -> Vec<CurvePoint> {
     let longest = folds.iter().map(|(_, record)| record.missing.len()).max();
     (0..longest.unwrap_or(0))
         .filter_map(|number| {
@@ -168,7 +325,7 @@ fn missing(folds: &[(usize, &PartRecord)]) -> Vec<CurvePoint> {
                     .iter()
                     .filter_map(|(_, record)| record.missing.get(number))
             };
-            let (mean, sd) = mean_and_sd(tests().filter_map(|test| test.confusion.accuracy()))?;
+            let (mean, sd) = mean_and_sd(tests().filter_map(|test| which(test)?.accuracy()))?;
             let at = tests().next()?.share;
             Some(CurvePoint { at, mean, sd })
         })

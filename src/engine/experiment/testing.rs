@@ -2,10 +2,11 @@
 
 use rayon::prelude::*;
 
+use super::calibrating::Assessor;
 use super::record::Decisions;
-use crate::dataset::Zeroing;
-use crate::evaluation::{Classifier, ClassifierWork, Confusion, Verdict};
-use crate::learner::{Dictionary, LearnError};
+use crate::dataset::{Dataset, Zeroing};
+use crate::evaluation::{Assurance, Classifier, ClassifierWork, Confusion, Imputation, Verdict};
+use crate::learner::{Dictionary, Head, LearnError};
 use crate::math::View;
 
 /// Operations of a block: some milliseconds, so that a test can be stopped at any time.
@@ -21,12 +22,35 @@ pub(super) struct TestSubject<'a> {
     /// The true class of every sample of the data set.
     pub(super) classes: &'a [usize],
     pub(super) damage: Option<Zeroing>,
+    /// What is done about the damage.
+    pub(super) remedy: Remedy<'a>,
+    /// The samples before their preparation.
+    pub(super) dataset: &'a Dataset,
+    /// Tells what decisions are worth, in the last test of a calibrated learner.
+    pub(super) assessor: Option<&'a Assessor>,
+    pub(super) head: Option<Head>,
+}
+
+/// What is done about missing features.
+#[derive(Clone, Copy)]
+pub(super) enum Remedy<'a> {
+    /// The decision, with its gate if it has one, has to do.
+    None,
+    /// Exact zeros that are no values are found and filled in.
+    Repair {
+        model: &'a Imputation,
+        zero_share: &'a [f64],
+    },
+    /// The damaged features are known and filled in.
+    Known(&'a Imputation),
 }
 
 /// A test that is under way.
 pub(super) struct TestProgress {
     /// The share of features set to zero, by its number in the settings; none in a plain test.
     pub(super) zeroed: Option<usize>,
+    /// 0 for the plain test, 1 after repair, 2 with known places.
+    pub(super) remedy: usize,
     pub(super) n_done: usize,
     pub(super) confusion: Confusion,
     pub(super) decisions: Decisions,
@@ -39,6 +63,7 @@ pub(super) struct TestProgress {
 struct Teller {
     work: ClassifierWork,
     verdicts: Vec<Verdict>,
+    assured: Vec<Assurance>,
     /// Samples with features set to zero.
     damaged: Vec<f64>,
     positions: Vec<usize>,
@@ -46,7 +71,7 @@ struct Teller {
 
 impl TestProgress {
     pub(super) fn begin(
-        zeroed: Option<usize>,
+        (zeroed, remedy): (Option<usize>, usize),
         classifier: &Classifier<'_>,
         n_classes: usize,
         n_threads: usize,
@@ -57,11 +82,13 @@ impl TestProgress {
         let teller = || Teller {
             work: classifier.work(),
             verdicts: Vec::with_capacity(block),
+            assured: Vec::new(),
             damaged: Vec::new(),
             positions: Vec::new(),
         };
         Self {
             zeroed,
+            remedy,
             n_done: 0,
             confusion: Confusion::new(n_classes),
             decisions: Decisions::default(),
@@ -91,9 +118,12 @@ impl TestProgress {
                 .collect::<Result<(), _>>()?;
         }
         for (teller, block) in self.tellers.iter().zip(&blocks) {
-            for (&sample, &verdict) in block.iter().zip(&teller.verdicts) {
+            for (i, (&sample, &verdict)) in block.iter().zip(&teller.verdicts).enumerate() {
                 self.confusion.add(subject.classes[sample], verdict.class);
-                self.decisions.add(sample, verdict);
+                match teller.assured.get(i) {
+                    Some(assured) => self.decisions.add_assured(sample, verdict, assured),
+                    None => self.decisions.add(sample, verdict),
+                }
             }
             self.n_done += block.len();
         }
@@ -109,7 +139,11 @@ impl Teller {
         block: &[usize],
     ) -> Result<(), LearnError> {
         self.verdicts.clear();
+        self.assured.clear();
         let Some(damage) = &subject.damage else {
+            if let Some(assessor) = subject.assessor {
+                return self.assess(classifier, subject, assessor, block);
+            }
             return classifier.classify(subject.values, block, &mut self.work, &mut self.verdicts);
         };
         let n_features = subject.values.rows();
@@ -117,12 +151,62 @@ impl Teller {
         for &sample in block {
             self.damaged.extend_from_slice(subject.values.col(sample));
             let start = self.damaged.len() - n_features;
-            damage.apply(sample, &mut self.damaged[start..]);
+            let damaged = &mut self.damaged[start..];
+            damage.apply(sample, damaged);
+            if let Remedy::Known(model) = subject.remedy {
+                let missing = damage.places(sample, n_features);
+                model.fill(damaged, &missing);
+            }
         }
         self.positions.clear();
         self.positions.extend(0..block.len());
+        if let Remedy::Repair { model, zero_share } = subject.remedy {
+            self.repair(classifier, model, zero_share, n_features)?;
+        }
         let values = View::from_columns(&self.damaged, n_features);
         classifier.classify(values, &self.positions, &mut self.work, &mut self.verdicts)
+    }
+
+    /// Classifies whole samples and tells what each decision is worth.
+    fn assess(
+        &mut self,
+        classifier: &Classifier<'_>,
+        subject: &TestSubject<'_>,
+        assessor: &Assessor,
+        block: &[usize],
+    ) -> Result<(), LearnError> {
+        let Self {
+            work,
+            verdicts,
+            assured,
+            ..
+        } = self;
+        classifier.compare_heads(subject.values, block, &[subject.head], work, |found| {
+            let sample = block[found.position];
+            let raw = subject.dataset.sample(sample);
+            verdicts.push(found.verdict());
+            assured.push(assessor.assess(raw, subject.values.col(sample), found));
+        })
+    }
+
+    /// Fills in zeros that are no values, in samples that fit worse than training samples do.
+    fn repair(
+        &mut self,
+        classifier: &Classifier<'_>,
+        model: &Imputation,
+        zero_share: &[f64],
+        n_features: usize,
+    ) -> Result<(), LearnError> {
+        let values = View::from_columns(&self.damaged, n_features);
+        let is_whole = classifier.fits_usually(values, &self.positions, &mut self.work)?;
+        for (sample, is_whole) in self.damaged.chunks_mut(n_features).zip(is_whole) {
+            let zeros: Vec<bool> = sample.iter().map(|value| *value == 0.0).collect();
+            if !is_whole && zeros.contains(&true) {
+                let missing = model.suspects(sample, &zeros, zero_share);
+                model.fill(sample, &missing);
+            }
+        }
+        Ok(())
     }
 }
 

@@ -89,7 +89,7 @@ impl Trial {
             folds: Some(vec![self.fold]),
             final_model: false,
         };
-        let mut run = Run::new(self.checked.clone(), &parts, Vec::new())?;
+        let mut run = Run::new(self.checked.clone(), &parts, Vec::new())?.bare();
         let mut news = Vec::new();
         let mut n_done = 0;
         while !run.is_complete() {

@@ -1,7 +1,8 @@
 //! The median heuristic: the usual distance between samples as the width of a kernel.
 
 use crate::dataset::{Dataset, Preparation};
-use crate::learner::Kernel;
+use crate::learner::{Kernel, Radial};
+use crate::math::{View, manhattan_distance, random_below, random_stream, squared_distance};
 
 /// Samples that are compared with each other.
 const MOST_COMPARED: usize = 200;
@@ -26,7 +27,7 @@ pub fn median_distance(
             samples.push(features);
         }
     }
-    let is_manhattan = matches!(kernel, Kernel::Laplacian { .. });
+    let is_manhattan = kernel.radial() == Some(Radial::Laplacian);
     let mut distances = Vec::new();
     for (place, a) in samples.iter().enumerate() {
         for b in &samples[..place] {
@@ -46,4 +47,42 @@ pub fn median_distance(
     } else {
         Err("all samples are equal, so there is no distance to derive the width from".into())
     }
+}
+
+/// Training samples that are compared with each other for a width that is a multiple of the median.
+const MOST_DRAWN: usize = 400;
+
+/// The median distance between prepared training samples, of which at most 400 are drawn; none
+/// where they are all alike.
+pub(super) fn training_median(
+    values: View<'_>,
+    training: &[usize],
+    shape: Radial,
+    seed: u64,
+) -> Option<f64> {
+    let mut drawn = training.to_vec();
+    let mut random = random_stream(seed, "median", 0);
+    for place in 0..drawn.len().min(MOST_DRAWN) {
+        let other = place + random_below(&mut random, drawn.len() - place);
+        drawn.swap(place, other);
+    }
+    drawn.truncate(MOST_DRAWN);
+    let mut distances = Vec::with_capacity(drawn.len() * drawn.len() / 2);
+    for (place, &a) in drawn.iter().enumerate() {
+        for &b in &drawn[..place] {
+            let (a, b) = (values.col(a), values.col(b));
+            distances.push(match shape {
+                Radial::Gaussian => squared_distance(a, b).sqrt(),
+                Radial::Laplacian => manhattan_distance(a, b),
+            });
+        }
+    }
+    if distances.is_empty() {
+        return None;
+    }
+    let (middle, is_odd) = (distances.len() / 2, distances.len() % 2 == 1);
+    let (below, &mut upper, _) = distances.select_nth_unstable_by(middle, f64::total_cmp);
+    let lower = below.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let median = if is_odd { upper } else { 0.5 * (lower + upper) };
+    (median > 0.0 && median.is_finite()).then_some(median)
 }

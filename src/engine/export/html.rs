@@ -9,7 +9,8 @@ h1{font-size:26px;margin-bottom:4px}h2{font-size:20px;margin-top:36px;border-top
 table{border-collapse:collapse;margin:12px 0;font-variant-numeric:tabular-nums}th,td{padding:4px 12px;text-align:right;border-bottom:1px solid #e9ecef}\
 th{font-weight:600;border-bottom:2px solid #adb5bd;cursor:pointer}th:first-child,td:first-child{text-align:left}td.text,th.text{text-align:left}\
 .wide{overflow-x:auto}figure{margin:16px 0;display:inline-block;vertical-align:top}figcaption{color:#6c757d;font-size:13px;max-width:700px}\
-td[data-value]{white-space:nowrap}summary{font-size:16px;font-weight:600;margin-top:24px;cursor:pointer}p.weak,li{color:#495057}svg{max-width:100%;height:auto}";
+td[data-value]{white-space:nowrap}summary{font-size:16px;font-weight:600;margin-top:24px;cursor:pointer}p.weak,li{color:#495057}svg{max-width:100%;height:auto}\
+@media print{body{margin:0;max-width:none}figure,table{break-inside:avoid}}";
 
 /// A click on a head sorts by that column: by the exact value where a cell has one.
 const SORTING: &str = "document.querySelectorAll('th').forEach(function(head){head.onclick=function(){\

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::RunResult;
 use crate::evaluation::{Confusion, Estimate, Scores};
-use crate::experiment::{Grouping, change_texts, mean_and_sd};
+use crate::experiment::{AutoReport, CurvePoint, Grouping, change_texts, mean_and_sd};
 use crate::split::{HoldOut, SplitPlan};
 
 impl RunResult<'_> {
@@ -42,9 +42,22 @@ impl RunResult<'_> {
             "balanced_accuracy": summary.confusion.balanced_accuracy(),
             "group_accuracy": self.group_accuracy(),
             "confusion": counts(&summary.confusion),
-            "missing": summary.missing.iter().map(|point| json!({
-                "share": point.at, "mean": point.mean, "sd": point.sd,
+            "missing": self.missing(),
+            "baselines": summary.baselines.iter().map(|found| json!({
+                "name": found.baseline.name(),
+                "accuracy": found.accuracy,
+                "difference": found.difference.mean,
+                "interval": found.difference.interval.map(|(low, high)| [low, high]),
             })).collect::<Vec<_>>(),
+            "coverage": summary.coverage.iter().map(|found| json!({
+                "epsilon": found.epsilon,
+                "promised": found.promised(),
+                "measured": found.measured,
+                "single": found.single,
+                "none": found.none,
+                "by_class": found.by_class,
+            })).collect::<Vec<_>>(),
+            "auto": self.auto(),
             "timing": self.timing(),
         });
         let more = json!({
@@ -99,6 +112,56 @@ impl RunResult<'_> {
             })
         };
         groupings.iter().map(grouping).collect()
+    }
+
+    fn missing(&self) -> Vec<Value> {
+        let Self { summary, .. } = self;
+        let others = [("repaired", &summary.repaired), ("known", &summary.known)];
+        let point = |point: &CurvePoint| {
+            let mut found = json!({ "share": point.at, "mean": point.mean, "sd": point.sd });
+            for (name, points) in others {
+                let same = points.iter().find(|other| other.at == point.at);
+                if let Some(same) = same {
+                    found[name] = json!({ "mean": same.mean, "sd": same.sd });
+                }
+            }
+            found
+        };
+        summary.missing.iter().map(point).collect()
+    }
+
+    /// What was tried and chosen in the first fold, and the choice of every fold.
+    fn auto(&self) -> Value {
+        let Some((_, report)) = self.summary.auto.first() else {
+            return Value::Null;
+        };
+        let choice = |fold: Option<usize>, report: &AutoReport| {
+            report.chosen.as_ref().map(|chosen| {
+                json!({
+                    "fold": fold.map(|fold| fold + 1),
+                    "kernel": chosen.candidate.kernel,
+                    "scaling": chosen.candidate.scaling,
+                    "head": chosen.head,
+                    "accuracy": chosen.accuracy,
+                    "reason": chosen.reason,
+                })
+            })
+        };
+        let folds = self.summary.auto.iter();
+        json!({
+            "tried": report.tried.iter().map(|tried| json!({
+                "stage": tried.stage,
+                "kernel": tried.candidate.kernel,
+                "scaling": tried.candidate.scaling,
+                "heads": tried.heads.iter().map(|(head, accuracy)| json!({
+                    "head": head, "accuracy": accuracy,
+                })).collect::<Vec<_>>(),
+                "n_tested": tried.n_tested,
+                "trouble": tried.trouble,
+            })).collect::<Vec<_>>(),
+            "chosen": choice(None, report),
+            "folds": folds.map(|(fold, report)| choice(Some(*fold), report)).collect::<Vec<_>>(),
+        })
     }
 
     fn audit(&self) -> Vec<Value> {

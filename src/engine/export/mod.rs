@@ -3,6 +3,7 @@
 mod annotations;
 mod chart;
 mod comparison;
+pub mod fault_report;
 mod figure;
 mod heat_map;
 mod html;

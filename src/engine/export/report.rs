@@ -312,6 +312,8 @@ mod tests {
 
     fn ribbon() -> Ribbon {
         let judged = (0..5).map(|k| Judged {
+            n_missing: 0,
+            assurance: None,
             sample: k,
             source: 0,
             place: Place::Window {

@@ -4,8 +4,11 @@ use std::path::Path;
 
 use super::tables::table;
 use crate::dataset::Place;
-use crate::evaluation::Verdict;
+use crate::evaluation::{Assurance, Verdict};
 use crate::experiment::Ribbon;
+
+/// The level of prediction sets in tables.
+const EPSILON: f64 = 0.05;
 
 /// The names of the columns.
 pub fn segment_head(class_names: &[String]) -> Vec<String> {
@@ -17,6 +20,8 @@ pub fn segment_head(class_names: &[String]) -> Vec<String> {
         "class",
         "margin",
         "runner_up",
+        "set",
+        "fit_p",
     ];
     let residuals = class_names.iter().map(|name| format!("residual {name}"));
     fixed
@@ -31,6 +36,7 @@ pub fn segment_row(
     source: &Path,
     place: Place,
     verdict: &Verdict,
+    assurance: Option<&Assurance>,
     residual_shares: &[f64],
     class_names: &[String],
 ) -> Vec<String> {
@@ -50,6 +56,11 @@ pub fn segment_row(
         name(verdict.class),
         verdict.margin.to_string(),
         name(verdict.runner_up),
+        assurance.map_or(String::new(), |found| {
+            let set = found.set(EPSILON).into_iter().map(name);
+            set.collect::<Vec<String>>().join("|")
+        }),
+        assurance.map_or(String::new(), |found| found.fit_p.to_string()),
     ];
     cells.extend(residual_shares.iter().map(f64::to_string));
     cells
@@ -66,6 +77,7 @@ pub(super) fn ribbon_table(source: &Path, ribbon: &Ribbon) -> String {
             source,
             place,
             &segment.verdict,
+            segment.assurance.as_ref(),
             &segment.residual_shares,
             &ribbon.class_names,
         )

@@ -12,7 +12,7 @@ const NAMES: [&str; 2] = ["a, \"quoted\"", "<b> & c"];
 
 /// A small run whose class names are hostile to every format.
 fn checked() -> Arc<CheckedExperiment> {
-    let n = 60;
+    let n = 60_i32;
     let values = (0..n).flat_map(|i| {
         let class = f64::from(i % 2);
         [class, 1.0 - class, f64::from(i * 7 % 11) / 11.0]
@@ -42,6 +42,7 @@ fn checked() -> Arc<CheckedExperiment> {
         n_tests: 2,
         missing_shares: vec![0.5],
         prequential: false,
+        ..Tests::default()
     };
     let dataset = Arc::new(Dataset::new(parts).expect("the parts fit"));
     Arc::new(experiment.check(dataset).expect("nothing is wrong"))

@@ -4,6 +4,7 @@ use num_complex::Complex64;
 use serde::{Deserialize, Serialize};
 
 use super::declared;
+use super::fault_phasors::{CYCLES_BEFORE, JUDGED_CYCLES, MAGNITUDE_NAMES, magnitudes};
 use super::inception::first_change;
 use super::phase_signals::PhaseSignals;
 use super::phases::{PHASE_NAMES, PhaseChoice, PhaseMap};
@@ -13,8 +14,11 @@ use super::{Extraction, FeatureError, Layout, RejectReason, Rejection, Sample, i
 use crate::records::Record;
 use crate::settings::{SettingProblem, SettingProblems};
 
-/// Fewest samples per cycle with which a cycle can be compared with the one before.
+/// Fewest samples per cycle from which values between the samples are taken.
 pub(super) const MIN_SAMPLES_PER_CYCLE: f64 = 8.0;
+
+/// Fewest samples per cycle with which a cycle can be compared with the one before.
+pub(super) const LEAST_SAMPLES_PER_CYCLE: f64 = 4.0;
 
 /// Fewest points per cycle from which phasors are computed where samples do not divide the cycle evenly.
 const MIN_PHASOR_POINTS: usize = 128;
@@ -80,6 +84,9 @@ pub enum FaultForm {
         /// The highest harmonic; 1 for none.
         highest_harmonic: usize,
     },
+    /// Fifteen magnitudes of changes, sequences and voltages (MAG15), scaled by the record's own cycle before the
+    /// inception: what is the same on every network.
+    Magnitudes,
 }
 
 /// How a sample is made from a fault record.
@@ -103,7 +110,7 @@ pub struct FaultRecipe {
 }
 
 impl Default for FaultRecipe {
-    /// The paper's form, one cycle of 6 × 201 values, found and scaled by the record itself.
+    /// What transfers from network to network: fifteen magnitudes, found and scaled by the record itself.
     fn default() -> Self {
         Self {
             phases: PhaseChoice::default(),
@@ -112,7 +119,7 @@ impl Default for FaultRecipe {
             steady: SteadyRecord::Take,
             n_cycles: 1,
             per_unit: PerUnit::BeforeInception,
-            form: FaultForm::Waveform { n_points: 201 },
+            form: FaultForm::Magnitudes,
         }
     }
 }
@@ -127,7 +134,31 @@ impl FaultRecipe {
                 voltage_v,
                 current_a,
             },
+            ..Self::of_waveforms()
+        }
+    }
+
+    /// The paper's form, one cycle of 6 × 201 values, found and scaled by the record itself.
+    pub fn of_waveforms() -> Self {
+        Self {
+            form: FaultForm::Waveform { n_points: 201 },
             ..Self::default()
+        }
+    }
+
+    /// Length of the window in cycles of the nominal frequency.
+    fn window_cycles(&self) -> f64 {
+        match self.form {
+            FaultForm::Magnitudes => JUDGED_CYCLES,
+            FaultForm::Waveform { .. } | FaultForm::Phasors { .. } => self.n_cycles as f64,
+        }
+    }
+
+    /// Fewest samples per cycle that the form can be computed from.
+    fn least_samples_per_cycle(&self) -> f64 {
+        match self.form {
+            FaultForm::Magnitudes => LEAST_SAMPLES_PER_CYCLE,
+            FaultForm::Waveform { .. } | FaultForm::Phasors { .. } => MIN_SAMPLES_PER_CYCLE,
         }
     }
 }
@@ -199,6 +230,7 @@ impl FaultRecipe {
                     text,
                 );
             }
+            FaultForm::Magnitudes => {}
         }
         problems.into_list()
     }
@@ -220,6 +252,7 @@ impl FaultRecipe {
                 });
                 parts.chain(sequences).chain(harmonics).collect()
             }
+            FaultForm::Magnitudes => MAGNITUDE_NAMES.map(str::to_owned).to_vec(),
         }
     }
 
@@ -230,7 +263,7 @@ impl FaultRecipe {
                 n_channels: 6,
                 n_points,
             },
-            FaultForm::Phasors { .. } => Layout::Plain,
+            FaultForm::Phasors { .. } | FaultForm::Magnitudes => Layout::Plain,
         }
     }
 
@@ -267,7 +300,8 @@ impl FaultRecipe {
         Ok(extraction)
     }
 
-    fn signals(&self, record: &Record) -> Result<PhaseSignals, FeatureError> {
+    /// The six signals that the recipe takes from a record.
+    pub fn signals(&self, record: &Record) -> Result<PhaseSignals, FeatureError> {
         if let Some(problem) = self.problems().into_iter().next() {
             return Err(FeatureError::Recipe(problem));
         }
@@ -278,28 +312,39 @@ impl FaultRecipe {
                 channels: record.first_channel_names(),
             });
         };
-        let signals = PhaseSignals::read(record, channels, self.nominal_hz)?;
+        let mut signals = PhaseSignals::read(record, channels, self.nominal_hz)?;
+        if self.phases.is_reversed {
+            for current in &mut signals.values[3..] {
+                current.iter_mut().for_each(|value| *value = -*value);
+            }
+        }
         let nominal_hz = signals.nominal_hz;
-        if signals.rate_hz < MIN_SAMPLES_PER_CYCLE * nominal_hz {
+        let needed_hz = self.least_samples_per_cycle() * nominal_hz;
+        if signals.rate_hz < needed_hz * (1.0 - 1e-6) {
             return Err(FeatureError::TooCoarse {
                 rate_hz: signals.rate_hz,
                 nominal_hz,
-                needed_hz: MIN_SAMPLES_PER_CYCLE * nominal_hz,
+                needed_hz,
             });
         }
         Ok(signals)
     }
 
-    fn window_in(
+    /// Finds the window in signals that were read.
+    pub fn window_in(
         &self,
         record: &Record,
         signals: &PhaseSignals,
     ) -> Result<FaultWindow, FeatureError> {
         let cycle_s = 1.0 / signals.nominal_hz;
         let trigger_s = record.grid.as_ref().and_then(|grid| grid.trigger_s);
-        let duration_s = self.n_cycles as f64 * cycle_s;
+        let duration_s = self.window_cycles() * cycle_s;
+        let lead_s = match self.form {
+            FaultForm::Magnitudes => CYCLES_BEFORE * cycle_s,
+            FaultForm::Waveform { .. } | FaultForm::Phasors { .. } => cycle_s,
+        };
         let fits = |start_s: &f64| {
-            *start_s >= signals.start_s + cycle_s && start_s + duration_s <= signals.end_s()
+            *start_s >= signals.start_s + lead_s && start_s + duration_s <= signals.end_s()
         };
         let (start_s, has_inception) = match self.inception {
             Inception::At { time_s } => (time_s, true),
@@ -311,9 +356,13 @@ impl FaultRecipe {
                     first_change(&[voltages, currents], cycle, threshold),
                     self.steady,
                 ) {
+                    // The change lies anywhere between the sample that shows it and the one before.
+                    (Some(sample), _) if self.form == FaultForm::Magnitudes => {
+                        (signals.time_s(sample) - 0.5 / signals.rate_hz, true)
+                    }
                     (Some(sample), _) => (signals.time_s(sample), true),
                     (None, SteadyRecord::Take) => {
-                        let normal_s = signals.start_s + cycle_s;
+                        let normal_s = signals.start_s + lead_s;
                         (trigger_s.filter(fits).unwrap_or(normal_s), false)
                     }
                     (None, SteadyRecord::Reject) => {
@@ -340,15 +389,21 @@ impl FaultRecipe {
         })
     }
 
-    /// The features of the window; the inner error is a hole in the recording.
+    /// The features of the window; the inner error is a hole in the recording, or nothing that can be judged.
     fn sample(
         &self,
         signals: &PhaseSignals,
         window: &FaultWindow,
     ) -> Result<Result<Vec<f64>, RejectReason>, FeatureError> {
-        let bases = self.bases(signals, window)?;
-        let n_intervals = match self.form {
-            FaultForm::Waveform { n_points } => n_points - 1,
+        let values = match self.form {
+            FaultForm::Magnitudes => {
+                let phasors = signals.fault_phasors(window.start_s)?;
+                phasors.map(|phasors| magnitudes(&phasors))
+            }
+            FaultForm::Waveform { n_points } => {
+                let waveforms = self.waveforms(signals, window, n_points - 1)?;
+                waveforms.map(|waveforms| waveforms.concat())
+            }
             FaultForm::Phasors { highest_harmonic } => {
                 let nominal_hz = signals.nominal_hz;
                 let highest_hz = highest_harmonic as f64 * nominal_hz;
@@ -359,9 +414,32 @@ impl FaultRecipe {
                         needed_hz: highest_hz / PASSED_SHARE,
                     });
                 }
-                phasor_points_per_cycle(signals) * self.n_cycles
+                let n_intervals = phasor_points_per_cycle(signals) * self.n_cycles;
+                let reference = self.reference_angle(signals, window);
+                let waveforms = self.waveforms(signals, window, n_intervals)?;
+                waveforms.map(|waveforms| {
+                    phasor_features(&waveforms, self.n_cycles, highest_harmonic, reference)
+                })
             }
         };
+        Ok(values.and_then(|values| {
+            let is_finite = values.iter().all(|value| value.is_finite());
+            if is_finite {
+                Ok(values)
+            } else {
+                Err(RejectReason::Overflow)
+            }
+        }))
+    }
+
+    /// The six waveforms of the window in per unit.
+    fn waveforms(
+        &self,
+        signals: &PhaseSignals,
+        window: &FaultWindow,
+        n_intervals: usize,
+    ) -> Result<Result<[Vec<f64>; 6], RejectReason>, FeatureError> {
+        let bases = self.bases(signals, window)?;
         let mut waveforms = points(signals, window.start_s, window.duration_s, n_intervals)?;
         for (channel, waveform) in waveforms.iter_mut().enumerate() {
             let n_missing = waveform.iter().filter(|value| !value.is_finite()).count();
@@ -374,18 +452,7 @@ impl FaultRecipe {
             let base = bases[channel / 3];
             waveform.iter_mut().for_each(|value| *value /= base);
         }
-        let values = match self.form {
-            FaultForm::Waveform { .. } => waveforms.concat(),
-            FaultForm::Phasors { highest_harmonic } => {
-                let reference = self.reference_angle(signals, window);
-                phasor_features(&waveforms, self.n_cycles, highest_harmonic, reference)
-            }
-        };
-        if values.iter().all(|value| value.is_finite()) {
-            Ok(Ok(values))
-        } else {
-            Ok(Err(RejectReason::Overflow))
-        }
+        Ok(Ok(waveforms))
     }
 
     /// What voltages and currents are divided by.

@@ -2,7 +2,7 @@
 
 use super::FeatureError;
 use super::cycle::Cycle;
-use super::fault::MIN_SAMPLES_PER_CYCLE;
+use super::fault::LEAST_SAMPLES_PER_CYCLE;
 use super::inception::first_change;
 use super::phase_signals::PhaseSignals;
 use super::phases::PhaseMap;
@@ -61,11 +61,11 @@ impl FaultFacts {
         let [d, e, f] = second;
         let signals = PhaseSignals::read(record, [a, b, c, d, e, f], given_hz)?;
         let nominal_hz = signals.nominal_hz;
-        if signals.rate_hz < MIN_SAMPLES_PER_CYCLE * nominal_hz {
+        if signals.rate_hz < LEAST_SAMPLES_PER_CYCLE * nominal_hz {
             return Err(FeatureError::TooCoarse {
                 rate_hz: signals.rate_hz,
                 nominal_hz,
-                needed_hz: MIN_SAMPLES_PER_CYCLE * nominal_hz,
+                needed_hz: LEAST_SAMPLES_PER_CYCLE * nominal_hz,
             });
         }
         let (voltages, currents) = signals.values.split_at(3);

@@ -11,11 +11,12 @@ pub mod eeg_segments;
 pub mod electrodes;
 pub mod fault;
 pub mod fault_facts;
+pub mod fault_phasors;
 pub mod filter;
 pub mod inception;
 pub mod measure;
 pub mod montage;
-mod phase_signals;
+pub mod phase_signals;
 pub mod phases;
 pub mod phasor;
 pub mod readable;
@@ -272,6 +273,18 @@ pub enum RejectReason {
         n_kept: usize,
         /// Frames the sample is made of.
         n_frames: usize,
+    },
+    /// No voltage, so nothing to compare with.
+    #[error("the voltages are about zero before and after: no verdict")]
+    NoVoltage,
+    /// The current is no sine.
+    #[error(
+        "the fundamental holds {:.0} % of the current's energy, less than half: no verdict",
+        100.0 * share
+    )]
+    NoSine {
+        /// Share of the AC energy in the fundamental.
+        share: f64,
     },
     /// No channel changes.
     #[error("no channel changes, or one that is measured alone does not")]

@@ -2,7 +2,7 @@
 
 use super::resample::resample;
 use super::{FeatureError, is_positive};
-use crate::records::{Channel, Record, TimeAxis};
+use crate::records::{Channel, Gap, Record, TimeAxis};
 
 /// How much longer than the record the uniform axis may be, where the record changes its rate.
 const MAX_GROWTH: usize = 4;
@@ -20,26 +20,27 @@ const CLEARLY: f64 = 0.1;
 const VISIBLE_ERROR: f64 = 0.01;
 
 /// Three voltages and three currents, uniformly sampled.
-pub(super) struct PhaseSignals {
+#[derive(Debug, Clone)]
+pub struct PhaseSignals {
     /// Samples per second of all six.
-    pub(super) rate_hz: f64,
+    pub rate_hz: f64,
     /// Time of the first sample.
-    pub(super) start_s: f64,
+    pub start_s: f64,
     /// The nominal frequency.
-    pub(super) nominal_hz: f64,
+    pub nominal_hz: f64,
     /// VA VB VC in volts, IA IB IC in amperes.
-    pub(super) values: [Vec<f64>; 6],
+    pub values: [Vec<f64>; 6],
     /// How much later than its time stamp each channel was sampled.
-    pub(super) skews_s: [f64; 6],
+    pub skews_s: [f64; 6],
     /// The names of the channels in the record.
-    pub(super) names: [String; 6],
+    pub names: [String; 6],
     /// What had to be assumed.
-    pub(super) notes: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 impl PhaseSignals {
     /// Reads the six channels of a record.
-    pub(super) fn read(
+    pub fn read(
         record: &Record,
         channels: [usize; 6],
         given_hz: Option<f64>,
@@ -153,17 +154,17 @@ impl PhaseSignals {
     }
 
     /// Time of a sample.
-    pub(super) fn time_s(&self, sample: usize) -> f64 {
+    pub fn time_s(&self, sample: usize) -> f64 {
         self.start_s + sample as f64 / self.rate_hz
     }
 
     /// Where in a channel's samples a time lies.
-    pub(super) fn position(&self, channel: usize, time_s: f64) -> f64 {
+    pub fn position(&self, channel: usize, time_s: f64) -> f64 {
         (time_s - self.start_s - self.skews_s[channel]) * self.rate_hz
     }
 
     /// Time of the last sample.
-    pub(super) fn end_s(&self) -> f64 {
+    pub fn end_s(&self) -> f64 {
         let shortest = self.values.iter().map(Vec::len).min().unwrap_or(0);
         self.time_s(shortest.saturating_sub(1))
     }
@@ -225,6 +226,8 @@ impl PhaseSignals {
         let times: Vec<f64> = (0..n_samples)
             .map_while(|sample| record.time_s(channels[0], sample))
             .collect();
+        let (first, last) = self.longest_stretch(record, &times);
+        let times = &times[first..last];
         let rises = |pair: &[f64]| pair[1] > pair[0];
         if let Some(at) = times.windows(2).position(|pair| !rises(pair)) {
             return Err(FeatureError::TimesDoNotRise {
@@ -253,10 +256,30 @@ impl PhaseSignals {
             self.rate_hz
         ));
         for (place, channel) in channels.into_iter().enumerate() {
-            let values = record.read(channel, 0..times.len())?;
-            self.values[place] = on_uniform_axis(&times, &values, *first_s, self.rate_hz);
+            let values = record.read(channel, first..last)?;
+            self.values[place] = on_uniform_axis(times, &values, *first_s, self.rate_hz);
         }
         Ok(())
+    }
+}
+
+impl PhaseSignals {
+    /// The samples of the longest stretch between the gaps of a record: nothing is interpolated across a gap.
+    fn longest_stretch(&mut self, record: &Record, times: &[f64]) -> (usize, usize) {
+        let place = |gap: &Gap| times.partition_point(|t| *t < gap.onset_s + gap.duration_s / 2.0);
+        let mut cuts: Vec<usize> = record.gaps.iter().map(place).collect();
+        cuts.push(0);
+        cuts.push(times.len());
+        cuts.sort_unstable();
+        let pairs = cuts.windows(2).map(|pair| (pair[0], pair[1]));
+        let (first, last) = pairs.max_by_key(|(a, b)| b - a).unwrap_or((0, times.len()));
+        if let (Some(from_s), false) = (times.get(first), record.gaps.is_empty()) {
+            self.notes.push(format!(
+                "the record has {} gaps: only the longest stretch, from {from_s} s, was used",
+                record.gaps.len()
+            ));
+        }
+        (first, last)
     }
 }
 

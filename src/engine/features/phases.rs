@@ -15,6 +15,9 @@ pub const PHASE_NAMES: [&str; 6] = ["VA", "VB", "VC", "IA", "IB", "IC"];
 pub struct PhaseChoice {
     /// Channel names in the order VA VB VC IA IB IC.
     pub channels: [Option<String>; 6],
+    /// Whether currents count positive out of the line, so that their sign is turned.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_reversed: bool,
 }
 
 /// Positions of the six channels in a record; `None` where none was found.
@@ -40,8 +43,25 @@ const PHASE_FIELD_RANK: usize = 1;
 const MAX_NAME_LENGTH: usize = 128;
 
 /// Words of channels that do not hold the waveform of a phase.
-const OTHER_QUANTITIES: [&str; 9] = [
-    "rms", "dc", "freq", "thd", "angle", "mag", "ref", "cnt", "mem",
+const OTHER_QUANTITIES: [&str; 13] = [
+    "rms", "dc", "freq", "thd", "angle", "mag", "ref", "cnt", "mem", "dif", "restr", "stab", "bias",
+];
+
+/// Pairs of phases as line-to-line quantities are called.
+const PHASE_PAIRS: [[&str; 2]; 13] = [
+    ["a", "b"],
+    ["b", "c"],
+    ["c", "a"],
+    ["a", "c"],
+    ["l1", "l2"],
+    ["l2", "l3"],
+    ["l3", "l1"],
+    ["r", "s"],
+    ["s", "t"],
+    ["t", "r"],
+    ["1", "2"],
+    ["2", "3"],
+    ["3", "1"],
 ];
 
 impl PhaseMap {
@@ -97,6 +117,94 @@ impl PhaseMap {
             *place = (*channel)?;
         }
         Some(all)
+    }
+}
+
+/// Voltages and currents of one bay of a record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bay {
+    /// What the names of its currents share; the circuit that the record names where they share nothing.
+    pub name: String,
+    /// Channel numbers in the order VA VB VC IA IB IC.
+    pub channels: [usize; 6],
+}
+
+impl Bay {
+    /// The bays of a record, the likeliest first: every set of currents with the voltages of its own name, else with
+    /// the first ones.
+    pub fn all(channels: &[Channel]) -> Vec<Self> {
+        let first = PhaseMap::guess(channels).complete();
+        let voltages = groups(channels, Quantity::Voltage);
+        let mut bays: Vec<Self> = Vec::new();
+        let mut add = |[a, b, c, d, e, f]: [usize; 6]| {
+            let currents = [d, e, f];
+            let is_new = bays.iter().all(|bay| {
+                currents
+                    .iter()
+                    .all(|channel| !bay.channels[3..].contains(channel))
+            });
+            if is_new {
+                bays.push(Self {
+                    name: bay_name(channels, currents),
+                    channels: [a, b, c, d, e, f],
+                });
+            }
+        };
+        first.map(&mut add);
+        for current in groups(channels, Quantity::Current) {
+            let own = voltages.iter().find(|voltage| voltage.bay == current.bay);
+            let voltage = own.map(|voltage| voltage.channels);
+            let voltage = voltage.or(first.map(|[a, b, c, ..]| [a, b, c]));
+            if let Some([a, b, c]) = voltage {
+                let [d, e, f] = current.channels;
+                add([a, b, c, d, e, f]);
+            }
+        }
+        bays
+    }
+
+    /// The bay of six channels that were chosen.
+    pub fn of(channels: &[Channel], chosen: [usize; 6]) -> Self {
+        let [.., a, b, c] = chosen;
+        Self {
+            name: bay_name(channels, [a, b, c]),
+            channels: chosen,
+        }
+    }
+}
+
+/// What is left of the names of three currents without the phase and the letter of the quantity.
+fn bay_name(channels: &[Channel], [a, b, _]: [usize; 3]) -> String {
+    let name = |index: usize| {
+        channels
+            .get(index)
+            .map_or("", |channel| channel.name.as_str())
+    };
+    let differs = name(a)
+        .chars()
+        .zip(name(b).chars())
+        .position(|(x, y)| x != y);
+    let kept: String = match differs {
+        Some(at) => {
+            let letters = name(a).chars().enumerate();
+            letters
+                .filter(|(k, _)| *k != at)
+                .map(|(_, letter)| letter)
+                .collect()
+        }
+        None => name(a).to_owned(),
+    };
+    let kept = kept.strip_prefix(['I', 'i']).unwrap_or(&kept);
+    let kept = kept.trim_matches(|c: char| !c.is_alphanumeric());
+    if kept.chars().any(char::is_alphanumeric) {
+        return kept.to_owned();
+    }
+    let circuit = channels.get(a).and_then(|channel| channel.grid.as_ref());
+    let circuit = circuit.map(|grid| grid.circuit.trim()).unwrap_or_default();
+    if circuit.is_empty() {
+        "1".to_owned()
+    } else {
+        circuit.to_owned()
     }
 }
 
@@ -251,7 +359,8 @@ fn folded(name: &str) -> String {
 
 /// Voltage or current, by unit; without a known unit by the first letter.
 fn quantity_of(channel: &Channel, name: &str) -> Option<Quantity> {
-    let waveform = !OTHER_QUANTITIES.iter().any(|word| name.contains(word));
+    let waveform =
+        !OTHER_QUANTITIES.iter().any(|word| name.contains(word)) && !is_between_phases(name);
     if channel.kind != ChannelKind::Analog || !waveform {
         return None;
     }
@@ -262,6 +371,21 @@ fn quantity_of(channel: &Channel, name: &str) -> Option<Quantity> {
         None if name.starts_with('i') => Some(Quantity::Current),
         None => None,
     }
+}
+
+/// Whether the first word of a name, after the letter of the quantity, is a pair of phases: `vab`, `u12`, `ul1l2`, `u_ab`.
+fn is_between_phases(name: &str) -> bool {
+    let Some(rest) = name.strip_prefix(['v', 'u']) else {
+        return false;
+    };
+    let rest = rest.trim_start_matches(|c: char| !c.is_alphanumeric());
+    PHASE_PAIRS.iter().any(|[first, second]| {
+        let after = rest
+            .strip_prefix(first)
+            .map(|after| after.trim_start_matches(['-', '_', '/']));
+        let after = after.and_then(|after| after.strip_prefix(second));
+        after.is_some_and(|after| !after.starts_with(char::is_alphanumeric))
+    })
 }
 
 /// Three channels of a quantity and no fourth are its phases, in order.

@@ -223,6 +223,22 @@ impl Algorithm {
         self.is_batch() && !matches!(self, Self::KernelRidge { .. })
     }
 
+    /// Whether an online decision layer decides.
+    pub fn has_decision_layer(&self) -> bool {
+        matches!(
+            self,
+            Self::Margin {
+                decision_layer: true,
+                ..
+            }
+        )
+    }
+
+    /// Whether what was seen is remembered when samples leave.
+    pub fn remembers_all(&self) -> bool {
+        matches!(self, Self::Evidence { .. } | Self::Margin { .. })
+    }
+
     /// Whether forgetting, γ and the scaling of atoms play a part.
     pub fn is_recursive(&self) -> bool {
         matches!(

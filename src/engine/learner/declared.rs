@@ -202,6 +202,13 @@ pub const CALIBRATION: Setting = Setting::number(
 )
 .symbol("β");
 
+/// The gate.
+pub const GATE: Setting = Setting::switch(
+    "gate",
+    "Gate",
+    "Offsets of the decision count less for samples that fit no dictionary: keeps decisions when features are missing. Default: on for new experiments.",
+);
+
 /// The algorithm.
 pub const ALGORITHM: Setting = Setting::choice(
     "algorithm",
@@ -472,6 +479,7 @@ pub const SETTINGS: SettingGroup = SettingGroup {
         &RAMP_SHARE,
         &REGULARISATION,
         &CALIBRATION,
+        &GATE,
         &DECISION_LAYER,
         &ERROR_WEIGHTS,
         &MEMORY_OF_ERRORS,

@@ -81,6 +81,16 @@ pub enum LearnError {
         /// Most samples.
         most: usize,
     },
+    /// More samples are kept than one system of equations can hold.
+    #[error(
+        "{found} samples are kept in all classes together, but the readout of this head takes at most {most}: lower the budget or choose the head SecondLook"
+    )]
+    TooManyKept {
+        /// Kept samples of all classes.
+        found: usize,
+        /// Most of them.
+        most: usize,
+    },
     /// The computation was no longer wanted; nothing has changed.
     #[error("it was cancelled")]
     Interrupted,

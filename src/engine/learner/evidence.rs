@@ -21,6 +21,7 @@ use super::recursion::Recursion;
 use super::report::{Admission, ClassReport, Rejection, Removal, Repair, TimeSpent};
 use super::ridge::{bound_inflation, factor_guarded, smallest_share};
 use super::samples::Samples;
+use super::seen::{SeenSamples, SeenWork};
 use super::settings::{LearnerSettings, Normalisation};
 use super::span::{ONE_PASS_FROM, ShrinkWork, Span, SpanBlock, SpotWork, WIDE_CHECK_INTERVAL};
 use super::sparse_coding::{SparseCoder, SparseCodes};
@@ -57,6 +58,9 @@ pub struct EvidenceProfile {
     pub entered: Vec<u64>,
     /// Codes of the kept samples, where the paper's pruning criteria need them.
     pub codes: Option<SparseCodes>,
+    /// All samples seen, on the kept ones; absent from states of earlier versions.
+    #[serde(default)]
+    pub seen: Option<SeenSamples>,
     n_entered: u64,
     n_batches: u64,
     rebuild_interval: u64,
@@ -100,6 +104,7 @@ struct Work {
     /// (T_old − v)ᵀ, row per sample of the mini-batch.
     change: Matrix,
     shrink: ShrinkWork,
+    seen: SeenWork,
     spot: SpotWork,
     ranking: Ranking,
     by_age: Vec<usize>,
@@ -132,6 +137,7 @@ impl Evidence {
             errors: Vec::with_capacity(capacity),
             entered: Vec::with_capacity(capacity),
             codes: keep_codes.then(|| SparseCodes::new(settings.sparsity, capacity)),
+            seen: Some(SeenSamples::new(capacity, settings.needs_second_moment())),
             n_entered: 0,
             n_batches: 0,
             rebuild_interval: SHORTEST_INTERVAL,
@@ -147,6 +153,11 @@ impl Evidence {
     pub(super) fn resume(settings: &LearnerSettings, mut profile: EvidenceProfile) -> Self {
         if !settings.algorithm.needs_kept_codes() {
             profile.codes = None;
+        }
+        if let Some(seen) = &mut profile.seen
+            && !settings.needs_second_moment()
+        {
+            seen.second_moment = None;
         }
         let coder = SparseCoder::new(settings.pursuit, settings.sparsity, settings.error_limit);
         let codes = SparseCodes::new(settings.sparsity, settings.batch_size);
@@ -189,6 +200,9 @@ impl Evidence {
                 codes.push(std::iter::once((i, start.self_kernel()[i].sqrt())));
             }
         }
+        if let Some(seen) = &mut profile.seen {
+            seen.add(block, n_distinct(start), &mut self.work.seen);
+        }
         profile.n_entered = block.admitted.len() as u64;
         for q in 0..n_atoms {
             let length = start.self_kernel()[q].sqrt();
@@ -204,6 +218,11 @@ impl Evidence {
             }
         }
         profile.dictionary.atom_gram.symmetrise();
+    }
+
+    /// Number of kept samples.
+    pub(super) fn n_kept(&self) -> usize {
+        self.profile.dictionary.n_kept()
     }
 
     /// Learns one mini-batch with forgetting factor λ.
@@ -375,6 +394,10 @@ impl Evidence {
         report: &mut ClassReport,
     ) {
         let (profile, block) = (&mut self.profile, &mut self.work.span_block);
+        if let Some(seen) = &mut profile.seen {
+            let n_counted = (0..batch.len()).filter(|&i| !batch.is_zero(i)).count();
+            seen.add(block, n_counted, &mut self.work.seen);
+        }
         if let Some(span) = &mut profile.dictionary.span {
             let n_kept = span.len() + block.admitted.len();
             report.health.one_pass = n_kept > settings.budget && n_kept > ONE_PASS_FROM;
@@ -509,6 +532,9 @@ impl Evidence {
         work.scales.clear();
         work.scales.extend((0..n_atoms).map(|q| atom_gram[(q, q)]));
         let sound = span.shrink(count, &mut work.shrink);
+        if let Some(seen) = &mut profile.seen {
+            seen.remove_last(count, sound, &work.shrink, &mut work.seen);
+        }
         if sound {
             work.leaving_coefficients
                 .copy_from(coefficients.cols_view(keep, count));
@@ -681,6 +707,9 @@ impl EvidenceProfile {
         if let Some(codes) = &mut self.codes {
             codes.swap(a, b);
         }
+        if let Some(seen) = &mut self.seen {
+            seen.swap(a, b);
+        }
         if let Some(span) = &mut self.dictionary.span {
             span.swap_pending(a, b, work);
         }
@@ -722,6 +751,14 @@ fn add_old_weights(change: &mut Matrix, block: &SpanBlock) {
             }
         }
     }
+}
+
+/// Start samples may serve several atoms; each was seen once.
+fn n_distinct(start: &Samples) -> usize {
+    let mut index = start.index().to_vec();
+    index.sort_unstable();
+    index.dedup();
+    index.len()
 }
 
 fn novelty_of(settings: &LearnerSettings) -> f64 {

@@ -11,7 +11,7 @@ use super::samples::Samples;
 
 /// A kernel with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(from = "KernelText", into = "KernelText")]
 pub enum Kernel {
     /// xᵀy
     Linear,
@@ -39,6 +39,104 @@ pub enum Kernel {
         /// The distance over which the kernel falls to 1/e, greater than 0.
         width: f64,
     },
+    /// One of the last two with a width that is a multiple of the median distance between training
+    /// samples, so that it means the same on any data; written `width: OfMedian(0.8)`.
+    OfMedian {
+        /// Which of them.
+        shape: Radial,
+        /// The multiple, greater than 0.
+        multiple: f64,
+    },
+}
+
+/// Kernels that depend on the distance of two samples alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Radial {
+    /// Of the Euclidean distance.
+    Gaussian,
+    /// Of the Manhattan distance.
+    Laplacian,
+}
+
+/// A kernel as it is written in sessions and settings.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(rename = "Kernel", deny_unknown_fields)]
+enum KernelText {
+    Linear,
+    Polynomial { degree: u32, offset: f64 },
+    NormalisedPolynomial { degree: u32, offset: f64 },
+    Gaussian { width: Width },
+    Laplacian { width: Width },
+}
+
+/// A width as it is written: a plain number is `Absolute`.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "a width is a number, Absolute(number) or OfMedian(number)"
+)]
+enum Width {
+    Number(f64),
+    Named(NamedWidth),
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+enum NamedWidth {
+    Absolute(f64),
+    OfMedian(f64),
+}
+
+impl From<KernelText> for Kernel {
+    fn from(text: KernelText) -> Self {
+        let radial = |shape: Radial, width: Width| match width {
+            Width::Number(width) | Width::Named(NamedWidth::Absolute(width)) => shape.wide(width),
+            Width::Named(NamedWidth::OfMedian(multiple)) => Self::OfMedian { shape, multiple },
+        };
+        match text {
+            KernelText::Linear => Self::Linear,
+            KernelText::Polynomial { degree, offset } => Self::Polynomial { degree, offset },
+            KernelText::NormalisedPolynomial { degree, offset } => {
+                Self::NormalisedPolynomial { degree, offset }
+            }
+            KernelText::Gaussian { width } => radial(Radial::Gaussian, width),
+            KernelText::Laplacian { width } => radial(Radial::Laplacian, width),
+        }
+    }
+}
+
+impl From<Kernel> for KernelText {
+    fn from(kernel: Kernel) -> Self {
+        match kernel {
+            Kernel::Linear => Self::Linear,
+            Kernel::Polynomial { degree, offset } => Self::Polynomial { degree, offset },
+            Kernel::NormalisedPolynomial { degree, offset } => {
+                Self::NormalisedPolynomial { degree, offset }
+            }
+            Kernel::Gaussian { width } => Self::Gaussian {
+                width: Width::Number(width),
+            },
+            Kernel::Laplacian { width } => Self::Laplacian {
+                width: Width::Number(width),
+            },
+            Kernel::OfMedian { shape, multiple } => {
+                let width = Width::Named(NamedWidth::OfMedian(multiple));
+                match shape {
+                    Radial::Gaussian => Self::Gaussian { width },
+                    Radial::Laplacian => Self::Laplacian { width },
+                }
+            }
+        }
+    }
+}
+
+impl Radial {
+    /// The kernel of that width.
+    pub fn wide(self, width: f64) -> Kernel {
+        match self {
+            Self::Gaussian => Kernel::Gaussian { width },
+            Self::Laplacian => Kernel::Laplacian { width },
+        }
+    }
 }
 
 /// A kernel parameter outside its range.
@@ -53,6 +151,11 @@ pub enum KernelError {
     /// The width of a Gaussian or Laplacian.
     #[error("the width of a kernel must be a finite number greater than 0, but is {0}")]
     Width(f64),
+    /// A width that no training samples have given a meaning yet.
+    #[error(
+        "the width of the kernel is {0} times the median distance of training samples, which is not known here"
+    )]
+    NoMedian(f64),
 }
 
 /// Where squared distances lose more than this (absolute, in the exponent) to
@@ -76,7 +179,11 @@ impl Kernel {
                     Ok(())
                 }
             }
-            Self::Gaussian { width } | Self::Laplacian { width } => {
+            Self::Gaussian { width }
+            | Self::Laplacian { width }
+            | Self::OfMedian {
+                multiple: width, ..
+            } => {
                 if width.is_finite() && width > 0.0 {
                     Ok(())
                 } else {
@@ -86,10 +193,41 @@ impl Kernel {
         }
     }
 
+    /// Whether samples can be compared: a width by the median is resolved first.
+    pub(super) fn check_absolute(&self) -> Result<(), KernelError> {
+        match *self {
+            Self::OfMedian { multiple, .. } => Err(KernelError::NoMedian(multiple)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The kernel with its width in numbers, given the median distance between training samples.
+    pub fn with_median(self, median: f64) -> Self {
+        match self {
+            Self::OfMedian { shape, multiple } => shape.wide(multiple * median),
+            other => other,
+        }
+    }
+
+    /// What it depends on, if that is the distance of two samples alone.
+    pub fn radial(&self) -> Option<Radial> {
+        match *self {
+            Self::Gaussian { .. } => Some(Radial::Gaussian),
+            Self::Laplacian { .. } => Some(Radial::Laplacian),
+            Self::OfMedian { shape, .. } => Some(shape),
+            _ => None,
+        }
+    }
+
+    /// Itself; a multiple of a median that nobody gave counts as a width.
+    fn absolute(self) -> Self {
+        self.with_median(1.0)
+    }
+
     /// (k(x, x), auxiliary number of x for blocks) from ‖x‖²: ‖x‖² for the Gaussian, the factor
     /// 1/√k of the unnormalised kernel for the normalised polynomial, 0 otherwise.
     pub(super) fn own_terms(&self, norm: f64) -> (f64, f64) {
-        match *self {
+        match self.absolute() {
             Self::Linear => (norm, 0.0),
             Self::Polynomial { degree, offset } => (power(offset + norm, degree), 0.0),
             Self::NormalisedPolynomial { degree, offset } => {
@@ -103,14 +241,14 @@ impl Kernel {
                 }
             }
             Self::Gaussian { .. } => (if norm.is_finite() { 1.0 } else { norm }, norm),
-            Self::Laplacian { .. } => (1.0, 0.0),
+            Self::Laplacian { .. } | Self::OfMedian { .. } => (1.0, 0.0),
         }
     }
 
     /// `values` ← k(rows, columns): one row per sample of `rows`, one column per sample of `columns`.
     pub fn block(&self, rows: &Samples, columns: &Samples, values: &mut Matrix) {
         values.reshape(rows.len(), columns.len());
-        if let Self::Laplacian { width } = *self {
+        if let Self::Laplacian { width } = self.absolute() {
             for j in 0..columns.len() {
                 for (i, value) in values.col_mut(j).iter_mut().enumerate() {
                     *value = -manhattan_distance(rows.features(i), columns.features(j)) / width;
@@ -130,7 +268,7 @@ impl Kernel {
 
     /// `values` ← k of samples among each other, symmetric to the last bit.
     pub fn gram(&self, samples: &Samples, values: &mut Matrix) {
-        if samples.len() > FEW || matches!(self, Self::Laplacian { .. }) {
+        if samples.len() > FEW || self.radial() == Some(Radial::Laplacian) {
             self.block(samples, samples, values);
             values.symmetrise();
         } else {
@@ -141,8 +279,8 @@ impl Kernel {
 
     /// From inner products to kernel values.
     fn take_inner_products(&self, rows: &Samples, columns: &Samples, values: &mut Matrix) {
-        match *self {
-            Self::Linear | Self::Laplacian { .. } => {}
+        match self.absolute() {
+            Self::Linear | Self::Laplacian { .. } | Self::OfMedian { .. } => {}
             Self::Polynomial { degree, offset } => raise(values.flat_mut(), degree, offset),
             Self::NormalisedPolynomial { degree, offset } => {
                 raise(values.flat_mut(), degree, offset);
@@ -160,7 +298,7 @@ impl Kernel {
                 || crate::math::dot(x, y),
             )
         };
-        match *self {
+        match self.absolute() {
             Self::Linear => inner(),
             Self::Polynomial { degree, offset } => power(offset + inner(), degree),
             Self::NormalisedPolynomial { degree, offset } => {
@@ -168,7 +306,10 @@ impl Kernel {
                 power(offset + inner(), degree) * scale(x) * scale(y)
             }
             Self::Gaussian { width } => (-squared_distance(x, y) / (2.0 * width * width)).exp(),
-            Self::Laplacian { width } => (-manhattan_distance(x, y) / width).exp(),
+            Self::Laplacian { width }
+            | Self::OfMedian {
+                multiple: width, ..
+            } => (-manhattan_distance(x, y) / width).exp(),
         }
     }
 }
@@ -305,6 +446,28 @@ mod tests {
                 let own = kernel.value(block.features(i), block.features(i));
                 assert!((own - block.self_kernel()[i]).abs() <= 1e-13 * own);
             }
+        }
+    }
+
+    #[test]
+    fn widths_are_numbers_or_multiples_of_the_median() {
+        let read = |text: &str| ron::from_str::<Kernel>(text).map_err(|e| e.to_string());
+        let absolute = Kernel::Gaussian { width: 4.0 };
+        assert_eq!(read("Gaussian(width: 4.0)"), Ok(absolute));
+        assert_eq!(read("Gaussian(width: Absolute(4.0))"), Ok(absolute));
+        let relative = Kernel::OfMedian {
+            shape: Radial::Laplacian,
+            multiple: 0.5,
+        };
+        assert_eq!(read("Laplacian(width: OfMedian(0.5))"), Ok(relative));
+        assert_eq!(relative.with_median(6.0), Kernel::Laplacian { width: 3.0 });
+        let wrong = read("Gaussian(width: OfMeridian(0.5))").expect_err("no such width");
+        assert!(wrong.contains("OfMedian"), "{wrong}");
+        for kernel in KERNELS.into_iter().chain([relative]) {
+            let text = ron::to_string(&kernel).expect("plain data");
+            assert_eq!(read(&text), Ok(kernel), "{text}");
+            let json = serde_json::to_value(kernel).expect("plain data");
+            assert_eq!(serde_json::from_value::<Kernel>(json).ok(), Some(kernel));
         }
     }
 

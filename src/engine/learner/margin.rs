@@ -6,6 +6,7 @@
 //! hard the sample was. It weighs the sample in the dictionary of its class (½ + 2e), and
 //! e² protects it in the profile. See `evidence` for the dictionaries themselves.
 
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use rayon::prelude::*;
@@ -16,6 +17,9 @@ use super::decision::{Decision, LogitRound, OnlineLogit, softmax};
 use super::dictionary::Dictionary;
 use super::error::LearnError;
 use super::evidence::{Emphasis, Evidence, EvidenceProfile};
+use super::gate::{Gate, UsualFit};
+use super::head::{Head, JOINT_UP_TO};
+use super::readout::{ClassSamples, Readout, ReadoutCache};
 use super::report::{ClassReport, StepReport, TimeSpent};
 use super::samples::Samples;
 use super::scoring::{BlockScores, Circumstances};
@@ -34,6 +38,9 @@ pub struct MarginState {
     /// The decision layer; learned or, if switched off, as at the start.
     pub logit: OnlineLogit,
     n_rounds: u64,
+    /// How well samples usually fit, where the gate is switched on.
+    #[serde(default)]
+    pub usual_fit: Option<UsualFit>,
 }
 
 /// The learner of all classes.
@@ -46,6 +53,10 @@ pub(super) struct Margin {
     /// The layer that measures e when it does not decide.
     idle_layer: Option<OnlineLogit>,
     n_rounds: u64,
+    usual_fit: Option<UsualFit>,
+    /// q05 of that, once it was asked for.
+    usual_threshold: OnceLock<Option<f64>>,
+    readouts: ReadoutCache,
     work: Work,
 }
 
@@ -110,7 +121,7 @@ impl Margin {
     /// A learner of freshly started classes.
     pub(super) fn new(settings: LearnerSettings, classes: Vec<Evidence>) -> Self {
         let logit = OnlineLogit::new(classes.len());
-        Self::assemble(settings, classes, logit, 0)
+        Self::assemble(settings, classes, logit, 0, None)
     }
 
     /// Goes on with a saved state.
@@ -120,7 +131,13 @@ impl Margin {
             .into_iter()
             .map(|profile| Evidence::resume(&settings, profile))
             .collect();
-        Self::assemble(settings, classes, state.logit, state.n_rounds)
+        Self::assemble(
+            settings,
+            classes,
+            state.logit,
+            state.n_rounds,
+            state.usual_fit,
+        )
     }
 
     fn assemble(
@@ -128,16 +145,13 @@ impl Margin {
         classes: Vec<Evidence>,
         mut logit: OnlineLogit,
         n_rounds: u64,
+        usual_fit: Option<UsualFit>,
     ) -> Self {
-        let Algorithm::Margin {
-            decision_layer,
-            second_look,
-            ..
-        } = settings.algorithm
-        else {
+        let Algorithm::Margin { decision_layer, .. } = settings.algorithm else {
             unreachable!("settings of another algorithm")
         };
-        logit.switch_second_look(second_look);
+        logit.switch_second_look(settings.looks_twice(classes.len()));
+        let usual_fit = settings.gate.then(|| usual_fit.unwrap_or_default());
         let n_features = classes
             .first()
             .map_or(0, |class| class.profile.dictionary.kept.n_features());
@@ -164,6 +178,9 @@ impl Margin {
             decision,
             idle_layer,
             n_rounds,
+            usual_threshold: OnceLock::new(),
+            usual_fit,
+            readouts: ReadoutCache::default(),
             work,
         }
     }
@@ -262,6 +279,23 @@ impl Margin {
         Ok(())
     }
 
+    /// In the second half of the training: how well the samples of the round fitted before they
+    /// are learned.
+    fn note_fits(&mut self, progress: Progress) {
+        let Some(usual_fit) = &mut self.usual_fit else {
+            return;
+        };
+        if 2 * progress.round < progress.n_rounds {
+            return;
+        }
+        let Work { block, scores, .. } = &self.work;
+        for i in (0..block.len()).filter(|&i| !block.is_zero(i)) {
+            let fits = (0..self.classes.len()).map(|c| scores.evidence(c, i)[0]);
+            usual_fit.note(fits.fold(f64::NEG_INFINITY, f64::max));
+        }
+        self.usual_threshold = OnceLock::new();
+    }
+
     /// Every class learns its own samples with their weights.
     fn learn_dictionaries(&mut self, factor: f64, n_threads: usize, report: &mut StepReport) {
         let Algorithm::Margin {
@@ -347,6 +381,8 @@ impl Learner for Margin {
         self.see_round(stop, n_threads)?;
         self.judge_round(report);
         self.learn_decision(stop)?;
+        self.note_fits(progress);
+        self.readouts.clear();
         self.learn_dictionaries(factor, n_threads, report);
         self.n_rounds += 1;
         Ok(())
@@ -368,6 +404,34 @@ impl Learner for Margin {
         &self.settings
     }
 
+    fn readout(
+        &self,
+        head: Head,
+        stop: StopSignal<'_>,
+    ) -> Result<Option<Arc<Readout>>, LearnError> {
+        let n_kept: usize = self.classes.iter().map(Evidence::n_kept).sum();
+        if !head.has_readout() || head.adds_readout() && n_kept > JOINT_UP_TO {
+            return Ok(None);
+        }
+        let solve = || {
+            let classes = self.classes.iter().map(|class| ClassSamples {
+                dictionary: &class.profile.dictionary,
+                seen: class.profile.seen.as_ref(),
+            });
+            Readout::solve(head, &classes.collect::<Vec<_>>(), stop)
+        };
+        self.readouts.get(head, solve).map(Some)
+    }
+
+    fn gate(&self) -> Option<Gate> {
+        let usual_fit = self.usual_fit.as_ref()?;
+        let threshold = self.usual_threshold.get_or_init(|| usual_fit.threshold());
+        Some(Gate {
+            threshold: (*threshold)?,
+            theta: self.logit().theta,
+        })
+    }
+
     fn change_settings(&mut self, settings: LearnerSettings) -> Result<(), LearnError> {
         self.settings.check_change(&settings)?;
         let logit = self.logit().clone();
@@ -375,7 +439,8 @@ impl Learner for Margin {
             .into_iter()
             .map(|class| Evidence::resume(&settings, class.profile))
             .collect();
-        *self = Self::assemble(settings, classes, logit, self.n_rounds);
+        let usual_fit = self.usual_fit.take();
+        *self = Self::assemble(settings, classes, logit, self.n_rounds, usual_fit);
         Ok(())
     }
 
@@ -384,6 +449,7 @@ impl Learner for Margin {
             profiles: self.classes.iter().map(|c| c.profile.clone()).collect(),
             logit: self.logit().clone(),
             n_rounds: self.n_rounds,
+            usual_fit: self.usual_fit.clone(),
         })
     }
 }

@@ -19,8 +19,10 @@ mod dictionary;
 mod error;
 mod evidence;
 mod forgetting;
+mod gate;
 mod gradient;
 mod growing;
+mod head;
 mod kernel;
 mod kernel_ridge;
 mod kmod;
@@ -33,12 +35,16 @@ mod okdlfb;
 mod okdlrs;
 mod presets;
 mod pruning;
+mod readout;
 mod recursion;
+#[cfg(test)]
+mod reference_tests;
 mod report;
 mod ridge;
 mod samples;
 mod scoring;
 mod second_look;
+mod seen;
 mod settings;
 mod side_by_side;
 mod skdl;
@@ -48,6 +54,8 @@ mod start;
 mod stop;
 mod stream;
 mod svm;
+
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -61,21 +69,26 @@ pub use dictionary::Dictionary;
 pub use error::LearnError;
 pub use evidence::EvidenceProfile;
 pub use forgetting::{Forgetting, ForgettingShape};
+pub(crate) use gate::quantile;
+pub use gate::{Gate, UsualFit};
 pub use gradient::{Draws, GradientProfile};
 pub use growing::Growing;
-pub use kernel::{Kernel, KernelError};
+pub use head::Head;
+pub use kernel::{Kernel, KernelError, Radial};
 pub use krls::KrlsProfile;
 pub use lasso::Lasso;
 pub use margin::MarginState;
 pub use okdlfb::GradientStep;
 pub use presets::Preset;
 pub use pruning::{ContributionNorm, Pruning};
+pub use readout::Readout;
 pub use report::{
     Admission, ClassReport, Health, Rejection, Removal, Repair, StepReport, TimeSpent,
 };
 pub use samples::Samples;
 pub(crate) use scoring::{BlockScores, Circumstances};
 pub use second_look::SecondLook;
+pub use seen::SeenSamples;
 pub use settings::{LearnerSettings, Normalisation, Start};
 pub use span::{ONE_PASS_FROM, Span, WIDE_CHECK_INTERVAL};
 pub use sparse_coding::{Pursuit, SparseCoder, SparseCodes};
@@ -95,7 +108,7 @@ use start::start_samples;
 
 /// Learns the dictionaries of all classes, one round at a time: the next mini-batch of every
 /// class, or all samples for a batch learner.
-pub trait Learner: Send {
+pub trait Learner: Send + Sync {
     /// Takes the next round from the stream and learns it. After an error nothing has changed
     /// but the position of the stream.
     fn step(
@@ -123,6 +136,21 @@ pub trait Learner: Send {
     /// may change. The next step keeps a smaller budget in every class, also in one that
     /// it brings no sample of. Start and γ have had their effect already.
     fn change_settings(&mut self, settings: LearnerSettings) -> Result<(), LearnError>;
+
+    /// The readout of a head over the samples kept now; none where the head has none or, as its
+    /// second look then does, where too many samples are kept.
+    fn readout(
+        &self,
+        _head: Head,
+        _stop: StopSignal<'_>,
+    ) -> Result<Option<Arc<Readout>>, LearnError> {
+        Ok(None)
+    }
+
+    /// The gate before the decision, where it is switched on and enough was seen.
+    fn gate(&self) -> Option<Gate> {
+        None
+    }
 
     /// Everything needed to resume bit for bit.
     fn state(&self) -> LearnerState;
@@ -178,6 +206,7 @@ pub fn start_learner(
     seed: u64,
 ) -> Result<Started, LearnError> {
     settings.check()?;
+    settings.kernel.check_absolute()?;
     if stream.n_classes() < 1 {
         return Err(LearnError::Setting(
             "there must be at least one class".into(),
@@ -234,6 +263,7 @@ pub fn resume_learner(
     state: LearnerState,
 ) -> Result<Box<dyn Learner>, LearnError> {
     settings.check()?;
+    settings.kernel.check_absolute()?;
     consistency::check_state(settings, &state)?;
     let settings = settings.clone();
     Ok(match (&settings.algorithm, state) {

@@ -48,6 +48,8 @@ impl LearnerSettings {
                 highest: 1e4,
             },
             calibration: 0.0,
+            head: None,
+            gate: false,
             algorithm,
         }
     }

@@ -6,10 +6,12 @@ use rayon::prelude::*;
 
 use crate::math::Matrix;
 
-use super::algorithm::Algorithm;
 use super::decision::{Decision, evidence_of, softmax};
 use super::dictionary::{BlockView, Dictionary};
 use super::error::LearnError;
+use super::gate::Gate;
+use super::head::{Head, READOUT_WEIGHT};
+use super::readout::Readout;
 use super::report::TimeSpent;
 use super::samples::Samples;
 use super::second_look::{PairSolutions, doubtful_pair};
@@ -44,6 +46,8 @@ pub(crate) struct BlockScores {
     pub(crate) scores: Matrix,
     pairs: PairSolutions,
     probabilities: Vec<f64>,
+    /// What a readout says, row per sample, column per class.
+    readout: Matrix,
 }
 
 impl BlockScores {
@@ -53,14 +57,7 @@ impl BlockScores {
         let view = BlockView::new(coder, SparseCodes::new(settings.sparsity, 0));
         let mut pairs = PairSolutions::default();
         pairs.clear(n_classes);
-        let looks_twice = matches!(
-            settings.algorithm,
-            Algorithm::Margin {
-                second_look: true,
-                ..
-            }
-        );
-        if looks_twice {
+        if settings.looks_twice(n_classes) {
             pairs.reserve(settings.budget);
         }
         Self {
@@ -158,7 +155,7 @@ impl BlockScores {
     }
 
     /// z of class `c` and sample `i`.
-    pub(super) fn evidence(&self, c: usize, i: usize) -> [f64; 2] {
+    pub(crate) fn evidence(&self, c: usize, i: usize) -> [f64; 2] {
         evidence_of(self.residual_shares[(c, i)], self.distance_shares[(c, i)])
     }
 
@@ -202,6 +199,40 @@ impl BlockScores {
             }
         }
         Ok(())
+    }
+}
+
+impl BlockScores {
+    /// The scores of a head with its readout: S + 4 f, or f alone.
+    pub(crate) fn read_out(&mut self, head: Head, readout: &Readout) {
+        let views = &self.views;
+        let kernel_rows = |part: usize| &views[part].kernel_rows;
+        readout.apply(self.scores.cols(), kernel_rows, &mut self.readout);
+        for i in 0..self.scores.cols() {
+            let values = self.scores.col_mut(i).iter_mut().enumerate();
+            for (c, score) in values {
+                let read = self.readout[(i, c)];
+                *score = if head.uses_decision_layer() {
+                    *score + READOUT_WEIGHT * read
+                } else {
+                    read
+                };
+            }
+        }
+    }
+
+    /// F′ of every sample behind the gate.
+    pub(crate) fn pass_gate(&mut self, gate: &Gate, block: &Samples) {
+        let Self {
+            scores,
+            residual_shares,
+            distance_shares,
+            ..
+        } = self;
+        for i in (0..scores.cols()).filter(|&i| !block.is_zero(i)) {
+            let evidence = |c: usize| evidence_of(residual_shares[(c, i)], distance_shares[(c, i)]);
+            gate.apply(evidence, scores.col_mut(i));
+        }
     }
 }
 

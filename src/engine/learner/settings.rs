@@ -8,6 +8,7 @@ use super::algorithm::Algorithm;
 use super::declared;
 use super::error::LearnError;
 use super::forgetting::Forgetting;
+use super::head::{Head, JOINT_UP_TO};
 use super::kernel::Kernel;
 use super::sparse_coding::Pursuit;
 use crate::settings::{SettingProblem, SettingProblems};
@@ -75,6 +76,13 @@ pub struct LearnerSettings {
     pub normalisation: Normalisation,
     /// β of the calibrated residual (decide by r²/ρ^β, ρ the usual residual of the class); 0 turns it off.
     pub calibration: f64,
+    /// Which score decides, for evidence-preserving and margin-aware learners; without a choice the
+    /// smallest residual, or the decision layer with or without the second look of the algorithm.
+    #[serde(default)]
+    pub head: Option<Head>,
+    /// Whether the offsets of the decision layer count less for samples that fit no dictionary.
+    #[serde(default)]
+    pub gate: bool,
     /// The algorithm.
     pub algorithm: Algorithm,
 }
@@ -95,7 +103,52 @@ impl LearnerSettings {
             let (present, wanted) = (self.algorithm.pruning(), wanted.algorithm.pruning());
             stays("algorithm.pruning", &present, &wanted)?;
         }
+        if wanted.needs_second_moment() && !self.needs_second_moment() {
+            // What was seen so far was not remembered.
+            stays("head", &self.head, &wanted.head)?;
+        }
         Ok(())
+    }
+
+    /// Whether M is part of the state.
+    pub(super) fn needs_second_moment(&self) -> bool {
+        self.head.is_some_and(Head::needs_second_moment)
+    }
+
+    /// Whether doubtful samples of `n_classes` may get a second look.
+    pub(super) fn looks_twice(&self, n_classes: usize) -> bool {
+        match (self.head, &self.algorithm) {
+            (None, Algorithm::Margin { second_look, .. }) => *second_look,
+            (Some(Head::SecondLook), _) => true,
+            (Some(head), _) if head.adds_readout() => {
+                n_classes.saturating_mul(self.budget) > JOINT_UP_TO
+            }
+            _ => false,
+        }
+    }
+
+    fn head_problem(&self) -> Option<String> {
+        let head = self.head?;
+        let has_layer = self.algorithm.has_decision_layer();
+        if head.uses_decision_layer() && !has_layer {
+            Some(format!(
+                "the head {head:?} needs a margin-aware learner with its decision layer"
+            ))
+        } else if !self.algorithm.remembers_all() {
+            Some(format!(
+                "the head {head:?} needs an evidence-preserving or margin-aware learner"
+            ))
+        } else {
+            None
+        }
+    }
+
+    fn gate_problem(&self) -> Option<String> {
+        let is_layer = self.head.is_none_or(Head::uses_decision_layer);
+        let gates = self.algorithm.has_decision_layer() && is_layer;
+        (self.gate && !gates).then(|| {
+            "the gate needs a margin-aware learner whose decision layer decides: choose a head with S".into()
+        })
     }
 
     /// The most samples of a class that can come or go in one step.
@@ -113,6 +166,8 @@ impl LearnerSettings {
         note("start", self.start_problem());
         note("forgetting", self.forgetting.problem());
         note("normalisation", self.normalisation_problem());
+        note("head", self.head_problem());
+        note("gate", self.gate_problem());
         let atoms = self.n_atoms.max(1);
         let most_kept = declared::BUDGET.legal().1 as usize;
         problems.require_legal(&declared::N_ATOMS, self.n_atoms as f64);

@@ -1,5 +1,6 @@
 //! Learners that learn each class alone, run side by side.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use rayon::prelude::*;
@@ -8,10 +9,14 @@ use super::decision::Decision;
 use super::dictionary::Dictionary;
 use super::error::LearnError;
 use super::evidence::{Evidence, EvidenceProfile};
+use super::head::Head;
 use super::krls::{Krls, KrlsProfile};
+use super::readout::{ClassSamples, Readout, ReadoutCache};
 use super::report::{ClassReport, Repair, StepReport, TimeSpent};
 use super::samples::Samples;
+use super::seen::SeenSamples;
 use super::settings::LearnerSettings;
+use super::stop::StopSignal;
 use super::stream::{Progress, SampleStream};
 use super::{Learner, LearnerState};
 
@@ -20,12 +25,17 @@ pub(super) trait Profile: Clone {
     /// The dictionary.
     fn dictionary(&self) -> &Dictionary;
 
+    /// All samples seen, where they are remembered.
+    fn seen(&self) -> Option<&SeenSamples> {
+        None
+    }
+
     /// The state of all classes together.
     fn state(profiles: Vec<Self>, decision: Decision) -> LearnerState;
 }
 
 /// A learner of one class.
-pub(super) trait ClassLearner: Send + Sized {
+pub(super) trait ClassLearner: Send + Sync + Sized {
     /// What it keeps.
     type Profile: Profile;
 
@@ -56,6 +66,7 @@ pub(super) struct SideBySide<L> {
     settings: LearnerSettings,
     learners: Vec<L>,
     decision: Decision,
+    readouts: ReadoutCache,
     round: Vec<Vec<usize>>,
     batches: Vec<Samples>,
 }
@@ -72,6 +83,7 @@ impl<L: ClassLearner> SideBySide<L> {
             settings,
             learners,
             decision,
+            readouts: ReadoutCache::default(),
             round: Vec::new(),
             batches,
         }
@@ -101,6 +113,7 @@ impl<L: ClassLearner> Learner for SideBySide<L> {
             batch.load(&self.settings.kernel, stream.data(), samples)?;
         }
         stream.stop().check()?;
+        self.readouts.clear();
         let settings = &self.settings;
         let learn = |((learner, batch), report): ((&mut L, &Samples), &mut ClassReport)| {
             let begin = Instant::now();
@@ -144,6 +157,24 @@ impl<L: ClassLearner> Learner for SideBySide<L> {
 
     fn settings(&self) -> &LearnerSettings {
         &self.settings
+    }
+
+    fn readout(
+        &self,
+        head: Head,
+        stop: StopSignal<'_>,
+    ) -> Result<Option<Arc<Readout>>, LearnError> {
+        if !head.has_readout() || !self.settings.algorithm.remembers_all() {
+            return Ok(None);
+        }
+        let solve = || {
+            let classes = self.learners.iter().map(|learner| ClassSamples {
+                dictionary: learner.dictionary(),
+                seen: learner.profile().seen(),
+            });
+            Readout::solve(head, &classes.collect::<Vec<_>>(), stop)
+        };
+        self.readouts.get(head, solve).map(Some)
     }
 
     fn change_settings(&mut self, settings: LearnerSettings) -> Result<(), LearnError> {
@@ -219,6 +250,10 @@ impl ClassLearner for Evidence {
 impl Profile for EvidenceProfile {
     fn dictionary(&self) -> &Dictionary {
         &self.dictionary
+    }
+
+    fn seen(&self) -> Option<&SeenSamples> {
+        self.seen.as_ref()
     }
 
     fn state(profiles: Vec<Self>, decision: Decision) -> LearnerState {

@@ -95,6 +95,16 @@ impl Span {
         }
     }
 
+    /// A span with given P.
+    #[cfg(test)]
+    pub(super) fn of_parts(inverse: Matrix, diagonal_lift: f64) -> Self {
+        Self {
+            inverse,
+            diagonal_lift,
+            ..Self::default()
+        }
+    }
+
     /// P.
     pub fn inverse(&self) -> &Matrix {
         &self.inverse

@@ -177,6 +177,23 @@ impl<'a> SampleStream<'a> {
         }
     }
 
+    /// `samples` ← what the rounds of a range will bring, as if they were taken now.
+    pub fn next_rounds(
+        &self,
+        rounds: std::ops::Range<usize>,
+        n_rounds: usize,
+        batch_size: usize,
+        samples: &mut Vec<usize>,
+    ) {
+        samples.clear();
+        let mut ahead = self.clone();
+        let mut brought = Vec::new();
+        for round in rounds {
+            ahead.take_round(Progress { round, n_rounds }, batch_size, &mut brought);
+            samples.extend(brought.iter().flatten());
+        }
+    }
+
     fn largest_class(&self) -> usize {
         let sizes = self.state.queues.iter().map(|queue| queue.order.len());
         sizes.max().unwrap_or(0)

@@ -145,6 +145,8 @@ impl Panel {
             n_tests: 20,
             missing_shares: (0..10).map(|tenth| f64::from(tenth) / 10.0).collect(),
             prequential: false,
+            repair: true,
+            ..Tests::default()
         };
         if is_quick {
             shorten(&mut experiment);

@@ -2,7 +2,7 @@
 
 use super::{
     Input, ReadError, ReadOptions, Record, arff, brainvision, comtrade, edf, mat, npy, npz,
-    readers, table,
+    readers, sel_event, table,
 };
 
 /// A reader as a function of bytes; a refusal is as good as a record.
@@ -68,6 +68,15 @@ pub const FUZZ_ENTRIES: &[FuzzEntry] = &[
         run: |bytes| {
             visit(&comtrade::read(
                 &Input::from_bytes("file.cff", bytes),
+                &tolerant(),
+            )?)
+        },
+    },
+    FuzzEntry {
+        name: "sel_event",
+        run: |bytes| {
+            visit(&sel_event::read(
+                &Input::from_bytes("file.cev", bytes),
                 &tolerant(),
             )?)
         },

@@ -22,6 +22,7 @@ pub mod overview;
 mod read_error;
 mod readers;
 mod record;
+mod sel_event;
 mod source_reader;
 mod start_time;
 pub mod table;

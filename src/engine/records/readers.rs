@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{
     ChannelKind, Input, Mode, Place, ReadError, ReadOptions, Record, arff, brainvision, comtrade,
-    edf, mat, npy, npz, table, unread,
+    edf, mat, npy, npz, sel_event, table, unread,
 };
 
 /// One format family: how it is recognised and what reads it.
@@ -52,6 +52,13 @@ pub const READERS: &[Reader] = &[
         read: comtrade::read,
     },
     Reader {
+        name: "SEL event report",
+        extensions: &["cev"],
+        is_certain: sel_event::is_certain,
+        is_likely: |_| false,
+        read: sel_event::read,
+    },
+    Reader {
         name: "ARFF",
         extensions: &["arff"],
         is_certain: arff::is_certain,
@@ -97,6 +104,13 @@ pub fn open_with(path: &Path, options: &ReadOptions) -> Result<Record, ReadError
 /// Reads a file or bytes of any format known here.
 pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
     let head = input.bytes.read_start(HEAD_BYTES)?;
+    if let Some(what) = known_but_not_read(input, &head) {
+        return Err(ReadError::Unsupported {
+            path: input.path().to_owned(),
+            what: what.to_owned(),
+            remedy: "export it as COMTRADE (.cfg and .dat, or .cff)".to_owned(),
+        });
+    }
     match reader_for(input, &head) {
         Some(reader) => {
             tracing::debug!(path = %input.path().display(), reader = reader.name, "read");
@@ -149,6 +163,21 @@ fn reader_for(input: &Input, head: &[u8]) -> Option<&'static Reader> {
     };
     let likely = || READERS.iter().find(|reader| (reader.is_likely)(head));
     named().or_else(likely)
+}
+
+/// Formats of fault recorders that are recognised by name alone.
+fn known_but_not_read(input: &Input, head: &[u8]) -> Option<&'static str> {
+    /// The first record of a PQDIF file carries this identifier.
+    const PQDIF: [u8; 16] = [
+        0x40, 0x14, 0x11, 0x4a, 0x9f, 0xe4, 0xcf, 0x11, 0x99, 0x00, 0x50, 0x51, 0x44, 0x49, 0x46,
+        0x00,
+    ];
+    match input.extension().as_str() {
+        _ if head.starts_with(&PQDIF) => Some("PQDIF (IEEE 1159.3)"),
+        "pqd" | "pqdif" => Some("PQDIF (IEEE 1159.3)"),
+        "eve" => Some("an SEL event report in its long form (.eve)"),
+        _ => None,
+    }
 }
 
 fn unknown_format(input: &Input, head: &[u8]) -> ReadError {

@@ -2,9 +2,14 @@
 
 pub mod declared;
 pub mod eeg;
+mod fault_star;
 pub mod feeder;
 mod interval;
+pub mod network;
+mod phases;
+pub mod two_source;
 
+pub use fault_star::FaultStar;
 pub use interval::Interval;
 
 use crate::records::StartTime;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use egui::{Grid, Id, RichText, Ui};
 
+use super::certainty::{baselines_ui, choice_ui, coverage_ui};
 use super::explain::{inspection_ui, sample_link_ui, samples_ui};
 use super::train_panels::curves_ui;
 use crate::ui::elements::{self, fact, help, page_title, section};
@@ -190,6 +191,12 @@ fn estimate(estimate: &Estimate) -> String {
 /// Scores per class and group, curves and times.
 fn details_ui(ui: &mut Ui, run: &RunView, summary: &RunSummary, actions: &mut Vec<Action>) {
     let scores = scores_of(ui, run, summary);
+    baselines_ui(ui, summary);
+    coverage_ui(ui, summary);
+    if let Some(report) = run.choice() {
+        section(ui, "Settings chosen on inner folds");
+        choice_ui(ui, report);
+    }
     section(ui, "Per class");
     classes_ui(
         ui,
@@ -200,7 +207,16 @@ fn details_ui(ui: &mut Ui, run: &RunView, summary: &RunSummary, actions: &mut Ve
     groups_ui(ui, run, summary, scores.as_deref(), actions);
     if !summary.missing.is_empty() {
         section(ui, "With features missing");
-        let series = vec![Series::of_curve("this run", &summary.missing, 0)];
+        let series = [
+            ("this run", &summary.missing),
+            ("zeros repaired", &summary.repaired),
+            ("known and filled in", &summary.known),
+        ]
+        .into_iter()
+        .filter(|(_, points)| !points.is_empty())
+        .enumerate()
+        .map(|(place, (name, points))| Series::of_curve(name, points, place))
+        .collect();
         ChartPlot {
             chart: &Chart::over_shares(
                 "Accuracy with features missing",

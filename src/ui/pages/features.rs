@@ -185,19 +185,29 @@ fn eeg_groups_ui(ui: &mut Ui, recipe: &mut EegGroupsRecipe, problems: &[SettingP
 }
 
 fn fault_ui(ui: &mut Ui, recipe: &mut FaultRecipe, problems: &[SettingProblem]) {
-    Field::Cycles.whole_ui(ui, &mut recipe.n_cycles, Field::Cycles.problem_of(problems));
-    let current = usize::from(matches!(recipe.form, FaultForm::Phasors { .. }));
-    let text = "What a sample consists of. Default waveforms, as in the paper.";
-    let names = ["Six waveforms", "Phasors, sequences, harmonics"];
+    let current = match recipe.form {
+        FaultForm::Magnitudes => 0,
+        FaultForm::Waveform { .. } => 1,
+        FaultForm::Phasors { .. } => 2,
+    };
+    let text = "What a sample consists of. Default fifteen magnitudes, which are alike on every network; the paper's feeder: waveforms.";
+    let names = [
+        "Fifteen magnitudes (any network)",
+        "Six waveforms",
+        "Phasors, sequences, harmonics",
+    ];
     if let Some(chosen) = choice(ui, "Form", text, current, &names) {
         recipe.form = match chosen {
-            0 => FaultForm::Waveform { n_points: 201 },
+            0 => FaultForm::Magnitudes,
+            1 => FaultForm::Waveform { n_points: 201 },
             _ => FaultForm::Phasors {
                 highest_harmonic: 5,
             },
         };
     }
     match &mut recipe.form {
+        // They are one cycle by definition, in per unit of the cycle before.
+        FaultForm::Magnitudes => return,
         FaultForm::Waveform { n_points } => {
             Field::Points.whole_ui(ui, n_points, Field::Points.problem_of(problems));
         }
@@ -206,6 +216,7 @@ fn fault_ui(ui: &mut Ui, recipe: &mut FaultRecipe, problems: &[SettingProblem]) 
             field.whole_ui(ui, highest_harmonic, field.problem_of(problems));
         }
     }
+    Field::Cycles.whole_ui(ui, &mut recipe.n_cycles, Field::Cycles.problem_of(problems));
     let current = match recipe.per_unit {
         PerUnit::Off => 0,
         PerUnit::BeforeInception => 1,
@@ -228,6 +239,10 @@ fn preparation_ui(ui: &mut Ui, preparation: &mut Preparation) {
     let scalings = [
         (Scaling::None, "Not at all"),
         (Scaling::ZScore, "Mean 0, deviation 1"),
+        (
+            Scaling::ClippedZScore,
+            "Mean 0, deviation 1, rare extremes clipped",
+        ),
         (Scaling::MinMax, "Range 0 to 1"),
         (Scaling::UnitNorm, "Every sample to length 1"),
         (

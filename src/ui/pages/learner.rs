@@ -3,18 +3,19 @@
 use egui::{RichText, Ui};
 
 use super::algorithm::{algorithm_numbers_ui, algorithm_ui, all_prunings, growing_ui, margin_ui};
+use super::certainty::choice_ui;
 use super::fields::Field;
 use super::meaning::meaning_ui;
 use super::tune::set_pruning;
 use crate::ui::elements::{self, choice, page_title, section, switch};
 use crate::ui::theme;
-use crate::workbench::{Action, Ask, Draft, Workbench, pruning_name};
+use crate::workbench::{Action, Ask, Draft, RunView, Workbench, pruning_name};
 use atomscope_engine::experiment::declared as experiment_settings;
 use atomscope_engine::experiment::{Experiment, Training, TrainingLength};
 use atomscope_engine::learner::declared;
 use atomscope_engine::learner::{
-    Algorithm, Forgetting, ForgettingShape, Kernel, LearnerSettings, Normalisation, Pursuit, Start,
-    Supply,
+    Algorithm, Forgetting, ForgettingShape, Head, Kernel, LearnerSettings, Normalisation, Pursuit,
+    Radial, Start, Supply,
 };
 use atomscope_engine::settings::SettingProblem;
 
@@ -100,6 +101,27 @@ pub(super) fn learner_problem(problems: &[SettingProblem]) -> Option<&str> {
 fn settings_ui(ui: &mut Ui, workbench: &Workbench, draft: &mut Draft, actions: &mut Vec<Action>) {
     let problems = draft.experiment.problems(None);
     let before = draft.experiment.learner.algorithm.clone();
+    section(ui, "Choose for me");
+    switch(
+        ui,
+        "Choose kernel, width, scaling and head",
+        "In every fold anew, on inner folds of its training samples alone, so that the score stays honest. Default on for tables and arrays.",
+        &mut draft.experiment.auto,
+    );
+    if let Some(report) = workbench.training().run().and_then(RunView::choice) {
+        choice_ui(ui, report);
+        let chosen = report.chosen.as_ref().filter(|_| draft.experiment.auto);
+        if let Some(chosen) = chosen
+            && ui
+                .button("Use as settings")
+                .on_hover_text("The choice becomes ordinary settings that can be edited; nothing is chosen any more")
+                .clicked()
+        {
+            draft.experiment.learner = chosen.learner(&draft.experiment.learner);
+            draft.experiment.preparation = chosen.preparation(draft.experiment.preparation);
+            draft.experiment.auto = false;
+        }
+    }
     let learner = &mut draft.experiment.learner;
     section(ui, "Algorithm");
     algorithm_ui(ui, learner);
@@ -158,6 +180,43 @@ fn decision_ui(ui: &mut Ui, learner: &mut LearnerSettings, problems: &[SettingPr
     let problem = Field::Calibration.problem_of(problems);
     Field::Calibration.ui(ui, &mut learner.calibration, problem);
     margin_ui(ui, learner, problems);
+    head_ui(ui, learner, problems);
+}
+
+/// Which score decides, and the gate before it.
+fn head_ui(ui: &mut Ui, learner: &mut LearnerSettings, problems: &[SettingProblem]) {
+    if !learner.algorithm.remembers_all() {
+        return;
+    }
+    let has_layer = learner.algorithm.has_decision_layer();
+    let heads: Vec<Head> = Head::ALL
+        .into_iter()
+        .filter(|head| has_layer || !head.uses_decision_layer())
+        .collect();
+    let names: Vec<&str> = std::iter::once("as the algorithm says")
+        .chain(heads.iter().map(|head| head.name()))
+        .collect();
+    let current = heads.iter().position(|head| learner.head == Some(*head));
+    let current = current.map_or(0, |place| place + 1);
+    let help = learner
+        .head
+        .map_or("Which score decides between the classes.", Head::text);
+    if let Some(chosen) = choice(ui, "Head", help, current, &names) {
+        learner.head = chosen.checked_sub(1).map(|place| heads[place]);
+    }
+    if has_layer {
+        switch(
+            ui,
+            "Gate",
+            "Offsets of the decision count less for samples that fit no dictionary: keeps decisions when features are missing.",
+            &mut learner.gate,
+        );
+    }
+    for field in ["learner.head", "learner.gate"] {
+        if let Some(problem) = problems.iter().find(|problem| problem.field == field) {
+            elements::wrong(ui, &problem.message);
+        }
+    }
 }
 
 /// When a batch learner takes the place of an online one, or the other way round, the length
@@ -186,8 +245,16 @@ fn kernel_ui(
         Kernel::Linear => 0,
         Kernel::Polynomial { .. } => 1,
         Kernel::NormalisedPolynomial { .. } => 2,
-        Kernel::Gaussian { .. } => 3,
-        Kernel::Laplacian { .. } => 4,
+        Kernel::Gaussian { .. }
+        | Kernel::OfMedian {
+            shape: Radial::Gaussian,
+            ..
+        } => 3,
+        Kernel::Laplacian { .. }
+        | Kernel::OfMedian {
+            shape: Radial::Laplacian,
+            ..
+        } => 4,
     };
     let names = [
         "Linear",
@@ -234,6 +301,10 @@ fn kernel_ui(
             {
                 actions.push(Action::SuggestWidth);
             }
+        }
+        Kernel::OfMedian { multiple, .. } => {
+            Field::Width.ui(ui, multiple, problem);
+            elements::help(ui, "times the median distance between training samples");
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod algorithm;
 mod bands;
+mod certainty;
 mod columns;
 mod compare;
 mod compare_table;

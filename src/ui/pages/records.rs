@@ -113,6 +113,7 @@ fn sources_ui(ui: &mut Ui, workbench: &Workbench, draft: &Draft, actions: &mut V
     ui.horizontal_wrapped(|ui| {
         let source = match &draft.experiment.data.source {
             DataPlan::FeederFaults(_) => "Built-in feeder faults".to_owned(),
+            DataPlan::NetworkFaults(_) => "Built-in faults on many networks".to_owned(),
             DataPlan::SimulatedEeg(_) => "Built-in EEG of simulated subjects".to_owned(),
             _ => {
                 let files = draft.experiment.data.files();
@@ -416,6 +417,15 @@ fn source_ui(
                 feeder.records_per_class = u32::try_from(n).unwrap_or(u32::MAX);
             }
             seed_ui(ui, &mut feeder.seed);
+        }
+        DataPlan::NetworkFaults(networks) => {
+            section(ui, "Simulation");
+            let mut n = networks.records_per_class as usize;
+            let problem = Field::RecordsPerClass.problem_of(problems);
+            if Field::RecordsPerClass.whole_ui(ui, &mut n, problem).changed {
+                networks.records_per_class = u32::try_from(n).unwrap_or(u32::MAX);
+            }
+            seed_ui(ui, &mut networks.seed);
         }
         DataPlan::SimulatedEeg(eeg) => {
             section(ui, "Simulation");

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::fault_measures::{FaultMeasures, MeasureQuestion};
+use super::fault_plane::{ImpedancePlane, LineData};
 use super::fault_record::{FaultRecord, GivenFacts, ValueScale, follow_bases};
 use super::{ExploreEvent, Viewer};
 use crate::workbench::background::{Answer, Background, Post};
@@ -51,6 +52,8 @@ pub struct FaultView {
     pub highest_order: usize,
     /// The nominal frequency, where the record's own is not to be used.
     pub given_hz: Option<f64>,
+    /// The line that impedances and distances are of.
+    pub line: LineData,
 }
 
 impl FaultView {
@@ -82,6 +85,7 @@ impl FaultView {
             signal: record.sets.first().map_or(0, |set| set.signals[0]),
             highest_order: 15,
             given_hz: None,
+            line: LineData::default(),
         };
         // The last sample before the inception still belongs to the normal state.
         let times = &record.clock;
@@ -197,6 +201,7 @@ pub struct FaultStage {
     beside: Option<Arc<FaultRecord>>,
     beside_reading: Background<(), FaultRecord>,
     measuring: Background<MeasureQuestion, FaultMeasures>,
+    plane: Background<LineData, ImpedancePlane>,
 }
 
 /// Something that the background has made of the record.
@@ -207,6 +212,8 @@ pub(in crate::workbench) enum Made {
     Beside(Answer<FaultRecord>),
     /// Something is measured at the cursors.
     Measures(Answer<FaultMeasures>),
+    /// The impedance plane of the line is computed.
+    Plane(Answer<ImpedancePlane>),
 }
 
 fn made(made: Made) -> Event {
@@ -234,6 +241,11 @@ impl FaultStage {
         self.measuring.shown().map(Arc::as_ref)
     }
 
+    /// The impedance plane; while the line data change, that of the last ones.
+    pub fn plane(&self) -> Option<&ImpedancePlane> {
+        self.plane.shown().map(Arc::as_ref)
+    }
+
     /// Why the record cannot be shown.
     pub fn error(&self) -> Option<&str> {
         self.reading.failure()
@@ -245,7 +257,10 @@ impl FaultStage {
     }
 
     pub(super) fn is_busy(&self) -> bool {
-        self.reading.is_busy() || self.beside_reading.is_busy() || self.measuring.is_busy()
+        self.reading.is_busy()
+            || self.beside_reading.is_busy()
+            || self.measuring.is_busy()
+            || self.plane.is_busy()
     }
 
     /// Whether a record is the one in memory, or will be.
@@ -298,6 +313,24 @@ impl FaultStage {
             .start(question, (post, "measuring", wrap), move |_| {
                 Ok(FaultMeasures::of(&record, asked))
             });
+    }
+
+    /// Computes the impedance plane when the line data have changed, after what is under way.
+    fn follow_line(&mut self, post: &Post) {
+        let (Some(record), Some(view)) = (&self.shown, &self.view) else {
+            return;
+        };
+        let line = view.line;
+        if self.plane.is_busy() || self.plane.is_wanted(&line) {
+            return;
+        }
+        if let Some(analysis) = record.analysis.clone() {
+            let wrap = |answer| made(Made::Plane(answer));
+            self.plane
+                .start(line, (post, "impedance plane", wrap), move |_| {
+                    Ok(ImpedancePlane::of(&analysis, line))
+                });
+        }
     }
 
     pub(super) fn set_view(&mut self, mut view: FaultView) {
@@ -379,6 +412,7 @@ impl Workbench {
         }
         let fault = &mut self.tasks.explore.fault;
         fault.measure(&self.tasks.post);
+        fault.follow_line(&self.tasks.post);
         fault.follow_notes(&self.document.draft.recordings);
     }
 
@@ -399,6 +433,7 @@ impl Workbench {
                 fault.beside = beside.or(fault.beside.take());
             }
             Made::Measures(answer) => drop(fault.measuring.take(answer)),
+            Made::Plane(answer) => drop(fault.plane.take(answer)),
         }
     }
 

@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use crate::workbench::TaskError;
+use atomscope_engine::features::fault::FaultRecipe;
 use atomscope_engine::features::fault_facts::{FaultFacts, normal_amplitude};
 use atomscope_engine::features::phases::{PhaseChoice, PhaseMap, PhaseSet};
 use atomscope_engine::features::sampled::{SampleTimes, Sampled};
+use atomscope_engine::protection::FaultAnalysis;
+use atomscope_engine::protection::events::{Event, events};
 use atomscope_engine::records::{ChannelKind, GridChannel, Quantity, Record, TimeAxis, Unit};
 
 /// Analog values held in memory at most: half a gigabyte.
@@ -150,6 +153,12 @@ pub struct FaultRecord {
     pub sets: Vec<SignalSet>,
     /// Frequency and inception.
     pub facts: FaultFacts,
+    /// Type, phases and times in closed form.
+    pub analysis: Option<Arc<FaultAnalysis>>,
+    /// Why there is none.
+    pub no_analysis: Option<String>,
+    /// Changes of digital channels and what the currents tell.
+    pub events: Vec<Event>,
     /// The trigger that the record names.
     pub trigger_s: Option<f64>,
     /// Times where the sampling rate changes, with the new rate.
@@ -244,7 +253,19 @@ impl FaultRecord {
         let (Some(span_s), Some(clock)) = (span_s, clock) else {
             return Err(TaskError::Refused(format!("{name} has no sample to show")));
         };
+        let recipe = FaultRecipe {
+            phases: given.phases.clone(),
+            nominal_hz: given.nominal_hz,
+            ..FaultRecipe::default()
+        };
+        let (analysis, no_analysis) = match FaultAnalysis::of(record, &recipe) {
+            Ok(analysis) => (Some(Arc::new(analysis)), None),
+            Err(error) => (None, Some(error.to_string())),
+        };
         let mut read = Self {
+            events: events(record, analysis.as_deref())?,
+            analysis,
+            no_analysis,
             name,
             lanes: lanes(&signals, &sets),
             signals: signals.into(),

@@ -5,6 +5,7 @@ mod band_maps;
 mod browser;
 mod fault;
 mod fault_measures;
+mod fault_plane;
 mod fault_record;
 mod judging;
 mod page;
@@ -20,6 +21,7 @@ pub use fault::{BesideChoice, FaultAction, FaultStage, FaultView};
 pub use fault_measures::{
     CursorMeasures, FaultMeasures, HarmonicMeasures, MeasureQuestion, SetMeasures, SignalMeasures,
 };
+pub use fault_plane::{ImpedancePlane, LineData};
 pub use fault_record::{
     DigitalSignal, FaultRecord, GivenFacts, GridSignal, Lane, ShownScale, SignalSet, ValueScale,
 };

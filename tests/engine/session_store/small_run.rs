@@ -57,6 +57,7 @@ pub(crate) fn experiment(learner: LearnerSettings) -> Experiment {
             n_tests: 4,
             missing_shares: vec![0.4],
             prequential: true,
+            ..Tests::default()
         },
         ..Experiment::default()
     }

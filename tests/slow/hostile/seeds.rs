@@ -106,20 +106,17 @@ fn recording_seeds() -> Vec<Seed> {
 fn comtrade_seeds() -> Vec<Seed> {
     let record = small_record();
     let mut seeds = Vec::new();
-    for storage in [Storage::Ascii, Storage::Binary, Storage::Float32] {
+    let storages = [
+        Storage::Ascii,
+        Storage::Binary,
+        Storage::Binary32,
+        Storage::Float32,
+    ];
+    for storage in storages {
         let files = comtrade::encode(&record, storage).expect("the record fits COMTRADE");
         let parts: [&[u8]; 2] = [&files.configuration, &files.data];
         seeds.push(seed("comtrade", &parts));
-        let kind = match storage {
-            Storage::Ascii => "ASCII".to_owned(),
-            Storage::Binary => format!("BINARY: {}", files.data.len()),
-            Storage::Float32 => format!("FLOAT32: {}", files.data.len()),
-        };
-        let mut combined = b"--- file type: CFG ---\r\n".to_vec();
-        combined.extend_from_slice(&files.configuration);
-        combined.extend(b"--- file type: INF ---\r\n\r\n--- file type: HDR ---\r\n\r\n");
-        combined.extend(format!("--- file type: DAT {kind} ---\r\n").bytes());
-        combined.extend_from_slice(&files.data);
+        let combined = comtrade::encode_combined(&record, storage).expect("it fits one file too");
         seeds.push(seed("comtrade_combined", &[&combined]));
     }
     seeds
@@ -128,7 +125,12 @@ fn comtrade_seeds() -> Vec<Seed> {
 fn text_seeds() -> Vec<Seed> {
     let arff = "% remark\n@relation r\n@attribute a numeric\n@attribute 'b c' {x,'y z'}\n\
                 @attribute s string\n@data\n1,x,\"p q\"\n?,'y z',?\n{0 2, 1 'y z'}\n";
+    let sel_event = "\"FID\",\"0143\"\n\"MONTH\",\"DAY\",\"YEAR\",\"HOUR\",\"MIN\",\"SEC\",\"MSEC\",\"0ACA\"\n\
+                     2,29,2024,23,59,59,999,\"03\"\n\"FREQ\",\"SAM/CYC_A\",\"SAM/CYC_D\",\"0C\"\n60.00,16,4,\"0D\"\n\
+                     \"IA\",\"IB\",\"IC\",\"VA(kV)\",\"TRIG\",\"TRIP 52A * IN101\",\"0E\"\n\
+                     1,2,-3,11.5,,\"4\",\"0F\"\n2,3,-5,11.0,\">\",\"\",\"0F\"\n\"SETTINGS\",\"02E1\"\n";
     vec![
+        seed("sel_event", &[sel_event.as_bytes()]),
         seed("arff", &[arff.as_bytes()]),
         seed(
             "table",

@@ -49,7 +49,10 @@ impl DataSettings {
                 };
                 builder.add_arrays(&record, &choice)?;
             }
-            DataPlan::Recordings(_) | DataPlan::FeederFaults(_) | DataPlan::SimulatedEeg(_) => {
+            DataPlan::Recordings(_)
+            | DataPlan::FeederFaults(_)
+            | DataPlan::NetworkFaults(_)
+            | DataPlan::SimulatedEeg(_) => {
                 let record = open_with(path, &self.read_options())?;
                 self.add_record(&mut builder, &record, keep_going)?;
             }
@@ -75,7 +78,9 @@ impl DataSettings {
             DataPlan::Recordings(recordings) => recordings.options.clone(),
             DataPlan::Table(table) => table.read_options(),
             DataPlan::Arrays(ArraySource { mode, .. }) => (*mode).into(),
-            DataPlan::FeederFaults(_) | DataPlan::SimulatedEeg(_) => Mode::Tolerant.into(),
+            DataPlan::FeederFaults(_) | DataPlan::NetworkFaults(_) | DataPlan::SimulatedEeg(_) => {
+                Mode::Tolerant.into()
+            }
         }
     }
 

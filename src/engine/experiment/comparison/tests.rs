@@ -52,6 +52,7 @@ fn entrant(name: &str, learner: LearnerSettings, dataset: &Arc<Dataset>) -> Entr
                 n_tests: 4,
                 missing_shares: vec![0.0, 0.5],
                 prequential: false,
+                ..Tests::default()
             },
             ..Experiment::default()
         },

@@ -105,6 +105,8 @@ fn tested_once() -> Tests {
         n_tests: 1,
         missing_shares: Vec::new(),
         prequential: false,
+        calibrate: false,
+        ..Tests::default()
     }
 }
 

@@ -60,7 +60,7 @@ fn only_sample(recipe: &FaultRecipe, record: &Record) -> Sample {
 
 #[test]
 fn the_window_starts_at_the_fault_and_holds_the_waveform_per_unit() {
-    let sample = only_sample(&FaultRecipe::default(), &record(10_000.0, true));
+    let sample = only_sample(&FaultRecipe::of_waveforms(), &record(10_000.0, true));
     assert_eq!(sample.values.len(), 1206);
     assert!((sample.start_s - INCEPTION_S).abs() < 1.5e-4);
     assert!((sample.duration_s - 0.02).abs() < 1e-12);
@@ -81,7 +81,7 @@ fn other_rates_give_nearly_the_same_waveform() {
     // Away from the step, where a band-limited signal cannot follow.
     let recipe = FaultRecipe {
         inception: Inception::At { time_s: 0.1 },
-        ..FaultRecipe::default()
+        ..FaultRecipe::of_waveforms()
     };
     let expected = only_sample(&recipe, &record(10_000.0, true)).values;
     for rate_hz in [1_600.0, 5_760.0, 30_707.25, 100_000.0] {
@@ -107,7 +107,7 @@ fn phasors_sequences_and_harmonics_match_the_known_signal() {
             highest_harmonic: 5,
         },
         n_cycles: 2,
-        ..FaultRecipe::default()
+        ..FaultRecipe::of_waveforms()
     };
     for rate_hz in [1_600.0, 10_000.0, 12_345.6] {
         let found = only_sample(&recipe, &record(rate_hz, true)).values;
@@ -127,12 +127,12 @@ fn phasors_sequences_and_harmonics_match_the_known_signal() {
 #[test]
 fn a_steady_record_is_taken_or_left_out_as_asked() {
     let steady = record(10_000.0, false);
-    let taken = FaultRecipe::default().extract(&steady).expect("taken");
+    let taken = FaultRecipe::of_waveforms().extract(&steady).expect("taken");
     assert!((taken.samples[0].start_s - 0.02).abs() < 1e-9);
     assert!(taken.notes[0].starts_with("nothing changes"));
     let recipe = FaultRecipe {
         steady: SteadyRecord::Reject,
-        ..FaultRecipe::default()
+        ..FaultRecipe::of_waveforms()
     };
     assert!(matches!(
         recipe.extract(&steady),
@@ -148,7 +148,9 @@ fn a_frequency_that_the_record_does_not_state_or_states_wrongly_is_seen() {
             line_frequency_hz: Some(hz),
             ..GridFacts::default()
         });
-        let found = FaultRecipe::default().extract(&odd).expect("50 Hz is seen");
+        let found = FaultRecipe::of_waveforms()
+            .extract(&odd)
+            .expect("50 Hz is seen");
         assert!((found.samples[0].duration_s - 0.02).abs() < 1e-12);
         assert!(
             found.notes[0].contains("repeat at 50 Hz"),
@@ -158,7 +160,7 @@ fn a_frequency_that_the_record_does_not_state_or_states_wrongly_is_seen() {
     }
     let given = FaultRecipe {
         nominal_hz: Some(60.0),
-        ..FaultRecipe::default()
+        ..FaultRecipe::of_waveforms()
     };
     let window = given.window(&record(10_000.0, true)).expect("believed");
     assert!((window.duration_s - 1.0 / 60.0).abs() < 1e-12);
@@ -171,7 +173,7 @@ fn a_frequency_that_the_record_does_not_state_or_states_wrongly_is_seen() {
         .collect();
     let flat = Record::in_memory(Format::Simulated, Kind::FaultRecord, "flat", zeros);
     assert!(matches!(
-        FaultRecipe::default().extract(&flat),
+        FaultRecipe::of_waveforms().extract(&flat),
         Err(FeatureError::NoFrequency)
     ));
 }
@@ -181,7 +183,7 @@ fn the_trigger_of_the_record_can_start_the_window() {
     let mut triggered = record(10_000.0, true);
     let recipe = FaultRecipe {
         inception: Inception::Trigger,
-        ..FaultRecipe::default()
+        ..FaultRecipe::of_waveforms()
     };
     assert!(matches!(
         recipe.extract(&triggered),
@@ -198,7 +200,7 @@ fn the_trigger_of_the_record_can_start_the_window() {
 fn windows_beyond_the_record_are_refused_with_both_ends() {
     let recipe = FaultRecipe {
         inception: Inception::At { time_s: 0.19 },
-        ..FaultRecipe::default()
+        ..FaultRecipe::of_waveforms()
     };
     let refusal = recipe
         .extract(&record(10_000.0, true))
@@ -226,7 +228,7 @@ fn a_record_of_one_cycle_needs_a_given_base() {
             voltage_v: VOLTAGE,
             current_a: CURRENT,
         },
-        ..FaultRecipe::default()
+        ..FaultRecipe::of_waveforms()
     };
     assert_eq!(only_sample(&recipe, &cut).values.len(), 1206);
     let own = FaultRecipe {
@@ -252,7 +254,9 @@ fn holes_in_the_window_reject_the_sample_and_holes_elsewhere_do_not() {
         data[4].1[at] = f64::NAN;
         let mut record = Record::in_memory(Format::Simulated, Kind::FaultRecord, "holes", data);
         record.grid = whole.grid;
-        FaultRecipe::default().extract(&record).expect("mapped")
+        FaultRecipe::of_waveforms()
+            .extract(&record)
+            .expect("mapped")
     };
     let hit = damaged(700);
     assert!(hit.samples.is_empty());
@@ -270,7 +274,7 @@ fn holes_in_the_window_reject_the_sample_and_holes_elsewhere_do_not() {
 fn changing_rates_and_given_times_are_followed() {
     let recipe = FaultRecipe {
         inception: Inception::At { time_s: 0.1 },
-        ..FaultRecipe::default()
+        ..FaultRecipe::of_waveforms()
     };
     let expected = only_sample(&recipe, &record(10_000.0, true)).values;
     let sections = [(0.0, 5_000.0, 0, 400), (0.08, 20_000.0, 400, 2000)];
@@ -338,7 +342,7 @@ proptest! {
             },
             form: if phasors { FaultForm::Phasors { highest_harmonic: 3 } } else { FaultForm::Waveform { n_points: 201 } },
             per_unit: if own_base { PerUnit::BeforeInception } else { PerUnit::Off },
-            ..FaultRecipe::default()
+            ..FaultRecipe::of_waveforms()
         };
         if let Ok(found) = recipe.extract(&record) {
             prop_assert_eq!(found.samples.len() + found.rejected.len(), 1);

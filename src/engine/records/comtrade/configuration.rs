@@ -204,7 +204,11 @@ impl Configuration {
             let rate_hz = line.number_at(0, "sampling rate", findings)?.unwrap_or(0.0);
             let last_sample = parse_count(line.field(1)).unwrap_or(0);
             self.n_declared = self.n_declared.max(Some(last_sample));
-            if n_rates > 0 && rate_hz <= 0.0 {
+            let is_padding = self
+                .rates
+                .last()
+                .is_some_and(|last| last.last_sample == last_sample);
+            if n_rates > 0 && rate_hz <= 0.0 && !is_padding {
                 let assumed = "time stamps are used";
                 findings.breach(line.place(), "sampling rate", rate_hz, "above 0", assumed)?;
             }
@@ -220,24 +224,28 @@ impl Configuration {
         Ok(rest)
     }
 
-    /// Ends must rise; where they do not they are lengths, as some recorders write.
+    /// Ends are cumulative. A section that repeats the end before it is empty padding and is left out; where an end is
+    /// smaller than the one before, all of them are lengths, as some recorders write.
     fn correct_section_ends(
         &mut self,
         place: Place,
         findings: &mut Findings,
     ) -> Result<(), ReadError> {
-        let rising = self
-            .rates
-            .windows(2)
-            .all(|pair| matches!(pair, [a, b] if a.last_sample < b.last_sample));
-        if rising {
+        let falls = |pair: &[DeclaredRate]| matches!(pair, [a, b] if b.last_sample < a.last_sample);
+        if !self.rates.windows(2).any(falls) {
+            let mut end = 0;
+            self.rates.retain(|section| {
+                let is_filled = section.last_sample > end;
+                end = section.last_sample;
+                is_filled
+            });
             return Ok(());
         }
         let assumed = "the numbers were taken as lengths of the sections";
         findings.breach(
             place,
             "last sample of a section",
-            "not rising",
+            "falling",
             "rising",
             assumed,
         )?;

@@ -21,7 +21,9 @@ use ascii::AsciiSamples;
 use binary::BinarySamples;
 use configuration::{Configuration, DataType, Revision};
 use timeline::Timeline;
-pub use writer::{Files as WrittenFiles, Storage, encode, write_files};
+pub use writer::{
+    Files as WrittenFiles, Storage, encode, encode_combined, write_combined, write_files,
+};
 
 /// Longest configuration that is taken for one: some 15 000 channels, the largest seen has 40 kB.
 const MAX_CONFIGURATION_BYTES: u64 = 1 << 20;
@@ -60,6 +62,7 @@ pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
     let mut record = Record::new(format, Kind::FaultRecord, source, channels, opened.samples);
     record.start = configuration.start.map(|moment| moment.time);
     record.time_axis = opened.timeline.axis;
+    record.gaps = opened.timeline.gaps;
     record.grid = Some(grid_facts(
         &configuration,
         record.duration_s(),
@@ -232,7 +235,11 @@ fn ascii_timeline(
         return Timeline::from_stamps(rows.stamps(), configuration.stamp_unit_s(), findings);
     }
     let n_samples = rows.n_rows();
-    let timeline = Timeline::from_rates(&configuration.rates, n_samples, findings);
+    let mut timeline = Timeline::from_rates(&configuration.rates, n_samples, findings);
+    timeline.split_at_gaps(rows.stamps(), configuration.stamp_unit_s(), findings);
+    if !timeline.gaps.is_empty() {
+        return Ok(timeline);
+    }
     let outer = rows
         .stamps()
         .first()
@@ -251,8 +258,15 @@ fn binary_timeline(
         return Timeline::from_stamps(&rows.stamps()?, configuration.stamp_unit_s(), findings);
     }
     let n_samples = rows.n_rows();
-    let timeline = Timeline::from_rates(&configuration.rates, n_samples, findings);
+    let mut timeline = Timeline::from_rates(&configuration.rates, n_samples, findings);
     let outer = rows.outer_stamps()?;
+    // All stamps are read only where the outer ones do not say what the rates say.
+    if timeline.contradicts(outer, configuration.stamp_unit_s(), n_samples) {
+        timeline.split_at_gaps(&rows.stamps()?, configuration.stamp_unit_s(), findings);
+        if !timeline.gaps.is_empty() {
+            return Ok(timeline);
+        }
+    }
     timeline::compare_with_stamps(configuration, timeline.rate_hz, outer, n_samples, findings);
     Ok(timeline)
 }

@@ -1,4 +1,4 @@
-//! Writes a record as COMTRADE: .cfg and .dat in ASCII, BINARY or FLOAT32.
+//! Writes a record as COMTRADE: .cfg and .dat in ASCII, BINARY, BINARY32 or FLOAT32, or all in one .cff.
 
 use std::io;
 use std::path::Path;
@@ -13,8 +13,30 @@ pub enum Storage {
     Ascii,
     /// Two bytes per sample. 1999 revision.
     Binary,
+    /// Four bytes per sample, whole numbers. 2013 revision.
+    Binary32,
     /// Four bytes per sample: values of single precision are kept exactly. 2013 revision.
     Float32,
+}
+
+impl Storage {
+    /// As the configuration names it.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Ascii => "ASCII",
+            Self::Binary => "BINARY",
+            Self::Binary32 => "BINARY32",
+            Self::Float32 => "FLOAT32",
+        }
+    }
+
+    /// The first revision of the standard that has it.
+    fn revision(self) -> u16 {
+        match self {
+            Self::Ascii | Self::Binary => 1999,
+            Self::Binary32 | Self::Float32 => 2013,
+        }
+    }
 }
 
 /// The contents of the two files.
@@ -33,13 +55,41 @@ pub fn write_files(record: &Record, storage: Storage, path: &Path) -> io::Result
     std::fs::write(path.with_extension("dat"), files.data)
 }
 
+/// Writes `record` to `path` with the extension `cff`: configuration and data in one file of the 2013 revision.
+pub fn write_combined(record: &Record, storage: Storage, path: &Path) -> io::Result<()> {
+    std::fs::write(
+        path.with_extension("cff"),
+        encode_combined(record, storage)?,
+    )
+}
+
+/// The combined file of `record`, see [`encode`].
+pub fn encode_combined(record: &Record, storage: Storage) -> io::Result<Vec<u8>> {
+    let files = encode_as(record, storage, 2013)?;
+    let mut bytes = b"--- file type: CFG ---\r\n".to_vec();
+    bytes.extend(files.configuration);
+    bytes.extend(b"--- file type: INF ---\r\n--- file type: HDR ---\r\n");
+    let kind = storage.name();
+    let separator = match storage {
+        Storage::Ascii => format!("--- file type: DAT {kind} ---\r\n"),
+        _ => format!("--- file type: DAT {kind}: {} ---\r\n", files.data.len()),
+    };
+    bytes.extend(separator.into_bytes());
+    bytes.extend(files.data);
+    Ok(bytes)
+}
+
 /// The files of `record`.
 ///
-/// ASCII and BINARY spread each channel over the whole range of stored numbers;
+/// ASCII, BINARY and BINARY32 spread each channel over the whole range of stored numbers;
 /// missing values are written as such. Separators in names become semicolons,
 /// times are cut to microseconds. Refuses what the format cannot hold:
 /// channels of different length, nominal channels, times that are unknown.
 pub fn encode(record: &Record, storage: Storage) -> io::Result<Files> {
+    encode_as(record, storage, storage.revision())
+}
+
+fn encode_as(record: &Record, storage: Storage, revision: u16) -> io::Result<Files> {
     let layout = Layout::new(record)?;
     let mut columns = Vec::with_capacity(layout.analog.len());
     for &channel in &layout.analog {
@@ -52,9 +102,9 @@ pub fn encode(record: &Record, storage: Storage) -> io::Result<Files> {
     }
     let data = match storage {
         Storage::Ascii => ascii_rows(&layout, &columns, &states),
-        Storage::Binary | Storage::Float32 => binary_rows(&layout, &columns, &states, storage),
+        _ => binary_rows(&layout, &columns, &states, storage),
     };
-    let configuration = configuration(record, &layout, &columns, storage).into_bytes();
+    let configuration = configuration(record, &layout, &columns, storage, revision).into_bytes();
     Ok(Files {
         configuration,
         data,
@@ -145,18 +195,17 @@ impl StoredColumn {
         let limit = match storage {
             Storage::Ascii => 99_998.0,
             Storage::Binary => f64::from(i16::MAX),
+            Storage::Binary32 => f64::from(i32::MAX),
             Storage::Float32 => f64::from(f32::MAX),
         };
         let (multiplier, offset) = match storage {
             Storage::Float32 => (1.0, 0.0),
-            Storage::Ascii | Storage::Binary => spread(values, limit),
+            Storage::Ascii | Storage::Binary | Storage::Binary32 => spread(values, limit),
         };
         let number = |value: &f64| match storage {
             Storage::Float32 => *value,
-            Storage::Ascii | Storage::Binary if value.is_finite() => {
-                ((value - offset) / multiplier).round().clamp(-limit, limit)
-            }
-            Storage::Ascii | Storage::Binary => f64::NAN,
+            _ if value.is_finite() => ((value - offset) / multiplier).round().clamp(-limit, limit),
+            _ => f64::NAN,
         };
         StoredColumn {
             multiplier,
@@ -227,22 +276,32 @@ fn binary_rows(
         bytes.extend_from_slice(&stamp.to_le_bytes());
         for column in columns {
             let number = column.numbers.get(row).copied().unwrap_or(f64::NAN);
-            if storage == Storage::Binary {
-                // 0x8000 is the code for a missing value.
-                let whole = if number.is_nan() {
-                    i16::MIN
-                } else {
-                    number as i16
-                };
-                bytes.extend_from_slice(&whole.to_le_bytes());
-            } else {
-                // 0xFF7FFFFF, the least finite number, is the code for a missing value.
-                let single = if number.is_nan() {
-                    f32::MIN
-                } else {
-                    number as f32
-                };
-                bytes.extend_from_slice(&single.to_le_bytes());
+            // The least number of each kind is the code for a missing value.
+            match storage {
+                Storage::Binary => {
+                    let whole = if number.is_nan() {
+                        i16::MIN
+                    } else {
+                        number as i16
+                    };
+                    bytes.extend_from_slice(&whole.to_le_bytes());
+                }
+                Storage::Binary32 => {
+                    let whole = if number.is_nan() {
+                        i32::MIN
+                    } else {
+                        number as i32
+                    };
+                    bytes.extend_from_slice(&whole.to_le_bytes());
+                }
+                Storage::Float32 | Storage::Ascii => {
+                    let single = if number.is_nan() {
+                        f32::MIN
+                    } else {
+                        number as f32
+                    };
+                    bytes.extend_from_slice(&single.to_le_bytes());
+                }
             }
         }
         for word in states.chunks(16) {
@@ -261,13 +320,9 @@ fn configuration(
     layout: &Layout,
     columns: &[StoredColumn],
     storage: Storage,
+    revision: u16,
 ) -> String {
     let grid = record.grid.clone().unwrap_or_default();
-    let revision = if storage == Storage::Float32 {
-        2013
-    } else {
-        1999
-    };
     let mut lines = vec![
         format!(
             "{},{},{revision}",
@@ -302,16 +357,9 @@ fn configuration(
     let trigger = record.start.and_then(|start| start.plus_seconds(trigger_s));
     lines.push(moment_line(record.start));
     lines.push(moment_line(trigger));
-    lines.push(
-        match storage {
-            Storage::Ascii => "ASCII",
-            Storage::Binary => "BINARY",
-            Storage::Float32 => "FLOAT32",
-        }
-        .to_owned(),
-    );
+    lines.push(storage.name().to_owned());
     lines.push(layout.time_multiplier.to_string());
-    if storage == Storage::Float32 {
+    if revision == 2013 {
         let offset = record.start.and_then(|start| start.utc_offset_min);
         let code = offset.map_or("x".to_owned(), moment::time_code);
         lines.push(format!("{code},{code}"));

@@ -17,7 +17,7 @@
 
 use num_complex::Complex64;
 
-use super::phases::{Coupling, Phases, Scalar};
+use crate::simulate::phases::{Coupling, Phases, Scalar};
 
 /// A mutually coupled series branch from the parent's node to its own.
 #[derive(Clone, Debug)]

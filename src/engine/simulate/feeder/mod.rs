@@ -51,7 +51,7 @@
 
 mod circuit;
 mod network;
-mod phases;
+
 mod record;
 mod scenario;
 mod transient;

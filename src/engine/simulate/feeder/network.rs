@@ -3,8 +3,8 @@
 use num_complex::Complex64;
 use serde::{Deserialize, Serialize};
 
-use super::phases::Coupling;
 use crate::settings::SettingProblems;
+use crate::simulate::phases::Coupling;
 
 /// Positive- and zero-sequence resistance and reactance at the network's frequency,
 /// in Ω for the source and in Ω/km for lines (negative sequence = positive).
@@ -278,8 +278,8 @@ mod tests {
     #[test]
     fn phase_matrices_have_the_sequence_impedances_as_eigenvalues() {
         let r = TRUNK_LINE.resistance(2.0);
-        let common = r.times(super::super::phases::Phases([1.0; 3]));
-        let between = r.times(super::super::phases::Phases([1.0, -1.0, 0.0]));
+        let common = r.times(crate::simulate::phases::Phases([1.0; 3]));
+        let between = r.times(crate::simulate::phases::Phases([1.0, -1.0, 0.0]));
         assert!((common.0[0] - 2.0 * TRUNK_LINE.r0).abs() < 1e-12);
         assert!((between.0[0] - 2.0 * TRUNK_LINE.r1).abs() < 1e-12);
     }

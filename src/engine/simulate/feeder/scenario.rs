@@ -7,9 +7,9 @@ use std::f64::consts::TAU;
 use super::super::Interval;
 use super::circuit::{Branch, Circuit, DeltaLoad, Shunt};
 use super::network::FeederNetwork;
-use super::phases::{Coupling, Phases};
 use crate::math::{RandomStream, random_below, random_share};
 use crate::settings::SettingProblems;
+use crate::simulate::phases::{Coupling, Phases};
 
 /// The five conditions of the feeder, in the order of their labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -22,7 +22,7 @@ use super::circuit::{
     Branch, Circuit, DeltaLoad, NodalTree, SteadyState, Topology, between_phases, delta_admittance,
     delta_to_phases,
 };
-use super::phases::{Coupling, Phases};
+use crate::simulate::phases::{Coupling, Phases};
 
 /// When to step and what to keep.
 #[derive(Clone, Copy, Debug)]

@@ -2,6 +2,7 @@
 
 use egui::{Key, Modifiers, Ui};
 
+use super::fault_impedance::impedance_ui;
 use super::fault_panel::measures_ui;
 use super::fault_tools::tools_ui;
 use super::ribbon::{ShownTime, ribbon_ui};
@@ -68,6 +69,7 @@ pub(super) fn fault_ui(
     });
     if wants_measures {
         elements::scrolling_column(ui, right, "measures", |ui| {
+            impedance_ui(ui, record, fault.plane(), &mut wanted);
             measures_ui(ui, record, fault.measures(), &mut wanted);
         });
     }

@@ -5,6 +5,7 @@ mod channels;
 mod decision;
 mod eeg;
 mod fault;
+mod fault_impedance;
 mod fault_panel;
 mod fault_tools;
 mod maps;

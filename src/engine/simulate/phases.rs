@@ -13,12 +13,23 @@ pub(super) trait Scalar:
     + Mul<Output = Self>
     + Div<Output = Self>
     + Neg<Output = Self>
+    + From<f64>
 {
+    /// Distance from zero.
+    fn size(self) -> f64;
 }
 
-impl Scalar for f64 {}
+impl Scalar for f64 {
+    fn size(self) -> f64 {
+        self.abs()
+    }
+}
 
-impl Scalar for Complex64 {}
+impl Scalar for Complex64 {
+    fn size(self) -> f64 {
+        self.norm()
+    }
+}
 
 /// One value per phase a, b, c.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -1,0 +1,195 @@
+//! `atomscope analyse`: what fault records say in closed form, without a model.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::fault_fields::fault_fields;
+use atomscope_engine::export::fault_report::{FaultReport, ReportedRecord};
+use atomscope_engine::features::fault::FaultRecipe;
+use atomscope_engine::protection::inbox::{InboxRow, group_by_event, to_csv};
+use atomscope_engine::protection::{FaultAnalysis, FaultSummary, Line};
+use atomscope_engine::records::catalog::Folder;
+use atomscope_engine::records::{Kind, Mode, open};
+
+/// What `analyse` is told.
+#[derive(Debug, Args)]
+pub(super) struct AnalyseArguments {
+    /// Fault records or folders of them; with --report one record, or both ends of one line
+    #[arg(required = true)]
+    files: Vec<OsString>,
+    /// Line data for distances: length_km, z1_ohm_per_km, z0_ohm_per_km
+    #[arg(long, value_name = "L.ron")]
+    line: Option<PathBuf>,
+    /// Write the results as JSON
+    #[arg(long, value_name = "OUT")]
+    json: Option<PathBuf>,
+    /// Write the list of records, grouped by event, as CSV
+    #[arg(long, value_name = "OUT.csv")]
+    csv: Option<PathBuf>,
+    /// Write a report of the event as a page
+    #[arg(long, value_name = "OUT.html")]
+    report: Option<PathBuf>,
+}
+
+/// Analyses records one after the other.
+pub(super) fn run(arguments: &AnalyseArguments) -> io::Result<ExitCode> {
+    let mut err = io::stderr().lock();
+    let lines = match arguments.line.as_deref().map(Line::load_all).transpose() {
+        Ok(lines) => lines.unwrap_or_default(),
+        Err(error) => {
+            writeln!(err, "atomscope: {error}")?;
+            return Ok(ExitCode::from(2));
+        }
+    };
+    if arguments.report.is_some() && arguments.files.len() > 2 {
+        let n_files = arguments.files.len();
+        writeln!(
+            err,
+            "atomscope: a report is of one event, one or two ends, but {n_files} files are named: name one or two"
+        )?;
+        return Ok(ExitCode::from(2));
+    }
+    let mut is_whole = true;
+    let (mut entries, mut reported, mut rows) = (Vec::new(), Vec::new(), Vec::new());
+    for path in named_files(&arguments.files, &mut err)? {
+        let path = path.as_path();
+        match open(path, Mode::Tolerant) {
+            Ok(record) if record.kind == Kind::FaultRecord => {
+                let recipe = FaultRecipe::default();
+                let station = record
+                    .grid
+                    .as_ref()
+                    .map_or("", |grid| grid.station.as_str());
+                let line = line_for(&lines, station);
+                let analysis = FaultAnalysis::of(&record, &recipe);
+                let summary = match &analysis {
+                    Ok(analysis) => FaultSummary::of_analysis(analysis, line),
+                    Err(_) => FaultSummary::of(&record, &recipe, line),
+                };
+                tell(path, &summary)?;
+                entries.push(Value::Object(fault_fields(path, &summary)));
+                let found = analysis.as_ref().ok();
+                rows.push(InboxRow::new(path.to_owned(), &record, summary, found));
+                if let (Ok(analysis), true) = (analysis, arguments.report.is_some()) {
+                    reported.push(ReportedRecord {
+                        path: path.to_owned(),
+                        record,
+                        analysis,
+                        line: line.cloned(),
+                    });
+                }
+            }
+            Ok(record) => {
+                is_whole = false;
+                let path = path.display();
+                writeln!(
+                    err,
+                    "atomscope: a fault record is expected, but this is a {}: {path}",
+                    record.kind
+                )?;
+            }
+            Err(error) => {
+                is_whole = false;
+                writeln!(err, "atomscope: {error}")?;
+            }
+        }
+    }
+    let mut write = |out: &Path, bytes: Vec<u8>| -> io::Result<bool> {
+        if let Err(error) = fs::write(out, bytes) {
+            writeln!(err, "atomscope: cannot write: {error}: {}", out.display())?;
+            return Ok(false);
+        }
+        Ok(true)
+    };
+    if let Some(out) = &arguments.json {
+        let text = serde_json::to_string_pretty(&json!({ "records": entries }))?;
+        is_whole &= write(out, text.into_bytes())?;
+    }
+    if let Some(out) = &arguments.csv {
+        group_by_event(&mut rows);
+        let bytes = to_csv(&rows).map_err(io::Error::other)?;
+        is_whole &= write(out, bytes)?;
+    }
+    if let (Some(out), false) = (&arguments.report, reported.is_empty()) {
+        let page = FaultReport::new(&reported).page();
+        is_whole &= write(out, page.into_bytes())?;
+    }
+    Ok(if is_whole {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+/// The files named, and the fault records of folders.
+fn named_files(named: &[OsString], err: &mut impl Write) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for path in named.iter().map(Path::new) {
+        if !path.is_dir() {
+            files.push(path.to_owned());
+            continue;
+        }
+        match Folder::scan(path) {
+            Ok(folder) => {
+                let is_record = |file: &&PathBuf| {
+                    let ending = file
+                        .extension()
+                        .and_then(|e| e.to_str())
+                        .unwrap_or_default();
+                    ["cfg", "cff", "cev"].contains(&ending.to_lowercase().as_str())
+                };
+                files.extend(
+                    folder
+                        .files
+                        .iter()
+                        .filter(is_record)
+                        .map(|file| path.join(file)),
+                );
+            }
+            Err(error) => writeln!(err, "atomscope: {error}")?,
+        }
+    }
+    Ok(files)
+}
+
+/// The line whose name is part of the station's, else the only one.
+fn line_for<'a>(lines: &'a [Line], station: &str) -> Option<&'a Line> {
+    let named = lines.iter().find(|line| station.contains(&line.name));
+    named.or(match lines {
+        [only] => Some(only),
+        _ => None,
+    })
+}
+
+/// `BC-G from 0.1469 s to 0.2300 s, Takagi 0.60 (0.58 to 0.62): path`
+fn tell(path: &Path, summary: &FaultSummary) -> io::Result<()> {
+    let mut text = match (summary.type_rule, &summary.phases) {
+        (None, _) => "no verdict".to_owned(),
+        (Some(class), None) => class.to_owned(),
+        (Some(class), Some(phases)) => format!("{class} {phases}"),
+    };
+    if let Some(inception_s) = summary.inception_s {
+        text += &format!(" from {inception_s:.4} s");
+    }
+    if let Some(clearing_s) = summary.clearing_s {
+        text += &format!(" to {clearing_s:.4} s");
+    }
+    for distance in &summary.distance {
+        text += &format!(", {} {:.4}", distance.method, distance.value);
+        if let (Some(low), Some(high)) = (distance.low, distance.high) {
+            text += &format!(" ({low:.3} to {high:.3})");
+        }
+    }
+    let mut out = io::stdout().lock();
+    writeln!(out, "{text}: {}", path.display())?;
+    for warning in &summary.warnings {
+        writeln!(io::stderr(), "note: {warning}: {}", path.display())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,154 @@
+//! `atomscope simulate`: faults and other events as COMTRADE files with a list of what they are.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+
+use atomscope_engine::records::Record;
+use atomscope_engine::records::comtrade::{Storage, write_combined, write_files};
+use atomscope_engine::simulate::feeder::{FaultClass, FeederSettings, FeederSimulator};
+use atomscope_engine::simulate::network::{NetworkClasses, NetworkSettings, NetworkSimulator};
+
+/// What `simulate` is told.
+#[derive(Debug, Args)]
+pub(super) struct SimulateArguments {
+    /// The built-in 20 kV feeder, faults on many networks, or faults and other events on many networks
+    #[arg(long, value_enum, default_value = "networks")]
+    preset: Preset,
+    /// Number of records in all; classes in turn
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    count: u32,
+    /// Seed of all random draws
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+    /// Folder for the records and labels.csv
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// How the samples are stored
+    #[arg(long, value_enum, default_value = "float32")]
+    format: FileFormat,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Preset {
+    Feeder,
+    Networks,
+    Events,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum FileFormat {
+    Ascii,
+    Binary,
+    Binary32,
+    Float32,
+    Cff,
+}
+
+/// One record and what the list says of it.
+struct Made {
+    record: Record,
+    class: String,
+    phases: String,
+    parameters: String,
+}
+
+/// Writes the records and the list.
+pub(super) fn run(arguments: &SimulateArguments) -> io::Result<ExitCode> {
+    match write_all(arguments) {
+        Ok(()) => Ok(ExitCode::SUCCESS),
+        Err(message) => {
+            writeln!(io::stderr(), "atomscope: {message}")?;
+            Ok(ExitCode::FAILURE)
+        }
+    }
+}
+
+fn write_all(arguments: &SimulateArguments) -> Result<(), String> {
+    let out = &arguments.out;
+    let cannot =
+        |error: &dyn std::fmt::Display| format!("cannot write: {error}: {}", out.display());
+    fs::create_dir_all(out).map_err(|error| cannot(&error))?;
+    let maker = maker(arguments)?;
+    let mut list =
+        csv::Writer::from_path(out.join("labels.csv")).map_err(|error| cannot(&error))?;
+    let head = ["file", "class", "phases", "parameters"];
+    list.write_record(head).map_err(|error| cannot(&error))?;
+    let width = arguments.count.to_string().len().max(4);
+    for number in 0..arguments.count {
+        let made = maker(number);
+        let stem = format!("{:0width$}-{}", number + 1, made.class.replace(' ', "-"));
+        let path = out.join(&stem);
+        let (ending, written) = match arguments.format {
+            FileFormat::Ascii => ("cfg", write_files(&made.record, Storage::Ascii, &path)),
+            FileFormat::Binary => ("cfg", write_files(&made.record, Storage::Binary, &path)),
+            FileFormat::Binary32 => ("cfg", write_files(&made.record, Storage::Binary32, &path)),
+            FileFormat::Float32 => ("cfg", write_files(&made.record, Storage::Float32, &path)),
+            FileFormat::Cff => ("cff", write_combined(&made.record, Storage::Float32, &path)),
+        };
+        written.map_err(|error| cannot(&error))?;
+        let file = format!("{stem}.{ending}");
+        let row = [&file, &made.class, &made.phases, &made.parameters];
+        list.write_record(row).map_err(|error| cannot(&error))?;
+    }
+    list.flush().map_err(|error| cannot(&error))
+}
+
+/// What makes record `number`, classes in turn.
+fn maker(arguments: &SimulateArguments) -> Result<Box<dyn Fn(u32) -> Made>, String> {
+    let seed = arguments.seed;
+    let classes = match arguments.preset {
+        Preset::Feeder => return feeder(seed),
+        Preset::Networks => NetworkClasses::Faults,
+        Preset::Events => NetworkClasses::Events,
+    };
+    let settings = NetworkSettings {
+        seed,
+        classes,
+        ..NetworkSettings::default()
+    };
+    let simulator = NetworkSimulator::new(settings).map_err(|error| error.to_string())?;
+    let all = classes.all();
+    Ok(Box::new(move |number| {
+        let class = all[number as usize % all.len()];
+        let index = number / all.len() as u32;
+        let scenario = simulator.scenario(class, index);
+        Made {
+            record: simulator.record(class, index),
+            class: class.name().to_owned(),
+            phases: scenario.phase_letters(),
+            parameters: scenario.description(),
+        }
+    }))
+}
+
+fn feeder(seed: u64) -> Result<Box<dyn Fn(u32) -> Made>, String> {
+    let settings = FeederSettings {
+        seed,
+        cycles_before: 3,
+        cycles_after: 5,
+        ..FeederSettings::default()
+    };
+    let simulator = FeederSimulator::new(settings).map_err(|error| error.to_string())?;
+    Ok(Box::new(move |number| {
+        let class = FaultClass::ALL[number as usize % FaultClass::ALL.len()];
+        let index = number / FaultClass::ALL.len() as u32;
+        let scenario = simulator.scenario(class, index);
+        let phases = scenario.fault.map_or([false; 3], |fault| fault.phases);
+        let letters = ["A", "B", "C"].into_iter().zip(phases);
+        let letters: String = letters.filter(|(_, is)| *is).map(|(l, _)| l).collect();
+        Made {
+            record: simulator.record(class, index),
+            class: class.name().to_owned(),
+            phases: if letters == "AC" {
+                "CA".to_owned()
+            } else {
+                letters
+            },
+            parameters: simulator.description(&scenario),
+        }
+    }))
+}

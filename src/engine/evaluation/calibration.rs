@@ -1,0 +1,455 @@
+//! What a decision is worth: prediction sets with a promised coverage, and the flag for samples and
+//! recordings that are unlike anything learned. Both compare a sample with calibration samples, which
+//! were judged before they were learned, or by models that never learned from their group.
+
+use serde::{Deserialize, Serialize};
+
+use super::principal::Principal;
+use crate::learner::quantile;
+
+/// Fewest calibration samples of a class, relative to 1/α, for p values of the class itself.
+const OWN_FITS: f64 = 3.0;
+/// Fewest calibration samples of a class for a median and a spread of its own.
+const FEWEST_OF_CLASS: usize = 20;
+/// Hard limit: this many times as far from the median as the extreme calibration sample …
+const HARD_LIMIT: f64 = 2.0;
+/// … which counts as at least so far away.
+const LEAST_EXTREME: f64 = 0.2;
+/// Variance that the principal directions hold.
+const PRINCIPAL_SHARE: f64 = 0.9;
+/// Keeps logarithms finite.
+const TINY: f64 = 1e-12;
+/// From so many calibration samples on the flag is stricter.
+const MANY: usize = 1000;
+/// Fewest calibration samples that say anything.
+const FEWEST: usize = 20;
+/// The statistics of scale and shape come from samples that are not kept, where there are so many.
+const ENOUGH_NOT_KEPT: usize = 300;
+/// A recording is flagged when a median lies this many robust standard deviations away.
+const RECORDING_LIMIT: f64 = 4.0;
+/// Smallest spread of medians between recordings.
+const RECORDING_FLOOR: f64 = 0.1;
+/// Fewest segments of a recording whose medians say something, and fewest such recordings.
+pub const FEWEST_SEGMENTS: usize = 5;
+const FEWEST_RECORDINGS: usize = 4;
+
+/// Where calibration samples come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CalibrationSource {
+    /// The second half of the training, each sample judged before it was learned.
+    Prequential,
+    /// Groups that models of the calibration did not learn from.
+    HeldOutGroups,
+}
+
+/// One calibration sample.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CalibrationSample {
+    /// Its class.
+    pub class: usize,
+    /// m of its class: score minus the best of the others.
+    pub margin: f64,
+    /// z1 + z2 of the class decided for.
+    pub fit: f64,
+    /// The class decided for.
+    pub decided: usize,
+    /// ln mean z² of its features.
+    pub log_norm: f64,
+    /// ln mean square of what the principal directions leave.
+    pub log_residual: f64,
+    /// Whether the model keeps it.
+    pub is_kept: bool,
+    /// Its recording, where it comes from a recording.
+    pub recording: Option<usize>,
+}
+
+/// Mean and standard deviation of every feature over the training samples, and how often each is
+/// exactly zero.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FeatureFacts {
+    /// Means.
+    pub mean: Vec<f64>,
+    /// Population standard deviations; 1 where a feature never changes.
+    pub sd: Vec<f64>,
+    /// Shares of exact zeros.
+    pub zero_share: Vec<f64>,
+}
+
+impl FeatureFacts {
+    /// The facts of samples as they are before any preparation; missing values are passed over.
+    pub fn of<'a>(samples: impl Iterator<Item = &'a [f64]> + Clone, n_features: usize) -> Self {
+        let mut facts = Self {
+            mean: vec![0.0; n_features],
+            sd: vec![0.0; n_features],
+            zero_share: vec![0.0; n_features],
+        };
+        let mut counts = vec![0.0_f64; n_features];
+        for sample in samples.clone() {
+            for (feature, value) in sample.iter().enumerate().filter(|(_, v)| v.is_finite()) {
+                counts[feature] += 1.0;
+                facts.mean[feature] += (value - facts.mean[feature]) / counts[feature];
+                facts.zero_share[feature] += f64::from(u8::from(*value == 0.0));
+            }
+        }
+        for sample in samples {
+            for (feature, value) in sample.iter().enumerate().filter(|(_, v)| v.is_finite()) {
+                let difference = value - facts.mean[feature];
+                facts.sd[feature] += difference * difference / counts[feature].max(1.0);
+            }
+        }
+        for feature in 0..n_features {
+            let sd = facts.sd[feature].sqrt();
+            facts.sd[feature] = if sd.is_finite() && sd >= TINY {
+                sd
+            } else {
+                1.0
+            };
+            facts.zero_share[feature] /= counts[feature].max(1.0);
+        }
+        facts
+    }
+
+    /// ln(mean z² + 1e-12) of a sample before any preparation; missing values are passed over.
+    pub fn log_norm(&self, sample: &[f64]) -> f64 {
+        let scores = sample.iter().zip(&self.mean).zip(&self.sd);
+        let (mut sum, mut count) = (0.0, 0.0_f64);
+        for ((value, mean), sd) in scores.filter(|((value, _), _)| value.is_finite()) {
+            let z = (value - mean) / sd;
+            sum += z * z;
+            count += 1.0;
+        }
+        (sum / count.max(1.0) + TINY).ln().min(f64::MAX)
+    }
+}
+
+/// Medians of recordings that the models of the calibration had not heard, and their spread:
+/// fit, scale, shape.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordingFacts {
+    /// Recordings.
+    pub n_recordings: usize,
+    /// Median over recordings of the median over their segments.
+    pub centre: [f64; 3],
+    /// 1.4826 times the median absolute deviation.
+    pub spread: [f64; 3],
+}
+
+/// Everything that is needed to say how sure a decision is; stored with the model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Calibration {
+    /// Where the samples come from.
+    pub source: CalibrationSource,
+    /// Calibration samples.
+    pub n_samples: usize,
+    /// Sorted margins of every class.
+    pub margins: Vec<Vec<f64>>,
+    /// Sorted fits of every class.
+    pub fits: Vec<Vec<f64>>,
+    /// Median and interquartile range of the fits of every class, or of all where it has few.
+    pub fit_scales: Vec<(f64, f64)>,
+    /// Sorted ln mean z².
+    pub log_norms: Vec<f64>,
+    /// Sorted ln mean-square residuals.
+    pub log_residuals: Vec<f64>,
+    /// Features of the training samples.
+    pub features: FeatureFacts,
+    /// What recordings usually look like, where there are enough of them.
+    pub recordings: Option<RecordingFacts>,
+}
+
+/// Which of the three statistics speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strangeness {
+    /// It fits the class decided for worse than training samples do.
+    Fit,
+    /// Its features are larger or smaller than in training.
+    Scale,
+    /// Its features go together in another way than in training.
+    Shape,
+}
+
+/// What the calibration says of one sample.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Assurance {
+    /// p of every class: the set at level ε holds the classes with p > ε.
+    pub p_values: Vec<f64>,
+    /// How probable so strange a sample is among training samples.
+    pub fit_p: f64,
+    /// The statistic with the smallest p.
+    pub reason: Strangeness,
+    /// Fit, ln mean z² and ln mean-square residual.
+    pub statistics: [f64; 3],
+}
+
+impl Assurance {
+    /// The classes of the prediction set at level ε.
+    pub fn set(&self, epsilon: f64) -> Vec<usize> {
+        prediction_set(&self.p_values, epsilon)
+    }
+}
+
+/// The classes with p > ε.
+pub fn prediction_set(p_values: &[f64], epsilon: f64) -> Vec<usize> {
+    let inside = p_values.iter().enumerate().filter(|(_, p)| **p > epsilon);
+    inside.map(|(class, _)| class).collect()
+}
+
+impl Calibration {
+    /// From samples of all classes; none from too few.
+    pub fn of(
+        source: CalibrationSource,
+        n_classes: usize,
+        samples: &[CalibrationSample],
+        features: FeatureFacts,
+    ) -> Option<Self> {
+        if samples.len() < FEWEST {
+            return None;
+        }
+        let sorted = |values: Vec<f64>| {
+            let mut values = values;
+            values.sort_unstable_by(f64::total_cmp);
+            values
+        };
+        let of_class = |class: usize, value: fn(&CalibrationSample) -> f64| {
+            let own = samples.iter().filter(|sample| sample.class == class);
+            sorted(own.map(value).collect())
+        };
+        let classes = 0..n_classes;
+        let fits: Vec<Vec<f64>> = classes.clone().map(|c| of_class(c, |s| s.fit)).collect();
+        let all_fits = sorted(samples.iter().map(|sample| sample.fit).collect());
+        let scale = |fits: &Vec<f64>| {
+            let fits = if fits.len() < FEWEST_OF_CLASS {
+                &all_fits
+            } else {
+                fits
+            };
+            let range = quantile(fits, 0.75) - quantile(fits, 0.25);
+            (quantile(fits, 0.5), range.max(TINY))
+        };
+        let not_kept: Vec<&CalibrationSample> =
+            samples.iter().filter(|sample| !sample.is_kept).collect();
+        let usable: Vec<&CalibrationSample> = match not_kept.len() >= ENOUGH_NOT_KEPT {
+            true => not_kept,
+            false => samples.iter().collect(),
+        };
+        Some(Self {
+            source,
+            n_samples: samples.len(),
+            margins: classes.map(|c| of_class(c, |s| s.margin)).collect(),
+            fit_scales: fits.iter().map(scale).collect(),
+            fits,
+            log_norms: sorted(usable.iter().map(|sample| sample.log_norm).collect()),
+            log_residuals: sorted(usable.iter().map(|sample| sample.log_residual).collect()),
+            features,
+            recordings: (source == CalibrationSource::HeldOutGroups)
+                .then(|| recording_facts(samples))
+                .flatten(),
+        })
+    }
+
+    /// α of the stranger flag.
+    pub fn alpha(&self) -> f64 {
+        if self.n_samples >= MANY { 0.01 } else { 0.05 }
+    }
+
+    /// p_c = (1 + #{calibration samples of class c with m ≤ m_c})/(n_c + 1) of every class, all
+    /// classes pooled where a class has too few samples for level `epsilon`.
+    pub fn p_values(&self, scores: &[f64], epsilon: f64) -> Vec<f64> {
+        let fewest = 2.0 / epsilon;
+        let margin = |class: usize| {
+            let others = scores.iter().enumerate().filter(|(c, _)| *c != class);
+            let best = others.map(|(_, score)| *score);
+            scores[class] - best.fold(f64::NEG_INFINITY, f64::max)
+        };
+        let p = |class: usize| {
+            let own = &self.margins[class];
+            let margin = margin(class);
+            let below = |list: &Vec<f64>| list.partition_point(|m| *m <= margin);
+            if own.len() as f64 >= fewest {
+                (1 + below(own)) as f64 / (own.len() + 1) as f64
+            } else {
+                let total: usize = self.margins.iter().map(Vec::len).sum();
+                let below: usize = self.margins.iter().map(below).sum();
+                (1 + below) as f64 / (total + 1) as f64
+            }
+        };
+        (0..scores.len()).map(p).collect()
+    }
+
+    /// p of the fit of a sample decided for `class`, low side.
+    fn fit_p_value(&self, class: usize, fit: f64) -> f64 {
+        let own = &self.fits[class];
+        if own.len() as f64 >= OWN_FITS / self.alpha() {
+            return low_p(own, fit);
+        }
+        // Standardised by the class and pooled.
+        let (centre, range) = self.fit_scales[class];
+        let standardised = (fit - centre) / range;
+        let (mut below, mut total) = (0, 0);
+        for (fits, (centre, range)) in self.fits.iter().zip(&self.fit_scales) {
+            below += fits.partition_point(|f| (f - centre) / range <= standardised);
+            total += fits.len();
+        }
+        (1 + below) as f64 / (total + 1) as f64
+    }
+
+    /// What is to be said of a sample with these scores and statistics.
+    pub fn assure(
+        &self,
+        scores: &[f64],
+        decided: usize,
+        statistics: [f64; 3],
+        epsilon: f64,
+    ) -> Assurance {
+        let [fit, log_norm, log_residual] = statistics;
+        let hard = |sorted: &[f64], value: f64| is_beyond(sorted, value);
+        let fits = &self.fits[decided];
+        let of_fit = match fits.len() >= FEWEST_OF_CLASS && is_below(fits, fit) {
+            true => 0.0,
+            false => self.fit_p_value(decided, fit),
+        };
+        let two_sided = |sorted: &[f64], value: f64| match hard(sorted, value) {
+            true => 0.0,
+            false => (2.0 * low_p(sorted, value).min(high_p(sorted, value))).min(1.0),
+        };
+        let p = [
+            (of_fit, Strangeness::Fit),
+            (two_sided(&self.log_norms, log_norm), Strangeness::Scale),
+            (
+                two_sided(&self.log_residuals, log_residual),
+                Strangeness::Shape,
+            ),
+        ];
+        let smallest = p.into_iter().min_by(|a, b| a.0.total_cmp(&b.0));
+        let (smallest, reason) = smallest.unwrap_or((1.0, Strangeness::Fit));
+        Assurance {
+            p_values: self.p_values(scores, epsilon),
+            fit_p: (3.0 * smallest).min(1.0),
+            reason,
+            statistics,
+        }
+    }
+
+    /// Whether a sample is unlike anything learned: its smallest p ≤ α/3.
+    pub fn is_strange(&self, fit_p: f64) -> bool {
+        fit_p <= self.alpha()
+    }
+
+    /// Whether a whole file is: by the medians of its segments against those of held-out recordings,
+    /// by more than half of its segments where there are few, or by more flagged rows of a table
+    /// than chance explains. With the statistic that speaks, and how far away it lies.
+    pub fn strange_file(&self, assured: &[&Assurance], is_recording: bool) -> Option<Strangeness> {
+        let n = assured.len();
+        if n == 0 {
+            return None;
+        }
+        let flagged: Vec<&&Assurance> = assured
+            .iter()
+            .filter(|sample| self.is_strange(sample.fit_p))
+            .collect();
+        if let (true, true, Some(facts)) = (is_recording, n >= FEWEST_SEGMENTS, &self.recordings) {
+            let deviations = [0, 1, 2].map(|k| {
+                let median = median(assured.iter().map(|sample| sample.statistics[k]).collect());
+                let away = (median - facts.centre[k]) / facts.spread[k].max(RECORDING_FLOOR);
+                // A recording that fits better than usual is no stranger.
+                if k == 0 { -away } else { away.abs() }
+            });
+            let kinds = [Strangeness::Fit, Strangeness::Scale, Strangeness::Shape];
+            let largest = deviations.into_iter().zip(kinds);
+            let largest = largest.max_by(|a, b| a.0.total_cmp(&b.0))?;
+            return (largest.0 > RECORDING_LIMIT).then_some(largest.1);
+        }
+        let share = flagged.len() as f64 / n as f64;
+        let alpha = self.alpha();
+        let limit = match is_recording {
+            true => 0.5,
+            false => alpha + 3.0 * (alpha / n as f64).sqrt(),
+        };
+        if share <= limit {
+            return None;
+        }
+        let count = |kind| {
+            flagged
+                .iter()
+                .filter(|sample| sample.reason == kind)
+                .count()
+        };
+        let kinds = [Strangeness::Fit, Strangeness::Scale, Strangeness::Shape];
+        kinds.into_iter().max_by_key(|kind| count(*kind))
+    }
+}
+
+/// Share of the calibration samples that are at most as large, the sample itself counted.
+fn low_p(sorted: &[f64], value: f64) -> f64 {
+    (1 + sorted.partition_point(|other| *other <= value)) as f64 / (sorted.len() + 1) as f64
+}
+
+/// Share of the calibration samples that are at least as large, the sample itself counted.
+fn high_p(sorted: &[f64], value: f64) -> f64 {
+    let below = sorted.partition_point(|other| *other < value);
+    (1 + sorted.len() - below) as f64 / (sorted.len() + 1) as f64
+}
+
+fn is_below(sorted: &[f64], value: f64) -> bool {
+    let (Some(lowest), centre) = (sorted.first(), quantile(sorted, 0.5)) else {
+        return false;
+    };
+    centre - value > HARD_LIMIT * (centre - lowest).max(LEAST_EXTREME) || value.is_nan()
+}
+
+fn is_beyond(sorted: &[f64], value: f64) -> bool {
+    let (Some(highest), centre) = (sorted.last(), quantile(sorted, 0.5)) else {
+        return false;
+    };
+    is_below(sorted, value) || value - centre > HARD_LIMIT * (highest - centre).max(LEAST_EXTREME)
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    quantile(&values, 0.5)
+}
+
+fn recording_facts(samples: &[CalibrationSample]) -> Option<RecordingFacts> {
+    let mut by_recording: std::collections::BTreeMap<usize, Vec<&CalibrationSample>> =
+        std::collections::BTreeMap::new();
+    for sample in samples {
+        by_recording
+            .entry(sample.recording?)
+            .or_default()
+            .push(sample);
+    }
+    by_recording.retain(|_, own| own.len() >= FEWEST_SEGMENTS);
+    if by_recording.len() < FEWEST_RECORDINGS {
+        return None;
+    }
+    let statistics: [fn(&CalibrationSample) -> f64; 3] =
+        [|s| s.fit, |s| s.log_norm, |s| s.log_residual];
+    let (mut centre, mut spread) = ([0.0; 3], [0.0; 3]);
+    for (k, statistic) in statistics.into_iter().enumerate() {
+        let medians: Vec<f64> = by_recording
+            .values()
+            .map(|own| median(own.iter().map(|sample| statistic(sample)).collect()))
+            .collect();
+        centre[k] = median(medians.clone());
+        let away = medians.iter().map(|m| (m - centre[k]).abs()).collect();
+        spread[k] = (1.4826 * median(away)).max(RECORDING_FLOOR);
+    }
+    Some(RecordingFacts {
+        n_recordings: by_recording.len(),
+        centre,
+        spread,
+    })
+}
+
+/// The principal directions of the kept samples that the shape of a sample is measured against.
+pub(crate) fn shape_directions(kept: &crate::math::Matrix) -> Principal {
+    Principal::of(kept, PRINCIPAL_SHARE, usize::MAX)
+}
+
+/// ln(mean-square residual + 1e-12) of a prepared sample.
+pub(crate) fn log_residual(directions: &Principal, prepared: &[f64]) -> f64 {
+    (directions.mean_square_residual(prepared) + TINY).ln()
+}

@@ -1,0 +1,481 @@
+//! AUTO: kernel, width, scaling and head chosen on inner folds of training samples.
+//!
+//! The search sees the training samples of one part of a run alone, so that the score on the held-out
+//! samples stays honest. It goes on candidate by candidate in short steps: stage 1 tries every kernel
+//! on few samples, stage 2 the best three on more.
+
+use serde::{Deserialize, Serialize};
+
+use super::calibrating::has_groups;
+use super::error::RunTrouble;
+use super::settings::Training;
+use super::width::training_median;
+use crate::dataset::{Dataset, MissingPolicy, Preparation, Scaling};
+use crate::evaluation::Classifier;
+use crate::learner::{
+    Algorithm, Head, Kernel, LearnError, LearnerSettings, Progress, Radial, SampleStream,
+    StepReport, StopSignal, start_learner,
+};
+use crate::math::{View, random_stream, shuffle};
+use crate::split::{Fold, SplitPlan};
+
+/// Samples of the two stages.
+const STAGE_SAMPLES: [usize; 2] = [600, 1500];
+/// Fewest samples of a class, where it has so many.
+const FEWEST_PER_CLASS: usize = 8;
+/// Inner folds that a stage is cut into.
+const N_FOLDS: usize = 3;
+/// Inner folds that are trained in each stage …
+const FOLDS_TRAINED: [usize; 2] = [1, 2];
+/// … but all of them where fewer training samples than this would leave too much to chance.
+const FEW_SAMPLES: [usize; 2] = [700, 1000];
+/// Kernels that reach stage 2.
+const N_SURVIVORS: usize = 3;
+/// Novelty of tables: 1e-3 refuses most samples of few features.
+const NOVELTY: f64 = 1e-5;
+/// Kept samples of all classes up to which heads with a readout over all samples are tried.
+const MOST_JOINT: usize = 1200;
+
+/// The heads that are tried; of equals the first wins.
+pub(super) const HEADS: [Head; 5] = [Head::S4E, Head::S, Head::E, Head::E1, Head::N];
+
+/// A kernel on features of a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Candidate {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// How features are scaled.
+    pub scaling: Scaling,
+}
+
+/// How a candidate did in a stage.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tried {
+    /// 1 or 2.
+    pub stage: usize,
+    /// The candidate.
+    pub candidate: Candidate,
+    /// Accuracy of every head on the inner test samples.
+    pub heads: Vec<(Head, f64)>,
+    /// Inner test samples.
+    pub n_tested: usize,
+    /// Why it could not be trained, if it could not.
+    pub trouble: Option<String>,
+}
+
+impl Tried {
+    /// The best head with its accuracy; of equals the first.
+    pub fn best(&self) -> Option<(Head, f64)> {
+        let better = |best: Option<(Head, f64)>, next: &(Head, f64)| match best {
+            Some(best) if best.1 >= next.1 => Some(best),
+            _ => Some(*next),
+        };
+        self.heads.iter().fold(None, better)
+    }
+}
+
+/// What was chosen.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AutoChoice {
+    /// Kernel and scaling.
+    pub candidate: Candidate,
+    /// The head.
+    pub head: Head,
+    /// Its accuracy on the inner test samples.
+    pub accuracy: f64,
+    /// Why, in a sentence.
+    pub reason: String,
+}
+
+/// What was tried so far, and what was chosen at the end.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AutoReport {
+    /// Every candidate of every stage.
+    pub tried: Vec<Tried>,
+    /// The choice.
+    pub chosen: Option<AutoChoice>,
+}
+
+impl AutoChoice {
+    /// The choice as ordinary settings of a learner, beginning from `base`.
+    pub fn learner(&self, base: &LearnerSettings) -> LearnerSettings {
+        LearnerSettings {
+            kernel: self.candidate.kernel,
+            head: Some(self.head),
+            gate: self.head.uses_decision_layer(),
+            ..auto_base(base)
+        }
+    }
+
+    /// The choice as ordinary settings of the preparation.
+    pub fn preparation(&self, base: Preparation) -> Preparation {
+        Preparation {
+            scaling: self.candidate.scaling,
+            ..base
+        }
+    }
+}
+
+/// The settings that AUTO begins from: those of the experiment where they are of its kind.
+fn auto_base(base: &LearnerSettings) -> LearnerSettings {
+    let mut settings = match base.algorithm.has_decision_layer() {
+        true => base.clone(),
+        false => LearnerSettings::margin_aware(),
+    };
+    if let Algorithm::Margin { novelty, .. } = &mut settings.algorithm {
+        *novelty = NOVELTY;
+    }
+    settings
+}
+
+/// The kernels that are tried.
+fn candidates() -> Vec<Candidate> {
+    let gaussian = |multiple: f64, scaling: Scaling| Candidate {
+        kernel: Kernel::OfMedian {
+            shape: Radial::Gaussian,
+            multiple,
+        },
+        scaling,
+    };
+    let polynomial = |scaling: Scaling| Candidate {
+        kernel: Kernel::NormalisedPolynomial {
+            degree: 2,
+            offset: 1.0,
+        },
+        scaling,
+    };
+    let mut all: Vec<Candidate> = [0.25, 0.5, 1.0, 2.0, 4.0]
+        .map(|multiple| gaussian(multiple, Scaling::ClippedZScore))
+        .to_vec();
+    all.extend([0.4, 1.0].map(|multiple| gaussian(multiple, Scaling::None)));
+    all.extend([Scaling::None, Scaling::ClippedZScore].map(polynomial));
+    all
+}
+
+/// A search in progress.
+pub(super) struct AutoSearch {
+    /// The training samples, and nothing else.
+    training: Dataset,
+    base: LearnerSettings,
+    missing: MissingPolicy,
+    heads: Vec<Head>,
+    is_grouped: bool,
+    seed: u64,
+    stage: Stage,
+    report: AutoReport,
+}
+
+/// A stage in progress.
+struct Stage {
+    number: usize,
+    samples: Dataset,
+    folds: Vec<Fold>,
+    waiting: Vec<Candidate>,
+    /// Folds done of the candidate that waits first, with right decisions of each head.
+    n_folds_done: usize,
+    right: Vec<usize>,
+    n_tested: usize,
+}
+
+impl AutoSearch {
+    /// A search on the samples `training` of a data set.
+    pub(super) fn new(
+        dataset: &Dataset,
+        training: &[usize],
+        base: &LearnerSettings,
+        missing: MissingPolicy,
+        seed: u64,
+    ) -> Result<Self, RunTrouble> {
+        let training = dataset.subset(training)?;
+        let base = auto_base(base);
+        let kept = training.class_counts();
+        let kept: usize = kept.iter().map(|count| (*count).min(base.budget)).sum();
+        let heads = match kept <= MOST_JOINT {
+            true => HEADS.to_vec(),
+            false => vec![Head::SecondLook],
+        };
+        let all: Vec<usize> = (0..training.n_samples()).collect();
+        let is_grouped = has_groups(&training, &all);
+        let stage = Stage::new(&training, 0, candidates(), is_grouped, seed, heads.len())?;
+        Ok(Self {
+            training,
+            base,
+            // Missing values of training samples become the mean of the feature.
+            missing: match missing {
+                MissingPolicy::Refuse => MissingPolicy::TrainingMean,
+                other => other,
+            },
+            heads,
+            is_grouped,
+            seed,
+            stage,
+            report: AutoReport::default(),
+        })
+    }
+
+    /// What was tried so far.
+    pub(super) fn report(&self) -> &AutoReport {
+        &self.report
+    }
+
+    /// Tries the next candidate on the next inner fold. Interrupted, nothing has changed.
+    pub(super) fn step(
+        &mut self,
+        stop: StopSignal<'_>,
+        n_threads: usize,
+    ) -> Result<(), RunTrouble> {
+        let Some(&candidate) = self.stage.waiting.first() else {
+            return self.end_stage();
+        };
+        let fold = &self.stage.folds[self.stage.n_folds_done];
+        match self.try_fold(candidate, fold, stop, n_threads) {
+            Ok(right) => {
+                self.stage.n_tested += fold.test.len();
+                let totals = self.stage.right.iter_mut().zip(right);
+                totals.for_each(|(total, right)| *total += right);
+                self.stage.n_folds_done += 1;
+                if self.stage.n_folds_done == self.stage.folds.len() {
+                    let tried = self.stage.tried(candidate, &self.heads, None);
+                    self.report.tried.push(tried);
+                }
+            }
+            Err(RunTrouble::Learn(LearnError::Interrupted)) => {
+                return Err(LearnError::Interrupted.into());
+            }
+            // A kernel that cannot hold the data is told and passed over.
+            Err(trouble) => {
+                let tried = self
+                    .stage
+                    .tried(candidate, &self.heads, Some(trouble.to_string()));
+                self.report.tried.push(tried);
+            }
+        }
+        Ok(())
+    }
+
+    /// The best go on to stage 2, or are the choice.
+    fn end_stage(&mut self) -> Result<(), RunTrouble> {
+        let number = self.stage.number + 1;
+        let mut ranked: Vec<&Tried> = self
+            .report
+            .tried
+            .iter()
+            .filter(|tried| tried.stage == number && tried.trouble.is_none())
+            .collect();
+        let accuracy = |tried: &Tried| tried.best().map_or(0.0, |best| best.1);
+        // Stable: of equals the first stays first.
+        ranked.sort_by(|a, b| accuracy(b).total_cmp(&accuracy(a)));
+        if ranked.is_empty() {
+            let reasons = self.report.tried.iter().filter_map(|t| t.trouble.clone());
+            let first = reasons.into_iter().next().unwrap_or_default();
+            return Err(RunTrouble::NothingChosen(first));
+        }
+        if number == STAGE_SAMPLES.len() {
+            self.choose(ranked[0].clone());
+            return Ok(());
+        }
+        let best = ranked.iter().take(N_SURVIVORS).map(|tried| tried.candidate);
+        let best: Vec<Candidate> = best.collect();
+        self.stage = Stage::new(
+            &self.training,
+            number,
+            best,
+            self.is_grouped,
+            self.seed,
+            self.heads.len(),
+        )?;
+        Ok(())
+    }
+
+    fn choose(&mut self, best: Tried) {
+        let Some((head, accuracy)) = best.best() else {
+            return;
+        };
+        let n_kernels = candidates().len();
+        let by = if self.is_grouped {
+            "inner folds by group"
+        } else {
+            "inner folds"
+        };
+        let only = match self.heads[..] {
+            [_] => "; many samples are kept, so the head is fixed",
+            _ => "",
+        };
+        self.report.chosen = Some(AutoChoice {
+            candidate: best.candidate,
+            head,
+            accuracy,
+            reason: format!(
+                "the best of {n_kernels} kernels on {by} of the training samples: {:.1} % of {} samples right{only}",
+                100.0 * accuracy,
+                best.n_tested
+            ),
+        });
+    }
+
+    /// Right decisions of every head on the test samples of an inner fold.
+    fn try_fold(
+        &self,
+        candidate: Candidate,
+        fold: &Fold,
+        stop: StopSignal<'_>,
+        n_threads: usize,
+    ) -> Result<Vec<usize>, RunTrouble> {
+        let samples = &self.stage.samples;
+        let preparation = Preparation {
+            missing: self.missing,
+            scaling: candidate.scaling,
+        };
+        let fitted = preparation.fit(samples, &fold.train)?;
+        let train = fitted.prepare(samples, &fold.train)?;
+        let test = fitted.prepare(samples, &fold.test)?;
+        let n_features = samples.n_features();
+        let view = View::from_columns(&train.values, n_features);
+        let all: Vec<usize> = (0..train.samples.len()).collect();
+        // Classes without a training sample are never decided for: their samples count as wrong.
+        let mut numbers = vec![None; samples.n_classes()];
+        let mut orders: Vec<Vec<usize>> = Vec::new();
+        let mut order = all.clone();
+        shuffle(&mut order, &mut random_stream(self.seed, "inner order", 0));
+        for position in order {
+            let class = samples.classes()[train.samples[position]];
+            let number = *numbers[class].get_or_insert_with(|| {
+                orders.push(Vec::new());
+                orders.len() - 1
+            });
+            orders[number].push(position);
+        }
+        let largest = orders.iter().map(Vec::len).max().unwrap_or(0);
+        let mut settings = LearnerSettings {
+            head: Some(self.heads[0]),
+            gate: true,
+            kernel: candidate.kernel,
+            ..self.base.clone()
+        };
+        if settings.kernel.radial().is_some() {
+            let median = training_median(view, &all, Radial::Gaussian, self.seed);
+            settings.kernel = settings
+                .kernel
+                .with_median(median.ok_or(RunTrouble::AllAlike)?);
+        }
+        let training = Training::default();
+        let mut stream = SampleStream::new(view, orders, training.supply)
+            .until(stop)
+            .on_threads(n_threads);
+        let (mut learner, _) = start_learner(&settings, &mut stream, self.seed)?;
+        let n_rounds = training.n_rounds(&settings, largest);
+        let mut report = StepReport::default();
+        for round in 0..n_rounds {
+            let progress = Progress { round, n_rounds };
+            learner.step(progress, &mut stream, &mut report)?;
+        }
+        let classifier = Classifier::of(learner.as_ref()).until(stop);
+        let heads: Vec<Option<Head>> = self.heads.iter().copied().map(Some).collect();
+        let mut right = vec![0; heads.len()];
+        let positions: Vec<usize> = (0..test.samples.len()).collect();
+        let truth = |position: usize| numbers[samples.classes()[test.samples[position]]];
+        classifier.compare_heads(
+            View::from_columns(&test.values, n_features),
+            &positions,
+            &heads,
+            &mut classifier.work(),
+            |found| {
+                let is_right = Some(found.verdict().class) == truth(found.position);
+                right[found.head] += usize::from(is_right);
+            },
+        )?;
+        Ok(right)
+    }
+}
+
+impl Stage {
+    fn new(
+        training: &Dataset,
+        number: usize,
+        waiting: Vec<Candidate>,
+        is_grouped: bool,
+        seed: u64,
+        n_heads: usize,
+    ) -> Result<Self, RunTrouble> {
+        let chosen = stratified(training, STAGE_SAMPLES[number], seed);
+        let samples = training.subset(&chosen)?;
+        let n_folds = N_FOLDS.min(samples.n_samples());
+        let plan = match is_grouped {
+            true => SplitPlan::GroupedKFold {
+                n_folds: n_folds.min(n_groups(&samples)),
+                seed,
+                kept: Default::default(),
+            },
+            false => SplitPlan::KFold { n_folds, seed },
+        };
+        let split = plan.split(&samples).map_err(RunTrouble::InnerSplit)?;
+        let all = is_grouped || training.n_samples() < FEW_SAMPLES[number];
+        let trained = if all { N_FOLDS } else { FOLDS_TRAINED[number] };
+        Ok(Self {
+            number,
+            folds: split.folds().take(trained).collect(),
+            samples,
+            waiting,
+            n_folds_done: 0,
+            right: vec![0; n_heads],
+            n_tested: 0,
+        })
+    }
+
+    /// What the candidate that waits first came to; the next one is begun.
+    fn tried(&mut self, candidate: Candidate, heads: &[Head], trouble: Option<String>) -> Tried {
+        let n_tested = std::mem::take(&mut self.n_tested);
+        let share = |right: usize| right as f64 / n_tested.max(1) as f64;
+        let heads = match trouble {
+            Some(_) => Vec::new(),
+            None => heads
+                .iter()
+                .zip(&self.right)
+                .map(|(head, right)| (*head, share(*right)))
+                .collect(),
+        };
+        self.right.fill(0);
+        self.n_folds_done = 0;
+        self.waiting.remove(0);
+        Tried {
+            stage: self.number + 1,
+            candidate,
+            heads,
+            n_tested,
+            trouble,
+        }
+    }
+}
+
+fn n_groups(dataset: &Dataset) -> usize {
+    let groups = dataset.groups().unwrap_or_default();
+    let distinct: std::collections::BTreeSet<usize> = groups.iter().copied().collect();
+    distinct.len()
+}
+
+/// About `count` samples, of every class its share and at least eight, in the order of the set.
+fn stratified(dataset: &Dataset, count: usize, seed: u64) -> Vec<usize> {
+    let n = dataset.n_samples();
+    let mut by_class = vec![Vec::new(); dataset.n_classes()];
+    for (sample, class) in dataset.classes().iter().enumerate() {
+        by_class[*class].push(sample);
+    }
+    let mut chosen = Vec::with_capacity(count);
+    for (class, mut samples) in by_class.into_iter().enumerate() {
+        let share = (count as f64 * samples.len() as f64 / n as f64).round() as usize;
+        let quota = if n <= count {
+            samples.len()
+        } else {
+            share.max(FEWEST_PER_CLASS).min(samples.len())
+        };
+        let mut random = random_stream(seed, "inner samples", class as u64);
+        shuffle(&mut samples, &mut random);
+        chosen.extend_from_slice(&samples[..quota]);
+    }
+    chosen.sort_unstable();
+    chosen
+}

@@ -1,0 +1,357 @@
+//! Calibration of a part of a run: samples judged before they are learned, or groups judged by models
+//! that never learned from them; and the assessor that tells from it what a decision is worth.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::settings::Training;
+use crate::dataset::Dataset;
+use crate::evaluation::{
+    Assurance, Calibration, CalibrationSample, CalibrationSource, Classifier, FeatureFacts,
+    HeadScores, Principal, log_residual, shape_directions,
+};
+use crate::learner::{
+    Head, LearnError, Learner, LearnerSettings, Progress, SampleStream, StepReport, StopSignal,
+    StreamState, start_learner,
+};
+use crate::math::{Matrix, View, random_stream, shuffle};
+use crate::split::{Fold, SplitPlan};
+
+/// Parts that the second half of the training is cut into; each is judged by what was learned when
+/// it begins.
+pub(super) const N_CHECKPOINTS: usize = 5;
+/// Models that are trained to judge groups they have not learned from.
+const N_HELD_OUT: usize = 4;
+/// Rounds of such a model that are learned in one step.
+const ROUNDS_PER_STEP: usize = 20;
+/// Samples that are judged in one step.
+const JUDGED_PER_STEP: usize = 2_000;
+/// Fewest prequential samples that choose a head.
+const FEWEST_TO_CHOOSE: usize = 300;
+
+/// Samples judged for the calibration, by every head that may decide in the end.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CalibrationRecord {
+    /// The heads.
+    pub heads: Vec<Option<Head>>,
+    /// Checkpoints done.
+    pub n_checkpoints: usize,
+    samples: Vec<usize>,
+    /// By head: m of the true class, z1 + z2 of the class decided for, and that class.
+    margins: Vec<Vec<f64>>,
+    fits: Vec<Vec<f64>>,
+    decided: Vec<Vec<usize>>,
+}
+
+/// The first round of checkpoint `number` of a training of `n_rounds`; the end for number 5.
+pub(super) fn checkpoint(number: usize, n_rounds: usize) -> usize {
+    let half = n_rounds.div_ceil(2);
+    half + number * (n_rounds - half) / N_CHECKPOINTS
+}
+
+impl CalibrationRecord {
+    pub(super) fn new(heads: Vec<Option<Head>>) -> Self {
+        Self {
+            margins: vec![Vec::new(); heads.len()],
+            fits: vec![Vec::new(); heads.len()],
+            decided: vec![Vec::new(); heads.len()],
+            heads,
+            n_checkpoints: 0,
+            samples: Vec::new(),
+        }
+    }
+
+    /// Judges samples by all heads. Interrupted, nothing has changed.
+    pub(super) fn judge(
+        &mut self,
+        classifier: &Classifier<'_>,
+        values: View<'_>,
+        samples: &[usize],
+        classes: &[usize],
+    ) -> Result<(), LearnError> {
+        let mut found = Self::new(self.heads.clone());
+        let mut work = classifier.work();
+        classifier.compare_heads(values, samples, &self.heads, &mut work, |scores| {
+            found.add(scores, classes[samples[scores.position]]);
+        })?;
+        self.samples.extend_from_slice(samples);
+        for head in 0..self.heads.len() {
+            self.margins[head].append(&mut found.margins[head]);
+            self.fits[head].append(&mut found.fits[head]);
+            self.decided[head].append(&mut found.decided[head]);
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, found: HeadScores<'_>, class: usize) {
+        let others = found.scores.iter().enumerate().filter(|(c, _)| *c != class);
+        let best = others.map(|(_, score)| *score);
+        let best = best.fold(f64::NEG_INFINITY, f64::max);
+        self.margins[found.head].push(found.scores[class] - best);
+        self.fits[found.head].push(found.fit);
+        self.decided[found.head].push(found.verdict().class);
+    }
+
+    /// The head that judged most samples rightly, the first of equals, with its accuracy; none where
+    /// too few were judged or there is no choice.
+    pub(super) fn best_head(&self, classes: &[usize]) -> Option<(Head, f64)> {
+        if self.samples.len() < FEWEST_TO_CHOOSE || self.heads.len() < 2 {
+            return None;
+        }
+        let right = |head: usize| {
+            let pairs = self.decided[head].iter().zip(&self.samples);
+            pairs
+                .filter(|(decided, sample)| **decided == classes[**sample])
+                .count()
+        };
+        let counts: Vec<usize> = (0..self.heads.len()).map(right).collect();
+        let better = |best: usize, head: usize| {
+            if counts[head] > counts[best] {
+                head
+            } else {
+                best
+            }
+        };
+        let best = (0..counts.len()).fold(0, better);
+        Some((
+            self.heads[best]?,
+            counts[best] as f64 / self.samples.len() as f64,
+        ))
+    }
+
+    /// What the samples judged by `head` say of decisions of `learner`; none from too few.
+    pub(super) fn calibration(
+        &self,
+        head: Option<Head>,
+        source: CalibrationSource,
+        learner: &dyn Learner,
+        values: View<'_>,
+        dataset: &Dataset,
+        training: &[usize],
+    ) -> Option<Calibration> {
+        let place = self.heads.iter().position(|other| *other == head)?;
+        let features = FeatureFacts::of(
+            training.iter().map(|sample| dataset.sample(*sample)),
+            dataset.n_features(),
+        );
+        let directions = shape_directions(&kept_samples(learner));
+        let mut is_kept = vec![false; dataset.n_samples()];
+        for class in 0..learner.n_classes() {
+            for &sample in learner.dictionary(class).kept.index() {
+                is_kept[sample] = true;
+            }
+        }
+        let samples: Vec<CalibrationSample> = self
+            .samples
+            .iter()
+            .enumerate()
+            .map(|(k, &sample)| CalibrationSample {
+                class: dataset.classes()[sample],
+                margin: self.margins[place][k],
+                fit: self.fits[place][k],
+                decided: self.decided[place][k],
+                log_norm: features.log_norm(dataset.sample(sample)),
+                log_residual: log_residual(&directions, values.col(sample)),
+                is_kept: source == CalibrationSource::Prequential && is_kept[sample],
+                recording: Some(dataset.origin(sample).source),
+            })
+            .collect();
+        Calibration::of(source, dataset.n_classes(), &samples, features)
+    }
+}
+
+/// All samples that a learner keeps, a column each.
+pub(super) fn kept_samples(learner: &dyn Learner) -> Matrix {
+    let dictionaries: Vec<_> = (0..learner.n_classes())
+        .map(|c| learner.dictionary(c))
+        .collect();
+    let n_features = dictionaries.first().map_or(0, |d| d.kept.n_features());
+    let n_kept = dictionaries.iter().map(|d| d.n_kept()).sum();
+    let mut kept = Matrix::zeros(n_features, n_kept);
+    let mut column = 0;
+    for dictionary in dictionaries {
+        for j in 0..dictionary.n_kept() {
+            kept.col_mut(column)
+                .copy_from_slice(dictionary.kept.features(j));
+            column += 1;
+        }
+    }
+    kept
+}
+
+/// Tells what the decisions of a learner are worth.
+#[derive(Clone, Debug)]
+pub(super) struct Assessor {
+    pub(super) calibration: Arc<Calibration>,
+    directions: Principal,
+    /// ε that decides which classes have samples enough of their own.
+    epsilon: f64,
+}
+
+impl Assessor {
+    pub(super) fn new(calibration: Arc<Calibration>, learner: &dyn Learner, epsilon: f64) -> Self {
+        Self {
+            calibration,
+            directions: shape_directions(&kept_samples(learner)),
+            epsilon,
+        }
+    }
+
+    /// Of a sample before and after its preparation.
+    pub(super) fn assess(&self, raw: &[f64], prepared: &[f64], found: HeadScores<'_>) -> Assurance {
+        let statistics = [
+            found.fit,
+            self.calibration.features.log_norm(raw),
+            log_residual(&self.directions, prepared),
+        ];
+        let decided = found.verdict().class;
+        self.calibration
+            .assure(found.scores, decided, statistics, self.epsilon)
+    }
+}
+
+/// Models that each learn from all but some of the groups and judge those.
+pub(super) struct HeldOutGroups {
+    folds: Vec<Fold>,
+    settings: LearnerSettings,
+    seed: u64,
+    /// The model in training, with the rounds it has learned.
+    model: Option<(Box<dyn Learner>, StreamState, usize, usize)>,
+    n_judged: usize,
+    pub(super) record: CalibrationRecord,
+}
+
+/// Whether the groups of some samples are groups, and not one per sample.
+pub(super) fn has_groups(dataset: &Dataset, samples: &[usize]) -> bool {
+    let Some(groups) = dataset.groups() else {
+        return false;
+    };
+    let distinct: std::collections::BTreeSet<usize> =
+        samples.iter().map(|sample| groups[*sample]).collect();
+    distinct.len() >= 2 && 2 * distinct.len() <= samples.len()
+}
+
+impl HeldOutGroups {
+    /// Of the training samples of a part; none where the groups cannot be dealt.
+    pub(super) fn new(
+        dataset: &Dataset,
+        training: &[usize],
+        settings: LearnerSettings,
+        seed: u64,
+    ) -> Option<Self> {
+        let own = dataset.subset(training).ok()?;
+        let n_groups: std::collections::BTreeSet<usize> = own.groups()?.iter().copied().collect();
+        let plan = SplitPlan::GroupedKFold {
+            n_folds: N_HELD_OUT.min(n_groups.len()),
+            seed,
+            kept: Default::default(),
+        };
+        let there = |places: Vec<usize>| places.into_iter().map(|place| training[place]);
+        let split = plan.split(&own).ok()?;
+        let folds = split.folds().map(|fold| Fold {
+            train: there(fold.train).collect(),
+            test: there(fold.test).collect(),
+        });
+        Some(Self {
+            folds: folds.collect(),
+            record: CalibrationRecord::new(vec![settings.head]),
+            settings,
+            seed,
+            model: None,
+            n_judged: 0,
+        })
+    }
+
+    /// Whether all groups were judged.
+    pub(super) fn is_complete(&self) -> bool {
+        self.folds.is_empty()
+    }
+
+    /// Some rounds of the model at hand, or some samples judged by it. A model that cannot be
+    /// trained, because its samples lack a class, judges nothing.
+    pub(super) fn step(
+        &mut self,
+        dataset: &Dataset,
+        values: View<'_>,
+        training: &Training,
+        stop: StopSignal<'_>,
+    ) -> Result<(), LearnError> {
+        let Some(fold) = self.folds.first() else {
+            return Ok(());
+        };
+        let Some((mut learner, state, first, n_rounds)) = self.model.take() else {
+            return match self.begin(dataset, values, training) {
+                Ok(model) => {
+                    self.model = Some(model);
+                    Ok(())
+                }
+                Err(_) => {
+                    self.folds.remove(0);
+                    Ok(())
+                }
+            };
+        };
+        let mut stream = SampleStream::resume(values, state).until(stop);
+        if first < n_rounds {
+            let mut report = StepReport::default();
+            let mut round = first;
+            let mut places = Vec::new();
+            while round < n_rounds && round < first + ROUNDS_PER_STEP {
+                let progress = Progress { round, n_rounds };
+                stream.places(&mut places);
+                match learner.step(progress, &mut stream, &mut report) {
+                    Ok(()) => round += 1,
+                    Err(LearnError::Interrupted) => {
+                        stream.go_back_to(&places);
+                        break;
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+            self.model = Some((learner, stream.into_state(), round, n_rounds));
+            return Ok(());
+        }
+        let until = (self.n_judged + JUDGED_PER_STEP).min(fold.test.len());
+        let samples = &fold.test[self.n_judged..until];
+        let classifier = Classifier::of(learner.as_ref()).until(stop);
+        let judged = self
+            .record
+            .judge(&classifier, values, samples, dataset.classes());
+        let is_last = until == fold.test.len();
+        if judged.is_ok() {
+            self.n_judged = until;
+        }
+        if judged.is_ok() && is_last {
+            self.n_judged = 0;
+            self.folds.remove(0);
+        } else {
+            self.model = Some((learner, stream.into_state(), first, n_rounds));
+        }
+        judged
+    }
+
+    fn begin(
+        &self,
+        dataset: &Dataset,
+        values: View<'_>,
+        training: &Training,
+    ) -> Result<(Box<dyn Learner>, StreamState, usize, usize), LearnError> {
+        let mut samples = self.folds[0].train.clone();
+        let number = self.folds.len() as u64;
+        shuffle(
+            &mut samples,
+            &mut random_stream(self.seed, "calibration order", number),
+        );
+        let mut orders = vec![Vec::new(); dataset.n_classes()];
+        for sample in samples {
+            orders[dataset.classes()[sample]].push(sample);
+        }
+        let largest = orders.iter().map(Vec::len).max().unwrap_or(0);
+        let mut stream = SampleStream::new(values, orders, training.supply);
+        let (learner, _) = start_learner(&self.settings, &mut stream, self.seed)?;
+        let n_rounds = training.n_rounds(&self.settings, largest);
+        Ok((learner, stream.into_state(), 0, n_rounds))
+    }
+}

@@ -1,0 +1,509 @@
+//! The report of one event, recorded at one end of a line or at both: facts, oscillograms, phasors, impedance, distance,
+//! events, and what all of it was computed with.
+
+use std::path::PathBuf;
+
+use num_complex::Complex64;
+use sha2::{Digest, Sha256};
+
+use super::figure::{Anchor, Figure, Ink, Shape, class_ink};
+use super::html::{Cell, Page};
+use crate::features::phases::PHASE_NAMES;
+use crate::features::phasor::sequence_components;
+use crate::protection::analysis::FaultAnalysis;
+use crate::protection::distance::Distance;
+use crate::protection::events::{breaker_time_s, events};
+use crate::protection::impedance::{LocusPoint, Loop, in_own_letters, locus};
+use crate::protection::line::Line;
+use crate::protection::uncertainty::{COVERED, N_SIMULATED, SEED};
+use crate::records::Record;
+
+/// Most points of a wave in a figure: two per column of a wide page.
+const MOST_POINTS: usize = 2400;
+
+/// Most events in the table.
+const MOST_LISTED: usize = 200;
+
+const GREY: Ink = [0x86, 0x8e, 0x96];
+const DARK: Ink = [0x21, 0x25, 0x29];
+
+/// One end of the event.
+pub struct ReportedRecord {
+    /// The file.
+    pub path: PathBuf,
+    /// The record.
+    pub record: Record,
+    /// What it says.
+    pub analysis: FaultAnalysis,
+    /// The line, if it is known.
+    pub line: Option<Line>,
+}
+
+/// What a model decided of a record.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReportedDecision {
+    /// The class.
+    pub class: String,
+    /// Its margin.
+    pub margin: f64,
+    /// How well the record fits the model.
+    pub fit_p: Option<f64>,
+    /// Hash of the model.
+    pub model_sha256: String,
+}
+
+/// The report of one or two ends.
+pub struct FaultReport<'a> {
+    records: &'a [ReportedRecord],
+    decision: Option<ReportedDecision>,
+}
+
+impl<'a> FaultReport<'a> {
+    /// Of the records of one event, the near end first.
+    pub fn new(records: &'a [ReportedRecord]) -> Self {
+        Self {
+            records,
+            decision: None,
+        }
+    }
+
+    /// With what a model decided.
+    pub fn with_decision(mut self, decision: ReportedDecision) -> Self {
+        self.decision = Some(decision);
+        self
+    }
+
+    /// The page.
+    pub fn page(&self) -> String {
+        let mut page = Page::default();
+        let title = match self.records.first() {
+            Some(first) => format!("Fault report: {}", first.path.display()),
+            None => "Fault report".to_owned(),
+        };
+        page.title(&title);
+        for end in self.records {
+            self.end(&mut page, end);
+        }
+        if let [near, far] = self.records {
+            two_ends(&mut page, near, far);
+        }
+        page.section("Settings and files");
+        page.paragraph(&format!(
+            "Phasors by a full cycle at the record's own frequency; distances are medians over 1.25 to 2.25 cycles after the inception, as shares of the line. Intervals hold {:.0} % of {N_SIMULATED} simulated faults on the user's line (seed {SEED}) of this type, with sources, load angle and fault resistance drawn at random. Atomscope {}.",
+            100.0 * COVERED,
+            super::VERSION
+        ));
+        let files = self.records.iter().flat_map(|end| {
+            let source = &end.record.source;
+            std::iter::once(source.path.clone()).chain(source.companions.iter().cloned())
+        });
+        let rows: Vec<Vec<Cell>> = files
+            .map(|file| {
+                let hash = std::fs::read(&file).map(|bytes| hex(&Sha256::digest(bytes)));
+                let hash = hash.unwrap_or_else(|error| error.to_string());
+                vec![Cell::text(file.display().to_string()), Cell::text(hash)]
+            })
+            .collect();
+        page.table(&["File", "SHA-256"], &rows);
+        if let Some(decision) = &self.decision {
+            page.paragraph(&format!("Model: {}", decision.model_sha256));
+        }
+        page.finish(&title)
+    }
+
+    fn end(&self, page: &mut Page, end: &ReportedRecord) {
+        let analysis = &end.analysis;
+        let grid = end.record.grid.clone().unwrap_or_default();
+        page.section(&format!(
+            "{} {}, bay {}",
+            grid.station, grid.device, analysis.bay.name
+        ));
+        let events = events(&end.record, Some(analysis)).unwrap_or_default();
+        page.table(
+            &["Fact", "Value"],
+            &self.facts(end, breaker_time_s(&events)),
+        );
+        let caption = "Voltages in kV and currents in kA, primary; the dashed marks are inception and clearing.";
+        page.figure(&oscillogram(analysis), caption);
+        if let Some(phasors) = &analysis.phasors {
+            let own = in_own_letters(phasors);
+            page.subsection("Phasors during the fault (RMS)");
+            page.table(
+                &["Quantity", "kV or kA", "Degrees"],
+                &phasor_rows(own.voltages, own.currents),
+            );
+            let caption = "Voltages (long) and currents (short) as the cycle of the fault shows them, each to the largest of its kind.";
+            page.figure(&phasor_figure(own.voltages, own.currents), caption);
+        }
+        self.impedance(page, end);
+        page.subsection("Events");
+        let rows: Vec<Vec<Cell>> = events
+            .iter()
+            .take(MOST_LISTED)
+            .map(|event| {
+                let time = Cell::Number(format!("{:.4}", event.time_s), event.time_s);
+                vec![time, Cell::text(event.text.clone())]
+            })
+            .collect();
+        page.table(&["Time (s)", "Event"], &rows);
+        if events.len() > MOST_LISTED {
+            page.paragraph(&format!("… and {} more.", events.len() - MOST_LISTED));
+        }
+        if !analysis.warnings.is_empty() {
+            page.subsection("Notes");
+            page.list(&analysis.warnings);
+        }
+    }
+
+    fn facts(&self, end: &ReportedRecord, breaker_s: Option<f64>) -> Vec<Vec<Cell>> {
+        let analysis = &end.analysis;
+        let seconds = |value: Option<f64>| value.map_or("–".to_owned(), |s| format!("{s:.4} s"));
+        let verdict = analysis.verdict.map_or("no verdict".to_owned(), |v| {
+            format!("{v} ({})", v.class.name())
+        });
+        let channels: Vec<String> = PHASE_NAMES
+            .iter()
+            .zip(&analysis.signals.names)
+            .map(|(phase, name)| format!("{phase} = {name}"))
+            .collect();
+        let start = end
+            .record
+            .start
+            .map_or("–".to_owned(), |start| start.to_string());
+        let mut rows = vec![
+            ("Start", start),
+            ("Type and phases (rule)", verdict),
+            ("Inception", seconds(analysis.inception_s)),
+            ("Clearing", seconds(analysis.clearing_s)),
+            ("Duration", seconds(analysis.duration_s())),
+            ("Breaker time after the trip", seconds(breaker_s)),
+            (
+                "Frequency before",
+                format!("{:.3} Hz", analysis.frequency_hz),
+            ),
+            ("Sampling", format!("{:.3} Hz", analysis.signals.rate_hz)),
+            (
+                "Peak current",
+                analysis
+                    .peak_current_a()
+                    .map_or("–".to_owned(), |a| format!("{:.4} kA", a / 1e3)),
+            ),
+            ("Channels", channels.join(", ")),
+        ];
+        if let Some(decision) = &self.decision {
+            let fit = decision
+                .fit_p
+                .map_or(String::new(), |p| format!(", fit p {p:.3}"));
+            let agrees = analysis
+                .verdict
+                .is_some_and(|v| v.class.name() == decision.class);
+            let differs = if agrees {
+                ""
+            } else {
+                "; the rule says otherwise"
+            };
+            let text = format!(
+                "{} (margin {:.3}{fit}){differs}",
+                decision.class, decision.margin
+            );
+            rows.push(("Type (model)", text));
+        }
+        let cells = |(name, value): (&str, String)| vec![Cell::text(name), Cell::text(value)];
+        rows.into_iter().map(cells).collect()
+    }
+
+    fn impedance(&self, page: &mut Page, end: &ReportedRecord) {
+        let analysis = &end.analysis;
+        let (Some(inception_s), Some(line)) = (analysis.inception_s, &end.line) else {
+            page.paragraph(
+                "No line data: impedance plane and distance need z1 per kilometre and the length.",
+            );
+            return;
+        };
+        page.subsection("Distance to fault");
+        page.table(
+            &["Method", "Share of the line", "Low", "High", "km"],
+            &distance_rows(&analysis.distances(line), line),
+        );
+        let cycle_s = 1.0 / analysis.frequency_hz;
+        let last_s = analysis.clearing_s.unwrap_or(analysis.signals.end_s());
+        let to_s = last_s.min(inception_s + 6.0 * cycle_s);
+        let points = locus(
+            &analysis.signals,
+            analysis.frequency_hz,
+            line.k0(),
+            (inception_s, to_s),
+            cycle_s / 16.0,
+            400,
+        );
+        let faulted = analysis.verdict.and_then(|verdict| Loop::of(&verdict));
+        let caption = "Six loops from the inception on, the faulted one strong, marks every half cycle; the grey line is the protected line.";
+        page.figure(&plane(&points, faulted, line.z1()), caption);
+    }
+}
+
+fn two_ends(page: &mut Page, near: &ReportedRecord, far: &ReportedRecord) {
+    let Some(line) = near.line.as_ref() else {
+        return;
+    };
+    page.section("Both ends");
+    let methods =
+        [true, false].map(|is_sync| near.analysis.two_ended(&far.analysis, line, is_sync));
+    let found: Vec<Distance> = methods.into_iter().flatten().collect();
+    page.paragraph("Ends aligned by their inceptions; the synchronised method is right only if that is one moment.");
+    page.table(
+        &["Method", "Share of the line", "Low", "High", "km"],
+        &distance_rows(&found, line),
+    );
+}
+
+fn distance_rows(distances: &[Distance], line: &Line) -> Vec<Vec<Cell>> {
+    let number = |value: f64| format!("{value:.4}");
+    let row = |distance: &Distance| {
+        vec![
+            Cell::text(distance.method.name()),
+            Cell::Number(number(distance.value), distance.value),
+            Cell::of(distance.interval.map(|i| i.0), number),
+            Cell::of(distance.interval.map(|i| i.1), number),
+            Cell::of(Some(distance.value * line.length_km), |km| {
+                format!("{km:.3}")
+            }),
+        ]
+    };
+    distances.iter().map(row).collect()
+}
+
+fn phasor_rows(voltages: [Complex64; 3], currents: [Complex64; 3]) -> Vec<Vec<Cell>> {
+    let names = ["A", "B", "C"].map(str::to_owned);
+    let sequences = ["0", "1", "2"].map(str::to_owned);
+    let mut rows = Vec::new();
+    for (letter, three) in [("V", voltages), ("I", currents)] {
+        let parts = names.iter().zip(three);
+        let parts = parts.chain(sequences.iter().zip(sequence_components(three)));
+        for (name, phasor) in parts {
+            let rms = phasor.norm() / 2.0_f64.sqrt() / 1e3;
+            let degrees = phasor.arg().to_degrees();
+            rows.push(vec![
+                Cell::text(format!("{letter}{name}")),
+                Cell::Number(format!("{rms:.5}"), rms),
+                Cell::Number(format!("{degrees:.2}"), degrees),
+            ]);
+        }
+    }
+    rows
+}
+
+/// Voltages above, currents below, with scales.
+fn oscillogram(analysis: &FaultAnalysis) -> Figure {
+    let size = [1040.0_f32, 460.0];
+    let (left, right, lane) = (60.0_f32, 1030.0_f32, 195.0_f32);
+    let signals = &analysis.signals;
+    let (start_s, end_s) = (signals.start_s, signals.end_s());
+    let x = |time_s: f64| {
+        left + (right - left) * ((time_s - start_s) / (end_s - start_s).max(1e-12)) as f32
+    };
+    let mut shapes = Vec::new();
+    for (place, (unit, three)) in [("kV", &signals.values[..3]), ("kA", &signals.values[3..])]
+        .into_iter()
+        .enumerate()
+    {
+        let middle = 15.0 + lane / 2.0 + place as f32 * (lane + 20.0);
+        let finite = three.iter().flatten().filter(|v| v.is_finite());
+        let most = finite.fold(1e-12_f64, |most, v| most.max(v.abs()));
+        let y = |value: f64| middle - (value / most) as f32 * lane / 2.0;
+        shapes.push(line_shape(vec![[left, middle], [right, middle]], 0.5, GREY));
+        for (sign, level) in [(1.0, most), (-1.0, -most)] {
+            shapes.push(text(
+                format!("{:.4}", level / 1e3),
+                [left - 4.0, middle - sign * lane / 2.0 + 4.0],
+                Anchor::End,
+            ));
+        }
+        shapes.push(text(
+            unit.to_owned(),
+            [left - 4.0, middle + 4.0],
+            Anchor::End,
+        ));
+        for (phase, values) in three.iter().enumerate() {
+            let points = thinned(values)
+                .into_iter()
+                .map(|(k, v)| [x(signals.time_s(k)), y(v)]);
+            shapes.push(line_shape(points.collect(), 1.0, class_ink(phase)));
+        }
+    }
+    for time_s in [analysis.inception_s, analysis.clearing_s]
+        .into_iter()
+        .flatten()
+    {
+        for dash in 0..54 {
+            let y = 15.0 + dash as f32 * 8.0;
+            shapes.push(line_shape(
+                vec![[x(time_s), y], [x(time_s), y + 4.0]],
+                1.0,
+                DARK,
+            ));
+        }
+    }
+    for k in 0..=8 {
+        let time_s = start_s + (end_s - start_s) * f64::from(k) / 8.0;
+        shapes.push(text(
+            format!("{time_s:.3} s"),
+            [x(time_s), 455.0],
+            Anchor::Middle,
+        ));
+    }
+    for (phase, name) in ["A", "B", "C"].into_iter().enumerate() {
+        let mut label = text(
+            name.to_owned(),
+            [left + 10.0 + 16.0 * phase as f32, 12.0],
+            Anchor::Start,
+        );
+        if let Shape::Text { ink, .. } = &mut label {
+            *ink = class_ink(phase);
+        }
+        shapes.push(label);
+    }
+    Figure { size, shapes }
+}
+
+/// Lowest and highest value of as many stretches as can be seen, in order.
+fn thinned(values: &[f64]) -> Vec<(usize, f64)> {
+    let stretch = values.len().div_ceil(MOST_POINTS / 2).max(1);
+    let mut points = Vec::new();
+    for (number, some) in values.chunks(stretch).enumerate() {
+        let finite = || some.iter().enumerate().filter(|(_, v)| v.is_finite());
+        let least = finite().min_by(|a, b| a.1.total_cmp(b.1));
+        let most = finite().max_by(|a, b| a.1.total_cmp(b.1));
+        let (Some(least), Some(most)) = (least, most) else {
+            continue;
+        };
+        let mut pair = [least, most];
+        pair.sort_by_key(|(at, _)| *at);
+        points.extend(pair.map(|(at, v)| (number * stretch + at, *v)));
+    }
+    points.dedup_by_key(|(at, _)| *at);
+    points
+}
+
+fn phasor_figure(voltages: [Complex64; 3], currents: [Complex64; 3]) -> Figure {
+    let (centre, radius) = ([170.0_f32, 160.0_f32], 140.0_f32);
+    let mut shapes = Vec::new();
+    let circle = |share: f32| {
+        let at = |k: usize| {
+            let turn = std::f32::consts::TAU * k as f32 / 72.0;
+            [
+                centre[0] + radius * share * turn.cos(),
+                centre[1] + radius * share * turn.sin(),
+            ]
+        };
+        line_shape((0..=72).map(at).collect(), 0.5, GREY)
+    };
+    shapes.push(circle(1.0));
+    shapes.push(circle(0.6));
+    for (letter, three, share, width) in [("V", voltages, 1.0, 2.0), ("I", currents, 0.6, 4.0)] {
+        let most = three.iter().map(|x| x.norm()).fold(1e-12, f64::max);
+        for (phase, x) in three.iter().enumerate() {
+            let tip = x / most * f64::from(radius * share);
+            let end = [centre[0] + tip.re as f32, centre[1] - tip.im as f32];
+            shapes.push(line_shape(vec![centre, end], width, class_ink(phase)));
+            let name = ["A", "B", "C"][phase];
+            shapes.push(text(
+                format!("{letter}{name}"),
+                [end[0] + 3.0, end[1] - 3.0],
+                Anchor::Start,
+            ));
+        }
+    }
+    Figure {
+        size: [340.0, 320.0],
+        shapes,
+    }
+}
+
+/// The R–X plane with equal scales.
+fn plane(points: &[LocusPoint], faulted: Option<Loop>, z1: Complex64) -> Figure {
+    let size = [520.0_f32, 520.0];
+    let reach = z1.norm() * 1.6;
+    let (low, high) = (-0.6 * reach, 1.4 * reach);
+    let place = |z: Complex64| {
+        let share = |v: f64| ((v - low) / (high - low)) as f32;
+        [size[0] * share(z.re), size[1] * (1.0 - share(z.im))]
+    };
+    let origin = place(Complex64::default());
+    let mut shapes = vec![
+        line_shape(vec![[0.0, origin[1]], [size[0], origin[1]]], 0.5, GREY),
+        line_shape(vec![[origin[0], 0.0], [origin[0], size[1]]], 0.5, GREY),
+        line_shape(vec![origin, place(z1)], 3.0, GREY),
+        text(
+            "R (Ω)".to_owned(),
+            [size[0] - 4.0, origin[1] - 4.0],
+            Anchor::End,
+        ),
+        text("X (Ω)".to_owned(), [origin[0] + 4.0, 12.0], Anchor::Start),
+        text(
+            format!("{:.3}+{:.3}j", z1.re, z1.im),
+            place(z1),
+            Anchor::Start,
+        ),
+    ];
+    for (number, of) in Loop::ALL.into_iter().enumerate() {
+        let is_faulted = faulted == Some(of);
+        let width = if is_faulted { 2.5 } else { 0.8 };
+        let inside = |z: &Complex64| (low..high).contains(&z.re) && (low..high).contains(&z.im);
+        let mut run: Vec<[f32; 2]> = Vec::new();
+        for (k, point) in points.iter().enumerate() {
+            match point.loops[number].filter(inside) {
+                Some(z) => {
+                    run.push(place(z));
+                    if is_faulted && k % 8 == 0 {
+                        let [x, y] = place(z);
+                        shapes.push(Shape::Block {
+                            corner: [x - 2.0, y - 2.0],
+                            size: [4.0, 4.0],
+                            ink: DARK,
+                        });
+                    }
+                }
+                None if run.len() > 1 => {
+                    shapes.push(line_shape(
+                        std::mem::take(&mut run),
+                        width,
+                        class_ink(number),
+                    ));
+                }
+                None => run.clear(),
+            }
+        }
+        if run.len() > 1 {
+            shapes.push(line_shape(run, width, class_ink(number)));
+        }
+        let mut label = text(
+            of.name().to_owned(),
+            [8.0 + 28.0 * number as f32, 510.0],
+            Anchor::Start,
+        );
+        if let Shape::Text { ink, .. } = &mut label {
+            *ink = class_ink(number);
+        }
+        shapes.push(label);
+    }
+    Figure { size, shapes }
+}
+
+fn line_shape(points: Vec<[f32; 2]>, width: f32, ink: Ink) -> Shape {
+    Shape::Line { points, width, ink }
+}
+
+fn text(text: String, place: [f32; 2], anchor: Anchor) -> Shape {
+    Shape::Text {
+        place,
+        size: 11.0,
+        anchor,
+        text,
+        ink: DARK,
+    }
+}
+
+fn hex(digest: &[u8]) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}

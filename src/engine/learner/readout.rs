@@ -1,0 +1,467 @@
+//! Readouts over the kept samples of all classes: linear functions of the kernel values, solved
+//! when first asked for and valid until a dictionary changes.
+//!
+//! J = Yᵀ (K + ρσ̄I)⁻¹ k weighs the kept samples alike. E and N speak for all samples ever seen,
+//! by the sums v and second moments M of [`SeenSamples`]: E solves
+//! (G + ρσ̄K + 1e-8·(tr G/n)·I) α = Σ_c K_:c v_c y_cᵀ with G = Σ_c K_:c M_c K_c:, and N is the
+//! nearest mean μᵀk − ½ μᵀKμ, μ = v/n_seen. Without pruning E equals J and N is exact.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::math::{Cholesky, Matrix, Write, product, vectorised};
+
+use super::dictionary::Dictionary;
+use super::error::LearnError;
+use super::head::Head;
+use super::samples::Samples;
+use super::seen::SeenSamples;
+use super::stop::StopSignal;
+
+/// ρ of J and E, and of E1.
+const RIDGE: f64 = 0.1;
+const STRONG_RIDGE: f64 = 1.0;
+/// Raises the diagonal of the system of E, as a share of the mean of that of G.
+const LIFT: f64 = 1e-8;
+/// How often the diagonal is raised tenfold should a system not factor.
+const MOST_LIFTS: usize = 8;
+/// Most kept samples of all classes: the system takes 1.2 GB.
+const MOST_KEPT: usize = 9_000;
+/// Rows of a symmetric product that are computed together.
+const PANEL: usize = 192;
+
+/// A linear function of the kernel values per class: f_c(x) = Σ_p A_pᵀ k_p(x) + a_c.
+#[derive(Clone, Debug)]
+pub struct Readout {
+    /// Per dictionary the weights of its kept samples (row each); a column per class, or a single
+    /// one that belongs to the class of the dictionary.
+    parts: Vec<Matrix>,
+    offsets: Vec<f64>,
+}
+
+/// What a readout is solved from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ClassSamples<'a> {
+    pub(super) dictionary: &'a Dictionary,
+    pub(super) seen: Option<&'a SeenSamples>,
+}
+
+/// Readouts that were solved since the dictionaries changed last.
+#[derive(Debug, Default)]
+pub(super) struct ReadoutCache(Mutex<Vec<(Head, Arc<Readout>)>>);
+
+impl ReadoutCache {
+    /// Forgets everything: the dictionaries have changed.
+    pub(super) fn clear(&mut self) {
+        let solved = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        solved.clear();
+    }
+
+    /// The readout of a head, solved if it is not known. Whoever asks meanwhile waits.
+    pub(super) fn get(
+        &self,
+        head: Head,
+        solve: impl FnOnce() -> Result<Readout, LearnError>,
+    ) -> Result<Arc<Readout>, LearnError> {
+        let mut solved = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, readout)) = solved.iter().find(|(known, _)| *known == head) {
+            return Ok(readout.clone());
+        }
+        let readout = Arc::new(solve()?);
+        solved.push((head, readout.clone()));
+        Ok(readout)
+    }
+}
+
+impl Readout {
+    /// The readout of a head that has one; an error where the state lacks what it needs.
+    pub(super) fn solve(
+        head: Head,
+        classes: &[ClassSamples<'_>],
+        stop: StopSignal<'_>,
+    ) -> Result<Self, LearnError> {
+        match head {
+            Head::S4J => Self::joint(classes, RIDGE, stop),
+            Head::S4E | Head::E => Self::over_all(classes, RIDGE, stop),
+            Head::E1 => Self::over_all(classes, STRONG_RIDGE, stop),
+            Head::N => Self::nearest_mean(classes),
+            Head::SecondLook | Head::S => Ok(Self {
+                parts: Vec::new(),
+                offsets: Vec::new(),
+            }),
+        }
+    }
+
+    /// J of the kept samples of any dictionaries.
+    pub(crate) fn of_kept(
+        dictionaries: &[&Dictionary],
+        stop: StopSignal<'_>,
+    ) -> Result<Self, LearnError> {
+        let classes = dictionaries.iter().map(|dictionary| ClassSamples {
+            dictionary,
+            seen: None,
+        });
+        Self::joint(&classes.collect::<Vec<_>>(), RIDGE, stop)
+    }
+
+    /// `sums` ← f of every sample (row) and class (column) from the kernel values kᵀ of every
+    /// dictionary, a row per sample.
+    pub(crate) fn apply<'m>(
+        &self,
+        n_samples: usize,
+        kernel_rows: impl Fn(usize) -> &'m Matrix,
+        sums: &mut Matrix,
+    ) {
+        let n_classes = self.offsets.len();
+        sums.reshape(n_samples, n_classes);
+        for (class, offset) in self.offsets.iter().enumerate() {
+            sums.col_mut(class).fill(*offset);
+        }
+        for (part, weights) in self.parts.iter().enumerate() {
+            let (first, count) = match weights.cols() == n_classes {
+                true => (0, n_classes),
+                false => (part, 1),
+            };
+            product(
+                sums.block_mut(0, n_samples, first, count),
+                Write::Add,
+                kernel_rows(part).view(),
+                weights.view(),
+            );
+        }
+    }
+
+    /// J with ridge ρ.
+    pub(super) fn joint(
+        classes: &[ClassSamples<'_>],
+        ridge: f64,
+        stop: StopSignal<'_>,
+    ) -> Result<Self, LearnError> {
+        let (mut gram, sizes) = joint_gram(classes, stop)?;
+        let n = gram.rows();
+        let own: f64 = (0..n).map(|j| gram[(j, j)]).sum::<f64>() / n.max(1) as f64;
+        let mut targets = Matrix::zeros(n, sizes.len());
+        targets.fill(-1.0);
+        let mut row = 0;
+        for (class, size) in sizes.iter().enumerate() {
+            targets.col_mut(class)[row..row + size].fill(1.0);
+            row += size;
+        }
+        solve_lifted(&mut gram, ridge * own, &mut targets, stop)?;
+        Ok(Self::cut(&targets, &sizes))
+    }
+
+    /// E with ridge ρ.
+    fn over_all(
+        classes: &[ClassSamples<'_>],
+        ridge: f64,
+        stop: StopSignal<'_>,
+    ) -> Result<Self, LearnError> {
+        let (gram, sizes) = joint_gram(classes, stop)?;
+        let n = gram.rows();
+        let own: f64 = (0..n).map(|j| gram[(j, j)]).sum::<f64>() / n.max(1) as f64;
+        // K M, class after class, and the right-hand sides 2 K_:c v_c − Σ K_:d v_d.
+        let mut weighted = Matrix::zeros(n, n);
+        let mut targets = Matrix::zeros(n, sizes.len());
+        let mut first = 0;
+        for (class, (samples, &size)) in classes.iter().zip(&sizes).enumerate() {
+            let seen = samples.seen.ok_or_else(unseen)?;
+            let moment = seen.second_moment.as_ref().ok_or_else(unseen)?;
+            let columns = gram.cols_view(first, size);
+            product(
+                weighted.block_mut(0, n, first, size),
+                Write::Replace,
+                columns,
+                moment.view(),
+            );
+            for (j, v) in seen.sum.iter().enumerate() {
+                let column = gram.col(first + j);
+                let sums = targets.col_mut(class).iter_mut().zip(column);
+                sums.for_each(|(sum, k)| *sum += 2.0 * v * k);
+            }
+            first += size;
+            stop.check()?;
+        }
+        for row in 0..n {
+            let all: f64 = 0.5 * targets.row(row).sum::<f64>();
+            (0..sizes.len()).for_each(|class| targets[(row, class)] -= all);
+        }
+        let mut system = Matrix::zeros(n, n);
+        for row in (0..n).step_by(PANEL) {
+            stop.check()?;
+            let height = PANEL.min(n - row);
+            // Only the lower half is read by the factorisation.
+            product(
+                system.block_mut(row, height, 0, row + height),
+                Write::Replace,
+                weighted.block(row, height, 0, n),
+                gram.cols_view(0, row + height),
+            );
+        }
+        let trace: f64 = (0..n).map(|j| system[(j, j)]).sum();
+        for j in 0..n {
+            let pairs = system.col_mut(j)[j..].iter_mut().zip(&gram.col(j)[j..]);
+            pairs.for_each(|(value, k)| *value += ridge * own * k);
+        }
+        solve_lifted(
+            &mut system,
+            LIFT * trace / n.max(1) as f64,
+            &mut targets,
+            stop,
+        )?;
+        Ok(Self::cut(&targets, &sizes))
+    }
+
+    /// N.
+    fn nearest_mean(classes: &[ClassSamples<'_>]) -> Result<Self, LearnError> {
+        let mut parts = Vec::with_capacity(classes.len());
+        let mut offsets = Vec::with_capacity(classes.len());
+        let mut gram = Matrix::default();
+        for samples in classes {
+            let seen = samples.seen.ok_or_else(unseen)?;
+            let scale = 1.0 / seen.n_seen.max(1) as f64;
+            let mean = Matrix::from_fn(seen.sum.len(), 1, |j, _| scale * seen.sum[j]);
+            let Dictionary { kernel, kept, .. } = samples.dictionary;
+            kernel.gram(kept, &mut gram);
+            let mut projected = Matrix::zeros(kept.len(), 1);
+            product(
+                projected.view_mut(),
+                Write::Replace,
+                gram.view(),
+                mean.view(),
+            );
+            let pairs = projected.col(0).iter().zip(mean.col(0));
+            offsets.push(-0.5 * pairs.map(|(k, m)| k * m).sum::<f64>());
+            parts.push(mean);
+        }
+        Ok(Self { parts, offsets })
+    }
+
+    /// The rows of a solution for all kept samples, class by class.
+    fn cut(solution: &Matrix, sizes: &[usize]) -> Self {
+        let mut first = 0;
+        let parts = sizes.iter().map(|&size| {
+            first += size;
+            let row = first - size;
+            Matrix::from_fn(size, sizes.len(), |i, c| solution[(row + i, c)])
+        });
+        Self {
+            parts: parts.collect(),
+            offsets: vec![0.0; sizes.len()],
+        }
+    }
+}
+
+fn unseen() -> LearnError {
+    LearnError::BadState(
+        "it does not remember the samples that were seen, which its head needs: train it anew"
+            .into(),
+    )
+}
+
+/// K of the kept samples of all classes, and how many each keeps.
+fn joint_gram(
+    classes: &[ClassSamples<'_>],
+    stop: StopSignal<'_>,
+) -> Result<(Matrix, Vec<usize>), LearnError> {
+    let sizes: Vec<usize> = classes.iter().map(|c| c.dictionary.n_kept()).collect();
+    let n: usize = sizes.iter().sum();
+    if n > MOST_KEPT {
+        return Err(LearnError::TooManyKept {
+            found: n,
+            most: MOST_KEPT,
+        });
+    }
+    stop.check()?;
+    let mut gram = Matrix::default();
+    if let Some(first) = classes.first() {
+        let mut all = Samples::new(first.dictionary.kept.n_features(), n);
+        for samples in classes {
+            let kept = &samples.dictionary.kept;
+            (0..kept.len()).for_each(|j| all.push_from(kept, j));
+        }
+        first.dictionary.kernel.gram(&all, &mut gram);
+    }
+    Ok((gram, sizes))
+}
+
+/// `solutions` ← (system + lift·I)⁻¹ · `solutions`; only rounding can make the system indefinite,
+/// and a larger lift then mends it.
+fn solve_lifted(
+    system: &mut Matrix,
+    mut lift: f64,
+    solutions: &mut Matrix,
+    stop: StopSignal<'_>,
+) -> Result<(), LearnError> {
+    let mut factor = Cholesky::default();
+    for _ in 0..MOST_LIFTS {
+        (0..system.rows()).for_each(|j| system[(j, j)] += lift);
+        let outcome = factor.factor_while(system.view(), || !stop.is_raised());
+        stop.check()?;
+        if matches!(outcome, Ok(true)) {
+            vectorised(
+                #[inline(always)]
+                || (0..solutions.cols()).for_each(|c| factor.solve(solutions.col_mut(c))),
+            );
+            if solutions.is_finite() {
+                return Ok(());
+            }
+        }
+        lift = (10.0 * lift).max(f64::MIN_POSITIVE);
+    }
+    solutions.fill(0.0);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learner::evidence::Evidence;
+    use crate::learner::report::{ClassReport, StepReport};
+    use crate::learner::{Algorithm, Kernel, LearnerSettings, Pruning};
+
+    const KERNEL: Kernel = Kernel::Gaussian { width: 1.5 };
+
+    fn settings(budget: usize) -> LearnerSettings {
+        LearnerSettings {
+            kernel: KERNEL,
+            n_atoms: 4,
+            sparsity: 2,
+            budget,
+            head: Some(Head::E),
+            algorithm: Algorithm::Evidence {
+                novelty: 1e-7,
+                pruning: Pruning::LeastLoss,
+            },
+            ..LearnerSettings::margin_aware()
+        }
+    }
+
+    fn samples(first: usize, count: usize, shift: f64) -> Samples {
+        let mut block = Samples::new(5, count);
+        for i in first..first + count {
+            let x: Vec<f64> = (0..5)
+                .map(|k| ((i * 5 + k) as f64 * 1.7).sin() + shift)
+                .collect();
+            block.push(&KERNEL, i, &x).expect("finite sample");
+        }
+        block
+    }
+
+    /// A class that has learned 44 samples, or that many and some of them twice.
+    fn learned(budget: usize, shift: f64) -> Evidence {
+        let settings = settings(budget);
+        let mut class = Evidence::start(&settings, &samples(0, 4, shift));
+        for batch in 0..4 {
+            let batch = samples(4 + 10 * batch, 10, shift);
+            class.learn(&settings, &batch, 1.0, &mut empty_report());
+        }
+        class
+    }
+
+    fn empty_report() -> ClassReport {
+        let mut report = StepReport::default();
+        report.clear(1.0, 1, 4, 20);
+        report.classes.remove(0)
+    }
+
+    fn kernel_block(rows: &Samples, columns: &Samples) -> Matrix {
+        let mut values = Matrix::default();
+        KERNEL.block(rows, columns, &mut values);
+        values
+    }
+
+    fn read(readout: &Readout, classes: &[Evidence], x: &Samples) -> Matrix {
+        let rows: Vec<Matrix> = classes
+            .iter()
+            .map(|class| kernel_block(x, &class.profile.dictionary.kept))
+            .collect();
+        let mut sums = Matrix::default();
+        readout.apply(x.len(), |part| &rows[part], &mut sums);
+        sums
+    }
+
+    fn solved(head: Head, classes: &[Evidence]) -> Readout {
+        let parts: Vec<ClassSamples<'_>> = classes
+            .iter()
+            .map(|class| ClassSamples {
+                dictionary: &class.profile.dictionary,
+                seen: class.profile.seen.as_ref(),
+            })
+            .collect();
+        Readout::solve(head, &parts, StopSignal::default()).expect("solved")
+    }
+
+    #[test]
+    fn unpruned_n_is_the_kernel_mean_and_e_is_j() {
+        let classes = [learned(100, 0.0), learned(100, 0.4)];
+        assert_eq!(classes[0].n_kept(), 44);
+        let x = samples(60, 7, 0.2);
+        let n = read(&solved(Head::N, &classes), &classes, &x);
+        for (c, shift) in [0.0, 0.4].into_iter().enumerate() {
+            let all = samples(0, 44, shift);
+            let (cross, own) = (kernel_block(&x, &all), kernel_block(&all, &all));
+            let square: f64 = (0..44).map(|j| own.col(j).iter().sum::<f64>()).sum();
+            for i in 0..x.len() {
+                let exact = cross.row(i).sum::<f64>() / 44.0 - 0.5 * square / 44.0 / 44.0;
+                assert!((n[(i, c)] - exact).abs() < 1e-10);
+            }
+        }
+        let j = read(&solved(Head::S4J, &classes), &classes, &x);
+        let e = read(&solved(Head::E, &classes), &classes, &x);
+        for i in 0..x.len() {
+            for c in 0..2 {
+                let (e, j) = (e[(i, c)], j[(i, c)]);
+                assert!((e - j).abs() < 1e-5 * j.abs().max(0.1), "{e} {j}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_seen_is_projected_when_samples_leave() {
+        let before = learned(100, 0.0);
+        let smaller = settings(30);
+        let mut after = Evidence::resume(&smaller, before.profile.clone());
+        let nothing = samples(0, 0, 0.0);
+        after.learn(&smaller, &nothing, 1.0, &mut empty_report());
+        assert_eq!(after.n_kept(), 30);
+        let (old, new) = (&before.profile, &after.profile);
+        let cross = kernel_block(&new.dictionary.kept, &old.dictionary.kept);
+        let inverse = new.dictionary.span.as_ref().expect("P").inverse();
+        let mut projection = Matrix::zeros(30, 44);
+        product(
+            projection.view_mut(),
+            Write::Replace,
+            inverse.view(),
+            cross.view(),
+        );
+        let (old, new) = (old.seen.as_ref(), new.seen.as_ref());
+        let (old, new) = (old.expect("seen"), new.expect("seen"));
+        assert_eq!((old.n_seen, new.n_seen), (44, 44));
+        for i in 0..30 {
+            let pairs = projection.row(i).zip(&old.sum);
+            let sum: f64 = pairs.map(|(p, v)| p * v).sum();
+            assert!((sum - new.sum[i]).abs() < 1e-8, "{sum} {}", new.sum[i]);
+        }
+        let (mut wide, mut exact) = (Matrix::zeros(30, 44), Matrix::zeros(30, 30));
+        let moment = |seen: &SeenSamples| seen.second_moment.clone().expect("M");
+        let moved = moment(old);
+        product(
+            wide.view_mut(),
+            Write::Replace,
+            projection.view(),
+            moved.view(),
+        );
+        product(
+            exact.view_mut(),
+            Write::Replace,
+            wide.view(),
+            projection.view().t(),
+        );
+        let found = moment(new);
+        for j in 0..30 {
+            for i in 0..30 {
+                assert!((found[(i, j)] - exact[(i, j)]).abs() < 1e-8 * exact.max_abs());
+            }
+        }
+    }
+}

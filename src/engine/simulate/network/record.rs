@@ -1,0 +1,104 @@
+//! A simulated event as a [`Record`], as if a fault recorder at the breaker had written it.
+
+use super::{NetworkClass, NetworkScenario, NetworkSimulator, NetworkWaveforms};
+use crate::records::{
+    Annotation, Channel, Format, GridChannel, GridFacts, Kind, Record, Scaling, Unit,
+};
+use crate::simulate::SIMULATED_START;
+
+const PHASES: [&str; 3] = ["A", "B", "C"];
+
+impl NetworkSimulator {
+    /// Where a record seems to lie: folders by seed and class.
+    pub fn record_name(&self, class: NetworkClass, index: u32) -> String {
+        let class = class.name().replace(' ', "-");
+        let (seed, number) = (self.settings.seed, index + 1);
+        format!("simulated-networks/seed-{seed}/{class}/{class}-{number:04}")
+    }
+
+    /// Simulates record `index` of `class` as a [`Record`] in memory: VA VB VC in kV, IA IB IC in A.
+    pub fn record(&self, class: NetworkClass, index: u32) -> Record {
+        let scenario = self.scenario(class, index);
+        let waveforms = self.waveforms(&scenario);
+        let mut record = scenario.record(&waveforms, &self.record_name(class, index));
+        if let Some(grid) = &mut record.grid {
+            grid.device = format!("Atomscope seed {}", self.settings.seed);
+        }
+        record
+    }
+}
+
+impl NetworkScenario {
+    /// Waveforms as a record with trigger and annotation at the inception.
+    pub fn record(&self, waveforms: &NetworkWaveforms, name: &str) -> Record {
+        let kinds = [
+            ("V", "kV", 1e-3, &waveforms.voltages_v),
+            ("I", "A", 1.0, &waveforms.currents_a),
+        ];
+        let mut data = Vec::with_capacity(6);
+        for (letter, unit, factor, signals) in kinds {
+            for (phase, signal) in PHASES.into_iter().zip(signals) {
+                // As a recorder keeps them, so that a FLOAT32 file holds them without loss.
+                let single = signal
+                    .iter()
+                    .map(|value| f64::from((value * factor) as f32));
+                let values: Vec<f64> = single.collect();
+                let name = format!("{letter}{phase}");
+                let rate_hz = Some(waveforms.rate_hz);
+                let mut channel = Channel::analog(name, Unit::parse(unit), rate_hz, values.len());
+                channel.grid = Some(GridChannel {
+                    phase: phase.to_owned(),
+                    circuit: "Line".to_owned(),
+                    primary: 1.0,
+                    secondary: 1.0,
+                    scaling: Some(Scaling::Primary),
+                    skew_s: 0.0,
+                });
+                data.push((channel, values));
+            }
+        }
+        let mut record = Record::in_memory(Format::Simulated, Kind::FaultRecord, name, data);
+        record.start = Some(SIMULATED_START);
+        record.grid = Some(GridFacts {
+            station: format!("Simulated {:.3} kV network", self.nominal_kv),
+            device: "Atomscope".to_owned(),
+            line_frequency_hz: Some(self.frequency_hz),
+            trigger_s: Some(waveforms.inception_s),
+        });
+        record.annotations.push(Annotation {
+            onset_s: waveforms.inception_s,
+            duration_s: None,
+            text: self.description(),
+        });
+        record
+    }
+
+    /// Letters of the faulted phases.
+    pub fn phase_letters(&self) -> String {
+        let faulted = PHASES.into_iter().zip(self.phases).filter(|(_, is)| *is);
+        let letters: String = faulted.map(|(letter, _)| letter).collect();
+        if letters == "AC" {
+            "CA".to_owned()
+        } else {
+            letters
+        }
+    }
+
+    /// The truth in one line.
+    pub fn description(&self) -> String {
+        let [r1, x1, r0, x0] = self.line_ohm;
+        format!(
+            "{} {}: {:.3} kV, {} Hz, neutral {:?}, line {:.3} km z1 {r1:.4}+{x1:.4}j z0 {r0:.4}+{x0:.4}j ohm, place {:.4}, far end {:?}, {} samples a cycle, {:?}",
+            self.class.name(),
+            self.phase_letters(),
+            self.nominal_kv,
+            self.frequency_hz,
+            self.neutral,
+            self.line_km,
+            self.place,
+            self.far_end,
+            self.samples_per_cycle,
+            self.happening
+        )
+    }
+}

@@ -1,0 +1,131 @@
+//! What a score and a decision are worth: simple classifiers beside the learner, prediction sets
+//! beside their promise, and the settings that were tried and chosen.
+
+use egui::{Grid, RichText, Ui};
+
+use crate::ui::elements::{help, section};
+use crate::ui::numbers::percent;
+use crate::ui::theme;
+use crate::workbench::kernel_name;
+use atomscope_engine::dataset::Scaling;
+use atomscope_engine::experiment::{AutoReport, RunSummary};
+
+/// Between the columns of the tables.
+const COLUMN_GAP: f32 = 14.0;
+
+/// Simple classifiers on the same folds, and whether the learner beats them.
+pub(super) fn baselines_ui(ui: &mut Ui, summary: &RunSummary) {
+    let Some(sentence) = summary.baseline_sentence() else {
+        return;
+    };
+    section(ui, "Beside simple classifiers");
+    let tones = theme::tones(ui);
+    match summary.unbeaten() {
+        Some(_) => ui.label(RichText::new(sentence).color(tones.error)),
+        None => ui.label(sentence),
+    };
+    Grid::new("baselines")
+        .num_columns(3)
+        .spacing([COLUMN_GAP, 4.0])
+        .show(ui, |ui| {
+            for title in ["", "accuracy", "this run is better by"] {
+                ui.label(RichText::new(title).small().color(tones.weak));
+            }
+            ui.end_row();
+            for found in &summary.baselines {
+                ui.label(found.baseline.name());
+                ui.label(percent(found.accuracy));
+                let interval = found
+                    .difference
+                    .interval
+                    .map_or(String::new(), |(low, high)| {
+                        format!("  ({:+.1} to {:+.1})", 100.0 * low, 100.0 * high)
+                    });
+                ui.label(format!(
+                    "{:+.1} points{interval}",
+                    100.0 * found.difference.mean
+                ));
+                ui.end_row();
+            }
+        });
+}
+
+/// Prediction sets: what they promise, and what they kept on the held-out samples.
+pub(super) fn coverage_ui(ui: &mut Ui, summary: &RunSummary) {
+    if summary.coverage.is_empty() {
+        return;
+    }
+    section(ui, "One class, several, or none");
+    help(
+        ui,
+        "Where the model is not sure it names several classes, or none. The promise is the share of samples whose true class is among those named; beside it what held-out samples show.",
+    );
+    let tones = theme::tones(ui);
+    Grid::new("coverage")
+        .num_columns(5)
+        .spacing([COLUMN_GAP, 4.0])
+        .show(ui, |ui| {
+            for title in ["promised", "measured", "one class", "several", "none"] {
+                ui.label(RichText::new(title).small().color(tones.weak));
+            }
+            ui.end_row();
+            for found in &summary.coverage {
+                ui.label(percent(found.promised()));
+                ui.label(percent(found.measured));
+                ui.label(percent(found.single));
+                ui.label(percent((1.0 - found.single - found.none).max(0.0)));
+                ui.label(percent(found.none));
+                ui.end_row();
+            }
+        });
+}
+
+/// What was tried so far, the chosen row marked.
+pub(super) fn choice_ui(ui: &mut Ui, report: &AutoReport) {
+    let tones = theme::tones(ui);
+    let chosen = report.chosen.as_ref();
+    Grid::new("tried")
+        .num_columns(5)
+        .spacing([COLUMN_GAP, 4.0])
+        .show(ui, |ui| {
+            for title in ["", "kernel", "features", "best head", "right"] {
+                ui.label(RichText::new(title).small().color(tones.weak));
+            }
+            ui.end_row();
+            for tried in &report.tried {
+                let is_chosen = tried.stage == 2
+                    && chosen.is_some_and(|chosen| chosen.candidate == tried.candidate);
+                let text = |text: String| match is_chosen {
+                    true => RichText::new(text).color(tones.strong).strong(),
+                    false => RichText::new(text),
+                };
+                ui.label(text(if is_chosen {
+                    "●".into()
+                } else {
+                    tried.stage.to_string()
+                }));
+                ui.label(text(kernel_name(&tried.candidate.kernel)));
+                ui.label(text(match tried.candidate.scaling {
+                    Scaling::None => "as they are".into(),
+                    _ => "z-scored".into(),
+                }));
+                match (tried.best(), &tried.trouble) {
+                    (Some((head, accuracy)), _) => {
+                        ui.label(text(head.name().into()));
+                        ui.label(text(percent(accuracy)));
+                    }
+                    (None, trouble) => {
+                        let trouble = trouble.as_deref().unwrap_or("nothing was tested");
+                        ui.label(RichText::new("not possible").color(tones.weak))
+                            .on_hover_text(trouble);
+                        ui.label("–");
+                    }
+                }
+                ui.end_row();
+            }
+        });
+    match chosen {
+        Some(chosen) => help(ui, &format!("Chosen: {}", chosen.reason)),
+        None => help(ui, "Trying…"),
+    };
+}
