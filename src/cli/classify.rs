@@ -9,6 +9,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::ending::{Failure, tell, write_result};
+use super::fault_fields::with_fault_fields;
 use super::outputs::{Output, reserve_folder};
 use super::progress::ProgressLine;
 use super::terminal::{self, CleanWriter, complain};
@@ -127,13 +128,27 @@ pub(super) fn run(arguments: &ClassifyArguments) -> io::Result<ExitCode> {
                 let warnings = ready.warn(path, &built.dataset, &judged)?;
                 is_strange |= judged.is_empty() || !warnings.is_empty();
                 ready.tell(path, &built.dataset, &judged, &mut rows)?;
-                records.push(ready.record(path, &judged, &warnings));
+                let entry = ready.record(path, &judged, &warnings);
+                let data = &ready.session.experiment.data;
+                records.push(with_fault_fields(&entry, path, data).unwrap_or(entry));
                 match reports.output(path) {
                     Some(out) => ready.report(path, &built, judged, &out),
                     None => Ok(()),
                 }
             }
-            Err(message) => Err(message),
+            // A fault record that nothing can be said of is an answer too.
+            Err(message) => {
+                let data = &ready.session.experiment.data;
+                match with_fault_fields(&Value::Null, path, data) {
+                    Some(entry) => {
+                        records.push(entry);
+                        is_strange = true;
+                        complain(message)?;
+                        Ok(())
+                    }
+                    None => Err(message),
+                }
+            }
         };
         if let Err(message) = told {
             is_whole = false;

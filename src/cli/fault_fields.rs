@@ -4,7 +4,10 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
+use atomscope_engine::dataset::DataSettings;
+use atomscope_engine::features::FeatureRecipe;
 use atomscope_engine::protection::FaultSummary;
+use atomscope_engine::records::{Kind, open_with};
 
 /// `path`, `bay`, `type_rule`, `phases`, `inception_s`, `clearing_s`, `distance`, `warnings`.
 pub(super) fn fault_fields(path: &Path, summary: &FaultSummary) -> Map<String, Value> {
@@ -14,4 +17,40 @@ pub(super) fn fault_fields(path: &Path, summary: &FaultSummary) -> Map<String, V
         fields.extend(known);
     }
     fields
+}
+
+/// The entry of a file as `classify` has made it, with the closed-form fields where the file is a fault record: its one
+/// segment becomes the record itself. `None` where it is something else.
+pub(super) fn with_fault_fields(entry: &Value, path: &Path, data: &DataSettings) -> Option<Value> {
+    let Some(FeatureRecipe::Fault(recipe)) = &data.recipe else {
+        return None;
+    };
+    let record = open_with(path, &data.read_options()).ok()?;
+    if record.kind != Kind::FaultRecord {
+        return None;
+    }
+    let summary = FaultSummary::of(&record, recipe, None);
+    let mut fields = fault_fields(path, &summary);
+    let segment = entry.get("segments").and_then(|segments| segments.get(0));
+    for name in ["class", "margin", "set", "fit_p"] {
+        let of_model = segment.and_then(|segment| segment.get(name));
+        fields.insert(name.to_owned(), of_model.cloned().unwrap_or(Value::Null));
+    }
+    let mut warnings: Vec<Value> = Vec::new();
+    for some in [entry.get("warnings"), fields.get("warnings")] {
+        warnings.extend(
+            some.and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+                .cloned(),
+        );
+    }
+    let class = fields.get("class").and_then(Value::as_str);
+    if let (Some(rule), Some(model)) = (summary.type_rule, class)
+        && rule != model
+    {
+        warnings.push(json!(format!("the rule says {rule}, the model {model}")));
+    }
+    fields.insert("warnings".to_owned(), Value::Array(warnings));
+    Some(Value::Object(fields))
 }

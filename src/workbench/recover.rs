@@ -44,7 +44,8 @@ pub(super) struct Copies {
     dirty_since: Option<Instant>,
     /// When a run in training was copied last.
     run_copied: Option<Instant>,
-    searching: Option<Task>,
+    /// Searches at the start and after opening a session may overlap; all answers count.
+    searching: Vec<Task>,
     offers: Vec<RecoveryOffer>,
 }
 
@@ -174,16 +175,15 @@ impl Workbench {
                 Event::CopiesFound,
                 move |_| search(&sessions, &folders),
             );
-            self.tasks.copies.searching = Some(task);
+            self.tasks.copies.searching.push(task);
         }
     }
 
     pub(super) fn take_found_copies(&mut self, answer: Answer<FoundCopies>) {
         let copies = &mut self.tasks.copies;
-        let is_searching = |task: &mut Task| task.is_answered_by(&answer);
-        if copies.searching.take_if(is_searching).is_none() {
-            return;
-        }
+        copies
+            .searching
+            .retain(|task| !task.is_answered_by(&answer));
         let problems = match answer.result() {
             Ok(mut found) => {
                 found.offers.append(&mut copies.offers);

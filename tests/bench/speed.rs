@@ -19,8 +19,6 @@ mod segments;
 mod step;
 mod workload;
 
-use criterion::Criterion;
-
 use results::Section;
 
 /// Every section of `RESULTS.md`, in the order of the file.
@@ -101,7 +99,4 @@ fn main() {
     for section in SECTIONS.iter().take(3) {
         println!("{}", section.markdown().unwrap_or_default());
     }
-    let mut criterion = Criterion::default().configure_from_args();
-    step::bench(&mut criterion);
-    criterion.final_summary();
 }

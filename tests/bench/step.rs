@@ -2,7 +2,6 @@
 
 use atomscope_engine::learner::{Algorithm, ContributionNorm, LearnerSettings, Pruning};
 use atomscope_engine::math::{Matrix, Write, product};
-use criterion::Criterion;
 
 use crate::workload::{Running, Sizes, best_of, samples};
 
@@ -164,16 +163,4 @@ pub(crate) fn table() -> String {
         }
     }
     table
-}
-
-/// The same steps under criterion, for comparison between versions.
-pub(crate) fn bench(criterion: &mut Criterion) {
-    for (name, settings, sizes, mut floor) in variants(256) {
-        let samples = samples(&sizes, 700);
-        let mut running = Running::settled(&settings, &sizes, &samples);
-        let mut group = criterion.benchmark_group(name);
-        group.bench_function("step", |bencher| bencher.iter(|| running.step()));
-        group.bench_function("matrix products", |bencher| bencher.iter(|| floor.run()));
-        group.finish();
-    }
 }

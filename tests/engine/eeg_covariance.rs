@@ -1,8 +1,5 @@
 //! Groups of EEG features: against reference numbers where the shared data folder is present, and on made signals.
 
-use std::fs::File;
-use std::path::PathBuf;
-
 use atomscope_engine::features::covariance::from_triangle;
 use atomscope_engine::features::eeg::Band;
 use atomscope_engine::features::eeg_groups::{EegGroup, EegGroupsRecipe, Recentring, Reference};
@@ -11,18 +8,17 @@ use atomscope_engine::features::{Extraction, FeatureRecipe, Stretch};
 use atomscope_engine::math::{Normal, random_stream};
 use atomscope_engine::records::{Channel, Format, Kind, Record, Unit};
 use cpu_time::ThreadTime;
-use ndarray::{Array2, Array3};
-use ndarray_npy::NpzReader;
+use ndarray::{Array, Dimension, Ix2, Ix3};
 
-/// The reference file beside the data folder, or `None` (said aloud) where there is none.
-fn reference() -> Option<NpzReader<File>> {
-    let Some(data) = std::env::var_os("ATOMSCOPE_DATA").map(PathBuf::from) else {
-        println!("skipped: ATOMSCOPE_DATA is not set");
-        return None;
-    };
-    let path = data.parent()?.join("reference/eeg_covariance.npz");
-    let file = File::open(&path).expect("the reference file lies beside the data folder");
-    Some(NpzReader::new(file).expect("an npz file"))
+use super::reference::Archive;
+
+fn reference() -> Option<Archive> {
+    Archive::large("eeg_covariance.npz")
+}
+
+fn array<D: Dimension>(file: &Archive, name: &str) -> Array<f64, D> {
+    let array = file.array(name).into_dimensionality();
+    array.expect("as many dimensions as it should have")
 }
 
 fn recording(names: &[String], channels: Vec<Vec<f64>>, rate_hz: f64) -> Record {
@@ -62,8 +58,8 @@ fn assert_close(found: impl IntoIterator<Item = f64>, expected: &[f64], what: &s
 
 #[test]
 fn channel_covariance_equals_the_reference() {
-    let Some(mut file) = reference() else { return };
-    let segments: Array3<f64> = file.by_name("h01_seg.npy").expect("it exists");
+    let Some(file) = reference() else { return };
+    let segments = array::<Ix3>(&file, "h01_seg");
     let (n_segments, length, p) = segments.dim();
     let channels = (0..p).map(|c| {
         let of_segment = |s: usize| (0..length).map(move |t| (s, t));
@@ -72,13 +68,13 @@ fn channel_covariance_equals_the_reference() {
     });
     let record = recording(&names(p), channels.collect(), 250.0);
     let recipe = EegGroupsRecipe::for_traits();
-    let expected: Array2<f64> = file.by_name("h01_logeuclid.npy").expect("it exists");
+    let expected = array::<Ix2>(&file, "h01_logeuclid");
     let found = extract(&recipe, &record);
     assert_eq!(found.samples.len(), n_segments);
     assert_eq!(found.feature_names.len(), 190);
     assert_eq!(found.feature_groups[0].n_features, 190);
-    let measured: Array3<f64> = file.by_name("h01_cov.npy").expect("it exists");
-    let shrunk: Array3<f64> = file.by_name("h01_cov_norm_shrunk.npy").expect("it exists");
+    let measured = array::<Ix3>(&file, "h01_cov");
+    let shrunk = array::<Ix3>(&file, "h01_cov_norm_shrunk");
     for (number, sample) in found.samples.iter().enumerate() {
         let row = expected.row(number).to_vec();
         assert_close(sample.values.iter().copied(), &row, "log-Euclidean");
@@ -99,12 +95,10 @@ fn channel_covariance_equals_the_reference() {
 
 #[test]
 fn single_channel_groups_equal_the_reference() {
-    let Some(mut file) = reference() else { return };
-    let segments: Array2<f64> = file.by_name("Z001_seg.npy").expect("it exists");
-    let expected = ["bands", "shape", "delay_logeuclid"].map(|group| -> Array2<f64> {
-        let name = format!("Z001_{group}.npy");
-        file.by_name(&name).expect("it exists")
-    });
+    let Some(file) = reference() else { return };
+    let segments = array::<Ix2>(&file, "Z001_seg");
+    let expected = ["bands", "shape", "delay_logeuclid"]
+        .map(|group| array::<Ix2>(&file, &format!("Z001_{group}")));
     let values = segments.iter().copied().collect();
     let record = recording(&names(1), vec![values], 173.61);
     let found = extract(&EegGroupsRecipe::for_single_channel(), &record);

@@ -1,31 +1,19 @@
 //! The paper's EEG features against reference numbers, where the shared data folder is present.
 
-use std::fs::File;
 use std::path::PathBuf;
 
 use atomscope_engine::features::FeatureRecipe;
 use atomscope_engine::features::eeg::{EegExtractor, EegRecipe};
 use atomscope_engine::features::filter::{FilterDesign, Passband, Prototype};
 use atomscope_engine::records::{ReadOptions, open_with};
-use ndarray::{Array1, Array2};
-use ndarray_npy::{NpzReader, ReadableElement};
+use ndarray::Array2;
+
+use super::reference::Archive;
 
 const RATE_HZ: f64 = 250.0;
 
-/// The reference file beside the data folder, or `None` (said aloud) where there is none.
-fn reference() -> Option<NpzReader<File>> {
-    let Some(data) = std::env::var_os("ATOMSCOPE_DATA").map(PathBuf::from) else {
-        println!("skipped: ATOMSCOPE_DATA is not set");
-        return None;
-    };
-    let path = data.parent()?.join("reference/eeg_features.npz");
-    let file = File::open(&path).expect("the reference file lies beside the data folder");
-    Some(NpzReader::new(file).expect("an npz file"))
-}
-
-fn array<T: ReadableElement>(file: &mut NpzReader<File>, name: &str) -> Array2<T> {
-    file.by_name(&format!("{name}.npy"))
-        .expect("the array exists")
+fn array(file: &Archive, name: &str) -> Array2<f64> {
+    file.array(name).into_dimensionality().expect("a matrix")
 }
 
 fn closest(found: f64, expected: f64, tolerance: f64) -> bool {
@@ -34,7 +22,9 @@ fn closest(found: f64, expected: f64, tolerance: f64) -> bool {
 
 #[test]
 fn filters_equal_the_reference_sections() {
-    let Some(mut file) = reference() else { return };
+    let Some(file) = Archive::large("eeg_features.npz") else {
+        return;
+    };
     let band = |low_hz, high_hz| FilterDesign {
         prototype: Prototype::Butterworth,
         passband: Passband::Band { low_hz, high_hz },
@@ -52,7 +42,7 @@ fn filters_equal_the_reference_sections() {
         ("sos_beta", band(12.5, 31.5)),
     ];
     for (name, design) in designs {
-        let expected: Array2<f64> = array(&mut file, name);
+        let expected: Array2<f64> = array(&file, name);
         let filter = design.at_rate(RATE_HZ).expect("a legal design");
         assert_eq!(filter.sections().len(), expected.nrows());
         for (section, row) in filter.sections().iter().zip(expected.rows()) {
@@ -82,13 +72,15 @@ fn filters_equal_the_reference_sections() {
 
 #[test]
 fn filtered_frame_and_its_features_equal_the_reference() {
-    let Some(mut file) = reference() else { return };
-    let raw: Array2<f64> = array(&mut file, "raw_h01_frame1");
-    let features: Array2<f64> = array(&mut file, "h01");
-    let widths: Array1<f64> = file.by_name("bandwidth.npy").expect("the array exists");
+    let Some(file) = Archive::large("eeg_features.npz") else {
+        return;
+    };
+    let raw: Array2<f64> = array(&file, "raw_h01_frame1");
+    let features: Array2<f64> = array(&file, "h01");
+    let widths = file.numbers("bandwidth");
     let recipe = EegRecipe::as_published();
     let band_widths: Vec<f64> = recipe.bands.iter().map(|b| b.high_hz - b.low_hz).collect();
-    assert_eq!(band_widths, widths.to_vec());
+    assert_eq!(band_widths, widths);
 
     let mut extractor = EegExtractor::new(&recipe, RATE_HZ).expect("a legal recipe");
     let channels: Vec<Vec<f64>> = raw.rows().into_iter().map(|row| row.to_vec()).collect();
@@ -107,7 +99,9 @@ fn filtered_frame_and_its_features_equal_the_reference() {
 
 #[test]
 fn whole_recordings_give_the_reference_features() {
-    let Some(mut file) = reference() else { return };
+    let Some(file) = Archive::large("eeg_features.npz") else {
+        return;
+    };
     let data = PathBuf::from(std::env::var_os("ATOMSCOPE_DATA").expect("it was set"));
     let recipe = FeatureRecipe::Eeg(EegRecipe::as_published());
     let options = ReadOptions {
@@ -115,7 +109,7 @@ fn whole_recordings_give_the_reference_features() {
         ..ReadOptions::default()
     };
     for subject in ["h01", "s01"] {
-        let expected: Array2<f64> = array(&mut file, subject);
+        let expected: Array2<f64> = array(&file, subject);
         let path = data.join(format!("schizophrenia-eeg/{subject}.mat"));
         let record = open_with(&path, &options).expect("a MAT file");
         let found = recipe

@@ -10,7 +10,7 @@ use atomscope_engine::session::{DataPlaces, Session};
 use atomscope_engine::split::SplitPlan;
 use atomscope_engine::split::audit::Severity;
 
-const SHIPPED: [&str; 15] = [
+const SHIPPED: [&str; 16] = [
     "bonn-epilepsy",
     "feeder-faults",
     "isolet-margin",
@@ -19,6 +19,7 @@ const SHIPPED: [&str; 15] = [
     "schizophrenia-eeg",
     "schizophrenia-eeg-as-published",
     "simulated-eeg",
+    "ssvep-bci",
     "usps-evidence",
     "usps-kmod",
     "usps-margin",
@@ -151,12 +152,21 @@ fn eeg_is_judged_by_subject_and_the_published_protocol_is_called_a_leak() {
         assert!(matches!(experiment.split, SplitPlan::GroupedKFold { .. }));
         assert!(worst < Some(Severity::Error));
         assert!(summary.group_score().is_some());
+        let accuracy = summary.accuracy.expect("tested").mean;
+        assert!(accuracy >= 0.77, "{accuracy}");
     }
     if let Some((_, worst, _)) = run("schizophrenia-eeg-as-published") {
         assert_eq!(worst, Some(Severity::Error));
     }
-    if let Some((_, worst, _)) = run("bonn-epilepsy") {
+    if let Some((summary, worst, _)) = run("bonn-epilepsy") {
         assert!(worst < Some(Severity::Error));
+        let accuracy = summary.accuracy.expect("tested").mean;
+        assert!(accuracy >= 0.84, "{accuracy}");
+    }
+    if let Some((summary, worst, _)) = run("ssvep-bci") {
+        assert!(worst < Some(Severity::Error));
+        let accuracy = summary.accuracy.expect("tested").mean;
+        assert!(accuracy >= 0.54, "{accuracy}");
     }
 }
 

@@ -6,9 +6,9 @@ use atomscope_engine::records::table::DecimalSign;
 use atomscope_engine::records::{
     self, ChannelKind, Format, Input, Kind, Mode, ReadError, ReadOptions, Record,
 };
-use ndarray::{Array1, Array2, Array3, ShapeBuilder};
-use ndarray_npy::{NpzWriter, WriteNpyExt};
 use proptest::prelude::*;
+
+use super::recording_files::made_numpy::{npy, zip};
 
 fn read(name: &str, bytes: &[u8]) -> Result<Record, ReadError> {
     records::read(&Input::from_bytes(name, bytes), &ReadOptions::default())
@@ -350,18 +350,25 @@ fn arff_faults_are_told_with_their_line() {
     }
 }
 
-/// What NumPy would write.
-fn npy_bytes(array: &impl WriteNpyExt) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    array.write_npy(&mut bytes).expect("memory takes all");
-    bytes
+/// The elements of an array of this shape in C order, each made from its indices.
+fn elements<T>(shape: [usize; 3], element: impl Fn([usize; 3]) -> T) -> Vec<T> {
+    let mut found = Vec::new();
+    for i in 0..shape[0] {
+        for j in 0..shape[1] {
+            found.extend((0..shape[2]).map(|k| element([i, j, k])));
+        }
+    }
+    found
 }
 
 #[test]
 fn arrays_become_columns_along_their_shorter_side() {
-    let tall = Array2::from_shape_fn((5, 2), |(i, j)| (i * 10 + j) as f64);
-    let wide_in_columns = Array2::from_shape_fn((2, 5).f(), |(i, j)| (j * 10 + i) as f32);
-    for bytes in [npy_bytes(&tall), npy_bytes(&wide_in_columns)] {
+    let tall = elements([1, 5, 2], |[_, i, j]| ((i * 10 + j) as f64).to_le_bytes()).concat();
+    let wide = elements([1, 5, 2], |[_, j, i]| ((j * 10 + i) as f32).to_le_bytes()).concat();
+    for bytes in [
+        npy("<f8", "False", "(5, 2)", &tall),
+        npy("<f4", "True", "(2, 5)", &wide),
+    ] {
         let record = read("x.npy", &bytes).expect("readable");
         assert_eq!((record.format, record.kind), (Format::Npy, Kind::Table));
         assert_eq!(record.channels.len(), 2);
@@ -369,22 +376,22 @@ fn arrays_become_columns_along_their_shorter_side() {
         assert_eq!(record.read(1, 2..4).expect("readable"), [21.0, 31.0]);
         assert_eq!(record.arrays[0].name, "x");
     }
-    let mut half = npy_bytes(&Array1::from(vec![0x3c00_u16, 0xc000]));
-    let place = half.windows(3).position(|w| w == b"<u2").expect("its type");
-    half[place..place + 3].copy_from_slice(b"<f2");
-    same(
-        &values(&read("x.npy", &half).expect("readable"), 0),
-        &[1.0, -2.0],
-    );
-    let line = read("x.npy", &npy_bytes(&Array1::from(vec![3_i64, -4, 5]))).expect("readable");
+    let half = [0x3c00_u16, 0xc000].map(u16::to_le_bytes).concat();
+    let half = read("x.npy", &npy("<f2", "False", "(2,)", &half)).expect("readable");
+    same(&values(&half, 0), &[1.0, -2.0]);
+    let line = [3_i64, -4, 5].map(i64::to_le_bytes).concat();
+    let line = read("x.npy", &npy("<i8", "False", "(3,)", &line)).expect("readable");
     same(&values(&line, 0), &[3.0, -4.0, 5.0]);
 }
 
 #[test]
 fn arrays_of_three_axes_keep_their_order() {
-    let cube = Array3::from_shape_fn((2, 3, 4), |(i, j, k)| (i * 100 + j * 10 + k) as u8);
-    let turned = Array3::from_shape_fn((2, 3, 4).f(), |(i, j, k)| (i * 100 + j * 10 + k) as u8);
-    for bytes in [npy_bytes(&cube), npy_bytes(&turned)] {
+    let cube = elements([2, 3, 4], |[i, j, k]| (i * 100 + j * 10 + k) as u8);
+    let turned = elements([4, 3, 2], |[k, j, i]| (i * 100 + j * 10 + k) as u8);
+    for bytes in [
+        npy("|u1", "False", "(2, 3, 4)", &cube),
+        npy("|u1", "True", "(2, 3, 4)", &turned),
+    ] {
         let record = read("cube.npy", &bytes).expect("readable");
         assert_eq!(record.kind, Kind::Arrays);
         let array = record.array("cube").expect("stored");
@@ -396,15 +403,11 @@ fn arrays_of_three_axes_keep_their_order() {
 
 #[test]
 fn archives_list_their_arrays_and_open_the_chosen_one() {
-    let mut bytes = std::io::Cursor::new(Vec::new());
-    let mut writer = NpzWriter::new_compressed(&mut bytes);
-    let samples = Array2::from_shape_fn((4, 2), |(i, j)| (i + j) as f64);
-    writer.add_array("samples", &samples).expect("written");
-    writer
-        .add_array("labels", &Array1::from(vec![1_u8, 2]))
-        .expect("written");
-    writer.finish().expect("written");
-    let input = Input::from_bytes("a.npz", bytes.into_inner());
+    let samples = elements([1, 4, 2], |[_, i, j]| ((i + j) as f64).to_le_bytes()).concat();
+    let samples = npy("<f8", "False", "(4, 2)", &samples);
+    let labels = npy("|u1", "False", "(2,)", &[1, 2]);
+    let bytes = zip(&[("samples.npy", &samples), ("labels.npy", &labels)], true);
+    let input = Input::from_bytes("a.npz", bytes);
     let record = records::read(&input, &ReadOptions::default()).expect("readable");
     assert_eq!(record.kind, Kind::Arrays);
     let shapes: Vec<_> = record

@@ -10,7 +10,9 @@ use atomscope_engine::dataset::{DataPlan, DataSettings, Scaling};
 use atomscope_engine::experiment::{Experiment, Status};
 use atomscope_engine::export::ExportContent;
 use atomscope_engine::records::edf::{SampleWidth, write_file};
-use atomscope_engine::session::{OwnAnnotation, RecordingNotes, Session, UserFolders, find_copies};
+use atomscope_engine::session::{
+    OwnAnnotation, RecordingNotes, Recovery, Session, UserFolders, find_copies,
+};
 use atomscope_engine::simulate::eeg::{EegSettings, EegSimulator};
 use egui::{Context, RawInput, ViewportCommand, ViewportEvent, ViewportId, ViewportInfo};
 
@@ -168,6 +170,36 @@ fn every_edit_has_a_copy_in_ten_seconds_although_nothing_trains() {
         home.copies(Some(&home.path)).is_empty(),
         "not saved leaves no copy"
     );
+}
+
+#[test]
+fn all_copies_are_listed_also_when_the_program_starts_with_a_session() {
+    let home = home();
+    let mut saved = Session::new(Experiment::default());
+    saved.save_as(&home.path).expect("saved");
+    for path in [None, Some(home.path.as_path())] {
+        let mut copy = Recovery::claim(path, &home.folders).expect("a place");
+        let mut session = saved.clone();
+        session.notes = "not saved".into();
+        copy.write(&session).expect("written");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let mut workbench = empty(Some(home.folders.clone()));
+    workbench.look_for_recovery();
+    workbench.apply(Action::Open(home.path.clone()));
+    until(&mut workbench, "both copies are listed", |w| {
+        w.offered_copies().len() == 2
+    });
+    let names: Vec<String> = workbench
+        .offered_copies()
+        .into_iter()
+        .map(|c| c.name)
+        .collect();
+    assert!(
+        names[0].ends_with("mine.ron"),
+        "the newest first: {names:?}"
+    );
+    assert_eq!(names[1], "untitled");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::features::{
     Extraction, FeatureError, FeatureGroup, FeatureRecipe, Layout, Sample, Stretch,
 };
 use crate::records::catalog::LabelledSpan;
-use crate::records::{ContentHash, ReadError, Record, Source, Warning};
+use crate::records::{ContentHash, ReadError, Record, Source, SourceId, Warning};
 
 /// Most values of a set: 4 GB.
 const MAX_VALUES: usize = 1 << 29;
@@ -168,8 +168,9 @@ impl DatasetBuilder {
 
     /// Keeps what is known of a file that was opened, and calls it by the name that the settings give it.
     pub(super) fn add_file(&mut self, file: DataFile) {
-        let name = file.named.to_string_lossy().replace('\\', "/");
-        self.file_names.insert(file.source.path.clone(), name);
+        let name = SourceId::of(&file.named);
+        self.file_names
+            .insert(file.source.path.clone(), name.into());
         self.files.push(file);
     }
 
@@ -240,8 +241,8 @@ impl DatasetBuilder {
                 start_s: sample.start_s,
                 duration_s: sample.duration_s,
             };
-            let named = Path::new(&own_group);
-            let deed = self.by_hand.deed(named, sample.start_s, sample.duration_s);
+            let named = SourceId::from_text(&own_group).path();
+            let deed = self.by_hand.deed(&named, sample.start_s, sample.duration_s);
             match (deed.cloned(), class_of(label, &sample, slack_s)) {
                 (Some(StretchDeed::Exclude), _) => {
                     self.leave_out(path, Some(place), "excluded manually".to_owned());
@@ -260,7 +261,7 @@ impl DatasetBuilder {
     /// What a file is called: as the settings name it, else its path.
     pub(super) fn name_of(&self, path: &Path) -> String {
         let known = self.file_names.get(path);
-        known.map_or_else(|| path.display().to_string(), Clone::clone)
+        known.map_or_else(|| SourceId::of(path).into(), Clone::clone)
     }
 
     /// Says that groups are only names of files: nothing tells which files belong to one subject.
@@ -286,7 +287,7 @@ impl DatasetBuilder {
         }
         let sources = self.sources.names().iter();
         let source_names: Vec<String> = sources
-            .map(|source| self.name_of(Path::new(source)))
+            .map(|source| self.name_of(&SourceId::from_text(source).path()))
             .collect();
         let (class_names, moved_to) = self.class_names.into_sorted();
         let sources = self.sources.into_names();
@@ -311,7 +312,10 @@ impl DatasetBuilder {
             group_names: group_names.into_names(),
             groups_are_files: any_group && self.groups_are_files,
             groups,
-            sources: sources.into_iter().map(PathBuf::from).collect(),
+            sources: sources
+                .iter()
+                .map(|source| SourceId::from_text(source).path())
+                .collect(),
             origins: self.origins,
         })?;
         Ok(Built {
@@ -384,7 +388,7 @@ impl DatasetBuilder {
         self.classes.push(class);
         self.groups
             .push(group.map(|group| self.group_names.number(group)));
-        let source = self.sources.number(&path.display().to_string());
+        let source = self.sources.number(SourceId::of(path).as_str());
         self.origins.push(Origin { source, place });
         Ok(())
     }

@@ -20,7 +20,7 @@ use super::builder::{DataFile, DatasetBuilder};
 use super::{ArrayChoice, Built, DatasetError, TableChoice};
 use crate::features::{FaultRecipe, FeatureRecipe};
 use crate::records::catalog::Folder;
-use crate::records::{Mode, ReadError, ReadOptions, Record, open_with};
+use crate::records::{Mode, ReadError, ReadOptions, Record, open_with, path_texts};
 use crate::settings::{SettingProblem, SettingProblems};
 use crate::simulate::eeg::EegSettings;
 use crate::simulate::feeder::FeederSettings;
@@ -34,6 +34,7 @@ pub type Locate<'a> = dyn Fn(&Path) -> Option<PathBuf> + 'a;
 #[serde(deny_unknown_fields, default)]
 pub struct ArraySource {
     /// Files, or folders of them.
+    #[serde(with = "path_texts")]
     pub paths: Vec<PathBuf>,
     /// Which arrays mean what; without it the likeliest for each file.
     pub choice: Option<ArrayChoice>,

@@ -22,4 +22,5 @@ pub use confusion::Confusion;
 pub use groups::{GroupScore, GroupVote, exact_interval, group_votes, wilson_interval};
 pub use left_out_groups::readout_without_own_group;
 pub use principal::{Imputation, Principal};
+pub(crate) use scores::groups_have_one_class;
 pub use scores::{Estimate, GroupRow, ScoredDecision, Scores};

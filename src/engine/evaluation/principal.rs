@@ -240,28 +240,23 @@ impl Imputation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::{fs::File, path::Path};
+    use crate::records::{self, Mode, Record};
+    use std::path::Path;
 
-    use ndarray::{ArrayD, IxDyn, OwnedRepr};
-    use ndarray_npy::NpzReader;
+    use ndarray::ArrayD;
 
-    struct Numbers(std::path::PathBuf);
+    struct Numbers(Record);
 
     impl Numbers {
         fn open() -> Option<Self> {
             let data = std::env::var_os("ATOMSCOPE_DATA")?;
             let path = Path::new(&data).join("../reference/trust.npz");
-            path.exists().then_some(Self(path))
+            let open = || records::open(&path, Mode::Tolerant).expect("it opens");
+            path.exists().then(|| Self(open()))
         }
 
         fn array(&self, name: &str) -> ArrayD<f64> {
-            let mut archive = NpzReader::new(File::open(&self.0).expect("opens")).expect("archive");
-            let name = format!("{name}.npy");
-            if let Ok(numbers) = archive.by_name::<OwnedRepr<f64>, IxDyn>(&name) {
-                return numbers;
-            }
-            let flags = archive.by_name::<OwnedRepr<bool>, IxDyn>(&name);
-            flags.expect("flags").mapv(|flag| f64::from(u8::from(flag)))
+            self.0.array(name).expect("numbers of that name")
         }
     }
 

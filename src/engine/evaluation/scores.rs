@@ -128,7 +128,7 @@ impl Scores {
                     interval: interval(&mut drawn.areas),
                 })
             }),
-            vote: GroupScore::of(&votes),
+            vote: GroupScore::of(&votes).filter(|_| tally.groups_have_one_class()),
             groups: rows(&tally, &votes),
         })
     }
@@ -180,6 +180,11 @@ fn rows(tally: &Tally, votes: &[GroupVote]) -> Vec<GroupRow> {
     rows
 }
 
+/// Whether most samples of every group are of one class, so that the vote of a group can be right or wrong.
+pub(crate) fn groups_have_one_class(n_classes: usize, decisions: &[ScoredDecision]) -> bool {
+    Tally::of(n_classes, decisions).is_some_and(|tally| tally.groups_have_one_class())
+}
+
 /// Right decisions and all of them, for every group and class.
 struct Tally {
     groups: Vec<Option<usize>>,
@@ -199,6 +204,13 @@ impl Tally {
             count.1 += 1;
         }
         (!groups.is_empty()).then_some(Self { groups, by_group })
+    }
+
+    fn groups_have_one_class(&self) -> bool {
+        self.by_group.iter().all(|counts| {
+            let all: u64 = counts.iter().map(|(_, all)| all).sum();
+            counts.iter().any(|(_, of_class)| 2 * of_class > all)
+        })
     }
 
     /// Right and all of each class, every group as often as it was drawn.

@@ -1,7 +1,10 @@
 //! The settings of an experiment besides data and learner, and the table of all settings.
 
+use crate::dataset::declared as dataset;
+use crate::features::declared as features;
+use crate::learner::declared as learner;
 use crate::settings::{Setting, SettingGroup};
-use crate::{dataset, features, learner, simulate};
+use crate::simulate::declared as simulate;
 
 /// Seed of everything but the folds.
 pub const SEED: Setting = Setting::number(
@@ -156,10 +159,10 @@ const OWN: SettingGroup = SettingGroup {
 
 /// Every setting, stage after stage.
 pub const SETTINGS: [SettingGroup; 5] = [
-    simulate::declared::SETTINGS,
-    dataset::declared::SETTINGS,
-    features::declared::SETTINGS,
-    learner::declared::SETTINGS,
+    simulate::SETTINGS,
+    dataset::SETTINGS,
+    features::SETTINGS,
+    learner::SETTINGS,
     OWN,
 ];
 

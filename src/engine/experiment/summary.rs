@@ -6,7 +6,7 @@ use super::groupings::Grouping;
 use super::record::{MissingRecord, PartRecord, Timing};
 use crate::evaluation::{
     Baseline, Confusion, GroupScore, GroupVote, PairedDifference, ScoredDecision, Scores,
-    group_votes,
+    group_votes, groups_have_one_class,
 };
 
 /// A mean over folds.
@@ -221,9 +221,11 @@ impl RunSummary {
         ))
     }
 
-    /// The vote of the groups with its interval.
+    /// The vote of the groups with its interval; nothing where groups hold several classes.
     pub fn group_score(&self) -> Option<GroupScore> {
-        GroupScore::of(&self.votes)
+        let n_classes = self.confusion.n_classes();
+        let score = GroupScore::of(&self.votes)?;
+        groups_have_one_class(n_classes, &self.decisions).then_some(score)
     }
 }
 

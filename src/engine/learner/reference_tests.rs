@@ -4,15 +4,15 @@
 //! In the prototype the kernel matrix of kept samples and that of a mini-batch carry 1e-9 on their
 //! diagonals, cross kernels do not.
 
-use std::{fs::File, path::Path};
+use std::path::Path;
 
-use ndarray::{ArrayD, IxDyn, OwnedRepr};
-use ndarray_npy::NpzReader;
+use ndarray::ArrayD;
 
 use super::gate::{Gate, quantile};
 use super::readout::{ClassSamples, Readout};
 use super::*;
 use crate::math::Matrix;
+use crate::records::{self, Mode, Record};
 
 const KERNEL: Kernel = Kernel::NormalisedPolynomial {
     degree: 2,
@@ -21,7 +21,7 @@ const KERNEL: Kernel = Kernel::NormalisedPolynomial {
 /// What the prototype adds to diagonals.
 const JITTER: f64 = 1e-9;
 
-struct Numbers(std::path::PathBuf);
+struct Numbers(Record);
 
 impl Numbers {
     fn open() -> Option<Self> {
@@ -34,20 +34,13 @@ impl Numbers {
             eprintln!("skipped: there is no {}", path.display());
             return None;
         }
-        Some(Self(path))
+        Some(Self(
+            records::open(&path, Mode::Tolerant).expect("the file opens"),
+        ))
     }
 
     fn array(&self, name: &str) -> ArrayD<f64> {
-        let file = File::open(&self.0).expect("the file opens");
-        let mut archive = NpzReader::new(file).expect("it is an archive");
-        let name = format!("{name}.npy");
-        if let Ok(numbers) = archive.by_name::<OwnedRepr<f64>, IxDyn>(&name) {
-            return numbers;
-        }
-        let whole = archive.by_name::<OwnedRepr<i64>, IxDyn>(&name);
-        whole
-            .expect("numbers of that name")
-            .mapv(|value| value as f64)
+        self.0.array(name).expect("numbers of that name")
     }
 
     fn list(&self, name: &str) -> Vec<f64> {

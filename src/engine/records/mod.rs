@@ -23,6 +23,7 @@ mod read_error;
 mod readers;
 mod record;
 mod sel_event;
+mod source_id;
 mod source_reader;
 mod start_time;
 pub mod table;
@@ -44,5 +45,7 @@ pub use record::{
     Annotation, ArrayInfo, Channel, ChannelKind, Format, Gap, GridChannel, GridFacts, Kind,
     MemorySamples, Quantisation, RateSection, Record, Samples, Scaling, Segment, Source, TimeAxis,
 };
+pub use source_id::SourceId;
+pub(crate) use source_id::{path_keys, path_text, path_texts};
 pub use start_time::StartTime;
 pub use unit::{Quantity, Unit};

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::SessionError;
 use super::hash::hash_file;
 use crate::dataset::{DataFile, DataSettings};
-use crate::records::ContentHash;
+use crate::records::{ContentHash, SourceId};
 
 /// The variable of the environment that names a folder of data.
 pub const DATA_VARIABLE: &str = "ATOMSCOPE_DATA";
@@ -229,7 +229,7 @@ impl DataReference {
     ) -> Result<Resolution, SessionError> {
         let mut changed = None;
         for folder in &places.folders {
-            let path = folder.join(&self.path);
+            let path = folder.join(path_of(&self.path));
             if !path.exists() {
                 continue;
             }
@@ -268,7 +268,7 @@ impl DataReference {
         places: &DataPlaces,
         keep_going: &mut dyn FnMut(f64) -> bool,
     ) -> Result<Option<PathBuf>, SessionError> {
-        let wanted = Path::new(&self.path);
+        let wanted = path_of(&self.path);
         let Some(name) = wanted.file_name() else {
             return Ok(None);
         };
@@ -307,8 +307,13 @@ fn real_place(named: &Path, file: &DataFile) -> Option<PathBuf> {
     Some(place.to_owned())
 }
 
+/// The path that a text of a session names.
+fn path_of(text: &str) -> PathBuf {
+    SourceId::from_text(text).path()
+}
+
 fn with_slashes(path: &Path) -> String {
-    path.to_string_lossy().replace('\\', "/")
+    SourceId::of(path).into()
 }
 
 /// Bytes done of all bytes to be hashed.
@@ -374,7 +379,7 @@ fn folder_difference(
     let mut n_different = 0;
     let mut first = None;
     for file in files {
-        let place = path.join(&file.path);
+        let place = path.join(path_of(&file.path));
         if let Some(difference) = file_difference(&place, file.size, &file.sha256, &mut progress)? {
             n_different += 1;
             first.get_or_insert_with(|| format!("{}: {difference}", file.path));
@@ -422,30 +427,20 @@ pub fn relative_path(folder: &Path, target: &Path) -> Result<String, SessionErro
     let from: Vec<Component<'_>> = from.components().collect();
     let parts: Vec<Component<'_>> = to.components().collect();
     let n_common = from.iter().zip(&parts).take_while(|(a, b)| a == b).count();
-    let as_text = |part: &std::ffi::OsStr| {
-        part.to_str()
-            .map(str::to_owned)
-            .ok_or_else(|| SessionError::Unwritable {
-                reason: "the path is not Unicode text: rename it".into(),
-                path: target.to_owned(),
-            })
-    };
     // On another drive there is no relative way, and one that leads through the root says less
     // than the whole path.
     let share_a_folder = parts[..n_common]
         .iter()
         .any(|part| matches!(part, Component::Normal(_)));
     if !share_a_folder {
-        return as_text(to.as_os_str());
+        return Ok(with_slashes(&to));
     }
-    let mut way = vec!["..".to_owned(); from.len() - n_common];
-    for part in &parts[n_common..] {
-        way.push(as_text(part.as_os_str())?);
-    }
-    if way.is_empty() {
-        way.push(".".into());
-    }
-    Ok(way.join("/"))
+    let back = from.iter().skip(n_common).map(|_| Component::ParentDir);
+    let way: PathBuf = back.chain(parts[n_common..].iter().copied()).collect();
+    Ok(match way.as_os_str().is_empty() {
+        true => ".".to_owned(),
+        false => with_slashes(&way),
+    })
 }
 
 /// An absolute path without links, `.` and `..`, as far as it exists.

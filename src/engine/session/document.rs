@@ -16,6 +16,7 @@ use super::results::Results;
 use super::store::{ArraysReference, Replace, SavedArrays, Stamp, load_arrays, read_text, save};
 use crate::dataset::{Built, DataFile};
 use crate::experiment::{Experiment, Run, RunState, SettingChange};
+use crate::records::SourceId;
 use crate::split::{HoldOut, SplitPlan};
 
 /// How often a session is read again because it was saved elsewhere while being read.
@@ -310,7 +311,8 @@ impl Session {
                 Some(from) if from.join(named).exists() => from.join(named),
                 _ => return named.to_owned(),
             };
-            relative_path(to, &real).map_or(named.to_owned(), PathBuf::from)
+            let way = relative_path(to, &real);
+            way.map_or(named.to_owned(), |way| SourceId::from_text(&way).path())
         };
         let before = self.experiment.data.files();
         self.experiment.data.rename_files(&new_name);
@@ -324,8 +326,8 @@ impl Session {
             }
         }
         for reference in &mut self.references {
-            let renamed = new_name(Path::new(&reference.path));
-            reference.path = renamed.to_string_lossy().replace('\\', "/");
+            let renamed = new_name(&SourceId::from_text(&reference.path).path());
+            reference.path = SourceId::of(&renamed).into();
         }
         if let Some(run) = &mut self.run {
             // A run continues only with the settings and the groups it began with.
@@ -355,16 +357,17 @@ fn rename_groups(groups: &mut [String], before: &[PathBuf], after: &[PathBuf]) {
 
 /// The new name of a group that is called by its file, if the file has one.
 fn renamed_group(group: &str, before: &[PathBuf], after: &[PathBuf]) -> Option<String> {
+    let group = SourceId::from_text(group).path();
     let (old, new) = before
         .iter()
         .zip(after)
-        .find(|(old, _)| Path::new(group).starts_with(old))?;
-    let rest = Path::new(group).strip_prefix(old).ok()?;
+        .find(|(old, _)| group.starts_with(old))?;
+    let rest = group.strip_prefix(old).ok()?;
     let renamed = match rest.as_os_str().is_empty() {
         true => new.clone(),
         false => new.join(rest),
     };
-    Some(renamed.to_string_lossy().replace('\\', "/"))
+    Some(SourceId::of(&renamed).into())
 }
 
 /// Writes `session` to `path` as it is.

@@ -61,6 +61,7 @@ pub struct UserSettings {
     format: u32,
     /// Sessions opened or saved last, newest first.
     #[serde(default)]
+    #[serde(with = "crate::records::path_texts")]
     pub recent: Vec<PathBuf>,
     /// Settings of learners the user gave a name.
     #[serde(default)]

@@ -4,4 +4,5 @@ mod facts;
 mod hostile;
 mod made;
 mod made_matlab;
+pub(crate) mod made_numpy;
 mod small;

@@ -1,24 +1,22 @@
 //! Reading the reference files, and comparing with them.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use atomscope_engine::math::Matrix;
-use ndarray::{ArrayD, IxDyn, OwnedRepr};
-use ndarray_npy::NpzReader;
+use atomscope_engine::records::{self, Mode, Record};
+use ndarray::ArrayD;
 
 /// One reference file.
 pub(crate) struct Archive {
     path: PathBuf,
+    record: Record,
 }
 
 impl Archive {
     /// A file of `tests/data`.
     pub(crate) fn small(name: &str) -> Self {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/data");
-        Self {
-            path: folder.join(name),
-        }
+        Self::open(folder.join(name))
     }
 
     /// A file of `reference/` beside the data folder; none when that is not there.
@@ -29,11 +27,16 @@ impl Archive {
         };
         let path = Path::new(&data).join("../reference").join(name);
         if path.exists() {
-            Some(Self { path })
+            Some(Self::open(path))
         } else {
             eprintln!("skipped: there is no {}", path.display());
             None
         }
+    }
+
+    fn open(path: PathBuf) -> Self {
+        let record = records::open(&path, Mode::Tolerant).expect("the reference file opens");
+        Self { path, record }
     }
 
     /// An array of the file, whatever its number of dimensions.
@@ -44,11 +47,7 @@ impl Archive {
 
     /// The same, if it is there.
     pub(crate) fn try_array(&self, name: &str) -> Option<ArrayD<f64>> {
-        let file = File::open(&self.path).expect("the reference file opens");
-        let mut archive = NpzReader::new(file).expect("it is an archive");
-        archive
-            .by_name::<OwnedRepr<f64>, IxDyn>(&format!("{name}.npy"))
-            .ok()
+        self.record.array(name).ok()
     }
 
     /// A two-dimensional array as a matrix.
@@ -115,16 +114,12 @@ pub(crate) fn by_entrance(entered: &[u64]) -> Vec<usize> {
 impl Archive {
     /// A page of USPS, stored as bytes, scaled to 0 … 1.
     pub(crate) fn usps_page(&self, page: usize) -> Option<Matrix> {
-        let file = File::open(&self.path).expect("the reference file opens");
-        let mut archive = NpzReader::new(file).expect("it is an archive");
-        let names = archive.names().expect("names");
-        let name = names.iter().find(|n| n.contains(&page.to_string()))?;
-        let array = archive
-            .by_name::<OwnedRepr<u8>, IxDyn>(name)
-            .expect("bytes");
+        let mut names = self.record.arrays.iter().map(|array| &array.name);
+        let name = names.find(|name| name.contains(&page.to_string()))?;
+        let array = self.array(name);
         let shape = array.shape().to_vec();
         Some(Matrix::from_fn(shape[0], shape[1], |i, j| {
-            f64::from(array[[i, j]]) / 255.0
+            array[[i, j]] / 255.0
         }))
     }
 }

@@ -8,3 +8,5 @@ mod evidence;
 mod krls;
 mod margin;
 mod pieces;
+
+pub(crate) use archive::Archive;

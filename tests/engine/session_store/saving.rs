@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
+use atomscope_engine::dataset::{DataPlan, DataSettings, TableSource};
 use atomscope_engine::experiment::{Experiment, Run, RunParts, change_texts};
 use atomscope_engine::learner::LearnerSettings;
 use atomscope_engine::session::{Content, DataPlaces, Resolution, Session, SessionError};
@@ -201,6 +202,56 @@ fn saving_notes_the_data_that_was_read_and_reads_none() {
     assert_eq!(saved_content(), read, "a file that is gone cannot be read");
 }
 
+#[cfg(unix)]
+#[test]
+fn paths_that_are_no_unicode_are_opened_trained_saved_and_reopened() {
+    use std::os::unix::ffi::OsStrExt;
+    let name = |bytes: &'static [u8]| Path::new(std::ffi::OsStr::from_bytes(bytes));
+    let outer = tempfile::tempdir().expect("a temporary folder");
+    let folder = outer.path().join(name(b"study\xff"));
+    fs::create_dir(&folder).expect("a folder");
+    let path = folder.join("a.ron");
+    // Both would be shown as the same name.
+    let tables = [name(b"points\xfe.csv"), name(b"points\xfd.csv")].map(Path::to_owned);
+    for table in &tables {
+        write_table(&folder.join(table));
+    }
+    let mut began = experiment(LearnerSettings::margin_aware());
+    began.data = DataSettings::new(
+        DataPlan::Table(TableSource {
+            paths: tables.to_vec(),
+            ..TableSource::default()
+        }),
+        None,
+    );
+    let built = read_data(&began, &path);
+    assert_eq!(
+        built.dataset.sources().len(),
+        2,
+        "two files are two sources"
+    );
+    let mut run = new_run(&began, &built);
+    advance(&mut run, 3);
+    let mut session = Session::new(began.clone());
+    session.take_run(&run, &built, &path);
+    session.save_as(&path).expect("saved");
+    let elsewhere = outer.path().join("b.ron");
+    session.save_as(&elsewhere).expect("saved elsewhere");
+    for place in [&path, &elsewhere] {
+        let reopened = Session::load(place).expect("whole");
+        assert!(reopened.damage.is_none(), "{:?}", reopened.damage);
+        let built = read_data(&reopened.experiment, place);
+        let mut again = resumed(&reopened, &built);
+        advance(&mut again, 1);
+        assert_eq!(reopened.references.len(), 2);
+        let places = DataPlaces::new(Some(place), &[]);
+        for reference in &reopened.references {
+            let found = reference.resolve(&places, &mut |_| true).expect("readable");
+            assert!(matches!(found, Resolution::Found(_)), "{found:?}");
+        }
+    }
+}
+
 #[test]
 fn two_windows_do_not_overwrite_each_other_unseen() {
     let (_folder, path) = saved_session(1);
@@ -228,7 +279,7 @@ fn without_its_arrays_a_session_still_shows_its_results_and_saving_keeps_the_ref
     fs::rename(&arrays, &hidden).expect("hidden");
     let mut session = Session::load(&path).expect("the rest is there");
     let damage = session.damage.as_ref().expect("it is told").to_string();
-    assert!(damage.contains("results are there"), "{damage}");
+    assert!(damage.contains("results are intact"), "{damage}");
     assert!(session.run.is_none() && session.results.is_some());
     session.notes = "new".into();
     session.save().expect("saved");

@@ -10,6 +10,7 @@ mod program;
 mod readers;
 mod sessions;
 #[path = "../../engine/session_store/small_run.rs"]
+#[expect(dead_code, reason = "the tests of sessions use the rest")]
 mod small_run;
 mod streams;
 mod threads;

@@ -5,6 +5,8 @@ mod made;
 #[path = "../../engine/recording_files/made_matlab.rs"]
 #[expect(dead_code, reason = "the tests of MATLAB files use the rest")]
 mod made_matlab;
+#[path = "../../engine/recording_files/made_numpy.rs"]
+mod made_numpy;
 mod mutate;
 mod seeds;
 

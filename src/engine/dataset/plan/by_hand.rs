@@ -20,6 +20,7 @@ pub enum StretchDeed {
 #[serde(deny_unknown_fields)]
 pub struct StretchByHand {
     /// The recording, as the settings name it.
+    #[serde(with = "crate::records::path_text")]
     pub recording: PathBuf,
     /// Start of the stretch, from the start of the recording.
     pub start_s: f64,

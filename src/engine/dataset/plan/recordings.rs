@@ -11,7 +11,7 @@ use super::super::in_order::in_order;
 use super::{Locate, found, note_skipped};
 use crate::features::{Extraction, FeatureError, FeatureRecipe};
 use crate::records::catalog::{self, Folder, LabelledFile, LabelledSet, Rule};
-use crate::records::{ReadError, ReadOptions, open_with};
+use crate::records::{ReadError, ReadOptions, open_with, path_keys, path_texts};
 use crate::settings::{SettingProblem, SettingProblems};
 
 /// Class or group of one file, corrected by hand.
@@ -29,12 +29,15 @@ pub struct Relabel {
 #[serde(deny_unknown_fields, default)]
 pub struct RecordingSource {
     /// Folders and files; a folder stands for all recordings in it and below it.
+    #[serde(with = "path_texts")]
     pub paths: Vec<PathBuf>,
     /// Where classes and groups are taken from; the first rule that knows wins.
     pub rules: Vec<Rule>,
     /// What the rules say wrongly of single files, each named as `paths` names it or its folder.
+    #[serde(with = "path_keys")]
     pub relabelled: BTreeMap<PathBuf, Relabel>,
     /// Files that take no part, named in the same way.
+    #[serde(with = "path_texts")]
     pub left_out: BTreeSet<PathBuf>,
     /// How the files are read.
     pub options: ReadOptions,

@@ -17,13 +17,17 @@ use crate::records::{Channel, Mode, ReadOptions, Record, open_with};
 #[serde(deny_unknown_fields, default)]
 pub struct TableSource {
     /// Files, or folders of them.
+    #[serde(with = "crate::records::path_texts")]
     pub paths: Vec<PathBuf>,
     /// Which columns mean what; without it the likeliest for each file.
     pub choice: Option<TableChoice>,
     /// Tolerant or strict reading.
     pub mode: Mode,
     /// Files with a label for every row, one for each of `paths`; none where the tables hold their labels.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(
+        with = "crate::records::path_texts",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub labels: Vec<PathBuf>,
     /// The decimal sign, where numbers can be read in two ways.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -26,11 +26,13 @@ pub enum Rule {
     /// From a table with the columns `file`, `class` and perhaps `group`.
     Table {
         /// The table: comma, semicolon or tab between columns.
+        #[serde(with = "super::path_text")]
         path: PathBuf,
     },
     /// From a BIDS `participants.tsv`: the group is the participant.
     Participants {
         /// The table.
+        #[serde(with = "super::path_text")]
         path: PathBuf,
         /// The column with the class; by default the likeliest.
         #[serde(default)]
@@ -247,7 +249,7 @@ fn label_file(folder: &Folder, path: &Path, sources: &[Labels], mode: Mode) -> L
 
 /// A file as its own group: its path without the extension.
 pub fn own_name(path: &Path) -> String {
-    path.with_extension("").to_string_lossy().replace('\\', "/")
+    super::SourceId::of(&path.with_extension("")).into()
 }
 
 /// What one rule says of one file.

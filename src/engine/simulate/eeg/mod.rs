@@ -92,7 +92,7 @@ impl Default for EegSettings {
             rate_hz: 250.0,
             mains_hz: 50.0,
             effect: 1.0,
-            coupling_effect: 3.5,
+            coupling_effect: 4.5,
         }
     }
 }
