@@ -13,6 +13,7 @@ mod progress;
 mod report;
 mod reproduce;
 mod run;
+mod score;
 mod settings;
 mod simulate;
 mod sweep;
@@ -57,6 +58,8 @@ enum Command {
     Reproduce(reproduce::ReproduceArguments),
     /// Apply a trained session to recordings
     Classify(classify::ClassifyArguments),
+    /// Score events found (seizures, spikes, artefacts) against a reference
+    Score(score::ScoreArguments),
     /// Say what fault records show in closed form: type, phases, times, distance
     Analyse(analyse::AnalyseArguments),
     /// Write simulated faults and other events as COMTRADE files
@@ -118,6 +121,7 @@ pub fn run() -> ExitCode {
         Some(Command::Sweep(arguments)) => sweep::run(&arguments),
         Some(Command::Reproduce(arguments)) => reproduce::run(&arguments),
         Some(Command::Classify(arguments)) => classify::run(&arguments),
+        Some(Command::Score(arguments)) => score::run(&arguments),
         Some(Command::Analyse(arguments)) => analyse::run(&arguments),
         Some(Command::Simulate(arguments)) => simulate::run(&arguments),
         Some(Command::Settings { markdown }) => settings::run(markdown, &mut io::stdout().lock()),

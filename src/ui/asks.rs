@@ -87,9 +87,14 @@ fn path_ui(
             "An EEG recording or a fault record to look at; the data of the session stay as they are.",
             "Open",
         ),
+        DialogKind::ImportAnnotations => (
+            "Add annotations",
+            "A table (.csv, .tsv, BIDS events.tsv: onset, duration, label) or the annotations of an EDF+ file, such as a hypnogram.",
+            "Add",
+        ),
         DialogKind::ExportAnnotations => (
             "Write the annotations",
-            "A table (.csv), or the recording with its annotations as EDF+ (.edf) or BDF+ (.bdf).",
+            "A table (.csv, or .tsv as BIDS has it), or the recording with its annotations as EDF+ (.edf) or BDF+ (.bdf).",
             "Export",
         ),
         DialogKind::Compare(what) => what.question(),

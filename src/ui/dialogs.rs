@@ -13,6 +13,7 @@ pub(super) enum DialogKind {
     OpenFile,
     OpenFolder,
     OpenRecording,
+    ImportAnnotations,
     ExportAnnotations,
     Compare(ComparePath),
     OpenBeside,
@@ -31,6 +32,7 @@ impl DialogKind {
             Ask::OpenFile => Self::OpenFile,
             Ask::OpenFolder => Self::OpenFolder,
             Ask::OpenRecording => Self::OpenRecording,
+            Ask::ImportAnnotations => Self::ImportAnnotations,
             Ask::ExportAnnotations => Self::ExportAnnotations,
             Ask::Compare(what) => Self::Compare(*what),
             Ask::OpenBeside => Self::OpenBeside,
@@ -65,6 +67,7 @@ impl DialogKind {
                 Action::Explore(ExploreAction::Ribbon(RibbonAction::ChooseFile(path)))
             }
             Self::Report => Action::Explore(ExploreAction::Ribbon(RibbonAction::Report(path))),
+            Self::ImportAnnotations => Action::Explore(ExploreAction::ImportAnnotations(path)),
             Self::ExportAnnotations => Action::Explore(ExploreAction::ExportAnnotations(path)),
             Self::SaveAs => Action::SaveAs(path),
             Self::Export(content) => Action::Export(content, path),
@@ -95,6 +98,7 @@ impl Dialogs {
                 DialogKind::OpenRecording | DialogKind::CompareMaps => {
                     dialog.set_title("Open a recording").pick_file()
                 }
+                DialogKind::ImportAnnotations => dialog.set_title("Add annotations").pick_file(),
                 DialogKind::ExportAnnotations => dialog
                     .set_title("Write the annotations")
                     .set_file_name("annotations.csv")

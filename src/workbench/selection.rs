@@ -20,6 +20,8 @@ pub enum Ask {
     OpenFolder,
     /// Which recording to explore.
     OpenRecording,
+    /// Which annotations are added to those of the recording.
+    ImportAnnotations,
     /// Where the annotations of the recording are written.
     ExportAnnotations,
     /// A file or folder for the comparison.

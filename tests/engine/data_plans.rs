@@ -32,11 +32,9 @@ fn study() -> tempfile::TempDir {
     let simulator = EegSimulator::new(short_eeg()).expect("legal settings");
     for (class, index) in simulator.subjects() {
         let mut record = simulator.record(class, index);
-        record.annotations.push(Annotation {
-            onset_s: 2.0,
-            duration_s: Some(3.0),
-            text: "Seizure".to_owned(),
-        });
+        record
+            .annotations
+            .push(Annotation::new(2.0, Some(3.0), "Seizure"));
         let path = folder.path().join(format!("{}-{index}.edf", class.name()));
         edf::write_file(&record, SampleWidth::Edf, &path).expect("the folder is writable");
     }

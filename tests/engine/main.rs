@@ -9,6 +9,7 @@ mod data_plans;
 mod distance;
 mod eeg_covariance;
 mod eeg_reference;
+mod event_scores;
 mod fault_records;
 mod fault_rule;
 mod invariants;

@@ -572,3 +572,65 @@ fn wrong_settings_are_named_field_by_field() {
     );
     assert!(problems[3].message.contains("500"), "{}", problems[3]);
 }
+
+/// A reviewer's correction is one online step that undo takes back exactly.
+#[test]
+fn corrections_are_learned_at_once_and_unlearned_exactly() {
+    for preset in presets() {
+        let checked = checked(experiment(preset));
+        let state = finish(new_run(&checked), Extent::Round).state();
+        review(&state, checked.dataset());
+    }
+}
+
+fn review(state: &RunState, dataset: &Dataset) {
+    use atomscope_engine::experiment::{Correction, ReviewedModel};
+    let model = Arc::new((**state.final_model().expect("a final model")).clone());
+    let algorithm = &model.learner.algorithm;
+    if algorithm.is_batch() || algorithm.is_baseline() {
+        let refused = model.corrected(dataset.sample(0), 1);
+        let refused = refused.expect_err("it learns all at once").to_string();
+        assert!(refused.contains("train it again"), "{refused}");
+        return;
+    }
+    let text = |model: &atomscope_engine::experiment::TrainedModel| {
+        ron::to_string(model).expect("plain values")
+    };
+    let before = text(&model);
+    assert!(
+        !before.contains("n_corrections"),
+        "left out while there is none"
+    );
+    let mut reviewed = ReviewedModel::new(model);
+    let correction = |after: Option<&str>| Correction {
+        start_s: 12.0,
+        duration_s: 2.0,
+        before: "a".to_owned(),
+        after: after.map(str::to_owned),
+    };
+    let sample = dataset.sample(0);
+    reviewed
+        .correct(correction(Some("b")), Some((sample, 1)))
+        .expect("an online learner");
+    assert_eq!(reviewed.model().n_corrections, 1);
+    let once = text(reviewed.model());
+    assert_ne!(once, before);
+    reviewed
+        .correct(correction(None), None)
+        .expect("an artefact changes nothing");
+    assert_eq!(text(reviewed.model()), once);
+    assert_eq!(reviewed.corrections().count(), 2);
+    reviewed.undo();
+    let undone = reviewed.undo().expect("two were made");
+    assert_eq!(undone.after.as_deref(), Some("b"));
+    assert_eq!(text(reviewed.model()), before);
+    assert!(reviewed.undo().is_none());
+    let unknown = reviewed.correct(correction(Some("z")), Some((sample, 99)));
+    assert!(
+        unknown
+            .expect_err("no such class")
+            .to_string()
+            .starts_with("class 99 is not among")
+    );
+    assert_eq!(text(reviewed.model()), before);
+}

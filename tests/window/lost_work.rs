@@ -140,6 +140,7 @@ fn every_edit_has_a_copy_in_ten_seconds_although_nothing_trains() {
             onset_s: 1.0,
             duration_s: 2.0,
             text: "spike".into(),
+            channels: Vec::new(),
         }],
         ..RecordingNotes::default()
     });

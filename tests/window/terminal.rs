@@ -468,6 +468,54 @@ fn without_a_display_the_demonstration_is_trained_in_the_terminal() {
 }
 
 #[test]
+fn score_compares_tables_and_annotation_files() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let reference = folder.path().join("reference.tsv");
+    let hypothesis = folder.path().join("hypothesis.csv");
+    let out = folder.path().join("scores.json");
+    let table = "onset\tduration\ttrial_type\n100\t20\tsz\n1000\t700\tsz_foc\n0\t5\tblink\n";
+    std::fs::write(&reference, table).expect("writable");
+    let table = "onset,duration,label\n110,10,SZ\n500,10,sz\n1100,60,sz\n";
+    std::fs::write(&hypothesis, table).expect("writable");
+    let told = output(
+        program()
+            .arg("score")
+            .args([&reference, &hypothesis])
+            .args(["--duration", "3600", "--label", "sz", "--json"])
+            .arg(&out),
+    );
+    assert!(told.status.success(), "{}", text(&told.stderr));
+    // 720 samples, 70 found, 10 false; the long event is three, of which one is found.
+    let scores = json_of(&out);
+    let near = |value: &Value, expected: f64| {
+        let value = value.as_f64().expect("a number");
+        assert!((value - expected).abs() < 1e-12, "{value}, not {expected}");
+    };
+    near(&scores["sample"]["sensitivity"], 70.0 / 720.0);
+    near(&scores["sample"]["precision"], 70.0 / 80.0);
+    near(&scores["sample"]["f1"], 140.0 / 800.0);
+    near(&scores["event"]["sensitivity"], 0.5);
+    near(&scores["event"]["precision"], 2.0 / 3.0);
+    near(&scores["event"]["f1"], 4.0 / 7.0);
+    near(&scores["event"]["false_alarms_per_day"], 24.0);
+    let told = text(&told.stdout);
+    assert!(told.contains("False         500.0 to 510.0 s"), "{told}");
+    // Without a length the last end counts: the blink is scored too.
+    let told = output(program().arg("score").args([&reference, &hypothesis]));
+    assert!(text(&told.stdout).contains("Recording     1700 s"));
+    let missing = output(program().arg("score").arg("none.csv").arg(&hypothesis));
+    assert_eq!(missing.status.code(), Some(1));
+    let told = output(
+        program()
+            .arg("score")
+            .args([&reference, &hypothesis])
+            .args(["--overlap", "2"]),
+    );
+    assert_eq!(told.status.code(), Some(2));
+    assert!(text(&told.stderr).contains("min_overlap must be 0 to 1"));
+}
+
+#[test]
 fn simulated_records_of_every_format_are_listed_and_analysed() {
     let folder = tempfile::tempdir().expect("a folder");
     for (format, ending) in [

@@ -6,6 +6,7 @@ mod auto;
 mod calibrating;
 mod checked;
 mod comparison;
+mod correction;
 pub mod declared;
 mod error;
 mod groupings;
@@ -37,6 +38,7 @@ pub use comparison::{
     ComparedRun, ComparedSummary, Comparison, ComparisonError, ComparisonPlan, Entrant,
     pairing_difference,
 };
+pub use correction::{Correction, CorrectionError, ReviewedModel};
 pub use declared::{SETTINGS, find_setting};
 pub use error::{RunError, RunTrouble};
 pub use groupings::Grouping;

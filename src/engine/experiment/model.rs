@@ -25,6 +25,14 @@ pub struct TrainedModel {
     /// What its decisions are worth; absent where that was not measured.
     #[serde(default)]
     pub calibration: Option<Shared<Calibration>>,
+    /// Corrections by a reviewer that it has learned since; scores are of before them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub n_corrections: usize,
+}
+
+/// Left out while there is none, as earlier versions of the program do not know it.
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 impl TrainedModel {

@@ -216,6 +216,7 @@ impl PartRun {
             preparation: self.preparation.clone()?,
             learner: learner.settings().clone(),
             state: learner.state(),
+            n_corrections: 0,
             calibration: self.calibration.clone(),
         })
     }

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use super::{ExportError, write};
 use crate::records::edf::{SampleWidth, write_file};
-use crate::records::{Annotation, Record};
+use crate::records::{Annotation, Record, event_list};
 
-/// Writes annotations; the ending of `path` decides: `.csv` for a table, `.edf` or `.bdf` for the
+/// Writes annotations; the ending of `path` decides: `.csv` for a table, `.tsv` for one as BIDS has it, `.edf` or `.bdf` for the
 /// recording with these annotations. A recording is never written over itself.
 pub fn write_annotations(
     record: &Record,
@@ -17,11 +17,12 @@ pub fn write_annotations(
     let ending = path.extension().and_then(|ending| ending.to_str());
     let width = match ending.unwrap_or("").to_lowercase().as_str() {
         "csv" => return write(path, table(record, &annotations).as_bytes()),
+        "tsv" => return write(path, event_list::to_bids(&annotations).as_bytes()),
         "edf" => SampleWidth::Edf,
         "bdf" => SampleWidth::Bdf,
         _ => {
             return Err(ExportError::Ending {
-                expected: "csv, .edf or .bdf".to_owned(),
+                expected: "csv, .tsv, .edf or .bdf".to_owned(),
                 path: path.to_owned(),
             });
         }
@@ -67,11 +68,8 @@ mod tests {
     }
 
     fn annotations() -> Vec<Annotation> {
-        let annotation = |onset_s, duration_s, text: &str| Annotation {
-            onset_s,
-            duration_s,
-            text: text.to_owned(),
-        };
+        let annotation =
+            |onset_s, duration_s, text: &str| Annotation::new(onset_s, duration_s, text);
         vec![
             annotation(1.5, None, "spike, left"),
             annotation(4.0, Some(2.0), "he said \"stop\""),
@@ -101,7 +99,7 @@ mod tests {
         let wrong = write_annotations(&record(), Vec::new(), Path::new("x.txt"));
         let text = wrong.expect_err("no such format").to_string();
         assert!(
-            text.starts_with("the file must end in .csv, .edf or .bdf"),
+            text.starts_with("the file must end in .csv, .tsv, .edf or .bdf"),
             "{text}"
         );
     }

@@ -1,4 +1,9 @@
 //! Where the electrodes of the 10–20 and 10–10 systems lie on the head seen from above, for scalp maps.
+//!
+//! A name alone proves little: contacts of a grid are called C3 too. [`Scalp::of`] looks at all labels of a recording
+//! and says what it assumed.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Radius of the ring Fpz–T7–Oz–T8: two tenths of the arc from nasion to inion lie outside it.
 const RING_RADIUS: f64 = 0.8;
@@ -56,8 +61,114 @@ pub fn position(name: &str) -> Option<(f64, f64)> {
     }
 }
 
+/// Whether an electrode (as [`electrode`] names it) is an ear or mastoid: a reference, not a place of brain activity.
+pub fn is_ear(electrode: &str) -> bool {
+    EARS.contains(&electrode)
+}
+
+/// The electrodes of a recording.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Scalp {
+    /// The electrode of each channel, as [`electrode`] names it; none where the label is no name of the system, or is
+    /// one by chance only.
+    pub electrodes: Vec<Option<String>>,
+    /// What was assumed of labels that could be names of the system but are not taken for them.
+    pub notes: Vec<String>,
+}
+
+/// A number that rows of contacts reach but rows of the system's names do not fill without a gap elsewhere.
+const LONG_ROW: usize = 5;
+
+impl Scalp {
+    /// Judges all labels together. A label is an electrode of the 10–20 system only if it is named so *and* its row
+    /// (`C1`, `C2`, …) has no number that the system lacks: then the row is of a grid or a depth electrode. Beside such
+    /// rows, other rows that count without a gap are contacts too.
+    pub fn of<S: AsRef<str>>(labels: &[S]) -> Self {
+        let mut rows: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
+        let mut has_midline_or_pole = false;
+        for label in labels {
+            let upper = label.as_ref().to_uppercase();
+            for word in words_of(&upper) {
+                let end = word.find(|letter: char| letter.is_ascii_digit());
+                let Some((letters, Ok(number))) = end.map(|at| (&word[..at], word[at..].parse()))
+                else {
+                    has_midline_or_pole |= place(word).is_some();
+                    continue;
+                };
+                has_midline_or_pole |= letters.len() > 1 && place(word).is_some();
+                if !letters.is_empty() && letters.len() <= 2 {
+                    rows.entry(letters.to_owned()).or_default().insert(number);
+                }
+            }
+        }
+        let is_named =
+            |letters: &str, number: usize| place(&format!("{letters}{number}")).is_some();
+        let is_known = |letters: &str| (1..=10).any(|number| is_named(letters, number));
+        // A row with numbers beyond the system's, or (without any Cz or Fp1 in sight) rows of other letters.
+        let reaches_out = |(letters, numbers): &(&String, &BTreeSet<usize>)| {
+            is_known(letters) && numbers.iter().any(|&number| !is_named(letters, number))
+        };
+        let mut contacts: BTreeSet<&str> = rows
+            .iter()
+            .filter(reaches_out)
+            .map(|(letters, _)| letters.as_str())
+            .collect();
+        let other_rows = rows.iter().filter(|(letters, numbers)| {
+            letters.len() == 1 && !is_known(letters) && letters.as_str() != "X" && numbers.len() > 1
+        });
+        let is_grid = other_rows.count() > 0 && !has_midline_or_pole;
+        for (letters, numbers) in &rows {
+            let is_whole =
+                numbers.len() >= LONG_ROW && numbers.iter().copied().eq(1..=numbers.len());
+            let beside_contacts = !contacts.is_empty() && is_whole;
+            if letters.len() == 1 && (is_grid || beside_contacts) {
+                contacts.insert(letters);
+            }
+        }
+        let judge = |label: &S| {
+            // Inputs with a dollar are shorted or spare, whatever they are named after.
+            let label = Some(label).filter(|label| !label.as_ref().contains('$'))?;
+            let found = electrode(label.as_ref())?;
+            let upper = label.as_ref().to_uppercase();
+            let own = words_of(&upper)
+                .into_iter()
+                .find(|word| place(word).is_some())?;
+            let letters = own.trim_end_matches(|letter: char| letter.is_ascii_digit());
+            (!contacts.contains(letters)).then_some(found)
+        };
+        let electrodes: Vec<Option<String>> = labels.iter().map(judge).collect();
+        let is_lost = |(label, own): &(&S, &Option<String>)| {
+            let is_spare = label.as_ref().contains('$');
+            own.is_none() && !is_spare && electrode(label.as_ref()).is_some()
+        };
+        let lost: Vec<&str> = labels
+            .iter()
+            .zip(&electrodes)
+            .filter(is_lost)
+            .map(|(label, _)| label.as_ref())
+            .collect();
+        let notes = match lost[..] {
+            [] => Vec::new(),
+            [first, ..] => vec![format!(
+                "{} labels such as {first} are taken for contacts of a grid or depth electrode, not for places of the 10–20 system",
+                lost.len()
+            )],
+        };
+        Self { electrodes, notes }
+    }
+
+    /// The place of a channel on the scalp; none for ears and for what is no electrode of the system.
+    pub fn position(&self, channel: usize) -> Option<(f64, f64)> {
+        let electrode = self.electrodes.get(channel)?.as_deref()?;
+        if is_ear(electrode) {
+            return None;
+        }
+        place(electrode)
+    }
+}
+
 /// The electrode a channel was recorded from, in capitals and by its newer name (`T7`, not `T3`); nothing for a pair of
-/// electrodes and for other signals. A second electrode that is an ear is the reference.
+/// electrodes and for other signals. Ears keep their names. A second electrode that is an ear is the reference.
 pub fn electrode(name: &str) -> Option<String> {
     let upper = name.to_uppercase();
     let words: Vec<&str> = words_of(&upper);
@@ -68,6 +179,7 @@ pub fn electrode(name: &str) -> Option<String> {
     let first = known.next()?;
     match known.next() {
         Some(second) if !EARS.contains(&second) => None,
+        _ if is_ear(first) => Some(first.to_owned()),
         _ => Some(newer_name(first).to_owned()),
     }
 }
@@ -227,6 +339,52 @@ mod tests {
         ] {
             assert_eq!(super::electrode(name).as_deref(), electrode, "{name}");
         }
+    }
+
+    /// Labels of a range of contacts.
+    fn row(letters: &str, n: usize) -> Vec<String> {
+        (1..=n).map(|number| format!("{letters}{number}")).collect()
+    }
+
+    #[test]
+    fn contacts_of_grids_are_no_electrodes_of_the_system() {
+        let grid: Vec<String> = "ABCDEFGHI"
+            .chars()
+            .flat_map(|c| row(&c.to_string(), 7))
+            .collect();
+        let scalp = Scalp::of(&grid);
+        assert!(scalp.electrodes.iter().all(Option::is_none), "{scalp:?}");
+        assert!(
+            scalp.notes[0].starts_with("15 labels such as A1 "),
+            "{:?}",
+            scalp.notes
+        );
+        // A cap of 128 by letters, and depth electrodes beside scalp electrodes.
+        let cap: Vec<String> = ["A", "B", "C", "D"]
+            .iter()
+            .flat_map(|c| row(c, 32))
+            .collect();
+        assert!(Scalp::of(&cap).electrodes.iter().all(Option::is_none));
+        let mut both: Vec<String> = ["Fp1", "Fp2", "Cz", "O1", "O2", "T3"]
+            .map(str::to_owned)
+            .to_vec();
+        both.extend(row("A", 8));
+        both.extend(row("F", 6));
+        both.extend(row("TP", 12));
+        let scalp = Scalp::of(&both);
+        assert_eq!(scalp.electrodes.iter().flatten().count(), 6);
+        assert_eq!(scalp.position(0), position("Fp1"));
+        // Spare inputs beside the system do not change it.
+        let clinical = [
+            "Fp1-Ref", "F3-Ref", "C3-Ref", "A1-Ref", "Fz-Ref", "POL X1", "POL X2", "POL E",
+        ];
+        let scalp = Scalp::of(&clinical);
+        assert_eq!(scalp.electrodes.iter().flatten().count(), 5);
+        assert_eq!(scalp.electrodes[3].as_deref(), Some("A1"));
+        assert_eq!(scalp.position(3), None, "ears are no places of the scalp");
+        assert!(scalp.notes.is_empty());
+        let few = Scalp::of(&["C3", "C4", "Cz", "Status"]);
+        assert_eq!(few.electrodes.iter().flatten().count(), 3);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Features: how a record becomes samples, as plain settings (`FeatureRecipe`) and the signal processing behind them.
 
+pub mod bad_channels;
 pub mod covariance;
 pub mod cycle;
 pub mod declared;
@@ -22,8 +23,10 @@ pub mod phasor;
 pub mod readable;
 pub mod resample;
 pub mod sampled;
+pub mod signal_kind;
 pub mod spectrum;
 pub mod trace_columns;
+pub mod trends;
 
 pub use eeg::EegRecipe;
 pub use eeg_groups::EegGroupsRecipe;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::electrodes::{electrode, position};
+use super::electrodes::{Scalp, electrode, is_ear};
 
 /// Chains of the longitudinal bipolar montage, from the front to the back.
 const CHAINS: [&[&str]; 5] = [
@@ -13,6 +13,14 @@ const CHAINS: [&[&str]; 5] = [
     &["FZ", "CZ", "PZ"],
     &["FP2", "F4", "C4", "P4", "O2"],
     &["FP2", "F8", "T8", "P8", "O2"],
+];
+/// Chains of the transverse bipolar montage, from left to right, from the front to the back.
+const CROSS_CHAINS: [&[&str]; 5] = [
+    &["FP1", "FP2"],
+    &["F7", "F3", "FZ", "F4", "F8"],
+    &["A1", "T7", "C3", "CZ", "C4", "T8", "A2"],
+    &["P7", "P3", "PZ", "P4", "P8"],
+    &["O1", "O2"],
 ];
 /// Neighbours whose mean the Laplacian takes off.
 const NEIGHBOURS: usize = 4;
@@ -27,6 +35,14 @@ pub enum Montage {
     AverageReference,
     /// Each electrode against the next one behind it.
     LongitudinalBipolar,
+    /// Each electrode against the next one to its right.
+    TransverseBipolar,
+    /// Each electrode against Cz.
+    Vertex,
+    /// Each electrode against the mean of both ears (A1, A2).
+    LinkedEars,
+    /// Each electrode against the mean of both mastoids (M1, M2; TP9, TP10 where those are missing).
+    LinkedMastoids,
     /// Each electrode against the mean of its four nearest good neighbours (Hjorth).
     Laplacian,
     /// One line per trace, such as `Fp1 - F3` or `C3 - 0.5 A1 - 0.5 A2`.
@@ -40,6 +56,10 @@ impl Montage {
             Self::AsRecorded => "As recorded",
             Self::AverageReference => "Average reference",
             Self::LongitudinalBipolar => "Longitudinal bipolar",
+            Self::TransverseBipolar => "Transverse bipolar",
+            Self::Vertex => "Cz reference",
+            Self::LinkedEars => "Linked ears",
+            Self::LinkedMastoids => "Linked mastoids",
             Self::Laplacian => "Laplacian",
             Self::Own(_) => "Own",
         }
@@ -94,7 +114,7 @@ pub struct MontageChannel<'a> {
 
 impl Montage {
     /// The traces of a montage. Channels that no electrode is known of follow as they are recorded.
-    /// The error names the line of an own montage that cannot be read.
+    /// The error names the line of an own montage that cannot be read, or the reference that is missing.
     pub fn derive(&self, channels: &[MontageChannel<'_>]) -> Result<Vec<Derivation>, String> {
         let head = Head::of(channels);
         let of_electrodes = match self {
@@ -105,7 +125,11 @@ impl Montage {
             Self::Own(text) => return own(text, &head),
             Self::AverageReference => head.minus_mean(|_| head.good()),
             Self::Laplacian => head.minus_mean(|place| head.neighbours(place)),
-            Self::LongitudinalBipolar => head.bipolar(),
+            Self::LongitudinalBipolar => head.bipolar(&CHAINS),
+            Self::TransverseBipolar => head.bipolar(&CROSS_CHAINS),
+            Self::Vertex => head.against(&[&["CZ"]])?,
+            Self::LinkedEars => head.against(&[&["A1", "A2"]])?,
+            Self::LinkedMastoids => head.against(&[&["M1", "M2"], &["TP9", "TP10"]])?,
         };
         let others = channels
             .iter()
@@ -122,36 +146,66 @@ struct Head<'a> {
     places: Vec<usize>,
     /// Channels by electrode.
     electrodes: BTreeMap<String, usize>,
+    scalp: Scalp,
 }
 
 impl<'a> Head<'a> {
     fn of(channels: &'a [MontageChannel<'a>]) -> Self {
         let mut electrodes = BTreeMap::new();
         let mut places = Vec::new();
-        for (place, channel) in channels.iter().enumerate() {
-            if !channel.is_common {
-                continue;
-            }
-            if let Some(name) = electrode(channel.name) {
+        let labels: Vec<&str> = channels.iter().map(|channel| channel.name).collect();
+        let scalp = Scalp::of(&labels);
+        for (place, (channel, name)) in channels.iter().zip(&scalp.electrodes).enumerate() {
+            if let Some(name) = name.as_ref().filter(|_| channel.is_common) {
                 places.push(place);
-                electrodes.entry(name).or_insert(place);
+                electrodes.entry(name.clone()).or_insert(place);
             }
         }
         Self {
             channels,
             places,
             electrodes,
+            scalp,
         }
     }
 
+    /// Good electrodes of the scalp: ears are references, not activity.
     fn good(&self) -> Vec<usize> {
-        let is_good = |place: &usize| !self.channels[*place].is_bad;
+        let is_good = |place: &usize| {
+            let electrode = self.scalp.electrodes[*place].as_deref();
+            !self.channels[*place].is_bad && !electrode.is_some_and(is_ear)
+        };
         self.places.iter().copied().filter(is_good).collect()
+    }
+
+    /// Each electrode against the mean of the first set of references that the recording has whole.
+    fn against(&self, sets: &[&[&str]]) -> Result<Vec<Derivation>, String> {
+        let place = |name: &&str| self.electrodes.get(*name).copied();
+        let whole = |set: &&[&str]| set.iter().map(place).collect::<Option<Vec<usize>>>();
+        let Some(references) = sets.iter().find_map(whole) else {
+            let wanted: Vec<String> = sets.iter().map(|set| set.join(" and ")).collect();
+            let has = some_names(self.channels);
+            return Err(format!(
+                "there is no {}; the recording has {has}",
+                wanted.join(" or ")
+            ));
+        };
+        let is_bad = references.iter().any(|place| self.channels[*place].is_bad);
+        let mut traces = self.minus_mean(|_| references.clone());
+        for trace in &mut traces {
+            trace.is_bad |= is_bad;
+            // A reference against itself alone is nothing.
+            trace
+                .terms
+                .retain(|(_, weight)| weight.abs() > f64::EPSILON);
+        }
+        traces.retain(|trace| !trace.terms.is_empty());
+        Ok(traces)
     }
 
     /// The nearest good electrodes.
     fn neighbours(&self, place: usize) -> Vec<usize> {
-        let at = |place: usize| position(self.channels[place].name).unwrap_or((0.0, 0.0));
+        let at = |place: usize| self.scalp.position(place).unwrap_or((0.0, 0.0));
         let (x, y) = at(place);
         let distance = |other: usize| {
             let (other_x, other_y) = at(other);
@@ -184,8 +238,8 @@ impl<'a> Head<'a> {
         self.places.iter().map(derive).collect()
     }
 
-    fn bipolar(&self) -> Vec<Derivation> {
-        let pairs = CHAINS.iter().flat_map(|chain| chain.windows(2));
+    fn bipolar(&self, chains: &[&[&str]]) -> Vec<Derivation> {
+        let pairs = chains.iter().flat_map(|chain| chain.windows(2));
         let found = pairs.filter_map(|pair| {
             let first = *self.electrodes.get(pair[0])?;
             let second = *self.electrodes.get(pair[1])?;

@@ -1,8 +1,8 @@
 //! One way into each reader over bytes, for fuzzing: reads the record, then what it promises.
 
 use super::{
-    Input, ReadError, ReadOptions, Record, arff, brainvision, comtrade, edf, mat, npy, npz,
-    readers, sel_event, table,
+    Input, Mode, ReadError, ReadOptions, Record, arff, brainvision, comtrade, edf, event_list, fif,
+    gdf, mat, nihon_kohden, npy, npz, persyst, readers, sel_event, table, xdf,
 };
 
 /// A reader as a function of bytes; a refusal is as good as a record.
@@ -41,6 +41,58 @@ pub const FUZZ_ENTRIES: &[FuzzEntry] = &[
                 markers,
                 Default::default(),
             )?)
+        },
+    },
+    FuzzEntry {
+        name: "gdf",
+        run: |bytes| {
+            visit(&gdf::read(
+                &Input::from_bytes("file.gdf", bytes),
+                &tolerant(),
+            )?)
+        },
+    },
+    FuzzEntry {
+        name: "fif",
+        run: |bytes| {
+            visit(&fif::read(
+                &Input::from_bytes("file.fif", bytes),
+                &tolerant(),
+            )?)
+        },
+    },
+    FuzzEntry {
+        name: "xdf",
+        run: |bytes| {
+            visit(&xdf::read(
+                &Input::from_bytes("file.xdf", bytes),
+                &tolerant(),
+            )?)
+        },
+    },
+    FuzzEntry {
+        name: "nihon_kohden",
+        run: |bytes| {
+            let [samples, log, electrodes] = parts(bytes);
+            let input = Input::from_bytes("file.eeg", samples)
+                .with_companion("file.log", log)
+                .with_companion("file.21e", electrodes);
+            visit(&nihon_kohden::read(&input, &tolerant())?)
+        },
+    },
+    FuzzEntry {
+        name: "persyst",
+        run: |bytes| {
+            let [layout, data, _] = parts(bytes);
+            let input = Input::from_bytes("file.lay", layout).with_companion("file.dat", data);
+            visit(&persyst::read(&input, &tolerant())?)
+        },
+    },
+    FuzzEntry {
+        name: "events",
+        run: |bytes| {
+            let input = Input::from_bytes("file.csv", bytes);
+            event_list::read(&input, Mode::Tolerant).map(drop)
         },
     },
     FuzzEntry {

@@ -5,20 +5,30 @@
 //! it) and [`ReadOptions`]; it reads headers at once and samples when asked.
 
 pub mod arff;
+mod block_samples;
 pub mod brainvision;
 mod byte_source;
 pub mod catalog;
 pub mod comtrade;
 mod content_hash;
+mod data_records;
 pub mod edf;
+pub mod electrode_positions;
+pub mod event_list;
+pub mod fif;
 mod findings;
+mod foreign;
 mod fuzz_entries;
+pub mod gdf;
+mod ini;
 pub mod mat;
+pub mod nihon_kohden;
 pub mod npy;
 pub mod npz;
 mod number_column;
 mod numbers;
 pub mod overview;
+pub mod persyst;
 mod read_error;
 mod readers;
 mod record;
@@ -31,6 +41,7 @@ mod text;
 mod text_encoding;
 mod unit;
 mod unread;
+pub mod xdf;
 mod zip;
 
 pub use byte_source::{ByteSource, Input};

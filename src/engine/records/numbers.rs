@@ -10,6 +10,8 @@ pub enum Number {
     Uint8,
     Int16,
     Uint16,
+    Int24,
+    Uint24,
     Int32,
     Uint32,
     Int64,
@@ -25,6 +27,7 @@ impl Number {
         match self {
             Self::Int8 | Self::Uint8 => 1,
             Self::Int16 | Self::Uint16 | Self::Float16 => 2,
+            Self::Int24 | Self::Uint24 => 3,
             Self::Int32 | Self::Uint32 | Self::Float32 => 4,
             Self::Int64 | Self::Uint64 | Self::Float64 => 8,
         }
@@ -46,6 +49,8 @@ impl Number {
             Self::Uint8 => f64::from(a),
             Self::Int16 => f64::from(i16::from_le_bytes([a, b])),
             Self::Uint16 => f64::from(u16::from_le_bytes([a, b])),
+            Self::Int24 => f64::from(i32::from_le_bytes([0, a, b, c]) >> 8),
+            Self::Uint24 => f64::from(u32::from_le_bytes([a, b, c, 0])),
             Self::Int32 => f64::from(i32::from_le_bytes([a, b, c, d])),
             Self::Uint32 => f64::from(u32::from_le_bytes([a, b, c, d])),
             Self::Int64 => i64::from_le_bytes(stored) as f64,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{
     ChannelKind, Input, Mode, Place, ReadError, ReadOptions, Record, arff, brainvision, comtrade,
-    edf, mat, npy, npz, sel_event, table, unread,
+    edf, fif, foreign, gdf, mat, nihon_kohden, npy, npz, persyst, sel_event, table, unread, xdf,
 };
 
 /// One format family: how it is recognised and what reads it.
@@ -29,6 +29,41 @@ pub const READERS: &[Reader] = &[
         is_certain: edf::is_certain,
         is_likely: |_| false,
         read: edf::read,
+    },
+    Reader {
+        name: "GDF",
+        extensions: &["gdf"],
+        is_certain: gdf::is_certain,
+        is_likely: |_| false,
+        read: gdf::read,
+    },
+    Reader {
+        name: "FIF",
+        extensions: &["fif"],
+        is_certain: fif::is_certain,
+        is_likely: |_| false,
+        read: fif::read,
+    },
+    Reader {
+        name: "XDF",
+        extensions: &["xdf"],
+        is_certain: xdf::is_certain,
+        is_likely: |_| false,
+        read: xdf::read,
+    },
+    Reader {
+        name: "Nihon Kohden",
+        extensions: &["21e", "pnt"],
+        is_certain: nihon_kohden::is_certain,
+        is_likely: |_| false,
+        read: nihon_kohden::read,
+    },
+    Reader {
+        name: "Persyst",
+        extensions: &["lay"],
+        is_certain: persyst::is_certain,
+        is_likely: |_| false,
+        read: persyst::read,
     },
     Reader {
         name: "BrainVision",
@@ -98,6 +133,9 @@ pub fn open(path: &Path, mode: Mode) -> Result<Record, ReadError> {
 
 /// Opens a file with choices beyond the mode.
 pub fn open_with(path: &Path, options: &ReadOptions) -> Result<Record, ReadError> {
+    if let Some(refusal) = foreign::folder_refusal(path) {
+        return Err(refusal);
+    }
     read(&Input::open(path)?, options)
 }
 
@@ -111,7 +149,10 @@ pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
             remedy: "export it as COMTRADE (.cfg and .dat, or .cff)".to_owned(),
         });
     }
-    match reader_for(input, &head) {
+    if let Some(refusal) = foreign::refusal(input, &head) {
+        return Err(refusal);
+    }
+    match reader_for(input, &head)? {
         Some(reader) => {
             tracing::debug!(path = %input.path().display(), reader = reader.name, "read");
             let mut record = (reader.read)(input, options)?;
@@ -148,13 +189,17 @@ fn name_signals(record: &mut Record, names: &[String]) -> Result<(), ReadError> 
 
 /// Unmistakable content first, then the extension, then plausible content; content of a format that is not read is
 /// no other, whatever the extension says.
-fn reader_for(input: &Input, head: &[u8]) -> Option<&'static Reader> {
+fn reader_for(input: &Input, head: &[u8]) -> Result<Option<&'static Reader>, ReadError> {
     let extension = input.extension();
+    // Samples of Persyst have the ending of COMTRADE's; the layout beside them tells.
+    if extension == "dat" && input.companion_with_extension("lay")?.is_some() {
+        return Ok(READERS.iter().find(|reader| reader.name == "Persyst"));
+    }
     if let Some(certain) = READERS.iter().find(|reader| (reader.is_certain)(head)) {
-        return Some(certain);
+        return Ok(Some(certain));
     }
     if unread::recognise(head).is_some() {
-        return None;
+        return Ok(None);
     }
     let named = || {
         READERS
@@ -162,7 +207,7 @@ fn reader_for(input: &Input, head: &[u8]) -> Option<&'static Reader> {
             .find(|reader| reader.extensions.contains(&extension.as_str()))
     };
     let likely = || READERS.iter().find(|reader| (reader.is_likely)(head));
-    named().or_else(likely)
+    Ok(named().or_else(likely))
 }
 
 /// Formats of fault recorders that are recognised by name alone.

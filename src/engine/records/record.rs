@@ -22,6 +22,12 @@ pub enum Format {
     BdfPlusD,
     BrainVision,
     Eeglab,
+    Fif,
+    Gdf1,
+    Gdf2,
+    NihonKohden,
+    Persyst,
+    Xdf,
     Mat4,
     Mat5,
     Mat73,
@@ -52,6 +58,12 @@ impl fmt::Display for Format {
             Self::BdfPlusD => "BDF+D",
             Self::BrainVision => "BrainVision",
             Self::Eeglab => "EEGLAB",
+            Self::Fif => "FIF",
+            Self::Gdf1 => "GDF 1",
+            Self::Gdf2 => "GDF 2",
+            Self::NihonKohden => "Nihon Kohden",
+            Self::Persyst => "Persyst",
+            Self::Xdf => "XDF",
             Self::Mat4 => "MATLAB v4",
             Self::Mat5 => "MATLAB v5",
             Self::Mat73 => "MATLAB v7.3",
@@ -273,9 +285,21 @@ pub struct Annotation {
     pub duration_s: Option<f64>,
     /// What it is.
     pub text: String,
+    /// The channels it is about; none where it is about all of them.
+    pub channels: Vec<String>,
 }
 
 impl Annotation {
+    /// A note about the whole recording.
+    pub fn new(onset_s: f64, duration_s: Option<f64>, text: impl Into<String>) -> Self {
+        Self {
+            onset_s,
+            duration_s,
+            text: text.into(),
+            channels: Vec::new(),
+        }
+    }
+
     /// Most annotations kept of a file: one of a letter takes two bytes in some files,
     /// and forty times that in memory.
     pub(super) fn most_in(file_bytes: u64) -> usize {
@@ -488,6 +512,12 @@ impl Record {
             undecided: Vec::new(),
             samples,
         }
+    }
+
+    /// The same record with its samples from elsewhere.
+    pub(super) fn with_samples(mut self, samples: Arc<dyn Samples>) -> Self {
+        self.samples = samples;
+        self
     }
 
     /// A record made in memory; each channel's `n_samples` is set from its samples.

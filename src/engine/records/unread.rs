@@ -10,7 +10,6 @@ pub(super) struct Unread {
 
 const UNPACK: &str = "unpack it and open what it holds";
 const AS_CSV: &str = "export the table as CSV";
-const AS_EDF: &str = "convert it to EDF+, with EDFbrowser or MNE (mne.export.export_raw)";
 const NO_DATA: &str = "it holds no samples; open the file with the data";
 
 /// Bytes at the start of a file, and what they belong to.
@@ -35,10 +34,6 @@ const SIGNATURES: &[(&[u8], &str, &str)] = &[
     (b"RDX2\n", "an R workspace", AS_CSV),
     (b"RDX3\n", "an R workspace", AS_CSV),
     (b"TDSm", "a LabVIEW TDMS file", AS_CSV),
-    (b"GDF ", "a GDF recording", AS_EDF),
-    (b"XDF:", "an XDF recording", AS_EDF),
-    (b"Version 3.0\0", "a Neuroscan CNT recording", AS_EDF),
-    (b"EEG-1100", "a Nihon Kohden recording", AS_EDF),
     (b"fLaC", "a FLAC sound", "convert it to CSV"),
     (b"%PDF-", "a PDF document", NO_DATA),
     (b"\x89PNG\r\n", "a PNG picture", NO_DATA),

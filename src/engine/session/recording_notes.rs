@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::evaluation::EpochScores;
+use crate::experiment::Correction;
+use crate::features::signal_kind::SignalKind;
 use crate::records::Annotation;
 
 /// An annotation made by the user; times count from the first sample.
@@ -13,8 +16,11 @@ pub struct OwnAnnotation {
     /// How long it lasts; 0 for a moment.
     #[serde(default)]
     pub duration_s: f64,
-    /// Text of the annotation.
+    /// What it says: its type.
     pub text: String,
+    /// The channels it is about; none where it is about all of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub channels: Vec<String>,
 }
 
 impl OwnAnnotation {
@@ -24,6 +30,18 @@ impl OwnAnnotation {
             onset_s: self.onset_s,
             duration_s: (self.duration_s > 0.0).then_some(self.duration_s),
             text: self.text.clone(),
+            channels: self.channels.clone(),
+        }
+    }
+}
+
+impl From<Annotation> for OwnAnnotation {
+    fn from(annotation: Annotation) -> Self {
+        Self {
+            onset_s: annotation.onset_s,
+            duration_s: annotation.duration_s.unwrap_or(0.0),
+            text: annotation.text,
+            channels: annotation.channels,
         }
     }
 }
@@ -77,12 +95,35 @@ pub struct RecordingNotes {
     /// What counts as 1 per unit. Left out while nothing is given, as earlier versions of the program do not know it.
     #[serde(default, skip_serializing_if = "UnitBases::is_empty")]
     pub bases: UnitBases,
+    /// Kinds of channels that the user corrected, by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kinds: Vec<(String, SignalKind)>,
+    /// Scores of epochs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scores: Option<EpochScores>,
+    /// What a reviewer said of the model's decisions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub corrections: Vec<Correction>,
 }
 
 impl RecordingNotes {
     /// Whether nothing is noted.
     pub fn is_empty(&self) -> bool {
-        self.annotations.is_empty() && self.bad_channels.is_empty() && self.bases.is_empty()
+        let Self {
+            recording: _,
+            annotations,
+            bad_channels,
+            bases,
+            kinds,
+            scores,
+            corrections,
+        } = self;
+        annotations.is_empty()
+            && bad_channels.is_empty()
+            && bases.is_empty()
+            && kinds.is_empty()
+            && scores.is_none()
+            && corrections.is_empty()
     }
 
     /// Adds an annotation in its place, and tells where that is.
@@ -137,6 +178,7 @@ mod tests {
             onset_s,
             duration_s: 0.0,
             text: text.to_owned(),
+            channels: Vec::new(),
         }
     }
 

@@ -3,7 +3,7 @@
 use egui::{Id, Ui};
 
 /// The value made for `key`, made again when the key differs from the last frame's.
-pub(super) fn cached<T>(ui: &Ui, id: Id, key: u64, make: impl FnOnce() -> T) -> T
+pub(in crate::ui) fn cached<T>(ui: &Ui, id: Id, key: u64, make: impl FnOnce() -> T) -> T
 where
     T: Clone + Send + Sync + 'static,
 {

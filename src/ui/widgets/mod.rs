@@ -34,6 +34,7 @@ mod waveform;
 pub use accuracy_plot::{AccuracyPlot, Curve};
 pub use admission_plot::AdmissionPlot;
 pub use atom_grid::{Atom, AtomAction, AtomGrid, AtomView};
+pub(in crate::ui) use cache::cached;
 pub use chart_plot::ChartPlot;
 pub use class_histogram::ClassHistogram;
 pub use confusion_matrix::ConfusionMatrix;

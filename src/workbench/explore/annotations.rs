@@ -79,15 +79,12 @@ mod tests {
 
     #[test]
     fn the_list_is_in_order_searchable_and_knows_what_reaches_into_a_page() {
-        let file = |onset_s, duration_s, text: &str| Annotation {
-            onset_s,
-            duration_s,
-            text: text.to_owned(),
-        };
+        let file = |onset_s, duration_s, text: &str| Annotation::new(onset_s, duration_s, text);
         let own = OwnAnnotation {
             onset_s: 5.0,
             duration_s: 0.0,
             text: "Spike".to_owned(),
+            channels: Vec::new(),
         };
         let of_file = [file(1.0, Some(8.0), "sleep"), file(30.0, None, "spike?")];
         let list = AnnotationList::of(&of_file, &[own]);

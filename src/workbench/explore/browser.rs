@@ -15,6 +15,7 @@ use crate::workbench::{LoadedData, TaskError};
 use atomscope_engine::experiment::JobProgress;
 use atomscope_engine::features::display_filter::DisplayFilter;
 use atomscope_engine::features::montage::Montage;
+use atomscope_engine::features::trends::{TrendError, Trends};
 use atomscope_engine::records::Record;
 use atomscope_engine::records::overview::Overview;
 use atomscope_engine::session::{OwnAnnotation, RecordingNotes, notes_on};
@@ -53,6 +54,8 @@ pub(in crate::workbench) enum Made {
     Whole(Answer<Whole>),
     /// The spectrogram of the chosen trace.
     Spectrogram(Answer<Spectrogram>),
+    /// Trends of the whole recording.
+    Trends(Answer<Trends>),
     /// The spectra of the selection.
     Spectra(Answer<Vec<TraceSpectrum>>),
     /// What the maps are compared with.
@@ -79,6 +82,7 @@ pub struct EegBrowser {
     spectrogram: Background<TraceSource, Spectrogram>,
     spectra: Background<TracesBetween, Vec<TraceSpectrum>>,
     compared: Background<Compared, ComparedMaps>,
+    trends: Background<Vec<String>, Trends>,
     own_annotations: Vec<OwnAnnotation>,
     annotations: Arc<AnnotationList>,
 }
@@ -114,6 +118,7 @@ impl EegBrowser {
             spectrogram: Background::default(),
             spectra: Background::default(),
             compared: Background::default(),
+            trends: Background::default(),
             own_annotations: Vec::new(),
         }
     }
@@ -171,6 +176,21 @@ impl EegBrowser {
     /// The share done of the spectrogram.
     pub fn spectrogram_share(&self) -> Option<f64> {
         self.spectrogram.long_share()
+    }
+
+    /// Trends of the whole recording.
+    pub fn trends(&self) -> Option<&Arc<Trends>> {
+        self.trends.shown()
+    }
+
+    /// The share done of the trends.
+    pub fn trends_share(&self) -> Option<f64> {
+        self.trends.share()
+    }
+
+    /// Why there are no trends.
+    pub fn trends_problem(&self) -> Option<&str> {
+        self.trends.failure()
     }
 
     /// The spectra of the selection.
@@ -232,6 +252,7 @@ impl EegBrowser {
             || self.spectrogram.is_busy()
             || self.spectra.is_busy()
             || self.compared.is_busy()
+            || self.trends.is_busy()
     }
 
     /// Looks at the recording in another way.
@@ -269,6 +290,7 @@ impl EegBrowser {
             }
             Made::Whole(answer) => drop(self.whole.take(answer)),
             Made::Spectrogram(answer) => drop(self.spectrogram.take(answer)),
+            Made::Trends(answer) => drop(self.trends.take(answer)),
             Made::Spectra(answer) => drop(self.spectra.take(answer)),
             Made::Compared(answer) => drop(self.compared.take(answer)),
         }
@@ -287,6 +309,10 @@ impl EegBrowser {
         let bad_channels = notes.map_or(&[][..], |notes| &notes.bad_channels);
         self.derive(bad_channels);
         self.ask(post);
+        // The first page before anything else.
+        if self.view.shows_trends && self.page.shown().is_some() {
+            self.ask_trends(bad_channels, post);
+        }
         if self.view.side == SidePanel::Maps {
             self.ask_comparison(all_notes, loaded, post);
         }
@@ -380,6 +406,20 @@ impl EegBrowser {
         }
     }
 
+    fn ask_trends(&mut self, bad_channels: &[String], post: &Post) {
+        let (record, bad) = (self.record.clone(), bad_channels.to_vec());
+        let wrap = |answer| made(Made::Trends(answer));
+        self.trends.follow(bad.clone(), (post, "trends", wrap), || {
+            move |progress: &JobProgress| {
+                let trends = Trends::build(&record, &bad, |_, share| progress.go_on(share));
+                trends.map_err(|error| match error {
+                    TrendError::Read(error) => error.into(),
+                    error => TaskError::Refused(error.to_string()),
+                })
+            }
+        });
+    }
+
     fn ask_comparison(
         &mut self,
         all_notes: &[RecordingNotes],
@@ -438,6 +478,7 @@ fn kept_of(before: &EegView) -> EegView {
         shows_clock: before.shows_clock,
         side: before.side,
         strip: before.strip,
+        shows_trends: before.shows_trends,
         comparison: before.comparison.clone(),
         n_columns: before.n_columns,
         height_mm: before.height_mm,

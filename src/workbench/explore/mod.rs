@@ -34,7 +34,7 @@ pub use view::{
     Comparison, EegView, SENSITIVITIES, SidePanel, StripKind, TIME_BASES_S, common_unit,
 };
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::background::{Answer, Background, Post};
@@ -46,8 +46,10 @@ use super::{RecordRow, TaskError, Workbench};
 use atomscope_engine::dataset::DataPlan;
 use atomscope_engine::export::write_annotations;
 use atomscope_engine::features::phases::PhaseMap;
-use atomscope_engine::records::{Channel, ChannelKind, Kind, Mode, Record, TimeAxis, open};
-use atomscope_engine::session::{OwnAnnotation, notes_on};
+use atomscope_engine::records::{
+    Channel, ChannelKind, Kind, Mode, Record, TimeAxis, event_list, open,
+};
+use atomscope_engine::session::{OwnAnnotation, change_notes, notes_on};
 
 /// Columns of a table that may be the channels of a recording.
 const MOST_COLUMNS: usize = 256;
@@ -82,6 +84,8 @@ pub enum ExploreAction {
     StopPage,
     /// Stops reading the whole recording for the strip.
     StopOverview,
+    /// Adds the annotations of a file (CSV, BIDS events.tsv, EDF+) to one's own.
+    ImportAnnotations(PathBuf),
     /// Writes the annotations to a file: a table (`.csv`), or the recording with them (`.edf`).
     ExportAnnotations(PathBuf),
     /// Does something with a fault record.
@@ -382,6 +386,7 @@ impl Workbench {
             ExploreAction::OpenSample(sample) => self.explore_sample(sample),
             ExploreAction::AssumeRate(rate_hz) => self.tasks.explore.assume_rate(rate_hz),
             ExploreAction::CancelOpening => self.tasks.explore.opening.stop(),
+            ExploreAction::ImportAnnotations(path) => self.import_annotations(&path),
             ExploreAction::ExportAnnotations(path) => self.export_annotations(path),
             ExploreAction::Look(view) => {
                 if let Some(browser) = &mut self.tasks.explore.eeg {
@@ -439,6 +444,25 @@ impl Workbench {
     }
 
     /// Writes the annotations of the file and the user's own in the background.
+    fn import_annotations(&mut self, path: &Path) {
+        self.selection.ask = None;
+        let Some(name) = self.tasks.explore.opened.as_ref().map(|o| o.name.clone()) else {
+            return;
+        };
+        match event_list::open(path, Mode::Tolerant) {
+            Ok(list) => {
+                let mut draft = self.document.draft.clone();
+                change_notes(&mut draft.recordings, &name, |notes| {
+                    for annotation in list.annotations {
+                        notes.add(annotation.into());
+                    }
+                });
+                self.edit(draft, false);
+            }
+            Err(error) => self.notices.fail(Topic::Explore, &error.into()),
+        }
+    }
+
     fn export_annotations(&mut self, path: PathBuf) {
         self.selection.ask = None;
         let Some(opened) = &self.tasks.explore.opened else {

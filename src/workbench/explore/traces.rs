@@ -5,8 +5,9 @@ use std::ops::Range;
 
 use crate::workbench::TaskError;
 use atomscope_engine::features::display_filter::{DisplayFilter, RunningFilter};
-use atomscope_engine::features::electrodes::{electrode, position};
+use atomscope_engine::features::electrodes::{Scalp, electrode, position};
 use atomscope_engine::features::montage::{Montage, MontageChannel};
+use atomscope_engine::features::signal_kind::{SignalKind, kind_of as signal_kind};
 use atomscope_engine::records::{ChannelKind, Record, Segment};
 
 /// Values read at once, those of all channels together.
@@ -23,6 +24,8 @@ pub struct TraceSource {
     pub is_bad: bool,
     /// Its place on the head, if its name tells.
     pub position: Option<(f64, f64)>,
+    /// What it measures.
+    pub kind: SignalKind,
     /// Samples per second.
     pub rate_hz: f64,
     /// Channels of the record with their weights; the weights bring voltages to µV.
@@ -50,6 +53,8 @@ impl TraceSource {
                 is_common: Some(kind_of(record, place)) == common,
             })
             .collect();
+        let labels: Vec<&str> = channels.iter().map(|channel| channel.name).collect();
+        let scalp = Scalp::of(&labels);
         let derived = montage.derive(&channels).map_err(TaskError::Refused)?;
         let traces = derived.into_iter().filter_map(|derivation| {
             let &(first, _) = derivation.terms.first()?;
@@ -59,8 +64,14 @@ impl TraceSource {
                 None => (first.unit.symbol.clone(), 1.0),
             };
             let terms = derivation.terms.iter();
+            // A name has a place only where the labels of all its channels are electrodes.
+            let are_electrodes = match labels.iter().position(|label| *label == derivation.name) {
+                Some(own) => scalp.position(own).is_some(),
+                None => terms.clone().all(|(k, _)| scalp.electrodes[*k].is_some()),
+            };
             Some(Self {
-                position: position(&derivation.name),
+                position: position(&derivation.name).filter(|_| are_electrodes),
+                kind: signal_kind(first),
                 name: derivation.name,
                 unit,
                 is_bad: derivation.is_bad,

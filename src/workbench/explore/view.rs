@@ -7,6 +7,7 @@ use super::page::{PageTrace, TracePage};
 use super::traces::TraceSource;
 use atomscope_engine::features::display_filter::DisplayFilter;
 use atomscope_engine::features::montage::Montage;
+use atomscope_engine::features::signal_kind::SignalKind;
 
 /// Seconds on a page to begin with.
 const USUAL_SPAN_S: f64 = 10.0;
@@ -115,6 +116,8 @@ pub struct EegView {
     pub side: SidePanel,
     /// What the strip shows.
     pub strip: StripKind,
+    /// Whether trends of the whole recording are shown under the traces.
+    pub shows_trends: bool,
     /// What the maps are compared with.
     pub comparison: Option<Comparison>,
     /// Columns of pixels of the traces; 0 until they were drawn once.
@@ -146,6 +149,7 @@ impl Default for EegView {
             cursors: None,
             side: SidePanel::default(),
             strip: StripKind::default(),
+            shows_trends: false,
             comparison: None,
             n_columns: 0,
             height_mm: 0.0,
@@ -243,12 +247,14 @@ impl EegView {
             return;
         }
         let unit = common_unit(&page.traces);
+        let is_eeg = |trace: &PageTrace| trace.source.kind == SignalKind::Eeg;
+        let has_eeg = page.traces.iter().any(is_eeg);
         let swing = |trace: &PageTrace| {
             let extent = trace.extent()?;
             Some(f64::from(extent.max - extent.min)).filter(|swing| *swing > 0.0)
         };
         let good = page.traces.iter().filter(|trace| !trace.source.is_bad);
-        let common = good.filter(|trace| trace.source.unit == unit);
+        let common = good.filter(|trace| trace.source.unit == unit && (is_eeg(trace) || !has_eeg));
         let mut swings: Vec<f64> = common.filter_map(swing).collect();
         swings.sort_by(f64::total_cmp);
         if let Some(median) = swings.get(swings.len() / 2) {
@@ -256,7 +262,10 @@ impl EegView {
             self.sensitivity = Some(step_above(median / (1.6 * lane_mm)));
         }
         self.own_sensitivity.clear();
-        for trace in page.traces.iter().filter(|trace| trace.source.unit != unit) {
+        // Signals of another kind have a scale of their own, or they would draw over the EEG.
+        let is_other =
+            |trace: &&PageTrace| trace.source.unit != unit || (has_eeg && !is_eeg(trace));
+        for trace in page.traces.iter().filter(is_other) {
             if let Some(swing) = swing(trace) {
                 let own = step_above(swing / lane_mm);
                 self.own_sensitivity.insert(trace.source.name.clone(), own);

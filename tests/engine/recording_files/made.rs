@@ -19,11 +19,7 @@ pub(crate) fn recording() -> Record {
     ];
     let mut record = Record::in_memory(Format::Simulated, Kind::Recording, "made", data);
     record.start = StartTime::new((2024, 2, 29), (23, 59, 58), 250_000_000);
-    let note = |onset_s, duration_s, text: &str| Annotation {
-        onset_s,
-        duration_s,
-        text: text.to_owned(),
-    };
+    let note = |onset_s, duration_s, text: &str| Annotation::new(onset_s, duration_s, text);
     record.annotations = vec![
         note(0.5, None, "Augen zu µ"),
         note(1.25, Some(0.5), "seizure"),

@@ -1,8 +1,10 @@
 //! Recordings and MATLAB files: real ones, small ones made here, and damaged ones.
 
+mod clinical;
 mod facts;
 mod hostile;
 mod made;
+mod made_clinical;
 mod made_matlab;
 pub(crate) mod made_numpy;
 mod small;

@@ -2,6 +2,8 @@
 
 #[path = "../../engine/recording_files/made.rs"]
 mod made;
+#[path = "../../engine/recording_files/made_clinical.rs"]
+mod made_clinical;
 #[path = "../../engine/recording_files/made_matlab.rs"]
 #[expect(dead_code, reason = "the tests of MATLAB files use the rest")]
 mod made_matlab;

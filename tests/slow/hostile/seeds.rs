@@ -10,7 +10,7 @@ use atomscope_engine::records::{
 
 use super::made_matlab::Order;
 use super::made_numpy::{npy, zip};
-use super::{made, made_matlab};
+use super::{made, made_clinical, made_matlab};
 
 /// A valid file of one fuzz entry, or several with separators between them.
 pub(crate) struct Seed {
@@ -27,6 +27,7 @@ const MAX_SHARED_BYTES: u64 = 5_000;
 pub(crate) fn seeds(shared: Option<&Path>) -> Vec<Seed> {
     let mut seeds = [
         recording_seeds(),
+        clinical_seeds(),
         comtrade_seeds(),
         text_seeds(),
         array_seeds(),
@@ -99,6 +100,25 @@ fn recording_seeds() -> Vec<Seed> {
     let apart = made_matlab::eeglab(Order::Big, false);
     seeds.push(seed("eeglab", &[&apart, &[0; 512]]));
     seeds
+}
+
+fn clinical_seeds() -> Vec<Seed> {
+    let nihon_kohden = made_clinical::nihon_kohden();
+    let persyst = made_clinical::persyst();
+    vec![
+        seed("gdf", &[&made_clinical::gdf(true)]),
+        seed("gdf", &[&made_clinical::gdf(false)]),
+        seed("fif", &[&made_clinical::fif(true)]),
+        seed("fif", &[&made_clinical::fif(false)]),
+        seed("xdf", &[&made_clinical::xdf()]),
+        seed("nihon_kohden", &nihon_kohden.each_ref().map(Vec::as_slice)),
+        seed("persyst", &persyst.each_ref().map(Vec::as_slice)),
+        seed(
+            "events",
+            &[b"onset\tduration\ttrial_type\tchannel\n1.5\tn/a\tspike\tFp1,F7\n"],
+        ),
+        seed("events", &[b"onset,duration,label\n1,2,\"a, b\"\n3,,c\n"]),
+    ]
 }
 
 fn comtrade_seeds() -> Vec<Seed> {
@@ -174,6 +194,7 @@ fn add_shared(folder: &Path, seeds: &mut Vec<Seed>) {
             "mat" => "mat",
             "cff" => "comtrade_combined",
             "arff" => "arff",
+            "xdf" => "xdf",
             "csv" => "table",
             _ => continue,
         };

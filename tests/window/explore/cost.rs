@@ -187,11 +187,7 @@ fn frames_stay_cheap_with_ten_thousand_annotations() {
     let path = folder.path().join("noted.edf");
     let mut record = super::recording();
     record.annotations = (0..10_000)
-        .map(|k| Annotation {
-            onset_s: f64::from(k) * 0.005,
-            duration_s: None,
-            text: format!("event {k} of many"),
-        })
+        .map(|k| Annotation::new(f64::from(k) * 0.005, None, format!("event {k} of many")))
         .collect();
     write_file(&record, SampleWidth::Edf, &path).expect("the folder can be written");
     let mut window = super::explored(&path);

@@ -49,11 +49,7 @@ fn recording() -> Record {
     let mut record = Record::in_memory(Format::Simulated, Kind::Recording, "made", data.collect());
     record.start = StartTime::new((2024, 5, 17), (13, 59, 30), 0);
     record.annotations = [(12.0, "eyes closed"), (45.0, "eyes open")]
-        .map(|(onset_s, text)| Annotation {
-            onset_s,
-            duration_s: None,
-            text: text.to_owned(),
-        })
+        .map(|(onset_s, text)| Annotation::new(onset_s, None, text))
         .to_vec();
     record
 }

@@ -162,3 +162,52 @@ fn channels_of_another_rate_are_left_as_they_are() {
     let uses_it = |trace: &&Derivation| trace.terms.iter().any(|(place, _)| *place == 3);
     assert_eq!(found.iter().filter(uses_it).count(), 1);
 }
+
+#[test]
+fn references_of_other_montages_are_taken_off() {
+    let raw = values().concat();
+    let found = traces(&Montage::Vertex, &[]);
+    assert_eq!(found.len(), 19, "Cz against itself is left out");
+    assert_eq!(value(&found[0]), raw[0] - raw[9]);
+    let found = traces(&Montage::TransverseBipolar, &[]);
+    let names: Vec<&str> = found.iter().map(|trace| trace.name.as_str()).collect();
+    assert_eq!(names[..4], ["Fp1-Fp2", "F7-F3", "F3-Fz", "Fz-F4"]);
+    assert_eq!(value(&found[1]), raw[2] - raw[3]);
+    let missing = Montage::LinkedEars.derive(&channels(&[]));
+    let text = missing.expect_err("there are no ears");
+    assert!(
+        text.starts_with("there is no A1 and A2; the recording has"),
+        "{text}"
+    );
+    let eared = ["C3", "C4", "A1", "A2"].map(|name| MontageChannel {
+        name,
+        is_bad: false,
+        is_common: true,
+    });
+    let found = Montage::LinkedEars.derive(&eared).expect("ears");
+    assert_eq!(
+        found[0].values(&[vec![9.0], vec![1.0], vec![2.0], vec![4.0]]),
+        [6.0]
+    );
+    // Ears take no part in the average.
+    let found = Montage::AverageReference
+        .derive(&eared)
+        .expect("electrodes");
+    assert_eq!(
+        found[0].values(&[vec![9.0], vec![1.0], vec![2.0], vec![4.0]]),
+        [4.0]
+    );
+}
+
+#[test]
+fn a_grid_has_no_montage_of_the_scalp() {
+    let grid = ["A1", "A2", "A3", "A4", "B1", "B2", "B3", "C3", "C4"].map(|name| MontageChannel {
+        name,
+        is_bad: false,
+        is_common: true,
+    });
+    let found = Montage::AverageReference
+        .derive(&grid)
+        .expect("as recorded");
+    assert!(found.iter().all(|trace| trace.terms.len() == 1));
+}

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use super::super::ini::{Entry, Ini, fields};
 use super::super::text::{decode, quoted};
 use super::super::{ByteSource, Findings, Number, Place, ReadError};
-use super::ini::{Entry, Ini, fields};
 use super::text_data::TextLayout;
 
 /// The order of samples in the data file.

@@ -1,8 +1,8 @@
 //! Markers of a BrainVision recording: annotations, the start, and breaks between segments.
 
+use super::super::ini::{Entry, Ini, fields};
 use super::super::text::{decode, quoted};
 use super::super::{Annotation, ByteSource, Findings, Gap, Mode, Place, ReadError, StartTime};
-use super::ini::{Entry, Ini, fields};
 
 /// What the marker file says.
 #[derive(Debug, Default)]
@@ -85,12 +85,9 @@ fn annotation(marker: &Marker, rate_hz: f64) -> Annotation {
         (kind, "") => kind.to_owned(),
         (kind, description) => format!("{kind}/{description}"),
     };
-    Annotation {
-        onset_s: marker.position as f64 / rate_hz,
-        // One sample is the way to write a moment.
-        duration_s: (marker.size > 1).then_some(marker.size as f64 / rate_hz),
-        text,
-    }
+    // One sample is the way to write a moment.
+    let duration_s = (marker.size > 1).then_some(marker.size as f64 / rate_hz);
+    Annotation::new(marker.position as f64 / rate_hz, duration_s, text)
 }
 
 /// Time lost between two segments, from their dates.

@@ -1,7 +1,7 @@
 //! BrainVision recordings: a text header (.vhdr), binary samples (.eeg), a text of markers (.vmrk).
 
 mod header;
-mod ini;
+
 mod markers;
 mod text_data;
 

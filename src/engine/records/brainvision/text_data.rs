@@ -1,9 +1,9 @@
 //! BrainVision samples written as text: a row per time (multiplexed) or per channel (vectorised).
 
+use super::super::ini::Ini;
 use super::super::text::{decode, quoted};
 use super::super::{ByteSource, Findings, MemorySamples, Place, ReadError};
 use super::header::{Header, Orientation};
-use super::ini::Ini;
 
 /// What stands between and before the numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -233,11 +233,7 @@ fn recording(annotations: Vec<Annotation>) -> Record {
 }
 
 fn note(onset_s: f64, duration_s: Option<f64>, text: &str) -> Annotation {
-    Annotation {
-        onset_s,
-        duration_s,
-        text: text.to_owned(),
-    }
+    Annotation::new(onset_s, duration_s, text)
 }
 
 #[test]

@@ -7,6 +7,9 @@ use super::super::text::decode;
 use super::super::{Annotation, ByteSource, Findings, Gap, Place, ReadError};
 use super::header::{Continuity, Header};
 
+/// Between a text and the one channel it is about, as other programs write it too.
+pub(super) const CHANNEL_MARK: &str = "@@";
+
 /// When data records start, and what was noted.
 #[derive(Debug, Default)]
 pub(super) struct Timeline {
@@ -98,6 +101,7 @@ struct Collector {
     timeline: Timeline,
     previous_onset_s: Option<f64>,
     max_annotations: usize,
+    n_seen: usize,
     n_dropped: usize,
 }
 
@@ -107,6 +111,7 @@ impl Collector {
             timeline: Timeline::default(),
             previous_onset_s: None,
             max_annotations: Annotation::most_in(file_bytes),
+            n_seen: 0,
             n_dropped: 0,
         }
     }
@@ -161,14 +166,26 @@ impl Collector {
 
     fn keep(&mut self, list: &List<'_>) {
         for text in list.texts() {
-            if self.timeline.annotations.len() >= self.max_annotations {
+            let text = decode(text);
+            let (text, channel) = match text.rsplit_once(CHANNEL_MARK) {
+                Some((before, channel)) => (before.to_owned(), Some(channel.to_owned())),
+                None => (text, None),
+            };
+            self.n_seen += 1;
+            if self.n_seen > self.max_annotations {
                 self.n_dropped += 1;
                 continue;
             }
+            if let (Some(channel), Some(last)) = (&channel, self.timeline.annotations.last_mut())
+                && last.text == text
+                && (last.onset_s, last.duration_s) == (list.onset_s, list.duration_s)
+            {
+                last.channels.push(channel.clone());
+                continue;
+            }
             self.timeline.annotations.push(Annotation {
-                onset_s: list.onset_s,
-                duration_s: list.duration_s,
-                text: decode(text),
+                channels: Vec::from_iter(channel),
+                ..Annotation::new(list.onset_s, list.duration_s, text)
             });
         }
     }

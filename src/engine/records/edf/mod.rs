@@ -8,19 +8,18 @@
 
 mod annotations;
 mod header;
-mod samples;
 mod writer;
 
 use std::sync::Arc;
 
+use super::data_records::{DataRecords, StoredSignal};
 use super::text::quoted;
 use super::{
-    Channel, ChannelKind, Findings, Format, Input, Kind, Mode, Place, ReadError, ReadOptions,
-    Record, Source, Unit,
+    ByteSource, Channel, ChannelKind, Findings, Format, Input, Kind, Mode, Number, Place,
+    ReadError, ReadOptions, Record, Source, Unit,
 };
 use header::{Continuity, Header};
-use samples::EdfSamples;
-pub use writer::{SampleWidth, write, write_file};
+pub use writer::{SampleWidth, write, write_annotations, write_file};
 
 /// Whether these bytes start an EDF or BDF file.
 pub fn is_certain(head: &[u8]) -> bool {
@@ -50,7 +49,7 @@ pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
     let timeline = annotations::read(bytes, &header, &mut findings)?;
 
     let channels = channels(&header, &mut findings)?;
-    let samples = EdfSamples::new(bytes.clone(), &header);
+    let samples = samples(bytes, &header);
     let source = Source::new(input.path(), bytes.len());
     let mut record = Record::new(
         format(&header),
@@ -64,6 +63,26 @@ pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
     record.gaps = timeline.gaps;
     record.warnings = findings.into_warnings();
     Ok(record)
+}
+
+fn samples(bytes: &ByteSource, header: &Header) -> DataRecords {
+    let number = match header.is_bdf {
+        true => Number::Int24,
+        false => Number::Int16,
+    };
+    let signals = header.data_signals().map(|(_, signal)| StoredSignal {
+        offset_in_record: signal.offset_in_record,
+        samples_per_record: signal.samples_per_record as usize,
+        number,
+        digital: signal.digital,
+        physical: signal.physical,
+    });
+    DataRecords {
+        bytes: bytes.clone(),
+        data_offset: header.data_offset,
+        record_bytes: header.record_bytes(),
+        signals: signals.collect(),
+    }
 }
 
 fn format(header: &Header) -> Format {

@@ -3,8 +3,12 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
+use std::sync::Arc;
 
-use super::super::{Annotation, Quantisation, Record, Segment, StartTime};
+use super::super::{
+    Annotation, Format, Kind, MemorySamples, Quantisation, Record, Segment, Source, StartTime,
+};
+use super::annotations::CHANNEL_MARK;
 
 /// Bytes of a stored sample: EDF or BDF.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,6 +67,56 @@ pub fn write(record: &Record, width: SampleWidth, out: &mut dyn Write) -> io::Re
             write_samples(&values, scale, width, out)?;
         }
         list.resize(annotation_samples * width.bytes(), 0);
+        out.write_all(&list)?;
+    }
+    Ok(())
+}
+
+/// Bytes of a data record that the standard asks not to exceed.
+const MAX_RECORD_BYTES: usize = 61_440;
+
+/// Writes annotations without a signal as EDF+, as hypnograms are exchanged; times count from `start`.
+pub fn write_annotations(
+    annotations: &[Annotation],
+    start: Option<StartTime>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let first_s = start.map_or(0.0, |start| f64::from(start.nanosecond) * 1e-9);
+    let onset = format!("{}\x14\x14\0", signed_seconds(first_s)).into_bytes();
+    let mut records = vec![onset.clone()];
+    for list in annotations.iter().map(|each| list_of(each, first_s)) {
+        match records.last_mut() {
+            Some(last) if last.len() + list.len() <= MAX_RECORD_BYTES => last.extend(list),
+            _ => records.push([onset.clone(), list].concat()),
+        }
+    }
+    let longest = records.iter().map(Vec::len).max().unwrap_or(0);
+    let annotation_samples = longest.div_ceil(SampleWidth::Edf.bytes()).max(8);
+    let layout = Layout {
+        duration_text: "0".to_owned(),
+        samples_per_record: Vec::new(),
+        onsets_s: vec![0.0; records.len()],
+    };
+    let source = Source::new(Path::new(""), 0);
+    let samples = Arc::new(MemorySamples::default());
+    let mut nothing = Record::new(
+        Format::EdfPlusC,
+        Kind::Recording,
+        source,
+        Vec::new(),
+        samples,
+    );
+    nothing.start = start;
+    write_header(
+        &nothing,
+        SampleWidth::Edf,
+        &layout,
+        &[],
+        annotation_samples,
+        out,
+    )?;
+    for mut list in records {
+        list.resize(annotation_samples * SampleWidth::Edf.bytes(), 0);
         out.write_all(&list)?;
     }
     Ok(())
@@ -251,13 +305,21 @@ fn annotation_lists(record: &Record, layout: &Layout) -> io::Result<Vec<Vec<u8>>
 }
 
 fn list_of(annotation: &Annotation, first_s: f64) -> Vec<u8> {
-    let mut list = signed_seconds(first_s + annotation.onset_s);
+    let mut times = signed_seconds(first_s + annotation.onset_s);
     if let Some(duration_s) = annotation.duration_s {
-        list += &format!("\x15{}", trimmed_decimals(duration_s));
+        times += &format!("\x15{}", trimmed_decimals(duration_s));
     }
     // The three bytes that shape a list cannot be part of a text.
-    let text = annotation.text.replace(['\0', '\x14', '\x15'], " ");
-    format!("{list}\x14{text}\x14\0").into_bytes()
+    let plain = |text: &str| text.replace(['\0', '\x14', '\x15'], " ");
+    let text = plain(&annotation.text);
+    if annotation.channels.is_empty() {
+        return format!("{times}\x14{text}\x14\0").into_bytes();
+    }
+    let about = annotation.channels.iter().map(|channel| {
+        let channel = plain(channel);
+        format!("{times}\x14{text}{CHANNEL_MARK}{channel}\x14\0")
+    });
+    about.collect::<String>().into_bytes()
 }
 
 fn signed_seconds(seconds: f64) -> String {

@@ -312,11 +312,7 @@ impl<'a> DataSet<'a> {
                     duration_s: duration_s.unwrap_or(0.0),
                 });
             }
-            annotations.push(Annotation {
-                onset_s: sample / rate_hz,
-                duration_s,
-                text,
-            });
+            annotations.push(Annotation::new(sample / rate_hz, duration_s, text));
         }
         if n_without_time > 0 {
             let found = format!("missing in {n_without_time} events");

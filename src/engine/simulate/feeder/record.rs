@@ -50,11 +50,11 @@ impl FeederSimulator {
             line_frequency_hz: Some(self.settings.network.frequency_hz),
             trigger_s: Some(inception_s),
         });
-        record.annotations.push(Annotation {
-            onset_s: inception_s,
-            duration_s: None,
-            text: self.description(&scenario),
-        });
+        record.annotations.push(Annotation::new(
+            inception_s,
+            None,
+            self.description(&scenario),
+        ));
         record
     }
 

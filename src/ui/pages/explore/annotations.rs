@@ -27,6 +27,13 @@ pub(super) fn annotations_ui(
         ui.add(field)
             .labelled_by(label.id)
             .on_hover_text("Search the text, ignoring case");
+        let import = ui.button("Import…");
+        if import
+            .on_hover_text("Adds annotations of a table (CSV, BIDS events.tsv) or of an EDF+ file")
+            .clicked()
+        {
+            actions.push(Action::Ask(Ask::ImportAnnotations));
+        }
         let is_any = !browser.annotations().rows().is_empty();
         let export = ui.add_enabled(is_any, egui::Button::new("Export…"));
         if export
@@ -124,6 +131,7 @@ fn add_ui(
             onset_s,
             duration_s,
             text,
+            channels: Vec::new(),
         };
         let place = change_notes(&mut draft.recordings, &opened.name, |notes| {
             notes.add(annotation)

@@ -7,6 +7,7 @@ use crate::ui::icons::{Icon, icon_mark};
 use crate::ui::theme;
 use crate::workbench::Draft;
 use crate::workbench::explore::{EegBrowser, EegView, OpenedRecording, TraceSource};
+use atomscope_engine::features::signal_kind::{SignalKind, clean_label};
 use atomscope_engine::session::{change_notes, notes_on};
 
 /// All traces of the montage, and the chosen one in detail.
@@ -34,6 +35,18 @@ pub(super) fn channels_ui(
             .on_disabled_hover_text("No trace is hidden");
         if all.clicked() {
             view.hidden.clear();
+        }
+        let others: Vec<&TraceSource> = traces
+            .iter()
+            .filter(|trace| trace.kind != SignalKind::Eeg)
+            .collect();
+        let can_hide = !others.is_empty() && others.len() < traces.len();
+        let only = ui.add_enabled(can_hide, egui::Button::new("EEG only").small());
+        let only = only
+            .on_hover_text("Hides what is no EEG: heart, eyes, breathing, triggers")
+            .on_disabled_hover_text("All traces are of one kind");
+        if only.clicked() {
+            view.hidden = others.iter().map(|trace| trace.name.clone()).collect();
         }
         let order = ui.add_enabled(
             !view.order.is_empty(),
@@ -81,7 +94,7 @@ fn row_ui(ui: &mut Ui, trace: &TraceSource, view: &mut EegView) {
         } else {
             tones.text
         };
-        let text = RichText::new(&trace.name).color(color);
+        let text = RichText::new(clean_label(&trace.name)).color(color);
         let is_chosen = view.chosen.as_ref() == Some(&trace.name);
         let label = ui.selectable_label(is_chosen, text);
         let unit = if trace.unit.is_empty() {
@@ -89,7 +102,11 @@ fn row_ui(ui: &mut Ui, trace: &TraceSource, view: &mut EegView) {
         } else {
             &trace.unit
         };
-        let what = format!("{unit}, {} Hz. Click to select it.", trace.rate_hz);
+        let (name, kind) = (&trace.name, trace.kind.name());
+        let what = format!(
+            "{name}: {kind}, {unit}, {} Hz. Click to select it.",
+            trace.rate_hz
+        );
         if label.on_hover_text(what).clicked() {
             view.chosen = (!is_chosen).then(|| trace.name.clone());
         }

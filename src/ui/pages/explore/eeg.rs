@@ -9,6 +9,7 @@ use super::ribbon::{ShownTime, ribbon_ui};
 use super::spectrum::spectrum_ui;
 use super::toolbar::{rate_ui, toolbar_ui};
 use super::traces::traces_ui;
+use super::trends::{trends_height, trends_ui};
 use crate::ui::app::Typing;
 use crate::ui::elements;
 use crate::ui::numbers::{percent, short};
@@ -56,7 +57,8 @@ pub(super) fn eeg_ui(
         let ribbon_id = ui.scope_id().with("height of the ribbon");
         let ribbon: f32 = ui.data(|data| data.get_temp(ribbon_id).unwrap_or(0.0));
         let gaps = 3.0 * ui.spacing().item_spacing.y;
-        let below = readout_height(ui) + ribbon + STRIP_HEIGHT + gaps;
+        let trends = trends_height(&view);
+        let below = readout_height(ui) + ribbon + trends + STRIP_HEIGHT + gaps;
         traces_ui(
             ui,
             workbench,
@@ -71,6 +73,7 @@ pub(super) fn eeg_ui(
             ui.data_mut(|data| data.insert_temp(ribbon_id, height));
             ui.ctx().request_repaint();
         }
+        trends_ui(ui, browser, &mut view);
         strip_ui(ui, browser, &mut view);
     });
     if side_width > 0.0 {

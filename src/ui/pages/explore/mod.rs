@@ -13,6 +13,7 @@ mod ribbon;
 mod spectrum;
 mod toolbar;
 mod traces;
+mod trends;
 
 use egui::{RichText, Ui};
 

@@ -133,6 +133,10 @@ fn montage_ui(ui: &mut Ui, view: &mut EegView) {
         Montage::AsRecorded,
         Montage::AverageReference,
         Montage::LongitudinalBipolar,
+        Montage::TransverseBipolar,
+        Montage::Vertex,
+        Montage::LinkedEars,
+        Montage::LinkedMastoids,
         Montage::Laplacian,
         Montage::Own(view.own_montage.clone()),
     ];
@@ -227,6 +231,9 @@ fn switches_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView) {
             "Times on the clock of the recording instead of seconds from its start. Default off.",
         )
         .on_disabled_hover_text("The file does not state when the recording began");
+    ui.checkbox(&mut view.shows_trends, "Trends").on_hover_text(
+        "Spectral array, amplitude-integrated EEG, asymmetry and suppression of the whole recording, under the traces. Default off.",
+    );
     let mut is_spectrogram = view.strip == StripKind::Spectrogram;
     let strip = ui.checkbox(&mut is_spectrogram, "Spectrogram");
     if strip

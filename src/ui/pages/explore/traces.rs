@@ -13,6 +13,7 @@ use crate::ui::widgets::{
 use crate::workbench::Workbench;
 use crate::workbench::explore::{EegBrowser, EegView, PageTrace, common_unit};
 use atomscope_engine::features::measure::{POINTS_PER_MM, points_per_unit};
+use atomscope_engine::features::signal_kind::clean_label;
 
 /// Columns drawn of all traces together: more would make frames slow.
 const MOST_COLUMNS: usize = 48_000;
@@ -65,7 +66,7 @@ pub(super) fn traces_ui(
     let lane = |y: f32| {
         chart
             .lane_at(area, y)
-            .map(|lane| lanes[lane].name.to_owned())
+            .and_then(|lane| Some(page?.traces.get(lane)?.source.name.clone()))
     };
     mouse(ui, &response, area, view, lane);
     let is_asked = workbench.view().ask.is_some();
@@ -93,7 +94,7 @@ fn lanes<'a>(browser: &'a EegBrowser, view: &EegView) -> Vec<ChartTrace<'a>> {
     let lane = |(lane, trace): (usize, &'a PageTrace)| {
         let sensitivity = view.sensitivity_of(&trace.source.name);
         ChartTrace {
-            name: &trace.source.name,
+            name: clean_label(&trace.source.name),
             columns: &trace.columns,
             lane,
             level: if view.corrects_baseline {

@@ -1,4 +1,4 @@
-//! Sections of `key=value` lines, as BrainVision headers and marker files have them.
+//! Sections of `key=value` lines, as headers of BrainVision and Persyst and electrode lists of Nihon Kohden have them.
 
 /// A text of sections; entries are found when asked for, so that a long text takes no more memory.
 pub(super) struct Ini<'a> {
@@ -17,6 +17,26 @@ pub(super) struct Entry<'a> {
 impl<'a> Ini<'a> {
     pub(super) fn new(text: &'a str) -> Self {
         Self { text }
+    }
+
+    /// The lines of a section as they are, with their numbers.
+    pub(super) fn lines<'b>(
+        &self,
+        section: &'b str,
+    ) -> impl Iterator<Item = (usize, &'a str)> + use<'a, 'b> {
+        let mut is_inside = false;
+        let numbered = self.text.lines().enumerate();
+        numbered.filter_map(move |(number, line)| {
+            let line = line.trim();
+            let head = line
+                .strip_prefix('[')
+                .and_then(|rest| rest.strip_suffix(']'));
+            if let Some(name) = head {
+                is_inside = name.trim().eq_ignore_ascii_case(section);
+                return None;
+            }
+            (is_inside && !line.is_empty()).then_some((number + 1, line))
+        })
     }
 
     /// Everything but comments; the section `[Comment]` is free text.
