@@ -69,6 +69,7 @@ impl NetworkScenario {
             onset_s: waveforms.inception_s,
             duration_s: None,
             text: self.description(),
+            channels: Vec::new(),
         });
         record
     }
