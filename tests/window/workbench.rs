@@ -12,6 +12,7 @@ use atomscope::workbench::{
 };
 use atomscope_engine::dataset::{DataPlan, DataSettings, TableSource};
 use atomscope_engine::experiment::{Experiment, Part, Status};
+use atomscope_engine::features::FeatureRecipe;
 use atomscope_engine::learner::{Kernel, LearnerSettings};
 use atomscope_engine::records::edf::{SampleWidth, write_file};
 use atomscope_engine::session::UserFolders;
@@ -550,6 +551,9 @@ fn a_folder_of_recordings_opens_with_rules_a_preview_and_filtered_bands() {
         workbench.draft().experiment.split,
         SplitPlan::GroupedKFold { .. }
     ));
+    edit(&mut workbench, |experiment| {
+        experiment.data.recipe = Some(FeatureRecipe::Eeg(Default::default()));
+    });
     workbench.apply(Action::LookAtRecord(0));
     until(&mut workbench, "the signal is read", |w| {
         w.signal().is_some()

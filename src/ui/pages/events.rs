@@ -10,7 +10,7 @@ pub(super) fn event_text(event: ProfileEvent) -> String {
         ProfileEvent::Start => "a start sample of the dictionary".into(),
         ProfileEvent::Admitted(how) => format!("admitted{}", admission_text(how)),
         ProfileEvent::Rejected(reason) => format!("not kept: {}", rejection_text(reason)),
-        ProfileEvent::Removed(reason) => format!("left: {}", removal_text(reason)),
+        ProfileEvent::Removed(reason) => format!("removed: {}", removal_text(reason)),
     }
 }
 
@@ -86,7 +86,7 @@ mod tests {
             "not kept: the dictionary represents 98.3 % of it already"
         );
         let text = event_text(ProfileEvent::Removed(Removal::LeastLoss(0.0123)));
-        assert_eq!(text, "left: least loss 0.012");
+        assert_eq!(text, "removed: least loss 0.012");
         let text = event_text(ProfileEvent::Admitted(Admission::Outside(0.123)));
         assert_eq!(text, "admitted: 12.3 % of it was new to the kept samples");
         let text = event_text(ProfileEvent::Admitted(Admission::Unmeasured));
