@@ -284,7 +284,7 @@ fn a_folder_of_fault_records_gets_the_recipe_of_faults() {
     let here = |named: &Path| Some(named.to_owned());
     let built = settings.load(&here, &mut |_| true).expect("samples");
     assert_eq!(built.dataset.class_counts(), [2; 5]);
-    assert_eq!(built.dataset.n_features(), 1206);
+    assert_eq!(built.dataset.n_features(), 15);
     let one = folder.path().join("LL/0.cfg");
     let text = DataSettings::for_path(&one, &mut |_| true).expect_err("one sample");
     assert!(text.to_string().contains("open the folder"), "{text}");

@@ -249,7 +249,9 @@ fn a_saved_session_classifies_new_records_and_says_which_it_knows() {
     let rows = std::fs::read_to_string(&csv).expect("written");
     let mut lines = rows.lines();
     let head = lines.next().expect("a head");
-    assert!(head.starts_with("file,start_s,duration_s,row,class,margin,runner_up,residual "));
+    assert!(
+        head.starts_with("file,start_s,duration_s,row,class,margin,runner_up,set,fit_p,residual ")
+    );
     assert_eq!(lines.count(), classes.len());
     assert_eq!(
         text(&told.stderr).lines().count(),

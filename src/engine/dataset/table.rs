@@ -78,7 +78,7 @@ impl TableChoice {
                 let is_it = |channel: &&Channel| plain_name(&channel.name) == **name;
                 record.channels.iter().find(is_it)
             };
-            known.iter().filter_map(move |name| with(&name))
+            known.iter().filter_map(with)
         };
         let group = named(&GROUP_NAMES).next();
         let is_group = |channel: &Channel| group.is_some_and(|group| group.name == channel.name);

@@ -275,10 +275,10 @@ impl BaselineData {
         factor.factor(covariance.view()).ok()?;
         let mut weights = means.clone();
         let mut offsets = Vec::with_capacity(self.n_classes);
-        for class in 0..self.n_classes {
+        for (class, count) in counts.iter().enumerate() {
             factor.solve(weights.col_mut(class));
             let own = dot(weights.col(class), means.col(class));
-            offsets.push((counts[class] / n as f64).ln() - 0.5 * own);
+            offsets.push((count / n as f64).ln() - 0.5 * own);
         }
         Some(self.decide_linearly(&weights, &offsets))
     }
@@ -332,7 +332,7 @@ impl BaselineData {
                 }
                 step *= 0.5;
             }
-            if !(next_loss < loss) {
+            if next_loss >= loss || next_loss.is_nan() {
                 break;
             }
             let moved = next.iter().zip(&point).map(|(a, b)| a - b).collect();

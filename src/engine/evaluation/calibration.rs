@@ -98,14 +98,14 @@ impl FeatureFacts {
                 facts.sd[feature] += difference * difference / counts[feature].max(1.0);
             }
         }
-        for feature in 0..n_features {
+        for (feature, count) in counts.iter().enumerate() {
             let sd = facts.sd[feature].sqrt();
             facts.sd[feature] = if sd.is_finite() && sd >= TINY {
                 sd
             } else {
                 1.0
             };
-            facts.zero_share[feature] /= counts[feature].max(1.0);
+            facts.zero_share[feature] /= count.max(1.0);
         }
         facts
     }

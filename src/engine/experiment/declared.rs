@@ -198,6 +198,7 @@ mod tests {
     use crate::experiment::assignment::{place_of, with_settings};
     use crate::experiment::{Experiment, TrainingLength};
     use crate::features::FeatureRecipe;
+    use crate::features::eeg::EegRecipe;
     use crate::features::fault::{FaultForm, FaultRecipe};
     use crate::learner::{Kernel, LearnerSettings, Start};
     use crate::settings::ValueKind;
@@ -230,6 +231,8 @@ mod tests {
             ..Experiment::default()
         };
         eeg.training.length = TrainingLength::Batches(60);
+        examples.push(eeg.clone());
+        eeg.data.recipe = Some(FeatureRecipe::Eeg(EegRecipe::default()));
         examples.push(eeg.clone());
         let phasors = FaultRecipe {
             form: FaultForm::Phasors {
@@ -295,7 +298,7 @@ mod tests {
                         continue;
                     }
                     let text = format!("{name}={beyond}");
-                    let tried = with_settings(example.clone(), &[text.clone()]);
+                    let tried = with_settings(example.clone(), std::slice::from_ref(&text));
                     let problems = tried.expect("a number").problems(None);
                     let is_refused = problems.iter().any(|p| setting.has_problem(&p.field));
                     // Held-out shares are checked against the samples.

@@ -47,7 +47,7 @@ struct RoundColumns {
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Saved {
-    Columns(RoundColumns),
+    Columns(Box<RoundColumns>),
     Rows(Vec<RoundMetric>),
 }
 

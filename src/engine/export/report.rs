@@ -389,9 +389,9 @@ mod tests {
         assert_eq!(lines.len(), 6);
         assert_eq!(
             lines[0],
-            "file,start_s,duration_s,row,class,margin,runner_up,residual calm,residual a < b"
+            "file,start_s,duration_s,row,class,margin,runner_up,set,fit_p,residual calm,residual a < b"
         );
-        assert_eq!(lines[1], "night & day.edf,0,2,,calm,0.1,a < b,0.25,0.5");
+        assert_eq!(lines[1], "night & day.edf,0,2,,calm,0.1,a < b,,,0.25,0.5");
         let error = report_of("out.pdf").expect_err("no such format");
         assert!(error.to_string().contains(".html or .csv"));
     }

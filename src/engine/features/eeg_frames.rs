@@ -135,7 +135,7 @@ impl<'a> RecordingChannels<'a> {
     ) -> Vec<Range<usize>> {
         let first = segment.first_sample;
         let Some(stretches) = stretches else {
-            return vec![first..end];
+            return std::iter::once(first..end).collect();
         };
         let place = |time_s: f64| {
             let inside = ((time_s - segment.onset_s) * self.rate_hz).round().max(0.0);

@@ -126,7 +126,7 @@ pub fn covariance_steps(
             maker
                 .logarithm
                 .logarithm(&shrunk, group.shrinkage, &mut logarithm)
-                .map_err(|_| FeatureError::NoValues)?;
+                .map_err(|_not_converged| FeatureError::NoValues)?;
             steps.push(CovarianceSteps {
                 band: band.name.clone(),
                 channels: sampled.names.clone(),

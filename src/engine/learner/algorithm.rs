@@ -258,23 +258,21 @@ impl Algorithm {
             let most = budget.saturating_sub(n_atoms);
             problems.require_within(declared::HEADROOM.name, headroom, 0, most);
         }
-        match self {
-            Self::Krls {
-                growing, pruning, ..
-            } => {
-                let message = growing.problem();
-                problems.require(
-                    message.is_none(),
-                    "algorithm.growing",
-                    message.unwrap_or_default(),
-                );
-                problems.require(
-                    *pruning != Pruning::LeastLoss,
-                    "algorithm.pruning",
-                    "pruning by least loss needs an evidence-preserving learner".into(),
-                );
-            }
-            _ => {}
+        if let Self::Krls {
+            growing, pruning, ..
+        } = self
+        {
+            let message = growing.problem();
+            problems.require(
+                message.is_none(),
+                "algorithm.growing",
+                message.unwrap_or_default(),
+            );
+            problems.require(
+                *pruning != Pruning::LeastLoss,
+                "algorithm.pruning",
+                "pruning by least loss needs an evidence-preserving learner".into(),
+            );
         }
         for (setting, value) in self.numbers() {
             problems.require_legal(setting, value);

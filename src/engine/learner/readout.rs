@@ -340,7 +340,7 @@ mod tests {
         let mut block = Samples::new(5, count);
         for i in first..first + count {
             let x: Vec<f64> = (0..5)
-                .map(|k| ((i * 5 + k) as f64 * 1.7).sin() + shift)
+                .map(|k| ((i * 5 + k).pow(2) as f64 * 0.7).sin() + shift)
                 .collect();
             block.push(&KERNEL, i, &x).expect("finite sample");
         }

@@ -127,6 +127,17 @@ impl LearnerSettings {
         }
     }
 
+    /// Takes another algorithm; a head or gate that it does not know gives way to its own decision.
+    pub fn take_algorithm(&mut self, algorithm: &Algorithm) {
+        self.algorithm.clone_from(algorithm);
+        if self.head_problem().is_some() {
+            self.head = None;
+        }
+        if self.gate_problem().is_some() {
+            self.gate = false;
+        }
+    }
+
     fn head_problem(&self) -> Option<String> {
         let head = self.head?;
         let has_layer = self.algorithm.has_decision_layer();

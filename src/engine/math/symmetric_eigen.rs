@@ -57,7 +57,7 @@ impl SymmetricEigen {
             MemStack::new(memory),
             Default::default(),
         )
-        .map_err(|_| NotConverged)
+        .map_err(|_not_converged| NotConverged)
     }
 
     /// The eigenvalues, rising.

@@ -53,7 +53,7 @@ pub(super) fn algorithm_ui(ui: &mut Ui, learner: &mut LearnerSettings) {
     let names: Vec<&str> = offered.iter().map(|(name, _)| *name).collect();
     let help = "The learning algorithm, online or batch. Default: margin-aware.";
     if let Some(chosen) = choice(ui, "Algorithm", help, current, &names) {
-        learner.algorithm.clone_from(&offered[chosen].1.algorithm);
+        learner.take_algorithm(&offered[chosen].1.algorithm);
     }
 }
 

@@ -246,7 +246,7 @@ pub(crate) fn nihon_kohden() -> [Vec<u8>; 3] {
     log[0x92..0x96].copy_from_slice(&0x280_u32.to_le_bytes());
     log[0x281..0x291].copy_from_slice(DEVICE);
     log[0x292] = 1;
-    log[0x294..0x294 + 26].copy_from_slice(b"EYES OPEN\0\0\0\0\0\0\0\0\0\0\0000001");
+    log[0x294..0x294 + 26].copy_from_slice(b"EYES OPEN\0\0\0\0\0\0\0\0\0\0\x00000001");
     let names = b"[ELECTRODE]\r\n0000=Fp1\r\n0042=DC one\r\n[SOMETHING]\r\n0000=no\r\n".to_vec();
     [eeg, log, names]
 }

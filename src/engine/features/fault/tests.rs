@@ -129,7 +129,7 @@ fn a_steady_record_is_taken_or_left_out_as_asked() {
     let steady = record(10_000.0, false);
     let taken = FaultRecipe::of_waveforms().extract(&steady).expect("taken");
     assert!((taken.samples[0].start_s - 0.02).abs() < 1e-9);
-    assert!(taken.notes[0].starts_with("nothing changes"));
+    assert!(taken.notes[0].starts_with("no change found"));
     let recipe = FaultRecipe {
         steady: SteadyRecord::Reject,
         ..FaultRecipe::of_waveforms()

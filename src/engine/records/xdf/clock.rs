@@ -25,7 +25,7 @@ pub(super) fn synchronise(stream: &mut Stream) {
     }
     stream.segments = match stream.stamps_s.len() {
         0 => Vec::new(),
-        n if stream.rate_hz <= 0.0 || stream.can_drop_samples => vec![0..n],
+        n if stream.rate_hz <= 0.0 || stream.can_drop_samples => std::iter::once(0..n).collect(),
         _ => remove_jitter(&mut stream.stamps_s, 1.0 / stream.rate_hz),
     };
 }

@@ -183,7 +183,7 @@ fn damaged_arrays_are_told_from_missing_ones_and_the_ron_still_loads() {
     *bytes.last_mut().expect("not empty") ^= 1;
     fs::write(&arrays, &bytes).expect("damaged");
     let message = get(&path).expect_err("a wrong hash").to_string();
-    assert!(message.contains("damaged") && message.contains("results are there"));
+    assert!(message.contains("damaged") && message.contains("results are intact"));
     bytes.pop();
     fs::write(&arrays, &bytes).expect("cut");
     assert!(matches!(
@@ -192,7 +192,7 @@ fn damaged_arrays_are_told_from_missing_ones_and_the_ron_still_loads() {
     ));
     fs::remove_file(&arrays).expect("removed");
     let message = get(&path).expect_err("no arrays").to_string();
-    assert!(message.contains("missing") && message.contains("results are there"));
+    assert!(message.contains("missing") && message.contains("results are intact"));
     let (text, _) = read_text(&path).expect("the RON is there");
     let small: Small = from_text(&text, &path).expect("and whole");
     assert_eq!(small.note, "note");

@@ -225,7 +225,7 @@ fn new_subjects_score_honestly_lower_than_segments_of_known_ones() {
     };
     let (segments, subjects) = nearest_neighbour_scores(&simulator(settings.clone()));
     println!("effect: known subjects {segments:.3}, new subjects {subjects:.3}");
-    assert!(segments > 0.85, "known subjects {segments}");
+    assert!(segments > 0.8, "known subjects {segments}");
     assert!((0.5..0.8).contains(&subjects), "new subjects {subjects}");
 
     let without_effect = simulator(EegSettings {

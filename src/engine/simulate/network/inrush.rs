@@ -71,7 +71,7 @@ impl Inrush {
     }
 
     /// What the windings see of the phases.
-    fn to_windings(&self, [a, b, c]: [f64; 3]) -> [f64; 3] {
+    fn windings_of(&self, [a, b, c]: [f64; 3]) -> [f64; 3] {
         match self.is_delta {
             // A winding between two phases is rated for the voltage between them.
             true => [a - b, b - c, c - a].map(|v| v / 3.0_f64.sqrt()),
@@ -80,7 +80,7 @@ impl Inrush {
     }
 
     /// What the windings draw from the phases.
-    fn to_lines(&self, [ab, bc, ca]: [f64; 3]) -> [f64; 3] {
+    fn lines_of(&self, [ab, bc, ca]: [f64; 3]) -> [f64; 3] {
         match self.is_delta {
             true => [ab - ca, bc - ab, ca - bc].map(|i| i / 3.0_f64.sqrt()),
             false => [ab, bc, ca],
@@ -97,17 +97,17 @@ impl Inrush {
         let steep = flux
             .0
             .map(|l| f64::from(u8::from(l.abs() > self.saturation)) / self.saturated_x);
-        let drop = self.to_windings(self.to_lines(current));
-        let source = self.to_windings(self.source_voltage(time).0);
+        let drop = self.windings_of(self.lines_of(current));
+        let source = self.windings_of(self.source_voltage(time).0);
         let driven = [0, 1, 2].map(|p| source[p] - r * drop[p] - self.winding_r * current[p]);
         // (1 + xs K Kᵀ f′) dλ/dt = driven.
         let mut matrix = Coupling::balanced(1.0, 0.0);
         for column in 0..3 {
             let mut unit = [0.0; 3];
             unit[column] = steep[column];
-            let seen = self.to_windings(self.to_lines(unit));
-            for row in 0..3 {
-                matrix.0[row][column] += x * seen[row];
+            let seen = self.windings_of(self.lines_of(unit));
+            for (row, value) in seen.into_iter().enumerate() {
+                matrix.0[row][column] += x * value;
             }
         }
         matrix.inverse().times(Phases(driven))
@@ -121,7 +121,7 @@ impl Inrush {
             let steep = f64::from(u8::from(flux.0[p].abs() > self.saturation)) / self.saturated_x;
             steep * slope.0[p]
         });
-        let (line, line_rate) = (self.to_lines(current), self.to_lines(rate));
+        let (line, line_rate) = (self.lines_of(current), self.lines_of(rate));
         let source = self.source_voltage(time).0;
         InrushSample {
             voltage: Phases([0, 1, 2].map(|p| source[p] - r * line[p] - x * line_rate[p])),

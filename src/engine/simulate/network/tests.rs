@@ -189,7 +189,7 @@ fn a_capacitor_rings_at_its_natural_frequency() {
         let expected = steady * turn.cos() - free * (order * turn).cos();
         let found = instant.voltages[0].0[0];
         assert!(
-            (found - expected).abs() < 15.0,
+            (found - expected).abs() < 0.01 * 2.0 * steady,
             "{sample}: {found} for {expected}"
         );
     }
