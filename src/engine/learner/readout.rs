@@ -411,7 +411,8 @@ mod tests {
         for i in 0..x.len() {
             for c in 0..2 {
                 let (e, j) = (e[(i, c)], j[(i, c)]);
-                assert!((e - j).abs() < 1e-5 * j.abs().max(0.1), "{e} {j}");
+                // E alone carries 1e-8 of its trace on the diagonal.
+                assert!((e - j).abs() < 1e-4 * j.abs().max(0.1), "{e} {j}");
             }
         }
     }

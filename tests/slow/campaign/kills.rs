@@ -93,7 +93,10 @@ pub(super) fn sessions(attack: &mut Attack) {
         attack.one("save", |attack| {
             let finished = kill_one(attack, "save", &path)?;
             let found = Session::load(&path).map_err(|error| error.to_string())?;
-            let number: u64 = found.notes.parse().map_err(|error| format!("no number: {error}"))?;
+            let number: u64 = found
+                .notes
+                .parse()
+                .map_err(|error| format!("no number: {error}"))?;
             let is_whole = found.damage.is_none() && number >= finished;
             is_whole
                 .then_some(())
@@ -117,7 +120,10 @@ pub(super) fn recovery_copies(attack: &mut Attack) {
             };
             let (session, recovery) = offer.accept();
             recovery.close().map_err(|error| error.to_string())?;
-            let number: u64 = session.notes.parse().map_err(|error| format!("no number: {error}"))?;
+            let number: u64 = session
+                .notes
+                .parse()
+                .map_err(|error| format!("no number: {error}"))?;
             fs::write(folder.path().join("done"), "0").map_err(|e| e.to_string())?;
             (number >= finished)
                 .then_some(())

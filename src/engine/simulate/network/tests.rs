@@ -188,8 +188,10 @@ fn a_capacitor_rings_at_its_natural_frequency() {
         let free = steady * (-0.02 / (2.0 * l) * turn / (TAU * 50.0)).exp();
         let expected = steady * turn.cos() - free * (order * turn).cos();
         let found = instant.voltages[0].0[0];
+        // The trapezoidal rule slows the ringing by (ωh)²/12 = 2.5e-4 at 16 steps a sample.
+        let lag = 3e-4 * order * turn;
         assert!(
-            (found - expected).abs() < 0.01 * 2.0 * steady,
+            (found - expected).abs() < 5.0 + steady * lag,
             "{sample}: {found} for {expected}"
         );
     }
