@@ -22,7 +22,7 @@
 //!
 //! # Solution
 //!
-//! [`solver`] steps the circuit with 256 steps a cycle or more; [`inrush`] integrates the flux of a saturating
+//! `solver` steps the circuit with 256 steps a cycle or more; `inrush` integrates the flux of a saturating
 //! transformer. The tests hold them against symmetrical components, closed forms of RL and LC circuits and an
 //! independent integration.
 
