@@ -30,7 +30,7 @@ pub(super) fn run(attack: &mut Attack) {
             let worker = Worker::start(run, n_threads, begins_paused, move || {
                 wakes.fetch_add(1, Ordering::Relaxed);
             });
-            let mut n_news = 0;
+            let (mut n_news, mut last_state) = (0, None);
             for _ in 0..attack.below(12) {
                 let command = match attack.below(7) {
                     0 => Command::Pause,
@@ -48,7 +48,12 @@ pub(super) fn run(attack: &mut Attack) {
                 match attack.below(3) {
                     0 => yield_now(),
                     1 => sleep(Duration::from_micros(attack.below(3000) as u64)),
-                    _ => n_news += worker.take_mail().news.len(),
+                    _ => {
+                        let mail = worker.take_mail();
+                        n_news += mail.news.len();
+                        // A run that is complete sends its state once.
+                        last_state = mail.state.or(last_state);
+                    }
                 }
             }
             if attack.below(4) == 0 {
@@ -62,7 +67,8 @@ pub(super) fn run(attack: &mut Attack) {
                 let mail = worker.take_mail();
                 n_news += mail.news.len();
                 if mail.status.is_over() {
-                    let state = mail.state.ok_or("it ended without its state")?;
+                    let state = mail.state.or(last_state);
+                    let state = state.ok_or("it ended without its state")?;
                     let has_news =
                         n_news > 0 || state.parts.iter().all(|p| p.record.rounds.is_empty());
                     return has_news

@@ -160,7 +160,7 @@ fn every_wrong_number_says_why_beside_its_field() {
     assert_told(&mut window, "Mini-batches", "0", "training.length");
     edit(&mut window, |draft| {
         let published = LearnerSettings::as_published().algorithm;
-        draft.experiment.learner.algorithm = published;
+        draft.experiment.learner.take_algorithm(&published);
         draft.experiment.learner.budget = 40;
     });
     assert_told(&mut window, "Growing threshold", "7", "growing");
