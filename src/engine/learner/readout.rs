@@ -412,7 +412,7 @@ mod tests {
             for c in 0..2 {
                 let (e, j) = (e[(i, c)], j[(i, c)]);
                 // E alone carries 1e-8 of its trace on the diagonal.
-                assert!((e - j).abs() < 1e-4 * j.abs().max(0.1), "{e} {j}");
+                assert!((e - j).abs() < 1e-3 * j.abs().max(0.1), "{e} {j}");
             }
         }
     }

@@ -29,6 +29,8 @@ const LABELS: &[&str] = &[
     "event",
     "value",
 ];
+/// More columns than this are no table of events.
+const MOST_COLUMNS: usize = 1000;
 const CHANNELS: &[&str] = &["channels", "channel"];
 const RECORDING_DURATIONS: &[&str] = &["recordingduration"];
 
@@ -132,8 +134,17 @@ fn read_table(
     file_bytes: u64,
     findings: &mut Findings,
 ) -> Result<EventList, ReadError> {
+    let separator = separator(text);
+    // A row is held in memory with the place of each of its fields.
+    let is_wide =
+        |line: &str| line.bytes().filter(|byte| *byte == separator).count() >= MOST_COLUMNS;
+    if let Some(wide) = text.lines().position(is_wide) {
+        let place = Place::Line(wide + 1);
+        let expected = format!("at most {MOST_COLUMNS}, as in a table of events");
+        return Err(findings.refusal(place, "number of columns", "more", expected));
+    }
     let mut reader = csv::ReaderBuilder::new()
-        .delimiter(separator(text))
+        .delimiter(separator)
         .comment(Some(b'#'))
         .flexible(true)
         .has_headers(false)
