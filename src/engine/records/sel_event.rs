@@ -30,9 +30,15 @@ pub(super) fn is_certain(head: &[u8]) -> bool {
     text.starts_with("\"FID\",\"") || text.starts_with("CEV") && text.contains("\"FID\"")
 }
 
+/// More fields than any report has in a line; further ones are not looked at.
+const MOST_FIELDS: usize = 4096;
+/// More lines than any report has.
+const MOST_LINES: usize = 500_000;
+
 /// The fields of a line without quotes.
 fn fields(line: &str) -> Vec<&str> {
     line.split(',')
+        .take(MOST_FIELDS)
         .map(|field| field.trim().trim_matches('"').trim())
         .collect()
 }
@@ -76,6 +82,11 @@ pub(super) fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadE
     }
     let bytes = input.bytes.read_all()?;
     let decoded = text_encoding::decode(&bytes);
+    let n_lines = decoded.text.lines().take(MOST_LINES + 1).count();
+    if n_lines > MOST_LINES {
+        let expected = format!("at most {MOST_LINES}, as in an event report");
+        return Err(findings.refusal(Place::File, "number of lines", "more", expected));
+    }
     let lines: Vec<&str> = decoded.text.lines().collect();
     let sampling = Below::find(&lines, |names| names.contains(&"SAM/CYC_A"));
     let Some(sampling) = sampling else {
