@@ -96,7 +96,7 @@ pub(super) fn is_stdout(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// Writes a result to a reserved file, or to the standard output; says what became of it if that fails, and whether
+/// Writes a result to a reserved file, or to the standard output; says where it was kept if that fails, and whether
 /// it is where it should be.
 pub(super) fn write_result(output: &Output, text: &str) -> io::Result<bool> {
     if output.is_stdout() {

@@ -17,7 +17,7 @@ pub(super) struct Output {
     reservation: Option<PathBuf>,
 }
 
-/// What became of a result that could not be written where it should.
+/// Where a result is kept that could not be written where it should.
 #[derive(Debug, thiserror::Error)]
 #[error("{reason}; {kept}")]
 pub(super) struct Lost {

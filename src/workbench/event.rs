@@ -89,7 +89,7 @@ impl Workbench {
             Event::Loaded(answer) => self.take_loaded(answer),
             Event::Split(answer) => self.document.split.take(answer),
             Event::Labels(answer) => self.tasks.labels.take(answer),
-            // A file that cannot be read is told of when it is loaded.
+            // A file that cannot be read is reported when it is loaded.
             Event::Columns(answer) => drop(self.tasks.columns.take(answer)),
             Event::RunReady(answer) => self.take_run(answer),
             Event::Mail => self.take_mail(),
