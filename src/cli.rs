@@ -2,6 +2,7 @@
 
 mod analyse;
 mod classify;
+mod cluster;
 mod columns;
 mod compare;
 mod ending;
@@ -17,6 +18,7 @@ mod score;
 mod settings;
 mod simulate;
 mod sweep;
+mod sweep_folder;
 mod terminal;
 mod window;
 

@@ -7,7 +7,7 @@
 //! ```text
 //! files ─▶ records ─▶ features ─▶ dataset ─▶ split ─▶ learner ─▶ evaluation ─▶ experiment
 //!             ▲                                                                    │
-//!          simulate                              paper ◀── session ◀── export ◀────┘
+//!          simulate                  cluster ◀── paper ◀── session ◀── export ◀────┘
 //! ```
 
 pub mod math;
@@ -32,6 +32,8 @@ pub mod export;
 pub mod session;
 
 pub mod paper;
+
+pub mod cluster;
 
 pub mod guide;
 

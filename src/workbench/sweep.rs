@@ -5,18 +5,18 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::background::{Answer, Background, Post};
-use super::compare::{CompareEvent, CompareTab, read_data};
+use super::compare::{CompareEvent, CompareTab};
 use super::event::Event;
 use super::sweep_results::{SweepColumn, SweepResults};
 use super::{Gravity, LoadedData, Stage, TaskError, Workbench};
-use atomscope_engine::dataset::{DataSettings, Dataset};
+use atomscope_engine::dataset::{DataFile, DataSettings, Dataset};
 use atomscope_engine::experiment::{
     Axis, Experiment, JobProgress, NamedSetting, PointResult, Search, Sweep, SweepPlan, SweepTable,
     Values, available_threads, named_settings, with_settings,
 };
 use atomscope_engine::export::{SweepResult, sweep_provenance, write_all};
 use atomscope_engine::session::{
-    DataPlaces, SweepNews, SweepStore, describe_sweep, described_sweep, read_sweep,
+    DataPlaces, SweepNews, SweepStore, WorkIdentity, describe_sweep, described_sweep, read_sweep,
 };
 
 /// Most inner folds of a sweep.
@@ -462,9 +462,10 @@ struct Order {
 impl Order {
     /// Runs what is not finished yet; whether all came to its end.
     fn run(&self, progress: &JobProgress) -> Result<bool, TaskError> {
-        let plan = self.plan(progress)?;
-        let store = SweepStore::open(&self.folder, plan.fingerprint())?;
+        let (plan, files) = self.plan(progress)?;
         // Points of another sweep are refused before anything is written beside them.
+        let identity = WorkIdentity::new(plan.fingerprint(), &files, plan.audit());
+        let store = SweepStore::open(&self.folder, &identity)?;
         store.finished()?;
         let session = self.session.as_deref();
         describe_sweep(&self.folder, session, &self.experiment, &self.sweep)?;
@@ -494,19 +495,28 @@ impl Order {
         Ok(all)
     }
 
-    /// The sweep with all data that its points use.
-    fn plan(&self, progress: &JobProgress) -> Result<SweepPlan, TaskError> {
+    /// The sweep with all data that its points use, and their files.
+    fn plan(&self, progress: &JobProgress) -> Result<(SweepPlan, Vec<DataFile>), TaskError> {
         let settings = SweepPlan::data_settings(&self.experiment, &self.sweep)?;
-        let loaded = self.loaded.as_deref();
         let mut data: Vec<(DataSettings, Arc<Dataset>)> = Vec::with_capacity(settings.len());
-        data.extend(loaded.map(|loaded| (loaded.settings.clone(), loaded.dataset.clone())));
-        for wanted in &settings {
-            read_data(wanted, &self.places, &mut data, progress)?;
+        let mut files = Vec::new();
+        for wanted in settings {
+            let loaded = self.loaded.as_deref();
+            let dataset = match loaded.filter(|loaded| loaded.settings == wanted) {
+                Some(loaded) => {
+                    files.extend(loaded.files.iter().cloned());
+                    loaded.dataset.clone()
+                }
+                None => {
+                    let locate = |named: &Path| self.places.locate(named);
+                    let built = wanted.load(&locate, &mut |_| progress.go_on(0.0))?;
+                    files.extend(built.files);
+                    Arc::new(built.dataset)
+                }
+            };
+            data.push((wanted, dataset));
         }
-        // The base comes first.
-        data.retain(|(known, _)| settings.contains(known));
-        data.sort_by_key(|(known, _)| settings.iter().position(|wanted| wanted == known));
-        Ok(SweepPlan::new(&self.experiment, &self.sweep, data)?)
+        Ok((SweepPlan::new(&self.experiment, &self.sweep, data)?, files))
     }
 }
 
