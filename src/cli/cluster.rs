@@ -1,6 +1,6 @@
 //! `--slurm`: the options of the commands whose work can go to a cluster.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 
@@ -86,14 +86,13 @@ impl ClusterArguments {
         let n_open = order.place(&folder, &prepared).map_err(from_cluster)?;
         let wanted = usize::from(self.workers.unwrap_or(USUAL_WORKERS));
         let request = JobRequest {
-            program: own_program()?,
-            name: name_of(folder.path()),
             n_workers: wanted.min(n_open.max(1)),
             n_threads: usize::from(threads.unwrap_or(1)),
             time: self.time.clone(),
             partition: self.partition.clone(),
             sbatch: self.sbatch.clone(),
             is_requeued: self.requeue,
+            ..JobRequest::of_this_program(folder.path()).map_err(from_cluster)?
         };
         if self.print {
             request.write_script(&folder).map_err(from_cluster)?;
@@ -116,19 +115,4 @@ impl ClusterArguments {
 fn counted(number: usize, what: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {what}{plural}")
-}
-
-/// The program as the workers call it.
-fn own_program() -> Result<PathBuf, Failure> {
-    std::env::current_exe().map_err(Failure::failed)
-}
-
-fn name_of(folder: &Path) -> String {
-    let stem = folder.file_stem().unwrap_or_default().to_string_lossy();
-    let is_plain = |c: &char| c.is_ascii_alphanumeric() || "-_.".contains(*c);
-    let name: String = stem.chars().filter(is_plain).collect();
-    match name.is_empty() {
-        true => "atomscope".to_owned(),
-        false => name,
-    }
 }

@@ -3,13 +3,15 @@
 
 use std::fs;
 use std::io::ErrorKind;
+use std::path::Path;
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
 use super::error::ClusterError;
 use super::failures::is_put_aside;
 use super::folder::{Listing, WorkFolder, remove};
-use super::heartbeat::{Life, life_of};
+use super::heartbeat::{DEAD_AFTER, Life, life_of};
 use crate::session::to_text;
 
 /// Workers that may die at one point before it is put aside: something in it kills them.
@@ -77,10 +79,16 @@ pub(super) fn take_next(
                     }
                 }
             }
-            // Its result is there, or will be seen in a moment.
-            Some((_, Stage::Done, _)) => {
-                found = Found::Others;
-                continue;
+            // Its result will be seen in a moment, unless somebody has removed it since.
+            Some((last, Stage::Done, _)) => {
+                let now = *now.get_or_insert_with(|| folder.now());
+                match is_old(&folder.claim_path(number, last), now) {
+                    true => last + 1,
+                    false => {
+                        found = Found::Others;
+                        continue;
+                    }
+                }
             }
         };
         if n_deaths(folder, &listing, number) >= MOST_DEATHS {
@@ -102,6 +110,12 @@ pub(super) fn take_next(
         found = Found::Others;
     }
     Ok(found)
+}
+
+/// Whether a file was last written longer ago than any cache of a file system lasts.
+fn is_old(path: &Path, now: SystemTime) -> bool {
+    let written = fs::metadata(path).and_then(|found| found.modified());
+    written.is_ok_and(|written| now.duration_since(written).unwrap_or_default() > DEAD_AFTER)
 }
 
 /// The latest attempt at a point, and who has it. What cannot be read belongs to nobody alive.

@@ -157,6 +157,13 @@ impl Order {
     }
 }
 
+impl WorkFolder {
+    /// Whether there is work for a cluster in it.
+    pub fn has_work(&self) -> bool {
+        self.inner(ORDER_NAME).exists()
+    }
+}
+
 /// A sweep with all data that its points use, and the files that were read for it.
 pub fn read_sweep_plan(
     file: &SweepFile,

@@ -80,6 +80,25 @@ fn quoted(text: &str) -> String {
 }
 
 impl JobRequest {
+    /// One worker of this program on a folder.
+    pub fn of_this_program(folder: &Path) -> Result<Self, ClusterError> {
+        let program = std::env::current_exe();
+        let program = program.map_err(|error| ClusterError::io("find", Path::new("itself"), error));
+        let stem = folder.file_stem().unwrap_or_default().to_string_lossy();
+        let is_plain = |c: &char| c.is_ascii_alphanumeric() || "-_.".contains(*c);
+        let name: String = stem.chars().filter(is_plain).collect();
+        Ok(Self {
+            program: program?,
+            name: match name.is_empty() {
+                true => "atomscope".to_owned(),
+                false => name,
+            },
+            n_workers: 1,
+            n_threads: 1,
+            ..Self::default()
+        })
+    }
+
     /// What a worker is called with.
     fn command(&self, folder: &Path) -> String {
         let program = quoted(&self.program.display().to_string());

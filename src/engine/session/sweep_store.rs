@@ -64,13 +64,13 @@ impl SweepFile {
 /// Writes a sweep with its session to a folder, so that it can be resumed later or
 /// elsewhere. `session` is where the experiment is saved, if it is: data are named from there.
 /// What is there already must be the same but for the data, which may have moved; whether they
-/// are the same is told by the finished points.
+/// are the same is told by the finished points. The file that describes it.
 pub fn describe_sweep(
     folder: &Path,
     session: Option<&Path>,
     experiment: &Experiment,
     sweep: &Sweep,
-) -> Result<(), SessionError> {
+) -> Result<PathBuf, SessionError> {
     make_folder(folder)?;
     let path = folder.join(SWEEP_NAME);
     let session_path = folder.join(SESSION_NAME);
@@ -89,8 +89,8 @@ pub fn describe_sweep(
         // What somebody has written or trained there is left as it is.
         let is_ours = found.session_path == session_path && found.session.results.is_none();
         return match (is_same, is_ours) {
-            (true, _) => Ok(()),
-            (false, true) => own.save_as(&session_path),
+            (true, _) => Ok(path),
+            (false, true) => own.save_as(&session_path).map(|()| path),
             (false, false) => Err(SessionError::OtherSweep { path }),
         };
     }
@@ -100,7 +100,8 @@ pub fn describe_sweep(
         search: sweep.search.clone(),
         inner_folds: Some(sweep.inner_folds),
     };
-    replace_file(&RealDisk, &path, to_text(&text, &path)?.as_bytes())
+    replace_file(&RealDisk, &path, to_text(&text, &path)?.as_bytes())?;
+    Ok(path)
 }
 
 /// The sweep that is described in a folder, if one is.

@@ -11,7 +11,7 @@ use std::process::{Command, Output, Stdio};
 use atomscope_engine::dataset::DataSettings;
 use atomscope_engine::experiment::Experiment;
 use atomscope_engine::session::Session;
-use atomscope_engine::simulate::FeederSettings;
+use atomscope_engine::simulate::feeder::FeederSettings;
 use atomscope_engine::split::SplitPlan;
 use serde_json::Value;
 
@@ -35,7 +35,7 @@ fn succeeds(command: &mut Command) -> String {
 }
 
 /// A sweep of so many points on simulated faults; the more records, the longer a point takes.
-fn sweep_file(folder: &Path, n_points: usize, records_per_class: usize) -> PathBuf {
+fn sweep_file(folder: &Path, n_points: usize, records_per_class: u32) -> PathBuf {
     let experiment = Experiment {
         data: DataSettings::feeder_faults(FeederSettings {
             records_per_class,

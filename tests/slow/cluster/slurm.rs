@@ -154,4 +154,4 @@ fn a_sweep_on_slurm_survives_kills_and_a_time_limit() {
 }
 
 /// Enough that the sweep outlasts a time limit of a minute on two cores.
-const RECORDS_PER_CLASS: usize = 60;
+const RECORDS_PER_CLASS: u32 = 60;
