@@ -5,6 +5,7 @@ mod classify;
 mod columns;
 mod compare;
 mod ending;
+mod export_model;
 mod fault_fields;
 mod folder_preview;
 mod info;
@@ -18,6 +19,7 @@ mod settings;
 mod simulate;
 mod sweep;
 mod terminal;
+mod trained;
 mod window;
 
 use std::ffi::OsString;
@@ -58,6 +60,8 @@ enum Command {
     Reproduce(reproduce::ReproduceArguments),
     /// Apply a trained session to recordings
     Classify(classify::ClassifyArguments),
+    /// Write a trained model as a module for Python
+    ExportModel(export_model::ExportModelArguments),
     /// Score events found (seizures, spikes, artefacts) against a reference
     Score(score::ScoreArguments),
     /// Say what fault records show in closed form: type, phases, times, distance
@@ -121,6 +125,7 @@ pub fn run() -> ExitCode {
         Some(Command::Sweep(arguments)) => sweep::run(&arguments),
         Some(Command::Reproduce(arguments)) => reproduce::run(&arguments),
         Some(Command::Classify(arguments)) => classify::run(&arguments),
+        Some(Command::ExportModel(arguments)) => export_model::run(&arguments),
         Some(Command::Score(arguments)) => score::run(&arguments),
         Some(Command::Analyse(arguments)) => analyse::run(&arguments),
         Some(Command::Simulate(arguments)) => simulate::run(&arguments),
