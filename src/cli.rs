@@ -16,6 +16,7 @@ mod reproduce;
 mod run;
 mod score;
 mod settings;
+mod shell;
 mod simulate;
 mod sweep;
 mod terminal;
@@ -27,7 +28,7 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::prelude::*;
 
@@ -36,6 +37,7 @@ use tracing_subscriber::prelude::*;
 #[command(
     name = "atomscope",
     version,
+    long_version = shell::LONG_VERSION,
     about,
     args_conflicts_with_subcommands = true
 )]
@@ -74,6 +76,13 @@ enum Command {
         #[arg(long)]
         markdown: bool,
     },
+    /// Write completions of the commands for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Write the manual page, or those of all commands
+    Man(shell::ManArguments),
     /// Describe recordings, fault records, tables and arrays
     Info {
         /// Files of any format that can be read, or folders of them
@@ -130,6 +139,8 @@ pub fn run() -> ExitCode {
         Some(Command::Analyse(arguments)) => analyse::run(&arguments),
         Some(Command::Simulate(arguments)) => simulate::run(&arguments),
         Some(Command::Settings { markdown }) => settings::run(markdown, &mut io::stdout().lock()),
+        Some(Command::Completions { shell }) => shell::completions(shell, Arguments::command()),
+        Some(Command::Man(arguments)) => shell::man(&arguments, Arguments::command()),
         Some(Command::Info {
             files,
             json,

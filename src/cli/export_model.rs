@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::ending::{Failure, tell};
+use super::ending::{Failure, tell, write_result};
 use super::outputs::Output;
 use super::trained::load_trained;
 use atomscope_engine::experiment::{Part, RunState, TrainedModel};
@@ -28,13 +28,17 @@ pub(super) struct ExportModelArguments {
 
 /// Writes the module.
 pub(super) fn run(arguments: &ExportModelArguments) -> io::Result<ExitCode> {
-    match export(arguments) {
-        Ok(()) => Ok(ExitCode::SUCCESS),
-        Err(failure) => tell(failure),
-    }
+    let (output, text) = match export(arguments) {
+        Ok(exported) => exported,
+        Err(failure) => return tell(failure),
+    };
+    Ok(match write_result(&output, &text)? {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    })
 }
 
-fn export(arguments: &ExportModelArguments) -> Result<(), Failure> {
+fn export(arguments: &ExportModelArguments) -> Result<(Output, String), Failure> {
     let session = load_trained(&arguments.session).map_err(Failure::Usage)?;
     let run = session.run.as_ref();
     let model = run.and_then(|run| wanted(run, arguments.fold));
@@ -52,8 +56,7 @@ fn export(arguments: &ExportModelArguments) -> Result<(), Failure> {
         &source(&arguments.session, arguments.fold),
     )
     .map_err(Failure::failed)?;
-    let written = output.write(text.as_bytes());
-    written.map_err(Failure::failed)
+    Ok((output, text))
 }
 
 /// The model of a fold, or the final one.
