@@ -93,6 +93,9 @@ impl App {
         if let Some(wait) = self.workbench.next_change() {
             context.request_repaint_after(wait);
         }
+        for hint in super::system_fonts::take_hints(context) {
+            self.workbench.tell(hint);
+        }
         self.tell_system(context);
     }
 

@@ -10,7 +10,7 @@ use egui::{
     Style, TextStyle, Theme, Ui, Visuals, vec2,
 };
 
-use super::palette;
+use super::{palette, system_fonts};
 
 /// One step of the grid that distances are multiples of.
 pub const GRID: f32 = 8.0;
@@ -23,7 +23,7 @@ pub const CORNER: u8 = 4;
 /// Size of ordinary text at scale 1.
 pub const BASE_SIZE: f32 = 14.0;
 /// The text scales that can be chosen.
-pub const TEXT_SCALES: [f32; 5] = [0.85, 1.0, 1.15, 1.3, 1.5];
+pub const TEXT_SCALES: [f32; 6] = [0.85, 1.0, 1.15, 1.3, 1.5, 2.0];
 
 /// The tones of one theme.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -145,6 +145,7 @@ pub fn with_slider_look<R>(ui: &mut Ui, contents: impl FnOnce(&mut Ui) -> R) -> 
 /// Sets fonts and both themes, at text scale 1.
 pub fn install(context: &Context) {
     context.set_fonts(fonts());
+    system_fonts::install(context);
     set_text_scale(context, 1.0);
 }
 
