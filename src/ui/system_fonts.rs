@@ -56,7 +56,7 @@ pub(super) fn take_hints(context: &Context) -> Vec<String> {
 }
 
 fn place() -> Id {
-    Id::new("system fonts")
+    Id::unique("system fonts")
 }
 
 impl FontProvider for SystemFonts {
