@@ -14,6 +14,7 @@ mod event;
 pub mod explore;
 mod export;
 mod folds;
+mod groupings;
 mod inspect;
 mod labels;
 mod notices;
@@ -44,6 +45,7 @@ pub use draft::Draft;
 pub use error::TaskError;
 pub use export::FigurePainter;
 pub use folds::{Folds, GroupRow, MadeSplit};
+pub use groupings::Regrouped;
 pub use inspect::{AtomUse, Inspection, origin_text};
 pub use labels::LabelPreview;
 pub use notices::{Gravity, Notice, Notices};
@@ -100,6 +102,7 @@ struct Tasks {
     exporting: Background<(), PathBuf>,
     painter: Option<FigurePainter>,
     width: Background<(), f64>,
+    groupings: Background<(), Regrouped>,
     admissions: AdmissionStage,
     explore: Explore,
     comparison: ComparisonStage,
@@ -138,6 +141,7 @@ impl Workbench {
             exporting: Background::default(),
             painter: None,
             width: Background::default(),
+            groupings: Background::default(),
             admissions: AdmissionStage::default(),
             explore: Explore::default(),
             comparison: ComparisonStage::default(),
@@ -282,6 +286,7 @@ impl Workbench {
             || tasks.columns.is_busy()
             || tasks.exporting.is_busy()
             || tasks.width.is_busy()
+            || tasks.groupings.is_busy()
             || tasks.comparison.is_busy()
             || tasks.explore.is_busy()
             || (document.data.loaded().is_some()

@@ -56,6 +56,20 @@ pub enum News {
     Complete(Part, Arc<PartRecord>, Arc<TrainedModel>),
 }
 
+/// What a run does beside learning and testing.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Extras {
+    pub(super) calibration: bool,
+    pub(super) baselines: bool,
+}
+
+impl Extras {
+    pub(super) const ALL: Self = Self {
+        calibration: true,
+        baselines: true,
+    };
+}
+
 /// What all parts of a run have in common.
 #[derive(Clone, Copy)]
 pub(super) struct PartContext<'a> {
@@ -63,8 +77,8 @@ pub(super) struct PartContext<'a> {
     pub(super) changes: &'a [SettingChange],
     /// Threads that a part may use.
     pub(super) n_threads: usize,
-    /// Whether nothing but the score is wanted.
-    pub(super) is_bare: bool,
+    /// What is wanted beside the score.
+    pub(super) extras: Extras,
     /// Raised when the run is to end as soon as it can.
     pub(super) stop: StopSignal<'a>,
 }
@@ -555,7 +569,7 @@ impl PartRun {
     fn calibrates(&self, around: PartContext<'_>) -> bool {
         let tests = &around.checked.experiment().tests;
         let algorithm = &self.own_learner(around.checked).algorithm;
-        tests.calibrate && !around.is_bare && algorithm.remembers_all()
+        tests.calibrate && around.extras.calibration && algorithm.remembers_all()
     }
 
     /// Whether samples are judged before they are learned: for the calibration, or to choose a head.
@@ -741,7 +755,7 @@ impl PartRun {
 
     /// The simple classifier that is still to be tried on this fold.
     fn next_baseline(&self, around: PartContext<'_>) -> Option<Baseline> {
-        if around.is_bare || self.part == Part::Final || self.fold.test.is_empty() {
+        if !around.extras.baselines || self.part == Part::Final || self.fold.test.is_empty() {
             return None;
         }
         let asked = &around.checked.experiment().tests.baselines;
