@@ -89,6 +89,10 @@ pub enum Action {
     TrainFinalModel(bool),
     /// Trains a final model on all samples after a run that is complete.
     AddFinalModel,
+    /// Trains the run that is shown again with its groups dealt to folds by other seeds.
+    RepeatGroupings,
+    /// Ends that.
+    CancelGroupings,
     /// One edit back; also a run that was replaced comes back.
     Undo,
     /// One edit forth.
@@ -259,6 +263,8 @@ impl Workbench {
             Action::LimitSpeed(rounds_per_s) => self.document.training.limit_speed(rounds_per_s),
             Action::TrainFinalModel(wanted) => self.train_final_model(wanted),
             Action::AddFinalModel => self.add_final_model(),
+            Action::RepeatGroupings => self.repeat_groupings(),
+            Action::CancelGroupings => self.cancel_groupings(),
             Action::Export(content, path) => self.export(content, path),
             Action::Undo => self.undo(),
             Action::Redo => self.redo(),

@@ -16,6 +16,7 @@ mod examples;
 pub mod explore;
 mod export;
 mod folds;
+mod groupings;
 mod inspect;
 mod labels;
 mod notices;
@@ -48,6 +49,7 @@ pub use error::TaskError;
 pub use examples::{EXAMPLES, Example};
 pub use export::FigurePainter;
 pub use folds::{Folds, GroupRow, MadeSplit};
+pub use groupings::Regrouped;
 pub use inspect::{AtomUse, Inspection, origin_text};
 pub use labels::LabelPreview;
 pub use notices::{Gravity, Notice, Notices};
@@ -104,6 +106,7 @@ struct Tasks {
     exporting: Background<(), PathBuf>,
     painter: Option<FigurePainter>,
     width: Background<(), f64>,
+    groupings: Background<(), Regrouped>,
     admissions: AdmissionStage,
     explore: Explore,
     comparison: ComparisonStage,
@@ -142,6 +145,7 @@ impl Workbench {
             exporting: Background::default(),
             painter: None,
             width: Background::default(),
+            groupings: Background::default(),
             admissions: AdmissionStage::default(),
             explore: Explore::default(),
             comparison: ComparisonStage::default(),
@@ -286,6 +290,7 @@ impl Workbench {
             || tasks.columns.is_busy()
             || tasks.exporting.is_busy()
             || tasks.width.is_busy()
+            || tasks.groupings.is_busy()
             || tasks.comparison.is_busy()
             || tasks.explore.is_busy()
             || (document.data.loaded().is_some()
