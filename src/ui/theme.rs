@@ -23,7 +23,7 @@ pub const CORNER: u8 = 4;
 /// Size of ordinary text at scale 1.
 pub const BASE_SIZE: f32 = 14.0;
 /// The text scales that can be chosen.
-pub const TEXT_SCALES: [f32; 6] = [0.85, 1.0, 1.15, 1.3, 1.5, 2.0];
+pub const TEXT_SCALES: [f32; 5] = [0.85, 1.0, 1.15, 1.3, 1.5];
 
 /// The tones of one theme.
 #[derive(Clone, Copy, Debug, PartialEq)]
