@@ -14,7 +14,9 @@ use super::progress::ProgressLine;
 use super::terminal;
 use atomscope_engine::cluster::{Order, Task, read_entrants};
 use atomscope_engine::experiment::{ComparedRun, Comparison, ComparisonPlan, CurvePoint};
-use atomscope_engine::export::{DIFFERENCE_NOTE, comparison_html, comparison_json, provenance};
+use atomscope_engine::export::{
+    BASELINE_NOTE, DIFFERENCE_NOTE, comparison_html, comparison_json, provenance,
+};
 
 /// The arguments of `compare`.
 #[derive(Debug, Args)]
@@ -37,6 +39,9 @@ pub(super) struct CompareArguments {
     /// Write a report with figures
     #[arg(long, value_name = "OUT")]
     html: Option<PathBuf>,
+    /// Try LDA, logistic regression, nearest neighbours and SVM too, on the same features and folds
+    #[arg(long)]
+    baselines: bool,
     #[command(flatten)]
     cluster: ClusterArguments,
     /// Folder for the folds and the report of a comparison on a cluster; without it NAME.compare
@@ -59,6 +64,7 @@ impl CompareArguments {
         let task = Task::Compare {
             sessions: self.sessions.clone(),
             n_seeds: self.seeds,
+            with_baselines: self.baselines,
         };
         let order = Order::new(task, &self.data).map_err(from_cluster)?;
         let first = self
@@ -109,10 +115,15 @@ fn compare(arguments: &CompareArguments) -> Result<(Comparison, [Option<Output>;
     ];
     let interrupted = interruptible()?;
     let mut reading = ProgressLine::new(arguments.quiet);
-    let read = read_entrants(&arguments.sessions, &arguments.data, &mut |share| {
-        reading.show(share, "reading data");
-        !interrupted.load(Ordering::SeqCst)
-    });
+    let read = read_entrants(
+        &arguments.sessions,
+        arguments.baselines,
+        &arguments.data,
+        &mut |share| {
+            reading.show(share, "reading data");
+            !interrupted.load(Ordering::SeqCst)
+        },
+    );
     let (entrants, _) = read.map_err(from_cluster)?;
     let first = entrants
         .first()
@@ -166,7 +177,8 @@ pub(super) fn write_table(comparison: &Comparison, out: &mut impl Write) -> io::
     for row in &comparison.rows {
         write_row(row, wide, out)?;
     }
-    write_differences(comparison, wide, out)
+    write_differences(comparison, wide, out)?;
+    write_baselines(comparison, wide, out)
 }
 
 fn write_row(row: &ComparedRun, wide: usize, out: &mut impl Write) -> io::Result<()> {
@@ -189,6 +201,32 @@ fn write_row(row: &ComparedRun, wide: usize, out: &mut impl Write) -> io::Result
         number(summary.timing.classify_us_per_sample),
         number(summary.model_bytes.map(|bytes| bytes / 1024.0)),
     )
+}
+
+/// Simple classifiers beside every session.
+fn write_baselines(comparison: &Comparison, wide: usize, out: &mut impl Write) -> io::Result<()> {
+    let rows = comparison.rows.iter();
+    let found = rows.flat_map(|row| row.summary.baselines.iter().map(move |b| (row, b)));
+    for (number, (row, found)) in found.enumerate() {
+        if number == 0 {
+            writeln!(out, "\n{BASELINE_NOTE}\n")?;
+        }
+        let interval = found
+            .difference
+            .interval
+            .map_or(String::new(), |(low, high)| {
+                format!("({:+.2} to {:+.2})", 100.0 * low, 100.0 * high)
+            });
+        writeln!(
+            out,
+            "{:>wide$} − {:21}  {:>6.2} %  {:>+7.2} {interval}",
+            row.name,
+            found.baseline.name(),
+            100.0 * found.accuracy,
+            100.0 * found.difference.mean,
+        )?;
+    }
+    Ok(())
 }
 
 fn write_differences(comparison: &Comparison, wide: usize, out: &mut impl Write) -> io::Result<()> {

@@ -9,6 +9,7 @@ use super::error::ClusterError;
 use super::folder::{Mark, WorkFolder};
 use super::work::{FoldsWork, SweepWork, Work};
 use crate::dataset::{DataFile, DataSettings, Dataset};
+use crate::evaluation::Baseline;
 use crate::experiment::{ComparisonPlan, Entrant, SweepPlan, available_threads};
 use crate::paper::Reproduction;
 use crate::session::{DATA_VARIABLE, DataPlaces, Session, SweepFile, WorkIdentity};
@@ -30,6 +31,8 @@ pub enum Task {
         sessions: Vec<PathBuf>,
         /// How many seeds, counted up from that of the first session.
         n_seeds: u16,
+        /// Whether more simple classifiers are tried beside them.
+        with_baselines: bool,
     },
     /// The paper's comparison.
     Reproduce {
@@ -82,9 +85,14 @@ impl Order {
             Task::Sweep { file } => Task::Sweep {
                 file: absolute(&file)?,
             },
-            Task::Compare { sessions, n_seeds } => Task::Compare {
+            Task::Compare {
+                sessions,
+                n_seeds,
+                with_baselines,
+            } => Task::Compare {
                 sessions: all_absolute(&sessions)?,
                 n_seeds,
+                with_baselines,
             },
             Task::Reproduce { is_quick } => Task::Reproduce { is_quick },
         };
@@ -108,8 +116,13 @@ impl Order {
                 };
                 (Box::new(work), files)
             }
-            Task::Compare { sessions, n_seeds } => {
-                let (entrants, files) = read_entrants(sessions, &self.data, keep_going)?;
+            Task::Compare {
+                sessions,
+                n_seeds,
+                with_baselines,
+            } => {
+                let read = read_entrants(sessions, *with_baselines, &self.data, keep_going)?;
+                let (entrants, files) = read;
                 let first = entrants.first().map_or(1, |first| first.experiment.seed);
                 let seeds = (0..u64::from(*n_seeds)).map(|number| first.wrapping_add(number));
                 let plan = ComparisonPlan::new(entrants, &seeds.collect::<Vec<u64>>())?;
@@ -187,6 +200,7 @@ pub fn read_sweep_plan(
 /// is read once.
 pub fn read_entrants(
     sessions: &[PathBuf],
+    with_baselines: bool,
     data: &[PathBuf],
     keep_going: KeepGoing<'_>,
 ) -> Result<(Vec<Entrant>, Vec<DataFile>), ClusterError> {
@@ -195,7 +209,10 @@ pub fn read_entrants(
     let mut entrants: Vec<Entrant> = Vec::new();
     for path in sessions {
         let session = Session::load(path)?;
-        let experiment = session.experiment;
+        let mut experiment = session.experiment;
+        if with_baselines {
+            experiment.tests.baselines = Baseline::ON_REQUEST.to_vec();
+        }
         let known = read.iter().find(|(data, _)| *data == experiment.data);
         let dataset = match known {
             Some((_, dataset)) => dataset.clone(),

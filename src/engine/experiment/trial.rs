@@ -10,7 +10,7 @@ use super::model::TrainedModel;
 use super::record::{PartRecord, Timing};
 use super::task_pool::Tasks;
 use super::trial_sequence::TrialSequence;
-use crate::evaluation::Confusion;
+use crate::evaluation::{BaselineResult, Confusion};
 
 /// A fold to be trained.
 #[derive(Clone, Debug)]
@@ -19,6 +19,8 @@ pub struct Trial {
     pub checked: Arc<CheckedExperiment>,
     /// The fold, from 0.
     pub fold: usize,
+    /// Whether simple classifiers are tried on the same fold.
+    pub with_baselines: bool,
 }
 
 /// What a fold has come to, in numbers.
@@ -45,6 +47,9 @@ pub struct FoldOutcome {
     pub model_bytes: usize,
     /// Worth telling the user.
     pub remarks: Vec<String>,
+    /// Simple classifiers on the same fold, where they were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub baselines: Vec<BaselineResult>,
 }
 
 impl FoldOutcome {
@@ -72,6 +77,7 @@ impl FoldOutcome {
                 .map(|class| learner.dictionary(class).memory_bytes())
                 .sum(),
             remarks: record.remarks.clone(),
+            baselines: record.baselines.clone(),
         })
     }
 

@@ -124,12 +124,12 @@ impl<'a> TrialSequence<'a> {
         if let Some(state) = self.under_way.take()
             && let Ok(run) = Run::resume(trial.checked.clone(), state)
         {
-            return Ok(run.bare());
+            return Ok(run.bare(trial.with_baselines));
         }
         let parts = RunParts {
             folds: Some(vec![trial.fold]),
             final_model: false,
         };
-        Ok(Run::new(trial.checked.clone(), &parts, Vec::new())?.bare())
+        Ok(Run::new(trial.checked.clone(), &parts, Vec::new())?.bare(trial.with_baselines))
     }
 }

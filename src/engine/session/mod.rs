@@ -36,4 +36,4 @@ pub(crate) use store::read_text;
 pub use sweep_store::{
     SweepFile, SweepNews, SweepStore, describe_sweep, described_sweep, read_sweep,
 };
-pub use user_settings::{Preset, Theme, UserFolders, UserSettings};
+pub use user_settings::{Theme, UserFolders, UserPreset, UserSettings};

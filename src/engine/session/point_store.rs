@@ -125,10 +125,12 @@ impl MadeBy {
                 self.version, own.version
             )));
         }
-        if self.data != own.data {
-            return Some(Difference::Data);
-        }
-        let said = || Difference::Said("the audit of its split found something else".to_owned());
+        (self.data != own.data).then_some(Difference::Data)
+    }
+
+    /// What is said of points of the same work whose audits differ.
+    fn audit_difference(&self, own: &Self) -> Option<String> {
+        let said = || "the audit of its split found something else".to_owned();
         (self.audit != own.audit).then(said)
     }
 }
@@ -169,6 +171,10 @@ impl<R: Serialize + DeserializeOwned> PointStore<R> {
             }
             if found.fingerprint != identity.fingerprint {
                 return Err(SessionError::OtherSweep { path });
+            }
+            let (before, now) = (found.made_by(), identity.made_by());
+            if let Some(reason) = before.audit_difference(&now) {
+                return Err(SessionError::Mixed { reason, path });
             }
         }
         let store = Self {
@@ -230,6 +236,10 @@ impl<R: Serialize + DeserializeOwned> PointStore<R> {
             }
             if kept.sweep != self.fingerprint {
                 return Err(SessionError::OtherSweep { path });
+            }
+            let audits = kept.made_by.as_ref().zip(self.made_by.as_ref());
+            if let Some(reason) = audits.and_then(|(found, own)| found.audit_difference(own)) {
+                return Err(SessionError::Mixed { reason, path });
             }
             results.push((number, kept.result));
         }
