@@ -7,7 +7,7 @@ use std::ops::Range;
 use flate2::read::DeflateDecoder;
 
 use super::source_reader::SourceReader;
-use super::{ByteSource, Findings, Place, ReadError};
+use super::{ByteSource, FilePlace, Findings, ReadError};
 
 const END_MAGIC: &[u8] = b"PK\x05\x06";
 const ENTRY_MAGIC: &[u8] = b"PK\x01\x02";
@@ -46,7 +46,7 @@ pub(super) fn members(source: &ByteSource, findings: &Findings) -> Result<Vec<Me
     let mut members = Vec::new();
     let mut rest = directory.as_slice();
     while rest.starts_with(ENTRY_MAGIC) && members.len() < MAX_ENTRIES {
-        let place = Place::Byte(directory_start + (directory.len() - rest.len()) as u64);
+        let place = FilePlace::Byte(directory_start + (directory.len() - rest.len()) as u64);
         let entry = parse_entry(rest);
         let (member, length) = entry.ok_or_else(|| {
             findings.refusal(place, "archive directory", "cut off", "a whole entry")
@@ -67,7 +67,7 @@ fn find_directory(source: &ByteSource, findings: &Findings) -> Result<(u64, u64)
     let Some(end) = end else {
         let expected = "an end record (the file was cut?)";
         return Err(findings.refusal(
-            Place::Byte(source.len()),
+            FilePlace::Byte(source.len()),
             "archive end",
             "missing",
             expected,
@@ -164,7 +164,7 @@ impl Member {
     }
 
     fn refusal(&self, found: String, expected: String, findings: &Findings) -> ReadError {
-        let place = Place::Byte(self.local_header);
+        let place = FilePlace::Byte(self.local_header);
         let field = format!("member {:?}", self.name);
         findings.refusal(place, &field, found, expected)
     }
@@ -213,7 +213,7 @@ impl PlainArchive {
         let packed = source.read_range(place.start, place.end - place.start)?;
         let too_long = || {
             let expected = "sizes below 4 GB";
-            findings.refusal(Place::File, "archive", "larger", expected)
+            findings.refusal(FilePlace::File, "archive", "larger", expected)
         };
         let size = |n: u64| u32::try_from(n).ok().ok_or_else(too_long);
         let offset = size(self.bytes.len() as u64)?;

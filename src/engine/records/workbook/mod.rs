@@ -11,7 +11,7 @@ use calamine::{Data, DataRef, Ods, Reader, SheetType, SheetVisible, Xlsx};
 use super::table;
 use super::text::quoted;
 use super::zip::{self, Member, PlainArchive};
-use super::{Findings, Format, Input, Place, ReadError, ReadOptions, Record};
+use super::{FilePlace, Findings, Format, Input, ReadError, ReadOptions, Record};
 use guard::{Measure, Part, Refusal};
 use sheet_text::{Extent, SheetText};
 
@@ -72,11 +72,11 @@ fn chosen(
         let is_wanted = |name: &&&str| **name == wanted || name.eq_ignore_ascii_case(wanted);
         let Some(name) = all.iter().find(is_wanted) else {
             let expected = format!("one of {}", quoted(&all.join(", ")));
-            return Err(findings.refusal(Place::File, "sheet", quoted(wanted), expected));
+            return Err(findings.refusal(FilePlace::File, "sheet", quoted(wanted), expected));
         };
         return match workbook.extent(name, findings)? {
             Some(extent) => Ok(((*name).to_owned(), extent)),
-            None => Err(findings.refusal(Place::File, "sheet", "empty", "cells")),
+            None => Err(findings.refusal(FilePlace::File, "sheet", "empty", "cells")),
         };
     }
     let mut filled = Vec::new();
@@ -93,7 +93,7 @@ fn chosen(
         );
         let found = format!("{} sheets ({})", found.len(), found.join(", "));
         findings.breach(
-            Place::File,
+            FilePlace::File,
             "workbook",
             found,
             "one sheet with cells",
@@ -102,7 +102,7 @@ fn chosen(
     }
     let empty = || {
         let found = format!("{} sheets without cells", names.len());
-        findings.refusal(Place::File, "workbook", found, "a sheet with cells")
+        findings.refusal(FilePlace::File, "workbook", found, "a sheet with cells")
     };
     filled.into_iter().next().ok_or_else(empty)
 }
@@ -235,7 +235,7 @@ fn borrowed(value: &Data) -> DataRef<'_> {
 fn damaged(error: impl std::fmt::Display, findings: &Findings) -> ReadError {
     let found = format!("damaged ({error})");
     let expected = "a workbook that a spreadsheet program opens";
-    findings.refusal(Place::File, "workbook", found, expected)
+    findings.refusal(FilePlace::File, "workbook", found, expected)
 }
 
 /// The members that calamine reads, once each of them is known to be harmless.
@@ -296,7 +296,7 @@ fn measure(
 ) -> Result<(u64, u32), ReadError> {
     let refuse = |(found, expected): Refusal| {
         let field = format!("member {}", quoted(&member.name));
-        findings.refusal(Place::File, &field, found, expected)
+        findings.refusal(FilePlace::File, &field, found, expected)
     };
     let unpacked = member.unpack_into(&input.bytes, limit, &mut measure, findings);
     // What was found says more than that unpacking stopped.

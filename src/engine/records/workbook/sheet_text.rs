@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use calamine::{DataRef, ExcelDateTime};
 
-use super::super::{Findings, Place, ReadError};
+use super::super::{FilePlace, Findings, ReadError};
 
 /// The rectangle of a sheet that has cells; rows and columns from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl Extent {
                 let found = format!("{n_rows} rows of {} columns", self.n_columns());
                 let expected =
                     format!("at most {most} cells in a file of {n_bytes} bytes; save it as CSV");
-                Err(findings.refusal(Place::Line(n_rows as usize), "sheet", found, expected))
+                Err(findings.refusal(FilePlace::Line(n_rows as usize), "sheet", found, expected))
             }
         }
     }
@@ -84,7 +84,7 @@ impl SheetText {
         value: &DataRef<'_>,
         findings: &Findings,
     ) -> Result<(), ReadError> {
-        let place = Place::Line(row as usize + 1);
+        let place = FilePlace::Line(row as usize + 1);
         let field = u64::from(column - self.extent.first_column);
         if row < self.row || (row == self.row && field < self.n_fields) {
             let found = format!("column {} out of order", column + 1);
