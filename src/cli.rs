@@ -99,6 +99,9 @@ enum Command {
         /// Refuse files that break their standard
         #[arg(long)]
         strict: bool,
+        /// The sheet of a workbook; otherwise the first with cells
+        #[arg(long, value_name = "NAME")]
+        sheet: Option<String>,
     },
 }
 
@@ -148,12 +151,14 @@ pub fn run() -> ExitCode {
             json,
             stats,
             strict,
+            sheet,
         }) => info::run(
             &files,
             info::Choices {
                 json,
                 stats,
                 strict,
+                sheet,
             },
             &mut terminal::stdout(),
         ),

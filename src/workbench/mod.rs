@@ -104,7 +104,7 @@ struct Tasks {
     /// The sample whose signal the Features page has asked for last.
     previewed: Option<usize>,
     labels: Labels,
-    columns: Background<Vec<PathBuf>, ColumnPreview>,
+    columns: Background<(Vec<PathBuf>, atomscope_engine::records::ReadOptions), ColumnPreview>,
     exporting: Background<(), PathBuf>,
     painter: Option<FigurePainter>,
     width: Background<(), f64>,
