@@ -53,7 +53,8 @@ pub(super) enum Found {
     Nothing,
 }
 
-/// Takes the first point that is open, or left by its worker, or whose worker is dead.
+/// Takes a point that is open, or left by its worker, or whose worker is dead; of several that with
+/// the fewest attempts.
 pub(super) fn take_next(
     folder: &WorkFolder,
     n_points: usize,
@@ -62,7 +63,11 @@ pub(super) fn take_next(
     let listing = folder.list()?;
     let mut found = Found::Nothing;
     let mut now = None;
-    for number in 0..n_points {
+    // Those that killed workers come last: one that needs too much memory costs no other its turn.
+    let n_attempts = |number: &usize| listing.attempts.get(number).map_or(0, |found| found.len());
+    let mut numbers: Vec<usize> = (0..n_points).collect();
+    numbers.sort_by_key(n_attempts);
+    for number in numbers {
         if listing.done.contains(&number) || is_put_aside(folder, &listing, number) {
             continue;
         }
@@ -135,8 +140,7 @@ pub(super) fn last_claim(
 /// Earlier attempts that nobody ended.
 fn n_deaths(folder: &WorkFolder, listing: &Listing, number: usize) -> usize {
     let attempts = listing.attempts.get(&number);
-    let attempts = attempts.map_or(0, |attempts| attempts.len());
-    if attempts < MOST_DEATHS {
+    if attempts.is_none_or(|attempts| attempts.len() < MOST_DEATHS) {
         return 0;
     }
     let held = listing.attempts.get(&number).into_iter().flatten();

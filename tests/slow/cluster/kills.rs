@@ -21,7 +21,7 @@ fn worker(out: &Path, log: &Path) -> Child {
 /// Kills workers so often, then lets them finish; every point comes to the same bits.
 fn survive(n_points: usize, n_kills: usize) {
     let folder = tempfile::tempdir().expect("a folder");
-    let sweep = sweep_file(folder.path(), n_points, 10);
+    let sweep = sweep_file(folder.path(), n_points, 4.0);
     let table = table_of_one_machine(folder.path(), &sweep);
     let out = folder.path().join("killed");
     place(&sweep, &out);

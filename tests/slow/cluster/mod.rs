@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use atomscope_engine::dataset::DataSettings;
-use atomscope_engine::experiment::Experiment;
+use atomscope_engine::experiment::{Experiment, Training, TrainingLength};
 use atomscope_engine::session::Session;
 use atomscope_engine::simulate::feeder::FeederSettings;
 use atomscope_engine::split::SplitPlan;
@@ -34,16 +34,20 @@ fn succeeds(command: &mut Command) -> String {
     String::from_utf8_lossy(&stdout).into_owned()
 }
 
-/// A sweep of so many points on simulated faults; the more records, the longer a point takes.
-fn sweep_file(folder: &Path, n_points: usize, records_per_class: u32) -> PathBuf {
+/// A sweep of so many points on simulated faults; the more passes, the longer a point takes.
+fn sweep_file(folder: &Path, n_points: usize, passes: f64) -> PathBuf {
     let experiment = Experiment {
         data: DataSettings::feeder_faults(FeederSettings {
-            records_per_class,
+            records_per_class: 60,
             ..FeederSettings::default()
         }),
         split: SplitPlan::KFold {
             n_folds: 3,
             seed: 1,
+        },
+        training: Training {
+            length: TrainingLength::Passes(passes),
+            ..Training::default()
         },
         ..Experiment::default()
     };

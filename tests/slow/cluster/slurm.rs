@@ -11,6 +11,11 @@ use super::{
 };
 
 const N_POINTS: usize = 60;
+/// A sweep that is tried first, to know how fast the machine is.
+const N_TRIED: usize = 6;
+const TRIED_PASSES: f64 = 20.0;
+/// What the whole sweep shall take on one machine.
+const ONE_MACHINE_S: f64 = 80.0;
 
 /// A Slurm that ends with the test.
 struct Slurm {
@@ -85,6 +90,27 @@ fn processes(out: &Path) -> Vec<String> {
     processes
 }
 
+/// The number of the worker among those of its job.
+fn task_of(process: &str) -> String {
+    let variables = fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
+    let variables = String::from_utf8_lossy(&variables).into_owned();
+    let task = variables
+        .split('\0')
+        .find_map(|variable| variable.strip_prefix("SLURM_ARRAY_TASK_ID="));
+    task.unwrap_or_default().to_owned()
+}
+
+/// Passes with which the sweep outlasts a time limit of a minute, however fast the machine is.
+fn long_passes(folder: &Path) -> f64 {
+    let few = folder.join("few");
+    fs::create_dir(&few).expect("writable");
+    let sweep = sweep_file(&few, N_TRIED, TRIED_PASSES);
+    let began = Instant::now();
+    table_of_one_machine(&few, &sweep);
+    let per_point_s = began.elapsed().as_secs_f64() / N_TRIED as f64;
+    (TRIED_PASSES * ONE_MACHINE_S / (per_point_s * N_POINTS as f64)).ceil()
+}
+
 #[test]
 #[ignore = "needs a Slurm; .ci/run starts it"]
 fn a_sweep_on_slurm_survives_kills_and_a_time_limit() {
@@ -92,7 +118,7 @@ fn a_sweep_on_slurm_survives_kills_and_a_time_limit() {
         return;
     };
     let folder = tempfile::tempdir().expect("a folder");
-    let sweep = sweep_file(folder.path(), N_POINTS, RECORDS_PER_CLASS);
+    let sweep = sweep_file(folder.path(), N_POINTS, long_passes(folder.path()));
     let table = table_of_one_machine(folder.path(), &sweep);
     let out = folder.path().join("on slurm");
     let mut command = program();
@@ -122,14 +148,11 @@ fn a_sweep_on_slurm_survives_kills_and_a_time_limit() {
         limited.contains(&format!("{id}_3 RUNNING 1:00")),
         "{limited}"
     );
-    let of_third = slurm.call("scontrol", &["listpids", &format!("{id}_3")]);
-    let spared: Vec<&str> = of_third
-        .lines()
-        .filter_map(|line| line.split_whitespace().next())
-        .collect();
     let victims = processes(&out);
-    let victims = victims.iter().filter(|id| !spared.contains(&id.as_str()));
-    for victim in victims.take(2) {
+    let victims = victims
+        .iter()
+        .filter(|id| ["1", "2"].contains(&task_of(id).as_str()));
+    for victim in victims {
         succeeds(Command::new("kill").args(["-KILL", victim]));
     }
     let is_over = || slurm.call("squeue", &["-h", "-j", id]).trim().is_empty();
@@ -152,6 +175,3 @@ fn a_sweep_on_slurm_survives_kills_and_a_time_limit() {
     let is_stopped = |log: &&String| log.contains("stopped; the next worker resumes");
     assert_eq!(logs.iter().filter(is_stopped).count(), 1, "{logs:?}");
 }
-
-/// Enough that the sweep outlasts a time limit of a minute on two cores.
-const RECORDS_PER_CLASS: u32 = 60;
