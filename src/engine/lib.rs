@@ -7,7 +7,25 @@
 //! ```text
 //! files ─▶ records ─▶ features ─▶ dataset ─▶ split ─▶ learner ─▶ evaluation ─▶ experiment
 //!             ▲                                                                    │
-//!          simulate                              paper ◀── session ◀── export ◀────┘
+//!          simulate                  cluster ◀── paper ◀── session ◀── export ◀────┘
+//! ```
+//!
+//! # Train
+//!
+//! ```
+#![doc = include_str!("examples/train.rs")]
+//! ```
+//!
+//! # Classify
+//!
+//! ```
+#![doc = include_str!("examples/classify.rs")]
+//! ```
+//!
+//! # Stream
+//!
+//! ```
+#![doc = include_str!("examples/stream.rs")]
 //! ```
 
 pub mod math;
@@ -32,6 +50,8 @@ pub mod export;
 pub mod session;
 
 pub mod paper;
+
+pub mod cluster;
 
 pub mod guide;
 
