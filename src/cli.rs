@@ -2,6 +2,7 @@
 
 mod analyse;
 mod classify;
+mod cluster;
 mod columns;
 mod compare;
 mod ending;
@@ -19,6 +20,7 @@ mod settings;
 mod shell;
 mod simulate;
 mod sweep;
+mod sweep_folder;
 mod terminal;
 mod trained;
 mod window;
@@ -97,6 +99,9 @@ enum Command {
         /// Refuse files that break their standard
         #[arg(long)]
         strict: bool,
+        /// The sheet of a workbook; otherwise the first with cells
+        #[arg(long, value_name = "NAME")]
+        sheet: Option<String>,
     },
 }
 
@@ -146,12 +151,14 @@ pub fn run() -> ExitCode {
             json,
             stats,
             strict,
+            sheet,
         }) => info::run(
             &files,
             info::Choices {
                 json,
                 stats,
                 strict,
+                sheet,
             },
             &mut terminal::stdout(),
         ),

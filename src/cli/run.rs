@@ -221,8 +221,12 @@ fn run_session(arguments: &RunArguments) -> Result<io::Result<ExitCode>, Failure
         csv: Output::reserve_named(arguments.csv.as_deref())?,
     };
     let interrupted = interruptible()?;
-    let places =
-        DataPlaces::new(Some(&arguments.session), &arguments.data).knowing(&session.references);
+    // Sessions name their data from their own folder, the user from the current one.
+    let base = match is_session {
+        true => arguments.session.as_path(),
+        false => Path::new("unsaved.ron"),
+    };
+    let places = DataPlaces::new(Some(base), &arguments.data).knowing(&session.references);
     let changed = changed_data(&session, &places)?;
     let mut ended = execute(Order {
         // Settings that were changed while the session was trained are changed again; with
@@ -247,7 +251,7 @@ fn run_session(arguments: &RunArguments) -> Result<io::Result<ExitCode>, Failure
     ended.remarks.extend(changed);
     let mut lost = None;
     if let Some(save) = &save {
-        session.take_run(&ended.run, &ended.built, &arguments.session);
+        session.take_run(&ended.run, &ended.built, base);
         lost = save.save(&mut session).err();
     }
     let name = arguments.session.display().to_string();
