@@ -16,6 +16,7 @@ mod run;
 mod score;
 mod settings;
 mod simulate;
+mod stream;
 mod sweep;
 mod terminal;
 mod window;
@@ -58,6 +59,8 @@ enum Command {
     Reproduce(reproduce::ReproduceArguments),
     /// Apply a trained session to recordings
     Classify(classify::ClassifyArguments),
+    /// Apply a trained session to what comes in: lines, a folder that fills, a file that grows, a live stream
+    Stream(stream::StreamArguments),
     /// Score events found (seizures, spikes, artefacts) against a reference
     Score(score::ScoreArguments),
     /// Say what fault records show in closed form: type, phases, times, distance
@@ -121,6 +124,7 @@ pub fn run() -> ExitCode {
         Some(Command::Sweep(arguments)) => sweep::run(&arguments),
         Some(Command::Reproduce(arguments)) => reproduce::run(&arguments),
         Some(Command::Classify(arguments)) => classify::run(&arguments),
+        Some(Command::Stream(arguments)) => stream::run(&arguments),
         Some(Command::Score(arguments)) => score::run(&arguments),
         Some(Command::Analyse(arguments)) => analyse::run(&arguments),
         Some(Command::Simulate(arguments)) => simulate::run(&arguments),

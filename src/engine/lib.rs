@@ -7,7 +7,7 @@
 //! ```text
 //! files ─▶ records ─▶ features ─▶ dataset ─▶ split ─▶ learner ─▶ evaluation ─▶ experiment
 //!             ▲                                                                    │
-//!          simulate                              paper ◀── session ◀── export ◀────┘
+//!          simulate                    stream, paper ◀── session ◀── export ◀────┘
 //! ```
 
 pub mod math;
@@ -30,6 +30,8 @@ pub mod experiment;
 
 pub mod export;
 pub mod session;
+
+pub mod stream;
 
 pub mod paper;
 

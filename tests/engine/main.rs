@@ -20,5 +20,6 @@ mod runs;
 mod samples;
 mod session_store;
 mod shipped_sessions;
+mod streams;
 mod tables;
 mod trust;

@@ -16,6 +16,7 @@ mod store;
 mod sweep_store;
 mod user_settings;
 
+pub use atomic_file::write_at_once;
 pub use data_reference::{
     Content, DATA_VARIABLE, DataPlaces, DataReference, FileContent, Resolution, relative_path,
 };
