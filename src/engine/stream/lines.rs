@@ -256,7 +256,7 @@ impl<R: BufRead + Send> LineSource<R> {
         self.n_bad += 1;
         if self.n_bad.is_power_of_two() {
             let what = match cells.len() == columns.n_cells {
-                false => format!("has {} cells instead of {}", cells.len(), columns.n_cells),
+                false => format!("has {} of {} cells", cells.len(), columns.n_cells),
                 true => "has a cell that is no number".to_owned(),
             };
             let (line, n_bad) = (self.line_number, self.n_bad);
