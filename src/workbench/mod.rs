@@ -5,15 +5,18 @@ mod admission;
 mod background;
 mod changes;
 mod columns;
+mod commands;
 mod compare;
 mod dictionary;
 mod document;
 mod draft;
 mod error;
 mod event;
+mod examples;
 pub mod explore;
 mod export;
 mod folds;
+mod groupings;
 mod inspect;
 mod labels;
 mod notices;
@@ -28,6 +31,7 @@ mod selection;
 mod signal;
 mod stages;
 mod sweep;
+mod sweep_cluster;
 mod sweep_results;
 mod train;
 
@@ -36,14 +40,17 @@ pub use admission::{Admissions, Criterion, NotMeasured};
 pub use background::Wake;
 pub use changes::{algorithm_name, kernel_name, learner_summary, pruning_name, what_changed};
 pub use columns::{ColumnChoice, ColumnPreview};
+pub use commands::CommandLine;
 pub use compare::{
     CompareAction, ComparePath, CompareTab, ComparisonStage, Contender, MOST_SEEDS, ResultColumn,
 };
 pub use dictionary::{AtomCard, DictionaryView};
 pub use draft::Draft;
 pub use error::TaskError;
+pub use examples::{EXAMPLES, Example};
 pub use export::FigurePainter;
 pub use folds::{Folds, GroupRow, MadeSplit};
+pub use groupings::Regrouped;
 pub use inspect::{AtomUse, Inspection, origin_text};
 pub use labels::LabelPreview;
 pub use notices::{Gravity, Notice, Notices};
@@ -55,6 +62,7 @@ pub use selection::{Ask, Selection};
 pub use signal::{Signal, SignalChannel};
 pub use stages::{Stage, StageState, StageStatus, number_of, split_summary};
 pub use sweep::{AxisForm, MOST_INNER_FOLDS, SweepAction, SweepCheck, SweepForm, SweepStage};
+pub use sweep_cluster::{ClusterAction, ClusterStage, JobForm, MOST_WORKERS};
 pub use sweep_results::{SweepColumn, SweepResults};
 pub use train::{LearnerChange, Training};
 
@@ -96,10 +104,11 @@ struct Tasks {
     /// The sample whose signal the Features page has asked for last.
     previewed: Option<usize>,
     labels: Labels,
-    columns: Background<Vec<PathBuf>, ColumnPreview>,
+    columns: Background<(Vec<PathBuf>, atomscope_engine::records::ReadOptions), ColumnPreview>,
     exporting: Background<(), PathBuf>,
     painter: Option<FigurePainter>,
     width: Background<(), f64>,
+    groupings: Background<(), Regrouped>,
     admissions: AdmissionStage,
     explore: Explore,
     comparison: ComparisonStage,
@@ -138,6 +147,7 @@ impl Workbench {
             exporting: Background::default(),
             painter: None,
             width: Background::default(),
+            groupings: Background::default(),
             admissions: AdmissionStage::default(),
             explore: Explore::default(),
             comparison: ComparisonStage::default(),
@@ -282,6 +292,7 @@ impl Workbench {
             || tasks.columns.is_busy()
             || tasks.exporting.is_busy()
             || tasks.width.is_busy()
+            || tasks.groupings.is_busy()
             || tasks.comparison.is_busy()
             || tasks.explore.is_busy()
             || (document.data.loaded().is_some()

@@ -1,6 +1,6 @@
 //! A trained model applied to samples it has not learned from: class, margin and residuals of each.
 
-use super::calibrating::{Assessor, kept_samples};
+use super::calibrating::Assessor;
 use super::correction::CorrectionError;
 use super::error::{RunError, RunTrouble};
 use super::model::TrainedModel;
@@ -82,8 +82,8 @@ pub struct Judge {
     learner: Box<dyn Learner>,
     work: ClassifierWork,
     assessor: Option<Assessor>,
-    /// Made when the first sample misses something.
-    imputation: Option<Imputation>,
+    /// Made when the first sample misses something; the model may fill nothing.
+    imputation: Option<Option<Imputation>>,
 }
 
 impl Judge {
@@ -134,11 +134,14 @@ impl Judge {
                 continue;
             }
             let n_missing = missing.iter().filter(|missing| **missing).count();
-            if n_missing > 0 && self.model.learner.gate {
-                let learner = self.learner.as_ref();
-                self.imputation
-                    .get_or_insert_with(|| Imputation::of(&kept_samples(learner)))
-                    .fill(&mut features, &missing);
+            if n_missing > 0 {
+                let (model, learner) = (&self.model, self.learner.as_ref());
+                let imputation = self
+                    .imputation
+                    .get_or_insert_with(|| model.imputation(learner));
+                if let Some(imputation) = imputation {
+                    imputation.fill(&mut features, &missing);
+                }
             }
             values.extend(features);
             kept.push((position, n_missing));

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::SessionError;
 use super::arrays::{Arrays, read_arrays};
-use super::atomic_file::{Disk, Staged, folder_of, is_staged_for};
+use super::atomic_file::{Disk, Staged, folder_of, is_staged_for, name_text};
 use super::hash::{HashingWriter, hash_of};
 use super::lock_file::LockFile;
 use crate::records::open_regular;
@@ -48,7 +48,7 @@ impl ArraysReference {
 
 /// What the RON on disk was when it was read or written here.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Stamp(pub(super) String);
+pub(crate) struct Stamp(pub(super) String);
 
 /// What a save may replace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,8 +93,9 @@ impl Names {
                 path: path.clone(),
             })
         };
-        path.file_name()
-            .and_then(|name| name.to_str())
+        let file_name = path.file_name().map(name_text);
+        file_name
+            .as_deref()
             .and_then(named)
             .ok_or_else(|| SessionError::Name { path: path.clone() })
     }
@@ -251,14 +252,14 @@ pub(super) fn remove(disk: &dyn Disk, path: &Path) -> Result<(), SessionError> {
 fn files_in(folder: &Path) -> Vec<(String, PathBuf)> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut files: Vec<_> = entries
-        .filter_map(|entry| Some((entry.file_name().into_string().ok()?, entry.path())))
+        .map(|entry| (name_text(&entry.file_name()), entry.path()))
         .collect();
     files.sort();
     files
 }
 
 /// The RON of a session, and what it was.
-pub(super) fn read_text(path: &Path) -> Result<(String, Stamp), SessionError> {
+pub(crate) fn read_text(path: &Path) -> Result<(String, Stamp), SessionError> {
     let cannot = |source| SessionError::io("read the file", path, source);
     let file = open_regular(path).map_err(cannot)?;
     let mut bytes = Vec::new();
