@@ -18,6 +18,7 @@ mod store;
 mod sweep_store;
 mod user_settings;
 
+pub use atomic_file::write_at_once;
 pub(crate) use atomic_file::{RealDisk, replace_file};
 pub use data_reference::{
     Content, DATA_VARIABLE, DataPlaces, DataReference, FileContent, Resolution, relative_path,
