@@ -8,6 +8,8 @@ use super::rule::{RuleVerdict, judge};
 const CLEARED_SHARE: f64 = 0.15;
 /// unless this multiple of the peak before is more.
 const CLEARED_LOAD: f64 = 1.3;
+/// Furthest, in cycles, that the last current is followed to its zero.
+const FOLLOWED_CYCLES: f64 = 0.05;
 /// Share of the current during the fault that counts as none.
 const GONE_SHARE: f64 = 0.02;
 /// Multiple of the peak before that the current must reach for a clearing to be seen at all.
@@ -54,7 +56,12 @@ pub fn clearing_s(signals: &PhaseSignals, inception_s: f64, frequency_hz: f64) -
     for (at, peak) in peaks.iter().enumerate().skip(inception + half) {
         n_below = if *peak < limit { n_below + 1 } else { 0 };
         if n_below > half {
-            let zero = extinction(signals, at - half, (cycle / 4.0) as usize, during);
+            let zero = extinction(
+                signals,
+                at - half,
+                (cycle * FOLLOWED_CYCLES).ceil() as usize,
+                during,
+            );
             return Some(signals.start_s + zero / signals.rate_hz);
         }
     }

@@ -23,7 +23,10 @@ pub use document::{HistoryEntry, Session};
 pub use error::SessionError;
 pub use format::FORMAT;
 pub use hash::model_sha256;
-pub use recording_notes::{OwnAnnotation, RecordingNotes, UnitBases, change_notes, notes_on};
+pub use recording_notes::{
+    FaultChoice, OwnAnnotation, RecordingNotes, UnitBases, change_notes, fault_choice, notes_on,
+    station_notes,
+};
 pub use recovery::{FoundCopies, Recovery, RecoveryOffer, find_copies};
 pub use results::{FoldResult, Results};
 pub use sweep_store::{

@@ -18,8 +18,8 @@
 //!
 //! Beside the five conditions of [`FaultClass`] there are six other events ([`EventKind`]) of a records inbox: inrush,
 //! motor start, capacitor switching, high-impedance arc, load change, evolving fault. They have not been validated on
-//! real records. In the presets of faults the first three, load changes and
-//! ramps of the voltage are among the records without fault.
+//! real records. In the presets of faults the first three, load changes and ramps of the voltage are among the records
+//! without fault.
 //!
 //! # Solution
 //!
@@ -183,7 +183,7 @@ pub struct NetworkWaveforms {
     pub rate_hz: f64,
     /// Time of the inception after the first sample.
     pub inception_s: f64,
-    /// When the breaker interrupts the last faulted phase, if it opens.
+    /// When the breaker interrupts the last phase that carries the fault, if it opens.
     pub clearing_s: Option<f64>,
     /// Phase-to-earth voltages a, b, c in V.
     pub voltages_v: [Vec<f64>; 3],

@@ -485,11 +485,34 @@ impl NetworkScenario {
         }
     }
 
-    /// When the last of the faulted phases is interrupted, if the breaker opens them all.
+    /// When the last phase that the fault has changed is interrupted, if the breaker opens them all: faulted ones, and
+    /// others where the change of their current is at least 15 % of the largest.
     fn interruption_s(&self, solution: &Solution, timing: Timing) -> Option<f64> {
-        let poles = solution.opened_s.first()?.iter().zip(self.phases);
-        let faulted = poles.filter(|(_, is_faulted)| *is_faulted);
-        let opened: Option<Vec<f64>> = faulted.map(|(opened_s, _)| *opened_s).collect();
+        let opens = self.opens_cycles?;
+        let per_cycle = self.samples_per_cycle;
+        let sample_s = timing.step_s * timing.steps_per_sample as f64;
+        let opening = ((opens / self.frequency_hz - timing.start_s) / sample_s) as usize;
+        let cycle = opening.checked_sub(per_cycle)?..opening;
+        // The same place of the wave before the inception.
+        let back = opens.ceil() as usize * per_cycle;
+        let instants = &solution.instants;
+        let change = |phase: usize| -> Option<f64> {
+            let current = |k: usize| Some(instants.get(k)?.currents[NEAR_LINE].0[phase]);
+            cycle.clone().try_fold(0.0_f64, |most, k| {
+                Some(most.max((current(k)? - current(k.checked_sub(back)?)?).abs()))
+            })
+        };
+        let changes = [change(0)?, change(1)?, change(2)?];
+        let largest = changes.into_iter().fold(0.0, f64::max);
+        let opened = solution
+            .opened_s
+            .first()?
+            .iter()
+            .zip(changes)
+            .zip(self.phases);
+        let counted = opened
+            .filter(|((_, change), is_faulted)| *is_faulted || *change >= CARRIES_FAULT * largest);
+        let opened: Option<Vec<f64>> = counted.map(|((opened_s, _), _)| *opened_s).collect();
         let last_s = opened?.into_iter().reduce(f64::max)?;
         Some(last_s - timing.start_s)
     }
@@ -754,15 +777,18 @@ const SWITCHED: usize = 4;
 const NEAR_LINE: usize = 0;
 const FAR_LINE: usize = 1;
 
+/// Share of the largest change of the currents from which a phase carries the fault.
+const CARRIES_FAULT: f64 = 0.15;
+
 /// An impedance in Ω that carries nothing.
 const NO_ZERO: f64 = 1e7;
 
-/// A change of the voltage alone, as test sets, tap changers and lost loads make it: .6 to 1.6 of what it was, at once or
-/// within two cycles.
+/// A change of the voltage alone, as test sets, tap changers and lost loads make it: mostly a rise, at once or within two
+/// cycles. A deep dip would be what a three-phase fault elsewhere shows.
 fn draw_ramp(random: &mut RandomStream) -> Happening {
-    let target = match chance(random, 0.5) {
+    let target = match chance(random, 0.75) {
         true => between(random, 1.05, 1.6),
-        false => between(random, 0.6, 0.95),
+        false => between(random, 0.9, 0.97),
     };
     let cycles = match chance(random, 0.5) {
         true => 0.0,
