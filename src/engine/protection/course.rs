@@ -8,10 +8,6 @@ use super::rule::{RuleVerdict, judge};
 const CLEARED_SHARE: f64 = 0.15;
 /// unless this multiple of the peak before is more.
 const CLEARED_LOAD: f64 = 1.3;
-/// Furthest, in cycles, that the last current is followed to its zero.
-const FOLLOWED_CYCLES: f64 = 0.05;
-/// Share of the current during the fault that counts as none.
-const GONE_SHARE: f64 = 0.02;
 /// Multiple of the peak before that the current must reach for a clearing to be seen at all.
 const SEEN_LOAD: f64 = 2.0;
 
@@ -31,7 +27,7 @@ pub struct Stage {
 ///
 /// `pk(t)` is the largest |i| of the three phases over the half cycle after t, `F` its median over the two cycles after
 /// the inception. The fault is cleared at the first t, at least half a cycle after the inception, from which `pk` stays
-/// below the limit for half a cycle; from there the last current is followed to its zero, where the breaker interrupts it.
+/// below the limit for half a cycle.
 pub fn clearing_s(signals: &PhaseSignals, inception_s: f64, frequency_hz: f64) -> Option<f64> {
     let largest = largest_current(signals);
     let cycle = signals.rate_hz / frequency_hz;
@@ -56,46 +52,11 @@ pub fn clearing_s(signals: &PhaseSignals, inception_s: f64, frequency_hz: f64) -
     for (at, peak) in peaks.iter().enumerate().skip(inception + half) {
         n_below = if *peak < limit { n_below + 1 } else { 0 };
         if n_below > half {
-            let zero = extinction(
-                signals,
-                at - half,
-                (cycle * FOLLOWED_CYCLES).ceil() as usize,
-                during,
-            );
-            return Some(signals.start_s + zero / signals.rate_hz);
+            let first = at - half;
+            return Some(signals.time_s(first));
         }
     }
     None
-}
-
-/// Where the current that falls below the limit at sample `first` reaches zero, in samples: it is followed for at most
-/// `reach` samples while it falls, and the last step is extrapolated.
-fn extinction(signals: &PhaseSignals, first: usize, reach: usize, during: f64) -> f64 {
-    let size = |channel: usize, k: usize| signals.values[channel].get(k).map_or(0.0, |i| i.abs());
-    let before = first.saturating_sub(1);
-    let last = [3, 4, 5]
-        .into_iter()
-        .max_by(|a, b| size(*a, before).total_cmp(&size(*b, before)))
-        .unwrap_or(3);
-    let value = |k: usize| signals.values[last].get(k).copied().unwrap_or(0.0);
-    let mut k = first;
-    while k < first + reach
-        && value(k) * value(before) > 0.0
-        && size(last, k) < size(last, k - 1)
-        && size(last, k) > GONE_SHARE * during
-    {
-        k += 1;
-    }
-    // Between the last sample that still falls and the next one.
-    let (earlier, later) = (
-        size(last, k.saturating_sub(2)),
-        size(last, k.saturating_sub(1)),
-    );
-    let step = match earlier > later {
-        true => (later / (earlier - later)).min(1.0),
-        false => 0.5,
-    };
-    k.saturating_sub(1) as f64 + step
 }
 
 /// The largest |i| of the three phases at every sample; missing values count as nothing.

@@ -183,7 +183,7 @@ pub struct NetworkWaveforms {
     pub rate_hz: f64,
     /// Time of the inception after the first sample.
     pub inception_s: f64,
-    /// When the breaker interrupts the last phase that carries the fault, if it opens.
+    /// From when on the current stays below 15 % of the fault's, if the breaker opens.
     pub clearing_s: Option<f64>,
     /// Phase-to-earth voltages a, b, c in V.
     pub voltages_v: [Vec<f64>; 3],

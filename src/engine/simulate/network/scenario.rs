@@ -5,7 +5,7 @@ use std::f64::consts::TAU;
 use num_complex::Complex64;
 
 use super::inrush::Inrush;
-use super::solver::{Arc, Branch, Breaker, Circuit, End, Shunt, Solution, Timing};
+use super::solver::{Arc, Branch, Breaker, Circuit, End, Instant, Shunt, Solution, Timing};
 use super::{NetworkRanges, NetworkSettings, NetworkSimulator, NetworkWaveforms};
 use crate::math::{Normal, RandomStream, random_below, random_share, random_stream};
 use crate::simulate::feeder::FaultClass;
@@ -485,36 +485,32 @@ impl NetworkScenario {
         }
     }
 
-    /// When the last phase that the fault has changed is interrupted, if the breaker opens them all: faulted ones, and
-    /// others where the change of their current is at least 15 % of the largest.
+    /// From when on the current stays below 15 % of that of the fault (the median over two cycles of its peak over half a
+    /// cycle) or 1.3 times the load, if the breaker opens all poles that carry more.
     fn interruption_s(&self, solution: &Solution, timing: Timing) -> Option<f64> {
-        let opens = self.opens_cycles?;
-        let per_cycle = self.samples_per_cycle;
+        let is_open = solution.opened_s[0].iter().any(Option::is_some);
+        is_open.then_some(())?;
         let sample_s = timing.step_s * timing.steps_per_sample as f64;
-        let opening = ((opens / self.frequency_hz - timing.start_s) / sample_s) as usize;
-        let cycle = opening.checked_sub(per_cycle)?..opening;
-        // The same place of the wave before the inception.
-        let back = opens.ceil() as usize * per_cycle;
-        let instants = &solution.instants;
-        let change = |phase: usize| -> Option<f64> {
-            let current = |k: usize| Some(instants.get(k)?.currents[NEAR_LINE].0[phase]);
-            cycle.clone().try_fold(0.0_f64, |most, k| {
-                Some(most.max((current(k)? - current(k.checked_sub(back)?)?).abs()))
-            })
+        let inception = (-timing.start_s / sample_s).ceil() as usize;
+        let largest = |instant: &Instant| {
+            let currents = instant.currents[NEAR_LINE].0;
+            currents
+                .into_iter()
+                .fold(0.0, |most: f64, i| most.max(i.abs()))
         };
-        let changes = [change(0)?, change(1)?, change(2)?];
-        let largest = changes.into_iter().fold(0.0, f64::max);
-        let opened = solution
-            .opened_s
-            .first()?
-            .iter()
-            .zip(changes)
-            .zip(self.phases);
-        let counted = opened
-            .filter(|((_, change), is_faulted)| *is_faulted || *change >= CARRIES_FAULT * largest);
-        let opened: Option<Vec<f64>> = counted.map(|((opened_s, _), _)| *opened_s).collect();
-        let last_s = opened?.into_iter().reduce(f64::max)?;
-        Some(last_s - timing.start_s)
+        let sizes: Vec<f64> = solution.instants.iter().map(largest).collect();
+        let peak = |span: &[f64]| span.iter().copied().fold(0.0, f64::max);
+        let (before, after) = sizes.split_at_checked(inception)?;
+        let two_cycles = after.get(..2 * self.samples_per_cycle)?;
+        let mut peaks: Vec<f64> = two_cycles
+            .windows(self.samples_per_cycle / 2)
+            .map(peak)
+            .collect();
+        peaks.sort_by(f64::total_cmp);
+        let limit = (0.15 * peaks.get(peaks.len() / 2)?).max(1.3 * peak(before));
+        let last = sizes.iter().rposition(|size| *size > limit)?;
+        let is_cleared = last > inception && last + self.samples_per_cycle < sizes.len();
+        is_cleared.then(|| (last + 1) as f64 * sample_s)
     }
 
     /// The circuit of the module's picture.
@@ -776,9 +772,6 @@ const SWITCHED: usize = 4;
 /// Places of the two parts of the line among the branches.
 const NEAR_LINE: usize = 0;
 const FAR_LINE: usize = 1;
-
-/// Share of the largest change of the currents from which a phase carries the fault.
-const CARRIES_FAULT: f64 = 0.15;
 
 /// An impedance in Ω that carries nothing.
 const NO_ZERO: f64 = 1e7;
