@@ -218,7 +218,6 @@ fn marks(record: &FaultRecord) -> Vec<(f64, String)> {
                 "cycle before".to_owned(),
             ),
             (at_s + cycle_s / 8.0, "cycle judged".to_owned()),
-            (at_s + 1.125 * cycle_s, "its end".to_owned()),
         ];
         cycles.into_iter().chain(clearing)
     });
