@@ -1,19 +1,14 @@
-//! Fault records in the window: bases of per unit, digital states at the cursors, records without analog channels, the list
-//! of a folder, choices for a record and its station, calculated channels, a second record.
+//! Fault records in the window: bases of per unit, digital states at the cursors, records without analog channels.
 
 use std::f64::consts::PI;
 use std::path::Path;
 use std::sync::Arc;
 
-use atomscope::workbench::explore::{
-    Alignment, BesideChoice, ExploreAction, FaultAction, ListColumn, ListView, ValueScale,
-};
+use atomscope::workbench::explore::{ExploreAction, FaultAction, ValueScale};
 use atomscope::workbench::{Action, Stage, Workbench};
 use atomscope_engine::records::comtrade::{ComtradeStorage, write_files};
-use atomscope_engine::records::{
-    Channel, ChannelKind, Format, GridFacts, Kind, Record, StartTime, Unit,
-};
-use atomscope_engine::session::{Session, change_notes, notes_on, station_notes};
+use atomscope_engine::records::{Channel, ChannelKind, Format, GridFacts, Kind, Record, Unit};
+use atomscope_engine::session::{Session, notes_on};
 use egui::accesskit::Role;
 use egui_kittest::kittest::{NodeT, Queryable};
 
@@ -223,166 +218,4 @@ fn a_record_alone_is_opened_to_be_looked_at() {
         notices.iter().any(|n| n.text.contains("open the folder")),
         "it says how to learn from it"
     );
-}
-
-fn apply(window: &mut Window, action: FaultAction) {
-    let workbench = window.harness.state_mut().workbench_mut();
-    workbench.apply(Action::Explore(ExploreAction::Fault(action)));
-}
-
-/// The record of a station that starts some milliseconds after noon.
-fn at_station(station: &str, after_noon_ms: u32) -> Record {
-    let mut record = record();
-    record.start = StartTime::new((2024, 5, 1), (12, 0, 0), after_noon_ms * 1_000_000);
-    if let Some(grid) = &mut record.grid {
-        station.clone_into(&mut grid.station);
-    }
-    record
-}
-
-#[test]
-fn a_folder_becomes_a_list_that_is_sorted_searched_exported_and_leads_to_its_records() {
-    let folder = tempfile::tempdir().expect("a folder");
-    for (name, station, ms) in [("b.cfg", "North", 0), ("a.cfg", "South", 100)] {
-        let path = folder.path().join(name);
-        write_files(&at_station(station, ms), ComtradeStorage::Float32, &path).expect("written");
-    }
-    let mut window = window_of(Workbench::new(None, Arc::new(|| {})));
-    let workbench = window.harness.state_mut().workbench_mut();
-    workbench.apply(Action::Show(Stage::Explore));
-    apply(
-        &mut window,
-        FaultAction::List(Some(folder.path().to_owned())),
-    );
-    until(&mut window, "the folder is listed", |w| {
-        w.explore().fault().list().is_some()
-    });
-    let list = window.harness.state().workbench().explore().fault().list();
-    let rows = list.expect("listed").rows.clone();
-    assert_eq!(rows.len(), 2);
-    assert!(
-        rows.iter().all(|row| row.event == 1),
-        "one fault, seen twice"
-    );
-    assert!(rows.iter().all(|row| row.summary.type_rule == Some("LLL")));
-    for label in ["a.cfg", "b.cfg", "Peak current", "Export list…"] {
-        assert!(window.harness.query_by_label(label).is_some(), "{label}");
-    }
-    let view = ListView {
-        search: "south".to_owned(),
-        by: ListColumn::Station,
-        is_falling: true,
-    };
-    apply(&mut window, FaultAction::ViewList(view));
-    for _ in 0..3 {
-        window.harness.step();
-    }
-    assert!(
-        window.harness.query_by_label("b.cfg").is_none(),
-        "it is of another station"
-    );
-    let table = folder.path().join("list.csv");
-    apply(&mut window, FaultAction::ExportList(table.clone()));
-    until(&mut window, "it is written", |w| !w.is_busy());
-    let text = std::fs::read_to_string(&table).expect("a table");
-    assert_eq!(text.lines().count(), 3, "{text}");
-    click(&mut window, "a.cfg");
-    until(&mut window, "the record is shown", |w| {
-        w.explore()
-            .fault()
-            .record()
-            .is_some_and(|record| record.name.ends_with("a.cfg"))
-    });
-    assert!(
-        !window
-            .harness
-            .state()
-            .workbench()
-            .explore()
-            .fault()
-            .shows_list()
-    );
-}
-
-#[test]
-fn choices_for_a_station_and_calculated_channels_count_at_once() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut window = shown(&at_station("South", 0), &folder.path().join("relay.cfg"));
-    let n_signals = |window: &Window| {
-        let record = window
-            .harness
-            .state()
-            .workbench()
-            .explore()
-            .fault()
-            .record();
-        record.expect("shown").signals.len()
-    };
-    assert_eq!(n_signals(&window), 6);
-    let workbench = window.harness.state_mut().workbench_mut();
-    let mut draft = workbench.draft().clone();
-    change_notes(&mut draft.recordings, &station_notes("South"), |notes| {
-        notes.fault.calculated = vec!["3I0 = IA + IB + IC".to_owned(), "rms(XY)".to_owned()];
-        notes.fault.phases.is_reversed = true;
-    });
-    workbench.edit(draft, false);
-    until(&mut window, "the record is read anew", |w| {
-        let record = w.explore().fault().record();
-        record.is_some_and(|record| record.signals.len() == 7) && !w.is_busy()
-    });
-    let record = window
-        .harness
-        .state()
-        .workbench()
-        .explore()
-        .fault()
-        .record();
-    let record = record.expect("shown").clone();
-    assert_eq!(record.signals[6].name, "3I0");
-    assert!(
-        record.signals[6].extent.1.abs() < 1.0,
-        "balanced currents have no residual one"
-    );
-    assert!(
-        record.uncalculated[0].contains("XY"),
-        "{:?}",
-        record.uncalculated
-    );
-    let analysis = record.analysis.as_ref().expect("six phases");
-    let own = &record.signals[3].values;
-    assert!((analysis.signals.values[3][5] + own[5]).abs() < 1e-6 * own[5].abs().max(1.0));
-}
-
-#[test]
-fn a_second_record_is_laid_along_the_first_by_inception_clock_or_hand() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let far = folder.path().join("far.cfg");
-    write_files(&at_station("South", 40), ComtradeStorage::Float32, &far).expect("written");
-    let mut window = shown(&at_station("North", 0), &folder.path().join("near.cfg"));
-    apply(&mut window, FaultAction::Beside(BesideChoice::File(far)));
-    until(&mut window, "the second record is read", |w| {
-        w.explore().fault().beside().is_some() && !w.is_busy()
-    });
-    let fault = window.harness.state().workbench().explore().fault();
-    let (near, far) = (
-        fault.record().expect("shown"),
-        fault.beside().expect("beside"),
-    );
-    assert!(Alignment::Inception.shift_s(near, far).abs() < 1e-9);
-    // The far recorder started 40 ms later, so it shows the same moment 40 ms earlier on its axis.
-    assert!((Alignment::Clock.shift_s(near, far) + 0.04).abs() < 1e-6);
-    assert_eq!(Alignment::ByHand(0.5).shift_s(near, far), 0.5);
-    for label in [
-        "Inceptions",
-        "Clocks",
-        "By hand",
-        "Differential currents at B",
-    ] {
-        assert!(window.harness.query_by_label(label).is_some(), "{label}");
-    }
-    let page = folder.path().join("event.html");
-    apply(&mut window, FaultAction::Report(page.clone()));
-    until(&mut window, "the report is written", |w| !w.is_busy());
-    let text = std::fs::read_to_string(&page).expect("a page");
-    assert!(text.contains("Both ends") && text.contains("North") && text.contains("South"));
 }
