@@ -31,6 +31,10 @@ pub(super) struct Typing {
     pub(super) annotation: String,
     /// What the list of annotations is searched for.
     pub(super) annotation_search: String,
+    /// The states of a new scoring, with commas between them.
+    pub(super) states: String,
+    /// The length of its epochs in seconds.
+    pub(super) epoch_s: String,
 }
 
 /// The window around a workbench.
@@ -105,7 +109,10 @@ impl App {
         let mut draft = self.workbench.draft().clone();
         self.frame_ui(ui, &mut actions);
         let workbench = &self.workbench;
-        let margin = Margin::symmetric(theme::PAGE_MARGIN, 16);
+        let margin = match workbench.is_folded() {
+            true => Margin::same(4),
+            false => Margin::symmetric(theme::PAGE_MARGIN, 16),
+        };
         let frame = Frame::central_panel(ui.style()).inner_margin(margin);
         CentralPanel::default().frame(frame).show(ui, |ui| {
             let page = match workbench.view().page {
@@ -172,6 +179,10 @@ impl App {
             menu::menu_ui(ui, workbench, actions);
         });
         banner::banners_ui(ui, workbench, actions);
+        if workbench.is_folded() {
+            notice_sheet::newest_ui(ui, workbench, actions);
+            return;
+        }
         let frame = bar(ui);
         Panel::bottom("run bar").frame(frame).show(ui, |ui| {
             run_bar::run_bar_ui(ui, workbench, actions);

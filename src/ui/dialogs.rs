@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::workbench::explore::{BesideChoice, ExploreAction, FaultAction, RibbonAction};
+use crate::workbench::explore::{
+    BesideChoice, ExploreAction, FaultAction, RibbonAction, ScoringAction,
+};
 use crate::workbench::{Action, Ask, ComparePath};
 use atomscope_engine::experiment::{Job, JobOutcome};
 use atomscope_engine::export::ExportContent;
@@ -15,6 +17,9 @@ pub(super) enum DialogKind {
     OpenRecording,
     ImportAnnotations,
     ExportAnnotations,
+    ExportRecording { anonymises: bool },
+    OpenRater,
+    ExportScores,
     Compare(ComparePath),
     OpenBeside,
     CompareMaps,
@@ -34,6 +39,11 @@ impl DialogKind {
             Ask::OpenRecording => Self::OpenRecording,
             Ask::ImportAnnotations => Self::ImportAnnotations,
             Ask::ExportAnnotations => Self::ExportAnnotations,
+            Ask::ExportRecording { anonymises } => Self::ExportRecording {
+                anonymises: *anonymises,
+            },
+            Ask::OpenRater => Self::OpenRater,
+            Ask::ExportScores => Self::ExportScores,
             Ask::Compare(what) => Self::Compare(*what),
             Ask::OpenBeside => Self::OpenBeside,
             Ask::CompareMaps => Self::CompareMaps,
@@ -69,6 +79,15 @@ impl DialogKind {
             Self::Report => Action::Explore(ExploreAction::Ribbon(RibbonAction::Report(path))),
             Self::ImportAnnotations => Action::Explore(ExploreAction::ImportAnnotations(path)),
             Self::ExportAnnotations => Action::Explore(ExploreAction::ExportAnnotations(path)),
+            Self::ExportRecording { anonymises } => {
+                Action::Explore(ExploreAction::ExportRecording { path, anonymises })
+            }
+            Self::OpenRater => {
+                Action::Explore(ExploreAction::Scoring(ScoringAction::OpenRater(path)))
+            }
+            Self::ExportScores => {
+                Action::Explore(ExploreAction::Scoring(ScoringAction::Export(path)))
+            }
             Self::SaveAs => Action::SaveAs(path),
             Self::Export(content) => Action::Export(content, path),
             Self::LocateData => Action::LocateData(path),
@@ -102,6 +121,15 @@ impl Dialogs {
                 DialogKind::ExportAnnotations => dialog
                     .set_title("Write the annotations")
                     .set_file_name("annotations.csv")
+                    .save_file(),
+                DialogKind::ExportRecording { .. } => dialog
+                    .set_title("Write the recording")
+                    .set_file_name("recording.edf")
+                    .save_file(),
+                DialogKind::OpenRater => dialog.set_title("Open other scores").pick_file(),
+                DialogKind::ExportScores => dialog
+                    .set_title("Write the scores")
+                    .set_file_name("scores.csv")
                     .save_file(),
                 DialogKind::Compare(what) => {
                     let dialog = dialog.set_title(what.question().0);
@@ -158,6 +186,8 @@ impl Dialogs {
                 | DialogKind::Export(_)
                 | DialogKind::Report
                 | DialogKind::ExportAnnotations
+                | DialogKind::ExportRecording { .. }
+                | DialogKind::ExportScores
                 | DialogKind::Compare(ComparePath::Report)
         );
         Some(match has_asked {

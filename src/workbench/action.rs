@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::Workbench;
 use super::compare::CompareAction;
 use super::draft::Draft;
-use super::explore::{ExploreAction, RibbonAction};
+use super::explore::{ExploreAction, RibbonAction, ScoringAction};
 use super::panels::{Panel, Tiling};
 use super::records::Then;
 use super::save::SaveTo;
@@ -163,6 +163,8 @@ impl Action {
             | Self::Export(_, path)
             | Self::Explore(
                 ExploreAction::ExportAnnotations(path)
+                | ExploreAction::ExportRecording { path, .. }
+                | ExploreAction::Scoring(ScoringAction::Export(path))
                 | ExploreAction::Ribbon(RibbonAction::Report(path)),
             )
             | Self::Compare(CompareAction::SaveReport(path)) => path.clone(),

@@ -53,8 +53,9 @@ pub use numbers::{Number, Stored, StridedSamples};
 pub use read_error::ReadError;
 pub use readers::{READERS, Reader, open, open_with, read};
 pub use record::{
-    Annotation, ArrayInfo, Channel, ChannelKind, Format, Gap, GridChannel, GridFacts, Kind,
-    MemorySamples, Quantisation, RateSection, Record, Samples, Scaling, Segment, Source, TimeAxis,
+    Annotation, ArrayInfo, Channel, ChannelKind, Format, Gap, GridChannel, GridFacts, Identity,
+    Kind, MemorySamples, Quantisation, RateSection, Record, Samples, Scaling, Segment, Sensor,
+    Source, TimeAxis,
 };
 pub use source_id::SourceId;
 pub(crate) use source_id::{path_keys, path_text, path_texts};

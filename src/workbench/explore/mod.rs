@@ -10,6 +10,7 @@ mod fault_record;
 mod judging;
 mod page;
 mod ribbon;
+mod scoring;
 mod spectra;
 mod traces;
 mod view;
@@ -28,10 +29,14 @@ pub use fault_record::{
 pub use judging::{Explained, Fate, Judgement, ModelChoice};
 pub use page::{PageRequest, PageTrace, TracePage};
 pub use ribbon::{RibbonAction, RibbonStage};
+pub use scoring::{
+    EventQuestion, EventSource, ModelEpochs, Rater, ScoringAction, ScoringStage, state_keys,
+};
 pub use spectra::{BANDS, Spectrogram, TraceSpectrum};
 pub use traces::TraceSource;
 pub use view::{
-    Comparison, EegView, SENSITIVITIES, SidePanel, StripKind, TIME_BASES_S, common_unit,
+    Comparison, EegView, KeyUse, LaneChoice, SENSITIVITIES, SidePanel, StripKind, TIME_BASES_S,
+    common_unit,
 };
 
 use std::path::{Path, PathBuf};
@@ -88,6 +93,19 @@ pub enum ExploreAction {
     ImportAnnotations(PathBuf),
     /// Writes the annotations to a file: a table (`.csv`), or the recording with them (`.edf`).
     ExportAnnotations(PathBuf),
+    /// Writes the recording with all fields of its header and its annotations as EDF+ or BDF+.
+    ExportRecording {
+        /// The file.
+        path: PathBuf,
+        /// Whether patient, recording and date are left out.
+        anonymises: bool,
+    },
+    /// Adds an annotation of one's own.
+    Mark(OwnAnnotation),
+    /// Does something with scores.
+    Scoring(ScoringAction),
+    /// Names what the digits mark.
+    NameMarks(Vec<String>),
     /// Does something with a fault record.
     Fault(FaultAction),
     /// Does something with the decisions on the recording.
@@ -217,6 +235,7 @@ pub struct Explore {
     eeg: Option<EegBrowser>,
     fault: FaultStage,
     ribbon: RibbonStage,
+    scoring: ScoringStage,
 }
 
 /// What the background tells about the recording.
@@ -229,6 +248,8 @@ pub(super) enum ExploreEvent {
     Fault(fault::Made),
     /// Something of the decisions.
     Ribbon(ribbon::Made),
+    /// Something of scores.
+    Scoring(scoring::Made),
 }
 
 impl Explore {
@@ -240,6 +261,11 @@ impl Explore {
     /// The decisions on the recording.
     pub fn ribbon(&self) -> &RibbonStage {
         &self.ribbon
+    }
+
+    /// What scores are compared with.
+    pub fn scoring(&self) -> &ScoringStage {
+        &self.scoring
     }
 
     /// The recording that is open.
@@ -268,6 +294,7 @@ impl Explore {
             || self.eeg.as_ref().is_some_and(EegBrowser::is_busy)
             || self.fault.is_busy()
             || self.ribbon.is_busy()
+            || self.scoring.is_busy()
     }
 
     /// Opens a recording in the background; the one that is open stays until then.
@@ -292,6 +319,7 @@ impl Explore {
     }
 
     fn show(&mut self, opened: &OpenedRecording) {
+        self.scoring = ScoringStage::default();
         let before = self.eeg.as_ref().map(|browser| browser.view().clone());
         self.eeg = (opened.viewer == Viewer::Eeg)
             .then(|| EegBrowser::new(opened, opened.stretch, before.as_ref()));
@@ -300,6 +328,21 @@ impl Explore {
 }
 
 impl Workbench {
+    /// Whether the page shows the traces of an EEG and nothing else.
+    pub fn is_folded(&self) -> bool {
+        let eeg = self.tasks.explore.eeg.as_ref();
+        self.selection.page == Stage::Explore && eeg.is_some_and(|eeg| eeg.view().is_folded)
+    }
+
+    /// What plain letters and digits do on the page that is shown.
+    pub fn key_use(&self) -> KeyUse {
+        let eeg = self.tasks.explore.eeg.as_ref();
+        match self.selection.page {
+            Stage::Explore => eeg.map_or(KeyUse::Pages, |eeg| eeg.view().keys),
+            _ => KeyUse::Pages,
+        }
+    }
+
     /// Records of the data that have a signal to look at.
     pub fn n_explorable(&self) -> usize {
         let Some(loaded) = self.document.data.loaded() else {
@@ -325,6 +368,7 @@ impl Workbench {
         self.follow_fault();
         self.follow_ribbon();
         self.follow_by_hand();
+        self.follow_scoring();
     }
 
     pub(super) fn handle_explore(&mut self, event: ExploreEvent) {
@@ -333,6 +377,10 @@ impl Workbench {
                 let taken = self.tasks.explore.opening.take(answer);
                 if let Some(opened) = self.tell_failure(Topic::Explore, taken) {
                     self.tasks.explore.show(&opened);
+                    if opened.source.is_none() {
+                        let path = opened.record.source.path.clone();
+                        self.remember(move |settings| settings.note_recording(&path));
+                    }
                 }
             }
             ExploreEvent::Eeg(made) => {
@@ -342,6 +390,7 @@ impl Workbench {
             }
             ExploreEvent::Fault(made) => self.take_fault(made),
             ExploreEvent::Ribbon(made) => self.take_ribbon(made),
+            ExploreEvent::Scoring(made) => self.take_scoring(made),
         }
     }
 
@@ -387,7 +436,10 @@ impl Workbench {
             ExploreAction::AssumeRate(rate_hz) => self.tasks.explore.assume_rate(rate_hz),
             ExploreAction::CancelOpening => self.tasks.explore.opening.stop(),
             ExploreAction::ImportAnnotations(path) => self.import_annotations(&path),
-            ExploreAction::ExportAnnotations(path) => self.export_annotations(path),
+            ExploreAction::ExportAnnotations(path) => self.export_annotations(path, false),
+            ExploreAction::ExportRecording { path, anonymises } => {
+                self.export_annotations(path, anonymises);
+            }
             ExploreAction::Look(view) => {
                 if let Some(browser) = &mut self.tasks.explore.eeg {
                     browser.look(*view);
@@ -419,6 +471,11 @@ impl Workbench {
                     browser.stop_whole();
                 }
             }
+            ExploreAction::Mark(annotation) => self.mark(annotation),
+            ExploreAction::Scoring(action) => self.apply_scoring(action),
+            ExploreAction::NameMarks(marks) => {
+                self.remember(move |settings| settings.marks = marks);
+            }
             ExploreAction::Fault(action) => self.apply_fault(action),
             ExploreAction::Ribbon(action) => self.apply_ribbon(action),
         }
@@ -443,7 +500,7 @@ impl Workbench {
         });
     }
 
-    /// Writes the annotations of the file and the user's own in the background.
+    /// Adds the annotations of a file to the user's own.
     fn import_annotations(&mut self, path: &Path) {
         self.selection.ask = None;
         let Some(name) = self.tasks.explore.opened.as_ref().map(|o| o.name.clone()) else {
@@ -463,7 +520,8 @@ impl Workbench {
         }
     }
 
-    fn export_annotations(&mut self, path: PathBuf) {
+    /// Writes the annotations of the file and the user's own in the background, in an EDF+ file with the recording.
+    fn export_annotations(&mut self, path: PathBuf, anonymises: bool) {
         self.selection.ask = None;
         let Some(opened) = &self.tasks.explore.opened else {
             return;
@@ -474,12 +532,32 @@ impl Workbench {
         let mut annotations = opened.record.annotations.clone();
         annotations.extend(own);
         annotations.sort_by(|a, b| a.onset_s.total_cmp(&b.onset_s));
-        let record = opened.record.clone();
+        let record = match anonymises {
+            true => Arc::new(opened.record.anonymised()),
+            false => opened.record.clone(),
+        };
         let on = (&self.tasks.post, "exporting", Event::Exported as _);
         self.tasks.exporting.start((), on, move |_| {
             write_annotations(&record, annotations, &path)?;
             Ok(path)
         });
+    }
+
+    /// Adds an annotation as one edit, so that one undo takes it back.
+    fn mark(&mut self, annotation: OwnAnnotation) {
+        let Some(name) = self.tasks.explore.opened.as_ref().map(|o| o.name.clone()) else {
+            return;
+        };
+        let mut place = 0;
+        self.change(|draft| {
+            place = change_notes(&mut draft.recordings, &name, |notes| notes.add(annotation));
+        });
+        if let Some(browser) = &mut self.tasks.explore.eeg {
+            browser.look(EegView {
+                annotation: Some(place),
+                ..browser.view().clone()
+            });
+        }
     }
 
     fn explore_sample(&mut self, sample: usize) {

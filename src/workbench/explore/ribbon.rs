@@ -100,6 +100,11 @@ impl RibbonStage {
         self.judging.shown().map(Arc::as_ref)
     }
 
+    /// The same, shared.
+    pub(super) fn judged_shared(&self) -> Option<&Arc<Judgement>> {
+        self.judging.shown()
+    }
+
     /// The share judged, while judging.
     pub fn judging_share(&self) -> Option<f64> {
         self.judging.share()

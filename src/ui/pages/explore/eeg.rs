@@ -1,11 +1,15 @@
 //! The EEG browser: traces over a strip of the whole recording, tools above and beside them.
 
-use egui::{Align, Layout, Rect, RichText, Ui, vec2};
+use egui::{Align, Key, Layout, Modifiers, Rect, RichText, Ui, vec2};
 
 use super::annotations::annotations_ui;
 use super::channels::channels_ui;
+use super::header::header_ui;
+use super::hypnogram::{hypnogram_height, hypnogram_ui};
 use super::maps::maps_ui;
+use super::marking::mark_keys;
 use super::ribbon::{ShownTime, ribbon_ui};
+use super::scores::{score_keys, scores_ui};
 use super::spectrum::spectrum_ui;
 use super::toolbar::{rate_ui, toolbar_ui};
 use super::traces::traces_ui;
@@ -37,6 +41,15 @@ pub(super) fn eeg_ui(
         return;
     };
     let mut view = browser.view().clone();
+    let fold_key = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::F9));
+    view.is_folded ^= fold_key && workbench.view().ask.is_none();
+    if view.is_folded {
+        folded_ui(ui, workbench, &mut view, actions);
+        if view != *browser.view() {
+            actions.push(Action::Explore(ExploreAction::Look(Box::new(view))));
+        }
+        return;
+    }
     rate_ui(ui, opened, actions);
     toolbar_ui(ui, browser, &mut view, typing, actions);
     if let Some(problem) = browser.problem() {
@@ -57,15 +70,12 @@ pub(super) fn eeg_ui(
         let ribbon_id = ui.scope_id().with("height of the ribbon");
         let ribbon: f32 = ui.data(|data| data.get_temp(ribbon_id).unwrap_or(0.0));
         let gaps = 3.0 * ui.spacing().item_spacing.y;
-        let trends = trends_height(&view);
+        let trends = trends_height(&view) + hypnogram_height(workbench);
         let below = readout_height(ui) + ribbon + trends + STRIP_HEIGHT + gaps;
-        traces_ui(
-            ui,
-            workbench,
-            browser,
-            &mut view,
-            (area.height() - below).max(120.0),
-        );
+        let height = (area.height() - below).max(120.0);
+        let heard = traces_ui(ui, workbench, browser, &mut view, height);
+        mark_keys(ui, workbench, &heard, &mut view, actions);
+        score_keys(ui, workbench, &heard, &mut view, actions);
         readout_ui(ui, browser, &view, actions);
         let used = ui.scope(|ui| ribbon_ui(ui, workbench, opened, shown, actions));
         let height = used.response.rect.height();
@@ -73,6 +83,7 @@ pub(super) fn eeg_ui(
             ui.data_mut(|data| data.insert_temp(ribbon_id, height));
             ui.ctx().request_repaint();
         }
+        hypnogram_ui(ui, workbench, &mut view);
         trends_ui(ui, browser, &mut view);
         strip_ui(ui, browser, &mut view);
     });
@@ -81,9 +92,10 @@ pub(super) fn eeg_ui(
         right.min.x = left.max.x + theme::GRID * 2.0;
         side_ui(ui, right, |ui| match view.side {
             SidePanel::Closed => {}
+            SidePanel::Header => header_ui(ui, opened, actions),
             SidePanel::Channels => channels_ui(ui, browser, opened, &mut view, draft),
             SidePanel::Annotations => {
-                annotations_ui(ui, browser, opened, &mut view, draft, typing, actions);
+                annotations_ui(ui, workbench, opened, &mut view, draft, typing, actions);
             }
             SidePanel::Spectrum => {
                 egui::ScrollArea::vertical()
@@ -91,6 +103,7 @@ pub(super) fn eeg_ui(
                     .auto_shrink([false, false])
                     .show(ui, |ui| spectrum_ui(ui, browser, &view));
             }
+            SidePanel::Scores => scores_ui(ui, workbench, &mut view, typing, actions),
             SidePanel::Maps => maps_ui(ui, workbench, browser, &mut view, actions),
         });
     }
@@ -99,11 +112,30 @@ pub(super) fn eeg_ui(
     }
 }
 
+/// Nothing but the traces, what the cursors measure, and the way back.
+fn folded_ui(ui: &mut Ui, workbench: &Workbench, view: &mut EegView, actions: &mut Vec<Action>) {
+    let Some(browser) = workbench.explore().eeg() else {
+        return;
+    };
+    let height = ui.available_height() - readout_height(ui) - ui.spacing().item_spacing.y;
+    let heard = traces_ui(ui, workbench, browser, view, height);
+    mark_keys(ui, workbench, &heard, view, actions);
+    score_keys(ui, workbench, &heard, view, actions);
+    ui.horizontal(|ui| {
+        let back = ui.small_button("Show panels");
+        if back.on_hover_text("Brings all panels back (F9)").clicked() {
+            view.is_folded = false;
+        }
+        readout_ui(ui, browser, view, actions);
+    });
+}
+
 fn side_width(ui: &Ui, view: &EegView) -> f32 {
     let em = theme::body_font(ui).size;
     match view.side {
         SidePanel::Closed => 0.0,
         SidePanel::Maps if view.comparison.is_some() => em * 34.0,
+        SidePanel::Header => em * 34.0,
         _ => em * 20.0,
     }
     .min(ui.available_width() * 0.5)

@@ -8,8 +8,8 @@ use crate::ui::numbers::short;
 use crate::ui::theme;
 use crate::workbench::Action;
 use crate::workbench::explore::{
-    EegBrowser, EegView, ExploreAction, OpenedRecording, SENSITIVITIES, SidePanel, StripKind,
-    TIME_BASES_S, common_unit,
+    EegBrowser, EegView, ExploreAction, KeyUse, LaneChoice, OpenedRecording, SENSITIVITIES,
+    SidePanel, StripKind, TIME_BASES_S, common_unit,
 };
 use atomscope_engine::features::montage::Montage;
 
@@ -17,6 +17,9 @@ use atomscope_engine::features::montage::Montage;
 const HIGH_PASS_HZ: [f64; 7] = [0.05, 0.1, 0.3, 0.5, 1.0, 1.6, 5.0];
 /// Edges offered for the low-pass.
 const LOW_PASS_HZ: [f64; 5] = [15.0, 30.0, 40.0, 70.0, 100.0];
+/// Limits of a frequency that is typed: below, the lead-in of a page would be longer than 40 s.
+const LOWEST_EDGE_HZ: f64 = 0.05;
+const HIGHEST_EDGE_HZ: f64 = 1000.0;
 /// Frequencies of the mains.
 const MAINS_HZ: [f64; 2] = [50.0, 60.0];
 
@@ -71,9 +74,21 @@ pub(super) fn toolbar_ui(
         );
         sensitivity_ui(ui, browser, view, actions);
         time_base_ui(ui, browser, view);
+        lanes_choice_ui(ui, view);
     });
     ui.horizontal_wrapped(|ui| {
         switches_ui(ui, browser, view);
+        let marks = ui.selectable_label(view.keys == KeyUse::Marks, "Mark");
+        let what = "The keys 1 to 9 put marks with the names under Annotations: between the cursors, at the pointer, or in the middle of the page. Esc ends it. Default off: digits turn pages.";
+        if marks.on_hover_text(what).clicked() {
+            view.keys = match view.keys {
+                KeyUse::Marks => KeyUse::Pages,
+                _ => KeyUse::Marks,
+            };
+        }
+        let fold = ui.button("Traces only");
+        let what = "Folds everything but the traces away; F9 or the button at their corner brings it back";
+        view.is_folded |= fold.on_hover_text(what).clicked();
         ui.separator();
         for panel in SidePanel::ALL {
             let is_open = view.side == panel;
@@ -89,6 +104,9 @@ pub(super) fn toolbar_ui(
 fn panel_help(panel: SidePanel) -> &'static str {
     match panel {
         SidePanel::Closed => "",
+        SidePanel::Header => {
+            "What the file says: patient, recording, start, and of each channel rate, range, transducer and filters. Again to close."
+        }
         SidePanel::Channels => {
             "Which traces are shown, in which order, which are bad. Again to close."
         }
@@ -96,6 +114,9 @@ fn panel_help(panel: SidePanel) -> &'static str {
             "Notes of the file and your own: search, jump, add. Again to close."
         }
         SidePanel::Spectrum => "Welch spectrum of the selection or the page. Again to close.",
+        SidePanel::Scores => {
+            "Scores epochs (sleep stages, own states) by keys, compares them with the model and a second rater, and scores events. Again to close."
+        }
         SidePanel::Maps => {
             "Band power over the head, compared with another recording or class. Again to close."
         }
@@ -159,8 +180,41 @@ fn filter_ui(ui: &mut Ui, name: &str, what: &str, edges_hz: &[f64], value: &mut 
         "{what}, in the picture only: data and spectra stay as they are. Runs forwards and backwards, so that nothing is shifted; 6 dB down at the edge. Default off."
     );
     let current = value.map_or(off, text);
-    if let Some(place) = combo(ui, (name, &help), &current, 7.6, &choices) {
-        *value = place.checked_sub(1).map(|place| edges_hz[place]);
+    let width = theme::body_font(ui).size * 7.6;
+    let shown = ComboBox::from_id_salt(name)
+        .selected_text(&current)
+        .width(width)
+        .close_behavior(egui::PopupCloseBehavior::CloseOnClickOutside)
+        .show_ui(ui, |ui| {
+            for (place, choice) in choices.iter().enumerate() {
+                if ui.selectable_label(*choice == current, choice).clicked() {
+                    *value = place.checked_sub(1).map(|place| edges_hz[place]);
+                    ui.close();
+                }
+            }
+            let label = ui.label("Other frequency");
+            let mut own_hz = value.unwrap_or(edges_hz[0]);
+            let field = egui::DragValue::new(&mut own_hz)
+                .range(LOWEST_EDGE_HZ..=HIGHEST_EDGE_HZ)
+                .speed(0.05)
+                .max_decimals(3)
+                .suffix(" Hz");
+            let field = ui.add(field).labelled_by(label.id);
+            let what = "Any frequency from 0.05 to 1000 Hz: click and type, or drag. At or above half the rate it does nothing";
+            if field.on_hover_text(what).changed() {
+                *value = Some(own_hz);
+            }
+        });
+    ui.ctx()
+        .accesskit_node_builder(shown.response.id, |node| node.set_label(name));
+    shown.response.on_hover_text(format!("{name}. {help}"));
+}
+
+fn lanes_choice_ui(ui: &mut Ui, view: &mut EegView) {
+    let names = LaneChoice::ALL.map(|choice| choice.name().to_owned());
+    let help = "The most traces at once; others are scrolled to by the bar at the right, by the wheel over the names, or by Ctrl+Page Up and Down. Default 32";
+    if let Some(place) = combo(ui, ("Lanes", help), view.lanes.name(), 7.0, &names) {
+        view.lanes = LaneChoice::ALL[place];
     }
 }
 
@@ -219,6 +273,8 @@ fn time_base_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView) {
 fn switches_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView) {
     ui.checkbox(&mut view.corrects_baseline, "Baseline")
         .on_hover_text("Shows each trace about its mean on the page. Default on.");
+    ui.checkbox(&mut view.clips_lanes, "Clip")
+        .on_hover_text("EEG ends at the edges of its lane instead of reaching into others; other signals always do. Default off.");
     ui.checkbox(&mut view.is_negative_up, "Negative up")
         .on_hover_text("Negative values point up, as clinical EEG is often drawn. Default off.");
     let has_clock = browser.record().start.is_some();
