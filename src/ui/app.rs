@@ -31,6 +31,8 @@ pub(super) struct Typing {
     pub(super) annotation: String,
     /// What the list of annotations is searched for.
     pub(super) annotation_search: String,
+    /// The name of an own montage.
+    pub(super) montage_name: String,
     /// The states of a new scoring, with commas between them.
     pub(super) states: String,
     /// The length of its epochs in seconds.

@@ -3,6 +3,7 @@
 mod annotations;
 mod band_maps;
 mod browser;
+mod correcting;
 mod fault;
 mod fault_measures;
 mod fault_plane;
@@ -54,7 +55,7 @@ use atomscope_engine::features::phases::PhaseMap;
 use atomscope_engine::records::{
     Channel, ChannelKind, Kind, Mode, Record, TimeAxis, event_list, open,
 };
-use atomscope_engine::session::{OwnAnnotation, change_notes, notes_on};
+use atomscope_engine::session::{NamedMontage, OwnAnnotation, change_notes, notes_on};
 
 /// Columns of a table that may be the channels of a recording.
 const MOST_COLUMNS: usize = 256;
@@ -104,6 +105,10 @@ pub enum ExploreAction {
     Mark(OwnAnnotation),
     /// Does something with scores.
     Scoring(ScoringAction),
+    /// Keeps a montage under a name with the user.
+    SaveMontage(NamedMontage),
+    /// Forgets a montage.
+    RemoveMontage(String),
     /// Names what the digits mark.
     NameMarks(Vec<String>),
     /// Does something with a fault record.
@@ -250,6 +255,8 @@ pub(super) enum ExploreEvent {
     Ribbon(ribbon::Made),
     /// Something of scores.
     Scoring(scoring::Made),
+    /// A model has learned a correction.
+    Corrected(Answer<correcting::Reviewed>),
 }
 
 impl Explore {
@@ -366,6 +373,7 @@ impl Workbench {
         }
         self.follow_source();
         self.follow_fault();
+        self.follow_corrections();
         self.follow_ribbon();
         self.follow_by_hand();
         self.follow_scoring();
@@ -390,6 +398,7 @@ impl Workbench {
             }
             ExploreEvent::Fault(made) => self.take_fault(made),
             ExploreEvent::Ribbon(made) => self.take_ribbon(made),
+            ExploreEvent::Corrected(answer) => self.take_corrected(answer),
             ExploreEvent::Scoring(made) => self.take_scoring(made),
         }
     }
@@ -473,6 +482,13 @@ impl Workbench {
             }
             ExploreAction::Mark(annotation) => self.mark(annotation),
             ExploreAction::Scoring(action) => self.apply_scoring(action),
+            ExploreAction::SaveMontage(montage) => self.remember(move |settings| {
+                settings.montages.retain(|known| known.name != montage.name);
+                settings.montages.push(montage);
+            }),
+            ExploreAction::RemoveMontage(name) => {
+                self.remember(move |settings| settings.montages.retain(|m| m.name != name));
+            }
             ExploreAction::NameMarks(marks) => {
                 self.remember(move |settings| settings.marks = marks);
             }

@@ -169,6 +169,8 @@ pub struct EegView {
     pub is_folded: bool,
     /// What letters and digits do.
     pub keys: KeyUse,
+    /// Whether spectra are shown in decibels instead of power.
+    pub spectrum_in_db: bool,
     /// Whether channels that look bad are looked for.
     pub seeks_bad: bool,
     /// Traces that are not shown.
@@ -215,6 +217,7 @@ impl Default for EegView {
             clips_lanes: false,
             is_folded: false,
             keys: KeyUse::default(),
+            spectrum_in_db: true,
             seeks_bad: false,
             hidden: BTreeSet::new(),
             order: Vec::new(),

@@ -13,7 +13,7 @@ use crate::ui::theme;
 use crate::workbench::explore::{
     Explained, ExploreAction, Fate, Judgement, ModelChoice, OpenedRecording, RibbonAction,
 };
-use crate::workbench::{Action, Workbench};
+use crate::workbench::{Action, Workbench, number_of};
 use atomscope_engine::dataset::{Dataset, StretchDeed};
 use atomscope_engine::experiment::Part;
 
@@ -33,6 +33,7 @@ pub(super) fn decision_ui(
         return;
     };
     head_ui(ui, workbench, judgement, selected, actions);
+    correct_ui(ui, workbench, judgement, selected, actions);
     by_hand_ui(ui, workbench, opened, judgement, actions);
     let Some(explained) = stage.explained() else {
         help(ui, "Explaining…");
@@ -101,6 +102,54 @@ fn head_ui(
         {
             actions.push(ask(RibbonAction::ShowInEvaluate));
         }
+    }
+}
+
+/// Another class that the model learns at once, and the log of all corrections.
+fn correct_ui(
+    ui: &mut Ui,
+    workbench: &Workbench,
+    judgement: &Judgement,
+    segment: usize,
+    actions: &mut Vec<Action>,
+) {
+    section(ui, "Correct the model");
+    ui.horizontal_wrapped(|ui| {
+        let decided = judgement.ribbon.segments.get(segment);
+        let decided = decided.map(|own| own.verdict.class);
+        let classes = judgement.ribbon.class_names.iter().enumerate();
+        for (class, name) in classes.filter(|(class, _)| Some(*class) != decided) {
+            let button = ui.button(format!("It is {name}"));
+            let what = "The model learns it at once, in one step; Ctrl+Z takes it back exactly. Saved with the session";
+            if button.on_hover_text(what).clicked() {
+                let class = Some(class);
+                actions.push(ask(RibbonAction::Correct { segment, class }));
+            }
+        }
+        let artefact = ui.button("It is an artefact");
+        let what = "Noted with the session; the model learns nothing from it";
+        if artefact.on_hover_text(what).clicked() {
+            let class = None;
+            actions.push(ask(RibbonAction::Correct { segment, class }));
+        }
+    });
+    let corrections = workbench.corrections();
+    let n_learned = judgement.n_corrections();
+    if n_learned > 0 {
+        let seen = number_of(n_learned, "correction", "corrections");
+        help(
+            ui,
+            &format!("The model has learned from {seen}; its scores by subject are of before them"),
+        );
+    }
+    for correction in corrections.iter().rev().take(8) {
+        let end_s = correction.start_s + correction.duration_s;
+        let after = correction.after.as_deref().unwrap_or("artefact");
+        let text = format!(
+            "{:.3} to {end_s:.3} s: {} → {after}",
+            correction.start_s, correction.before
+        );
+        ui.label(RichText::new(text).small());
     }
 }
 

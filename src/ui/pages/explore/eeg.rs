@@ -51,7 +51,7 @@ pub(super) fn eeg_ui(
         return;
     }
     rate_ui(ui, opened, actions);
-    toolbar_ui(ui, browser, &mut view, typing, actions);
+    toolbar_ui(ui, workbench, &mut view, typing, actions);
     if let Some(problem) = browser.problem() {
         elements::wrong(ui, problem);
     }
@@ -70,7 +70,7 @@ pub(super) fn eeg_ui(
         let ribbon_id = ui.scope_id().with("height of the ribbon");
         let ribbon: f32 = ui.data(|data| data.get_temp(ribbon_id).unwrap_or(0.0));
         let gaps = 3.0 * ui.spacing().item_spacing.y;
-        let trends = trends_height(&view) + hypnogram_height(workbench);
+        let trends = trends_height(workbench, &view) + hypnogram_height(workbench);
         let below = readout_height(ui) + ribbon + trends + STRIP_HEIGHT + gaps;
         let height = (area.height() - below).max(120.0);
         let heard = traces_ui(ui, workbench, browser, &mut view, height);
@@ -84,7 +84,7 @@ pub(super) fn eeg_ui(
             ui.ctx().request_repaint();
         }
         hypnogram_ui(ui, workbench, &mut view);
-        trends_ui(ui, browser, &mut view);
+        trends_ui(ui, workbench, &mut view);
         strip_ui(ui, browser, &mut view);
     });
     if side_width > 0.0 {
@@ -101,7 +101,7 @@ pub(super) fn eeg_ui(
                 egui::ScrollArea::vertical()
                     .id_salt("spectrum")
                     .auto_shrink([false, false])
-                    .show(ui, |ui| spectrum_ui(ui, browser, &view));
+                    .show(ui, |ui| spectrum_ui(ui, browser, &mut view));
             }
             SidePanel::Scores => scores_ui(ui, workbench, &mut view, typing, actions),
             SidePanel::Maps => maps_ui(ui, workbench, browser, &mut view, actions),

@@ -13,13 +13,13 @@ use atomscope_engine::records::{Channel, Record};
 
 /// Names of the columns, with the width of each in letters.
 const COLUMNS: [(&str, f32); 7] = [
-    ("Channel", 8.0),
-    ("Kind", 6.0),
-    ("Rate", 6.0),
-    ("Physical range", 12.0),
-    ("Digital range", 10.0),
-    ("Transducer", 12.0),
-    ("Prefilter", 14.0),
+    ("Channel", 14.0),
+    ("Kind", 9.0),
+    ("Rate", 8.0),
+    ("Physical range", 22.0),
+    ("Digital range", 18.0),
+    ("Transducer", 20.0),
+    ("Prefilter", 30.0),
 ];
 
 /// The header of the recording.

@@ -12,6 +12,7 @@ mod header;
 mod hypnogram;
 mod maps;
 mod marking;
+mod montages;
 mod ribbon;
 mod scores;
 mod spectrum;
@@ -25,7 +26,7 @@ use crate::ui::app::Typing;
 use crate::ui::elements::{self, page_title};
 use crate::ui::theme;
 use crate::ui::widgets::empty_state;
-use crate::workbench::explore::{ExploreAction, OpenedRecording, Viewer};
+use crate::workbench::explore::{ExploreAction, OpenedRecording, Viewer, last_part};
 use crate::workbench::{Action, Ask, Draft, Workbench, number_of};
 use atomscope_engine::records::Record;
 
@@ -99,6 +100,7 @@ fn nothing_open_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>
     if empty_state(ui, text, Some("Open a recording…")) {
         actions.push(Action::Ask(Ask::OpenRecording));
     }
+    recent_ui(ui, workbench, actions);
 }
 
 /// Which recording it is, another one of the data, and a file.
@@ -120,6 +122,7 @@ fn head_ui(
         {
             actions.push(Action::Ask(Ask::OpenRecording));
         }
+        recent_ui(ui, workbench, actions);
         if workbench.explore().opening_share().is_some() {
             ui.spinner();
             let cancel = ui.button("Cancel");
@@ -136,6 +139,25 @@ fn head_ui(
     if let Some(error) = workbench.explore().error() {
         elements::wrong(ui, error);
     }
+}
+
+/// Recordings explored last.
+fn recent_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
+    let recent = &workbench.settings().recent_recordings;
+    if recent.is_empty() {
+        return;
+    }
+    let menu = ui.menu_button("Recent", |ui| {
+        for path in recent {
+            let name = path.display().to_string();
+            let open = ui.button(last_part(&name));
+            if open.on_hover_text(&name).clicked() {
+                actions.push(Action::Explore(ExploreAction::OpenFile(path.clone())));
+                ui.close();
+            }
+        }
+    });
+    menu.response.on_hover_text("Recordings explored last");
 }
 
 /// The records of the session with steps to the one before and after.

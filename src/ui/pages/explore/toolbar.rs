@@ -1,17 +1,16 @@
 //! The tools above the traces: montage, filters, sensitivity, time base, and the panels beside.
 
-use egui::{ComboBox, TextEdit, Ui};
+use egui::{ComboBox, Ui};
 
+use super::montages::{montage_ui, own_montage_ui};
 use crate::ui::app::Typing;
-use crate::ui::elements;
 use crate::ui::numbers::short;
 use crate::ui::theme;
-use crate::workbench::Action;
 use crate::workbench::explore::{
     EegBrowser, EegView, ExploreAction, KeyUse, LaneChoice, OpenedRecording, SENSITIVITIES,
     SidePanel, StripKind, TIME_BASES_S, common_unit,
 };
-use atomscope_engine::features::montage::Montage;
+use crate::workbench::{Action, Workbench};
 
 /// Edges offered for the high-pass.
 const HIGH_PASS_HZ: [f64; 7] = [0.05, 0.1, 0.3, 0.5, 1.0, 1.6, 5.0];
@@ -42,14 +41,17 @@ pub(super) fn rate_ui(ui: &mut Ui, opened: &OpenedRecording, actions: &mut Vec<A
 /// All tools.
 pub(super) fn toolbar_ui(
     ui: &mut Ui,
-    browser: &EegBrowser,
+    workbench: &Workbench,
     view: &mut EegView,
     typing: &mut Typing,
     actions: &mut Vec<Action>,
 ) {
+    let Some(browser) = workbench.explore().eeg() else {
+        return;
+    };
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 6.0;
-        montage_ui(ui, view);
+        montage_ui(ui, workbench, view, typing);
         let filter = &mut view.filter;
         filter_ui(
             ui,
@@ -98,7 +100,7 @@ pub(super) fn toolbar_ui(
             }
         }
     });
-    own_montage_ui(ui, browser, view, typing);
+    own_montage_ui(ui, browser, view, typing, actions);
 }
 
 fn panel_help(panel: SidePanel) -> &'static str {
@@ -124,7 +126,7 @@ fn panel_help(panel: SidePanel) -> &'static str {
 }
 
 /// A choice whose first line says what is chosen; gives the place of the newly chosen one.
-fn combo(
+pub(super) fn combo(
     ui: &mut Ui,
     (name, help): (&str, &str),
     current: &str,
@@ -147,28 +149,6 @@ fn combo(
         .accesskit_node_builder(shown.response.id, |node| node.set_label(name));
     shown.response.on_hover_text(format!("{name}. {help}"));
     chosen
-}
-
-fn montage_ui(ui: &mut Ui, view: &mut EegView) {
-    let montages = [
-        Montage::AsRecorded,
-        Montage::AverageReference,
-        Montage::LongitudinalBipolar,
-        Montage::TransverseBipolar,
-        Montage::Vertex,
-        Montage::LinkedEars,
-        Montage::LinkedMastoids,
-        Montage::Laplacian,
-        Montage::Own(view.own_montage.clone()),
-    ];
-    let names: Vec<String> = montages.iter().map(|m| m.name().to_owned()).collect();
-    let help = "How traces are made of channels: as recorded (default), against the mean of all good electrodes, against the next electrode behind, against the mean of the four nearest neighbours, or by your own lines";
-    let current = view.montage.name();
-    if let Some(place) = combo(ui, ("Montage", help), current, 9.5, &names)
-        && let Some(montage) = montages.into_iter().nth(place)
-    {
-        view.montage = montage;
-    }
 }
 
 fn filter_ui(ui: &mut Ui, name: &str, what: &str, edges_hz: &[f64], value: &mut Option<f64>) {
@@ -301,28 +281,4 @@ fn switches_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView) {
             false => StripKind::Activity,
         };
     }
-}
-
-/// The lines of an own montage, with what is wrong with them.
-fn own_montage_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView, typing: &mut Typing) {
-    if !matches!(view.montage, Montage::Own(_)) {
-        typing.montage.clone_from(&view.own_montage);
-        return;
-    }
-    ui.horizontal(|ui| {
-        let label = ui.label("Own montage");
-        let field = TextEdit::multiline(&mut typing.montage)
-            .desired_rows(3)
-            .desired_width(theme::body_font(ui).size * 24.0)
-            .hint_text("Fp1 - F3\nC3 - 0.5 A1 - 0.5 A2\nleft: T3 - C3");
-        let response = ui.add(field).labelled_by(label.id);
-        let help = "One trace per line: channels or electrodes with + and −, factors before them, a name before a colon";
-        if response.on_hover_text(help).changed() {
-            view.own_montage.clone_from(&typing.montage);
-            view.montage = Montage::Own(typing.montage.clone());
-        }
-        if let Some(problem) = browser.montage_problem() {
-            elements::wrong(ui, problem);
-        }
-    });
 }
