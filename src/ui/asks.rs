@@ -102,6 +102,11 @@ fn path_ui(
             "The whole recording with the header's fields and all annotations as EDF+ (.edf) or BDF+ (.bdf).",
             "Write",
         ),
+        DialogKind::ExportPage => (
+            "Save the page as a picture",
+            "The traces of the page on a sheet, as PNG (.png) or SVG (.svg).",
+            "Save",
+        ),
         DialogKind::OpenRater => (
             "Compare with other scores",
             "The scores or events of a second rater: a table (.csv, .tsv: onset, duration, label) or an EDF+ file, such as a hypnogram.",

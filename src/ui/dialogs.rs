@@ -18,6 +18,7 @@ pub(super) enum DialogKind {
     ImportAnnotations,
     ExportAnnotations,
     ExportRecording { anonymises: bool },
+    ExportPage,
     OpenRater,
     ExportScores,
     Compare(ComparePath),
@@ -42,6 +43,7 @@ impl DialogKind {
             Ask::ExportRecording { anonymises } => Self::ExportRecording {
                 anonymises: *anonymises,
             },
+            Ask::ExportPage => Self::ExportPage,
             Ask::OpenRater => Self::OpenRater,
             Ask::ExportScores => Self::ExportScores,
             Ask::Compare(what) => Self::Compare(*what),
@@ -82,6 +84,7 @@ impl DialogKind {
             Self::ExportRecording { anonymises } => {
                 Action::Explore(ExploreAction::ExportRecording { path, anonymises })
             }
+            Self::ExportPage => Action::Explore(ExploreAction::ExportPage(path)),
             Self::OpenRater => {
                 Action::Explore(ExploreAction::Scoring(ScoringAction::OpenRater(path)))
             }
@@ -125,6 +128,10 @@ impl Dialogs {
                 DialogKind::ExportRecording { .. } => dialog
                     .set_title("Write the recording")
                     .set_file_name("recording.edf")
+                    .save_file(),
+                DialogKind::ExportPage => dialog
+                    .set_title("Save the page as a picture")
+                    .set_file_name("page.png")
                     .save_file(),
                 DialogKind::OpenRater => dialog.set_title("Open other scores").pick_file(),
                 DialogKind::ExportScores => dialog
@@ -188,6 +195,7 @@ impl Dialogs {
                 | DialogKind::ExportAnnotations
                 | DialogKind::ExportRecording { .. }
                 | DialogKind::ExportScores
+                | DialogKind::ExportPage
                 | DialogKind::Compare(ComparePath::Report)
         );
         Some(match has_asked {

@@ -164,6 +164,7 @@ impl Action {
             | Self::Explore(
                 ExploreAction::ExportAnnotations(path)
                 | ExploreAction::ExportRecording { path, .. }
+                | ExploreAction::ExportPage(path)
                 | ExploreAction::Scoring(ScoringAction::Export(path))
                 | ExploreAction::Ribbon(RibbonAction::Report(path)),
             )

@@ -29,6 +29,8 @@ pub enum Ask {
         /// Whether patient, recording and date are left out.
         anonymises: bool,
     },
+    /// Where the page that is shown is written as a picture.
+    ExportPage,
     /// Whose scores are compared with one's own.
     OpenRater,
     /// Where the scores of epochs are written.

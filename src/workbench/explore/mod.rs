@@ -10,6 +10,7 @@ mod fault_plane;
 mod fault_record;
 mod judging;
 mod page;
+mod page_figure;
 mod ribbon;
 mod scoring;
 mod spectra;
@@ -50,10 +51,10 @@ use super::signal::{question_of, record_of};
 use super::stages::Stage;
 use super::{RecordRow, TaskError, Workbench};
 use atomscope_engine::dataset::DataPlan;
-use atomscope_engine::export::write_annotations;
+use atomscope_engine::export::{write, write_annotations};
 use atomscope_engine::features::phases::PhaseMap;
 use atomscope_engine::records::{
-    Channel, ChannelKind, Kind, Mode, Record, TimeAxis, event_list, open,
+    Channel, ChannelKind, Kind, Mode, Record, TimeAxis, Unit, event_list, open,
 };
 use atomscope_engine::session::{NamedMontage, OwnAnnotation, change_notes, notes_on};
 
@@ -105,6 +106,15 @@ pub enum ExploreAction {
     Mark(OwnAnnotation),
     /// Does something with scores.
     Scoring(ScoringAction),
+    /// Writes the page that is shown as a picture (`.png` or `.svg`).
+    ExportPage(PathBuf),
+    /// Gives the channels of a file that does not state its rate names and a unit.
+    Describe {
+        /// Names in the order of the channels; those beyond them keep theirs.
+        names: Vec<String>,
+        /// The unit of all channels.
+        unit: String,
+    },
     /// Keeps a montage under a name with the user.
     SaveMontage(NamedMontage),
     /// Forgets a montage.
@@ -197,6 +207,24 @@ impl OpenedRecording {
         let mut record = Record::clone(&self.record);
         assume_rate(&mut record, rate_hz);
         self.assumed_rate_hz = Some(rate_hz);
+        self.record = Arc::new(record);
+    }
+
+    /// Gives its channels names and a unit, if the file does not state its rate either.
+    fn describe(&mut self, names: &[String], unit: &str) {
+        if self.assumed_rate_hz.is_none() {
+            return;
+        }
+        let mut record = Record::clone(&self.record);
+        let given = names.iter().filter(|name| !name.is_empty());
+        for (channel, name) in record.channels.iter_mut().zip(given) {
+            channel.name.clone_from(name);
+        }
+        if !unit.is_empty() {
+            for channel in &mut record.channels {
+                channel.unit = Unit::parse(unit);
+            }
+        }
         self.record = Arc::new(record);
     }
 
@@ -321,6 +349,16 @@ impl Explore {
             return;
         };
         opened.assume_rate(rate_hz);
+        let browser = EegBrowser::new(opened, None, Some(browser.view()));
+        self.eeg = Some(browser);
+    }
+
+    /// Looks at the recording with other names and another unit of its channels.
+    fn describe(&mut self, names: &[String], unit: &str) {
+        let (Some(opened), Some(browser)) = (&mut self.opened, &self.eeg) else {
+            return;
+        };
+        opened.describe(names, unit);
         let browser = EegBrowser::new(opened, None, Some(browser.view()));
         self.eeg = Some(browser);
     }
@@ -482,6 +520,8 @@ impl Workbench {
             }
             ExploreAction::Mark(annotation) => self.mark(annotation),
             ExploreAction::Scoring(action) => self.apply_scoring(action),
+            ExploreAction::ExportPage(path) => self.export_page(path),
+            ExploreAction::Describe { names, unit } => self.tasks.explore.describe(&names, &unit),
             ExploreAction::SaveMontage(montage) => self.remember(move |settings| {
                 settings.montages.retain(|known| known.name != montage.name);
                 settings.montages.push(montage);
@@ -555,6 +595,39 @@ impl Workbench {
         let on = (&self.tasks.post, "exporting", Event::Exported as _);
         self.tasks.exporting.start((), on, move |_| {
             write_annotations(&record, annotations, &path)?;
+            Ok(path)
+        });
+    }
+
+    /// Writes the page that is shown as a picture, in the background.
+    fn export_page(&mut self, path: PathBuf) {
+        self.selection.ask = None;
+        let (Some(opened), Some(browser)) = (&self.tasks.explore.opened, &self.tasks.explore.eeg)
+        else {
+            return;
+        };
+        let (Some(page), view) = (browser.page().cloned(), browser.view().clone()) else {
+            return;
+        };
+        let start = opened.record.start.map(|start| format!(", {start}"));
+        let title = format!("{}{}", opened.short_name(), start.unwrap_or_default());
+        let marks = browser
+            .annotations()
+            .near(view.start_s, view.end_s())
+            .to_vec();
+        let painter = self.tasks.painter;
+        let on = (&self.tasks.post, "exporting", Event::Exported as _);
+        self.tasks.exporting.start((), on, move |_| {
+            let figure = page_figure::page_figure(&page, &view, &title, &marks);
+            let is_svg = path.extension().is_some_and(|ending| ending == "svg");
+            let bytes = match (is_svg, painter) {
+                (true, _) => figure.to_svg().into_bytes(),
+                (false, Some(paint)) => paint(&figure)?,
+                (false, None) => {
+                    return Err(TaskError::refused("only the window draws PNG: use SVG"));
+                }
+            };
+            write(&path, &bytes)?;
             Ok(path)
         });
     }

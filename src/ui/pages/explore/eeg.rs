@@ -1,6 +1,6 @@
 //! The EEG browser: traces over a strip of the whole recording, tools above and beside them.
 
-use egui::{Align, Key, Layout, Modifiers, Rect, RichText, Ui, vec2};
+use egui::{Align, Align2, Key, Layout, Modifiers, Rect, RichText, Ui, vec2};
 
 use super::annotations::annotations_ui;
 use super::channels::channels_ui;
@@ -17,13 +17,15 @@ use super::trends::{trends_height, trends_ui};
 use crate::ui::app::Typing;
 use crate::ui::elements;
 use crate::ui::numbers::{percent, short};
+use crate::ui::palette::sequential;
 use crate::ui::theme;
 use crate::ui::widgets::{OverviewStrip, StripPicture, gutter_width};
 use crate::workbench::explore::{
-    EegBrowser, EegView, ExploreAction, OpenedRecording, SidePanel, StripKind,
+    EegBrowser, EegView, ExploreAction, OpenedRecording, SidePanel, Spectrogram, StripKind,
 };
 use crate::workbench::{Action, Draft, Workbench};
 use atomscope_engine::features::measure::Measurement;
+use atomscope_engine::features::signal_kind::clean_label;
 
 /// Height of the strip of the whole recording.
 const STRIP_HEIGHT: f32 = 56.0;
@@ -50,7 +52,7 @@ pub(super) fn eeg_ui(
         }
         return;
     }
-    rate_ui(ui, opened, actions);
+    rate_ui(ui, opened, typing, actions);
     toolbar_ui(ui, workbench, &mut view, typing, actions);
     if let Some(problem) = browser.problem() {
         elements::wrong(ui, problem);
@@ -195,6 +197,9 @@ fn strip_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView) {
         height: STRIP_HEIGHT,
     };
     let (response, time_s) = strip.show(ui);
+    if let (StripKind::Spectrogram, Some(found)) = (view.strip, spectrogram) {
+        spectrogram_legend(ui, response.rect, found);
+    }
     if let Some(time_s) = time_s {
         view.start_s = time_s - view.span_s / 2.0;
     }
@@ -211,6 +216,33 @@ fn strip_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView) {
         }
     };
     response.on_hover_text(help);
+}
+
+/// At the left of the spectrogram its channel, its highest frequency and the colour bar with its ends.
+fn spectrogram_legend(ui: &Ui, strip: Rect, found: &Spectrogram) {
+    let (font, tones) = (theme::small_font(ui), theme::tones(ui));
+    let right = strip.left() + gutter_width(ui) - 6.0;
+    let bar = Rect::from_x_y_ranges(right - 6.0..=right, strip.y_range());
+    const N_STEPS: usize = 24;
+    let step = bar.height() / N_STEPS as f32;
+    for k in 0..N_STEPS {
+        let top = bar.bottom() - (k + 1) as f32 * step;
+        let part = Rect::from_x_y_ranges(bar.x_range(), top..=top + step);
+        let color = sequential(k as f32 / (N_STEPS - 1) as f32);
+        ui.painter().rect_filled(part, 0.0, color);
+    }
+    let (low, high) = found.range_db;
+    let name = clean_label(&found.trace);
+    let texts = [
+        (bar.top(), Align2::RIGHT_TOP, format!("{high:.0} dB")),
+        (bar.center().y, Align2::RIGHT_CENTER, name.to_owned()),
+        (bar.bottom(), Align2::RIGHT_BOTTOM, format!("{low:.0} dB")),
+    ];
+    for (y, anchor, text) in texts {
+        let place = egui::pos2(bar.left() - 4.0, y);
+        ui.painter()
+            .text(place, anchor, text, font.clone(), tones.weak);
+    }
 }
 
 fn readout_height(ui: &Ui) -> f32 {

@@ -1,6 +1,6 @@
 //! The tools above the traces: montage, filters, sensitivity, time base, and the panels beside.
 
-use egui::{ComboBox, Ui};
+use egui::{ComboBox, TextEdit, Ui};
 
 use super::montages::{montage_ui, own_montage_ui};
 use crate::ui::app::Typing;
@@ -10,7 +10,7 @@ use crate::workbench::explore::{
     EegBrowser, EegView, ExploreAction, KeyUse, LaneChoice, OpenedRecording, SENSITIVITIES,
     SidePanel, StripKind, TIME_BASES_S, common_unit,
 };
-use crate::workbench::{Action, Workbench};
+use crate::workbench::{Action, Ask, Workbench};
 
 /// Edges offered for the high-pass.
 const HIGH_PASS_HZ: [f64; 7] = [0.05, 0.1, 0.3, 0.5, 1.0, 1.6, 5.0];
@@ -22,8 +22,13 @@ const HIGHEST_EDGE_HZ: f64 = 1000.0;
 /// Frequencies of the mains.
 const MAINS_HZ: [f64; 2] = [50.0, 60.0];
 
-/// The rate of a recording whose file does not say it.
-pub(super) fn rate_ui(ui: &mut Ui, opened: &OpenedRecording, actions: &mut Vec<Action>) {
+/// The rate of a recording whose file does not say it, with unit and names of its channels.
+pub(super) fn rate_ui(
+    ui: &mut Ui,
+    opened: &OpenedRecording,
+    typing: &mut Typing,
+    actions: &mut Vec<Action>,
+) {
     let Some(mut rate_hz) = opened.assumed_rate_hz else {
         return;
     };
@@ -34,6 +39,23 @@ pub(super) fn rate_ui(ui: &mut Ui, opened: &OpenedRecording, actions: &mut Vec<A
         let help = "Samples per second of all channels; 0.1 to 10⁶, default 250. Times and frequencies follow.";
         if field.on_hover_text(help).changed() {
             actions.push(Action::Explore(ExploreAction::AssumeRate(rate_hz)));
+        }
+        let label = ui.label("unit");
+        let field = TextEdit::singleline(&mut typing.channel_unit).desired_width(40.0);
+        let unit = ui.add(field.hint_text("µV")).labelled_by(label.id);
+        let unit = unit.on_hover_text("Unit of all channels, such as µV, mV or V");
+        let label = ui.label("channels");
+        let field = TextEdit::singleline(&mut typing.channel_names).desired_width(160.0);
+        let names = ui
+            .add(field.hint_text("Fp1, Fp2, …"))
+            .labelled_by(label.id)
+            .on_hover_text("Names of the channels in their order, with commas between them");
+        if unit.changed() || names.changed() {
+            let names = typing.channel_names.split(',');
+            actions.push(Action::Explore(ExploreAction::Describe {
+                names: names.map(|name| name.trim().to_owned()).collect(),
+                unit: typing.channel_unit.trim().to_owned(),
+            }));
         }
     });
 }
@@ -91,6 +113,13 @@ pub(super) fn toolbar_ui(
         let fold = ui.button("Traces only");
         let what = "Folds everything but the traces away; F9 or the button at their corner brings it back";
         view.is_folded |= fold.on_hover_text(what).clicked();
+        let picture = ui.button("Picture…");
+        if picture
+            .on_hover_text("Saves the traces of the page as PNG or SVG")
+            .clicked()
+        {
+            actions.push(Action::Ask(Ask::ExportPage));
+        }
         ui.separator();
         for panel in SidePanel::ALL {
             let is_open = view.side == panel;

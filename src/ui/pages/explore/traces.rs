@@ -12,7 +12,7 @@ use crate::ui::widgets::{
     trace_area,
 };
 use crate::workbench::Workbench;
-use crate::workbench::explore::{EegBrowser, EegView, PageTrace, TraceSource, common_unit};
+use crate::workbench::explore::{EegBrowser, EegView, KeyUse, PageTrace, TraceSource, common_unit};
 use atomscope_engine::features::measure::{POINTS_PER_MM, points_per_unit};
 use atomscope_engine::features::signal_kind::{SignalKind, clean_label};
 
@@ -45,7 +45,9 @@ pub(super) fn traces_ui(
     view.n_columns = n_columns(ui, area, browser);
     view.height_mm = f64::from(area.height()) / POINTS_PER_MM;
     let lanes = lanes(browser, view);
-    let (marks, gaps) = (marks(ui, browser, view), gaps(browser, view));
+    let mut marks = marks(ui, browser, view);
+    marks.extend(epoch_mark(ui, workbench, view));
+    let gaps = gaps(browser, view);
     let page = browser.page();
     let chart = TraceChart {
         traces: &lanes,
@@ -213,6 +215,23 @@ fn marks<'a>(ui: &Ui, browser: &'a EegBrowser, view: &EegView) -> Vec<ChartMark<
             },
         })
         .collect()
+}
+
+/// The epoch that is scored by the next key.
+fn epoch_mark<'a>(ui: &Ui, workbench: &'a Workbench, view: &EegView) -> Option<ChartMark<'a>> {
+    let scores = workbench
+        .epoch_scores()
+        .filter(|_| view.keys == KeyUse::Scores)?;
+    let middle_s = view.start_s + view.span_s / 2.0;
+    let epoch = (middle_s / scores.epoch_s).max(0.0).floor();
+    let state = scores.epochs.get(epoch as usize).copied().flatten();
+    let state = state.and_then(|state| scores.states.get(usize::from(state)));
+    Some(ChartMark {
+        onset_s: epoch * scores.epoch_s,
+        duration_s: scores.epoch_s,
+        text: state.map_or("not scored", String::as_str),
+        color: theme::tones(ui).accent,
+    })
 }
 
 fn gaps(browser: &EegBrowser, view: &EegView) -> Vec<(f64, f64)> {
