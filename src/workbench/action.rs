@@ -14,7 +14,7 @@ use super::stages::Stage;
 use super::train::{Beginning, LearnerChange};
 use atomscope_engine::experiment::Command;
 use atomscope_engine::export::ExportContent;
-use atomscope_engine::session::{Preset, Theme};
+use atomscope_engine::session::{Theme, UserPreset};
 
 /// Built-in data to begin with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -304,7 +304,7 @@ impl Workbench {
                 let learner = self.document.draft.experiment.learner.clone();
                 self.remember(move |settings| {
                     settings.presets.retain(|preset| preset.name != name);
-                    settings.presets.push(Preset { name, learner });
+                    settings.presets.push(UserPreset { name, learner });
                 });
             }
             Action::RemovePreset(name) => {

@@ -35,9 +35,9 @@ pub use action::{Action, Demo};
 pub use admission::{Admissions, Criterion, NotMeasured};
 pub use background::Wake;
 pub use changes::{algorithm_name, kernel_name, learner_summary, pruning_name, what_changed};
-pub use columns::{ColumnPreview, TableColumn};
+pub use columns::{ColumnChoice, ColumnPreview};
 pub use compare::{
-    Column, CompareAction, ComparePath, CompareTab, ComparisonStage, Contender, MOST_SEEDS,
+    CompareAction, ComparePath, CompareTab, ComparisonStage, Contender, MOST_SEEDS, ResultColumn,
 };
 pub use dictionary::{AtomCard, DictionaryView};
 pub use draft::Draft;
@@ -47,7 +47,7 @@ pub use folds::{Folds, GroupRow, MadeSplit};
 pub use inspect::{AtomUse, Inspection, origin_text};
 pub use labels::LabelPreview;
 pub use notices::{Gravity, Notice, Notices};
-pub use panels::{Direction, Panel, Part as TilingPart, Tiling};
+pub use panels::{Direction, Panel, PanelPart as TilingPart, Tiling};
 pub use records::{Data, LoadedData, RecordRow};
 pub use recover::OfferedCopy;
 pub use run_view::{EarlierRun, PartView, RunView};

@@ -10,8 +10,8 @@ use crate::ui::palette::class_color;
 use crate::ui::theme;
 use crate::ui::widgets::{ChartPlot, ConfusionMatrix};
 use crate::workbench::{
-    Action, Ask, Column, CompareAction, ComparePath, CompareTab, ComparisonStage, Draft,
-    MOST_SEEDS, Workbench,
+    Action, Ask, CompareAction, ComparePath, CompareTab, ComparisonStage, Draft, MOST_SEEDS,
+    ResultColumn, Workbench,
 };
 use atomscope_engine::experiment::{ComparedRun, CurvePoint};
 use atomscope_engine::export::{Chart, Series};
@@ -178,7 +178,7 @@ pub(super) fn progress_ui(
 
 fn columns_ui(ui: &mut Ui, comparison: &ComparisonStage, actions: &mut Vec<Action>) {
     section(ui, "Columns");
-    for column in Column::ALL {
+    for column in ResultColumn::ALL {
         let mut is_shown = comparison.shows(column);
         let tick = ui.checkbox(&mut is_shown, column.name());
         if tick.on_hover_text(column.help()).changed() {

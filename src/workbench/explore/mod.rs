@@ -37,7 +37,7 @@ pub use scoring::{
 pub use spectra::{BANDS, Spectrogram, TraceSpectrum};
 pub use traces::TraceSource;
 pub use view::{
-    Comparison, EegView, KeyUse, LaneChoice, SENSITIVITIES, SidePanel, StripKind, TIME_BASES_S,
+    EegView, KeyUse, LaneChoice, MapComparison, SENSITIVITIES, SidePanel, StripKind, TIME_BASES_S,
     common_unit,
 };
 
@@ -495,7 +495,7 @@ impl Workbench {
             ExploreAction::CompareMaps(path) => {
                 self.selection.ask = None;
                 if let Some(browser) = &mut self.tasks.explore.eeg {
-                    let comparison = Some(Comparison::File(path));
+                    let comparison = Some(MapComparison::File(path));
                     browser.look(EegView {
                         comparison,
                         side: SidePanel::Maps,

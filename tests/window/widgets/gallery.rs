@@ -9,7 +9,7 @@ use atomscope::ui::widgets::{
     AccuracyPlot, Atom, AtomGrid, AtomView, BatchFlow, ChartPlot, ClassHistogram, ConfusionMatrix,
     Curve, Edit, FoldStrip, GramMatrix, GroupCell, Health, HealthStrip, Mark, NumberField,
     PanelAction, PanelHeader, ProfilePanel, RunBar, RunPhase, RunRequest, ScalpMap, SchedulePlot,
-    Stage, StageList, StageState, Trace, Waveform,
+    StageList, StageRow, StageState, Trace, Waveform,
 };
 use atomscope::workbench::Direction;
 use atomscope_engine::evaluation::Confusion;
@@ -624,7 +624,7 @@ pub(crate) fn many_classes_page(ui: &mut Ui, state: &mut Gallery) {
 
 pub(crate) fn frame_page(ui: &mut Ui, state: &mut Gallery) {
     page(ui, |ui| {
-        let stage = |name, state, summary| Stage {
+        let stage = |name, state, summary| StageRow {
             name,
             state,
             summary,
