@@ -2,6 +2,7 @@
 
 use egui::{ComboBox, RichText, Ui};
 
+use super::ribbon::correct_buttons;
 use crate::ui::elements::{help, section};
 use crate::ui::icons::{Icon, color_dot, icon_button};
 use crate::ui::numbers::short;
@@ -114,25 +115,7 @@ fn correct_ui(
     actions: &mut Vec<Action>,
 ) {
     section(ui, "Correct the model");
-    ui.horizontal_wrapped(|ui| {
-        let decided = judgement.ribbon.segments.get(segment);
-        let decided = decided.map(|own| own.verdict.class);
-        let classes = judgement.ribbon.class_names.iter().enumerate();
-        for (class, name) in classes.filter(|(class, _)| Some(*class) != decided) {
-            let button = ui.button(format!("It is {name}"));
-            let what = "The model learns it at once, in one step; Ctrl+Z takes it back exactly. Saved with the session";
-            if button.on_hover_text(what).clicked() {
-                let class = Some(class);
-                actions.push(ask(RibbonAction::Correct { segment, class }));
-            }
-        }
-        let artefact = ui.button("It is an artefact");
-        let what = "Noted with the session; the model learns nothing from it";
-        if artefact.on_hover_text(what).clicked() {
-            let class = None;
-            actions.push(ask(RibbonAction::Correct { segment, class }));
-        }
-    });
+    ui.horizontal_wrapped(|ui| correct_buttons(ui, &judgement.ribbon, segment, actions));
     let corrections = workbench.corrections();
     let n_learned = judgement.n_corrections();
     if n_learned > 0 {

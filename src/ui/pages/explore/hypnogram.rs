@@ -39,7 +39,7 @@ pub(super) fn hypnogram_ui(ui: &mut Ui, workbench: &Workbench, view: &mut EegVie
     area.min.x += gutter_width(ui);
     let duration_s = browser.duration_s().max(1e-9);
     let top = Rect::from_min_size(area.min, vec2(area.width(), HYPNOGRAM_HEIGHT));
-    let axis = TimeAxis {
+    let axis = WholeTime {
         left: area.left(),
         width: area.width(),
         duration_s,
@@ -67,13 +67,13 @@ pub(super) fn hypnogram_ui(ui: &mut Ui, workbench: &Workbench, view: &mut EegVie
 }
 
 #[derive(Clone, Copy)]
-struct TimeAxis {
+struct WholeTime {
     left: f32,
     width: f32,
     duration_s: f64,
 }
 
-impl TimeAxis {
+impl WholeTime {
     fn x(self, time_s: f64) -> f32 {
         self.left + (time_s / self.duration_s).clamp(0.0, 1.0) as f32 * self.width
     }
@@ -90,7 +90,7 @@ fn name_row(ui: &Ui, rect: Rect, y: f32, name: &str) {
 fn paint_steps(
     ui: &Ui,
     rect: Rect,
-    axis: TimeAxis,
+    axis: WholeTime,
     scores: &EpochScores,
     with_model: Option<&Agreement>,
 ) {
@@ -130,7 +130,7 @@ fn paint_steps(
 }
 
 /// The shares of the classes stacked, in the colours of the classes.
-fn paint_density(ui: &Ui, rect: Rect, axis: TimeAxis, model: &ModelEpochs) {
+fn paint_density(ui: &Ui, rect: Rect, axis: WholeTime, model: &ModelEpochs) {
     ui.painter()
         .rect_filled(rect, 0.0, theme::tones(ui).surface);
     name_row(ui, rect, rect.center().y, "Model");

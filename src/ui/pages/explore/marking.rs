@@ -8,7 +8,8 @@ use crate::workbench::explore::{EegBrowser, EegView, ExploreAction, KeyUse};
 use crate::workbench::{Action, Workbench};
 use atomscope_engine::session::OwnAnnotation;
 
-const DIGITS: [Key; 9] = [
+/// The keys 1 to 9.
+pub(super) const DIGITS: [Key; 9] = [
     Key::Num1,
     Key::Num2,
     Key::Num3,

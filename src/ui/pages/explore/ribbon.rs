@@ -5,6 +5,7 @@ use egui::{
 };
 use egui::{StrokeKind, pos2, vec2};
 
+use super::marking::DIGITS;
 use crate::ui::elements::{help, wrong};
 use crate::ui::icons::focus_ring;
 use crate::ui::numbers::{percent, short};
@@ -232,18 +233,21 @@ fn band_ui(
         for &place in &visible {
             let block = block(&ribbon.segments[place], shown, area).intersect(area);
             let button = segment_button(ui, ribbon, place, block, response.id);
-            button.context_menu(|ui| correct_menu(ui, ribbon, place, actions));
+            button.context_menu(|ui| correct_buttons(ui, ribbon, place, actions));
             if button.clicked() {
                 let chosen = (selected != Some(place)).then_some(place);
                 actions.push(ask(RibbonAction::Select(chosen)));
             }
         }
-    } else if let Some(pointer) = response
-        .interact_pointer_pos()
-        .filter(|_| response.clicked())
-    {
-        let chosen = ribbon.at(shown.time_at(pointer.x));
-        actions.push(ask(RibbonAction::Select(chosen)));
+    } else {
+        let is_meant = response.clicked() || response.secondary_clicked();
+        if let Some(pointer) = response.interact_pointer_pos().filter(|_| is_meant) {
+            let chosen = ribbon.at(shown.time_at(pointer.x));
+            actions.push(ask(RibbonAction::Select(chosen)));
+        }
+        if let Some(segment) = selected {
+            response.context_menu(|ui| correct_buttons(ui, ribbon, segment, actions));
+        }
     }
     if response.has_focus()
         && let Some(segment) = selected
@@ -297,49 +301,39 @@ fn paint_segment(ui: &Ui, painter: &egui::Painter, block: Rect, color: Color32, 
     }
 }
 
-/// Another class, or an artefact.
-fn correct_menu(ui: &mut Ui, ribbon: &Ribbon, segment: usize, actions: &mut Vec<Action>) {
+/// Buttons that give a segment another class, or call it an artefact.
+pub(super) fn correct_buttons(
+    ui: &mut Ui,
+    ribbon: &Ribbon,
+    segment: usize,
+    actions: &mut Vec<Action>,
+) {
     let decided = ribbon.segments.get(segment).map(|own| own.verdict.class);
     let others = ribbon.class_names.iter().enumerate();
     for (class, name) in others.filter(|(class, _)| Some(*class) != decided) {
-        let button = ui.button(format!("This is {name}"));
-        let what = "The open model learns it at once, in one step; Ctrl+Z takes it back exactly";
+        let button = ui.button(format!("It is {name}"));
+        let what = "The model learns it at once, in one step; Ctrl+Z takes it back exactly. Saved with the session";
         if button.on_hover_text(what).clicked() {
             let class = Some(class);
             actions.push(ask(RibbonAction::Correct { segment, class }));
-            ui.close();
         }
     }
-    let artefact = ui.button("This is an artefact");
+    let artefact = ui.button("It is an artefact");
     let what = "Noted with the session; the model learns nothing from it";
     if artefact.on_hover_text(what).clicked() {
         let class = None;
         actions.push(ask(RibbonAction::Correct { segment, class }));
-        ui.close();
     }
 }
 
 /// 1 to 9 give the selected segment a class, 0 calls it an artefact.
 fn correction_keys(ui: &Ui, ribbon: &Ribbon, segment: usize, actions: &mut Vec<Action>) {
-    let digits = [
-        Key::Num0,
-        Key::Num1,
-        Key::Num2,
-        Key::Num3,
-        Key::Num4,
-        Key::Num5,
-        Key::Num6,
-        Key::Num7,
-        Key::Num8,
-        Key::Num9,
-    ];
-    for (digit, key) in digits.into_iter().enumerate() {
-        let is_pressed = ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
-        let class = digit.checked_sub(1);
-        let is_known = class.is_none_or(|class| class < ribbon.class_names.len());
-        if is_pressed && is_known {
-            actions.push(ask(RibbonAction::Correct { segment, class }));
-        }
+    let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+    let classes = 0..ribbon.class_names.len();
+    let class = classes.zip(DIGITS).find(|(_, key)| pressed(*key));
+    if class.is_some() || pressed(Key::Num0) {
+        let class = class.map(|(class, _)| class);
+        actions.push(ask(RibbonAction::Correct { segment, class }));
     }
 }
 

@@ -85,7 +85,9 @@ pub(super) fn traces_ui(
         false => mouse(ui, &response, area, view, lane),
     }
     let is_asked = workbench.view().ask.is_some();
-    let takes = if is_asked { None } else { cursor_letter(ui) };
+    // While scoring, letters are states.
+    let is_free = !is_asked && view.keys != KeyUse::Scores;
+    let takes = if is_free { cursor_letter(ui) } else { None };
     if let Some(cursor) = takes {
         view.take_cursor(cursor);
     }
@@ -416,6 +418,6 @@ fn choose_lane(browser: &EegBrowser, view: &mut EegView, lanes_on: isize) {
     view.chosen = traces.get(place).map(|trace| trace.name.clone());
     // The lanes follow it.
     let n_lanes = view.lanes.most().min(traces.len());
-    let lowest = (place + 1).saturating_sub(n_lanes);
+    let lowest = (place + 1).saturating_sub(n_lanes).min(place);
     view.first_lane = view.first_lane.clamp(lowest, place);
 }
