@@ -13,6 +13,7 @@ use super::fault_fields::with_fault_fields;
 use super::outputs::{Output, reserve_folder};
 use super::progress::ProgressLine;
 use super::terminal::{self, CleanWriter, complain};
+use super::trained::load_trained;
 use crate::workbench::learner_summary;
 use atomscope_engine::dataset::{Built, Dataset, Place};
 use atomscope_engine::evaluation::GroupVote;
@@ -174,18 +175,8 @@ pub(super) fn run(arguments: &ClassifyArguments) -> io::Result<ExitCode> {
 
 impl Ready {
     fn load(path: &Path) -> Result<Self, String> {
-        let session = Session::load(path).map_err(|error| error.to_string())?;
-        if let Some(damage) = &session.damage {
-            return Err(damage.to_string());
-        }
-        let none = || {
-            format!(
-                "the session holds no final model: train one with `atomscope run {0} --save TRAINED.ron`: {0}",
-                path.display()
-            )
-        };
-        let run = session.run.as_ref().ok_or_else(none)?;
-        run.final_model().ok_or_else(none)?;
+        let session = load_trained(path)?;
+        let run = session.run.as_ref().ok_or("there is no run")?;
         Ok(Self {
             class_names: run.facts.class_names.clone(),
             feature_names: run.facts.feature_names.clone(),

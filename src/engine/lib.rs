@@ -9,6 +9,24 @@
 //!             ▲                                                                    │
 //!          simulate                              paper ◀── session ◀── export ◀────┘
 //! ```
+//!
+//! # Train
+//!
+//! ```
+#![doc = include_str!("examples/train.rs")]
+//! ```
+//!
+//! # Classify
+//!
+//! ```
+#![doc = include_str!("examples/classify.rs")]
+//! ```
+//!
+//! # Stream
+//!
+//! ```
+#![doc = include_str!("examples/stream.rs")]
+//! ```
 
 pub mod math;
 pub mod settings;

@@ -103,6 +103,9 @@ impl App {
         if let Some(wait) = self.workbench.next_change() {
             context.request_repaint_after(wait);
         }
+        for hint in super::system_fonts::take_hints(context) {
+            self.workbench.tell(hint);
+        }
         self.tell_system(context);
     }
 
@@ -295,12 +298,17 @@ pub fn begin(workbench: &mut Workbench, beginning: Beginning) {
     }
 }
 
+/// The icon of the window.
+const ICON: &[u8] = include_bytes!("../../assets/icons/atomscope-256.png");
+
 /// Opens the window and stays until it is closed; the error says why it cannot be opened.
 pub fn run_window(
     beginning: Beginning,
     folders: Option<atomscope_engine::session::UserFolders>,
 ) -> Result<(), String> {
+    let icon = eframe::icon_data::from_png_bytes(ICON).map_err(|error| error.to_string())?;
     let viewport = egui::ViewportBuilder::default()
+        .with_icon(icon)
         .with_title("Atomscope")
         .with_app_id("atomscope")
         .with_inner_size([1600.0, 1000.0])

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::Workbench;
 use super::compare::CompareAction;
 use super::draft::Draft;
+use super::examples::Example;
 use super::explore::{ExploreAction, RibbonAction, ScoringAction};
 use super::panels::{Panel, Tiling};
 use super::records::Then;
@@ -38,6 +39,8 @@ pub enum Action {
     LocateData(PathBuf),
     /// Opens built-in data and trains.
     OpenDemo(Demo),
+    /// Opens a shipped session.
+    OpenExample(Example),
     /// Puts the banner of the demo away.
     HideBanner,
     /// Saves where the session is, or asks for a place.
@@ -86,6 +89,10 @@ pub enum Action {
     TrainFinalModel(bool),
     /// Trains a final model on all samples after a run that is complete.
     AddFinalModel,
+    /// Trains the run that is shown again with its groups dealt to folds by other seeds.
+    RepeatGroupings,
+    /// Ends that.
+    CancelGroupings,
     /// One edit back; also a run that was replaced comes back.
     Undo,
     /// One edit forth.
@@ -151,7 +158,12 @@ impl Action {
     fn leaves_session(&self) -> bool {
         matches!(
             self,
-            Self::NewSession | Self::Open(_) | Self::OpenDemo(_) | Self::Recover(_) | Self::Quit
+            Self::NewSession
+                | Self::Open(_)
+                | Self::OpenDemo(_)
+                | Self::OpenExample(_)
+                | Self::Recover(_)
+                | Self::Quit
         )
     }
 
@@ -211,6 +223,7 @@ impl Workbench {
             Action::Open(path) => self.open(path),
             Action::LocateData(path) => self.locate_data(path),
             Action::OpenDemo(demo) => self.open_demo(demo),
+            Action::OpenExample(example) => self.open_example(example),
             Action::HideBanner => self.document.shows_banner = false,
             Action::Save => self.save(SaveTo::SamePlace),
             Action::SaveAs(path) => self.save(SaveTo::Other(path)),
@@ -253,6 +266,8 @@ impl Workbench {
             Action::LimitSpeed(rounds_per_s) => self.document.training.limit_speed(rounds_per_s),
             Action::TrainFinalModel(wanted) => self.train_final_model(wanted),
             Action::AddFinalModel => self.add_final_model(),
+            Action::RepeatGroupings => self.repeat_groupings(),
+            Action::CancelGroupings => self.cancel_groupings(),
             Action::Export(content, path) => self.export(content, path),
             Action::Undo => self.undo(),
             Action::Redo => self.redo(),

@@ -5,15 +5,18 @@ mod admission;
 mod background;
 mod changes;
 mod columns;
+mod commands;
 mod compare;
 mod dictionary;
 mod document;
 mod draft;
 mod error;
 mod event;
+mod examples;
 pub mod explore;
 mod export;
 mod folds;
+mod groupings;
 mod inspect;
 mod labels;
 mod notices;
@@ -36,14 +39,17 @@ pub use admission::{Admissions, Criterion, NotMeasured};
 pub use background::Wake;
 pub use changes::{algorithm_name, kernel_name, learner_summary, pruning_name, what_changed};
 pub use columns::{ColumnChoice, ColumnPreview};
+pub use commands::CommandLine;
 pub use compare::{
     CompareAction, ComparePath, CompareTab, ComparisonStage, Contender, MOST_SEEDS, ResultColumn,
 };
 pub use dictionary::{AtomCard, DictionaryView};
 pub use draft::Draft;
 pub use error::TaskError;
+pub use examples::{EXAMPLES, Example};
 pub use export::FigurePainter;
 pub use folds::{Folds, GroupRow, MadeSplit};
+pub use groupings::Regrouped;
 pub use inspect::{AtomUse, Inspection, origin_text};
 pub use labels::LabelPreview;
 pub use notices::{Gravity, Notice, Notices};
@@ -96,10 +102,11 @@ struct Tasks {
     /// The sample whose signal the Features page has asked for last.
     previewed: Option<usize>,
     labels: Labels,
-    columns: Background<Vec<PathBuf>, ColumnPreview>,
+    columns: Background<(Vec<PathBuf>, atomscope_engine::records::ReadOptions), ColumnPreview>,
     exporting: Background<(), PathBuf>,
     painter: Option<FigurePainter>,
     width: Background<(), f64>,
+    groupings: Background<(), Regrouped>,
     admissions: AdmissionStage,
     explore: Explore,
     comparison: ComparisonStage,
@@ -138,6 +145,7 @@ impl Workbench {
             exporting: Background::default(),
             painter: None,
             width: Background::default(),
+            groupings: Background::default(),
             admissions: AdmissionStage::default(),
             explore: Explore::default(),
             comparison: ComparisonStage::default(),
@@ -282,6 +290,7 @@ impl Workbench {
             || tasks.columns.is_busy()
             || tasks.exporting.is_busy()
             || tasks.width.is_busy()
+            || tasks.groupings.is_busy()
             || tasks.comparison.is_busy()
             || tasks.explore.is_busy()
             || (document.data.loaded().is_some()

@@ -142,6 +142,13 @@ impl RunView {
         self.parts.values().find_map(|part| part.choice.as_deref())
     }
 
+    /// The records of all complete parts.
+    pub fn records(&self) -> impl Iterator<Item = &PartRecord> {
+        self.parts
+            .values()
+            .filter_map(|part| part.record.as_deref())
+    }
+
     /// A run of these parts that begins now.
     pub(super) fn begin(run: &Run, planned: &[Part]) -> Self {
         let checked = run.checked();

@@ -1,8 +1,8 @@
 //! A trained model applied to samples it has not learned from: class, margin and residuals of each.
 
-use std::cell::RefCell;
+use std::cell::OnceCell;
 
-use super::calibrating::{Assessor, kept_samples};
+use super::calibrating::Assessor;
 use super::error::{RunError, RunTrouble};
 use super::model::TrainedModel;
 use crate::dataset::{Dataset, Place};
@@ -78,8 +78,7 @@ impl TrainedModel {
             Assessor::new(calibration.0.clone(), learner.as_ref(), DEFAULT_EPSILON)
         });
         // Made when the first sample misses something.
-        let imputation: RefCell<Option<Imputation>> = RefCell::new(None);
-        let fills = self.learner.gate;
+        let imputation: OnceCell<Option<Imputation>> = OnceCell::new();
         let n_samples = dataset.n_samples();
         let mut judged = Vec::with_capacity(n_samples);
         let mut values = Vec::new();
@@ -97,11 +96,11 @@ impl TrainedModel {
                 let outcome = self.preparation.apply(&mut features);
                 if outcome.map_err(|error| trouble(error.into()))?.is_some() {
                     let count = missing.iter().filter(|missing| **missing).count();
-                    if count > 0 && fills {
-                        let mut model = imputation.borrow_mut();
-                        model
-                            .get_or_insert_with(|| Imputation::of(&kept_samples(learner.as_ref())))
-                            .fill(&mut features, &missing);
+                    if count > 0
+                        && let Some(model) =
+                            imputation.get_or_init(|| self.imputation(learner.as_ref()))
+                    {
+                        model.fill(&mut features, &missing);
                     }
                     values.extend(features);
                     kept.push(sample);

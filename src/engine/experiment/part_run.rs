@@ -53,6 +53,20 @@ pub enum News {
     Complete(Part, Arc<PartRecord>, Arc<TrainedModel>),
 }
 
+/// What a run does beside learning and testing.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Extras {
+    pub(super) calibration: bool,
+    pub(super) baselines: bool,
+}
+
+impl Extras {
+    pub(super) const ALL: Self = Self {
+        calibration: true,
+        baselines: true,
+    };
+}
+
 /// What all parts of a run have in common.
 #[derive(Clone, Copy)]
 pub(super) struct PartContext<'a> {
@@ -60,8 +74,8 @@ pub(super) struct PartContext<'a> {
     pub(super) changes: &'a [SettingChange],
     /// Threads that a part may use.
     pub(super) n_threads: usize,
-    /// Whether nothing but the score is wanted.
-    pub(super) is_bare: bool,
+    /// What is wanted beside the score.
+    pub(super) extras: Extras,
     /// Raised when the run is to end as soon as it can.
     pub(super) stop: StopSignal<'a>,
 }

@@ -103,9 +103,20 @@ impl Readout {
         Self::joint(&classes.collect::<Vec<_>>(), RIDGE, stop)
     }
 
+    /// Per dictionary the weights of its kept samples (row each); a column per class, or a single
+    /// one that belongs to the class of the dictionary.
+    pub(crate) fn parts(&self) -> &[Matrix] {
+        &self.parts
+    }
+
+    /// a_c of every class.
+    pub(crate) fn offsets(&self) -> &[f64] {
+        &self.offsets
+    }
+
     /// `sums` ← f of every sample (row) and class (column) from the kernel values kᵀ of every
     /// dictionary, a row per sample.
-    pub(crate) fn apply<'m>(
+    pub fn apply<'m>(
         &self,
         n_samples: usize,
         kernel_rows: impl Fn(usize) -> &'m Matrix,
@@ -136,7 +147,21 @@ impl Readout {
         ridge: f64,
         stop: StopSignal<'_>,
     ) -> Result<Self, LearnError> {
-        let (mut gram, sizes) = joint_gram(classes, stop)?;
+        let (gram, sizes) = joint_gram(classes, stop)?;
+        Self::of_gram(gram, &sizes, ridge, stop)
+    }
+
+    /// J of kept samples whose kernel matrix is known: `sizes` of each class, one class after the other.
+    pub fn joint_of_gram(gram: Matrix, sizes: &[usize]) -> Result<Self, LearnError> {
+        Self::of_gram(gram, sizes, RIDGE, StopSignal::default())
+    }
+
+    fn of_gram(
+        mut gram: Matrix,
+        sizes: &[usize],
+        ridge: f64,
+        stop: StopSignal<'_>,
+    ) -> Result<Self, LearnError> {
         let n = gram.rows();
         let own: f64 = (0..n).map(|j| gram[(j, j)]).sum::<f64>() / n.max(1) as f64;
         let mut targets = Matrix::zeros(n, sizes.len());
@@ -147,7 +172,7 @@ impl Readout {
             row += size;
         }
         solve_lifted(&mut gram, ridge * own, &mut targets, stop)?;
-        Ok(Self::cut(&targets, &sizes))
+        Ok(Self::cut(&targets, sizes))
     }
 
     /// E with ridge ρ.

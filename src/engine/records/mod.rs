@@ -41,6 +41,7 @@ mod text;
 mod text_encoding;
 mod unit;
 mod unread;
+pub mod workbook;
 pub mod xdf;
 mod zip;
 

@@ -492,6 +492,8 @@ pub struct Record {
     pub warnings: Vec<Warning>,
     /// Columns of a table whose numbers can be read in two ways: the user is asked before they are used.
     pub undecided: Vec<String>,
+    /// The sheets of the workbook that the table is one of, the table first.
+    pub sheets: Vec<String>,
     samples: Arc<dyn Samples>,
 }
 
@@ -534,6 +536,7 @@ impl Record {
             grid: None,
             warnings: Vec::new(),
             undecided: Vec::new(),
+            sheets: Vec::new(),
             samples,
         }
     }

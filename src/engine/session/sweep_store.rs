@@ -46,17 +46,24 @@ impl SweepFile {
     /// Reads a sweep and its session.
     pub fn load(path: &Path) -> Result<Self, SessionError> {
         let (text, _) = read_text(path)?;
-        let found: SweepText = from_text(&text, path)?;
-        let session_path = folder_of(path).join(&found.session);
+        let (session, sweep) = Self::from_text(&text, path)?;
+        let session_path = folder_of(path).join(session);
         let session = Session::load(&session_path)?;
         Ok(Self {
             session_path,
             session,
-            sweep: Sweep {
-                search: found.search,
-                inner_folds: found.inner_folds.unwrap_or(Sweep::USUAL_INNER_FOLDS),
-            },
+            sweep,
         })
+    }
+
+    /// The session that the text of a sweep names, and what is searched.
+    pub fn from_text(text: &str, path: &Path) -> Result<(PathBuf, Sweep), SessionError> {
+        let found: SweepText = from_text(text, path)?;
+        let sweep = Sweep {
+            search: found.search,
+            inner_folds: found.inner_folds.unwrap_or(Sweep::USUAL_INNER_FOLDS),
+        };
+        Ok((found.session, sweep))
     }
 }
 

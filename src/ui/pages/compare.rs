@@ -2,7 +2,7 @@
 
 use egui::{DragValue, RichText, Ui};
 
-use super::compare_table::{differences_ui, scores_ui};
+use super::compare_table::{differences_ui, scores_ui, simple_classifiers_ui};
 use super::sweep::sweep_ui;
 use crate::ui::elements::{self, help, page_title, section};
 use crate::ui::icons::{Icon, color_dot, icon_button};
@@ -231,6 +231,7 @@ fn results_ui(ui: &mut Ui, comparison: &ComparisonStage, actions: &mut Vec<Actio
     scores_ui(ui, comparison, &runs);
     section(ui, "Differences");
     differences_ui(ui, &runs);
+    simple_classifiers_ui(ui, &runs);
     let missing = of_runs(|run| &run.summary.missing);
     if !missing.is_empty() {
         section(ui, "With features missing");

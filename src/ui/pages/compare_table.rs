@@ -12,6 +12,7 @@ use crate::ui::theme;
 use crate::workbench::{ComparisonStage, ResultColumn};
 use atomscope_engine::evaluation::Finding;
 use atomscope_engine::experiment::ComparedRun;
+use atomscope_engine::export::BASELINE_NOTE;
 
 /// Scores and costs of every run, in the columns that are ticked.
 pub(super) fn scores_ui(ui: &mut Ui, comparison: &ComparisonStage, runs: &[&Arc<ComparedRun>]) {
@@ -115,4 +116,44 @@ pub(super) fn differences_ui(ui: &mut Ui, runs: &[&Arc<ComparedRun>]) {
         ui,
         "Last accuracy, paired over folds and seeds; corrected resampled t interval, 95 % (Nadeau and Bengio 2003)",
     );
+}
+
+/// Simple classifiers on the same features and folds as every run.
+pub(super) fn simple_classifiers_ui(ui: &mut Ui, runs: &[&Arc<ComparedRun>]) {
+    if runs.iter().all(|run| run.summary.baselines.is_empty()) {
+        return;
+    }
+    let tones = theme::tones(ui);
+    Grid::new("compared simple classifiers")
+        .num_columns(4)
+        .spacing([20.0, 4.0])
+        .show(ui, |ui| {
+            for title in [
+                "",
+                "simple classifier",
+                "its accuracy",
+                "run minus classifier",
+            ] {
+                ui.label(RichText::new(title).small().color(tones.weak));
+            }
+            ui.end_row();
+            let all = runs.iter().enumerate();
+            for (place, run, found) in all
+                .flat_map(|(place, run)| run.summary.baselines.iter().map(move |b| (place, run, b)))
+            {
+                ui.horizontal(|ui| {
+                    color_dot(ui, class_color(place));
+                    ui.label(&run.name);
+                });
+                ui.label(found.baseline.name());
+                ui.label(percent(found.accuracy));
+                let interval = found.difference.interval;
+                let interval = interval.map_or(String::new(), |(low, high)| {
+                    format!(" ({:+.2} to {:+.2})", 100.0 * low, 100.0 * high)
+                });
+                ui.label(format!("{:+.2}{interval}", 100.0 * found.difference.mean));
+                ui.end_row();
+            }
+        });
+    help(ui, BASELINE_NOTE);
 }

@@ -39,7 +39,7 @@ pub use chart_plot::ChartPlot;
 pub use class_histogram::ClassHistogram;
 pub use confusion_matrix::ConfusionMatrix;
 pub use fold_strip::{FoldStrip, GroupCell};
-pub use gram_matrix::GramMatrix;
+pub use gram_matrix::{GramMatrix, MapLabels};
 pub use health_strip::{Health, HealthStrip};
 pub use heat_map::HeatMapView;
 pub use lane_plot::{DigitalRow, LaneCursor, LanePlot, LanePlotEvents, LaneTrace, PlotLane};

@@ -19,7 +19,7 @@ impl PartRun {
     pub(super) fn calibrates(&self, around: PartContext<'_>) -> bool {
         let tests = &around.checked.experiment().tests;
         let algorithm = &self.own_learner(around.checked).algorithm;
-        tests.calibrate && !around.is_bare && algorithm.remembers_all()
+        tests.calibrate && around.extras.calibration && algorithm.remembers_all()
     }
 
     /// Whether samples are judged before they are learned: for the calibration, or to choose a head.

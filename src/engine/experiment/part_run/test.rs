@@ -21,7 +21,7 @@ use crate::split::Fold;
 impl PartRun {
     /// The simple classifier that is still to be tried on this fold.
     pub(super) fn next_baseline(&self, around: PartContext<'_>) -> Option<Baseline> {
-        if around.is_bare || self.part == Part::Final || self.fold.test.is_empty() {
+        if !around.extras.baselines || self.part == Part::Final || self.fold.test.is_empty() {
             return None;
         }
         let asked = &around.checked.experiment().tests.baselines;
