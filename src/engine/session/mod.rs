@@ -40,4 +40,4 @@ pub(crate) use store::read_text;
 pub use sweep_store::{
     SweepFile, SweepNews, SweepStore, describe_sweep, described_sweep, read_sweep,
 };
-pub use user_settings::{Theme, UserFolders, UserPreset, UserSettings};
+pub use user_settings::{NamedMontage, Theme, UserFolders, UserPreset, UserSettings};
