@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::ending::{Failure, tell, write_result};
+use super::ending::{Failure, epsilon, tell, write_result};
 use super::fault_fields::with_fault_fields;
 use super::outputs::{Output, reserve_folder};
 use super::progress::ProgressLine;
@@ -17,7 +17,8 @@ use crate::workbench::learner_summary;
 use atomscope_engine::dataset::{Built, Dataset, Place};
 use atomscope_engine::evaluation::GroupVote;
 use atomscope_engine::experiment::{
-    Judged, Part, Ribbon, TrainedModel, change_texts, uncertain_margin, votes_by_source,
+    JudgeOptions, Judged, Part, Ribbon, TrainedModel, change_texts, uncertain_margin,
+    votes_by_source,
 };
 use atomscope_engine::export::{RecordingReport, ReportedModel, segment_head, segment_row};
 use atomscope_engine::records::open_with;
@@ -40,6 +41,12 @@ pub(super) struct ClassifyArguments {
     /// Write decisions, prediction sets and warnings as JSON
     #[arg(long, value_name = "OUT")]
     json: Option<PathBuf>,
+    /// Share of samples whose prediction set may miss their class; without it that of the session
+    #[arg(long, value_name = "SHARE", value_parser = epsilon)]
+    epsilon: Option<f64>,
+    /// Find exact zeros that are no values and fill them in
+    #[arg(long)]
+    repair: bool,
     /// No progress
     #[arg(long)]
     quiet: bool,
@@ -47,14 +54,13 @@ pub(super) struct ClassifyArguments {
 
 /// Ends the program when a file is unlike anything the model has learned, or gives no verdict.
 const STRANGE: u8 = 3;
-/// The level of prediction sets.
-const EPSILON: f64 = 0.05;
 
 /// A session that can classify.
 struct Ready {
     session: Session,
     class_names: Vec<String>,
     feature_names: Vec<String>,
+    options: JudgeOptions,
 }
 
 /// Where reports go.
@@ -105,7 +111,7 @@ impl Reports {
 
 /// Classifies files with a trained session.
 pub(super) fn run(arguments: &ClassifyArguments) -> io::Result<ExitCode> {
-    let ready = Ready::load(&arguments.session).map_err(Failure::Usage);
+    let ready = Ready::load(arguments).map_err(Failure::Usage);
     let reserved = ready.and_then(|ready| {
         let rows = Output::reserve_named(arguments.csv.as_deref())?;
         let json = Output::reserve_named(arguments.json.as_deref())?;
@@ -173,7 +179,8 @@ pub(super) fn run(arguments: &ClassifyArguments) -> io::Result<ExitCode> {
 }
 
 impl Ready {
-    fn load(path: &Path) -> Result<Self, String> {
+    fn load(arguments: &ClassifyArguments) -> Result<Self, String> {
+        let path = &arguments.session;
         let session = Session::load(path).map_err(|error| error.to_string())?;
         if let Some(damage) = &session.damage {
             return Err(damage.to_string());
@@ -189,6 +196,12 @@ impl Ready {
         Ok(Self {
             class_names: run.facts.class_names.clone(),
             feature_names: run.facts.feature_names.clone(),
+            options: JudgeOptions {
+                epsilon: arguments
+                    .epsilon
+                    .unwrap_or(session.experiment.tests.epsilon),
+                repair: arguments.repair,
+            },
             session,
         })
     }
@@ -212,7 +225,7 @@ impl Ready {
             .map_err(|error| error.to_string())?;
         let model = self.model().ok_or("there is no final model")?;
         let judged = model
-            .judge(&built.dataset, &mut keep_going)
+            .judge(&built.dataset, &self.options, &mut keep_going)
             .map_err(|error| format!("{error}: {name}"))?;
         Ok((built, judged))
     }
@@ -244,7 +257,7 @@ impl Ready {
         let name = |class: usize| self.class_names.get(class);
         let segment = |item: &Judged| {
             let assured = item.assurance.as_ref();
-            let set = assured.map(|a| a.set(EPSILON).into_iter().map(name).collect::<Vec<_>>());
+            let set = assured.map(|a| a.set().into_iter().map(name).collect::<Vec<_>>());
             let (start, row) = match item.place {
                 Place::Window { start_s, .. } => (Some(start_s), None),
                 Place::Row(row) => (None, Some(row + 1)),
@@ -255,6 +268,7 @@ impl Ready {
                 "class": name(item.verdict.class),
                 "margin": item.verdict.margin,
                 "set": set,
+                "uncertain": assured.map(|assured| assured.is_uncertain()),
                 "fit_p": assured.map(|assured| assured.fit_p),
                 "n_missing": item.n_missing,
             })
@@ -264,6 +278,7 @@ impl Ready {
             "path": path,
             "class": vote.first().and_then(|vote| name(vote.decided)),
             "segments": judged.iter().map(segment).collect::<Vec<_>>(),
+            "epsilon": self.options.epsilon,
             "warnings": warnings,
         })
     }

@@ -1,20 +1,39 @@
 //! A trained model applied to samples it has not learned from: class, margin and residuals of each.
 
-use std::cell::RefCell;
+use std::cell::OnceCell;
 
 use super::calibrating::{Assessor, kept_samples};
 use super::error::{RunError, RunTrouble};
 use super::model::TrainedModel;
+use super::settings::USUAL_EPSILON;
 use crate::dataset::{Dataset, Place};
 use crate::evaluation::{
     Assurance, Classifier, GroupVote, Imputation, Strangeness, Verdict, group_votes,
 };
+use crate::learner::LearnerSettings;
 use crate::math::View;
 
-/// ε of prediction sets that nobody chose a level for.
-const DEFAULT_EPSILON: f64 = 0.05;
 /// Samples that are classified between two looks at whether to continue.
 const BLOCK: usize = 128;
+
+/// How samples are judged.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JudgeOptions {
+    /// ε: the share of samples whose prediction set may miss their class.
+    pub epsilon: f64,
+    /// Whether exact zeros that are no values are found and filled in, in samples that fit worse
+    /// than training samples do.
+    pub repair: bool,
+}
+
+impl Default for JudgeOptions {
+    fn default() -> Self {
+        Self {
+            epsilon: USUAL_EPSILON,
+            repair: false,
+        }
+    }
+}
 
 /// What was decided about one sample.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,6 +87,7 @@ impl TrainedModel {
     pub fn judge(
         &self,
         dataset: &Dataset,
+        options: &JudgeOptions,
         keep_going: &mut dyn FnMut(f64) -> bool,
     ) -> Result<Vec<Judged>, RunError> {
         let trouble = |error: RunTrouble| RunError::new(self.part, self.n_batches, error);
@@ -75,11 +95,12 @@ impl TrainedModel {
         let classifier = Classifier::of(learner.as_ref());
         let mut work = classifier.work();
         let assessor = self.calibration.as_ref().map(|calibration| {
-            Assessor::new(calibration.0.clone(), learner.as_ref(), DEFAULT_EPSILON)
+            Assessor::new(calibration.0.clone(), learner.as_ref(), options.epsilon)
         });
         // Made when the first sample misses something.
-        let imputation: RefCell<Option<Imputation>> = RefCell::new(None);
-        let fills = self.learner.gate;
+        let model = OnceCell::new();
+        let imputation = || model.get_or_init(|| Imputation::of(&kept_samples(learner.as_ref())));
+        let fills = fills_missing(&self.learner);
         let n_samples = dataset.n_samples();
         let mut judged = Vec::with_capacity(n_samples);
         let mut values = Vec::new();
@@ -98,18 +119,32 @@ impl TrainedModel {
                 if outcome.map_err(|error| trouble(error.into()))?.is_some() {
                     let count = missing.iter().filter(|missing| **missing).count();
                     if count > 0 && fills {
-                        let mut model = imputation.borrow_mut();
-                        model
-                            .get_or_insert_with(|| Imputation::of(&kept_samples(learner.as_ref())))
-                            .fill(&mut features, &missing);
+                        imputation().fill(&mut features, &missing);
                     }
                     values.extend(features);
                     kept.push(sample);
                     n_missing.push(count);
                 }
             }
-            let view = View::from_columns(&values, dataset.n_features());
             let positions: Vec<usize> = (0..kept.len()).collect();
+            if let (true, Some(calibration)) = (options.repair, &self.calibration) {
+                let zero_share = &calibration.0.features.zero_share;
+                let n_features = dataset.n_features();
+                let view = View::from_columns(&values, n_features);
+                let is_whole = classifier
+                    .fits_usually(view, &positions, &mut work)
+                    .map_err(|error| trouble(error.into()))?;
+                for (place, features) in values.chunks_mut(n_features.max(1)).enumerate() {
+                    let raw = dataset.sample(kept[place]);
+                    let zeros: Vec<bool> = raw.iter().map(|value| *value == 0.0).collect();
+                    if !is_whole[place] && zeros.contains(&true) {
+                        let missing = imputation().suspects(features, &zeros, zero_share);
+                        imputation().fill(features, &missing);
+                        n_missing[place] += missing.iter().filter(|missing| **missing).count();
+                    }
+                }
+            }
+            let view = View::from_columns(&values, dataset.n_features());
             verdicts.clear();
             let mut residuals = Vec::new();
             classifier
@@ -178,6 +213,12 @@ impl TrainedModel {
         let (calibration, assured) = (self.calibration.as_ref()?, judged.assurance.as_ref()?);
         Some(calibration.is_strange(assured.fit_p))
     }
+}
+
+/// Whether missing features of samples to be judged are filled in from the kept samples: all learners
+/// whose head was chosen do; those of earlier versions keep the training mean.
+pub(super) fn fills_missing(learner: &LearnerSettings) -> bool {
+    learner.head.is_some() && learner.algorithm.remembers_all()
 }
 
 /// The vote of every file over its samples, in the order of the sources. The truth is not

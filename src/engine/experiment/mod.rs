@@ -29,7 +29,7 @@ mod trial;
 mod width;
 mod worker;
 
-pub use apply::{FileWarning, Judged, votes_by_source};
+pub use apply::{FileWarning, JudgeOptions, Judged, votes_by_source};
 pub use assignment::{NamedSetting, named_settings, with_settings};
 pub use auto::{AutoChoice, AutoReport, Candidate, Tried};
 pub use calibrating::CalibrationRecord;

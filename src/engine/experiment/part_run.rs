@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::apply::fills_missing;
 use super::auto::{AutoReport, AutoSearch, HEADS};
 use super::calibrating::{
     Assessor, CalibrationRecord, HeldOutGroups, N_CHECKPOINTS, checkpoint, has_groups,
@@ -99,6 +100,8 @@ pub(super) struct PartRun {
     assessor: Option<Box<Assessor>>,
     /// Fills in missing features, once they were asked for.
     imputation: Option<Box<(Imputation, Vec<f64>)>>,
+    /// Whether missing values of held-out samples were filled in by what was learned.
+    is_filled: bool,
 }
 
 enum Phase {
@@ -157,6 +160,7 @@ impl PartRun {
             calibration: None,
             assessor: None,
             imputation: None,
+            is_filled: false,
         }
     }
 
@@ -402,6 +406,19 @@ impl PartRun {
         if n_dropped > 0 && !self.record.remarks.contains(&remark) {
             self.record.remarks.push(remark);
         }
+        let lacking = self.fold.train.iter().map(|sample| {
+            let values = dataset.sample(*sample).iter();
+            values.filter(|value| value.is_nan()).count()
+        });
+        let lacking: Vec<usize> = lacking.filter(|count| *count > 0).collect();
+        let remark = format!(
+            "{} missing values of {} training samples became the mean of their feature",
+            lacking.iter().sum::<usize>(),
+            lacking.len()
+        );
+        if !lacking.is_empty() && !self.record.remarks.contains(&remark) {
+            self.record.remarks.push(remark);
+        }
         Ok(())
     }
 
@@ -632,8 +649,9 @@ impl PartRun {
         let checked = around.checked;
         self.is_calibrated = true;
         let judged = self.judged.take();
-        let best = judged.as_ref();
-        let best = best.and_then(|judged| judged.best_head(checked.dataset().classes()));
+        let best = judged
+            .as_ref()
+            .and_then(|judged| judged.best_head(checked.dataset(), &self.fold.train));
         self.settle_head(best)?;
         if has_groups(checked.dataset(), &self.fold.train) {
             if self.calibrates(around)
@@ -883,7 +901,47 @@ impl PartRun {
         self.record.rounds.push(metric);
     }
 
+    /// Before the trained dictionaries are tested: values that held-out samples lack are filled in
+    /// from the kept samples. Until then, and in training samples, they are the training mean.
+    fn fill_missing(&mut self, checked: &CheckedExperiment) {
+        let dataset = checked.dataset();
+        let is_due = self.next_round == self.record.n_rounds && !self.is_filled;
+        let fills = |learner: &dyn Learner| fills_missing(learner.settings());
+        let lacks = |sample: &usize| dataset.sample(*sample).iter().any(|value| value.is_nan());
+        if !is_due
+            || dataset.n_missing() == 0
+            || !self.learner.as_deref().is_some_and(fills)
+            || !self.fold.test.iter().any(lacks)
+        {
+            return;
+        }
+        self.is_filled = true;
+        self.know_features(checked);
+        let n_features = dataset.n_features();
+        let (Values::Own(values), Some(known)) = (&mut self.values, &self.imputation) else {
+            return;
+        };
+        let (mut n_values, mut n_samples) = (0, 0);
+        for &sample in self.fold.test.iter().filter(|sample| lacks(sample)) {
+            let raw = dataset.sample(sample).iter();
+            let missing: Vec<bool> = raw.map(|value| value.is_nan()).collect();
+            let place = sample * n_features;
+            known
+                .0
+                .fill(&mut values[place..place + n_features], &missing);
+            n_values += missing.iter().filter(|missing| **missing).count();
+            n_samples += 1;
+        }
+        let remark = format!(
+            "{n_values} missing values of {n_samples} held-out samples are filled in from the kept samples"
+        );
+        if !self.record.remarks.contains(&remark) {
+            self.record.remarks.push(remark);
+        }
+    }
+
     fn begin_test(&mut self, zeroed: (Option<usize>, usize), around: PartContext<'_>) {
+        self.fill_missing(around.checked);
         if let Some(learner) = self.learner.as_deref() {
             let is_last = self.next_round == self.record.n_rounds && zeroed.0.is_none();
             if let (true, None, Some(calibration)) = (is_last, &self.assessor, &self.calibration) {
