@@ -15,8 +15,11 @@ use super::outputs::Output;
 use super::progress::ProgressLine;
 use super::terminal;
 use atomscope_engine::dataset::{DataSettings, Dataset};
+use atomscope_engine::evaluation::Baseline;
 use atomscope_engine::experiment::{ComparedRun, Comparison, ComparisonPlan, CurvePoint, Entrant};
-use atomscope_engine::export::{DIFFERENCE_NOTE, comparison_html, comparison_json, provenance};
+use atomscope_engine::export::{
+    BASELINE_NOTE, DIFFERENCE_NOTE, comparison_html, comparison_json, provenance,
+};
 use atomscope_engine::session::{DataPlaces, Session};
 
 /// The arguments of `compare`.
@@ -40,6 +43,9 @@ pub(super) struct CompareArguments {
     /// Write a report with figures
     #[arg(long, value_name = "OUT")]
     html: Option<PathBuf>,
+    /// Try LDA, logistic regression, nearest neighbours and SVM too, on the same features and folds
+    #[arg(long)]
+    baselines: bool,
     /// No progress
     #[arg(long)]
     quiet: bool,
@@ -112,7 +118,10 @@ fn entrants(
     let mut entrants: Vec<Entrant> = Vec::new();
     for path in &arguments.sessions {
         let session = Session::load(path).map_err(Failure::usage)?;
-        let experiment = session.experiment;
+        let mut experiment = session.experiment;
+        if arguments.baselines {
+            experiment.tests.baselines = Baseline::ON_REQUEST.to_vec();
+        }
         let known = read.iter().find(|(data, _)| *data == experiment.data);
         let dataset = match known {
             Some((_, dataset)) => dataset.clone(),
@@ -177,7 +186,8 @@ pub(super) fn write_table(comparison: &Comparison, out: &mut impl Write) -> io::
     for row in &comparison.rows {
         write_row(row, wide, out)?;
     }
-    write_differences(comparison, wide, out)
+    write_differences(comparison, wide, out)?;
+    write_baselines(comparison, wide, out)
 }
 
 fn write_row(row: &ComparedRun, wide: usize, out: &mut impl Write) -> io::Result<()> {
@@ -200,6 +210,32 @@ fn write_row(row: &ComparedRun, wide: usize, out: &mut impl Write) -> io::Result
         number(summary.timing.classify_us_per_sample),
         number(summary.model_bytes.map(|bytes| bytes / 1024.0)),
     )
+}
+
+/// Simple classifiers beside every session.
+fn write_baselines(comparison: &Comparison, wide: usize, out: &mut impl Write) -> io::Result<()> {
+    let rows = comparison.rows.iter();
+    let found = rows.flat_map(|row| row.summary.baselines.iter().map(move |b| (row, b)));
+    for (number, (row, found)) in found.enumerate() {
+        if number == 0 {
+            writeln!(out, "\n{BASELINE_NOTE}\n")?;
+        }
+        let interval = found
+            .difference
+            .interval
+            .map_or(String::new(), |(low, high)| {
+                format!("({:+.2} to {:+.2})", 100.0 * low, 100.0 * high)
+            });
+        writeln!(
+            out,
+            "{:>wide$} − {:21}  {:>6.2} %  {:>+7.2} {interval}",
+            row.name,
+            found.baseline.name(),
+            100.0 * found.accuracy,
+            100.0 * found.difference.mean,
+        )?;
+    }
+    Ok(())
 }
 
 fn write_differences(comparison: &Comparison, wide: usize, out: &mut impl Write) -> io::Result<()> {

@@ -384,20 +384,29 @@ fn train(
     Ok((run, false))
 }
 
-/// `folds 1, 2 of 5 · batch 31 of 60 · 98.4 %`
+/// `folds 1, 2 of 5, final model · batch 31 of 60 · 98.4 %`
 fn progress_text(run: &Run) -> String {
     let active: Vec<(Part, usize)> = run.active_parts().collect();
-    let names: Vec<String> = active
+    let n_folds = run.checked().split().n_folds();
+    let folds = active.iter().filter_map(|(part, _)| match part {
+        Part::Fold(fold) => Some((fold + 1).to_string()),
+        Part::Final => None,
+    });
+    let folds: Vec<String> = folds.collect();
+    let mut parts = match folds.len() {
+        0 => Vec::new(),
+        1 => vec![format!("fold {} of {n_folds}", folds[0])],
+        _ => vec![format!("folds {} of {n_folds}", folds.join(", "))],
+    };
+    if active.iter().any(|(part, _)| *part == Part::Final) {
+        parts.push("final model".to_owned());
+    }
+    // Parts differ in length: both numbers are those of the part that is furthest.
+    let (batch, planned) = active
         .iter()
-        .map(|(part, _)| match part {
-            Part::Fold(fold) => (fold + 1).to_string(),
-            Part::Final => "final model".into(),
-        })
-        .collect();
-    let batch = active.iter().map(|(_, batch)| *batch).max().unwrap_or(0);
-    let planned = active
-        .first()
-        .map_or(0, |(part, _)| run.checked().n_rounds(*part));
+        .map(|(part, batch)| (*batch, run.checked().n_rounds(*part)))
+        .max()
+        .unwrap_or((0, 0));
     let accuracies = run
         .records()
         .into_iter()
@@ -406,10 +415,9 @@ fn progress_text(run: &Run) -> String {
         Some((mean, _)) => format!(" · {:.1} %", 100.0 * mean),
         None => String::new(),
     };
-    let n_folds = run.checked().split().n_folds();
     format!(
-        "fold {} of {n_folds} · batch {batch} of {planned}{accuracy}",
-        names.join(", ")
+        "{} · batch {batch} of {planned}{accuracy}",
+        parts.join(", ")
     )
 }
 

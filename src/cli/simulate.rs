@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 
 use atomscope_engine::records::Record;
-use atomscope_engine::records::comtrade::{Storage, write_combined, write_files};
+use atomscope_engine::records::comtrade::{ComtradeStorage, write_combined, write_files};
 use atomscope_engine::simulate::feeder::{FaultClass, FeederSettings, FeederSimulator};
 use atomscope_engine::simulate::network::{NetworkClasses, NetworkSettings, NetworkSimulator};
 
@@ -83,11 +83,26 @@ fn write_all(arguments: &SimulateArguments) -> Result<(), String> {
         let stem = format!("{:0width$}-{}", number + 1, made.class.replace(' ', "-"));
         let path = out.join(&stem);
         let (ending, written) = match arguments.format {
-            FileFormat::Ascii => ("cfg", write_files(&made.record, Storage::Ascii, &path)),
-            FileFormat::Binary => ("cfg", write_files(&made.record, Storage::Binary, &path)),
-            FileFormat::Binary32 => ("cfg", write_files(&made.record, Storage::Binary32, &path)),
-            FileFormat::Float32 => ("cfg", write_files(&made.record, Storage::Float32, &path)),
-            FileFormat::Cff => ("cff", write_combined(&made.record, Storage::Float32, &path)),
+            FileFormat::Ascii => (
+                "cfg",
+                write_files(&made.record, ComtradeStorage::Ascii, &path),
+            ),
+            FileFormat::Binary => (
+                "cfg",
+                write_files(&made.record, ComtradeStorage::Binary, &path),
+            ),
+            FileFormat::Binary32 => (
+                "cfg",
+                write_files(&made.record, ComtradeStorage::Binary32, &path),
+            ),
+            FileFormat::Float32 => (
+                "cfg",
+                write_files(&made.record, ComtradeStorage::Float32, &path),
+            ),
+            FileFormat::Cff => (
+                "cff",
+                write_combined(&made.record, ComtradeStorage::Float32, &path),
+            ),
         };
         written.map_err(|error| cannot(&error))?;
         let file = format!("{stem}.{ending}");

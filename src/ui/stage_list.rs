@@ -2,7 +2,7 @@
 
 use egui::Ui;
 
-use super::widgets::{Stage as Entry, StageList, StageState as Mark};
+use super::widgets::{StageList, StageRow as Entry, StageState as Mark};
 use crate::workbench::{Action, Stage, StageState, Workbench};
 
 /// All stages.

@@ -14,7 +14,7 @@ use super::stages::Stage;
 use super::train::{Beginning, LearnerChange};
 use atomscope_engine::experiment::Command;
 use atomscope_engine::export::ExportContent;
-use atomscope_engine::session::{Preset, Theme};
+use atomscope_engine::session::{Theme, UserPreset};
 
 /// Built-in data to begin with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,6 +86,10 @@ pub enum Action {
     TrainFinalModel(bool),
     /// Trains a final model on all samples after a run that is complete.
     AddFinalModel,
+    /// Trains the run that is shown again with its groups dealt to folds by other seeds.
+    RepeatGroupings,
+    /// Ends that.
+    CancelGroupings,
     /// One edit back; also a run that was replaced comes back.
     Undo,
     /// One edit forth.
@@ -250,6 +254,8 @@ impl Workbench {
             Action::LimitSpeed(rounds_per_s) => self.document.training.limit_speed(rounds_per_s),
             Action::TrainFinalModel(wanted) => self.train_final_model(wanted),
             Action::AddFinalModel => self.add_final_model(),
+            Action::RepeatGroupings => self.repeat_groupings(),
+            Action::CancelGroupings => self.cancel_groupings(),
             Action::Export(content, path) => self.export(content, path),
             Action::Undo => self.undo(),
             Action::Redo => self.redo(),
@@ -301,7 +307,7 @@ impl Workbench {
                 let learner = self.document.draft.experiment.learner.clone();
                 self.remember(move |settings| {
                     settings.presets.retain(|preset| preset.name != name);
-                    settings.presets.push(Preset { name, learner });
+                    settings.presets.push(UserPreset { name, learner });
                 });
             }
             Action::RemovePreset(name) => {

@@ -11,7 +11,7 @@ use atomscope_engine::session::DataPlaces;
 
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TableColumn {
+pub struct ColumnChoice {
     /// Its name.
     pub name: String,
     /// Whether it holds text or dates; then it can be no feature.
@@ -24,7 +24,7 @@ pub struct ColumnPreview {
     /// The file looked at: the first one of a folder.
     pub file: PathBuf,
     /// The columns of a table.
-    pub columns: Vec<TableColumn>,
+    pub columns: Vec<ColumnChoice>,
     /// Names and shapes of arrays.
     pub arrays: Vec<(String, Vec<usize>)>,
     /// Columns whose numbers can be read in two ways.
@@ -47,7 +47,7 @@ impl ColumnPreview {
             false => real,
         };
         let record = open(&file, mode)?;
-        let columns = record.channels.iter().map(|channel| TableColumn {
+        let columns = record.channels.iter().map(|channel| ColumnChoice {
             name: channel.name.clone(),
             is_text: !is_feature(&channel.kind),
         });

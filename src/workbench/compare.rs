@@ -26,7 +26,7 @@ pub const MOST_SEEDS: u16 = 100;
 
 /// What the table of a comparison can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Column {
+pub enum ResultColumn {
     /// Accuracy at the last test.
     Last,
     /// The highest point of the mean curve.
@@ -43,7 +43,7 @@ pub enum Column {
     Memory,
 }
 
-impl Column {
+impl ResultColumn {
     /// All of them, in the order of the table.
     pub const ALL: [Self; 7] = [
         Self::Last,
@@ -98,7 +98,7 @@ pub enum CompareAction {
     /// Puts a contender away.
     Remove(usize),
     /// Shows or hides a column.
-    ToggleColumn(Column),
+    ToggleColumn(ResultColumn),
     /// How many seeds.
     SetSeeds(u16),
     /// Trains all ticked contenders on identical folds and seeds.
@@ -213,7 +213,7 @@ enum Origin {
 #[derive(Default)]
 pub struct ComparisonStage {
     contenders: Vec<Contender>,
-    hidden: Vec<Column>,
+    hidden: Vec<ResultColumn>,
     n_seeds: u16,
     /// The run of the Train page: its number and how many folds are complete.
     measuring: Background<(usize, usize), ComparedRun>,
@@ -256,7 +256,7 @@ impl ComparisonStage {
     }
 
     /// Whether the table shows a column.
-    pub fn shows(&self, column: Column) -> bool {
+    pub fn shows(&self, column: ResultColumn) -> bool {
         !self.hidden.contains(&column)
     }
 

@@ -7,7 +7,7 @@ use super::background::{Answer, Background};
 use super::event::Event;
 use atomscope_engine::dataset::Dataset;
 use atomscope_engine::experiment::{ClassSnapshot, Part, Snapshot, TestRecord};
-use atomscope_engine::features::readable::{Reading, readable};
+use atomscope_engine::features::readable::readable;
 use atomscope_engine::learner::Kernel;
 use atomscope_engine::math::Matrix;
 
@@ -272,7 +272,7 @@ fn values_of(
     let known = |sample: usize| (sample < dataset.n_samples()).then(|| dataset.sample(sample));
     // Covariances are drawn as what is read in them.
     let drawn = |values: &[f64]| {
-        let read = readable(dataset.feature_groups(), values, Reading::Maps);
+        let read = readable(dataset.feature_groups(), values);
         read.map_or_else(|| values.to_vec(), |read| read.values)
     };
     if !is_exact {

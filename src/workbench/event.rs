@@ -10,6 +10,7 @@ use super::compare::CompareEvent;
 use super::dictionary::DictionaryView;
 use super::explore::ExploreEvent;
 use super::folds::MadeSplit;
+use super::groupings::Regrouped;
 use super::inspect::Inspection;
 use super::labels::LabelPreview;
 use super::notices::Topic;
@@ -53,6 +54,8 @@ pub(super) enum Event {
     Inspected(Answer<Inspection>),
     /// The signal of a record is read.
     Signal(Answer<Signal>),
+    /// The grouping was repeated.
+    Groupings(Answer<Regrouped>),
     /// The width of the kernel is measured.
     Width(Answer<f64>),
     /// A result is written.
@@ -105,6 +108,10 @@ impl Workbench {
             Event::Signal(answer) => {
                 let taken = self.tasks.signal.take(answer);
                 self.tell_failure(Topic::Data, taken);
+            }
+            Event::Groupings(answer) => {
+                let taken = self.tasks.groupings.take(answer);
+                self.tell_failure(Topic::Training, taken);
             }
             Event::Width(answer) => self.take_width(answer),
             Event::Exported(answer) => {

@@ -14,6 +14,7 @@ mod event;
 pub mod explore;
 mod export;
 mod folds;
+mod groupings;
 mod inspect;
 mod labels;
 mod notices;
@@ -35,19 +36,20 @@ pub use action::{Action, Demo};
 pub use admission::{Admissions, Criterion, NotMeasured};
 pub use background::Wake;
 pub use changes::{algorithm_name, kernel_name, learner_summary, pruning_name, what_changed};
-pub use columns::{ColumnPreview, TableColumn};
+pub use columns::{ColumnChoice, ColumnPreview};
 pub use compare::{
-    Column, CompareAction, ComparePath, CompareTab, ComparisonStage, Contender, MOST_SEEDS,
+    CompareAction, ComparePath, CompareTab, ComparisonStage, Contender, MOST_SEEDS, ResultColumn,
 };
 pub use dictionary::{AtomCard, DictionaryView};
 pub use draft::Draft;
 pub use error::TaskError;
 pub use export::FigurePainter;
 pub use folds::{Folds, GroupRow, MadeSplit};
+pub use groupings::Regrouped;
 pub use inspect::{AtomUse, Inspection, origin_text};
 pub use labels::LabelPreview;
 pub use notices::{Gravity, Notice, Notices};
-pub use panels::{Direction, Panel, Part as TilingPart, Tiling};
+pub use panels::{Direction, Panel, PanelPart as TilingPart, Tiling};
 pub use records::{Data, LoadedData, RecordRow};
 pub use recover::OfferedCopy;
 pub use run_view::{EarlierRun, PartView, RunView};
@@ -100,6 +102,7 @@ struct Tasks {
     exporting: Background<(), PathBuf>,
     painter: Option<FigurePainter>,
     width: Background<(), f64>,
+    groupings: Background<(), Regrouped>,
     admissions: AdmissionStage,
     explore: Explore,
     comparison: ComparisonStage,
@@ -138,6 +141,7 @@ impl Workbench {
             exporting: Background::default(),
             painter: None,
             width: Background::default(),
+            groupings: Background::default(),
             admissions: AdmissionStage::default(),
             explore: Explore::default(),
             comparison: ComparisonStage::default(),
@@ -282,6 +286,7 @@ impl Workbench {
             || tasks.columns.is_busy()
             || tasks.exporting.is_busy()
             || tasks.width.is_busy()
+            || tasks.groupings.is_busy()
             || tasks.comparison.is_busy()
             || tasks.explore.is_busy()
             || (document.data.loaded().is_some()

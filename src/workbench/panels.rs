@@ -71,23 +71,23 @@ pub enum Tiling {
     /// One panel.
     Panel(Panel),
     /// Parts beside each other.
-    Row(Vec<Part>),
+    Row(Vec<PanelPart>),
     /// Parts below each other.
-    Column(Vec<Part>),
+    Column(Vec<PanelPart>),
     /// Parts of which one is shown.
-    Tabs(Vec<Part>, usize),
+    Tabs(Vec<PanelPart>, usize),
 }
 
 /// A part of a row, a column or tabs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Part {
+pub struct PanelPart {
     /// Its size relative to the parts beside it; none: what its panels need.
     pub share: Option<f32>,
     /// What it holds.
     pub tiling: Tiling,
 }
 
-impl From<Tiling> for Part {
+impl From<Tiling> for PanelPart {
     fn from(tiling: Tiling) -> Self {
         Self {
             share: None,
@@ -100,13 +100,13 @@ impl Tiling {
     /// The layout of a page that was not rearranged: three columns, or where the page is narrow
     /// two columns and a row below them.
     pub fn usual(is_narrow: bool) -> Self {
-        let list = |panels: &[Panel]| -> Vec<Part> {
+        let list = |panels: &[Panel]| -> Vec<PanelPart> {
             panels
                 .iter()
                 .map(|panel| Self::Panel(*panel).into())
                 .collect()
         };
-        let column = |panels: &[Panel]| Part::from(Self::Column(list(panels)));
+        let column = |panels: &[Panel]| PanelPart::from(Self::Column(list(panels)));
         let left = column(&[Panel::Accuracy, Panel::Profile, Panel::Tune]);
         let centre = column(&[Panel::Confusion, Panel::Dictionary]);
         let last = [Panel::Gram, Panel::Log];
@@ -120,14 +120,14 @@ impl Tiling {
     }
 
     /// What it is made of; nothing in a panel.
-    pub fn parts(&self) -> &[Part] {
+    pub fn parts(&self) -> &[PanelPart] {
         match self {
             Self::Panel(_) => &[],
             Self::Row(parts) | Self::Column(parts) | Self::Tabs(parts, _) => parts,
         }
     }
 
-    fn parts_mut(&mut self) -> Option<&mut Vec<Part>> {
+    fn parts_mut(&mut self) -> Option<&mut Vec<PanelPart>> {
         match self {
             Self::Panel(_) => None,
             Self::Row(parts) | Self::Column(parts) | Self::Tabs(parts, _) => Some(parts),

@@ -7,6 +7,7 @@ use super::records::LoadedData;
 use super::{Stage, TaskError, Workbench};
 use atomscope_engine::dataset::{DataPlan, Dataset, Place};
 use atomscope_engine::features::FeatureRecipe;
+use atomscope_engine::features::eeg_segments::{CovarianceSteps, covariance_steps};
 use atomscope_engine::records::{ChannelKind, Record, open_with};
 use atomscope_engine::simulate::eeg::EegSimulator;
 use atomscope_engine::simulate::feeder::FeederSimulator;
@@ -53,6 +54,8 @@ pub struct Signal {
     pub marks: Vec<(f64, String)>,
     /// The first channel as it passes through the filter of each band.
     pub bands: Vec<SignalChannel>,
+    /// What the steps of a covariance recipe make of the sample.
+    pub steps: Vec<CovarianceSteps>,
     /// The recipe that the bands are of.
     pub recipe: Option<FeatureRecipe>,
 }
@@ -67,6 +70,10 @@ pub(super) fn signal_of(
     let (name, record) = record_of(loaded, source)?;
     let mut signal = stretch(&record, source, name, window)?;
     signal.bands = bands(&signal, recipe.as_ref());
+    if let (Some(FeatureRecipe::EegGroups(recipe)), Some((start_s, _))) = (&recipe, window) {
+        // A segment that the recipe cannot be used on has no steps; loading says why.
+        signal.steps = covariance_steps(recipe, &record, start_s).unwrap_or_default();
+    }
     signal.recipe = recipe;
     Ok(signal)
 }
@@ -256,6 +263,7 @@ fn stretch(
         window,
         marks: marks.filter(|(time_s, _)| shown.contains(time_s)).collect(),
         bands: Vec::new(),
+        steps: Vec::new(),
         recipe: None,
     })
 }

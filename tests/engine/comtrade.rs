@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use atomscope_engine::records::comtrade::{self, Storage, WrittenFiles};
+use atomscope_engine::records::comtrade::{self, ComtradeStorage, WrittenFiles};
 use atomscope_engine::records::{
     Channel, ChannelKind, Format, GridChannel, GridFacts, Input, Kind, Mode, RateSection,
-    ReadError, Record, Scaling, StartTime, TimeAxis, Unit,
+    ReadError, Record, StartTime, TimeAxis, TransformerSide, Unit,
 };
 use proptest::prelude::*;
 
@@ -78,9 +78,9 @@ fn a_plain_record_is_read_without_a_warning_in_both_modes() {
 fn primary_and_secondary_values_are_told_apart() {
     let record = tolerant(PLAIN, ROWS);
     let grid = |channel: usize| record.channels[channel].grid.clone().expect("grid facts");
-    assert_eq!(grid(0).scaling, Some(Scaling::Secondary));
+    assert_eq!(grid(0).scaling, Some(TransformerSide::Secondary));
     assert!((grid(0).to_primary() - 1100.0).abs() < 1e-9);
-    assert_eq!(grid(1).scaling, Some(Scaling::Primary));
+    assert_eq!(grid(1).scaling, Some(TransformerSide::Primary));
     assert_eq!(grid(1).to_primary(), 1.0);
     assert!((grid(1).skew_s - 5e-6).abs() < 1e-18);
 }
@@ -410,7 +410,7 @@ fn record_of(samples: &[f64], states: &[bool]) -> Record {
         circuit: "bay 1".to_owned(),
         primary: 110.0,
         secondary: 0.1,
-        scaling: Some(Scaling::Secondary),
+        scaling: Some(TransformerSide::Secondary),
         skew_s: 0.0,
     });
     let mut digital = Channel::analog("trip", Unit::none(), Some(4000.0), 0);
@@ -428,7 +428,7 @@ fn record_of(samples: &[f64], states: &[bool]) -> Record {
     record
 }
 
-fn round_trip(record: &Record, storage: Storage, mode: Mode) -> Record {
+fn round_trip(record: &Record, storage: ComtradeStorage, mode: Mode) -> Record {
     let WrittenFiles {
         configuration,
         data,
@@ -442,7 +442,11 @@ fn what_is_written_is_read_back_without_a_warning() {
         .map(|i| f64::from((f64::from(i) * 0.3).sin() as f32))
         .collect();
     let record = record_of(&samples, &[true, false].repeat(25));
-    for storage in [Storage::Ascii, Storage::Binary, Storage::Float32] {
+    for storage in [
+        ComtradeStorage::Ascii,
+        ComtradeStorage::Binary,
+        ComtradeStorage::Float32,
+    ] {
         let back = round_trip(&record, storage, Mode::Strict);
         assert_eq!(back.warnings, []);
         assert_eq!(back.start, record.start);
@@ -456,7 +460,10 @@ fn what_is_written_is_read_back_without_a_warning() {
         assert_eq!(values(&back, 1), values(&record, 1));
     }
     assert_eq!(
-        values(&round_trip(&record, Storage::Float32, Mode::Strict), 0),
+        values(
+            &round_trip(&record, ComtradeStorage::Float32, Mode::Strict),
+            0
+        ),
         samples
     );
 }
@@ -468,7 +475,7 @@ fn stamps_sections_and_long_times_are_written() {
     for channel in &mut record.channels {
         channel.rate_hz = None;
     }
-    let back = round_trip(&record, Storage::Binary, Mode::Tolerant);
+    let back = round_trip(&record, ComtradeStorage::Binary, Mode::Tolerant);
     let last_s = back.time_s(0, 2).expect("stamps");
     assert!((last_s - 10_000.0).abs() < 1e-5, "{last_s}");
     let section = |rate_hz, onset_s, first_sample, n_samples| RateSection {
@@ -479,7 +486,7 @@ fn stamps_sections_and_long_times_are_written() {
     };
     let sections = vec![section(1000.0, 0.0, 0, 1), section(10.0, 0.001, 1, 2)];
     record.time_axis = TimeAxis::Sections(sections);
-    let back = round_trip(&record, Storage::Ascii, Mode::Tolerant);
+    let back = round_trip(&record, ComtradeStorage::Ascii, Mode::Tolerant);
     assert_eq!(back.time_axis, record.time_axis);
 }
 
@@ -487,9 +494,9 @@ fn stamps_sections_and_long_times_are_written() {
 fn records_that_do_not_fit_are_refused() {
     let mut record = record_of(&[1.0, 2.0], &[true; 2]);
     record.channels[0].rate_hz = None;
-    assert!(comtrade::encode(&record, Storage::Binary).is_err());
+    assert!(comtrade::encode(&record, ComtradeStorage::Binary).is_err());
     let empty = record_of(&[], &[]);
-    assert!(comtrade::encode(&empty, Storage::Ascii).is_err());
+    assert!(comtrade::encode(&empty, ComtradeStorage::Ascii).is_err());
 }
 
 fn samples_with_gaps() -> impl Strategy<Value = Vec<f64>> {
@@ -510,9 +517,9 @@ proptest! {
         let finite = || samples.iter().copied().filter(|v| v.is_finite());
         let span = finite().fold(0.0, f64::max) - finite().fold(0.0, f64::min);
         let cases = [
-            (Storage::Ascii, span / 199_996.0),
-            (Storage::Binary, span / 65_534.0),
-            (Storage::Float32, 0.0),
+            (ComtradeStorage::Ascii, span / 199_996.0),
+            (ComtradeStorage::Binary, span / 65_534.0),
+            (ComtradeStorage::Float32, 0.0),
         ];
         for (storage, step) in cases {
             let back = values(&round_trip(&record, storage, Mode::Strict), 0);

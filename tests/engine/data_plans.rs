@@ -263,7 +263,7 @@ fn a_folder_that_no_rule_fits_opens_and_says_what_is_missing() {
 
 #[test]
 fn a_folder_of_fault_records_gets_the_recipe_of_faults() {
-    use atomscope_engine::records::comtrade::{Storage, encode};
+    use atomscope_engine::records::comtrade::{ComtradeStorage, encode};
     let folder = tempfile::tempdir().expect("a temporary folder");
     let simulator = FeederSimulator::new(FeederSettings {
         records_per_class: 2,
@@ -275,7 +275,8 @@ fn a_folder_of_fault_records_gets_the_recipe_of_faults() {
     for (class, index) in simulator.records() {
         let place = folder.path().join(class.name());
         fs::create_dir_all(&place).expect("a folder");
-        let files = encode(&simulator.record(class, index), Storage::Float32).expect("encoded");
+        let files =
+            encode(&simulator.record(class, index), ComtradeStorage::Float32).expect("encoded");
         fs::write(place.join(format!("{index}.cfg")), files.configuration).expect("written");
         fs::write(place.join(format!("{index}.dat")), files.data).expect("written");
     }

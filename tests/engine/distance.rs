@@ -6,7 +6,7 @@ use atomscope_engine::protection::distance::{
 use atomscope_engine::protection::impedance::Loop;
 use atomscope_engine::protection::uncertainty::{Seen, interval};
 use atomscope_engine::protection::zones::Shape;
-use atomscope_engine::protection::{Line, Verdict};
+use atomscope_engine::protection::{Line, RuleVerdict};
 use atomscope_engine::simulate::FaultStar;
 use atomscope_engine::simulate::feeder::FaultClass;
 use atomscope_engine::simulate::two_source::{Sequences, TwoSourceLine};
@@ -42,7 +42,7 @@ fn line() -> TwoSourceLine {
 struct Case {
     place: f64,
     star: FaultStar,
-    verdict: Verdict,
+    verdict: RuleVerdict,
     loop_z: Complex64,
     shares: [Option<f64>; 3],
 }
@@ -53,7 +53,7 @@ fn cases() -> [Case; 4] {
         phase_ohm,
         earth_ohm,
     };
-    let verdict = |class, phases| Verdict { class, phases };
+    let verdict = |class, phases| RuleVerdict { class, phases };
     let (a, bc, abc) = ([true, false, false], [false, true, true], [true; 3]);
     [
         Case {

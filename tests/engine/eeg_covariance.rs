@@ -1,16 +1,21 @@
 //! Groups of EEG features: against reference numbers where the shared data folder is present, and on made signals.
 
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use atomscope_engine::features::covariance::from_triangle;
 use atomscope_engine::features::eeg::Band;
 use atomscope_engine::features::eeg_groups::{EegGroup, EegGroupsRecipe, Recentring, Reference};
 use atomscope_engine::features::eeg_segments::covariance_steps;
 use atomscope_engine::features::{Extraction, FeatureRecipe, Stretch};
-use atomscope_engine::math::{Normal, random_stream};
-use atomscope_engine::records::{Channel, Format, Kind, Record, Unit};
+use atomscope_engine::learner::Readout;
+use atomscope_engine::math::{Matrix, Normal, random_stream};
+use atomscope_engine::records::{Channel, Format, Kind, ReadError, Record, Samples, Source, Unit};
 use cpu_time::ThreadTime;
 use ndarray::{Array, Dimension, Ix2, Ix3};
 
-use super::reference::Archive;
+use super::reference::{self, Archive, rows_and_columns};
 
 fn reference() -> Option<Archive> {
     Archive::large("eeg_covariance.npz")
@@ -110,6 +115,33 @@ fn single_channel_groups_equal_the_reference() {
         let row: Vec<f64> = rows.collect();
         assert_close(sample.values.iter().copied(), &row, "single channel");
     }
+}
+
+#[test]
+fn the_joint_readout_of_a_stored_kernel_matrix_equals_the_reference() {
+    let Some(file) = reference() else { return };
+    let kernel = file.matrix("learn_K");
+    let places = |name: &str| -> Vec<usize> {
+        let numbers = file.numbers(name).into_iter();
+        numbers.map(|place| place as usize).collect()
+    };
+    let classes = [places("learn_kept_h"), places("learn_kept_s")];
+    let kept = classes.concat();
+    let sizes = classes.each_ref().map(Vec::len);
+    let gram = rows_and_columns(&kernel, &kept);
+    let readout = Readout::joint_of_gram(gram, &sizes).expect("it is solved");
+    let tested = places("learn_test");
+    // k(x) of every tested sample is a row.
+    let rows = classes.each_ref().map(|class| {
+        Matrix::from_fn(tested.len(), class.len(), |i, j| {
+            kernel[(tested[i], class[j])]
+        })
+    });
+    let mut found = Matrix::default();
+    readout.apply(tested.len(), |class| &rows[class], &mut found);
+    let expected = file.matrix("learn_J");
+    let expected = Matrix::from_fn(tested.len(), 2, |i, c| expected[(c, i)]);
+    reference::assert_close("J", &found, &expected, 1e-9);
 }
 
 /// Noise whose channels share some of it.
@@ -242,6 +274,61 @@ fn work_can_be_cancelled_and_bands_end_at_half_the_rate() {
     assert!(found.notes[0].contains("32 Hz"), "{:?}", found.notes);
     let fine = extract(&EegGroupsRecipe::for_single_channel(), &record);
     assert_eq!(fine.feature_groups[0].n_features, 3 * 18);
+}
+
+/// A recording that is nowhere: its values are made when they are read.
+#[derive(Default)]
+struct Made {
+    longest_read: AtomicUsize,
+}
+
+impl Samples for Made {
+    fn read(&self, channel: usize, first: usize, out: &mut [f64]) -> Result<(), ReadError> {
+        self.longest_read.fetch_max(out.len(), Ordering::Relaxed);
+        for (place, value) in out.iter_mut().enumerate() {
+            let t = (first + place) as u64;
+            let mixed = (t ^ (channel as u64) << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            *value = (mixed >> 40) as f64 / 1e6 + (0.1 * t as f64).sin();
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_day_of_64_channels_is_read_in_blocks_with_progress_and_can_be_cancelled() {
+    let rate_hz = 250.0;
+    let made = Arc::new(Made::default());
+    let recording = |duration_s: f64| {
+        let n_samples = (duration_s * rate_hz) as usize;
+        let channels = names(64);
+        let channels = channels
+            .iter()
+            .map(|name| Channel::analog(name, Unit::parse("uV"), Some(rate_hz), n_samples));
+        let source = Source::new(Path::new("made.edf"), 0);
+        let (format, kind) = (Format::Simulated, Kind::Recording);
+        Record::new(format, kind, source, channels.collect(), made.clone())
+    };
+    let recipe = FeatureRecipe::EegGroups(EegGroupsRecipe::for_traits());
+    let mut shares = Vec::new();
+    let cancelled = recipe.extract(&recording(24.0 * 3600.0), &mut |share| {
+        shares.push(share);
+        shares.len() < 3
+    });
+    assert!(cancelled.is_err());
+    assert!(
+        shares.is_sorted() && shares[2] > 0.0 && shares[2] < 0.02,
+        "{shares:?}"
+    );
+    // Ten minutes are read in as small pieces as a day.
+    let found = recipe
+        .extract(&recording(600.0), &mut |_| true)
+        .expect("it fits");
+    assert_eq!(
+        (found.samples.len(), found.feature_names.len()),
+        (300, 64 * 65 / 2)
+    );
+    let longest = made.longest_read.load(Ordering::Relaxed);
+    assert!(longest <= 1 << 17, "{longest} values of a channel at once");
 }
 
 #[test]

@@ -235,7 +235,7 @@ fn strict_mode_refuses_what_breaks_the_standard() {
 fn real_records_survive_being_written_again() {
     let Some(folder) = data_folder() else { return };
     let record = open(&folder, "pnnl-ieee123/f1_1b274run.cfg");
-    let files = comtrade::encode(&record, comtrade::Storage::Float32).expect("writable");
+    let files = comtrade::encode(&record, comtrade::ComtradeStorage::Float32).expect("writable");
     let input = Input::from_bytes("a.cfg", files.configuration).with_companion("a.dat", files.data);
     let back = comtrade::read(&input, &Mode::Strict.into()).expect("readable");
     for channel in 0..record.channels.len() {

@@ -8,7 +8,7 @@ use atomscope_engine::experiment::{Extent, JudgeOptions, Run, RunParts, TrainedM
 use atomscope_engine::features::FaultRecipe;
 use atomscope_engine::features::phases::PhaseChoice;
 use atomscope_engine::protection::{FaultAnalysis, FaultSummary, Line};
-use atomscope_engine::records::comtrade::{self, Storage, encode, encode_combined};
+use atomscope_engine::records::comtrade::{self, ComtradeStorage, encode, encode_combined};
 use atomscope_engine::records::{self, Input, Mode, Record};
 use atomscope_engine::session::Session;
 use atomscope_engine::simulate::feeder::FaultClass;
@@ -138,10 +138,10 @@ fn every_format_gives_back_what_was_simulated() {
     let size = made.iter().fold(0.0_f64, |most, v| most.max(v.abs()));
     let options = Mode::Strict.into();
     for (storage, error) in [
-        (Storage::Ascii, 1e-5),
-        (Storage::Binary, 4e-5),
-        (Storage::Binary32, 1e-9),
-        (Storage::Float32, 0.0),
+        (ComtradeStorage::Ascii, 1e-5),
+        (ComtradeStorage::Binary, 4e-5),
+        (ComtradeStorage::Binary32, 1e-9),
+        (ComtradeStorage::Float32, 0.0),
     ] {
         let files = encode(&record, storage).expect("encoded");
         let input =

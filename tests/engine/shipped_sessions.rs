@@ -153,7 +153,7 @@ fn eeg_is_judged_by_subject_and_the_published_protocol_is_called_a_leak() {
         assert!(worst < Some(Severity::Error));
         assert!(summary.group_score().is_some());
         let accuracy = summary.accuracy.expect("tested").mean;
-        assert!(accuracy >= 0.77, "{accuracy}");
+        assert!(accuracy >= 0.80, "{accuracy}");
     }
     if let Some((_, worst, _)) = run("schizophrenia-eeg-as-published") {
         assert_eq!(worst, Some(Severity::Error));
@@ -161,12 +161,12 @@ fn eeg_is_judged_by_subject_and_the_published_protocol_is_called_a_leak() {
     if let Some((summary, worst, _)) = run("bonn-epilepsy") {
         assert!(worst < Some(Severity::Error));
         let accuracy = summary.accuracy.expect("tested").mean;
-        assert!(accuracy >= 0.84, "{accuracy}");
+        assert!(accuracy >= 0.85, "{accuracy}");
     }
     if let Some((summary, worst, _)) = run("ssvep-bci") {
         assert!(worst < Some(Severity::Error));
         let accuracy = summary.accuracy.expect("tested").mean;
-        assert!(accuracy >= 0.54, "{accuracy}");
+        assert!(accuracy >= 0.58, "{accuracy}");
     }
 }
 

@@ -195,7 +195,7 @@ fn panning_and_zooming_a_record_keeps_frames_short() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("long.cfg");
     let record = simulator.record(class, index);
-    comtrade::write_files(&record, comtrade::Storage::Binary, &path).expect("written");
+    comtrade::write_files(&record, comtrade::ComtradeStorage::Binary, &path).expect("written");
     let mut workbench = Workbench::new(None, Arc::new(|| {}));
     workbench.apply(Action::Explore(ExploreAction::OpenFile(path)));
     let mut app = App::new(workbench, false);

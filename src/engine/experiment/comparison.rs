@@ -11,7 +11,7 @@ use super::checked::{CheckedExperiment, DataFacts};
 use super::model::TrainedModel;
 use super::record::{PartRecord, Timing};
 use super::settings::Experiment;
-use super::summary::{CurvePoint, TimingSummary, mean_and_sd};
+use super::summary::{BaselineSummary, CurvePoint, FoldBaselines, TimingSummary, mean_and_sd};
 use super::trial::{FoldOutcome, Trial, run_trials};
 use crate::dataset::Dataset;
 use crate::evaluation::{Confusion, PairedDifference};
@@ -159,6 +159,7 @@ impl ComparisonPlan {
             (0..checked.split().n_folds()).map(move |fold| Trial {
                 checked: checked.clone(),
                 fold,
+                with_baselines: true,
             })
         };
         self.checked.iter().flat_map(folds).collect()
@@ -277,6 +278,8 @@ pub struct ComparedSummary {
     pub model_bytes: Option<f64>,
     /// All folds and seeds together.
     pub confusion: Confusion,
+    /// Simple classifiers on the same features and folds, paired with this entrant over folds and seeds.
+    pub baselines: Vec<BaselineSummary>,
 }
 
 impl ComparedRun {
@@ -373,8 +376,18 @@ impl ComparedSummary {
             timing,
             model_bytes: mean_and_sd(outcomes.iter().map(|o| o.model_bytes as f64)).map(|(m, _)| m),
             confusion,
+            baselines: baselines(outcomes),
         }
     }
+}
+
+fn baselines(outcomes: &[FoldOutcome]) -> Vec<BaselineSummary> {
+    let folds = outcomes.iter().map(|outcome| FoldBaselines {
+        accuracy: Some(outcome.accuracy()),
+        n_samples: outcome.n_samples,
+        results: &outcome.baselines,
+    });
+    BaselineSummary::of_folds(&folds.collect::<Vec<_>>())
 }
 
 /// The mean of the curves, test by test.

@@ -1,6 +1,12 @@
 //! Repeated groupings: the same experiment with its groups dealt to folds by several seeds, as one result with its
 //! spread.
 
+use std::sync::Arc;
+
+use super::checked::CheckedExperiment;
+use super::error::RunError;
+use super::part_run::Extent;
+use super::run::{Run, RunParts};
 use super::summary::{CurvePoint, RunSummary, mean_and_sd};
 use crate::evaluation::{GroupScore, exact_interval};
 
@@ -25,6 +31,31 @@ impl Grouping {
             group_accuracy: score.map(|score| score.right as f64 / score.total as f64),
         }
     }
+}
+
+/// Trains an experiment once for each of several checked groupings, without calibration and baselines: their result
+/// in brief. `keep_going` receives the share done and cancels by saying false: there is no result then.
+pub fn repeat_groupings(
+    groupings: Vec<CheckedExperiment>,
+    keep_going: &mut dyn FnMut(f64) -> bool,
+) -> Result<Option<Vec<Grouping>>, RunError> {
+    let n_groupings = groupings.len() as f64;
+    let mut results = Vec::with_capacity(groupings.len());
+    for (number, checked) in groupings.into_iter().enumerate() {
+        let seed = checked.experiment().seed;
+        let mut run = Run::new(Arc::new(checked), &RunParts::default(), Vec::new())?.bare(false);
+        let mut news = Vec::new();
+        while !run.is_complete() {
+            if !keep_going((number as f64 + run.progress().share()) / n_groupings) {
+                return Ok(None);
+            }
+            news.clear();
+            run.advance(Extent::Slice, &mut news)?;
+        }
+        let summary = RunSummary::of(run.checked().facts(), &run.complete_folds());
+        results.push(Grouping::of(seed, &summary));
+    }
+    Ok(Some(results))
 }
 
 impl RunSummary {

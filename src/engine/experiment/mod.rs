@@ -41,7 +41,7 @@ pub use comparison::{
 pub use correction::{Correction, CorrectionError, ReviewedModel};
 pub use declared::{SETTINGS, find_setting};
 pub use error::{RunError, RunTrouble};
-pub use groupings::Grouping;
+pub use groupings::{Grouping, repeat_groupings};
 pub use job::{Job, JobOutcome, JobProgress, panic_message};
 pub use model::TrainedModel;
 pub use part_run::{Extent, News};

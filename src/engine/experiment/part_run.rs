@@ -1,33 +1,29 @@
 //! The training of one part of a run (a fold, or the final model) as a sequence of short
 //! steps: prepare, start, then rounds and tests in turn.
 
+mod calibration;
+mod choosing;
+mod test;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::apply::fills_missing;
-use super::auto::{AutoReport, AutoSearch, HEADS};
-use super::calibrating::{
-    Assessor, CalibrationRecord, HeldOutGroups, N_CHECKPOINTS, checkpoint, has_groups,
-};
+use super::auto::{AutoReport, AutoSearch};
+use super::calibrating::{Assessor, CalibrationRecord, HeldOutGroups};
 use super::checked::{CheckedExperiment, Part};
 use super::error::{RunError, RunTrouble};
 use super::model::TrainedModel;
-use super::record::{
-    Decisions, MissingRecord, PartRecord, ProfileEvent, ProfileLog, RoundMetric, TestRecord,
-};
+use super::record::{Decisions, PartRecord, ProfileEvent, ProfileLog, RoundMetric, TestRecord};
 use super::shared::Shared;
 use super::snapshot::Snapshot;
 use super::state::{Halfway, SettingChange};
-use super::testing::{Remedy, TestProgress, TestSubject, sample_operations};
+use super::testing::{TestProgress, sample_operations};
 use super::width::training_median;
-use crate::dataset::{Dataset, FittedPreparation, MissingPolicy, Preparation, Scaling, Zeroing};
-use crate::evaluation::{
-    Baseline, BaselineData, BaselineResult, Calibration, CalibrationSource, Classifier,
-    FeatureFacts, Imputation, Verdict, readout_without_own_group, ridge_on_kept,
-};
+use crate::dataset::{Dataset, FittedPreparation, Scaling};
+use crate::evaluation::{Calibration, Classifier, Imputation, Verdict, readout_without_own_group};
 use crate::learner::{
-    Algorithm, Dictionary, Head, Kernel, LearnError, Learner, LearnerSettings, Progress, Repair,
-    SampleStream, StepReport, StopSignal, StreamState, resume_learner, start_learner,
+    Algorithm, Dictionary, Kernel, LearnError, Learner, Progress, Repair, SampleStream, StepReport,
+    StopSignal, StreamState, resume_learner, start_learner,
 };
 use crate::math::{View, random_stream, shuffle};
 use crate::split::Fold;
@@ -57,6 +53,20 @@ pub enum News {
     Complete(Part, Arc<PartRecord>, Arc<TrainedModel>),
 }
 
+/// What a run does beside learning and testing.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Extras {
+    pub(super) calibration: bool,
+    pub(super) baselines: bool,
+}
+
+impl Extras {
+    pub(super) const ALL: Self = Self {
+        calibration: true,
+        baselines: true,
+    };
+}
+
 /// What all parts of a run have in common.
 #[derive(Clone, Copy)]
 pub(super) struct PartContext<'a> {
@@ -64,8 +74,8 @@ pub(super) struct PartContext<'a> {
     pub(super) changes: &'a [SettingChange],
     /// Threads that a part may use.
     pub(super) n_threads: usize,
-    /// Whether nothing but the score is wanted.
-    pub(super) is_bare: bool,
+    /// What is wanted beside the score.
+    pub(super) extras: Extras,
     /// Raised when the run is to end as soon as it can.
     pub(super) stop: StopSignal<'a>,
 }
@@ -467,366 +477,6 @@ impl PartRun {
         Ok(())
     }
 
-    /// The settings for round number `round` (from 1): those of the experiment, or what they
-    /// were changed to before it, with the width of the kernel in numbers.
-    fn settings_in_force(
-        &self,
-        checked: &CheckedExperiment,
-        changes: &[SettingChange],
-        round: usize,
-    ) -> LearnerSettings {
-        let mut in_force = changes
-            .iter()
-            .rev()
-            .filter(|change| change.batch < round && !change.spared.contains(&self.part));
-        let experiment = checked.experiment();
-        let own = self.own_learner(checked);
-        let mut learner = match in_force.next() {
-            Some(change) => change.learner.clone(),
-            None => own.clone(),
-        };
-        if experiment.auto {
-            // What was chosen stays; anything else may be changed on the way.
-            (learner.head, learner.gate) = (own.head, own.gate);
-            learner.algorithm = own.algorithm;
-            learner.kernel = self.kernel;
-        } else if learner.kernel == experiment.learner.kernel {
-            learner.kernel = self.kernel;
-        }
-        learner
-    }
-
-    fn has_to_choose(&self, checked: &CheckedExperiment) -> bool {
-        let chosen = self
-            .record
-            .auto
-            .as_ref()
-            .and_then(|auto| auto.chosen.as_ref());
-        checked.experiment().auto && chosen.is_none()
-    }
-
-    /// The settings of the learner: those chosen, or those of the experiment.
-    fn own_learner(&self, checked: &CheckedExperiment) -> LearnerSettings {
-        let chosen = self
-            .record
-            .auto
-            .as_ref()
-            .and_then(|auto| auto.chosen.as_ref());
-        let base = &checked.experiment().learner;
-        let mut own = chosen.map_or_else(|| base.clone(), |chosen| chosen.learner(base));
-        if chosen.is_some_and(|chosen| HEADS.contains(&chosen.head)) {
-            // What every head needs is learned; which of them decides is settled at the end.
-            (own.head, own.gate) = (Some(HEADS[0]), true);
-        }
-        own
-    }
-
-    /// The settings of the preparation, likewise.
-    fn own_preparation(&self, checked: &CheckedExperiment) -> Preparation {
-        let chosen = self
-            .record
-            .auto
-            .as_ref()
-            .and_then(|auto| auto.chosen.as_ref());
-        let base = checked.experiment().preparation;
-        match chosen {
-            None => base,
-            Some(chosen) => {
-                let fills = base.missing == MissingPolicy::Refuse;
-                Preparation {
-                    missing: if fills {
-                        MissingPolicy::TrainingMean
-                    } else {
-                        base.missing
-                    },
-                    ..chosen.preparation(base)
-                }
-            }
-        }
-    }
-
-    /// Tries the next candidate.
-    fn choose(&mut self, around: PartContext<'_>, news: &mut Vec<News>) -> Result<f64, RunError> {
-        let Phase::Choose(search) = &mut self.phase else {
-            return Ok(0.0);
-        };
-        let outcome = search.step(around.stop, around.n_threads);
-        let report = search.report().clone();
-        match outcome {
-            Err(RunTrouble::Learn(LearnError::Interrupted)) => return Ok(0.0),
-            outcome => outcome.map_err(|error| self.error(error))?,
-        }
-        let is_chosen = report.chosen.is_some();
-        let is_news = self.record.auto.as_ref() != Some(&report);
-        if is_news {
-            news.push(News::Choosing(self.part, Arc::new(report.clone())));
-            self.record.auto = Some(report);
-        }
-        if is_chosen {
-            self.phase = Phase::Prepare;
-        }
-        Ok(SLICE)
-    }
-
-    /// Whether decisions of this part are to be calibrated.
-    fn calibrates(&self, around: PartContext<'_>) -> bool {
-        let tests = &around.checked.experiment().tests;
-        let algorithm = &self.own_learner(around.checked).algorithm;
-        tests.calibrate && !around.is_bare && algorithm.remembers_all()
-    }
-
-    /// Whether samples are judged before they are learned: for the calibration, or to choose a head.
-    fn checkpoint_is_due(&self, around: PartContext<'_>) -> bool {
-        let n_done = self
-            .judged
-            .as_ref()
-            .map_or(0, |judged| judged.n_checkpoints);
-        let is_there = n_done < N_CHECKPOINTS
-            && self.next_round < self.record.n_rounds
-            && self.next_round >= checkpoint(n_done, self.record.n_rounds);
-        is_there
-            && (self.calibrates(around) || around.checked.experiment().auto)
-            && !has_groups(around.checked.dataset(), &self.fold.train)
-    }
-
-    /// Judges the samples up to the next checkpoint by what is learned now; those that were learned
-    /// before tell nothing and are left out.
-    fn judge_upcoming(&mut self, around: PartContext<'_>) -> Result<f64, RunError> {
-        let checked = around.checked;
-        let dataset = checked.dataset();
-        let own = self.own_learner(checked);
-        let is_open = checked.experiment().auto && own.head.is_some_and(|h| HEADS.contains(&h));
-        let mut judged = self.judged.take().unwrap_or_else(|| {
-            let heads = match is_open {
-                true => HEADS.iter().copied().map(Some).collect(),
-                false => vec![own.head],
-            };
-            CalibrationRecord::new(heads)
-        });
-        // Short trainings pass several checkpoints at once.
-        let n_rounds = self.record.n_rounds;
-        let mut number = judged.n_checkpoints + 1;
-        while number < N_CHECKPOINTS && checkpoint(number, n_rounds) <= self.next_round {
-            number += 1;
-        }
-        let rounds = self.next_round..checkpoint(number, n_rounds);
-        let view = self.values.view(dataset.n_features());
-        let mut upcoming = Vec::new();
-        if let Some(stream) = &self.stream {
-            let stream = SampleStream::resume(view, stream.clone());
-            stream.next_rounds(rounds, n_rounds, own.batch_size, &mut upcoming);
-        }
-        let mut is_known = vec![false; dataset.n_samples()];
-        for entry in self.record.log.entries() {
-            if let Some(known) = is_known.get_mut(entry.sample) {
-                *known = true;
-            }
-        }
-        upcoming.retain(|sample| !std::mem::replace(&mut is_known[*sample], true));
-        let outcome = match self.learner.as_deref() {
-            Some(learner) => judged.judge(
-                &Classifier::of(learner).until(around.stop),
-                view,
-                &upcoming,
-                dataset.classes(),
-            ),
-            None => Ok(()),
-        };
-        if outcome.is_ok() {
-            judged.n_checkpoints = number;
-        }
-        self.judged = Some(judged);
-        match outcome {
-            Ok(()) => Ok(SLICE),
-            Err(LearnError::Interrupted) => Ok(0.0),
-            Err(error) => Err(self.error(error)),
-        }
-    }
-
-    /// At the end of the training: the head is chosen again by what it would have decided, and the
-    /// samples judged tell what decisions are worth. Grouped data need models of their own for that.
-    fn finish_calibration(&mut self, around: PartContext<'_>) -> Result<f64, RunError> {
-        let checked = around.checked;
-        self.is_calibrated = true;
-        let judged = self.judged.take();
-        let best = judged
-            .as_ref()
-            .and_then(|judged| judged.best_head(checked.dataset(), &self.fold.train));
-        self.settle_head(best)?;
-        if has_groups(checked.dataset(), &self.fold.train) {
-            if self.calibrates(around)
-                && let Some(learner) = &self.learner
-            {
-                let held_out = HeldOutGroups::new(
-                    checked.dataset(),
-                    &self.fold.train,
-                    learner.settings().clone(),
-                    checked.experiment().seed,
-                );
-                if let Some(held_out) = held_out {
-                    self.phase = Phase::Calibrate(Box::new(held_out));
-                }
-            }
-            return Ok(0.0);
-        }
-        if let Some(judged) = judged.filter(|_| self.calibrates(around)) {
-            self.take_calibration(&judged, CalibrationSource::Prequential, checked);
-        }
-        Ok(SLICE)
-    }
-
-    /// Where settings are chosen: the head that was best before samples were learned, or that of the
-    /// inner folds, decides from now on.
-    fn settle_head(&mut self, best: Option<(Head, f64)>) -> Result<(), RunError> {
-        let chosen = self
-            .record
-            .auto
-            .as_ref()
-            .and_then(|auto| auto.chosen.as_ref());
-        let (Some(chosen), Some(learner)) = (chosen, self.learner.as_deref_mut()) else {
-            return Ok(());
-        };
-        let (head, accuracy) = best.unwrap_or((chosen.head, chosen.accuracy));
-        let settings = LearnerSettings {
-            head: Some(head),
-            gate: head.uses_decision_layer(),
-            ..learner.settings().clone()
-        };
-        learner
-            .change_settings(settings)
-            .map_err(|error| RunError::new(self.part, self.next_round, RunTrouble::Learn(error)))?;
-        let chosen = self
-            .record
-            .auto
-            .as_mut()
-            .and_then(|auto| auto.chosen.as_mut());
-        if let Some(chosen) = chosen
-            && chosen.head != head
-        {
-            chosen.reason = format!(
-                "{}; the head {} decided most of the second half of the training rightly before it was learned: {:.1} %",
-                chosen.reason,
-                head.name(),
-                100.0 * accuracy
-            );
-            chosen.head = head;
-        }
-        Ok(())
-    }
-
-    fn take_calibration(
-        &mut self,
-        judged: &CalibrationRecord,
-        source: CalibrationSource,
-        checked: &CheckedExperiment,
-    ) {
-        let Some(learner) = self.learner.as_deref() else {
-            return;
-        };
-        let dataset = checked.dataset();
-        let calibration = judged.calibration(
-            learner.settings().head,
-            source,
-            learner,
-            self.values.view(dataset.n_features()),
-            dataset,
-            &self.fold.train,
-        );
-        self.calibration = calibration.map(|calibration| Shared(Arc::new(calibration)));
-    }
-
-    /// Models that have not learned from some of the groups judge them.
-    fn calibrate_by_groups(&mut self, around: PartContext<'_>) -> Result<f64, RunError> {
-        let checked = around.checked;
-        let dataset = checked.dataset();
-        let Phase::Calibrate(held_out) = &mut self.phase else {
-            return Ok(0.0);
-        };
-        let view = self.values.view(dataset.n_features());
-        let outcome = held_out.step(dataset, view, &checked.experiment().training, around.stop);
-        match outcome {
-            Ok(()) => {}
-            Err(LearnError::Interrupted) => return Ok(0.0),
-            Err(error) => return Err(self.error(error)),
-        }
-        if held_out.is_complete() {
-            let judged = std::mem::take(&mut held_out.record);
-            self.take_calibration(&judged, CalibrationSource::HeldOutGroups, checked);
-            self.phase = Phase::Train;
-        }
-        Ok(SLICE)
-    }
-
-    /// The simple classifier that is still to be tried on this fold.
-    fn next_baseline(&self, around: PartContext<'_>) -> Option<Baseline> {
-        if around.is_bare || self.part == Part::Final || self.fold.test.is_empty() {
-            return None;
-        }
-        let asked = &around.checked.experiment().tests.baselines;
-        let asked = Baseline::ALWAYS.iter().chain(asked);
-        let is_open = |baseline: &&Baseline| {
-            let done = self.record.baselines.iter();
-            !done.clone().any(|result| result.baseline == **baseline)
-        };
-        asked.copied().find(|baseline| is_open(&baseline))
-    }
-
-    fn try_baseline(
-        &mut self,
-        baseline: Baseline,
-        around: PartContext<'_>,
-    ) -> Result<f64, RunError> {
-        let dataset = around.checked.dataset();
-        let view = self.values.view(dataset.n_features());
-        let Fold { train, test } = &self.fold;
-        let decided = match (baseline, self.learner.as_deref()) {
-            (Baseline::RidgeOnKept, Some(learner)) => {
-                ridge_on_kept(learner, view, test, around.stop)
-            }
-            _ => BaselineData::new(view, train, test, dataset.classes(), dataset.n_classes())
-                .decide(baseline, around.stop),
-        };
-        let decided = match decided {
-            Ok(decided) => decided,
-            Err(LearnError::Interrupted) => return Ok(0.0),
-            // A baseline that cannot be trained is left out; the learner was.
-            Err(_) => None,
-        };
-        let classes = dataset.classes();
-        let total = decided.as_ref().map_or(0, Vec::len) as u64;
-        let right = decided.iter().flatten().zip(test);
-        let right = right
-            .filter(|(class, sample)| **class == classes[**sample])
-            .count();
-        self.record.baselines.push(BaselineResult {
-            baseline,
-            right: right as u64,
-            total,
-        });
-        Ok(SLICE)
-    }
-
-    /// Makes the model of missing features, and counts the zeros of training samples.
-    fn know_features(&mut self, checked: &CheckedExperiment) {
-        if self.imputation.is_some() {
-            return;
-        }
-        let (Some(learner), dataset) = (self.learner.as_deref(), checked.dataset()) else {
-            return;
-        };
-        let model = Imputation::of(&super::calibrating::kept_samples(learner));
-        let samples = self.fold.train.iter().map(|sample| dataset.sample(*sample));
-        let facts = FeatureFacts::of(samples, dataset.n_features());
-        self.imputation = Some(Box::new((model, facts.zero_share)));
-    }
-
-    fn test_is_due(&self) -> bool {
-        let n_tested = self.record.tests.len();
-        self.moments
-            .get(n_tested)
-            .is_some_and(|moment| self.next_round >= *moment)
-    }
-
     fn learn_round(
         &mut self,
         around: PartContext<'_>,
@@ -899,137 +549,6 @@ impl PartRun {
         self.n_told = self.record.log.len();
         news.push(News::Round(self.part, metric.clone(), happened));
         self.record.rounds.push(metric);
-    }
-
-    /// Before the trained dictionaries are tested: values that held-out samples lack are filled in
-    /// from the kept samples. Until then, and in training samples, they are the training mean.
-    fn fill_missing(&mut self, checked: &CheckedExperiment) {
-        let dataset = checked.dataset();
-        let is_due = self.next_round == self.record.n_rounds && !self.is_filled;
-        let fills = |learner: &dyn Learner| fills_missing(learner.settings());
-        let lacks = |sample: &usize| dataset.sample(*sample).iter().any(|value| value.is_nan());
-        if !is_due
-            || dataset.n_missing() == 0
-            || !self.learner.as_deref().is_some_and(fills)
-            || !self.fold.test.iter().any(lacks)
-        {
-            return;
-        }
-        self.is_filled = true;
-        self.know_features(checked);
-        let n_features = dataset.n_features();
-        let (Values::Own(values), Some(known)) = (&mut self.values, &self.imputation) else {
-            return;
-        };
-        let (mut n_values, mut n_samples) = (0, 0);
-        for &sample in self.fold.test.iter().filter(|sample| lacks(sample)) {
-            let raw = dataset.sample(sample).iter();
-            let missing: Vec<bool> = raw.map(|value| value.is_nan()).collect();
-            let place = sample * n_features;
-            known
-                .0
-                .fill(&mut values[place..place + n_features], &missing);
-            n_values += missing.iter().filter(|missing| **missing).count();
-            n_samples += 1;
-        }
-        let remark = format!(
-            "{n_values} missing values of {n_samples} held-out samples are filled in from the kept samples"
-        );
-        if !self.record.remarks.contains(&remark) {
-            self.record.remarks.push(remark);
-        }
-    }
-
-    fn begin_test(&mut self, zeroed: (Option<usize>, usize), around: PartContext<'_>) {
-        self.fill_missing(around.checked);
-        if let Some(learner) = self.learner.as_deref() {
-            let is_last = self.next_round == self.record.n_rounds && zeroed.0.is_none();
-            if let (true, None, Some(calibration)) = (is_last, &self.assessor, &self.calibration) {
-                let epsilon = around.checked.experiment().tests.epsilon;
-                let assessor = Assessor::new(calibration.0.clone(), learner, epsilon);
-                self.assessor = Some(Box::new(assessor));
-            }
-            let n_classes = around.checked.dataset().n_classes();
-            let classifier = Classifier::of(learner);
-            let test = TestProgress::begin(zeroed, &classifier, n_classes, around.n_threads);
-            self.phase = Phase::Test(Box::new(test));
-        }
-    }
-
-    fn go_on_testing(
-        &mut self,
-        around: PartContext<'_>,
-        news: &mut Vec<News>,
-    ) -> Result<f64, RunError> {
-        let begin = Instant::now();
-        let checked = around.checked;
-        let (Phase::Test(test), Some(learner)) = (&mut self.phase, self.learner.as_deref()) else {
-            return Ok(0.0);
-        };
-        let view = self.values.view(checked.dataset().n_features());
-        let damage = test.zeroed.map(|number| Zeroing {
-            share: checked.experiment().tests.missing_shares[number],
-            seed: checked.experiment().seed,
-        });
-        let subject = TestSubject {
-            values: view,
-            samples: &self.fold.test,
-            classes: checked.dataset().classes(),
-            damage,
-            remedy: match (test.remedy, &self.imputation) {
-                (1, Some(known)) => Remedy::Repair {
-                    model: &known.0,
-                    zero_share: &known.1,
-                },
-                (2, Some(known)) => Remedy::Known(&known.0),
-                _ => Remedy::None,
-            },
-            dataset: checked.dataset(),
-            assessor: self.assessor.as_deref(),
-            head: learner.settings().head,
-        };
-        let outcome = test.go_on(&Classifier::of(learner).until(around.stop), &subject);
-        let is_complete = test.n_done == self.fold.test.len();
-        if outcome == Err(LearnError::Interrupted) {
-            return Ok(0.0);
-        }
-        outcome.map_err(|error| self.error(error))?;
-        self.record.timing.testing += begin.elapsed();
-        if is_complete {
-            self.note_test(checked, news);
-        }
-        Ok(SLICE)
-    }
-
-    fn note_test(&mut self, checked: &CheckedExperiment, news: &mut Vec<News>) {
-        let snapshot = self.snapshot();
-        let phase = std::mem::replace(&mut self.phase, Phase::Train);
-        let (Phase::Test(test), Some(snapshot)) = (phase, snapshot) else {
-            return;
-        };
-        self.record.timing.n_tested += self.fold.test.len() as u64;
-        if let Some(number) = test.zeroed {
-            match (test.remedy, self.record.missing.get_mut(number)) {
-                (1, Some(record)) => record.repaired = Some(test.confusion),
-                (2, Some(record)) => record.known = Some(test.confusion),
-                _ => self.record.missing.push(MissingRecord {
-                    share: checked.experiment().tests.missing_shares[number],
-                    confusion: test.confusion,
-                    repaired: None,
-                    known: None,
-                }),
-            }
-            return;
-        }
-        self.record.decisions = test.decisions;
-        let record = Arc::new(TestRecord {
-            batch: self.next_round,
-            confusion: test.confusion,
-            snapshot,
-        });
-        let decisions = Arc::new(self.record.decisions.clone());
-        news.push(News::Test(self.part, record.clone(), decisions));
-        self.record.tests.push(Shared(record));
     }
 }
 

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use super::checked::{CheckedExperiment, Part};
 use super::error::RunError;
 use super::model::TrainedModel;
-use super::part_run::{Extent, News, PartContext, PartRun};
+use super::part_run::{Extent, Extras, News, PartContext, PartRun};
 use super::record::PartRecord;
 use super::settings::Experiment;
 use super::shared::Shared;
@@ -62,16 +62,19 @@ pub struct Run {
     complete: Vec<CompletePart>,
     changes: Vec<SettingChange>,
     stop: Arc<AtomicBool>,
-    /// Whether nothing but the score is wanted.
-    is_bare: bool,
+    /// What is wanted beside the score.
+    extras: Extras,
 }
 
 impl Run {
-    /// The same run without calibration and baselines: trials of sweeps and comparisons need the
-    /// score alone.
-    pub(super) fn bare(self) -> Self {
+    /// The same run without calibration: trials of sweeps need the score alone, those of comparisons simple
+    /// classifiers beside it.
+    pub(super) fn bare(self, with_baselines: bool) -> Self {
         Self {
-            is_bare: true,
+            extras: Extras {
+                calibration: false,
+                baselines: with_baselines,
+            },
             ..self
         }
     }
@@ -103,7 +106,7 @@ impl Run {
             complete: Vec::new(),
             changes,
             stop: Arc::default(),
-            is_bare: false,
+            extras: Extras::ALL,
         })
     }
 
@@ -139,7 +142,7 @@ impl Run {
             complete: Vec::new(),
             changes: state.changes,
             stop: Arc::default(),
-            is_bare: false,
+            extras: Extras::ALL,
         };
         for part in state.parts {
             run.take_up(part)?;
@@ -288,7 +291,7 @@ impl Run {
             checked: &self.checked,
             changes: &self.changes,
             n_threads: spare,
-            is_bare: self.is_bare,
+            extras: self.extras,
             stop: StopSignal::new(&self.stop),
         };
         let told: Result<Vec<Vec<News>>, RunError> = self

@@ -5,8 +5,8 @@ use super::checked::{DataFacts, Part};
 use super::groupings::Grouping;
 use super::record::{MissingRecord, PartRecord, Timing};
 use crate::evaluation::{
-    Baseline, Confusion, GroupScore, GroupVote, PairedDifference, ScoredDecision, Scores,
-    group_votes, groups_have_one_class,
+    Baseline, BaselineResult, Confusion, GroupScore, GroupVote, PairedDifference, ScoredDecision,
+    Scores, group_votes, groups_have_one_class,
 };
 
 /// A mean over folds.
@@ -263,31 +263,50 @@ fn curve(folds: &[(usize, &PartRecord)]) -> Vec<CurvePoint> {
 }
 
 fn baselines(folds: &[(usize, &PartRecord)]) -> Vec<BaselineSummary> {
-    let Some((_, first)) = folds.first() else {
-        return Vec::new();
-    };
-    let ratio = mean_and_sd(folds.iter().map(|(_, record)| {
-        let (train, test) = record.n_samples;
-        test as f64 / train.max(1) as f64
-    }));
-    let summary = |baseline: Baseline| {
-        let pairs: Option<Vec<(f64, f64)>> = folds
-            .iter()
-            .map(|(_, record)| {
-                let own = record.baselines.iter();
-                let mut own = own.filter(|result| result.baseline == baseline && result.total > 0);
-                Some((record.accuracy()?, own.next()?.accuracy()))
+    let folds = folds.iter().map(|(_, record)| FoldBaselines {
+        accuracy: record.accuracy(),
+        n_samples: record.n_samples,
+        results: &record.baselines,
+    });
+    BaselineSummary::of_folds(&folds.collect::<Vec<_>>())
+}
+
+/// Simple classifiers and the learner on one fold.
+pub(super) struct FoldBaselines<'a> {
+    /// Of the learner.
+    pub(super) accuracy: Option<f64>,
+    /// Samples learned from, and held out.
+    pub(super) n_samples: (usize, usize),
+    /// Of the simple classifiers.
+    pub(super) results: &'a [BaselineResult],
+}
+
+impl BaselineSummary {
+    /// Those that were tried on every fold, in the order of the first.
+    pub(super) fn of_folds(folds: &[FoldBaselines<'_>]) -> Vec<Self> {
+        let Some(first) = folds.first() else {
+            return Vec::new();
+        };
+        let ratio = mean_and_sd(folds.iter().map(|fold| {
+            let (train, test) = fold.n_samples;
+            test as f64 / train.max(1) as f64
+        }));
+        let summary = |baseline: Baseline| {
+            let pair = |fold: &FoldBaselines<'_>| {
+                let mut own = fold.results.iter();
+                let own = own.find(|result| result.baseline == baseline && result.total > 0);
+                Some((fold.accuracy?, own?.accuracy()))
+            };
+            let pairs: Vec<(f64, f64)> = folds.iter().map(pair).collect::<Option<_>>()?;
+            Some(Self {
+                baseline,
+                accuracy: mean_and_sd(pairs.iter().map(|(_, accuracy)| *accuracy))?.0,
+                difference: PairedDifference::of(&pairs, ratio?.0)?,
             })
-            .collect();
-        let pairs = pairs?;
-        Some(BaselineSummary {
-            baseline,
-            accuracy: mean_and_sd(pairs.iter().map(|(_, accuracy)| *accuracy))?.0,
-            difference: PairedDifference::of(&pairs, ratio?.0)?,
-        })
-    };
-    let all = first.baselines.iter().map(|result| result.baseline);
-    all.filter_map(summary).collect()
+        };
+        let all = first.results.iter().map(|result| result.baseline);
+        all.filter_map(summary).collect()
+    }
 }
 
 /// ε that the run was asked for.

@@ -11,7 +11,7 @@ use super::part_run::{Extent, News};
 use super::record::{PartRecord, Timing};
 use super::run::{Run, RunParts};
 use super::task_pool::{Tasks, Watch};
-use crate::evaluation::Confusion;
+use crate::evaluation::{BaselineResult, Confusion};
 
 /// A fold to be trained.
 #[derive(Clone, Debug)]
@@ -20,6 +20,8 @@ pub struct Trial {
     pub checked: Arc<CheckedExperiment>,
     /// The fold, from 0.
     pub fold: usize,
+    /// Whether simple classifiers are tried on the same fold.
+    pub with_baselines: bool,
 }
 
 /// What a fold has come to, in numbers.
@@ -46,6 +48,9 @@ pub struct FoldOutcome {
     pub model_bytes: usize,
     /// Worth telling the user.
     pub remarks: Vec<String>,
+    /// Simple classifiers on the same fold, where they were asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub baselines: Vec<BaselineResult>,
 }
 
 impl FoldOutcome {
@@ -73,6 +78,7 @@ impl FoldOutcome {
                 .map(|class| learner.dictionary(class).memory_bytes())
                 .sum(),
             remarks: record.remarks.clone(),
+            baselines: record.baselines.clone(),
         })
     }
 
@@ -89,7 +95,7 @@ impl Trial {
             folds: Some(vec![self.fold]),
             final_model: false,
         };
-        let mut run = Run::new(self.checked.clone(), &parts, Vec::new())?.bare();
+        let mut run = Run::new(self.checked.clone(), &parts, Vec::new())?.bare(self.with_baselines);
         let mut news = Vec::new();
         let mut n_done = 0;
         while !run.is_complete() {

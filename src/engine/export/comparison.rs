@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::chart::{Chart, Series};
 use super::html::{Cell, Page};
-use super::json::{counts, split_kind};
+use super::json::{baselines, counts, split_kind};
 use super::matrix::matrix;
 use super::tables::table;
 use crate::evaluation::PairedDifference;
@@ -17,6 +17,10 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub const DIFFERENCE_NOTE: &str = "Differences of the last accuracy, paired over folds and seeds. The interval is the corrected resampled t \
      interval (95 %, Nadeau and Bengio 2003), which allows for training sets that overlap. Each pair stands for itself: \
      of twenty pairs without a difference one is expected to show one.";
+
+/// What the simple classifiers stand for.
+pub const BASELINE_NOTE: &str = "Simple classifiers on the same features and folds; differences are method minus classifier, paired over folds \
+     and seeds. Where the interval holds zero, the data do not show that the method is better.";
 
 /// Data, split, seeds and version of a comparison in one line: what every number of it belongs to.
 pub fn provenance(comparison: &Comparison) -> String {
@@ -94,6 +98,7 @@ fn run_json(row: &ComparedRun) -> Value {
         "curve": points(&summary.curve),
         "missing": points(&summary.missing),
         "confusion": counts(&summary.confusion),
+        "baselines": baselines(&summary.baselines),
         "timing": {
             "grow_us_per_batch": summary.timing.grow_us_per_batch,
             "prune_us_per_batch": summary.timing.prune_us_per_batch,
@@ -167,6 +172,13 @@ pub(super) fn write_comparison(
         page.paragraph(DIFFERENCE_NOTE);
         page.table(&DIFFERENCE_HEAD, &difference_rows(comparison));
     });
+    let simple = baseline_rows(comparison);
+    if !simple.is_empty() {
+        page.folded("Simple classifiers", is_short, |page| {
+            page.paragraph(BASELINE_NOTE);
+            page.table(&BASELINE_HEAD, &simple);
+        });
+    }
     page.folded("Confusion matrices", is_short, |page| {
         for row in &comparison.rows {
             let names = &row.facts.class_names;
@@ -245,6 +257,34 @@ fn difference_rows(comparison: &Comparison) -> Vec<Vec<Cell>> {
         ]
     };
     comparison.differences().iter().map(row).collect()
+}
+
+const BASELINE_HEAD: [&str; 6] = [
+    "method",
+    "simple classifier",
+    "its accuracy",
+    "difference, points",
+    "from",
+    "to",
+];
+
+fn baseline_rows(comparison: &Comparison) -> Vec<Vec<Cell>> {
+    let points = |value: f64| format!("{:+.2}", 100.0 * value);
+    let rows = comparison.rows.iter().flat_map(|row| {
+        row.summary.baselines.iter().map(move |found| {
+            vec![
+                Cell::text(&row.name),
+                Cell::text(found.baseline.name()),
+                Cell::of(Some(found.accuracy), |value| {
+                    format!("{:.2} %", 100.0 * value)
+                }),
+                Cell::of(Some(found.difference.mean), points),
+                Cell::of(found.difference.interval.map(|ends| ends.0), points),
+                Cell::of(found.difference.interval.map(|ends| ends.1), points),
+            ]
+        })
+    });
+    rows.collect()
 }
 
 const FOLD_HEAD: [&str; 6] = [

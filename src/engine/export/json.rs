@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 
 use super::RunResult;
 use crate::evaluation::{Confusion, Estimate, Scores};
-use crate::experiment::{AutoReport, CurvePoint, Grouping, change_texts, mean_and_sd};
+use crate::experiment::{
+    AutoReport, BaselineSummary, CurvePoint, Grouping, change_texts, mean_and_sd,
+};
 use crate::split::{HoldOut, SplitPlan};
 
 impl RunResult<'_> {
@@ -43,12 +45,7 @@ impl RunResult<'_> {
             "group_accuracy": self.group_accuracy(),
             "confusion": counts(&summary.confusion),
             "missing": self.missing(),
-            "baselines": summary.baselines.iter().map(|found| json!({
-                "name": found.baseline.name(),
-                "accuracy": found.accuracy,
-                "difference": found.difference.mean,
-                "interval": found.difference.interval.map(|(low, high)| [low, high]),
-            })).collect::<Vec<_>>(),
+            "baselines": baselines(&summary.baselines),
             "coverage": summary.coverage.iter().map(|found| json!({
                 "epsilon": found.epsilon,
                 "promised": found.promised(),
@@ -196,6 +193,19 @@ impl RunResult<'_> {
             "wall_s": self.wall_s,
         })
     }
+}
+
+/// Simple classifiers with the paired difference: learner minus classifier.
+pub(super) fn baselines(baselines: &[BaselineSummary]) -> Vec<Value> {
+    let baseline = |found: &BaselineSummary| {
+        json!({
+            "name": found.baseline.name(),
+            "accuracy": found.accuracy,
+            "difference": found.difference.mean,
+            "interval": found.difference.interval.map(|(low, high)| [low, high]),
+        })
+    };
+    baselines.iter().map(baseline).collect()
 }
 
 pub(super) fn counts(confusion: &Confusion) -> Vec<Vec<u64>> {

@@ -20,8 +20,8 @@ mod tables;
 pub use annotations::write_annotations;
 pub use chart::{Chart, Series, Stroke, series_ink};
 pub use comparison::{
-    DIFFERENCE_NOTE, VERSION, accuracy_chart, comparison_csv, comparison_html, comparison_json,
-    missing_chart, provenance,
+    BASELINE_NOTE, DIFFERENCE_NOTE, VERSION, accuracy_chart, comparison_csv, comparison_html,
+    comparison_json, missing_chart, provenance,
 };
 pub use figure::{Anchor, Figure, Ink, Shape, class_ink, hatch_lines, mix_inks};
 pub use heat_map::HeatMap;

@@ -11,7 +11,7 @@ use super::{FeatureError, Layout, RejectReason, Rejection, Sample, is_positive};
 use crate::settings::{SettingProblem, SettingProblems};
 
 /// The longest frame, in samples, that a recipe may ask for: an hour at 4 kHz.
-pub(super) const MAX_FRAME_LENGTH: f64 = 14_400_000.0;
+const MAX_FRAME_LENGTH: f64 = 14_400_000.0;
 
 /// The largest overlap: more would make many samples out of the same values.
 pub(super) const MAX_OVERLAP: f64 = 0.95;
@@ -64,6 +64,18 @@ pub enum ChannelChoice {
     All,
     /// The named channels, in this order.
     Named(Vec<String>),
+}
+
+impl ChannelChoice {
+    /// Channels are named once.
+    pub(super) fn check(&self, problems: &mut SettingProblems) {
+        if let Self::Named(names) = self {
+            let unique: BTreeSet<_> = names.iter().collect();
+            let named_once = !names.is_empty() && unique.len() == names.len();
+            let text = "name at least one channel, and none twice".to_owned();
+            problems.require(named_once, "channels", text);
+        }
+    }
 }
 
 /// What is measured in each band of a frame.
@@ -140,12 +152,7 @@ impl EegRecipe {
     /// What is wrong with the settings, field by field; nothing when the recipe can be used.
     pub fn problems(&self) -> Vec<SettingProblem> {
         let mut problems = SettingProblems::default();
-        if let ChannelChoice::Named(names) = &self.channels {
-            let unique: BTreeSet<_> = names.iter().collect();
-            let named_once = !names.is_empty() && unique.len() == names.len();
-            let text = "name at least one channel, and none twice".to_owned();
-            problems.require(named_once, "channels", text);
-        }
+        self.channels.check(&mut problems);
         let text = format!(
             "frame length must be more than 0 s, but is {} s",
             self.frame_s
@@ -159,10 +166,7 @@ impl EegRecipe {
         let n_frames = self.frames_per_sample;
         let text = format!("frames per sample must be 1 to 10000, but is {n_frames}");
         problems.require((1..=10_000).contains(&n_frames), "frames_per_sample", text);
-        if let Some(limit) = self.max_peak_to_peak {
-            let text = format!("peak-to-peak limit must be more than 0, but is {limit}");
-            problems.require(is_positive(limit), "max_peak_to_peak", text);
-        }
+        check_peak_limit(self.max_peak_to_peak, &mut problems);
         let text = "at least one band is needed".to_owned();
         problems.require(!self.bands.is_empty(), "bands", text);
         self.bands
@@ -288,18 +292,7 @@ impl<'a> EegExtractor<'a> {
         if let Some(problem) = recipe.problems().into_iter().next() {
             return Err(FeatureError::Recipe(problem));
         }
-        if !(rate_hz.is_finite() && rate_hz > 0.0) {
-            return Err(FeatureError::Rate { rate_hz });
-        }
-        let length = (recipe.frame_s * rate_hz).round();
-        if !(2.0..=MAX_FRAME_LENGTH).contains(&length) {
-            return Err(FeatureError::FrameLength {
-                frame_s: recipe.frame_s,
-                rate_hz,
-                n_samples: length,
-            });
-        }
-        let frame_length = length as usize;
+        let frame_length = frame_length(recipe.frame_s, rate_hz)?;
         let frame_hop = hop(frame_length, recipe.overlap);
         let analysis = match recipe.measure {
             EegMeasure::Amplitude { .. } => {
@@ -485,6 +478,30 @@ impl<'a> EegExtractor<'a> {
                 }
             }
         }
+    }
+}
+
+/// A limit of the swing of a channel is more than 0.
+pub(super) fn check_peak_limit(limit: Option<f64>, problems: &mut SettingProblems) {
+    if let Some(limit) = limit {
+        let text = format!("peak-to-peak limit must be more than 0, but is {limit}");
+        problems.require(is_positive(limit), "max_peak_to_peak", text);
+    }
+}
+
+/// Values of a frame at a rate.
+pub(super) fn frame_length(frame_s: f64, rate_hz: f64) -> Result<usize, FeatureError> {
+    if !(rate_hz.is_finite() && rate_hz > 0.0) {
+        return Err(FeatureError::Rate { rate_hz });
+    }
+    let n_samples = (frame_s * rate_hz).round();
+    match (2.0..=MAX_FRAME_LENGTH).contains(&n_samples) {
+        true => Ok(n_samples as usize),
+        false => Err(FeatureError::FrameLength {
+            frame_s,
+            rate_hz,
+            n_samples,
+        }),
     }
 }
 

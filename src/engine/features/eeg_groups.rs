@@ -1,11 +1,9 @@
 //! Groups of features of EEG segments as settings: channel covariance of bands, fine bands, shape measures and delay
 //! covariance, in any combination.
 
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Serialize};
 
-use super::eeg::{Band, ChannelChoice};
+use super::eeg::{Band, ChannelChoice, check_peak_limit};
 use super::is_positive;
 use crate::settings::{SettingProblem, SettingProblems};
 
@@ -197,12 +195,7 @@ impl EegGroupsRecipe {
     /// What is wrong with the settings, field by field; nothing when the recipe can be used.
     pub fn problems(&self) -> Vec<SettingProblem> {
         let mut problems = SettingProblems::default();
-        if let ChannelChoice::Named(names) = &self.channels {
-            let unique: BTreeSet<_> = names.iter().collect();
-            let named_once = !names.is_empty() && unique.len() == names.len();
-            let text = "name at least one channel, and none twice".to_owned();
-            problems.require(named_once, "channels", text);
-        }
+        self.channels.check(&mut problems);
         let text = format!(
             "segment length must be more than 0 s, but is {} s",
             self.segment_s
@@ -218,10 +211,7 @@ impl EegGroupsRecipe {
         }
         let text = "at least one group of features is needed".to_owned();
         problems.require(!self.groups.is_empty(), "groups", text);
-        if let Some(limit) = self.max_peak_to_peak {
-            let text = format!("peak-to-peak limit must be more than 0, but is {limit}");
-            problems.require(is_positive(limit), "max_peak_to_peak", text);
-        }
+        check_peak_limit(self.max_peak_to_peak, &mut problems);
         for group in &self.groups {
             group.check(&mut problems);
         }

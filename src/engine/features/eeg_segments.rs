@@ -7,7 +7,7 @@ use super::covariance::{
     CovarianceLogarithm, Spectra, between, delay_covariance, from_triangle, mean_power,
     push_triangle, shrink, triangle_length,
 };
-use super::eeg::{MAX_FRAME_LENGTH, check_frame, hop};
+use super::eeg::{check_frame, frame_length, hop};
 use super::eeg_frames::{RecordingChannels, SampleMaker};
 use super::eeg_groups::{
     CovarianceGroup, EegGroup, EegGroupsRecipe, Placement, Recentring, Reference,
@@ -107,21 +107,11 @@ pub fn covariance_steps(
         let GroupWork::Covariance(group, bands) = group else {
             continue;
         };
-        let measured: Vec<Matrix> = bands
-            .iter()
-            .map(|band| {
-                let mut covariance = Matrix::default();
-                maker.spectra.covariance(&band.lines, &mut covariance);
-                covariance
-            })
-            .collect();
-        let gain = measured.iter().map(mean_power).sum::<f64>() / measured.len() as f64;
-        for (band, measured) in bands.iter().zip(measured) {
-            let mut shrunk = measured.clone();
-            if group.gain_normalised && gain > 0.0 {
-                shrunk.scale(1.0 / gain);
-            }
-            shrink(&mut shrunk, group.shrinkage);
+        let measured = measured(&maker.spectra, bands);
+        let mut all = measured.clone();
+        // A band without power has no logarithm, so its segment is no sample.
+        normalise(group, &mut all).map_err(|_silent| FeatureError::NoValues)?;
+        for ((band, measured), shrunk) in bands.iter().zip(measured).zip(all) {
             let mut logarithm = Matrix::default();
             maker
                 .logarithm
@@ -192,18 +182,7 @@ impl<'a> SegmentMaker<'a> {
         if let Some(problem) = recipe.problems().into_iter().next() {
             return Err(FeatureError::Recipe(problem));
         }
-        if !(rate_hz.is_finite() && rate_hz > 0.0) {
-            return Err(FeatureError::Rate { rate_hz });
-        }
-        let n_samples = (recipe.segment_s * rate_hz).round();
-        if !(2.0..=MAX_FRAME_LENGTH).contains(&n_samples) {
-            return Err(FeatureError::FrameLength {
-                frame_s: recipe.segment_s,
-                rate_hz,
-                n_samples,
-            });
-        }
-        let length = n_samples as usize;
+        let length = frame_length(recipe.segment_s, rate_hz)?;
         let overlap = match recipe.placement {
             Placement::Consecutive { overlap } => overlap,
             Placement::Stretches { .. } => 0.0,
@@ -480,21 +459,10 @@ impl<'a> SegmentMaker<'a> {
         bands: &mut [BandWork],
         values: &mut Vec<f64>,
     ) -> Result<(), RejectReason> {
-        let mut all = vec![Matrix::default(); bands.len()];
-        for (covariance, band) in all.iter_mut().zip(bands.iter()) {
-            self.spectra.covariance(&band.lines, covariance);
-        }
-        let powers: Vec<f64> = all.iter().map(mean_power).collect();
-        if powers.iter().any(|power| *power <= 0.0) {
-            return Err(RejectReason::Silent);
-        }
-        let gain = powers.iter().sum::<f64>() / powers.len() as f64;
+        let mut all = measured(&self.spectra, bands);
+        normalise(group, &mut all)?;
         let mut smallest = None;
-        for (covariance, band) in all.iter_mut().zip(bands) {
-            if group.gain_normalised {
-                covariance.scale(1.0 / gain);
-            }
-            shrink(covariance, group.shrinkage);
+        for (covariance, band) in all.iter().zip(bands) {
             let [logarithm, whitening, centred] = &mut self.matrices;
             let rank = self
                 .logarithm
@@ -673,6 +641,32 @@ impl SampleMaker for SegmentMaker<'_> {
             }
         }
     }
+}
+
+/// The covariance of every band of the segment that was transformed last.
+fn measured(spectra: &Spectra, bands: &[BandWork]) -> Vec<Matrix> {
+    let of_band = |band: &BandWork| {
+        let mut covariance = Matrix::default();
+        spectra.covariance(&band.lines, &mut covariance);
+        covariance
+    };
+    bands.iter().map(of_band).collect()
+}
+
+/// Takes the gain out of the covariances of a segment, where the group asks for it, and shrinks them.
+fn normalise(group: &CovarianceGroup, all: &mut [Matrix]) -> Result<(), RejectReason> {
+    let powers: Vec<f64> = all.iter().map(mean_power).collect();
+    if powers.iter().any(|power| *power <= 0.0) {
+        return Err(RejectReason::Silent);
+    }
+    let gain = powers.iter().sum::<f64>() / powers.len() as f64;
+    for covariance in all {
+        if group.gain_normalised {
+            covariance.scale(1.0 / gain);
+        }
+        shrink(covariance, group.shrinkage);
+    }
+    Ok(())
 }
 
 fn overflow(_: NotConverged) -> RejectReason {

@@ -10,16 +10,6 @@ use crate::math::{Matrix, SymmetricEigen};
 /// Lines of the spectrum of a delay covariance.
 const N_LINES: usize = 64;
 
-/// How a sample of covariance features is drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Reading {
-    /// For each band ln power of the channels and the leading eigenvector, each on a head; of one channel its spectrum.
-    #[default]
-    Maps,
-    /// Channel × channel.
-    Matrix,
-}
-
 /// A sample as it is drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Readable {
@@ -46,9 +36,9 @@ impl Readable {
 }
 
 /// How samples of these groups are drawn, whatever their values; nothing where no group is a covariance.
-pub fn readable_layout(groups: &[FeatureGroup], reading: Reading) -> Option<(Layout, Vec<String>)> {
+pub fn readable_layout(groups: &[FeatureGroup]) -> Option<(Layout, Vec<String>)> {
     let n_features = groups.iter().map(|group| group.n_features).sum();
-    let read = readable(groups, &vec![0.0; n_features], reading)?;
+    let read = readable(groups, &vec![0.0; n_features])?;
     let names = read.names();
     Some((read.layout, names))
 }
@@ -66,8 +56,66 @@ fn parts<'a>(
     })
 }
 
-/// A sample of covariance features as it is read; nothing where no group is a covariance.
-pub fn readable(groups: &[FeatureGroup], values: &[f64], reading: Reading) -> Option<Readable> {
+/// A symmetric picture of a group: channel × channel, or delay × delay.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Square {
+    /// What it shows.
+    pub title: String,
+    /// Names of its rows and columns.
+    pub names: Vec<String>,
+    /// Its values: the logarithm of the covariance.
+    pub matrix: Matrix,
+}
+
+/// The covariances of a sample as pictures, group by group.
+pub fn squares(groups: &[FeatureGroup], values: &[f64]) -> Vec<Square> {
+    let square = |(group, values): (&FeatureGroup, &[f64])| {
+        let names: Vec<String> = match &group.kind {
+            GroupKind::Covariance { channels, .. } => channels.clone(),
+            GroupKind::DelayCovariance { n_delays, step_s } => (0..*n_delays)
+                .map(|delay| format!("{:.0} ms", 1e3 * step_s * delay as f64))
+                .collect(),
+            GroupKind::Values => return None,
+        };
+        let p = names.len();
+        (values.len() == triangle_length(p)).then(|| Square {
+            title: group.name.clone(),
+            names,
+            matrix: from_triangle(values, p),
+        })
+    };
+    parts(groups, values).filter_map(square).collect()
+}
+
+/// Share of each channel in the squared values of all channel covariances, the largest first; a value of two channels
+/// counts half for each.
+pub fn channel_shares(groups: &[FeatureGroup], values: &[f64]) -> Vec<(String, f64)> {
+    let mut shares: Vec<(String, f64)> = Vec::new();
+    let of_channels = groups.iter().filter_map(|group| match &group.kind {
+        GroupKind::Covariance { channels, .. } => Some(channels),
+        _ => None,
+    });
+    let is_channels = |square: &Square| of_channels.clone().any(|c| *c == square.names);
+    for square in squares(groups, values).iter().filter(|s| is_channels(s)) {
+        for (channel, name) in square.names.iter().enumerate() {
+            let sum: f64 = square.matrix.col(channel).iter().map(|v| v * v).sum();
+            match shares.iter_mut().find(|(known, _)| known == name) {
+                Some((_, share)) => *share += sum,
+                None => shares.push((name.clone(), sum)),
+            }
+        }
+    }
+    let total: f64 = shares.iter().map(|(_, share)| share).sum();
+    for (_, share) in &mut shares {
+        *share /= total.max(f64::MIN_POSITIVE);
+    }
+    shares.sort_by(|a, b| b.1.total_cmp(&a.1));
+    shares
+}
+
+/// A sample of covariance features as it is read: for each band ln power of the channels and the leading eigenvector,
+/// each on a head; of one channel its spectrum. Nothing where no group is a covariance.
+pub fn readable(groups: &[FeatureGroup], values: &[f64]) -> Option<Readable> {
     let covariances: Vec<(&str, &[String], Matrix)> = parts(groups, values)
         .filter_map(|(group, values)| match &group.kind {
             GroupKind::Covariance { channels, .. } => {
@@ -78,13 +126,10 @@ pub fn readable(groups: &[FeatureGroup], values: &[f64], reading: Reading) -> Op
             _ => None,
         })
         .collect();
-    let Some((_, channels, _)) = covariances.first() else {
-        return spectrum(groups, values);
-    };
-    Some(match reading {
-        Reading::Maps => maps(channels, &covariances),
-        Reading::Matrix => pictures(channels.len(), &covariances),
-    })
+    match covariances.first() {
+        Some((_, channels, _)) => Some(maps(channels, &covariances)),
+        None => spectrum(groups, values),
+    }
 }
 
 fn maps(channels: &[String], covariances: &[(&str, &[String], Matrix)]) -> Readable {
@@ -133,29 +178,6 @@ pub fn leading_pattern(symmetric: &Matrix) -> Vec<f64> {
         .max_by(|a, b| a.abs().total_cmp(&b.abs()));
     let sign = largest.map_or(1.0, f64::signum);
     vector.into_iter().map(|value| sign * value).collect()
-}
-
-/// The matrices one below the other.
-fn pictures(p: usize, covariances: &[(&str, &[String], Matrix)]) -> Readable {
-    let mut values = Vec::with_capacity(p * p * covariances.len());
-    for (_, _, matrix) in covariances {
-        for i in 0..p {
-            values.extend((0..p).map(|j| matrix[(i, j)]));
-        }
-    }
-    Readable {
-        layout: Layout::Image {
-            n_rows: p * covariances.len(),
-            n_columns: p,
-            by_columns: false,
-        },
-        values,
-        channels: Vec::new(),
-        maps: covariances
-            .iter()
-            .map(|(band, ..)| (*band).to_owned())
-            .collect(),
-    }
 }
 
 /// ln power against frequency of every delay covariance: the transform of its mean autocovariance.
@@ -241,16 +263,21 @@ mod tests {
             recentred: false,
         };
         let groups = [group(kind, 6)];
-        let read = readable(&groups, &values, Reading::Maps).expect("a covariance");
+        let read = readable(&groups, &values).expect("a covariance");
         assert_eq!(read.channels, channels);
         let power: Vec<f64> = read.values.iter().step_by(2).copied().collect();
         let pattern: Vec<f64> = read.values.iter().skip(1).step_by(2).copied().collect();
         assert!(power[1] > power[0] && (power[0] - power[2]).abs() < 1e-12);
         assert!((pattern[0] - pattern[2]).abs() < 1e-9 && pattern[1].abs() < 1e-9);
         assert!(pattern[0] > 0.0);
-        let picture = readable(&groups, &values, Reading::Matrix).expect("a covariance");
-        assert_eq!(picture.values[2], 0.9);
-        assert_eq!(picture.layout.n_features(), Some(9));
+        let pictures = squares(&groups, &values);
+        assert_eq!(pictures[0].names, channels);
+        assert_eq!(pictures[0].matrix, covariance);
+        // A and C hold 1 + 0.81 each, B 1.44 of 5.06 in all.
+        let shares = channel_shares(&groups, &values);
+        let found: Vec<&str> = shares.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(found, ["A", "C", "B"]);
+        assert!((shares[2].1 - 1.44 / 5.06).abs() < 1e-12);
     }
 
     #[test]
@@ -272,15 +299,12 @@ mod tests {
             step_s: 0.01,
         };
         let groups = [group(kind, values.len())];
-        let read = readable(&groups, &values, Reading::Maps).expect("a spectrum");
+        let read = readable(&groups, &values).expect("a spectrum");
         let peak = (0..N_LINES)
             .max_by(|a, b| read.values[*a].total_cmp(&read.values[*b]))
             .expect("lines");
         // Line 63 is half the rate of the delays, so an eighth is about line 16.
         assert!((14..=18).contains(&peak), "{peak}");
-        assert_eq!(
-            readable(&[group(GroupKind::Values, 2)], &[1.0, 2.0], Reading::Maps),
-            None
-        );
+        assert_eq!(readable(&[group(GroupKind::Values, 2)], &[1.0, 2.0]), None);
     }
 }

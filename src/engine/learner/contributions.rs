@@ -2,8 +2,8 @@
 //! of its row of UᵀW.
 
 use crate::math::{
-    Matrix, SideBySide, TOGETHER, Vectors, WithVectors, Write, dot, product, small_product,
-    vectorised, with_vectors,
+    Lanes, Matrix, TOGETHER, Vectors, WithVectors, Write, dot, product, small_product, vectorised,
+    with_vectors,
 };
 
 use super::pruning::ContributionNorm;
@@ -17,7 +17,7 @@ pub(super) struct Contributions {
     columns: Matrix,
     products: Matrix,
     code_gram: Matrix,
-    side_by_side: Vec<SideBySide>,
+    side_by_side: Vec<Lanes>,
 }
 
 /// What U = C W Λ is made of.
@@ -150,7 +150,7 @@ impl Contributions {
     /// ‖row j‖₁ = Σ_i |u_jᵀ w_i|, by the sparsity of w_i, for many candidates side by side.
     fn sum_rows(&mut self, candidates: &[usize], codes: &SparseCodes) {
         let n_atoms = self.columns.rows();
-        self.side_by_side.resize(n_atoms, SideBySide::default());
+        self.side_by_side.resize(n_atoms, Lanes::default());
         for (part, positions) in candidates.chunks(TOGETHER).enumerate() {
             for k in 0..positions.len() {
                 let column = self.columns.col(part * TOGETHER + k);
@@ -169,17 +169,17 @@ impl Contributions {
 
 /// Σ_i |Σ_q w_qi · rows_q|, side by side.
 struct AbsoluteProducts<'a> {
-    rows: &'a [SideBySide],
+    rows: &'a [Lanes],
     codes: &'a SparseCodes,
 }
 
 impl WithVectors for AbsoluteProducts<'_> {
-    type Output = SideBySide;
+    type Output = Lanes;
 
     #[inline(always)]
-    fn with_simd<S: Vectors>(self, simd: S) -> SideBySide {
-        let mut sums = SideBySide::default();
-        let mut products = SideBySide::default();
+    fn with_simd<S: Vectors>(self, simd: S) -> Lanes {
+        let mut sums = Lanes::default();
+        let mut products = Lanes::default();
         for i in 0..self.codes.len() {
             products.0.fill(0.0);
             let (totals, _) = S::as_mut_simd_f64s(&mut products.0);

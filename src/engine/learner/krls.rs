@@ -14,9 +14,7 @@ mod removal;
 
 use serde::{Deserialize, Serialize};
 
-use crate::math::{
-    Cholesky, Matrix, SideBySide, Vectors, WithVectors, Write, update, with_vectors,
-};
+use crate::math::{Cholesky, Lanes, Matrix, Vectors, WithVectors, Write, update, with_vectors};
 
 use super::algorithm::{Algorithm, Conventions};
 use super::contributions::add_outer_product;
@@ -101,8 +99,8 @@ struct Work {
     leaving_kernel: Matrix,
     combined_rows: Matrix,
     /// Rows of K of some of them, and these combined.
-    leaving_rows: Vec<SideBySide>,
-    combined: Vec<SideBySide>,
+    leaving_rows: Vec<Lanes>,
+    combined: Vec<Lanes>,
     /// Which sample of those before the step and its new ones now has which place.
     occupants: Vec<usize>,
     /// Which place each of them has now.
@@ -156,8 +154,8 @@ impl Work {
 
     /// Room for `most` of `n_kept` samples to leave at once.
     fn reserve(&mut self, n_atoms: usize, most: usize, n_kept: usize) {
-        self.leaving_rows.resize(n_kept, SideBySide::default());
-        self.combined.resize(n_atoms, SideBySide::default());
+        self.leaving_rows.resize(n_kept, Lanes::default());
+        self.combined.resize(n_atoms, Lanes::default());
         self.combined_rows.reshape(most, n_atoms);
         self.leaving_kernel.reshape(most, most);
         self.inner_products.reshape(n_atoms, most);

@@ -105,7 +105,7 @@ impl Readout {
 
     /// `sums` ← f of every sample (row) and class (column) from the kernel values kᵀ of every
     /// dictionary, a row per sample.
-    pub(crate) fn apply<'m>(
+    pub fn apply<'m>(
         &self,
         n_samples: usize,
         kernel_rows: impl Fn(usize) -> &'m Matrix,
@@ -136,7 +136,21 @@ impl Readout {
         ridge: f64,
         stop: StopSignal<'_>,
     ) -> Result<Self, LearnError> {
-        let (mut gram, sizes) = joint_gram(classes, stop)?;
+        let (gram, sizes) = joint_gram(classes, stop)?;
+        Self::of_gram(gram, &sizes, ridge, stop)
+    }
+
+    /// J of kept samples whose kernel matrix is known: `sizes` of each class, one class after the other.
+    pub fn joint_of_gram(gram: Matrix, sizes: &[usize]) -> Result<Self, LearnError> {
+        Self::of_gram(gram, sizes, RIDGE, StopSignal::default())
+    }
+
+    fn of_gram(
+        mut gram: Matrix,
+        sizes: &[usize],
+        ridge: f64,
+        stop: StopSignal<'_>,
+    ) -> Result<Self, LearnError> {
         let n = gram.rows();
         let own: f64 = (0..n).map(|j| gram[(j, j)]).sum::<f64>() / n.max(1) as f64;
         let mut targets = Matrix::zeros(n, sizes.len());
@@ -147,7 +161,7 @@ impl Readout {
             row += size;
         }
         solve_lifted(&mut gram, ridge * own, &mut targets, stop)?;
-        Ok(Self::cut(&targets, &sizes))
+        Ok(Self::cut(&targets, sizes))
     }
 
     /// E with ridge ρ.

@@ -17,6 +17,6 @@ pub use random::{Normal, RandomStream, fnv, random_below, random_share, random_s
 pub use small_product::{add_symmetric_product, inner_products, small_product};
 pub use symmetric_eigen::{NotConverged, SymmetricEigen};
 pub use vectorised::{
-    SideBySide, TOGETHER, Vectors, WithVectors, add_scaled, dot, exp_in_place, load,
-    manhattan_distance, squared_distance, squared_norm, store, update, vectorised, with_vectors,
+    Lanes, TOGETHER, Vectors, WithVectors, add_scaled, dot, exp_in_place, load, manhattan_distance,
+    squared_distance, squared_norm, store, update, vectorised, with_vectors,
 };

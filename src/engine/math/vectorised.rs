@@ -33,9 +33,9 @@ pub fn with_vectors<W: WithVectors>(work: W) -> W::Output {
 /// Numbers of as many things side by side, in whole lines of the cache.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
-pub struct SideBySide(pub [f64; TOGETHER]);
+pub struct Lanes(pub [f64; TOGETHER]);
 
-/// How many stand in [`SideBySide`].
+/// How many stand in [`Lanes`].
 pub const TOGETHER: usize = 16;
 
 /// `V` vectors: all but the last from the beginning of `first`, then that of `last`.

@@ -9,7 +9,7 @@ use crate::records::Record;
 use crate::simulate::feeder::FaultClass;
 
 use super::course::{Stage, clearing_s, stages};
-use super::rule::{Verdict, judge};
+use super::rule::{RuleVerdict, judge};
 
 /// What a record says in closed form.
 #[derive(Debug, Clone)]
@@ -27,7 +27,7 @@ pub struct FaultAnalysis {
     /// The interruption of the current.
     pub clearing_s: Option<f64>,
     /// Type and phases; `None` where nothing can be judged.
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<RuleVerdict>,
     /// Types one after the other.
     pub stages: Vec<Stage>,
     /// Phasors before and during the fault.
@@ -93,7 +93,7 @@ impl FaultAnalysis {
         }
         let verdict = match has_inception {
             true => judge(&phasors),
-            false => Verdict::NO_FAULT,
+            false => RuleVerdict::NO_FAULT,
         };
         self.verdict = Some(verdict);
         if verdict.class == FaultClass::NoFault {

@@ -2,7 +2,7 @@
 
 use crate::features::phase_signals::PhaseSignals;
 
-use super::rule::{Verdict, judge};
+use super::rule::{RuleVerdict, judge};
 
 /// Share of the current during the fault below which it is cleared,
 const CLEARED_SHARE: f64 = 0.15;
@@ -20,7 +20,7 @@ pub struct Stage {
     /// When it begins.
     pub start_s: f64,
     /// What it is.
-    pub verdict: Verdict,
+    pub verdict: RuleVerdict,
 }
 
 /// When the current of a fault is interrupted.

@@ -11,7 +11,7 @@ use crate::simulate::feeder::FaultClass;
 
 use super::impedance::Loop;
 use super::line::Line;
-use super::rule::Verdict;
+use super::rule::RuleVerdict;
 
 /// Cycles after the inception within which the cycles start whose median a distance is.
 const MEDIAN_CYCLES: (f64, f64) = (1.25, 2.25);
@@ -88,7 +88,7 @@ impl EndPhasors {
 pub fn one_ended(
     method: Method,
     end: &EndPhasors,
-    verdict: &Verdict,
+    verdict: &RuleVerdict,
     z1: Complex64,
     k0: Complex64,
 ) -> Option<f64> {
@@ -113,7 +113,7 @@ pub fn one_ended(
 }
 
 /// 3 I0 for earth; for two phases the negative sequence, which no load carries. Not for two phases to earth or three.
-fn modified_quadrature(of: Loop, end: &EndPhasors, verdict: &Verdict) -> Option<Complex64> {
+fn modified_quadrature(of: Loop, end: &EndPhasors, verdict: &RuleVerdict) -> Option<Complex64> {
     let [zero, _, negative] = sequence_components(end.currents);
     let a = Complex64::cis(TAU / 3.0);
     let one = Complex64::from(1.0);
@@ -131,7 +131,7 @@ fn modified_quadrature(of: Loop, end: &EndPhasors, verdict: &Verdict) -> Option<
 pub fn synchronised(
     near: &EndPhasors,
     far: &EndPhasors,
-    verdict: &Verdict,
+    verdict: &RuleVerdict,
     z1: Complex64,
     k0: Complex64,
 ) -> Option<f64> {
@@ -149,7 +149,7 @@ pub fn synchronised(
 pub fn unsynchronised(
     near: &EndPhasors,
     far: &EndPhasors,
-    verdict: &Verdict,
+    verdict: &RuleVerdict,
     z1: Complex64,
 ) -> Option<f64> {
     let parts = |end: &EndPhasors| match verdict.class {
@@ -198,7 +198,7 @@ pub fn of_record(
     signals: &PhaseSignals,
     (inception_s, clearing_s): (f64, Option<f64>),
     frequency_hz: f64,
-    verdict: &Verdict,
+    verdict: &RuleVerdict,
     line: &Line,
 ) -> Vec<Distance> {
     let ends = ends_after(signals, (inception_s, clearing_s), frequency_hz);

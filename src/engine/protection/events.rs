@@ -12,7 +12,7 @@ const RESTRIKE_CYCLES: f64 = 5.0;
 
 /// What happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EventKind {
+pub enum RecordEventKind {
     /// A digital channel changes.
     Digital,
     /// The fault begins.
@@ -33,17 +33,20 @@ pub enum EventKind {
 
 /// One event.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Event {
+pub struct RecordEvent {
     /// When.
     pub time_s: f64,
     /// What.
-    pub kind: EventKind,
+    pub kind: RecordEventKind,
     /// In words: `TRIP on`, `pole B opens`.
     pub text: String,
 }
 
 /// All events of a record in order of time.
-pub fn events(record: &Record, analysis: Option<&FaultAnalysis>) -> Result<Vec<Event>, ReadError> {
+pub fn events(
+    record: &Record,
+    analysis: Option<&FaultAnalysis>,
+) -> Result<Vec<RecordEvent>, ReadError> {
     let mut all = digital_events(record)?;
     if let Some(analysis) = analysis {
         all.extend(calculated_events(analysis));
@@ -54,7 +57,7 @@ pub fn events(record: &Record, analysis: Option<&FaultAnalysis>) -> Result<Vec<E
 }
 
 /// The changes of the digital channels.
-pub fn digital_events(record: &Record) -> Result<Vec<Event>, ReadError> {
+pub fn digital_events(record: &Record) -> Result<Vec<RecordEvent>, ReadError> {
     let mut all = Vec::new();
     for (index, channel) in record.channels.iter().enumerate() {
         if !matches!(channel.kind, ChannelKind::Digital { .. }) {
@@ -67,9 +70,9 @@ pub fn digital_events(record: &Record) -> Result<Vec<Event>, ReadError> {
                 continue;
             };
             let state = if pair[1] > 0.5 { "on" } else { "off" };
-            all.push(Event {
+            all.push(RecordEvent {
                 time_s,
-                kind: EventKind::Digital,
+                kind: RecordEventKind::Digital,
                 text: format!("{} {state}", channel.name),
             });
             if all.len() >= MOST_EVENTS {
@@ -80,26 +83,26 @@ pub fn digital_events(record: &Record) -> Result<Vec<Event>, ReadError> {
     Ok(all)
 }
 
-fn calculated_events(analysis: &FaultAnalysis) -> Vec<Event> {
+fn calculated_events(analysis: &FaultAnalysis) -> Vec<RecordEvent> {
     let Some(inception_s) = analysis.inception_s else {
         return Vec::new();
     };
     let verdict = analysis
         .verdict
         .map_or("change".to_owned(), |v| v.to_string());
-    let mut all = vec![Event {
+    let mut all = vec![RecordEvent {
         time_s: inception_s,
-        kind: EventKind::Inception,
+        kind: RecordEventKind::Inception,
         text: format!("{verdict} begins"),
     }];
-    all.extend(analysis.stages.iter().skip(1).map(|stage| Event {
+    all.extend(analysis.stages.iter().skip(1).map(|stage| RecordEvent {
         time_s: stage.start_s,
-        kind: EventKind::Evolution,
+        kind: RecordEventKind::Evolution,
         text: format!("becomes {}", stage.verdict),
     }));
-    all.extend(analysis.clearing_s.map(|time_s| Event {
+    all.extend(analysis.clearing_s.map(|time_s| RecordEvent {
         time_s,
-        kind: EventKind::Clearing,
+        kind: RecordEventKind::Clearing,
         text: "current is interrupted".to_owned(),
     }));
     for (phase, letter) in ["A", "B", "C"].into_iter().enumerate() {
@@ -115,7 +118,7 @@ fn phase_events(
     phase: usize,
     letter: &str,
     inception_s: f64,
-) -> Vec<Event> {
+) -> Vec<RecordEvent> {
     let signals = &analysis.signals;
     let cycle = signals.rate_hz / analysis.frequency_hz;
     let half = ((cycle / 2.0).round() as usize).max(1);
@@ -131,14 +134,14 @@ fn phase_events(
         return Vec::new();
     }
     let limit = (0.15 * during).max(1.3 * load);
-    let event = |sample: usize, kind: EventKind, text: &str| Event {
+    let event = |sample: usize, kind: RecordEventKind, text: &str| RecordEvent {
         time_s: signals.time_s(sample),
         kind,
         text: format!("phase {letter} {text}"),
     };
     let mut all = Vec::new();
     let first_above = (inception..current.len()).find(|k| current[*k].abs() > 2.0 * load);
-    all.extend(first_above.map(|k| event(k, EventKind::Pickup, "picks up")));
+    all.extend(first_above.map(|k| event(k, RecordEventKind::Pickup, "picks up")));
     let (mut opened, mut quiet) = (None::<usize>, 0_usize);
     for (k, value) in current
         .iter()
@@ -149,15 +152,19 @@ fn phase_events(
             quiet += 1;
             if quiet == half + half / 2 && opened.is_none() {
                 opened = Some(k + 1 - quiet);
-                all.push(event(k + 1 - quiet, EventKind::PoleOpen, "is interrupted"));
+                all.push(event(
+                    k + 1 - quiet,
+                    RecordEventKind::PoleOpen,
+                    "is interrupted",
+                ));
             }
         } else {
             quiet = 0;
             if let Some(at) = opened.take() {
                 let is_soon = ((k - at) as f64) < RESTRIKE_CYCLES * cycle;
                 all.push(match is_soon {
-                    true => event(k, EventKind::Restrike, "restrikes"),
-                    false => event(k, EventKind::Reclose, "returns"),
+                    true => event(k, RecordEventKind::Restrike, "restrikes"),
+                    false => event(k, RecordEventKind::Reclose, "returns"),
                 });
             }
         }
@@ -166,17 +173,17 @@ fn phase_events(
 }
 
 /// Time from the first trip signal to the clearing.
-pub fn breaker_time_s(events: &[Event]) -> Option<f64> {
-    let is_trip = |event: &&Event| {
+pub fn breaker_time_s(events: &[RecordEvent]) -> Option<f64> {
+    let is_trip = |event: &&RecordEvent| {
         let text = event.text.to_lowercase();
         let is_named = ["trip", "trp", "откл", "auslös"]
             .iter()
             .any(|word| text.contains(word));
-        event.kind == EventKind::Digital && is_named && text.ends_with(" on")
+        event.kind == RecordEventKind::Digital && is_named && text.ends_with(" on")
     };
     let trip_s = events.iter().find(is_trip)?.time_s;
     let clearing = events
         .iter()
-        .find(|event| event.kind == EventKind::Clearing)?;
+        .find(|event| event.kind == RecordEventKind::Clearing)?;
     (clearing.time_s > trip_s).then_some(clearing.time_s - trip_s)
 }

@@ -6,7 +6,7 @@ use crate::features::fault_phasors::FaultPhasors;
 use crate::features::phase_signals::PhaseSignals;
 use crate::simulate::feeder::FaultClass;
 
-use super::rule::Verdict;
+use super::rule::RuleVerdict;
 
 /// One of the six loops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -57,7 +57,7 @@ impl Loop {
     }
 
     /// The loop that a fault shows in; AB stands for all three phases. `None` without a fault.
-    pub fn of(verdict: &Verdict) -> Option<Self> {
+    pub fn of(verdict: &RuleVerdict) -> Option<Self> {
         match (verdict.class, verdict.phases) {
             (FaultClass::NoFault, _) => None,
             (FaultClass::SingleLineToGround, [true, ..]) => Some(Self::AG),

@@ -16,5 +16,5 @@ pub mod zones;
 
 pub use analysis::FaultAnalysis;
 pub use line::Line;
-pub use rule::Verdict;
+pub use rule::RuleVerdict;
 pub use summary::FaultSummary;

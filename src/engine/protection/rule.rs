@@ -43,14 +43,14 @@ const ONE_PHASE: f64 = 0.3;
 
 /// Type and phases of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Verdict {
+pub struct RuleVerdict {
     /// The type.
     pub class: FaultClass,
     /// Which of A, B, C are faulted; none without a fault.
     pub phases: [bool; 3],
 }
 
-impl Verdict {
+impl RuleVerdict {
     /// Nothing has happened.
     pub const NO_FAULT: Self = Self {
         class: FaultClass::NoFault,
@@ -77,7 +77,7 @@ impl Verdict {
     }
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for RuleVerdict {
     /// `BC-G`, `ABC`, `no fault`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.class {
@@ -89,7 +89,7 @@ impl fmt::Display for Verdict {
 }
 
 /// Type and phases by the rule; phases carry the record's own letters also where they turn A–C–B.
-pub fn judge(phasors: &FaultPhasors) -> Verdict {
+pub fn judge(phasors: &FaultPhasors) -> RuleVerdict {
     let mut verdict = judge_turned(phasors);
     if phasors.is_acb {
         verdict.phases.swap(1, 2);
@@ -97,7 +97,7 @@ pub fn judge(phasors: &FaultPhasors) -> Verdict {
     verdict
 }
 
-fn judge_turned(phasors: &FaultPhasors) -> Verdict {
+fn judge_turned(phasors: &FaultPhasors) -> RuleVerdict {
     let sizes = |three: [Complex64; 3]| three.map(|x| x.norm());
     let largest = |three: [f64; 3]| three.into_iter().fold(0.0, f64::max);
     let smallest = |three: [f64; 3]| three.into_iter().fold(f64::INFINITY, f64::min);
@@ -121,7 +121,7 @@ fn judge_turned(phasors: &FaultPhasors) -> Verdict {
         return one_phase(phase);
     }
     if u0.max(u2) < QUIET_VOLTAGE && v1 > QUIET_POSITIVE && largest(now) < QUIET_CURRENT * before {
-        return Verdict::NO_FAULT;
+        return RuleVerdict::NO_FAULT;
     }
     if s2 < BALANCED_NEGATIVE * s1 && s0 < BALANCED_ZERO * s1 {
         let most = largest(now).max(largest(sizes(phasors.currents_before)));
@@ -129,11 +129,11 @@ fn judge_turned(phasors: &FaultPhasors) -> Verdict {
             && largest(sizes(phasors.current_changes())) > BALANCED_CHANGE * most
             && largest(now) > BALANCED_GROWTH * before;
         return match is_fault {
-            true => Verdict {
+            true => RuleVerdict {
                 class: FaultClass::ThreeLine,
                 phases: [true; 3],
             },
-            false => Verdict::NO_FAULT,
+            false => RuleVerdict::NO_FAULT,
         };
     }
     let is_earth = s0 > EARTH_CURRENT * s1.max(s2) || u0 > EARTH_VOLTAGE;
@@ -143,7 +143,7 @@ fn judge_turned(phasors: &FaultPhasors) -> Verdict {
     }
     let mut phases = [true; 3];
     phases[nearest(turn, HEALTHY_TURNS)] = false;
-    Verdict {
+    RuleVerdict {
         class: match is_earth {
             true => FaultClass::DoubleLineToGround,
             false => FaultClass::LineToLine,
@@ -152,8 +152,8 @@ fn judge_turned(phasors: &FaultPhasors) -> Verdict {
     }
 }
 
-fn one_phase(phase: usize) -> Verdict {
-    Verdict {
+fn one_phase(phase: usize) -> RuleVerdict {
+    RuleVerdict {
         class: FaultClass::SingleLineToGround,
         phases: [0, 1, 2].map(|p| p == phase),
     }

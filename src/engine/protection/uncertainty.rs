@@ -16,7 +16,7 @@ use crate::simulate::two_source::{EndState, Sequences, TwoSourceLine};
 use super::distance::{Distance, EndPhasors, Method, one_ended, synchronised, unsynchronised};
 use super::impedance::Loop;
 use super::line::Line;
-use super::rule::Verdict;
+use super::rule::RuleVerdict;
 
 /// Simulated faults behind one interval.
 pub const N_SIMULATED: usize = 1000;
@@ -42,7 +42,7 @@ impl From<&EndState> for EndPhasors {
 #[derive(Debug, Clone, Copy)]
 pub struct Seen {
     /// Type and phases.
-    pub verdict: Verdict,
+    pub verdict: RuleVerdict,
     /// Impedance of the faulted loop.
     pub loop_z: Complex64,
 }

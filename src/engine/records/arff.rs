@@ -7,7 +7,7 @@ use super::table::{MAX_COLUMNS, MAX_LEVELS, NameColumn};
 use super::text::quoted;
 use super::text_encoding;
 use super::{
-    Channel, ChannelKind, Findings, Format, Input, Kind, Place, ReadError, ReadOptions, Record,
+    Channel, ChannelKind, FilePlace, Findings, Format, Input, Kind, ReadError, ReadOptions, Record,
     Samples, Source, Unit,
 };
 
@@ -77,7 +77,7 @@ fn read_header<'a>(
         if line.is_empty() || line.starts_with('%') {
             continue;
         }
-        let place = Place::Line(number);
+        let place = FilePlace::Line(number);
         match keyword(line) {
             Some((word, _)) if word == "@relation" => {}
             Some((word, rest)) if word == "@attribute" => {
@@ -105,7 +105,7 @@ fn read_header<'a>(
         }
     }
     let expected = "a line @data after the attributes";
-    Err(findings.refusal(Place::File, "@data", "missing", expected))
+    Err(findings.refusal(FilePlace::File, "@data", "missing", expected))
 }
 
 #[derive(Debug, Default)]
@@ -141,7 +141,7 @@ impl Attribute {
         input: &Input,
         findings: &mut Findings,
     ) -> Result<Attribute, ReadError> {
-        let place = Place::Line(line);
+        let place = FilePlace::Line(line);
         let (name, rest) = take_token(declaration.trim(), &[]);
         let kind = rest.trim();
         if name.is_empty() || kind.is_empty() {
@@ -199,7 +199,7 @@ impl Attribute {
         findings: &mut Findings,
     ) -> Result<(), ReadError> {
         let is_missing = !field.is_quoted && (field.text == "?" || field.text.is_empty());
-        let place = Place::Line(line);
+        let place = FilePlace::Line(line);
         let text = field.text.as_str();
         match &mut self.values {
             Values::Numeric(numbers) => {
@@ -319,7 +319,7 @@ impl Table {
     fn add(
         &mut self,
         attribute: Attribute,
-        place: Place,
+        place: FilePlace,
         findings: &Findings,
     ) -> Result<(), ReadError> {
         self.n_names += attribute.n_names();
@@ -353,7 +353,7 @@ impl Table {
                 fewer => format!("{fewer} fields"),
             };
             let assumed = "the row was skipped";
-            return findings.breach(Place::Line(number), "row", found, n_attributes, assumed);
+            return findings.breach(FilePlace::Line(number), "row", found, n_attributes, assumed);
         }
         for (attribute, field) in self.attributes.iter_mut().zip(&fields) {
             attribute.push(field, number, findings)?;
@@ -369,7 +369,7 @@ impl Table {
         inner: &str,
         findings: &mut Findings,
     ) -> Result<(), ReadError> {
-        let place = Place::Line(number);
+        let place = FilePlace::Line(number);
         let taken = (self.n_rows + 1)
             .saturating_mul(self.attributes.len())
             .saturating_mul(8);

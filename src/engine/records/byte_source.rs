@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Place, ReadError};
+use super::{FilePlace, ReadError};
 
 /// Random access to bytes of known length; cloning shares them.
 #[derive(Clone, Debug)]
@@ -114,7 +114,7 @@ impl ByteSource {
     fn ends_early(&self, offset: u64, len: u64) -> ReadError {
         ReadError::malformed(
             &self.path,
-            Place::Byte(offset),
+            FilePlace::Byte(offset),
             "file length",
             format!("{} bytes", self.len),
             format!("{len} more bytes"),

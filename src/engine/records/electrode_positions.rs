@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::text::quoted;
-use super::{Findings, Input, Mode, Place, ReadError, text_encoding};
+use super::{FilePlace, Findings, Input, Mode, ReadError, text_encoding};
 
 /// Most electrodes of a file.
 const MAX_ELECTRODES: usize = 10_000;
@@ -47,12 +47,12 @@ pub fn read(input: &Input) -> Result<Vec<PlacedElectrode>, ReadError> {
         "tsv" => on_disc(bids(lines(), &findings)?),
         other => {
             let expected = ".sfp, .elc, .elp, .loc, .locs or electrodes.tsv";
-            return Err(findings.refusal(Place::File, "ending", quoted(other), expected));
+            return Err(findings.refusal(FilePlace::File, "ending", quoted(other), expected));
         }
     };
     if placed.is_empty() {
         let expected = "a name and a position in each line";
-        return Err(findings.refusal(Place::File, "electrodes", "none", expected));
+        return Err(findings.refusal(FilePlace::File, "electrodes", "none", expected));
     }
     Ok(placed)
 }
@@ -70,7 +70,7 @@ fn each<'a, T>(
         .map(|(number, line)| {
             parse(line.split_whitespace().collect()).ok_or_else(|| {
                 let expected = "a name and numbers";
-                findings.refusal(Place::Line(number), "electrode", quoted(line), expected)
+                findings.refusal(FilePlace::Line(number), "electrode", quoted(line), expected)
             })
         })
         .collect()
@@ -106,7 +106,7 @@ fn asa<'a>(
                 };
                 let Some((name, place)) = place else {
                     let expected = "three numbers";
-                    let place = Place::Line(line_number);
+                    let place = FilePlace::Line(line_number);
                     return Err(findings.refusal(place, "position", quoted(line), expected));
                 };
                 places.push(place);
@@ -122,7 +122,7 @@ fn asa<'a>(
     }
     if names.len() != places.len() {
         let found = format!("{} for {} positions", names.len(), places.len());
-        return Err(findings.refusal(Place::File, "labels", found, "one for each position"));
+        return Err(findings.refusal(FilePlace::File, "labels", found, "one for each position"));
     }
     Ok(names.into_iter().zip(places).collect())
 }
@@ -171,7 +171,7 @@ fn bids<'a>(
         (place("name"), place("x"), place("y"), place("z"))
     else {
         let expected = "the columns name, x, y, z";
-        return Err(findings.refusal(Place::Line(1), "header", quoted(header), expected));
+        return Err(findings.refusal(FilePlace::Line(1), "header", quoted(header), expected));
     };
     let rows = lines.take(MAX_ELECTRODES).filter_map(|(_, line)| {
         let fields: Vec<&str> = line.split('\t').map(str::trim).collect();

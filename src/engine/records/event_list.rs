@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::text::quoted;
 use super::{
-    Annotation, Findings, Input, Mode, Place, ReadError, StartTime, Warning, edf, readers,
+    Annotation, FilePlace, Findings, Input, Mode, ReadError, StartTime, Warning, edf, readers,
     text_encoding,
 };
 
@@ -139,7 +139,7 @@ fn read_table(
     let is_wide =
         |line: &str| line.bytes().filter(|byte| *byte == separator).count() >= MOST_COLUMNS;
     if let Some(wide) = text.lines().position(is_wide) {
-        let place = Place::Line(wide + 1);
+        let place = FilePlace::Line(wide + 1);
         let expected = format!("at most {MOST_COLUMNS}, as in a table of events");
         return Err(findings.refusal(place, "number of columns", "more", expected));
     }
@@ -159,7 +159,7 @@ fn read_table(
             Ok(true) => {}
             Ok(false) => break,
             Err(error) => {
-                return Err(findings.refusal(Place::Line(line), "row", error, "a row of text"));
+                return Err(findings.refusal(FilePlace::Line(line), "row", error, "a row of text"));
             }
         }
         if row.iter().all(|field| field.trim().is_empty()) {
@@ -174,7 +174,7 @@ fn read_table(
                 let expected = "names of columns, among them onset (duration, label)";
                 let found = quoted(&row.iter().collect::<Vec<_>>().join(" "));
                 Columns::named(&row).ok_or_else(|| {
-                    findings.refusal(Place::Line(line), "first row", found, expected)
+                    findings.refusal(FilePlace::Line(line), "first row", found, expected)
                 })?
             });
             continue;
@@ -208,12 +208,12 @@ fn read_row(
     }
     let Some(onset_s) = number(Some(columns.onset)) else {
         let found = quoted(field(Some(columns.onset)));
-        let place = Place::Line(line);
+        let place = FilePlace::Line(line);
         return findings.breach(place, "onset", found, "seconds", "the row is left out");
     };
     let duration_s = number(columns.duration).or_else(|| Some(number(columns.end)? - onset_s));
     if let Some(duration_s) = duration_s.filter(|s| *s < 0.0) {
-        let place = Place::Line(line);
+        let place = FilePlace::Line(line);
         let expected = "0 or more seconds";
         return findings.breach(
             place,

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use super::block_samples::{Block, BlockSamples};
 use super::text::{decode, decode_field};
 use super::{
-    Annotation, ByteSource, Channel, Findings, Format, Gap, Input, Kind, Number, Place, ReadError,
-    ReadOptions, Record, Source, StartTime, Unit,
+    Annotation, ByteSource, Channel, FilePlace, Findings, Format, Gap, Input, Kind, Number,
+    ReadError, ReadOptions, Record, Source, StartTime, Unit,
 };
 
 const TAG_BYTES: u64 = 16;
@@ -76,7 +76,7 @@ impl Tag {
             i32::from_be_bytes(field.unwrap_or_default())
         };
         let refuse = |name: &str, found: i32, expected: &str| {
-            findings.refusal(Place::Byte(at), name, found, expected)
+            findings.refusal(FilePlace::Byte(at), name, found, expected)
         };
         let size = u64::try_from(field(2)).ok();
         let inside = size.filter(|size| at + TAG_BYTES + size <= bytes.len());
@@ -199,7 +199,7 @@ impl RawFile {
                 }
                 kind::DATA_BUFFER => {
                     let number = number_of(tag.number).ok_or_else(|| {
-                        let place = Place::Byte(tag.at);
+                        let place = FilePlace::Byte(tag.at);
                         let expected = "16- or 32-bit integers or floating numbers";
                         findings.refusal(place, "type of a data buffer", tag.number, expected)
                     })?;
@@ -236,11 +236,11 @@ impl RawFile {
                 self.n_channels.unwrap_or(0.0)
             );
             let expected = "all channels described, at least one";
-            return Err(findings.refusal(Place::File, "channels", found, expected));
+            return Err(findings.refusal(FilePlace::File, "channels", found, expected));
         }
         if !(self.rate_hz.is_finite() && self.rate_hz > 0.0) {
             let expected = "a positive number";
-            return Err(findings.refusal(Place::File, "sampling rate", self.rate_hz, expected));
+            return Err(findings.refusal(FilePlace::File, "sampling rate", self.rate_hz, expected));
         }
         let (blocks, gaps, n_before) = self.layout(findings);
         if blocks.is_empty() {
@@ -325,7 +325,7 @@ impl RawFile {
         }
         if !gaps.is_empty() {
             findings.note(
-                Place::File,
+                FilePlace::File,
                 format!("the recording was paused {} times", gaps.len()),
             );
         }
@@ -365,7 +365,7 @@ fn channel(stored: &[u8], tag: &Tag, findings: &Findings) -> Result<FifChannel, 
     if stored.len() < CHANNEL_BYTES {
         let found = format!("{} bytes", stored.len());
         let expected = format!("{CHANNEL_BYTES} bytes");
-        return Err(findings.refusal(Place::Byte(tag.at), "channel", found, expected));
+        return Err(findings.refusal(FilePlace::Byte(tag.at), "channel", found, expected));
     }
     let number = |number: Number, at: usize| number.decode(&stored[at..], true);
     let step = number(Number::Float32, 12) * number(Number::Float32, 16);

@@ -51,7 +51,7 @@ impl From<Mode> for ReadOptions {
 /// Where in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Place {
+pub enum FilePlace {
     /// The file as a whole.
     File,
     /// Byte offset from the start.
@@ -61,7 +61,7 @@ pub enum Place {
 }
 
 /// As it follows the name of a field: ` at byte 8`, or nothing for the whole file.
-impl fmt::Display for Place {
+impl fmt::Display for FilePlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File => Ok(()),
@@ -75,7 +75,7 @@ impl fmt::Display for Place {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Warning {
     /// Where.
-    pub place: Place,
+    pub place: FilePlace,
     /// What was found and what was assumed.
     pub text: String,
 }
@@ -83,9 +83,9 @@ pub struct Warning {
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.place {
-            Place::File => f.write_str(&self.text),
-            Place::Byte(offset) => write!(f, "byte {offset}: {}", self.text),
-            Place::Line(line) => write!(f, "line {line}: {}", self.text),
+            FilePlace::File => f.write_str(&self.text),
+            FilePlace::Byte(offset) => write!(f, "byte {offset}: {}", self.text),
+            FilePlace::Line(line) => write!(f, "line {line}: {}", self.text),
         }
     }
 }
@@ -126,7 +126,7 @@ impl Findings {
     /// A breach of the standard: a warning with what is `assumed`, in strict mode an error.
     pub fn breach(
         &mut self,
-        place: Place,
+        place: FilePlace,
         field: &str,
         found: impl fmt::Display,
         expected: impl fmt::Display,
@@ -154,7 +154,7 @@ impl Findings {
     }
 
     /// Worth telling in either mode: an assumption, a gap, an unknown unit.
-    pub fn note(&mut self, place: Place, text: impl Into<String>) {
+    pub fn note(&mut self, place: FilePlace, text: impl Into<String>) {
         if self.warnings.len() < MAX_WARNINGS {
             let text = text.into();
             self.warnings.push(Warning { place, text });
@@ -164,7 +164,7 @@ impl Findings {
     }
 
     /// Says that a channel's unit is kept as it is, if nobody knows it.
-    pub fn note_unit(&mut self, place: Place, unit: &Unit, channel: &str) {
+    pub fn note_unit(&mut self, place: FilePlace, unit: &Unit, channel: &str) {
         if !unit.is_known() {
             let (unit, channel) = (quoted(&unit.raw), quoted(channel));
             self.note(
@@ -177,7 +177,7 @@ impl Findings {
     /// The error for something without a likely meaning.
     pub fn refusal(
         &self,
-        place: Place,
+        place: FilePlace,
         field: &str,
         found: impl fmt::Display,
         expected: impl fmt::Display,
@@ -201,7 +201,7 @@ impl Findings {
         let unlisted: Vec<Warning> = of_fields
             .chain(of_file)
             .map(|text| Warning {
-                place: Place::File,
+                place: FilePlace::File,
                 text,
             })
             .collect();
@@ -218,11 +218,11 @@ mod tests {
     fn many_breaches_of_one_field_do_not_hide_another() {
         let mut findings = Findings::new(Path::new("file"), Mode::Tolerant);
         for line in 1..=500 {
-            let place = Place::Line(line);
+            let place = FilePlace::Line(line);
             let told = findings.breach(place, "onset", "x", "a number", "skipped");
             told.expect("tolerant reading goes on");
         }
-        let told = findings.breach(Place::File, "rate", "0", "more", "it is unknown");
+        let told = findings.breach(FilePlace::File, "rate", "0", "more", "it is unknown");
         told.expect("tolerant reading goes on");
         let warnings = findings.into_warnings();
         let texts: Vec<String> = warnings.iter().map(ToString::to_string).collect();
@@ -235,7 +235,7 @@ mod tests {
     fn strict_reading_refuses_the_first_breach() {
         let mut findings = Findings::new(Path::new("file"), Mode::Strict);
         let refusal = findings
-            .breach(Place::Byte(4), "rate", "0", "more", "it is unknown")
+            .breach(FilePlace::Byte(4), "rate", "0", "more", "it is unknown")
             .expect_err("strict");
         assert_eq!(
             refusal.to_string(),

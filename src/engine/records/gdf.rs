@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::data_records::{DataRecords, StoredSignal};
 use super::text::{decode_field, quoted};
 use super::{
-    Annotation, ByteSource, Channel, Findings, Format, Input, Kind, Number, Place, ReadError,
+    Annotation, ByteSource, Channel, FilePlace, Findings, Format, Input, Kind, Number, ReadError,
     ReadOptions, Record, Source, StartTime, Unit,
 };
 
@@ -31,7 +31,7 @@ pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
         .signals
         .iter()
         .map(|signal| {
-            findings.note_unit(Place::Byte(BLOCK_BYTES), &signal.unit, &signal.name);
+            findings.note_unit(FilePlace::Byte(BLOCK_BYTES), &signal.unit, &signal.name);
             let per_record = signal.stored.samples_per_record;
             let rate_hz = per_record as f64 / header.record_s;
             let rate_hz = (rate_hz.is_finite() && rate_hz > 0.0).then_some(rate_hz);
@@ -114,7 +114,7 @@ impl Header {
         let version: Option<f64> = version_text.parse().ok();
         let Some(version) = version.filter(|v| (1.0..3.0).contains(v)) else {
             let found = quoted(&version_text);
-            return Err(findings.refusal(Place::Byte(4), "version", found, "1 or 2"));
+            return Err(findings.refusal(FilePlace::Byte(4), "version", found, "1 or 2"));
         };
         let is_first = version < SECOND_LAYOUT;
         let count = match is_first {
@@ -125,7 +125,7 @@ impl Header {
         let most = (bytes.len() / BLOCK_BYTES - 1).min(1 << 16);
         if !(1..=most).contains(&n_signals) {
             let expected = format!("1 to {most}, as many as the file has room for");
-            let place = Place::Byte(252);
+            let place = FilePlace::Byte(252);
             return Err(findings.refusal(place, "number of channels", n_signals, expected));
         }
         let (numerator, denominator) = (
@@ -135,7 +135,7 @@ impl Header {
         let mut record_s = numerator / denominator;
         if !(record_s.is_finite() && record_s > 0.0) {
             let found = format!("{numerator}/{denominator} s");
-            let place = Place::Byte(244);
+            let place = FilePlace::Byte(244);
             let expected = "a positive duration";
             findings.breach(place, "data record", found, expected, "taken to be 1 s")?;
             record_s = 1.0;
@@ -148,7 +148,7 @@ impl Header {
         let data_offset = declared_offset.max(0.0) as u64;
         if data_offset < shortest || data_offset > bytes.len() {
             let expected = format!("{shortest} or more for {n_signals} channels");
-            let place = Place::Byte(184);
+            let place = FilePlace::Byte(184);
             return Err(findings.refusal(place, "header size", declared_offset, expected));
         }
         let listed = bytes.read_range(BLOCK_BYTES, n_signals * BLOCK_BYTES)?;
@@ -177,7 +177,7 @@ impl Header {
         file_bytes: u64,
         findings: &mut Findings,
     ) -> Result<u64, ReadError> {
-        let place = Place::Byte(236);
+        let place = FilePlace::Byte(236);
         if self.record_bytes == 0 {
             let expected = "at least one channel with samples";
             return Err(findings.refusal(place, "data record", "empty", expected));
@@ -242,7 +242,7 @@ fn signals(
         let ((low, high), (bottom, top)) = scale;
         let is_scaled =
             [low, high, bottom, top].iter().all(|v| v.is_finite()) && low != high && bottom != top;
-        let place = Place::Byte(BLOCK_BYTES + at(104, 8, k) as u64);
+        let place = FilePlace::Byte(BLOCK_BYTES + at(104, 8, k) as u64);
         if !is_scaled {
             let found = format!("{bottom}, {top}, {low}, {high}");
             let expected = "four numbers, each range not empty";
@@ -259,7 +259,7 @@ fn signals(
         let samples_per_record = fields.number(Number::Uint32, at(216, 4, k)) as usize;
         let code = fields.number(Number::Uint32, at(220, 4, k)) as u32;
         let Some(number) = number_of(code) else {
-            let place = Place::Byte(BLOCK_BYTES + at(220, 4, k) as u64);
+            let place = FilePlace::Byte(BLOCK_BYTES + at(220, 4, k) as u64);
             let expected = "a type of whole or floating numbers up to 64 bits";
             return Err(findings.refusal(place, "number type", code, expected));
         };
@@ -361,7 +361,7 @@ fn events(
         let expected = format!("{stored}, as many as the file holds");
         let assumed = "the table is cut short and left out";
         findings.breach(
-            Place::Byte(at),
+            FilePlace::Byte(at),
             "number of events",
             declared,
             expected,

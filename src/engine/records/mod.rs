@@ -47,14 +47,15 @@ mod zip;
 pub use byte_source::{ByteSource, Input};
 pub use content_hash::ContentHash;
 pub(crate) use content_hash::{hexadecimal, open_regular};
-pub use findings::{Findings, Mode, Place, ReadOptions, Warning};
+pub use findings::{FilePlace, Findings, Mode, ReadOptions, Warning};
 pub use fuzz_entries::{FUZZ_ENTRIES, FuzzEntry, PART_SEPARATOR, visit};
 pub use numbers::{Number, Stored, StridedSamples};
 pub use read_error::ReadError;
 pub use readers::{READERS, Reader, open, open_with, read};
 pub use record::{
     Annotation, ArrayInfo, Channel, ChannelKind, Format, Gap, GridChannel, GridFacts, Kind,
-    MemorySamples, Quantisation, RateSection, Record, Samples, Scaling, Segment, Source, TimeAxis,
+    MemorySamples, Quantisation, RateSection, Record, Samples, Segment, Source, TimeAxis,
+    TransformerSide,
 };
 pub use source_id::SourceId;
 pub(crate) use source_id::{path_keys, path_text, path_texts};

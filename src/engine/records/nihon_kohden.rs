@@ -10,8 +10,8 @@ use super::block_samples::{Block, BlockSamples};
 use super::ini::Ini;
 use super::text::{decode, decode_field};
 use super::{
-    Annotation, ByteSource, Channel, Findings, Format, Gap, Input, Kind, Number, Place, ReadError,
-    ReadOptions, Record, Source, StartTime, Unit,
+    Annotation, ByteSource, Channel, FilePlace, Findings, Format, Gap, Input, Kind, Number,
+    ReadError, ReadOptions, Record, Source, StartTime, Unit,
 };
 
 /// Devices whose files have this layout.
@@ -73,7 +73,7 @@ fn read_recording(input: &Input, options: &ReadOptions) -> Result<Record, ReadEr
     if !is_certain(&head) || bytes.read_range(0x17fe, 1)? != [1] {
         let found = decode_field(&head[..head.len().min(16)]);
         let expected = "a waveform file of the EEG-1100 family";
-        return Err(findings.refusal(Place::Byte(0), "device", format!("{found:?}"), expected));
+        return Err(findings.refusal(FilePlace::Byte(0), "device", format!("{found:?}"), expected));
     }
     let mut source = Source::new(input.path(), bytes.len());
     let mut companion = |ending: &str| -> Result<Option<ByteSource>, ReadError> {
@@ -199,12 +199,18 @@ fn data_blocks(bytes: &ByteSource, findings: &mut Findings) -> Result<Vec<DataBl
             } else {
                 let expected = "the channels and rate of the first block";
                 let found = format!("{} channels at {} Hz", block.codes.len(), block.rate_hz);
-                findings.breach(Place::Byte(at), "data block", found, expected, "left out")?;
+                findings.breach(
+                    FilePlace::Byte(at),
+                    "data block",
+                    found,
+                    expected,
+                    "left out",
+                )?;
             }
         }
     }
     if blocks.is_empty() {
-        let place = Place::Byte(N_BLOCKS_AT);
+        let place = FilePlace::Byte(N_BLOCKS_AT);
         return Err(findings.refusal(place, "number of data blocks", 0, "at least one"));
     }
     Ok(blocks)
@@ -222,7 +228,7 @@ fn data_block(
     if rate == 0 || n_channels == 0 {
         let found = format!("{n_channels} channels at {rate} Hz");
         let expected = "at least one channel and a rate";
-        return Err(findings.refusal(Place::Byte(at), "data block", found, expected));
+        return Err(findings.refusal(FilePlace::Byte(at), "data block", found, expected));
     }
     let listed = bytes.read_range(at + 0x27, u64::from(n_channels) * 10)?;
     let offset = at + 0x27 + listed.len() as u64;
@@ -232,7 +238,7 @@ fn data_block(
     if declared > stored {
         let assumed = format!("the file is cut short; read {stored}");
         let expected = format!("{stored}, as many as the file holds");
-        let place = Place::Byte(at + 0x1c);
+        let place = FilePlace::Byte(at + 0x1c);
         findings.breach(place, "number of samples", declared, expected, assumed)?;
     }
     Ok(DataBlock {
@@ -276,7 +282,7 @@ fn electrode_names(
     let Some(file) = file else {
         let text =
             "there is no .21E file with the names of the electrodes; the device's own are used";
-        findings.note(Place::File, text);
+        findings.note(FilePlace::File, text);
         return Ok(names);
     };
     let text = decode(&file.read_all()?);
@@ -316,7 +322,7 @@ fn device_names() -> Vec<String> {
 fn events(log: &ByteSource, findings: &mut Findings) -> Result<Vec<Annotation>, ReadError> {
     if !is_certain(&log.read_start(16)?) || log.len() <= N_BLOCKS_AT {
         findings.note(
-            Place::File,
+            FilePlace::File,
             "the .LOG file is of another kind; it is left out",
         );
         return Ok(Vec::new());
@@ -341,7 +347,7 @@ fn events(log: &ByteSource, findings: &mut Findings) -> Result<Vec<Annotation>, 
                     let found = format!("\"{}\"", entry[..26].escape_ascii());
                     let expected = "text and hhmmss";
                     findings.breach(
-                        Place::File,
+                        FilePlace::File,
                         "event of the log",
                         found,
                         expected,

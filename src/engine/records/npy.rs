@@ -7,7 +7,7 @@ use ndarray::{ArrayD, IxDyn, ShapeBuilder};
 
 use super::text::quoted;
 use super::{
-    ArrayInfo, ByteSource, Channel, Findings, Format, Input, Kind, Number, Place, ReadError,
+    ArrayInfo, ByteSource, Channel, FilePlace, Findings, Format, Input, Kind, Number, ReadError,
     ReadOptions, Record, Samples, Source, Stored, Unit,
 };
 
@@ -61,7 +61,7 @@ pub(super) fn record_of(
         if sides.n_channels > MAX_CHANNELS {
             let expected = format!("at most {MAX_CHANNELS}; turn the array around");
             let found = sides.n_channels;
-            return Err(findings.refusal(Place::File, "number of channels", found, expected));
+            return Err(findings.refusal(FilePlace::File, "number of channels", found, expected));
         }
         kind = match options.rate_hz {
             Some(_) => Kind::Recording,
@@ -123,7 +123,7 @@ impl NpyArray {
     pub(super) fn open(source: ByteSource, findings: &Findings) -> Result<NpyArray, ReadError> {
         let (header, data_start) = read_header(&source, findings)?;
         let refuse = |field: &str, found: &str, expected: &str| {
-            findings.refusal(Place::Byte(10), field, quoted(found), expected)
+            findings.refusal(FilePlace::Byte(10), field, quoted(found), expected)
         };
         let description = dictionary_value(&header, "descr")
             .ok_or_else(|| refuse("descr", "missing", "the type of the elements"))?;
@@ -197,7 +197,7 @@ impl NpyArray {
                     self.shape,
                     number.bytes()
                 );
-                let place = Place::Byte(*offset);
+                let place = FilePlace::Byte(*offset);
                 Err(findings.refusal(place, "data length", found, expected))
             }
         }
@@ -240,7 +240,7 @@ impl NpyArray {
         ArrayD::from_shape_vec(shape, values).map_err(|error| {
             let found = format!("{:?}", self.shape);
             let path = self.elements.bytes.path();
-            ReadError::malformed(path, Place::File, "shape", found, error.to_string())
+            ReadError::malformed(path, FilePlace::File, "shape", found, error.to_string())
         })
     }
 }
@@ -249,7 +249,7 @@ impl NpyArray {
 fn read_header(source: &ByteSource, findings: &Findings) -> Result<(String, u64), ReadError> {
     let head = source.read_start(12)?;
     let refuse = |field: &str, found: String, expected: &str| {
-        Err(findings.refusal(Place::Byte(0), field, found, expected))
+        Err(findings.refusal(FilePlace::Byte(0), field, found, expected))
     };
     let (Some(version), true) = (head.get(6), head.starts_with(MAGIC)) else {
         let start = head.get(..6).unwrap_or(&head).escape_ascii().to_string();

@@ -2,7 +2,9 @@
 
 use super::npy::{self, NpyArray};
 use super::zip;
-use super::{ByteSource, Findings, Format, Input, Place, ReadError, ReadOptions, Record, Source};
+use super::{
+    ByteSource, FilePlace, Findings, Format, Input, ReadError, ReadOptions, Record, Source,
+};
 
 /// Whether the first bytes are those of an archive.
 pub(super) fn is_likely(head: &[u8]) -> bool {
@@ -19,7 +21,7 @@ pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
     for member in &members {
         let Some(name) = member.name.strip_suffix(".npy") else {
             let text = format!("member {:?} is not an array and was excluded", member.name);
-            findings.note(Place::File, text);
+            findings.note(FilePlace::File, text);
             continue;
         };
         let bytes = member.unpack(&input.bytes, room, &findings)?;
@@ -30,7 +32,7 @@ pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
             Ok(array) => arrays.push((name.to_owned(), array)),
             // Names and objects beside the numbers do not spoil them.
             Err(error @ ReadError::Unsupported { .. }) => {
-                findings.note(Place::File, format!("skipped: {error}"));
+                findings.note(FilePlace::File, format!("skipped: {error}"));
             }
             Err(error) => return Err(error),
         }
@@ -46,7 +48,7 @@ pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
     if arrays.is_empty() {
         let found = format!("{} members", members.len());
         let expected = "at least one numeric array";
-        return Err(findings.refusal(Place::File, "archive", found, expected));
+        return Err(findings.refusal(FilePlace::File, "archive", found, expected));
     }
     let source = Source::new(input.path(), input.bytes.len());
     npy::record_of(Format::Npz, source, arrays, findings, options)

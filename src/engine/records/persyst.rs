@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::ini::Ini;
 use super::text::quoted;
 use super::{
-    Annotation, ByteSource, Channel, Findings, Format, Input, Kind, Number, Place, ReadError,
+    Annotation, ByteSource, Channel, FilePlace, Findings, Format, Input, Kind, Number, ReadError,
     ReadOptions, Record, Source, StartTime, Stored, StridedSamples, Unit, text_encoding,
 };
 
@@ -54,7 +54,7 @@ fn read_layout(input: &Input, options: &ReadOptions) -> Result<Record, ReadError
         let expected = format!("a multiple of {frame_bytes} bytes");
         let assumed = format!("read {n_samples} samples of each channel");
         findings.breach(
-            Place::File,
+            FilePlace::File,
             "length of the data file",
             found,
             expected,
@@ -93,7 +93,7 @@ fn read_layout(input: &Input, options: &ReadOptions) -> Result<Record, ReadError
 
 fn positive(layout: &Ini<'_>, key: &str, findings: &Findings) -> Result<f64, ReadError> {
     let entry = layout.get("FileInfo", key);
-    let place = entry.map_or(Place::File, |entry| Place::Line(entry.line));
+    let place = entry.map_or(FilePlace::File, |entry| FilePlace::Line(entry.line));
     let value = entry.map_or("", |entry| entry.value);
     let number: Option<f64> = value.parse().ok();
     number
@@ -107,7 +107,7 @@ fn number_of(layout: &Ini<'_>, findings: &Findings) -> Result<Number, ReadError>
         "0" => Ok(Number::Int16),
         "7" => Ok(Number::Int32),
         other => {
-            let place = entry.map_or(Place::File, |entry| Place::Line(entry.line));
+            let place = entry.map_or(FilePlace::File, |entry| FilePlace::Line(entry.line));
             let expected = "0 (16 bits) or 7 (32 bits)";
             Err(findings.refusal(place, "DataType", quoted(other), expected))
         }
@@ -119,7 +119,7 @@ fn channel_names(layout: &Ini<'_>, findings: &mut Findings) -> Result<Vec<String
     /// More than any amplifier has.
     const MAX_CHANNELS: usize = 1 << 16;
     let entry = layout.get("FileInfo", "WaveformCount");
-    let place = entry.map_or(Place::File, |entry| Place::Line(entry.line));
+    let place = entry.map_or(FilePlace::File, |entry| FilePlace::Line(entry.line));
     let value = entry.map_or("", |entry| entry.value);
     let count = value.parse().ok();
     let Some(count) = count.filter(|n| (1..=MAX_CHANNELS).contains(n)) else {
@@ -133,7 +133,7 @@ fn channel_names(layout: &Ini<'_>, findings: &mut Findings) -> Result<Vec<String
         match slot {
             Some(slot) => *slot = Some(entry.key.to_owned()),
             None => findings.breach(
-                Place::Line(entry.line),
+                FilePlace::Line(entry.line),
                 "channel number",
                 quoted(entry.value),
                 format!("1 to {count}"),
@@ -212,7 +212,7 @@ fn comments(
                 annotations.push(Annotation::new(onset_s, lasts, text.trim()));
             }
             _ => findings.breach(
-                Place::Line(line),
+                FilePlace::Line(line),
                 "comment",
                 quoted(text),
                 "onset,duration,state,type,text",

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::Place;
+use super::FilePlace;
 
 /// A refusal. Every message ends with the path.
 #[derive(Debug, thiserror::Error)]
@@ -71,7 +71,7 @@ pub struct Malformed {
     /// The file.
     pub path: PathBuf,
     /// Where in it.
-    pub place: Place,
+    pub place: FilePlace,
     /// Which field.
     pub field: String,
     /// The value found.
@@ -103,7 +103,7 @@ impl ReadError {
     /// A field holds what it cannot hold.
     pub fn malformed(
         path: &Path,
-        place: Place,
+        place: FilePlace,
         field: impl Into<String>,
         found: impl Into<String>,
         expected: impl Into<String>,

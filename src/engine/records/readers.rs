@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use super::{
-    ChannelKind, Input, Mode, Place, ReadError, ReadOptions, Record, arff, brainvision, comtrade,
-    edf, fif, foreign, gdf, mat, nihon_kohden, npy, npz, persyst, sel_event, table, unread, xdf,
+    ChannelKind, FilePlace, Input, Mode, ReadError, ReadOptions, Record, arff, brainvision,
+    comtrade, edf, fif, foreign, gdf, mat, nihon_kohden, npy, npz, persyst, sel_event, table,
+    unread, xdf,
 };
 
 /// One format family: how it is recognised and what reads it.
@@ -175,7 +176,7 @@ fn name_signals(record: &mut Record, names: &[String]) -> Result<(), ReadError> 
         let field = "number of signal channels";
         return Err(ReadError::malformed(
             path,
-            Place::File,
+            FilePlace::File,
             field,
             n_signals,
             expected,

@@ -194,7 +194,7 @@ impl Channel {
 
 /// Whether the values of a fault record are those of the line or of the instrument transformer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scaling {
+pub enum TransformerSide {
     /// Values of the line.
     Primary,
     /// Values behind the instrument transformer.
@@ -213,7 +213,7 @@ pub struct GridChannel {
     /// Ratio of the instrument transformer, secondary side.
     pub secondary: f64,
     /// Which of the two the samples are; `None` before the 1999 revision.
-    pub scaling: Option<Scaling>,
+    pub scaling: Option<TransformerSide>,
     /// Time of the channel's samples after the sample time.
     pub skew_s: f64,
 }
@@ -223,7 +223,7 @@ impl GridChannel {
     pub fn to_primary(&self) -> f64 {
         let ratio = self.primary / self.secondary;
         match self.scaling {
-            Some(Scaling::Secondary) if ratio.is_finite() && ratio > 0.0 => ratio,
+            Some(TransformerSide::Secondary) if ratio.is_finite() && ratio > 0.0 => ratio,
             _ => 1.0,
         }
     }
@@ -232,7 +232,7 @@ impl GridChannel {
     pub fn to_secondary(&self) -> f64 {
         let ratio = self.secondary / self.primary;
         match self.scaling {
-            Some(Scaling::Primary) if ratio.is_finite() && ratio > 0.0 => ratio,
+            Some(TransformerSide::Primary) if ratio.is_finite() && ratio > 0.0 => ratio,
             _ => 1.0,
         }
     }

@@ -12,8 +12,8 @@
 
 use super::text_encoding;
 use super::{
-    Channel, ChannelKind, Findings, Format, GridChannel, GridFacts, Input, Kind, Place, ReadError,
-    ReadOptions, Record, Scaling, Source, StartTime, Unit,
+    Channel, ChannelKind, FilePlace, Findings, Format, GridChannel, GridFacts, Input, Kind,
+    ReadError, ReadOptions, Record, Source, StartTime, TransformerSide, Unit,
 };
 
 /// Largest report that is read: a relay writes a few hundred kilobytes.
@@ -78,20 +78,20 @@ pub(super) fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadE
     let n_bytes = input.bytes.len();
     if n_bytes > MOST_BYTES {
         let expected = format!("at most {MOST_BYTES} bytes");
-        return Err(findings.refusal(Place::File, "length of the report", n_bytes, expected));
+        return Err(findings.refusal(FilePlace::File, "length of the report", n_bytes, expected));
     }
     let bytes = input.bytes.read_all()?;
     let decoded = text_encoding::decode(&bytes);
     let n_lines = decoded.text.lines().take(MOST_LINES + 1).count();
     if n_lines > MOST_LINES {
         let expected = format!("at most {MOST_LINES}, as in an event report");
-        return Err(findings.refusal(Place::File, "number of lines", "more", expected));
+        return Err(findings.refusal(FilePlace::File, "number of lines", "more", expected));
     }
     let lines: Vec<&str> = decoded.text.lines().collect();
     let sampling = Below::find(&lines, |names| names.contains(&"SAM/CYC_A"));
     let Some(sampling) = sampling else {
         let expected = "a line of headings with SAM/CYC_A, as compressed event reports (.cev) have";
-        return Err(findings.refusal(Place::File, "sampling", "missing", expected));
+        return Err(findings.refusal(FilePlace::File, "sampling", "missing", expected));
     };
     let frequency_hz = sampling
         .number("FREQ")
@@ -106,18 +106,18 @@ pub(super) fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadE
         .filter(|n| *n >= 1.0 && *n <= 10_000.0);
     let Some(per_cycle) = per_cycle else {
         let found = sampling.text("SAM/CYC_A").unwrap_or("nothing").to_owned();
-        return Err(findings.refusal(Place::File, "samples per cycle", found, "1 to 10000"));
+        return Err(findings.refusal(FilePlace::File, "samples per cycle", found, "1 to 10000"));
     };
     if per_cycle <= 4.0 {
         let text =
             "4 samples a cycle: the report is filtered, its values are those of the relay's filter";
-        findings.note(Place::File, text);
+        findings.note(FilePlace::File, text);
     }
     let rate_hz = frequency_hz.unwrap_or(nominal_hz) * per_cycle;
     let head = lines.iter().position(|line| fields(line).contains(&"TRIG"));
     let Some(head) = head else {
         return Err(findings.refusal(
-            Place::File,
+            FilePlace::File,
             "channels",
             "missing",
             "a line of headings with TRIG",
@@ -190,7 +190,7 @@ impl Table {
         if names.is_empty() || names.len() + bit_names.len() > MOST_CHANNELS {
             let found = format!("{} channels and {} bits", names.len(), bit_names.len());
             let expected = format!("1 to {MOST_CHANNELS}");
-            return Err(findings.refusal(Place::Line(head + 1), "channels", found, expected));
+            return Err(findings.refusal(FilePlace::Line(head + 1), "channels", found, expected));
         }
         let mut table = Self {
             analog: vec![Vec::new(); names.len()],
@@ -213,9 +213,12 @@ impl Table {
             .is_some_and(|values| !values.is_empty())
         {
             true => Ok(table),
-            false => {
-                Err(findings.refusal(Place::Line(head + 2), "samples", "none", "rows of numbers"))
-            }
+            false => Err(findings.refusal(
+                FilePlace::Line(head + 2),
+                "samples",
+                "none",
+                "rows of numbers",
+            )),
         }
     }
 
@@ -277,7 +280,7 @@ fn grid_channel() -> GridChannel {
         circuit: String::new(),
         primary: 1.0,
         secondary: 1.0,
-        scaling: Some(Scaling::Primary),
+        scaling: Some(TransformerSide::Primary),
         skew_s: 0.0,
     }
 }

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 use encoding_rs::{Encoding, GBK, IBM866, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1251, WINDOWS_1252};
 
-use super::{Findings, Place, ReadError};
+use super::{FilePlace, Findings, ReadError};
 
 /// Bytes judged; a recording's names are in its head, its numbers are ASCII.
 const JUDGED_BYTES: usize = 1 << 20;
@@ -38,7 +38,7 @@ impl DecodedText<'_> {
             return Ok(());
         }
         findings.breach(
-            Place::File,
+            FilePlace::File,
             "text encoding",
             self.encoding,
             "UTF-8",

@@ -6,7 +6,7 @@ use std::io::Read;
 use flate2::read::DeflateDecoder;
 
 use super::source_reader::SourceReader;
-use super::{ByteSource, Findings, Place, ReadError};
+use super::{ByteSource, FilePlace, Findings, ReadError};
 
 const END_MAGIC: &[u8] = b"PK\x05\x06";
 const ENTRY_MAGIC: &[u8] = b"PK\x01\x02";
@@ -43,7 +43,7 @@ pub(super) fn members(source: &ByteSource, findings: &Findings) -> Result<Vec<Me
     let mut members = Vec::new();
     let mut rest = directory.as_slice();
     while rest.starts_with(ENTRY_MAGIC) && members.len() < MAX_ENTRIES {
-        let place = Place::Byte(directory_start + (directory.len() - rest.len()) as u64);
+        let place = FilePlace::Byte(directory_start + (directory.len() - rest.len()) as u64);
         let entry = parse_entry(rest);
         let (member, length) = entry.ok_or_else(|| {
             findings.refusal(place, "archive directory", "cut off", "a whole entry")
@@ -64,7 +64,7 @@ fn find_directory(source: &ByteSource, findings: &Findings) -> Result<(u64, u64)
     let Some(end) = end else {
         let expected = "an end record (the file was cut?)";
         return Err(findings.refusal(
-            Place::Byte(source.len()),
+            FilePlace::Byte(source.len()),
             "archive end",
             "missing",
             expected,
@@ -127,7 +127,7 @@ impl Member {
         limit: u64,
         findings: &Findings,
     ) -> Result<Vec<u8>, ReadError> {
-        let place = Place::Byte(self.local_header);
+        let place = FilePlace::Byte(self.local_header);
         let field = format!("member {:?}", self.name);
         let refuse =
             |found: String, expected: String| Err(findings.refusal(place, &field, found, expected));

@@ -1,6 +1,7 @@
 //! Files that are replaced as a whole: a kill, a full disk or a power cut at any moment
 //! leaves the old content or the new.
 
+use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -77,7 +78,7 @@ impl<'a> Staged<'a> {
         content: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
     ) -> Result<Self, SessionError> {
         static N_STAGED: AtomicU64 = AtomicU64::new(0);
-        let name = target.file_name().unwrap_or_default().to_string_lossy();
+        let name = name_text(target.file_name().unwrap_or_default());
         let number = N_STAGED.fetch_add(1, Ordering::Relaxed);
         let path = target.with_file_name(format!(".{name}.{}-{number}.tmp", process::id()));
         let cannot = |source| SessionError::io("write the file", target, source);
@@ -117,6 +118,18 @@ impl Drop for Staged<'_> {
             self.disk.remove(&self.path).unwrap_or_default();
         }
     }
+}
+
+/// A file name as text, bytes that are no UTF-8 as `%FF`: files that belong to a session are named by it.
+pub(super) fn name_text(name: &OsStr) -> String {
+    let mut text = String::new();
+    for chunk in name.as_encoded_bytes().utf8_chunks() {
+        text.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            text.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    text
 }
 
 /// Whether `name` is that of a staged file for `target_name`.

@@ -29,4 +29,4 @@ pub use results::{FoldResult, Results};
 pub use sweep_store::{
     SweepFile, SweepNews, SweepStore, describe_sweep, described_sweep, read_sweep,
 };
-pub use user_settings::{Preset, Theme, UserFolders, UserSettings};
+pub use user_settings::{Theme, UserFolders, UserPreset, UserSettings};

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::SessionError;
 use super::arrays::{Arrays, read_arrays};
-use super::atomic_file::{Disk, Staged, folder_of, is_staged_for};
+use super::atomic_file::{Disk, Staged, folder_of, is_staged_for, name_text};
 use super::hash::{HashingWriter, hash_of};
 use super::lock_file::LockFile;
 use crate::records::open_regular;
@@ -93,8 +93,9 @@ impl Names {
                 path: path.clone(),
             })
         };
-        path.file_name()
-            .and_then(|name| name.to_str())
+        let file_name = path.file_name().map(name_text);
+        file_name
+            .as_deref()
             .and_then(named)
             .ok_or_else(|| SessionError::Name { path: path.clone() })
     }
@@ -251,7 +252,7 @@ pub(super) fn remove(disk: &dyn Disk, path: &Path) -> Result<(), SessionError> {
 fn files_in(folder: &Path) -> Vec<(String, PathBuf)> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut files: Vec<_> = entries
-        .filter_map(|entry| Some((entry.file_name().into_string().ok()?, entry.path())))
+        .map(|entry| (name_text(&entry.file_name()), entry.path()))
         .collect();
     files.sort();
     files

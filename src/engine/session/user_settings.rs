@@ -65,7 +65,7 @@ pub struct UserSettings {
     pub recent: Vec<PathBuf>,
     /// Settings of learners the user gave a name.
     #[serde(default)]
-    pub presets: Vec<Preset>,
+    pub presets: Vec<UserPreset>,
     /// Size of text relative to the usual one.
     #[serde(default = "usual_text_size")]
     pub text_size: f32,
@@ -83,7 +83,7 @@ pub struct UserSettings {
 /// Settings of a learner under a name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Preset {
+pub struct UserPreset {
     /// The name.
     pub name: String,
     /// The settings.
@@ -207,7 +207,7 @@ mod tests {
         assert_eq!(UserSettings::load(&folders).0, UserSettings::default());
         UserSettings::change(&folders, |settings| settings.theme = Theme::Dark).expect("written");
         UserSettings::change(&folders, |settings| {
-            settings.presets.push(Preset {
+            settings.presets.push(UserPreset {
                 name: "mine".into(),
                 learner: LearnerSettings::default(),
             });

@@ -543,8 +543,11 @@ fn recording_in_two_groups(subject: &Subject<'_>) -> Option<Finding> {
         count: copies.len(),
         examples: copies.iter().take(MAX_EXAMPLES).map(example).collect(),
         text: format!(
-            "{} recordings stand under two groups, e.g. {}: whoever is tested with one of them was learned from the other, and the score is too high. Exclude one of the two.",
-            copies.len(),
+            "{} under two groups, e.g. {}: whoever is tested with one of them was learned from the other, and the score is too high. Exclude one of the two.",
+            match copies.len() {
+                1 => "1 recording stands".to_owned(),
+                n => format!("{n} recordings stand"),
+            },
             example(&copies[0])
         ),
     })
@@ -596,7 +599,8 @@ fn recording_on_both_sides(subject: &Subject<'_>) -> Option<Finding> {
         count,
         examples,
         text: format!(
-            "windows of {count} recordings are both learned from and tested. The score tells how well known recordings are recognised again; for new ones it is likely too high. Use folds by group."
+            "Windows of {count} {} are both learned from and tested. The score tells how well known recordings are recognised again; for new ones it is likely too high. Use folds by group.",
+            if count == 1 { "recording" } else { "recordings" }
         ),
     })
 }

@@ -6,7 +6,7 @@ use super::fields::Field;
 use crate::ui::app::Typing;
 use crate::ui::elements::{choice, help, section, switch, wrong};
 use crate::ui::theme;
-use crate::workbench::{ColumnPreview, TableColumn, Workbench};
+use crate::workbench::{ColumnChoice, ColumnPreview, Workbench};
 use atomscope_engine::dataset::{
     ArrayChoice, ArrayContent, ArraySource, Layout, TableChoice, TableClasses, TableSource,
 };
@@ -42,7 +42,7 @@ impl ColumnRole {
     }
 
     /// What a column can be: text is no feature.
-    fn possible(column: &TableColumn) -> impl Iterator<Item = Self> {
+    fn possible(column: &ColumnChoice) -> impl Iterator<Item = Self> {
         let all = [Self::Class, Self::Group, Self::Feature, Self::Unused];
         let is_text = column.is_text;
         all.into_iter()
@@ -52,7 +52,7 @@ impl ColumnRole {
 
 /// Columns of a table with what each of them is.
 struct TableRoles<'a> {
-    columns: &'a [TableColumn],
+    columns: &'a [ColumnChoice],
     choice: TableChoice,
 }
 
@@ -64,7 +64,7 @@ impl TableRoles<'_> {
         }
     }
 
-    fn role(&self, column: &TableColumn) -> ColumnRole {
+    fn role(&self, column: &ColumnChoice) -> ColumnRole {
         let name = &column.name;
         if self.class_columns().contains(name) {
             return ColumnRole::Class;
@@ -83,13 +83,13 @@ impl TableRoles<'_> {
     }
 
     fn count(&self, role: ColumnRole) -> usize {
-        let is_so = |column: &&TableColumn| self.role(column) == role;
+        let is_so = |column: &&ColumnChoice| self.role(column) == role;
         self.columns.iter().filter(is_so).count()
     }
 
     /// The choice with another role for one column; features are named only where one is omitted.
-    fn with(&self, changed: &TableColumn, role: ColumnRole) -> TableChoice {
-        let role_of = |column: &TableColumn| match (column.name == changed.name, role) {
+    fn with(&self, changed: &ColumnChoice, role: ColumnRole) -> TableChoice {
+        let role_of = |column: &ColumnChoice| match (column.name == changed.name, role) {
             (true, role) => role,
             // There is one column of the group.
             (false, ColumnRole::Group) if self.role(column) == ColumnRole::Group => {
@@ -104,7 +104,7 @@ impl TableRoles<'_> {
         };
         let classes = named(ColumnRole::Class);
         let leaves_out =
-            |column: &TableColumn| role_of(column) == ColumnRole::Unused && !column.is_text;
+            |column: &ColumnChoice| role_of(column) == ColumnRole::Unused && !column.is_text;
         TableChoice {
             classes: match (&self.choice.classes, classes.is_empty()) {
                 (whole @ TableClasses::Whole(_), true) => whole.clone(),
@@ -156,8 +156,8 @@ pub(super) fn table_columns_ui(
             .on_hover_text("Part of its name");
     });
     let sought = typing.column.trim().to_lowercase();
-    let is_sought = |column: &&TableColumn| column.name.to_lowercase().contains(&sought);
-    let shown: Vec<&TableColumn> = preview.columns.iter().filter(is_sought).collect();
+    let is_sought = |column: &&ColumnChoice| column.name.to_lowercase().contains(&sought);
+    let shown: Vec<&ColumnChoice> = preview.columns.iter().filter(is_sought).collect();
     let line = ui.spacing().interact_size.y;
     let mut changed = None;
     ScrollArea::vertical()
@@ -218,7 +218,7 @@ fn summary_ui(ui: &mut Ui, roles: &TableRoles<'_>, preview: &ColumnPreview) {
 }
 
 /// A column with the choice of what it is.
-fn role_ui(ui: &mut Ui, column: &TableColumn, role: ColumnRole) -> Option<ColumnRole> {
+fn role_ui(ui: &mut Ui, column: &ColumnChoice, role: ColumnRole) -> Option<ColumnRole> {
     let mut chosen = None;
     ui.horizontal(|ui| {
         let width = theme::body_font(ui).size * 8.0;
@@ -371,16 +371,16 @@ fn layout_ui(ui: &mut Ui, layout: &mut Layout) {
 mod tests {
     use super::*;
 
-    fn columns() -> Vec<TableColumn> {
+    fn columns() -> Vec<ColumnChoice> {
         [("a", false), ("b", false), ("sort", true), ("who", true)]
-            .map(|(name, is_text)| TableColumn {
+            .map(|(name, is_text)| ColumnChoice {
                 name: name.to_owned(),
                 is_text,
             })
             .to_vec()
     }
 
-    fn roles(columns: &[TableColumn]) -> TableRoles<'_> {
+    fn roles(columns: &[ColumnChoice]) -> TableRoles<'_> {
         TableRoles {
             columns,
             choice: TableChoice {

@@ -2,7 +2,7 @@
 
 use egui::{DragValue, RichText, Ui};
 
-use super::compare_table::{differences_ui, scores_ui};
+use super::compare_table::{differences_ui, scores_ui, simple_classifiers_ui};
 use super::sweep::sweep_ui;
 use crate::ui::elements::{self, help, page_title, section};
 use crate::ui::icons::{Icon, color_dot, icon_button};
@@ -10,8 +10,8 @@ use crate::ui::palette::class_color;
 use crate::ui::theme;
 use crate::ui::widgets::{ChartPlot, ConfusionMatrix};
 use crate::workbench::{
-    Action, Ask, Column, CompareAction, ComparePath, CompareTab, ComparisonStage, Draft,
-    MOST_SEEDS, Workbench,
+    Action, Ask, CompareAction, ComparePath, CompareTab, ComparisonStage, Draft, MOST_SEEDS,
+    ResultColumn, Workbench,
 };
 use atomscope_engine::experiment::{ComparedRun, CurvePoint};
 use atomscope_engine::export::{Chart, Series};
@@ -178,7 +178,7 @@ pub(super) fn progress_ui(
 
 fn columns_ui(ui: &mut Ui, comparison: &ComparisonStage, actions: &mut Vec<Action>) {
     section(ui, "Columns");
-    for column in Column::ALL {
+    for column in ResultColumn::ALL {
         let mut is_shown = comparison.shows(column);
         let tick = ui.checkbox(&mut is_shown, column.name());
         if tick.on_hover_text(column.help()).changed() {
@@ -231,6 +231,7 @@ fn results_ui(ui: &mut Ui, comparison: &ComparisonStage, actions: &mut Vec<Actio
     scores_ui(ui, comparison, &runs);
     section(ui, "Differences");
     differences_ui(ui, &runs);
+    simple_classifiers_ui(ui, &runs);
     let missing = of_runs(|run| &run.summary.missing);
     if !missing.is_empty() {
         section(ui, "With features missing");

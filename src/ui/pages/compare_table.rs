@@ -9,14 +9,15 @@ use crate::ui::icons::color_dot;
 use crate::ui::numbers::{percent, short};
 use crate::ui::palette::class_color;
 use crate::ui::theme;
-use crate::workbench::{Column, ComparisonStage};
+use crate::workbench::{ComparisonStage, ResultColumn};
 use atomscope_engine::evaluation::Finding;
 use atomscope_engine::experiment::ComparedRun;
+use atomscope_engine::export::BASELINE_NOTE;
 
 /// Scores and costs of every run, in the columns that are ticked.
 pub(super) fn scores_ui(ui: &mut Ui, comparison: &ComparisonStage, runs: &[&Arc<ComparedRun>]) {
     let tones = theme::tones(ui);
-    let columns: Vec<Column> = Column::ALL
+    let columns: Vec<ResultColumn> = ResultColumn::ALL
         .into_iter()
         .filter(|column| comparison.shows(*column))
         .collect();
@@ -45,22 +46,22 @@ pub(super) fn scores_ui(ui: &mut Ui, comparison: &ComparisonStage, runs: &[&Arc<
         });
 }
 
-fn cell(run: &ComparedRun, column: Column) -> String {
+fn cell(run: &ComparedRun, column: ResultColumn) -> String {
     let summary = &run.summary;
     let micro = |value: Option<f64>| value.map_or("–".into(), |us| format!("{} µs", short(us)));
     match column {
-        Column::Last => summary.last.map_or("–".into(), |point| match point.sd {
+        ResultColumn::Last => summary.last.map_or("–".into(), |point| match point.sd {
             Some(sd) => format!("{} ± {}", percent(point.mean), percent(sd)),
             None => percent(point.mean),
         }),
-        Column::Best => summary.best.map_or("–".into(), |point| {
+        ResultColumn::Best => summary.best.map_or("–".into(), |point| {
             format!("{} after {:.0}", percent(point.mean), point.at)
         }),
-        Column::Growing => micro(summary.timing.grow_us_per_batch),
-        Column::Pruning => micro(summary.timing.prune_us_per_batch),
-        Column::Round => micro(summary.round_us),
-        Column::Classifying => micro(summary.timing.classify_us_per_sample),
-        Column::Memory => summary.model_bytes.map_or("–".into(), |bytes| {
+        ResultColumn::Growing => micro(summary.timing.grow_us_per_batch),
+        ResultColumn::Pruning => micro(summary.timing.prune_us_per_batch),
+        ResultColumn::Round => micro(summary.round_us),
+        ResultColumn::Classifying => micro(summary.timing.classify_us_per_sample),
+        ResultColumn::Memory => summary.model_bytes.map_or("–".into(), |bytes| {
             format!("{} KiB", short(bytes / 1024.0))
         }),
     }
@@ -115,4 +116,44 @@ pub(super) fn differences_ui(ui: &mut Ui, runs: &[&Arc<ComparedRun>]) {
         ui,
         "Last accuracy, paired over folds and seeds; corrected resampled t interval, 95 % (Nadeau and Bengio 2003)",
     );
+}
+
+/// Simple classifiers on the same features and folds as every run.
+pub(super) fn simple_classifiers_ui(ui: &mut Ui, runs: &[&Arc<ComparedRun>]) {
+    if runs.iter().all(|run| run.summary.baselines.is_empty()) {
+        return;
+    }
+    let tones = theme::tones(ui);
+    Grid::new("compared simple classifiers")
+        .num_columns(4)
+        .spacing([20.0, 4.0])
+        .show(ui, |ui| {
+            for title in [
+                "",
+                "simple classifier",
+                "its accuracy",
+                "run minus classifier",
+            ] {
+                ui.label(RichText::new(title).small().color(tones.weak));
+            }
+            ui.end_row();
+            let all = runs.iter().enumerate();
+            for (place, run, found) in all
+                .flat_map(|(place, run)| run.summary.baselines.iter().map(move |b| (place, run, b)))
+            {
+                ui.horizontal(|ui| {
+                    color_dot(ui, class_color(place));
+                    ui.label(&run.name);
+                });
+                ui.label(found.baseline.name());
+                ui.label(percent(found.accuracy));
+                let interval = found.difference.interval;
+                let interval = interval.map_or(String::new(), |(low, high)| {
+                    format!(" ({:+.2} to {:+.2})", 100.0 * low, 100.0 * high)
+                });
+                ui.label(format!("{:+.2}{interval}", 100.0 * found.difference.mean));
+                ui.end_row();
+            }
+        });
+    help(ui, BASELINE_NOTE);
 }

@@ -16,8 +16,9 @@ use crate::ui::widgets::{ChartPlot, ConfusionMatrix, empty_state, shortened};
 use crate::workbench::explore::ExploreAction;
 use crate::workbench::{Action, Ask, Draft, RunView, Workbench, split_summary};
 use atomscope_engine::evaluation::{Confusion, Estimate, Scores, wilson_interval};
-use atomscope_engine::experiment::{Part, RunSummary};
+use atomscope_engine::experiment::{Part, RunSummary, mean_and_sd};
 use atomscope_engine::export::{Chart, ExportContent, Series};
+use atomscope_engine::split::SplitPlan;
 
 /// Votes of groups that are listed.
 const MOST_GROUPS: usize = 60;
@@ -123,6 +124,7 @@ fn scores_ui(
     if let Some(scores) = scores_of(ui, run, summary) {
         people_ui(ui, run, summary, &scores);
     }
+    groupings_ui(ui, workbench, run, actions);
     fact(ui, "Cohen's κ", number(confusion.kappa()));
     fact(ui, "Matthews", number(confusion.matthews()));
 }
@@ -176,6 +178,56 @@ fn people_ui(ui: &mut Ui, run: &RunView, summary: &RunSummary, scores: &Scores) 
     }
     if let Some(share) = summary.readout_logo {
         fact(ui, "Readout, own group left out", percent(share));
+    }
+}
+
+/// How far the score depends on which groups share a fold.
+fn groupings_ui(ui: &mut Ui, workbench: &Workbench, run: &RunView, actions: &mut Vec<Action>) {
+    let is_grouped = matches!(run.experiment.split, SplitPlan::GroupedKFold { .. });
+    if !is_grouped || workbench.training().is_alive() || workbench.stale().is_some() {
+        return;
+    }
+    if let Some(found) = workbench.groupings() {
+        let accuracies = || found.groupings.iter().filter_map(|g| g.accuracy);
+        if let Some((mean, sd)) = mean_and_sd(accuracies()) {
+            let spread = sd.map_or(String::new(), |sd| format!(" ± {}", percent(sd)));
+            let low = accuracies().fold(f64::INFINITY, f64::min);
+            let high = accuracies().fold(0.0, f64::max);
+            let text = format!(
+                "{}{spread} ({} to {})",
+                percent(mean),
+                percent(low),
+                percent(high)
+            );
+            fact(
+                ui,
+                &format!("Over {} groupings", found.groupings.len()),
+                text,
+            );
+        }
+        let votes = found.groupings.iter().filter_map(|g| g.group_accuracy);
+        if let Some((mean, _)) = mean_and_sd(votes) {
+            fact(ui, "Their votes of groups", percent(mean));
+        }
+        return;
+    }
+    match workbench.groupings_share() {
+        Some(share) => {
+            ui.horizontal(|ui| {
+                ui.label(format!("Repeating the grouping: {}", percent(share)));
+                let button = ui.button("Cancel the groupings");
+                if button.on_hover_text("The run itself stays").clicked() {
+                    actions.push(Action::CancelGroupings);
+                }
+            });
+        }
+        None => {
+            let text = "Trains five times more with the groups dealt to folds anew: how far the score depends on the grouping";
+            let button = ui.button("Repeat with 5 groupings");
+            if button.on_hover_text(text).clicked() {
+                actions.push(Action::RepeatGroupings);
+            }
+        }
     }
 }
 

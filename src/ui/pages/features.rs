@@ -1,10 +1,9 @@
 //! The Features page: the recipe, what it makes of one sample, and how a feature tells the classes apart.
 
-use std::sync::Arc;
-
 use egui::{RichText, Slider, Ui};
 
 use super::bands::bands_editor_ui;
+use super::covariance::{class_maps_ui, squares_ui, steps_ui};
 use super::fields::Field;
 use super::samples::{Drawn, drawn_values};
 use super::signal::{bands_ui, signal_ui};
@@ -15,13 +14,11 @@ use crate::ui::theme;
 use crate::ui::widgets::{Atom, AtomGrid, AtomView, ClassHistogram, ScalpMap, empty_state};
 use crate::workbench::{Action, Demo, Draft, Signal, SignalChannel, Workbench, origin_text};
 use atomscope_engine::dataset::{
-    DataSettings, Dataset, FeatureGroup, GroupKind, Layout, MissingPolicy, Place, Preparation,
-    Scaling, class_difference,
+    DataSettings, Dataset, GroupKind, Layout, MissingPolicy, Place, Preparation, Scaling,
 };
 use atomscope_engine::features::eeg::EegMeasure;
 use atomscope_engine::features::eeg_groups::{EegGroup, Recentring, Reference};
 use atomscope_engine::features::fault::{FaultForm, PerUnit};
-use atomscope_engine::features::readable::{Readable, Reading, readable};
 use atomscope_engine::features::{EegGroupsRecipe, EegRecipe, FaultRecipe, FeatureRecipe};
 use atomscope_engine::settings::SettingProblem;
 
@@ -296,7 +293,10 @@ fn sample_ui(ui: &mut Ui, workbench: &Workbench, dataset: &Dataset, actions: &mu
     });
     let source = dataset.origin(sample).source;
     match workbench.signal().filter(|look| look.source == source) {
-        Some(look) if look.bands.is_empty() => signal_ui(ui, look, 150.0),
+        Some(look) if look.bands.is_empty() => {
+            signal_ui(ui, look, 150.0);
+            steps_ui(ui, &look.steps);
+        }
         Some(look) => {
             help(ui, "Its first channel, filtered by each band");
             bands_ui(ui, look, 230.0);
@@ -325,8 +325,16 @@ fn features_ui(ui: &mut Ui, dataset: &Dataset, sample: usize) {
     }
     let drawn = Drawn::of_dataset(dataset);
     let values = drawn_values(dataset, sample);
-    if heads_ui(ui, &drawn, &values) {
+    let has_heads = heads_ui(ui, &drawn, &values);
+    squares_ui(ui, dataset.feature_groups(), dataset.sample(sample));
+    if has_heads {
         return;
+    }
+    if let Some(highest_hz) = delay_limit_hz(dataset) {
+        help(
+            ui,
+            &format!("Spectrum of the delay covariance, 0 to {highest_hz:.1} Hz"),
+        );
     }
     let one = [Atom {
         index: sample,
@@ -348,51 +356,17 @@ fn features_ui(ui: &mut Ui, dataset: &Dataset, sample: usize) {
     .show(ui);
 }
 
-/// Where two classes differ on the head: mean of the second minus mean of the first, in units of their spread.
-fn class_maps_ui(ui: &mut Ui, dataset: &Arc<Dataset>) {
-    let [first, second, ..] = dataset.class_names() else {
-        return;
-    };
-    let is_covariance = |group: &FeatureGroup| matches!(group.kind, GroupKind::Covariance { .. });
-    if !dataset.feature_groups().iter().any(is_covariance) {
-        return;
-    }
-    let id = egui::Id::unique("difference of class means");
-    let key = Arc::as_ptr(dataset) as usize;
-    let kept = ui.data(|data| data.get_temp::<(usize, Arc<Vec<f64>>)>(id));
-    let difference = match kept.filter(|(known, _)| *known == key) {
-        Some((_, difference)) => difference,
-        None => {
-            let difference = Arc::new(class_difference(dataset, 0, 1));
-            ui.data_mut(|data| data.insert_temp(id, (key, difference.clone())));
-            difference
-        }
-    };
-    section(ui, "Difference of the classes");
-    let text = format!("{second} minus {first}, in standard deviations within the classes");
-    help(ui, &text);
-    let read = readable(dataset.feature_groups(), &difference, Reading::Maps);
-    if let Some(read) = read {
-        heads_ui(ui, &Drawn::of_dataset(dataset), &read.values);
-        help(ui, &strongest_channels(&read));
-    }
-}
-
-/// The channels whose power differs most, in words.
-fn strongest_channels(read: &Readable) -> String {
-    let n_maps = read.maps.len().max(1);
-    let power = |channel: usize| read.values.get(channel * n_maps).copied().unwrap_or(0.0);
-    let mut order: Vec<usize> = (0..read.channels.len()).collect();
-    order.sort_by(|a, b| power(*b).abs().total_cmp(&power(*a).abs()));
-    let named = order.iter().take(5).map(|c| read.channels[*c].as_str());
-    format!(
-        "Channels that differ most: {}",
-        named.collect::<Vec<_>>().join(", ")
-    )
+/// The highest frequency that the first delay covariance can tell.
+fn delay_limit_hz(dataset: &Dataset) -> Option<f64> {
+    let mut groups = dataset.feature_groups().iter();
+    groups.find_map(|group| match group.kind {
+        GroupKind::DelayCovariance { step_s, .. } => Some(0.5 / step_s),
+        _ => None,
+    })
 }
 
 /// Channel × band features as one head per band; false where a channel has no known place.
-fn heads_ui(ui: &mut Ui, drawn: &Drawn, values: &[f64]) -> bool {
+pub(super) fn heads_ui(ui: &mut Ui, drawn: &Drawn, values: &[f64]) -> bool {
     let Layout::ChannelBand { n_bands, .. } = drawn.layout else {
         return false;
     };
@@ -462,6 +436,7 @@ fn as_signal(dataset: &Dataset, sample: usize) -> Option<Signal> {
         n_channels,
         marks: Vec::new(),
         bands: Vec::new(),
+        steps: Vec::new(),
         recipe: None,
     })
 }

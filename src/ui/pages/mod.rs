@@ -6,6 +6,7 @@ mod certainty;
 mod columns;
 mod compare;
 mod compare_table;
+mod covariance;
 mod evaluate;
 mod events;
 mod explain;

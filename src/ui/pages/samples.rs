@@ -4,7 +4,7 @@ use atomscope_engine::dataset::{Dataset, FeatureGroup};
 use atomscope_engine::experiment::DataFacts;
 use atomscope_engine::features::Layout;
 use atomscope_engine::features::electrodes;
-use atomscope_engine::features::readable::{Reading, readable, readable_layout};
+use atomscope_engine::features::readable::{readable, readable_layout};
 
 /// Where the channels of channel × band features lie, and the names of the bands.
 #[derive(Default)]
@@ -52,7 +52,7 @@ pub(super) struct Drawn {
 
 impl Drawn {
     fn of(layout: Layout, groups: &[FeatureGroup], feature_names: &[String]) -> Self {
-        let readable = readable_layout(groups, Reading::Maps);
+        let readable = readable_layout(groups);
         let (layout, names) = readable.unwrap_or_else(|| (layout, feature_names.to_vec()));
         Self {
             layout,
@@ -79,6 +79,6 @@ impl Drawn {
 /// The values of a sample as they are drawn.
 pub(super) fn drawn_values(dataset: &Dataset, sample: usize) -> Vec<f64> {
     let values = dataset.sample(sample);
-    let read = readable(dataset.feature_groups(), values, Reading::Maps);
+    let read = readable(dataset.feature_groups(), values);
     read.map_or_else(|| values.to_vec(), |read| read.values)
 }

@@ -2,6 +2,7 @@
 
 use egui::{RichText, ScrollArea, Ui};
 
+use super::covariance::squares_ui;
 use super::events::event_text;
 use super::explain::sample_link_ui;
 use super::samples::Drawn;
@@ -11,7 +12,7 @@ use crate::ui::palette::class_color;
 use crate::ui::theme;
 use crate::ui::widgets::{
     AccuracyPlot, Atom, AtomGrid, AtomView, BatchFlow, ConfusionMatrix, Curve, GramMatrix, Health,
-    HealthStrip, ProfilePanel, empty_state,
+    HealthStrip, MapLabels, ProfilePanel, empty_state,
 };
 use crate::workbench::explore::ExploreAction;
 use crate::workbench::{Action, AtomCard, DictionaryView, Workbench};
@@ -224,6 +225,13 @@ impl Look<'_> {
         let one = std::slice::from_ref(atom);
         let size = (1.6, height * 0.55);
         self.atoms_ui(ui, "Chosen atom", one, size, workbench, actions);
+        let loaded = workbench.data().loaded();
+        if let (Some(loaded), Some((sample, _))) = (loaded, atom.strongest.first())
+            && *sample < loaded.dataset.n_samples()
+        {
+            let groups = loaded.dataset.feature_groups();
+            squares_ui(ui, groups, loaded.dataset.sample(*sample));
+        }
         elements::help(ui, "Strongest kept samples, with their coefficients");
         for (sample, coefficient) in &atom.strongest {
             let origin = workbench.origin_of(*sample);
@@ -340,7 +348,7 @@ pub(super) fn gram_ui(ui: &mut Ui, height: f32, workbench: &Workbench) {
     let size = (ui.available_width() - room).min(height - 60.0).max(80.0);
     GramMatrix {
         gram: shown.cosines.view(),
-        item: "atom",
+        labels: MapLabels::Numbered("atom"),
         size,
     }
     .show(ui);

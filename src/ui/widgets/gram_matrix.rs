@@ -11,12 +11,26 @@ use crate::ui::numbers::short;
 use crate::ui::{icons, theme};
 use atomscope_engine::math::View;
 
-/// Inner products of the atoms of a dictionary.
+/// What the rows and columns of a map are.
+#[derive(Clone, Copy)]
+pub enum MapLabels<'a> {
+    /// Numbered things: "atom".
+    Numbered(&'a str),
+    /// Things with names, such as channels.
+    Named {
+        /// What the map shows.
+        title: &'a str,
+        /// Their names.
+        names: &'a [String],
+    },
+}
+
+/// Inner products of the atoms of a dictionary, or of channels.
 pub struct GramMatrix<'a> {
     /// The matrix, square.
     pub gram: View<'a>,
-    /// What its rows and columns are: "atom".
-    pub item: &'a str,
+    /// What its rows and columns are.
+    pub labels: MapLabels<'a>,
     /// Side of the map.
     pub size: f32,
 }
@@ -34,11 +48,14 @@ impl GramMatrix<'_> {
         let active = self.keyboard(ui, &response, n);
         let pair = pointed.or(active);
         let enabled = ui.is_enabled();
-        let item = self.item;
+        let label = match self.labels {
+            MapLabels::Numbered(item) => format!("Gram matrix of {n} {item}s"),
+            MapLabels::Named { title, .. } => format!("{title}, {n} × {n}"),
+        };
         let says = pair.map(|pair| self.describe(pair));
         response.widget_info(|| WidgetInfo {
             current_text_value: says.clone(),
-            ..WidgetInfo::labeled(Role::Figure, enabled, format!("Gram matrix of {n} {item}s"))
+            ..WidgetInfo::labeled(Role::Figure, enabled, &label)
         });
         if n == 0 {
             return None;
@@ -70,7 +87,15 @@ impl GramMatrix<'_> {
 
     fn describe(&self, (row, column): (usize, usize)) -> String {
         let value = short(self.gram.at(row, column));
-        format!("{} {} with {}: {value}", self.item, row + 1, column + 1)
+        match self.labels {
+            MapLabels::Numbered(item) => {
+                format!("{item} {} with {}: {value}", row + 1, column + 1)
+            }
+            MapLabels::Named { names, .. } => {
+                let name = |place: usize| names.get(place).map_or("", String::as_str);
+                format!("{} with {}: {value}", name(row), name(column))
+            }
+        }
     }
 
     fn pair_at(&self, rect: Rect, place: Pos2, n: usize) -> Option<(usize, usize)> {

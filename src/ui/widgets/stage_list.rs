@@ -45,7 +45,7 @@ impl StageState {
 }
 
 /// One stage.
-pub struct Stage<'a> {
+pub struct StageRow<'a> {
     /// Its name.
     pub name: &'a str,
     /// How far it is.
@@ -59,7 +59,7 @@ pub struct Stage<'a> {
 /// All stages from first to last.
 pub struct StageList<'a> {
     /// The stages.
-    pub stages: &'a [Stage<'a>],
+    pub stages: &'a [StageRow<'a>],
     /// The one whose page is shown.
     pub current: usize,
 }
@@ -77,7 +77,7 @@ impl StageList<'_> {
         chosen
     }
 
-    fn stage_ui(&self, ui: &mut Ui, place: usize, stage: &Stage<'_>) -> Response {
+    fn stage_ui(&self, ui: &mut Ui, place: usize, stage: &StageRow<'_>) -> Response {
         let tones = theme::tones(ui);
         let (body, small) = (theme::body_font(ui), theme::small_font(ui));
         let height = body.size + small.size + 22.0;
@@ -117,7 +117,14 @@ impl StageList<'_> {
         response.on_hover_text(format!("{summary}\n{help} (key {key})"))
     }
 
-    fn paint_summary(&self, ui: &Ui, stage: &Stage<'_>, at: egui::Pos2, right: f32, font: FontId) {
+    fn paint_summary(
+        &self,
+        ui: &Ui,
+        stage: &StageRow<'_>,
+        at: egui::Pos2,
+        right: f32,
+        font: FontId,
+    ) {
         let tones = theme::tones(ui);
         let color = match stage.state {
             StageState::Stale => tones.stale,

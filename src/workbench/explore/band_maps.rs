@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::spectra::{BANDS, TraceSpectrum, spectra};
 use super::traces::TraceSource;
-use super::view::Comparison;
+use super::view::MapComparison;
 use super::{OpenedRecording, last_part};
 use crate::workbench::signal::record_of;
 use crate::workbench::{LoadedData, TaskError};
@@ -161,11 +161,11 @@ pub(super) struct ComparedReader<'a> {
 
 impl ComparedReader<'_> {
     /// Reads both sides.
-    pub(super) fn read(&self, comparison: &Comparison) -> Result<ComparedMaps, TaskError> {
+    pub(super) fn read(&self, comparison: &MapComparison) -> Result<ComparedMaps, TaskError> {
         let (first, second) = match comparison {
-            Comparison::Record(source) => (None, self.of_source(*source)?),
-            Comparison::File(path) => (None, self.of_file(path)?),
-            Comparison::Classes(first, second) => {
+            MapComparison::Record(source) => (None, self.of_source(*source)?),
+            MapComparison::File(path) => (None, self.of_file(path)?),
+            MapComparison::Classes(first, second) => {
                 (Some(self.of_class(*first)?), self.of_class(*second)?)
             }
         };

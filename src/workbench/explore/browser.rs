@@ -7,7 +7,7 @@ use super::band_maps::{BadChannels, BandMaps, ComparedMaps, ComparedReader};
 use super::page::{PageRequest, TracePage};
 use super::spectra::{Spectrogram, TraceSpectrum, spectra, spectrogram};
 use super::traces::TraceSource;
-use super::view::{Comparison, EegView, SidePanel, StripKind};
+use super::view::{EegView, MapComparison, SidePanel, StripKind};
 use super::{ExploreEvent, OpenedRecording};
 use crate::workbench::background::{Answer, Background, Post};
 use crate::workbench::event::Event;
@@ -44,7 +44,13 @@ struct Derived {
 /// Traces from one time to another.
 type TracesBetween = (Arc<Vec<TraceSource>>, (f64, f64));
 /// A comparison, under which montage, without which channels, of which data, at which assumed rate.
-type Compared = (Comparison, Montage, BadChannels, Option<usize>, Option<f64>);
+type Compared = (
+    MapComparison,
+    Montage,
+    BadChannels,
+    Option<usize>,
+    Option<f64>,
+);
 
 /// Something that the background has made of the recording.
 pub(in crate::workbench) enum Made {
@@ -430,7 +436,7 @@ impl EegBrowser {
             self.compared = Background::default();
             return;
         };
-        let needs_data = !matches!(comparison, Comparison::File(_));
+        let needs_data = !matches!(comparison, MapComparison::File(_));
         let loaded = loaded.filter(|_| needs_data).cloned();
         if needs_data && loaded.is_none() {
             return;

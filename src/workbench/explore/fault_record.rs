@@ -8,7 +8,7 @@ use atomscope_engine::features::fault_facts::{FaultFacts, normal_amplitude};
 use atomscope_engine::features::phases::{PhaseChoice, PhaseMap, PhaseSet};
 use atomscope_engine::features::sampled::{SampleTimes, Sampled};
 use atomscope_engine::protection::FaultAnalysis;
-use atomscope_engine::protection::events::{Event, events};
+use atomscope_engine::protection::events::{RecordEvent, events};
 use atomscope_engine::records::{ChannelKind, GridChannel, Quantity, Record, TimeAxis, Unit};
 
 /// Analog values held in memory at most: half a gigabyte.
@@ -158,7 +158,7 @@ pub struct FaultRecord {
     /// Why there is none.
     pub no_analysis: Option<String>,
     /// Changes of digital channels and what the currents tell.
-    pub events: Vec<Event>,
+    pub events: Vec<RecordEvent>,
     /// The trigger that the record names.
     pub trigger_s: Option<f64>,
     /// Times where the sampling rate changes, with the new rate.
@@ -407,10 +407,10 @@ fn rate_changes(record: &Record) -> Vec<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use atomscope_engine::records::{Channel, Format, GridFacts, Kind, Scaling};
+    use atomscope_engine::records::{Channel, Format, GridFacts, Kind, TransformerSide};
     use std::f64::consts::PI;
 
-    fn grid(primary: f64, secondary: f64, scaling: Scaling) -> Option<GridChannel> {
+    fn grid(primary: f64, secondary: f64, scaling: TransformerSide) -> Option<GridChannel> {
         Some(GridChannel {
             phase: String::new(),
             circuit: String::new(),
@@ -431,13 +431,13 @@ mod tests {
         for (phase, letter) in ["A", "B", "C"].iter().enumerate() {
             let mut voltage =
                 Channel::analog(format!("V{letter}"), Unit::parse("V"), Some(1600.0), 0);
-            voltage.grid = grid(110_000.0, 100.0, Scaling::Secondary);
+            voltage.grid = grid(110_000.0, 100.0, TransformerSide::Secondary);
             data.push((voltage, wave(60.0, phase)));
         }
         for (phase, letter) in ["A", "B", "C"].iter().enumerate() {
             let mut current =
                 Channel::analog(format!("I{letter}"), Unit::parse("kA"), Some(1600.0), 0);
-            current.grid = grid(200.0, 5.0, Scaling::Primary);
+            current.grid = grid(200.0, 5.0, TransformerSide::Primary);
             data.push((current, wave(0.3, phase)));
         }
         let trip = Channel {

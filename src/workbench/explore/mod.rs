@@ -31,7 +31,7 @@ pub use ribbon::{RibbonAction, RibbonStage};
 pub use spectra::{BANDS, Spectrogram, TraceSpectrum};
 pub use traces::TraceSource;
 pub use view::{
-    Comparison, EegView, SENSITIVITIES, SidePanel, StripKind, TIME_BASES_S, common_unit,
+    EegView, MapComparison, SENSITIVITIES, SidePanel, StripKind, TIME_BASES_S, common_unit,
 };
 
 use std::path::{Path, PathBuf};
@@ -396,7 +396,7 @@ impl Workbench {
             ExploreAction::CompareMaps(path) => {
                 self.selection.ask = None;
                 if let Some(browser) = &mut self.tasks.explore.eeg {
-                    let comparison = Some(Comparison::File(path));
+                    let comparison = Some(MapComparison::File(path));
                     browser.look(EegView {
                         comparison,
                         side: SidePanel::Maps,

@@ -72,7 +72,7 @@ pub enum StripKind {
 
 /// What the maps are compared with.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Comparison {
+pub enum MapComparison {
     /// Another record of the data, by its place among the sources.
     Record(usize),
     /// The means of two classes of the data.
@@ -119,7 +119,7 @@ pub struct EegView {
     /// Whether trends of the whole recording are shown under the traces.
     pub shows_trends: bool,
     /// What the maps are compared with.
-    pub comparison: Option<Comparison>,
+    pub comparison: Option<MapComparison>,
     /// Columns of pixels of the traces; 0 until they were drawn once.
     pub n_columns: usize,
     /// Height of the traces in millimetres.

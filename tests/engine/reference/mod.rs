@@ -9,4 +9,4 @@ mod krls;
 mod margin;
 mod pieces;
 
-pub(crate) use archive::Archive;
+pub(crate) use archive::{Archive, assert_close, rows_and_columns};

@@ -349,3 +349,35 @@ fn a_full_disk_is_an_error_and_nothing_is_lost() {
     session.save().expect("saved");
     assert_eq!(names_in(disk.0).len(), 2);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_session_whose_name_is_not_utf8_is_saved_reopened_and_cleared_of_old_arrays() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    write_table(&folder.path().join("points.csv"));
+    let path = folder.path().join(OsStr::from_bytes(b"a\xff.ron"));
+    let other = folder.path().join(OsStr::from_bytes(b"a\xfe.ron"));
+    let experiment = experiment(LearnerSettings::margin_aware());
+    let built = read_data(&experiment, &path);
+    let mut run = new_run(&experiment, &built);
+    for round in 1..=3 {
+        advance(&mut run, round);
+        for path in [&path, &other] {
+            let mut session = Session::new(experiment.clone());
+            session.take_run(&run, &built, path);
+            session.save_as(path).expect("saved");
+        }
+    }
+    for path in [&path, &other] {
+        let reopened = Session::load(path).expect("whole");
+        assert!(reopened.damage.is_none(), "{:?}", reopened.damage);
+        let again = resumed(&reopened, &built);
+        assert!(outcome(&again.state()) == outcome(&run.state()));
+    }
+    let arrays = names_in(folder.path());
+    let arrays = arrays.iter().filter(|name| name.ends_with(".safetensors"));
+    assert_eq!(arrays.count(), 2);
+}

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use atomscope_engine::records::comtrade::{self, Storage};
+use atomscope_engine::records::comtrade::{self, ComtradeStorage};
 use atomscope_engine::records::edf::SampleWidth;
 use atomscope_engine::records::{
     Channel, ChannelKind, Format, Kind, PART_SEPARATOR, Record, StartTime, Unit,
@@ -125,10 +125,10 @@ fn comtrade_seeds() -> Vec<Seed> {
     let record = small_record();
     let mut seeds = Vec::new();
     let storages = [
-        Storage::Ascii,
-        Storage::Binary,
-        Storage::Binary32,
-        Storage::Float32,
+        ComtradeStorage::Ascii,
+        ComtradeStorage::Binary,
+        ComtradeStorage::Binary32,
+        ComtradeStorage::Float32,
     ];
     for storage in storages {
         let files = comtrade::encode(&record, storage).expect("the record fits COMTRADE");

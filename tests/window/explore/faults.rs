@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use atomscope::workbench::explore::{ExploreAction, FaultAction, ValueScale};
 use atomscope::workbench::{Action, Stage, Workbench};
-use atomscope_engine::records::comtrade::{Storage, write_files};
+use atomscope_engine::records::comtrade::{ComtradeStorage, write_files};
 use atomscope_engine::records::{Channel, ChannelKind, Format, GridFacts, Kind, Record, Unit};
 use atomscope_engine::session::{Session, notes_on};
 use egui::accesskit::Role;
@@ -61,7 +61,7 @@ fn with_frequency(data: Vec<(Channel, Vec<f64>)>) -> Record {
 
 /// A window that shows a record written to a file.
 fn shown(record: &Record, path: &Path) -> Window {
-    write_files(record, Storage::Float32, path).expect("the folder can be written");
+    write_files(record, ComtradeStorage::Float32, path).expect("the folder can be written");
     let mut window = opened(path);
     until(&mut window, "the record is shown and measured", |w| {
         w.explore().fault().measures().is_some() && !w.is_busy()
@@ -204,7 +204,7 @@ fn a_record_of_digital_channels_alone_is_shown() {
 fn a_record_alone_is_opened_to_be_looked_at() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("relay.cfg");
-    write_files(&record(), Storage::Float32, &path).expect("the folder can be written");
+    write_files(&record(), ComtradeStorage::Float32, &path).expect("the folder can be written");
     let mut workbench = Workbench::new(None, Arc::new(|| {}));
     workbench.apply(Action::Open(path));
     let mut window = window_of(workbench);

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use atomscope::workbench::{Action, Column, CompareAction, Stage};
+use atomscope::workbench::{Action, CompareAction, ResultColumn, Stage};
 use atomscope_engine::experiment::Experiment;
 use atomscope_engine::learner::LearnerSettings;
 use atomscope_engine::session::Session;
@@ -105,9 +105,12 @@ fn earlier_runs_stay_and_columns_can_be_hidden() {
     assert!(says(&window, " pairs"));
     let shows = |window: &Window| {
         let comparison = window.harness.state().workbench().comparison();
-        comparison.shows(Column::Pruning)
+        comparison.shows(ResultColumn::Pruning)
     };
     assert!(shows(&window));
-    compare(&mut window, CompareAction::ToggleColumn(Column::Pruning));
+    compare(
+        &mut window,
+        CompareAction::ToggleColumn(ResultColumn::Pruning),
+    );
     assert!(!shows(&window));
 }

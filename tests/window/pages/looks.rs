@@ -1,17 +1,17 @@
 //! Pictures of every page in both themes.
 
-use atomscope::workbench::{Action, Column, CompareAction, Stage};
+use atomscope::workbench::{Action, CompareAction, ResultColumn, Stage};
 use egui::Theme;
 
 use super::driving::{apply, show, trained, until};
 use crate::pictures::{assert_picture, write_picture};
 
 /// Columns of the Compare page that hold times.
-const MEASURED: [Column; 4] = [
-    Column::Growing,
-    Column::Pruning,
-    Column::Round,
-    Column::Classifying,
+const MEASURED: [ResultColumn; 4] = [
+    ResultColumn::Growing,
+    ResultColumn::Pruning,
+    ResultColumn::Round,
+    ResultColumn::Classifying,
 ];
 
 #[test]

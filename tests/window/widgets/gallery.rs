@@ -7,9 +7,9 @@ use atomscope::ui::palette::{class_color, phase_color};
 use atomscope::ui::theme::{self, tones};
 use atomscope::ui::widgets::{
     AccuracyPlot, Atom, AtomGrid, AtomView, BatchFlow, ChartPlot, ClassHistogram, ConfusionMatrix,
-    Curve, Edit, FoldStrip, GramMatrix, GroupCell, Health, HealthStrip, Mark, NumberField,
-    PanelAction, PanelHeader, ProfilePanel, RunBar, RunPhase, RunRequest, ScalpMap, SchedulePlot,
-    Stage, StageList, StageState, Trace, Waveform,
+    Curve, Edit, FoldStrip, GramMatrix, GroupCell, Health, HealthStrip, MapLabels, Mark,
+    NumberField, PanelAction, PanelHeader, ProfilePanel, RunBar, RunPhase, RunRequest, ScalpMap,
+    SchedulePlot, StageList, StageRow, StageState, Trace, Waveform,
 };
 use atomscope::workbench::Direction;
 use atomscope_engine::evaluation::Confusion;
@@ -317,7 +317,7 @@ pub(crate) fn gram_ui(ui: &mut Ui) {
     });
     GramMatrix {
         gram: gram.view(),
-        item: "atom",
+        labels: MapLabels::Numbered("atom"),
         size: 190.0,
     }
     .show(ui);
@@ -627,7 +627,7 @@ pub(crate) fn many_classes_page(ui: &mut Ui, state: &mut Gallery) {
 
 pub(crate) fn frame_page(ui: &mut Ui, state: &mut Gallery) {
     page(ui, |ui| {
-        let stage = |name, state, summary| Stage {
+        let stage = |name, state, summary| StageRow {
             name,
             state,
             summary,

@@ -9,8 +9,8 @@ use crate::pictures::{PictureHarness, assert_picture, write_picture};
 use atomscope::ui::palette::class_color;
 use atomscope::ui::theme;
 use atomscope::ui::widgets::{
-    AccuracyPlot, ChartPlot, ClassHistogram, ConfusionMatrix, FoldStrip, GramMatrix, ProfilePanel,
-    ScalpMap, Waveform,
+    AccuracyPlot, ChartPlot, ClassHistogram, ConfusionMatrix, FoldStrip, GramMatrix, MapLabels,
+    ProfilePanel, ScalpMap, Waveform,
 };
 use atomscope_engine::evaluation::Confusion;
 use atomscope_engine::export::Chart;
@@ -130,7 +130,7 @@ fn widgets_without_data_draw_nothing_and_do_not_fail() {
         let gram = Matrix::zeros(0, 0);
         GramMatrix {
             gram: gram.view(),
-            item: "atom",
+            labels: MapLabels::Numbered("atom"),
             size: 80.0,
         }
         .show(ui);

@@ -423,10 +423,12 @@ impl World {
         let inner_trials = (0..inner.split().n_folds()).map(|fold| Trial {
             checked: inner.clone(),
             fold,
+            with_baselines: false,
         });
         let last = Trial {
             checked: outer,
             fold,
+            with_baselines: false,
         };
         let mut accuracies = Vec::new();
         for trial in inner_trials.chain([last]) {

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::math::{SideBySide, TOGETHER, Vectors, WithVectors, Write, small_product, with_vectors};
+use crate::math::{Lanes, TOGETHER, Vectors, WithVectors, Write, small_product, with_vectors};
 
 use super::super::algorithm::{Algorithm, Conventions};
 use super::super::contributions::{CodedProfile, add_outer_product};
@@ -262,7 +262,7 @@ impl Work {
                 self.leaving_kernel.col_mut(l)[first..first + count].copy_from_slice(values);
             }
             self.combined.clear();
-            self.combined.resize(n_atoms, SideBySide::default());
+            self.combined.resize(n_atoms, Lanes::default());
             with_vectors(Combination {
                 sums: &mut self.combined,
                 rows: &self.leaving_rows,
@@ -280,7 +280,7 @@ impl Work {
     /// samples of this step are not in K yet.
     fn gather_rows(&mut self, profile: &KrlsProfile, first: usize, count: usize) {
         let (old, n_kept) = (profile.kept_gram.cols(), profile.entered.len());
-        self.leaving_rows.resize(n_kept, SideBySide::default());
+        self.leaving_rows.resize(n_kept, Lanes::default());
         let leaving = &self.leaving[first..first + count];
         for (k, &(m, _)) in leaving.iter().enumerate() {
             let mut row = self.leaving_rows.iter_mut().map(|values| &mut values.0[k]);
@@ -309,8 +309,8 @@ fn copy<'v, 't>(
 
 /// Column q of `sums` ← Σ_j λ_j w_qj · row j.
 struct Combination<'a> {
-    sums: &'a mut [SideBySide],
-    rows: &'a [SideBySide],
+    sums: &'a mut [Lanes],
+    rows: &'a [Lanes],
     codes: &'a SparseCodes,
     weights: &'a [f64],
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::super::ini::{Entry, Ini, fields};
 use super::super::text::{decode, quoted};
-use super::super::{ByteSource, Findings, Number, Place, ReadError};
+use super::super::{ByteSource, FilePlace, Findings, Number, ReadError};
 use super::text_data::TextLayout;
 
 /// The order of samples in the data file.
@@ -29,7 +29,7 @@ pub(super) struct ChannelEntry {
     pub(super) name: String,
     pub(super) resolution: f64,
     pub(super) unit: String,
-    pub(super) place: Place,
+    pub(super) place: FilePlace,
 }
 
 /// What the header says.
@@ -57,7 +57,7 @@ impl Header {
         refuse_other_kinds(&ini, bytes.path())?;
         let Some(data_file) = common("datafile") else {
             return Err(findings.refusal(
-                Place::File,
+                FilePlace::File,
                 "DataFile in [Common Infos]",
                 "missing",
                 "the name of the data file",
@@ -157,10 +157,10 @@ fn read_rate(entry: Option<Entry<'_>>, findings: &Findings) -> Result<f64, ReadE
     }
 }
 
-fn found_at(entry: Option<Entry<'_>>) -> (String, Place) {
+fn found_at(entry: Option<Entry<'_>>) -> (String, FilePlace) {
     match entry {
-        Some(entry) => (entry.value.to_owned(), Place::Line(entry.line)),
-        None => ("missing".to_owned(), Place::File),
+        Some(entry) => (entry.value.to_owned(), FilePlace::Line(entry.line)),
+        None => ("missing".to_owned(), FilePlace::File),
     }
 }
 
@@ -198,7 +198,7 @@ fn read_channels(ini: &Ini<'_>, findings: &mut Findings) -> Result<Vec<ChannelEn
             Some(slot) if slot.is_none() => *slot = Some(entry),
             _ => {
                 let expected = format!("each number from 1 to {n_channels} once");
-                let place = Place::Line(entry.line);
+                let place = FilePlace::Line(entry.line);
                 findings.breach(place, "channel number", number, expected, "skipped")?;
             }
         }
@@ -224,7 +224,7 @@ fn read_channel(
     number: usize,
     findings: &mut Findings,
 ) -> Result<ChannelEntry, ReadError> {
-    let place = Place::Line(entry.line);
+    let place = FilePlace::Line(entry.line);
     let fields = fields(entry.value);
     let field = |position: usize| fields.get(position).map_or("", String::as_str);
     let name = match field(0) {

@@ -2,7 +2,7 @@
 
 use super::super::ini::{Entry, Ini, fields};
 use super::super::text::{decode, quoted};
-use super::super::{Annotation, ByteSource, Findings, Gap, Mode, Place, ReadError, StartTime};
+use super::super::{Annotation, ByteSource, FilePlace, Findings, Gap, Mode, ReadError, StartTime};
 
 /// What the marker file says.
 #[derive(Debug, Default)]
@@ -42,7 +42,7 @@ pub(super) fn read(
         };
         if marker.position >= n_samples as u64 {
             findings.breach(
-                Place::Line(entry.line),
+                FilePlace::Line(entry.line),
                 "marker position",
                 marker.position + 1,
                 format!("at most {n_samples}, the last sample"),
@@ -114,7 +114,7 @@ fn add_gap(
             let text = format!(
                 "a new segment starts at {onset_s:.3} s, it is unknown how long after the one before"
             );
-            findings.note(Place::Line(marker.line), text);
+            findings.note(FilePlace::Line(marker.line), text);
             timeline.gaps.push(Gap {
                 onset_s,
                 duration_s: 0.0,
@@ -129,7 +129,7 @@ fn read_marker(entry: &Entry<'_>, findings: &mut Findings) -> Result<Option<Mark
     let position: Option<u64> = field(2).parse().ok();
     let Some(position) = position else {
         findings.breach(
-            Place::Line(entry.line),
+            FilePlace::Line(entry.line),
             "marker position",
             quoted(field(2)),
             "a sample number from 1",
@@ -139,7 +139,7 @@ fn read_marker(entry: &Entry<'_>, findings: &mut Findings) -> Result<Option<Mark
     };
     if position == 0 {
         let assumed = "the first sample is meant";
-        let place = Place::Line(entry.line);
+        let place = FilePlace::Line(entry.line);
         findings.breach(
             place,
             "marker position",

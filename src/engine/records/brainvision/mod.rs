@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::text::quoted;
 use super::{
-    ByteSource, Channel, Findings, Format, Input, Kind, Mode, Number, Place, ReadError,
+    ByteSource, Channel, FilePlace, Findings, Format, Input, Kind, Mode, Number, ReadError,
     ReadOptions, Record, Samples, Source, Stored, StridedSamples, Unit,
 };
 use header::{Header, Orientation, Storage};
@@ -119,7 +119,7 @@ fn data_file(
             let found = format!("{}, which is not there", quoted(&header.data_file));
             let assumed = "took the file of the header's own name";
             findings.breach(
-                Place::File,
+                FilePlace::File,
                 "DataFile",
                 found,
                 "a file beside the header",
@@ -153,7 +153,7 @@ fn marker_file(
     };
     let found = format!("{}, which is not there", quoted(name));
     findings.breach(
-        Place::File,
+        FilePlace::File,
         "MarkerFile",
         found,
         "a file beside the header",
@@ -188,7 +188,7 @@ fn count_samples(
                 .unwrap_or(stored);
         }
         findings.breach(
-            Place::File,
+            FilePlace::File,
             "length of the data file",
             format!("{} bytes", data.len()),
             expected,

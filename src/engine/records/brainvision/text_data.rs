@@ -2,7 +2,7 @@
 
 use super::super::ini::Ini;
 use super::super::text::{decode, quoted};
-use super::super::{ByteSource, Findings, MemorySamples, Place, ReadError};
+use super::super::{ByteSource, FilePlace, Findings, MemorySamples, ReadError};
 use super::header::{Header, Orientation};
 
 /// What stands between and before the numbers.
@@ -66,7 +66,7 @@ pub(super) fn read(
     if n_samples.saturating_mul(n_channels) > text.len() / 2 + 1 {
         let found = format!("{} bytes", text.len());
         let expected = format!("{n_channels} channels × {n_samples} numbers");
-        return Err(findings.refusal(Place::File, "length of the data file", found, expected));
+        return Err(findings.refusal(FilePlace::File, "length of the data file", found, expected));
     }
     let mut channels: Vec<Vec<f64>> = (0..n_channels)
         .map(|_| Vec::with_capacity(n_samples))
@@ -82,7 +82,7 @@ pub(super) fn read(
             };
             let Some(number) = layout.number(word) else {
                 let found = quoted(&decode(word));
-                let place = Place::Line(line_number + 1);
+                let place = FilePlace::Line(line_number + 1);
                 return Err(findings.refusal(place, "sample of the data file", found, "a number"));
             };
             values.push(number * header.channels[channel].resolution);
@@ -92,7 +92,13 @@ pub(super) fn read(
     if channels.iter().any(|values| values.len() != shortest) {
         let found = "channels of different length";
         let assumed = format!("read {shortest} samples of each channel");
-        findings.breach(Place::File, "data file", found, "equal lengths", assumed)?;
+        findings.breach(
+            FilePlace::File,
+            "data file",
+            found,
+            "equal lengths",
+            assumed,
+        )?;
         channels
             .iter_mut()
             .for_each(|values| values.truncate(shortest));

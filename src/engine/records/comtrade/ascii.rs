@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use crate::records::number_column::{NumberColumn, parse_whole};
 use crate::records::source_reader::SourceReader;
 use crate::records::text::quoted;
-use crate::records::{ByteSource, Findings, Place, ReadError, Samples};
+use crate::records::{ByteSource, FilePlace, Findings, ReadError, Samples};
 
 use super::configuration::{Configuration, DataType};
 use super::scale::Scale;
@@ -192,7 +192,7 @@ impl Oddity {
             return Ok(());
         }
         let assumed = format!("{assumed} ({} times)", self.count);
-        let place = Place::Line(self.first_line);
+        let place = FilePlace::Line(self.first_line);
         findings.breach(place, field, &self.example, expected, assumed)
     }
 }
@@ -276,7 +276,7 @@ impl RowCollector {
                 .filter(|f| !f.is_empty())
                 .count(),
         };
-        let place = Place::Line(self.line_number);
+        let place = FilePlace::Line(self.line_number);
         if separator != Separator::Byte(b',') {
             let found = match separator {
                 Separator::Byte(b';') => "a semicolon",
@@ -352,13 +352,13 @@ impl RowCollector {
                 configuration.analog.len(),
                 configuration.digital.len()
             );
-            return Err(findings.refusal(Place::Line(1), "data", found, expected));
+            return Err(findings.refusal(FilePlace::Line(1), "data", found, expected));
         }
         if self.n_declared != usize::MAX && n_rows < self.n_declared {
             let found = format!("{n_rows} samples");
             let expected = format!("{} as declared", self.n_declared);
             let assumed = "the samples present are read";
-            findings.breach(Place::File, "data length", found, expected, assumed)?;
+            findings.breach(FilePlace::File, "data length", found, expected, assumed)?;
         }
         self.oddities.report(self.line_number, findings)?;
         let scale = |channel| Scale::new(channel, DataType::Ascii, configuration.revision);

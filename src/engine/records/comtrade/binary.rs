@@ -1,6 +1,6 @@
 //! Binary COMTRADE data: rows of fixed length, read where they are when they are needed.
 
-use crate::records::{ByteSource, Findings, Place, ReadError, Samples};
+use crate::records::{ByteSource, FilePlace, Findings, ReadError, Samples};
 
 use super::configuration::{Configuration, DataType};
 use super::scale::{Scale, is_unsigned};
@@ -120,7 +120,7 @@ impl BinarySamples {
         if n_present == 0 {
             let found = format!("{len} bytes");
             let expected = format!("at least one of the {}", layout.describe());
-            return Err(findings.refusal(Place::Byte(start), "data length", found, expected));
+            return Err(findings.refusal(FilePlace::Byte(start), "data length", found, expected));
         }
         let n_declared = configuration.n_declared.map_or(n_present, |n| n as u64);
         let n_rows = if n_declared == 0 {
@@ -246,11 +246,11 @@ impl BinarySamples {
             let found = format!("{n_present} samples");
             let expected = format!("{n_declared} as declared");
             let assumed = "the samples present are read";
-            findings.breach(Place::File, "data length", found, expected, assumed)?;
+            findings.breach(FilePlace::File, "data length", found, expected, assumed)?;
         } else if len != self.n_rows * self.layout.row_bytes() {
             let surplus = len - self.n_rows * self.layout.row_bytes();
             let found = format!("{surplus} bytes more than {} samples", self.n_rows);
-            let place = Place::Byte(self.start + self.n_rows * self.layout.row_bytes());
+            let place = FilePlace::Byte(self.start + self.n_rows * self.layout.row_bytes());
             let assumed = "the surplus was skipped";
             findings.breach(place, "data length", found, "none", assumed)?;
         }
@@ -264,7 +264,7 @@ impl BinarySamples {
         }
         let expected = "-32767 to 32767";
         let assumed = format!("{n_unsigned} channels are read without sign");
-        findings.breach(Place::File, "range", "beyond 32767", expected, assumed)
+        findings.breach(FilePlace::File, "range", "beyond 32767", expected, assumed)
     }
 
     /// Lost or repeated rows show in the numbers of the first and last row.
@@ -275,7 +275,7 @@ impl BinarySamples {
         if counted == last_row || (first, last) == (0, 0) {
             return Ok(());
         }
-        let place = Place::Byte(self.start + last_row * self.layout.row_bytes());
+        let place = FilePlace::Byte(self.start + last_row * self.layout.row_bytes());
         let expected = u64::from(first).saturating_add(last_row);
         let assumed = "rows are taken in the order of the file";
         findings.breach(place, "sample number", last, expected, assumed)
@@ -314,7 +314,7 @@ fn settle_layout(
             let layout = with_type_of_content(source, range.0, layout)?;
             let found = declared.describe();
             let assumed = "they were read so";
-            findings.breach(Place::File, "layout", found, layout.describe(), assumed)?;
+            findings.breach(FilePlace::File, "layout", found, layout.describe(), assumed)?;
             return Ok(layout);
         }
     }

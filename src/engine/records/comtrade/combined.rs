@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader};
 
 use crate::records::source_reader::SourceReader;
-use crate::records::{ByteSource, Findings, Place, ReadError};
+use crate::records::{ByteSource, FilePlace, Findings, ReadError};
 
 use super::configuration::DataType;
 
@@ -68,7 +68,13 @@ pub(super) fn find_parts(source: &ByteSource, findings: &mut Findings) -> Result
                 let shown = format!("{:?}", String::from_utf8_lossy(line.trim_ascii()));
                 let expected = "\"--- file type: … ---\"";
                 let assumed = "it was taken for one";
-                findings.breach(Place::Byte(at - n), "separator", shown, expected, assumed)?;
+                findings.breach(
+                    FilePlace::Byte(at - n),
+                    "separator",
+                    shown,
+                    expected,
+                    assumed,
+                )?;
             }
             let is_binary = found.data_type.is_some_and(|kind| kind != DataType::Ascii);
             if found.section == "DAT" && is_binary {
@@ -82,7 +88,7 @@ pub(super) fn find_parts(source: &ByteSource, findings: &mut Findings) -> Result
     }
     let missing = |section: &str| {
         let field = format!("section {section}");
-        findings.refusal(Place::File, &field, "missing", "one in a combined file")
+        findings.refusal(FilePlace::File, &field, "missing", "one in a combined file")
     };
     let configuration = configuration.ok_or_else(|| missing("CFG"))?;
     let (heading, start, end) = data.ok_or_else(|| missing("DAT"))?;
@@ -109,7 +115,13 @@ fn data_end(
             let found = format!("{} bytes", source.len().saturating_sub(start));
             let expected = format!("{length} as declared");
             let assumed = "the bytes present are read";
-            findings.breach(Place::Byte(start), "data length", found, expected, assumed)?;
+            findings.breach(
+                FilePlace::Byte(start),
+                "data length",
+                found,
+                expected,
+                assumed,
+            )?;
             Ok(source.len())
         }
     }

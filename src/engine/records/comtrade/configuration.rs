@@ -3,7 +3,7 @@
 //! Field names follow IEEE C37.111-1991, -1999 and -2013 (IEC 60255-24).
 
 use crate::records::text::quoted;
-use crate::records::{Findings, Place, ReadError, Scaling};
+use crate::records::{FilePlace, Findings, ReadError, TransformerSide};
 
 use super::lines::{BlankFields, Line, parse_count, split_lines};
 use super::moment::{self, Moment};
@@ -67,7 +67,7 @@ pub(super) struct AnalogChannel {
     pub(super) max: f64,
     pub(super) primary: f64,
     pub(super) secondary: f64,
-    pub(super) scaling: Option<Scaling>,
+    pub(super) scaling: Option<TransformerSide>,
 }
 
 /// A digital (status) channel.
@@ -124,7 +124,7 @@ impl Configuration {
             let found = format!("{} filled lines", lines.len());
             let expected =
                 "a COMTRADE configuration: station line, channel counts, channels, rates";
-            return Err(findings.refusal(Place::File, "configuration", found, expected));
+            return Err(findings.refusal(FilePlace::File, "configuration", found, expected));
         };
         let (n_analog, n_digital) = channel_counts(counts, rest, findings)?;
         let (analog_lines, rest) = rest.split_at_checked(n_analog).unwrap_or((rest, &[]));
@@ -167,13 +167,13 @@ impl Configuration {
                 rest = tail;
             }
         } else {
-            let place = lines.first().map_or(Place::File, Line::place);
+            let place = lines.first().map_or(FilePlace::File, Line::place);
             let assumed = "it is taken as unknown";
             findings.breach(place, "line frequency", "blank", "50 or 60", assumed)?;
         }
         let Some((line, tail)) = rest.split_first() else {
             let assumed = "time stamps are used";
-            findings.breach(Place::File, "nrates", "missing", "a count", assumed)?;
+            findings.breach(FilePlace::File, "nrates", "missing", "a count", assumed)?;
             return Ok(rest);
         };
         let Some(n_rates) = parse_count(line.field(0)) else {
@@ -193,7 +193,7 @@ impl Configuration {
         let n_present = lines.iter().take_while(is_rate).count();
         // With no rate there is still one line: zero and the number of samples.
         let n_expected = n_rates.max(usize::from(n_present > 0));
-        let place = lines.first().map_or(Place::File, Line::place);
+        let place = lines.first().map_or(FilePlace::File, Line::place);
         if n_present != n_expected {
             let found = format!("{n_present} lines of rate and last sample");
             let assumed = "those present are used";
@@ -228,7 +228,7 @@ impl Configuration {
     /// smaller than the one before, all of them are lengths, as some recorders write.
     fn correct_section_ends(
         &mut self,
-        place: Place,
+        place: FilePlace,
         findings: &mut Findings,
     ) -> Result<(), ReadError> {
         let falls = |pair: &[DeclaredRate]| matches!(pair, [a, b] if b.last_sample < a.last_sample);
@@ -272,7 +272,7 @@ impl Configuration {
             .count();
         let (moments, rest) = lines.split_at_checked(n_moments).unwrap_or((lines, &[]));
         if n_moments < 2 {
-            let place = lines.first().map_or(Place::File, Line::place);
+            let place = lines.first().map_or(FilePlace::File, Line::place);
             let found = format!("{n_moments} lines");
             let expected = "two lines, start and trigger";
             let assumed = "the missing one is taken as unknown";
@@ -359,7 +359,7 @@ impl Configuration {
         let list = missing.join(", ");
         let assumed = "the usual values are used";
         findings.breach(
-            Place::File,
+            FilePlace::File,
             "end of the configuration",
             "missing",
             list,
@@ -495,12 +495,12 @@ fn parse_analog(
         let place = line.place();
         let number = |index, name, findings: &Findings| line.number_at(index, name, findings);
         let scaling = match line.field(12) {
-            "P" | "p" => Some(Scaling::Primary),
-            "S" | "s" => Some(Scaling::Secondary),
+            "P" | "p" => Some(TransformerSide::Primary),
+            "S" | "s" => Some(TransformerSide::Secondary),
             _ => None,
         };
         if revision != Revision::R1991 {
-            scalings.or(scaling, place, Scaling::Primary);
+            scalings.or(scaling, place, TransformerSide::Primary);
         }
         channels.push(AnalogChannel {
             name: line.field(1).to_owned(),

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use crate::records::text::quoted;
-use crate::records::{Findings, Place, ReadError};
+use crate::records::{FilePlace, Findings, ReadError};
 
 /// One line of a configuration, cut into trimmed fields.
 #[derive(Debug, Clone)]
@@ -21,8 +21,8 @@ impl<'a> Line<'a> {
     }
 
     /// Where it is, for messages.
-    pub(super) fn place(&self) -> Place {
-        Place::Line(self.number)
+    pub(super) fn place(&self) -> FilePlace {
+        FilePlace::Line(self.number)
     }
 
     /// Number of fields without the blank ones at the end.
@@ -87,7 +87,7 @@ pub(super) fn split_lines<'a>(
     if separator != ',' {
         let shown = format!("{separator:?}");
         let assumed = "it was taken for the comma";
-        findings.breach(Place::Line(1), "separator", shown, "','", assumed)?;
+        findings.breach(FilePlace::Line(1), "separator", shown, "','", assumed)?;
     }
     let cut = |(number, line): (usize, &'a str)| Line {
         number,
@@ -123,11 +123,11 @@ fn filled_lines<'a>(
     if let Some(number) = padded_line {
         let assumed = "they were skipped";
         let found = "SUB or NUL characters";
-        findings.breach(Place::Line(number), "padding", found, "none", assumed)?;
+        findings.breach(FilePlace::Line(number), "padding", found, "none", assumed)?;
     }
     if let Some(number) = blank_line {
         let assumed = "blank lines were skipped";
-        findings.breach(Place::Line(number), "line", "blank", "a field", assumed)?;
+        findings.breach(FilePlace::Line(number), "line", "blank", "a field", assumed)?;
     }
     Ok(filled)
 }
@@ -155,7 +155,7 @@ fn unquoted(field: &str) -> &str {
 pub(super) struct BlankFields {
     name: &'static str,
     assumed: &'static str,
-    first: Option<Place>,
+    first: Option<FilePlace>,
     count: usize,
 }
 
@@ -171,7 +171,7 @@ impl BlankFields {
     }
 
     /// `value`, or the default after counting a blank field.
-    pub(super) fn or<T>(&mut self, value: Option<T>, place: Place, default: T) -> T {
+    pub(super) fn or<T>(&mut self, value: Option<T>, place: FilePlace, default: T) -> T {
         value.unwrap_or_else(|| {
             self.first.get_or_insert(place);
             self.count += 1;

@@ -14,15 +14,15 @@ use std::sync::Arc;
 
 use super::text_encoding;
 use super::{
-    ByteSource, Channel, ChannelKind, Findings, Format, GridChannel, GridFacts, Input, Kind, Place,
-    ReadError, ReadOptions, Record, Samples, Source, Unit,
+    ByteSource, Channel, ChannelKind, FilePlace, Findings, Format, GridChannel, GridFacts, Input,
+    Kind, ReadError, ReadOptions, Record, Samples, Source, Unit,
 };
 use ascii::AsciiSamples;
 use binary::BinarySamples;
 use configuration::{Configuration, DataType, Revision};
 use timeline::Timeline;
 pub use writer::{
-    Files as WrittenFiles, Storage, encode, encode_combined, write_combined, write_files,
+    ComtradeStorage, Files as WrittenFiles, encode, encode_combined, write_combined, write_files,
 };
 
 /// Longest configuration that is taken for one: some 15 000 channels, the largest seen has 40 kB.
@@ -77,7 +77,7 @@ fn read_configuration(files: &Files, findings: &mut Findings) -> Result<Configur
     let n_bytes = end.saturating_sub(*start);
     if n_bytes > MAX_CONFIGURATION_BYTES {
         let expected = format!("at most {MAX_CONFIGURATION_BYTES} bytes");
-        let place = Place::Byte(*start);
+        let place = FilePlace::Byte(*start);
         return Err(findings.refusal(place, "length of the configuration", n_bytes, expected));
     }
     let text = bytes.read_range(*start, n_bytes)?;
@@ -142,7 +142,7 @@ fn separate_files(input: &Input, findings: &mut Findings) -> Result<Files, ReadE
                 Some(found) => {
                     let name = found.path().display().to_string();
                     let assumed = "the file of the most similar name was taken";
-                    findings.breach(Place::File, role, name, "the same name", assumed)?;
+                    findings.breach(FilePlace::File, role, name, "the same name", assumed)?;
                     Ok(found)
                 }
                 None => Err(ReadError::MissingCompanion {
@@ -206,7 +206,7 @@ fn settle_data_type(
         Some(declared) if declared != settled => {
             let (found, expected) = (declared.name(), settled.name());
             let assumed = "the data was read by its content";
-            findings.breach(Place::File, "file type", found, expected, assumed)?;
+            findings.breach(FilePlace::File, "file type", found, expected, assumed)?;
         }
         _ => {}
     }
@@ -301,7 +301,7 @@ fn channels(
     if !unknown_units.is_empty() {
         let list = unknown_units.join(", ");
         findings.note(
-            Place::File,
+            FilePlace::File,
             format!("unknown units kept as written: {list}"),
         );
     }
@@ -338,7 +338,7 @@ fn grid_facts(
     let trigger_s = offset_s.filter(plausible);
     if let (Some(seconds), None) = (offset_s, trigger_s) {
         findings.note(
-            Place::File,
+            FilePlace::File,
             format!(
                 "trigger is {seconds} s after the first sample, outside the record; it is ignored"
             ),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::records::{Findings, Gap, Place, RateSection, ReadError, TimeAxis};
+use crate::records::{FilePlace, Findings, Gap, RateSection, ReadError, TimeAxis};
 
 use super::configuration::{Configuration, DeclaredRate};
 
@@ -64,7 +64,7 @@ impl Timeline {
         };
         let n_sections = sections.len();
         findings.note(
-            Place::File,
+            FilePlace::File,
             format!("{n_sections} sections at {least} to {greatest} Hz; {told}"),
         );
         Timeline {
@@ -146,7 +146,7 @@ impl Timeline {
                     false => "the clock steps back, so the offset is unknown".to_owned(),
                 };
                 findings.note(
-                    Place::File,
+                    FilePlace::File,
                     format!("gap before sample {}: {known}", sample + 1),
                 );
                 lost_s += duration_s;
@@ -172,7 +172,7 @@ impl Timeline {
             let n_missing = stamps.iter().filter(|stamp| !stamp.is_finite()).count();
             let found = format!("missing in {n_missing} of {} rows", stamps.len());
             let assumed = "times are unknown";
-            findings.breach(Place::File, "time stamp", found, "one per row", assumed)?;
+            findings.breach(FilePlace::File, "time stamp", found, "one per row", assumed)?;
             return Ok(Timeline {
                 axis: TimeAxis::Regular,
                 rate_hz: None,
@@ -185,7 +185,7 @@ impl Timeline {
         if let Some(row) = back {
             let found = format!("smaller in row {} than before", row + 2);
             let assumed = "the stamps are kept as they are";
-            findings.breach(Place::File, "time stamp", found, "rising", assumed)?;
+            findings.breach(FilePlace::File, "time stamp", found, "rising", assumed)?;
         }
         let seconds: Arc<[f64]> = stamps
             .iter()
@@ -248,7 +248,7 @@ pub(super) fn compare_with_stamps(
         return;
     }
     findings.note(
-        Place::File,
+        FilePlace::File,
         format!("time stamps say {stamped_hz:.6} Hz, the declared rate of {rate_hz} Hz is used"),
     );
 }

@@ -4,11 +4,11 @@ use std::io;
 use std::path::Path;
 
 use super::moment;
-use crate::records::{Channel, ChannelKind, Record, Scaling, StartTime, TimeAxis};
+use crate::records::{Channel, ChannelKind, Record, StartTime, TimeAxis, TransformerSide};
 
 /// How the samples are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Storage {
+pub enum ComtradeStorage {
     /// Text; whole numbers of five digits. 1999 revision.
     Ascii,
     /// Two bytes per sample. 1999 revision.
@@ -19,7 +19,7 @@ pub enum Storage {
     Float32,
 }
 
-impl Storage {
+impl ComtradeStorage {
     /// As the configuration names it.
     fn name(self) -> &'static str {
         match self {
@@ -49,14 +49,14 @@ pub struct Files {
 }
 
 /// Writes `record` to `path` with the extensions `cfg` and `dat`; see [`encode`].
-pub fn write_files(record: &Record, storage: Storage, path: &Path) -> io::Result<()> {
+pub fn write_files(record: &Record, storage: ComtradeStorage, path: &Path) -> io::Result<()> {
     let files = encode(record, storage)?;
     std::fs::write(path.with_extension("cfg"), files.configuration)?;
     std::fs::write(path.with_extension("dat"), files.data)
 }
 
 /// Writes `record` to `path` with the extension `cff`: configuration and data in one file of the 2013 revision.
-pub fn write_combined(record: &Record, storage: Storage, path: &Path) -> io::Result<()> {
+pub fn write_combined(record: &Record, storage: ComtradeStorage, path: &Path) -> io::Result<()> {
     std::fs::write(
         path.with_extension("cff"),
         encode_combined(record, storage)?,
@@ -64,14 +64,14 @@ pub fn write_combined(record: &Record, storage: Storage, path: &Path) -> io::Res
 }
 
 /// The combined file of `record`, see [`encode`].
-pub fn encode_combined(record: &Record, storage: Storage) -> io::Result<Vec<u8>> {
+pub fn encode_combined(record: &Record, storage: ComtradeStorage) -> io::Result<Vec<u8>> {
     let files = encode_as(record, storage, 2013)?;
     let mut bytes = b"--- file type: CFG ---\r\n".to_vec();
     bytes.extend(files.configuration);
     bytes.extend(b"--- file type: INF ---\r\n--- file type: HDR ---\r\n");
     let kind = storage.name();
     let separator = match storage {
-        Storage::Ascii => format!("--- file type: DAT {kind} ---\r\n"),
+        ComtradeStorage::Ascii => format!("--- file type: DAT {kind} ---\r\n"),
         _ => format!("--- file type: DAT {kind}: {} ---\r\n", files.data.len()),
     };
     bytes.extend(separator.into_bytes());
@@ -85,11 +85,11 @@ pub fn encode_combined(record: &Record, storage: Storage) -> io::Result<Vec<u8>>
 /// missing values are written as such. Separators in names become semicolons,
 /// times are cut to microseconds. Refuses what the format cannot hold:
 /// channels of different length, nominal channels, times that are unknown.
-pub fn encode(record: &Record, storage: Storage) -> io::Result<Files> {
+pub fn encode(record: &Record, storage: ComtradeStorage) -> io::Result<Files> {
     encode_as(record, storage, storage.revision())
 }
 
-fn encode_as(record: &Record, storage: Storage, revision: u16) -> io::Result<Files> {
+fn encode_as(record: &Record, storage: ComtradeStorage, revision: u16) -> io::Result<Files> {
     let layout = Layout::new(record)?;
     let mut columns = Vec::with_capacity(layout.analog.len());
     for &channel in &layout.analog {
@@ -101,7 +101,7 @@ fn encode_as(record: &Record, storage: Storage, revision: u16) -> io::Result<Fil
         states.push(record.read_channel(channel).map_err(io::Error::other)?);
     }
     let data = match storage {
-        Storage::Ascii => ascii_rows(&layout, &columns, &states),
+        ComtradeStorage::Ascii => ascii_rows(&layout, &columns, &states),
         _ => binary_rows(&layout, &columns, &states, storage),
     };
     let configuration = configuration(record, &layout, &columns, storage, revision).into_bytes();
@@ -191,19 +191,21 @@ struct StoredColumn {
 }
 
 impl StoredColumn {
-    fn new(values: &[f64], storage: Storage) -> StoredColumn {
+    fn new(values: &[f64], storage: ComtradeStorage) -> StoredColumn {
         let limit = match storage {
-            Storage::Ascii => 99_998.0,
-            Storage::Binary => f64::from(i16::MAX),
-            Storage::Binary32 => f64::from(i32::MAX),
-            Storage::Float32 => f64::from(f32::MAX),
+            ComtradeStorage::Ascii => 99_998.0,
+            ComtradeStorage::Binary => f64::from(i16::MAX),
+            ComtradeStorage::Binary32 => f64::from(i32::MAX),
+            ComtradeStorage::Float32 => f64::from(f32::MAX),
         };
         let (multiplier, offset) = match storage {
-            Storage::Float32 => (1.0, 0.0),
-            Storage::Ascii | Storage::Binary | Storage::Binary32 => spread(values, limit),
+            ComtradeStorage::Float32 => (1.0, 0.0),
+            ComtradeStorage::Ascii | ComtradeStorage::Binary | ComtradeStorage::Binary32 => {
+                spread(values, limit)
+            }
         };
         let number = |value: &f64| match storage {
-            Storage::Float32 => *value,
+            ComtradeStorage::Float32 => *value,
             _ if value.is_finite() => ((value - offset) / multiplier).round().clamp(-limit, limit),
             _ => f64::NAN,
         };
@@ -268,7 +270,7 @@ fn binary_rows(
     layout: &Layout,
     columns: &[StoredColumn],
     states: &[Vec<f64>],
-    storage: Storage,
+    storage: ComtradeStorage,
 ) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (row, stamp) in layout.stamps.iter().enumerate() {
@@ -278,7 +280,7 @@ fn binary_rows(
             let number = column.numbers.get(row).copied().unwrap_or(f64::NAN);
             // The least number of each kind is the code for a missing value.
             match storage {
-                Storage::Binary => {
+                ComtradeStorage::Binary => {
                     let whole = if number.is_nan() {
                         i16::MIN
                     } else {
@@ -286,7 +288,7 @@ fn binary_rows(
                     };
                     bytes.extend_from_slice(&whole.to_le_bytes());
                 }
-                Storage::Binary32 => {
+                ComtradeStorage::Binary32 => {
                     let whole = if number.is_nan() {
                         i32::MIN
                     } else {
@@ -294,7 +296,7 @@ fn binary_rows(
                     };
                     bytes.extend_from_slice(&whole.to_le_bytes());
                 }
-                Storage::Float32 | Storage::Ascii => {
+                ComtradeStorage::Float32 | ComtradeStorage::Ascii => {
                     let single = if number.is_nan() {
                         f32::MIN
                     } else {
@@ -319,7 +321,7 @@ fn configuration(
     record: &Record,
     layout: &Layout,
     columns: &[StoredColumn],
-    storage: Storage,
+    storage: ComtradeStorage,
     revision: u16,
 ) -> String {
     let grid = record.grid.clone().unwrap_or_default();
@@ -386,8 +388,8 @@ fn analog_line(number: usize, channel: &Channel, column: &StoredColumn) -> Strin
     let skew_us = grid.map_or(0.0, |grid| grid.skew_s * 1e6);
     let (primary, secondary) = grid.map_or((1.0, 1.0), |grid| (grid.primary, grid.secondary));
     let scaling = match grid.and_then(|grid| grid.scaling) {
-        Some(Scaling::Secondary) => 'S',
-        Some(Scaling::Primary) | None => 'P',
+        Some(TransformerSide::Secondary) => 'S',
+        Some(TransformerSide::Primary) | None => 'P',
     };
     let (multiplier, offset, limit) = (column.multiplier, column.offset, column.limit);
     let head = format!(

@@ -4,7 +4,7 @@
 //! data record has an empty first text and tells when the record starts.
 
 use super::super::text::decode;
-use super::super::{Annotation, ByteSource, Findings, Gap, Place, ReadError};
+use super::super::{Annotation, ByteSource, FilePlace, Findings, Gap, ReadError};
 use super::header::{Continuity, Header};
 
 /// Between a text and the one channel it is about, as other programs write it too.
@@ -38,7 +38,7 @@ pub(super) fn read(
     if ranges.is_empty() {
         if header.continuity == Continuity::Discontinuous {
             findings.breach(
-                Place::Byte(192),
+                FilePlace::Byte(192),
                 "kind of file",
                 "EDF+D without an annotation signal",
                 "onsets of the data records",
@@ -123,7 +123,7 @@ impl Collector {
         header: &Header,
         findings: &mut Findings,
     ) -> Result<(), ReadError> {
-        let place = Place::Byte(header.data_offset + record * header.record_bytes());
+        let place = FilePlace::Byte(header.data_offset + record * header.record_bytes());
         let mut onset_s = None;
         for (position, signal) in signals.iter().enumerate() {
             let lists = signal
@@ -218,7 +218,7 @@ impl Collector {
                 "{} more annotations than any recording has, skipped",
                 self.n_dropped
             );
-            findings.note(Place::Byte(header.data_offset), dropped);
+            findings.note(FilePlace::Byte(header.data_offset), dropped);
         }
         self.report_gaps(header, findings)?;
         let first_onset_s = self.timeline.first_onset_s;
@@ -236,7 +236,7 @@ impl Collector {
             return Ok(());
         };
         let backward = gaps.iter().filter(|gap| gap.duration_s < 0.0).count();
-        let place = Place::Byte(header.data_offset);
+        let place = FilePlace::Byte(header.data_offset);
         if header.continuity != Continuity::Discontinuous {
             findings.breach(
                 place,

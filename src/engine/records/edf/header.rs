@@ -1,7 +1,7 @@
 //! The ASCII header of EDF and BDF files, read with doubt.
 
 use super::super::text::{decode_field, quoted};
-use super::super::{ByteSource, Findings, Place, ReadError, StartTime, Unit};
+use super::super::{ByteSource, FilePlace, Findings, ReadError, StartTime, Unit};
 
 /// Bytes of the fixed part, and of the part of each signal.
 const BLOCK_BYTES: u64 = 256;
@@ -49,7 +49,7 @@ impl Header {
     pub(super) fn read(bytes: &ByteSource, findings: &mut Findings) -> Result<Self, ReadError> {
         if bytes.len() < BLOCK_BYTES {
             return Err(findings.refusal(
-                Place::File,
+                FilePlace::File,
                 "file length",
                 format!("{} bytes", bytes.len()),
                 "at least 256 bytes of EDF header",
@@ -135,7 +135,7 @@ impl Header {
             return Ok(());
         }
         findings.breach(
-            Place::Byte(self.data_offset),
+            FilePlace::Byte(self.data_offset),
             "data records",
             format!("{marks} times EF BF BD in the first {len} bytes"),
             "binary samples",
@@ -153,7 +153,7 @@ impl Header {
         let record_bytes = self.record_bytes();
         if record_bytes == 0 {
             return Err(findings.refusal(
-                Place::Byte(BLOCK_BYTES),
+                FilePlace::Byte(BLOCK_BYTES),
                 "samples per data record",
                 "0 in every signal",
                 "at least one signal with samples",
@@ -165,7 +165,7 @@ impl Header {
         let data_bytes = file_bytes - self.data_offset;
         let whole_records = data_bytes / record_bytes;
         let surplus = data_bytes % record_bytes;
-        let place = Place::Byte(236);
+        let place = FilePlace::Byte(236);
         let found = quoted(&fixed.text(236, 8));
         self.n_records = match declared_records {
             None => {
@@ -229,7 +229,7 @@ impl Header {
             declared.filter(|&offset| offset > computed && fits(offset) && !fits(computed));
         let assumed = believed.unwrap_or(computed);
         findings.breach(
-            Place::Byte(184),
+            FilePlace::Byte(184),
             "header size",
             quoted(&fixed.text(184, 8)),
             format!("{computed} for {} signals", self.signals.len()),
@@ -276,7 +276,7 @@ impl Fields {
             .any(|&byte| byte > 126 || (byte < 32 && byte != 0))
         {
             findings.breach(
-                Place::Byte(at),
+                FilePlace::Byte(at),
                 field,
                 quoted(&text),
                 "printable ASCII",
@@ -305,9 +305,15 @@ fn read_version(fixed: &Fields, findings: &mut Findings) -> Result<bool, ReadErr
             let found = format!("\"{}\"", other.escape_ascii());
             let expected = "\"0\" (EDF) or \"\\xffBIOSEMI\" (BDF)";
             if fixed.text(0, 8) != "0" {
-                return Err(findings.refusal(Place::Byte(0), "version", found, expected));
+                return Err(findings.refusal(FilePlace::Byte(0), "version", found, expected));
             }
-            findings.breach(Place::Byte(0), "version", found, expected, "read as EDF")?;
+            findings.breach(
+                FilePlace::Byte(0),
+                "version",
+                found,
+                expected,
+                "read as EDF",
+            )?;
             Ok(false)
         }
     }
@@ -318,7 +324,7 @@ fn read_n_signals(
     file_bytes: u64,
     findings: &mut Findings,
 ) -> Result<u64, ReadError> {
-    let place = Place::Byte(252);
+    let place = FilePlace::Byte(252);
     // The field has four digits; "9e9" has no more characters.
     let most = (file_bytes / BLOCK_BYTES - 1).min(9999);
     let found = quoted(&fixed.text(252, 4));
@@ -358,7 +364,7 @@ fn read_record_duration(fixed: &Fields, findings: &mut Findings) -> Result<f64, 
         Some(duration_s) if duration_s >= 0.0 => Ok(duration_s),
         _ => {
             findings.breach(
-                Place::Byte(244),
+                FilePlace::Byte(244),
                 "duration of a data record",
                 quoted(&text),
                 "seconds, 0 or more",
@@ -404,7 +410,7 @@ fn read_start(fixed: &Fields, findings: &mut Findings) -> Result<Option<StartTim
             None => "the start is unknown".to_owned(),
         };
         findings.breach(
-            Place::Byte(168),
+            FilePlace::Byte(168),
             "start date and time",
             quoted(&format!("{date} {time}")),
             "dd.mm.yy hh.mm.ss",
@@ -481,7 +487,7 @@ fn read_samples_per_record(
         Some(0) => {
             let assumed = format!("channel {} is empty", quoted(label));
             findings.breach(
-                Place::Byte(at),
+                FilePlace::Byte(at),
                 "samples per data record",
                 0,
                 "at least 1",
@@ -490,7 +496,7 @@ fn read_samples_per_record(
             Ok(0)
         }
         _ => Err(findings.refusal(
-            Place::Byte(at),
+            FilePlace::Byte(at),
             "samples per data record",
             quoted(&fields.text(at, 8)),
             "1 to 99999999",
@@ -513,7 +519,7 @@ fn note_range(unit: &str, physical: (f64, f64), label: &str, at: u64, findings: 
         let text = format!(
             "physical range of channel {label} is {from} to {to} {unit}, which is impossible; the values are as the header says, but range or unit in it must be wrong"
         );
-        findings.note(Place::Byte(at), text);
+        findings.note(FilePlace::Byte(at), text);
     }
 }
 
@@ -538,7 +544,7 @@ fn read_scale(
     }
     let found = at.map(|at| fields.text(at, 8)).join(", ");
     findings.breach(
-        Place::Byte(at[0]),
+        FilePlace::Byte(at[0]),
         "physical and digital range",
         quoted(&found),
         "four numbers, each range not empty",

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use super::data_records::{DataRecords, StoredSignal};
 use super::text::quoted;
 use super::{
-    ByteSource, Channel, ChannelKind, Findings, Format, Input, Kind, Mode, Number, Place,
+    ByteSource, Channel, ChannelKind, FilePlace, Findings, Format, Input, Kind, Mode, Number,
     ReadError, ReadOptions, Record, Source, Unit,
 };
 use header::{Continuity, Header};
@@ -101,7 +101,7 @@ fn channels(header: &Header, findings: &mut Findings) -> Result<Vec<Channel>, Re
     let mut channels: Vec<Channel> = Vec::new();
     for (position, signal) in header.data_signals() {
         let unit = Unit::parse(&signal.unit);
-        let place = Place::Byte(header.label_offset(position));
+        let place = FilePlace::Byte(header.label_offset(position));
         findings.note_unit(place, &unit, &signal.label);
         if channels.iter().any(|known| known.name == signal.label) {
             findings.breach(

@@ -1,6 +1,6 @@
 //! How much memory the contents of a file may take.
 
-use super::super::{Findings, Place, ReadError};
+use super::super::{FilePlace, Findings, ReadError};
 
 /// Bytes of bookkeeping for one value of the tree, names and shape included.
 const VALUE_BYTES: u64 = 224;
@@ -21,7 +21,7 @@ impl Budget {
     pub(super) fn spend(
         &mut self,
         bytes: u64,
-        place: Place,
+        place: FilePlace,
         findings: &Findings,
     ) -> Result<(), ReadError> {
         match self.left.checked_sub(bytes) {
@@ -41,7 +41,7 @@ impl Budget {
     /// A variable is listed by name and shape besides its value.
     pub(super) fn spend_variable(
         &mut self,
-        place: Place,
+        place: FilePlace,
         findings: &Findings,
     ) -> Result<(), ReadError> {
         self.spend(VALUE_BYTES, place, findings)
@@ -49,7 +49,7 @@ impl Budget {
 
     pub(super) fn spend_value(
         &mut self,
-        place: Place,
+        place: FilePlace,
         findings: &Findings,
     ) -> Result<(), ReadError> {
         self.spend(VALUE_BYTES, place, findings)

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::super::text::quoted;
 use super::super::{
-    Annotation, ByteSource, Channel, Findings, Format, Gap, Input, Kind, Number, Place, ReadError,
-    Record, Source, Stored, StridedSamples, Unit,
+    Annotation, ByteSource, Channel, FilePlace, Findings, Format, Gap, Input, Kind, Number,
+    ReadError, Record, Source, Stored, StridedSamples, Unit,
 };
 use super::value::{Value, Variable};
 
@@ -91,7 +91,7 @@ impl<'a> DataSet<'a> {
             .map(|name| Channel::analog(name, Unit::parse("µV"), rate_hz, n_samples))
             .collect();
         findings.note(
-            Place::File,
+            FilePlace::File,
             "unit is not in the file; microvolt by EEGLAB's convention",
         );
 
@@ -118,7 +118,7 @@ impl<'a> DataSet<'a> {
         if sound.is_none() {
             let found = rate_hz.map_or("missing".to_owned(), |rate_hz| rate_hz.to_string());
             let assumed = "times are unknown, events are skipped";
-            findings.breach(Place::File, "EEG.srate", found, "more than 0", assumed)?;
+            findings.breach(FilePlace::File, "EEG.srate", found, "more than 0", assumed)?;
         }
         Ok(sound)
     }
@@ -148,7 +148,7 @@ impl<'a> DataSet<'a> {
             _ => {
                 let found = format!("shape {:?}", data.shape);
                 let expected = "channels × samples or channels × samples × epochs";
-                return Err(findings.refusal(Place::File, "EEG.data", found, expected));
+                return Err(findings.refusal(FilePlace::File, "EEG.data", found, expected));
             }
         };
         if self.count("nbchan") != Some(size.n_channels) {
@@ -156,7 +156,13 @@ impl<'a> DataSet<'a> {
                 .count("nbchan")
                 .map_or("missing".to_owned(), |n| n.to_string());
             let expected = format!("{}, the rows of EEG.data", size.n_channels);
-            findings.breach(Place::File, "EEG.nbchan", found, expected, "took the rows")?;
+            findings.breach(
+                FilePlace::File,
+                "EEG.nbchan",
+                found,
+                expected,
+                "took the rows",
+            )?;
         }
         check_size(size, findings)?;
         Ok((size, multiplexed(data.real.clone(), size)))
@@ -174,7 +180,12 @@ impl<'a> DataSet<'a> {
         let Some((n_channels, n_per_epoch)) = counts.filter(|(n_channels, _)| *n_channels > 0)
         else {
             let expected = "the number of channels and of samples";
-            return Err(findings.refusal(Place::File, "EEG.nbchan, EEG.pnts", "missing", expected));
+            return Err(findings.refusal(
+                FilePlace::File,
+                "EEG.nbchan, EEG.pnts",
+                "missing",
+                expected,
+            ));
         };
         let mut size = Size {
             n_channels,
@@ -186,7 +197,7 @@ impl<'a> DataSet<'a> {
         if size.len().is_none_or(|len| len as u64 != n_stored) {
             let kept = (n_stored / n_channels as u64) as usize;
             findings.breach(
-                Place::File,
+                FilePlace::File,
                 "length of the data file",
                 format!("{} bytes", data.len()),
                 format!(
@@ -228,7 +239,13 @@ impl<'a> DataSet<'a> {
         if let Some(data) = input.companion_with_extension("fdt")? {
             let found = format!("{}, which is not there", quoted(&name));
             let assumed = "took the file of the data set's own name";
-            findings.breach(Place::File, "EEG.data", found, "a file beside it", assumed)?;
+            findings.breach(
+                FilePlace::File,
+                "EEG.data",
+                found,
+                "a file beside it",
+                assumed,
+            )?;
             return Ok(data);
         }
         Err(ReadError::MissingCompanion {
@@ -250,7 +267,13 @@ impl<'a> DataSet<'a> {
         if labels.len() != n_channels {
             let expected = format!("{n_channels}, one for each channel");
             let assumed = "the others are numbered";
-            findings.breach(Place::File, "EEG.chanlocs", labels.len(), expected, assumed)?;
+            findings.breach(
+                FilePlace::File,
+                "EEG.chanlocs",
+                labels.len(),
+                expected,
+                assumed,
+            )?;
         }
         Ok((0..n_channels)
             .map(|channel| {
@@ -276,7 +299,7 @@ impl<'a> DataSet<'a> {
                 "{} epochs follow each other; the time between them is unknown",
                 size.n_epochs
             );
-            findings.note(Place::File, text);
+            findings.note(FilePlace::File, text);
         }
         let events = self.get("event");
         let column = |name: &str| {
@@ -317,7 +340,7 @@ impl<'a> DataSet<'a> {
         if n_without_time > 0 {
             let found = format!("missing in {n_without_time} events");
             findings.breach(
-                Place::File,
+                FilePlace::File,
                 "EEG.event.latency",
                 found,
                 "a sample number",
@@ -340,11 +363,11 @@ fn check_size(size: Size, findings: &Findings) -> Result<(), ReadError> {
     } = size;
     if n_channels > MOST_CHANNELS {
         let expected = format!("at most {MOST_CHANNELS}");
-        return Err(findings.refusal(Place::File, "EEG.nbchan", n_channels, expected));
+        return Err(findings.refusal(FilePlace::File, "EEG.nbchan", n_channels, expected));
     }
     if n_epochs > MOST_EPOCHS {
         let expected = format!("at most {MOST_EPOCHS}");
-        return Err(findings.refusal(Place::File, "EEG.trials", n_epochs, expected));
+        return Err(findings.refusal(FilePlace::File, "EEG.trials", n_epochs, expected));
     }
     Ok(())
 }

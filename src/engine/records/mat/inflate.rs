@@ -2,7 +2,7 @@
 
 use flate2::{Decompress, FlushDecompress, Status};
 
-use super::super::{ByteSource, Findings, Place, ReadError};
+use super::super::{ByteSource, FilePlace, Findings, ReadError};
 use super::budget::Budget;
 
 /// Most bytes that one deflated byte can stand for.
@@ -28,7 +28,7 @@ impl Compressed<'_> {
         budget: &mut Budget,
         findings: &Findings,
     ) -> Result<Vec<u8>, ReadError> {
-        let place = Place::Byte(self.offset);
+        let place = FilePlace::Byte(self.offset);
         let refusal = |found: String, expected: &str| {
             findings.refusal(place, "compressed element", found, expected)
         };

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use ndarray::ArrayD;
 
 use super::{
-    ArrayInfo, ByteSource, Channel, Findings, Format, Input, Kind, Mode, Place, ReadError,
+    ArrayInfo, ByteSource, Channel, FilePlace, Findings, Format, Input, Kind, Mode, ReadError,
     ReadOptions, Record, Samples, Source, StridedSamples,
 };
 pub use value::{Numeric, Sparse, Value, Variable};
@@ -118,7 +118,7 @@ pub fn read_variables(
     }
     let start = &head[..head.len().min(16)];
     Err(findings.refusal(
-        Place::Byte(0),
+        FilePlace::Byte(0),
         "signature",
         format!("\"{}\"", start.escape_ascii()),
         "a MATLAB file of version 4, 5 or 7.3, or an HDF5 file",

@@ -1,7 +1,7 @@
 //! Picks the recording among the variables of a file: array, orientation, rate, channel names.
 
 use super::super::text::quoted;
-use super::super::{Channel, Findings, Place, ReadError, ReadOptions, StridedSamples, Unit};
+use super::super::{Channel, FilePlace, Findings, ReadError, ReadOptions, StridedSamples, Unit};
 use super::value::{Numeric, Value, Variable};
 
 /// The array that is taken for a recording.
@@ -74,7 +74,7 @@ pub(super) fn pick(
     };
     let [n_rows, n_columns] = numeric.shape[..] else {
         return Err(findings.refusal(
-            Place::File,
+            FilePlace::File,
             "array chosen as recording",
             format!("{} of shape {:?}", quoted(&path), numeric.shape),
             "two axes: channels and time",
@@ -87,7 +87,7 @@ pub(super) fn pick(
     };
     if n_channels > MAX_TOLD_CHANNELS {
         let expected = format!("at most {MAX_TOLD_CHANNELS}; try the other orientation");
-        return Err(findings.refusal(Place::File, "number of channels", n_channels, expected));
+        return Err(findings.refusal(FilePlace::File, "number of channels", n_channels, expected));
     }
     let rate_hz = options.rate_hz.or_else(|| find_rate(variables));
     let names = find_names(variables, n_channels);
@@ -141,7 +141,7 @@ fn pick_array(
                 Err(arrays[position].1.complex_refused(name))
             }
             Some(position) => Ok(Some(arrays.swap_remove(position))),
-            None => Err(findings.refusal(Place::File, "array chosen", quoted(name), listed)),
+            None => Err(findings.refusal(FilePlace::File, "array chosen", quoted(name), listed)),
         };
     }
     let is_told = options.rows_are_channels.is_some() || options.rate_hz.is_some();
@@ -264,7 +264,7 @@ fn report(
     options: &ReadOptions,
     findings: &mut Findings,
 ) {
-    let mut note = |text: String| findings.note(Place::File, text);
+    let mut note = |text: String| findings.note(FilePlace::File, text);
     if options.array.is_none() {
         note(format!(
             "assumed array {} to be the recording",

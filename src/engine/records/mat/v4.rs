@@ -1,7 +1,7 @@
 //! MATLAB 4 files: matrices one after the other, each behind a header of five words.
 
 use super::super::text::{decode, quoted};
-use super::super::{ByteSource, Findings, Number, Place, ReadError, Stored};
+use super::super::{ByteSource, FilePlace, Findings, Number, ReadError, Stored};
 use super::budget::Budget;
 use super::v5::rows_of;
 use super::value::{Numeric, Sparse, Value, Variable};
@@ -84,7 +84,7 @@ pub(super) fn read(
     let mut variables = Vec::new();
     let mut at = 0;
     while at < bytes.len() {
-        let place = Place::Byte(at);
+        let place = FilePlace::Byte(at);
         budget.spend_value(place, findings)?;
         budget.spend_variable(place, findings)?;
         let left = bytes.len() - at;
@@ -145,7 +145,7 @@ fn value(
     if head.kind == 0 {
         return Ok(Value::Numeric(numeric));
     }
-    let place = Place::Byte(offset);
+    let place = FilePlace::Byte(offset);
     budget.spend(numeric.len() as u64 * 64, place, findings)?;
     let values = numeric.values()?;
     if head.kind == 1 {

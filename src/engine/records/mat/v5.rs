@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use super::super::text::{decode, quoted};
-use super::super::{ByteSource, Findings, Number, Place, ReadError, Stored};
+use super::super::{ByteSource, FilePlace, Findings, Number, ReadError, Stored};
 use super::budget::Budget;
 use super::inflate::Compressed;
 use super::value::{Numeric, Sparse, Value, Variable};
@@ -67,7 +67,7 @@ pub(super) fn read(
             Ok(variable) => variable,
             // What stands before a damaged variable is worth having.
             Err(error) if !variables.is_empty() => {
-                let place = Place::Byte(element.tag_offset);
+                let place = FilePlace::Byte(element.tag_offset);
                 let assumed = "the variables before it were read";
                 parser
                     .findings
@@ -129,7 +129,7 @@ impl Parser<'_> {
             return Ok(None);
         }
         if left < 8 {
-            let place = Place::Byte(stretch.at);
+            let place = FilePlace::Byte(stretch.at);
             let found = format!("{left} bytes");
             self.findings
                 .breach(place, "end of file", found, "a whole element", "ignored")?;
@@ -144,7 +144,7 @@ impl Parser<'_> {
         let left = stretch.end.saturating_sub(stretch.at);
         if left < 8 {
             return Err(self.findings.refusal(
-                Place::Byte(tag_offset),
+                FilePlace::Byte(tag_offset),
                 "element",
                 format!("{left} bytes"),
                 "a tag of 8 bytes",
@@ -172,7 +172,7 @@ impl Parser<'_> {
         let room = if first >> 16 != 0 { 4 } else { left - 8 };
         if len > room {
             return Err(self.findings.refusal(
-                Place::Byte(tag_offset),
+                FilePlace::Byte(tag_offset),
                 "length of element",
                 format!("{len} bytes"),
                 format!("at most {room}, the bytes that follow"),
@@ -217,7 +217,7 @@ impl Parser<'_> {
             }
             1..=18 => Ok(None),
             other => Err(self.findings.refusal(
-                Place::Byte(element.tag_offset),
+                FilePlace::Byte(element.tag_offset),
                 "type of element",
                 other,
                 "1 to 18",
@@ -234,7 +234,7 @@ impl Parser<'_> {
         if element.len == 0 {
             return Ok(None);
         }
-        let place = Place::Byte(element.tag_offset);
+        let place = FilePlace::Byte(element.tag_offset);
         self.budget.spend_variable(place, self.findings)?;
         let (name, value) = self.array(stretch, element, 0)?;
         Ok((!name.is_empty()).then_some(Variable { name, value }))
@@ -246,7 +246,7 @@ impl Parser<'_> {
         element: &Element,
         depth: usize,
     ) -> Result<(String, Value), ReadError> {
-        let place = Place::Byte(element.tag_offset);
+        let place = FilePlace::Byte(element.tag_offset);
         if depth > MAX_DEPTH {
             let found = format!("{depth} levels");
             let expected = format!("at most {MAX_DEPTH}");
@@ -318,7 +318,7 @@ impl Parser<'_> {
         let element = self.next(stretch)?;
         if element.kind != MI_UINT32 || element.len != 8 {
             return Err(self.findings.refusal(
-                Place::Byte(element.tag_offset),
+                FilePlace::Byte(element.tag_offset),
                 "array flags",
                 format!("type {}, {} bytes", element.kind, element.len),
                 "type 6, 8 bytes",
@@ -331,7 +331,7 @@ impl Parser<'_> {
     /// Size along each axis, whose product fits in memory numbers.
     fn shape(&self, stretch: &mut Stretch) -> Result<Vec<usize>, ReadError> {
         let element = self.next(stretch)?;
-        let place = Place::Byte(element.tag_offset);
+        let place = FilePlace::Byte(element.tag_offset);
         let known = matches!(element.kind, MI_INT32 | MI_UINT32);
         if !known || element.len < 4 || element.len % 4 != 0 || element.len / 4 > MAX_AXES {
             return Err(self.findings.refusal(
@@ -372,7 +372,7 @@ impl Parser<'_> {
 
     fn name(&mut self, stretch: &mut Stretch) -> Result<String, ReadError> {
         let element = self.next(stretch)?;
-        let place = Place::Byte(element.tag_offset);
+        let place = FilePlace::Byte(element.tag_offset);
         if !matches!(element.kind, MI_INT8 | MI_UINT8 | MI_UTF8) || element.len > 4096 {
             return Err(self.findings.refusal(
                 place,
@@ -418,7 +418,7 @@ impl Parser<'_> {
             return Ok(stored);
         }
         Err(self.findings.refusal(
-            Place::Byte(stored.offset),
+            FilePlace::Byte(stored.offset),
             "number of values",
             n_stored,
             format!("{len}, the product of the dimensions"),
@@ -430,7 +430,7 @@ impl Parser<'_> {
         let element = self.next(stretch)?;
         let Some(number) = number_type(element.kind) else {
             return Err(self.findings.refusal(
-                Place::Byte(element.tag_offset),
+                FilePlace::Byte(element.tag_offset),
                 "type of numbers",
                 element.kind,
                 "1 to 7, 9, 12 or 13",
@@ -446,7 +446,7 @@ impl Parser<'_> {
     }
 
     fn sparse(&mut self, head: &ArrayHead, stretch: &mut Stretch) -> Result<Value, ReadError> {
-        let place = Place::Byte(stretch.at);
+        let place = FilePlace::Byte(stretch.at);
         let [n_rows, n_columns] = head.shape[..] else {
             let found = head.shape.len();
             return Err(self
@@ -478,7 +478,7 @@ impl Parser<'_> {
         let at = stretch.at;
         let element = self.next(stretch)?;
         if is_logical && element.kind == 9 && element.len / 8 < n_entries as u64 {
-            let place = Place::Byte(element.offset);
+            let place = FilePlace::Byte(element.offset);
             self.budget
                 .spend(element.len.saturating_mul(24), place, self.findings)?;
             let bytes = stretch.bytes.read_range(element.offset, element.len)?;
@@ -491,7 +491,7 @@ impl Parser<'_> {
     /// All numbers of an element, paid for as f64.
     fn few_numbers(&mut self, stretch: &mut Stretch) -> Result<Vec<f64>, ReadError> {
         let (stored, n_stored) = self.any_numbers(stretch)?;
-        let place = Place::Byte(stored.offset);
+        let place = FilePlace::Byte(stored.offset);
         self.budget
             .spend(n_stored.saturating_mul(24), place, self.findings)?;
         let mut values = vec![0.0; n_stored as usize];
@@ -509,7 +509,7 @@ impl Parser<'_> {
             });
         }
         let element = self.next(stretch)?;
-        let place = Place::Byte(element.tag_offset);
+        let place = FilePlace::Byte(element.tag_offset);
         let n_rows = shape.first().copied().unwrap_or(1);
         // Each letter becomes up to 4 bytes, twice while it is put into rows.
         let letters_bytes = element.len.saturating_mul(12);
@@ -586,7 +586,7 @@ impl Parser<'_> {
         if n_items as u64 <= room {
             return Ok(());
         }
-        let place = Place::Byte(stretch.at);
+        let place = FilePlace::Byte(stretch.at);
         let expected = format!("at most {room}, for which there is room");
         Err(self
             .findings
@@ -596,7 +596,7 @@ impl Parser<'_> {
     fn item(&mut self, stretch: &mut Stretch, depth: usize) -> Result<Value, ReadError> {
         let element = self.next(stretch)?;
         if element.kind != MI_MATRIX {
-            let place = Place::Byte(element.tag_offset);
+            let place = FilePlace::Byte(element.tag_offset);
             let expected = "14, an array";
             return Err(self
                 .findings
@@ -632,7 +632,7 @@ impl Parser<'_> {
     /// Names of equal width, ended by zeros.
     fn field_names(&mut self, stretch: &mut Stretch) -> Result<Vec<String>, ReadError> {
         let element = self.next(stretch)?;
-        let place = Place::Byte(element.tag_offset);
+        let place = FilePlace::Byte(element.tag_offset);
         let width = match element.len {
             4 => self.word(&stretch.bytes.read_range(element.offset, 4)?) as usize,
             _ => 0,

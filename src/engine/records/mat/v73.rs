@@ -1,6 +1,6 @@
 //! MATLAB 7.3 files: HDF5 with MATLAB's conventions for text, cells, structs and sparse matrices; and plain HDF5.
 
-use super::super::{ByteSource, Findings, Format, Number, Place, ReadError, Stored};
+use super::super::{ByteSource, FilePlace, Findings, Format, Number, ReadError, Stored};
 use super::hdf5::{self, Dataset, Element, Hdf5, Object};
 use super::v5::rows_of;
 use super::value::{Numeric, Sparse, Value, Variable};
@@ -40,7 +40,7 @@ pub(super) fn read(
     for (name, address) in members {
         // `#refs#` holds what cells refer to, `#subsystem#` what objects consist of.
         if !name.starts_with('#') {
-            let place = Place::Byte(address);
+            let place = FilePlace::Byte(address);
             reader
                 .file
                 .budget
@@ -66,7 +66,7 @@ impl Reader<'_> {
         // Every value is paid for before it is built, what is too deep as well: a cell may hold itself many times.
         self.file
             .budget
-            .spend_value(Place::Byte(address), self.file.findings)?;
+            .spend_value(FilePlace::Byte(address), self.file.findings)?;
         if depth > MAX_DEPTH {
             return Ok(other("structs and cells nested too deeply"));
         }

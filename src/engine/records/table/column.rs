@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::super::number_column::NumberColumn;
 use super::super::text::quoted;
-use super::super::{ChannelKind, Findings, Place, ReadError, Unit};
+use super::super::{ChannelKind, FilePlace, Findings, ReadError, Unit};
 use super::moment::MomentForm;
 use super::number_form::{DecimalSign, Spelling, parse, spelling, without_percent};
 use super::rows::{is_missing, is_missing_word, is_spreadsheet_error};
@@ -249,7 +249,7 @@ impl Decision {
         let field = format!("column {}", quoted(name));
         let mut breach = |met: &Met, expected: &str, assumed: String| match &met.first {
             Some((line, text)) => {
-                findings.breach(Place::Line(*line), &field, text, expected, assumed)
+                findings.breach(FilePlace::Line(*line), &field, text, expected, assumed)
             }
             None => Ok(()),
         };
@@ -283,7 +283,7 @@ impl Decision {
             Form::Moments(_) => {}
         }
         if let Some((line, found, expected, assumed)) = &self.doubt {
-            findings.breach(Place::Line(*line), &field, found, expected, assumed)?;
+            findings.breach(FilePlace::Line(*line), &field, found, expected, assumed)?;
         }
         Ok(())
     }
@@ -380,7 +380,7 @@ impl TableColumn {
                 let field = format!("column {}", quoted(name));
                 let found = format!("more than {} different texts", names.levels.len());
                 let assumed = "later ones are missing";
-                findings.breach(Place::File, &field, found, "class names", assumed)
+                findings.breach(FilePlace::File, &field, found, "class names", assumed)
             }
             _ => Ok(()),
         }

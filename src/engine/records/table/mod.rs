@@ -12,8 +12,8 @@ use std::sync::Arc;
 use super::text::quoted;
 use super::text_encoding;
 use super::{
-    Channel, Findings, Format, Input, Kind, Place, ReadError, ReadOptions, Record, Samples, Source,
-    Unit,
+    Channel, FilePlace, Findings, Format, Input, Kind, ReadError, ReadOptions, Record, Samples,
+    Source, Unit,
 };
 pub(super) use column::NameColumn;
 pub use column::are_truth_values;
@@ -54,7 +54,7 @@ pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
         decoded.report(&mut findings)?;
     }
     if let Some(at) = decoded.text.find('\0') {
-        let place = Place::Byte(at as u64);
+        let place = FilePlace::Byte(at as u64);
         return Err(findings.refusal(place, "text", "a NUL character", "a table of text"));
     }
     let text = TableText::new(decoded.text);
@@ -77,7 +77,7 @@ fn read_text(
 ) -> Result<(Record, Separator), ReadError> {
     let Some(dialect) = Dialect::detect(text).filter(|dialect| dialect.n_columns > 0) else {
         let expected = "rows of numbers or names";
-        return Err(findings.refusal(Place::Line(1), "table", "no row", expected));
+        return Err(findings.refusal(FilePlace::Line(1), "table", "no row", expected));
     };
     check_width(text, dialect.separator, &findings)?;
     report_layout(text, &dialect, &mut findings)?;
@@ -131,7 +131,7 @@ fn check_width(
     for (index, line) in text.table().lines().enumerate() {
         let n_ends = line.bytes().filter(is_end).count();
         if n_ends >= MAX_COLUMNS {
-            let place = Place::Line(index + 1);
+            let place = FilePlace::Line(index + 1);
             let expected = format!("at most {MAX_COLUMNS} columns");
             return Err(findings.refusal(place, "row", format!("{n_ends} separators"), expected));
         }
@@ -148,15 +148,27 @@ fn report_layout(
     if let Some(header) = dialect.header.as_ref().filter(|h| counts_columns(&h.names)) {
         let found = quoted(&header.names.join(","));
         let (expected, assumed) = ("values or names", "it was taken for numbers of the columns");
-        findings.breach(Place::Line(header.line), "row", found, expected, assumed)?;
+        findings.breach(
+            FilePlace::Line(header.line),
+            "row",
+            found,
+            expected,
+            assumed,
+        )?;
     }
     if let Some((line, count)) = dialect.preamble {
         let expected = format!("a row of {} fields", dialect.n_columns);
         let assumed = format!("{count} lines above the table were skipped");
-        findings.breach(Place::Line(line), "line", "another one", expected, assumed)?;
+        findings.breach(
+            FilePlace::Line(line),
+            "line",
+            "another one",
+            expected,
+            assumed,
+        )?;
     }
     if let Some(units) = &dialect.units {
-        let place = Place::Line(dialect.first_line.saturating_sub(1));
+        let place = FilePlace::Line(dialect.first_line.saturating_sub(1));
         let found = quoted(&units.join(" "));
         findings.breach(place, "row", found, "values", "it was taken for units")?;
     }
@@ -164,7 +176,7 @@ fn report_layout(
         let found = "not closed, so that all that follows is one field";
         let assumed = "the rows after it are lost; close the quote";
         findings.breach(
-            Place::Line(line),
+            FilePlace::Line(line),
             "quote",
             found,
             "a closing quote",
@@ -188,7 +200,7 @@ fn column_names(
             names.push(numbered);
             continue;
         };
-        let place = Place::Line(header.line);
+        let place = FilePlace::Line(header.line);
         let given = header.names.get(column).filter(|name| !name.is_empty());
         let mut name = given.cloned().unwrap_or_else(|| numbered.clone());
         if given.is_none() && !tally.is_empty() {
@@ -265,7 +277,7 @@ impl Body<'_> {
         if let Some((count, line, text)) = remarks {
             let expected = format!("a row of {} fields", self.dialect.n_columns);
             let assumed = format!("{count} such lines were taken for remarks");
-            findings.breach(Place::Line(line), "line", text, expected, assumed)?;
+            findings.breach(FilePlace::Line(line), "line", text, expected, assumed)?;
         }
         Ok(tallies)
     }
@@ -295,7 +307,7 @@ impl Body<'_> {
             let assumed = format!(
                 "missing values assumed, surplus fields and rows under three quarters skipped ({count} rows)"
             );
-            findings.breach(Place::Line(line), "row", found, n_columns, assumed)?;
+            findings.breach(FilePlace::Line(line), "row", found, n_columns, assumed)?;
         }
         Ok(())
     }

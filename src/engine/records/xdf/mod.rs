@@ -12,7 +12,7 @@ use ndarray::{ArrayD, IxDyn};
 
 use super::text::quoted;
 use super::{
-    Annotation, ArrayInfo, ByteSource, Channel, Findings, Format, Gap, Input, Kind, Place,
+    Annotation, ArrayInfo, ByteSource, Channel, FilePlace, Findings, Format, Gap, Input, Kind,
     ReadError, ReadOptions, Record, Samples, Source, TimeAxis, Unit,
 };
 use stream::{Stream, Values};
@@ -33,7 +33,7 @@ pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
     let start = input.bytes.read_start(4)?;
     if !is_certain(&start) {
         let found = format!("\"{}\"", start.escape_ascii());
-        return Err(findings.refusal(Place::Byte(0), "start of the file", found, "\"XDF:\""));
+        return Err(findings.refusal(FilePlace::Byte(0), "start of the file", found, "\"XDF:\""));
     }
     let mut streams = stream::read_all(&input.bytes, &mut findings)?;
     for stream in &mut streams {
@@ -75,7 +75,7 @@ pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
             quoted(&stream.name),
             stream.n_channels
         );
-        findings.note(Place::File, text);
+        findings.note(FilePlace::File, text);
     }
     record.arrays = streams.iter().flat_map(array_infos).collect();
     record.warnings = findings.into_warnings();
@@ -105,7 +105,7 @@ fn choose(
                     .map(|s| s.name.as_str())
                     .collect();
                 let expected = format!("one of {}", names.join(", "));
-                Err(findings.refusal(Place::File, "stream", quoted(wanted), expected))
+                Err(findings.refusal(FilePlace::File, "stream", quoted(wanted), expected))
             }
         };
     }
@@ -172,7 +172,7 @@ fn rate_of(stream: &Stream, findings: &mut Findings) -> Option<f64> {
             "stream {} says {nominal_hz} Hz, its time stamps {measured_hz:.4} Hz; the latter is used",
             quoted(&stream.name)
         );
-        findings.note(Place::File, text);
+        findings.note(FilePlace::File, text);
         return Some(measured_hz);
     }
     Some(nominal_hz)

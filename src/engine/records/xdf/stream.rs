@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::super::text::decode;
-use super::super::{ByteSource, Findings, Number, Place, ReadError};
+use super::super::{ByteSource, FilePlace, Findings, Number, ReadError};
 
 /// Most channels of a stream.
 const MAX_CHANNELS: usize = 1 << 16;
@@ -67,7 +67,7 @@ pub(super) fn read_all(
                 let expected = "a whole chunk";
                 let found = "damaged or cut short";
                 let assumed = "the rest of the file is left out";
-                findings.breach(Place::Byte(at), "chunk", found, expected, assumed)?;
+                findings.breach(FilePlace::Byte(at), "chunk", found, expected, assumed)?;
                 break;
             }
         };
@@ -191,7 +191,7 @@ fn take_chunk(
         let found = format!("unreadable (kind {})", chunk.tag);
         let expected = "a header, then samples and clock offsets of its stream";
         findings.breach(
-            Place::Byte(chunk.offset),
+            FilePlace::Byte(chunk.offset),
             "chunk",
             found,
             expected,

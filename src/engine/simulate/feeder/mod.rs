@@ -58,7 +58,7 @@ mod transient;
 
 use serde::{Deserialize, Serialize};
 
-pub use network::{Consumer, FeederNetwork, Section, SequenceImpedance};
+pub use network::{Consumer, FeederNetwork, LineSection, SequenceImpedance};
 pub use scenario::{Fault, FaultClass, FaultRanges, LoadState, Scenario};
 
 use super::SimulateError;

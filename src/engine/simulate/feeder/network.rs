@@ -51,7 +51,7 @@ fn sequence_to_phases(z0: f64, z1: f64) -> Coupling<f64> {
 /// A three-phase line section; section `i` of the list leads to bus `i + 1`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Section {
+pub struct LineSection {
     /// The bus it starts at: 0 is the head, others must come earlier in the list.
     pub from_bus: usize,
     /// Length.
@@ -81,7 +81,7 @@ pub struct FeederNetwork {
     /// Impedance behind which the ideal source lies, in Ω.
     pub source_impedance: SequenceImpedance,
     /// Line sections, each after the one it branches from.
-    pub sections: Vec<Section>,
+    pub sections: Vec<LineSection>,
     /// Consumers along the feeder.
     pub consumers: Vec<Consumer>,
 }
@@ -113,7 +113,7 @@ const LATERAL_LINE: SequenceImpedance = SequenceImpedance {
 impl Default for FeederNetwork {
     /// A 20 kV, 50 Hz feeder of 23 km and 5.3 MVA: exit cable, trunk, three laterals, eight consumers.
     fn default() -> Self {
-        let section = |from_bus, length_km, impedance_per_km| Section {
+        let section = |from_bus, length_km, impedance_per_km| LineSection {
             from_bus,
             length_km,
             impedance_per_km,

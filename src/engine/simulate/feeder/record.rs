@@ -1,7 +1,7 @@
 //! A simulated fault as a [`Record`], as if a fault recorder at the head had written it.
 
 use crate::records::{
-    Annotation, Channel, Format, GridChannel, GridFacts, Kind, Record, Scaling, Unit,
+    Annotation, Channel, Format, GridChannel, GridFacts, Kind, Record, TransformerSide, Unit,
 };
 
 use super::super::SIMULATED_START;
@@ -96,7 +96,7 @@ fn grid_channel(phase: &str) -> GridChannel {
         circuit: "Feeder head".to_owned(),
         primary: 1.0,
         secondary: 1.0,
-        scaling: Some(Scaling::Primary),
+        scaling: Some(TransformerSide::Primary),
         skew_s: 0.0,
     }
 }
@@ -105,7 +105,7 @@ fn grid_channel(phase: &str) -> GridChannel {
 mod tests {
     use super::super::FeederSettings;
     use super::*;
-    use crate::records::comtrade::{self, Storage};
+    use crate::records::comtrade::{self, ComtradeStorage};
     use crate::records::{Input, Mode};
 
     fn with_pre_fault_cycle() -> FeederSimulator {
@@ -159,7 +159,7 @@ mod tests {
         assert!(text.ends_with("12.400 Ω, 0.150 Ω to earth"), "{text}");
     }
 
-    fn through_comtrade(record: &Record, storage: Storage) -> Record {
+    fn through_comtrade(record: &Record, storage: ComtradeStorage) -> Record {
         let files = comtrade::encode(record, storage).expect("encoded");
         let input = Input::from_bytes("fault.cfg", files.configuration)
             .with_companion("fault.dat", files.data);
@@ -175,14 +175,17 @@ mod tests {
     #[test]
     fn float32_comtrade_gives_back_every_sample_exactly() {
         let record = with_pre_fault_cycle().record(FaultClass::DoubleLineToGround, 3);
-        let read = through_comtrade(&record, Storage::Float32);
+        let read = through_comtrade(&record, ComtradeStorage::Float32);
         assert_eq!(samples(&read), samples(&record));
     }
 
     #[test]
     fn ascii_and_binary_comtrade_are_right_to_half_a_step_and_then_stay() {
         let record = with_pre_fault_cycle().record(FaultClass::SingleLineToGround, 5);
-        for (storage, n_steps) in [(Storage::Ascii, 199_996.0), (Storage::Binary, 65_534.0)] {
+        for (storage, n_steps) in [
+            (ComtradeStorage::Ascii, 199_996.0),
+            (ComtradeStorage::Binary, 65_534.0),
+        ] {
             let read = through_comtrade(&record, storage);
             for (found, made) in samples(&read).iter().zip(samples(&record)) {
                 let low = made.iter().copied().fold(f64::INFINITY, f64::min);
@@ -207,7 +210,11 @@ mod tests {
     #[test]
     fn comtrade_gives_back_names_units_rate_start_and_trigger() {
         let record = with_pre_fault_cycle().record(FaultClass::ThreeLine, 0);
-        for storage in [Storage::Ascii, Storage::Binary, Storage::Float32] {
+        for storage in [
+            ComtradeStorage::Ascii,
+            ComtradeStorage::Binary,
+            ComtradeStorage::Float32,
+        ] {
             let read = through_comtrade(&record, storage);
             assert_eq!(read.start, record.start);
             assert_eq!(read.grid, record.grid);

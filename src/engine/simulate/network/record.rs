@@ -2,7 +2,7 @@
 
 use super::{NetworkClass, NetworkScenario, NetworkSimulator, NetworkWaveforms};
 use crate::records::{
-    Annotation, Channel, Format, GridChannel, GridFacts, Kind, Record, Scaling, Unit,
+    Annotation, Channel, Format, GridChannel, GridFacts, Kind, Record, TransformerSide, Unit,
 };
 use crate::simulate::SIMULATED_START;
 
@@ -51,7 +51,7 @@ impl NetworkScenario {
                     circuit: "Line".to_owned(),
                     primary: 1.0,
                     secondary: 1.0,
-                    scaling: Some(Scaling::Primary),
+                    scaling: Some(TransformerSide::Primary),
                     skew_s: 0.0,
                 });
                 data.push((channel, values));

@@ -10,7 +10,7 @@ use crate::ui::palette::{mix, phase_color};
 use crate::ui::theme;
 use crate::workbench::explore::{FaultRecord, FaultView, ImpedancePlane, LineData};
 use atomscope_engine::protection::distance::Distance;
-use atomscope_engine::protection::events::Event;
+use atomscope_engine::protection::events::RecordEvent;
 use atomscope_engine::protection::impedance::Loop;
 
 /// Events listed at most.
@@ -307,7 +307,7 @@ fn stays_ui(ui: &mut Ui, plane: &ImpedancePlane) {
 }
 
 /// The sequence of events; a click leads to its place.
-fn events_ui(ui: &mut Ui, events: &[Event], record: &FaultRecord, look: &mut FaultView) {
+fn events_ui(ui: &mut Ui, events: &[RecordEvent], record: &FaultRecord, look: &mut FaultView) {
     if events.is_empty() {
         return;
     }

@@ -6,7 +6,7 @@ use crate::ui::elements::{help, section};
 use crate::ui::numbers::cut;
 use crate::ui::theme;
 use crate::ui::widgets::ScalpMap;
-use crate::workbench::explore::{BANDS, BandMaps, Comparison, EegBrowser, EegView, last_part};
+use crate::workbench::explore::{BANDS, BandMaps, EegBrowser, EegView, MapComparison, last_part};
 use crate::workbench::{Action, Ask, RecordRow, Workbench};
 
 /// Classes and records that are listed to compare with.
@@ -132,9 +132,9 @@ fn comparison_ui(
     let records = loaded.map_or(&[][..], |loaded| &loaded.records);
     let current = match &view.comparison {
         None => "nothing".to_owned(),
-        Some(Comparison::Record(source)) => record_name(records, *source),
-        Some(Comparison::Classes(a, b)) => class_pair(classes, *a, *b),
-        Some(Comparison::File(path)) => last_part(&path.to_string_lossy()).to_owned(),
+        Some(MapComparison::Record(source)) => record_name(records, *source),
+        Some(MapComparison::Classes(a, b)) => class_pair(classes, *a, *b),
+        Some(MapComparison::File(path)) => last_part(&path.to_string_lossy()).to_owned(),
     };
     ui.horizontal_wrapped(|ui| {
         let label = ui.label("Compare with");
@@ -142,7 +142,7 @@ fn comparison_ui(
             .selected_text(cut(&current, 20))
             .width(theme::body_font(ui).size * 9.0)
             .show_ui(ui, |ui| {
-                let mut choose = |ui: &mut Ui, text: &str, wanted: Option<Comparison>| {
+                let mut choose = |ui: &mut Ui, text: &str, wanted: Option<MapComparison>| {
                     let is_it = view.comparison == wanted;
                     if ui.selectable_label(is_it, text).clicked() {
                         view.comparison = wanted;
@@ -152,12 +152,12 @@ fn comparison_ui(
                 let n_classes = classes.len().min(MOST_CLASSES);
                 for a in 0..n_classes {
                     for b in a + 1..n_classes {
-                        let pair = Some(Comparison::Classes(a, b));
+                        let pair = Some(MapComparison::Classes(a, b));
                         choose(ui, &class_pair(classes, a, b), pair);
                     }
                 }
                 for source in 0..records.len().min(MOST_RECORDS) {
-                    let record = Some(Comparison::Record(source));
+                    let record = Some(MapComparison::Record(source));
                     choose(ui, &record_name(records, source), record);
                 }
                 if records.len() > MOST_RECORDS {
@@ -174,7 +174,7 @@ fn comparison_ui(
             actions.push(Action::Ask(Ask::CompareMaps));
         }
     });
-    let needs_data = !matches!(view.comparison, Some(Comparison::File(_)));
+    let needs_data = !matches!(view.comparison, Some(MapComparison::File(_)));
     if view.comparison.is_some() && browser.compared().is_none() {
         let text = match browser.compared_share() {
             Some(share) => format!("reading the other side, {:.0} %", share * 100.0),

@@ -1,6 +1,6 @@
 //! Arrays of HDF5: what their elements are, their shape, and where they are stored.
 
-use super::super::super::{ByteSource, Number, Place, ReadError, Stored};
+use super::super::super::{ByteSource, FilePlace, Number, ReadError, Stored};
 use super::chunks::{Chunked, Filter};
 use super::object::Object;
 use super::{Hdf5, NOWHERE, number};
@@ -300,7 +300,7 @@ impl Hdf5<'_> {
 
     /// Pays for bytes that are about to be taken.
     pub(in super::super) fn spend(&mut self, len: u64, at: u64) -> Result<(), ReadError> {
-        self.budget.spend(len, Place::Byte(at), self.findings)
+        self.budget.spend(len, FilePlace::Byte(at), self.findings)
     }
 }
 

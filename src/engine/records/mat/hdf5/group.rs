@@ -1,7 +1,7 @@
 //! Groups of HDF5: names and the addresses of what they stand for.
 
 use super::super::super::text::decode;
-use super::super::super::{Place, ReadError};
+use super::super::super::{FilePlace, ReadError};
 use super::object::Object;
 use super::{Hdf5, number};
 
@@ -86,7 +86,7 @@ impl Hdf5<'_> {
         let n_entries = number(head, 6, 2).unwrap_or(0);
         let entries = self.read_address(address.saturating_add(8), n_entries * ENTRY_BYTES)?;
         self.budget
-            .spend(n_entries * MEMBER_BYTES, Place::Byte(at), self.findings)?;
+            .spend(n_entries * MEMBER_BYTES, FilePlace::Byte(at), self.findings)?;
         for entry in entries.chunks_exact(ENTRY_BYTES as usize) {
             let name_at = number(entry, 0, 8).and_then(|at| usize::try_from(at).ok());
             let name = name_at.and_then(|at| heap.get(at..)?.split(|&byte| byte == 0).next());
@@ -94,7 +94,7 @@ impl Hdf5<'_> {
                 return Err(self.refusal(at, "name of a member", "outside its heap", "inside"));
             };
             self.budget
-                .spend(name.len() as u64, Place::Byte(at), self.findings)?;
+                .spend(name.len() as u64, FilePlace::Byte(at), self.findings)?;
             members.push((decode(name), address));
         }
         Ok(())
@@ -111,7 +111,7 @@ impl Hdf5<'_> {
             let found = format!("\"{}\"", head[..4].escape_ascii());
             return Err(self.refusal(at, "local heap", found, "HEAP"));
         }
-        self.budget.spend(len, Place::Byte(at), self.findings)?;
+        self.budget.spend(len, FilePlace::Byte(at), self.findings)?;
         self.read_address(data, len)
     }
 }

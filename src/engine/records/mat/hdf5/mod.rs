@@ -13,7 +13,7 @@ mod object;
 pub(super) use dataset::{Dataset, Element};
 pub(super) use object::Object;
 
-use super::super::{ByteSource, Findings, Place, ReadError};
+use super::super::{ByteSource, FilePlace, Findings, ReadError};
 use super::budget::Budget;
 
 /// The eight bytes with which the superblock starts.
@@ -115,7 +115,7 @@ impl<'a> Hdf5<'a> {
         expected: impl std::fmt::Display,
     ) -> ReadError {
         self.findings
-            .refusal(Place::Byte(at), field, found, expected)
+            .refusal(FilePlace::Byte(at), field, found, expected)
     }
 
     fn unsupported(&self, what: String) -> ReadError {

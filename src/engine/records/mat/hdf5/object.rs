@@ -1,7 +1,7 @@
 //! Object headers of HDF5: the messages that describe a group or an array.
 
 use super::super::super::text::decode;
-use super::super::super::{Place, ReadError};
+use super::super::super::{FilePlace, ReadError};
 use super::dataset::datatype_of;
 use super::{Hdf5, NOWHERE, number};
 
@@ -94,7 +94,7 @@ impl Hdf5<'_> {
                 let expected = format!("at most {MAX_PIECES}");
                 return Err(self.refusal(at, "pieces of an object header", n_pieces, expected));
             }
-            self.budget.spend(len, Place::Byte(at), self.findings)?;
+            self.budget.spend(len, FilePlace::Byte(at), self.findings)?;
             let piece = self.read(at, len)?;
             self.take_messages(&piece, at, layout, &mut object, &mut pieces)?;
         }
