@@ -1,9 +1,10 @@
 //! A trained model applied to samples it has not learned from: class, margin and residuals of each.
 
-use super::calibrating::Assessor;
+use super::calibrating::{Assessor, kept_samples};
 use super::correction::CorrectionError;
 use super::error::{RunError, RunTrouble};
 use super::model::TrainedModel;
+use super::settings::USUAL_EPSILON;
 use crate::dataset::{Dataset, Place};
 use crate::evaluation::{
     Assurance, Classifier, ClassifierWork, GroupVote, Imputation, Strangeness, Verdict, group_votes,
@@ -13,10 +14,27 @@ use crate::learner::{
 };
 use crate::math::View;
 
-/// ε of prediction sets that nobody chose a level for.
-const DEFAULT_EPSILON: f64 = 0.05;
 /// Samples that are classified between two looks at whether to continue.
 const BLOCK: usize = 128;
+
+/// How samples are judged.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JudgeOptions {
+    /// ε: the share of samples whose prediction set may miss their class.
+    pub epsilon: f64,
+    /// Whether exact zeros that are no values are found and filled in, in samples that fit worse
+    /// than training samples do.
+    pub repair: bool,
+}
+
+impl Default for JudgeOptions {
+    fn default() -> Self {
+        Self {
+            epsilon: USUAL_EPSILON,
+            repair: false,
+        }
+    }
+}
 
 /// What was decided about one sample.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,36 +94,49 @@ pub struct Opinion {
     pub assurance: Option<Assurance>,
 }
 
+/// Samples as the classifier takes them.
+struct Prepared {
+    /// Prepared features, one sample after the other.
+    values: Vec<f64>,
+    /// Which samples they are, and how many features of each were missing.
+    kept: Vec<(usize, usize)>,
+}
+
+/// Errors of a model, named by its part and mini-batch.
+fn trouble_of(model: &TrainedModel) -> impl Fn(RunTrouble) -> RunError + use<> {
+    let (part, n_batches) = (model.part, model.n_batches);
+    move |error| RunError::new(part, n_batches, error)
+}
+
 /// A model that judges one block of samples after the other, and learns online where labels come.
 pub struct Judge {
     model: TrainedModel,
     learner: Box<dyn Learner>,
     work: ClassifierWork,
     assessor: Option<Assessor>,
-    /// Made when the first sample misses something; the model may fill nothing.
-    imputation: Option<Option<Imputation>>,
+    /// Whether exact zeros that are no values are filled in.
+    repairs: bool,
+    /// Made when the first sample misses something.
+    imputation: Option<Imputation>,
 }
 
 impl Judge {
     /// A judge that decides as the model does.
-    pub fn new(model: &TrainedModel) -> Result<Self, RunError> {
+    pub fn new(model: &TrainedModel, options: &JudgeOptions) -> Result<Self, RunError> {
         let learner = model
             .revive()
             .map_err(|error| RunError::new(model.part, model.n_batches, error.into()))?;
-        Ok(Self::with(model.clone(), learner))
-    }
-
-    fn with(model: TrainedModel, learner: Box<dyn Learner>) -> Self {
         let assessor = model.calibration.as_ref().map(|calibration| {
-            Assessor::new(calibration.0.clone(), learner.as_ref(), DEFAULT_EPSILON)
+            Assessor::new(calibration.0.clone(), learner.as_ref(), options.epsilon)
         });
-        Self {
+        Ok(Self {
             work: Classifier::of(learner.as_ref()).work(),
-            model,
+            model: model.clone(),
             learner,
             assessor,
+            repairs: options.repair,
             imputation: None,
-        }
+        })
     }
 
     /// The learner as it is now.
@@ -121,34 +152,16 @@ impl Judge {
     /// Judges samples by their features before preparation; nothing of those with missing values that the model's
     /// preparation drops.
     pub fn judge(&mut self, samples: &[&[f64]]) -> Result<Vec<Option<Opinion>>, RunError> {
-        let (part, n_batches) = (self.model.part, self.model.n_batches);
-        let trouble = |error: RunTrouble| RunError::new(part, n_batches, error);
-        let mut values = Vec::new();
-        let mut kept = Vec::new();
-        let mut opinions = vec![None; samples.len()];
-        for (position, sample) in samples.iter().enumerate() {
-            let mut features = sample.to_vec();
-            let missing: Vec<bool> = features.iter().map(|value| value.is_nan()).collect();
-            let outcome = self.model.preparation.apply(&mut features);
-            if outcome.map_err(|error| trouble(error.into()))?.is_none() {
-                continue;
-            }
-            let n_missing = missing.iter().filter(|missing| **missing).count();
-            if n_missing > 0 {
-                let (model, learner) = (&self.model, self.learner.as_ref());
-                let imputation = self
-                    .imputation
-                    .get_or_insert_with(|| model.imputation(learner));
-                if let Some(imputation) = imputation {
-                    imputation.fill(&mut features, &missing);
-                }
-            }
-            values.extend(features);
-            kept.push((position, n_missing));
-        }
+        let trouble = trouble_of(&self.model);
         let Some(n_features) = samples.first().map(|sample| sample.len()) else {
-            return Ok(opinions);
+            return Ok(Vec::new());
         };
+        let mut opinions = vec![None; samples.len()];
+        let mut prepared = self.prepare(samples)?;
+        if self.repairs {
+            self.repair(samples, &mut prepared)?;
+        }
+        let Prepared { values, kept } = prepared;
         let classifier = Classifier::of(self.learner.as_ref());
         let view = View::from_columns(&values, n_features);
         let positions: Vec<usize> = (0..kept.len()).collect();
@@ -180,6 +193,70 @@ impl Judge {
             });
         }
         Ok(opinions)
+    }
+
+    /// Prepares samples, and fills in missing features from the kept samples where the model does.
+    fn prepare(&mut self, samples: &[&[f64]]) -> Result<Prepared, RunError> {
+        let trouble = trouble_of(&self.model);
+        let fills = fills_missing(&self.model.learner);
+        let (mut values, mut kept) = (Vec::new(), Vec::new());
+        for (position, sample) in samples.iter().enumerate() {
+            let mut features = sample.to_vec();
+            let missing: Vec<bool> = features.iter().map(|value| value.is_nan()).collect();
+            let outcome = self.model.preparation.apply(&mut features);
+            if outcome.map_err(|error| trouble(error.into()))?.is_none() {
+                continue;
+            }
+            let n_missing = missing.iter().filter(|missing| **missing).count();
+            if n_missing > 0 && fills {
+                self.imputation().fill(&mut features, &missing);
+            }
+            values.extend(features);
+            kept.push((position, n_missing));
+        }
+        Ok(Prepared { values, kept })
+    }
+
+    /// Fills in exact zeros that are no values, in samples that fit worse than training samples do.
+    fn repair(&mut self, samples: &[&[f64]], prepared: &mut Prepared) -> Result<(), RunError> {
+        let (Some(calibration), Some(first)) = (self.model.calibration.clone(), samples.first())
+        else {
+            return Ok(());
+        };
+        let trouble = trouble_of(&self.model);
+        let zero_share = &calibration.0.features.zero_share;
+        let n_features = first.len();
+        let positions: Vec<usize> = (0..prepared.kept.len()).collect();
+        let is_whole = Classifier::of(self.learner.as_ref())
+            .fits_usually(
+                View::from_columns(&prepared.values, n_features),
+                &positions,
+                &mut self.work,
+            )
+            .map_err(|error| trouble(error.into()))?;
+        let rows = prepared.values.chunks_mut(n_features.max(1));
+        for ((features, (position, n_missing)), is_whole) in
+            rows.zip(&mut prepared.kept).zip(is_whole)
+        {
+            let zeros: Vec<bool> = samples[*position]
+                .iter()
+                .map(|value| *value == 0.0)
+                .collect();
+            if !is_whole && zeros.contains(&true) {
+                let imputation = self.imputation();
+                let missing = imputation.suspects(features, &zeros, zero_share);
+                imputation.fill(features, &missing);
+                *n_missing += missing.iter().filter(|missing| **missing).count();
+            }
+        }
+        Ok(())
+    }
+
+    /// The model of missing features: a probabilistic PCA of the kept samples.
+    fn imputation(&mut self) -> &Imputation {
+        let learner = self.learner.as_ref();
+        self.imputation
+            .get_or_insert_with(|| Imputation::of(&kept_samples(learner)))
     }
 
     /// Learns a mini-batch of samples (features before preparation, class); those with missing values that the
@@ -266,9 +343,10 @@ impl TrainedModel {
     pub fn judge(
         &self,
         dataset: &Dataset,
+        options: &JudgeOptions,
         keep_going: &mut dyn FnMut(f64) -> bool,
     ) -> Result<Vec<Judged>, RunError> {
-        Judge::new(self)?.judge_all(dataset, keep_going)
+        Judge::new(self, options)?.judge_all(dataset, keep_going)
     }
 }
 
@@ -334,6 +412,12 @@ impl TrainedModel {
         let (calibration, assured) = (self.calibration.as_ref()?, judged.assurance.as_ref()?);
         Some(calibration.is_strange(assured.fit_p))
     }
+}
+
+/// Whether missing features of samples to be judged are filled in from the kept samples: all learners
+/// whose head was chosen do; those of earlier versions keep the training mean.
+pub(super) fn fills_missing(learner: &LearnerSettings) -> bool {
+    learner.head.is_some() && learner.algorithm.remembers_all()
 }
 
 /// The vote of every file over its samples, in the order of the sources. The truth is not

@@ -29,9 +29,6 @@ pub struct Decision {
     pub fit_p: Option<f64>,
 }
 
-/// The level of prediction sets, as `classify` has it.
-const EPSILON: f64 = 0.05;
-
 impl Decision {
     /// The decision that an opinion says.
     pub(super) fn new(
@@ -50,7 +47,7 @@ impl Decision {
             start_s,
             class: name(opinion.verdict.class),
             margin: opinion.verdict.margin,
-            set: assured.map(|assured| assured.set(EPSILON).into_iter().map(name).collect()),
+            set: assured.map(|assured| assured.set().into_iter().map(name).collect()),
             fit_p: assured.map(|assured| assured.fit_p),
         }
     }

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::dataset::{DataPlan, DataSettings, Place};
 use crate::evaluation::Confusion;
-use crate::experiment::{Judge, Opinion, TrainedModel, votes_by_source};
+use crate::experiment::{Judge, JudgeOptions, Opinion, TrainedModel, votes_by_source};
 use crate::features::eeg::ChannelChoice;
 use crate::features::{FeatureRecipe, GroupKind, LiveSegments};
 use crate::learner::{Forgetting, LearnerSettings};
@@ -121,8 +121,12 @@ impl LiveJudge {
         state
             .watch
             .get_or_insert_with(|| ChangeWatch::new(n_classes));
+        let options = JudgeOptions {
+            epsilon: session.experiment.tests.epsilon,
+            ..JudgeOptions::default()
+        };
         let begun: &TrainedModel = state.learned.as_deref().unwrap_or(model);
-        let mut judge = Judge::new(begun)?;
+        let mut judge = Judge::new(begun, &options)?;
         if let Some(Learning { forgetting, .. }) = learning {
             let settings = with_forgetting(judge.settings(), forgetting.unwrap_or(1.0));
             judge

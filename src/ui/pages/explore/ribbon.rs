@@ -22,6 +22,8 @@ use atomscope_engine::export::{hatch_lines, vote_text};
 const MOST_BUTTONS: usize = 80;
 /// Height of the ribbon.
 const HEIGHT: f32 = 30.0;
+/// How much of a colour is left in decisions that must not be relied on.
+const GREYED: f32 = 0.55;
 
 /// The stretch of time that is shown, and where it lies on the screen.
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +68,9 @@ pub(super) fn ribbon_ui(
         return;
     }
     if let Some(judgement) = stage.judged() {
+        if let Some(warning) = &judgement.warning {
+            wrong(ui, warning.sentence());
+        }
         band_ui(ui, judgement, stage.selected(), shown, actions);
     } else if workbench.judging_models().is_empty() {
         help(
@@ -164,9 +169,9 @@ fn vote_ui(ui: &mut Ui, judgement: &Judgement) {
         text.push_str(&format!(" · {count}"));
     }
     let mut tip = format!(
-        "{}.\nThe vote of all segments with the 95 % interval of its share (Wilson), as if segments were independent. Uncertain: a margin below {}, the median of the held-out decisions that were wrong, or what one in twenty of all does not reach.",
+        "{}.\nThe vote of all segments with the 95 % interval of its share (Wilson), as if segments were independent. {}",
         vote_text(ribbon),
-        short(ribbon.uncertain_below)
+        uncertain_text(ribbon)
     );
     if judgement.has_learned {
         tip.push_str("\nThe model has learned from this recording: its decisions say little.");
@@ -179,6 +184,20 @@ fn vote_ui(ui: &mut Ui, judgement: &Judgement) {
         tip.push_str(out);
     }
     ui.add(egui::Label::new(text).truncate()).on_hover_text(tip);
+}
+
+/// What uncertain means here.
+fn uncertain_text(ribbon: &Ribbon) -> String {
+    match ribbon.segments.first().and_then(|s| s.assurance.as_ref()) {
+        Some(assurance) => format!(
+            "Uncertain: the model names several classes or none, so as to be right in {} of the cases.",
+            percent(1.0 - assurance.epsilon)
+        ),
+        None => format!(
+            "Uncertain: a margin below {}, the median of the held-out decisions that were wrong, or what one in twenty of all does not reach. This model cannot tell what its decisions are worth: train it with calibration.",
+            short(ribbon.uncertain_below)
+        ),
+    }
 }
 
 /// The segments along the time axis.
@@ -201,6 +220,12 @@ fn band_ui(
     let largest = largest.fold(f64::MIN_POSITIVE, f64::max);
     let painter = ui.painter().with_clip_rect(clip);
     painter.rect_filled(area, 0.0, theme::tones(ui).faint);
+    // Decisions about a stranger stay visible, but greyed.
+    let page = theme::tones(ui).page;
+    let color = |class: usize| match judgement.warning {
+        Some(_) => mix(page, greyed(class_color(class)), GREYED),
+        None => class_color(class),
+    };
     let mut last_right = f32::NEG_INFINITY;
     for &place in &visible {
         let segment = &ribbon.segments[place];
@@ -215,13 +240,7 @@ fn band_ui(
             is_uncertain: ribbon.is_uncertain(segment),
             is_selected: selected == Some(place),
         };
-        paint_segment(
-            ui,
-            &painter,
-            block,
-            class_color(segment.verdict.class),
-            look,
-        );
+        paint_segment(ui, &painter, block, color(segment.verdict.class), look);
     }
     if response.has_focus() {
         focus_ring(ui, area);
@@ -255,6 +274,12 @@ fn band_ui(
         correction_keys(ui, ribbon, segment, actions);
     }
     response.on_hover_text("Click a segment to see why, right-click it to correct it. With the focus ← → go from one to the next, 1 to 9 give the selected one that class, 0 calls it an artefact.");
+}
+
+/// The grey as light as a colour.
+fn greyed(color: Color32) -> Color32 {
+    let [r, g, b, _] = color.to_array().map(f32::from);
+    Color32::from_gray((0.3 * r + 0.59 * g + 0.11 * b) as u8)
 }
 
 fn visible(ribbon: &Ribbon, shown: ShownTime) -> Vec<usize> {
