@@ -2,6 +2,7 @@
 
 mod analyse;
 mod classify;
+mod cluster;
 mod columns;
 mod compare;
 mod ending;
@@ -19,6 +20,7 @@ mod settings;
 mod shell;
 mod simulate;
 mod sweep;
+mod sweep_folder;
 mod terminal;
 mod trained;
 mod window;

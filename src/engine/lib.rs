@@ -7,7 +7,7 @@
 //! ```text
 //! files ─▶ records ─▶ features ─▶ dataset ─▶ split ─▶ learner ─▶ evaluation ─▶ experiment
 //!             ▲                                                                    │
-//!          simulate                              paper ◀── session ◀── export ◀────┘
+//!          simulate                  cluster ◀── paper ◀── session ◀── export ◀────┘
 //! ```
 //!
 //! # Train
@@ -50,6 +50,8 @@ pub mod export;
 pub mod session;
 
 pub mod paper;
+
+pub mod cluster;
 
 pub mod guide;
 

@@ -31,6 +31,7 @@ mod selection;
 mod signal;
 mod stages;
 mod sweep;
+mod sweep_cluster;
 mod sweep_results;
 mod train;
 
@@ -61,6 +62,7 @@ pub use selection::{Ask, Selection};
 pub use signal::{Signal, SignalChannel};
 pub use stages::{Stage, StageState, StageStatus, number_of, split_summary};
 pub use sweep::{AxisForm, MOST_INNER_FOLDS, SweepAction, SweepCheck, SweepForm, SweepStage};
+pub use sweep_cluster::{ClusterAction, ClusterStage, JobForm, MOST_WORKERS};
 pub use sweep_results::{SweepColumn, SweepResults};
 pub use train::{LearnerChange, Training};
 

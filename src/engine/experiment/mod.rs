@@ -9,6 +9,7 @@ mod comparison;
 mod correction;
 pub mod declared;
 mod error;
+mod fingerprint;
 mod groupings;
 mod job;
 mod model;
@@ -26,6 +27,7 @@ mod sweep;
 mod task_pool;
 mod testing;
 mod trial;
+mod trial_sequence;
 mod width;
 mod worker;
 
@@ -61,6 +63,7 @@ pub use sweep::{
     SweepPoint, SweepRow, SweepTable, Values,
 };
 pub use trial::{FoldOutcome, Trial, run_trials};
+pub use trial_sequence::{Pace, PointProgress, Watcher};
 pub use width::median_distance;
 pub use worker::{Command, Mail, Status, Worker};
 
