@@ -171,7 +171,9 @@ pub(super) fn run(arguments: &ClassifyArguments) -> io::Result<ExitCode> {
         Some(output) => is_whole &= write_result(output, &String::from_utf8_lossy(&rows))?,
     }
     if let Some(output) = &json {
-        let text = format!("{:#}\n", json!({ "records": records }));
+        let run = ready.session.run.as_ref();
+        let tested = run.and_then(|run| run.tested_in_words());
+        let text = format!("{:#}\n", json!({ "records": records, "tested": tested }));
         is_whole &= write_result(output, &text)?;
     }
     Ok(match (is_whole, is_strange) {
