@@ -9,7 +9,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::ending::{Failure, tell, write_result};
-use super::fault_fields::with_fault_fields;
+use super::fault_fields::{line_for, with_fault_fields};
 use super::outputs::{Output, reserve_folder};
 use super::progress::ProgressLine;
 use super::terminal::{self, CleanWriter, complain};
@@ -20,8 +20,11 @@ use atomscope_engine::evaluation::GroupVote;
 use atomscope_engine::experiment::{
     Judged, Part, Ribbon, TrainedModel, change_texts, uncertain_margin, votes_by_source,
 };
+use atomscope_engine::export::fault_report::{FaultReport, ReportedDecision, ReportedRecord};
 use atomscope_engine::export::{RecordingReport, ReportedModel, segment_head, segment_row};
-use atomscope_engine::records::open_with;
+use atomscope_engine::features::FeatureRecipe;
+use atomscope_engine::protection::{FaultAnalysis, Line};
+use atomscope_engine::records::{Kind, Record, open_with};
 use atomscope_engine::session::{Session, model_sha256};
 
 /// The arguments of `classify`.
@@ -41,6 +44,9 @@ pub(super) struct ClassifyArguments {
     /// Write decisions, prediction sets and warnings as JSON
     #[arg(long, value_name = "OUT")]
     json: Option<PathBuf>,
+    /// Line data for the distances of fault records: length_km, z1_ohm_per_km, z0_ohm_per_km
+    #[arg(long, value_name = "L.ron")]
+    line: Option<PathBuf>,
     /// No progress
     #[arg(long)]
     quiet: bool,
@@ -56,6 +62,8 @@ struct Ready {
     session: Session,
     class_names: Vec<String>,
     feature_names: Vec<String>,
+    /// Lines of fault records.
+    lines: Vec<Line>,
 }
 
 /// Where reports go.
@@ -106,7 +114,7 @@ impl Reports {
 
 /// Classifies files with a trained session.
 pub(super) fn run(arguments: &ClassifyArguments) -> io::Result<ExitCode> {
-    let ready = Ready::load(&arguments.session).map_err(Failure::Usage);
+    let ready = Ready::load(&arguments.session, arguments.line.as_deref()).map_err(Failure::Usage);
     let reserved = ready.and_then(|ready| {
         let rows = Output::reserve_named(arguments.csv.as_deref())?;
         let json = Output::reserve_named(arguments.json.as_deref())?;
@@ -131,7 +139,7 @@ pub(super) fn run(arguments: &ClassifyArguments) -> io::Result<ExitCode> {
                 ready.tell(path, &built.dataset, &judged, &mut rows)?;
                 let entry = ready.record(path, &judged, &warnings);
                 let data = &ready.session.experiment.data;
-                records.push(with_fault_fields(&entry, path, data).unwrap_or(entry));
+                records.push(with_fault_fields(&entry, path, data, &ready.lines).unwrap_or(entry));
                 match reports.output(path) {
                     Some(out) => ready.report(path, &built, judged, &out),
                     None => Ok(()),
@@ -140,7 +148,7 @@ pub(super) fn run(arguments: &ClassifyArguments) -> io::Result<ExitCode> {
             // A fault record that nothing can be said of is an answer too.
             Err(message) => {
                 let data = &ready.session.experiment.data;
-                match with_fault_fields(&Value::Null, path, data) {
+                match with_fault_fields(&Value::Null, path, data, &ready.lines) {
                     Some(entry) => {
                         records.push(entry);
                         is_strange = true;
@@ -176,12 +184,17 @@ pub(super) fn run(arguments: &ClassifyArguments) -> io::Result<ExitCode> {
 }
 
 impl Ready {
-    fn load(path: &Path) -> Result<Self, String> {
+    fn load(path: &Path, line: Option<&Path>) -> Result<Self, String> {
+        let lines = line.map(Line::load_all).transpose();
+        let lines = lines
+            .map_err(|error| error.to_string())?
+            .unwrap_or_default();
         let session = load_trained(path)?;
         let run = session.run.as_ref().ok_or("there is no run")?;
         Ok(Self {
             class_names: run.facts.class_names.clone(),
             feature_names: run.facts.feature_names.clone(),
+            lines,
             session,
         })
     }
@@ -304,6 +317,49 @@ impl Ready {
 }
 
 impl Ready {
+    /// The report of a fault record with the model's decision beside the rule's; `None` where the file is another one.
+    fn fault_page(&self, path: &Path, judged: &[Judged]) -> Option<Result<String, String>> {
+        let data = &self.session.experiment.data;
+        let Some(FeatureRecipe::Fault(recipe)) = &data.recipe else {
+            return None;
+        };
+        let record = open_with(path, &data.read_options()).ok()?;
+        let analysis = FaultAnalysis::of(&record, recipe).ok()?;
+        (record.kind == Kind::FaultRecord).then(|| self.fault_text(path, record, analysis, judged))
+    }
+
+    fn fault_text(
+        &self,
+        path: &Path,
+        record: Record,
+        analysis: FaultAnalysis,
+        judged: &[Judged],
+    ) -> Result<String, String> {
+        let model = self.model().ok_or("there is no final model")?;
+        let model_sha256 = model_sha256(model).map_err(|error| error.to_string())?;
+        let decision = judged.first().map(|first| ReportedDecision {
+            class: self
+                .class_names
+                .get(first.verdict.class)
+                .cloned()
+                .unwrap_or_default(),
+            margin: first.verdict.margin,
+            fit_p: first.assurance.as_ref().map(|assured| assured.fit_p),
+            model_sha256,
+        });
+        let end = [ReportedRecord {
+            path: path.to_owned(),
+            line: line_for(&self.lines, &record).cloned(),
+            record,
+            analysis,
+        }];
+        let report = FaultReport::new(&end);
+        Ok(match decision {
+            Some(decision) => report.with_decision(decision).page(),
+            None => report.page(),
+        })
+    }
+
     /// Writes the report of a recording.
     fn report(
         &self,
@@ -312,6 +368,11 @@ impl Ready {
         judged: Vec<Judged>,
         out: &Path,
     ) -> Result<(), String> {
+        let is_page = out.extension().is_some_and(|ending| ending == "html");
+        if let (true, Some(page)) = (is_page, self.fault_page(path, &judged)) {
+            let written = Output::unreserved(out).write(page?.as_bytes());
+            return written.map_err(|lost| lost.to_string());
+        }
         let run = self.session.run.as_ref().ok_or("there is no run")?;
         let model = self.model().ok_or("there is no final model")?;
         let folds = run

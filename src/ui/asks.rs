@@ -103,6 +103,7 @@ fn path_ui(
             "A fault record that is shown below the open one, both aligned on their inceptions.",
             "Open",
         ),
+        DialogKind::Fault(what) => what.question(),
         DialogKind::CompareMaps => (
             "Compare with a recording",
             "An EEG recording whose band power over the head is shown beside that of the selection; what is open stays.",

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::workbench::explore::{BesideChoice, ExploreAction, FaultAction, RibbonAction};
+use crate::workbench::explore::{
+    BesideChoice, ExploreAction, FaultAction, FaultPath, RibbonAction,
+};
 use crate::workbench::{Action, Ask, ComparePath};
 use atomscope_engine::experiment::{Job, JobOutcome};
 use atomscope_engine::export::ExportContent;
@@ -17,6 +19,7 @@ pub(super) enum DialogKind {
     ExportAnnotations,
     Compare(ComparePath),
     OpenBeside,
+    Fault(FaultPath),
     CompareMaps,
     OpenModel,
     Report,
@@ -36,6 +39,7 @@ impl DialogKind {
             Ask::ExportAnnotations => Self::ExportAnnotations,
             Ask::Compare(what) => Self::Compare(*what),
             Ask::OpenBeside => Self::OpenBeside,
+            Ask::Fault(what) => Self::Fault(*what),
             Ask::CompareMaps => Self::CompareMaps,
             Ask::OpenModel => Self::OpenModel,
             Ask::Report => Self::Report,
@@ -62,6 +66,7 @@ impl DialogKind {
                 let choice = BesideChoice::File(path);
                 Action::Explore(ExploreAction::Fault(FaultAction::Beside(choice)))
             }
+            Self::Fault(what) => Action::Explore(ExploreAction::Fault(what.action(path))),
             Self::CompareMaps => Action::Explore(ExploreAction::CompareMaps(path)),
             Self::OpenModel => {
                 Action::Explore(ExploreAction::Ribbon(RibbonAction::ChooseFile(path)))
@@ -114,6 +119,14 @@ impl Dialogs {
                     }
                 }
                 DialogKind::OpenBeside => dialog.set_title("Open a fault record").pick_file(),
+                DialogKind::Fault(what) => {
+                    let dialog = dialog.set_title(what.question().0);
+                    match (what, what.proposed()) {
+                        (_, Some(name)) => dialog.set_file_name(name).save_file(),
+                        (FaultPath::List, None) => dialog.pick_folder(),
+                        (_, None) => dialog.pick_file(),
+                    }
+                }
                 DialogKind::OpenModel => dialog
                     .set_title("Open a trained session")
                     .add_filter("Session", &["ron"])
@@ -159,6 +172,7 @@ impl Dialogs {
                 | DialogKind::Report
                 | DialogKind::ExportAnnotations
                 | DialogKind::Compare(ComparePath::Report)
+                | DialogKind::Fault(FaultPath::ExportList | FaultPath::Report)
         );
         Some(match has_asked {
             true => Action::Replace(Box::new(action)),

@@ -6,7 +6,7 @@ use super::Workbench;
 use super::compare::CompareAction;
 use super::draft::Draft;
 use super::examples::Example;
-use super::explore::{ExploreAction, RibbonAction};
+use super::explore::{ExploreAction, FaultAction, RibbonAction};
 use super::panels::{Panel, Tiling};
 use super::records::Then;
 use super::save::SaveTo;
@@ -175,7 +175,8 @@ impl Action {
             | Self::Export(_, path)
             | Self::Explore(
                 ExploreAction::ExportAnnotations(path)
-                | ExploreAction::Ribbon(RibbonAction::Report(path)),
+                | ExploreAction::Ribbon(RibbonAction::Report(path))
+                | ExploreAction::Fault(FaultAction::ExportList(path) | FaultAction::Report(path)),
             )
             | Self::Compare(CompareAction::SaveReport(path)) => path.clone(),
             Self::Compare(CompareAction::Reproduce(folder)) => folder.join("report.html"),

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::action::Action;
 use super::compare::ComparePath;
+use super::explore::FaultPath;
 use super::panels::{Panel, Tiling};
 use super::stages::Stage;
 use atomscope_engine::export::ExportContent;
@@ -28,6 +29,8 @@ pub enum Ask {
     Compare(ComparePath),
     /// Which fault record to put beside.
     OpenBeside,
+    /// A file or folder for fault records.
+    Fault(FaultPath),
     /// Which recording the maps are compared with.
     CompareMaps,
     /// Which trained session shall judge.

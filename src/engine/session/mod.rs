@@ -29,7 +29,10 @@ pub(crate) use format::{from_text, to_text};
 pub use hash::model_sha256;
 pub use point_progress::{load_progress, save_progress};
 pub use point_store::{DataHash, PointStore, WorkIdentity, point_file_name, point_number};
-pub use recording_notes::{OwnAnnotation, RecordingNotes, UnitBases, change_notes, notes_on};
+pub use recording_notes::{
+    FaultChoice, OwnAnnotation, RecordingNotes, UnitBases, change_notes, fault_choice, notes_on,
+    station_notes,
+};
 pub use recovery::{FoundCopies, Recovery, RecoveryOffer, find_copies};
 pub use results::{FoldResult, Results};
 pub(crate) use store::read_text;

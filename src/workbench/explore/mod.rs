@@ -4,6 +4,7 @@ mod annotations;
 mod band_maps;
 mod browser;
 mod fault;
+mod fault_list;
 mod fault_measures;
 mod fault_plane;
 mod fault_record;
@@ -17,7 +18,8 @@ mod view;
 pub use annotations::{AnnotationList, AnnotationRow};
 pub use band_maps::{BandMaps, ComparedMaps};
 pub use browser::{EegBrowser, Whole};
-pub use fault::{BesideChoice, FaultAction, FaultStage, FaultView};
+pub use fault::{Alignment, BesideChoice, FaultAction, FaultPath, FaultStage, FaultView};
+pub use fault_list::{FaultList, ListColumn, ListView, ListedRecords};
 pub use fault_measures::{
     CursorMeasures, FaultMeasures, HarmonicMeasures, MeasureQuestion, SetMeasures, SignalMeasures,
 };

@@ -207,7 +207,7 @@ impl Workbench {
         (ribbon.choices, ribbon.found_from) = (choices, found_from);
     }
 
-    fn judges(&self) -> Option<Judges> {
+    pub(super) fn judges(&self) -> Option<Judges> {
         self.document.training.run().and_then(Judges::of_run)
     }
 

@@ -107,6 +107,9 @@ fn chosen(
     filled.into_iter().next().ok_or_else(empty)
 }
 
+/// What is done with a cell at a row and a column.
+type TakeCell<'a> = dyn FnMut((u32, u32), &DataRef<'_>) -> Result<(), ReadError> + 'a;
+
 /// An open workbook.
 enum Workbook {
     Excel(Box<Xlsx<Cursor<Vec<u8>>>>, u64),
@@ -165,7 +168,7 @@ impl Workbook {
         &mut self,
         name: &str,
         findings: &Findings,
-        take: &mut dyn FnMut((u32, u32), &DataRef<'_>) -> Result<(), ReadError>,
+        take: &mut TakeCell<'_>,
     ) -> Result<(), ReadError> {
         match self {
             Self::Excel(workbook, _) => {

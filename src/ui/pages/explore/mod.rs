@@ -5,7 +5,10 @@ mod channels;
 mod decision;
 mod eeg;
 mod fault;
+mod fault_beside;
+mod fault_choices;
 mod fault_impedance;
+mod fault_list;
 mod fault_panel;
 mod fault_tools;
 mod maps;
@@ -36,6 +39,11 @@ pub(in crate::ui) fn explore_page_ui(
     actions: &mut Vec<Action>,
 ) {
     let explore = workbench.explore();
+    if explore.fault().shows_list() {
+        page_title(ui, "Explore", "fault records as a list");
+        fault_list::fault_list_ui(ui, workbench, actions);
+        return;
+    }
     let Some(opened) = explore.opened() else {
         page_title(ui, "Explore", "recordings and fault records by themselves");
         nothing_open_ui(ui, workbench, actions);
@@ -86,6 +94,7 @@ fn nothing_open_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>
     if let Some(error) = workbench.explore().error() {
         elements::wrong(ui, error);
     }
+    ui.horizontal(|ui| fault_list::list_buttons_ui(ui, workbench, actions));
     let text = "EEG recordings and fault records are shown here. Choose one on the Records page, or open a file; the data of the session do not change.";
     if empty_state(ui, text, Some("Open a recording…")) {
         actions.push(Action::Ask(Ask::OpenRecording));
