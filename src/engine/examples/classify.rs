@@ -66,7 +66,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .filter(|item| item.verdict.class == fresh.classes()[item.sample]);
     println!("{} of {} right", right.clone().count(), judged.len());
     for item in &judged[..3] {
-        let set = item.assurance.as_ref().map(|assured| assured.set(0.05));
+        let set = item.assurance.as_ref().map(|assured| assured.set());
         println!(
             "class {}, margin {:.2}, set {set:?}",
             item.verdict.class, item.verdict.margin
