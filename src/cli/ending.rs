@@ -94,7 +94,7 @@ pub(super) fn load_data(
 /// ε of prediction sets as it is given in an argument.
 pub(super) fn epsilon(text: &str) -> Result<f64, String> {
     let (least, most) = settings::EPSILON.legal();
-    let value: f64 = text.parse().map_err(|_| "must be a number".to_owned())?;
+    let value: f64 = text.parse().map_err(|error| format!("{error}"))?;
     match (least..=most).contains(&value) {
         true => Ok(value),
         false => Err(format!("must be from {least} to {most}")),

@@ -270,7 +270,9 @@ fn work(folder: &Path, n_threads: u16, is_requeued: bool) -> Result<String, Fail
     });
     let mut last = WorkerEnd::Complete;
     for end in ends {
-        let end = end.map_err(|_| Failure::failed("internal error: a worker panicked"))?;
+        let Ok(end) = end else {
+            return Err(Failure::failed("internal error: a worker panicked"));
+        };
         last = match end.map_err(from_cluster)? {
             WorkerEnd::Complete => last,
             end => end,

@@ -195,8 +195,8 @@ impl Workbench {
         let folder = stage.results().map(|results| results.folder.clone());
         let post = &self.tasks.post;
         let cluster = &mut stage.cluster;
-        let deed: Box<dyn FnOnce(&WorkFolder) -> Result<String, ClusterError> + Send> = match action
-        {
+        type Request = Box<dyn FnOnce(&WorkFolder) -> Result<String, ClusterError> + Send>;
+        let request: Request = match action {
             ClusterAction::Edit(form) => {
                 cluster.form = form;
                 return;
@@ -233,7 +233,7 @@ impl Workbench {
         if let Some(folder) = folder {
             let wrap = |answer| event(ClusterEvent::Asked(answer));
             cluster.asking.start((), (post, "asking", wrap), move |_| {
-                Ok(deed(&WorkFolder::new(&folder))?)
+                Ok(request(&WorkFolder::new(&folder))?)
             });
         }
     }

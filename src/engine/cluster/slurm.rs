@@ -56,18 +56,25 @@ fn limit_s(text: &str) -> Result<u64, ClusterError> {
         return Err(wrong());
     };
     let seconds = match (days.is_some(), numbers.as_slice()) {
-        (true, [hours]) => hours * 3600,
-        (true, [hours, minutes]) => hours * 3600 + minutes * 60,
-        (false, [minutes]) => minutes * 60,
-        (false, [minutes, seconds]) => minutes * 60 + seconds,
-        (_, [hours, minutes, seconds]) => hours * 3600 + minutes * 60 + seconds,
+        (true, [hours]) => in_seconds(*hours, 0, 0),
+        (true, [hours, minutes]) => in_seconds(*hours, *minutes, 0),
+        (false, [minutes]) => in_seconds(0, *minutes, 0),
+        (false, [minutes, seconds]) => in_seconds(0, *minutes, *seconds),
+        (_, [hours, minutes, seconds]) => in_seconds(*hours, *minutes, *seconds),
         _ => return Err(wrong()),
     };
-    let days: u64 = days.map_or(Ok(0), str::parse).map_err(|_| wrong())?;
-    match days * 86_400 + seconds {
+    let Ok(days) = days.map_or(Ok(0), str::parse::<u64>) else {
+        return Err(wrong());
+    };
+    match days.saturating_mul(86_400).saturating_add(seconds) {
         0 => Err(wrong()),
         seconds => Ok(seconds),
     }
+}
+
+fn in_seconds(hours: u64, minutes: u64, seconds: u64) -> u64 {
+    let minutes = hours.saturating_mul(60).saturating_add(minutes);
+    minutes.saturating_mul(60).saturating_add(seconds)
 }
 
 /// A word of a shell.

@@ -26,7 +26,7 @@ struct Counted {
 }
 
 impl Counted {
-    fn new(n_points: usize, failing: &[usize]) -> Prepared {
+    fn prepared(n_points: usize, failing: &[usize]) -> Prepared {
         let work = Self {
             n_computed: (0..n_points).map(|_| AtomicUsize::new(0)).collect(),
             failing: failing.to_vec(),
@@ -108,7 +108,7 @@ fn work_alone(folder: &WorkFolder, prepared: &Prepared) -> WorkerEnd {
 fn many_workers_compute_every_point_once_and_leave_no_claim() {
     let place = tempfile::tempdir().expect("a folder");
     let folder = WorkFolder::new(place.path());
-    let prepared = Counted::new(40, &[]);
+    let prepared = Counted::prepared(40, &[]);
     placed(&folder, &prepared);
     let begun = Mutex::new(Vec::new());
     let told = |news| {
@@ -140,7 +140,7 @@ fn many_workers_compute_every_point_once_and_leave_no_claim() {
 fn a_point_that_fails_three_times_is_put_aside_and_can_be_retried() {
     let place = tempfile::tempdir().expect("a folder");
     let folder = WorkFolder::new(place.path());
-    let prepared = Counted::new(6, &[2, 4]);
+    let prepared = Counted::prepared(6, &[2, 4]);
     placed(&folder, &prepared);
     assert_eq!(work_alone(&folder, &prepared), WorkerEnd::Complete);
     let status = WorkStatus::read(&folder).expect("readable");
@@ -151,7 +151,7 @@ fn a_point_that_fails_three_times_is_put_aside_and_can_be_retried() {
     assert_eq!(folder.retry(Some(2)).expect("writable"), 1);
     let status = WorkStatus::read(&folder).expect("readable");
     assert_eq!((status.points.open, status.points.failed), (1, 1));
-    let mended = Counted::new(6, &[]);
+    let mended = Counted::prepared(6, &[]);
     assert_eq!(work_alone(&folder, &mended), WorkerEnd::Complete);
     let status = WorkStatus::read(&folder).expect("readable");
     assert_eq!((status.points.done, status.points.failed), (5, 1));
@@ -161,7 +161,7 @@ fn a_point_that_fails_three_times_is_put_aside_and_can_be_retried() {
 fn the_claim_of_a_dead_worker_returns_and_that_of_a_living_one_does_not() {
     let place = tempfile::tempdir().expect("a folder");
     let folder = WorkFolder::new(place.path());
-    placed(&folder, &Counted::new(2, &[]));
+    placed(&folder, &Counted::prepared(2, &[]));
     let claim = |number, attempt, worker: &str| {
         let claim = Claim {
             worker: worker.into(),
@@ -193,7 +193,7 @@ fn the_claim_of_a_dead_worker_returns_and_that_of_a_living_one_does_not() {
 fn pause_and_cancel_keep_points_from_being_taken() {
     let place = tempfile::tempdir().expect("a folder");
     let folder = WorkFolder::new(place.path());
-    let prepared = Counted::new(3, &[]);
+    let prepared = Counted::prepared(3, &[]);
     placed(&folder, &prepared);
     folder.set(Mark::Paused, true).expect("writable");
     let stop = AtomicBool::new(false);

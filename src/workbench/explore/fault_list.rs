@@ -244,25 +244,23 @@ pub(super) fn list_records(
     judge: Option<&ListJudge>,
     progress: &JobProgress,
 ) -> Result<FaultList, TaskError> {
-    let files = match &from {
-        ListedRecords::Data(_) => Vec::new(),
-        ListedRecords::Folder(folder) => fault_files(folder)?,
+    type Open<'a> = Box<dyn Fn() -> Result<(String, Record), TaskError> + 'a>;
+    let records: Vec<Open<'_>> = match &from {
+        ListedRecords::Data(loaded) => (0..loaded.records.len())
+            .map(|place| Box::new(move || record_of(loaded, place)) as Open<'_>)
+            .collect(),
+        ListedRecords::Folder(folder) => fault_files(folder)?
+            .into_iter()
+            .map(|path| Box::new(move || listed(&path)) as Open<'_>)
+            .collect(),
     };
-    let n_records = match &from {
-        ListedRecords::Data(loaded) => loaded.records.len(),
-        ListedRecords::Folder(_) => files.len(),
-    };
+    let n_records = records.len();
     let (mut rows, mut unread) = (Vec::new(), Vec::new());
-    for place in 0..n_records {
+    for (place, open_record) in records.into_iter().enumerate() {
         if !progress.go_on(place as f64 / n_records as f64) {
             return Err(TaskError::Cancelled);
         }
-        let opened = match &from {
-            ListedRecords::Data(loaded) => record_of(loaded, place),
-            ListedRecords::Folder(_) => open(&files[place], Mode::Tolerant)
-                .map(|record| (files[place].display().to_string(), record))
-                .map_err(TaskError::from),
-        };
+        let opened = open_record();
         match opened {
             Ok((name, record)) if record.kind == Kind::FaultRecord => {
                 rows.push(row_of(name, &record, notes, judge));
@@ -273,6 +271,11 @@ pub(super) fn list_records(
     }
     group_by_event(&mut rows);
     Ok(FaultList { from, rows, unread })
+}
+
+fn listed(path: &Path) -> Result<(String, Record), TaskError> {
+    let record = open(path, Mode::Tolerant)?;
+    Ok((path.display().to_string(), record))
 }
 
 fn row_of(
