@@ -19,6 +19,7 @@ mod score;
 mod settings;
 mod shell;
 mod simulate;
+mod stream;
 mod sweep;
 mod sweep_folder;
 mod terminal;
@@ -64,6 +65,8 @@ enum Command {
     Reproduce(reproduce::ReproduceArguments),
     /// Apply a trained session to recordings
     Classify(classify::ClassifyArguments),
+    /// Apply a trained session to what comes in: lines, a folder that fills, a file that grows, a live stream
+    Stream(stream::StreamArguments),
     /// Write a trained model as a module for Python
     ExportModel(export_model::ExportModelArguments),
     /// Score events found (seizures, spikes, artefacts) against a reference
@@ -139,6 +142,7 @@ pub fn run() -> ExitCode {
         Some(Command::Sweep(arguments)) => sweep::run(&arguments),
         Some(Command::Reproduce(arguments)) => reproduce::run(&arguments),
         Some(Command::Classify(arguments)) => classify::run(&arguments),
+        Some(Command::Stream(arguments)) => stream::run(&arguments),
         Some(Command::ExportModel(arguments)) => export_model::run(&arguments),
         Some(Command::Score(arguments)) => score::run(&arguments),
         Some(Command::Analyse(arguments)) => analyse::run(&arguments),

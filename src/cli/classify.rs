@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::ending::{Failure, tell, write_result};
+use super::ending::{Failure, epsilon, tell, write_result};
 use super::fault_fields::{line_for, with_fault_fields};
 use super::outputs::{Output, reserve_folder};
 use super::progress::ProgressLine;
@@ -18,7 +18,8 @@ use crate::workbench::learner_summary;
 use atomscope_engine::dataset::{Built, Dataset, Place};
 use atomscope_engine::evaluation::GroupVote;
 use atomscope_engine::experiment::{
-    Judged, Part, Ribbon, TrainedModel, change_texts, uncertain_margin, votes_by_source,
+    JudgeOptions, Judged, Part, Ribbon, TrainedModel, change_texts, uncertain_margin,
+    votes_by_source,
 };
 use atomscope_engine::export::fault_report::{FaultReport, ReportedDecision, ReportedRecord};
 use atomscope_engine::export::{RecordingReport, ReportedModel, segment_head, segment_row};
@@ -47,6 +48,12 @@ pub(super) struct ClassifyArguments {
     /// Line data for the distances of fault records: length_km, z1_ohm_per_km, z0_ohm_per_km
     #[arg(long, value_name = "L.ron")]
     line: Option<PathBuf>,
+    /// Share of samples whose prediction set may miss their class; without it that of the session
+    #[arg(long, value_name = "SHARE", value_parser = epsilon)]
+    epsilon: Option<f64>,
+    /// Find exact zeros that are no values and fill them in
+    #[arg(long)]
+    repair: bool,
     /// No progress
     #[arg(long)]
     quiet: bool,
@@ -54,8 +61,6 @@ pub(super) struct ClassifyArguments {
 
 /// Ends the program when a file is unlike anything the model has learned, or gives no verdict.
 const STRANGE: u8 = 3;
-/// The level of prediction sets.
-const EPSILON: f64 = 0.05;
 
 /// A session that can classify.
 struct Ready {
@@ -64,6 +69,7 @@ struct Ready {
     feature_names: Vec<String>,
     /// Lines of fault records.
     lines: Vec<Line>,
+    options: JudgeOptions,
 }
 
 /// Where reports go.
@@ -114,7 +120,7 @@ impl Reports {
 
 /// Classifies files with a trained session.
 pub(super) fn run(arguments: &ClassifyArguments) -> io::Result<ExitCode> {
-    let ready = Ready::load(&arguments.session, arguments.line.as_deref()).map_err(Failure::Usage);
+    let ready = Ready::load(arguments).map_err(Failure::Usage);
     let reserved = ready.and_then(|ready| {
         let rows = Output::reserve_named(arguments.csv.as_deref())?;
         let json = Output::reserve_named(arguments.json.as_deref())?;
@@ -184,17 +190,23 @@ pub(super) fn run(arguments: &ClassifyArguments) -> io::Result<ExitCode> {
 }
 
 impl Ready {
-    fn load(path: &Path, line: Option<&Path>) -> Result<Self, String> {
-        let lines = line.map(Line::load_all).transpose();
+    fn load(arguments: &ClassifyArguments) -> Result<Self, String> {
+        let lines = arguments.line.as_deref().map(Line::load_all).transpose();
         let lines = lines
             .map_err(|error| error.to_string())?
             .unwrap_or_default();
-        let session = load_trained(path)?;
+        let session = load_trained(&arguments.session)?;
         let run = session.run.as_ref().ok_or("there is no run")?;
         Ok(Self {
             class_names: run.facts.class_names.clone(),
             feature_names: run.facts.feature_names.clone(),
             lines,
+            options: JudgeOptions {
+                epsilon: arguments
+                    .epsilon
+                    .unwrap_or(session.experiment.tests.epsilon),
+                repair: arguments.repair,
+            },
             session,
         })
     }
@@ -218,7 +230,7 @@ impl Ready {
             .map_err(|error| error.to_string())?;
         let model = self.model().ok_or("there is no final model")?;
         let judged = model
-            .judge(&built.dataset, &mut keep_going)
+            .judge(&built.dataset, &self.options, &mut keep_going)
             .map_err(|error| format!("{error}: {name}"))?;
         Ok((built, judged))
     }
@@ -250,7 +262,7 @@ impl Ready {
         let name = |class: usize| self.class_names.get(class);
         let segment = |item: &Judged| {
             let assured = item.assurance.as_ref();
-            let set = assured.map(|a| a.set(EPSILON).into_iter().map(name).collect::<Vec<_>>());
+            let set = assured.map(|a| a.set().into_iter().map(name).collect::<Vec<_>>());
             let (start, row) = match item.place {
                 Place::Window { start_s, .. } => (Some(start_s), None),
                 Place::Row(row) => (None, Some(row + 1)),
@@ -261,6 +273,7 @@ impl Ready {
                 "class": name(item.verdict.class),
                 "margin": item.verdict.margin,
                 "set": set,
+                "uncertain": assured.map(|assured| assured.is_uncertain()),
                 "fit_p": assured.map(|assured| assured.fit_p),
                 "n_missing": item.n_missing,
             })
@@ -270,6 +283,7 @@ impl Ready {
             "path": path,
             "class": vote.first().and_then(|vote| name(vote.decided)),
             "segments": judged.iter().map(segment).collect::<Vec<_>>(),
+            "epsilon": self.options.epsilon,
             "warnings": warnings,
         })
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use atomscope_engine::dataset::{Built, DataSettings, DatasetError};
-use atomscope_engine::experiment::available_threads;
+use atomscope_engine::experiment::{available_threads, declared as settings};
 use atomscope_engine::records::ReadError;
 use atomscope_engine::session::DataPlaces;
 
@@ -89,6 +89,16 @@ pub(super) fn load_data(
         DatasetError::Read(ReadError::Cancelled) => Failure::Interrupted,
         error => Failure::failed(error),
     })
+}
+
+/// ε of prediction sets as it is given in an argument.
+pub(super) fn epsilon(text: &str) -> Result<f64, String> {
+    let (least, most) = settings::EPSILON.legal();
+    let value: f64 = text.parse().map_err(|_| "must be a number".to_owned())?;
+    match (least..=most).contains(&value) {
+        true => Ok(value),
+        false => Err(format!("must be from {least} to {most}")),
+    }
 }
 
 /// Whether a result shall go to the standard output.

@@ -6,7 +6,7 @@ use crate::workbench::kernel_name;
 use atomscope_engine::dataset::Scaling;
 use atomscope_engine::evaluation::{Confusion, Estimate};
 use atomscope_engine::experiment::{
-    CheckedExperiment, CurvePoint, RunSummary, SettingChange, change_texts,
+    CheckedExperiment, Coverage, CurvePoint, RunSummary, SettingChange, change_texts,
 };
 use atomscope_engine::export::{Predictions, RunResult};
 use atomscope_engine::split::audit::Severity;
@@ -144,7 +144,8 @@ impl Report<'_> {
         }
         self.write_trust(out)?;
         writeln!(out)?;
-        write_confusion(out, &self.checked.facts().class_names, &summary.confusion)
+        let names = &self.checked.facts().class_names;
+        write_confusion(out, names, &summary.confusion, summary.own_coverage())
     }
 
     /// Simple classifiers, prediction sets and what was chosen.
@@ -298,6 +299,7 @@ fn write_confusion(
     out: &mut impl Write,
     class_names: &[String],
     confusion: &Confusion,
+    sets: Option<&Coverage>,
 ) -> io::Result<()> {
     let largest = (0..confusion.n_classes()).map(|class| confusion.of_class(class));
     let digits = largest.max().unwrap_or(0).to_string().len();
@@ -311,16 +313,34 @@ fn write_confusion(
         let name: String = name.chars().take(column - 1).collect();
         write!(out, "{name:>column$}")?;
     }
-    writeln!(out, "   recall")?;
+    write!(out, "   recall")?;
+    match sets {
+        Some(_) => writeln!(out, "  several     none  covered")?,
+        None => writeln!(out)?,
+    }
     for (truth, name) in names.iter().enumerate() {
         write!(out, "{name:>wide$} ")?;
         for decided in 0..confusion.n_classes() {
             write!(out, "{:>column$}", confusion.count(truth, decided))?;
         }
-        match confusion.recall(truth) {
-            Some(recall) => writeln!(out, "{:>7.1} %", 100.0 * recall)?,
-            None => writeln!(out, "{:>9}", "–")?,
+        let share = |share: Option<f64>| match share {
+            Some(share) => format!("{:>7.1} %", 100.0 * share),
+            None => format!("{:>9}", "–"),
+        };
+        write!(out, "{}", share(confusion.recall(truth)))?;
+        if let Some(sets) = sets {
+            let (several, none) = sets.several_and_none[truth];
+            let covered = share(sets.by_class[truth]);
+            write!(out, "{several:>9}{none:>9}{covered}")?;
         }
+        writeln!(out)?;
+    }
+    if let Some(sets) = sets {
+        writeln!(
+            out,
+            "several, none: samples whose prediction set at {:.1} % is not one class; covered: sets that hold the true class",
+            100.0 * sets.promised()
+        )?;
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use clap::Args;
 
 use super::columns::ColumnArguments;
 use super::ending::{
-    Failure, INTERRUPTED, interruptible, load_data, n_threads, tell, write_result,
+    Failure, INTERRUPTED, epsilon, interruptible, load_data, n_threads, tell, write_result,
 };
 use super::outputs::Output;
 use super::progress::ProgressLine;
@@ -75,6 +75,9 @@ pub(super) struct RunArguments {
     /// Repeat tests with missing features with features filled in
     #[arg(long)]
     repair: bool,
+    /// Share of samples whose prediction set may miss their class
+    #[arg(long, value_name = "SHARE", value_parser = epsilon)]
+    epsilon: Option<f64>,
     /// No progress
     #[arg(long)]
     quiet: bool,
@@ -98,6 +101,7 @@ impl RunArguments {
             decisions: false,
             baselines: false,
             repair: false,
+            epsilon: None,
             quiet: false,
         }
     }
@@ -208,6 +212,9 @@ fn run_session(arguments: &RunArguments) -> Result<io::Result<ExitCode>, Failure
     }
     experiment.auto |= arguments.auto;
     experiment.tests.repair |= arguments.repair;
+    if let Some(epsilon) = arguments.epsilon {
+        experiment.tests.epsilon = epsilon;
+    }
     if arguments.baselines {
         experiment.tests.baselines = Baseline::ON_REQUEST.to_vec();
     }

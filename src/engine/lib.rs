@@ -7,7 +7,7 @@
 //! ```text
 //! files ─▶ records ─▶ features ─▶ dataset ─▶ split ─▶ learner ─▶ evaluation ─▶ experiment
 //!             ▲                                                                    │
-//!          simulate                  cluster ◀── paper ◀── session ◀── export ◀────┘
+//!          simulate        cluster ◀── paper, stream ◀── session ◀── export ◀────┘
 //! ```
 //!
 //! # Train
@@ -48,6 +48,8 @@ pub mod experiment;
 
 pub mod export;
 pub mod session;
+
+pub mod stream;
 
 pub mod paper;
 

@@ -31,6 +31,16 @@ pub(super) struct Typing {
     pub(super) annotation: String,
     /// What the list of annotations is searched for.
     pub(super) annotation_search: String,
+    /// Names of channels that a file does not state, with commas between them.
+    pub(super) channel_names: String,
+    /// Their unit.
+    pub(super) channel_unit: String,
+    /// The name of an own montage.
+    pub(super) montage_name: String,
+    /// The states of a new scoring, with commas between them.
+    pub(super) states: String,
+    /// The length of its epochs in seconds.
+    pub(super) epoch_s: String,
 }
 
 /// The window around a workbench.
@@ -108,7 +118,10 @@ impl App {
         let mut draft = self.workbench.draft().clone();
         self.frame_ui(ui, &mut actions);
         let workbench = &self.workbench;
-        let margin = Margin::symmetric(theme::PAGE_MARGIN, 16);
+        let margin = match workbench.is_folded() {
+            true => Margin::same(4),
+            false => Margin::symmetric(theme::PAGE_MARGIN, 16),
+        };
         let frame = Frame::central_panel(ui.style()).inner_margin(margin);
         CentralPanel::default().frame(frame).show(ui, |ui| {
             let page = match workbench.view().page {
@@ -175,6 +188,10 @@ impl App {
             menu::menu_ui(ui, workbench, actions);
         });
         banner::banners_ui(ui, workbench, actions);
+        if workbench.is_folded() {
+            notice_sheet::newest_ui(ui, workbench, actions);
+            return;
+        }
         let frame = bar(ui);
         Panel::bottom("run bar").frame(frame).show(ui, |ui| {
             run_bar::run_bar_ui(ui, workbench, actions);

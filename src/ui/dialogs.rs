@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::workbench::explore::{
-    BesideChoice, ExploreAction, FaultAction, FaultPath, RibbonAction,
+    BesideChoice, ExploreAction, FaultAction, FaultPath, RibbonAction, ScoringAction,
 };
 use crate::workbench::{Action, Ask, ComparePath};
 use atomscope_engine::experiment::{Job, JobOutcome};
@@ -17,6 +17,10 @@ pub(super) enum DialogKind {
     OpenRecording,
     ImportAnnotations,
     ExportAnnotations,
+    ExportRecording { anonymises: bool },
+    ExportPage,
+    OpenRater,
+    ExportScores,
     Compare(ComparePath),
     OpenBeside,
     Fault(FaultPath),
@@ -37,6 +41,12 @@ impl DialogKind {
             Ask::OpenRecording => Self::OpenRecording,
             Ask::ImportAnnotations => Self::ImportAnnotations,
             Ask::ExportAnnotations => Self::ExportAnnotations,
+            Ask::ExportRecording { anonymises } => Self::ExportRecording {
+                anonymises: *anonymises,
+            },
+            Ask::ExportPage => Self::ExportPage,
+            Ask::OpenRater => Self::OpenRater,
+            Ask::ExportScores => Self::ExportScores,
             Ask::Compare(what) => Self::Compare(*what),
             Ask::OpenBeside => Self::OpenBeside,
             Ask::Fault(what) => Self::Fault(*what),
@@ -74,6 +84,16 @@ impl DialogKind {
             Self::Report => Action::Explore(ExploreAction::Ribbon(RibbonAction::Report(path))),
             Self::ImportAnnotations => Action::Explore(ExploreAction::ImportAnnotations(path)),
             Self::ExportAnnotations => Action::Explore(ExploreAction::ExportAnnotations(path)),
+            Self::ExportRecording { anonymises } => {
+                Action::Explore(ExploreAction::ExportRecording { path, anonymises })
+            }
+            Self::ExportPage => Action::Explore(ExploreAction::ExportPage(path)),
+            Self::OpenRater => {
+                Action::Explore(ExploreAction::Scoring(ScoringAction::OpenRater(path)))
+            }
+            Self::ExportScores => {
+                Action::Explore(ExploreAction::Scoring(ScoringAction::Export(path)))
+            }
             Self::SaveAs => Action::SaveAs(path),
             Self::Export(content) => Action::Export(content, path),
             Self::LocateData => Action::LocateData(path),
@@ -107,6 +127,19 @@ impl Dialogs {
                 DialogKind::ExportAnnotations => dialog
                     .set_title("Write the annotations")
                     .set_file_name("annotations.csv")
+                    .save_file(),
+                DialogKind::ExportRecording { .. } => dialog
+                    .set_title("Write the recording")
+                    .set_file_name("recording.edf")
+                    .save_file(),
+                DialogKind::ExportPage => dialog
+                    .set_title("Save the page as a picture")
+                    .set_file_name("page.png")
+                    .save_file(),
+                DialogKind::OpenRater => dialog.set_title("Open other scores").pick_file(),
+                DialogKind::ExportScores => dialog
+                    .set_title("Write the scores")
+                    .set_file_name("scores.csv")
                     .save_file(),
                 DialogKind::Compare(what) => {
                     let dialog = dialog.set_title(what.question().0);
@@ -171,6 +204,9 @@ impl Dialogs {
                 | DialogKind::Export(_)
                 | DialogKind::Report
                 | DialogKind::ExportAnnotations
+                | DialogKind::ExportRecording { .. }
+                | DialogKind::ExportScores
+                | DialogKind::ExportPage
                 | DialogKind::Compare(ComparePath::Report)
                 | DialogKind::Fault(FaultPath::ExportList | FaultPath::Report)
         );

@@ -6,7 +6,7 @@ use super::Workbench;
 use super::compare::CompareAction;
 use super::draft::Draft;
 use super::examples::Example;
-use super::explore::{ExploreAction, FaultAction, RibbonAction};
+use super::explore::{ExploreAction, FaultAction, RibbonAction, ScoringAction};
 use super::panels::{Panel, Tiling};
 use super::records::Then;
 use super::save::SaveTo;
@@ -175,6 +175,9 @@ impl Action {
             | Self::Export(_, path)
             | Self::Explore(
                 ExploreAction::ExportAnnotations(path)
+                | ExploreAction::ExportRecording { path, .. }
+                | ExploreAction::ExportPage(path)
+                | ExploreAction::Scoring(ScoringAction::Export(path))
                 | ExploreAction::Ribbon(RibbonAction::Report(path))
                 | ExploreAction::Fault(FaultAction::ExportList(path) | FaultAction::Report(path)),
             )

@@ -301,6 +301,13 @@ impl RunView {
         self.parts.get(&part)
     }
 
+    /// Puts another model in place of the one that a part has learned.
+    pub(super) fn replace_model(&mut self, part: Part, model: &Arc<TrainedModel>) {
+        if let Some(view) = self.parts.get_mut(&part) {
+            view.model = Some(model.clone());
+        }
+    }
+
     /// What the complete parts have learned.
     pub fn models(&self) -> impl Iterator<Item = (Part, &Arc<TrainedModel>)> {
         let parts = self.parts.iter();

@@ -25,6 +25,17 @@ pub enum Ask {
     ImportAnnotations,
     /// Where the annotations of the recording are written.
     ExportAnnotations,
+    /// Where the recording is written as EDF+.
+    ExportRecording {
+        /// Whether patient, recording and date are left out.
+        anonymises: bool,
+    },
+    /// Where the page that is shown is written as a picture.
+    ExportPage,
+    /// Whose scores are compared with one's own.
+    OpenRater,
+    /// Where the scores of epochs are written.
+    ExportScores,
     /// A file or folder for the comparison.
     Compare(ComparePath),
     /// Which fault record to put beside.

@@ -22,5 +22,6 @@ mod runs;
 mod samples;
 mod session_store;
 mod shipped_sessions;
+mod streams;
 mod tables;
 mod trust;

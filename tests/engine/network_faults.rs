@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use atomscope_engine::dataset::{DataPlan, DataSettings};
-use atomscope_engine::experiment::{Extent, Run, RunParts, TrainedModel};
+use atomscope_engine::experiment::{Extent, JudgeOptions, Run, RunParts, TrainedModel};
 use atomscope_engine::features::FaultRecipe;
 use atomscope_engine::features::phases::PhaseChoice;
 use atomscope_engine::protection::{FaultAnalysis, FaultSummary, Line};
@@ -254,7 +254,9 @@ fn models_trained_on_simulation_alone_are_right_on_foreign_records() {
             let built = data
                 .sample_unlabelled(record, &feature_names, &mut |_| true)
                 .ok()?;
-            let judged = model.judge(&built.dataset, &mut |_| true).ok()?;
+            let judged = model
+                .judge(&built.dataset, &JudgeOptions::default(), &mut |_| true)
+                .ok()?;
             let first = judged.first()?;
             Some((names[first.verdict.class].clone(), first.verdict.margin))
         };

@@ -9,7 +9,9 @@ use atomscope_engine::dataset::{
     Dataset, DatasetParts, MissingPolicy, Origin, Place, Preparation, Scaling,
 };
 use atomscope_engine::evaluation::Classifier;
-use atomscope_engine::experiment::{Experiment, Extent, Run, RunParts, RunState, TrainedModel};
+use atomscope_engine::experiment::{
+    Experiment, Extent, JudgeOptions, Run, RunParts, RunState, TrainedModel,
+};
 use atomscope_engine::export::python_module;
 use atomscope_engine::learner::{Head, Kernel, LearnerSettings, Pursuit};
 use atomscope_engine::math::{Normal, View, random_share, random_stream};
@@ -217,7 +219,9 @@ fn write(folder: &Path, name: &str, state: &RunState, dataset: &Dataset) {
         .take(N_COMPARED)
         .collect();
     let dataset = dataset.subset(&chosen).expect("samples of it");
-    let judged = model.judge(&dataset, &mut |_| true).expect("judged");
+    let judged = model
+        .judge(&dataset, &JudgeOptions::default(), &mut |_| true)
+        .expect("judged");
     let learner = model.revive().expect("its own state");
     let classifier = Classifier::of(learner.as_ref());
     let samples: Vec<&[f64]> = judged
@@ -228,7 +232,7 @@ fn write(folder: &Path, name: &str, state: &RunState, dataset: &Dataset) {
     let sets: Option<Vec<Vec<&String>>> = judged
         .iter()
         .map(|item| {
-            let set = item.assurance.as_ref()?.set(EPSILON);
+            let set = item.assurance.as_ref()?.set();
             Some(set.into_iter().map(|class| &classes[class]).collect())
         })
         .collect();

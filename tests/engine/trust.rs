@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use atomscope_engine::dataset::{Dataset, DatasetParts, Origin, Place};
+use atomscope_engine::dataset::{DataSettings, Dataset, DatasetParts, Origin, Place};
 use atomscope_engine::evaluation::Baseline;
 use atomscope_engine::experiment::{
-    Experiment, Extent, Run, RunParts, RunState, RunSummary, TrainedModel,
+    Experiment, Extent, JudgeOptions, Run, RunParts, RunState, RunSummary, TrainedModel,
 };
 use atomscope_engine::learner::{Head, LearnerSettings};
 use atomscope_engine::math::{Normal, RandomStream, random_below, random_share, random_stream};
@@ -224,12 +224,7 @@ fn auto_does_not_lose_to_simple_classifiers_on_made_sets() {
             "{name}: AUTO {own:.1}, best simple {best:.1}; {:?} {:?} {:?}",
             chosen.candidate.kernel, chosen.candidate.scaling, chosen.head
         );
-        // Known limit: of 36 samples of the rare class too little is learned; LDA, which is optimal here, is ahead.
-        let most_lost = match name {
-            "unbalanced" => 3.0,
-            _ => MOST_LOST,
-        };
-        if own < best - most_lost {
+        if own < best - MOST_LOST {
             lost.push(format!("{name}: {own:.1} against {best:.1}"));
         }
     }
@@ -267,7 +262,9 @@ fn sets_cover_and_strangers_are_flagged() {
     let model = model_of(&state);
     let alike = blobs(600, 4, 30, 1.6, 11).dataset();
     let share = |dataset: &Dataset| {
-        let judged = model.judge(dataset, &mut |_| true).expect("judged");
+        let judged = model
+            .judge(dataset, &JudgeOptions::default(), &mut |_| true)
+            .expect("judged");
         let strange = judged
             .iter()
             .filter(|item| model.is_strange(item) == Some(true));
@@ -280,6 +277,50 @@ fn sets_cover_and_strangers_are_flagged() {
     large.values.iter_mut().for_each(|value| *value *= 10.0);
     let (share_large, flagged) = share(&large.dataset());
     assert!(share_large > 0.95 && flagged, "{share_large}");
+}
+
+/// Classes that hardly overlap: θ of the decision layer grows and falls by powers of ten on the way,
+/// so margins of different moments must be compared in its units.
+#[test]
+fn sets_cover_where_the_decision_layer_drifts() {
+    let mut experiment = auto_experiment(false);
+    experiment.auto = false;
+    experiment.learner = LearnerSettings {
+        head: Some(Head::S4E),
+        gate: true,
+        ..LearnerSettings::margin_aware()
+    };
+    experiment.tests.epsilon = 0.08;
+    let (summary, _) = run(blobs(4000, 4, 6, 0.35, 21).dataset(), experiment);
+    let levels: Vec<f64> = summary.coverage.iter().map(|found| found.epsilon).collect();
+    assert_eq!(levels, [0.02, 0.05, 0.08, 0.1]);
+    assert_eq!(summary.own_coverage().map(|own| own.epsilon), Some(0.08));
+    for found in &summary.coverage {
+        let short = found.promised() - found.measured;
+        assert!(short < 0.03, "{found:?}");
+        let uncertain: u64 = found.several_and_none.iter().map(|(s, n)| s + n).sum();
+        let single = 1.0 - uncertain as f64 / 1600.0;
+        assert!((found.single - single).abs() < 1e-9, "{found:?}");
+    }
+}
+
+#[test]
+fn missing_values_are_filled_in_from_the_kept_samples() {
+    let mut made = blobs(900, 3, 12, 1.0, 31);
+    let (whole, _) = run(blobs(900, 3, 12, 1.0, 31).dataset(), auto_experiment(false));
+    let mut random = random_stream(31, "missing", 0);
+    for value in &mut made.values {
+        if random_share(&mut random) < 0.1 {
+            *value = f64::NAN;
+        }
+    }
+    let (summary, state) = run(made.dataset(), auto_experiment(false));
+    let accuracy = |summary: &RunSummary| summary.accuracy.expect("tested").mean;
+    assert!(accuracy(&summary) > accuracy(&whole) - 0.05);
+    let remarks = &state.parts[0].record.remarks;
+    let has = |words: &str| remarks.iter().any(|remark| remark.contains(words));
+    assert!(has("training samples became the mean"), "{remarks:?}");
+    assert!(has("filled in from the kept samples"), "{remarks:?}");
 }
 
 #[test]
@@ -331,4 +372,69 @@ fn every_head_decides() {
         let accuracy = summary.accuracy.expect("tested").mean;
         assert!(accuracy > 0.85, "{head:?}: {accuracy}");
     }
+}
+
+/// USPS: the share of known digits that is flagged, and that of noise, shuffled pixels, tenfold and
+/// inverted pictures.
+#[test]
+#[ignore = "takes a minute"]
+fn strange_pictures_are_flagged_and_digits_are_not() {
+    let Some(folder) = std::env::var_os("ATOMSCOPE_DATA") else {
+        eprintln!("skipped: ATOMSCOPE_DATA is not set, so USPS is not learned");
+        return;
+    };
+    let path = std::path::Path::new(&folder).join("usps.mat");
+    let data = DataSettings::for_path(&path, &mut |_| true).expect("arrays");
+    let built = data.load(&|named| Some(named.to_owned()), &mut |_| true);
+    let whole = Arc::new(built.expect("it is read").dataset);
+    let mut experiment = Experiment {
+        data,
+        ..Experiment::default()
+    };
+    experiment.tests.n_tests = 1;
+    let checked = Arc::new(experiment.check(whole.clone()).expect("nothing is wrong"));
+    let test = checked.split().folds().next().expect("a fold").test;
+    let parts = RunParts {
+        folds: Some(vec![0]),
+        final_model: false,
+    };
+    let mut training = Run::new(checked, &parts, Vec::new()).expect("folds");
+    let mut news = Vec::new();
+    while !training.is_complete() {
+        news.clear();
+        training.advance(Extent::Slice, &mut news).expect("it runs");
+    }
+    let model = model_of(&training.state());
+    let known = whole.subset(&test).expect("held out");
+    let largest = known.values().iter().copied().fold(0.0, f64::max);
+    let least = known.values().iter().copied().fold(f64::MAX, f64::min);
+    let n_features = known.n_features();
+    let flagged = |change: &mut dyn FnMut(&[f64]) -> Vec<f64>| {
+        let mut made = Made::new(n_features);
+        for sample in 0..known.n_samples() {
+            made.push(known.classes()[sample], change(known.sample(sample)));
+        }
+        let dataset = made.dataset();
+        let judged = model.judge(&dataset, &JudgeOptions::default(), &mut |_| true);
+        let judged = judged.expect("judged");
+        let strange = judged.iter().filter(|j| model.is_strange(j) == Some(true));
+        strange.count() as f64 / judged.len() as f64
+    };
+    let mut random = random_stream(1, "strange", 0);
+    let mut order: Vec<usize> = (0..n_features).collect();
+    atomscope_engine::math::shuffle(&mut order, &mut random);
+    let own = flagged(&mut |x| x.to_vec());
+    let strange = [
+        flagged(&mut |x| {
+            x.iter()
+                .map(|_| least + (largest - least) * random_share(&mut random))
+                .collect()
+        }),
+        flagged(&mut |x| order.iter().map(|place| x[*place]).collect()),
+        flagged(&mut |x| x.iter().map(|value| 10.0 * value).collect()),
+        flagged(&mut |x| x.iter().map(|value| largest + least - value).collect()),
+    ];
+    println!("known {own:.4}, noise, shuffled, × 10, inverted {strange:?}");
+    assert!(own <= 0.025, "{own}");
+    assert!(strange.iter().all(|share| *share >= 0.98), "{strange:?}");
 }

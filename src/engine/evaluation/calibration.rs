@@ -47,7 +47,7 @@ pub enum CalibrationSource {
 pub struct CalibrationSample {
     /// Its class.
     pub class: usize,
-    /// m of its class: score minus the best of the others.
+    /// m of its class: score minus the best of the others, in the unit of the moment it was judged.
     pub margin: f64,
     /// z1 + z2 of the class decided for.
     pub fit: f64,
@@ -144,7 +144,7 @@ pub struct Calibration {
     pub source: CalibrationSource,
     /// Calibration samples.
     pub n_samples: usize,
-    /// Sorted margins of every class.
+    /// Sorted margins of every class, in units of θ where the decision layer takes part.
     pub margins: Vec<Vec<f64>>,
     /// Sorted fits of every class.
     pub fits: Vec<Vec<f64>>,
@@ -176,6 +176,8 @@ pub enum Strangeness {
 pub struct Assurance {
     /// p of every class: the set at level ε holds the classes with p > ε.
     pub p_values: Vec<f64>,
+    /// ε.
+    pub epsilon: f64,
     /// How probable so strange a sample is among training samples.
     pub fit_p: f64,
     /// The statistic with the smallest p.
@@ -185,9 +187,14 @@ pub struct Assurance {
 }
 
 impl Assurance {
-    /// The classes of the prediction set at level ε.
-    pub fn set(&self, epsilon: f64) -> Vec<usize> {
-        prediction_set(&self.p_values, epsilon)
+    /// The classes of the prediction set.
+    pub fn set(&self) -> Vec<usize> {
+        prediction_set(&self.p_values, self.epsilon)
+    }
+
+    /// Whether the set is not one class.
+    pub fn is_uncertain(&self) -> bool {
+        self.set().len() != 1
     }
 }
 
@@ -327,6 +334,7 @@ impl Calibration {
         let (smallest, reason) = smallest.unwrap_or((1.0, Strangeness::Fit));
         Assurance {
             p_values: self.p_values(scores, epsilon),
+            epsilon,
             fit_p: (3.0 * smallest).min(1.0),
             reason,
             statistics,

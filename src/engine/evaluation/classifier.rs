@@ -12,6 +12,8 @@ use crate::math::{Matrix, View, Write, product};
 /// Samples that are classified together: large enough for the matrix product, small
 /// enough that the kernel values of all classes stay in the cache.
 const TILE: usize = 128;
+/// The smallest unit of margins.
+const SMALLEST_UNIT: f64 = 0.1;
 
 /// The dictionaries of all classes and the decision between them.
 #[derive(Clone)]
@@ -184,6 +186,19 @@ impl<'a> Classifier<'a> {
             }
         }
         Ok(usual)
+    }
+
+    /// The unit that margins of a head are compared in between moments of a training: θ of the
+    /// decision layer grows without bound while hardly any sample is decided wrongly, and shrinks
+    /// by as much with the next one that is.
+    pub fn margin_unit(&self, head: Option<Head>) -> f64 {
+        match self.decision {
+            Decision::OnlineLogit(logit) if head.is_none_or(Head::uses_decision_layer) => {
+                let [first, second] = logit.theta;
+                (first.abs() + second.abs()).max(SMALLEST_UNIT)
+            }
+            _ => 1.0,
+        }
     }
 
     /// What each of several heads makes of the columns of `data` that `index` names, in order.

@@ -246,6 +246,7 @@ impl Imputation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evaluation::{Calibration, CalibrationSample, CalibrationSource, FeatureFacts};
     use crate::records::{self, Mode, Record};
     use std::path::Path;
 
@@ -263,6 +264,56 @@ mod tests {
 
         fn array(&self, name: &str) -> ArrayD<f64> {
             self.0.array(name).expect("numbers of that name")
+        }
+    }
+
+    #[test]
+    fn p_values_and_scale_are_those_of_the_prototype() {
+        let Some(numbers) = Numbers::open() else {
+            eprintln!("skipped: there is no trust.npz beside ATOMSCOPE_DATA");
+            return;
+        };
+        let list = |name: &str| -> Vec<f64> { numbers.array(name).iter().copied().collect() };
+        let features = FeatureFacts {
+            mean: list("strange_mean"),
+            sd: list("strange_sd"),
+            zero_share: list("zero_share"),
+        };
+        let margins = list("cal_margin").into_iter().zip(list("cal_class"));
+        let samples: Vec<CalibrationSample> = margins
+            .map(|(margin, class)| CalibrationSample {
+                class: class as usize,
+                margin,
+                fit: 0.0,
+                decided: class as usize,
+                log_norm: 0.0,
+                log_residual: 0.0,
+                is_kept: false,
+                recording: None,
+            })
+            .collect();
+        let scores = numbers.array("test_F_S4J");
+        let (tests, expected) = (numbers.array("test_X"), numbers.array("test_p"));
+        let norms = list("test_log_norm");
+        let n_classes = scores.shape()[1];
+        let source = CalibrationSource::Prequential;
+        let calibration = Calibration::of(source, n_classes, &samples, features);
+        let calibration = calibration.expect("enough samples");
+        for (j, norm) in norms.iter().enumerate() {
+            let own: Vec<f64> = (0..n_classes).map(|c| scores[[j, c]]).collect();
+            let found = calibration.p_values(&own, 0.05);
+            for (c, p) in found.iter().enumerate() {
+                assert!(
+                    (p - expected[[j, c]]).abs() < 1e-9,
+                    "sample {j}, class {c}: {p}"
+                );
+            }
+            let sample: Vec<f64> = (0..tests.shape()[1]).map(|f| tests[[j, f]]).collect();
+            let found = calibration.features.log_norm(&sample);
+            assert!(
+                (found - norm).abs() < 1e-9 * norm.abs().max(1.0),
+                "{found} {norm}"
+            );
         }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use atomscope_engine::dataset::{Dataset, DatasetParts, Origin, Place, Preparation, Scaling};
-use atomscope_engine::experiment::{Experiment, Extent, Run, RunParts};
+use atomscope_engine::experiment::{Experiment, Extent, JudgeOptions, Run, RunParts};
 
 /// Rows of two classes on two rings.
 fn rings(n: usize, shift: f64) -> Result<Dataset, Box<dyn std::error::Error>> {
@@ -60,13 +60,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let model = state.final_model().ok_or("no model was trained")?;
 
     let fresh = rings(50, 0.3)?;
-    let judged = model.judge(&fresh, &mut |_| true)?;
+    let judged = model.judge(&fresh, &JudgeOptions::default(), &mut |_| true)?;
     let right = judged
         .iter()
         .filter(|item| item.verdict.class == fresh.classes()[item.sample]);
     println!("{} of {} right", right.clone().count(), judged.len());
     for item in &judged[..3] {
-        let set = item.assurance.as_ref().map(|assured| assured.set(0.05));
+        let set = item.assurance.as_ref().map(|assured| assured.set());
         println!(
             "class {}, margin {:.2}, set {set:?}",
             item.verdict.class, item.verdict.margin

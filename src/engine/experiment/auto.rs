@@ -2,7 +2,9 @@
 //!
 //! The search sees the training samples of one part of a run alone, so that the score on the held-out
 //! samples stays honest. It goes on candidate by candidate in short steps: stage 1 tries every kernel
-//! on few samples, stage 2 the best three on more.
+//! on few samples, stage 2 the best three on more, and stage 3, where there are many samples, the best
+//! two on a training nearly as long as the one to come: some kernels are ahead on few samples and lose
+//! what they have while the dictionaries fill.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,18 +21,25 @@ use crate::learner::{
 use crate::math::{View, random_stream, shuffle};
 use crate::split::{Fold, SplitPlan};
 
-/// Samples of the two stages.
-const STAGE_SAMPLES: [usize; 2] = [600, 1500];
+/// Samples of the stages.
+const STAGE_SAMPLES: [usize; 3] = [600, 1500, 6000];
+/// Training samples from which on there is a third stage.
+const LONG_TRAINING: usize = 2500;
 /// Fewest samples of a class, where it has so many.
 const FEWEST_PER_CLASS: usize = 8;
 /// Inner folds that a stage is cut into.
 const N_FOLDS: usize = 3;
 /// Inner folds that are trained in each stage …
-const FOLDS_TRAINED: [usize; 2] = [1, 2];
+const FOLDS_TRAINED: [usize; 3] = [1, 2, 1];
 /// … but all of them where fewer training samples than this would leave too much to chance.
-const FEW_SAMPLES: [usize; 2] = [700, 1000];
-/// Kernels that reach stage 2.
-const N_SURVIVORS: usize = 3;
+const FEW_SAMPLES: [usize; 3] = [700, 1000, 0];
+/// Inner folds are dealt again until about so many samples were judged: on small tables one dealing
+/// leaves the choice to chance.
+const ENOUGH_JUDGED: usize = 2000;
+/// Most dealings.
+const MOST_DEALINGS: usize = 10;
+/// Kernels that reach the stages after the first.
+const N_SURVIVORS: [usize; 2] = [3, 2];
 /// Novelty of tables: 1e-3 refuses most samples of few features.
 const NOVELTY: f64 = 1e-5;
 /// Kept samples of all classes up to which heads with a readout over all samples are tried.
@@ -53,7 +62,7 @@ pub struct Candidate {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tried {
-    /// 1 or 2.
+    /// 1, 2 or 3.
     pub stage: usize,
     /// The candidate.
     pub candidate: Candidate,
@@ -257,7 +266,7 @@ impl AutoSearch {
         Ok(())
     }
 
-    /// The best go on to stage 2, or are the choice.
+    /// The best go on to the next stage, or are the choice.
     fn end_stage(&mut self) -> Result<(), RunTrouble> {
         let number = self.stage.number + 1;
         let mut ranked: Vec<&Tried> = self
@@ -274,11 +283,16 @@ impl AutoSearch {
             let first = reasons.into_iter().next().unwrap_or_default();
             return Err(RunTrouble::NothingChosen(first));
         }
-        if number == STAGE_SAMPLES.len() {
+        let is_long = self.training.n_samples() >= LONG_TRAINING;
+        let n_stages = STAGE_SAMPLES.len() - usize::from(!is_long);
+        if number == n_stages {
             self.choose(ranked[0].clone());
             return Ok(());
         }
-        let best = ranked.iter().take(N_SURVIVORS).map(|tried| tried.candidate);
+        let best = ranked
+            .iter()
+            .take(N_SURVIVORS[number - 1])
+            .map(|tried| tried.candidate);
         let best: Vec<Candidate> = best.collect();
         self.stage = Stage::new(
             &self.training,
@@ -310,7 +324,7 @@ impl AutoSearch {
             head,
             accuracy,
             reason: format!(
-                "the best of {n_kernels} kernels on {by} of the training samples: {:.1} % of {} samples right{only}",
+                "the best of {n_kernels} kernels on {by} of the training samples: {:.1} % of {} decisions right{only}",
                 100.0 * accuracy,
                 best.n_tested
             ),
@@ -404,7 +418,7 @@ impl Stage {
         let chosen = stratified(training, STAGE_SAMPLES[number], seed);
         let samples = training.subset(&chosen)?;
         let n_folds = N_FOLDS.min(samples.n_samples());
-        let plan = match is_grouped {
+        let plan = |seed: u64| match is_grouped {
             true => SplitPlan::GroupedKFold {
                 n_folds: n_folds.min(n_groups(&samples)),
                 seed,
@@ -412,12 +426,21 @@ impl Stage {
             },
             false => SplitPlan::KFold { n_folds, seed },
         };
-        let split = plan.split(&samples).map_err(RunTrouble::InnerSplit)?;
         let all = is_grouped || training.n_samples() < FEW_SAMPLES[number];
         let trained = if all { N_FOLDS } else { FOLDS_TRAINED[number] };
+        let n_dealings = match training.n_samples() < FEW_SAMPLES[number] {
+            true => ENOUGH_JUDGED.div_ceil(samples.n_samples().max(1)),
+            false => 1,
+        };
+        let mut folds = Vec::new();
+        for dealing in 0..n_dealings.min(MOST_DEALINGS) as u64 {
+            let split = plan(seed.wrapping_add(dealing)).split(&samples);
+            let split = split.map_err(RunTrouble::InnerSplit)?;
+            folds.extend(split.folds().take(trained));
+        }
         Ok(Self {
             number,
-            folds: split.folds().take(trained).collect(),
+            folds,
             samples,
             waiting,
             n_folds_done: 0,

@@ -29,6 +29,8 @@ const ROUNDS_PER_STEP: usize = 20;
 const JUDGED_PER_STEP: usize = 2_000;
 /// Fewest prequential samples that choose a head.
 const FEWEST_TO_CHOOSE: usize = 300;
+/// Smallest share of a class among them, relative to its share of the training samples.
+const LEAST_SHARE: f64 = 0.5;
 
 /// Samples judged for the calibration, by every head that may decide in the end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -39,7 +41,7 @@ pub struct CalibrationRecord {
     /// Checkpoints done.
     pub n_checkpoints: usize,
     samples: Vec<usize>,
-    /// By head: m of the true class, z1 + z2 of the class decided for, and that class.
+    /// By head: m of the true class in units of its moment, z1 + z2 of the class decided for, and that class.
     margins: Vec<Vec<f64>>,
     fits: Vec<Vec<f64>>,
     decided: Vec<Vec<usize>>,
@@ -73,8 +75,14 @@ impl CalibrationRecord {
     ) -> Result<(), LearnError> {
         let mut found = Self::new(self.heads.clone());
         let mut work = classifier.work();
+        let units: Vec<f64> = self
+            .heads
+            .iter()
+            .map(|head| classifier.margin_unit(*head))
+            .collect();
         classifier.compare_heads(values, samples, &self.heads, &mut work, |scores| {
-            found.add(scores, classes[samples[scores.position]]);
+            let unit = units[scores.head];
+            found.add(scores, unit, classes[samples[scores.position]]);
         })?;
         self.samples.extend_from_slice(samples);
         for head in 0..self.heads.len() {
@@ -85,19 +93,33 @@ impl CalibrationRecord {
         Ok(())
     }
 
-    fn add(&mut self, found: HeadScores<'_>, class: usize) {
+    fn add(&mut self, found: HeadScores<'_>, unit: f64, class: usize) {
         let others = found.scores.iter().enumerate().filter(|(c, _)| *c != class);
         let best = others.map(|(_, score)| *score);
         let best = best.fold(f64::NEG_INFINITY, f64::max);
-        self.margins[found.head].push(found.scores[class] - best);
+        self.margins[found.head].push((found.scores[class] - best) / unit);
         self.fits[found.head].push(found.fit);
         self.decided[found.head].push(found.verdict().class);
     }
 
     /// The head that judged most samples rightly, the first of equals, with its accuracy; none where
-    /// too few were judged or there is no choice.
-    pub(super) fn best_head(&self, classes: &[usize]) -> Option<(Head, f64)> {
+    /// there is no choice, too few were judged, or a class is missing among them: a rare class whose
+    /// samples were used up by the start would make heads look best that never decide for it.
+    pub(super) fn best_head(&self, dataset: &Dataset, training: &[usize]) -> Option<(Head, f64)> {
+        let classes = dataset.classes();
         if self.samples.len() < FEWEST_TO_CHOOSE || self.heads.len() < 2 {
+            return None;
+        }
+        let shares = |samples: &[usize]| {
+            let mut shares = vec![0.0; dataset.n_classes()];
+            for sample in samples {
+                shares[classes[*sample]] += 1.0 / samples.len() as f64;
+            }
+            shares
+        };
+        let (learned, judged) = (shares(training), shares(&self.samples));
+        let mut pairs = learned.iter().zip(&judged);
+        if pairs.any(|(learned, judged)| *judged < LEAST_SHARE * learned) {
             return None;
         }
         let right = |head: usize| {
@@ -186,6 +208,8 @@ pub(super) fn kept_samples(learner: &dyn Learner) -> Matrix {
 pub(super) struct Assessor {
     pub(super) calibration: Arc<Calibration>,
     directions: Principal,
+    /// The unit of margins.
+    unit: f64,
     /// ε that decides which classes have samples enough of their own.
     epsilon: f64,
 }
@@ -195,8 +219,14 @@ impl Assessor {
         Self {
             calibration,
             directions: shape_directions(&kept_samples(learner)),
+            unit: Classifier::of(learner).margin_unit(learner.settings().head),
             epsilon,
         }
+    }
+
+    /// Follows a learner that has learned.
+    pub(super) fn renew(&mut self, learner: &dyn Learner) {
+        self.directions = shape_directions(&kept_samples(learner));
     }
 
     /// Of a sample before and after its preparation.
@@ -207,8 +237,9 @@ impl Assessor {
             log_residual(&self.directions, prepared),
         ];
         let decided = found.verdict().class;
+        let scores: Vec<f64> = found.scores.iter().map(|score| score / self.unit).collect();
         self.calibration
-            .assure(found.scores, decided, statistics, self.epsilon)
+            .assure(&scores, decided, statistics, self.epsilon)
     }
 }
 

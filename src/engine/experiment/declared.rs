@@ -1,5 +1,6 @@
 //! The settings of an experiment besides data and learner, and the table of all settings.
 
+use super::settings::USUAL_EPSILON;
 use crate::dataset::declared as dataset;
 use crate::features::declared as features;
 use crate::learner::declared as learner;
@@ -126,7 +127,7 @@ pub const EPSILON: Setting = Setting::number(
     "Share of samples whose prediction set may miss their class",
     (0.001, 0.5),
     (0.01, 0.2),
-    0.05,
+    USUAL_EPSILON,
 )
 .symbol("ε");
 

@@ -31,7 +31,7 @@ mod trial_sequence;
 mod width;
 mod worker;
 
-pub use apply::{FileWarning, Judged, votes_by_source};
+pub use apply::{FileWarning, Judge, JudgeOptions, Judged, Opinion, votes_by_source};
 pub use assignment::{NamedSetting, named_settings, with_settings};
 pub use auto::{AutoChoice, AutoReport, Candidate, Tried};
 pub use calibrating::CalibrationRecord;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::apply::fills_missing;
 use super::calibrating::kept_samples;
 use super::checked::Part;
 use super::shared::Shared;
@@ -38,10 +39,9 @@ fn is_zero(count: &usize) -> bool {
 
 impl TrainedModel {
     /// What fills in missing features of prepared samples after the preparation has: where the model
-    /// is gated, the shape of the samples that `learner`, which is its own, keeps.
+    /// does that, the shape of the samples that `learner`, which is its own, keeps.
     pub(crate) fn imputation(&self, learner: &dyn Learner) -> Option<Imputation> {
-        let fills = self.learner.gate;
-        fills.then(|| Imputation::of(&kept_samples(learner)))
+        fills_missing(&self.learner).then(|| Imputation::of(&kept_samples(learner)))
     }
 
     /// The learner as it was, ready to classify.

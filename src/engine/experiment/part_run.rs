@@ -110,6 +110,8 @@ pub(super) struct PartRun {
     assessor: Option<Box<Assessor>>,
     /// Fills in missing features, once they were asked for.
     imputation: Option<Box<(Imputation, Vec<f64>)>>,
+    /// Whether missing values of held-out samples were filled in by what was learned.
+    is_filled: bool,
 }
 
 enum Phase {
@@ -168,6 +170,7 @@ impl PartRun {
             calibration: None,
             assessor: None,
             imputation: None,
+            is_filled: false,
         }
     }
 
@@ -411,6 +414,19 @@ impl PartRun {
         let n_dropped = dropped.iter().filter(|dropped| **dropped).count();
         let remark = format!("{n_dropped} samples with missing values are excluded");
         if n_dropped > 0 && !self.record.remarks.contains(&remark) {
+            self.record.remarks.push(remark);
+        }
+        let lacking = self.fold.train.iter().map(|sample| {
+            let values = dataset.sample(*sample).iter();
+            values.filter(|value| value.is_nan()).count()
+        });
+        let lacking: Vec<usize> = lacking.filter(|count| *count > 0).collect();
+        let remark = format!(
+            "{} missing values of {} training samples became the mean of their feature",
+            lacking.iter().sum::<usize>(),
+            lacking.len()
+        );
+        if !lacking.is_empty() && !self.record.remarks.contains(&remark) {
             self.record.remarks.push(remark);
         }
         Ok(())

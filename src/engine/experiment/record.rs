@@ -296,6 +296,9 @@ pub struct Decisions {
     /// How probable so strange a sample is, where the model is calibrated.
     #[serde(default)]
     pub fit_p: Vec<f64>,
+    /// ε of the run, where the model is calibrated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epsilon: Option<f64>,
 }
 
 impl Decisions {
@@ -310,6 +313,7 @@ impl Decisions {
         self.add(sample, verdict);
         self.p_values.extend_from_slice(&assured.p_values);
         self.fit_p.push(assured.fit_p);
+        self.epsilon = Some(assured.epsilon);
     }
 
     /// Whether prediction sets are known.

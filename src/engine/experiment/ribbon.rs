@@ -83,7 +83,7 @@ impl Ribbon {
     /// tell, its margin is small.
     pub fn is_uncertain(&self, segment: &RibbonSegment) -> bool {
         match &segment.assurance {
-            Some(assurance) => assurance.set(UNCERTAIN_SHARE).len() != 1,
+            Some(assurance) => assurance.is_uncertain(),
             None => segment.verdict.margin < self.uncertain_below,
         }
     }

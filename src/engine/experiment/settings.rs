@@ -64,8 +64,11 @@ fn switched_on() -> bool {
     true
 }
 
+/// ε of prediction sets that nobody chose a level for.
+pub(super) const USUAL_EPSILON: f64 = 0.05;
+
 fn usual_epsilon() -> f64 {
-    0.05
+    USUAL_EPSILON
 }
 
 /// Everything that determines the result of a run.

@@ -59,6 +59,8 @@ pub struct Coverage {
     pub none: f64,
     /// Measured coverage by true class; none of a class without samples.
     pub by_class: Vec<Option<f64>>,
+    /// By true class the samples whose set holds several classes, and those whose set is empty.
+    pub several_and_none: Vec<(u64, u64)>,
 }
 
 impl Coverage {
@@ -94,6 +96,8 @@ pub struct RunSummary {
     pub baselines: Vec<BaselineSummary>,
     /// Coverage of the prediction sets, where the models are calibrated.
     pub coverage: Vec<Coverage>,
+    /// ε that the run was asked for, where its decisions are calibrated.
+    pub epsilon: Option<f64>,
     /// What was tried and chosen, by fold, where settings were chosen.
     pub auto: Vec<(usize, AutoReport)>,
     /// What was decided of every held-out sample at the last test.
@@ -139,6 +143,12 @@ impl RunSummary {
         })
     }
 
+    /// Prediction sets at the level that the run was asked for.
+    pub fn own_coverage(&self) -> Option<&Coverage> {
+        let epsilon = self.epsilon?;
+        self.coverage.iter().find(|found| found.epsilon == epsilon)
+    }
+
     /// The result of the folds among `records`.
     pub fn of(facts: &DataFacts, records: &[&PartRecord]) -> Self {
         let folds: Vec<(usize, &PartRecord)> = records
@@ -181,6 +191,7 @@ impl RunSummary {
             known: missing(&folds, |record| record.known.as_ref()),
             baselines: baselines(&folds),
             coverage: coverage(facts, &folds),
+            epsilon: own_level(&folds),
             auto: folds
                 .iter()
                 .filter_map(|(fold, record)| Some((*fold, record.auto.clone()?)))
@@ -298,11 +309,19 @@ impl BaselineSummary {
     }
 }
 
+/// ε that the run was asked for.
+fn own_level(folds: &[(usize, &PartRecord)]) -> Option<f64> {
+    folds
+        .iter()
+        .find_map(|(_, record)| record.decisions.epsilon)
+}
+
 fn coverage(facts: &DataFacts, folds: &[(usize, &PartRecord)]) -> Vec<Coverage> {
     let at_level = |epsilon: f64| {
         let n_classes = facts.n_classes();
         let (mut covered, mut total) = (vec![0_u64; n_classes], vec![0_u64; n_classes]);
-        let (mut single, mut none) = (0_u64, 0_u64);
+        let mut single = 0_u64;
+        let mut several_and_none = vec![(0_u64, 0_u64); n_classes];
         for (_, record) in folds {
             let decisions = &record.decisions;
             for (place, sample) in decisions.sample.iter().enumerate() {
@@ -313,8 +332,11 @@ fn coverage(facts: &DataFacts, folds: &[(usize, &PartRecord)]) -> Vec<Coverage> 
                 };
                 total[class] += 1;
                 covered[class] += u64::from(set.contains(&class));
-                single += u64::from(set.len() == 1);
-                none += u64::from(set.is_empty());
+                match set.len() {
+                    0 => several_and_none[class].1 += 1,
+                    1 => single += 1,
+                    _ => several_and_none[class].0 += 1,
+                }
             }
         }
         let n = total.iter().sum::<u64>();
@@ -323,15 +345,20 @@ fn coverage(facts: &DataFacts, folds: &[(usize, &PartRecord)]) -> Vec<Coverage> 
             epsilon,
             measured: share(covered.iter().sum(), n)?,
             single: share(single, n)?,
-            none: share(none, n)?,
+            none: share(several_and_none.iter().map(|(_, none)| none).sum(), n)?,
             by_class: covered
                 .iter()
                 .zip(&total)
                 .map(|(c, t)| share(*c, *t))
                 .collect(),
+            several_and_none,
         })
     };
-    LEVELS.into_iter().filter_map(at_level).collect()
+    let mut levels = LEVELS.to_vec();
+    levels.extend(own_level(folds));
+    levels.sort_by(f64::total_cmp);
+    levels.dedup();
+    levels.into_iter().filter_map(at_level).collect()
 }
 
 fn missing<'a>(

@@ -53,6 +53,8 @@ impl RunResult<'_> {
                 "single": found.single,
                 "none": found.none,
                 "by_class": found.by_class,
+                "several_by_class": found.several_and_none.iter().map(|(several, _)| several).collect::<Vec<_>>(),
+                "none_by_class": found.several_and_none.iter().map(|(_, none)| none).collect::<Vec<_>>(),
             })).collect::<Vec<_>>(),
             "auto": self.auto(),
             "timing": self.timing(),

@@ -19,7 +19,7 @@ mod segments;
 mod sweep;
 mod tables;
 
-pub use annotations::write_annotations;
+pub use annotations::{write_annotations, write_scores};
 pub use chart::{Chart, Series, Stroke, series_ink};
 pub use comparison::{
     BASELINE_NOTE, DIFFERENCE_NOTE, VERSION, accuracy_chart, comparison_csv, comparison_html,

@@ -7,9 +7,6 @@ use crate::dataset::Place;
 use crate::evaluation::{Assurance, Verdict};
 use crate::experiment::Ribbon;
 
-/// The level of prediction sets in tables.
-const EPSILON: f64 = 0.05;
-
 /// The names of the columns.
 pub fn segment_head(class_names: &[String]) -> Vec<String> {
     let fixed = [
@@ -57,7 +54,7 @@ pub fn segment_row(
         verdict.margin.to_string(),
         name(verdict.runner_up),
         assurance.map_or(String::new(), |found| {
-            let set = found.set(EPSILON).into_iter().map(name);
+            let set = found.set().into_iter().map(name);
             set.collect::<Vec<String>>().join("|")
         }),
         assurance.map_or(String::new(), |found| found.fit_p.to_string()),

@@ -128,7 +128,7 @@ pub const OFFSET: Setting = Setting::number(
 pub const WIDTH: Setting = Setting::number(
     "kernel.width",
     "Width",
-    "The distance over which samples resemble each other; more than 0",
+    "The distance over which samples resemble each other; more than 0. A number, or OfMedian(m): m times the median distance of training samples",
     (0.0, f64::INFINITY),
     (1e-3, 1e3),
     1.0,
@@ -201,6 +201,14 @@ pub const CALIBRATION: Setting = Setting::number(
     0.0,
 )
 .symbol("β");
+
+/// The head.
+pub const HEAD: Setting = Setting::choice(
+    "head",
+    "Head",
+    "Which score decides: the decision layer S, joint readouts J or E added to it, E alone with a weak or a strong ridge, or the nearest mean N. Default: S4E for new experiments; where a file names none, what the algorithm says.",
+    &["SecondLook", "S", "S4J", "S4E", "E", "E1", "N"],
+);
 
 /// The gate.
 pub const GATE: Setting = Setting::switch(
@@ -479,6 +487,7 @@ pub const SETTINGS: SettingGroup = SettingGroup {
         &RAMP_SHARE,
         &REGULARISATION,
         &CALIBRATION,
+        &HEAD,
         &GATE,
         &DECISION_LAYER,
         &ERROR_WEIGHTS,

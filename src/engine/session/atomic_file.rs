@@ -150,6 +150,11 @@ pub(crate) fn replace_file(
     Staged::write(disk, path, &mut |out| out.write_all(content))?.commit(path)
 }
 
+/// Replaces the content of `path` at once: a reader, or a machine that fails, sees the old or the new content whole.
+pub fn write_at_once(path: &Path, content: &[u8]) -> Result<(), SessionError> {
+    replace_file(&RealDisk, path, content)
+}
+
 /// The folder a file is in.
 pub(super) fn folder_of(path: &Path) -> &Path {
     match path.parent() {

@@ -18,6 +18,7 @@ mod store;
 mod sweep_store;
 mod user_settings;
 
+pub use atomic_file::write_at_once;
 pub(crate) use atomic_file::{RealDisk, replace_file};
 pub use data_reference::{
     Content, DATA_VARIABLE, DataPlaces, DataReference, FileContent, Resolution, relative_path,
@@ -39,4 +40,4 @@ pub(crate) use store::read_text;
 pub use sweep_store::{
     SweepFile, SweepNews, SweepStore, describe_sweep, described_sweep, read_sweep,
 };
-pub use user_settings::{Theme, UserFolders, UserPreset, UserSettings};
+pub use user_settings::{NamedMontage, Theme, UserFolders, UserPreset, UserSettings};

@@ -8,7 +8,7 @@ use crate::ui::numbers::percent;
 use crate::ui::theme;
 use crate::workbench::kernel_name;
 use atomscope_engine::dataset::Scaling;
-use atomscope_engine::experiment::{AutoReport, RunSummary};
+use atomscope_engine::experiment::{AutoReport, Coverage, RunSummary};
 
 /// Between the columns of the tables.
 const COLUMN_GAP: f32 = 14.0;
@@ -51,7 +51,7 @@ pub(super) fn baselines_ui(ui: &mut Ui, summary: &RunSummary) {
 }
 
 /// Prediction sets: what they promise, and what they kept on the held-out samples.
-pub(super) fn coverage_ui(ui: &mut Ui, summary: &RunSummary) {
+pub(super) fn coverage_ui(ui: &mut Ui, class_names: &[String], summary: &RunSummary) {
     if summary.coverage.is_empty() {
         return;
     }
@@ -78,12 +78,47 @@ pub(super) fn coverage_ui(ui: &mut Ui, summary: &RunSummary) {
                 ui.end_row();
             }
         });
+    if let Some(own) = summary.own_coverage() {
+        sets_by_class_ui(ui, class_names, own);
+    }
+}
+
+/// By class, at the level that was asked for: how many samples got several classes or none, and how
+/// often the true class was among those named.
+fn sets_by_class_ui(ui: &mut Ui, class_names: &[String], own: &Coverage) {
+    let tones = theme::tones(ui);
+    ui.add_space(theme::PANEL_GAP / 2.0);
+    help(
+        ui,
+        &format!("By class, at {} promised:", percent(own.promised())),
+    );
+    Grid::new("sets by class")
+        .num_columns(4)
+        .spacing([COLUMN_GAP, 4.0])
+        .show(ui, |ui| {
+            for title in ["", "several", "none", "true class named"] {
+                ui.label(RichText::new(title).small().color(tones.weak));
+            }
+            ui.end_row();
+            for (class, name) in class_names.iter().enumerate() {
+                let Some((several, none)) = own.several_and_none.get(class) else {
+                    continue;
+                };
+                ui.label(name);
+                ui.label(several.to_string());
+                ui.label(none.to_string());
+                let covered = own.by_class.get(class).copied().flatten();
+                ui.label(covered.map_or("–".into(), percent));
+                ui.end_row();
+            }
+        });
 }
 
 /// What was tried so far, the chosen row marked.
 pub(super) fn choice_ui(ui: &mut Ui, report: &AutoReport) {
     let tones = theme::tones(ui);
     let chosen = report.chosen.as_ref();
+    let last = report.tried.last().map_or(0, |tried| tried.stage);
     Grid::new("tried")
         .num_columns(5)
         .spacing([COLUMN_GAP, 4.0])
@@ -93,7 +128,7 @@ pub(super) fn choice_ui(ui: &mut Ui, report: &AutoReport) {
             }
             ui.end_row();
             for tried in &report.tried {
-                let is_chosen = tried.stage == 2
+                let is_chosen = tried.stage == last
                     && chosen.is_some_and(|chosen| chosen.candidate == tried.candidate);
                 let text = |text: String| match is_chosen {
                     true => RichText::new(text).color(tones.strong).strong(),

@@ -254,6 +254,7 @@ fn results_ui(ui: &mut Ui, comparison: &ComparisonStage, actions: &mut Vec<Actio
                     ui.set_max_width(width);
                     ui.label(&run.name);
                     ConfusionMatrix {
+                        several_and_none: None,
                         class_names: &run.facts.class_names,
                         confusion: &run.summary.confusion,
                         selected: None,

@@ -244,7 +244,7 @@ fn estimate(estimate: &Estimate) -> String {
 fn details_ui(ui: &mut Ui, run: &RunView, summary: &RunSummary, actions: &mut Vec<Action>) {
     let scores = scores_of(ui, run, summary);
     baselines_ui(ui, summary);
-    coverage_ui(ui, summary);
+    coverage_ui(ui, &run.facts.class_names, summary);
     if let Some(report) = run.choice() {
         section(ui, "Settings chosen on inner folds");
         choice_ui(ui, report);
@@ -495,16 +495,27 @@ fn decisions_ui(ui: &mut Ui, workbench: &Workbench, run: &RunView, actions: &mut
         Some(test) => &test.confusion,
         None => &run.confusion(),
     };
+    // Sets are counted over all folds.
+    let summary = run.summary.as_ref().filter(|_| fold.is_none());
+    let sets = summary.and_then(|summary| summary.own_coverage());
     let n_classes = run.facts.n_classes() as f32;
     let cell = workbench.view().cell;
     let matrix = ConfusionMatrix {
         class_names: &run.facts.class_names,
         confusion,
+        several_and_none: sets.map(|own| &own.several_and_none[..]),
         selected: cell,
         height: (n_classes * 44.0 + 60.0).clamp(160.0, 420.0),
     };
     if let Some(chosen) = matrix.show(ui) {
         actions.push(Action::ChooseCell((cell != Some(chosen)).then_some(chosen)));
+    }
+    if let Some(own) = sets {
+        let text = format!(
+            "several, none: samples for which the model names more than one class, or none, so as to be right in {}",
+            percent(own.promised())
+        );
+        help(ui, &text);
     }
     match cell {
         Some(cell) => samples_ui(ui, workbench, run, fold, cell, actions),

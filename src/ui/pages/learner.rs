@@ -159,6 +159,22 @@ fn settings_ui(ui: &mut Ui, workbench: &Workbench, draft: &mut Draft, actions: &
         experiment_settings::PREQUENTIAL.help,
         &mut tests.prequential,
     );
+    switch(
+        ui,
+        experiment_settings::CALIBRATE.label,
+        experiment_settings::CALIBRATE.help,
+        &mut tests.calibrate,
+    );
+    if tests.calibrate {
+        let problem = Field::Epsilon.problem_of(&problems);
+        Field::Epsilon.ui(ui, &mut tests.epsilon, problem);
+    }
+    switch(
+        ui,
+        experiment_settings::REPAIR.label,
+        experiment_settings::REPAIR.help,
+        &mut tests.repair,
+    );
     let mut wants_final = workbench.trains_final_model();
     let text = "After the folds, one more model trained on all samples, for classifying new recordings. Default: off.";
     if switch(ui, "Train a final model", text, &mut wants_final) {

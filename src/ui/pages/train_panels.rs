@@ -84,6 +84,7 @@ pub(super) fn confusion_ui(
     let line = ui.spacing().interact_size.y + theme::GRID;
     let cell = workbench.view().cell;
     let matrix = ConfusionMatrix {
+        several_and_none: None,
         class_names: &run.facts.class_names,
         confusion: &test.confusion,
         selected: cell,

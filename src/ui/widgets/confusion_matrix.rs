@@ -28,6 +28,9 @@ pub struct ConfusionMatrix<'a> {
     pub confusion: &'a Confusion,
     /// A cell to mark: true and predicted class.
     pub selected: Option<(usize, usize)>,
+    /// By true class the samples whose prediction set holds several classes, and those whose set is
+    /// empty; none where that is not known.
+    pub several_and_none: Option<&'a [(u64, u64)]>,
     /// The height to fill.
     pub height: f32,
 }
@@ -91,7 +94,8 @@ impl ConfusionMatrix<'_> {
             .fold(0.0, f32::max);
         let names_width = (longest + 24.0).clamp(40.0, rect.width() * 0.25);
         let recall_width = font.size * 4.4;
-        let across = (rect.width() - names_width - recall_width) / n_classes as f32;
+        let texts_width = self.titles().len() as f32 * recall_width;
+        let across = (rect.width() - names_width - texts_width) / n_classes as f32;
         let cell_width = across.clamp(8.0, (longest + 16.0).max(104.0));
         let upright = longest + 8.0 > cell_width;
         let header_height = if upright {
@@ -139,18 +143,40 @@ impl ConfusionMatrix<'_> {
                 tones.text,
             );
             self.paint_column_name(ui, &painter, places, (class, name), &font);
-            if let Some(recall) = self.confusion.recall(class) {
+            for (column, text) in self.texts_of(class).into_iter().enumerate() {
+                let x = recall_x + column as f32 * places.recall_width;
                 painter.text(
-                    pos2(recall_x, row.center().y),
+                    pos2(x, row.center().y),
                     Align2::RIGHT_CENTER,
-                    percent(recall),
+                    text,
                     font.clone(),
                     tones.text,
                 );
             }
         }
-        let corner = pos2(recall_x, header_y);
-        painter.text(corner, Align2::RIGHT_CENTER, "recall", font, tones.weak);
+        for (column, title) in self.titles().iter().enumerate() {
+            let corner = pos2(recall_x + column as f32 * places.recall_width, header_y);
+            let font = font.clone();
+            painter.text(corner, Align2::RIGHT_CENTER, title, font, tones.weak);
+        }
+    }
+
+    /// The titles of the columns behind the cells.
+    fn titles(&self) -> &'static [&'static str] {
+        match self.several_and_none {
+            Some(_) => &["recall", "several", "none"],
+            None => &["recall"],
+        }
+    }
+
+    /// What stands in them: the recall, and how many samples got several classes or none.
+    fn texts_of(&self, class: usize) -> Vec<String> {
+        let recall = self.confusion.recall(class);
+        let mut texts = vec![recall.map_or(String::new(), percent)];
+        if let Some((several, none)) = self.several_and_none.and_then(|sets| sets.get(class)) {
+            texts.extend([several.to_string(), none.to_string()]);
+        }
+        texts
     }
 
     /// Names shrink with the rows when there are many classes.

@@ -8,7 +8,7 @@ use crate::workbench::TaskError;
 use crate::workbench::records::LoadedData;
 use crate::workbench::signal::record_of;
 use atomscope_engine::dataset::DataSettings;
-use atomscope_engine::experiment::{JobProgress, Part, TrainedModel};
+use atomscope_engine::experiment::{JobProgress, JudgeOptions, Part, TrainedModel};
 use atomscope_engine::features::FeatureRecipe;
 use atomscope_engine::features::fault::FaultRecipe;
 use atomscope_engine::protection::inbox::{InboxRow, ModelDecision, group_by_event};
@@ -223,7 +223,10 @@ impl ListJudge {
         };
         let mut keep_going = |_: f64| true;
         let built = data.sample_unlabelled(record, &self.feature_names, &mut keep_going);
-        let judged = self.model.judge(&built.ok()?.dataset, &mut keep_going);
+        let dataset = built.ok()?.dataset;
+        let judged = self
+            .model
+            .judge(&dataset, &JudgeOptions::default(), &mut keep_going);
         let judged = judged.ok()?;
         let first = judged.first()?;
         Some(ModelDecision {

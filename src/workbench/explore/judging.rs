@@ -10,8 +10,8 @@ use crate::workbench::records::LoadedData;
 use crate::workbench::run_view::RunView;
 use atomscope_engine::dataset::{Built, DataSettings, Dataset, LeftOut};
 use atomscope_engine::experiment::{
-    DataFacts, JobProgress, Judged, LogEntry, Part, PartRecord, Ribbon, TrainedModel, change_texts,
-    uncertain_margin,
+    DataFacts, FileWarning, JobProgress, JudgeOptions, Judged, LogEntry, Part, PartRecord, Ribbon,
+    TrainedModel, change_texts, uncertain_margin,
 };
 use atomscope_engine::records::Record;
 use atomscope_engine::session::Session;
@@ -46,6 +46,8 @@ impl ModelChoice {
 pub(super) struct Judges {
     pub(super) facts: Arc<DataFacts>,
     pub(super) data: DataSettings,
+    /// ε of prediction sets.
+    pub(super) epsilon: f64,
     pub(super) parts: Vec<(Part, Arc<TrainedModel>)>,
     pub(super) records: Vec<Arc<PartRecord>>,
     pub(super) test_folds: Vec<Option<usize>>,
@@ -64,6 +66,7 @@ impl Judges {
         (!found.is_empty()).then(|| Self {
             facts: run.facts.clone(),
             data: run.experiment.data.clone(),
+            epsilon: run.experiment.tests.epsilon,
             records: found.iter().map(|(_, _, record)| record.clone()).collect(),
             parts: found
                 .into_iter()
@@ -91,11 +94,19 @@ impl Judges {
         Ok(Self {
             facts: run.facts.0.clone(),
             data: session.experiment.data.clone(),
+            epsilon: session.experiment.tests.epsilon,
             parts: vec![(Part::Final, model.0.clone())],
             records: records.map(|part| part.record.0.clone()).collect(),
             test_folds: Vec::new(),
             changes: change_texts(&run.experiment.learner, &run.changes),
         })
+    }
+
+    fn options(&self) -> JudgeOptions {
+        JudgeOptions {
+            epsilon: self.epsilon,
+            ..JudgeOptions::default()
+        }
     }
 
     pub(super) fn model(&self, part: Part) -> Option<&Arc<TrainedModel>> {
@@ -175,6 +186,8 @@ pub struct Judgement {
     pub is_of_data: bool,
     /// Whether the model has learned from the recording.
     pub has_learned: bool,
+    /// What about the recording is unlike anything the model has learned.
+    pub warning: Option<FileWarning>,
     /// The samples that were judged.
     pub(super) dataset: Arc<Dataset>,
     /// The model of each segment.
@@ -213,6 +226,7 @@ impl JudgeQuestion {
             ModelChoice::Fold(fold) => Some(Part::Fold(fold)),
             ModelChoice::Final | ModelChoice::Other => Some(Part::Final),
         };
+        let options = judges.options();
         let (mut judged, mut models) = (Vec::new(), BTreeMap::new());
         for (part, model) in &judges.parts {
             let samples: Vec<usize> = samples_of(dataset, source)
@@ -222,7 +236,7 @@ impl JudgeQuestion {
                 continue;
             }
             let own = dataset.subset(&samples)?;
-            for mut one in model.judge(&own, &mut |share| progress.go_on(share))? {
+            for mut one in model.judge(&own, &options, &mut |share| progress.go_on(share))? {
                 one.sample = samples[one.sample];
                 models.insert(one.sample, model.clone());
                 judged.push(one);
@@ -280,7 +294,10 @@ impl JudgeQuestion {
             notes,
             ..
         } = built?;
-        let judged = model.judge(&dataset, &mut |share| progress.go_on(0.7 + share * 0.3))?;
+        let options = self.judges.options();
+        let judged = model.judge(&dataset, &options, &mut |share| {
+            progress.go_on(0.7 + share * 0.3)
+        })?;
         if !progress.go_on(1.0) {
             return Err(TaskError::Cancelled);
         }
@@ -296,8 +313,18 @@ impl JudgeQuestion {
         })
     }
 
+    /// Whether the recording as a whole is unlike anything learned; never of one that was learned.
+    fn warning(&self, samples: &JudgedSamples) -> Option<FileWarning> {
+        let model = samples.models.values().next()?;
+        let is_new = !samples.has_learned;
+        is_new
+            .then(|| model.strange_files(&samples.judged).into_iter().next())
+            .flatten()
+    }
+
     fn finish(self, samples: JudgedSamples) -> Result<Judgement, TaskError> {
         let below = self.judges.uncertain_below();
+        let warning = self.warning(&samples);
         let none =
             || TaskError::refused("no segment of the recording can be classified by this model");
         let ribbon =
@@ -312,6 +339,7 @@ impl JudgeQuestion {
             left_out: samples.left_out,
             is_of_data: samples.is_of_data,
             has_learned: samples.has_learned,
+            warning,
             dataset: samples.dataset,
             judges: self.judges,
         })
@@ -357,6 +385,12 @@ impl Judgement {
                 false => Vec::new(),
             },
         })
+    }
+
+    /// Corrections that the models have learned, the most of any of them.
+    pub fn n_corrections(&self) -> usize {
+        let counts = self.models.iter().map(|model| model.n_corrections);
+        counts.max().unwrap_or(0)
     }
 
     /// The features of a segment.

@@ -160,6 +160,7 @@ pub(crate) fn header_ui(ui: &mut Ui, state: &mut Gallery) {
 
 pub(crate) fn confusion_ui(ui: &mut Ui, state: &mut Gallery, height: f32) {
     let matrix = ConfusionMatrix {
+        several_and_none: None,
         class_names: &fault_classes(),
         confusion: &fault_confusion(),
         selected: state.cell,
@@ -602,6 +603,7 @@ pub(crate) fn many_classes_page(ui: &mut Ui, state: &mut Gallery) {
         }
         title(ui, "Confusion · 26 letters");
         let matrix = ConfusionMatrix {
+            several_and_none: None,
             class_names: &letters,
             confusion: &confusion,
             selected: Some((3, 21)),
@@ -613,6 +615,7 @@ pub(crate) fn many_classes_page(ui: &mut Ui, state: &mut Gallery) {
         title(ui, "Long names in little room");
         let classes = names(&["single line to ground", "line to line", "three lines"]);
         ConfusionMatrix {
+            several_and_none: None,
             class_names: &classes,
             confusion: &self::confusion(&[&[31, 2, 0], &[0, 12, 1], &[0, 0, 0]]),
             selected: None,

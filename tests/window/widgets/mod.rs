@@ -86,6 +86,7 @@ fn larger_text_fits_the_same_pages() {
 fn widgets_without_data_draw_nothing_and_do_not_fail() {
     let empty_page = |ui: &mut Ui, _: &mut Gallery| {
         ConfusionMatrix {
+            several_and_none: None,
             class_names: &[],
             confusion: &Confusion::new(0),
             selected: None,

@@ -97,7 +97,7 @@ impl PartRun {
         self.is_calibrated = true;
         let judged = self.judged.take();
         let best = judged.as_ref();
-        let best = best.and_then(|judged| judged.best_head(checked.dataset().classes()));
+        let best = best.and_then(|judged| judged.best_head(checked.dataset(), &self.fold.train));
         self.settle_head(best)?;
         if has_groups(checked.dataset(), &self.fold.train) {
             if self.calibrates(around)

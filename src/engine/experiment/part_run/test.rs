@@ -4,18 +4,19 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::super::apply::fills_missing;
 use super::super::calibrating::{Assessor, kept_samples};
 use super::super::checked::{CheckedExperiment, Part};
 use super::super::error::RunError;
 use super::super::record::{MissingRecord, TestRecord};
 use super::super::shared::Shared;
 use super::super::testing::{Remedy, TestProgress, TestSubject};
-use super::{News, PartContext, PartRun, Phase, SLICE};
+use super::{News, PartContext, PartRun, Phase, SLICE, Values};
 use crate::dataset::Zeroing;
 use crate::evaluation::{
     Baseline, BaselineData, BaselineResult, Classifier, FeatureFacts, Imputation, ridge_on_kept,
 };
-use crate::learner::LearnError;
+use crate::learner::{LearnError, Learner};
 use crate::split::Fold;
 
 impl PartRun {
@@ -89,7 +90,47 @@ impl PartRun {
             .is_some_and(|moment| self.next_round >= *moment)
     }
 
+    /// Before the trained dictionaries are tested: values that held-out samples lack are filled in
+    /// from the kept samples. Until then, and in training samples, they are the training mean.
+    fn fill_missing(&mut self, checked: &CheckedExperiment) {
+        let dataset = checked.dataset();
+        let is_due = self.next_round == self.record.n_rounds && !self.is_filled;
+        let fills = |learner: &dyn Learner| fills_missing(learner.settings());
+        let lacks = |sample: &usize| dataset.sample(*sample).iter().any(|value| value.is_nan());
+        if !is_due
+            || dataset.n_missing() == 0
+            || !self.learner.as_deref().is_some_and(fills)
+            || !self.fold.test.iter().any(lacks)
+        {
+            return;
+        }
+        self.is_filled = true;
+        self.know_features(checked);
+        let n_features = dataset.n_features();
+        let (Values::Own(values), Some(known)) = (&mut self.values, &self.imputation) else {
+            return;
+        };
+        let (mut n_values, mut n_samples) = (0, 0);
+        for &sample in self.fold.test.iter().filter(|sample| lacks(sample)) {
+            let raw = dataset.sample(sample).iter();
+            let missing: Vec<bool> = raw.map(|value| value.is_nan()).collect();
+            let place = sample * n_features;
+            known
+                .0
+                .fill(&mut values[place..place + n_features], &missing);
+            n_values += missing.iter().filter(|missing| **missing).count();
+            n_samples += 1;
+        }
+        let remark = format!(
+            "{n_values} missing values of {n_samples} held-out samples are filled in from the kept samples"
+        );
+        if !self.record.remarks.contains(&remark) {
+            self.record.remarks.push(remark);
+        }
+    }
+
     pub(super) fn begin_test(&mut self, zeroed: (Option<usize>, usize), around: PartContext<'_>) {
+        self.fill_missing(around.checked);
         if let Some(learner) = self.learner.as_deref() {
             let is_last = self.next_round == self.record.n_rounds && zeroed.0.is_none();
             if let (true, None, Some(calibration)) = (is_last, &self.assessor, &self.calibration) {
