@@ -2,9 +2,11 @@
 
 mod analyse;
 mod classify;
+mod cluster;
 mod columns;
 mod compare;
 mod ending;
+mod export_model;
 mod fault_fields;
 mod folder_preview;
 mod info;
@@ -15,9 +17,13 @@ mod reproduce;
 mod run;
 mod score;
 mod settings;
+mod shell;
 mod simulate;
+mod stream;
 mod sweep;
+mod sweep_folder;
 mod terminal;
+mod trained;
 mod window;
 
 use std::ffi::OsString;
@@ -25,7 +31,7 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::prelude::*;
 
@@ -34,6 +40,7 @@ use tracing_subscriber::prelude::*;
 #[command(
     name = "atomscope",
     version,
+    long_version = shell::LONG_VERSION,
     about,
     args_conflicts_with_subcommands = true
 )]
@@ -58,6 +65,10 @@ enum Command {
     Reproduce(reproduce::ReproduceArguments),
     /// Apply a trained session to recordings
     Classify(classify::ClassifyArguments),
+    /// Apply a trained session to what comes in: lines, a folder that fills, a file that grows, a live stream
+    Stream(stream::StreamArguments),
+    /// Write a trained model as a module for Python
+    ExportModel(export_model::ExportModelArguments),
     /// Score events found (seizures, spikes, artefacts) against a reference
     Score(score::ScoreArguments),
     /// Say what fault records show in closed form: type, phases, times, distance
@@ -70,6 +81,13 @@ enum Command {
         #[arg(long)]
         markdown: bool,
     },
+    /// Write completions of the commands for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Write the manual page, or those of all commands
+    Man(shell::ManArguments),
     /// Describe recordings, fault records, tables and arrays
     Info {
         /// Files of any format that can be read, or folders of them
@@ -84,6 +102,9 @@ enum Command {
         /// Refuse files that break their standard
         #[arg(long)]
         strict: bool,
+        /// The sheet of a workbook; otherwise the first with cells
+        #[arg(long, value_name = "NAME")]
+        sheet: Option<String>,
     },
 }
 
@@ -121,21 +142,27 @@ pub fn run() -> ExitCode {
         Some(Command::Sweep(arguments)) => sweep::run(&arguments),
         Some(Command::Reproduce(arguments)) => reproduce::run(&arguments),
         Some(Command::Classify(arguments)) => classify::run(&arguments),
+        Some(Command::Stream(arguments)) => stream::run(&arguments),
+        Some(Command::ExportModel(arguments)) => export_model::run(&arguments),
         Some(Command::Score(arguments)) => score::run(&arguments),
         Some(Command::Analyse(arguments)) => analyse::run(&arguments),
         Some(Command::Simulate(arguments)) => simulate::run(&arguments),
         Some(Command::Settings { markdown }) => settings::run(markdown, &mut io::stdout().lock()),
+        Some(Command::Completions { shell }) => shell::completions(shell, Arguments::command()),
+        Some(Command::Man(arguments)) => shell::man(&arguments, Arguments::command()),
         Some(Command::Info {
             files,
             json,
             stats,
             strict,
+            sheet,
         }) => info::run(
             &files,
             info::Choices {
                 json,
                 stats,
                 strict,
+                sheet,
             },
             &mut terminal::stdout(),
         ),

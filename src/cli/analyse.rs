@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::fault_fields::fault_fields;
+use super::fault_fields::{fault_fields, line_for};
 use atomscope_engine::export::fault_report::{FaultReport, ReportedRecord};
 use atomscope_engine::features::fault::FaultRecipe;
 use atomscope_engine::protection::inbox::{InboxRow, group_by_event, to_csv};
@@ -62,11 +62,7 @@ pub(super) fn run(arguments: &AnalyseArguments) -> io::Result<ExitCode> {
         match open(path, Mode::Tolerant) {
             Ok(record) if record.kind == Kind::FaultRecord => {
                 let recipe = FaultRecipe::default();
-                let station = record
-                    .grid
-                    .as_ref()
-                    .map_or("", |grid| grid.station.as_str());
-                let line = line_for(&lines, station);
+                let line = line_for(&lines, &record);
                 let analysis = FaultAnalysis::of(&record, &recipe);
                 let summary = match &analysis {
                     Ok(analysis) => FaultSummary::of_analysis(analysis, line),
@@ -156,15 +152,6 @@ fn named_files(named: &[OsString], err: &mut impl Write) -> io::Result<Vec<PathB
         }
     }
     Ok(files)
-}
-
-/// The line whose name is part of the station's, else the only one.
-fn line_for<'a>(lines: &'a [Line], station: &str) -> Option<&'a Line> {
-    let named = lines.iter().find(|line| station.contains(&line.name));
-    named.or(match lines {
-        [only] => Some(only),
-        _ => None,
-    })
 }
 
 /// `BC-G from 0.1469 s to 0.2300 s, Takagi 0.60 (0.58 to 0.62): path`

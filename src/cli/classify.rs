@@ -9,10 +9,11 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::ending::{Failure, epsilon, tell, write_result};
-use super::fault_fields::with_fault_fields;
+use super::fault_fields::{line_for, with_fault_fields};
 use super::outputs::{Output, reserve_folder};
 use super::progress::ProgressLine;
 use super::terminal::{self, CleanWriter, complain};
+use super::trained::load_trained;
 use crate::workbench::learner_summary;
 use atomscope_engine::dataset::{Built, Dataset, Place};
 use atomscope_engine::evaluation::GroupVote;
@@ -20,8 +21,11 @@ use atomscope_engine::experiment::{
     JudgeOptions, Judged, Part, Ribbon, TrainedModel, change_texts, uncertain_margin,
     votes_by_source,
 };
+use atomscope_engine::export::fault_report::{FaultReport, ReportedDecision, ReportedRecord};
 use atomscope_engine::export::{RecordingReport, ReportedModel, segment_head, segment_row};
-use atomscope_engine::records::open_with;
+use atomscope_engine::features::FeatureRecipe;
+use atomscope_engine::protection::{FaultAnalysis, Line};
+use atomscope_engine::records::{Kind, Record, open_with};
 use atomscope_engine::session::{Session, model_sha256};
 
 /// The arguments of `classify`.
@@ -41,6 +45,9 @@ pub(super) struct ClassifyArguments {
     /// Write decisions, prediction sets and warnings as JSON
     #[arg(long, value_name = "OUT")]
     json: Option<PathBuf>,
+    /// Line data for the distances of fault records: length_km, z1_ohm_per_km, z0_ohm_per_km
+    #[arg(long, value_name = "L.ron")]
+    line: Option<PathBuf>,
     /// Share of samples whose prediction set may miss their class; without it that of the session
     #[arg(long, value_name = "SHARE", value_parser = epsilon)]
     epsilon: Option<f64>,
@@ -60,6 +67,8 @@ struct Ready {
     session: Session,
     class_names: Vec<String>,
     feature_names: Vec<String>,
+    /// Lines of fault records.
+    lines: Vec<Line>,
     options: JudgeOptions,
 }
 
@@ -136,7 +145,7 @@ pub(super) fn run(arguments: &ClassifyArguments) -> io::Result<ExitCode> {
                 ready.tell(path, &built.dataset, &judged, &mut rows)?;
                 let entry = ready.record(path, &judged, &warnings);
                 let data = &ready.session.experiment.data;
-                records.push(with_fault_fields(&entry, path, data).unwrap_or(entry));
+                records.push(with_fault_fields(&entry, path, data, &ready.lines).unwrap_or(entry));
                 match reports.output(path) {
                     Some(out) => ready.report(path, &built, judged, &out),
                     None => Ok(()),
@@ -145,7 +154,7 @@ pub(super) fn run(arguments: &ClassifyArguments) -> io::Result<ExitCode> {
             // A fault record that nothing can be said of is an answer too.
             Err(message) => {
                 let data = &ready.session.experiment.data;
-                match with_fault_fields(&Value::Null, path, data) {
+                match with_fault_fields(&Value::Null, path, data, &ready.lines) {
                     Some(entry) => {
                         records.push(entry);
                         is_strange = true;
@@ -168,7 +177,9 @@ pub(super) fn run(arguments: &ClassifyArguments) -> io::Result<ExitCode> {
         Some(output) => is_whole &= write_result(output, &String::from_utf8_lossy(&rows))?,
     }
     if let Some(output) = &json {
-        let text = format!("{:#}\n", json!({ "records": records }));
+        let run = ready.session.run.as_ref();
+        let tested = run.and_then(|run| run.tested_in_words());
+        let text = format!("{:#}\n", json!({ "records": records, "tested": tested }));
         is_whole &= write_result(output, &text)?;
     }
     Ok(match (is_whole, is_strange) {
@@ -180,22 +191,16 @@ pub(super) fn run(arguments: &ClassifyArguments) -> io::Result<ExitCode> {
 
 impl Ready {
     fn load(arguments: &ClassifyArguments) -> Result<Self, String> {
-        let path = &arguments.session;
-        let session = Session::load(path).map_err(|error| error.to_string())?;
-        if let Some(damage) = &session.damage {
-            return Err(damage.to_string());
-        }
-        let none = || {
-            format!(
-                "the session holds no final model: train one with `atomscope run {0} --save TRAINED.ron`: {0}",
-                path.display()
-            )
-        };
-        let run = session.run.as_ref().ok_or_else(none)?;
-        run.final_model().ok_or_else(none)?;
+        let lines = arguments.line.as_deref().map(Line::load_all).transpose();
+        let lines = lines
+            .map_err(|error| error.to_string())?
+            .unwrap_or_default();
+        let session = load_trained(&arguments.session)?;
+        let run = session.run.as_ref().ok_or("there is no run")?;
         Ok(Self {
             class_names: run.facts.class_names.clone(),
             feature_names: run.facts.feature_names.clone(),
+            lines,
             options: JudgeOptions {
                 epsilon: arguments
                     .epsilon
@@ -326,6 +331,49 @@ impl Ready {
 }
 
 impl Ready {
+    /// The report of a fault record with the model's decision beside the rule's; `None` where the file is another one.
+    fn fault_page(&self, path: &Path, judged: &[Judged]) -> Option<Result<String, String>> {
+        let data = &self.session.experiment.data;
+        let Some(FeatureRecipe::Fault(recipe)) = &data.recipe else {
+            return None;
+        };
+        let record = open_with(path, &data.read_options()).ok()?;
+        let analysis = FaultAnalysis::of(&record, recipe).ok()?;
+        (record.kind == Kind::FaultRecord).then(|| self.fault_text(path, record, analysis, judged))
+    }
+
+    fn fault_text(
+        &self,
+        path: &Path,
+        record: Record,
+        analysis: FaultAnalysis,
+        judged: &[Judged],
+    ) -> Result<String, String> {
+        let model = self.model().ok_or("there is no final model")?;
+        let model_sha256 = model_sha256(model).map_err(|error| error.to_string())?;
+        let decision = judged.first().map(|first| ReportedDecision {
+            class: self
+                .class_names
+                .get(first.verdict.class)
+                .cloned()
+                .unwrap_or_default(),
+            margin: first.verdict.margin,
+            fit_p: first.assurance.as_ref().map(|assured| assured.fit_p),
+            model_sha256,
+        });
+        let end = [ReportedRecord {
+            path: path.to_owned(),
+            line: line_for(&self.lines, &record).cloned(),
+            record,
+            analysis,
+        }];
+        let report = FaultReport::new(&end);
+        Ok(match decision {
+            Some(decision) => report.with_decision(decision).page(),
+            None => report.page(),
+        })
+    }
+
     /// Writes the report of a recording.
     fn report(
         &self,
@@ -334,6 +382,11 @@ impl Ready {
         judged: Vec<Judged>,
         out: &Path,
     ) -> Result<(), String> {
+        let is_page = out.extension().is_some_and(|ending| ending == "html");
+        if let (true, Some(page)) = (is_page, self.fault_page(path, &judged)) {
+            let written = Output::unreserved(out).write(page?.as_bytes());
+            return written.map_err(|lost| lost.to_string());
+        }
         let run = self.session.run.as_ref().ok_or("there is no run")?;
         let model = self.model().ok_or("there is no final model")?;
         let folds = run

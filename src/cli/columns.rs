@@ -22,6 +22,9 @@ pub(super) struct ColumnArguments {
     /// The decimal sign of numbers such as 1,234: comma or point
     #[arg(long, value_name = "SIGN", value_parser = decimal_sign)]
     decimal: Option<DecimalSign>,
+    /// The sheet of a workbook that is the table
+    #[arg(long, value_name = "NAME")]
+    sheet: Option<String>,
     /// Refuse a table that leaves something to be assumed
     #[arg(long)]
     strict: bool,
@@ -38,7 +41,7 @@ fn decimal_sign(text: &str) -> Result<DecimalSign, String> {
 impl ColumnArguments {
     fn is_empty(&self) -> bool {
         let names_none = self.class.is_empty() && self.group.is_none() && self.features.is_empty();
-        names_none && self.decimal.is_none() && !self.strict
+        names_none && self.decimal.is_none() && self.sheet.is_none() && !self.strict
     }
 
     /// Changes the data settings as told.
@@ -47,10 +50,15 @@ impl ColumnArguments {
             return Ok(());
         }
         let DataPlan::Table(source) = &mut data.source else {
-            let text = "--class, --group, --features, --decimal and --strict are for tables, but the data are none";
+            let text = "--class, --group, --features, --decimal, --sheet and --strict are for tables, but the data are none";
             return Err(Failure::usage(text));
         };
         source.decimal = self.decimal.or(source.decimal);
+        let is_other_sheet = self.sheet.is_some() && self.sheet != source.sheet;
+        if is_other_sheet {
+            // What the columns of one sheet mean says nothing of another.
+            (source.sheet, source.choice, source.recordings) = (self.sheet.clone(), None, None);
+        }
         if self.strict {
             source.mode = Mode::Strict;
         }

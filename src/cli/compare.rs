@@ -3,24 +3,20 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use clap::Args;
 
-use super::ending::{
-    Failure, INTERRUPTED, interruptible, load_data, n_threads, tell, write_result,
-};
+use super::cluster::{ClusterArguments, from_cluster};
+use super::ending::{Failure, INTERRUPTED, interruptible, n_threads, tell, write_result};
 use super::outputs::Output;
 use super::progress::ProgressLine;
 use super::terminal;
-use atomscope_engine::dataset::{DataSettings, Dataset};
-use atomscope_engine::evaluation::Baseline;
-use atomscope_engine::experiment::{ComparedRun, Comparison, ComparisonPlan, CurvePoint, Entrant};
+use atomscope_engine::cluster::{Order, Task, read_entrants};
+use atomscope_engine::experiment::{ComparedRun, Comparison, ComparisonPlan, CurvePoint};
 use atomscope_engine::export::{
     BASELINE_NOTE, DIFFERENCE_NOTE, comparison_html, comparison_json, provenance,
 };
-use atomscope_engine::session::{DataPlaces, Session};
 
 /// The arguments of `compare`.
 #[derive(Debug, Args)]
@@ -46,13 +42,47 @@ pub(super) struct CompareArguments {
     /// Try LDA, logistic regression, nearest neighbours and SVM too, on the same features and folds
     #[arg(long)]
     baselines: bool,
+    #[command(flatten)]
+    cluster: ClusterArguments,
+    /// Folder for the folds and the report of a comparison on a cluster; without it NAME.compare
+    /// beside the first session
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
     /// No progress
     #[arg(long)]
     quiet: bool,
 }
 
+impl CompareArguments {
+    /// Submits the comparison to a cluster.
+    fn submit(&self) -> Result<ExitCode, Failure> {
+        if self.json.is_some() || self.html.is_some() {
+            return Err(Failure::usage(
+                "a comparison on a cluster writes comparison.json and comparison.html to its folder (--out)",
+            ));
+        }
+        let task = Task::Compare {
+            sessions: self.sessions.clone(),
+            n_seeds: self.seeds,
+            with_baselines: self.baselines,
+        };
+        let order = Order::new(task, &self.data).map_err(from_cluster)?;
+        let first = self
+            .sessions
+            .first()
+            .map_or(Path::new(""), PathBuf::as_path);
+        let folder = self.out.clone();
+        let folder = folder.unwrap_or_else(|| first.with_extension("compare"));
+        self.cluster
+            .submit(&order, &folder, self.threads, self.quiet)
+    }
+}
+
 /// Compares sessions.
 pub(super) fn run(arguments: &CompareArguments) -> io::Result<ExitCode> {
+    if arguments.cluster.is_asked() {
+        return arguments.submit().map_or_else(tell, Ok);
+    }
     match compare(arguments) {
         Ok((comparison, [json, html])) => {
             if !json.as_ref().is_some_and(Output::is_stdout) {
@@ -84,7 +114,17 @@ fn compare(arguments: &CompareArguments) -> Result<(Comparison, [Option<Output>;
         Output::reserve_named(arguments.html.as_deref())?,
     ];
     let interrupted = interruptible()?;
-    let entrants = entrants(arguments, &interrupted)?;
+    let mut reading = ProgressLine::new(arguments.quiet);
+    let read = read_entrants(
+        &arguments.sessions,
+        arguments.baselines,
+        &arguments.data,
+        &mut |share| {
+            reading.show(share, "reading data");
+            !interrupted.load(Ordering::SeqCst)
+        },
+    );
+    let (entrants, _) = read.map_err(from_cluster)?;
     let first = entrants
         .first()
         .map_or(1, |entrant| entrant.experiment.seed);
@@ -106,55 +146,6 @@ fn compare(arguments: &CompareArguments) -> Result<(Comparison, [Option<Output>;
         });
     }
     Ok((comparison, outputs))
-}
-
-/// The sessions with their data; what several of them share is read once.
-fn entrants(
-    arguments: &CompareArguments,
-    interrupted: &AtomicBool,
-) -> Result<Vec<Entrant>, Failure> {
-    let mut progress = ProgressLine::new(arguments.quiet);
-    let mut read: Vec<(DataSettings, Arc<Dataset>)> = Vec::new();
-    let mut entrants: Vec<Entrant> = Vec::new();
-    for path in &arguments.sessions {
-        let session = Session::load(path).map_err(Failure::usage)?;
-        let mut experiment = session.experiment;
-        if arguments.baselines {
-            experiment.tests.baselines = Baseline::ON_REQUEST.to_vec();
-        }
-        let known = read.iter().find(|(data, _)| *data == experiment.data);
-        let dataset = match known {
-            Some((_, dataset)) => dataset.clone(),
-            None => {
-                let places =
-                    DataPlaces::new(Some(path), &arguments.data).knowing(&session.references);
-                let built = load_data(&experiment.data, &places, interrupted, &mut progress)?;
-                let dataset = Arc::new(built.dataset);
-                read.push((experiment.data.clone(), dataset.clone()));
-                dataset
-            }
-        };
-        let name = name_of(path, &entrants);
-        entrants.push(Entrant {
-            name,
-            experiment,
-            dataset,
-        });
-    }
-    Ok(entrants)
-}
-
-/// The name of the file, with a number where an earlier session has it too.
-fn name_of(path: &Path, known: &[Entrant]) -> String {
-    let stem = path
-        .file_stem()
-        .map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-    let is_taken = |name: &str| known.iter().any(|entrant| entrant.name == name);
-    let numbered = (2..).map(|number| format!("{stem} {number}"));
-    std::iter::once(stem.clone())
-        .chain(numbered)
-        .find(|name| !is_taken(name))
-        .unwrap_or(stem)
 }
 
 /// The comparison as text: what was compared first, then scores and costs, then differences.

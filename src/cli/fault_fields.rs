@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use atomscope_engine::dataset::DataSettings;
 use atomscope_engine::features::FeatureRecipe;
-use atomscope_engine::protection::FaultSummary;
-use atomscope_engine::records::{Kind, open_with};
+use atomscope_engine::protection::{FaultSummary, Line};
+use atomscope_engine::records::{Kind, Record, open_with};
 
 /// `path`, `bay`, `type_rule`, `phases`, `inception_s`, `clearing_s`, `distance`, `warnings`.
 pub(super) fn fault_fields(path: &Path, summary: &FaultSummary) -> Map<String, Value> {
@@ -21,7 +21,12 @@ pub(super) fn fault_fields(path: &Path, summary: &FaultSummary) -> Map<String, V
 
 /// The entry of a file as `classify` has made it, with the closed-form fields where the file is a fault record: its one
 /// segment becomes the record itself. `None` where it is something else.
-pub(super) fn with_fault_fields(entry: &Value, path: &Path, data: &DataSettings) -> Option<Value> {
+pub(super) fn with_fault_fields(
+    entry: &Value,
+    path: &Path,
+    data: &DataSettings,
+    lines: &[Line],
+) -> Option<Value> {
     let Some(FeatureRecipe::Fault(recipe)) = &data.recipe else {
         return None;
     };
@@ -29,7 +34,7 @@ pub(super) fn with_fault_fields(entry: &Value, path: &Path, data: &DataSettings)
     if record.kind != Kind::FaultRecord {
         return None;
     }
-    let summary = FaultSummary::of(&record, recipe, None);
+    let summary = FaultSummary::of(&record, recipe, line_for(lines, &record));
     let mut fields = fault_fields(path, &summary);
     let segment = entry.get("segments").and_then(|segments| segments.get(0));
     for name in ["class", "margin", "set", "fit_p"] {
@@ -53,4 +58,14 @@ pub(super) fn with_fault_fields(entry: &Value, path: &Path, data: &DataSettings)
     }
     fields.insert("warnings".to_owned(), Value::Array(warnings));
     Some(Value::Object(fields))
+}
+
+/// The line whose name is part of the record's station, else the only one.
+pub(super) fn line_for<'a>(lines: &'a [Line], record: &Record) -> Option<&'a Line> {
+    let station = record.grid.as_ref().map_or("", |grid| &grid.station);
+    let named = lines.iter().find(|line| station.contains(&line.name));
+    named.or(match lines {
+        [only] => Some(only),
+        _ => None,
+    })
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::folder_preview::FolderReport;
 use atomscope_engine::records::{
-    self, Annotation, ArrayInfo, ChannelKind, Gap, Mode, ReadError, Record,
+    self, Annotation, ArrayInfo, ChannelKind, Gap, Mode, ReadError, ReadOptions, Record,
 };
 
 /// Values read at once for statistics, those of all channels together.
@@ -20,7 +20,7 @@ const SHOWN: usize = 40;
 const CATEGORIES_SHOWN: usize = 8;
 
 /// What to show and how.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Choices {
     /// JSON instead of text.
     pub(super) json: bool,
@@ -28,6 +28,8 @@ pub(super) struct Choices {
     pub(super) stats: bool,
     /// Refuse what breaks a standard.
     pub(super) strict: bool,
+    /// The sheet of a workbook.
+    pub(super) sheet: Option<String>,
 }
 
 /// Reports on every file; fails if one could not be read.
@@ -55,7 +57,11 @@ pub(super) fn run(
             }
             continue;
         }
-        let report = FileReport::of(Path::new(file), mode, choices.stats);
+        let options = ReadOptions {
+            array: choices.sheet.clone(),
+            ..mode.into()
+        };
+        let report = FileReport::of(Path::new(file), &options, choices.stats);
         all_read &= report.error.is_none();
         if choices.json {
             reports.push(report);
@@ -98,6 +104,9 @@ struct FileReport {
     annotations: Vec<Annotation>,
     gaps: Vec<Gap>,
     arrays: Vec<ArrayInfo>,
+    /// All sheets of the workbook that the table is one of.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sheets: Vec<String>,
     warnings: Vec<String>,
     error: Option<String>,
 }
@@ -136,8 +145,9 @@ struct Stats {
 }
 
 impl FileReport {
-    fn of(path: &Path, mode: Mode, with_stats: bool) -> FileReport {
-        let read = records::open(path, mode).and_then(|record| Self::read(&record, with_stats));
+    fn of(path: &Path, options: &ReadOptions, with_stats: bool) -> FileReport {
+        let opened = records::open_with(path, options);
+        let read = opened.and_then(|record| Self::read(&record, with_stats));
         let mut report = read.unwrap_or_else(|error| FileReport {
             error: Some(error.to_string()),
             ..FileReport::default()
@@ -180,6 +190,7 @@ impl FileReport {
             annotations: record.annotations.clone(),
             gaps: record.gaps.clone(),
             arrays: record.arrays.clone(),
+            sheets: record.sheets.clone(),
             warnings: record.warnings.iter().map(ToString::to_string).collect(),
             error: None,
         })
@@ -210,6 +221,10 @@ impl FileReport {
         for array in &self.arrays {
             writeln!(out, "  array     {} {:?}", array.name, array.shape)?;
         }
+        for sheet in self.sheets.iter().take(SHOWN) {
+            writeln!(out, "  sheet     {sheet}")?;
+        }
+        write_unshown(out, self.sheets.len())?;
         for gap in &self.gaps {
             let (onset, lasts) = (shown(gap.onset_s), shown(gap.duration_s));
             writeln!(out, "  gap       at {onset} s for {lasts} s")?;
@@ -382,8 +397,9 @@ mod tests {
             json: true,
             stats: true,
             strict: false,
+            ..Choices::default()
         };
-        let (text, succeeded) = output(&[missing, good.clone()], choices);
+        let (text, succeeded) = output(&[missing, good.clone()], choices.clone());
         assert!(!succeeded);
         let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
         assert!(json["files"][0]["error"].is_string());
@@ -416,8 +432,9 @@ mod tests {
             json: false,
             stats: true,
             strict: false,
+            ..Choices::default()
         };
-        let (text, succeeded) = output(&[path.clone().into_os_string()], choices);
+        let (text, succeeded) = output(&[path.clone().into_os_string()], choices.clone());
         assert!(
             succeeded && text.contains("text: \"SLG\" × 2, \"LL\" × 1"),
             "{text}"

@@ -8,7 +8,7 @@ use atomscope_engine::evaluation::{Confusion, Estimate};
 use atomscope_engine::experiment::{
     CheckedExperiment, Coverage, CurvePoint, RunSummary, SettingChange, change_texts,
 };
-use atomscope_engine::export::RunResult;
+use atomscope_engine::export::{Predictions, RunResult};
 use atomscope_engine::split::audit::Severity;
 
 /// What a report is made of.
@@ -18,6 +18,7 @@ pub(super) struct Report<'a> {
     /// Settings changed on the way.
     pub(super) changes: &'a [SettingChange],
     pub(super) summary: &'a RunSummary,
+    pub(super) predictions: Predictions<'a>,
     pub(super) wall_s: f64,
     /// What to know beside the numbers.
     pub(super) remarks: &'a [String],
@@ -34,6 +35,7 @@ impl Report<'_> {
             n_folds: self.checked.split().n_folds(),
             findings: &self.checked.audit().findings,
             summary: self.summary,
+            predictions: self.predictions.clone(),
             wall_s: Some(self.wall_s),
         }
         .to_json()

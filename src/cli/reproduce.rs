@@ -7,11 +7,13 @@ use std::sync::atomic::Ordering;
 
 use clap::Args;
 
+use super::cluster::{ClusterArguments, from_cluster};
 use super::compare::write_table;
 use super::ending::{Failure, INTERRUPTED, interruptible, n_threads, tell};
 use super::outputs::reserve_folder;
 use super::progress::ProgressLine;
 use super::terminal;
+use atomscope_engine::cluster::{Order, Task};
 use atomscope_engine::export::{PaperReport, PartResult, Published};
 use atomscope_engine::paper::Reproduction;
 
@@ -30,13 +32,28 @@ pub(super) struct ReproduceArguments {
     /// Threads; the result does not depend on it, measured times do
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
+    #[command(flatten)]
+    cluster: ClusterArguments,
     /// No progress
     #[arg(long)]
     quiet: bool,
 }
 
+impl ReproduceArguments {
+    /// Submits the comparison to a cluster.
+    fn submit(&self) -> Result<ExitCode, Failure> {
+        let is_quick = self.quick;
+        let order = Order::new(Task::Reproduce { is_quick }, &self.data).map_err(from_cluster)?;
+        self.cluster
+            .submit(&order, &self.out, self.threads, self.quiet)
+    }
+}
+
 /// Repeats the paper's comparison.
 pub(super) fn run(arguments: &ReproduceArguments) -> io::Result<ExitCode> {
+    if arguments.cluster.is_asked() {
+        return arguments.submit().map_or_else(tell, Ok);
+    }
     match reproduce(arguments) {
         Ok(report) => {
             write_report(&report, &mut terminal::stdout())?;

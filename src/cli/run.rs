@@ -24,6 +24,7 @@ use atomscope_engine::experiment::{
     CheckedExperiment, Experiment, Extent, Part, Run, RunParts, RunSummary, SettingChange,
     mean_and_sd, with_settings,
 };
+use atomscope_engine::export::Predictions;
 use atomscope_engine::session::{DataPlaces, Resolution, Session};
 use atomscope_engine::settings::SettingProblem;
 use atomscope_engine::split::SplitPlan;
@@ -54,6 +55,9 @@ pub(super) struct RunArguments {
     /// Write the result as JSON; - for the standard output instead of the report
     #[arg(long, value_name = "OUT")]
     json: Option<PathBuf>,
+    /// Write what was decided about every held-out sample as CSV; - for the standard output instead of the report
+    #[arg(long, value_name = "OUT")]
+    csv: Option<PathBuf>,
     /// Train a final model on all samples and save everything as a session
     #[arg(long, value_name = "OUT.ron")]
     save: Option<PathBuf>,
@@ -90,6 +94,7 @@ impl RunArguments {
             set: Vec::new(),
             threads: None,
             json: None,
+            csv: None,
             save: None,
             columns: ColumnArguments::default(),
             auto: false,
@@ -114,6 +119,15 @@ struct Order<'a> {
     n_threads: usize,
     quiet: bool,
     interrupted: &'a AtomicBool,
+}
+
+/// Files beside the report.
+#[derive(Default)]
+struct Outputs {
+    json: Option<Output>,
+    /// Whether decisions are part of the JSON.
+    with_decisions: bool,
+    csv: Option<Output>,
 }
 
 /// A run that has ended.
@@ -179,7 +193,7 @@ fn run_unsaved(name: String, experiment: Experiment, chooses_split: bool) -> io:
         })
     });
     match ended {
-        Ok(ended) => report(&name, &ended, None, false),
+        Ok(ended) => report(&name, &ended, &Outputs::default()),
         Err(failure) => tell(failure),
     }
 }
@@ -208,10 +222,18 @@ fn run_session(arguments: &RunArguments) -> Result<io::Result<ExitCode>, Failure
         refuse_same_file(save, &arguments.session)?;
     }
     let save = Output::reserve_named(arguments.save.as_deref())?;
-    let json = Output::reserve_named(arguments.json.as_deref())?;
+    let outputs = Outputs {
+        json: Output::reserve_named(arguments.json.as_deref())?,
+        with_decisions: arguments.decisions,
+        csv: Output::reserve_named(arguments.csv.as_deref())?,
+    };
     let interrupted = interruptible()?;
-    let places =
-        DataPlaces::new(Some(&arguments.session), &arguments.data).knowing(&session.references);
+    // Sessions name their data from their own folder, the user from the current one.
+    let base = match is_session {
+        true => arguments.session.as_path(),
+        false => Path::new("unsaved.ron"),
+    };
+    let places = DataPlaces::new(Some(base), &arguments.data).knowing(&session.references);
     let changed = changed_data(&session, &places)?;
     let mut ended = execute(Order {
         // Settings that were changed while the session was trained are changed again; with
@@ -236,11 +258,11 @@ fn run_session(arguments: &RunArguments) -> Result<io::Result<ExitCode>, Failure
     ended.remarks.extend(changed);
     let mut lost = None;
     if let Some(save) = &save {
-        session.take_run(&ended.run, &ended.built, &arguments.session);
+        session.take_run(&ended.run, &ended.built, base);
         lost = save.save(&mut session).err();
     }
     let name = arguments.session.display().to_string();
-    let code = report(&name, &ended, json.as_ref(), arguments.decisions);
+    let code = report(&name, &ended, &outputs);
     Ok(match (code, lost) {
         (Ok(_), Some(lost)) => tell(Failure::failed(lost)),
         (code, _) => code,
@@ -450,62 +472,51 @@ fn remarks(ended: &Ended) -> Vec<String> {
 }
 
 /// The result as JSON, with what was decided about every held-out sample if that is wanted.
-fn json_of(report: &Report<'_>, ended: &Ended, with_decisions: bool) -> serde_json::Value {
+fn json_of(report: &Report<'_>, with_decisions: bool) -> serde_json::Value {
     let mut result = report.json();
     if !with_decisions {
         return result;
     }
-    let facts = ended.run.checked().facts();
-    let epsilon = ended.run.checked().experiment().tests.epsilon;
-    let name = |class: usize| facts.class_names.get(class);
-    for (fold, record) in ended.run.complete_folds().into_iter().enumerate() {
-        let decisions = &record.decisions;
-        let rows: Vec<serde_json::Value> = (0..decisions.sample.len())
-            .map(|place| {
-                let sample = decisions.sample[place];
-                let set = decisions.set(place, epsilon);
-                let set = set.map(|set| set.into_iter().map(name).collect::<Vec<_>>());
-                serde_json::json!({
-                    "sample": sample,
-                    "true": facts.classes.get(sample).and_then(|class| name(*class)),
-                    "decided": name(decisions.class[place]),
-                    "margin": decisions.margin[place],
-                    "set": set,
-                    "fit_p": decisions.fit_p.get(place),
-                })
-            })
-            .collect();
-        result["folds"][fold]["decisions"] = rows.into();
+    let mut decisions = report.predictions.to_json();
+    if let Some(folds) = result["folds"].as_array_mut() {
+        for fold in folds {
+            let of_fold = |row: &serde_json::Value| row["fold"] == fold["fold"];
+            let (own, others) = decisions.into_iter().partition(of_fold);
+            fold["decisions"] = serde_json::Value::Array(own);
+            decisions = others;
+        }
     }
     result
 }
 
 /// Tells the result on the standard output, as JSON or as text.
-fn report(
-    name: &str,
-    ended: &Ended,
-    json: Option<&Output>,
-    with_decisions: bool,
-) -> io::Result<ExitCode> {
+fn report(name: &str, ended: &Ended, outputs: &Outputs) -> io::Result<ExitCode> {
     let checked: &CheckedExperiment = ended.run.checked();
     let report = Report {
         session: name,
         checked,
         changes: ended.run.changes(),
         summary: &ended.summary,
+        predictions: Predictions::of(
+            checked.facts(),
+            checked.experiment().tests.epsilon,
+            ended.run.complete_folds(),
+        ),
         wall_s: ended.wall_s,
         remarks: &remarks(ended),
     };
-    if !json.is_some_and(Output::is_stdout) {
+    let named = [&outputs.json, &outputs.csv].into_iter().flatten();
+    if !named.clone().any(Output::is_stdout) {
         report.write(&mut terminal::stdout())?;
     }
-    let is_written = match json {
-        Some(json) => {
-            let text = format!("{:#}\n", json_of(&report, ended, with_decisions));
-            write_result(json, &text)?
-        }
-        None => true,
-    };
+    let mut is_written = true;
+    if let Some(json) = &outputs.json {
+        let text = format!("{:#}\n", json_of(&report, outputs.with_decisions));
+        is_written &= write_result(json, &text)?;
+    }
+    if let Some(csv) = &outputs.csv {
+        is_written &= write_result(csv, &report.predictions.to_csv())?;
+    }
     Ok(ExitCode::from(match (ended.is_interrupted, is_written) {
         (true, _) => INTERRUPTED,
         (false, false) => 1,

@@ -131,11 +131,17 @@ fn maker(arguments: &SimulateArguments) -> Result<Box<dyn Fn(u32) -> Made>, Stri
         let class = all[number as usize % all.len()];
         let index = number / all.len() as u32;
         let scenario = simulator.scenario(class, index);
+        let waveforms = simulator.waveforms(&scenario);
+        let mut parameters = scenario.description();
+        parameters += &format!(", inception {:.6} s", waveforms.inception_s);
+        if let Some(clearing_s) = waveforms.clearing_s {
+            parameters += &format!(", clearing {clearing_s:.6} s");
+        }
         Made {
-            record: simulator.record(class, index),
+            record: simulator.record_of(&scenario, &waveforms, index),
             class: class.name().to_owned(),
             phases: scenario.phase_letters(),
-            parameters: scenario.description(),
+            parameters,
         }
     }))
 }

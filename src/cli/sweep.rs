@@ -1,30 +1,36 @@
-//! `atomscope sweep`: settings tried one after the other, in shards if need be.
+//! `atomscope sweep`: settings tried one after the other, in shards or on a cluster if need be.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use clap::Args;
 
-use super::ending::{Failure, INTERRUPTED, interruptible, load_data, n_threads, tell};
+use super::cluster::{ClusterArguments, from_cluster};
+use super::ending::{Failure, INTERRUPTED, interruptible, n_threads, tell};
 use super::progress::ProgressLine;
+use super::sweep_folder::{self, FolderCommand};
 use super::terminal;
-use atomscope_engine::dataset::{DataSettings, Dataset};
-use atomscope_engine::experiment::{SweepPlan, SweepTable};
+use atomscope_engine::cluster::{Order, Task, read_sweep_plan};
+use atomscope_engine::experiment::SweepTable;
 use atomscope_engine::export::{SweepResult, sweep_provenance, write_all};
-use atomscope_engine::session::{DataPlaces, SweepFile, SweepNews, SweepStore, read_sweep};
+use atomscope_engine::session::{SweepFile, SweepNews, SweepStore, WorkIdentity, read_sweep};
 
 /// Rows that the terminal lists.
 const MOST_ROWS: usize = 30;
 
 /// The arguments of `sweep`.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(super) struct SweepArguments {
+    #[command(subcommand)]
+    folder: Option<FolderCommand>,
     /// What is swept: a session, settings with their values, inner folds
-    #[arg(value_name = "SWEEP.ron")]
-    sweep: PathBuf,
+    #[arg(value_name = "SWEEP.ron", required = true)]
+    sweep: Option<PathBuf>,
+    #[command(flatten)]
+    cluster: ClusterArguments,
     /// Only every n-th point, beginning with the i-th; shards write to the same folder or to
     /// folders that are put together afterwards
     #[arg(long, value_name = "i/n", value_parser = shard)]
@@ -69,7 +75,15 @@ struct Ended {
 
 /// Runs a sweep, or resumes it.
 pub(super) fn run(arguments: &SweepArguments) -> io::Result<ExitCode> {
-    match sweep(arguments) {
+    if let Some(command) = &arguments.folder {
+        return sweep_folder::run(command);
+    }
+    // The parser sees to it that there is one.
+    let path = arguments.sweep.clone().unwrap_or_default();
+    if arguments.cluster.is_asked() {
+        return arguments.submit(&path).map_or_else(tell, Ok);
+    }
+    match sweep(arguments, &path) {
         Ok(ended) => {
             ended.write(&mut terminal::stdout())?;
             let code = if ended.is_interrupted { INTERRUPTED } else { 0 };
@@ -83,15 +97,41 @@ pub(super) fn run(arguments: &SweepArguments) -> io::Result<ExitCode> {
     }
 }
 
-fn sweep(arguments: &SweepArguments) -> Result<Ended, Failure> {
-    let file = SweepFile::load(&arguments.sweep).map_err(Failure::usage)?;
+impl SweepArguments {
+    fn order(&self, path: &Path) -> Result<Order, Failure> {
+        let file = path.to_owned();
+        Order::new(Task::Sweep { file }, &self.data).map_err(from_cluster)
+    }
+
+    fn folder(&self, path: &Path) -> PathBuf {
+        self.out.clone().unwrap_or_else(|| usual_folder(path))
+    }
+
+    /// Submits the sweep to a cluster.
+    fn submit(&self, path: &Path) -> Result<ExitCode, Failure> {
+        if self.shard.is_some() {
+            return Err(Failure::usage(
+                "--shard is for sweeps without a scheduler: workers share points by themselves",
+            ));
+        }
+        let folder = self.folder(path);
+        let (order, threads) = (self.order(path)?, self.threads);
+        self.cluster.submit(&order, &folder, threads, self.quiet)
+    }
+}
+
+fn sweep(arguments: &SweepArguments, path: &Path) -> Result<Ended, Failure> {
+    let file = SweepFile::load(path).map_err(Failure::usage)?;
     let interrupted = interruptible()?;
-    let plan = plan(&file, arguments, &interrupted)?;
-    let folder = arguments
-        .out
-        .clone()
-        .unwrap_or_else(|| usual_folder(&arguments.sweep));
-    let store = SweepStore::open(&folder, plan.fingerprint()).map_err(Failure::failed)?;
+    let mut reading = ProgressLine::new(arguments.quiet);
+    let (plan, files) = read_sweep_plan(&file, &arguments.data, &mut |share| {
+        reading.show(share, "reading data");
+        !interrupted.load(Ordering::SeqCst)
+    })
+    .map_err(from_cluster)?;
+    let folder = arguments.folder(path);
+    let identity = WorkIdentity::new(plan.fingerprint(), &files, plan.audit());
+    let store = SweepStore::open(&folder, &identity).map_err(Failure::failed)?;
     let mut progress = ProgressLine::new(arguments.quiet);
     let mut results = Vec::new();
     let all = store.finish(
@@ -136,25 +176,6 @@ fn usual_folder(sweep: &Path) -> PathBuf {
     } else {
         sweep.with_extension("sweep")
     }
-}
-
-/// The sweep with all data that its points use.
-fn plan(
-    file: &SweepFile,
-    arguments: &SweepArguments,
-    interrupted: &AtomicBool,
-) -> Result<SweepPlan, Failure> {
-    let experiment = &file.session.experiment;
-    let all = SweepPlan::data_settings(experiment, &file.sweep).map_err(Failure::usage)?;
-    let places = DataPlaces::new(Some(&file.session_path), &arguments.data)
-        .knowing(&file.session.references);
-    let mut progress = ProgressLine::new(arguments.quiet);
-    let mut data: Vec<(DataSettings, Arc<Dataset>)> = Vec::with_capacity(all.len());
-    for settings in all {
-        let built = load_data(&settings, &places, interrupted, &mut progress)?;
-        data.push((settings, Arc::new(built.dataset)));
-    }
-    SweepPlan::new(experiment, &file.sweep, data).map_err(Failure::usage)
 }
 
 impl Ended {

@@ -1,4 +1,4 @@
-//! The pages of the guide: the manual, the methods and the formats.
+//! The pages of the guide: the manual, the methods, the formats, and trained models in Python.
 
 #![doc = include_str!("guide/text/manual.md")]
 
@@ -10,3 +10,6 @@ pub mod methods {}
 
 #[doc = include_str!("guide/text/formats.md")]
 pub mod formats {}
+
+#[doc = include_str!("guide/text/python.md")]
+pub mod python {}

@@ -7,7 +7,25 @@
 //! ```text
 //! files ─▶ records ─▶ features ─▶ dataset ─▶ split ─▶ learner ─▶ evaluation ─▶ experiment
 //!             ▲                                                                    │
-//!          simulate                              paper ◀── session ◀── export ◀────┘
+//!          simulate        cluster ◀── paper, stream ◀── session ◀── export ◀────┘
+//! ```
+//!
+//! # Train
+//!
+//! ```
+#![doc = include_str!("examples/train.rs")]
+//! ```
+//!
+//! # Classify
+//!
+//! ```
+#![doc = include_str!("examples/classify.rs")]
+//! ```
+//!
+//! # Stream
+//!
+//! ```
+#![doc = include_str!("examples/stream.rs")]
 //! ```
 
 pub mod math;
@@ -31,7 +49,11 @@ pub mod experiment;
 pub mod export;
 pub mod session;
 
+pub mod stream;
+
 pub mod paper;
+
+pub mod cluster;
 
 pub mod guide;
 

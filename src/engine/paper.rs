@@ -8,8 +8,8 @@ mod panels;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::dataset::{Dataset, DatasetError};
-use crate::experiment::{ComparisonError, ComparisonPlan, Entrant, median_distance};
+use crate::dataset::{DataFile, Dataset, DatasetError};
+use crate::experiment::{Comparison, ComparisonError, ComparisonPlan, Entrant, median_distance};
 use crate::export::{ExportError, PaperPart, PaperReport, PartResult, write_all};
 use crate::learner::Kernel;
 use crate::records::ReadError;
@@ -101,20 +101,48 @@ impl Reproduction {
         panel: &Panel,
         keep_going: &mut dyn FnMut(f64) -> bool,
     ) -> Result<PaperPart, ReproductionError> {
+        let planned = self.plan_part(panel, &mut |share| keep_going(0.02 * share))?;
+        let run = |plan: &ComparisonPlan| {
+            plan.run(self.n_threads, &mut |share| keep_going(0.02 + 0.98 * share))
+        };
+        Ok(planned.to_part(run))
+    }
+
+    /// Everything whose data are there, ready to be computed fold by fold; the share of the data
+    /// that is read goes to `keep_going`, which cancels by returning false.
+    pub fn plan(
+        &self,
+        keep_going: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<Vec<PlannedPart>, ReproductionError> {
+        let panels = panels();
+        let n_panels = panels.len() as f64;
+        let mut planned = Vec::with_capacity(panels.len());
+        for (number, panel) in panels.iter().enumerate() {
+            let mut keep = |share: f64| keep_going((number as f64 + share) / n_panels);
+            planned.push(self.plan_part(panel, &mut keep)?);
+        }
+        Ok(planned)
+    }
+
+    fn plan_part(
+        &self,
+        panel: &Panel,
+        keep_going: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<PlannedPart, ReproductionError> {
         let experiment = panel.experiment(self.is_quick);
         let places = DataPlaces::new(None, &self.data);
         let missing = experiment.data.files().into_iter();
         let missing = missing.filter(|file| places.locate(file).is_none());
         let missing: Vec<String> = missing.map(|file| file.display().to_string()).collect();
-        let part = |result, published_names| PaperPart {
+        let planned = |plan, files| PlannedPart {
             key: panel.key,
             title: panel.title,
-            notes: panel.notes.iter().map(|note| (*note).to_owned()).collect(),
+            notes: panel.notes,
             published: panel.published,
-            published_names,
-            result,
+            plan,
+            files,
         };
-        let left_out = |reason: String| part(PartResult::LeftOut(reason), Vec::new());
+        let left_out = |reason: String| planned(Err(reason), Vec::new());
         if !missing.is_empty() {
             return Ok(left_out(format!(
                 "{} not found in the folders of data",
@@ -126,11 +154,9 @@ impl Reproduction {
         }
         let built = experiment
             .data
-            .load(&|named| places.locate(named), &mut |share| {
-                keep_going(0.02 * share)
-            });
-        let dataset: Arc<Dataset> = match built {
-            Ok(built) => Arc::new(built.dataset),
+            .load(&|named| places.locate(named), keep_going);
+        let built = match built {
+            Ok(built) => built,
             Err(DatasetError::Read(ReadError::Cancelled)) => {
                 return Ok(left_out("stopped while its data were read".into()));
             }
@@ -140,6 +166,7 @@ impl Reproduction {
                 return Err(ReproductionError::Data { part, source });
             }
         };
+        let dataset: Arc<Dataset> = Arc::new(built.dataset);
         let median = median_distance(&dataset, experiment.preparation, NO_KERNEL);
         let median = median.map_err(|reason| ReproductionError::Median {
             part: panel.title,
@@ -151,17 +178,45 @@ impl Reproduction {
             experiment: method.on(&experiment, panel, median),
             dataset: dataset.clone(),
         });
-        let seed = experiment.seed;
-        let plan = ComparisonPlan::new(entrants.collect(), &[seed]);
+        let plan = ComparisonPlan::new(entrants.collect(), &[experiment.seed]);
         let plan = plan.map_err(|source| ReproductionError::Plan {
             part: panel.title,
             source: Box::new(source),
         })?;
-        let comparison = plan.run(self.n_threads, &mut |share| keep_going(0.02 + 0.98 * share));
-        let published_names = methods.iter().map(|method| method.published).collect();
-        Ok(part(
-            PartResult::Compared(Box::new(comparison)),
+        Ok(planned(Ok(plan), built.files))
+    }
+}
+
+/// A part of the paper's comparison whose data are read.
+#[derive(Debug)]
+pub struct PlannedPart {
+    key: &'static str,
+    title: &'static str,
+    notes: &'static [&'static str],
+    published: Option<&'static str>,
+    /// The comparison, or why it is left out.
+    pub plan: Result<ComparisonPlan, String>,
+    /// The files that were read for it.
+    pub files: Vec<DataFile>,
+}
+
+impl PlannedPart {
+    /// The part of the report, compared by `run`.
+    pub fn to_part(&self, run: impl FnOnce(&ComparisonPlan) -> Comparison) -> PaperPart {
+        let (result, published_names) = match &self.plan {
+            Err(reason) => (PartResult::LeftOut(reason.clone()), Vec::new()),
+            Ok(plan) => {
+                let names = methods().iter().map(|method| method.published).collect();
+                (PartResult::Compared(Box::new(run(plan))), names)
+            }
+        };
+        PaperPart {
+            key: self.key,
+            title: self.title,
+            notes: self.notes.iter().map(|note| (*note).to_owned()).collect(),
+            published: self.published,
             published_names,
-        ))
+            result,
+        }
     }
 }

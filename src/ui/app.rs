@@ -31,6 +31,16 @@ pub(super) struct Typing {
     pub(super) annotation: String,
     /// What the list of annotations is searched for.
     pub(super) annotation_search: String,
+    /// Names of channels that a file does not state, with commas between them.
+    pub(super) channel_names: String,
+    /// Their unit.
+    pub(super) channel_unit: String,
+    /// The name of an own montage.
+    pub(super) montage_name: String,
+    /// The states of a new scoring, with commas between them.
+    pub(super) states: String,
+    /// The length of its epochs in seconds.
+    pub(super) epoch_s: String,
 }
 
 /// The window around a workbench.
@@ -93,6 +103,9 @@ impl App {
         if let Some(wait) = self.workbench.next_change() {
             context.request_repaint_after(wait);
         }
+        for hint in super::system_fonts::take_hints(context) {
+            self.workbench.tell(hint);
+        }
         self.tell_system(context);
     }
 
@@ -105,7 +118,10 @@ impl App {
         let mut draft = self.workbench.draft().clone();
         self.frame_ui(ui, &mut actions);
         let workbench = &self.workbench;
-        let margin = Margin::symmetric(theme::PAGE_MARGIN, 16);
+        let margin = match workbench.is_folded() {
+            true => Margin::same(4),
+            false => Margin::symmetric(theme::PAGE_MARGIN, 16),
+        };
         let frame = Frame::central_panel(ui.style()).inner_margin(margin);
         CentralPanel::default().frame(frame).show(ui, |ui| {
             let page = match workbench.view().page {
@@ -172,6 +188,10 @@ impl App {
             menu::menu_ui(ui, workbench, actions);
         });
         banner::banners_ui(ui, workbench, actions);
+        if workbench.is_folded() {
+            notice_sheet::newest_ui(ui, workbench, actions);
+            return;
+        }
         let frame = bar(ui);
         Panel::bottom("run bar").frame(frame).show(ui, |ui| {
             run_bar::run_bar_ui(ui, workbench, actions);
@@ -278,12 +298,17 @@ pub fn begin(workbench: &mut Workbench, beginning: Beginning) {
     }
 }
 
+/// The icon of the window.
+const ICON: &[u8] = include_bytes!("../../assets/icons/atomscope-256.png");
+
 /// Opens the window and stays until it is closed; the error says why it cannot be opened.
 pub fn run_window(
     beginning: Beginning,
     folders: Option<atomscope_engine::session::UserFolders>,
 ) -> Result<(), String> {
+    let icon = eframe::icon_data::from_png_bytes(ICON).map_err(|error| error.to_string())?;
     let viewport = egui::ViewportBuilder::default()
+        .with_icon(icon)
         .with_title("Atomscope")
         .with_app_id("atomscope")
         .with_inner_size([1600.0, 1000.0])

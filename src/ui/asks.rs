@@ -97,12 +97,33 @@ fn path_ui(
             "A table (.csv, or .tsv as BIDS has it), or the recording with its annotations as EDF+ (.edf) or BDF+ (.bdf).",
             "Export",
         ),
+        DialogKind::ExportRecording { .. } => (
+            "Write the recording",
+            "The whole recording with the header's fields and all annotations as EDF+ (.edf) or BDF+ (.bdf).",
+            "Write",
+        ),
+        DialogKind::ExportPage => (
+            "Save the page as a picture",
+            "The traces of the page on a sheet, as PNG (.png) or SVG (.svg).",
+            "Save",
+        ),
+        DialogKind::OpenRater => (
+            "Compare with other scores",
+            "The scores or events of a second rater: a table (.csv, .tsv: onset, duration, label) or an EDF+ file, such as a hypnogram.",
+            "Compare",
+        ),
+        DialogKind::ExportScores => (
+            "Write the scores",
+            "One row for each run of equal states: a table (.csv, or .tsv as BIDS has it) or EDF+ annotations (.edf).",
+            "Export",
+        ),
         DialogKind::Compare(what) => what.question(),
         DialogKind::OpenBeside => (
             "Put a fault record beside",
             "A fault record that is shown below the open one, both aligned on their inceptions.",
             "Open",
         ),
+        DialogKind::Fault(what) => what.question(),
         DialogKind::CompareMaps => (
             "Compare with a recording",
             "An EEG recording whose band power over the head is shown beside that of the selection; what is open stays.",
@@ -146,6 +167,14 @@ fn path_ui(
         field.request_focus();
     }
     let enter = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+    if let DialogKind::ExportRecording { mut anonymises } = kind
+        && ui
+            .checkbox(&mut anonymises, "Anonymise")
+            .on_hover_text("Leaves out patient and recording; the date becomes 1 January 1985, the time of day stays. Texts of annotations are kept: look through them. Default off.")
+            .changed()
+    {
+        actions.push(Action::Ask(Ask::ExportRecording { anonymises }));
+    }
     ui.add_space(theme::GRID);
     ui.horizontal(|ui| {
         let path = typing.path.trim();
@@ -288,6 +317,7 @@ fn about_ui(ui: &mut Ui, actions: &mut Vec<Action>) {
     title(ui, "Atomscope");
     ui.label(format!("Version {}", env!("CARGO_PKG_VERSION")));
     ui.label(env!("CARGO_PKG_DESCRIPTION"));
+    ui.label("Research software: it is no medical device and no protection relay, and its results must not be the basis of a diagnosis, a treatment or a switching operation.");
     ui.add_space(theme::GRID);
     cancel_ui(ui, "Close", actions);
 }

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::workbench::explore::{BesideChoice, ExploreAction, FaultAction, RibbonAction};
+use crate::workbench::explore::{
+    BesideChoice, ExploreAction, FaultAction, FaultPath, RibbonAction, ScoringAction,
+};
 use crate::workbench::{Action, Ask, ComparePath};
 use atomscope_engine::experiment::{Job, JobOutcome};
 use atomscope_engine::export::ExportContent;
@@ -15,8 +17,13 @@ pub(super) enum DialogKind {
     OpenRecording,
     ImportAnnotations,
     ExportAnnotations,
+    ExportRecording { anonymises: bool },
+    ExportPage,
+    OpenRater,
+    ExportScores,
     Compare(ComparePath),
     OpenBeside,
+    Fault(FaultPath),
     CompareMaps,
     OpenModel,
     Report,
@@ -34,8 +41,15 @@ impl DialogKind {
             Ask::OpenRecording => Self::OpenRecording,
             Ask::ImportAnnotations => Self::ImportAnnotations,
             Ask::ExportAnnotations => Self::ExportAnnotations,
+            Ask::ExportRecording { anonymises } => Self::ExportRecording {
+                anonymises: *anonymises,
+            },
+            Ask::ExportPage => Self::ExportPage,
+            Ask::OpenRater => Self::OpenRater,
+            Ask::ExportScores => Self::ExportScores,
             Ask::Compare(what) => Self::Compare(*what),
             Ask::OpenBeside => Self::OpenBeside,
+            Ask::Fault(what) => Self::Fault(*what),
             Ask::CompareMaps => Self::CompareMaps,
             Ask::OpenModel => Self::OpenModel,
             Ask::Report => Self::Report,
@@ -62,6 +76,7 @@ impl DialogKind {
                 let choice = BesideChoice::File(path);
                 Action::Explore(ExploreAction::Fault(FaultAction::Beside(choice)))
             }
+            Self::Fault(what) => Action::Explore(ExploreAction::Fault(what.action(path))),
             Self::CompareMaps => Action::Explore(ExploreAction::CompareMaps(path)),
             Self::OpenModel => {
                 Action::Explore(ExploreAction::Ribbon(RibbonAction::ChooseFile(path)))
@@ -69,6 +84,16 @@ impl DialogKind {
             Self::Report => Action::Explore(ExploreAction::Ribbon(RibbonAction::Report(path))),
             Self::ImportAnnotations => Action::Explore(ExploreAction::ImportAnnotations(path)),
             Self::ExportAnnotations => Action::Explore(ExploreAction::ExportAnnotations(path)),
+            Self::ExportRecording { anonymises } => {
+                Action::Explore(ExploreAction::ExportRecording { path, anonymises })
+            }
+            Self::ExportPage => Action::Explore(ExploreAction::ExportPage(path)),
+            Self::OpenRater => {
+                Action::Explore(ExploreAction::Scoring(ScoringAction::OpenRater(path)))
+            }
+            Self::ExportScores => {
+                Action::Explore(ExploreAction::Scoring(ScoringAction::Export(path)))
+            }
             Self::SaveAs => Action::SaveAs(path),
             Self::Export(content) => Action::Export(content, path),
             Self::LocateData => Action::LocateData(path),
@@ -103,6 +128,19 @@ impl Dialogs {
                     .set_title("Write the annotations")
                     .set_file_name("annotations.csv")
                     .save_file(),
+                DialogKind::ExportRecording { .. } => dialog
+                    .set_title("Write the recording")
+                    .set_file_name("recording.edf")
+                    .save_file(),
+                DialogKind::ExportPage => dialog
+                    .set_title("Save the page as a picture")
+                    .set_file_name("page.png")
+                    .save_file(),
+                DialogKind::OpenRater => dialog.set_title("Open other scores").pick_file(),
+                DialogKind::ExportScores => dialog
+                    .set_title("Write the scores")
+                    .set_file_name("scores.csv")
+                    .save_file(),
                 DialogKind::Compare(what) => {
                     let dialog = dialog.set_title(what.question().0);
                     match what {
@@ -114,6 +152,14 @@ impl Dialogs {
                     }
                 }
                 DialogKind::OpenBeside => dialog.set_title("Open a fault record").pick_file(),
+                DialogKind::Fault(what) => {
+                    let dialog = dialog.set_title(what.question().0);
+                    match (what, what.proposed()) {
+                        (_, Some(name)) => dialog.set_file_name(name).save_file(),
+                        (FaultPath::List, None) => dialog.pick_folder(),
+                        (_, None) => dialog.pick_file(),
+                    }
+                }
                 DialogKind::OpenModel => dialog
                     .set_title("Open a trained session")
                     .add_filter("Session", &["ron"])
@@ -158,7 +204,11 @@ impl Dialogs {
                 | DialogKind::Export(_)
                 | DialogKind::Report
                 | DialogKind::ExportAnnotations
+                | DialogKind::ExportRecording { .. }
+                | DialogKind::ExportScores
+                | DialogKind::ExportPage
                 | DialogKind::Compare(ComparePath::Report)
+                | DialogKind::Fault(FaultPath::ExportList | FaultPath::Report)
         );
         Some(match has_asked {
             true => Action::Replace(Box::new(action)),

@@ -4,7 +4,7 @@ use egui::{Align, Button, Layout, MenuBar, RichText, Ui};
 
 use super::icons::{Icon, icon_button};
 use super::theme::{self, TEXT_SCALES};
-use crate::workbench::{Action, Ask, Demo, Panel, Stage, Workbench};
+use crate::workbench::{Action, Ask, CommandLine, Demo, EXAMPLES, Panel, Stage, Workbench};
 use atomscope_engine::session::Theme;
 
 /// The menu bar.
@@ -82,6 +82,14 @@ fn file_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
                 item(ui, (&name, "", help), true, open, actions);
             }
         });
+    });
+    ui.menu_button("Examples", |ui| {
+        for example in EXAMPLES {
+            let help =
+                "Opens this shipped session; one that names data files asks for their folder";
+            let open = Action::OpenExample(example);
+            item(ui, (example.name, "", help), true, open, actions);
+        }
     });
     ui.separator();
     let feeder = Action::OpenDemo(Demo::FeederFaults);
@@ -251,6 +259,23 @@ fn view_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     );
 }
 
+/// Lines of the terminal that repeat what is shown.
+fn command_menu(ui: &mut Ui, workbench: &Workbench) {
+    let lines = workbench.command_lines();
+    let menu = ui.add_enabled_ui(!lines.is_empty(), |ui| {
+        ui.menu_button("Copy as command", |ui| {
+            for CommandLine { name, line } in lines {
+                if ui.button(name).on_hover_text(&line).clicked() {
+                    ui.ctx().copy_text(line);
+                    ui.close();
+                }
+            }
+        });
+    });
+    menu.response
+        .on_disabled_hover_text("Save the session first: a line of the terminal names its file");
+}
+
 fn run_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     ui.set_min_width(280.0);
     let is_alive = workbench.training().is_alive();
@@ -296,6 +321,7 @@ fn run_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
         actions,
     );
     ui.separator();
+    command_menu(ui, workbench);
     ui.menu_button("Speed", |ui| {
         let speeds = [
             (None, "Full speed"),

@@ -20,5 +20,6 @@ mod run_bar;
 pub mod screenshot;
 mod shortcuts;
 mod stage_list;
+mod system_fonts;
 pub mod theme;
 pub mod widgets;

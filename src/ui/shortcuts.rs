@@ -2,13 +2,14 @@
 
 use egui::{Context, Key, KeyboardShortcut, Modifiers, ViewportCommand};
 
+use crate::workbench::explore::KeyUse;
 use crate::workbench::{Action, Ask, Stage, Workbench};
 
 const CTRL: Modifiers = Modifiers::COMMAND;
 const CTRL_SHIFT: Modifiers = Modifiers::COMMAND.plus(Modifiers::SHIFT);
 
 /// Every key with what it does, for the list that `?` shows.
-pub(super) const KEYS: [(&str, &str); 21] = [
+pub(super) const KEYS: [(&str, &str); 24] = [
     ("Ctrl+O", "Open a session or data file"),
     ("Ctrl+Shift+O", "Open a folder of data"),
     ("Ctrl+S", "Save"),
@@ -44,6 +45,15 @@ pub(super) const KEYS: [(&str, &str); 21] = [
         "A, B",
         "Explore: place or select a cursor; then ← → by samples, Page Up and Down by pages or cycles",
     ),
+    (
+        "Ctrl+PgUp, Ctrl+PgDn",
+        "Explore: other channels, where not all are shown at once",
+    ),
+    (
+        "1 – 9",
+        "Explore: marks with names of your own, while Mark is on",
+    ),
+    ("F9", "Explore: nothing but the traces, or all panels"),
     ("Ctrl+Plus, Ctrl+Minus", "Larger or smaller window content"),
     ("F1", "Manual"),
     ("F11", "Full screen"),
@@ -80,7 +90,9 @@ pub(super) fn shortcuts(context: &Context, workbench: &Workbench, actions: &mut 
         return;
     }
     // What is focused hears the plain keys itself: a field is typed in, a button pressed.
-    if !context.egui_wants_keyboard_input() {
+    // Digits and letters mark or score while that is switched on.
+    let is_free = workbench.key_use() == KeyUse::Pages;
+    if !context.egui_wants_keyboard_input() && is_free {
         plain_keys(context, actions);
     }
 }

@@ -10,7 +10,7 @@ use egui::{
     Style, TextStyle, Theme, Ui, Visuals, vec2,
 };
 
-use super::palette;
+use super::{palette, system_fonts};
 
 /// One step of the grid that distances are multiples of.
 pub const GRID: f32 = 8.0;
@@ -145,6 +145,7 @@ pub fn with_slider_look<R>(ui: &mut Ui, contents: impl FnOnce(&mut Ui) -> R) -> 
 /// Sets fonts and both themes, at text scale 1.
 pub fn install(context: &Context) {
     context.set_fonts(fonts());
+    system_fonts::install(context);
     set_text_scale(context, 1.0);
 }
 

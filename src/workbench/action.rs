@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use super::Workbench;
 use super::compare::CompareAction;
 use super::draft::Draft;
-use super::explore::{ExploreAction, RibbonAction};
+use super::examples::Example;
+use super::explore::{ExploreAction, FaultAction, RibbonAction, ScoringAction};
 use super::panels::{Panel, Tiling};
 use super::records::Then;
 use super::save::SaveTo;
@@ -38,6 +39,8 @@ pub enum Action {
     LocateData(PathBuf),
     /// Opens built-in data and trains.
     OpenDemo(Demo),
+    /// Opens a shipped session.
+    OpenExample(Example),
     /// Puts the banner of the demo away.
     HideBanner,
     /// Saves where the session is, or asks for a place.
@@ -155,7 +158,12 @@ impl Action {
     fn leaves_session(&self) -> bool {
         matches!(
             self,
-            Self::NewSession | Self::Open(_) | Self::OpenDemo(_) | Self::Recover(_) | Self::Quit
+            Self::NewSession
+                | Self::Open(_)
+                | Self::OpenDemo(_)
+                | Self::OpenExample(_)
+                | Self::Recover(_)
+                | Self::Quit
         )
     }
 
@@ -167,7 +175,11 @@ impl Action {
             | Self::Export(_, path)
             | Self::Explore(
                 ExploreAction::ExportAnnotations(path)
-                | ExploreAction::Ribbon(RibbonAction::Report(path)),
+                | ExploreAction::ExportRecording { path, .. }
+                | ExploreAction::ExportPage(path)
+                | ExploreAction::Scoring(ScoringAction::Export(path))
+                | ExploreAction::Ribbon(RibbonAction::Report(path))
+                | ExploreAction::Fault(FaultAction::ExportList(path) | FaultAction::Report(path)),
             )
             | Self::Compare(CompareAction::SaveReport(path)) => path.clone(),
             Self::Compare(CompareAction::Reproduce(folder)) => folder.join("report.html"),
@@ -212,6 +224,7 @@ impl Workbench {
             Action::Open(path) => self.open(path),
             Action::LocateData(path) => self.locate_data(path),
             Action::OpenDemo(demo) => self.open_demo(demo),
+            Action::OpenExample(example) => self.open_example(example),
             Action::HideBanner => self.document.shows_banner = false,
             Action::Save => self.save(SaveTo::SamePlace),
             Action::SaveAs(path) => self.save(SaveTo::Other(path)),

@@ -6,7 +6,7 @@ use super::event::Event;
 use super::{Stage, TaskError, Workbench};
 use atomscope_engine::dataset::{ArrayChoice, DataPlan, TableChoice, is_feature};
 use atomscope_engine::records::catalog::Folder;
-use atomscope_engine::records::{Mode, open};
+use atomscope_engine::records::{ReadOptions, open_with};
 use atomscope_engine::session::DataPlaces;
 
 /// A column of a table.
@@ -29,6 +29,8 @@ pub struct ColumnPreview {
     pub arrays: Vec<(String, Vec<usize>)>,
     /// Columns whose numbers can be read in two ways.
     pub undecided: Vec<String>,
+    /// The sheets of a workbook.
+    pub sheets: Vec<String>,
     /// The likely meaning of the columns.
     pub table: Option<TableChoice>,
     /// The likely meaning of the arrays.
@@ -37,7 +39,11 @@ pub struct ColumnPreview {
 
 impl ColumnPreview {
     /// Looks into the first file that is named.
-    fn of(paths: &[PathBuf], mode: Mode, places: &DataPlaces) -> Result<Self, TaskError> {
+    fn of(
+        paths: &[PathBuf],
+        options: &ReadOptions,
+        places: &DataPlaces,
+    ) -> Result<Self, TaskError> {
         let none = || TaskError::refused("no file is named");
         let named = paths.first().ok_or_else(none)?;
         let not_found = || TaskError::Refused(format!("{} is not found", named.display()));
@@ -46,7 +52,7 @@ impl ColumnPreview {
             true => first_file(&real)?,
             false => real,
         };
-        let record = open(&file, mode)?;
+        let record = open_with(&file, options)?;
         let columns = record.channels.iter().map(|channel| ColumnChoice {
             name: channel.name.clone(),
             is_text: !is_feature(&channel.kind),
@@ -58,6 +64,7 @@ impl ColumnPreview {
                 .map(|array| (array.name.clone(), array.shape.clone()))
                 .collect(),
             undecided: record.undecided.clone(),
+            sheets: record.sheets.clone(),
             table: TableChoice::guess(&record),
             meaning: ArrayChoice::guess(&record),
             file,
@@ -81,9 +88,9 @@ fn first_file(folder: &Path) -> Result<PathBuf, TaskError> {
 impl Workbench {
     /// Looks into the file of the draft when another one is named.
     pub(super) fn follow_columns(&mut self) {
-        let (paths, mode) = match &self.document.draft.experiment.data.source {
-            DataPlan::Table(table) => (&table.paths, table.mode),
-            DataPlan::Arrays(arrays) => (&arrays.paths, arrays.mode),
+        let (paths, options) = match &self.document.draft.experiment.data.source {
+            DataPlan::Table(table) => (&table.paths, table.read_options()),
+            DataPlan::Arrays(arrays) => (&arrays.paths, arrays.mode.into()),
             DataPlan::Recordings(_)
             | DataPlan::FeederFaults(_)
             | DataPlan::NetworkFaults(_)
@@ -92,13 +99,15 @@ impl Workbench {
             }
         };
         let columns = &mut self.tasks.columns;
-        if columns.is_wanted(paths) || columns.is_busy() || self.selection.page != Stage::Records {
+        let wanted = (paths.clone(), options);
+        if columns.is_wanted(&wanted) || columns.is_busy() || self.selection.page != Stage::Records
+        {
             return;
         }
-        let (wanted, places) = (paths.clone(), self.document.places());
+        let ((paths, options), places) = (wanted.clone(), self.document.places());
         let on = (&self.tasks.post, "columns", Event::Columns as _);
-        columns.start(paths.clone(), on, move |_| {
-            ColumnPreview::of(&wanted, mode, &places)
+        columns.start(wanted, on, move |_| {
+            ColumnPreview::of(&paths, &options, &places)
         });
     }
 }

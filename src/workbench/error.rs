@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use atomscope_engine::cluster::ClusterError;
 use atomscope_engine::dataset::DatasetError;
 use atomscope_engine::experiment::{ComparisonError, RunError, SweepError};
 use atomscope_engine::export::ExportError;
@@ -42,6 +43,9 @@ pub enum TaskError {
     /// A session could not be read or written.
     #[error(transparent)]
     Session(#[from] SessionError),
+    /// Work for a cluster could not be submitted or asked.
+    #[error(transparent)]
+    Cluster(ClusterError),
     /// The plan of the split does not fit the data.
     #[error(transparent)]
     Split(#[from] SplitError),
@@ -128,4 +132,13 @@ impl From<DatasetError> for TaskError {
 fn in_one_line(problems: &[SettingProblem]) -> String {
     let lines: Vec<&str> = problems.iter().map(|p| p.message.as_str()).collect();
     lines.join("; ")
+}
+
+impl From<ClusterError> for TaskError {
+    fn from(error: ClusterError) -> Self {
+        match error.is_cancelled() {
+            true => Self::Cancelled,
+            false => Self::Cluster(error),
+        }
+    }
 }

@@ -7,7 +7,9 @@ use super::event::Event;
 use super::run_view::RunView;
 use super::{TaskError, Workbench};
 use atomscope_engine::experiment::RunSummary;
-use atomscope_engine::export::{ExportContent, Exported, Figure, RunResult, export, write};
+use atomscope_engine::export::{
+    ExportContent, Exported, Figure, Predictions, RunResult, export, write,
+};
 use atomscope_engine::split::audit::Finding;
 
 /// Draws a figure as PNG; only the window can.
@@ -71,6 +73,11 @@ impl Written<'_> {
             n_folds: self.run.n_folds(),
             findings: self.findings,
             summary: self.summary,
+            predictions: Predictions::of(
+                &self.run.facts,
+                self.run.experiment.tests.epsilon,
+                self.run.records(),
+            ),
             wall_s: None,
         };
         let exported = export(&result, content, path)?;

@@ -5,12 +5,14 @@ mod admission;
 mod background;
 mod changes;
 mod columns;
+mod commands;
 mod compare;
 mod dictionary;
 mod document;
 mod draft;
 mod error;
 mod event;
+mod examples;
 pub mod explore;
 mod export;
 mod folds;
@@ -29,6 +31,7 @@ mod selection;
 mod signal;
 mod stages;
 mod sweep;
+mod sweep_cluster;
 mod sweep_results;
 mod train;
 
@@ -37,12 +40,14 @@ pub use admission::{Admissions, Criterion, NotMeasured};
 pub use background::Wake;
 pub use changes::{algorithm_name, kernel_name, learner_summary, pruning_name, what_changed};
 pub use columns::{ColumnChoice, ColumnPreview};
+pub use commands::CommandLine;
 pub use compare::{
     CompareAction, ComparePath, CompareTab, ComparisonStage, Contender, MOST_SEEDS, ResultColumn,
 };
 pub use dictionary::{AtomCard, DictionaryView};
 pub use draft::Draft;
 pub use error::TaskError;
+pub use examples::{EXAMPLES, Example};
 pub use export::FigurePainter;
 pub use folds::{Folds, GroupRow, MadeSplit};
 pub use groupings::Regrouped;
@@ -57,6 +62,7 @@ pub use selection::{Ask, Selection};
 pub use signal::{Signal, SignalChannel};
 pub use stages::{Stage, StageState, StageStatus, number_of, split_summary};
 pub use sweep::{AxisForm, MOST_INNER_FOLDS, SweepAction, SweepCheck, SweepForm, SweepStage};
+pub use sweep_cluster::{ClusterAction, ClusterStage, JobForm, MOST_WORKERS};
 pub use sweep_results::{SweepColumn, SweepResults};
 pub use train::{LearnerChange, Training};
 
@@ -98,7 +104,7 @@ struct Tasks {
     /// The sample whose signal the Features page has asked for last.
     previewed: Option<usize>,
     labels: Labels,
-    columns: Background<Vec<PathBuf>, ColumnPreview>,
+    columns: Background<(Vec<PathBuf>, atomscope_engine::records::ReadOptions), ColumnPreview>,
     exporting: Background<(), PathBuf>,
     painter: Option<FigurePainter>,
     width: Background<(), f64>,

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::TaskError;
+use super::{TaskError, Workbench};
 
 /// Notices kept at most.
 const MOST_NOTICES: usize = 20;
@@ -52,6 +52,13 @@ pub struct Notice {
     pub text: String,
     topic: Topic,
     posted: Instant,
+}
+
+impl Workbench {
+    /// Tells something about the program and the system it runs on.
+    pub fn tell(&mut self, text: String) {
+        self.notices.post(Topic::Program, Gravity::Note, text);
+    }
 }
 
 /// All notices, the newest last.

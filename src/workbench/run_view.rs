@@ -142,6 +142,13 @@ impl RunView {
         self.parts.values().find_map(|part| part.choice.as_deref())
     }
 
+    /// The records of all complete parts.
+    pub fn records(&self) -> impl Iterator<Item = &PartRecord> {
+        self.parts
+            .values()
+            .filter_map(|part| part.record.as_deref())
+    }
+
     /// A run of these parts that begins now.
     pub(super) fn begin(run: &Run, planned: &[Part]) -> Self {
         let checked = run.checked();
@@ -292,6 +299,13 @@ impl RunView {
     /// A part, if it has begun.
     pub fn part(&self, part: Part) -> Option<&PartView> {
         self.parts.get(&part)
+    }
+
+    /// Puts another model in place of the one that a part has learned.
+    pub(super) fn replace_model(&mut self, part: Part, model: &Arc<TrainedModel>) {
+        if let Some(view) = self.parts.get_mut(&part) {
+            view.model = Some(model.clone());
+        }
     }
 
     /// What the complete parts have learned.

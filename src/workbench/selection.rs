@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::action::Action;
 use super::compare::ComparePath;
+use super::explore::FaultPath;
 use super::panels::{Panel, Tiling};
 use super::stages::Stage;
 use atomscope_engine::export::ExportContent;
@@ -24,10 +25,23 @@ pub enum Ask {
     ImportAnnotations,
     /// Where the annotations of the recording are written.
     ExportAnnotations,
+    /// Where the recording is written as EDF+.
+    ExportRecording {
+        /// Whether patient, recording and date are left out.
+        anonymises: bool,
+    },
+    /// Where the page that is shown is written as a picture.
+    ExportPage,
+    /// Whose scores are compared with one's own.
+    OpenRater,
+    /// Where the scores of epochs are written.
+    ExportScores,
     /// A file or folder for the comparison.
     Compare(ComparePath),
     /// Which fault record to put beside.
     OpenBeside,
+    /// A file or folder for fault records.
+    Fault(FaultPath),
     /// Which recording the maps are compared with.
     CompareMaps,
     /// Which trained session shall judge.

@@ -5,18 +5,21 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::background::{Answer, Background, Post};
-use super::compare::{CompareEvent, CompareTab, read_data};
+use super::compare::{CompareEvent, CompareTab};
 use super::event::Event;
+use super::sweep_cluster::{ClusterAction, ClusterEvent, ClusterStage};
 use super::sweep_results::{SweepColumn, SweepResults};
 use super::{Gravity, LoadedData, Stage, TaskError, Workbench};
-use atomscope_engine::dataset::{DataSettings, Dataset};
+use atomscope_engine::cluster::WorkFolder;
+use atomscope_engine::dataset::{DataFile, DataSettings, Dataset};
 use atomscope_engine::experiment::{
     Axis, Experiment, JobProgress, NamedSetting, PointResult, Search, Sweep, SweepPlan, SweepTable,
     Values, available_threads, named_settings, with_settings,
 };
 use atomscope_engine::export::{SweepResult, sweep_provenance, write_all};
 use atomscope_engine::session::{
-    DataPlaces, SweepNews, SweepStore, describe_sweep, described_sweep, read_sweep,
+    DataPlaces, SessionError, SweepNews, SweepStore, WorkIdentity, describe_sweep, described_sweep,
+    read_sweep,
 };
 
 /// Most inner folds of a sweep.
@@ -51,6 +54,8 @@ pub enum SweepAction {
     CurveOver(usize),
     /// Puts the settings of a point, by its number, into the session.
     Use(usize),
+    /// Asks something of the cluster.
+    Cluster(ClusterAction),
 }
 
 /// A sweep as it is filled in.
@@ -218,6 +223,8 @@ pub(super) enum SweepEvent {
     Ended(Answer<bool>),
     /// Results are read.
     Opened(Answer<FoundSweep>),
+    /// Something about the work on a cluster.
+    Cluster(ClusterEvent),
 }
 
 /// The results in a folder, and what was swept where that is written down.
@@ -248,6 +255,8 @@ pub struct SweepStage {
     waiting: Vec<PointResult>,
     /// Until when they wait.
     wait_until: Option<Instant>,
+    /// The work on a cluster.
+    pub cluster: ClusterStage,
 }
 
 impl SweepStage {
@@ -312,6 +321,22 @@ impl SweepStage {
         })
     }
 
+    /// Shows the results in a folder as they come.
+    pub(super) fn look_at(&mut self, folder: PathBuf, post: &Post) {
+        self.opening = Background::default();
+        let n_points = self.check.n_points;
+        self.results = Some(SweepResults::of(folder.clone(), Vec::new(), n_points));
+        self.cluster.watch(&folder, post);
+    }
+
+    /// Takes finished points of a folder that is watched.
+    pub(super) fn take_finished(&mut self, folder: &Path, finished: Vec<PointResult>) {
+        let is_shown = |results: &&SweepResults| results.folder == folder;
+        if self.results.as_ref().filter(is_shown).is_some() {
+            self.waiting.extend(finished);
+        }
+    }
+
     /// Takes waiting points into the results, unless that was done just now; at the end in any case.
     fn show_finished(&mut self, is_end: bool) {
         let now = Instant::now();
@@ -353,6 +378,7 @@ impl Workbench {
             SweepEvent::Ended(answer) => stage.take_end(answer),
             SweepEvent::Opened(answer) => match stage.opening.take_once(answer) {
                 Some(Ok((results, form))) => {
+                    stage.cluster.watch(&results.folder, &self.tasks.post);
                     stage.results = Some(results);
                     stage.form = form.unwrap_or_else(|| stage.form.clone());
                     None
@@ -360,6 +386,7 @@ impl Workbench {
                 Some(Err(error)) => Some((Gravity::Error, error.to_string())),
                 None => None,
             },
+            SweepEvent::Cluster(event) => self.handle_cluster(event),
         };
         if let Some((gravity, text)) = told {
             self.tell_comparison(gravity, text);
@@ -380,7 +407,10 @@ impl Workbench {
                 let on = (&self.tasks.post, "reading", wrap as _);
                 stage.opening.start((), on, move |_| open_results(&folder));
             }
-            SweepAction::Close => stage.results = None,
+            SweepAction::Close => {
+                stage.results = None;
+                stage.cluster.stop_watching();
+            }
             SweepAction::SortBy(column) => {
                 if let Some(results) = &mut stage.results {
                     results.sort_by(column);
@@ -397,30 +427,38 @@ impl Workbench {
                 }
             }
             SweepAction::Use(number) => self.use_point(number),
+            SweepAction::Cluster(action) => self.apply_cluster(action),
         }
     }
 
+    /// The sweep as it is filled in, if it can be run.
+    pub(super) fn sweep_order(&self) -> Option<SweepOrder> {
+        let form = &self.tasks.comparison.sweep.form;
+        let document = &self.document;
+        Some(SweepOrder {
+            experiment: document.draft.experiment.clone(),
+            session: document.path().map(Path::to_owned),
+            sweep: form.sweep().ok()?,
+            folder: form.folder.clone()?,
+            places: document.places(),
+            loaded: document.data.loaded().cloned(),
+            post: self.tasks.post.clone(),
+        })
+    }
+
     fn start_sweep(&mut self) {
-        let stage = &mut self.tasks.comparison.sweep;
-        let (Ok(sweep), Some(folder)) = (stage.form.sweep(), stage.form.folder.clone()) else {
+        let Some(order) = self.sweep_order() else {
             return;
         };
+        let stage = &mut self.tasks.comparison.sweep;
         if stage.running.is_busy() {
             return;
         }
         // Results that are still being read must not take the place of those to come.
         stage.opening = Background::default();
+        stage.cluster.stop_watching();
         (stage.waiting, stage.wait_until) = (Vec::new(), None);
-        let document = &self.document;
-        let order = Order {
-            experiment: document.draft.experiment.clone(),
-            session: document.path().map(Path::to_owned),
-            sweep,
-            folder: folder.clone(),
-            places: document.places(),
-            loaded: document.data.loaded().cloned(),
-            post: self.tasks.post.clone(),
-        };
+        let folder = order.folder.clone();
         stage.results = Some(SweepResults::of(folder, Vec::new(), None));
         let wrap = |answer| event(SweepEvent::Ended(answer));
         let on = (&self.tasks.post, "sweeping", wrap as _);
@@ -448,23 +486,24 @@ impl Workbench {
 }
 
 /// A sweep to be run.
-struct Order {
-    experiment: Experiment,
+pub(super) struct SweepOrder {
+    pub(super) experiment: Experiment,
     /// Where it is saved, if it is.
-    session: Option<PathBuf>,
-    sweep: Sweep,
-    folder: PathBuf,
-    places: DataPlaces,
+    pub(super) session: Option<PathBuf>,
+    pub(super) sweep: Sweep,
+    pub(super) folder: PathBuf,
+    pub(super) places: DataPlaces,
     loaded: Option<Arc<LoadedData>>,
     post: Post,
 }
 
-impl Order {
+impl SweepOrder {
     /// Runs what is not finished yet; whether all came to its end.
     fn run(&self, progress: &JobProgress) -> Result<bool, TaskError> {
-        let plan = self.plan(progress)?;
-        let store = SweepStore::open(&self.folder, plan.fingerprint())?;
+        let (plan, files) = self.plan(progress)?;
         // Points of another sweep are refused before anything is written beside them.
+        let identity = WorkIdentity::new(plan.fingerprint(), &files, plan.audit());
+        let store = SweepStore::open(&self.folder, &identity)?;
         store.finished()?;
         let session = self.session.as_deref();
         describe_sweep(&self.folder, session, &self.experiment, &self.sweep)?;
@@ -494,25 +533,38 @@ impl Order {
         Ok(all)
     }
 
-    /// The sweep with all data that its points use.
-    fn plan(&self, progress: &JobProgress) -> Result<SweepPlan, TaskError> {
+    /// The sweep with all data that its points use, and their files.
+    fn plan(&self, progress: &JobProgress) -> Result<(SweepPlan, Vec<DataFile>), TaskError> {
         let settings = SweepPlan::data_settings(&self.experiment, &self.sweep)?;
-        let loaded = self.loaded.as_deref();
         let mut data: Vec<(DataSettings, Arc<Dataset>)> = Vec::with_capacity(settings.len());
-        data.extend(loaded.map(|loaded| (loaded.settings.clone(), loaded.dataset.clone())));
-        for wanted in &settings {
-            read_data(wanted, &self.places, &mut data, progress)?;
+        let mut files = Vec::new();
+        for wanted in settings {
+            let loaded = self.loaded.as_deref();
+            let dataset = match loaded.filter(|loaded| loaded.settings == wanted) {
+                Some(loaded) => {
+                    files.extend(loaded.files.iter().cloned());
+                    loaded.dataset.clone()
+                }
+                None => {
+                    let locate = |named: &Path| self.places.locate(named);
+                    let built = wanted.load(&locate, &mut |_| progress.go_on(0.0))?;
+                    files.extend(built.files);
+                    Arc::new(built.dataset)
+                }
+            };
+            data.push((wanted, dataset));
         }
-        // The base comes first.
-        data.retain(|(known, _)| settings.contains(known));
-        data.sort_by_key(|(known, _)| settings.iter().position(|wanted| wanted == known));
-        Ok(SweepPlan::new(&self.experiment, &self.sweep, data)?)
+        Ok((SweepPlan::new(&self.experiment, &self.sweep, data)?, files))
     }
 }
 
-/// The results in a folder, and what was swept where that is written down.
+/// The results in a folder, and what was swept where that is written down. Work on a cluster may
+/// have no result yet.
 fn open_results(folder: &Path) -> Result<FoundSweep, TaskError> {
-    let results = read_sweep(folder)?;
+    let results = match read_sweep(folder) {
+        Err(SessionError::NoSweep { .. }) if WorkFolder::new(folder).has_work() => Vec::new(),
+        results => results?,
+    };
     let sweep = described_sweep(folder)?.map(|file| file.sweep);
     let n_points = sweep
         .as_ref()

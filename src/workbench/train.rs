@@ -12,7 +12,8 @@ use super::run_view::{EarlierRun, RunView};
 use super::{Gravity, TaskError, Workbench};
 use atomscope_engine::dataset::Dataset;
 use atomscope_engine::experiment::{
-    Command, Experiment, Part, Run, RunParts, RunState, Status, Worker, available_threads,
+    Command, Experiment, Part, Run, RunParts, RunState, Shared, Status, TrainedModel, Worker,
+    available_threads,
 };
 use atomscope_engine::learner::{Algorithm, Forgetting, LearnerSettings};
 use atomscope_engine::session::HistoryEntry;
@@ -121,6 +122,20 @@ impl Training {
     /// The run, as far as it has come.
     pub fn run(&self) -> Option<&RunView> {
         self.run.as_ref()
+    }
+
+    /// Puts a corrected model in place of the one that a part has learned, also in what is saved.
+    pub(super) fn replace_model(&mut self, part: Part, model: &Arc<TrainedModel>) {
+        if let Some(run) = &mut self.run {
+            run.replace_model(part, model);
+        }
+        if let Some(state) = &mut self.state {
+            let parts = &mut Arc::make_mut(state).parts;
+            let own = parts.iter_mut().find(|own| own.record.part == part);
+            if let Some(own) = own.filter(|own| own.model.is_some()) {
+                own.model = Some(Shared(model.clone()));
+            }
+        }
     }
 
     /// Curves of runs before this one.

@@ -17,6 +17,7 @@ mod methods;
 mod results;
 mod segments;
 mod step;
+mod trends;
 mod workload;
 
 use results::Section;
@@ -66,6 +67,12 @@ const SECTIONS: &[Section] = &[
         title: "An EEG segment",
         text: "Features of one segment at 250 Hz, one thread, fastest of five, in µs.",
         measure: || Some(segments::table()),
+    },
+    Section {
+        name: "trends",
+        title: "Trends of a day",
+        text: "64 channels at 256 Hz without the rows of a model, from stored 16-bit noise, wall time.",
+        measure: || Some(trends::table()),
     },
     Section {
         name: "large",

@@ -16,8 +16,11 @@ const CONFINED: &[(&str, &[&str])] = &[
 
 /// Parts of the standard library that only the named modules may mention.
 const CONFINED_STD: &[(&str, &[&str])] = &[
-    ("std::fs", &["records", "session", "export", "cli"]),
-    ("std::thread", &["experiment"]),
+    (
+        "std::fs",
+        &["records", "session", "export", "stream", "cli"],
+    ),
+    ("std::thread", &["experiment", "stream"]),
 ];
 
 /// The folders of both packages: the engine and the program.

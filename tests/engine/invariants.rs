@@ -325,12 +325,20 @@ prop_compose! {
     }
 }
 
-/// The same cases in every run: a failure can be repeated, and none comes by chance.
+/// The same cases in every run: a failure can be repeated, and none comes by chance. ATOMSCOPE_PROPERTY_SEED begins
+/// elsewhere, and ATOMSCOPE_PROPERTY_SEEDS takes the cases of so many seeds.
 fn config() -> ProptestConfig {
+    let told = |name| {
+        std::env::var(name)
+            .ok()
+            .and_then(|text| text.parse::<u32>().ok())
+    };
+    let seed = told("ATOMSCOPE_PROPERTY_SEED").unwrap_or(20_260);
+    let n_seeds = told("ATOMSCOPE_PROPERTY_SEEDS").unwrap_or(1);
     ProptestConfig {
         failure_persistence: None,
-        rng_seed: RngSeed::Fixed(20_260),
-        ..ProptestConfig::with_cases(2000)
+        rng_seed: RngSeed::Fixed(seed.into()),
+        ..ProptestConfig::with_cases(2000 * n_seeds)
     }
 }
 

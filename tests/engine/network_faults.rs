@@ -216,7 +216,7 @@ fn trained(seed: u64) -> (DataSettings, TrainedModel, Vec<String>) {
     let built = data.load(&|_| None, &mut |_| true).expect("built in");
     let checked = Arc::new(experiment.check(Arc::new(built.dataset)).expect("it fits"));
     let parts = RunParts {
-        folds: Some(vec![0]),
+        folds: Some(Vec::new()),
         final_model: true,
     };
     let names = checked.facts().class_names.clone();

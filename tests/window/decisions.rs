@@ -401,3 +401,58 @@ fn a_report_is_written_from_the_window() {
         assert!(html.contains(part), "{part}");
     }
 }
+
+#[test]
+fn a_correction_is_learned_at_once_and_undone_exactly() {
+    let mut window = judged(0);
+    explore(
+        &mut window,
+        ExploreAction::Ribbon(RibbonAction::Choose(ModelChoice::Final)),
+    );
+    until(&mut window, "the final model has judged", |w| {
+        let judged = w.explore().ribbon().judged();
+        judged.is_some_and(|judged| judged.choice == ModelChoice::Final) && !w.is_busy()
+    });
+    let models = |window: &Window| {
+        let run = window.state().workbench().training().run().expect("a run");
+        run.models()
+            .map(|(_, model)| model.clone())
+            .collect::<Vec<_>>()
+    };
+    let before = models(&window);
+    let verdict = |window: &Window| {
+        let judged = window.state().workbench().explore().ribbon().judged();
+        judged.expect("judged").ribbon.segments[0].verdict.class
+    };
+    let other = (verdict(&window) + 1) % 5;
+    let correct = RibbonAction::Correct {
+        segment: 0,
+        class: Some(other),
+    };
+    explore(&mut window, ExploreAction::Ribbon(correct));
+    until(
+        &mut window,
+        "the correction is learned and judged anew",
+        |w| {
+            let judged = w.explore().ribbon().judged();
+            w.corrections().len() == 1 && judged.is_some_and(|judged| judged.n_corrections() == 1)
+        },
+    );
+    assert!(window.state().workbench().corrections()[0].after.is_some());
+    assert!(window.state().workbench().is_unsaved());
+    apply(&mut window, Action::Undo);
+    until(&mut window, "it is taken back and judged anew", |w| {
+        let judged = w.explore().ribbon().judged();
+        w.corrections().is_empty() && judged.is_some_and(|judged| judged.n_corrections() == 0)
+    });
+    let after = models(&window);
+    assert!(
+        before.iter().zip(&after).all(|(a, b)| Arc::ptr_eq(a, b)),
+        "the very same models"
+    );
+    apply(&mut window, Action::Redo);
+    until(&mut window, "it is learned again", |w| {
+        let judged = w.explore().ribbon().judged();
+        judged.is_some_and(|judged| judged.n_corrections() == 1)
+    });
+}

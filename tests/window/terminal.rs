@@ -616,3 +616,31 @@ fn one_event_becomes_a_page_with_distances_and_wrong_line_data_are_named() {
         text(&done.stderr)
     );
 }
+
+#[test]
+fn a_table_in_a_folder_is_run_and_its_session_finds_it_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::create_dir(folder.path().join("sub")).expect("made");
+    let rows: String = (0..40)
+        .map(|i| format!("{},{},{}\n", i, i % 7, if i < 20 { "a" } else { "b" }))
+        .collect();
+    let table = format!("x,y,class\n{rows}");
+    std::fs::write(folder.path().join("sub/t.csv"), table).expect("written");
+    for what in ["sub/t.csv", "saved.ron"] {
+        let run = output(
+            program()
+                .current_dir(folder.path())
+                .args(["run", what, "--quiet", "--folds", "1"])
+                .args([
+                    "--save",
+                    if what == "saved.ron" {
+                        "again.ron"
+                    } else {
+                        "saved.ron"
+                    },
+                ]),
+        );
+        assert!(run.status.success(), "{what}: {}", text(&run.stderr));
+        assert!(text(&run.stdout).contains("40 samples"), "{what}");
+    }
+}

@@ -1,9 +1,11 @@
 //! Samples to classes: every sample is coded by the dictionary of every class, and the
 //! decision picks one.
 
+use std::sync::Arc;
+
 use crate::learner::{
     BlockScores, Circumstances, Decision, Dictionary, Gate, Head, LearnError, Learner,
-    LearnerSettings, Samples, SparseCoder, StopSignal,
+    LearnerSettings, Readout, Samples, SecondLook, SparseCoder, StopSignal,
 };
 use crate::math::{Matrix, View, Write, product};
 
@@ -63,6 +65,17 @@ pub struct Verdict {
     /// How much better the best score is: difference of r²/σ for residual decisions, of
     /// log-odds for the online logit. 0 says that both are equal.
     pub margin: f64,
+}
+
+/// What a head adds to the scores of the decision, in this order.
+#[derive(Clone, Debug)]
+pub(crate) struct Deciding {
+    /// The head's readout.
+    pub(crate) readout: Option<(Head, Arc<Readout>)>,
+    /// The second look at doubtful samples.
+    pub(crate) second_look: Option<SecondLook>,
+    /// The gate.
+    pub(crate) gate: Option<Gate>,
 }
 
 /// Why a sample was decided as it was: what every class makes of it.
@@ -252,20 +265,38 @@ impl<'a> Classifier<'a> {
 
     /// From the scores of the decision to those of a head, behind the gate.
     fn apply_head(&self, head: Option<Head>, work: &mut ClassifierWork) -> Result<(), LearnError> {
+        let deciding = self.deciding(head)?;
         let dictionary = |class: usize| self.dictionaries[class];
         let scores = &mut work.scores;
-        let readout = head.map(|head| self.learner.readout(head, self.stop));
-        match (head, readout.transpose()?.flatten()) {
-            (Some(head), Some(readout)) => scores.read_out(head, &readout),
-            // S alone has no second look to take, whatever was learned.
-            (Some(Head::S), None) => {}
-            _ => scores.take_second_look(self.decision, self.stop, dictionary)?,
+        if let Some((head, readout)) = &deciding.readout {
+            scores.read_out(*head, readout);
         }
-        let is_layer = head.is_none_or(Head::uses_decision_layer);
-        if let Some(gate) = self.gate.as_ref().filter(|_| is_layer) {
+        if let Some(second_look) = deciding.second_look {
+            scores.take_second_look(second_look, self.stop, dictionary)?;
+        }
+        if let Some(gate) = &deciding.gate {
             scores.pass_gate(gate, &work.tile);
         }
         Ok(())
+    }
+
+    /// What stands between the scores of the decision and those of a head.
+    pub(crate) fn deciding(&self, head: Option<Head>) -> Result<Deciding, LearnError> {
+        let readout = head.map(|head| self.learner.readout(head, self.stop));
+        let readout = head.zip(readout.transpose()?.flatten());
+        let second_look = match self.decision {
+            // S alone has no second look to take, whatever was learned.
+            Decision::OnlineLogit(logit) if readout.is_none() && head != Some(Head::S) => {
+                logit.second_look
+            }
+            _ => None,
+        };
+        let is_layer = head.is_none_or(Head::uses_decision_layer);
+        Ok(Deciding {
+            readout,
+            second_look,
+            gate: self.gate.filter(|_| is_layer),
+        })
     }
 
     /// What every class makes of one sample.

@@ -5,6 +5,7 @@ mod calibration;
 mod classifier;
 mod comparison;
 mod confusion;
+mod drift;
 mod epoch_scores;
 mod event_score;
 mod groups;
@@ -21,6 +22,9 @@ pub(crate) use calibration::{log_residual, shape_directions};
 pub use classifier::{Classifier, ClassifierWork, Explanation, HeadScores, Verdict};
 pub use comparison::{Finding, PairedDifference};
 pub use confusion::Confusion;
+pub use drift::{
+    Adwin, AdwinSettings, Direction, DriftAlarm, DriftDetector, PageHinkley, PageHinkleySettings,
+};
 pub use epoch_scores::{Agreement, EpochScores};
 pub use event_score::{DetectionCounts, EventScore, EventScoring, TimeSpan};
 pub use groups::{GroupScore, GroupVote, exact_interval, group_votes, wilson_interval};

@@ -198,6 +198,12 @@ impl Imputation {
         predicted
     }
 
+    /// Mean and standard deviation of every feature, V and s².
+    pub(crate) fn parts(&self) -> (&[f64], &[f64], &Matrix, f64) {
+        let Principal { mean, sd, .. } = &self.principal;
+        (mean, sd, &self.loadings, self.noise)
+    }
+
     /// Fills in the missing features of a prepared sample.
     pub fn fill(&self, sample: &mut [f64], missing: &[bool]) {
         if !missing.contains(&true) {

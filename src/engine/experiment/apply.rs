@@ -1,16 +1,17 @@
 //! A trained model applied to samples it has not learned from: class, margin and residuals of each.
 
-use std::cell::OnceCell;
-
 use super::calibrating::{Assessor, kept_samples};
+use super::correction::CorrectionError;
 use super::error::{RunError, RunTrouble};
 use super::model::TrainedModel;
 use super::settings::USUAL_EPSILON;
 use crate::dataset::{Dataset, Place};
 use crate::evaluation::{
-    Assurance, Classifier, GroupVote, Imputation, Strangeness, Verdict, group_votes,
+    Assurance, Classifier, ClassifierWork, GroupVote, Imputation, Strangeness, Verdict, group_votes,
 };
-use crate::learner::LearnerSettings;
+use crate::learner::{
+    LearnError, Learner, LearnerSettings, Progress, SampleStream, StepReport, Supply,
+};
 use crate::math::View;
 
 /// Samples that are classified between two looks at whether to continue.
@@ -80,6 +81,261 @@ impl FileWarning {
     }
 }
 
+/// What a model says of one sample.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Opinion {
+    /// Class, runner-up and margin.
+    pub verdict: Verdict,
+    /// r²/σ per class.
+    pub residual_shares: Vec<f64>,
+    /// Features that were missing and filled in.
+    pub n_missing: usize,
+    /// What the decision is worth; none of a model that cannot tell.
+    pub assurance: Option<Assurance>,
+}
+
+/// Samples as the classifier takes them.
+struct Prepared {
+    /// Prepared features, one sample after the other.
+    values: Vec<f64>,
+    /// Which samples they are, and how many features of each were missing.
+    kept: Vec<(usize, usize)>,
+}
+
+/// Errors of a model, named by its part and mini-batch.
+fn trouble_of(model: &TrainedModel) -> impl Fn(RunTrouble) -> RunError + use<> {
+    let (part, n_batches) = (model.part, model.n_batches);
+    move |error| RunError::new(part, n_batches, error)
+}
+
+/// A model that judges one block of samples after the other, and learns online where labels come.
+pub struct Judge {
+    model: TrainedModel,
+    learner: Box<dyn Learner>,
+    work: ClassifierWork,
+    assessor: Option<Assessor>,
+    /// Whether exact zeros that are no values are filled in.
+    repairs: bool,
+    /// Made when the first sample misses something.
+    imputation: Option<Imputation>,
+}
+
+impl Judge {
+    /// A judge that decides as the model does.
+    pub fn new(model: &TrainedModel, options: &JudgeOptions) -> Result<Self, RunError> {
+        let learner = model
+            .revive()
+            .map_err(|error| RunError::new(model.part, model.n_batches, error.into()))?;
+        let assessor = model.calibration.as_ref().map(|calibration| {
+            Assessor::new(calibration.0.clone(), learner.as_ref(), options.epsilon)
+        });
+        Ok(Self {
+            work: Classifier::of(learner.as_ref()).work(),
+            model: model.clone(),
+            learner,
+            assessor,
+            repairs: options.repair,
+            imputation: None,
+        })
+    }
+
+    /// The learner as it is now.
+    pub fn learner(&self) -> &dyn Learner {
+        self.learner.as_ref()
+    }
+
+    /// Mini-batches learned.
+    pub fn n_batches(&self) -> usize {
+        self.model.n_batches
+    }
+
+    /// Judges samples by their features before preparation; nothing of those with missing values that the model's
+    /// preparation drops.
+    pub fn judge(&mut self, samples: &[&[f64]]) -> Result<Vec<Option<Opinion>>, RunError> {
+        let trouble = trouble_of(&self.model);
+        let Some(n_features) = samples.first().map(|sample| sample.len()) else {
+            return Ok(Vec::new());
+        };
+        let mut opinions = vec![None; samples.len()];
+        let mut prepared = self.prepare(samples)?;
+        if self.repairs {
+            self.repair(samples, &mut prepared)?;
+        }
+        let Prepared { values, kept } = prepared;
+        let classifier = Classifier::of(self.learner.as_ref());
+        let view = View::from_columns(&values, n_features);
+        let positions: Vec<usize> = (0..kept.len()).collect();
+        let (mut verdicts, mut residuals) = (Vec::new(), Vec::new());
+        let work = &mut self.work;
+        classifier
+            .classify_with_residuals(view, &positions, work, &mut verdicts, &mut residuals)
+            .map_err(|error| trouble(error.into()))?;
+        let mut assured = Vec::with_capacity(kept.len());
+        if let Some(assessor) = &self.assessor {
+            let head = [self.model.learner.head];
+            classifier
+                .compare_heads(view, &positions, &head, work, |found| {
+                    let place = found.position;
+                    let raw = samples[kept[place].0];
+                    assured.push(assessor.assess(raw, view.col(place), found));
+                })
+                .map_err(|error| trouble(error.into()))?;
+        }
+        let mut assured = assured.into_iter();
+        for (((position, n_missing), verdict), residual_shares) in
+            kept.into_iter().zip(verdicts).zip(residuals)
+        {
+            opinions[position] = Some(Opinion {
+                verdict,
+                residual_shares,
+                n_missing,
+                assurance: assured.next(),
+            });
+        }
+        Ok(opinions)
+    }
+
+    /// Prepares samples, and fills in missing features from the kept samples where the model does.
+    fn prepare(&mut self, samples: &[&[f64]]) -> Result<Prepared, RunError> {
+        let trouble = trouble_of(&self.model);
+        let fills = fills_missing(&self.model.learner);
+        let (mut values, mut kept) = (Vec::new(), Vec::new());
+        for (position, sample) in samples.iter().enumerate() {
+            let mut features = sample.to_vec();
+            let missing: Vec<bool> = features.iter().map(|value| value.is_nan()).collect();
+            let outcome = self.model.preparation.apply(&mut features);
+            if outcome.map_err(|error| trouble(error.into()))?.is_none() {
+                continue;
+            }
+            let n_missing = missing.iter().filter(|missing| **missing).count();
+            if n_missing > 0 && fills {
+                self.imputation().fill(&mut features, &missing);
+            }
+            values.extend(features);
+            kept.push((position, n_missing));
+        }
+        Ok(Prepared { values, kept })
+    }
+
+    /// Fills in exact zeros that are no values, in samples that fit worse than training samples do.
+    fn repair(&mut self, samples: &[&[f64]], prepared: &mut Prepared) -> Result<(), RunError> {
+        let (Some(calibration), Some(first)) = (self.model.calibration.clone(), samples.first())
+        else {
+            return Ok(());
+        };
+        let trouble = trouble_of(&self.model);
+        let zero_share = &calibration.0.features.zero_share;
+        let n_features = first.len();
+        let positions: Vec<usize> = (0..prepared.kept.len()).collect();
+        let is_whole = Classifier::of(self.learner.as_ref())
+            .fits_usually(
+                View::from_columns(&prepared.values, n_features),
+                &positions,
+                &mut self.work,
+            )
+            .map_err(|error| trouble(error.into()))?;
+        let rows = prepared.values.chunks_mut(n_features.max(1));
+        for ((features, (position, n_missing)), is_whole) in
+            rows.zip(&mut prepared.kept).zip(is_whole)
+        {
+            let zeros: Vec<bool> = samples[*position]
+                .iter()
+                .map(|value| *value == 0.0)
+                .collect();
+            if !is_whole && zeros.contains(&true) {
+                let imputation = self.imputation();
+                let missing = imputation.suspects(features, &zeros, zero_share);
+                imputation.fill(features, &missing);
+                *n_missing += missing.iter().filter(|missing| **missing).count();
+            }
+        }
+        Ok(())
+    }
+
+    /// The model of missing features: a probabilistic PCA of the kept samples.
+    fn imputation(&mut self) -> &Imputation {
+        let learner = self.learner.as_ref();
+        self.imputation
+            .get_or_insert_with(|| Imputation::of(&kept_samples(learner)))
+    }
+
+    /// Learns a mini-batch of samples (features before preparation, class); those with missing values that the
+    /// preparation drops are left out. After an error the model is as it was.
+    ///
+    /// The largest class must have as many samples as the settings name for a mini-batch: then every class gives all
+    /// it has. Schedules of forgetting that end stand at their end.
+    pub fn learn(&mut self, samples: &[(Vec<f64>, usize)]) -> Result<StepReport, CorrectionError> {
+        let algorithm = &self.model.learner.algorithm;
+        if algorithm.is_batch() || algorithm.is_baseline() {
+            return Err(CorrectionError::NotOnline);
+        }
+        let n_classes = self.learner.n_classes();
+        let mut orders = vec![Vec::new(); n_classes];
+        let mut values = Vec::new();
+        let mut n_kept = 0;
+        let mut n_features = 0;
+        for (features, class) in samples {
+            let order = orders
+                .get_mut(*class)
+                .ok_or(CorrectionError::UnknownClass {
+                    class: *class,
+                    n_classes,
+                })?;
+            let mut features = features.clone();
+            if self.model.preparation.apply(&mut features)?.is_some() {
+                n_features = features.len();
+                values.extend(features);
+                order.push(n_kept);
+                n_kept += 1;
+            }
+        }
+        let mut report = StepReport::default();
+        if n_kept == 0 {
+            return Ok(report);
+        }
+        let view = View::from_columns(&values, n_features);
+        let mut stream = SampleStream::new(view, orders, Supply::Proportional);
+        let progress = Progress {
+            round: self.model.n_batches,
+            n_rounds: self.model.n_batches + 1,
+        };
+        self.learner.step(progress, &mut stream, &mut report)?;
+        self.model.n_batches += 1;
+        self.renew();
+        Ok(report)
+    }
+
+    /// Puts other settings of the learner in force from the next mini-batch on.
+    pub fn change_learner(&mut self, settings: LearnerSettings) -> Result<(), LearnError> {
+        self.learner.change_settings(settings.clone())?;
+        self.model.learner = settings;
+        self.renew();
+        Ok(())
+    }
+
+    /// What depends on the dictionaries.
+    fn renew(&mut self) {
+        self.work = Classifier::of(self.learner.as_ref()).work();
+        self.imputation = None;
+        if let Some(assessor) = &mut self.assessor {
+            assessor.renew(self.learner.as_ref());
+        }
+    }
+
+    /// The settings of the learner in force.
+    pub fn settings(&self) -> &LearnerSettings {
+        &self.model.learner
+    }
+
+    /// The model as it is now.
+    pub fn model(&self) -> TrainedModel {
+        TrainedModel {
+            state: self.learner.state(),
+            ..self.model.clone()
+        }
+    }
+}
+
 impl TrainedModel {
     /// Judges all samples of a data set; those with missing values that the model's
     /// preparation drops are omitted. `keep_going` receives the share done and stops the work
@@ -90,93 +346,36 @@ impl TrainedModel {
         options: &JudgeOptions,
         keep_going: &mut dyn FnMut(f64) -> bool,
     ) -> Result<Vec<Judged>, RunError> {
-        let trouble = |error: RunTrouble| RunError::new(self.part, self.n_batches, error);
-        let learner = self.revive().map_err(|error| trouble(error.into()))?;
-        let classifier = Classifier::of(learner.as_ref());
-        let mut work = classifier.work();
-        let assessor = self.calibration.as_ref().map(|calibration| {
-            Assessor::new(calibration.0.clone(), learner.as_ref(), options.epsilon)
-        });
-        // Made when the first sample misses something.
-        let model = OnceCell::new();
-        let imputation = || model.get_or_init(|| Imputation::of(&kept_samples(learner.as_ref())));
-        let fills = fills_missing(&self.learner);
+        Judge::new(self, options)?.judge_all(dataset, keep_going)
+    }
+}
+
+impl Judge {
+    /// Judges all samples of a data set, as [`TrainedModel::judge`] does.
+    pub fn judge_all(
+        &mut self,
+        dataset: &Dataset,
+        keep_going: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<Vec<Judged>, RunError> {
         let n_samples = dataset.n_samples();
         let mut judged = Vec::with_capacity(n_samples);
-        let mut values = Vec::new();
-        let mut verdicts = Vec::new();
         for first in (0..n_samples).step_by(BLOCK) {
             if !keep_going(first as f64 / n_samples as f64) {
                 break;
             }
-            let mut kept = Vec::new();
-            let mut n_missing = Vec::new();
-            values.clear();
-            for sample in first..(first + BLOCK).min(n_samples) {
-                let mut features = dataset.sample(sample).to_vec();
-                let missing: Vec<bool> = features.iter().map(|value| value.is_nan()).collect();
-                let outcome = self.preparation.apply(&mut features);
-                if outcome.map_err(|error| trouble(error.into()))?.is_some() {
-                    let count = missing.iter().filter(|missing| **missing).count();
-                    if count > 0 && fills {
-                        imputation().fill(&mut features, &missing);
-                    }
-                    values.extend(features);
-                    kept.push(sample);
-                    n_missing.push(count);
-                }
-            }
-            let positions: Vec<usize> = (0..kept.len()).collect();
-            if let (true, Some(calibration)) = (options.repair, &self.calibration) {
-                let zero_share = &calibration.0.features.zero_share;
-                let n_features = dataset.n_features();
-                let view = View::from_columns(&values, n_features);
-                let is_whole = classifier
-                    .fits_usually(view, &positions, &mut work)
-                    .map_err(|error| trouble(error.into()))?;
-                for (place, features) in values.chunks_mut(n_features.max(1)).enumerate() {
-                    let raw = dataset.sample(kept[place]);
-                    let zeros: Vec<bool> = raw.iter().map(|value| *value == 0.0).collect();
-                    if !is_whole[place] && zeros.contains(&true) {
-                        let missing = imputation().suspects(features, &zeros, zero_share);
-                        imputation().fill(features, &missing);
-                        n_missing[place] += missing.iter().filter(|missing| **missing).count();
-                    }
-                }
-            }
-            let view = View::from_columns(&values, dataset.n_features());
-            verdicts.clear();
-            let mut residuals = Vec::new();
-            classifier
-                .classify_with_residuals(view, &positions, &mut work, &mut verdicts, &mut residuals)
-                .map_err(|error| trouble(error.into()))?;
-            let mut assured = Vec::with_capacity(kept.len());
-            if let Some(assessor) = &assessor {
-                let head = [self.learner.head];
-                classifier
-                    .compare_heads(view, &positions, &head, &mut work, |found| {
-                        let place = found.position;
-                        let raw = dataset.sample(kept[place]);
-                        assured.push(assessor.assess(raw, view.col(place), found));
-                    })
-                    .map_err(|error| trouble(error.into()))?;
-            }
-            let mut assured = assured.into_iter();
-            for (((sample, verdict), residual_shares), n_missing) in kept
-                .into_iter()
-                .zip(&verdicts)
-                .zip(residuals)
-                .zip(n_missing)
-            {
+            let block = first..(first + BLOCK).min(n_samples);
+            let samples: Vec<&[f64]> = block.clone().map(|sample| dataset.sample(sample)).collect();
+            for (sample, opinion) in block.zip(self.judge(&samples)?) {
+                let Some(opinion) = opinion else { continue };
                 let origin = dataset.origin(sample);
                 judged.push(Judged {
-                    n_missing,
-                    assurance: assured.next(),
                     sample,
                     source: origin.source,
                     place: origin.place,
-                    verdict: *verdict,
-                    residual_shares,
+                    verdict: opinion.verdict,
+                    residual_shares: opinion.residual_shares,
+                    n_missing: opinion.n_missing,
+                    assurance: opinion.assurance,
                 });
             }
         }

@@ -224,6 +224,11 @@ impl Assessor {
         }
     }
 
+    /// Follows a learner that has learned.
+    pub(super) fn renew(&mut self, learner: &dyn Learner) {
+        self.directions = shape_directions(&kept_samples(learner));
+    }
+
     /// Of a sample before and after its preparation.
     pub(super) fn assess(&self, raw: &[f64], prepared: &[f64], found: HeadScores<'_>) -> Assurance {
         let statistics = [

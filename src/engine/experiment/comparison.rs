@@ -8,12 +8,15 @@
 use std::sync::Arc;
 
 use super::checked::{CheckedExperiment, DataFacts};
+use super::error::RunError;
+use super::fingerprint::Texts;
 use super::model::TrainedModel;
 use super::record::{PartRecord, Timing};
 use super::settings::Experiment;
 use super::summary::{BaselineSummary, CurvePoint, FoldBaselines, TimingSummary, mean_and_sd};
 use super::trial::{FoldOutcome, Trial, run_trials};
-use crate::dataset::Dataset;
+use super::trial_sequence::{PointProgress, TrialSequence, Watcher};
+use crate::dataset::{DataSettings, Dataset};
 use crate::evaluation::{Confusion, PairedDifference};
 use crate::settings::SettingProblem;
 use crate::split::SplitPlan;
@@ -153,6 +156,38 @@ impl ComparisonPlan {
         self.trials().len()
     }
 
+    /// A number that changes with the settings, the samples, the folds and the seeds.
+    pub fn fingerprint(&self) -> String {
+        let mut texts = Texts::default();
+        for checked in &self.checked {
+            texts.add_samples(checked);
+            let mut settings = checked.experiment().clone();
+            settings.data = DataSettings::default();
+            texts.add(&format!("{settings:?}"));
+        }
+        texts.in_digits()
+    }
+
+    /// What the audit of the split found.
+    pub fn audit(&self) -> Vec<String> {
+        let findings = self.checked[0].audit().findings.iter();
+        findings.map(|finding| finding.text.clone()).collect()
+    }
+
+    /// Trains one fold by its number, from its beginning or from where it was saved; nothing if it
+    /// was stopped.
+    pub fn run_trial(
+        &self,
+        number: usize,
+        saved: Option<PointProgress>,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Option<FoldOutcome>, RunError> {
+        match self.trials().get(number) {
+            Some(trial) => TrialSequence::new(saved, watcher).run(trial),
+            None => Ok(None),
+        }
+    }
+
     fn trials(&self) -> Vec<Trial> {
         let folds = |checked: &Arc<CheckedExperiment>| {
             let checked = checked.clone();
@@ -169,9 +204,17 @@ impl ComparisonPlan {
     /// false: the comparison then holds what was complete by then. A fold that fails is left
     /// out and named.
     pub fn run(&self, n_threads: usize, keep_going: &mut dyn FnMut(f64) -> bool) -> Comparison {
-        let trials = self.trials();
-        let per_entrant = trials.len() / self.names.len();
-        let mut outcomes = run_trials(&trials, n_threads, keep_going).into_iter();
+        let outcomes = run_trials(&self.trials(), n_threads, keep_going).into_iter();
+        let in_words =
+            |outcome: Result<FoldOutcome, RunError>| outcome.map_err(|error| error.to_string());
+        self.assemble(outcomes.map(|outcome| outcome.map(in_words)).collect())
+    }
+
+    /// The comparison of outcomes by the numbers of their folds; those that are missing are not
+    /// complete, and those that failed say why.
+    pub fn assemble(&self, outcomes: Vec<Option<Result<FoldOutcome, String>>>) -> Comparison {
+        let per_entrant = outcomes.len() / self.names.len();
+        let mut outcomes = outcomes.into_iter();
         let first = &self.checked[0];
         let mut comparison = Comparison {
             n_folds: first.split().n_folds(),
@@ -200,9 +243,7 @@ impl ComparisonPlan {
                 complete,
             ));
         }
-        let findings = first.audit().findings.iter();
-        let findings = findings.map(|finding| finding.text.clone());
-        comparison.remarks.extend(findings);
+        comparison.remarks.extend(self.audit());
         comparison
     }
 }

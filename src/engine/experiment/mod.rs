@@ -9,6 +9,7 @@ mod comparison;
 mod correction;
 pub mod declared;
 mod error;
+mod fingerprint;
 mod groupings;
 mod job;
 mod model;
@@ -26,10 +27,11 @@ mod sweep;
 mod task_pool;
 mod testing;
 mod trial;
+mod trial_sequence;
 mod width;
 mod worker;
 
-pub use apply::{FileWarning, JudgeOptions, Judged, votes_by_source};
+pub use apply::{FileWarning, Judge, JudgeOptions, Judged, Opinion, votes_by_source};
 pub use assignment::{NamedSetting, named_settings, with_settings};
 pub use auto::{AutoChoice, AutoReport, Candidate, Tried};
 pub use calibrating::CalibrationRecord;
@@ -61,6 +63,7 @@ pub use sweep::{
     SweepPoint, SweepRow, SweepTable, Values,
 };
 pub use trial::{FoldOutcome, Trial, run_trials};
+pub use trial_sequence::{Pace, PointProgress, Watcher};
 pub use width::median_distance;
 pub use worker::{Command, Mail, Status, Worker};
 

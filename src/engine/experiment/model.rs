@@ -2,10 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::apply::fills_missing;
+use super::calibrating::kept_samples;
 use super::checked::Part;
 use super::shared::Shared;
 use crate::dataset::FittedPreparation;
-use crate::evaluation::Calibration;
+use crate::evaluation::{Calibration, Imputation};
 use crate::learner::{LearnError, Learner, LearnerSettings, LearnerState, resume_learner};
 
 /// What one part of a run has learned: enough to classify, to explain and to continue.
@@ -36,6 +38,12 @@ fn is_zero(count: &usize) -> bool {
 }
 
 impl TrainedModel {
+    /// What fills in missing features of prepared samples after the preparation has: where the model
+    /// does that, the shape of the samples that `learner`, which is its own, keeps.
+    pub(crate) fn imputation(&self, learner: &dyn Learner) -> Option<Imputation> {
+        fills_missing(&self.learner).then(|| Imputation::of(&kept_samples(learner)))
+    }
+
     /// The learner as it was, ready to classify.
     pub fn revive(&self) -> Result<Box<dyn Learner>, LearnError> {
         resume_learner(&self.learner, self.state.clone())

@@ -7,10 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::checked::{CheckedExperiment, Part};
 use super::error::RunError;
 use super::model::TrainedModel;
-use super::part_run::{Extent, News};
 use super::record::{PartRecord, Timing};
-use super::run::{Run, RunParts};
-use super::task_pool::{Tasks, Watch};
+use super::task_pool::Tasks;
+use super::trial_sequence::TrialSequence;
 use crate::evaluation::{BaselineResult, Confusion};
 
 /// A fold to be trained.
@@ -89,34 +88,6 @@ impl FoldOutcome {
 }
 
 impl Trial {
-    /// Trains the fold to its end; nothing if it was stopped.
-    pub(super) fn run(&self, watch: &Watch) -> Result<Option<FoldOutcome>, RunError> {
-        let parts = RunParts {
-            folds: Some(vec![self.fold]),
-            final_model: false,
-        };
-        let mut run = Run::new(self.checked.clone(), &parts, Vec::new())?.bare(self.with_baselines);
-        let mut news = Vec::new();
-        let mut n_done = 0;
-        while !run.is_complete() {
-            news.clear();
-            run.advance(Extent::Slice, &mut news)?;
-            let now = run.progress().n_done;
-            if !watch.go_on((now - n_done) as u64) {
-                return Ok(None);
-            }
-            n_done = now;
-        }
-        let seed = self.checked.experiment().seed;
-        let outcome = news.iter().find_map(|item| match item {
-            News::Complete(_, record, model) => FoldOutcome::of(seed, record, model),
-            _ => None,
-        });
-        outcome.map(Some).ok_or(RunError::NothingTested {
-            fold: self.fold + 1,
-        })
-    }
-
     /// Rounds that it takes.
     pub(super) fn n_rounds(&self) -> usize {
         self.checked.n_rounds(Part::Fold(self.fold))
@@ -134,7 +105,10 @@ pub fn run_trials(
     let tasks = Tasks {
         n_tasks: trials.len(),
         n_units: trials.iter().map(|trial| trial.n_rounds() as u64).sum(),
-        work: &|number, watch| Ok(trials[number].run(watch).transpose()),
+        work: &|number, mut watch| {
+            let mut sequence = TrialSequence::new(None, &mut watch);
+            Ok(sequence.run(&trials[number]).transpose())
+        },
     };
     let mut outcomes: Vec<_> = trials.iter().map(|_| None).collect();
     let end: Result<bool, std::convert::Infallible> =

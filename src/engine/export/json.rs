@@ -84,6 +84,14 @@ impl RunResult<'_> {
         text
     }
 
+    /// The result with all settings and what was decided about every held-out sample.
+    pub fn everything(&self) -> Value {
+        let mut text = self.to_json();
+        text["settings"] = json!(self.experiment);
+        text["predictions"] = self.predictions.to_json().into();
+        text
+    }
+
     /// Over repeated groupings their mean.
     fn group_accuracy(&self) -> Option<f64> {
         let summary = self.summary;

@@ -10,14 +10,16 @@ mod html;
 mod json;
 mod matrix;
 mod paper;
+mod predictions;
 mod published;
+mod python;
 mod report;
 mod ribbon_figure;
 mod segments;
 mod sweep;
 mod tables;
 
-pub use annotations::write_annotations;
+pub use annotations::{write_annotations, write_scores};
 pub use chart::{Chart, Series, Stroke, series_ink};
 pub use comparison::{
     BASELINE_NOTE, DIFFERENCE_NOTE, VERSION, accuracy_chart, comparison_csv, comparison_html,
@@ -27,7 +29,9 @@ pub use figure::{Anchor, Figure, Ink, Shape, class_ink, hatch_lines, mix_inks};
 pub use heat_map::HeatMap;
 pub use json::split_kind;
 pub use paper::{PaperPart, PaperReport, PartResult};
+pub use predictions::Predictions;
 pub use published::{Published, PublishedData};
+pub use python::{PythonError, python_module};
 pub use report::{DISCLAIMER, RecordingReport, ReportedModel, vote_text};
 pub use segments::{segment_head, segment_row};
 pub use sweep::{SweepResult, sweep_provenance};
@@ -56,6 +60,8 @@ pub struct RunResult<'a> {
     pub findings: &'a [Finding],
     /// The result.
     pub summary: &'a RunSummary,
+    /// What was decided about every held-out sample.
+    pub predictions: Predictions<'a>,
     /// How long all of it took.
     pub wall_s: Option<f64>,
 }
@@ -69,6 +75,8 @@ pub enum ExportContent {
     GroupTable,
     /// Accuracy against mini-batches, as CSV.
     CurveTable,
+    /// What was decided about every held-out sample, as CSV.
+    PredictionTable,
     /// The confusion matrix, as SVG or PNG.
     ConfusionFigure,
     /// Accuracy against mini-batches, as SVG or PNG.
@@ -79,10 +87,11 @@ pub enum ExportContent {
 
 impl ExportContent {
     /// All of them, in the order of menus.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::ConfusionTable,
         Self::GroupTable,
         Self::CurveTable,
+        Self::PredictionTable,
         Self::ConfusionFigure,
         Self::CurveFigure,
         Self::Everything,
@@ -94,6 +103,7 @@ impl ExportContent {
             Self::ConfusionTable => "Confusion table (CSV)",
             Self::GroupTable => "Votes by group (CSV)",
             Self::CurveTable => "Accuracy curve (CSV)",
+            Self::PredictionTable => "Predictions (CSV)",
             Self::ConfusionFigure => "Confusion figure (SVG or PNG)",
             Self::CurveFigure => "Accuracy figure (SVG or PNG)",
             Self::Everything => "Everything (JSON)",
@@ -106,6 +116,7 @@ impl ExportContent {
             Self::ConfusionTable => "confusion.csv",
             Self::GroupTable => "votes.csv",
             Self::CurveTable => "accuracy.csv",
+            Self::PredictionTable => "predictions.csv",
             Self::ConfusionFigure => "confusion.svg",
             Self::CurveFigure => "accuracy.svg",
             Self::Everything => "result.json",
@@ -114,7 +125,9 @@ impl ExportContent {
 
     fn endings(self) -> &'static [&'static str] {
         match self {
-            Self::ConfusionTable | Self::GroupTable | Self::CurveTable => &["csv"],
+            Self::ConfusionTable | Self::GroupTable | Self::CurveTable | Self::PredictionTable => {
+                &["csv"]
+            }
             Self::ConfusionFigure | Self::CurveFigure => &["svg", "png"],
             Self::Everything => &["json"],
         }
@@ -176,7 +189,8 @@ pub fn export(
         ExportContent::ConfusionTable => return Ok(text(tables::confusion(result))),
         ExportContent::GroupTable => return Ok(text(tables::groups(result))),
         ExportContent::CurveTable => return Ok(text(tables::curve(result))),
-        ExportContent::Everything => return Ok(text(format!("{:#}\n", result.to_json()))),
+        ExportContent::PredictionTable => return Ok(text(result.predictions.to_csv())),
+        ExportContent::Everything => return Ok(text(format!("{:#}\n", result.everything()))),
         ExportContent::ConfusionFigure => matrix::figure(result),
         ExportContent::CurveFigure => {
             let series = vec![Series::of_curve("this run", &result.summary.curve, 0)];

@@ -56,7 +56,8 @@ fn with_result(look: impl FnOnce(&RunResult<'_>)) {
         run.advance(Extent::Slice, &mut news).expect("it goes on");
     }
     let checked = run.checked();
-    let summary = RunSummary::of(checked.facts(), &run.complete_folds());
+    let folds = run.complete_folds();
+    let summary = RunSummary::of(checked.facts(), &folds);
     let changes = [SettingChange {
         batch: 2,
         spared: Vec::new(),
@@ -73,6 +74,7 @@ fn with_result(look: impl FnOnce(&RunResult<'_>)) {
         n_folds: checked.split().n_folds(),
         findings: &checked.audit().findings,
         summary: &summary,
+        predictions: Predictions::of(checked.facts(), 0.05, folds.iter().copied()),
         wall_s: None,
     });
 }
@@ -102,6 +104,23 @@ fn tables_hold_the_counts_under_their_names() {
         assert_eq!(total, 60);
         let votes = text_of(result, ExportContent::GroupTable, "v.csv");
         assert_eq!(votes.lines().count(), 1 + 6);
+        let predictions = text_of(result, ExportContent::PredictionTable, "p.csv");
+        let mut reader = csv::Reader::from_reader(predictions.as_bytes());
+        let mut n_right = 0;
+        let mut samples = std::collections::BTreeSet::new();
+        for row in reader.records().map(|row| row.expect("whole")) {
+            n_right += u64::from(row[3] == row[4]);
+            samples.insert(row[1].to_owned());
+            assert!(row[6].is_empty() || row[6].split('|').all(|class| NAMES.contains(&class)));
+        }
+        assert_eq!(samples.len(), 60);
+        let confusion = &result.summary.confusion;
+        assert_eq!(n_right, confusion.count(0, 0) + confusion.count(1, 1));
+        let everything = text_of(result, ExportContent::Everything, "e.json");
+        let everything: serde_json::Value = serde_json::from_str(&everything).expect("JSON");
+        assert_eq!(everything["predictions"].as_array().map(Vec::len), Some(60));
+        assert!(everything["predictions"][0]["fold"].as_u64() >= Some(1));
+        assert_eq!(everything["settings"]["learner"]["budget"], 6);
         let curve = text_of(result, ExportContent::CurveTable, "k.csv");
         assert_eq!(curve.lines().count(), 1 + result.summary.curve.len());
     });

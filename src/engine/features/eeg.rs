@@ -1,5 +1,6 @@
 //! Band features of EEG frames: the paper's mean amplitudes, their logarithm, Welch band power.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
@@ -278,7 +279,7 @@ enum Analysis {
 
 /// A recipe at work at one sampling rate.
 pub struct EegExtractor<'a> {
-    recipe: &'a EegRecipe,
+    recipe: Cow<'a, EegRecipe>,
     rate_hz: f64,
     frame_length: usize,
     frame_hop: usize,
@@ -289,6 +290,11 @@ pub struct EegExtractor<'a> {
 impl<'a> EegExtractor<'a> {
     /// Prepares filters or spectra for a sampling rate.
     pub fn new(recipe: &'a EegRecipe, rate_hz: f64) -> Result<Self, FeatureError> {
+        Self::assemble(Cow::Borrowed(recipe), rate_hz)
+    }
+
+    /// The same; it may own the recipe, and then lives as long as a stream does.
+    pub(super) fn assemble(recipe: Cow<'a, EegRecipe>, rate_hz: f64) -> Result<Self, FeatureError> {
         if let Some(problem) = recipe.problems().into_iter().next() {
             return Err(FeatureError::Recipe(problem));
         }
@@ -320,7 +326,7 @@ impl<'a> EegExtractor<'a> {
                 let segment_length = (segment_s * rate_hz).round() as usize;
                 let segment_hop = hop(segment_length, segment_overlap);
                 let welch = Welch::new(segment_length, segment_hop, rate_hz);
-                check_resolution(recipe, &welch, rate_hz)?;
+                check_resolution(&recipe, &welch, rate_hz)?;
                 Analysis::Welch(Box::new(welch))
             }
         };

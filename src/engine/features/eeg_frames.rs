@@ -216,7 +216,7 @@ fn shortest(record: &Record, channels: &[usize]) -> usize {
 }
 
 /// Voltages are brought to µV, so that files of different units agree; what is no voltage stays as it is.
-fn microvolts(channel: &Channel) -> f64 {
+pub(super) fn microvolts(channel: &Channel) -> f64 {
     // 1e6 would turn 1e-6 into 0.9999999999999999; recordings in µV stay untouched.
     channel.unit.volts().map_or(1.0, |volts| volts / 1e-6)
 }

@@ -1,6 +1,7 @@
 //! Groups of features of EEG segments, computed: one segment of a recording after the other, then what needs the
 //! whole recording.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::covariance::{
@@ -154,8 +155,8 @@ enum GroupWork {
 
 /// A recipe at work on one recording.
 pub struct SegmentMaker<'a> {
-    recipe: &'a EegGroupsRecipe,
-    names: &'a [String],
+    recipe: Cow<'a, EegGroupsRecipe>,
+    names: Cow<'a, [String]>,
     rate_hz: f64,
     length: usize,
     hop: usize,
@@ -179,6 +180,15 @@ impl<'a> SegmentMaker<'a> {
         names: &'a [String],
         rate_hz: f64,
     ) -> Result<Self, FeatureError> {
+        Self::assemble(Cow::Borrowed(recipe), Cow::Borrowed(names), rate_hz)
+    }
+
+    /// The same; it may own recipe and names, and then lives as long as a stream does.
+    pub(super) fn assemble(
+        recipe: Cow<'a, EegGroupsRecipe>,
+        names: Cow<'a, [String]>,
+        rate_hz: f64,
+    ) -> Result<Self, FeatureError> {
         if let Some(problem) = recipe.problems().into_iter().next() {
             return Err(FeatureError::Recipe(problem));
         }
@@ -188,7 +198,9 @@ impl<'a> SegmentMaker<'a> {
             Placement::Stretches { .. } => 0.0,
         };
         let (low_hz, high_hz) = frequency_range(&recipe.groups);
+        let groups = recipe.groups.clone();
         let mut maker = Self {
+            n_flat: vec![0; names.len()],
             recipe,
             names,
             rate_hz,
@@ -201,9 +213,8 @@ impl<'a> SegmentMaker<'a> {
             referenced: Vec::new(),
             cut_bands: Vec::new(),
             deficient: None,
-            n_flat: vec![0; names.len()],
         };
-        for group in &recipe.groups {
+        for group in &groups {
             let work = maker.work(group)?;
             maker.groups.push(work);
         }
@@ -316,7 +327,7 @@ impl<'a> SegmentMaker<'a> {
                 }
                 GroupWork::Shape => add("shape".into(), p * SHAPE_NAMES.len(), GroupKind::Values),
                 GroupWork::Delays { n_delays, step, .. } => {
-                    for name in self.names {
+                    for name in self.names.iter() {
                         let kind = GroupKind::DelayCovariance {
                             n_delays: *n_delays,
                             step_s: *step as f64 / self.rate_hz,
@@ -348,17 +359,17 @@ impl<'a> SegmentMaker<'a> {
                     }
                 }
                 GroupWork::LogBands(bands) => {
-                    for name in self.names {
+                    for name in self.names.iter() {
                         found.extend(bands.iter().map(|(band, _)| format!("{name} {band}")));
                     }
                 }
                 GroupWork::Shape => {
-                    for name in self.names {
+                    for name in self.names.iter() {
                         found.extend(SHAPE_NAMES.iter().map(|shape| format!("{name} {shape}")));
                     }
                 }
                 GroupWork::Delays { n_delays, step, .. } => {
-                    for name in self.names {
+                    for name in self.names.iter() {
                         for i in 0..*n_delays {
                             let delays = (i..*n_delays).map(|j| (i * step, j * step));
                             found.extend(delays.map(|(i, j)| format!("{name} delays {i} × {j}")));

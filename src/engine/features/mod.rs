@@ -15,6 +15,7 @@ pub mod fault_facts;
 pub mod fault_phasors;
 pub mod filter;
 pub mod inception;
+mod live;
 pub mod measure;
 pub mod montage;
 pub mod phase_signals;
@@ -31,6 +32,7 @@ pub mod trends;
 pub use eeg::EegRecipe;
 pub use eeg_groups::EegGroupsRecipe;
 pub use fault::FaultRecipe;
+pub use live::LiveSegments;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;

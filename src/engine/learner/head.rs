@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// are solved whenever a dictionary has changed; above, the second look stands in for them.
 pub(super) const JOINT_UP_TO: usize = 1200;
 /// How much a joint readout counts beside the decision layer.
-pub(super) const READOUT_WEIGHT: f64 = 4.0;
+pub(crate) const READOUT_WEIGHT: f64 = 4.0;
 
 /// What decides between the classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

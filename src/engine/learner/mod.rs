@@ -74,6 +74,7 @@ pub use gate::{Gate, UsualFit};
 pub use gradient::{Draws, GradientProfile};
 pub use growing::Growing;
 pub use head::Head;
+pub(crate) use head::READOUT_WEIGHT;
 pub use kernel::{Kernel, KernelError, Radial};
 pub use krls::KrlsProfile;
 pub use lasso::Lasso;

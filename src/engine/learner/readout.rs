@@ -103,6 +103,17 @@ impl Readout {
         Self::joint(&classes.collect::<Vec<_>>(), RIDGE, stop)
     }
 
+    /// Per dictionary the weights of its kept samples (row each); a column per class, or a single
+    /// one that belongs to the class of the dictionary.
+    pub(crate) fn parts(&self) -> &[Matrix] {
+        &self.parts
+    }
+
+    /// a_c of every class.
+    pub(crate) fn offsets(&self) -> &[f64] {
+        &self.offsets
+    }
+
     /// `sums` ← f of every sample (row) and class (column) from the kernel values kᵀ of every
     /// dictionary, a row per sample.
     pub fn apply<'m>(

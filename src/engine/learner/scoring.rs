@@ -14,7 +14,7 @@ use super::head::{Head, READOUT_WEIGHT};
 use super::readout::Readout;
 use super::report::TimeSpent;
 use super::samples::Samples;
-use super::second_look::{PairSolutions, doubtful_pair};
+use super::second_look::{PairSolutions, SecondLook, doubtful_pair};
 use super::settings::LearnerSettings;
 use super::sparse_coding::{SparseCoder, SparseCodes};
 use super::stop::StopSignal;
@@ -179,19 +179,13 @@ impl BlockScores {
         Ok(Some(((a, b), score)))
     }
 
-    /// S′ = S + β g for doubtful samples, if the decision takes a second look.
+    /// S′ = S + β g for doubtful samples.
     pub(crate) fn take_second_look<'d>(
         &mut self,
-        decision: &Decision,
+        second_look: SecondLook,
         stop: StopSignal<'_>,
         dictionary: impl Fn(usize) -> &'d Dictionary,
     ) -> Result<(), LearnError> {
-        let Decision::OnlineLogit(logit) = decision else {
-            return Ok(());
-        };
-        let Some(second_look) = logit.second_look else {
-            return Ok(());
-        };
         for i in 0..self.scores.cols() {
             if let Some(((a, b), score)) = self.look_again(i, stop, &dictionary)? {
                 self.scores[(a, i)] += second_look.weight * score;

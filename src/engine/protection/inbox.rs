@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::records::{Record, StartTime};
 
 use super::analysis::FaultAnalysis;
-use super::summary::FaultSummary;
+use super::summary::{DistanceEntry, FaultSummary};
 
 /// Inceptions that lie no further apart belong to one event: clocks of relays without synchronisation differ by less.
 const SAME_EVENT_S: f64 = 1.0;
@@ -68,6 +68,12 @@ impl InboxRow {
         Some(self.summary.clearing_s? - self.summary.inception_s?)
     }
 
+    /// The distance that stands for all: Takagi where there is one, since it stands the fault resistance best.
+    pub fn distance(&self) -> Option<&DistanceEntry> {
+        let all = &self.summary.distance;
+        all.iter().find(|d| d.method == "Takagi").or(all.first())
+    }
+
     /// When the fault begins, by the record's clock.
     pub fn inception(&self) -> Option<StartTime> {
         self.start?
@@ -100,7 +106,7 @@ pub fn group_by_event(rows: &mut [InboxRow]) {
 }
 
 /// Heads of the columns.
-pub const COLUMNS: [&str; 16] = [
+pub const COLUMNS: [&str; 17] = [
     "event",
     "file",
     "station",
@@ -117,6 +123,7 @@ pub const COLUMNS: [&str; 16] = [
     "peak_current_a",
     "model_class",
     "model_margin",
+    "fit_p",
 ];
 
 /// The list as CSV.
@@ -126,9 +133,7 @@ pub fn to_csv(rows: &[InboxRow]) -> Result<Vec<u8>, csv::Error> {
     let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
     for row in rows {
         let summary = &row.summary;
-        // Takagi where there is one: it stands the fault resistance best.
-        let distance = summary.distance.iter().find(|d| d.method == "Takagi");
-        let distance = distance.or(summary.distance.first());
+        let distance = row.distance();
         let model = row.model.as_ref();
         writer.write_record([
             row.event.to_string(),
@@ -147,6 +152,7 @@ pub fn to_csv(rows: &[InboxRow]) -> Result<Vec<u8>, csv::Error> {
             number(row.peak_current_a),
             model.map_or(String::new(), |model| model.class.clone()),
             number(model.map(|model| model.margin)),
+            number(model.and_then(|model| model.fit_p)),
         ])?;
     }
     writer

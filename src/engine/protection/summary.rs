@@ -124,8 +124,18 @@ impl FaultAnalysis {
         Some(Seen { verdict, loop_z })
     }
 
-    /// Distances from this end with the record of the other end, on one clock or not.
+    /// Distances from this end with the record of the other end, both aligned by their inceptions.
     pub fn two_ended(&self, far: &Self, line: &Line, is_synchronised: bool) -> Option<Distance> {
+        self.two_ended_at((far, far.inception_s?), line, is_synchronised)
+    }
+
+    /// The same where the clock of the other end tells when the fault begins there.
+    pub fn two_ended_at(
+        &self,
+        (far, far_inception_s): (&Self, f64),
+        line: &Line,
+        is_synchronised: bool,
+    ) -> Option<Distance> {
         let verdict = self.verdict?;
         let near_ends = distance::ends_after(
             &self.signals,
@@ -134,7 +144,7 @@ impl FaultAnalysis {
         );
         let far_ends = distance::ends_after(
             &far.signals,
-            (far.inception_s?, far.clearing_s),
+            (far_inception_s, far.clearing_s),
             far.frequency_hz,
         );
         let (z1, k0) = (line.z1(), line.k0());

@@ -26,7 +26,8 @@ pub enum Mode {
 pub struct ReadOptions {
     /// Tolerant or strict.
     pub mode: Mode,
-    /// Which array of a file of arrays is the recording; by default the likeliest.
+    /// Which array of a file of arrays is the recording, or which sheet of a workbook is the table; by default the
+    /// likeliest.
     pub array: Option<String>,
     /// Whether the rows of that array are channels; by default the shorter side is.
     pub rows_are_channels: Option<bool>,

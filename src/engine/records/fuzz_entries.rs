@@ -2,7 +2,7 @@
 
 use super::{
     Input, Mode, ReadError, ReadOptions, Record, arff, brainvision, comtrade, edf, event_list, fif,
-    gdf, mat, nihon_kohden, npy, npz, persyst, readers, sel_event, table, xdf,
+    gdf, mat, nihon_kohden, npy, npz, persyst, readers, sel_event, table, workbook, xdf,
 };
 
 /// A reader as a function of bytes; a refusal is as good as a record.
@@ -156,6 +156,15 @@ pub const FUZZ_ENTRIES: &[FuzzEntry] = &[
         run: |bytes| {
             visit(&npz::read(
                 &Input::from_bytes("file.npz", bytes),
+                &tolerant(),
+            )?)
+        },
+    },
+    FuzzEntry {
+        name: "workbook",
+        run: |bytes| {
+            visit(&workbook::read(
+                &Input::from_bytes("file.xlsx", bytes),
                 &tolerant(),
             )?)
         },

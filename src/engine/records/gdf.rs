@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::data_records::{DataRecords, StoredSignal};
 use super::text::{decode_field, quoted};
 use super::{
-    Annotation, ByteSource, Channel, FilePlace, Findings, Format, Input, Kind, Number, ReadError,
-    ReadOptions, Record, Source, StartTime, Unit,
+    Annotation, ByteSource, Channel, FilePlace, Findings, Format, Identity, Input, Kind, Number,
+    ReadError, ReadOptions, Record, Sensor, Source, StartTime, Unit,
 };
 
 /// Bytes of the fixed part, and of the part of each channel.
@@ -36,12 +36,11 @@ pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
             let rate_hz = per_record as f64 / header.record_s;
             let rate_hz = (rate_hz.is_finite() && rate_hz > 0.0).then_some(rate_hz);
             let n_samples = per_record.saturating_mul(header.n_records as usize);
-            Channel::analog(
-                signal.name.as_str(),
-                signal.unit.clone(),
-                rate_hz,
-                n_samples,
-            )
+            let unit = signal.unit.clone();
+            Channel {
+                sensor: signal.sensor.clone(),
+                ..Channel::analog(signal.name.as_str(), unit, rate_hz, n_samples)
+            }
         })
         .collect();
     let fastest_hz = channels
@@ -54,7 +53,7 @@ pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
         true => Format::Gdf1,
         false => Format::Gdf2,
     };
-    let start = header.start;
+    let (start, identity) = (header.start, header.identity);
     let samples = DataRecords {
         bytes: bytes.clone(),
         data_offset: header.data_offset,
@@ -68,6 +67,7 @@ pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
     let source = Source::new(input.path(), bytes.len());
     let mut record = Record::new(format, Kind::Recording, source, channels, Arc::new(samples));
     record.start = start;
+    record.identity = identity;
     record.annotations = annotations;
     record.warnings = findings.into_warnings();
     Ok(record)
@@ -76,6 +76,7 @@ pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
 struct Header {
     version: f64,
     start: Option<StartTime>,
+    identity: Identity,
     data_offset: u64,
     n_records: u64,
     record_s: f64,
@@ -86,6 +87,7 @@ struct Header {
 struct Signal {
     name: String,
     unit: Unit,
+    sensor: Sensor,
     stored: StoredSignal,
 }
 
@@ -160,6 +162,10 @@ impl Header {
         let mut header = Self {
             version,
             start: start(&fixed, is_first),
+            identity: Identity {
+                patient: fixed.text(8, if is_first { 80 } else { 66 }),
+                recording: fixed.text(88, if is_first { 80 } else { 64 }),
+            },
             data_offset,
             n_records: 0,
             record_s,
@@ -264,9 +270,20 @@ fn signals(
             return Err(findings.refusal(place, "number type", code, expected));
         };
         let (digital, physical) = scale;
+        let prefilter = match is_first {
+            true => fields.text(at(136, 80, k), 80),
+            false => {
+                let edge_hz = |before: usize| fields.number(Number::Float32, at(before, 4, k));
+                filter_text(edge_hz(208), edge_hz(204), edge_hz(212))
+            }
+        };
         signals.push(Signal {
             name,
             unit,
+            sensor: Sensor {
+                transducer: fields.text(at(16, 80, k), 80),
+                prefilter,
+            },
             stored: StoredSignal {
                 offset_in_record,
                 samples_per_record,
@@ -278,6 +295,14 @@ fn signals(
         offset_in_record += samples_per_record as u64 * number.bytes() as u64;
     }
     Ok(signals)
+}
+
+/// Filters as EDF writes them; what is unknown or off is not a positive number.
+fn filter_text(high_pass_hz: f64, low_pass_hz: f64, notch_hz: f64) -> String {
+    let edges = [("HP", high_pass_hz), ("LP", low_pass_hz), ("N", notch_hz)];
+    let known = edges.iter().filter(|(_, hz)| hz.is_finite() && *hz > 0.0);
+    let texts: Vec<String> = known.map(|(name, hz)| format!("{name}:{hz}Hz")).collect();
+    texts.join(" ")
 }
 
 fn number_of(code: u32) -> Option<Number> {

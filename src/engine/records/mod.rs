@@ -41,6 +41,7 @@ mod text;
 mod text_encoding;
 mod unit;
 mod unread;
+pub mod workbook;
 pub mod xdf;
 mod zip;
 
@@ -53,9 +54,9 @@ pub use numbers::{Number, Stored, StridedSamples};
 pub use read_error::ReadError;
 pub use readers::{READERS, Reader, open, open_with, read};
 pub use record::{
-    Annotation, ArrayInfo, Channel, ChannelKind, Format, Gap, GridChannel, GridFacts, Kind,
-    MemorySamples, Quantisation, RateSection, Record, Samples, Segment, Source, TimeAxis,
-    TransformerSide,
+    Annotation, ArrayInfo, Channel, ChannelKind, Format, Gap, GridChannel, GridFacts, Identity,
+    Kind, MemorySamples, Quantisation, RateSection, Record, Samples, Segment, Sensor, Source,
+    TimeAxis, TransformerSide,
 };
 pub use source_id::SourceId;
 pub(crate) use source_id::{path_keys, path_text, path_texts};

@@ -1,6 +1,7 @@
 //! Archives of NumPy arrays (.npz).
 
 use super::npy::{self, NpyArray};
+use super::workbook;
 use super::zip;
 use super::{
     ByteSource, FilePlace, Findings, Format, Input, ReadError, ReadOptions, Record, Source,
@@ -37,13 +38,8 @@ pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
             Err(error) => return Err(error),
         }
     }
-    let is_workbook = |name: &str| name.starts_with("xl/") || name == "[Content_Types].xml";
-    if arrays.is_empty() && members.iter().any(|member| is_workbook(&member.name)) {
-        return Err(ReadError::Unsupported {
-            what: "This is an Excel workbook, which".into(),
-            remedy: "save the sheet as CSV".into(),
-            path: input.path().to_owned(),
-        });
+    if arrays.is_empty() && workbook::is_workbook(&members) {
+        return workbook::read(input, options);
     }
     if arrays.is_empty() {
         let found = format!("{} members", members.len());

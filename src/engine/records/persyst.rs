@@ -86,9 +86,28 @@ fn read_layout(input: &Input, options: &ReadOptions) -> Result<Record, ReadError
         Arc::new(samples),
     );
     record.start = start(&layout);
+    record.identity.patient = patient(&layout);
     record.annotations = comments(&layout, input.bytes.len(), &mut findings)?;
     record.warnings = findings.into_warnings();
     Ok(record)
+}
+
+/// Code, sex, birth date and name, as EDF+ orders them; X for what is not given.
+fn patient(layout: &Ini<'_>) -> String {
+    let field = |key: &str| {
+        let value = layout
+            .get("Patient", key)
+            .map_or("", |entry| entry.value.trim());
+        match value {
+            "" => "X".to_owned(),
+            value => value.replace(char::is_whitespace, "_"),
+        }
+    };
+    let fields = ["ID", "Sex", "BirthDate", "FullName"].map(field);
+    match fields.iter().all(|field| field == "X") {
+        true => String::new(),
+        false => fields.join(" "),
+    }
 }
 
 fn positive(layout: &Ini<'_>, key: &str, findings: &Findings) -> Result<f64, ReadError> {

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{
     ChannelKind, FilePlace, Input, Mode, ReadError, ReadOptions, Record, arff, brainvision,
     comtrade, edf, fif, foreign, gdf, mat, nihon_kohden, npy, npz, persyst, sel_event, table,
-    unread, xdf,
+    unread, workbook, xdf,
 };
 
 /// One format family: how it is recognised and what reads it.
@@ -107,6 +107,13 @@ pub const READERS: &[Reader] = &[
         is_certain: npy::is_certain,
         is_likely: |_| false,
         read: npy::read,
+    },
+    Reader {
+        name: "Excel and OpenDocument",
+        extensions: &["xlsx", "xlsm", "ods"],
+        is_certain: workbook::is_certain,
+        is_likely: |_| false,
+        read: workbook::read,
     },
     Reader {
         name: "NPZ",

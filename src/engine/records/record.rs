@@ -156,6 +156,24 @@ pub enum ChannelKind {
     Time,
 }
 
+/// How a channel was measured, in the words of the file.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Sensor {
+    /// Electrode or transducer.
+    pub transducer: String,
+    /// Filters of the amplifier.
+    pub prefilter: String,
+}
+
+/// Who was recorded and where, in the words of the file.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Identity {
+    /// The patient: code, sex, birth date, name.
+    pub patient: String,
+    /// The recording: date, hospital, technician, equipment.
+    pub recording: String,
+}
+
 /// One channel of a record. Missing values are NaN.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Channel {
@@ -171,6 +189,8 @@ pub struct Channel {
     pub kind: ChannelKind,
     /// What a fault record says of the channel.
     pub grid: Option<GridChannel>,
+    /// How it was measured.
+    pub sensor: Sensor,
 }
 
 impl Channel {
@@ -188,6 +208,7 @@ impl Channel {
             n_samples,
             kind: ChannelKind::Analog,
             grid: None,
+            sensor: Sensor::default(),
         }
     }
 }
@@ -453,6 +474,8 @@ pub struct Record {
     pub source: Source,
     /// When the first sample was taken.
     pub start: Option<StartTime>,
+    /// Who was recorded.
+    pub identity: Identity,
     /// The channels, digital ones after the analog ones.
     pub channels: Vec<Channel>,
     /// How sample numbers become times.
@@ -469,6 +492,8 @@ pub struct Record {
     pub warnings: Vec<Warning>,
     /// Columns of a table whose numbers can be read in two ways: the user is asked before they are used.
     pub undecided: Vec<String>,
+    /// The sheets of the workbook that the table is one of, the table first.
+    pub sheets: Vec<String>,
     samples: Arc<dyn Samples>,
 }
 
@@ -502,6 +527,7 @@ impl Record {
             kind,
             source,
             start: None,
+            identity: Identity::default(),
             channels,
             time_axis: TimeAxis::Regular,
             annotations: Vec::new(),
@@ -510,6 +536,7 @@ impl Record {
             grid: None,
             warnings: Vec::new(),
             undecided: Vec::new(),
+            sheets: Vec::new(),
             samples,
         }
     }
@@ -518,6 +545,20 @@ impl Record {
     pub(super) fn with_samples(mut self, samples: Arc<dyn Samples>) -> Self {
         self.samples = samples;
         self
+    }
+
+    /// The same record without patient, recording and date: it begins on 1 January 1985, as the format's own
+    /// tools write an unknown date, at its time of day. Texts of annotations stay.
+    pub fn anonymised(&self) -> Self {
+        let at_same_time = |start: StartTime| {
+            let time = (start.hour, start.minute, start.second);
+            StartTime::new((1985, 1, 1), time, start.nanosecond)
+        };
+        Self {
+            identity: Identity::default(),
+            start: self.start.and_then(at_same_time),
+            ..self.clone()
+        }
     }
 
     /// A record made in memory; each channel's `n_samples` is set from its samples.

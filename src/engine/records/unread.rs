@@ -22,8 +22,8 @@ const SIGNATURES: &[(&[u8], &str, &str)] = &[
     (b"\x28\xb5\x2f\xfd", "a zstd archive", UNPACK),
     (
         b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
-        "an Office file from before 2007 (.xls)",
-        "save it as .xlsx or export the sheet as CSV",
+        "an Office file from before 2007 (.xls) or with a password",
+        "save it without a password as .xlsx or the sheet as CSV",
     ),
     (b"PAR1", "a Parquet table", AS_CSV),
     (b"ARROW1", "an Arrow table", AS_CSV),

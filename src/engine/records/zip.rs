@@ -1,7 +1,8 @@
 //! Members of a ZIP archive, stored or deflated, with a bound on what they may grow to. Our own,
 //! because that bound must hold for all members together and errors must name file and byte.
 
-use std::io::Read;
+use std::io::{self, Read, Write};
+use std::ops::Range;
 
 use flate2::read::DeflateDecoder;
 
@@ -13,6 +14,8 @@ const ENTRY_MAGIC: &[u8] = b"PK\x01\x02";
 const LOCAL_MAGIC: &[u8] = b"PK\x03\x04";
 /// The end record without its comment.
 const END_BYTES: usize = 22;
+/// A local header without its name.
+const LOCAL_BYTES: u64 = 30;
 /// The longest comment.
 const MAX_COMMENT_BYTES: u64 = 1 << 16;
 /// An entry of the directory without its name.
@@ -127,39 +130,123 @@ impl Member {
         limit: u64,
         findings: &Findings,
     ) -> Result<Vec<u8>, ReadError> {
+        let mut bytes = Vec::new();
+        self.unpack_into(source, limit, &mut bytes, findings)?;
+        Ok(bytes)
+    }
+
+    /// Unpacks the member piece by piece into `out`; refuses if it grows beyond `limit` bytes, and says how many
+    /// there were.
+    pub(super) fn unpack_into(
+        &self,
+        source: &ByteSource,
+        limit: u64,
+        out: &mut dyn Write,
+        findings: &Findings,
+    ) -> Result<u64, ReadError> {
+        let refuse = |found, expected| Err(self.refusal(found, expected, findings));
+        let place = self.packed_place(source, findings)?;
+        let packed = SourceReader::new(source, place.start, place.end);
+        // One byte more than allowed shows that there is more.
+        let unpacked = match self.method {
+            0 => io::copy(&mut packed.take(limit + 1), out),
+            8 => io::copy(&mut DeflateDecoder::new(packed).take(limit + 1), out),
+            other => return refuse(format!("packed by method {other}"), "0 or 8".to_owned()),
+        };
+        match unpacked {
+            Ok(n_bytes) if n_bytes <= limit => Ok(n_bytes),
+            Ok(_) => {
+                let expected = format!("at most {limit} for an archive of {} bytes", source.len());
+                refuse(format!("more than {limit} bytes when unpacked"), expected)
+            }
+            Err(error) => refuse(format!("damaged ({error})"), "deflated data".to_owned()),
+        }
+    }
+
+    fn refusal(&self, found: String, expected: String, findings: &Findings) -> ReadError {
         let place = FilePlace::Byte(self.local_header);
         let field = format!("member {:?}", self.name);
-        let refuse =
-            |found: String, expected: String| Err(findings.refusal(place, &field, found, expected));
-        let local = source.read_range(self.local_header, 30)?;
+        findings.refusal(place, &field, found, expected)
+    }
+
+    /// Where the packed bytes lie.
+    fn packed_place(
+        &self,
+        source: &ByteSource,
+        findings: &Findings,
+    ) -> Result<Range<u64>, ReadError> {
+        let refuse = |found, expected| Err(self.refusal(found, expected, findings));
+        let local = source.read_range(self.local_header, LOCAL_BYTES)?;
         if !local.starts_with(LOCAL_MAGIC) {
             return refuse("no local header".to_owned(), "one".to_owned());
         }
         let name_and_extra = u64::from(u16_at(&local, 26)) + u64::from(u16_at(&local, 28));
-        let start = self.local_header + 30 + name_and_extra;
+        let start = self.local_header + LOCAL_BYTES + name_and_extra;
         let end = start.checked_add(self.compressed_bytes);
         let Some(end) = end.filter(|end| *end <= source.len()) else {
             let found = format!("{} bytes from byte {start}", self.compressed_bytes);
             return refuse(found, format!("at most the {} of the file", source.len()));
         };
-        let packed = SourceReader::new(source, start, end);
-        let mut bytes = Vec::new();
-        // One byte more than allowed shows that there is more.
-        let unpacked = match self.method {
-            0 => packed.take(limit + 1).read_to_end(&mut bytes),
-            8 => DeflateDecoder::new(packed)
-                .take(limit + 1)
-                .read_to_end(&mut bytes),
-            other => return refuse(format!("packed by method {other}"), "0 or 8".to_owned()),
+        Ok(start..end)
+    }
+}
+
+/// A plain archive of members as they are packed, each with its true size and check sum: other code that opens it
+/// sees the members that were measured and nothing else of the file.
+#[derive(Debug, Default)]
+pub(super) struct PlainArchive {
+    bytes: Vec<u8>,
+    directory: Vec<u8>,
+    n_members: u16,
+}
+
+impl PlainArchive {
+    /// Adds a member that unpacks to `n_bytes` with this check sum.
+    pub(super) fn add(
+        &mut self,
+        member: &Member,
+        (n_bytes, check_sum): (u64, u32),
+        source: &ByteSource,
+        findings: &Findings,
+    ) -> Result<(), ReadError> {
+        let place = member.packed_place(source, findings)?;
+        let packed = source.read_range(place.start, place.end - place.start)?;
+        let too_long = || {
+            let expected = "sizes below 4 GB";
+            findings.refusal(FilePlace::File, "archive", "larger", expected)
         };
-        if let Err(error) = unpacked {
-            return refuse(format!("damaged ({error})"), "deflated data".to_owned());
-        }
-        if bytes.len() as u64 > limit {
-            let expected = format!("at most {limit} for an archive of {} bytes", source.len());
-            return refuse(format!("more than {limit} bytes when unpacked"), expected);
-        }
-        Ok(bytes)
+        let size = |n: u64| u32::try_from(n).ok().ok_or_else(too_long);
+        let offset = size(self.bytes.len() as u64)?;
+        let name_bytes = u16::try_from(member.name.len()).ok().ok_or_else(too_long)?;
+        // Version, flags (names in UTF-8), method, time and date, check sum, sizes, name, no extra field.
+        let mut head = [20_u16, 1 << 11, member.method, 0, 0x21]
+            .map(u16::to_le_bytes)
+            .concat();
+        let sizes = [check_sum, size(packed.len() as u64)?, size(n_bytes)?];
+        head.extend(sizes.map(u32::to_le_bytes).concat());
+        head.extend([name_bytes, 0].map(u16::to_le_bytes).concat());
+        let name = member.name.as_bytes();
+        self.bytes
+            .extend([LOCAL_MAGIC, &head, name, &packed].concat());
+        let (made_by, attributes) = (20_u16.to_le_bytes(), [0; 10]);
+        let offset = offset.to_le_bytes();
+        let entry = [ENTRY_MAGIC, &made_by, &head, &attributes, &offset, name];
+        self.directory.extend(entry.concat());
+        self.n_members += 1;
+        Ok(())
+    }
+
+    /// The archive.
+    pub(super) fn into_bytes(mut self) -> Vec<u8> {
+        let start = self.bytes.len() as u32;
+        self.bytes.extend_from_slice(&self.directory);
+        self.bytes.extend_from_slice(END_MAGIC);
+        let counts = [0, 0, self.n_members, self.n_members];
+        self.bytes.extend(counts.map(u16::to_le_bytes).concat());
+        let place = [self.directory.len() as u32, start];
+        self.bytes.extend(place.map(u32::to_le_bytes).concat());
+        self.bytes.extend([0, 0]);
+        self.bytes
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::SessionError;
 
 /// The operations of a disk that change it; the tests let each of them fail.
-pub(super) trait Disk {
+pub(crate) trait Disk {
     /// A new file, open for writing.
     fn create_new(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
     /// Gives a file another name, replacing what had it.
@@ -23,13 +23,13 @@ pub(super) trait Disk {
 }
 
 /// A file open for writing.
-pub(super) trait DiskFile: Write {
+pub(crate) trait DiskFile: Write {
     /// Makes what was written durable.
     fn sync(&self) -> io::Result<()>;
 }
 
 /// The disk of the machine.
-pub(super) struct RealDisk;
+pub(crate) struct RealDisk;
 
 impl Disk for RealDisk {
     fn create_new(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
@@ -64,7 +64,7 @@ impl DiskFile for File {
 }
 
 /// A file written and durable under a name of its own, not yet under the name it is for.
-pub(super) struct Staged<'a> {
+pub(crate) struct Staged<'a> {
     disk: &'a dyn Disk,
     path: PathBuf,
     committed: bool,
@@ -72,7 +72,7 @@ pub(super) struct Staged<'a> {
 
 impl<'a> Staged<'a> {
     /// Writes a file beside `target`.
-    pub(super) fn write(
+    pub(crate) fn write(
         disk: &'a dyn Disk,
         target: &Path,
         content: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
@@ -97,7 +97,7 @@ impl<'a> Staged<'a> {
     }
 
     /// Puts the file under the name it is for: the moment from which the new content counts.
-    pub(super) fn commit(mut self, target: &Path) -> Result<(), SessionError> {
+    pub(crate) fn commit(mut self, target: &Path) -> Result<(), SessionError> {
         let cannot = |source| SessionError::io("replace the file", target, source);
         if let Ok(replaced) = fs::metadata(target) {
             fs::set_permissions(&self.path, replaced.permissions()).map_err(cannot)?;
@@ -142,12 +142,17 @@ pub(super) fn is_staged_for(name: &str, target_name: &str) -> bool {
 }
 
 /// Replaces the content of `path`.
-pub(super) fn replace_file(
+pub(crate) fn replace_file(
     disk: &dyn Disk,
     path: &Path,
     content: &[u8],
 ) -> Result<(), SessionError> {
     Staged::write(disk, path, &mut |out| out.write_all(content))?.commit(path)
+}
+
+/// Replaces the content of `path` at once: a reader, or a machine that fails, sees the old or the new content whole.
+pub fn write_at_once(path: &Path, content: &[u8]) -> Result<(), SessionError> {
+    replace_file(&RealDisk, path, content)
 }
 
 /// The folder a file is in.

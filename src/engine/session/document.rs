@@ -104,6 +104,11 @@ impl Session {
         }
     }
 
+    /// A session that is part of a program: it has no place, so that saving asks for one.
+    pub fn built_in(text: &str) -> Result<Self, SessionError> {
+        Self::from_text(text, Path::new("built-in session"))
+    }
+
     /// Opens a session. If only its run cannot be read, `damage` says why.
     pub fn load(path: &Path) -> Result<Self, SessionError> {
         let mut n_attempts = 0;

@@ -151,6 +151,14 @@ pub enum SessionError {
         /// The point.
         path: PathBuf,
     },
+    /// Points of another version, other data or another audit.
+    #[error("{reason}: such results are not mixed; choose another folder (--out in the terminal), or remove it: {}", path.display())]
+    Mixed {
+        /// What differs.
+        reason: String,
+        /// The file that says so.
+        path: PathBuf,
+    },
     /// There is no finished point.
     #[error("no finished point of a sweep (point-….ron) is in the folder: {}", path.display())]
     NoSweep {
@@ -167,7 +175,7 @@ pub enum SessionError {
 
 impl SessionError {
     /// A refusal of the system while `doing` something with `path`.
-    pub(super) fn io(doing: &'static str, path: &Path, source: io::Error) -> Self {
+    pub(crate) fn io(doing: &'static str, path: &Path, source: io::Error) -> Self {
         Self::Io {
             doing,
             source,

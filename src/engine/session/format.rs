@@ -31,7 +31,7 @@ fn options() -> ron::Options {
 }
 
 /// The text of a session.
-pub(super) fn to_text<T: Serialize>(value: &T, path: &Path) -> Result<String, SessionError> {
+pub(crate) fn to_text<T: Serialize>(value: &T, path: &Path) -> Result<String, SessionError> {
     let layout = PrettyConfig::new().compact_arrays(true);
     let mut text = ron::Options::default()
         .to_string_pretty(value, layout)
@@ -70,7 +70,7 @@ pub(super) fn format_of(text: &str, path: &Path) -> Result<u32, SessionError> {
 }
 
 /// A value from its text.
-pub(super) fn from_text<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T, SessionError> {
+pub(crate) fn from_text<T: DeserializeOwned>(text: &str, path: &Path) -> Result<T, SessionError> {
     options()
         .from_str(text)
         .map_err(|error| syntax(&error, path))

@@ -4,7 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::evaluation::EpochScores;
 use crate::experiment::Correction;
+use crate::features::fault::{FaultRecipe, Inception};
+use crate::features::phases::PhaseChoice;
 use crate::features::signal_kind::SignalKind;
+use crate::protection::Line;
 use crate::records::Annotation;
 
 /// An annotation made by the user; times count from the first sample.
@@ -80,6 +83,58 @@ impl UnitBases {
     }
 }
 
+/// What the user has chosen for a fault record, or for all records of a station.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FaultChoice {
+    /// Channels of the bay, and their polarity.
+    pub phases: PhaseChoice,
+    /// Nominal frequency; without one that of the record.
+    pub nominal_hz: Option<f64>,
+    /// Where the fault begins; without one the first lasting change.
+    pub inception: Option<Inception>,
+    /// The line that impedances and distances are of.
+    pub line: Option<Line>,
+    /// Calculated channels as lines of text.
+    pub calculated: Vec<String>,
+}
+
+impl FaultChoice {
+    /// Whether nothing is chosen.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// A recipe with what is chosen here in place of its own.
+    pub fn applied_to(&self, recipe: &FaultRecipe) -> FaultRecipe {
+        let has_channels = self.phases != PhaseChoice::default();
+        FaultRecipe {
+            phases: match has_channels {
+                true => self.phases.clone(),
+                false => recipe.phases.clone(),
+            },
+            nominal_hz: self.nominal_hz.or(recipe.nominal_hz),
+            inception: self.inception.unwrap_or(recipe.inception),
+            ..recipe.clone()
+        }
+    }
+}
+
+/// What notes on all records of a station are called.
+pub fn station_notes(station: &str) -> String {
+    format!("station {}", station.trim())
+}
+
+/// What is chosen for a fault record: for itself, else for its station.
+pub fn fault_choice(all: &[RecordingNotes], recording: &str, station: &str) -> FaultChoice {
+    let chosen = |name: &str| {
+        let choice = notes_on(all, name).map(|notes| notes.fault.clone());
+        choice.filter(|choice| !choice.is_empty())
+    };
+    let of_station = || chosen(&station_notes(station));
+    chosen(recording).or_else(of_station).unwrap_or_default()
+}
+
 /// What is noted about one recording.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -95,6 +150,9 @@ pub struct RecordingNotes {
     /// What counts as 1 per unit. Left out while nothing is given, as earlier versions of the program do not know it.
     #[serde(default, skip_serializing_if = "UnitBases::is_empty")]
     pub bases: UnitBases,
+    /// Channels, inception, frequency, line and calculated channels of a fault record.
+    #[serde(default, skip_serializing_if = "FaultChoice::is_empty")]
+    pub fault: FaultChoice,
     /// Kinds of channels that the user corrected, by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kinds: Vec<(String, SignalKind)>,
@@ -114,6 +172,7 @@ impl RecordingNotes {
             annotations,
             bad_channels,
             bases,
+            fault,
             kinds,
             scores,
             corrections,
@@ -121,6 +180,7 @@ impl RecordingNotes {
         annotations.is_empty()
             && bad_channels.is_empty()
             && bases.is_empty()
+            && fault.is_empty()
             && kinds.is_empty()
             && scores.is_none()
             && corrections.is_empty()
@@ -197,6 +257,26 @@ mod tests {
         assert_eq!(all.len(), 1);
         change_notes(&mut all, "r", |notes| notes.toggle_bad("Cz"));
         assert!(all.is_empty());
+    }
+
+    #[test]
+    fn a_record_follows_its_own_choice_and_else_that_of_its_station() {
+        let mut all = Vec::new();
+        let at = |hz: f64| FaultChoice {
+            nominal_hz: Some(hz),
+            ..FaultChoice::default()
+        };
+        change_notes(&mut all, &station_notes(" South "), |notes| {
+            notes.fault = at(60.0)
+        });
+        change_notes(&mut all, "a.cfg", |notes| notes.fault = at(16.7));
+        let chosen = |name: &str, station: &str| fault_choice(&all, name, station).nominal_hz;
+        assert_eq!(chosen("a.cfg", "South"), Some(16.7));
+        assert_eq!(chosen("b.cfg", "South"), Some(60.0));
+        assert_eq!(chosen("b.cfg", "North"), None);
+        let recipe = fault_choice(&all, "b.cfg", "South").applied_to(&FaultRecipe::default());
+        assert_eq!(recipe.nominal_hz, Some(60.0));
+        assert_eq!(recipe.inception, FaultRecipe::default().inception);
     }
 
     #[test]

@@ -48,7 +48,7 @@ impl ArraysReference {
 
 /// What the RON on disk was when it was read or written here.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Stamp(pub(super) String);
+pub(crate) struct Stamp(pub(super) String);
 
 /// What a save may replace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -259,7 +259,7 @@ fn files_in(folder: &Path) -> Vec<(String, PathBuf)> {
 }
 
 /// The RON of a session, and what it was.
-pub(super) fn read_text(path: &Path) -> Result<(String, Stamp), SessionError> {
+pub(crate) fn read_text(path: &Path) -> Result<(String, Stamp), SessionError> {
     let cannot = |source| SessionError::io("read the file", path, source);
     let file = open_regular(path).map_err(cannot)?;
     let mut bytes = Vec::new();

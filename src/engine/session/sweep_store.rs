@@ -12,6 +12,7 @@ use super::SessionError;
 use super::atomic_file::{RealDisk, folder_of, replace_file};
 use super::document::Session;
 use super::format::{from_text, to_text};
+use super::point_store::{PointStore, WorkIdentity};
 use super::store::read_text;
 use crate::dataset::DataSettings;
 use crate::experiment::{Experiment, PointResult, Search, Sweep, SweepError, SweepPlan};
@@ -46,30 +47,37 @@ impl SweepFile {
     /// Reads a sweep and its session.
     pub fn load(path: &Path) -> Result<Self, SessionError> {
         let (text, _) = read_text(path)?;
-        let found: SweepText = from_text(&text, path)?;
-        let session_path = folder_of(path).join(&found.session);
+        let (session, sweep) = Self::from_text(&text, path)?;
+        let session_path = folder_of(path).join(session);
         let session = Session::load(&session_path)?;
         Ok(Self {
             session_path,
             session,
-            sweep: Sweep {
-                search: found.search,
-                inner_folds: found.inner_folds.unwrap_or(Sweep::USUAL_INNER_FOLDS),
-            },
+            sweep,
         })
+    }
+
+    /// The session that the text of a sweep names, and what is searched.
+    pub fn from_text(text: &str, path: &Path) -> Result<(PathBuf, Sweep), SessionError> {
+        let found: SweepText = from_text(text, path)?;
+        let sweep = Sweep {
+            search: found.search,
+            inner_folds: found.inner_folds.unwrap_or(Sweep::USUAL_INNER_FOLDS),
+        };
+        Ok((found.session, sweep))
     }
 }
 
 /// Writes a sweep with its session to a folder, so that it can be resumed later or
 /// elsewhere. `session` is where the experiment is saved, if it is: data are named from there.
 /// What is there already must be the same but for the data, which may have moved; whether they
-/// are the same is told by the finished points.
+/// are the same is told by the finished points. The file that describes it.
 pub fn describe_sweep(
     folder: &Path,
     session: Option<&Path>,
     experiment: &Experiment,
     sweep: &Sweep,
-) -> Result<(), SessionError> {
+) -> Result<PathBuf, SessionError> {
     make_folder(folder)?;
     let path = folder.join(SWEEP_NAME);
     let session_path = folder.join(SESSION_NAME);
@@ -88,8 +96,8 @@ pub fn describe_sweep(
         // What somebody has written or trained there is left as it is.
         let is_ours = found.session_path == session_path && found.session.results.is_none();
         return match (is_same, is_ours) {
-            (true, _) => Ok(()),
-            (false, true) => own.save_as(&session_path),
+            (true, _) => Ok(path),
+            (false, true) => own.save_as(&session_path).map(|()| path),
             (false, false) => Err(SessionError::OtherSweep { path }),
         };
     }
@@ -99,7 +107,8 @@ pub fn describe_sweep(
         search: sweep.search.clone(),
         inner_folds: Some(sweep.inner_folds),
     };
-    replace_file(&RealDisk, &path, to_text(&text, &path)?.as_bytes())
+    replace_file(&RealDisk, &path, to_text(&text, &path)?.as_bytes())?;
+    Ok(path)
 }
 
 /// The sweep that is described in a folder, if one is.
@@ -125,16 +134,6 @@ fn make_folder(folder: &Path) -> Result<(), SessionError> {
     fs::create_dir_all(folder).map_err(|source| SessionError::io("make the folder", folder, source))
 }
 
-/// A finished point as it is kept.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct KeptPoint {
-    /// Of which sweep on which data: points of another are not taken for this one's.
-    sweep: String,
-    /// What came out of it.
-    result: PointResult,
-}
-
 /// What is heard of a sweep while it is worked through.
 #[derive(Clone, Debug)]
 pub enum SweepNews {
@@ -147,28 +146,19 @@ pub enum SweepNews {
 /// A folder with the finished points of a sweep.
 #[derive(Clone, Debug)]
 pub struct SweepStore {
-    folder: PathBuf,
-    fingerprint: String,
+    points: PointStore<PointResult>,
 }
 
 impl SweepStore {
     /// The store in a folder, which is made if need be.
-    pub fn open(folder: &Path, fingerprint: String) -> Result<Self, SessionError> {
-        make_folder(folder)?;
-        Ok(Self {
-            folder: folder.to_owned(),
-            fingerprint,
-        })
+    pub fn open(folder: &Path, identity: &WorkIdentity) -> Result<Self, SessionError> {
+        let points = PointStore::open(folder, identity)?;
+        Ok(Self { points })
     }
 
     /// Keeps a finished point; a kill at any moment leaves it whole or not at all.
     pub fn keep(&self, result: &PointResult) -> Result<(), SessionError> {
-        let path = self.folder.join(file_name(result.point.number));
-        let kept = KeptPoint {
-            sweep: self.fingerprint.clone(),
-            result: result.clone(),
-        };
-        replace_file(&RealDisk, &path, to_text(&kept, &path)?.as_bytes())
+        self.points.keep(result.point.number, result)
     }
 
     /// Runs the points of a sweep that are not finished yet, those of one shard or all, and
@@ -211,56 +201,17 @@ impl SweepStore {
     /// The finished points of this sweep, in order. A file of another sweep or one that
     /// cannot be read is an error that names it: nothing is silently done again.
     pub fn finished(&self) -> Result<Vec<PointResult>, SessionError> {
-        let mut results = Vec::new();
-        for (path, kept) in points_in(&self.folder)? {
-            if kept.sweep != self.fingerprint {
-                return Err(SessionError::OtherSweep { path });
-            }
-            results.push(kept.result);
-        }
-        Ok(results)
+        Ok(without_numbers(self.points.finished()?))
     }
+}
+
+fn without_numbers(points: Vec<(usize, PointResult)>) -> Vec<PointResult> {
+    points.into_iter().map(|(_, result)| result).collect()
 }
 
 /// The finished points in a folder, of whatever sweep they are, if all are of the same.
 pub fn read_sweep(folder: &Path) -> Result<Vec<PointResult>, SessionError> {
-    let kept = points_in(folder)?;
-    let first = kept.first().map(|(_, kept)| kept.sweep.clone());
-    let Some(first) = first else {
-        return Err(SessionError::NoSweep {
-            path: folder.to_owned(),
-        });
-    };
-    let store = SweepStore {
-        folder: folder.to_owned(),
-        fingerprint: first,
-    };
-    store.finished()
-}
-
-fn file_name(number: usize) -> String {
-    format!("point-{:06}.ron", number + 1)
-}
-
-fn points_in(folder: &Path) -> Result<Vec<(PathBuf, KeptPoint)>, SessionError> {
-    let cannot = |source| SessionError::io("read the folder", folder, source);
-    let mut paths = Vec::new();
-    for entry in fs::read_dir(folder).map_err(cannot)? {
-        let path = entry.map_err(cannot)?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if name.starts_with("point-") && name.ends_with(".ron") {
-            paths.push(path);
-        }
-    }
-    paths.sort();
-    paths
-        .into_iter()
-        .map(|path| {
-            let (text, _) = read_text(&path)?;
-            let kept = from_text(&text, &path)?;
-            Ok((path, kept))
-        })
-        .collect()
+    PointStore::found_in(folder).map(without_numbers)
 }
 
 #[cfg(test)]
@@ -268,6 +219,7 @@ mod tests {
     use super::*;
     use crate::dataset::{DataPlan, TableSource};
     use crate::experiment::{Axis, OuterResult, SettingText, SweepPoint, Values};
+    use crate::session::DataHash;
 
     fn result(number: usize) -> PointResult {
         PointResult {
@@ -284,10 +236,57 @@ mod tests {
         }
     }
 
+    fn work(fingerprint: &str) -> WorkIdentity {
+        WorkIdentity::new(fingerprint.into(), [], Vec::new())
+    }
+
+    fn refusal(folder: &Path, identity: &WorkIdentity) -> String {
+        let refused = SweepStore::open(folder, identity);
+        refused.expect_err("not the same").to_string()
+    }
+
+    #[test]
+    fn another_version_changed_data_and_another_audit_are_refused_by_name() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path();
+        let mut identity = work("a");
+        identity.data = vec![DataHash {
+            name: "first.csv".into(),
+            sha256: "aa".into(),
+        }];
+        let store = SweepStore::open(path, &identity).expect("new");
+        store.keep(&result(0)).expect("writable");
+        SweepStore::open(path, &identity).expect("the same");
+        let mut renamed = identity.clone();
+        renamed.data[0].name = "second.csv".into();
+        SweepStore::open(path, &renamed).expect("only content counts");
+        let mut changed = identity.clone();
+        changed.data[0].sha256 = "bb".into();
+        let error = refusal(path, &changed);
+        assert!(error.contains("first.csv has changed"), "{error}");
+        let mut newer = identity.clone();
+        newer.version = "9.9.9".into();
+        let error = refusal(path, &newer);
+        assert!(error.contains("Atomscope 9.9.9"), "{error}");
+        let mut audited = identity.clone();
+        audited.audit.push("a group is in two folds".into());
+        assert!(refusal(path, &audited).contains("audit"));
+        // One point of another version among the others is named itself.
+        let point = path.join("point-000001.ron");
+        let text = fs::read_to_string(&point).expect("there");
+        let version = format!("version: \"{}\"", identity.version);
+        fs::write(&point, text.replace(&version, "version: \"0.0.1\"")).expect("writable");
+        let error = store.finished().expect_err("mixed").to_string();
+        assert!(
+            error.contains("Atomscope 0.0.1") && error.contains("point-000001.ron"),
+            "{error}"
+        );
+    }
+
     #[test]
     fn points_are_read_back_bit_for_bit_and_in_order() {
         let folder = tempfile::tempdir().expect("a folder");
-        let store = SweepStore::open(folder.path(), "a".into()).expect("writable");
+        let store = SweepStore::open(folder.path(), &work("a")).expect("writable");
         for number in [2, 0, 11] {
             store.keep(&result(number)).expect("writable");
         }
@@ -359,12 +358,12 @@ mod tests {
     fn points_of_another_sweep_and_half_written_ones_are_refused_by_name() {
         let folder = tempfile::tempdir().expect("a folder");
         assert!(read_sweep(folder.path()).is_err(), "nothing is there");
-        let store = SweepStore::open(folder.path(), "a".into()).expect("writable");
+        let store = SweepStore::open(folder.path(), &work("a")).expect("writable");
         store.keep(&result(0)).expect("writable");
-        let other = SweepStore::open(folder.path(), "b".into()).expect("writable");
-        let error = other.finished().expect_err("not its own").to_string();
+        let other = SweepStore::open(folder.path(), &work("b"));
+        let error = other.expect_err("not its own").to_string();
         assert!(
-            error.contains("point-000001.ron") && error.contains("--out"),
+            error.contains("identity.ron") && error.contains("--out"),
             "{error}"
         );
         fs::write(folder.path().join("point-000002.ron"), "(sweep: \"a\", re").expect("writable");

@@ -78,6 +78,45 @@ pub struct UserSettings {
     /// Folders in which the user has located data, newest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub data_folders: Vec<PathBuf>,
+    /// What the keys 1 to 9 mark in a recording.
+    #[serde(default = "usual_marks", skip_serializing_if = "are_usual_marks")]
+    pub marks: Vec<String>,
+    /// Montages the user gave a name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub montages: Vec<NamedMontage>,
+    /// Recordings explored last, newest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(with = "crate::records::path_texts")]
+    pub recent_recordings: Vec<PathBuf>,
+}
+
+/// A montage of the user.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NamedMontage {
+    /// The name.
+    pub name: String,
+    /// A line per trace, as [`Montage::Own`](crate::features::montage::Montage::Own) reads it.
+    pub lines: String,
+}
+
+fn usual_marks() -> Vec<String> {
+    let names = [
+        "spike",
+        "seizure",
+        "artefact",
+        "slow wave",
+        "eyes open",
+        "eyes closed",
+        "movement",
+        "drowsy",
+        "to discuss",
+    ];
+    names.map(str::to_owned).to_vec()
+}
+
+fn are_usual_marks(marks: &[String]) -> bool {
+    marks == usual_marks()
 }
 
 /// Settings of a learner under a name.
@@ -116,6 +155,9 @@ impl Default for UserSettings {
             theme: Theme::default(),
             panels: String::new(),
             data_folders: Vec::new(),
+            marks: usual_marks(),
+            montages: Vec::new(),
+            recent_recordings: Vec::new(),
         }
     }
 }
@@ -132,6 +174,13 @@ impl UserSettings {
             Ok(settings) => (settings, None),
             Err(error) => (Self::default(), Some(error)),
         }
+    }
+
+    /// Puts a recording first among those explored last.
+    pub fn note_recording(&mut self, path: &Path) {
+        self.recent_recordings.retain(|known| known != path);
+        self.recent_recordings.insert(0, path.to_owned());
+        self.recent_recordings.truncate(MAX_RECENT);
     }
 
     /// Changes the settings on disk, so that what another window changed meanwhile stays.

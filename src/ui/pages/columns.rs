@@ -144,6 +144,7 @@ pub(super) fn table_columns_ui(
         choice: chosen.unwrap_or(none),
     };
     summary_ui(ui, &roles, preview);
+    sheet_ui(ui, source, preview);
     decimal_ui(ui, source, preview);
     if let Some(problem) = problems.iter().find(|p| p.field.ends_with("classes")) {
         wrong(ui, &problem.message);
@@ -173,6 +174,24 @@ pub(super) fn table_columns_ui(
     if changed.is_some() {
         source.choice = changed;
     }
+}
+
+/// Asks for the sheet of a workbook that has several.
+fn sheet_ui(ui: &mut Ui, source: &mut TableSource, preview: &ColumnPreview) {
+    let [first, _, ..] = &preview.sheets[..] else {
+        return;
+    };
+    let shown = source.sheet.clone().unwrap_or_else(|| first.clone());
+    let chosen = egui::ComboBox::from_label("Sheet").selected_text(&shown);
+    chosen.show_ui(ui, |ui| {
+        for name in &preview.sheets {
+            if ui.selectable_label(*name == shown, name).clicked() && *name != shown {
+                source.sheet = Some(name.clone());
+                // What the columns of one sheet mean says nothing of another.
+                (source.choice, source.recordings) = (None, None);
+            }
+        }
+    });
 }
 
 /// Asks for the decimal sign where numbers can be read in two ways.

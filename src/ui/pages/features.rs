@@ -176,7 +176,45 @@ fn eeg_groups_ui(ui: &mut Ui, recipe: &mut EegGroupsRecipe, problems: &[SettingP
             if let Some(chosen) = choice(ui, "Re-centring", text, current.unwrap_or(0), &names) {
                 group.recentring = kinds[chosen.min(2)];
             }
+            let text = "Divides each segment by its mean channel power, so that gain and electrode contact do not count. Default on where the class belongs to the recording.";
+            switch(ui, "Free of gain", text, &mut group.gain_normalised);
             bands_editor_ui(ui, &mut group.bands);
+        }
+    }
+    group_switches_ui(ui, &mut recipe.groups);
+}
+
+/// Which groups of features are combined; one that is switched on comes with its usual settings.
+fn group_switches_ui(ui: &mut Ui, groups: &mut Vec<EegGroup>) {
+    let usual = EegGroupsRecipe::for_traits().groups.into_iter();
+    let usual = usual.chain(EegGroupsRecipe::for_single_channel().groups);
+    for group in usual {
+        let (name, text) = match group {
+            EegGroup::Covariance(_) => (
+                "Channel covariance",
+                "Covariance of the channels in each band, in the log-Euclidean metric",
+            ),
+            EegGroup::LogBands { .. } => (
+                "Fine bands",
+                "Logarithm of the power of each channel in fine bands, as far as the sampling rate carries them",
+            ),
+            EegGroup::Shape => (
+                "Shape measures",
+                "Variances, slopes, peaks, kurtosis and skewness of each channel",
+            ),
+            EegGroup::DelayCovariance { .. } => (
+                "Delay covariance",
+                "Covariance of each channel with its own past",
+            ),
+        };
+        let is_same =
+            |own: &EegGroup| std::mem::discriminant(own) == std::mem::discriminant(&group);
+        let mut is_on = groups.iter().any(is_same);
+        if switch(ui, name, text, &mut is_on) {
+            match is_on {
+                true => groups.push(group),
+                false => groups.retain(|own| !is_same(own)),
+            }
         }
     }
 }

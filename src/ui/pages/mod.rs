@@ -21,6 +21,7 @@ mod samples;
 mod signal;
 mod split;
 mod sweep;
+mod sweep_cluster;
 mod sweep_table;
 mod train;
 mod train_panels;

@@ -6,6 +6,7 @@ use egui::emath::Numeric;
 use egui::{ComboBox, DragValue, ScrollArea, TextEdit, Ui};
 
 use super::compare::{ask, progress_ui};
+use super::sweep_cluster::{submit_ui, work_ui};
 use super::sweep_table::points_ui;
 use crate::ui::elements::{self, choice, fixed_label, help, section, wrong};
 use crate::ui::icons::{Icon, icon_button};
@@ -115,7 +116,7 @@ fn form_ui(ui: &mut Ui, stage: &SweepStage, actions: &mut Vec<Action>) {
 
 /// A whole number with its name. Only what is typed or dragged is kept to the range: looking at
 /// a form must not change it.
-fn number_ui<N: Numeric>(
+pub(super) fn number_ui<N: Numeric>(
     ui: &mut Ui,
     name: &str,
     help_text: &str,
@@ -255,7 +256,7 @@ fn start_ui(ui: &mut Ui, workbench: &Workbench, stage: &SweepStage, actions: &mu
         let start = start
             .on_hover_text("Runs all points not yet in the folder; it can be stopped and resumed");
         if start
-            .on_disabled_hover_text(obstacle.unwrap_or_default())
+            .on_disabled_hover_text(obstacle.as_deref().unwrap_or_default())
             .clicked()
         {
             push(actions, SweepAction::Start);
@@ -266,6 +267,7 @@ fn start_ui(ui: &mut Ui, workbench: &Workbench, stage: &SweepStage, actions: &mu
             ask(actions, ComparePath::Sweep);
         }
     });
+    submit_ui(ui, stage, obstacle.as_deref(), actions);
 }
 
 /// Nested score, map, curve and points.
@@ -288,6 +290,9 @@ fn results_ui(ui: &mut Ui, stage: &SweepStage, look: &SweepResults, actions: &mu
         look.nested
     ));
     help(ui, NESTED_HELP);
+    if let Some(status) = stage.cluster.status() {
+        work_ui(ui, status, actions);
+    }
     map_ui(ui, look, actions);
     curve_ui(ui, look, actions);
     if !look.table.rows.is_empty() {

@@ -1,9 +1,9 @@
-//! Power spectral densities of several traces, in decibels over frequency.
+//! Power spectral densities of several traces over frequency, in decibels or as they are.
 
 use egui::{Color32, Response, Role, Sense, Shape, Stroke, Ui, WidgetInfo, vec2};
 
 use super::axes::Axes;
-use crate::ui::numbers::tick;
+use crate::ui::numbers::{short, tick};
 use crate::ui::theme;
 
 /// One spectrum.
@@ -26,6 +26,8 @@ pub struct SpectrumPlot<'a> {
     pub highest_hz: f64,
     /// Edges of bands, drawn as hairlines.
     pub edges_hz: &'a [f64],
+    /// Whether densities are shown in decibels.
+    pub is_in_db: bool,
     /// The height to fill.
     pub height: f32,
 }
@@ -73,14 +75,42 @@ impl SpectrumPlot<'_> {
             .filter(|place| axes.rect.contains(*place))
         {
             Some(place) => {
-                let text = format!("{:.1} Hz, {:.1} dB", axes.x_at(place.x), axes.y_at(place.y));
+                let text = self.paint_cursor(ui, &axes, axes.x_at(place.x));
                 response.on_hover_text_at_pointer(text)
             }
             None => response,
         }
     }
 
-    /// From the lowest to the highest value shown, in whole tens of decibels.
+    /// A line at the frequency pointed at, and the value of the chosen trace there.
+    fn paint_cursor(&self, ui: &Ui, axes: &Axes, pointed_hz: f64) -> String {
+        let chosen = self.lines.iter().find(|line| line.is_chosen);
+        let Some(line) = chosen.or(self.lines.first()) else {
+            return format!("{pointed_hz:.1} Hz");
+        };
+        let place = (pointed_hz / line.resolution_hz).round().max(0.0) as usize;
+        let hz = place as f64 * line.resolution_hz;
+        let stroke = Stroke::new(1.0, theme::tones(ui).accent);
+        ui.painter()
+            .vline(axes.screen_x(hz), axes.rect.y_range(), stroke);
+        match line.density.get(place) {
+            Some(density) => {
+                let (value, unit) = (self.value(*density), if self.is_in_db { " dB" } else { "" });
+                format!("{}: {hz:.2} Hz, {}{unit}", line.name, short(value))
+            }
+            None => format!("{hz:.2} Hz"),
+        }
+    }
+
+    /// A density as it is drawn.
+    fn value(&self, density: f64) -> f64 {
+        match self.is_in_db {
+            true => decibel(density),
+            false => density,
+        }
+    }
+
+    /// From the lowest to the highest value shown: in whole tens of decibels, or from zero.
     fn range(&self) -> Option<(f64, f64)> {
         let values = self.lines.iter().flat_map(|line| {
             let last = (self.highest_hz / line.resolution_hz) as usize;
@@ -89,11 +119,14 @@ impl SpectrumPlot<'_> {
                 .iter()
                 .take(last + 1)
                 .skip(1)
-                .map(|d| decibel(*d))
+                .map(|d| self.value(*d))
         });
         let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
             (low.min(value), high.max(value))
         });
+        if !self.is_in_db {
+            return (low <= high).then_some((0.0, high.max(1e-12) * 1.05));
+        }
         let low = low.max(high - 80.0);
         (low <= high).then(|| {
             (
@@ -107,7 +140,7 @@ impl SpectrumPlot<'_> {
         let points = line.density.iter().enumerate().skip(1).map(|(k, density)| {
             (
                 k as f64 * line.resolution_hz,
-                decibel(*density).max(axes.y.0),
+                self.value(*density).max(axes.y.0),
             )
         });
         let points = points.take_while(|(hz, _)| *hz <= self.highest_hz);

@@ -26,6 +26,8 @@ pub struct ChartTrace<'a> {
     pub gain: f32,
     /// Its colour; none: that of text.
     pub color: Option<Color32>,
+    /// Whether it ends at the edges of its lane instead of reaching into others.
+    pub is_clipped: bool,
     /// Whether it is marked as bad.
     pub is_bad: bool,
     /// Whether it is under attention.
@@ -292,8 +294,8 @@ impl TraceChart<'_> {
     fn mesh(&self, ui: &Ui, area: Rect) -> Arc<Mesh> {
         let edges = [area.left(), area.top(), area.right(), area.bottom()].map(f64::from);
         let looks = self.traces.iter().flat_map(|trace| {
-            let mark =
-                f64::from(u8::from(trace.is_bad)) + 2.0 * f64::from(u8::from(trace.is_chosen));
+            let bits = [trace.is_bad, trace.is_chosen, trace.is_clipped].map(u8::from);
+            let mark = f64::from(bits[0] | bits[1] << 1 | bits[2] << 2);
             let color = trace.color.unwrap_or_default().to_array();
             let color = f64::from(u32::from_le_bytes(color));
             [f64::from(trace.gain), f64::from(trace.level), mark, color]
@@ -342,11 +344,13 @@ impl TraceChart<'_> {
         let left = self.x_of(area, covered_s);
         let width = area.width() * (length_s / self.shown_s.1) as f32;
         let step = width / trace.columns.len().max(1) as f32;
-        let y = |value: f32| {
-            let y = middle - (value - trace.level) * trace.gain;
-            // What lies far outside is drawn at the edge of the lanes, not at infinity.
-            y.clamp(area.top() - 20.0, area.bottom() + 20.0)
+        // What lies far outside is drawn at the edge of the lanes, not at infinity.
+        let half = area.height() / self.n_lanes().max(1) as f32 / 2.0;
+        let (top, bottom) = match trace.is_clipped {
+            true => (middle - half, middle + half),
+            false => (area.top() - 20.0, area.bottom() + 20.0),
         };
+        let y = |value: f32| (middle - (value - trace.level) * trace.gain).clamp(top, bottom);
         let columns = trace.columns.iter().enumerate().map(|(place, column)| {
             let x = left + (place as f32 + 0.5) * step;
             let is_outside = x < area.left() - step || x > area.right() + step;

@@ -90,6 +90,7 @@ impl Waveform<'_> {
                     level: scale.level,
                     gain: scale.gain,
                     color: Some(trace.color),
+                    is_clipped: false,
                     is_bad: false,
                     is_chosen: false,
                 }

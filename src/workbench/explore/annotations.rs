@@ -14,9 +14,11 @@ pub struct AnnotationRow {
     pub duration_s: f64,
     /// Text of the annotation.
     pub text: String,
+    /// The channels it is about; none where it is about all of them.
+    pub channels: Vec<String>,
     /// Its place among the user's own, if it is one.
     pub own: Option<usize>,
-    /// The text in small letters, for searching.
+    /// Text and channels in small letters, for searching.
     lower: String,
 }
 
@@ -30,18 +32,17 @@ pub struct AnnotationList {
 impl AnnotationList {
     /// Those of the file and the user's own.
     pub fn of(of_file: &[Annotation], own: &[OwnAnnotation]) -> Self {
-        let row = |onset_s: f64, duration_s: f64, text: &str, own| AnnotationRow {
-            onset_s,
-            duration_s: duration_s.max(0.0),
-            text: text.to_owned(),
+        let row = |annotation: Annotation, own| AnnotationRow {
+            onset_s: annotation.onset_s,
+            duration_s: annotation.duration_s.unwrap_or(0.0).max(0.0),
+            lower: format!("{} {}", annotation.text, annotation.channels.join(" ")).to_lowercase(),
+            text: annotation.text,
+            channels: annotation.channels,
             own,
-            lower: text.to_lowercase(),
         };
-        let of_file = of_file
-            .iter()
-            .map(|a| row(a.onset_s, a.duration_s.unwrap_or(0.0), &a.text, None));
+        let of_file = of_file.iter().map(|a| row(a.clone(), None));
         let own = own.iter().enumerate();
-        let own = own.map(|(k, a)| row(a.onset_s, a.duration_s, &a.text, Some(k)));
+        let own = own.map(|(k, a)| row(a.to_annotation(), Some(k)));
         let mut rows: Vec<AnnotationRow> = of_file.chain(own).collect();
         rows.sort_by(|a, b| a.onset_s.total_cmp(&b.onset_s));
         let longest_s = rows.iter().map(|row| row.duration_s).fold(0.0, f64::max);

@@ -13,8 +13,10 @@ use crate::workbench::background::{Answer, Background, Post};
 use crate::workbench::event::Event;
 use crate::workbench::{LoadedData, TaskError};
 use atomscope_engine::experiment::JobProgress;
+use atomscope_engine::features::bad_channels::{Suspicion, suspects};
 use atomscope_engine::features::display_filter::DisplayFilter;
 use atomscope_engine::features::montage::Montage;
+use atomscope_engine::features::signal_kind::SignalKind;
 use atomscope_engine::features::trends::{TrendError, Trends};
 use atomscope_engine::records::Record;
 use atomscope_engine::records::overview::Overview;
@@ -37,6 +39,7 @@ pub struct Whole {
 struct Derived {
     montage: Montage,
     bad_channels: Vec<String>,
+    kinds: Vec<(String, SignalKind)>,
     order: Vec<String>,
     hidden: std::collections::BTreeSet<String>,
 }
@@ -64,6 +67,8 @@ pub(in crate::workbench) enum Made {
     Trends(Answer<Trends>),
     /// The spectra of the selection.
     Spectra(Answer<Vec<TraceSpectrum>>),
+    /// Channels that look bad.
+    Suspects(Answer<Vec<(usize, Suspicion)>>),
     /// What the maps are compared with.
     Compared(Answer<ComparedMaps>),
 }
@@ -83,6 +88,10 @@ pub struct EegBrowser {
     montage_problem: Option<String>,
     ordered: Arc<Vec<TraceSource>>,
     shown: Arc<Vec<TraceSource>>,
+    /// Those of the lanes that are scrolled to, and from which to which they are.
+    in_lanes: Arc<Vec<TraceSource>>,
+    lane_range: std::ops::Range<usize>,
+    suspects: Background<(), Vec<(usize, Suspicion)>>,
     page: Background<PageRequest, TracePage>,
     whole: Background<(), Whole>,
     spectrogram: Background<TraceSource, Spectrogram>,
@@ -119,6 +128,9 @@ impl EegBrowser {
             montage_problem: None,
             ordered: Arc::default(),
             shown: Arc::default(),
+            in_lanes: Arc::default(),
+            lane_range: 0..0,
+            suspects: Background::default(),
             page: Background::default(),
             whole: Background::default(),
             spectrogram: Background::default(),
@@ -147,6 +159,21 @@ impl EegBrowser {
     /// All traces of the montage in their order, hidden ones too.
     pub fn traces(&self) -> &[TraceSource] {
         &self.ordered
+    }
+
+    /// How many traces are not hidden, also those that are not scrolled to.
+    pub fn n_shown(&self) -> usize {
+        self.shown.len()
+    }
+
+    /// Channels that look bad, by name with the reason; nothing until they were looked for.
+    pub fn suspects(&self) -> Option<Vec<(&str, &Suspicion)>> {
+        let found = self.suspects.shown()?;
+        let named = found.iter().filter_map(|(place, suspicion)| {
+            let channel = self.record.channels.get(*place)?;
+            Some((channel.name.as_str(), suspicion))
+        });
+        Some(named.collect())
     }
 
     /// Why the own montage cannot be used.
@@ -234,6 +261,7 @@ impl EegBrowser {
             self.whole.failure(),
             self.spectrogram.failure(),
             self.spectra.failure(),
+            self.suspects.failure(),
             self.compared.failure(),
         ];
         problems.into_iter().flatten().next()
@@ -259,6 +287,7 @@ impl EegBrowser {
             || self.spectra.is_busy()
             || self.compared.is_busy()
             || self.trends.is_busy()
+            || self.suspects.is_busy()
     }
 
     /// Looks at the recording in another way.
@@ -298,6 +327,7 @@ impl EegBrowser {
             Made::Spectrogram(answer) => drop(self.spectrogram.take(answer)),
             Made::Trends(answer) => drop(self.trends.take(answer)),
             Made::Spectra(answer) => drop(self.spectra.take(answer)),
+            Made::Suspects(answer) => drop(self.suspects.take(answer)),
             Made::Compared(answer) => drop(self.compared.take(answer)),
         }
     }
@@ -313,11 +343,19 @@ impl EegBrowser {
         let notes = notes_on(all_notes, name);
         self.follow_notes(notes);
         let bad_channels = notes.map_or(&[][..], |notes| &notes.bad_channels);
-        self.derive(bad_channels);
+        let kinds = notes.map_or(&[][..], |notes| &notes.kinds);
+        self.derive(bad_channels, kinds);
+        self.scroll_lanes();
         self.ask(post);
         // The first page before anything else.
         if self.view.shows_trends && self.page.shown().is_some() {
-            self.ask_trends(bad_channels, post);
+            // What the user says is no EEG is no part of its trends.
+            let others = kinds.iter().filter(|(_, kind)| *kind != SignalKind::Eeg);
+            let left_out = bad_channels.iter().chain(others.map(|(name, _)| name));
+            self.ask_trends(left_out.cloned().collect(), post);
+        }
+        if self.view.seeks_bad {
+            self.ask_suspects(post);
         }
         if self.view.side == SidePanel::Maps {
             self.ask_comparison(all_notes, loaded, post);
@@ -333,10 +371,11 @@ impl EegBrowser {
     }
 
     /// Makes the traces anew when something they depend on has changed.
-    fn derive(&mut self, bad_channels: &[String]) {
+    fn derive(&mut self, bad_channels: &[String], kinds: &[(String, SignalKind)]) {
         let is_same = self.derived.as_ref().is_some_and(|derived| {
             derived.montage == self.view.montage
                 && derived.bad_channels == bad_channels
+                && derived.kinds == kinds
                 && derived.order == self.view.order
                 && derived.hidden == self.view.hidden
         });
@@ -344,7 +383,11 @@ impl EegBrowser {
             return;
         }
         match TraceSource::all_of(&self.record, &self.view.montage, bad_channels) {
-            Ok(traces) => {
+            Ok(mut traces) => {
+                for (name, kind) in kinds {
+                    let own = traces.iter_mut().filter(|trace| trace.name == *name);
+                    own.for_each(|trace| trace.kind = *kind);
+                }
                 let ordered = self.view.in_order(&traces);
                 let is_shown = |trace: &&TraceSource| !self.view.hidden.contains(&trace.name);
                 self.shown = Arc::new(ordered.iter().filter(is_shown).cloned().collect());
@@ -353,11 +396,37 @@ impl EegBrowser {
             }
             Err(problem) => self.montage_problem = Some(problem.to_string()),
         }
+        self.lane_range = 0..0;
         self.derived = Some(Derived {
             montage: self.view.montage.clone(),
             bad_channels: bad_channels.to_vec(),
+            kinds: kinds.to_vec(),
             order: self.view.order.clone(),
             hidden: self.view.hidden.clone(),
+        });
+    }
+
+    /// The traces of the lanes that are scrolled to.
+    fn scroll_lanes(&mut self) {
+        let n_lanes = self.view.lanes.most().min(self.shown.len());
+        let last = self.shown.len() - n_lanes;
+        self.view.first_lane = self.view.first_lane.min(last);
+        let range = self.view.first_lane..self.view.first_lane + n_lanes;
+        if range == self.lane_range {
+            return;
+        }
+        self.in_lanes = match n_lanes == self.shown.len() {
+            true => self.shown.clone(),
+            false => Arc::new(self.shown[range.clone()].to_vec()),
+        };
+        self.lane_range = range;
+    }
+
+    fn ask_suspects(&mut self, post: &Post) {
+        let record = self.record.clone();
+        let wrap = |answer| made(Made::Suspects(answer));
+        self.suspects.follow((), (post, "bad channels", wrap), || {
+            move |_: &JobProgress| Ok(suspects(&record)?)
         });
     }
 
@@ -369,7 +438,7 @@ impl EegBrowser {
             start_s: self.view.start_s,
             span_s: self.view.span_s,
             n_columns: self.view.n_columns,
-            traces: self.shown.clone(),
+            traces: self.in_lanes.clone(),
             filter: self.view.filter,
         };
         let (record, whole) = (self.record.clone(), self.whole.shown().cloned());
@@ -412,8 +481,8 @@ impl EegBrowser {
         }
     }
 
-    fn ask_trends(&mut self, bad_channels: &[String], post: &Post) {
-        let (record, bad) = (self.record.clone(), bad_channels.to_vec());
+    fn ask_trends(&mut self, bad: Vec<String>, post: &Post) {
+        let record = self.record.clone();
         let wrap = |answer| made(Made::Trends(answer));
         self.trends.follow(bad.clone(), (post, "trends", wrap), || {
             move |progress: &JobProgress| {
@@ -485,6 +554,9 @@ fn kept_of(before: &EegView) -> EegView {
         side: before.side,
         strip: before.strip,
         shows_trends: before.shows_trends,
+        lanes: before.lanes,
+        clips_lanes: before.clips_lanes,
+        is_folded: before.is_folded,
         comparison: before.comparison.clone(),
         n_columns: before.n_columns,
         height_mm: before.height_mm,

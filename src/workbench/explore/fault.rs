@@ -1,11 +1,12 @@
 //! The fault-record viewer's state: the record in memory, one beside it, what is looked at and what is measured there.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::fault_list::{FaultList, ListJudge, ListView, ListedRecords, list_records};
 use super::fault_measures::{FaultMeasures, MeasureQuestion};
-use super::fault_plane::{ImpedancePlane, LineData};
+use super::fault_plane::{ImpedancePlane, LineData, PlaneQuestion};
 use super::fault_record::{FaultRecord, GivenFacts, ValueScale, follow_bases};
 use super::{ExploreEvent, Viewer};
 use crate::workbench::background::{Answer, Background, Post};
@@ -15,10 +16,17 @@ use crate::workbench::records::LoadedData;
 use crate::workbench::signal::record_of;
 use crate::workbench::{TaskError, Workbench};
 use atomscope_engine::dataset::DataSettings;
+use atomscope_engine::export::fault_report::{FaultReport, ReportedDecision, ReportedRecord};
+use atomscope_engine::export::write;
 use atomscope_engine::features::FeatureRecipe;
-use atomscope_engine::features::fault::PerUnit;
-use atomscope_engine::records::{Mode, Record, open};
-use atomscope_engine::session::{RecordingNotes, notes_on};
+use atomscope_engine::features::fault::{FaultRecipe, PerUnit};
+use atomscope_engine::protection::inbox::to_csv;
+use atomscope_engine::protection::zones::Zone;
+use atomscope_engine::protection::{FaultAnalysis, Line, rio};
+use atomscope_engine::records::{Input, Mode, Record, open};
+use atomscope_engine::session::{
+    FaultChoice, RecordingNotes, fault_choice, model_sha256, notes_on,
+};
 
 /// Lanes shown at first.
 const FIRST_LANES: usize = 4;
@@ -54,6 +62,36 @@ pub struct FaultView {
     pub given_hz: Option<f64>,
     /// The line that impedances and distances are of.
     pub line: LineData,
+    /// How the record beside is laid along this one.
+    pub alignment: Alignment,
+}
+
+/// How a second record is laid along the first.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Alignment {
+    /// Inception on inception.
+    #[default]
+    Inception,
+    /// By the clocks of the two recorders.
+    Clock,
+    /// By hand: the second shows the same moment so many seconds later on its own time axis.
+    ByHand(f64),
+}
+
+impl Alignment {
+    /// How much later the time axis of the second record shows the same moment; without clocks, by the inceptions.
+    pub fn shift_s(self, near: &FaultRecord, far: &FaultRecord) -> f64 {
+        let moment = |record: &FaultRecord| {
+            let inception_s = record.facts.inception_s;
+            inception_s.or(record.trigger_s).unwrap_or(0.0)
+        };
+        let by_inception = moment(far) - moment(near);
+        match (self, near.start, far.start) {
+            (Self::ByHand(shift_s), ..) => shift_s,
+            (Self::Clock, Some(near), Some(far)) => near.seconds_since(far),
+            _ => by_inception,
+        }
+    }
 }
 
 impl FaultView {
@@ -86,6 +124,7 @@ impl FaultView {
             highest_order: 15,
             given_hz: None,
             line: LineData::default(),
+            alignment: Alignment::default(),
         };
         // The last sample before the inception still belongs to the normal state.
         let times = &record.clock;
@@ -187,6 +226,80 @@ pub enum FaultAction {
     View(Box<FaultView>),
     /// Puts another record beside it, aligned on the inception.
     Beside(BesideChoice),
+    /// Lists the records of a folder, or of the session without one.
+    List(Option<PathBuf>),
+    /// Stops listing.
+    CancelList,
+    /// Shows the list, or the record again.
+    ShowList(bool),
+    /// Puts the list in another order, or searches in it.
+    ViewList(ListView),
+    /// Writes the list as a table.
+    ExportList(PathBuf),
+    /// Takes zones from a file.
+    Zones(PathBuf),
+    /// Writes the report of the event, with both ends where a second record is beside.
+    Report(PathBuf),
+}
+
+/// A path that is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultPath {
+    /// A folder whose records are listed.
+    List,
+    /// The file for the list.
+    ExportList,
+    /// A file of zones.
+    Zones,
+    /// The file for the report.
+    Report,
+}
+
+impl FaultPath {
+    /// What is done with the path.
+    pub fn action(self, path: PathBuf) -> FaultAction {
+        match self {
+            Self::List => FaultAction::List(Some(path)),
+            Self::ExportList => FaultAction::ExportList(path),
+            Self::Zones => FaultAction::Zones(path),
+            Self::Report => FaultAction::Report(path),
+        }
+    }
+
+    /// The name that is proposed for a file that is written.
+    pub fn proposed(self) -> Option<&'static str> {
+        match self {
+            Self::List | Self::Zones => None,
+            Self::ExportList => Some("fault-records.csv"),
+            Self::Report => Some("fault-report.html"),
+        }
+    }
+
+    /// Title, explanation and verb of the question.
+    pub fn question(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Self::List => (
+                "List a folder of fault records",
+                "A folder of COMTRADE records (.cfg, .cff) and event reports (.cev); the data of the session do not change.",
+                "List",
+            ),
+            Self::ExportList => (
+                "Export the list",
+                "The records of the list with all columns, as a table (.csv).",
+                "Export",
+            ),
+            Self::Zones => (
+                "Zones of a relay",
+                "A RIO file with distance zones; impedances in primary ohms.",
+                "Open",
+            ),
+            Self::Report => (
+                "Report of the event",
+                "A page (.html) with facts, oscillograms, phasors, impedance, distances, events and hashes; of both ends while a second record is beside.",
+                "Write",
+            ),
+        }
+    }
 }
 
 /// The viewer's state.
@@ -201,7 +314,14 @@ pub struct FaultStage {
     beside: Option<Arc<FaultRecord>>,
     beside_reading: Background<(), FaultRecord>,
     measuring: Background<MeasureQuestion, FaultMeasures>,
-    plane: Background<LineData, ImpedancePlane>,
+    plane: Background<PlaneQuestion, ImpedancePlane>,
+    /// What the record is read with.
+    given: GivenFacts,
+    /// Zones of a file.
+    zones: Vec<Zone>,
+    listing: Background<(), FaultList>,
+    list_view: ListView,
+    shows_list: bool,
 }
 
 /// Something that the background has made of the record.
@@ -214,6 +334,8 @@ pub(in crate::workbench) enum Made {
     Measures(Answer<FaultMeasures>),
     /// The impedance plane of the line is computed.
     Plane(Answer<ImpedancePlane>),
+    /// The records of a folder are listed.
+    List(Answer<FaultList>),
 }
 
 fn made(made: Made) -> Event {
@@ -246,6 +368,36 @@ impl FaultStage {
         self.plane.shown().map(Arc::as_ref)
     }
 
+    /// The list of records.
+    pub fn list(&self) -> Option<&FaultList> {
+        self.listing.shown().map(Arc::as_ref)
+    }
+
+    /// How the list is looked at.
+    pub fn list_view(&self) -> &ListView {
+        &self.list_view
+    }
+
+    /// Whether the list is shown instead of a record.
+    pub fn shows_list(&self) -> bool {
+        self.shows_list
+    }
+
+    /// The share listed, while listing.
+    pub fn listing_share(&self) -> Option<f64> {
+        self.listing.share()
+    }
+
+    /// Why there is no list.
+    pub fn list_error(&self) -> Option<&str> {
+        self.listing.failure()
+    }
+
+    /// Zones that were taken from a file.
+    pub fn zones(&self) -> &[Zone] {
+        &self.zones
+    }
+
     /// Why the record cannot be shown.
     pub fn error(&self) -> Option<&str> {
         self.reading.failure()
@@ -261,6 +413,7 @@ impl FaultStage {
             || self.beside_reading.is_busy()
             || self.measuring.is_busy()
             || self.plane.is_busy()
+            || self.listing.is_busy()
     }
 
     /// Whether a record is the one in memory, or will be.
@@ -277,10 +430,19 @@ impl FaultStage {
         given: GivenFacts,
         post: &Post,
     ) {
+        let is_same = self.is_about(&record);
         *self = Self {
             of: Some(record.clone()),
             stretch,
             beside: self.beside.take(),
+            given: given.clone(),
+            zones: std::mem::take(&mut self.zones),
+            listing: std::mem::take(&mut self.listing),
+            list_view: std::mem::take(&mut self.list_view),
+            shows_list: self.shows_list,
+            // The same record with other choices is looked at as before.
+            shown: self.shown.take().filter(|_| is_same),
+            view: self.view.take().filter(|_| is_same),
             ..Self::default()
         };
         let wrap = |answer| made(Made::Record(answer));
@@ -320,17 +482,45 @@ impl FaultStage {
         let (Some(record), Some(view)) = (&self.shown, &self.view) else {
             return;
         };
-        let line = view.line;
-        if self.plane.is_busy() || self.plane.is_wanted(&line) {
+        let far = self.beside.as_ref().and_then(|beside| {
+            let shift_s = view.alignment.shift_s(record, beside);
+            Some((beside.analysis.clone()?, shift_s))
+        });
+        let question = PlaneQuestion {
+            line: view.line,
+            zones: self.zones.clone(),
+            far,
+        };
+        if self.plane.is_busy() || self.plane.is_wanted(&question) {
             return;
         }
         if let Some(analysis) = record.analysis.clone() {
             let wrap = |answer| made(Made::Plane(answer));
+            let asked = question.clone();
             self.plane
-                .start(line, (post, "impedance plane", wrap), move |_| {
-                    Ok(ImpedancePlane::of(&analysis, line))
+                .start(question, (post, "impedance plane", wrap), move |_| {
+                    Ok(ImpedancePlane::of(&analysis, asked))
                 });
         }
+    }
+
+    /// Shows a record that was read; one that was shown before with other choices keeps its view.
+    fn show(&mut self, record: Arc<FaultRecord>, line: Option<&Line>) {
+        let n_before = self.shown.as_ref().map_or(0, |before| before.lanes.len());
+        let mut view = match self.view.take() {
+            Some(mut view) => {
+                view.lanes.extend(n_before..record.lanes.len());
+                view.lanes.retain(|lane| *lane < record.lanes.len());
+                view.signal = view.signal.min(record.signals.len().saturating_sub(1));
+                view.keep_inside(&record);
+                view
+            }
+            None => FaultView::first(&record, self.stretch),
+        };
+        if let Some(line) = line {
+            view.line = view.line.with_line(line);
+        }
+        (self.shown, self.view) = (Some(record), Some(view));
     }
 
     pub(super) fn set_view(&mut self, mut view: FaultView) {
@@ -370,45 +560,51 @@ impl FaultStage {
     }
 }
 
-/// What the settings of the data say of fault records.
-pub(super) fn given_facts(data: &DataSettings) -> GivenFacts {
-    let Some(FeatureRecipe::Fault(recipe)) = &data.recipe else {
-        return GivenFacts::default();
+/// What the settings of the data and the choices of the user say of a fault record.
+pub(super) fn given_facts(data: Option<&DataSettings>, choice: &FaultChoice) -> GivenFacts {
+    let recipe = match data.and_then(|data| data.recipe.as_ref()) {
+        Some(FeatureRecipe::Fault(recipe)) => Some(recipe),
+        _ => None,
     };
+    let usual = FaultRecipe::default();
+    let applied = choice.applied_to(recipe.unwrap_or(&usual));
     GivenFacts {
-        phases: recipe.phases.clone(),
-        nominal_hz: recipe.nominal_hz,
-        bases: match recipe.per_unit {
-            PerUnit::Base {
+        phases: applied.phases,
+        nominal_hz: applied.nominal_hz,
+        inception: choice.inception,
+        calculated: choice.calculated.clone(),
+        bases: match recipe.map(|recipe| recipe.per_unit) {
+            Some(PerUnit::Base {
                 voltage_v,
                 current_a,
-            } => Some([voltage_v, current_a]),
-            PerUnit::Off | PerUnit::BeforeInception => None,
+            }) => Some([voltage_v, current_a]),
+            Some(PerUnit::Off | PerUnit::BeforeInception) | None => None,
         },
     }
 }
 
 impl Workbench {
-    /// What the settings say of the record that is open; of a file that is none of the data they say nothing.
-    fn facts_given(&self, is_of_data: bool) -> GivenFacts {
-        match self.document.data.loaded().filter(|_| is_of_data) {
-            Some(loaded) => given_facts(&loaded.settings),
-            None => GivenFacts::default(),
-        }
+    /// What settings and choices say of a record; the settings say nothing of a file that is none of the data.
+    fn facts_given(&self, name: &str, station: &str, is_of_data: bool) -> GivenFacts {
+        let loaded = self.document.data.loaded().filter(|_| is_of_data);
+        let choice = fault_choice(&self.document.draft.recordings, name, station);
+        given_facts(loaded.map(|loaded| &loaded.settings), &choice)
     }
 
-    /// Reads the fault record that is open, and measures where its cursors are.
+    /// Reads the fault record that is open, also when something else is chosen for it, and measures where its cursors are.
     pub(super) fn follow_fault(&mut self) {
         let opened = self.tasks.explore.opened();
-        let new = opened.filter(|opened| {
-            opened.viewer == Viewer::Fault && !self.tasks.explore.fault.is_about(&opened.record)
-        });
-        if let Some(opened) = new {
-            let (record, name) = (opened.record.clone(), opened.name.clone());
-            let (stretch, is_of_data) = (opened.stretch, opened.source.is_some());
-            let given = self.facts_given(is_of_data);
-            let fault = &mut self.tasks.explore.fault;
-            fault.read(record, name, stretch, given, &self.tasks.post);
+        if let Some(opened) = opened.filter(|opened| opened.viewer == Viewer::Fault) {
+            let station = opened.record.grid.as_ref().map(|grid| grid.station.clone());
+            let station = station.unwrap_or_default();
+            let given = self.facts_given(&opened.name, &station, opened.source.is_some());
+            let fault = &self.tasks.explore.fault;
+            if !fault.is_about(&opened.record) || fault.given != given {
+                let (record, name) = (opened.record.clone(), opened.name.clone());
+                let stretch = opened.stretch;
+                let fault = &mut self.tasks.explore.fault;
+                fault.read(record, name, stretch, given, &self.tasks.post);
+            }
         }
         let fault = &mut self.tasks.explore.fault;
         fault.measure(&self.tasks.post);
@@ -422,8 +618,9 @@ impl Workbench {
             // Why it cannot be read is said in its place.
             Made::Record(answer) => {
                 if let Some(Ok(record)) = fault.reading.take(answer) {
-                    fault.view = Some(FaultView::first(&record, fault.stretch));
-                    fault.shown = Some(record);
+                    let notes = &self.document.draft.recordings;
+                    let line = fault_choice(notes, &record.name, &record.station).line;
+                    fault.show(record, line.as_ref());
                 }
             }
             Made::Beside(answer) => {
@@ -434,20 +631,157 @@ impl Workbench {
             }
             Made::Measures(answer) => drop(fault.measuring.take(answer)),
             Made::Plane(answer) => drop(fault.plane.take(answer)),
+            // Why there is no list is said in its place.
+            Made::List(answer) => drop(fault.listing.take(answer)),
         }
     }
 
     /// Does something with a fault record.
     pub(super) fn apply_fault(&mut self, action: FaultAction) {
+        let fault = &mut self.tasks.explore.fault;
         match action {
-            FaultAction::View(view) => self.tasks.explore.fault.set_view(*view),
-            FaultAction::Beside(choice) => {
-                self.selection.ask = None;
-                let given = self.facts_given(matches!(choice, BesideChoice::Source(_)));
-                let loaded = self.document.data.loaded().cloned();
-                let fault = &mut self.tasks.explore.fault;
-                fault.put_beside(choice, loaded, given, &self.tasks.post);
-            }
+            FaultAction::View(view) => fault.set_view(*view),
+            FaultAction::Beside(choice) => self.put_beside(choice),
+            FaultAction::List(folder) => self.list_faults(folder),
+            FaultAction::CancelList => fault.listing.stop(),
+            FaultAction::ShowList(shows) => fault.shows_list = shows,
+            FaultAction::ViewList(view) => fault.list_view = view,
+            FaultAction::ExportList(path) => self.export_list(path),
+            FaultAction::Zones(path) => self.open_zones(&path),
+            FaultAction::Report(path) => self.report_fault(path),
         }
     }
+
+    fn put_beside(&mut self, choice: BesideChoice) {
+        self.selection.ask = None;
+        let loaded = self.document.data.loaded().cloned();
+        let given = match &choice {
+            BesideChoice::Source(source) => {
+                let rows = loaded.as_ref().map(|loaded| &loaded.records);
+                let name = rows.and_then(|rows| rows.get(*source)).map(|row| &row.name);
+                self.facts_given(name.map_or("", |name| name), "", true)
+            }
+            BesideChoice::File(path) => self.facts_given(&path.display().to_string(), "", false),
+            BesideChoice::Nothing => GivenFacts::default(),
+        };
+        let fault = &mut self.tasks.explore.fault;
+        fault.put_beside(choice, loaded, given, &self.tasks.post);
+    }
+
+    /// Lists the records of a folder, or of the session, in the background.
+    fn list_faults(&mut self, folder: Option<PathBuf>) {
+        self.selection.ask = None;
+        let from = match (folder, self.document.data.loaded()) {
+            (Some(folder), _) => ListedRecords::Folder(folder),
+            (None, Some(loaded)) => ListedRecords::Data(loaded.clone()),
+            (None, None) => return,
+        };
+        let judge = self.judges().and_then(ListJudge::of);
+        let notes = self.document.draft.recordings.clone();
+        let wrap = |answer| made(Made::List(answer));
+        let on = (&self.tasks.post, "list of fault records", wrap as _);
+        let fault = &mut self.tasks.explore.fault;
+        fault.shows_list = true;
+        fault.listing.start((), on, move |progress| {
+            list_records(from, &notes, judge.as_ref(), progress)
+        });
+    }
+
+    fn export_list(&mut self, path: PathBuf) {
+        self.selection.ask = None;
+        let Some(list) = self.tasks.explore.fault.listing.shown().cloned() else {
+            return;
+        };
+        let on = (
+            &self.tasks.post,
+            "list of fault records",
+            Event::Exported as _,
+        );
+        self.tasks.exporting.start((), on, move |_| {
+            let table =
+                to_csv(&list.rows).map_err(|error| TaskError::Refused(error.to_string()))?;
+            write(&path, &table)?;
+            Ok(path)
+        });
+    }
+
+    fn open_zones(&mut self, path: &Path) {
+        self.selection.ask = None;
+        match read_zones(path) {
+            Ok(zones) => self.tasks.explore.fault.zones = zones,
+            Err(error) => self.notices.fail(Topic::Explore, &error),
+        }
+    }
+
+    /// Writes the report of the record that is open, and of the one beside, in the background.
+    fn report_fault(&mut self, path: PathBuf) {
+        self.selection.ask = None;
+        let fault = &self.tasks.explore.fault;
+        let Some(view) = fault.view.clone() else {
+            return;
+        };
+        let ends: Vec<Arc<FaultRecord>> =
+            fault.shown.iter().chain(&fault.beside).cloned().collect();
+        let decision = self.reported_decision();
+        let on = (&self.tasks.post, "fault report", Event::Exported as _);
+        self.tasks.exporting.start((), on, move |_| {
+            let reported: Vec<ReportedRecord> = ends
+                .iter()
+                .filter_map(|end| {
+                    Some(ReportedRecord {
+                        path: PathBuf::from(&end.name),
+                        record: Record::clone(&end.source),
+                        analysis: FaultAnalysis::clone(end.analysis.as_ref()?),
+                        line: Some(view.line.named_line(&end.station)),
+                    })
+                })
+                .collect();
+            let none = || TaskError::refused("the record has no three phases to report about");
+            reported.first().ok_or_else(none)?;
+            let report = FaultReport::new(&reported);
+            let page = match decision.transpose()? {
+                Some(decision) => report.with_decision(decision).page(),
+                None => report.page(),
+            };
+            write(&path, page.as_bytes())?;
+            Ok(path)
+        });
+    }
+
+    /// What the model that judges has decided of the record that is open.
+    fn reported_decision(&self) -> Option<Result<ReportedDecision, TaskError>> {
+        let judged = self.tasks.explore.ribbon.judged()?;
+        let segment = judged.ribbon.segments.first()?;
+        let model = judged.models.first()?;
+        let class = judged.judges.facts.class_names.get(segment.verdict.class)?;
+        Some(
+            model_sha256(model)
+                .map_err(TaskError::from)
+                .map(|model_sha256| ReportedDecision {
+                    class: class.clone(),
+                    margin: segment.verdict.margin,
+                    fit_p: segment.assurance.as_ref().map(|assured| assured.fit_p),
+                    model_sha256,
+                }),
+        )
+    }
+}
+
+/// The zones of a RIO file.
+fn read_zones(path: &Path) -> Result<Vec<Zone>, TaskError> {
+    let input = Input::open(path)?;
+    let n_bytes = input.bytes.len();
+    if n_bytes > rio::MOST_BYTES as u64 {
+        let most = rio::MOST_BYTES;
+        return Err(TaskError::Refused(format!(
+            "a zone file has at most {most} bytes, but this has {n_bytes}: {}",
+            path.display()
+        )));
+    }
+    let bytes = input.bytes.read_range(0, n_bytes)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let found = rio::parse(&text);
+    let found =
+        found.map_err(|error| TaskError::Refused(format!("{error}: {}", path.display())))?;
+    Ok(found.zones)
 }

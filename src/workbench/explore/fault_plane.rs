@@ -41,10 +41,26 @@ impl Default for LineData {
 }
 
 impl LineData {
+    /// With the impedances and the length of a line that was chosen.
+    pub fn with_line(self, line: &Line) -> Self {
+        let (r1, x1) = line.z1_ohm_per_km;
+        Self {
+            z1: line.z1_ohm_per_km,
+            z0: line.z0_ohm_per_km.unwrap_or((3.0 * r1, 3.0 * x1)),
+            length_km: line.length_km,
+            ..self
+        }
+    }
+
     /// As the engine takes it.
     pub fn line(&self) -> Line {
+        self.named_line("line")
+    }
+
+    /// As the engine takes it, with a name.
+    pub fn named_line(&self, name: &str) -> Line {
         Line {
-            name: "line".to_owned(),
+            name: name.to_owned(),
             length_km: self.length_km,
             z1_ohm_per_km: self.z1,
             z0_ohm_per_km: Some(self.z0),
@@ -78,6 +94,28 @@ impl LineData {
     }
 }
 
+/// What a plane is computed from.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PlaneQuestion {
+    /// Line and zones by hand.
+    pub(super) line: LineData,
+    /// Zones of a file.
+    pub(super) zones: Vec<Zone>,
+    /// The other end, and how much later its clock shows the same moment.
+    pub(super) far: Option<(Arc<FaultAnalysis>, f64)>,
+}
+
+impl PartialEq for PlaneQuestion {
+    fn eq(&self, other: &Self) -> bool {
+        let far = match (&self.far, &other.far) {
+            (Some((a, a_s)), Some((b, b_s))) => Arc::ptr_eq(a, b) && a_s == b_s,
+            (None, None) => true,
+            _ => false,
+        };
+        far && self.line == other.line && self.zones == other.zones
+    }
+}
+
 /// The plane with everything in it.
 #[derive(Clone, Debug)]
 pub struct ImpedancePlane {
@@ -87,6 +125,8 @@ pub struct ImpedancePlane {
     pub points: Vec<LocusPoint>,
     /// Distances with their intervals.
     pub distances: Vec<Distance>,
+    /// Distances with the record of the other end.
+    pub two_ended: Vec<Distance>,
     /// The zones.
     pub zones: Vec<Zone>,
     /// When loops enter and leave them.
@@ -95,7 +135,8 @@ pub struct ImpedancePlane {
 
 impl ImpedancePlane {
     /// Of a record that was analysed.
-    pub(super) fn of(analysis: &Arc<FaultAnalysis>, line: LineData) -> Self {
+    pub(super) fn of(analysis: &FaultAnalysis, question: PlaneQuestion) -> Self {
+        let line = question.line;
         let cycle_s = 1.0 / analysis.frequency_hz;
         let centre_s = analysis.inception_s.unwrap_or(analysis.judged_s);
         let (before, after) = SHOWN_CYCLES;
@@ -113,8 +154,16 @@ impl ImpedancePlane {
             step_s,
             MOST_POINTS,
         );
-        let zones = line.zones();
+        let mut zones = line.zones();
+        zones.extend(question.zones);
+        let two_ended = question.far.map_or(Vec::new(), |(far, shift_s)| {
+            let far_s = analysis.inception_s.map(|at_s| at_s + shift_s);
+            let of =
+                |is_synchronised| analysis.two_ended_at((&far, far_s?), &known, is_synchronised);
+            [true, false].into_iter().filter_map(of).collect()
+        });
         Self {
+            two_ended,
             stays: stays(&zones, &points),
             distances: analysis.distances(&known),
             line,

@@ -3,13 +3,16 @@
 use std::sync::Arc;
 
 use crate::workbench::TaskError;
-use atomscope_engine::features::fault::FaultRecipe;
+use atomscope_engine::features::fault::{FaultRecipe, Inception};
 use atomscope_engine::features::fault_facts::{FaultFacts, normal_amplitude};
-use atomscope_engine::features::phases::{PhaseChoice, PhaseMap, PhaseSet};
+use atomscope_engine::features::phases::{Bay, PHASE_NAMES, PhaseChoice, PhaseMap, PhaseSet};
 use atomscope_engine::features::sampled::{SampleTimes, Sampled};
 use atomscope_engine::protection::FaultAnalysis;
+use atomscope_engine::protection::calculated::{Calculation, Channels, Context};
 use atomscope_engine::protection::events::{RecordEvent, events};
-use atomscope_engine::records::{ChannelKind, GridChannel, Quantity, Record, TimeAxis, Unit};
+use atomscope_engine::records::{
+    ChannelKind, GridChannel, Quantity, Record, StartTime, TimeAxis, Unit,
+};
 
 /// Analog values held in memory at most: half a gigabyte.
 const MOST_VALUES: usize = 1 << 26;
@@ -141,7 +144,17 @@ pub struct SignalSet {
 pub struct FaultRecord {
     /// What it is called.
     pub name: String,
-    /// The analog channels.
+    /// The station that it comes from.
+    pub station: String,
+    /// When it begins, by its own clock.
+    pub start: Option<StartTime>,
+    /// The record itself, for reports.
+    pub source: Arc<Record>,
+    /// The bays that names and units tell, the likeliest first.
+    pub bays: Vec<Bay>,
+    /// Calculated lines that could not be computed, with the reason.
+    pub uncalculated: Vec<String>,
+    /// The analog channels; calculated ones come last.
     pub signals: Arc<[GridSignal]>,
     /// When the samples of the first channel were taken: where cursors stand.
     pub clock: Arc<SampleTimes>,
@@ -178,6 +191,10 @@ pub struct GivenFacts {
     pub phases: PhaseChoice,
     /// Nominal frequency.
     pub nominal_hz: Option<f64>,
+    /// Where the fault begins; without one the first lasting change.
+    pub inception: Option<Inception>,
+    /// Calculated channels as lines of text.
+    pub calculated: Vec<String>,
     /// Peak volts and amperes that count as 1 per unit.
     pub bases: Option<[f64; 2]>,
 }
@@ -253,16 +270,29 @@ impl FaultRecord {
         let (Some(span_s), Some(clock)) = (span_s, clock) else {
             return Err(TaskError::Refused(format!("{name} has no sample to show")));
         };
+        let usual = FaultRecipe::default();
         let recipe = FaultRecipe {
             phases: given.phases.clone(),
             nominal_hz: given.nominal_hz,
-            ..FaultRecipe::default()
+            inception: given.inception.unwrap_or(usual.inception),
+            ..usual
         };
         let (analysis, no_analysis) = match FaultAnalysis::of(record, &recipe) {
             Ok(analysis) => (Some(Arc::new(analysis)), None),
             Err(error) => (None, Some(error.to_string())),
         };
+        let mut facts = FaultFacts::of(record, &map, given.nominal_hz);
+        if let (Some(_), Some(analysis)) = (given.inception, &analysis) {
+            facts.inception_s = analysis.inception_s;
+        }
+        let uncalculated = add_calculated(&mut signals, &map, &places, &facts, given);
+        let grid = record.grid.clone().unwrap_or_default();
         let mut read = Self {
+            station: grid.station,
+            start: record.start,
+            source: Arc::new(record.clone()),
+            bays: Bay::all(&record.channels),
+            uncalculated,
             events: events(record, analysis.as_deref())?,
             analysis,
             no_analysis,
@@ -272,7 +302,7 @@ impl FaultRecord {
             clock,
             digital,
             sets,
-            facts: FaultFacts::of(record, &map, given.nominal_hz),
+            facts,
             trigger_s: record.grid.as_ref().and_then(|grid| grid.trigger_s),
             rate_changes: rate_changes(record),
             span_s,
@@ -348,6 +378,91 @@ impl FaultRecord {
             grid.is_some_and(|grid| grid.to_primary() != grid.to_secondary())
         })
     }
+}
+
+/// Channels that calculated lines may name: by their own names, or VA … IC of the bay.
+struct NamedSignals<'a> {
+    signals: &'a [GridSignal],
+    phases: [Option<usize>; 6],
+}
+
+impl Channels for NamedSignals<'_> {
+    fn values(&self, name: &str) -> Option<Vec<f64>> {
+        let own = self.signals.iter().find(|signal| signal.name == name);
+        let of_bay = || {
+            let place = PHASE_NAMES.iter().position(|phase| *phase == name)?;
+            self.signals.get(self.phases[place]?)
+        };
+        let signal = own.or_else(of_bay)?;
+        let factor = signal.to_primary() * signal.unit.in_base;
+        Some(signal.values.iter().map(|value| value * factor).collect())
+    }
+}
+
+/// Adds the calculated channels, in primary volts and amperes; gives what is wrong with the lines that have none.
+fn add_calculated(
+    signals: &mut Vec<GridSignal>,
+    map: &PhaseMap,
+    places: &[Option<usize>],
+    facts: &FaultFacts,
+    given: &GivenFacts,
+) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let lines = given.calculated.iter().map(|line| line.trim());
+    for line in lines.filter(|line| !line.is_empty()) {
+        match calculated(line, signals, map, places, facts) {
+            Ok(signal) => signals.push(signal),
+            Err(reason) => wrong.push(format!("{line}: {reason}")),
+        }
+    }
+    wrong
+}
+
+fn calculated(
+    line: &str,
+    signals: &[GridSignal],
+    map: &PhaseMap,
+    places: &[Option<usize>],
+    facts: &FaultFacts,
+) -> Result<GridSignal, TaskError> {
+    let refused = |error: &dyn std::fmt::Display| TaskError::Refused(error.to_string());
+    let times = signals.first().map(|signal| signal.times.clone());
+    let times = times.ok_or_else(|| TaskError::refused("the record has no analog channel"))?;
+    let rate_hz = match &*times {
+        SampleTimes::Stretches(sections) if sections.len() == 1 => sections[0].rate_hz,
+        _ => {
+            let reason = "calculated channels need one sampling rate and no gap in the record";
+            return Err(TaskError::refused(reason));
+        }
+    };
+    let frequency_hz = facts.nominal_hz;
+    let channels = NamedSignals {
+        signals,
+        phases: map.channels.map(|channel| places.get(channel?).copied()?),
+    };
+    let context = Context {
+        rate_hz,
+        frequency_hz: frequency_hz
+            .ok_or_else(|| TaskError::refused("the nominal frequency is not known"))?,
+        channels: &channels,
+    };
+    let calculation = Calculation::parse(line).map_err(|error| refused(&error))?;
+    let mut values = calculation
+        .compute(&context)
+        .map_err(|error| refused(&error))?;
+    if let [constant] = values[..] {
+        values = vec![constant; times.n_samples()];
+    }
+    Ok(GridSignal {
+        name: calculation.name,
+        unit: Unit::none(),
+        quantity: None,
+        phase: None,
+        extent: extent(&values),
+        times,
+        values,
+        grid: None,
+    })
 }
 
 /// One lane for each three-phase set, then one for each other signal.

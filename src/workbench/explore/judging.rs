@@ -387,6 +387,12 @@ impl Judgement {
         })
     }
 
+    /// Corrections that the models have learned, the most of any of them.
+    pub fn n_corrections(&self) -> usize {
+        let counts = self.models.iter().map(|model| model.n_corrections);
+        counts.max().unwrap_or(0)
+    }
+
     /// The features of a segment.
     pub fn features(&self, segment: usize) -> Option<&[f64]> {
         let sample = self.ribbon.segments.get(segment)?.sample;

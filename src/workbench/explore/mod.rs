@@ -3,13 +3,17 @@
 mod annotations;
 mod band_maps;
 mod browser;
+mod correcting;
 mod fault;
+mod fault_list;
 mod fault_measures;
 mod fault_plane;
 mod fault_record;
 mod judging;
 mod page;
+mod page_figure;
 mod ribbon;
+mod scoring;
 mod spectra;
 mod traces;
 mod view;
@@ -17,7 +21,8 @@ mod view;
 pub use annotations::{AnnotationList, AnnotationRow};
 pub use band_maps::{BandMaps, ComparedMaps};
 pub use browser::{EegBrowser, Whole};
-pub use fault::{BesideChoice, FaultAction, FaultStage, FaultView};
+pub use fault::{Alignment, BesideChoice, FaultAction, FaultPath, FaultStage, FaultView};
+pub use fault_list::{FaultList, ListColumn, ListView, ListedRecords};
 pub use fault_measures::{
     CursorMeasures, FaultMeasures, HarmonicMeasures, MeasureQuestion, SetMeasures, SignalMeasures,
 };
@@ -28,10 +33,14 @@ pub use fault_record::{
 pub use judging::{Explained, Fate, Judgement, ModelChoice};
 pub use page::{PageRequest, PageTrace, TracePage};
 pub use ribbon::{RibbonAction, RibbonStage};
+pub use scoring::{
+    EventQuestion, EventSource, ModelEpochs, Rater, ScoringAction, ScoringStage, state_keys,
+};
 pub use spectra::{BANDS, Spectrogram, TraceSpectrum};
 pub use traces::TraceSource;
 pub use view::{
-    EegView, MapComparison, SENSITIVITIES, SidePanel, StripKind, TIME_BASES_S, common_unit,
+    EegView, KeyUse, LaneChoice, MapComparison, SENSITIVITIES, SidePanel, StripKind, TIME_BASES_S,
+    common_unit,
 };
 
 use std::path::{Path, PathBuf};
@@ -44,12 +53,12 @@ use super::signal::{question_of, record_of};
 use super::stages::Stage;
 use super::{RecordRow, TaskError, Workbench};
 use atomscope_engine::dataset::DataPlan;
-use atomscope_engine::export::write_annotations;
+use atomscope_engine::export::{write, write_annotations};
 use atomscope_engine::features::phases::PhaseMap;
 use atomscope_engine::records::{
-    Channel, ChannelKind, Kind, Mode, Record, TimeAxis, event_list, open,
+    Channel, ChannelKind, Kind, Mode, Record, TimeAxis, Unit, event_list, open,
 };
-use atomscope_engine::session::{OwnAnnotation, change_notes, notes_on};
+use atomscope_engine::session::{NamedMontage, OwnAnnotation, change_notes, notes_on};
 
 /// Columns of a table that may be the channels of a recording.
 const MOST_COLUMNS: usize = 256;
@@ -88,6 +97,32 @@ pub enum ExploreAction {
     ImportAnnotations(PathBuf),
     /// Writes the annotations to a file: a table (`.csv`), or the recording with them (`.edf`).
     ExportAnnotations(PathBuf),
+    /// Writes the recording with all fields of its header and its annotations as EDF+ or BDF+.
+    ExportRecording {
+        /// The file.
+        path: PathBuf,
+        /// Whether patient, recording and date are left out.
+        anonymises: bool,
+    },
+    /// Adds an annotation of one's own.
+    Mark(OwnAnnotation),
+    /// Does something with scores.
+    Scoring(ScoringAction),
+    /// Writes the page that is shown as a picture (`.png` or `.svg`).
+    ExportPage(PathBuf),
+    /// Gives the channels of a file that does not state its rate names and a unit.
+    Describe {
+        /// Names in the order of the channels; those beyond them keep theirs.
+        names: Vec<String>,
+        /// The unit of all channels.
+        unit: String,
+    },
+    /// Keeps a montage under a name with the user.
+    SaveMontage(NamedMontage),
+    /// Forgets a montage.
+    RemoveMontage(String),
+    /// Names what the digits mark.
+    NameMarks(Vec<String>),
     /// Does something with a fault record.
     Fault(FaultAction),
     /// Does something with the decisions on the recording.
@@ -177,6 +212,24 @@ impl OpenedRecording {
         self.record = Arc::new(record);
     }
 
+    /// Gives its channels names and a unit, if the file does not state its rate either.
+    fn describe(&mut self, names: &[String], unit: &str) {
+        if self.assumed_rate_hz.is_none() {
+            return;
+        }
+        let mut record = Record::clone(&self.record);
+        let given = names.iter().filter(|name| !name.is_empty());
+        for (channel, name) in record.channels.iter_mut().zip(given) {
+            channel.name.clone_from(name);
+        }
+        if !unit.is_empty() {
+            for channel in &mut record.channels {
+                channel.unit = Unit::parse(unit);
+            }
+        }
+        self.record = Arc::new(record);
+    }
+
     /// The last part of its name.
     pub fn short_name(&self) -> &str {
         last_part(&self.name)
@@ -217,6 +270,7 @@ pub struct Explore {
     eeg: Option<EegBrowser>,
     fault: FaultStage,
     ribbon: RibbonStage,
+    scoring: ScoringStage,
 }
 
 /// What the background tells about the recording.
@@ -229,6 +283,10 @@ pub(super) enum ExploreEvent {
     Fault(fault::Made),
     /// Something of the decisions.
     Ribbon(ribbon::Made),
+    /// Something of scores.
+    Scoring(scoring::Made),
+    /// A model has learned a correction.
+    Corrected(Answer<correcting::Reviewed>),
 }
 
 impl Explore {
@@ -240,6 +298,11 @@ impl Explore {
     /// The decisions on the recording.
     pub fn ribbon(&self) -> &RibbonStage {
         &self.ribbon
+    }
+
+    /// What scores are compared with.
+    pub fn scoring(&self) -> &ScoringStage {
+        &self.scoring
     }
 
     /// The recording that is open.
@@ -268,6 +331,7 @@ impl Explore {
             || self.eeg.as_ref().is_some_and(EegBrowser::is_busy)
             || self.fault.is_busy()
             || self.ribbon.is_busy()
+            || self.scoring.is_busy()
     }
 
     /// Opens a recording in the background; the one that is open stays until then.
@@ -291,7 +355,18 @@ impl Explore {
         self.eeg = Some(browser);
     }
 
+    /// Looks at the recording with other names and another unit of its channels.
+    fn describe(&mut self, names: &[String], unit: &str) {
+        let (Some(opened), Some(browser)) = (&mut self.opened, &self.eeg) else {
+            return;
+        };
+        opened.describe(names, unit);
+        let browser = EegBrowser::new(opened, None, Some(browser.view()));
+        self.eeg = Some(browser);
+    }
+
     fn show(&mut self, opened: &OpenedRecording) {
+        self.scoring = ScoringStage::default();
         let before = self.eeg.as_ref().map(|browser| browser.view().clone());
         self.eeg = (opened.viewer == Viewer::Eeg)
             .then(|| EegBrowser::new(opened, opened.stretch, before.as_ref()));
@@ -300,6 +375,21 @@ impl Explore {
 }
 
 impl Workbench {
+    /// Whether the page shows the traces of an EEG and nothing else.
+    pub fn is_folded(&self) -> bool {
+        let eeg = self.tasks.explore.eeg.as_ref();
+        self.selection.page == Stage::Explore && eeg.is_some_and(|eeg| eeg.view().is_folded)
+    }
+
+    /// What plain letters and digits do on the page that is shown.
+    pub fn key_use(&self) -> KeyUse {
+        let eeg = self.tasks.explore.eeg.as_ref();
+        match self.selection.page {
+            Stage::Explore => eeg.map_or(KeyUse::Pages, |eeg| eeg.view().keys),
+            _ => KeyUse::Pages,
+        }
+    }
+
     /// Records of the data that have a signal to look at.
     pub fn n_explorable(&self) -> usize {
         let Some(loaded) = self.document.data.loaded() else {
@@ -323,8 +413,10 @@ impl Workbench {
         }
         self.follow_source();
         self.follow_fault();
+        self.follow_corrections();
         self.follow_ribbon();
         self.follow_by_hand();
+        self.follow_scoring();
     }
 
     pub(super) fn handle_explore(&mut self, event: ExploreEvent) {
@@ -333,6 +425,10 @@ impl Workbench {
                 let taken = self.tasks.explore.opening.take(answer);
                 if let Some(opened) = self.tell_failure(Topic::Explore, taken) {
                     self.tasks.explore.show(&opened);
+                    if opened.source.is_none() {
+                        let path = opened.record.source.path.clone();
+                        self.remember(move |settings| settings.note_recording(&path));
+                    }
                 }
             }
             ExploreEvent::Eeg(made) => {
@@ -342,6 +438,8 @@ impl Workbench {
             }
             ExploreEvent::Fault(made) => self.take_fault(made),
             ExploreEvent::Ribbon(made) => self.take_ribbon(made),
+            ExploreEvent::Corrected(answer) => self.take_corrected(answer),
+            ExploreEvent::Scoring(made) => self.take_scoring(made),
         }
     }
 
@@ -387,7 +485,10 @@ impl Workbench {
             ExploreAction::AssumeRate(rate_hz) => self.tasks.explore.assume_rate(rate_hz),
             ExploreAction::CancelOpening => self.tasks.explore.opening.stop(),
             ExploreAction::ImportAnnotations(path) => self.import_annotations(&path),
-            ExploreAction::ExportAnnotations(path) => self.export_annotations(path),
+            ExploreAction::ExportAnnotations(path) => self.export_annotations(path, false),
+            ExploreAction::ExportRecording { path, anonymises } => {
+                self.export_annotations(path, anonymises);
+            }
             ExploreAction::Look(view) => {
                 if let Some(browser) = &mut self.tasks.explore.eeg {
                     browser.look(*view);
@@ -419,6 +520,20 @@ impl Workbench {
                     browser.stop_whole();
                 }
             }
+            ExploreAction::Mark(annotation) => self.mark(annotation),
+            ExploreAction::Scoring(action) => self.apply_scoring(action),
+            ExploreAction::ExportPage(path) => self.export_page(path),
+            ExploreAction::Describe { names, unit } => self.tasks.explore.describe(&names, &unit),
+            ExploreAction::SaveMontage(montage) => self.remember(move |settings| {
+                settings.montages.retain(|known| known.name != montage.name);
+                settings.montages.push(montage);
+            }),
+            ExploreAction::RemoveMontage(name) => {
+                self.remember(move |settings| settings.montages.retain(|m| m.name != name));
+            }
+            ExploreAction::NameMarks(marks) => {
+                self.remember(move |settings| settings.marks = marks);
+            }
             ExploreAction::Fault(action) => self.apply_fault(action),
             ExploreAction::Ribbon(action) => self.apply_ribbon(action),
         }
@@ -443,7 +558,7 @@ impl Workbench {
         });
     }
 
-    /// Writes the annotations of the file and the user's own in the background.
+    /// Adds the annotations of a file to the user's own.
     fn import_annotations(&mut self, path: &Path) {
         self.selection.ask = None;
         let Some(name) = self.tasks.explore.opened.as_ref().map(|o| o.name.clone()) else {
@@ -463,7 +578,8 @@ impl Workbench {
         }
     }
 
-    fn export_annotations(&mut self, path: PathBuf) {
+    /// Writes the annotations of the file and the user's own in the background, in an EDF+ file with the recording.
+    fn export_annotations(&mut self, path: PathBuf, anonymises: bool) {
         self.selection.ask = None;
         let Some(opened) = &self.tasks.explore.opened else {
             return;
@@ -474,12 +590,65 @@ impl Workbench {
         let mut annotations = opened.record.annotations.clone();
         annotations.extend(own);
         annotations.sort_by(|a, b| a.onset_s.total_cmp(&b.onset_s));
-        let record = opened.record.clone();
+        let record = match anonymises {
+            true => Arc::new(opened.record.anonymised()),
+            false => opened.record.clone(),
+        };
         let on = (&self.tasks.post, "exporting", Event::Exported as _);
         self.tasks.exporting.start((), on, move |_| {
             write_annotations(&record, annotations, &path)?;
             Ok(path)
         });
+    }
+
+    /// Writes the page that is shown as a picture, in the background.
+    fn export_page(&mut self, path: PathBuf) {
+        self.selection.ask = None;
+        let (Some(opened), Some(browser)) = (&self.tasks.explore.opened, &self.tasks.explore.eeg)
+        else {
+            return;
+        };
+        let (Some(page), view) = (browser.page().cloned(), browser.view().clone()) else {
+            return;
+        };
+        let start = opened.record.start.map(|start| format!(", {start}"));
+        let title = format!("{}{}", opened.short_name(), start.unwrap_or_default());
+        let marks = browser
+            .annotations()
+            .near(view.start_s, view.end_s())
+            .to_vec();
+        let painter = self.tasks.painter;
+        let on = (&self.tasks.post, "exporting", Event::Exported as _);
+        self.tasks.exporting.start((), on, move |_| {
+            let figure = page_figure::page_figure(&page, &view, &title, &marks);
+            let is_svg = path.extension().is_some_and(|ending| ending == "svg");
+            let bytes = match (is_svg, painter) {
+                (true, _) => figure.to_svg().into_bytes(),
+                (false, Some(paint)) => paint(&figure)?,
+                (false, None) => {
+                    return Err(TaskError::refused("only the window draws PNG: use SVG"));
+                }
+            };
+            write(&path, &bytes)?;
+            Ok(path)
+        });
+    }
+
+    /// Adds an annotation as one edit, so that one undo takes it back.
+    fn mark(&mut self, annotation: OwnAnnotation) {
+        let Some(name) = self.tasks.explore.opened.as_ref().map(|o| o.name.clone()) else {
+            return;
+        };
+        let mut place = 0;
+        self.change(|draft| {
+            place = change_notes(&mut draft.recordings, &name, |notes| notes.add(annotation));
+        });
+        if let Some(browser) = &mut self.tasks.explore.eeg {
+            browser.look(EegView {
+                annotation: Some(place),
+                ..browser.view().clone()
+            });
+        }
     }
 
     fn explore_sample(&mut self, sample: usize) {

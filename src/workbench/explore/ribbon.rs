@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::ExploreEvent;
+use super::correcting::Review;
 use super::judging::{Explained, JudgeQuestion, Judgement, Judges, ModelChoice, OtherSession};
 use crate::workbench::background::{Answer, Background};
 use crate::workbench::event::Event;
@@ -34,6 +35,13 @@ pub enum RibbonAction {
     ShowKept(usize),
     /// Puts that signal away.
     HideKept,
+    /// Gives a segment another class, which the open model learns at once.
+    Correct {
+        /// The segment, by its place in the ribbon.
+        segment: usize,
+        /// The class by its number; none for an artefact.
+        class: Option<usize>,
+    },
     /// Puts the selected segment right by hand.
     Put(StretchDeed),
     /// Lets the rules count again for the selected segment.
@@ -74,6 +82,8 @@ pub struct RibbonStage {
     explained: Background<usize, Explained>,
     kept: Background<SignalQuestion, Signal>,
     other: Background<PathBuf, OtherSession>,
+    /// What a reviewer has corrected.
+    pub(super) review: Review,
     /// The data that the run has learned from, also when others are loaded since.
     learned_from: Option<Arc<LoadedData>>,
 }
@@ -98,6 +108,11 @@ impl RibbonStage {
     /// The decisions.
     pub fn judged(&self) -> Option<&Judgement> {
         self.judging.shown().map(Arc::as_ref)
+    }
+
+    /// The same, shared.
+    pub(super) fn judged_shared(&self) -> Option<&Arc<Judgement>> {
+        self.judging.shown()
     }
 
     /// The share judged, while judging.
@@ -140,6 +155,7 @@ impl RibbonStage {
         self.judging.is_busy()
             || self.explained.is_busy()
             || self.kept.is_busy()
+            || self.review.learning.is_busy()
             || self.other.is_busy()
     }
 
@@ -150,6 +166,7 @@ impl RibbonStage {
             choice: self.choice,
             awaited: stretch,
             other: std::mem::take(&mut self.other),
+            review: std::mem::take(&mut self.review),
             learned_from: self.learned_from.take(),
             ..Self::default()
         };
@@ -179,7 +196,7 @@ impl Workbench {
     }
 
     /// Looks for models anew when a part has been trained or another recording is open.
-    fn find_models(&mut self) {
+    pub(super) fn find_models(&mut self) {
         let run = self.document.training.run();
         let models = run.map_or(Vec::new(), |run| {
             run.models().map(|(_, model)| place_of(model)).collect()
@@ -207,12 +224,12 @@ impl Workbench {
         (ribbon.choices, ribbon.found_from) = (choices, found_from);
     }
 
-    fn judges(&self) -> Option<Judges> {
+    pub(super) fn judges(&self) -> Option<Judges> {
         self.document.training.run().and_then(Judges::of_run)
     }
 
     /// The data that were learned from, and the place of the open recording among them.
-    fn known_source(&self) -> Option<(Arc<LoadedData>, usize)> {
+    pub(super) fn known_source(&self) -> Option<(Arc<LoadedData>, usize)> {
         let opened = self.tasks.explore.opened()?;
         let learned = self.tasks.explore.ribbon.learned_from.as_ref()?;
         opened.source?;
@@ -332,6 +349,7 @@ impl Workbench {
             RibbonAction::Select(segment) => self.select_segment(segment),
             RibbonAction::ShowKept(sample) => self.show_kept(sample),
             RibbonAction::HideKept => self.tasks.explore.ribbon.kept = Background::default(),
+            RibbonAction::Correct { segment, class } => self.correct(segment, class),
             RibbonAction::Put(deed) => self.put_right(Some(deed)),
             RibbonAction::Forget => self.put_right(None),
             RibbonAction::ShowInEvaluate => self.show_in_evaluate(),
@@ -339,7 +357,7 @@ impl Workbench {
         }
     }
 
-    fn judge_opened(&mut self) {
+    pub(super) fn judge_opened(&mut self) {
         let Some(choice) = self.judging_model() else {
             return;
         };

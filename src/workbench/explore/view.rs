@@ -28,6 +28,8 @@ const USUAL_SENSITIVITY: f64 = 10.0;
 pub enum SidePanel {
     /// None: the traces have the whole width.
     Closed,
+    /// What the file says of patient, recording and channels.
+    Header,
     /// Channels: shown, bad, their order and sensitivity.
     #[default]
     Channels,
@@ -37,25 +39,78 @@ pub enum SidePanel {
     Spectrum,
     /// Band power over the head.
     Maps,
+    /// Scores of epochs and of events.
+    Scores,
 }
 
 impl SidePanel {
     /// All that show something.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 6] = [
+        Self::Header,
         Self::Channels,
         Self::Annotations,
         Self::Spectrum,
         Self::Maps,
+        Self::Scores,
     ];
 
     /// Its title.
     pub fn title(self) -> &'static str {
         match self {
             Self::Closed => "Closed",
+            Self::Header => "Header",
             Self::Channels => "Channels",
             Self::Annotations => "Annotations",
             Self::Spectrum => "Spectrum",
             Self::Maps => "Maps",
+            Self::Scores => "Scores",
+        }
+    }
+}
+
+/// What plain letters and digits do on the page.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum KeyUse {
+    /// They turn to other pages, as everywhere.
+    #[default]
+    Pages,
+    /// The digits 1 to 9 put marks.
+    Marks,
+    /// The keys of the states score epochs.
+    Scores,
+}
+
+/// How many traces are shown at once; others are scrolled to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LaneChoice {
+    /// At most 16.
+    Sixteen,
+    /// At most 32.
+    #[default]
+    ThirtyTwo,
+    /// All of them.
+    All,
+}
+
+impl LaneChoice {
+    /// All choices.
+    pub const ALL: [Self; 3] = [Self::Sixteen, Self::ThirtyTwo, Self::All];
+
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sixteen => "16 channels",
+            Self::ThirtyTwo => "32 channels",
+            Self::All => "All channels",
+        }
+    }
+
+    /// The most traces at once.
+    pub fn most(self) -> usize {
+        match self {
+            Self::Sixteen => 16,
+            Self::ThirtyTwo => 32,
+            Self::All => usize::MAX,
         }
     }
 }
@@ -104,6 +159,20 @@ pub struct EegView {
     pub is_negative_up: bool,
     /// Whether the axis shows the clock of the recording.
     pub shows_clock: bool,
+    /// How many traces are shown at once.
+    pub lanes: LaneChoice,
+    /// The first of them, counted among those that are not hidden.
+    pub first_lane: usize,
+    /// Whether EEG ends at the edges of its lane too; other signals always do.
+    pub clips_lanes: bool,
+    /// Whether everything but the traces is folded away.
+    pub is_folded: bool,
+    /// What letters and digits do.
+    pub keys: KeyUse,
+    /// Whether spectra are shown in decibels instead of power.
+    pub spectrum_in_db: bool,
+    /// Whether channels that look bad are looked for.
+    pub seeks_bad: bool,
     /// Traces that are not shown.
     pub hidden: BTreeSet<String>,
     /// Traces in the order wanted; others follow in theirs.
@@ -143,6 +212,13 @@ impl Default for EegView {
             corrects_baseline: true,
             is_negative_up: false,
             shows_clock: false,
+            lanes: LaneChoice::default(),
+            first_lane: 0,
+            clips_lanes: false,
+            is_folded: false,
+            keys: KeyUse::default(),
+            spectrum_in_db: true,
+            seeks_bad: false,
             hidden: BTreeSet::new(),
             order: Vec::new(),
             chosen: None,

@@ -7,4 +7,6 @@ mod made;
 mod made_clinical;
 mod made_matlab;
 pub(crate) mod made_numpy;
+mod made_workbook;
 mod small;
+mod workbooks;

@@ -7,6 +7,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
+use atomscope_engine::export;
 use atomscope_engine::session::{Recovery, Session, UserFolders, find_copies};
 
 use super::Attack;
@@ -25,6 +26,9 @@ fn a_deed_done_again_and_again_when_told_to() {
     };
     let path = PathBuf::from(path);
     let folder = path.parent().expect("a folder").to_owned();
+    if deed == "write" {
+        return write_once(&path);
+    }
     let mut session = Session::load(&path).expect("whole");
     let mut number: u64 = session.notes.parse().expect("a number");
     let folders = UserFolders::within(&folder.join("user"));
@@ -43,12 +47,34 @@ fn a_deed_done_again_and_again_when_told_to() {
     }
 }
 
-fn start(deed: &str, path: &Path) -> Result<Child, String> {
+/// Every writer once, under the limit of file size that this process has; which of them succeeded goes to the
+/// standard output, whose length nothing limits.
+fn write_once(path: &Path) {
+    let folder = path.parent().expect("a folder");
+    let told = |writer: &str, succeeded: bool| println!("writer {writer} {succeeded}");
+    let text = fs::read(folder.join("content")).expect("what to write");
+    told(
+        "export",
+        export::write(&folder.join("export.json"), &text).is_ok(),
+    );
+    let mut session = Session::load(path).expect("whole");
+    session.notes = "new".into();
+    told("session", session.save().is_ok());
+}
+
+/// A command that runs a deed of this test.
+pub(super) fn deed_command(deed: &str, path: &Path) -> Result<Command, String> {
     let name = "campaign::kills::a_deed_done_again_and_again_when_told_to";
-    Command::new(env::current_exe().map_err(|e| e.to_string())?)
-        .args([name, "--exact"])
+    let mut command = Command::new(env::current_exe().map_err(|e| e.to_string())?);
+    command
+        .args([name, "--exact", "--nocapture"])
         .env(DEED, deed)
-        .env(PATH, path)
+        .env(PATH, path);
+    Ok(command)
+}
+
+fn start(deed: &str, path: &Path) -> Result<Child, String> {
+    deed_command(deed, path)?
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()

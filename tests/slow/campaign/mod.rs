@@ -2,7 +2,7 @@
 //!
 //!     ATOMSCOPE_CAMPAIGN_S=3600 cargo test --release --test slow campaign -- --ignored --nocapture
 //!
-//! It prints its table, and writes it to the file ATOMSCOPE_CAMPAIGN_OUT if that is set. ATOMSCOPE_CAMPAIGN_SEED
+//! It prints its table, and writes it with date and machine to the file ATOMSCOPE_CAMPAIGN_OUT if that is set. ATOMSCOPE_CAMPAIGN_SEED
 //! begins at another place; the same seed damages in the same way.
 
 mod kills;
@@ -19,6 +19,7 @@ mod writers;
 
 use std::fmt::Write;
 use std::panic::{self, AssertUnwindSafe};
+use std::process::Command;
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
@@ -83,7 +84,7 @@ impl Attack {
 /// A row of the table: what is attacked, in what unit it is counted, its share of the time, and how.
 type Row = (&'static str, &'static str, f64, fn(&mut Attack));
 
-const ROWS: [Row; 11] = [
+const ROWS: [Row; 12] = [
     (
         "readers on damaged files, in process",
         "files",
@@ -127,7 +128,13 @@ const ROWS: [Row; 11] = [
         writers::run,
     ),
     (
-        "damaged sessions with their arrays",
+        "results and sessions written by a process whose files end after every byte",
+        "limits",
+        0.04,
+        writers::at_every_byte,
+    ),
+    (
+        "damaged sessions with their arrays: flips, cuts, NaN, and damage under a hash that fits",
         "sessions",
         0.08,
         sessions::run,
@@ -156,6 +163,23 @@ fn number(name: &str) -> Option<u64> {
     env::var(name).ok().and_then(|text| text.parse().ok())
 }
 
+/// When and on what machine, as far as the system tells.
+fn head(seconds: f64, seed: u64) -> String {
+    let date = Command::new("date").arg("+%F").output();
+    let date = date.map(|out| String::from_utf8_lossy(&out.stdout).trim().to_owned());
+    let processor = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let processor = processor
+        .lines()
+        .find(|line| line.starts_with("model name"));
+    let processor = processor.and_then(|line| line.split(": ").nth(1));
+    let n_cores = std::thread::available_parallelism().map_or(1, usize::from);
+    format!(
+        "{}, {n_cores} cores ({}), {seconds} s, seed {seed}",
+        date.unwrap_or_default(),
+        processor.unwrap_or("unknown")
+    )
+}
+
 #[test]
 #[ignore = "takes as long as ATOMSCOPE_CAMPAIGN_S says, in seconds"]
 fn campaign() {
@@ -180,7 +204,8 @@ fn campaign() {
     }
     println!("\n{table}");
     if let Some(path) = env::var_os("ATOMSCOPE_CAMPAIGN_OUT") {
-        fs::write(path, &table).expect("the table can be written");
+        let text = format!("{}\n\n{table}", head(total, seed));
+        fs::write(path, text).expect("the table can be written");
     }
     assert!(failures.is_empty(), "{failures:#?}");
 }

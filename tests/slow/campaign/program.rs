@@ -54,6 +54,7 @@ fn written(folder: &Path, seed: &Seed, damage: u64) -> std::io::Result<PathBuf> 
         "npy" => &["a.npy"],
         "npz" => &["a.npz"],
         "table" => &["a.csv"],
+        "workbook" => &["a.xlsx"],
         _ => &["a.bin"],
     };
     let bytes = Mutator::new(damage).mutated(&seed.bytes, &seed.bytes);

@@ -102,3 +102,39 @@ pub(super) fn texts(attack: &mut Attack) {
         });
     }
 }
+
+/// A seed for each file of the target `all` of cargo-fuzz, whose first byte numbers the reader.
+#[test]
+#[ignore = "writes into the folder that ATOMSCOPE_FUZZ_SEEDS names"]
+fn seeds_of_the_fuzz_target() {
+    let Some(folder) = std::env::var_os("ATOMSCOPE_FUZZ_SEEDS") else {
+        return;
+    };
+    let session = Session::new(Experiment::default());
+    let text = session.to_text(Path::new("a.ron")).expect("text");
+    let sweep = "(session: \"a.ron\", search: Grid([(setting: \"learner.n_atoms\", \
+        values: List([5, 10]))]), inner_folds: 2)";
+    let texts = [
+        text.as_str(),
+        sweep,
+        "learner.kernel={\"Gaussian\":{\"width\":1.5}}",
+    ];
+    let texts = texts.iter().enumerate();
+    let texts = texts.map(|(i, text)| (FUZZ_ENTRIES.len() + i, text.as_bytes().to_vec()));
+    let of_readers = seeds(None).into_iter().filter_map(|seed| {
+        let subject = FUZZ_ENTRIES.iter().position(|e| e.name == seed.entry);
+        Some((subject?, seed.bytes))
+    });
+    let tables = (
+        FUZZ_ENTRIES
+            .iter()
+            .position(|e| e.name == "table")
+            .expect("an entry"),
+        TABLE.as_bytes().to_vec(),
+    );
+    for (number, (subject, bytes)) in texts.chain(of_readers).chain([tables]).enumerate() {
+        let bytes = [vec![subject as u8], bytes].concat();
+        let path = Path::new(&folder).join(format!("seed-{number}"));
+        std::fs::write(path, bytes).expect("written");
+    }
+}

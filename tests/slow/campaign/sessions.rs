@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use atomscope_engine::records::ContentHash;
 use atomscope_engine::session::Session;
 use rand::RngExt;
 
@@ -39,6 +40,7 @@ pub(super) fn run(attack: &mut Attack) {
         let damage: u64 = attack.random.random();
         let in_text = attack.below(2) == 0;
         let puts_nan = attack.below(8) == 0;
+        let is_rehashed = attack.below(4) == 0;
         attack.one("session", |_| {
             let (mut text, mut bytes) = (text.clone(), bytes.clone());
             if puts_nan {
@@ -51,11 +53,62 @@ pub(super) fn run(attack: &mut Attack) {
             } else {
                 bytes = Mutator::new(damage).mutated(&bytes, &text);
             }
+            if is_rehashed {
+                return rehashed(&session, &String::from_utf8_lossy(&text), &bytes, &name);
+            }
             fs::write(&session, text).map_err(|e| e.to_string())?;
             fs::write(&beside, &bytes).map_err(|e| e.to_string())?;
             judge(&session, scene.path(), &name)
         });
     }
+}
+
+/// Damage under a hash that fits it: nobody can tell that these are other numbers, but a session that is read all the
+/// same can be saved, and what is read then is the same again.
+fn rehashed(session: &Path, text: &str, bytes: &[u8], name: &str) -> Result<(), String> {
+    let fail = |error: std::io::Error| error.to_string();
+    let folder = session.parent().ok_or("no folder")?.join("rehashed");
+    fs::create_dir_all(&folder).map_err(fail)?;
+    let staged = folder.join("staged");
+    fs::write(&staged, bytes).map_err(fail)?;
+    let new = ContentHash::of_file(&staged, &mut |_| true)
+        .map_err(fail)?
+        .sha256;
+    let short = name.split('.').nth(1).ok_or("no hash in the name")?;
+    let old = text
+        .split('"')
+        .find(|part| part.len() == 64 && part.starts_with(short));
+    let text = match old {
+        Some(old) => text.replace(old, &new),
+        None => text.to_owned(),
+    };
+    fs::rename(
+        &staged,
+        folder.join(name.replace(short, &new[..short.len()])),
+    )
+    .map_err(fail)?;
+    let path = folder.join("a.ron");
+    fs::write(&path, text).map_err(fail)?;
+    let outcome = saved_again(&path);
+    fs::remove_dir_all(&folder).map_err(fail)?;
+    outcome
+}
+
+/// What is read without a word of damage is the same after it is saved.
+fn saved_again(path: &Path) -> Result<(), String> {
+    let Ok(mut found) = Session::load(path) else {
+        return Ok(());
+    };
+    if found.damage.is_some() {
+        return Ok(());
+    }
+    let had_run = found.run.is_some();
+    let copy = path.with_file_name("b.ron");
+    found.save_as(&copy).map_err(|e| e.to_string())?;
+    let back = Session::load(&copy).map_err(|e| format!("not read again: {e}"))?;
+    (back.damage.is_none() && back.run.is_some() == had_run)
+        .then_some(())
+        .ok_or("damaged when it is read again".to_owned())
 }
 
 /// A session that is read without a word of damage holds the run that was saved, or none.

@@ -5,9 +5,12 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use atomscope_engine::export;
+use atomscope_engine::session::Session;
 use rand::RngExt;
 
 use super::Attack;
+use super::kills::deed_command;
+use super::small_run::{names_in, saved_session};
 
 pub(super) fn run(attack: &mut Attack) {
     let folder = tempfile::tempdir().expect("a folder");
@@ -24,6 +27,78 @@ pub(super) fn run(attack: &mut Attack) {
                 _ => limited(folder.path(), length as u64 / 1024),
             }
         });
+    }
+}
+
+/// Bytes of the result whose writing is broken off after every one of them.
+const N_BYTES: u64 = 600;
+
+/// Results and a session written by a process whose files may not grow beyond a limit, one byte more each time: what
+/// is told to be written is there, and otherwise the old one, whole.
+pub(super) fn at_every_byte(attack: &mut Attack) {
+    let (folder, path) = saved_session(1);
+    let new = "n".repeat(N_BYTES as usize);
+    fs::write(folder.path().join("content"), &new).expect("written");
+    let (text, files) = (fs::read(&path).expect("saved"), names_in(folder.path()));
+    let mut limit = 0;
+    // Beyond the result come the bytes of the session, in larger steps.
+    let longest = text.len() as u64 + 200;
+    while attack.goes_on() {
+        attack.one("limit", |_| {
+            fs::write(&path, &text).map_err(|e| e.to_string())?;
+            fs::write(folder.path().join("export.json"), "old").map_err(|e| e.to_string())?;
+            let told = written_under(limit, &path)?;
+            let found = fs::read_to_string(folder.path().join("export.json"));
+            let found = found.map_err(|e| e.to_string())?;
+            let session = Session::load(&path).map_err(|e| format!("{limit} bytes: {e}"))?;
+            let is_right = |name: &str, is_new: bool, is_old: bool| match told.contains(name) {
+                true => is_new,
+                false => is_old,
+            };
+            let is_whole = is_right("writer export true", found == new, found == "old")
+                && is_right(
+                    "writer session true",
+                    session.notes == "new",
+                    session.notes == "as it was",
+                )
+                && session.damage.is_none();
+            let leftover = names_in(folder.path())
+                .into_iter()
+                .find(|name| name.ends_with(".tmp"));
+            match (is_whole, leftover) {
+                (true, None) => Ok(()),
+                (true, Some(name)) => Err(format!("{limit} bytes leave {name}")),
+                (false, _) => Err(format!(
+                    "{limit} bytes: {told}, {:?} of {files:?}",
+                    found.len()
+                )),
+            }
+        });
+        limit = (limit + if limit < N_BYTES { 1 } else { 37 }) % longest;
+    }
+}
+
+/// What a process says that may write so many bytes into a file.
+fn written_under(limit: u64, path: &Path) -> Result<String, String> {
+    let deed = deed_command("write", path)?;
+    let script = format!("trap '' XFSZ; exec prlimit --fsize={limit} \"$0\" \"$@\"");
+    let mut limited = Command::new("sh");
+    limited
+        .args(["-c", &script])
+        .arg(deed.get_program())
+        .args(deed.get_args());
+    for (name, value) in deed.get_envs() {
+        limited.env(name, value.unwrap_or_default());
+    }
+    let output = limited.output().map_err(|e| e.to_string())?;
+    let told = String::from_utf8_lossy(&output.stdout);
+    let lines: Vec<&str> = told
+        .lines()
+        .filter(|line| line.contains("writer "))
+        .collect();
+    match lines.len() {
+        2 => Ok(lines.join("; ")),
+        _ => Err(format!("{limit} bytes: {told}")),
     }
 }
 

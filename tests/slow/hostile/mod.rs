@@ -9,6 +9,8 @@ mod made_clinical;
 mod made_matlab;
 #[path = "../../engine/recording_files/made_numpy.rs"]
 mod made_numpy;
+#[path = "../../engine/recording_files/made_workbook.rs"]
+mod made_workbook;
 mod mutate;
 mod seeds;
 

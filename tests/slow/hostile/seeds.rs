@@ -10,7 +10,7 @@ use atomscope_engine::records::{
 
 use super::made_matlab::Order;
 use super::made_numpy::{npy, zip};
-use super::{made, made_clinical, made_matlab};
+use super::{made, made_clinical, made_matlab, made_workbook};
 
 /// A valid file of one fuzz entry, or several with separators between them.
 pub(crate) struct Seed {
@@ -173,6 +173,9 @@ fn array_seeds() -> Vec<Seed> {
         seed("npy", &[&cube]),
         seed("npz", &[&zip(&members, false)]),
         seed("npz", &[&zip(&members, true)]),
+        seed("workbook", &[&made_workbook::small_excel(false)]),
+        seed("workbook", &[&made_workbook::small_excel(true)]),
+        seed("workbook", &[&made_workbook::small_open_document(false)]),
     ]
 }
 

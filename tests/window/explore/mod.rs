@@ -1,6 +1,7 @@
 //! The Explore page: keys, mouse, annotations, montages, filters and fault records on files, and what frames cost.
 
 mod browsing;
+mod clinic;
 mod cost;
 mod elsewhere;
 mod faults;

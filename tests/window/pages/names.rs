@@ -37,8 +37,10 @@ const CONTROLS: [Role; 7] = [
 const PLAIN: [&str; 5] = ["File", "Edit", "View", "Run", "Help"];
 
 /// Lines of a menu that open another one when pointed at.
-const SUBMENUS: [&str; 6] = [
+const SUBMENUS: [&str; 8] = [
     "Recent sessions",
+    "Examples",
+    "Copy as command",
     "Panels of the Train page",
     "Enlarge a panel",
     "Theme",

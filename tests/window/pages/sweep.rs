@@ -9,7 +9,7 @@ use atomscope::workbench::{
     Action, AxisForm, CompareAction, CompareTab, Stage, SweepAction, SweepForm, SweepResults,
 };
 use atomscope_engine::experiment::{OuterResult, PointResult, SweepPoint};
-use atomscope_engine::session::{SweepStore, described_sweep};
+use atomscope_engine::session::{SweepStore, WorkIdentity, described_sweep};
 use atomscope_engine::split::SplitPlan;
 use egui::accesskit::Role;
 use egui::{Theme, vec2};
@@ -290,7 +290,8 @@ fn looking_at_a_form_does_not_change_it() {
 }
 
 fn finished_sweep(folder: &Path) {
-    let store = SweepStore::open(folder, "test".into()).expect("writable");
+    let identity = WorkIdentity::new("test".into(), [], Vec::new());
+    let store = SweepStore::open(folder, &identity).expect("writable");
     for number in 0..6 {
         let (atoms, share) = (5 * (number / 3 + 1), 0.9 + 0.04 * (number % 3) as f64);
         let accuracy = 0.8 + 0.02 * number as f64;

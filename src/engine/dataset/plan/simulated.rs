@@ -4,9 +4,40 @@ use super::super::builder::{DatasetBuilder, Label};
 use super::super::error::DatasetError;
 use super::super::in_order::in_order;
 use crate::features::FeatureRecipe;
+use crate::records::Record;
 use crate::simulate::eeg::{EegSettings, EegSimulator};
 use crate::simulate::feeder::{FeederSettings, FeederSimulator};
 use crate::simulate::network::{NetworkSettings, NetworkSimulator};
+
+/// What is known of a simulated record without making it.
+struct Known {
+    name: String,
+    class: String,
+    /// Records of one group stay together; without one each is a group of its own.
+    group: Option<String>,
+}
+
+/// Adds `n_records` records. One that the recipe gives no verdict on is left out like one of a file.
+fn add_records(
+    builder: &mut DatasetBuilder,
+    recipe: &FeatureRecipe,
+    keep_going: &mut dyn FnMut(f64) -> bool,
+    n_records: usize,
+    make: impl Fn(usize) -> Record + Sync,
+    known: impl Fn(usize) -> Known,
+) -> Result<(), DatasetError> {
+    in_order(
+        n_records,
+        keep_going,
+        |number, go_on| recipe.extract(&make(number), go_on),
+        |number, extracted| {
+            let known = known(number);
+            let label = Label::Whole(known.class);
+            let group = known.group.as_deref();
+            builder.add_extraction(known.name.as_ref(), extracted, &label, group)
+        },
+    )
+}
 
 /// Adds the records of the feeder; every record is a group of its own.
 pub(super) fn add_feeder_faults(
@@ -17,24 +48,19 @@ pub(super) fn add_feeder_faults(
 ) -> Result<(), DatasetError> {
     let simulator = FeederSimulator::new(settings.clone())?;
     let records: Vec<_> = simulator.records().collect();
-    in_order(
-        records.len(),
-        keep_going,
-        |number, go_on| {
-            let (class, index) = records[number];
-            recipe.extract(&simulator.record(class, index), go_on)
-        },
-        |number, extracted| {
-            let (class, index) = records[number];
-            let name = simulator.record_name(class, index);
-            let label = Label::Whole(class.name().to_owned());
-            builder.add_extraction(name.as_ref(), extracted, &label, None)
-        },
-    )
+    let make = |number: usize| simulator.record(records[number].0, records[number].1);
+    let known = |number: usize| {
+        let (class, index) = records[number];
+        Known {
+            name: simulator.record_name(class, index),
+            class: class.name().to_owned(),
+            group: None,
+        }
+    };
+    add_records(builder, recipe, keep_going, records.len(), make, known)
 }
 
-/// Adds the records of many networks; every record is a group of its own. A record that the recipe gives no verdict on
-/// is left out like one of a file.
+/// Adds the records of many networks; every record is a group of its own.
 pub(super) fn add_network_faults(
     builder: &mut DatasetBuilder,
     settings: &NetworkSettings,
@@ -43,20 +69,16 @@ pub(super) fn add_network_faults(
 ) -> Result<(), DatasetError> {
     let simulator = NetworkSimulator::new(settings.clone())?;
     let records: Vec<_> = simulator.records().collect();
-    in_order(
-        records.len(),
-        keep_going,
-        |number, go_on| {
-            let (class, index) = records[number];
-            recipe.extract(&simulator.record(class, index), go_on)
-        },
-        |number, extracted| {
-            let (class, index) = records[number];
-            let name = simulator.record_name(class, index);
-            let label = Label::Whole(class.name().to_owned());
-            builder.add_extraction(name.as_ref(), extracted, &label, None)
-        },
-    )
+    let make = |number: usize| simulator.record(records[number].0, records[number].1);
+    let known = |number: usize| {
+        let (class, index) = records[number];
+        Known {
+            name: simulator.record_name(class, index),
+            class: class.name().to_owned(),
+            group: None,
+        }
+    };
+    add_records(builder, recipe, keep_going, records.len(), make, known)
 }
 
 /// Adds the recordings of the simulated subjects; every subject is a group.
@@ -68,19 +90,15 @@ pub(super) fn add_eeg(
 ) -> Result<(), DatasetError> {
     let simulator = EegSimulator::new(settings.clone())?;
     let subjects: Vec<_> = simulator.subjects().collect();
-    in_order(
-        subjects.len(),
-        keep_going,
-        |number, go_on| {
-            let (class, index) = subjects[number];
-            recipe.extract(&simulator.record(class, index), go_on)
-        },
-        |number, extracted| {
-            let (class, index) = subjects[number];
-            let path = simulator.subject_name(class, index);
-            let label = Label::Whole(class.name().to_owned());
-            let subject = path.rsplit('/').next().unwrap_or(&path);
-            builder.add_extraction(path.as_ref(), extracted, &label, Some(subject))
-        },
-    )
+    let make = |number: usize| simulator.record(subjects[number].0, subjects[number].1);
+    let known = |number: usize| {
+        let (class, index) = subjects[number];
+        let name = simulator.subject_name(class, index);
+        Known {
+            group: name.rsplit('/').next().map(str::to_owned),
+            class: class.name().to_owned(),
+            name,
+        }
+    };
+    add_records(builder, recipe, keep_going, subjects.len(), make, known)
 }

@@ -32,6 +32,9 @@ pub struct TableSource {
     /// The decimal sign, where numbers can be read in two ways.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decimal: Option<DecimalSign>,
+    /// The sheet of workbooks; without it the first with cells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sheet: Option<String>,
     /// Where rows are moments of recordings: the columns that put them together. A recipe makes the samples then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recordings: Option<LongTable>,
@@ -43,6 +46,7 @@ impl TableSource {
         ReadOptions {
             mode: self.mode,
             decimal: self.decimal,
+            array: self.sheet.clone(),
             ..ReadOptions::default()
         }
     }
@@ -175,6 +179,7 @@ pub(super) fn with_labels(table: &Record, labels: &Record) -> Result<Record, Dat
         .source
         .add_companion(&labels.source.path, labels.source.size_bytes);
     joined.warnings = [table.warnings.as_slice(), &labels.warnings].concat();
+    joined.sheets.clone_from(&table.sheets);
     joined.undecided = [table.undecided.as_slice(), &labels.undecided].concat();
     Ok(joined)
 }
@@ -209,7 +214,7 @@ pub(super) fn labels_beside(table: &Path, files: &[PathBuf]) -> Option<PathBuf> 
             .unwrap_or_default()
             .to_string_lossy()
             .to_lowercase();
-        matches!(ending.as_str(), "csv" | "tsv" | "txt")
+        matches!(ending.as_str(), "csv" | "tsv" | "txt" | "xlsx" | "ods")
     };
     let candidates = || files.iter().filter(is_text).filter(|path| *path != table);
     wanted

@@ -11,10 +11,11 @@ use crate::experiment::assignment::with_settings;
 use crate::experiment::checked::CheckedExperiment;
 use crate::experiment::comparison::pairing_difference;
 use crate::experiment::error::RunError;
+use crate::experiment::fingerprint::Texts;
 use crate::experiment::settings::{Experiment, Tests};
-use crate::experiment::task_pool::{Tasks, Watch};
-use crate::experiment::trial::{FoldOutcome, Trial};
-use crate::math::fnv;
+use crate::experiment::task_pool::Tasks;
+use crate::experiment::trial::Trial;
+use crate::experiment::trial_sequence::{PointProgress, TrialSequence, Watcher};
 use crate::split::{HoldOut, Split, SplitPlan};
 
 /// Why a sweep cannot be run.
@@ -127,21 +128,6 @@ impl Sweep {
     }
 }
 
-/// Texts one after the other, to be distinguished from others by a number.
-#[derive(Default)]
-struct Texts(String);
-
-impl Texts {
-    fn add(&mut self, text: &str) {
-        self.0.push_str(text);
-        self.0.push('\0');
-    }
-
-    fn in_digits(&self) -> String {
-        format!("{:016x}", fnv(self.0.as_bytes()))
-    }
-}
-
 impl SweepPlan {
     /// The data settings that the points of a sweep use; the caller reads each.
     pub fn data_settings(
@@ -239,12 +225,24 @@ impl SweepPlan {
         self.n_folds
     }
 
+    /// What the audit of the split found.
+    pub fn audit(&self) -> Vec<String> {
+        let audits = self.worlds.iter().map(|world| world.outer.audit());
+        let mut texts: Vec<String> = Vec::new();
+        for finding in audits.flat_map(|audit| &audit.findings) {
+            if !texts.contains(&finding.text) {
+                texts.push(finding.text.clone());
+            }
+        }
+        texts
+    }
+
     /// A number that changes with the settings, the samples and the folds of the sweep, so that
     /// results of another sweep are not taken for its own. Where the data lie is nothing to it.
     pub fn fingerprint(&self) -> String {
         let mut texts = Texts::default();
         for world in &self.worlds {
-            world.add_samples(&mut texts);
+            texts.add_samples(&world.outer);
             let settings = Sweep::beside_data(world.outer.experiment());
             texts.add(&format!("{settings:?}"));
             for inner in &world.inner {
@@ -274,7 +272,7 @@ impl SweepPlan {
         let tasks = Tasks {
             n_tasks: numbers.len(),
             n_units: numbers.iter().map(|number| self.n_units(*number)).sum(),
-            work: &|task, watch| self.run_point(numbers[task], watch),
+            work: &|task, mut watch| self.run_point(numbers[task], None, &mut watch),
         };
         tasks.work_through(n_threads, keep_going, &mut |_, result| finished(result))
     }
@@ -296,7 +294,13 @@ impl SweepPlan {
         ((n_inner + self.n_folds) * rounds) as u64
     }
 
-    fn run_point(&self, number: usize, watch: &Watch) -> Result<Option<PointResult>, SweepError> {
+    /// Computes one point, from its beginning or from where it was saved; nothing if it was stopped.
+    pub fn run_point(
+        &self,
+        number: usize,
+        saved: Option<PointProgress>,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Option<PointResult>, SweepError> {
         let (point, experiment) = &self.points[number];
         let mut result = PointResult {
             point: point.clone(),
@@ -314,9 +318,9 @@ impl SweepPlan {
         let Some(world) = self.world(experiment) else {
             return Ok(None);
         };
-        let mut outcomes = Vec::new();
+        let mut trials = TrialSequence::new(saved, watcher);
         for fold in 0..self.n_folds {
-            let Some(found) = world.judge(experiment, fold, watch, &mut outcomes) else {
+            let Some(found) = world.judge(experiment, fold, &mut trials) else {
                 return Ok(None);
             };
             match found {
@@ -333,13 +337,12 @@ impl SweepPlan {
                 }
             }
         }
+        let outcomes = trials.outcomes().iter();
         let n_batches: usize = outcomes
-            .iter()
+            .clone()
             .map(|o| o.n_rounds * o.confusion.n_classes())
             .sum();
-        let spent = outcomes
-            .iter()
-            .map(|o| (o.timing.growing + o.timing.pruning).as_secs_f64());
+        let spent = outcomes.map(|o| (o.timing.growing + o.timing.pruning).as_secs_f64());
         let spent: f64 = spent.sum();
         result.train_us_per_batch = (n_batches > 0).then(|| 1e6 * spent / n_batches as f64);
         Ok(Some(result))
@@ -389,23 +392,12 @@ impl World {
         })
     }
 
-    /// Values, classes, groups and folds of all samples.
-    fn add_samples(&self, texts: &mut Texts) {
-        let facts = self.outer.facts();
-        texts.add(&format!("{:016x}", facts.fingerprint));
-        texts.add(&format!("{:?}", facts.class_names));
-        texts.add(&format!("{:?}", facts.classes));
-        texts.add(&format!("{:?}", facts.groups));
-        texts.add(&format!("{:?}", self.outer.split().test_folds()));
-    }
-
     /// Inner folds, then the outer one; nothing if cancelled.
     fn judge(
         &self,
         experiment: &Experiment,
         fold: usize,
-        watch: &Watch,
-        outcomes: &mut Vec<FoldOutcome>,
+        trials: &mut TrialSequence<'_>,
     ) -> Option<Result<OuterResult, Trouble>> {
         let world = &self.inner[fold];
         let within = Experiment {
@@ -432,12 +424,9 @@ impl World {
         };
         let mut accuracies = Vec::new();
         for trial in inner_trials.chain([last]) {
-            match trial.run(watch) {
+            match trials.run(&trial) {
                 Ok(None) => return None,
-                Ok(Some(outcome)) => {
-                    accuracies.push(outcome.accuracy());
-                    outcomes.push(outcome);
-                }
+                Ok(Some(outcome)) => accuracies.push(outcome.accuracy()),
                 Err(error) => return Some(Err(Trouble::Run(Box::new(error)))),
             }
         }

@@ -1,7 +1,7 @@
 //! The ASCII header of EDF and BDF files, read with doubt.
 
 use super::super::text::{decode_field, quoted};
-use super::super::{ByteSource, FilePlace, Findings, ReadError, StartTime, Unit};
+use super::super::{ByteSource, FilePlace, Findings, Identity, ReadError, Sensor, StartTime, Unit};
 
 /// Bytes of the fixed part, and of the part of each signal.
 const BLOCK_BYTES: u64 = 256;
@@ -29,6 +29,7 @@ pub(super) struct Header {
     pub(super) n_records: u64,
     pub(super) record_duration_s: f64,
     pub(super) signals: Vec<Signal>,
+    pub(super) identity: Identity,
     start: Option<StartTime>,
 }
 
@@ -37,6 +38,7 @@ pub(super) struct Header {
 pub(super) struct Signal {
     pub(super) label: String,
     pub(super) unit: String,
+    pub(super) sensor: Sensor,
     pub(super) physical: (f64, f64),
     pub(super) digital: (f64, f64),
     pub(super) samples_per_record: u64,
@@ -76,6 +78,10 @@ impl Header {
             n_records: 0,
             record_duration_s,
             signals: read_signals(&signal_fields, n_signals, is_bdf, findings)?,
+            identity: Identity {
+                patient: fixed.text(8, 80),
+                recording: fixed.text(88, 80),
+            },
             start,
         };
         header.settle_layout(&fixed, bytes.len(), findings)?;
@@ -462,6 +468,10 @@ fn read_signals(
         let unit = decode_field(fields.raw(at(2), 8));
         note_range(&unit, physical, &label, at(3), findings);
         signals.push(Signal {
+            sensor: Sensor {
+                transducer: fields.text(at(1), 80),
+                prefilter: fields.text(at(7), 80),
+            },
             unit,
             label,
             physical,

@@ -59,6 +59,7 @@ pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
         Arc::new(samples),
     );
     record.start = header.start_after(timeline.first_onset_s);
+    record.identity = header.identity;
     record.annotations = timeline.annotations;
     record.gaps = timeline.gaps;
     record.warnings = findings.into_warnings();
@@ -119,6 +120,7 @@ fn channels(header: &Header, findings: &mut Findings) -> Result<Vec<Channel>, Re
             n_samples: header.n_samples(signal),
             kind: ChannelKind::Analog,
             grid: None,
+            sensor: signal.sensor.clone(),
         });
     }
     Ok(channels)

@@ -46,7 +46,7 @@ pub fn write_file(record: &Record, width: SampleWidth, path: &Path) -> io::Resul
 ///
 /// A channel read from EDF or BDF keeps its scale, so that nothing is lost;
 /// another is spread over the whole range of stored numbers. Letters outside
-/// ASCII become `?` in names and units (`µV` becomes `uV`). Refuses what the
+/// ASCII become `?` in names and units (`µV` becomes `uV`). Patient, recording, transducers and filters are kept. Refuses what the
 /// format cannot hold: channels of different duration or without rate, NaN.
 pub fn write(record: &Record, width: SampleWidth, out: &mut dyn Write) -> io::Result<()> {
     let layout = Layout::new(record)?;
@@ -350,8 +350,8 @@ fn write_header(
     let (date, time, long_date) = start_fields(record.start);
     out.write_all(version)?;
     let fixed: [(&str, usize); 9] = [
-        ("X X X X", 80),
-        (&format!("Startdate {long_date} X X Atomscope"), 80),
+        (&patient_field(&record.identity.patient), 80),
+        (&recording_field(&record.identity.recording, &long_date), 80),
         (&date, 8),
         (&time, 8),
         (&(256 * (n_signals + 1)).to_string(), 8),
@@ -396,6 +396,13 @@ fn write_header(
     for (column, last) in columns.iter_mut().zip(annotations) {
         column.push(last);
     }
+    // The signal of annotations has neither.
+    let sensors = record.channels.iter().map(|channel| &channel.sensor);
+    let last = || std::iter::once(String::new());
+    let transducers = sensors.clone().map(|sensor| ascii(&sensor.transducer));
+    let transducers: Vec<String> = transducers.chain(last()).collect();
+    let prefilters = sensors.map(|sensor| ascii(&sensor.prefilter));
+    let prefilters: Vec<String> = prefilters.chain(last()).collect();
     let blank = vec![String::new(); n_signals];
     let [
         labels,
@@ -408,13 +415,13 @@ fn write_header(
     ] = &columns;
     let order = [
         (labels, 16),
-        (&blank, 80),
+        (&transducers, 80),
         (units, 8),
         (physical_min, 8),
         (physical_max, 8),
         (digital_min, 8),
         (digital_max, 8),
-        (&blank, 80),
+        (&prefilters, 80),
         (samples, 8),
         (&blank, 32),
     ];
@@ -424,6 +431,40 @@ fn write_header(
         }
     }
     Ok(())
+}
+
+/// The patient as EDF+ wants it: code, sex, birth date, name, then anything else.
+fn patient_field(patient: &str) -> String {
+    let words: Vec<&str> = patient.split_ascii_whitespace().collect();
+    let is_date = |word: &str| word == "X" || word.split('-').count() == 3;
+    match words[..] {
+        [] => "X X X X".to_owned(),
+        [_, "M" | "F" | "X", birth, _, ..] if is_date(birth) => ascii(patient),
+        _ => with_prefix("X X X X", patient),
+    }
+}
+
+/// The recording as EDF+ wants it: date, hospital, technician, equipment, then anything else.
+fn recording_field(recording: &str, long_date: &str) -> String {
+    let words: Vec<&str> = recording.split_ascii_whitespace().collect();
+    match words[..] {
+        [] => format!("Startdate {long_date} X X Atomscope"),
+        // The date is that of the samples: an anonymised start changes it here too.
+        ["Startdate", _, ref rest @ ..] if rest.len() >= 3 => {
+            ascii(&format!("Startdate {long_date} {}", rest.join(" ")))
+        }
+        _ => with_prefix(&format!("Startdate {long_date} X X X"), recording),
+    }
+}
+
+/// A text of plain EDF behind the fields of EDF+; without them where both are too long for the field.
+fn with_prefix(prefix: &str, text: &str) -> String {
+    let whole = format!("{prefix} {text}");
+    ascii(if whole.chars().count() <= 80 {
+        &whole
+    } else {
+        text
+    })
 }
 
 /// Date, time and long date of the header.

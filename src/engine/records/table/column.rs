@@ -263,6 +263,11 @@ impl Decision {
                     expected,
                     missing(&tally.missing_words),
                 )?;
+                if tally.n_numbers() > tally.texts.count {
+                    let assumed =
+                        format!("{} such fields make it a column of text", tally.texts.count);
+                    breach(&tally.texts, "a number as in most rows", assumed)?;
+                }
             }
             Form::Numbers {
                 decimal,

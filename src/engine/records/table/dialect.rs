@@ -48,13 +48,18 @@ impl Dialect {
     pub(super) fn detect(text: &TableText<'_>) -> Option<Dialect> {
         let head = text.head(LINES_LOOKED_AT, BYTES_LOOKED_AT);
         let separator = text.named_separator.unwrap_or_else(|| separator_of(head));
-        let lines_before = usize::from(text.named_separator.is_some());
-        let rows = rows_of(head, lines_before, separator, usize::MAX);
+        let rows = rows_of(head, text.lines_before(), separator, usize::MAX);
         let n_columns = usual_width(&rows)?;
         // Names and remarks of the writer may stand above the table.
         let is_of_table = |(_, row): &Row| {
             let lacks_one = row.len() > 1 && row.len() + 1 == n_columns;
-            lacks_one || row.len() * 4 >= n_columns * 3
+            // A title stands alone in its row, however many separators follow it.
+            let is_title = n_columns > 2
+                && row
+                    .first()
+                    .is_some_and(|first| !first.is_empty() && !is_number(first))
+                && row.iter().skip(1).all(String::is_empty);
+            !is_title && (lacks_one || row.len() * 4 >= n_columns * 3)
         };
         let n_before = rows.iter().position(is_of_table)?;
         let preamble = rows.first().filter(|_| n_before > 0);

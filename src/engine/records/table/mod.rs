@@ -68,6 +68,17 @@ pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
     Ok(record)
 }
 
+/// Reads the sheet of a workbook, written as text with commas.
+pub(super) fn read_sheet(
+    text: String,
+    input: &Input,
+    options: &ReadOptions,
+    findings: Findings,
+) -> Result<Record, ReadError> {
+    let text = TableText::of_commas(text.into());
+    read_text(&text, input, options, findings).map(|(record, _)| record)
+}
+
 /// The record of a text that is a table.
 fn read_text(
     text: &TableText<'_>,

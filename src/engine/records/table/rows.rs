@@ -53,6 +53,20 @@ impl<'a> TableText<'a> {
         }
     }
 
+    /// A text with line ends LF whose fields commas separate, whatever its first line says.
+    pub(super) fn of_commas(text: Cow<'a, str>) -> Self {
+        Self {
+            text,
+            start: 0,
+            named_separator: Some(Separator::Byte(b',')),
+        }
+    }
+
+    /// Lines before the table.
+    pub(super) fn lines_before(&self) -> usize {
+        usize::from(self.start > 0)
+    }
+
     /// The table without that line.
     pub(super) fn table(&self) -> &str {
         self.text.get(self.start..).unwrap_or_default()
@@ -76,8 +90,7 @@ impl<'a> TableText<'a> {
         separator: Separator,
         take: impl FnMut(usize, &[&str]) -> Result<(), ReadError>,
     ) -> Result<(), ReadError> {
-        let lines_before = usize::from(self.start > 0);
-        for_each_row(self.table(), lines_before, separator, take)
+        for_each_row(self.table(), self.lines_before(), separator, take)
     }
 
     /// The line on which a quote is opened that nothing closes: all rows after it would be one field.
@@ -99,7 +112,7 @@ impl<'a> TableText<'a> {
         // The last row swallows what would be another one.
         let tail = format!("{}\nx", table.get(start..)?.trim_end_matches('\n'));
         let n_rows = reader(&tail, byte).byte_records().count();
-        (n_rows == 1).then_some(line + usize::from(self.start > 0))
+        (n_rows == 1).then_some(line + self.lines_before())
     }
 }
 

@@ -18,7 +18,8 @@
 //!
 //! Beside the five conditions of [`FaultClass`] there are six other events ([`EventKind`]) of a records inbox: inrush,
 //! motor start, capacitor switching, high-impedance arc, load change, evolving fault. They have not been validated on
-//! real records. In the presets of faults the first three and load changes are among the records without fault.
+//! real records. In the presets of faults the first three, load changes and ramps of the voltage are among the records
+//! without fault.
 //!
 //! # Solution
 //!

@@ -19,8 +19,17 @@ impl NetworkSimulator {
     /// Simulates record `index` of `class` as a [`Record`] in memory: VA VB VC in kV, IA IB IC in A.
     pub fn record(&self, class: NetworkClass, index: u32) -> Record {
         let scenario = self.scenario(class, index);
-        let waveforms = self.waveforms(&scenario);
-        let mut record = scenario.record(&waveforms, &self.record_name(class, index));
+        self.record_of(&scenario, &self.waveforms(&scenario), index)
+    }
+
+    /// The same for waveforms that were made already.
+    pub fn record_of(
+        &self,
+        scenario: &NetworkScenario,
+        waveforms: &NetworkWaveforms,
+        index: u32,
+    ) -> Record {
+        let mut record = scenario.record(waveforms, &self.record_name(scenario.class, index));
         if let Some(grid) = &mut record.grid {
             grid.device = format!("Atomscope seed {}", self.settings.seed);
         }

@@ -18,7 +18,7 @@ pub enum EventKind {
     /// A transformer is switched on.
     Inrush,
     /// A large motor is switched on.
-    MotorFaultStart,
+    MotorStart,
     /// A capacitor bank is switched on.
     CapacitorSwitching,
     /// One phase touches earth through an arc.
@@ -33,7 +33,7 @@ impl EventKind {
     /// All of them in order.
     pub const ALL: [Self; 6] = [
         Self::Inrush,
-        Self::MotorFaultStart,
+        Self::MotorStart,
         Self::CapacitorSwitching,
         Self::HighImpedanceArc,
         Self::LoadChange,
@@ -44,7 +44,7 @@ impl EventKind {
     pub fn name(self) -> &'static str {
         match self {
             Self::Inrush => "inrush",
-            Self::MotorFaultStart => "motor start",
+            Self::MotorStart => "motor start",
             Self::CapacitorSwitching => "capacitor switching",
             Self::HighImpedanceArc => "high-impedance arc",
             Self::LoadChange => "load change",
@@ -117,6 +117,8 @@ pub(super) enum Happening {
     /// Phase, voltages of the half cycles, resistances.
     HighImpedanceArc(usize, [f64; 2], Vec<f64>),
     Inrush(Inrush, f64),
+    /// The voltage of the network goes to a share of what it was within some cycles, and the currents with it.
+    VoltageRamp(f64, f64),
 }
 
 /// One record before it is solved.
@@ -269,10 +271,11 @@ impl NetworkScenario {
         let class = match self.class {
             NetworkClass::Fault(FaultClass::NoFault) => {
                 // The record of a healthy line was triggered by something.
-                match random_below(random, 5) {
+                match random_below(random, 6) {
                     0 => NetworkClass::Fault(FaultClass::NoFault),
                     1 | 2 => NetworkClass::Event(EventKind::LoadChange),
-                    3 => NetworkClass::Event(EventKind::MotorFaultStart),
+                    3 => NetworkClass::Event(EventKind::MotorStart),
+                    4 => return self.happening = draw_ramp(random),
                     _ => match random_below(random, 2) {
                         0 => NetworkClass::Event(EventKind::Inrush),
                         _ => NetworkClass::Event(EventKind::CapacitorSwitching),
@@ -347,7 +350,7 @@ impl NetworkScenario {
         let load_z = load_r.hypot(load_x);
         let omega = TAU * self.frequency_hz;
         match kind {
-            EventKind::MotorFaultStart => {
+            EventKind::MotorStart => {
                 // 4 to 8 times the rated current of a motor that is at most as large as the load; the voltage keeps 92 %.
                 let rated_z = load_z / log_between(random, 0.2, 1.0);
                 let [_, x1, ..] = self.source_ohm;
@@ -615,7 +618,7 @@ impl NetworkScenario {
             joins_s: f64::NEG_INFINITY,
         };
         match &self.happening {
-            Happening::Nothing | Happening::Inrush(..) => {}
+            Happening::Nothing | Happening::Inrush(..) | Happening::VoltageRamp(..) => {}
             Happening::Fault(star) => {
                 let from_s = if self.was_dead {
                     f64::NEG_INFINITY
@@ -700,12 +703,29 @@ impl NetworkScenario {
         }
     }
 
+    /// Share of the usual voltage some cycles after the inception.
+    fn voltage_size(&self, cycles: f64) -> f64 {
+        match self.happening {
+            Happening::VoltageRamp(target, within) if cycles >= 0.0 => {
+                let done = if within > 0.0 {
+                    (cycles / within).min(1.0)
+                } else {
+                    1.0
+                };
+                1.0 + (target - 1.0) * done
+            }
+            _ => 1.0,
+        }
+    }
+
     /// What a recorder makes of clean waveforms: ramp, harmonics, polarity, noise.
     fn recorded(&self, mut clean: NetworkWaveforms) -> NetworkWaveforms {
         let mut random = random_stream(self.seed.0, "network noise", self.seed.1);
         let mut normal = Normal::default();
         let span_s = clean.voltages_v[0].len() as f64 / clean.rate_hz;
         let sign = if self.is_reversed { -1.0 } else { 1.0 };
+        let inception_s = clean.inception_s;
+        let size_at = |t: f64| self.voltage_size((t - inception_s) * self.frequency_hz);
         let omega = TAU * self.frequency_hz;
         let noise = 10.0_f64.powf(-self.noise_db / 20.0);
         let NetworkWaveforms {
@@ -732,8 +752,9 @@ impl NetworkScenario {
                     let turn = omega * t - p as f64 * TAU / 3.0;
                     let distortion =
                         harmonics[0] * (5.0 * turn).cos() + harmonics[1] * (7.0 * turn).sin();
-                    let ramped =
-                        (*value + normal_size * distortion) * (1.0 + self.ramp * t / span_s);
+                    let ramped = (*value + normal_size * distortion)
+                        * (1.0 + self.ramp * t / span_s)
+                        * size_at(t);
                     *value = sign * ramped + noise * power.sqrt() * normal.draw(&mut random);
                 }
             }
@@ -754,6 +775,20 @@ const FAR_LINE: usize = 1;
 
 /// An impedance in Ω that carries nothing.
 const NO_ZERO: f64 = 1e7;
+
+/// A change of the voltage alone, as test sets, tap changers and lost loads make it: mostly a rise, at once or within two
+/// cycles. A deep dip would be what a three-phase fault elsewhere shows.
+fn draw_ramp(random: &mut RandomStream) -> Happening {
+    let target = match chance(random, 0.75) {
+        true => between(random, 1.05, 1.6),
+        false => between(random, 0.9, 0.97),
+    };
+    let cycles = match chance(random, 0.5) {
+        true => 0.0,
+        false => between(random, 0.1, 2.0),
+    };
+    Happening::VoltageRamp(target, cycles)
+}
 
 fn draw_neutral(kv: f64, z1: f64, random: &mut RandomStream) -> Neutral {
     if kv > 70.0 {

@@ -2,24 +2,29 @@
 
 use egui::{RichText, ScrollArea, TextEdit, Ui};
 
+use super::marking::{mark_names_ui, new_annotation};
 use super::traces::time_label;
 use crate::ui::app::Typing;
 use crate::ui::elements::{help, section};
 use crate::ui::theme;
 use crate::workbench::explore::{AnnotationRow, EegBrowser, EegView, OpenedRecording};
-use crate::workbench::{Action, Ask, Draft};
+use crate::workbench::{Action, Ask, Draft, Workbench};
+use atomscope_engine::features::signal_kind::clean_label;
 use atomscope_engine::session::{OwnAnnotation, change_notes, notes_on};
 
 /// The list, what can be added, and the chosen own annotation.
 pub(super) fn annotations_ui(
     ui: &mut Ui,
-    browser: &EegBrowser,
+    workbench: &Workbench,
     opened: &OpenedRecording,
     view: &mut EegView,
     draft: &mut Draft,
     typing: &mut Typing,
     actions: &mut Vec<Action>,
 ) {
+    let Some(browser) = workbench.explore().eeg() else {
+        return;
+    };
     section(ui, "Annotations");
     ui.horizontal(|ui| {
         let label = ui.label("Search");
@@ -47,11 +52,12 @@ pub(super) fn annotations_ui(
     let height = (ui.available_height() - line * 10.0).max(line * 3.0);
     list_ui(ui, browser, view, typing, height);
     ui.separator();
-    add_ui(ui, opened, view, draft, typing);
+    add_ui(ui, browser, opened, view, draft, typing);
     let own = view.annotation;
     if let Some(own) = own {
         edit_ui(ui, opened, view, draft, own);
     }
+    mark_names_ui(ui, workbench, actions);
 }
 
 fn list_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView, typing: &Typing, height: f32) {
@@ -78,13 +84,17 @@ fn list_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView, typing: &Typin
 
 fn row_ui(ui: &mut Ui, browser: &EegBrowser, row: &AnnotationRow, view: &mut EegView) {
     let tones = theme::tones(ui);
-    let time = time_label(browser, view, row.onset_s, 0.1);
+    let time = time_label(browser, view, row.onset_s, 0.001);
     let color = if row.own.is_some() {
         tones.ok
     } else {
         tones.text
     };
-    let text = RichText::new(format!("{time}  {}", row.text)).color(color);
+    let mut text = format!("{time}  {}", row.text);
+    if let Some(channel) = row.channels.first() {
+        text.push_str(&format!(" · {}", clean_label(channel)));
+    }
+    let text = RichText::new(text).color(color);
     let is_chosen = row.own.is_some() && row.own == view.annotation;
     let label = ui.add(egui::Button::selectable(is_chosen, text).truncate());
     let whose = if row.own.is_some() {
@@ -92,7 +102,15 @@ fn row_ui(ui: &mut Ui, browser: &EegBrowser, row: &AnnotationRow, view: &mut Eeg
     } else {
         "of the file"
     };
-    let what = format!("{} ({whose}). Click to go there.", row.text);
+    let about = match row.channels[..] {
+        [] => String::new(),
+        _ => format!(", on {}", row.channels.join(", ")),
+    };
+    let lasts = match row.duration_s > 0.0 {
+        true => format!(", {:.3} s long", row.duration_s),
+        false => String::new(),
+    };
+    let what = format!("{} ({whose}{lasts}{about}). Click to go there.", row.text);
     if label.on_hover_text(what).clicked() {
         view.show_time(row.onset_s);
         view.annotation = row.own;
@@ -104,15 +122,12 @@ fn row_ui(ui: &mut Ui, browser: &EegBrowser, row: &AnnotationRow, view: &mut Eeg
 /// A new annotation of the selection, or of the middle of the page.
 fn add_ui(
     ui: &mut Ui,
+    browser: &EegBrowser,
     opened: &OpenedRecording,
     view: &mut EegView,
     draft: &mut Draft,
     typing: &mut Typing,
 ) {
-    let (onset_s, duration_s) = match view.cursors {
-        Some((a_s, b_s)) => (a_s.min(b_s), (b_s - a_s).abs()),
-        None => (view.start_s + view.span_s / 2.0, 0.0),
-    };
     let mut enter = false;
     ui.horizontal(|ui| {
         let label = ui.label("New");
@@ -127,21 +142,22 @@ fn add_ui(
     let add = ui.add_enabled(!text.is_empty(), egui::Button::new("Add annotation"));
     let add = add.on_hover_text("Between the cursors, or without them at the middle of the page");
     if (add.clicked() || enter) && !text.is_empty() {
-        let annotation = OwnAnnotation {
-            onset_s,
-            duration_s,
-            text,
-            channels: Vec::new(),
-        };
+        let annotation = new_annotation(browser, view, None, &text);
         let place = change_notes(&mut draft.recordings, &opened.name, |notes| {
             notes.add(annotation)
         });
         view.annotation = Some(place);
         typing.annotation.clear();
     }
+    let wanted = new_annotation(browser, view, None, "");
+    let (onset_s, duration_s) = (wanted.onset_s, wanted.duration_s);
+    let about = match wanted.channels.first() {
+        Some(channel) => format!(", on {}", clean_label(channel)),
+        None => String::new(),
+    };
     let place = match duration_s > 0.0 {
-        true => format!("from {onset_s:.2} s, {duration_s:.2} s long"),
-        false => format!("at {onset_s:.2} s; drag over the traces to select a section"),
+        true => format!("from {onset_s:.3} s, {duration_s:.3} s long{about}"),
+        false => format!("at {onset_s:.3} s{about}; drag over the traces to select a section"),
     };
     help(ui, &place);
 }
@@ -185,6 +201,7 @@ fn edit_ui(
                 .on_hover_text(format!("{name} in seconds, 0 or more"));
         }
     });
+    channels_field_ui(ui, opened, &mut edited);
     if edited == *known && !removes {
         return;
     }
@@ -193,4 +210,32 @@ fn edit_ui(
         (!removes).then(|| notes.add(edited))
     });
     view.annotation = moved;
+}
+
+/// The channels an annotation is about: all of them, or those that are ticked.
+fn channels_field_ui(ui: &mut Ui, opened: &OpenedRecording, edited: &mut OwnAnnotation) {
+    ui.horizontal(|ui| {
+        let label = ui.label("Channels");
+        let shown = match edited.channels[..] {
+            [] => "all".to_owned(),
+            _ => edited.channels.join(", "),
+        };
+        let combo = egui::ComboBox::from_id_salt("channels of the annotation")
+            .selected_text(shown)
+            .close_behavior(egui::PopupCloseBehavior::CloseOnClickOutside)
+            .show_ui(ui, |ui| {
+                for channel in &opened.record.channels {
+                    let mut is_in = edited.channels.contains(&channel.name);
+                    if ui.checkbox(&mut is_in, &channel.name).changed() {
+                        match is_in {
+                            true => edited.channels.push(channel.name.clone()),
+                            false => edited.channels.retain(|name| *name != channel.name),
+                        }
+                    }
+                }
+            });
+        combo.response.labelled_by(label.id).on_hover_text(
+            "The channels that the annotation is about. Default: the selected one, or all.",
+        );
+    });
 }

@@ -5,9 +5,9 @@ use egui::{RichText, ScrollArea, Ui};
 use crate::ui::elements::{help, section};
 use crate::ui::icons::{Icon, icon_mark};
 use crate::ui::theme;
-use crate::workbench::Draft;
 use crate::workbench::explore::{EegBrowser, EegView, OpenedRecording, TraceSource};
-use atomscope_engine::features::signal_kind::{SignalKind, clean_label};
+use crate::workbench::{Draft, number_of};
+use atomscope_engine::features::signal_kind::{SignalKind, clean_label, kind_of};
 use atomscope_engine::session::{change_notes, notes_on};
 
 /// All traces of the montage, and the chosen one in detail.
@@ -60,8 +60,9 @@ pub(super) fn channels_ui(
             view.order.clear();
         }
     });
+    suspects_ui(ui, browser, opened, view, draft);
     let line = ui.spacing().interact_size.y;
-    let height = (ui.available_height() - line * 6.0).max(line * 4.0);
+    let height = (ui.available_height() - line * 8.0).max(line * 4.0);
     ScrollArea::vertical()
         .id_salt("channels")
         .max_height(height)
@@ -75,6 +76,117 @@ pub(super) fn channels_ui(
     if let Some(trace) = browser.chosen() {
         chosen_ui(ui, browser, trace, opened, view, draft);
     }
+}
+
+/// Channels that look bad, with the reason; nothing is marked unasked.
+fn suspects_ui(
+    ui: &mut Ui,
+    browser: &EegBrowser,
+    opened: &OpenedRecording,
+    view: &mut EegView,
+    draft: &mut Draft,
+) {
+    if !view.seeks_bad {
+        let find = ui.add(egui::Button::new("Look for bad channels").small());
+        let what = "Flat, noisy, unlike all others, or full of mains hum, in 40 sections of 2 s; nothing is marked before you say so";
+        view.seeks_bad = find.on_hover_text(what).clicked();
+        return;
+    }
+    let Some(found) = browser.suspects() else {
+        help(ui, "Looking for bad channels…");
+        return;
+    };
+    let notes = notes_on(&draft.recordings, &opened.name);
+    let is_open =
+        |name: &str| !notes.is_some_and(|notes| notes.bad_channels.iter().any(|bad| bad == name));
+    let open: Vec<(String, String)> = found
+        .iter()
+        .filter(|(name, _)| is_open(name))
+        .map(|(name, suspicion)| ((*name).to_owned(), suspicion.to_string()))
+        .collect();
+    let text = match (found.len(), open.len()) {
+        (0, _) => "No channel looks bad".to_owned(),
+        (_, 0) => "All that look bad are marked".to_owned(),
+        (_, n) => format!("{} bad", number_of(n, "channel looks", "channels look")),
+    };
+    let mut marked: Vec<String> = Vec::new();
+    ui.horizontal(|ui| {
+        help(ui, &text);
+        let all = ui.add_enabled(!open.is_empty(), egui::Button::new("Mark all").small());
+        let all = all
+            .on_hover_text("Marks all of them as bad; Ctrl+Z takes it back")
+            .on_disabled_hover_text("There is none to mark");
+        if all.clicked() {
+            marked.extend(open.iter().map(|(name, _)| name.clone()));
+        }
+        let close = ui.small_button("Close");
+        if close.on_hover_text("Puts this list away").clicked() {
+            view.seeks_bad = false;
+        }
+    });
+    ScrollArea::vertical()
+        .id_salt("channels that look bad")
+        .max_height(ui.spacing().interact_size.y * 5.0)
+        .show(ui, |ui| {
+            for (name, reason) in &open {
+                ui.horizontal(|ui| {
+                    let mark = ui.small_button(format!("Mark {}", clean_label(name)));
+                    if mark
+                        .on_hover_text("Marks it as bad; Ctrl+Z takes it back")
+                        .clicked()
+                    {
+                        marked.push(name.clone());
+                    }
+                    let show = ui.add(egui::Button::new(reason).frame(false).truncate());
+                    if show
+                        .on_hover_text(format!("{name}: {reason}. Click to select it."))
+                        .clicked()
+                    {
+                        view.chosen = Some(name.clone());
+                    }
+                });
+            }
+        });
+    for name in marked {
+        change_notes(&mut draft.recordings, &opened.name, |notes| {
+            notes.toggle_bad(&name);
+        });
+    }
+}
+
+/// What the chosen channel measures, if the guess from its label, unit and rate is wrong.
+fn kind_ui(ui: &mut Ui, trace: &TraceSource, opened: &OpenedRecording, draft: &mut Draft) {
+    let record = &opened.record;
+    let channel = record.channel_index(&trace.name);
+    let Some(channel) = channel.and_then(|place| record.channels.get(place)) else {
+        return;
+    };
+    let guessed = kind_of(channel);
+    ui.horizontal(|ui| {
+        let label = ui.label("Kind");
+        let combo = egui::ComboBox::from_id_salt("kind of the channel")
+            .selected_text(trace.kind.name())
+            .show_ui(ui, |ui| {
+                for kind in SignalKind::ALL {
+                    if ui
+                        .selectable_label(kind == trace.kind, kind.name())
+                        .clicked()
+                    {
+                        change_notes(&mut draft.recordings, &opened.name, |notes| {
+                            notes.kinds.retain(|(name, _)| *name != trace.name);
+                            if kind != guessed {
+                                notes.kinds.push((trace.name.clone(), kind));
+                            }
+                        });
+                    }
+                }
+            });
+        let what = format!(
+            "What the channel measures: its colour, its sensitivity and whether it counts as EEG follow. Default: {}, from label, unit and rate. Saved with the session.",
+            guessed.name()
+        );
+        combo.response.labelled_by(label.id).on_hover_text(what);
+    });
 }
 
 fn row_ui(ui: &mut Ui, trace: &TraceSource, view: &mut EegView) {
@@ -126,6 +238,7 @@ fn chosen_ui(
     draft: &mut Draft,
 ) {
     ui.label(RichText::new(&trace.name).color(theme::tones(ui).strong));
+    kind_ui(ui, trace, opened, draft);
     let names: Vec<String> = browser.traces().iter().map(|t| t.name.clone()).collect();
     ui.horizontal(|ui| {
         for (text, by, what) in [("Up", -1, "one place up"), ("Down", 1, "one place down")] {

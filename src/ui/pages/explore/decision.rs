@@ -2,6 +2,7 @@
 
 use egui::{ComboBox, RichText, Ui};
 
+use super::ribbon::correct_buttons;
 use crate::ui::elements::{help, section};
 use crate::ui::icons::{Icon, color_dot, icon_button};
 use crate::ui::numbers::short;
@@ -13,7 +14,7 @@ use crate::ui::theme;
 use crate::workbench::explore::{
     Explained, ExploreAction, Fate, Judgement, ModelChoice, OpenedRecording, RibbonAction,
 };
-use crate::workbench::{Action, Workbench};
+use crate::workbench::{Action, Workbench, number_of};
 use atomscope_engine::dataset::{Dataset, StretchDeed};
 use atomscope_engine::experiment::Part;
 
@@ -33,6 +34,7 @@ pub(super) fn decision_ui(
         return;
     };
     head_ui(ui, workbench, judgement, selected, actions);
+    correct_ui(ui, workbench, judgement, selected, actions);
     by_hand_ui(ui, workbench, opened, judgement, actions);
     let Some(explained) = stage.explained() else {
         help(ui, "Explaining…");
@@ -101,6 +103,36 @@ fn head_ui(
         {
             actions.push(ask(RibbonAction::ShowInEvaluate));
         }
+    }
+}
+
+/// Another class that the model learns at once, and the log of all corrections.
+fn correct_ui(
+    ui: &mut Ui,
+    workbench: &Workbench,
+    judgement: &Judgement,
+    segment: usize,
+    actions: &mut Vec<Action>,
+) {
+    section(ui, "Correct the model");
+    ui.horizontal_wrapped(|ui| correct_buttons(ui, &judgement.ribbon, segment, actions));
+    let corrections = workbench.corrections();
+    let n_learned = judgement.n_corrections();
+    if n_learned > 0 {
+        let seen = number_of(n_learned, "correction", "corrections");
+        help(
+            ui,
+            &format!("The model has learned from {seen}; its scores by subject are of before them"),
+        );
+    }
+    for correction in corrections.iter().rev().take(8) {
+        let end_s = correction.start_s + correction.duration_s;
+        let after = correction.after.as_deref().unwrap_or("artefact");
+        let text = format!(
+            "{:.3} to {end_s:.3} s: {} → {after}",
+            correction.start_s, correction.before
+        );
+        ui.label(RichText::new(text).small());
     }
 }
 

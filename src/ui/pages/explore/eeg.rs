@@ -1,11 +1,15 @@
 //! The EEG browser: traces over a strip of the whole recording, tools above and beside them.
 
-use egui::{Align, Layout, Rect, RichText, Ui, vec2};
+use egui::{Align, Align2, Key, Layout, Modifiers, Rect, RichText, Ui, vec2};
 
 use super::annotations::annotations_ui;
 use super::channels::channels_ui;
+use super::header::header_ui;
+use super::hypnogram::{hypnogram_height, hypnogram_ui};
 use super::maps::maps_ui;
+use super::marking::mark_keys;
 use super::ribbon::{ShownTime, ribbon_ui};
+use super::scores::{score_keys, scores_ui};
 use super::spectrum::spectrum_ui;
 use super::toolbar::{rate_ui, toolbar_ui};
 use super::traces::traces_ui;
@@ -13,13 +17,15 @@ use super::trends::{trends_height, trends_ui};
 use crate::ui::app::Typing;
 use crate::ui::elements;
 use crate::ui::numbers::{percent, short};
+use crate::ui::palette::sequential;
 use crate::ui::theme;
 use crate::ui::widgets::{OverviewStrip, StripPicture, gutter_width};
 use crate::workbench::explore::{
-    EegBrowser, EegView, ExploreAction, OpenedRecording, SidePanel, StripKind,
+    EegBrowser, EegView, ExploreAction, OpenedRecording, SidePanel, Spectrogram, StripKind,
 };
 use crate::workbench::{Action, Draft, Workbench};
 use atomscope_engine::features::measure::Measurement;
+use atomscope_engine::features::signal_kind::clean_label;
 
 /// Height of the strip of the whole recording.
 const STRIP_HEIGHT: f32 = 56.0;
@@ -37,8 +43,17 @@ pub(super) fn eeg_ui(
         return;
     };
     let mut view = browser.view().clone();
-    rate_ui(ui, opened, actions);
-    toolbar_ui(ui, browser, &mut view, typing, actions);
+    let fold_key = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::F9));
+    view.is_folded ^= fold_key && workbench.view().ask.is_none();
+    if view.is_folded {
+        folded_ui(ui, workbench, &mut view, actions);
+        if view != *browser.view() {
+            actions.push(Action::Explore(ExploreAction::Look(Box::new(view))));
+        }
+        return;
+    }
+    rate_ui(ui, opened, typing, actions);
+    toolbar_ui(ui, workbench, &mut view, typing, actions);
     if let Some(problem) = browser.problem() {
         elements::wrong(ui, problem);
     }
@@ -57,15 +72,12 @@ pub(super) fn eeg_ui(
         let ribbon_id = ui.scope_id().with("height of the ribbon");
         let ribbon: f32 = ui.data(|data| data.get_temp(ribbon_id).unwrap_or(0.0));
         let gaps = 3.0 * ui.spacing().item_spacing.y;
-        let trends = trends_height(&view);
+        let trends = trends_height(workbench, &view) + hypnogram_height(workbench);
         let below = readout_height(ui) + ribbon + trends + STRIP_HEIGHT + gaps;
-        traces_ui(
-            ui,
-            workbench,
-            browser,
-            &mut view,
-            (area.height() - below).max(120.0),
-        );
+        let height = (area.height() - below).max(120.0);
+        let heard = traces_ui(ui, workbench, browser, &mut view, height);
+        mark_keys(ui, workbench, &heard, &mut view, actions);
+        score_keys(ui, workbench, &heard, &mut view, actions);
         readout_ui(ui, browser, &view, actions);
         let used = ui.scope(|ui| ribbon_ui(ui, workbench, opened, shown, actions));
         let height = used.response.rect.height();
@@ -73,7 +85,8 @@ pub(super) fn eeg_ui(
             ui.data_mut(|data| data.insert_temp(ribbon_id, height));
             ui.ctx().request_repaint();
         }
-        trends_ui(ui, browser, &mut view);
+        hypnogram_ui(ui, workbench, &mut view);
+        trends_ui(ui, workbench, &mut view);
         strip_ui(ui, browser, &mut view);
     });
     if side_width > 0.0 {
@@ -81,16 +94,18 @@ pub(super) fn eeg_ui(
         right.min.x = left.max.x + theme::GRID * 2.0;
         side_ui(ui, right, |ui| match view.side {
             SidePanel::Closed => {}
+            SidePanel::Header => header_ui(ui, opened, actions),
             SidePanel::Channels => channels_ui(ui, browser, opened, &mut view, draft),
             SidePanel::Annotations => {
-                annotations_ui(ui, browser, opened, &mut view, draft, typing, actions);
+                annotations_ui(ui, workbench, opened, &mut view, draft, typing, actions);
             }
             SidePanel::Spectrum => {
                 egui::ScrollArea::vertical()
                     .id_salt("spectrum")
                     .auto_shrink([false, false])
-                    .show(ui, |ui| spectrum_ui(ui, browser, &view));
+                    .show(ui, |ui| spectrum_ui(ui, browser, &mut view));
             }
+            SidePanel::Scores => scores_ui(ui, workbench, &mut view, typing, actions),
             SidePanel::Maps => maps_ui(ui, workbench, browser, &mut view, actions),
         });
     }
@@ -99,11 +114,30 @@ pub(super) fn eeg_ui(
     }
 }
 
+/// Nothing but the traces, what the cursors measure, and the way back.
+fn folded_ui(ui: &mut Ui, workbench: &Workbench, view: &mut EegView, actions: &mut Vec<Action>) {
+    let Some(browser) = workbench.explore().eeg() else {
+        return;
+    };
+    let height = ui.available_height() - readout_height(ui) - ui.spacing().item_spacing.y;
+    let heard = traces_ui(ui, workbench, browser, view, height);
+    mark_keys(ui, workbench, &heard, view, actions);
+    score_keys(ui, workbench, &heard, view, actions);
+    ui.horizontal(|ui| {
+        let back = ui.small_button("Show panels");
+        if back.on_hover_text("Brings all panels back (F9)").clicked() {
+            view.is_folded = false;
+        }
+        readout_ui(ui, browser, view, actions);
+    });
+}
+
 fn side_width(ui: &Ui, view: &EegView) -> f32 {
     let em = theme::body_font(ui).size;
     match view.side {
         SidePanel::Closed => 0.0,
         SidePanel::Maps if view.comparison.is_some() => em * 34.0,
+        SidePanel::Header => em * 34.0,
         _ => em * 20.0,
     }
     .min(ui.available_width() * 0.5)
@@ -163,6 +197,9 @@ fn strip_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView) {
         height: STRIP_HEIGHT,
     };
     let (response, time_s) = strip.show(ui);
+    if let (StripKind::Spectrogram, Some(found)) = (view.strip, spectrogram) {
+        spectrogram_legend(ui, response.rect, found);
+    }
     if let Some(time_s) = time_s {
         view.start_s = time_s - view.span_s / 2.0;
     }
@@ -179,6 +216,33 @@ fn strip_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView) {
         }
     };
     response.on_hover_text(help);
+}
+
+/// At the left of the spectrogram its channel, its highest frequency and the colour bar with its ends.
+fn spectrogram_legend(ui: &Ui, strip: Rect, found: &Spectrogram) {
+    let (font, tones) = (theme::small_font(ui), theme::tones(ui));
+    let right = strip.left() + gutter_width(ui) - 6.0;
+    let bar = Rect::from_x_y_ranges(right - 6.0..=right, strip.y_range());
+    const N_STEPS: usize = 24;
+    let step = bar.height() / N_STEPS as f32;
+    for k in 0..N_STEPS {
+        let top = bar.bottom() - (k + 1) as f32 * step;
+        let part = Rect::from_x_y_ranges(bar.x_range(), top..=top + step);
+        let color = sequential(k as f32 / (N_STEPS - 1) as f32);
+        ui.painter().rect_filled(part, 0.0, color);
+    }
+    let (low, high) = found.range_db;
+    let name = clean_label(&found.trace);
+    let texts = [
+        (bar.top(), Align2::RIGHT_TOP, format!("{high:.0} dB")),
+        (bar.center().y, Align2::RIGHT_CENTER, name.to_owned()),
+        (bar.bottom(), Align2::RIGHT_BOTTOM, format!("{low:.0} dB")),
+    ];
+    for (y, anchor, text) in texts {
+        let place = egui::pos2(bar.left() - 4.0, y);
+        ui.painter()
+            .text(place, anchor, text, font.clone(), tones.weak);
+    }
 }
 
 fn readout_height(ui: &Ui) -> f32 {

@@ -2,6 +2,8 @@
 
 use egui::{Key, Modifiers, Ui};
 
+use super::fault_beside::beside_ui;
+use super::fault_choices::{choice_of, keep_choice};
 use super::fault_impedance::impedance_ui;
 use super::fault_panel::measures_ui;
 use super::fault_tools::tools_ui;
@@ -70,10 +72,18 @@ pub(super) fn fault_ui(
     if wants_measures {
         elements::scrolling_column(ui, right, "measures", |ui| {
             impedance_ui(ui, record, fault.plane(), &mut wanted);
+            if let Some(beside) = fault.beside() {
+                beside_ui(ui, record, beside, &wanted);
+            }
             measures_ui(ui, record, fault.measures(), &mut wanted);
         });
     }
     page_keys(ui, workbench, record, &mut wanted);
+    if wanted.line != look.line {
+        let mut choice = choice_of(draft, record);
+        choice.line = Some(wanted.line.named_line(&record.station));
+        keep_choice(draft, record, choice);
+    }
     if wanted != *look {
         let action = FaultAction::View(Box::new(wanted));
         actions.push(Action::Explore(ExploreAction::Fault(action)));
@@ -97,15 +107,15 @@ fn plots_ui(
         return x;
     };
     let zero_s = record.facts.inception_s.or(record.trigger_s).unwrap_or(0.0);
-    let other_s = beside.facts.inception_s.or(beside.trigger_s).unwrap_or(0.0);
+    let shift_s = look.alignment.shift_s(record, beside);
+    let other_s = zero_s + shift_s;
     let line = theme::body_font(ui).size * 1.7;
     let half = (height - 2.0 * line) / 2.0;
     elements::help(ui, &format!("{} · time from its inception", record.name));
     let role = PlotRole::Main { takes };
     let events = plot_ui(ui, record, look, (zero_s, 0.0), role, half);
     let x = events.x;
-    elements::help(ui, &format!("{} · time from its inception", beside.name));
-    let shift_s = other_s - zero_s;
+    elements::help(ui, &format!("{} · the same moments", beside.name));
     let other = plot_ui(ui, beside, look, (other_s, shift_s), PlotRole::Beside, half);
     follow(record, look, &events);
     // What is done to the one beside is done to both.
@@ -191,14 +201,34 @@ fn plot_ui(
     .show(ui)
 }
 
-/// Trigger, inception and changes of the rate, in order of time.
+/// Trigger, inception, the cycles that decide, clearing and changes of the rate, in order of time.
 fn marks(record: &FaultRecord) -> Vec<(f64, String)> {
     let trigger = record.trigger_s.map(|at_s| (at_s, "trigger".to_owned()));
     let inception = record.facts.inception_s;
     let inception = inception.map(|at_s| (at_s, "inception".to_owned()));
+    let judged = record.analysis.iter().flat_map(|analysis| {
+        let cycle_s = 1.0 / analysis.frequency_hz;
+        let at_s = analysis.judged_s;
+        let clearing = analysis
+            .clearing_s
+            .map(|at_s| (at_s, "clearing".to_owned()));
+        let cycles = [
+            (
+                at_s - (1.0 + 2.0 / 64.0) * cycle_s,
+                "cycle before".to_owned(),
+            ),
+            (at_s + cycle_s / 8.0, "cycle judged".to_owned()),
+        ];
+        cycles.into_iter().chain(clearing)
+    });
     let rates = record.rate_changes.iter();
     let rates = rates.map(|(at_s, hz)| (*at_s, format!("{} Hz", short(*hz))));
-    let mut marks: Vec<(f64, String)> = trigger.into_iter().chain(inception).chain(rates).collect();
+    let mut marks: Vec<(f64, String)> = trigger
+        .into_iter()
+        .chain(inception)
+        .chain(judged)
+        .chain(rates)
+        .collect();
     marks.sort_by(|a, b| a.0.total_cmp(&b.0));
     marks
 }

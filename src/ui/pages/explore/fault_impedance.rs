@@ -230,7 +230,7 @@ fn plane_ui(ui: &mut Ui, record: &FaultRecord, plane: &ImpedancePlane) {
 
 /// Distances as bars on the length of the line, with their intervals.
 fn distances_ui(ui: &mut Ui, plane: &ImpedancePlane) {
-    if plane.distances.is_empty() {
+    if plane.distances.is_empty() && plane.two_ended.is_empty() {
         return;
     }
     section(ui, "Distance to fault");
@@ -239,7 +239,7 @@ fn distances_ui(ui: &mut Ui, plane: &ImpedancePlane) {
         .num_columns(3)
         .spacing([10.0, 3.0])
         .show(ui, |ui| {
-            for distance in &plane.distances {
+            for distance in plane.distances.iter().chain(&plane.two_ended) {
                 ui.label(RichText::new(distance.method.name()).small());
                 let interval = distance.interval.map_or(String::new(), |(low, high)| {
                     format!(" ({} to {})", short(low * km), short(high * km))

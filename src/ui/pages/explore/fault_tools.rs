@@ -3,10 +3,13 @@
 use egui::containers::menu::{MenuButton, MenuConfig};
 use egui::{PopupCloseBehavior, ScrollArea, Ui};
 
+use super::fault_beside::alignment_ui;
+use super::fault_choices::choices_ui;
+use super::fault_list::list_buttons_ui;
 use crate::ui::elements;
 use crate::ui::theme;
 use crate::workbench::explore::{
-    BesideChoice, ExploreAction, FaultAction, FaultRecord, FaultView, ValueScale,
+    BesideChoice, ExploreAction, FaultAction, FaultPath, FaultRecord, FaultView, ValueScale,
 };
 use crate::workbench::{Action, Ask, Draft, Workbench, number_of};
 use atomscope_engine::session::{UnitBases, change_notes, notes_on};
@@ -31,7 +34,10 @@ pub(super) fn tools_ui(
         lanes_ui(ui, record, look);
         frequency_ui(ui, record, look);
         zoom_ui(ui, record, look);
+        choices_ui(ui, record, look, draft);
         beside_ui(ui, workbench, actions);
+        alignment_ui(ui, workbench, record, look);
+        outputs_ui(ui, workbench, actions);
     });
 }
 
@@ -135,7 +141,7 @@ fn base_ui(
 }
 
 /// A menu that stays open while things in it are changed.
-fn lasting_menu(
+pub(super) fn lasting_menu(
     ui: &mut Ui,
     title: impl Into<egui::WidgetText>,
     contents: impl FnOnce(&mut Ui),
@@ -289,5 +295,35 @@ fn beside_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
         .on_hover_text("Another record below this one, both aligned on their inceptions");
     if asks_file {
         actions.push(Action::Ask(Ask::OpenBeside));
+    }
+}
+
+/// Zones of a file, the report of the event, and the list of records.
+fn outputs_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
+    let asks = [
+        (
+            "Zones…",
+            "Distance zones of a relay from a RIO file; shown in the impedance plane with entry and leaving times",
+            FaultPath::Zones,
+        ),
+        (
+            "Event report…",
+            "A page with everything about the event; of both ends while a second record is beside",
+            FaultPath::Report,
+        ),
+    ];
+    for (name, help, path) in asks {
+        if ui.button(name).on_hover_text(help).clicked() {
+            actions.push(Action::Ask(Ask::Fault(path)));
+        }
+    }
+    let has_list = workbench.explore().fault().list().is_some();
+    if !has_list {
+        return list_buttons_ui(ui, workbench, actions);
+    }
+    let back = ui.button("Show list");
+    if back.on_hover_text("The list of records again").clicked() {
+        let action = FaultAction::ShowList(true);
+        actions.push(Action::Explore(ExploreAction::Fault(action)));
     }
 }

@@ -5,11 +5,19 @@ mod channels;
 mod decision;
 mod eeg;
 mod fault;
+mod fault_beside;
+mod fault_choices;
 mod fault_impedance;
+mod fault_list;
 mod fault_panel;
 mod fault_tools;
+mod header;
+mod hypnogram;
 mod maps;
+mod marking;
+mod montages;
 mod ribbon;
+mod scores;
 mod spectrum;
 mod toolbar;
 mod traces;
@@ -21,8 +29,9 @@ use crate::ui::app::Typing;
 use crate::ui::elements::{self, page_title};
 use crate::ui::theme;
 use crate::ui::widgets::empty_state;
-use crate::workbench::explore::{ExploreAction, OpenedRecording, Viewer};
+use crate::workbench::explore::{ExploreAction, OpenedRecording, Viewer, last_part};
 use crate::workbench::{Action, Ask, Draft, Workbench, number_of};
+use atomscope_engine::records::Record;
 
 /// Less room than this many letters is no room for the facts of a recording.
 const FACTS_EM: f32 = 12.0;
@@ -36,11 +45,20 @@ pub(in crate::ui) fn explore_page_ui(
     actions: &mut Vec<Action>,
 ) {
     let explore = workbench.explore();
+    if explore.fault().shows_list() {
+        page_title(ui, "Explore", "fault records as a list");
+        fault_list::fault_list_ui(ui, workbench, actions);
+        return;
+    }
     let Some(opened) = explore.opened() else {
         page_title(ui, "Explore", "recordings and fault records by themselves");
         nothing_open_ui(ui, workbench, actions);
         return;
     };
+    if workbench.is_folded() {
+        viewer_ui(ui, workbench, opened, draft, typing, actions);
+        return;
+    }
     head_ui(ui, workbench, opened, actions);
     let is_explained = explore.ribbon().selected().is_some();
     if !is_explained {
@@ -86,10 +104,12 @@ fn nothing_open_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>
     if let Some(error) = workbench.explore().error() {
         elements::wrong(ui, error);
     }
+    ui.horizontal(|ui| fault_list::list_buttons_ui(ui, workbench, actions));
     let text = "EEG recordings and fault records are shown here. Choose one on the Records page, or open a file; the data of the session do not change.";
     if empty_state(ui, text, Some("Open a recording…")) {
         actions.push(Action::Ask(Ask::OpenRecording));
     }
+    recent_ui(ui, workbench, actions);
 }
 
 /// Which recording it is, another one of the data, and a file.
@@ -111,6 +131,7 @@ fn head_ui(
         {
             actions.push(Action::Ask(Ask::OpenRecording));
         }
+        recent_ui(ui, workbench, actions);
         if workbench.explore().opening_share().is_some() {
             ui.spinner();
             let cancel = ui.button("Cancel");
@@ -127,6 +148,25 @@ fn head_ui(
     if let Some(error) = workbench.explore().error() {
         elements::wrong(ui, error);
     }
+}
+
+/// Recordings explored last.
+fn recent_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
+    let recent = &workbench.settings().recent_recordings;
+    if recent.is_empty() {
+        return;
+    }
+    let menu = ui.menu_button("Recent", |ui| {
+        for path in recent {
+            let name = path.display().to_string();
+            let open = ui.button(last_part(&name));
+            if open.on_hover_text(&name).clicked() {
+                actions.push(Action::Explore(ExploreAction::OpenFile(path.clone())));
+                ui.close();
+            }
+        }
+    });
+    menu.response.on_hover_text("Recordings explored last");
 }
 
 /// The records of the session with steps to the one before and after.
@@ -187,15 +227,7 @@ fn records_ui(
 /// Format, channels, length and start in one line.
 fn facts(opened: &OpenedRecording) -> String {
     let record = &opened.record;
-    let mut facts = vec![
-        record.format.to_string(),
-        number_of(record.channels.len(), "channel", "channels"),
-    ];
-    if let Some(rate_hz) = record.channels.first().and_then(|channel| channel.rate_hz) {
-        // Six digits tell any rate; a rate that was worked out has more.
-        let rate_hz = (rate_hz * 1e3).round() / 1e3;
-        facts.push(format!("{rate_hz} Hz"));
-    }
+    let mut facts = vec![record.format.to_string(), channels_text(record)];
     if let Some(duration_s) = record.duration_s() {
         facts.push(match duration_s {
             short if short < 10.0 => format!("{short:.3} s"),
@@ -204,4 +236,56 @@ fn facts(opened: &OpenedRecording) -> String {
     }
     facts.extend(record.start.map(|start| start.to_string()));
     facts.join(" · ")
+}
+
+/// How many channels of which rate: "139 channels, 126 at 512 Hz, 13 at 1 Hz".
+fn channels_text(record: &Record) -> String {
+    let channels = number_of(record.channels.len(), "channel", "channels");
+    // Six digits tell any rate; a rate that was worked out has more.
+    let rates = record.channels.iter().filter_map(|channel| channel.rate_hz);
+    let mut counts: Vec<(f64, usize)> = Vec::new();
+    for rate_hz in rates.map(|rate_hz| (rate_hz * 1e3).round() / 1e3) {
+        match counts.iter_mut().find(|(known, _)| *known == rate_hz) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((rate_hz, 1)),
+        }
+    }
+    counts.sort_by(|a, b| b.1.cmp(&a.1).then(b.0.total_cmp(&a.0)));
+    match counts[..] {
+        [] => channels,
+        [(rate_hz, count)] if count == record.channels.len() => {
+            format!("{channels} at {rate_hz} Hz")
+        }
+        _ => {
+            let parts = counts
+                .iter()
+                .map(|(hz, count)| format!("{count} at {hz} Hz"));
+            let parts: Vec<String> = parts.collect();
+            format!("{channels}, {}", parts.join(", "))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use atomscope_engine::records::{Channel, Format, Kind, Unit};
+
+    #[test]
+    fn channels_are_counted_by_their_rates() {
+        let of = |counts: &[(usize, f64)]| {
+            let data = counts.iter().flat_map(|&(count, hz)| {
+                let channel = Channel::analog("x", Unit::parse("µV"), Some(hz), 0);
+                std::iter::repeat_n((channel, Vec::new()), count)
+            });
+            let data = data.collect();
+            channels_text(&Record::in_memory(Format::Edf, Kind::Recording, "r", data))
+        };
+        assert_eq!(
+            of(&[(13, 1.0), (126, 512.0)]),
+            "139 channels, 126 at 512 Hz, 13 at 1 Hz"
+        );
+        assert_eq!(of(&[(1, 250.0)]), "1 channel at 250 Hz");
+        assert_eq!(of(&[]), "0 channels");
+    }
 }

@@ -1,8 +1,11 @@
 //! What the model decides about each segment, as a ribbon under the traces: class, margin, and which are uncertain.
 
-use egui::{Color32, EventFilter, Id, Key, Rangef, Rect, Role, Sense, Stroke, Ui, WidgetInfo};
+use egui::{
+    Color32, EventFilter, Id, Key, Modifiers, Rangef, Rect, Role, Sense, Stroke, Ui, WidgetInfo,
+};
 use egui::{StrokeKind, pos2, vec2};
 
+use super::marking::DIGITS;
 use crate::ui::elements::{help, wrong};
 use crate::ui::icons::focus_ring;
 use crate::ui::numbers::{percent, short};
@@ -11,7 +14,7 @@ use crate::ui::theme;
 use crate::workbench::explore::{
     ExploreAction, Judgement, ModelChoice, OpenedRecording, RibbonAction,
 };
-use crate::workbench::{Action, Ask, Workbench};
+use crate::workbench::{Action, Ask, Workbench, number_of};
 use atomscope_engine::experiment::{Ribbon, RibbonSegment};
 use atomscope_engine::export::{hatch_lines, vote_text};
 
@@ -160,6 +163,11 @@ fn vote_ui(ui: &mut Ui, judgement: &Judgement) {
     if judgement.has_learned {
         text.push_str(" · learned from");
     }
+    let n_corrections = judgement.n_corrections();
+    if n_corrections > 0 {
+        let count = number_of(n_corrections, "correction", "corrections");
+        text.push_str(&format!(" · {count}"));
+    }
     let mut tip = format!(
         "{}.\nThe vote of all segments with the 95 % interval of its share (Wilson), as if segments were independent. {}",
         vote_text(ribbon),
@@ -167,6 +175,9 @@ fn vote_ui(ui: &mut Ui, judgement: &Judgement) {
     );
     if judgement.has_learned {
         tip.push_str("\nThe model has learned from this recording: its decisions say little.");
+    }
+    if n_corrections > 0 {
+        tip.push_str("\nThe model has learned from corrections by a reviewer: its scores by subject are of before them.");
     }
     for out in judgement.left_out.iter().take(8) {
         tip.push_str("\nExcluded: ");
@@ -240,20 +251,29 @@ fn band_ui(
     if visible.len() <= MOST_BUTTONS {
         for &place in &visible {
             let block = block(&ribbon.segments[place], shown, area).intersect(area);
-            if segment_button(ui, ribbon, place, block, response.id) {
+            let button = segment_button(ui, ribbon, place, block, response.id);
+            button.context_menu(|ui| correct_buttons(ui, ribbon, place, actions));
+            if button.clicked() {
                 let chosen = (selected != Some(place)).then_some(place);
                 actions.push(ask(RibbonAction::Select(chosen)));
             }
         }
-    } else if let Some(pointer) = response
-        .interact_pointer_pos()
-        .filter(|_| response.clicked())
-    {
-        let chosen = ribbon.at(shown.time_at(pointer.x));
-        actions.push(ask(RibbonAction::Select(chosen)));
+    } else {
+        let is_meant = response.clicked() || response.secondary_clicked();
+        if let Some(pointer) = response.interact_pointer_pos().filter(|_| is_meant) {
+            let chosen = ribbon.at(shown.time_at(pointer.x));
+            actions.push(ask(RibbonAction::Select(chosen)));
+        }
+        if let Some(segment) = selected {
+            response.context_menu(|ui| correct_buttons(ui, ribbon, segment, actions));
+        }
     }
-    response
-        .on_hover_text("Click a segment to see why; with the focus ← → go from one to the next");
+    if response.has_focus()
+        && let Some(segment) = selected
+    {
+        correction_keys(ui, ribbon, segment, actions);
+    }
+    response.on_hover_text("Click a segment to see why, right-click it to correct it. With the focus ← → go from one to the next, 1 to 9 give the selected one that class, 0 calls it an artefact.");
 }
 
 /// The grey as light as a colour.
@@ -306,7 +326,49 @@ fn paint_segment(ui: &Ui, painter: &egui::Painter, block: Rect, color: Color32, 
     }
 }
 
-fn segment_button(ui: &mut Ui, ribbon: &Ribbon, place: usize, block: Rect, id: Id) -> bool {
+/// Buttons that give a segment another class, or call it an artefact.
+pub(super) fn correct_buttons(
+    ui: &mut Ui,
+    ribbon: &Ribbon,
+    segment: usize,
+    actions: &mut Vec<Action>,
+) {
+    let decided = ribbon.segments.get(segment).map(|own| own.verdict.class);
+    let others = ribbon.class_names.iter().enumerate();
+    for (class, name) in others.filter(|(class, _)| Some(*class) != decided) {
+        let button = ui.button(format!("It is {name}"));
+        let what = "The model learns it at once, in one step; Ctrl+Z takes it back exactly. Saved with the session";
+        if button.on_hover_text(what).clicked() {
+            let class = Some(class);
+            actions.push(ask(RibbonAction::Correct { segment, class }));
+        }
+    }
+    let artefact = ui.button("It is an artefact");
+    let what = "Noted with the session; the model learns nothing from it";
+    if artefact.on_hover_text(what).clicked() {
+        let class = None;
+        actions.push(ask(RibbonAction::Correct { segment, class }));
+    }
+}
+
+/// 1 to 9 give the selected segment a class, 0 calls it an artefact.
+fn correction_keys(ui: &Ui, ribbon: &Ribbon, segment: usize, actions: &mut Vec<Action>) {
+    let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+    let classes = 0..ribbon.class_names.len();
+    let class = classes.zip(DIGITS).find(|(_, key)| pressed(*key));
+    if class.is_some() || pressed(Key::Num0) {
+        let class = class.map(|(class, _)| class);
+        actions.push(ask(RibbonAction::Correct { segment, class }));
+    }
+}
+
+fn segment_button(
+    ui: &mut Ui,
+    ribbon: &Ribbon,
+    place: usize,
+    block: Rect,
+    id: Id,
+) -> egui::Response {
     let segment = &ribbon.segments[place];
     let response = ui.interact(block, id.with(place), Sense::click());
     let verdict = &segment.verdict;
@@ -330,7 +392,7 @@ fn segment_button(ui: &mut Ui, ribbon: &Ribbon, place: usize, block: Rect, id: I
         "{name}\nNext best: {}",
         ribbon.class_name(verdict.runner_up)
     );
-    response.on_hover_text(tip).clicked()
+    response.on_hover_text(tip)
 }
 
 /// The segment before or after by arrow keys, while the ribbon has the focus.

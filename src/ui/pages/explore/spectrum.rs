@@ -7,12 +7,16 @@ use crate::ui::numbers::short;
 use crate::ui::widgets::{SpectrumLine, SpectrumPlot};
 use crate::workbench::explore::{BANDS, EegBrowser, EegView};
 
-/// Frequency at the right edge of the plot, where the rate reaches as far.
-const HIGHEST_HZ: f64 = 50.0;
+/// A band needs this many periods of its lower edge in the selection.
+const LEAST_PERIODS: f64 = 2.0;
 
 /// Spectra of all traces, and the bands of the chosen one.
-pub(super) fn spectrum_ui(ui: &mut Ui, browser: &EegBrowser, view: &EegView) {
-    section(ui, "Spectrum");
+pub(super) fn spectrum_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView) {
+    ui.horizontal(|ui| {
+        section(ui, "Spectrum");
+        ui.checkbox(&mut view.spectrum_in_db, "Logarithmic")
+            .on_hover_text("Density in decibels; off: density itself, from zero. Default on.");
+    });
     let (start_s, end_s) = view.selection();
     let what = if view.cursors.is_some() {
         "selection"
@@ -43,30 +47,27 @@ pub(super) fn spectrum_ui(ui: &mut Ui, browser: &EegBrowser, view: &EegView) {
         })
         .collect();
     let reach_hz = |line: &SpectrumLine<'_>| line.density.len() as f64 * line.resolution_hz;
-    let highest_hz = lines
-        .iter()
-        .map(reach_hz)
-        .fold(0.0, f64::max)
-        .min(HIGHEST_HZ);
+    // Up to half the rate of the fastest trace.
+    let highest_hz = lines.iter().map(reach_hz).fold(0.0, f64::max);
     let mut edges_hz: Vec<f64> = BANDS.iter().map(|(_, low_hz, _)| *low_hz).collect();
     edges_hz.push(BANDS[BANDS.len() - 1].2);
     SpectrumPlot {
         lines: &lines,
         highest_hz: highest_hz.max(1.0),
         edges_hz: &edges_hz,
+        is_in_db: view.spectrum_in_db,
         height: 210.0,
     }
     .show(ui);
     let Some(own) = spectra.iter().find(|own| chosen == Some(own.name.as_str())) else {
         return;
     };
-    help(
-        ui,
-        &format!(
-            "dB of {}²/Hz; hairlines are the edges of the bands",
-            own.unit
-        ),
+    let scale = if view.spectrum_in_db { "dB of " } else { "" };
+    let text = format!(
+        "{scale}{}²/Hz up to half the rate; hairlines are the edges of the bands",
+        own.unit
     );
+    help(ui, &text);
     section(ui, &own.name);
     let peak = own
         .peak_hz()
@@ -81,10 +82,21 @@ pub(super) fn spectrum_ui(ui: &mut Ui, browser: &EegBrowser, view: &EegView) {
             for ((name, low_hz, high_hz), power) in BANDS.into_iter().zip(powers) {
                 ui.label(name);
                 help(ui, &format!("{low_hz}–{high_hz} Hz"));
-                ui.label(format!("{} {}²", short(power), own.unit));
-                ui.label(crate::ui::numbers::percent(
-                    power / all.max(f64::MIN_POSITIVE),
-                ));
+                let nyquist_hz = own.density.len() as f64 * own.resolution_hz;
+                let needed_s = LEAST_PERIODS / low_hz;
+                if end_s - start_s < needed_s * 0.999 {
+                    help(
+                        ui,
+                        &format!("selection too short: needs {} s", short(needed_s)),
+                    );
+                } else if low_hz >= nyquist_hz {
+                    help(ui, "above half the rate");
+                } else {
+                    ui.label(format!("{} {}²", short(power), own.unit));
+                    ui.label(crate::ui::numbers::percent(
+                        power / all.max(f64::MIN_POSITIVE),
+                    ));
+                }
                 ui.end_row();
             }
         });

@@ -2,26 +2,33 @@
 
 use egui::{ComboBox, TextEdit, Ui};
 
+use super::montages::{montage_ui, own_montage_ui};
 use crate::ui::app::Typing;
-use crate::ui::elements;
 use crate::ui::numbers::short;
 use crate::ui::theme;
-use crate::workbench::Action;
 use crate::workbench::explore::{
-    EegBrowser, EegView, ExploreAction, OpenedRecording, SENSITIVITIES, SidePanel, StripKind,
-    TIME_BASES_S, common_unit,
+    EegBrowser, EegView, ExploreAction, KeyUse, LaneChoice, OpenedRecording, SENSITIVITIES,
+    SidePanel, StripKind, TIME_BASES_S, common_unit,
 };
-use atomscope_engine::features::montage::Montage;
+use crate::workbench::{Action, Ask, Workbench};
 
 /// Edges offered for the high-pass.
 const HIGH_PASS_HZ: [f64; 7] = [0.05, 0.1, 0.3, 0.5, 1.0, 1.6, 5.0];
 /// Edges offered for the low-pass.
 const LOW_PASS_HZ: [f64; 5] = [15.0, 30.0, 40.0, 70.0, 100.0];
+/// Limits of a frequency that is typed: below, the lead-in of a page would be longer than 40 s.
+const LOWEST_EDGE_HZ: f64 = 0.05;
+const HIGHEST_EDGE_HZ: f64 = 1000.0;
 /// Frequencies of the mains.
 const MAINS_HZ: [f64; 2] = [50.0, 60.0];
 
-/// The rate of a recording whose file does not say it.
-pub(super) fn rate_ui(ui: &mut Ui, opened: &OpenedRecording, actions: &mut Vec<Action>) {
+/// The rate of a recording whose file does not say it, with unit and names of its channels.
+pub(super) fn rate_ui(
+    ui: &mut Ui,
+    opened: &OpenedRecording,
+    typing: &mut Typing,
+    actions: &mut Vec<Action>,
+) {
     let Some(mut rate_hz) = opened.assumed_rate_hz else {
         return;
     };
@@ -33,20 +40,40 @@ pub(super) fn rate_ui(ui: &mut Ui, opened: &OpenedRecording, actions: &mut Vec<A
         if field.on_hover_text(help).changed() {
             actions.push(Action::Explore(ExploreAction::AssumeRate(rate_hz)));
         }
+        let label = ui.label("unit");
+        let field = TextEdit::singleline(&mut typing.channel_unit).desired_width(40.0);
+        let unit = ui.add(field.hint_text("µV")).labelled_by(label.id);
+        let unit = unit.on_hover_text("Unit of all channels, such as µV, mV or V");
+        let label = ui.label("channels");
+        let field = TextEdit::singleline(&mut typing.channel_names).desired_width(160.0);
+        let names = ui
+            .add(field.hint_text("Fp1, Fp2, …"))
+            .labelled_by(label.id)
+            .on_hover_text("Names of the channels in their order, with commas between them");
+        if unit.changed() || names.changed() {
+            let names = typing.channel_names.split(',');
+            actions.push(Action::Explore(ExploreAction::Describe {
+                names: names.map(|name| name.trim().to_owned()).collect(),
+                unit: typing.channel_unit.trim().to_owned(),
+            }));
+        }
     });
 }
 
 /// All tools.
 pub(super) fn toolbar_ui(
     ui: &mut Ui,
-    browser: &EegBrowser,
+    workbench: &Workbench,
     view: &mut EegView,
     typing: &mut Typing,
     actions: &mut Vec<Action>,
 ) {
+    let Some(browser) = workbench.explore().eeg() else {
+        return;
+    };
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 6.0;
-        montage_ui(ui, view);
+        montage_ui(ui, workbench, view, typing);
         let filter = &mut view.filter;
         filter_ui(
             ui,
@@ -71,9 +98,28 @@ pub(super) fn toolbar_ui(
         );
         sensitivity_ui(ui, browser, view, actions);
         time_base_ui(ui, browser, view);
+        lanes_choice_ui(ui, view);
     });
     ui.horizontal_wrapped(|ui| {
         switches_ui(ui, browser, view);
+        let marks = ui.selectable_label(view.keys == KeyUse::Marks, "Mark");
+        let what = "The keys 1 to 9 put marks with the names under Annotations: between the cursors, at the pointer, or in the middle of the page. Esc ends it. Default off: digits turn pages.";
+        if marks.on_hover_text(what).clicked() {
+            view.keys = match view.keys {
+                KeyUse::Marks => KeyUse::Pages,
+                _ => KeyUse::Marks,
+            };
+        }
+        let fold = ui.button("Traces only");
+        let what = "Folds everything but the traces away; F9 or the button at their corner brings it back";
+        view.is_folded |= fold.on_hover_text(what).clicked();
+        let picture = ui.button("Picture…");
+        if picture
+            .on_hover_text("Saves the traces of the page as PNG or SVG")
+            .clicked()
+        {
+            actions.push(Action::Ask(Ask::ExportPage));
+        }
         ui.separator();
         for panel in SidePanel::ALL {
             let is_open = view.side == panel;
@@ -83,12 +129,15 @@ pub(super) fn toolbar_ui(
             }
         }
     });
-    own_montage_ui(ui, browser, view, typing);
+    own_montage_ui(ui, browser, view, typing, actions);
 }
 
 fn panel_help(panel: SidePanel) -> &'static str {
     match panel {
         SidePanel::Closed => "",
+        SidePanel::Header => {
+            "What the file says: patient, recording, start, and of each channel rate, range, transducer and filters. Again to close."
+        }
         SidePanel::Channels => {
             "Which traces are shown, in which order, which are bad. Again to close."
         }
@@ -96,6 +145,9 @@ fn panel_help(panel: SidePanel) -> &'static str {
             "Notes of the file and your own: search, jump, add. Again to close."
         }
         SidePanel::Spectrum => "Welch spectrum of the selection or the page. Again to close.",
+        SidePanel::Scores => {
+            "Scores epochs (sleep stages, own states) by keys, compares them with the model and a second rater, and scores events. Again to close."
+        }
         SidePanel::Maps => {
             "Band power over the head, compared with another recording or class. Again to close."
         }
@@ -103,7 +155,7 @@ fn panel_help(panel: SidePanel) -> &'static str {
 }
 
 /// A choice whose first line says what is chosen; gives the place of the newly chosen one.
-fn combo(
+pub(super) fn combo(
     ui: &mut Ui,
     (name, help): (&str, &str),
     current: &str,
@@ -128,28 +180,6 @@ fn combo(
     chosen
 }
 
-fn montage_ui(ui: &mut Ui, view: &mut EegView) {
-    let montages = [
-        Montage::AsRecorded,
-        Montage::AverageReference,
-        Montage::LongitudinalBipolar,
-        Montage::TransverseBipolar,
-        Montage::Vertex,
-        Montage::LinkedEars,
-        Montage::LinkedMastoids,
-        Montage::Laplacian,
-        Montage::Own(view.own_montage.clone()),
-    ];
-    let names: Vec<String> = montages.iter().map(|m| m.name().to_owned()).collect();
-    let help = "How traces are made of channels: as recorded (default), against the mean of all good electrodes, against the next electrode behind, against the mean of the four nearest neighbours, or by your own lines";
-    let current = view.montage.name();
-    if let Some(place) = combo(ui, ("Montage", help), current, 9.5, &names)
-        && let Some(montage) = montages.into_iter().nth(place)
-    {
-        view.montage = montage;
-    }
-}
-
 fn filter_ui(ui: &mut Ui, name: &str, what: &str, edges_hz: &[f64], value: &mut Option<f64>) {
     let text = |hz: f64| format!("{name} {hz} Hz");
     let off = format!("{name} off");
@@ -159,8 +189,41 @@ fn filter_ui(ui: &mut Ui, name: &str, what: &str, edges_hz: &[f64], value: &mut 
         "{what}, in the picture only: data and spectra stay as they are. Runs forwards and backwards, so that nothing is shifted; 6 dB down at the edge. Default off."
     );
     let current = value.map_or(off, text);
-    if let Some(place) = combo(ui, (name, &help), &current, 7.6, &choices) {
-        *value = place.checked_sub(1).map(|place| edges_hz[place]);
+    let width = theme::body_font(ui).size * 7.6;
+    let shown = ComboBox::from_id_salt(name)
+        .selected_text(&current)
+        .width(width)
+        .close_behavior(egui::PopupCloseBehavior::CloseOnClickOutside)
+        .show_ui(ui, |ui| {
+            for (place, choice) in choices.iter().enumerate() {
+                if ui.selectable_label(*choice == current, choice).clicked() {
+                    *value = place.checked_sub(1).map(|place| edges_hz[place]);
+                    ui.close();
+                }
+            }
+            let label = ui.label("Other frequency");
+            let mut own_hz = value.unwrap_or(edges_hz[0]);
+            let field = egui::DragValue::new(&mut own_hz)
+                .range(LOWEST_EDGE_HZ..=HIGHEST_EDGE_HZ)
+                .speed(0.05)
+                .max_decimals(3)
+                .suffix(" Hz");
+            let field = ui.add(field).labelled_by(label.id);
+            let what = "Any frequency from 0.05 to 1000 Hz: click and type, or drag. At or above half the rate it does nothing";
+            if field.on_hover_text(what).changed() {
+                *value = Some(own_hz);
+            }
+        });
+    ui.ctx()
+        .accesskit_node_builder(shown.response.id, |node| node.set_label(name));
+    shown.response.on_hover_text(format!("{name}. {help}"));
+}
+
+fn lanes_choice_ui(ui: &mut Ui, view: &mut EegView) {
+    let names = LaneChoice::ALL.map(|choice| choice.name().to_owned());
+    let help = "The most traces at once; others are scrolled to by the bar at the right, by the wheel over the names, or by Ctrl+Page Up and Down. Default 32";
+    if let Some(place) = combo(ui, ("Lanes", help), view.lanes.name(), 7.0, &names) {
+        view.lanes = LaneChoice::ALL[place];
     }
 }
 
@@ -219,6 +282,8 @@ fn time_base_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView) {
 fn switches_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView) {
     ui.checkbox(&mut view.corrects_baseline, "Baseline")
         .on_hover_text("Shows each trace about its mean on the page. Default on.");
+    ui.checkbox(&mut view.clips_lanes, "Clip")
+        .on_hover_text("EEG ends at the edges of its lane instead of reaching into others; other signals always do. Default off.");
     ui.checkbox(&mut view.is_negative_up, "Negative up")
         .on_hover_text("Negative values point up, as clinical EEG is often drawn. Default off.");
     let has_clock = browser.record().start.is_some();
@@ -245,28 +310,4 @@ fn switches_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView) {
             false => StripKind::Activity,
         };
     }
-}
-
-/// The lines of an own montage, with what is wrong with them.
-fn own_montage_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView, typing: &mut Typing) {
-    if !matches!(view.montage, Montage::Own(_)) {
-        typing.montage.clone_from(&view.own_montage);
-        return;
-    }
-    ui.horizontal(|ui| {
-        let label = ui.label("Own montage");
-        let field = TextEdit::multiline(&mut typing.montage)
-            .desired_rows(3)
-            .desired_width(theme::body_font(ui).size * 24.0)
-            .hint_text("Fp1 - F3\nC3 - 0.5 A1 - 0.5 A2\nleft: T3 - C3");
-        let response = ui.add(field).labelled_by(label.id);
-        let help = "One trace per line: channels or electrodes with + and −, factors before them, a name before a colon";
-        if response.on_hover_text(help).changed() {
-            view.own_montage.clone_from(&typing.montage);
-            view.montage = Montage::Own(typing.montage.clone());
-        }
-        if let Some(problem) = browser.montage_problem() {
-            elements::wrong(ui, problem);
-        }
-    });
 }

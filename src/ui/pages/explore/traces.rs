@@ -5,15 +5,16 @@ use egui::{Key, Modifiers, PointerButton, Rect, Role, Sense, Ui, WidgetInfo};
 use super::fault::CURSORS;
 use crate::ui::icons::{focus_ring, hold_arrows};
 use crate::ui::numbers::{short, tick};
+use crate::ui::palette::class_color;
 use crate::ui::theme;
 use crate::ui::widgets::{
     ChartMark, ChartTrace, CursorMove, PlotCursor, TraceChart, cursor_letter, page_hears_keys,
     trace_area,
 };
 use crate::workbench::Workbench;
-use crate::workbench::explore::{EegBrowser, EegView, PageTrace, common_unit};
+use crate::workbench::explore::{EegBrowser, EegView, KeyUse, PageTrace, TraceSource, common_unit};
 use atomscope_engine::features::measure::{POINTS_PER_MM, points_per_unit};
-use atomscope_engine::features::signal_kind::clean_label;
+use atomscope_engine::features::signal_kind::{SignalKind, clean_label};
 
 /// Columns drawn of all traces together: more would make frames slow.
 const MOST_COLUMNS: usize = 48_000;
@@ -27,9 +28,15 @@ pub(super) fn traces_ui(
     browser: &EegBrowser,
     view: &mut EegView,
     height: f32,
-) {
+) -> HeardTraces {
     let size = egui::vec2(ui.available_width(), height);
-    let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
+    let (mut rect, _) = ui.allocate_exact_size(size, Sense::hover());
+    let n_lanes = view.lanes.most().min(browser.n_shown());
+    if n_lanes < browser.n_shown() {
+        let bar = Rect::from_min_max(egui::pos2(rect.right() - BAR_WIDTH, rect.top()), rect.max);
+        rect.max.x -= BAR_WIDTH + 2.0;
+        lane_bar_ui(ui, bar, (n_lanes, browser.n_shown()), view);
+    }
     let id = ui.make_persistent_id("eeg traces");
     let response = ui.interact(rect, id, Sense::click_and_drag());
     let enabled = ui.is_enabled();
@@ -38,7 +45,9 @@ pub(super) fn traces_ui(
     view.n_columns = n_columns(ui, area, browser);
     view.height_mm = f64::from(area.height()) / POINTS_PER_MM;
     let lanes = lanes(browser, view);
-    let (marks, gaps) = (marks(ui, browser, view), gaps(browser, view));
+    let mut marks = marks(ui, browser, view);
+    marks.extend(epoch_mark(ui, workbench, view));
+    let gaps = gaps(browser, view);
     let page = browser.page();
     let chart = TraceChart {
         traces: &lanes,
@@ -68,17 +77,78 @@ pub(super) fn traces_ui(
             .lane_at(area, y)
             .and_then(|lane| Some(page?.traces.get(lane)?.source.name.clone()))
     };
-    mouse(ui, &response, area, view, lane);
+    let is_over_names = response
+        .hover_pos()
+        .is_some_and(|place| place.x < area.left());
+    match is_over_names && n_lanes < browser.n_shown() {
+        true => scroll_lanes(ui, view, area.height() / n_lanes.max(1) as f32),
+        false => mouse(ui, &response, area, view, lane),
+    }
     let is_asked = workbench.view().ask.is_some();
-    let takes = if is_asked { None } else { cursor_letter(ui) };
+    // While scoring, letters are states.
+    let is_free = !is_asked && view.keys != KeyUse::Scores;
+    let takes = if is_free { cursor_letter(ui) } else { None };
     if let Some(cursor) = takes {
         view.take_cursor(cursor);
     }
     cursors_ui(ui, browser, view, area, takes);
     let hears = response.has_focus() || page_hears_keys(ui);
-    if hears && !is_asked {
+    let hears = hears && !is_asked;
+    if hears {
         keys(ui, browser, view);
     }
+    let pointed = response.hover_pos().filter(|place| area.contains(*place));
+    let share = |x: f32| f64::from((x - area.left()) / area.width());
+    HeardTraces {
+        hears,
+        pointed_s: pointed.map(|place| view.start_s + share(place.x) * view.span_s),
+    }
+}
+
+/// Whether letters are meant for the traces, and the time that is pointed at.
+pub(super) struct HeardTraces {
+    pub(super) hears: bool,
+    pub(super) pointed_s: Option<f64>,
+}
+
+/// Width of the bar that scrolls the channels.
+const BAR_WIDTH: f32 = 10.0;
+
+/// The wheel over the names goes through the channels.
+fn scroll_lanes(ui: &Ui, view: &mut EegView, lane_height: f32) {
+    let id = ui.scope_id().with("scrolled lanes");
+    let points = ui.input(|input| input.smooth_scroll_delta().y);
+    let left: f32 = ui.data(|data| data.get_temp(id).unwrap_or(0.0));
+    let lanes = (left - points) / lane_height.max(1.0);
+    let whole = lanes.trunc();
+    view.first_lane = view.first_lane.saturating_add_signed(whole as isize);
+    ui.data_mut(|data| data.insert_temp(id, (lanes - whole) * lane_height.max(1.0)));
+}
+
+/// Which of the channels are in the lanes; drag to show others.
+fn lane_bar_ui(ui: &Ui, bar: Rect, (n_lanes, n_all): (usize, usize), view: &mut EegView) {
+    let tones = theme::tones(ui);
+    let id = ui.scope_id().with("channels shown");
+    let response = ui.interact(bar, id, Sense::click_and_drag());
+    let enabled = ui.is_enabled();
+    response.widget_info(|| WidgetInfo::labeled(Role::ScrollBar, enabled, "Channels shown"));
+    let per_lane = bar.height() / n_all.max(1) as f32;
+    if let Some(place) = response.interact_pointer_pos() {
+        let lane = ((place.y - bar.top()) / per_lane) as usize;
+        view.first_lane = lane.saturating_sub(n_lanes / 2).min(n_all - n_lanes);
+    }
+    ui.painter().rect_filled(bar, 3.0, tones.faint);
+    let top = bar.top() + view.first_lane as f32 * per_lane;
+    let size = egui::vec2(bar.width(), n_lanes as f32 * per_lane);
+    let handle = Rect::from_min_size(egui::pos2(bar.left(), top), size);
+    let color = match response.hovered() || response.dragged() {
+        true => tones.accent,
+        false => tones.weak,
+    };
+    ui.painter().rect_filled(handle, 3.0, color);
+    let last = (view.first_lane + n_lanes).min(n_all);
+    let first = view.first_lane + 1;
+    response.on_hover_text(format!("Channels {first} to {last} of {n_all}. Drag, wheel over the names, or Ctrl+Page Up and Down."));
 }
 
 /// A column for every pixel; with many traces, whose lanes are low, for every second or third.
@@ -103,12 +173,29 @@ fn lanes<'a>(browser: &'a EegBrowser, view: &EegView) -> Vec<ChartTrace<'a>> {
                 0.0
             },
             gain: (direction * points_per_unit(sensitivity)) as f32,
-            color: None,
+            color: kind_color(trace.source.kind),
+            // Heart, eyes and breathing never draw over EEG.
+            is_clipped: view.clips_lanes || trace.source.kind != SignalKind::Eeg,
             is_bad: trace.source.is_bad,
             is_chosen: chosen == Some(trace.source.name.as_str()) && view.chosen.is_some(),
         }
     };
     traces.iter().enumerate().map(lane).collect()
+}
+
+/// Signals other than EEG have colours of their own.
+fn kind_color(kind: SignalKind) -> Option<egui::Color32> {
+    let place = match kind {
+        SignalKind::Eeg | SignalKind::Other => return None,
+        SignalKind::Eog => 2,
+        SignalKind::Ecg => 5,
+        SignalKind::Emg => 1,
+        SignalKind::Respiration => 0,
+        SignalKind::Spo2 => 4,
+        SignalKind::Temperature => 3,
+        SignalKind::Trigger | SignalKind::Status => 6,
+    };
+    Some(class_color(place))
 }
 
 fn marks<'a>(ui: &Ui, browser: &'a EegBrowser, view: &EegView) -> Vec<ChartMark<'a>> {
@@ -132,6 +219,23 @@ fn marks<'a>(ui: &Ui, browser: &'a EegBrowser, view: &EegView) -> Vec<ChartMark<
         .collect()
 }
 
+/// The epoch that is scored by the next key.
+fn epoch_mark<'a>(ui: &Ui, workbench: &'a Workbench, view: &EegView) -> Option<ChartMark<'a>> {
+    let scores = workbench
+        .epoch_scores()
+        .filter(|_| view.keys == KeyUse::Scores)?;
+    let middle_s = view.start_s + view.span_s / 2.0;
+    let epoch = (middle_s / scores.epoch_s).max(0.0).floor();
+    let state = scores.epochs.get(epoch as usize).copied().flatten();
+    let state = state.and_then(|state| scores.states.get(usize::from(state)));
+    Some(ChartMark {
+        onset_s: epoch * scores.epoch_s,
+        duration_s: scores.epoch_s,
+        text: state.map_or("not scored", String::as_str),
+        color: theme::tones(ui).accent,
+    })
+}
+
 fn gaps(browser: &EegBrowser, view: &EegView) -> Vec<(f64, f64)> {
     let gaps = browser.record().gaps.iter();
     let gaps = gaps.map(|gap| (gap.onset_s, gap.duration_s.max(0.0)));
@@ -148,9 +252,10 @@ pub(super) fn time_label(browser: &EegBrowser, view: &EegView, time_s: f64, step
     match clock {
         Some(clock) => {
             let whole = format!("{:02}:{:02}:{:02}", clock.hour, clock.minute, clock.second);
-            match step < 1.0 {
-                true => format!("{whole}.{:02}", clock.nanosecond / 10_000_000),
-                false => whole,
+            match step {
+                fine if fine < 0.01 => format!("{whole}.{:03}", clock.nanosecond / 1_000_000),
+                brief if brief < 1.0 => format!("{whole}.{:02}", clock.nanosecond / 10_000_000),
+                _ => whole,
             }
         }
         None if step >= 60.0 => crate::ui::numbers::clock(time_s),
@@ -283,6 +388,11 @@ fn keys(ui: &Ui, browser: &EegBrowser, view: &mut EegView) {
     if pressed(Key::End) > 0 {
         view.start_s = browser.duration_s() - view.span_s;
     }
+    let n_lanes = view.lanes.most().min(browser.n_shown()) as isize;
+    let with_ctrl =
+        |key: Key| ui.input_mut(|input| input.count_and_consume_key(Modifiers::COMMAND, key));
+    let pages_on = with_ctrl(Key::PageDown) as isize - with_ctrl(Key::PageUp) as isize;
+    view.first_lane = view.first_lane.saturating_add_signed(pages_on * n_lanes);
     let lanes_on = pressed(Key::ArrowDown) as isize - pressed(Key::ArrowUp) as isize;
     if lanes_on != 0 {
         choose_lane(browser, view, lanes_on);
@@ -297,12 +407,17 @@ fn keys(ui: &Ui, browser: &EegBrowser, view: &mut EegView) {
 
 /// Chooses the trace some lanes below the chosen one.
 fn choose_lane(browser: &EegBrowser, view: &mut EegView, lanes_on: isize) {
-    let traces = browser.page().map_or(&[][..], |page| &page.traces);
-    let is_chosen = |trace: &PageTrace| Some(&trace.source.name) == view.chosen.as_ref();
+    let is_shown = |trace: &&TraceSource| !view.hidden.contains(&trace.name);
+    let traces: Vec<&TraceSource> = browser.traces().iter().filter(is_shown).collect();
+    let is_chosen = |trace: &&TraceSource| Some(&trace.name) == view.chosen.as_ref();
     let place = match traces.iter().position(is_chosen) {
         Some(place) => place.saturating_add_signed(lanes_on),
-        None => 0,
+        None => view.first_lane,
     };
-    let wanted = traces.get(place.min(traces.len().saturating_sub(1)));
-    view.chosen = wanted.map(|trace| trace.source.name.clone());
+    let place = place.min(traces.len().saturating_sub(1));
+    view.chosen = traces.get(place).map(|trace| trace.name.clone());
+    // The lanes follow it.
+    let n_lanes = view.lanes.most().min(traces.len());
+    let lowest = (place + 1).saturating_sub(n_lanes).min(place);
+    view.first_lane = view.first_lane.clamp(lowest, place);
 }

@@ -6,10 +6,12 @@ use egui::{
 };
 
 use crate::ui::numbers::percent;
-use crate::ui::palette::sequential;
+use crate::ui::palette::{class_color, sequential};
 use crate::ui::theme;
 use crate::ui::widgets::{cached, gutter_width};
+use crate::workbench::Workbench;
 use crate::workbench::explore::{EegBrowser, EegView};
+use atomscope_engine::experiment::Ribbon;
 use atomscope_engine::features::trends::{COLUMN_S, N_LINES, Side, Trends};
 
 /// Height of a row, and its distance from the next.
@@ -27,9 +29,12 @@ enum Row {
     Amplitude(usize),
     Asymmetry,
     Suppression,
+    Class,
+    Margin,
 }
 
-const ROWS: [(Row, &str, &str); 6] = [
+/// The last two only where a model has judged.
+const ROWS: [(Row, &str, &str); 8] = [
     (
         Row::Spectra(Side::Left),
         "Spectra L",
@@ -60,22 +65,39 @@ const ROWS: [(Row, &str, &str); 6] = [
         "Suppressed",
         "Share of the last minute below 5 µV for at least 0.5 s, mean over channels: 0 to 100 %",
     ),
+    (
+        Row::Class,
+        "Class",
+        "What the model decided, in the colours of the classes",
+    ),
+    (
+        Row::Margin,
+        "Margin",
+        "How far the best class is ahead of the next, up to the largest margin of the recording",
+    ),
 ];
 
+fn n_rows(workbench: &Workbench) -> usize {
+    match workbench.explore().ribbon().judged() {
+        Some(_) => ROWS.len(),
+        None => ROWS.len() - 2,
+    }
+}
+
 /// The height of all rows.
-pub(super) fn trends_height(view: &EegView) -> f32 {
+pub(super) fn trends_height(workbench: &Workbench, view: &EegView) -> f32 {
     match view.shows_trends {
-        true => ROWS.len() as f32 * (ROW_HEIGHT + ROW_GAP),
+        true => n_rows(workbench) as f32 * (ROW_HEIGHT + ROW_GAP),
         false => 0.0,
     }
 }
 
 /// The rows, or how far they are.
-pub(super) fn trends_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView) {
-    if !view.shows_trends {
+pub(super) fn trends_ui(ui: &mut Ui, workbench: &Workbench, view: &mut EegView) {
+    let Some(browser) = workbench.explore().eeg().filter(|_| view.shows_trends) else {
         return;
-    }
-    let size = vec2(ui.available_width(), trends_height(view));
+    };
+    let size = vec2(ui.available_width(), trends_height(workbench, view));
     let (outer, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
     let enabled = ui.is_enabled();
     response.widget_info(|| WidgetInfo::labeled(Role::Figure, enabled, "Trends of the recording"));
@@ -95,8 +117,13 @@ pub(super) fn trends_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView) {
         return;
     };
     let revision = std::sync::Arc::as_ptr(trends) as u64;
-    for (number, (row, name, _)) in ROWS.iter().enumerate() {
+    let judged = workbench.explore().ribbon().judged();
+    for (number, (row, name, _)) in ROWS.iter().take(n_rows(workbench)).enumerate() {
         let rect = row_rect(area, number);
+        if let (Row::Class | Row::Margin, Some(judged)) = (row, judged) {
+            decided_ui(ui, rect, *row, name, &judged.ribbon, browser.duration_s());
+            continue;
+        }
         row_ui(
             ui,
             rect,
@@ -114,7 +141,7 @@ pub(super) fn trends_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView) {
     }
     let hovered = response.hover_pos().and_then(|place| {
         let is_over = |number: &usize| row_rect(outer, *number).contains(place);
-        (0..ROWS.len()).find(is_over)
+        (0..n_rows(workbench)).find(is_over)
     });
     if let Some(number) = hovered {
         response.on_hover_text(ROWS[number].2);
@@ -135,11 +162,7 @@ fn row_ui(
     duration_s: f64,
 ) {
     let tones = theme::tones(ui);
-    let font = theme::small_font(ui);
-    ui.painter().rect_filled(rect, 0.0, tones.surface);
-    let place = pos2(rect.left() - 6.0, rect.center().y);
-    ui.painter()
-        .text(place, Align2::RIGHT_CENTER, name, font, tones.weak);
+    ground_ui(ui, rect, name);
     let middle = rect.center().y;
     let up = |share: f32| rect.bottom() - share.clamp(0.0, 1.0) * rect.height();
     match row {
@@ -162,6 +185,46 @@ fn row_ui(
         Row::Suppression => bars_ui(ui, rect, trends, duration_s, tones.stale, |column| {
             (up(trends.suppression[column]), rect.bottom())
         }),
+        // Drawn from the decisions.
+        Row::Class | Row::Margin => {}
+    }
+}
+
+fn ground_ui(ui: &Ui, rect: Rect, name: &str) {
+    let tones = theme::tones(ui);
+    let font = theme::small_font(ui);
+    ui.painter().rect_filled(rect, 0.0, tones.surface);
+    let place = pos2(rect.left() - 6.0, rect.center().y);
+    ui.painter()
+        .text(place, Align2::RIGHT_CENTER, name, font, tones.weak);
+}
+
+/// The model's decisions: for every column of pixels the class, or the margin as a bar.
+fn decided_ui(ui: &Ui, rect: Rect, row: Row, name: &str, ribbon: &Ribbon, duration_s: f64) {
+    ground_ui(ui, rect, name);
+    let segments = &ribbon.segments;
+    let margins = segments.iter().map(|segment| segment.verdict.margin);
+    let largest = margins.fold(f64::MIN_POSITIVE, f64::max);
+    let mut mesh = egui::epaint::Mesh::default();
+    let width = rect.width().max(1.0);
+    for pixel in 0..width as usize {
+        let time_s = f64::from((pixel as f32 + 0.5) / width) * duration_s;
+        let after = segments.partition_point(|segment| segment.start_s <= time_s);
+        let segment = after.checked_sub(1).map(|place| &segments[place]);
+        let Some(segment) = segment.filter(|own| time_s < own.start_s + own.duration_s) else {
+            continue;
+        };
+        let share = match row {
+            Row::Margin => (segment.verdict.margin / largest).clamp(0.0, 1.0) as f32,
+            _ => 1.0,
+        };
+        let left = rect.left() + pixel as f32;
+        let top = rect.bottom() - share * rect.height();
+        let bar = Rect::from_min_max(pos2(left, top), pos2(left + 1.0, rect.bottom()));
+        mesh.add_colored_rect(bar, class_color(segment.verdict.class));
+    }
+    if !mesh.is_empty() {
+        ui.painter().add(Shape::mesh(mesh));
     }
 }
 

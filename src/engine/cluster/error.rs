@@ -1,0 +1,80 @@
+//! Why work in a folder cannot be done.
+
+use std::path::{Path, PathBuf};
+
+use crate::dataset::DatasetError;
+use crate::experiment::{ComparisonError, SweepError};
+use crate::export::ExportError;
+use crate::paper::ReproductionError;
+use crate::records::ReadError;
+use crate::session::SessionError;
+
+/// Why work in a folder cannot be done.
+#[derive(Debug, thiserror::Error)]
+pub enum ClusterError {
+    /// A file of the work cannot be read or written.
+    #[error(transparent)]
+    File(#[from] SessionError),
+    /// The data cannot be read.
+    #[error(transparent)]
+    Data(#[from] DatasetError),
+    /// The sweep is wrong.
+    #[error(transparent)]
+    Sweep(#[from] SweepError),
+    /// The comparison is wrong.
+    #[error(transparent)]
+    Comparison(#[from] ComparisonError),
+    /// The paper's comparison cannot be repeated.
+    #[error(transparent)]
+    Reproduction(#[from] ReproductionError),
+    /// The report cannot be written.
+    #[error(transparent)]
+    Report(#[from] ExportError),
+    /// The folder holds no work.
+    #[error("no work for a cluster is in the folder: submit it first (atomscope sweep SWEEP.ron --slurm): {}", path.display())]
+    NoWork {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The file system cannot do what claims need.
+    #[error("the file system has no hard links, by which workers claim points: choose a folder on another disk: {}", path.display())]
+    NoLinks {
+        /// The claim.
+        path: PathBuf,
+    },
+    /// The scheduler refused.
+    #[error("{command} failed: {reason}")]
+    Scheduler {
+        /// What was called.
+        command: &'static str,
+        /// What it said, and what to do.
+        reason: String,
+    },
+    /// A request that makes no sense.
+    #[error("{0}")]
+    Refused(String),
+}
+
+impl ClusterError {
+    pub(super) fn io(doing: &'static str, path: &Path, source: std::io::Error) -> Self {
+        Self::File(SessionError::io(doing, path, source))
+    }
+
+    /// Whether the caller stopped it.
+    pub fn is_cancelled(&self) -> bool {
+        matches!(self, Self::Data(DatasetError::Read(ReadError::Cancelled)))
+    }
+
+    /// Whether settings, arguments or sessions are wrong, not something on the way.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Sweep(_) | Self::Comparison(_) | Self::NoWork { .. } | Self::Refused(_) => true,
+            Self::File(error) => !matches!(error, SessionError::Io { .. }),
+            Self::Data(_)
+            | Self::Reproduction(_)
+            | Self::Report(_)
+            | Self::NoLinks { .. }
+            | Self::Scheduler { .. } => false,
+        }
+    }
+}

@@ -1,0 +1,291 @@
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+
+use super::claims::{Claim, Found, Stage, Taken, take_next};
+use super::error::ClusterError;
+use super::order::Prepared;
+use super::status::WorkStatus;
+use super::work::{PointEnd, Points, SweepWork, Work};
+use super::*;
+use crate::dataset::{DataSettings, Dataset};
+use crate::experiment::{
+    Axis, Experiment, PointProgress, PointResult, Search, SettingText, Sweep, SweepPlan, Values,
+    Watcher,
+};
+use crate::session::{PointStore, WorkIdentity, load_progress, point_file_name};
+use crate::simulate::feeder::FeederSettings;
+use crate::split::SplitPlan;
+
+/// Points that count how often they are computed; some fail as often as they are told to.
+struct Counted {
+    n_computed: Vec<AtomicUsize>,
+    failing: Vec<usize>,
+    n_merged: AtomicUsize,
+}
+
+impl Counted {
+    fn new(n_points: usize, failing: &[usize]) -> Prepared {
+        let work = Self {
+            n_computed: (0..n_points).map(|_| AtomicUsize::new(0)).collect(),
+            failing: failing.to_vec(),
+            n_merged: AtomicUsize::new(0),
+        };
+        Prepared {
+            identity: WorkIdentity::new(work.fingerprint(), [], Vec::new()),
+            work: Box::new(work),
+        }
+    }
+}
+
+struct CountedPoints<'a>(&'a Counted, PointStore<usize>);
+
+impl Work for Counted {
+    fn n_points(&self) -> usize {
+        self.n_computed.len()
+    }
+
+    fn fingerprint(&self) -> String {
+        "counted".into()
+    }
+
+    fn audit(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn open<'a>(
+        &'a self,
+        folder: &'a Path,
+        identity: &WorkIdentity,
+    ) -> Result<Box<dyn Points + 'a>, ClusterError> {
+        Ok(Box::new(CountedPoints(
+            self,
+            PointStore::open(folder, identity)?,
+        )))
+    }
+}
+
+impl Points for CountedPoints<'_> {
+    fn compute(
+        &self,
+        number: usize,
+        _saved: Option<PointProgress>,
+        _watcher: &mut dyn Watcher,
+    ) -> PointEnd {
+        let before = self.0.n_computed[number].fetch_add(1, Ordering::SeqCst);
+        assert_eq!(before, before.min(5), "it would go on for ever");
+        if self.0.failing.contains(&number) {
+            // A panic is a failure like any other.
+            assert_ne!(number, 4, "point four panics");
+            return Err(format!("point {number} fails"));
+        }
+        self.1.keep(number, &(number * number)).expect("writable");
+        Ok(true)
+    }
+
+    fn merge(&self, failed: &[(usize, String)]) -> Result<(), ClusterError> {
+        let n_finished = self.1.finished()?.len();
+        assert_eq!(n_finished + failed.len(), self.0.n_computed.len());
+        self.0.n_merged.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    }
+}
+
+/// The order that a status needs; what is computed is not read from it here.
+fn placed(folder: &WorkFolder, prepared: &Prepared) {
+    let task = Task::Reproduce { is_quick: true };
+    let order = Order::new(task, &[]).expect("sound");
+    order.place(folder, prepared).expect("writable");
+}
+
+fn work_alone(folder: &WorkFolder, prepared: &Prepared) -> WorkerEnd {
+    let stop = AtomicBool::new(false);
+    work_through(folder, prepared, &stop, &|_| {}).expect("it works")
+}
+
+#[test]
+fn many_workers_compute_every_point_once_and_leave_no_claim() {
+    let place = tempfile::tempdir().expect("a folder");
+    let folder = WorkFolder::new(place.path());
+    let prepared = Counted::new(40, &[]);
+    placed(&folder, &prepared);
+    let begun = Mutex::new(Vec::new());
+    let told = |news| {
+        if let WorkerNews::Began(number, attempt) = news {
+            begun.lock().expect("sound").push((number, attempt));
+        }
+    };
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..8 {
+            let work = || work_through(&folder, &prepared, &stop, &told);
+            scope.spawn(move || assert_eq!(work().expect("it works"), WorkerEnd::Complete));
+        }
+    });
+    let mut begun = begun.into_inner().expect("sound");
+    begun.sort_unstable();
+    assert_eq!(begun, (0..40).map(|number| (number, 1)).collect::<Vec<_>>());
+    let listing = folder.list().expect("readable");
+    assert_eq!((listing.done.len(), listing.workers.len()), (40, 0));
+    assert!(listing.attempts.is_empty(), "{listing:?}");
+    let status = WorkStatus::read(&folder).expect("readable");
+    assert!(status.is_complete());
+    let points = serde_json::json!({ "done": 40, "running": 0, "failed": 0, "open": 0 });
+    let expected = serde_json::json!({ "points": points, "workers": [], "left_s": 0.0 });
+    assert_eq!(status.to_json(), expected);
+}
+
+#[test]
+fn a_point_that_fails_three_times_is_put_aside_and_can_be_retried() {
+    let place = tempfile::tempdir().expect("a folder");
+    let folder = WorkFolder::new(place.path());
+    let prepared = Counted::new(6, &[2, 4]);
+    placed(&folder, &prepared);
+    assert_eq!(work_alone(&folder, &prepared), WorkerEnd::Complete);
+    let status = WorkStatus::read(&folder).expect("readable");
+    assert_eq!((status.points.done, status.points.failed), (4, 2));
+    assert_eq!(status.failed[0].error, "point 2 fails");
+    assert!(status.failed[1].error.contains("point four panics"));
+    assert_eq!(folder.list().expect("readable").failures[&2].len(), 3);
+    assert_eq!(folder.retry(Some(2)).expect("writable"), 1);
+    let status = WorkStatus::read(&folder).expect("readable");
+    assert_eq!((status.points.open, status.points.failed), (1, 1));
+    let mended = Counted::new(6, &[]);
+    assert_eq!(work_alone(&folder, &mended), WorkerEnd::Complete);
+    let status = WorkStatus::read(&folder).expect("readable");
+    assert_eq!((status.points.done, status.points.failed), (5, 1));
+}
+
+#[test]
+fn the_claim_of_a_dead_worker_returns_and_that_of_a_living_one_does_not() {
+    let place = tempfile::tempdir().expect("a folder");
+    let folder = WorkFolder::new(place.path());
+    placed(&folder, &Counted::new(2, &[]));
+    let claim = |number, attempt, worker: &str| {
+        let claim = Claim {
+            worker: worker.into(),
+            stage: Stage::Held,
+        };
+        let path = folder.claim_path(number, attempt);
+        folder.write(&path, &claim).expect("writable");
+    };
+    let alive = super::heartbeat::Heart::start(&folder).expect("writable");
+    claim(0, 1, &alive.name);
+    claim(1, 1, "somewhere-1-0-0");
+    // A claim that cannot be read belongs to nobody alive.
+    let found = take_next(&folder, 2, "me").expect("readable");
+    let taken = |attempt| Found::Point(Taken { number: 1, attempt });
+    assert_eq!(found, taken(2));
+    std::fs::write(folder.claim_path(1, 2), "(worker: \"m").expect("writable");
+    assert_eq!(take_next(&folder, 2, "me").expect("readable"), taken(3));
+    drop(alive);
+    let first = Found::Point(Taken {
+        number: 0,
+        attempt: 2,
+    });
+    assert_eq!(take_next(&folder, 2, "me").expect("readable"), first);
+    let status = WorkStatus::read(&folder).expect("readable");
+    assert_eq!((status.points.running, status.points.open), (0, 2));
+}
+
+#[test]
+fn pause_and_cancel_keep_points_from_being_taken() {
+    let place = tempfile::tempdir().expect("a folder");
+    let folder = WorkFolder::new(place.path());
+    let prepared = Counted::new(3, &[]);
+    placed(&folder, &prepared);
+    folder.set(Mark::Paused, true).expect("writable");
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let worker = scope.spawn(|| work_through(&folder, &prepared, &stop, &|_| {}));
+        thread::sleep(std::time::Duration::from_millis(300));
+        stop.store(true, Ordering::SeqCst);
+        let end = worker.join().expect("no panic").expect("it works");
+        assert_eq!(end, WorkerEnd::Stopped);
+    });
+    folder.set(Mark::Cancelled, true).expect("writable");
+    assert_eq!(work_alone(&folder, &prepared), WorkerEnd::Cancelled);
+    assert!(folder.list().expect("readable").done.is_empty());
+    placed(&folder, &prepared);
+    assert_eq!(work_alone(&folder, &prepared), WorkerEnd::Complete);
+}
+
+fn small_sweep() -> Prepared {
+    let experiment = Experiment {
+        data: DataSettings::feeder_faults(FeederSettings {
+            records_per_class: 8,
+            ..FeederSettings::default()
+        }),
+        split: SplitPlan::KFold {
+            n_folds: 2,
+            seed: 1,
+        },
+        ..Experiment::default()
+    };
+    let sweep = Sweep {
+        search: Search::Grid(vec![Axis {
+            setting: "learner.n_atoms".into(),
+            values: Values::List([4.0, 5.0].map(SettingText::Number).to_vec()),
+        }]),
+        inner_folds: 2,
+    };
+    let built = experiment.data.load(&|_| None, &mut |_| true);
+    let dataset: std::sync::Arc<Dataset> = built.expect("simulated").dataset.into();
+    let data = vec![(experiment.data.clone(), dataset)];
+    let plan = SweepPlan::new(&experiment, &sweep, data).expect("sound");
+    Prepared {
+        identity: WorkIdentity::new(plan.fingerprint(), [], plan.audit()),
+        work: Box::new(SweepWork {
+            plan,
+            experiment,
+            inner_folds: 2,
+        }),
+    }
+}
+
+fn points_of(folder: &Path) -> Vec<PointResult> {
+    let points = crate::session::read_sweep(folder).expect("readable");
+    let untimed = points.into_iter().map(|point| PointResult {
+        train_us_per_batch: None,
+        ..point
+    });
+    untimed.collect()
+}
+
+#[test]
+fn a_point_that_is_stopped_again_and_again_comes_to_the_same_bits() {
+    let (whole, pieces) = (
+        tempfile::tempdir().expect("a folder"),
+        tempfile::tempdir().expect("a folder"),
+    );
+    let prepared = small_sweep();
+    assert_eq!(
+        work_alone(&WorkFolder::new(whole.path()), &prepared),
+        WorkerEnd::Complete
+    );
+    let folder = WorkFolder::new(pieces.path());
+    let mut n_stops = 0;
+    loop {
+        // The first workers are told to stop as soon as they have begun.
+        let stop = AtomicBool::new(false);
+        let told = |news: WorkerNews| {
+            if matches!(news, WorkerNews::Began(..)) && n_stops < 12 {
+                stop.store(true, Ordering::SeqCst);
+            }
+        };
+        let end = work_through(&folder, &prepared, &stop, &told).expect("it works");
+        if end == WorkerEnd::Complete {
+            break;
+        }
+        n_stops += 1;
+        if !pieces.path().join(point_file_name(0)).exists() {
+            let saved = load_progress(&folder.state_path(0)).expect("readable");
+            assert!(saved.is_some(), "the state of the first point is saved");
+        }
+    }
+    assert_eq!(n_stops, 12);
+    assert_eq!(points_of(pieces.path()), points_of(whole.path()));
+    let table = |folder: &Path| std::fs::read(folder.join("sweep.csv")).expect("written");
+    assert_eq!(table(pieces.path()), table(whole.path()));
+}

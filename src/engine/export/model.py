@@ -1,0 +1,335 @@
+"""A classifier trained by Atomscope, usable without Atomscope.
+
+    import this_file as model
+    model.predict(X)            # labels, one per row of X
+    model.decision_function(X)  # scores; for two classes one number per row, positive for classes_[1]
+    model.predict_set(X, 0.05)  # per row the labels that cannot be excluded at error level 0.05
+
+X holds one sample per row and one feature per column, as they are before any scaling, in the order
+of model.feature_names_in_. Only numpy and safetensors are needed. The model is at the end of this file.
+"""
+
+import base64
+import json
+
+import numpy as np
+from safetensors.numpy import load
+
+__all__ = ["AtomscopeClassifier", "classes_", "decision_function", "feature_names_in_", "model",
+           "n_features_in_", "p_values", "predict", "predict_set"]
+
+# Samples that are classified together.
+_BLOCK = 256
+# A kernel value k(x, x) below this is no signal.
+_NO_SIGNAL = 1e-150
+
+
+def _power(base, degree):
+    value = base
+    for _ in range(1, degree):
+        value = value * base
+    return value
+
+
+class _Kernel:
+    """k(x, y) of rows of features."""
+
+    def __init__(self, description):
+        if isinstance(description, str):
+            description = {description: {}}
+        ((self.kind, self.parameters),) = description.items()
+
+    def own(self, rows):
+        """k(x, x) of every row."""
+        squares = np.einsum("ij,ij->i", rows, rows)
+        if self.kind == "Linear":
+            return squares
+        if self.kind in ("Gaussian", "Laplacian"):
+            return np.ones(len(rows))
+        raw = _power(self.parameters["offset"] + squares, self.parameters["degree"])
+        return raw if self.kind == "Polynomial" else np.where(raw > 0.0, 1.0, 0.0)
+
+    def __call__(self, rows, columns):
+        """k of every row with every column sample: one row per row, one column per column sample."""
+        if self.kind == "Laplacian":
+            distances = [np.abs(rows - column).sum(axis=1) for column in columns]
+            return np.exp(-np.array(distances).T.reshape(len(rows), len(columns)) / self.parameters["width"])
+        inner = rows @ columns.T
+        if self.kind == "Linear":
+            return inner
+        if self.kind == "Gaussian":
+            return self._gaussian(rows, columns, inner)
+        offset, degree = self.parameters["offset"], self.parameters["degree"]
+        values = _power(offset + inner, degree)
+        if self.kind == "NormalisedPolynomial":
+            for axis, samples in ((1, rows), (0, columns)):
+                raw = _power(offset + np.einsum("ij,ij->i", samples, samples), degree)
+                lengths = np.sqrt(np.where(raw > 0.0, raw, 1.0))
+                values = values * np.expand_dims(np.where(raw > 0.0, 1.0 / lengths, 0.0), axis)
+        return values
+
+    def _gaussian(self, rows, columns, inner):
+        factor = 1.0 / (2.0 * self.parameters["width"] ** 2)
+        sums = np.einsum("ij,ij->i", rows, rows)[:, None] + np.einsum("ij,ij->i", columns, columns)
+        squared = np.maximum(sums - 2.0 * inner, 0.0)
+        # Where the difference of large terms lost digits, it is taken from the features.
+        lost = sums * factor * np.finfo(float).eps
+        for i, j in np.argwhere((lost > 1e-12) & (squared * factor < 50.0 + lost)):
+            squared[i, j] = np.sum((rows[i] - columns[j]) ** 2)
+        return np.exp(-squared * factor)
+
+
+def _residuals(atom_gram, products, own, sparsity, error_limit, order_recursive):
+    """r² of every sample (row of `products` = h) after (order-recursive) matching pursuit."""
+    lengths = np.diag(atom_gram)
+    used = (lengths > 0.0) & np.isfinite(lengths) & (lengths >= 1e-24 * max(lengths.max(initial=0.0), 0.0))
+    scales = np.where(used, 1.0 / np.sqrt(np.where(used, lengths, 1.0)), 0.0)
+    gram = atom_gram * scales[:, None] * scales
+    correlations = products * scales
+    remainders = np.tile(used.astype(float), (len(products), 1))
+    residual = own.copy()
+    steps = min(sparsity, len(scales))
+    directions = np.zeros((len(products), steps, len(scales)))
+    for step in range(steps):
+        candidates = remainders > 1e-10
+        weights = np.where(candidates, remainders, 1.0) if order_recursive else 1.0
+        promise = np.where(candidates, correlations**2, 0.0) / weights
+        best = promise.argmax(axis=1)
+        rows = np.flatnonzero((residual > error_limit * own) & (promise[np.arange(len(best)), best] > 0.0))
+        if not len(rows):
+            break
+        atom = best[rows]
+        length = np.sqrt(remainders[rows, atom])
+        coefficient = correlations[rows, atom] / length
+        direction = gram[:, atom].T.copy()
+        for earlier in range(step):
+            direction -= directions[rows, earlier, atom][:, None] * directions[rows, earlier]
+        direction /= length[:, None]
+        directions[rows, step] = direction
+        correlations[rows] -= direction * coefficient[:, None]
+        remainders[rows] -= direction**2
+        remainders[rows, atom] = 0.0
+        residual[rows] -= coefficient**2
+    return np.maximum(residual, 0.0)
+
+
+class AtomscopeClassifier:
+    """The trained classifier: `settings` and `tensors` are described in Atomscope's guide."""
+
+    def __init__(self, settings, tensors):
+        self.settings = settings
+        self.tensors = tensors
+        self.classes_ = np.array(settings["classes"])
+        self.feature_names_in_ = np.array(settings["features"], dtype=object)
+        self.n_features_in_ = settings["preparation"]["n_features"]
+        self._kernel = _Kernel(settings["kernel"])
+        self._kept = [tensors[f"class{c}/kept"] for c in range(len(self.classes_))]
+        self._pairs = {}
+
+    # What scikit-learn's classifiers have.
+
+    def predict(self, X):
+        """The label of every sample."""
+        return self.classes_[self.scores(X).argmax(axis=1)]
+
+    def decision_function(self, X):
+        """The score of every class, or for two classes how much that of the second is larger."""
+        scores = self.scores(X)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def predict_set(self, X, epsilon=0.05):
+        """Per sample the labels whose p value is above `epsilon`: the true one is missing from at most
+        that share of the sets of samples like those of the training."""
+        return [self.classes_[inside] for inside in self.p_values(X, epsilon) > epsilon]
+
+    def score(self, X, y):
+        """Share of samples whose label is predicted."""
+        return float(np.mean(self.predict(X) == np.asarray(y)))
+
+    # What is behind it.
+
+    def scores(self, X):
+        """The score of every class (column) for every sample (row); the largest decides."""
+        X = self.prepare(X)
+        blocks = [self._score_block(X[first:first + _BLOCK]) for first in range(0, len(X), _BLOCK)]
+        return np.vstack(blocks) if blocks else np.zeros((0, len(self.classes_)))
+
+    def p_values(self, X, epsilon=0.05):
+        """p of every class (column) for every sample (row)."""
+        if "calibration/margins0" not in self.tensors:
+            raise ValueError("the model was trained without calibration and cannot tell prediction sets")
+        if not 0.0 < epsilon < 1.0:
+            raise ValueError(f"epsilon must be between 0 and 1, but is {epsilon}")
+        scores = self.scores(X)
+        margins = [self.tensors[f"calibration/margins{c}"] for c in range(len(self.classes_))]
+        pooled = np.sort(np.concatenate(margins))
+        p = np.empty_like(scores)
+        for c, own in enumerate(margins):
+            others = np.delete(scores, c, axis=1).max(axis=1, initial=-np.inf)
+            known = own if len(own) >= 2.0 / epsilon else pooled
+            below = np.searchsorted(known, scores[:, c] - others, side="right")
+            p[:, c] = (1 + below) / (len(known) + 1)
+        return p
+
+    def prepare(self, X):
+        """Samples with missing values filled in and features scaled, as the model saw them."""
+        X = np.array(X, dtype=float)
+        if X.ndim != 2:
+            raise ValueError(f"X must have one sample per row and one feature per column, but has {X.ndim} dimension(s)")
+        if X.shape[1] != self.n_features_in_:
+            raise ValueError(f"X has {X.shape[1]} features, but the model expects {self.n_features_in_}")
+        missing = ~np.isfinite(X)
+        if missing.any():
+            fill = self.settings["preparation"]["fill"]
+            if not fill:
+                sample, feature = np.argwhere(missing)[0]
+                raise ValueError(f"sample {sample} has no value for {self.feature_names_in_[feature]!r}, "
+                                 "and the model was trained to fill in nothing")
+            X = np.where(missing, np.array(fill), X)
+        self._scale(X)
+        if "missing/loadings" in self.tensors:
+            for row in np.flatnonzero(missing.any(axis=1)):
+                self._fill(X[row], missing[row])
+        return X
+
+    def _scale(self, X):
+        scaling = self.settings["preparation"]["scaling"]
+        if scaling == "UnitNorm":
+            largest = np.abs(X).max(axis=1, initial=0.0, keepdims=True)
+            X /= np.where(largest > 0.0, largest, 1.0)
+            lengths = np.sqrt(np.einsum("ij,ij->i", X, X))[:, None]
+            X /= np.where(lengths > 0.0, lengths, 1.0)
+        elif isinstance(scaling, dict):
+            ((_, numbers),) = scaling.items()
+            if "lowest" in numbers:
+                np.clip(X, numbers["lowest"], numbers["highest"], out=X)
+            factors = np.array(numbers["factors"])
+            X -= np.array(numbers["offsets"])
+            X *= factors
+            X[:, factors == 0.0] = 0.0
+
+    def _fill(self, sample, missing):
+        """What missing features must have been, given the others: V a, a = (VₒᵀVₒ + s²I)⁻¹ Vₒᵀ zₒ."""
+        mean, sd = self.tensors["missing/mean"], self.tensors["missing/sd"]
+        loadings = self.tensors["missing/loadings"].T
+        seen = loadings[~missing]
+        square = seen.T @ seen + self.settings["missing_noise"] * np.eye(loadings.shape[1])
+        a = np.linalg.solve(square, seen.T @ ((sample - mean) / sd)[~missing])
+        sample[missing] = (loadings @ a * sd + mean)[missing]
+
+    def _score_block(self, X):
+        settings, tensors = self.settings, self.tensors
+        own = self._kernel.own(X)
+        signal = own >= _NO_SIGNAL
+        divisor = np.where(signal, own, 1.0)[:, None]
+        n_classes = len(self.classes_)
+        kernel_rows, products = [], []
+        residual = np.zeros((len(X), n_classes))
+        distance = np.zeros((len(X), n_classes))
+        for c in range(n_classes):
+            rows = self._kernel(X, self._kept[c])
+            h = rows @ tensors[f"class{c}/coefficients"]
+            residual[:, c] = _residuals(
+                tensors[f"class{c}/atom_gram"], h, own, settings["sparsity"], settings["error_limit"],
+                settings["pursuit"] == "Ormp")
+            span = tensors.get(f"class{c}/span")
+            if span is not None:
+                distance[:, c] = own - np.einsum("ij,ij->i", rows @ span, rows)
+            kernel_rows.append(rows)
+            products.append(h)
+        residual = np.where(signal[:, None], residual / divisor, 0.0)
+        distance = np.where(signal[:, None], distance / divisor, 0.0)
+        z1 = -np.log(np.maximum(residual, 1e-9))
+        z2 = -np.log(np.maximum(distance, 1e-6))
+        scores = self._decide(residual, z1, z2, products, own, signal)
+        if "readout_weight" in settings:
+            scores = settings["layer_weight"] * scores + settings["readout_weight"] * self._read_out(kernel_rows)
+        elif "second_look" in settings:
+            self._look_again(scores, kernel_rows)
+        if "gate" in settings:
+            self._pass_gate(scores, z1, z2, signal)
+        return scores
+
+    def _decide(self, residual, z1, z2, products, own, signal):
+        decision = self.settings["decision"]
+        kind = decision["kind"]
+        if kind == "OnlineLogit":
+            return decision["theta"][0] * z1 + decision["theta"][1] * z2 + np.array(decision["bias"])
+        if kind == "CalibratedResidual":
+            return -residual / np.maximum(np.array(decision["usual"]), 1e-9) ** decision["exponent"]
+        if kind == "NearestMean":
+            lengths = [self.tensors[f"class{c}/atom_gram"][0, 0] for c in range(len(products))]
+            first = np.column_stack([h[:, 0] for h in products])
+            near = (2.0 * first - np.array(lengths)) / np.where(signal, own, 1.0)[:, None] - 1.0
+            return np.where(signal[:, None], near, -residual)
+        if kind == "LargestSum":
+            return np.sum(products, axis=0)
+        if kind == "Duels":
+            return self._duel(products, np.array(decision["bias"]))
+        return -residual
+
+    @staticmethod
+    def _duel(products, bias):
+        scores = np.zeros((len(products[0]), len(products)))
+        for a in range(len(products)):
+            for b in range(len(products)):
+                if a != b:
+                    duel = products[a][:, b] - products[b][:, a] + bias[a, b]
+                    scores[:, a] += (duel > 0.0) + duel / (1.0 + np.abs(duel)) / (2 * len(products))
+        return scores
+
+    def _read_out(self, kernel_rows):
+        """f of every class: a linear function of all kernel values."""
+        sums = np.tile(np.array(self.settings["readout_offsets"]), (len(kernel_rows[0]), 1))
+        for part, rows in enumerate(kernel_rows):
+            weights = self.tensors[f"class{part}/readout"]
+            if len(weights) == len(self.classes_):
+                sums += rows @ weights.T
+            else:
+                sums[:, part] += rows @ weights[0]
+        return sums
+
+    def _look_again(self, scores, kernel_rows):
+        """Doubtful samples: the two best classes are compared by kernel ridge regression."""
+        shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+        shares /= shares.sum(axis=1, keepdims=True)
+        for i in np.flatnonzero(shares.max(axis=1) < 0.9):
+            best = int(shares[i].argmax())
+            others = shares[i].copy()
+            others[best] = -1.0
+            a, b = sorted((best, int(others.argmax())))
+            pair_score = self._pair(a, b) @ np.concatenate([kernel_rows[a][i], kernel_rows[b][i]])
+            pair_score = min(max(pair_score, -1.5), 1.5) if np.isfinite(pair_score) else 0.0
+            scores[i, a] += self.settings["second_look"] * pair_score
+            scores[i, b] -= self.settings["second_look"] * pair_score
+
+    def _pair(self, a, b):
+        """v = (K + ρσ̄I)⁻¹ [1; −1] over the kept samples of two classes, ρ = 0.01."""
+        if (a, b) not in self._pairs:
+            kept = np.vstack([self._kept[a], self._kept[b]])
+            gram = self._kernel(kept, kept)
+            signs = np.repeat([1.0, -1.0], [len(self._kept[a]), len(self._kept[b])])
+            solution = np.zeros(len(kept))
+            ridge = 0.01 * np.trace(gram) / len(kept)
+            for _ in range(8):
+                gram[np.diag_indices(len(kept))] += ridge
+                try:
+                    lower = np.linalg.cholesky(gram)
+                except np.linalg.LinAlgError:
+                    ridge *= 10.0
+                    continue
+                solution = np.linalg.solve(lower.T, np.linalg.solve(lower, signs))
+                break
+            self._pairs[a, b] = solution
+        return self._pairs[a, b]
+
+    def _pass_gate(self, scores, z1, z2, signal):
+        """Where a sample fits no class as training samples did, learned offsets count less."""
+        gate = self.settings["gate"]
+        openness = np.minimum(np.maximum(z1.max(axis=1), 0.0) / gate["threshold"], 1.0) ** 2
+        shut = np.flatnonzero(signal & (openness < 1.0))
+        weight = max(sum(gate["theta"]), 0.1)
+        share = openness[shut][:, None]
+        scores[shut] = share * scores[shut] + (1.0 - share) * weight * (z1[shut] + 0.5 * z2[shut])
+
+

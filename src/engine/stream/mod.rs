@@ -1,0 +1,36 @@
+//! Streams: a trained model applied to what comes in, as it comes in.
+//!
+//! A [`StreamSource`] delivers [`Arrival`]s: lines of the standard input, files of a watched folder, the end of a growing
+//! file, samples of the Lab Streaming Layer, or a recorded stream once more. A [`Feed`] runs it on a thread behind a
+//! bounded queue; what a full queue cannot take is counted and becomes a gap. [`LiveJudge`] turns arrivals into
+//! [`Decision`]s by the same features, preparation and classifier as files, and learns where labels come.
+//! [`SavedStream`] is what survives a restart; [`StreamRecorder`] keeps everything that came in.
+
+mod decision;
+mod error;
+mod feed;
+mod folder;
+mod growing_file;
+mod judge;
+mod lines;
+mod lsl;
+mod lsl_library;
+mod recorder;
+mod replay;
+mod saved;
+mod source;
+mod watch;
+
+pub use decision::{Decision, utc_now};
+pub use error::StreamError;
+pub use feed::{Feed, Timed};
+pub use folder::{FileMark, WatchedFolder};
+pub use growing_file::{GrowingFile, WholeFile};
+pub use judge::{Learning, LiveJudge, LiveScores, Outcome};
+pub use lines::{LineKind, LineSource};
+pub use lsl::{LslSource, LslStream, find_lsl_streams};
+pub use recorder::StreamRecorder;
+pub use replay::{ReplaySource, is_recorded_stream};
+pub use saved::{JudgedFile, SavedStream};
+pub use source::{Arrival, StreamSource};
+pub use watch::{ChangeWatch, Watched, WatchedAlarm};

@@ -1,0 +1,189 @@
+//! Everything that came in, kept without loss: chunks of NPY, gaps, and the decisions as CSV.
+//!
+//! A folder with `stream.json` (channels, units, rate), `samples-000001.npy`, … (frames × channels, `<f8`), `gaps.csv`
+//! (number of the frame before which something is missing, seconds) and `decisions.csv`. Every chunk is a complete file
+//! when it appears, so that nothing recorded is lost when the program is killed.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Arrival, Decision, StreamError};
+use crate::records::{Channel, Unit};
+use crate::session::write_at_once;
+
+/// A chunk is written after this time, or when it has so many values.
+const CHUNK_EVERY: Duration = Duration::from_secs(2);
+const CHUNK_VALUES: usize = 1 << 20;
+
+/// The channels of a recorded stream.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StreamFacts {
+    pub(super) names: Vec<String>,
+    pub(super) units: Vec<String>,
+    pub(super) rate_hz: f64,
+}
+
+impl StreamFacts {
+    pub(super) fn channels(&self) -> Vec<Channel> {
+        let pairs = self.names.iter().zip(&self.units);
+        pairs
+            .map(|(name, unit)| {
+                Channel::analog(name.clone(), Unit::parse(unit), Some(self.rate_hz), 0)
+            })
+            .collect()
+    }
+}
+
+/// A stream on its way to the disk.
+pub struct StreamRecorder {
+    folder: PathBuf,
+    decisions: csv::Writer<File>,
+    n_channels: usize,
+    chunk: Vec<f64>,
+    n_chunks: usize,
+    n_frames: u64,
+    last_chunk: Instant,
+}
+
+impl StreamRecorder {
+    /// Records into a folder, which must be new or empty.
+    pub fn create(folder: &Path) -> Result<Self, StreamError> {
+        let cannot = |doing| move |source| StreamError::io(doing, folder, source);
+        fs::create_dir_all(folder).map_err(cannot("make the folder of the recording"))?;
+        let mut entries = fs::read_dir(folder).map_err(cannot("list the folder"))?;
+        if entries.next().is_some() {
+            let taken = std::io::Error::other("the folder is not empty: name another");
+            return Err(StreamError::io("record", folder, taken));
+        }
+        let file = File::create_new(folder.join("decisions.csv"));
+        let file = file.map_err(cannot("write the decisions"))?;
+        let mut decisions = csv::Writer::from_writer(file);
+        let head = [
+            "time", "source", "path", "start_s", "class", "margin", "set", "fit_p",
+        ];
+        decisions
+            .write_record(head)
+            .map_err(std::io::Error::other)
+            .map_err(cannot("write the decisions"))?;
+        Ok(Self {
+            folder: folder.to_owned(),
+            decisions,
+            n_channels: 0,
+            chunk: Vec::new(),
+            n_chunks: 0,
+            n_frames: 0,
+            last_chunk: Instant::now(),
+        })
+    }
+
+    /// Keeps what came in.
+    pub fn keep(&mut self, arrival: &Arrival) -> Result<(), StreamError> {
+        match arrival {
+            Arrival::Channels { channels, rate_hz } => self.begin(channels, *rate_hz)?,
+            Arrival::Frames(values) => {
+                self.chunk.extend_from_slice(values);
+                self.n_frames += (values.len() / self.n_channels.max(1)) as u64;
+            }
+            Arrival::Gap { lost_s } => {
+                let path = self.folder.join("gaps.csv");
+                let line = format!("{},{lost_s}\n", self.n_frames);
+                OpenOptions::new()
+                    .create(true)
+                    .append(true)
+                    .open(&path)
+                    .and_then(|mut file| file.write_all(line.as_bytes()))
+                    .map_err(|source| StreamError::io("write the gaps", &path, source))?;
+            }
+            _ => {}
+        }
+        if self.chunk.len() >= CHUNK_VALUES || self.last_chunk.elapsed() >= CHUNK_EVERY {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, channels: &[Channel], rate_hz: f64) -> Result<(), StreamError> {
+        let path = self.folder.join("stream.json");
+        if path.exists() {
+            let changed = std::io::Error::other(
+                "the channels have changed: record the rest into another folder",
+            );
+            return Err(StreamError::io("record", &path, changed));
+        }
+        self.n_channels = channels.len();
+        let facts = StreamFacts {
+            names: channels.iter().map(|c| c.name.clone()).collect(),
+            units: channels.iter().map(|c| c.unit.raw.clone()).collect(),
+            rate_hz,
+        };
+        let text = serde_json::to_string_pretty(&facts).map_err(std::io::Error::other);
+        let written = text.and_then(|text| {
+            write_at_once(&path, text.as_bytes())
+                .map_err(|error| std::io::Error::other(error.to_string()))
+        });
+        written.map_err(|source| StreamError::io("record", &path, source))
+    }
+
+    /// Keeps a decision.
+    pub fn decided(&mut self, decision: &Decision) -> Result<(), StreamError> {
+        let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
+        let row = [
+            decision.time.clone(),
+            decision.source.clone(),
+            decision.path.clone().unwrap_or_default(),
+            number(decision.start_s),
+            decision.class.clone(),
+            decision.margin.to_string(),
+            decision
+                .set
+                .as_ref()
+                .map(|set| set.join(" "))
+                .unwrap_or_default(),
+            number(decision.fit_p),
+        ];
+        let written = self
+            .decisions
+            .write_record(row)
+            .map_err(std::io::Error::other);
+        written
+            .and_then(|()| self.decisions.flush())
+            .map_err(|source| StreamError::io("write the decisions", &self.folder, source))
+    }
+
+    /// Writes the chunk at hand as a file of its own.
+    pub fn flush(&mut self) -> Result<(), StreamError> {
+        self.last_chunk = Instant::now();
+        if self.chunk.is_empty() || self.n_channels == 0 {
+            return Ok(());
+        }
+        let n_frames = self.chunk.len() / self.n_channels;
+        let mut bytes = npy_head(n_frames, self.n_channels);
+        bytes.extend(self.chunk.iter().flat_map(|value| value.to_le_bytes()));
+        let number = self.n_chunks + 1;
+        let path = self.folder.join(format!("samples-{number:06}.npy"));
+        write_at_once(&path, &bytes).map_err(|error| {
+            StreamError::io("record", &path, std::io::Error::other(error.to_string()))
+        })?;
+        self.n_chunks = number;
+        self.chunk.clear();
+        Ok(())
+    }
+}
+
+/// The head of a NumPy file of doubles, row by row.
+fn npy_head(n_rows: usize, n_columns: usize) -> Vec<u8> {
+    let text =
+        format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({n_rows}, {n_columns}), }}");
+    let length = (10 + text.len() + 1).next_multiple_of(64) - 10;
+    let mut head = b"\x93NUMPY\x01\x00".to_vec();
+    head.extend((length as u16).to_le_bytes());
+    head.extend(text.as_bytes());
+    head.resize(10 + length - 1, b' ');
+    head.push(b'\n');
+    head
+}

@@ -1,0 +1,228 @@
+//! The clinician's work: header, anonymised export, marks and scores by one key, lanes that scroll, own montages.
+
+use std::fs;
+use std::path::Path;
+
+use atomscope::workbench::explore::{ExploreAction, KeyUse, LaneChoice, ScoringAction, SidePanel};
+use atomscope::workbench::{Action, Stage};
+use atomscope_engine::evaluation::EpochScores;
+use atomscope_engine::features::montage::Montage;
+use atomscope_engine::features::signal_kind::SignalKind;
+use atomscope_engine::records::edf::{SampleWidth, write_file};
+use atomscope_engine::records::{Mode, open};
+use atomscope_engine::session::{OwnAnnotation, notes_on};
+use egui::Key;
+use egui_kittest::kittest::Queryable;
+
+use super::{
+    Window, click, eeg, explored, recording, settled, type_into, until, view, write_recording,
+};
+
+fn apply(window: &mut Window, action: ExploreAction) {
+    let workbench = window.harness.state_mut().workbench_mut();
+    workbench.apply(Action::Explore(action));
+    window.harness.step();
+    window.harness.step();
+}
+
+fn press(window: &mut Window, key: Key) {
+    window.harness.key_press(key);
+    window.harness.step();
+    window.harness.step();
+}
+
+fn marks(window: &Window, path: &Path) -> Vec<OwnAnnotation> {
+    let draft = window.harness.state().workbench().draft();
+    let notes = notes_on(&draft.recordings, &path.display().to_string());
+    notes.map_or(Vec::new(), |notes| notes.annotations.clone())
+}
+
+fn scored(window: &Window) -> Vec<Option<u16>> {
+    let scores = window.harness.state().workbench().epoch_scores();
+    scores.map_or(Vec::new(), |scores| scores.epochs.clone())
+}
+
+#[test]
+fn the_header_is_shown_and_written_with_or_without_the_patient() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("made.edf");
+    let mut record = recording();
+    record.identity.patient = "17 F 02-MAY-1951 Harriet".to_owned();
+    record.channels[0].sensor.prefilter = "HP:0.1Hz LP:75Hz".to_owned();
+    write_file(&record, SampleWidth::Edf, &path).expect("written");
+    let mut window = explored(&path);
+    click(&mut window, "Header");
+    for text in ["Harriet", "20 channels at 128 Hz", "HP:0.1Hz"] {
+        let found = window.harness.query_all_by_label_contains(text).count();
+        assert!(found > 0, "{text} is not shown");
+    }
+    for anonymises in [false, true] {
+        let out = folder.path().join(format!("out-{anonymises}.edf"));
+        let export = ExploreAction::ExportRecording {
+            path: out.clone(),
+            anonymises,
+        };
+        apply(&mut window, export);
+        until(&mut window, "it is written", |w| !w.is_busy());
+        let back = open(&out, Mode::Strict).expect("readable");
+        assert_eq!(back.identity.patient.contains("Harriet"), !anonymises);
+        assert_eq!(back.channels[0].sensor.prefilter, "HP:0.1Hz LP:75Hz");
+        assert_eq!(back.annotations.len(), 2);
+    }
+}
+
+#[test]
+fn digits_mark_while_marking_is_on_and_nothing_is_typed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("made.edf");
+    write_recording(&path);
+    let mut window = explored(&path);
+    click(&mut window, "Mark");
+    assert_eq!(view(&window).keys, KeyUse::Marks);
+    press(&mut window, Key::Num1);
+    press(&mut window, Key::Num3);
+    let found = marks(&window, &path);
+    let texts: Vec<&str> = found.iter().map(|mark| mark.text.as_str()).collect();
+    assert_eq!(texts, ["spike", "artefact"]);
+    let workbench = window.harness.state().workbench();
+    assert_eq!(workbench.view().page, Stage::Explore, "no page is turned");
+    let onset = found[0].onset_s * super::RATE_HZ;
+    assert!((onset - onset.round()).abs() < 1e-9, "on a sample");
+    // One undo takes back one mark.
+    let workbench = window.harness.state_mut().workbench_mut();
+    workbench.apply(Action::Undo);
+    window.harness.step();
+    assert_eq!(marks(&window, &path).len(), 1);
+    // What is typed marks nothing.
+    click(&mut window, "Annotations");
+    type_into(&mut window, "New", "1");
+    press(&mut window, Key::Num2);
+    assert_eq!(marks(&window, &path).len(), 1);
+}
+
+#[test]
+fn epochs_are_scored_by_keys_undone_compared_and_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("made.edf");
+    write_recording(&path);
+    let mut window = explored(&path);
+    let states = ["W", "N1", "N2"].map(str::to_owned).to_vec();
+    let scores = EpochScores::new(10.0, states, 60.0);
+    apply(
+        &mut window,
+        ExploreAction::Scoring(ScoringAction::Set(Some(scores))),
+    );
+    let mut looked = view(&window).clone();
+    looked.side = SidePanel::Scores;
+    looked.keys = KeyUse::Scores;
+    (looked.start_s, looked.span_s) = (0.0, 10.0);
+    apply(&mut window, ExploreAction::Look(Box::new(looked)));
+    settled(&mut window);
+    for key in [Key::W, Key::Num1, Key::Num2, Key::Num2] {
+        press(&mut window, key);
+    }
+    assert_eq!(
+        scored(&window)[..5],
+        [Some(0), Some(1), Some(2), Some(2), None]
+    );
+    assert_eq!(view(&window).start_s, 40.0, "the next epoch by itself");
+    let workbench = window.harness.state_mut().workbench_mut();
+    workbench.apply(Action::Undo);
+    window.harness.step();
+    assert_eq!(scored(&window)[..4], [Some(0), Some(1), Some(2), None]);
+
+    let out = folder.path().join("scores.tsv");
+    apply(
+        &mut window,
+        ExploreAction::Scoring(ScoringAction::Export(out.clone())),
+    );
+    until(&mut window, "it is written", |w| !w.is_busy());
+    // A second rater who differs in the second epoch.
+    let text = fs::read_to_string(&out)
+        .expect("written")
+        .replace("\tN1\t", "\tW\t");
+    let other = folder.path().join("other.tsv");
+    fs::write(&other, text).expect("written");
+    apply(
+        &mut window,
+        ExploreAction::Scoring(ScoringAction::OpenRater(other)),
+    );
+    until(&mut window, "they are compared", |w| {
+        w.explore().scoring().with_rater().is_some()
+    });
+    let stage = window.harness.state().workbench().explore().scoring();
+    let agreement = stage.with_rater().expect("compared");
+    assert_eq!(agreement.differing, [1]);
+    assert_eq!(agreement.confusion.total(), 3);
+    for text in ["Cohen's kappa", "1 epoch differ"] {
+        let found = window.harness.query_all_by_label_contains(text).count();
+        assert!(found > 0, "{text} is not shown");
+    }
+}
+
+#[test]
+fn lanes_scroll_kinds_are_corrected_and_panels_fold_away() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("made.edf");
+    write_recording(&path);
+    let mut window = explored(&path);
+    let mut looked = view(&window).clone();
+    looked.lanes = LaneChoice::Sixteen;
+    looked.first_lane = 99;
+    apply(&mut window, ExploreAction::Look(Box::new(looked)));
+    until(&mut window, "sixteen traces are shown", |w| {
+        let page = w.explore().eeg().and_then(|eeg| eeg.page());
+        page.is_some_and(|page| page.traces.len() == 16)
+    });
+    let page = eeg(&window).page().expect("a page");
+    assert_eq!(page.traces[15].source.name, "ECG");
+    assert_eq!(page.traces[15].source.kind, SignalKind::Ecg);
+    // A correction of the kind is saved with the session and drawn at once.
+    let name = path.display().to_string();
+    let mut draft = window.harness.state().workbench().draft().clone();
+    atomscope_engine::session::change_notes(&mut draft.recordings, &name, |notes| {
+        notes.kinds.push(("ECG".to_owned(), SignalKind::Emg));
+    });
+    window
+        .harness
+        .state_mut()
+        .workbench_mut()
+        .edit(draft, false);
+    until(&mut window, "the kind is another", |w| {
+        let page = w.explore().eeg().and_then(|eeg| eeg.page());
+        page.is_some_and(|page| page.traces[15].source.kind == SignalKind::Emg)
+    });
+    // Everything but the traces folds away: three quarters of the window are theirs.
+    press(&mut window, Key::F9);
+    settled(&mut window);
+    let traces = window.harness.get_by_label("EEG traces").rect();
+    assert!(traces.area() >= 0.75 * 1280.0 * 800.0, "{traces:?}");
+    press(&mut window, Key::F9);
+    assert!(!view(&window).is_folded);
+}
+
+#[test]
+fn an_own_montage_is_written_in_a_table_and_kept() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("made.edf");
+    write_recording(&path);
+    let mut window = explored(&path);
+    let mut looked = view(&window).clone();
+    looked.montage = Montage::Own(String::new());
+    apply(&mut window, ExploreAction::Look(Box::new(looked)));
+    type_into(&mut window, "Channels of trace 1", "T3 - C3");
+    type_into(&mut window, "Name of trace 1", "left");
+    type_into(&mut window, "Own montage", "mine");
+    click(&mut window, "Save montage");
+    settled(&mut window);
+    assert_eq!(
+        view(&window).montage,
+        Montage::Own("left: T3 - C3".to_owned())
+    );
+    assert_eq!(eeg(&window).traces()[0].name, "left");
+    let kept = &window.harness.state().workbench().settings().montages;
+    assert_eq!(
+        (kept[0].name.as_str(), kept[0].lines.as_str()),
+        ("mine", "left: T3 - C3")
+    );
+}
