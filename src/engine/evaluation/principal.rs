@@ -295,16 +295,16 @@ mod tests {
         let scores = numbers.array("test_F_S4J");
         let (tests, expected) = (numbers.array("test_X"), numbers.array("test_p"));
         let norms = list("test_log_norm");
-        let n_classes = scores.shape()[1];
+        let n_classes = scores.shape()[0];
         let source = CalibrationSource::Prequential;
         let calibration = Calibration::of(source, n_classes, &samples, features);
         let calibration = calibration.expect("enough samples");
         for (j, norm) in norms.iter().enumerate() {
-            let own: Vec<f64> = (0..n_classes).map(|c| scores[[j, c]]).collect();
+            let own: Vec<f64> = (0..n_classes).map(|c| scores[[c, j]]).collect();
             let found = calibration.p_values(&own, 0.05);
             for (c, p) in found.iter().enumerate() {
                 assert!(
-                    (p - expected[[j, c]]).abs() < 1e-9,
+                    (p - expected[[c, j]]).abs() < 1e-9,
                     "sample {j}, class {c}: {p}"
                 );
             }

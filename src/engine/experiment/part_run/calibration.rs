@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::super::auto::HEADS;
+use super::super::auto::{HEADS, heads_for};
 use super::super::calibrating::{
     CalibrationRecord, HeldOutGroups, N_CHECKPOINTS, checkpoint, has_groups,
 };
@@ -44,8 +44,12 @@ impl PartRun {
         let own = self.own_learner(checked);
         let is_open = checked.experiment().auto && own.head.is_some_and(|h| HEADS.contains(&h));
         let mut judged = self.judged.take().unwrap_or_else(|| {
+            let mut counts = vec![0; dataset.n_classes()];
+            for &sample in &self.fold.train {
+                counts[dataset.classes()[sample]] += 1;
+            }
             let heads = match is_open {
-                true => HEADS.iter().copied().map(Some).collect(),
+                true => heads_for(&counts).into_iter().map(Some).collect(),
                 false => vec![own.head],
             };
             CalibrationRecord::new(heads)
