@@ -1,5 +1,6 @@
 //! Why work in a folder cannot be done.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::dataset::DatasetError;
@@ -69,7 +70,9 @@ impl ClusterError {
     pub fn is_usage(&self) -> bool {
         match self {
             Self::Sweep(_) | Self::Comparison(_) | Self::NoWork { .. } | Self::Refused(_) => true,
-            Self::File(error) => !matches!(error, SessionError::Io { .. }),
+            // A file that was named and is not there is a mistake in the call, not of the disk.
+            Self::File(SessionError::Io { source, .. }) => source.kind() == ErrorKind::NotFound,
+            Self::File(_) => true,
             Self::Data(_)
             | Self::Reproduction(_)
             | Self::Report(_)

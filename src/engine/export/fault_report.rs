@@ -81,6 +81,7 @@ impl<'a> FaultReport<'a> {
             None => "Fault report".to_owned(),
         };
         page.title(&title);
+        page.paragraph(super::DISCLAIMER);
         for end in self.records {
             self.end(&mut page, end);
         }
@@ -106,7 +107,10 @@ impl<'a> FaultReport<'a> {
             .collect();
         page.table(&["File", "SHA-256"], &rows);
         if let Some(decision) = &self.decision {
-            page.paragraph(&format!("Model: {}", decision.model_sha256));
+            page.paragraph(&format!(
+                "Class by the final model of the session, model SHA-256 {}",
+                decision.model_sha256
+            ));
         }
         page.finish(&title)
     }
