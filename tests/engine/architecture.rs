@@ -18,9 +18,9 @@ const CONFINED: &[(&str, &[&str])] = &[
 const CONFINED_STD: &[(&str, &[&str])] = &[
     (
         "std::fs",
-        &["records", "session", "export", "stream", "cli"],
+        &["records", "session", "export", "stream", "cluster", "cli"],
     ),
-    ("std::thread", &["experiment", "stream"]),
+    ("std::thread", &["experiment", "stream", "cluster", "cli"]),
 ];
 
 /// The folders of both packages: the engine and the program.

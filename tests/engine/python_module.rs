@@ -13,7 +13,7 @@ use atomscope_engine::experiment::{
     Experiment, Extent, JudgeOptions, Run, RunParts, RunState, TrainedModel,
 };
 use atomscope_engine::export::python_module;
-use atomscope_engine::learner::{Head, Kernel, LearnerSettings, Pursuit};
+use atomscope_engine::learner::{Algorithm, Head, Kernel, LearnerSettings, Pursuit};
 use atomscope_engine::math::{Normal, View, random_share, random_stream};
 use atomscope_engine::session::{DataPlaces, Session};
 use atomscope_engine::split::{HoldOut, SplitPlan};
@@ -349,7 +349,11 @@ fn modules_for_python_decide_as_the_program_does() {
         }
     }
     for name in ["feeder-faults", "usps-margin"] {
-        if let Some((experiment, dataset)) = shipped(name) {
+        if let Some((mut experiment, dataset)) = shipped(name) {
+            // With ν = 1e-5 kept samples are so nearly dependent that rounding moves scores by some 1e-2.
+            if let Algorithm::Margin { novelty, .. } = &mut experiment.learner.algorithm {
+                *novelty = 1e-3;
+            }
             let some: Vec<usize> = (0..dataset.n_samples())
                 .step_by(dataset.n_samples() / 2000 + 1)
                 .collect();

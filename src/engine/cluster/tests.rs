@@ -1,3 +1,5 @@
+//! Workers on one folder: claims, failures, damage, points that are stopped again and again.
+
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

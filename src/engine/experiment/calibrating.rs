@@ -227,6 +227,7 @@ impl Assessor {
     /// Follows a learner that has learned.
     pub(super) fn renew(&mut self, learner: &dyn Learner) {
         self.directions = shape_directions(&kept_samples(learner));
+        self.unit = Classifier::of(learner).margin_unit(learner.settings().head);
     }
 
     /// Of a sample before and after its preparation.

@@ -160,7 +160,7 @@ class AtomscopeClassifier:
             raise ValueError("the model was trained without calibration and cannot tell prediction sets")
         if not 0.0 < epsilon < 1.0:
             raise ValueError(f"epsilon must be between 0 and 1, but is {epsilon}")
-        scores = self.scores(X)
+        scores = self.scores(X) / self.settings["margin_unit"]
         margins = [self.tensors[f"calibration/margins{c}"] for c in range(len(self.classes_))]
         pooled = np.sort(np.concatenate(margins))
         p = np.empty_like(scores)

@@ -89,6 +89,7 @@ pub fn python_module(
         tensors.add_list("missing/sd".into(), sd);
     }
     if let Some(calibration) = &model.calibration {
+        settings["margin_unit"] = json!(classifier.margin_unit(model.learner.head));
         for (class, margins) in calibration.margins.iter().enumerate() {
             tensors.add_list(format!("calibration/margins{class}"), margins);
         }
