@@ -57,8 +57,8 @@ mod tests {
 
     #[test]
     fn every_shipped_session_is_part_of_the_program() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/sessions");
-        let shipped = std::fs::read_dir(folder).expect("sessions are shipped");
+        let folder = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/sessions"));
+        let shipped = folder.read_dir().expect("sessions are shipped");
         assert_eq!(shipped.count(), EXAMPLES.len());
         for example in EXAMPLES {
             let session = Session::built_in(example.text).expect("it opens");

@@ -14,9 +14,8 @@ use atomscope_engine::cluster::{
 use atomscope_engine::experiment::{JobProgress, PointResult};
 use atomscope_engine::session::{describe_sweep, read_sweep};
 
-/// How often the folder is read while it is watched, in steps after which the end is noticed.
-const WATCH_STEPS: usize = 20;
-const WATCH_STEP: Duration = Duration::from_millis(100);
+/// How often the folder is read while it is watched.
+const WATCH_INTERVAL: Duration = Duration::from_secs(2);
 /// Most workers that can be typed.
 pub const MOST_WORKERS: usize = 10_000;
 
@@ -144,11 +143,8 @@ fn watch(folder: &Path, post: &Post, progress: &JobProgress) {
         let finished = finished.flatten();
         let seen = Seen { status, finished };
         post.send(event(ClusterEvent::Seen(folder.to_owned(), seen)));
-        for _ in 0..WATCH_STEPS {
-            if !progress.go_on(0.0) {
-                return;
-            }
-            std::thread::sleep(WATCH_STEP);
+        if !progress.rest(WATCH_INTERVAL) {
+            return;
         }
     }
 }

@@ -76,7 +76,7 @@ for path in sorted(folder.glob("*.py")):
     if model.predict(X[:0]).shape != (0,):
         trouble.append(f"{path.stem}: no samples, but labels")
 print(f"worst difference of a score: {worst:.1e}")
-sys.exit("\n".join(trouble))
+sys.exit("\n".join(trouble) or None)
 "#;
 
 /// The interpreter that `ATOMSCOPE_PYTHON` names, or the system's, if it has what a module imports.

@@ -29,6 +29,18 @@ impl JobProgress {
         self.share.store(share.to_bits(), Ordering::Relaxed);
         !self.cancelled.load(Ordering::Relaxed)
     }
+
+    /// Waits for some time; false, and at once, when the work shall stop.
+    pub fn rest(&self, time: Duration) -> bool {
+        let begun = Instant::now();
+        while begun.elapsed() < time {
+            if self.cancelled.load(Ordering::Relaxed) {
+                return false;
+            }
+            thread::sleep(Duration::from_millis(50).min(time));
+        }
+        true
+    }
 }
 
 /// Work on a thread of its own.
