@@ -137,8 +137,12 @@ impl RunSummary {
         Some(if points > 0.0 {
             format!("{points:+.1} points{interval} against the best simple classifier, {name}")
         } else {
+            let advice = match self.auto.is_empty() {
+                true => "let AUTO choose the settings, look at the scaling of the features, or use",
+                false => "add samples or features, or use",
+            };
             format!(
-                "it does not beat {name}: {points:+.1} points{interval}; let AUTO choose the settings, look at the scaling of the features, or use the simple classifier"
+                "it does not beat {name}: {points:+.1} points{interval}; {advice} the simple classifier"
             )
         })
     }
