@@ -242,7 +242,9 @@ fn a_run_interrupted_at_any_moment_goes_on_with_the_same_bits() {
     let mut run = new_run(&checked);
     let mut n_interruptions = 0;
     while !run.is_complete() {
-        let patience = Duration::from_micros(500 + random_below(&mut random, 60_000) as u64);
+        // Short at first, so that even a fast machine is interrupted; then long enough for a busy one to end.
+        let most_us = if n_interruptions < 8 { 6_000 } else { 60_000 };
+        let patience = Duration::from_micros(500 + random_below(&mut random, most_us) as u64);
         let stop = run.stop_flag();
         let run_on = &mut run;
         std::thread::scope(|scope| {
