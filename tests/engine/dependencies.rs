@@ -1,4 +1,4 @@
-//! Every dependency has a licence on the list of `.deny.toml` and comes from the registry.
+//! Every dependency has a licence on the list of `.ci/deny.toml` and comes from the registry.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +11,7 @@ fn top() -> PathBuf {
 
 /// The strings of `allow = [ … ]`, one a line.
 fn allowed() -> Vec<String> {
-    let text = std::fs::read_to_string(top().join(".deny.toml")).expect("it is there");
+    let text = std::fs::read_to_string(top().join(".ci/deny.toml")).expect("it is there");
     let lines = text.lines().skip_while(|line| *line != "allow = [").skip(1);
     let lines = lines.take_while(|line| *line != "]");
     lines

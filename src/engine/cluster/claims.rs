@@ -17,7 +17,7 @@ use crate::session::to_text;
 /// Workers that may die at one point before it is put aside: something in it kills them.
 const MOST_DEATHS: usize = 50;
 
-/// What became of an attempt.
+/// The outcome of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Stage {
     /// Its worker is at it, if it lives.

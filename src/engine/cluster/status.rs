@@ -9,7 +9,7 @@ use super::folder::{Listing, Mark, WorkFolder};
 use super::heartbeat::{Life, life_of};
 use super::order::Order;
 
-/// Points by what became of them.
+/// Points by their outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PointCounts {
     /// Finished.

@@ -26,11 +26,11 @@ pub struct PaperPart {
     pub published: Option<&'static str>,
     /// The published name of each method, in the order of the comparison.
     pub published_names: Vec<Option<&'static str>>,
-    /// What became of it.
+    /// Its outcome.
     pub result: PartResult,
 }
 
-/// What became of a part of the report.
+/// The outcome of a part of the report.
 #[derive(Clone, Debug)]
 pub enum PartResult {
     /// It was run.

@@ -278,7 +278,7 @@ fn okdlfb_with_the_stored_codes() {
 ///   not known leave first: then X and K are met, K to 1e-12;
 /// - every row of U (L × Q here) is multiplied by one and the same
 ///   P = Π ((1 − μρ) I − ρ w wᵀ): the rows of the samples that stay besides the start samples
-///   follow from what became of the start samples, to 1e-9;
+///   follow from the start samples that were kept, to 1e-9;
 /// - P = (1 − μρ)^m (I − a matrix of rank m), so U − (1 − μρ)^m times the U before has rank m;
 /// - the row of a sample that comes last is ρ w with its stored code.
 ///
