@@ -31,16 +31,12 @@ pub(super) struct Typing {
     pub(super) annotation: String,
     /// What the list of annotations is searched for.
     pub(super) annotation_search: String,
-    /// Names of channels that a file does not state, with commas between them.
-    pub(super) channel_names: String,
-    /// Their unit.
-    pub(super) channel_unit: String,
     /// The name of an own montage.
     pub(super) montage_name: String,
     /// The states of a new scoring, with commas between them.
-    pub(super) states: String,
+    pub(super) states: Option<String>,
     /// The length of its epochs in seconds.
-    pub(super) epoch_s: String,
+    pub(super) epoch_s: Option<String>,
 }
 
 /// The window around a workbench.

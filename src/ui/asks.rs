@@ -92,6 +92,11 @@ fn path_ui(
             "A table (.csv, .tsv, BIDS events.tsv: onset, duration, label) or the annotations of an EDF+ file, such as a hypnogram.",
             "Add",
         ),
+        DialogKind::ImportPositions => (
+            "Places of electrodes",
+            "A file of positions: .sfp, .elc, .elp, .loc, .locs or BIDS electrodes.tsv. They count for channels of the same names.",
+            "Open",
+        ),
         DialogKind::ExportAnnotations => (
             "Write the annotations",
             "A table (.csv, or .tsv as BIDS has it), or the recording with its annotations as EDF+ (.edf) or BDF+ (.bdf).",
@@ -104,7 +109,7 @@ fn path_ui(
         ),
         DialogKind::ExportPage => (
             "Save the page as a picture",
-            "The traces of the page on a sheet, as PNG (.png) or SVG (.svg).",
+            "The traces of the page on a sheet of A4 across: a picture (.png, .svg), or a sheet to print (.pdf, .html).",
             "Save",
         ),
         DialogKind::OpenRater => (

@@ -16,6 +16,7 @@ pub(super) enum DialogKind {
     OpenFolder,
     OpenRecording,
     ImportAnnotations,
+    ImportPositions,
     ExportAnnotations,
     ExportRecording { anonymises: bool },
     ExportPage,
@@ -40,6 +41,7 @@ impl DialogKind {
             Ask::OpenFolder => Self::OpenFolder,
             Ask::OpenRecording => Self::OpenRecording,
             Ask::ImportAnnotations => Self::ImportAnnotations,
+            Ask::ImportPositions => Self::ImportPositions,
             Ask::ExportAnnotations => Self::ExportAnnotations,
             Ask::ExportRecording { anonymises } => Self::ExportRecording {
                 anonymises: *anonymises,
@@ -83,6 +85,7 @@ impl DialogKind {
             }
             Self::Report => Action::Explore(ExploreAction::Ribbon(RibbonAction::Report(path))),
             Self::ImportAnnotations => Action::Explore(ExploreAction::ImportAnnotations(path)),
+            Self::ImportPositions => Action::Explore(ExploreAction::ImportPositions(path)),
             Self::ExportAnnotations => Action::Explore(ExploreAction::ExportAnnotations(path)),
             Self::ExportRecording { anonymises } => {
                 Action::Explore(ExploreAction::ExportRecording { path, anonymises })
@@ -124,6 +127,7 @@ impl Dialogs {
                     dialog.set_title("Open a recording").pick_file()
                 }
                 DialogKind::ImportAnnotations => dialog.set_title("Add annotations").pick_file(),
+                DialogKind::ImportPositions => dialog.set_title("Places of electrodes").pick_file(),
                 DialogKind::ExportAnnotations => dialog
                     .set_title("Write the annotations")
                     .set_file_name("annotations.csv")

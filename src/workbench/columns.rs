@@ -94,7 +94,8 @@ impl Workbench {
             DataPlan::Recordings(_)
             | DataPlan::FeederFaults(_)
             | DataPlan::NetworkFaults(_)
-            | DataPlan::SimulatedEeg(_) => {
+            | DataPlan::SimulatedEeg(_)
+            | DataPlan::Concepts(_) => {
                 return;
             }
         };

@@ -9,7 +9,7 @@ use super::folds::Folds;
 use super::records::Data;
 use super::train::Training;
 use atomscope_engine::experiment::RunState;
-use atomscope_engine::session::{DataPlaces, Session};
+use atomscope_engine::session::{DataPlaces, KeptTrends, Session};
 
 /// Everything that belongs to one session.
 pub(super) struct Document {
@@ -31,7 +31,12 @@ pub(super) struct Document {
     pub(super) awaits_split: bool,
     /// Folders in which the user has located data.
     pub(super) located: Vec<PathBuf>,
+    /// Trends of recordings that were looked at.
+    pub(super) trends: Vec<Arc<KeptTrends>>,
 }
+
+/// Recordings whose trends are kept; those of a day take 5 MB.
+const MOST_TRENDS: usize = 12;
 
 /// A draft and a run at one moment.
 #[derive(Clone, Debug)]
@@ -56,6 +61,7 @@ impl Document {
                 run: 0,
             },
             draft,
+            trends: session.trends.clone(),
             data: Data::default(),
             split: Folds::default(),
             training: Training::default(),
@@ -79,6 +85,15 @@ impl Document {
     /// Whether draft and run are those of a version.
     pub(super) fn is(&self, version: &Version) -> bool {
         self.run_version == version.run && self.draft == version.draft
+    }
+
+    /// Keeps trends of a recording instead of earlier ones of it.
+    pub(super) fn keep_trends(&mut self, kept: Arc<KeptTrends>) {
+        self.trends
+            .retain(|known| !known.of.is_of_same_files(&kept.of));
+        self.trends.push(kept);
+        let n_over = self.trends.len().saturating_sub(MOST_TRENDS);
+        self.trends.drain(..n_over);
     }
 
     pub(super) fn run_has_changed(&mut self) {
@@ -136,6 +151,7 @@ impl Document {
         session.notes.clone_from(&self.draft.notes);
         session.recordings.clone_from(&self.draft.recordings);
         session.layout = Some(layout);
+        session.trends.clone_from(&self.trends);
         let is_known = |run: &Arc<RunState>| {
             let own = session.run.as_ref();
             own.is_some_and(|own| Arc::ptr_eq(own, run))

@@ -22,8 +22,11 @@ macro_rules! example {
 }
 
 /// All of them, by name.
-pub const EXAMPLES: [Example; 16] = [
+pub const EXAMPLES: [Example; 19] = [
     example!("bonn-epilepsy"),
+    example!("drifting-feeder"),
+    example!("drifting-feeder-constant"),
+    example!("drifting-feeder-forgetting"),
     example!("feeder-faults"),
     example!("isolet-margin"),
     example!("isolet-paper"),

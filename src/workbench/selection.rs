@@ -23,6 +23,8 @@ pub enum Ask {
     OpenRecording,
     /// Which annotations are added to those of the recording.
     ImportAnnotations,
+    /// Which file tells where the electrodes lie.
+    ImportPositions,
     /// Where the annotations of the recording are written.
     ExportAnnotations,
     /// Where the recording is written as EDF+.

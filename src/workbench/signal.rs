@@ -180,7 +180,7 @@ pub(super) fn record_of(loaded: &LoadedData, source: usize) -> Result<(String, R
                 None => None,
             }
         }
-        DataPlan::Table(_) | DataPlan::Arrays(_) => {
+        DataPlan::Table(_) | DataPlan::Arrays(_) | DataPlan::Concepts(_) => {
             let reason = "rows of a table have no signal: their features are on the Features page";
             return Err(TaskError::refused(reason));
         }

@@ -374,6 +374,8 @@ pub fn split_summary(plan: &SplitPlan) -> String {
     match plan {
         SplitPlan::KFold { n_folds, .. } => format!("{n_folds} folds"),
         SplitPlan::GroupedKFold { n_folds, .. } => format!("{n_folds} folds by group"),
-        SplitPlan::LeaveOneGroupOut | SplitPlan::HoldOut(_) => plan.in_words(),
+        SplitPlan::LeaveOneGroupOut | SplitPlan::HoldOut(_) | SplitPlan::InTime(_) => {
+            plan.in_words()
+        }
     }
 }

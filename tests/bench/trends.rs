@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use atomscope_engine::features::trends::Trends;
+use atomscope_engine::features::trends::{TrendChannels, Trends};
 use atomscope_engine::math::{Normal, random_stream};
 use atomscope_engine::records::{Channel, Format, Kind, ReadError, Record, Samples, Source, Unit};
 
@@ -50,7 +50,8 @@ pub(crate) fn table() -> String {
         samples,
     );
     let begun = Instant::now();
-    let trends = Trends::build(&record, &[], |_, _| true).expect("a day of noise has trends");
+    let trends = Trends::build(&record, &TrendChannels::default(), |_, _| true)
+        .expect("a day of noise has trends");
     let seconds = begun.elapsed().as_secs_f64();
     format!(
         "| hours | channels | columns | s | wanted |\n|---|---|---|---|---|\n| {HOURS} | {} | {} | {seconds:.1} | 60 |\n",

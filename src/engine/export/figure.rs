@@ -130,6 +130,20 @@ impl Figure {
     }
 }
 
+impl Figure {
+    /// The figure as a page that a browser prints whole on a sheet across.
+    pub fn to_printed_page(&self, title: &str) -> String {
+        format!(
+            "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{}</title>\n\
+             <style>@page {{ size: A4 landscape; margin: 8mm }} body {{ margin: 0 }} \
+             svg {{ width: 100%; height: auto; max-height: 100vh; display: block }}</style></head>\n\
+             <body>\n{}</body></html>\n",
+            escaped(title),
+            self.to_svg()
+        )
+    }
+}
+
 impl Shape {
     fn write_svg(&self, svg: &mut String) -> std::fmt::Result {
         match self {

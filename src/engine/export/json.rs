@@ -81,6 +81,19 @@ impl RunResult<'_> {
         if let (Value::Object(text), Value::Object(more)) = (&mut text, more) {
             text.extend(more);
         }
+        if !summary.prequential.is_empty() {
+            text["prequential"] = json!({
+                "windows": summary.prequential,
+                "kappa": summary.confusion.kappa(),
+                "alarms": summary.alarms.iter().map(|alarm| json!({
+                    "decision": alarm.decision,
+                    "detector": alarm.detector,
+                    "watched": alarm.watched.in_words(&facts.class_names),
+                    "mean_before": alarm.alarm.mean_before,
+                    "mean_after": alarm.alarm.mean_after,
+                })).collect::<Vec<_>>(),
+            });
+        }
         text
     }
 
@@ -237,5 +250,6 @@ pub fn split_kind(plan: &SplitPlan) -> &'static str {
         SplitPlan::HoldOut(HoldOut::GroupShare { .. }) => "hold_out_group_share",
         SplitPlan::HoldOut(HoldOut::Groups { .. }) => "hold_out_groups",
         SplitPlan::HoldOut(HoldOut::Time { .. }) => "hold_out_time",
+        SplitPlan::InTime(_) => "in_time",
     }
 }

@@ -10,6 +10,7 @@ mod html;
 mod json;
 mod matrix;
 mod paper;
+mod pdf;
 mod predictions;
 mod published;
 mod python;

@@ -110,6 +110,8 @@ pub struct MontageChannel<'a> {
     pub is_bad: bool,
     /// Whether it can be added to others: of the common rate and unit.
     pub is_common: bool,
+    /// Its place on the head as the user gave it; without one its label tells.
+    pub own_position: Option<(f64, f64)>,
 }
 
 impl Montage {
@@ -156,8 +158,11 @@ impl<'a> Head<'a> {
         let labels: Vec<&str> = channels.iter().map(|channel| channel.name).collect();
         let scalp = Scalp::of(&labels);
         for (place, (channel, name)) in channels.iter().zip(&scalp.electrodes).enumerate() {
-            if let Some(name) = name.as_ref().filter(|_| channel.is_common) {
-                places.push(place);
+            if !channel.is_common || (name.is_none() && channel.own_position.is_none()) {
+                continue;
+            }
+            places.push(place);
+            if let Some(name) = name {
                 electrodes.entry(name.clone()).or_insert(place);
             }
         }
@@ -205,7 +210,11 @@ impl<'a> Head<'a> {
 
     /// The nearest good electrodes.
     fn neighbours(&self, place: usize) -> Vec<usize> {
-        let at = |place: usize| self.scalp.position(place).unwrap_or((0.0, 0.0));
+        let at = |place: usize| {
+            let own = self.channels[place].own_position;
+            own.or_else(|| self.scalp.position(place))
+                .unwrap_or((0.0, 0.0))
+        };
         let (x, y) = at(place);
         let distance = |other: usize| {
             let (other_x, other_y) = at(other);

@@ -9,6 +9,7 @@ use std::f64::consts::PI;
 use std::ops::Range;
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::electrodes::{Scalp, is_ear};
 use super::filter::{Filter, FilterDesign, FilterError, Passband, Prototype};
@@ -70,8 +71,17 @@ pub enum TrendError {
     Read(#[from] ReadError),
 }
 
+/// What the user has said of the channels.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct TrendChannels {
+    /// Channels that are left out.
+    pub bad: Vec<String>,
+    /// Kinds that were corrected, by name: what is no EEG is no part of its trends.
+    pub kinds: Vec<(String, SignalKind)>,
+}
+
 /// Trends of a recording; columns that are not computed, or lie in a gap, are NaN.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Trends {
     /// Number of columns.
     pub n_columns: usize,
@@ -126,14 +136,27 @@ impl Trends {
         column as f64 * COLUMN_S
     }
 
-    /// Computes the trends of a recording; channels marked as bad are left out. `go_on` sees what is done
-    /// and the share, and stops the work by answering false ([`ReadError::Cancelled`]).
+    /// Whether every row has a value for every column, as trends from a file may not.
+    pub fn is_whole(&self) -> bool {
+        let n = self.n_columns;
+        let mut rows = self.band_powers.iter().chain(&self.asymmetry);
+        rows.all(|row| row.len() == n)
+            && self
+                .spectra
+                .iter()
+                .all(|s| n.checked_mul(N_LINES) == Some(s.len()))
+            && self.aeeg.iter().all(|row| row.len() == n)
+            && self.suppression.len() == n
+    }
+
+    /// Computes the trends of a recording. `go_on` sees what is done and the share, and stops the work by answering
+    /// false ([`ReadError::Cancelled`]).
     pub fn build(
         record: &Record,
-        bad_channels: &[String],
+        channels: &TrendChannels,
         mut go_on: impl FnMut(&Self, f64) -> bool,
     ) -> Result<Self, TrendError> {
-        let plan = Plan::of(record, bad_channels)?;
+        let plan = Plan::of(record, channels)?;
         let mut trends = Self::empty(plan.columns.len());
         trends.aeeg_from = plan.aeeg.clone().map(|pair| pair.map(|pair| pair.name));
         trends.notes.clone_from(&plan.notes);
@@ -188,13 +211,18 @@ struct Plan {
 }
 
 impl Plan {
-    fn of(record: &Record, bad_channels: &[String]) -> Result<Self, TrendError> {
+    fn of(record: &Record, channels: &TrendChannels) -> Result<Self, TrendError> {
         let kinds = kinds_of(record);
         let is_eeg = |place: &usize| {
             let channel = &record.channels[*place];
-            kinds[*place] == SignalKind::Eeg
+            let corrected = channels
+                .kinds
+                .iter()
+                .find(|(name, _)| *name == channel.name);
+            let kind = corrected.map_or(kinds[*place], |(_, kind)| *kind);
+            kind == SignalKind::Eeg
                 && channel.rate_hz.is_some()
-                && !bad_channels.contains(&channel.name)
+                && !channels.bad.contains(&channel.name)
         };
         let eeg: Vec<usize> = (0..record.channels.len()).filter(is_eeg).collect();
         let first = *eeg.first().ok_or(TrendError::NoEeg)?;
@@ -620,7 +648,7 @@ mod tests {
     }
 
     fn trends(record: &Record) -> Trends {
-        Trends::build(record, &[], |_, _| true).expect("an EEG")
+        Trends::build(record, &TrendChannels::default(), |_, _| true).expect("an EEG")
     }
 
     #[track_caller]
@@ -705,17 +733,32 @@ mod tests {
         let trends = trends(&record);
         assert_eq!(trends.n_columns, 8);
         assert!(trends.band_powers[2][3].is_nan() && trends.band_powers[2][6].is_finite());
-        let stopped = Trends::build(&record, &[], |_, share| share > 2.0);
+        let stopped = Trends::build(&record, &TrendChannels::default(), |_, share| share > 2.0);
         assert!(matches!(
             stopped,
             Err(TrendError::Read(ReadError::Cancelled))
         ));
         let no_eeg = recording(&[("ECG", &wave)], 60.0);
         assert!(matches!(
-            Trends::build(&no_eeg, &[], |_, _| true),
+            Trends::build(&no_eeg, &TrendChannels::default(), |_, _| true),
             Err(TrendError::NoEeg)
         ));
-        let bad = Trends::build(&record, &["O2".to_owned()], |_, _| true).expect("one is left");
-        assert!(bad.asymmetry[2][0].is_nan());
+        let without = TrendChannels {
+            bad: vec!["O2".to_owned()],
+            ..TrendChannels::default()
+        };
+        let bad = Trends::build(&record, &without, |_, _| true).expect("one is left");
+        assert!(bad.asymmetry[2][0].is_nan() && bad.is_whole());
+        let as_eeg = TrendChannels {
+            kinds: vec![("ECG".to_owned(), SignalKind::Eeg)],
+            ..TrendChannels::default()
+        };
+        let corrected = Trends::build(&no_eeg, &as_eeg, |_, _| true);
+        assert!(corrected.is_ok(), "the user says that it is EEG");
+        let short = Trends {
+            n_columns: 9,
+            ..bad
+        };
+        assert!(!short.is_whole());
     }
 }

@@ -161,7 +161,7 @@ fn shorten(experiment: &mut Experiment) {
         SplitPlan::KFold { n_folds, .. } | SplitPlan::GroupedKFold { n_folds, .. } => {
             *n_folds = QUICK_FOLDS;
         }
-        SplitPlan::LeaveOneGroupOut | SplitPlan::HoldOut(_) => {}
+        SplitPlan::LeaveOneGroupOut | SplitPlan::HoldOut(_) | SplitPlan::InTime(_) => {}
     }
     if let DataPlan::FeederFaults(settings) = &mut experiment.data.source {
         settings.records_per_class = QUICK_RECORDS;

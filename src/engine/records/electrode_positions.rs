@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+
 use super::text::quoted;
 use super::{FilePlace, Findings, Input, Mode, ReadError, text_encoding};
 
@@ -10,7 +12,8 @@ const MAX_ELECTRODES: usize = 10_000;
 
 /// An electrode on the unit disc seen from above, nose up: x to the right, y to the front, the rim at the height of
 /// nasion and ears.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PlacedElectrode {
     /// Its name in the file.
     pub name: String,
@@ -18,6 +21,15 @@ pub struct PlacedElectrode {
     pub x: f64,
     /// To the front.
     pub y: f64,
+}
+
+impl PlacedElectrode {
+    /// The place of the electrode called so, whatever the case; of several the first counts.
+    pub fn place_of(all: &[Self], name: &str) -> Option<(f64, f64)> {
+        let is_it = |own: &&Self| own.name.eq_ignore_ascii_case(name);
+        let found = all.iter().find(is_it)?;
+        (found.x.is_finite() && found.y.is_finite()).then_some((found.x, found.y))
+    }
 }
 
 /// Reads a file of electrode positions.

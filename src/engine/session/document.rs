@@ -11,6 +11,7 @@ use super::atomic_file::{RealDisk, folder_of};
 use super::data_reference::{DataReference, relative_path};
 use super::format::{FORMAT, format_of, from_text, to_text};
 use super::hash::hash_file;
+use super::kept_trends::KeptTrends;
 use super::recording_notes::RecordingNotes;
 use super::results::Results;
 use super::store::{ArraysReference, Replace, SavedArrays, Stamp, load_arrays, read_text, save};
@@ -73,9 +74,14 @@ pub struct Session {
     pub results: Option<Results>,
     #[serde(default)]
     arrays: Option<ArraysReference>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    trend_arrays: Option<ArraysReference>,
     /// The run as far as it has come.
     #[serde(skip)]
     pub run: Option<Arc<RunState>>,
+    /// Trends of recordings, so that they need not be computed again.
+    #[serde(skip)]
+    pub trends: Vec<Arc<KeptTrends>>,
     /// Why the run could not be read, if so; everything else is there.
     #[serde(skip)]
     pub damage: Option<Arc<SessionError>>,
@@ -98,7 +104,9 @@ impl Session {
             recordings: Vec::new(),
             results: None,
             arrays: None,
+            trend_arrays: None,
             run: None,
+            trends: Vec::new(),
             damage: None,
             place: None,
         }
@@ -131,6 +139,16 @@ impl Session {
                         }
                         session.damage = Some(Arc::new(error));
                     }
+                }
+            }
+            if let Some(reference) = &session.trend_arrays {
+                match load_arrays::<Vec<KeptTrends>>(path, reference) {
+                    Ok(trends) => {
+                        let whole = trends.into_iter().filter(|kept| kept.trends.is_whole());
+                        session.trends = whole.map(Arc::new).collect();
+                    }
+                    // Nothing is lost: they are computed again when they are wanted.
+                    Err(error) => tracing::warn!(%error, "trends are not read"),
                 }
             }
             session.place = Some(Place {
@@ -393,11 +411,23 @@ pub(super) fn write(
         (None, Some(reference)) => SavedArrays::AsTheyAre(reference),
         (None, None) => SavedArrays::Nothing,
     };
-    save(&RealDisk, path, replace, arrays, &|reference| {
+    let trends: Vec<&KeptTrends> = session.trends.iter().map(Arc::as_ref).collect();
+    let new_trends = match trends[..] {
+        [] => None,
+        _ => Some(Arrays::of(&trends).map_err(unwritable)?),
+    };
+    let trends = new_trends
+        .as_ref()
+        .map_or(SavedArrays::Nothing, SavedArrays::New);
+    save(&RealDisk, path, replace, [arrays, trends], &|[
+        run,
+        trends,
+    ]| {
         // Cheap: the run is shared, not copied.
         let mut saved = session.clone();
         saved.format = FORMAT;
-        saved.arrays = reference;
+        saved.arrays = run;
+        saved.trend_arrays = trends;
         to_text(&saved, path)
     })
 }

@@ -8,6 +8,7 @@ mod document;
 mod error;
 mod format;
 mod hash;
+mod kept_trends;
 mod lock_file;
 mod point_progress;
 mod point_store;
@@ -28,11 +29,12 @@ pub use error::SessionError;
 pub use format::FORMAT;
 pub(crate) use format::{from_text, to_text};
 pub use hash::model_sha256;
+pub use kept_trends::{KeptTrends, TrendSource};
 pub use point_progress::{load_progress, save_progress};
 pub use point_store::{DataHash, PointStore, WorkIdentity, point_file_name, point_number};
 pub use recording_notes::{
-    FaultChoice, OwnAnnotation, RecordingNotes, UnitBases, change_notes, fault_choice, notes_on,
-    station_notes,
+    FaultChoice, GivenChannels, OwnAnnotation, RecordingNotes, UnitBases, change_notes,
+    fault_choice, notes_on, station_notes,
 };
 pub use recovery::{FoundCopies, Recovery, RecoveryOffer, find_copies};
 pub use results::{FoldResult, Results};

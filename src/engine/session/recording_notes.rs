@@ -9,6 +9,7 @@ use crate::features::phases::PhaseChoice;
 use crate::features::signal_kind::SignalKind;
 use crate::protection::Line;
 use crate::records::Annotation;
+use crate::records::electrode_positions::PlacedElectrode;
 
 /// An annotation made by the user; times count from the first sample.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -120,6 +121,35 @@ impl FaultChoice {
     }
 }
 
+/// What the user says of a recording whose file does not: tables and arrays are numbers alone.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct GivenChannels {
+    /// Samples per second of all channels.
+    pub rate_hz: Option<f64>,
+    /// The unit of all channels.
+    pub unit: String,
+    /// Names in the order of the channels with commas between them; where one is empty, the file's stays.
+    pub names: String,
+    /// The array that is the recording, of a file that holds several.
+    pub array: Option<String>,
+    /// Whether the rows of that array are channels; without it the shorter side is.
+    pub rows_are_channels: Option<bool>,
+}
+
+impl GivenChannels {
+    /// Whether nothing is given.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The names that are given, with the places of their channels.
+    pub fn names(&self) -> impl Iterator<Item = (usize, &str)> {
+        let names = self.names.split(',').map(str::trim).enumerate();
+        names.filter(|(_, name)| !name.is_empty())
+    }
+}
+
 /// What notes on all records of a station are called.
 pub fn station_notes(station: &str) -> String {
     format!("station {}", station.trim())
@@ -156,6 +186,12 @@ pub struct RecordingNotes {
     /// Kinds of channels that the user corrected, by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kinds: Vec<(String, SignalKind)>,
+    /// Places of electrodes, from a file or by hand; they come before those of the 10–20 system.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub positions: Vec<PlacedElectrode>,
+    /// Rate, unit and names of channels that the file does not state.
+    #[serde(default, skip_serializing_if = "GivenChannels::is_empty")]
+    pub given: GivenChannels,
     /// Scores of epochs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scores: Option<EpochScores>,
@@ -174,6 +210,8 @@ impl RecordingNotes {
             bases,
             fault,
             kinds,
+            positions,
+            given,
             scores,
             corrections,
         } = self;
@@ -182,6 +220,8 @@ impl RecordingNotes {
             && bases.is_empty()
             && fault.is_empty()
             && kinds.is_empty()
+            && positions.is_empty()
+            && given.is_empty()
             && scores.is_none()
             && corrections.is_empty()
     }

@@ -127,13 +127,13 @@ impl Names {
     }
 }
 
-/// Saves a session. `text` makes its RON, given the reference to its arrays.
-pub(super) fn save(
+/// Saves a session. `text` makes its RON, given the references to its files of arrays.
+pub(super) fn save<const N: usize>(
     disk: &dyn Disk,
     path: &Path,
     replace: Replace<'_>,
-    arrays: SavedArrays<'_>,
-    text: &dyn Fn(Option<ArraysReference>) -> Result<String, SessionError>,
+    arrays: [SavedArrays<'_>; N],
+    text: &dyn Fn([Option<ArraysReference>; N]) -> Result<String, SessionError>,
 ) -> Result<Stamp, SessionError> {
     let names = Names::of(path)?;
     let lock = names.folder.join(format!(".{}.lock", names.file_name));
@@ -142,16 +142,19 @@ pub(super) fn save(
     };
     check_replaceable(&names.path, replace)?;
     remove_leftovers(disk, &names);
-    let reference = match arrays {
-        SavedArrays::New(arrays) => Some(save_arrays(disk, &names, arrays)?),
-        SavedArrays::AsTheyAre(reference) => Some(reference.clone()),
-        SavedArrays::Nothing => None,
-    };
-    let kept = reference.clone();
-    let text = text(reference)?;
+    let mut references = [const { None }; N];
+    for (reference, arrays) in references.iter_mut().zip(arrays) {
+        *reference = match arrays {
+            SavedArrays::New(arrays) => Some(save_arrays(disk, &names, arrays)?),
+            SavedArrays::AsTheyAre(reference) => Some(reference.clone()),
+            SavedArrays::Nothing => None,
+        };
+    }
+    let kept: Vec<ArraysReference> = references.iter().flatten().cloned().collect();
+    let text = text(references)?;
     let mut content = |out: &mut dyn std::io::Write| out.write_all(text.as_bytes());
     Staged::write(disk, &names.path, &mut content)?.commit(&names.path)?;
-    remove_orphans(disk, &names, kept.as_ref());
+    remove_orphans(disk, &names, &kept);
     Ok(Stamp(hash_of(text.as_bytes())))
 }
 
@@ -202,12 +205,12 @@ fn remove_leftovers(disk: &dyn Disk, names: &Names) {
 }
 
 /// Arrays of this session that neither it nor a copy of it names any more.
-fn remove_orphans(disk: &dyn Disk, names: &Names, kept: Option<&ArraysReference>) {
+fn remove_orphans(disk: &dyn Disk, names: &Names, kept: &[ArraysReference]) {
     let files = files_in(&names.folder);
     let mut orphans: Vec<(&str, &Path)> = files
         .iter()
         .filter_map(|(name, path)| Some((names.digits_of_own_arrays(name)?, path.as_path())))
-        .filter(|(digits, _)| kept.is_none_or(|kept| kept.digits() != *digits))
+        .filter(|(digits, _)| kept.iter().all(|kept| kept.digits() != *digits))
         .collect();
     let neighbours = files
         .iter()
@@ -245,7 +248,7 @@ pub(super) fn remove(disk: &dyn Disk, path: &Path) -> Result<(), SessionError> {
         _ => {}
     }
     remove_leftovers(disk, &names);
-    remove_orphans(disk, &names, None);
+    remove_orphans(disk, &names, &[]);
     Ok(())
 }
 

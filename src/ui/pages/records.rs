@@ -115,6 +115,7 @@ fn sources_ui(ui: &mut Ui, workbench: &Workbench, draft: &Draft, actions: &mut V
             DataPlan::FeederFaults(_) => "Built-in feeder faults".to_owned(),
             DataPlan::NetworkFaults(_) => "Built-in faults on many networks".to_owned(),
             DataPlan::SimulatedEeg(_) => "Built-in EEG of simulated subjects".to_owned(),
+            DataPlan::Concepts(_) => "Built-in stream of changing concepts".to_owned(),
             _ => {
                 let files = draft.experiment.data.files();
                 let names: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
@@ -440,7 +441,16 @@ fn source_ui(
             let problem = Field::Duration.problem_of(problems);
             Field::Duration.ui(ui, &mut eeg.duration_s, problem);
             Field::Effect.ui(ui, &mut eeg.effect, Field::Effect.problem_of(problems));
+            let problem = Field::ElectrodeDrift.problem_of(problems);
+            Field::ElectrodeDrift.ui(ui, &mut eeg.electrode_drift, problem);
             seed_ui(ui, &mut eeg.seed);
+        }
+        DataPlan::Concepts(concepts) => {
+            section(ui, "Simulation");
+            let problem = Field::Samples.problem_of(problems);
+            Field::Samples.whole_ui(ui, &mut concepts.n_samples, problem);
+            Field::Noise.ui(ui, &mut concepts.noise, Field::Noise.problem_of(problems));
+            seed_ui(ui, &mut concepts.seed);
         }
         DataPlan::Recordings(source) => {
             rules_ui(ui, workbench, source, typing);

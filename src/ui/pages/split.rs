@@ -12,7 +12,7 @@ use crate::workbench::{Action, Demo, Draft, MadeSplit, Workbench};
 use atomscope_engine::dataset::Dataset;
 use atomscope_engine::settings::SettingProblem;
 use atomscope_engine::split::audit::{Finding, FindingKind, Severity};
-use atomscope_engine::split::{HoldOut, SplitPlan};
+use atomscope_engine::split::{HoldOut, LabelDelay, SplitPlan, TimeOrder};
 
 /// Folds whose test samples are listed.
 const MOST_LISTED: usize = 40;
@@ -75,6 +75,7 @@ fn plan_ui(
         SplitPlan::HoldOut(HoldOut::GroupShare { .. }) => 4,
         SplitPlan::HoldOut(HoldOut::Time { .. }) => 5,
         SplitPlan::HoldOut(HoldOut::Groups { .. }) => 6,
+        SplitPlan::InTime(_) => 7,
     };
     let names = [
         "Folds of samples",
@@ -84,6 +85,7 @@ fn plan_ui(
         "Hold out whole groups",
         "Hold out the last part of each recording",
         "Hold out named groups",
+        "In the order of time, tested then learned",
     ];
     let text = "Groups are subjects or records; a group on both sides makes a score too good. Default by group where groups are known.";
     let (n_folds, seed, test_share) = (5, 1, 0.3);
@@ -95,9 +97,10 @@ fn plan_ui(
             3 => SplitPlan::HoldOut(HoldOut::Share { test_share, seed }),
             4 => SplitPlan::HoldOut(HoldOut::GroupShare { test_share, seed }),
             5 => SplitPlan::HoldOut(HoldOut::Time { test_share }),
-            _ => SplitPlan::HoldOut(HoldOut::Groups {
+            6 => SplitPlan::HoldOut(HoldOut::Groups {
                 names: tested_groups(workbench),
             }),
+            _ => SplitPlan::InTime(TimeOrder::default()),
         };
     }
     match plan {
@@ -115,7 +118,38 @@ fn plan_ui(
             Field::TestShare.ui(ui, test_share, None);
         }
         SplitPlan::LeaveOneGroupOut => {}
+        SplitPlan::InTime(order) => time_order_ui(ui, order, dataset),
         SplitPlan::HoldOut(HoldOut::Groups { names }) => groups_ui(ui, names, dataset),
+    }
+}
+
+/// Start and delay of labels; seconds where the files have clocks.
+fn time_order_ui(ui: &mut Ui, order: &mut TimeOrder, dataset: &Dataset) {
+    help(
+        ui,
+        "Every sample but the first ones is tested when it comes, then learned when its label has come.",
+    );
+    Field::StartShare.ui(ui, &mut order.start_share, None);
+    let current = usize::from(matches!(order.delay, LabelDelay::Seconds(_)));
+    let text = "How late labels come. Seconds need files that name their start.";
+    let names = ["After some samples", "After some seconds"];
+    if let Some(chosen) = choice(ui, "Labels", text, current, &names) {
+        order.delay = match chosen {
+            0 => LabelDelay::default(),
+            _ => LabelDelay::Seconds(60.0),
+        };
+    }
+    match &mut order.delay {
+        LabelDelay::Samples(n_samples) => {
+            Field::DelaySamples.whole_ui(ui, n_samples, None);
+        }
+        LabelDelay::Seconds(delay_s) => {
+            let problem = dataset
+                .times_s()
+                .is_none()
+                .then_some("the files name no start");
+            Field::DelaySeconds.ui(ui, delay_s, problem);
+        }
     }
 }
 

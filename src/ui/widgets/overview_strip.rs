@@ -64,10 +64,22 @@ impl OverviewStrip<'_> {
             StripPicture::Activity(values) => self.paint_activity(ui, rect, values),
             StripPicture::Spectrogram { highest_hz, .. } => {
                 self.paint_spectrogram(ui, rect);
+                // The colour bar stands at the left: the frequencies stand in the picture.
                 let font = theme::small_font(ui);
-                let place = pos2(rect.left() - 6.0, rect.top() + font.size * 0.6);
-                let text = format!("{highest_hz:.0} Hz");
-                painter.text(place, Align2::RIGHT_CENTER, text, font, tones.weak);
+                let texts = [
+                    (
+                        rect.left_top(),
+                        Align2::LEFT_TOP,
+                        format!("{highest_hz:.0} Hz"),
+                    ),
+                    (rect.left_bottom(), Align2::LEFT_BOTTOM, "0 Hz".to_owned()),
+                ];
+                for (corner, anchor, text) in texts {
+                    let place = corner + vec2(3.0, 0.0);
+                    let ground = painter.text(place, anchor, &text, font.clone(), tones.strong);
+                    painter.rect_filled(ground.expand(1.0), 2.0, tones.surface.gamma_multiply(0.8));
+                    painter.text(place, anchor, text, font.clone(), tones.strong);
+                }
             }
             StripPicture::Nothing(text) => {
                 let font = theme::small_font(ui);

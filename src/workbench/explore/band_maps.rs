@@ -11,7 +11,9 @@ use crate::workbench::signal::record_of;
 use crate::workbench::{LoadedData, TaskError};
 use atomscope_engine::experiment::JobProgress;
 use atomscope_engine::features::montage::Montage;
+use atomscope_engine::records::electrode_positions::PlacedElectrode;
 use atomscope_engine::records::{Mode, Record, open};
+use atomscope_engine::session::{GivenChannels, RecordingNotes};
 
 /// Seconds of a recording that stand for it in a comparison.
 const COMPARED_S: f64 = 120.0;
@@ -142,8 +144,27 @@ pub struct ComparedMaps {
     pub second: BandMaps,
 }
 
-/// Channels marked as bad, with the recording they are of.
-pub(super) type BadChannels = Vec<(String, Vec<String>)>;
+/// What is noted about the electrodes of a recording.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct ElectrodeNotes {
+    recording: String,
+    bad_channels: Vec<String>,
+    positions: Vec<PlacedElectrode>,
+}
+
+impl ElectrodeNotes {
+    /// Of all recordings that have some.
+    pub(super) fn all(notes: &[RecordingNotes]) -> Vec<Self> {
+        let has_some =
+            |notes: &&RecordingNotes| !notes.bad_channels.is_empty() || !notes.positions.is_empty();
+        let of = |notes: &RecordingNotes| Self {
+            recording: notes.recording.clone(),
+            bad_channels: notes.bad_channels.clone(),
+            positions: notes.positions.clone(),
+        };
+        notes.iter().filter(has_some).map(of).collect()
+    }
+}
 
 /// Reads the recordings of a comparison.
 pub(super) struct ComparedReader<'a> {
@@ -151,8 +172,8 @@ pub(super) struct ComparedReader<'a> {
     pub(super) loaded: Option<&'a LoadedData>,
     /// How traces are made of channels.
     pub(super) montage: &'a Montage,
-    /// Channels that do not count.
-    pub(super) bad_channels: &'a BadChannels,
+    /// Channels that do not count, and places of electrodes.
+    pub(super) notes: &'a [ElectrodeNotes],
     /// The rate that counts for a file that does not say its own, as for the open recording.
     pub(super) assumed_rate_hz: Option<f64>,
     /// Hears how far it is.
@@ -184,10 +205,12 @@ impl ComparedReader<'_> {
 
     fn of_file(&self, path: &Path) -> Result<BandMaps, TaskError> {
         let record = open(path, Mode::default())?;
-        let mut opened = OpenedRecording::new(path.display().to_string(), None, record, None)?;
-        if let Some(rate_hz) = self.assumed_rate_hz {
-            opened.assume_rate(rate_hz);
-        }
+        let given = GivenChannels {
+            rate_hz: self.assumed_rate_hz,
+            ..GivenChannels::default()
+        };
+        let name = path.display().to_string();
+        let opened = OpenedRecording::new(name, None, record, None, given)?;
         let maps = self.beginning(&opened.name, &opened.record)?;
         Ok(match opened.assumed_rate_hz {
             Some(rate_hz) => BandMaps {
@@ -200,10 +223,11 @@ impl ComparedReader<'_> {
 
     /// The maps of the first two minutes of a record.
     fn beginning(&self, name: &str, record: &Record) -> Result<BandMaps, TaskError> {
-        let noted = self.bad_channels.iter().find(|(noted, _)| noted == name);
-        let bad_channels = noted.map_or(&[][..], |(_, channels)| channels);
-        let traces = TraceSource::all_of(record, self.montage, bad_channels)
-            .map_err(|problem| problem.of(name))?;
+        let noted = self.notes.iter().find(|notes| notes.recording == name);
+        let notes = noted.cloned().unwrap_or_default();
+        let traces =
+            TraceSource::all_of(record, self.montage, &notes.bad_channels, &notes.positions)
+                .map_err(|problem| problem.of(name))?;
         let end_s = record.duration_s().unwrap_or(0.0).min(COMPARED_S);
         let found = spectra(record, &traces, (0.0, end_s), self.progress)?;
         Ok(BandMaps::of(&found, last_part(name)))

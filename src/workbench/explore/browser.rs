@@ -1,9 +1,10 @@
 //! The EEG browser: a recording, how it is looked at, and everything the background makes of it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use super::annotations::AnnotationList;
-use super::band_maps::{BadChannels, BandMaps, ComparedMaps, ComparedReader};
+use super::band_maps::{BandMaps, ComparedMaps, ComparedReader, ElectrodeNotes};
 use super::page::{PageRequest, TracePage};
 use super::spectra::{Spectrogram, TraceSpectrum, spectra, spectrogram};
 use super::traces::TraceSource;
@@ -17,13 +18,37 @@ use atomscope_engine::features::bad_channels::{Suspicion, suspects};
 use atomscope_engine::features::display_filter::DisplayFilter;
 use atomscope_engine::features::montage::Montage;
 use atomscope_engine::features::signal_kind::SignalKind;
-use atomscope_engine::features::trends::{TrendError, Trends};
+use atomscope_engine::features::trends::{TrendChannels, TrendError, Trends};
 use atomscope_engine::records::Record;
+use atomscope_engine::records::electrode_positions::PlacedElectrode;
 use atomscope_engine::records::overview::Overview;
-use atomscope_engine::session::{OwnAnnotation, RecordingNotes, notes_on};
+use atomscope_engine::session::{KeptTrends, OwnAnnotation, RecordingNotes, TrendSource, notes_on};
 
 /// Columns of the strip of the whole recording.
 const STRIP_COLUMNS: usize = 1600;
+
+/// How often unfinished trends are shown further.
+const TRENDS_SHOWN_EVERY: Duration = Duration::from_millis(400);
+
+/// Trends that are shown, wherever they come from.
+#[derive(Clone, Debug)]
+pub enum ShownTrends {
+    /// Kept with the session.
+    Kept(Arc<KeptTrends>),
+    /// Computed, perhaps not to the end.
+    Computed(Arc<Trends>),
+}
+
+impl std::ops::Deref for ShownTrends {
+    type Target = Trends;
+
+    fn deref(&self) -> &Trends {
+        match self {
+            Self::Kept(kept) => &kept.trends,
+            Self::Computed(trends) => trends,
+        }
+    }
+}
 
 /// The whole recording at a glance.
 #[derive(Debug)]
@@ -40,17 +65,18 @@ struct Derived {
     montage: Montage,
     bad_channels: Vec<String>,
     kinds: Vec<(String, SignalKind)>,
+    positions: Vec<PlacedElectrode>,
     order: Vec<String>,
     hidden: std::collections::BTreeSet<String>,
 }
 
 /// Traces from one time to another.
 type TracesBetween = (Arc<Vec<TraceSource>>, (f64, f64));
-/// A comparison, under which montage, without which channels, of which data, at which assumed rate.
+/// A comparison, under which montage, with which notes, of which data, at which assumed rate.
 type Compared = (
     MapComparison,
     Montage,
-    BadChannels,
+    Vec<ElectrodeNotes>,
     Option<usize>,
     Option<f64>,
 );
@@ -97,7 +123,11 @@ pub struct EegBrowser {
     spectrogram: Background<TraceSource, Spectrogram>,
     spectra: Background<TracesBetween, Vec<TraceSpectrum>>,
     compared: Background<Compared, ComparedMaps>,
-    trends: Background<Vec<String>, Trends>,
+    trends: Background<TrendChannels, Trends>,
+    /// Trends that the session has kept.
+    kept_trends: Option<Arc<KeptTrends>>,
+    /// Trends as far as they are computed.
+    unfinished_trends: Arc<Mutex<Option<Arc<Trends>>>>,
     own_annotations: Vec<OwnAnnotation>,
     annotations: Arc<AnnotationList>,
 }
@@ -137,6 +167,8 @@ impl EegBrowser {
             spectra: Background::default(),
             compared: Background::default(),
             trends: Background::default(),
+            kept_trends: None,
+            unfinished_trends: Arc::default(),
             own_annotations: Vec::new(),
         }
     }
@@ -211,9 +243,18 @@ impl EegBrowser {
         self.spectrogram.long_share()
     }
 
-    /// Trends of the whole recording.
-    pub fn trends(&self) -> Option<&Arc<Trends>> {
-        self.trends.shown()
+    /// Trends of the whole recording: those kept, those computed, or as far as they are.
+    pub fn trends(&self) -> Option<ShownTrends> {
+        if let Some(kept) = &self.kept_trends {
+            return Some(ShownTrends::Kept(kept.clone()));
+        }
+        let unfinished = || {
+            let slot = self.unfinished_trends.lock();
+            slot.unwrap_or_else(PoisonError::into_inner).clone()
+        };
+        let finished = self.trends.shown().filter(|_| !self.trends.is_busy());
+        let computed = finished.cloned().or_else(unfinished);
+        computed.map(ShownTrends::Computed)
     }
 
     /// The share done of the trends.
@@ -313,8 +354,8 @@ impl EegBrowser {
         self.whole.stop();
     }
 
-    /// Takes over what the background has made of the recording.
-    pub(super) fn take(&mut self, made: Made) {
+    /// Takes over what the background has made of the recording; gives trends that can be kept with the session.
+    pub(super) fn take(&mut self, made: Made) -> Option<Arc<KeptTrends>> {
         // What has failed is said beside the traces.
         match made {
             Made::Page(answer) => {
@@ -325,11 +366,23 @@ impl EegBrowser {
             }
             Made::Whole(answer) => drop(self.whole.take(answer)),
             Made::Spectrogram(answer) => drop(self.spectrogram.take(answer)),
-            Made::Trends(answer) => drop(self.trends.take(answer)),
+            Made::Trends(answer) => return self.take_trends(answer),
             Made::Spectra(answer) => drop(self.spectra.take(answer)),
             Made::Suspects(answer) => drop(self.suspects.take(answer)),
             Made::Compared(answer) => drop(self.compared.take(answer)),
         }
+        None
+    }
+
+    fn take_trends(&mut self, answer: Answer<Trends>) -> Option<Arc<KeptTrends>> {
+        let trends = self.trends.take(answer)?.ok()?;
+        let of = TrendSource::of(&self.record, self.trends.wanted()?)?;
+        let kept = Arc::new(KeptTrends {
+            of,
+            trends: Trends::clone(&trends),
+        });
+        self.kept_trends = Some(kept.clone());
+        Some(kept)
     }
 
     /// Asks for what is wanted now; called while the recording is on the screen.
@@ -338,21 +391,21 @@ impl EegBrowser {
         name: &str,
         all_notes: &[RecordingNotes],
         loaded: Option<&Arc<LoadedData>>,
+        kept_trends: &[Arc<KeptTrends>],
         post: &Post,
     ) {
         let notes = notes_on(all_notes, name);
         self.follow_notes(notes);
-        let bad_channels = notes.map_or(&[][..], |notes| &notes.bad_channels);
-        let kinds = notes.map_or(&[][..], |notes| &notes.kinds);
-        self.derive(bad_channels, kinds);
+        self.derive(notes);
         self.scroll_lanes();
         self.ask(post);
         // The first page before anything else.
         if self.view.shows_trends && self.page.shown().is_some() {
-            // What the user says is no EEG is no part of its trends.
-            let others = kinds.iter().filter(|(_, kind)| *kind != SignalKind::Eeg);
-            let left_out = bad_channels.iter().chain(others.map(|(name, _)| name));
-            self.ask_trends(left_out.cloned().collect(), post);
+            let chosen = notes.map_or_else(TrendChannels::default, |notes| TrendChannels {
+                bad: notes.bad_channels.clone(),
+                kinds: notes.kinds.clone(),
+            });
+            self.ask_trends(chosen, kept_trends, post);
         }
         if self.view.seeks_bad {
             self.ask_suspects(post);
@@ -371,18 +424,23 @@ impl EegBrowser {
     }
 
     /// Makes the traces anew when something they depend on has changed.
-    fn derive(&mut self, bad_channels: &[String], kinds: &[(String, SignalKind)]) {
+    fn derive(&mut self, notes: Option<&RecordingNotes>) {
+        let bad_channels = notes.map_or(&[][..], |notes| &notes.bad_channels);
+        let kinds = notes.map_or(&[][..], |notes| &notes.kinds);
+        let positions = notes.map_or(&[][..], |notes| &notes.positions);
         let is_same = self.derived.as_ref().is_some_and(|derived| {
             derived.montage == self.view.montage
                 && derived.bad_channels == bad_channels
                 && derived.kinds == kinds
+                && derived.positions == positions
                 && derived.order == self.view.order
                 && derived.hidden == self.view.hidden
         });
         if is_same {
             return;
         }
-        match TraceSource::all_of(&self.record, &self.view.montage, bad_channels) {
+        let montage = &self.view.montage;
+        match TraceSource::all_of(&self.record, montage, bad_channels, positions) {
             Ok(mut traces) => {
                 for (name, kind) in kinds {
                     let own = traces.iter_mut().filter(|trace| trace.name == *name);
@@ -401,6 +459,7 @@ impl EegBrowser {
             montage: self.view.montage.clone(),
             bad_channels: bad_channels.to_vec(),
             kinds: kinds.to_vec(),
+            positions: positions.to_vec(),
             order: self.view.order.clone(),
             hidden: self.view.hidden.clone(),
         });
@@ -481,12 +540,33 @@ impl EegBrowser {
         }
     }
 
-    fn ask_trends(&mut self, bad: Vec<String>, post: &Post) {
+    fn ask_trends(&mut self, chosen: TrendChannels, kept: &[Arc<KeptTrends>], post: &Post) {
+        let is_of = |kept: &Arc<KeptTrends>| kept.of.chosen == chosen;
+        if self.kept_trends.as_ref().is_some_and(is_of) || self.trends.is_wanted(&chosen) {
+            return;
+        }
+        let source = TrendSource::of(&self.record, &chosen);
+        let known = kept.iter().find(|kept| Some(&kept.of) == source.as_ref());
+        self.kept_trends = known.cloned();
+        if self.kept_trends.is_some() {
+            return;
+        }
         let record = self.record.clone();
+        let slot = Arc::new(Mutex::new(None));
+        self.unfinished_trends = slot.clone();
         let wrap = |answer| made(Made::Trends(answer));
-        self.trends.follow(bad.clone(), (post, "trends", wrap), || {
+        let on = (post, "trends", wrap as _);
+        self.trends.follow(chosen.clone(), on, || {
             move |progress: &JobProgress| {
-                let trends = Trends::build(&record, &bad, |_, share| progress.go_on(share));
+                let mut shown = Instant::now();
+                let trends = Trends::build(&record, &chosen, |trends, share| {
+                    if share > 0.0 && shown.elapsed() > TRENDS_SHOWN_EVERY {
+                        shown = Instant::now();
+                        let copy = Some(Arc::new(trends.clone()));
+                        *slot.lock().unwrap_or_else(PoisonError::into_inner) = copy;
+                    }
+                    progress.go_on(share)
+                });
                 trends.map_err(|error| match error {
                     TrendError::Read(error) => error.into(),
                     error => TaskError::Refused(error.to_string()),
@@ -511,17 +591,12 @@ impl EegBrowser {
             return;
         }
         let (montage, rate_hz) = (self.view.montage.clone(), self.assumed_rate_hz);
-        let marked = all_notes
-            .iter()
-            .filter(|notes| !notes.bad_channels.is_empty());
-        let bad_channels: BadChannels = marked
-            .map(|notes| (notes.recording.clone(), notes.bad_channels.clone()))
-            .collect();
+        let notes = ElectrodeNotes::all(all_notes);
         let data = loaded.as_ref().map(|loaded| Arc::as_ptr(loaded) as usize);
         let key = (
             comparison.clone(),
             montage.clone(),
-            bad_channels.clone(),
+            notes.clone(),
             data,
             rate_hz,
         );
@@ -531,7 +606,7 @@ impl EegBrowser {
                 let reader = ComparedReader {
                     loaded: loaded.as_deref(),
                     montage: &montage,
-                    bad_channels: &bad_channels,
+                    notes: &notes,
                     assumed_rate_hz: rate_hz,
                     progress,
                 };
@@ -554,6 +629,7 @@ fn kept_of(before: &EegView) -> EegView {
         side: before.side,
         strip: before.strip,
         shows_trends: before.shows_trends,
+        hidden_trends: before.hidden_trends.clone(),
         lanes: before.lanes,
         clips_lanes: before.clips_lanes,
         is_folded: before.is_folded,
@@ -572,7 +648,7 @@ impl Whole {
         go_on: impl Fn(f64) -> bool,
     ) -> Result<Self, TaskError> {
         let overview = Overview::build(record, |share| go_on(share * 0.95))?;
-        let traces = TraceSource::all_of(record, &Montage::AsRecorded, &[])?;
+        let traces = TraceSource::all_of(record, &Montage::AsRecorded, &[], &[])?;
         let on_head = traces.iter().any(|trace| trace.position.is_some());
         let counts = |trace: &TraceSource| trace.position.is_some() || !on_head;
         let request = PageRequest {

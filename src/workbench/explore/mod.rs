@@ -20,7 +20,7 @@ mod view;
 
 pub use annotations::{AnnotationList, AnnotationRow};
 pub use band_maps::{BandMaps, ComparedMaps};
-pub use browser::{EegBrowser, Whole};
+pub use browser::{EegBrowser, ShownTrends, Whole};
 pub use fault::{Alignment, BesideChoice, FaultAction, FaultPath, FaultStage, FaultView};
 pub use fault_list::{FaultList, ListColumn, ListView, ListedRecords};
 pub use fault_measures::{
@@ -44,7 +44,7 @@ pub use view::{
 };
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::background::{Answer, Background, Post};
 use super::event::Event;
@@ -55,10 +55,14 @@ use super::{RecordRow, TaskError, Workbench};
 use atomscope_engine::dataset::DataPlan;
 use atomscope_engine::export::{write, write_annotations};
 use atomscope_engine::features::phases::PhaseMap;
+use atomscope_engine::records::electrode_positions::{self, PlacedElectrode};
 use atomscope_engine::records::{
-    Channel, ChannelKind, Kind, Mode, Record, TimeAxis, Unit, event_list, open,
+    ArrayInfo, Channel, ChannelKind, Kind, Mode, ReadOptions, Record, TimeAxis, Unit, event_list,
+    open_with,
 };
-use atomscope_engine::session::{NamedMontage, OwnAnnotation, change_notes, notes_on};
+use atomscope_engine::session::{
+    GivenChannels, NamedMontage, OwnAnnotation, RecordingNotes, change_notes, notes_on,
+};
 
 /// Columns of a table that may be the channels of a recording.
 const MOST_COLUMNS: usize = 256;
@@ -79,8 +83,8 @@ pub enum ExploreAction {
     },
     /// Opens the recording of a sample at its place.
     OpenSample(usize),
-    /// Takes another rate for a recording whose file does not say it.
-    AssumeRate(f64),
+    /// Opens the file that was refused, with what is given of its arrays.
+    OpenArray(PathBuf, GivenChannels),
     /// Stops opening.
     CancelOpening,
     /// Looks at the EEG in another way.
@@ -110,13 +114,8 @@ pub enum ExploreAction {
     Scoring(ScoringAction),
     /// Writes the page that is shown as a picture (`.png` or `.svg`).
     ExportPage(PathBuf),
-    /// Gives the channels of a file that does not state its rate names and a unit.
-    Describe {
-        /// Names in the order of the channels; those beyond them keep theirs.
-        names: Vec<String>,
-        /// The unit of all channels.
-        unit: String,
-    },
+    /// Takes the places of electrodes from a file.
+    ImportPositions(PathBuf),
     /// Keeps a montage under a name with the user.
     SaveMontage(NamedMontage),
     /// Forgets a montage.
@@ -160,8 +159,13 @@ pub struct OpenedRecording {
     pub source: Option<usize>,
     /// Headers, and the way to its samples.
     pub record: Arc<Record>,
-    /// Samples per second that are assumed because the file does not say them.
+    /// Samples per second that are assumed, or given, because the file does not say them.
     pub assumed_rate_hz: Option<f64>,
+    /// Whether the file leaves the unit of its channels open.
+    pub lacks_unit: bool,
+    /// What the user says of the channels, and the record as it was read.
+    given: GivenChannels,
+    as_read: Arc<Record>,
     /// How it is looked at.
     pub viewer: Viewer,
     /// Start and length of the stretch that was asked for.
@@ -172,62 +176,62 @@ impl OpenedRecording {
     fn new(
         name: String,
         source: Option<usize>,
-        mut record: Record,
+        record: Record,
         window: Option<(f64, f64)>,
+        given: GivenChannels,
     ) -> Result<Self, TaskError> {
         if !can_be_shown(&record) {
-            let reason = match record.channels.is_empty() {
-                true => "contains annotations only, no signals",
-                false => "has no time axis; open tables and arrays as data (Ctrl+O)",
+            let reason = match (record.kind, record.channels.is_empty()) {
+                (Kind::Arrays, _) => "holds several arrays: choose the one that is the recording",
+                (_, true) => "contains annotations only, no signals",
+                (_, false) => "has no time axis; open tables and arrays as data (Ctrl+O)",
             };
             return Err(TaskError::Refused(format!("{name} {reason}")));
         }
-        let knows_no_rate = record
-            .channels
-            .iter()
-            .all(|channel| channel.rate_hz.is_none());
-        let lacks_rate = knows_no_rate && record.time_axis == TimeAxis::Regular;
-        let assumed_rate_hz = lacks_rate.then_some(USUAL_RATE_HZ);
-        if let Some(rate_hz) = assumed_rate_hz {
-            assume_rate(&mut record, rate_hz);
-        }
-        Ok(Self {
+        let as_read = Arc::new(record);
+        let mut opened = Self {
             name,
             source,
-            viewer: Viewer::for_record(&record),
-            record: Arc::new(record),
-            assumed_rate_hz,
+            viewer: Viewer::Eeg,
+            record: as_read.clone(),
+            assumed_rate_hz: None,
+            lacks_unit: false,
+            given: GivenChannels::default(),
+            as_read,
             stretch: window,
-        })
+        };
+        opened.give(given);
+        opened.viewer = Viewer::for_record(&opened.record);
+        Ok(opened)
     }
 
-    /// Gives it another rate, if the file does not say its own.
-    fn assume_rate(&mut self, rate_hz: f64) {
-        if self.assumed_rate_hz.is_none() || !(rate_hz.is_finite() && rate_hz > 0.0) {
-            return;
+    /// What the user says of its channels, for what the file leaves open.
+    fn give(&mut self, given: GivenChannels) {
+        let mut record = Record::clone(&self.as_read);
+        let channels = &mut record.channels;
+        let knows_no_rate = channels.iter().all(|channel| channel.rate_hz.is_none());
+        let lacks_rate = knows_no_rate && record.time_axis == TimeAxis::Regular;
+        let is_usable = |rate_hz: &f64| rate_hz.is_finite() && *rate_hz > 0.0;
+        let rate_hz = given.rate_hz.filter(is_usable).unwrap_or(USUAL_RATE_HZ);
+        self.assumed_rate_hz = lacks_rate.then_some(rate_hz);
+        self.lacks_unit = channels
+            .iter()
+            .all(|channel| channel.unit.symbol.is_empty());
+        for channel in channels.iter_mut() {
+            if lacks_rate {
+                channel.rate_hz = Some(rate_hz);
+            }
+            if self.lacks_unit && !given.unit.trim().is_empty() {
+                channel.unit = Unit::parse(given.unit.trim());
+            }
         }
-        let mut record = Record::clone(&self.record);
-        assume_rate(&mut record, rate_hz);
-        self.assumed_rate_hz = Some(rate_hz);
-        self.record = Arc::new(record);
-    }
-
-    /// Gives its channels names and a unit, if the file does not state its rate either.
-    fn describe(&mut self, names: &[String], unit: &str) {
-        if self.assumed_rate_hz.is_none() {
-            return;
-        }
-        let mut record = Record::clone(&self.record);
-        let given = names.iter().filter(|name| !name.is_empty());
-        for (channel, name) in record.channels.iter_mut().zip(given) {
-            channel.name.clone_from(name);
-        }
-        if !unit.is_empty() {
-            for channel in &mut record.channels {
-                channel.unit = Unit::parse(unit);
+        for (place, name) in given.names().filter(|_| lacks_rate || self.lacks_unit) {
+            if let Some(channel) = channels.get_mut(place) {
+                name.clone_into(&mut channel.name);
             }
         }
         self.record = Arc::new(record);
+        self.given = given;
     }
 
     /// The last part of its name.
@@ -255,11 +259,23 @@ pub fn last_part(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
-/// Gives every channel a rate.
-fn assume_rate(record: &mut Record, rate_hz: f64) {
-    for channel in &mut record.channels {
-        channel.rate_hz = Some(rate_hz);
-    }
+/// A file of several arrays, none of which stands out as the recording.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RefusedArrays {
+    /// The file.
+    pub path: PathBuf,
+    /// Arrays with two axes.
+    pub arrays: Vec<ArrayInfo>,
+}
+
+/// Opens a file as what the user says it is.
+fn open_given(path: &Path, given: &GivenChannels) -> Result<Record, TaskError> {
+    let options = ReadOptions {
+        array: given.array.clone(),
+        rows_are_channels: given.rows_are_channels,
+        ..ReadOptions::default()
+    };
+    Ok(open_with(path, &options)?)
 }
 
 /// The recording that is explored, and everything the background makes of it.
@@ -267,6 +283,8 @@ fn assume_rate(record: &mut Record, rate_hz: f64) {
 pub struct Explore {
     opening: Background<(), OpenedRecording>,
     opened: Option<OpenedRecording>,
+    /// The arrays of the file that could not be opened last, as the job found them.
+    refused: Arc<Mutex<Option<RefusedArrays>>>,
     eeg: Option<EegBrowser>,
     fault: FaultStage,
     ribbon: RibbonStage,
@@ -315,6 +333,13 @@ impl Explore {
         self.eeg.as_ref()
     }
 
+    /// The arrays of the file that could not be opened last.
+    pub fn refused(&self) -> Option<RefusedArrays> {
+        self.error()?;
+        let refused = self.refused.lock();
+        refused.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Why the last recording could not be opened.
     pub fn error(&self) -> Option<&str> {
         self.opening.failure()
@@ -345,23 +370,24 @@ impl Explore {
             .start((), (post, "opening", wrap), move |_| open());
     }
 
-    /// Looks at the recording as one of another rate, from its beginning.
-    fn assume_rate(&mut self, rate_hz: f64) {
+    /// Looks at the recording as what the user says it is.
+    fn follow_given(&mut self, notes: &[RecordingNotes]) {
         let (Some(opened), Some(browser)) = (&mut self.opened, &self.eeg) else {
             return;
         };
-        opened.assume_rate(rate_hz);
-        let browser = EegBrowser::new(opened, None, Some(browser.view()));
-        self.eeg = Some(browser);
-    }
-
-    /// Looks at the recording with other names and another unit of its channels.
-    fn describe(&mut self, names: &[String], unit: &str) {
-        let (Some(opened), Some(browser)) = (&mut self.opened, &self.eeg) else {
+        let given = notes_on(notes, &opened.name).map(|notes| notes.given.clone());
+        let given = given.unwrap_or_default();
+        if given == opened.given {
             return;
-        };
-        opened.describe(names, unit);
-        let browser = EegBrowser::new(opened, None, Some(browser.view()));
+        }
+        let view = browser.view().clone();
+        opened.give(given);
+        let mut browser = EegBrowser::new(opened, None, Some(&view));
+        let start_s = view.start_s;
+        browser.look(EegView {
+            start_s,
+            ..browser.view().clone()
+        });
         self.eeg = Some(browser);
     }
 
@@ -404,12 +430,14 @@ impl Workbench {
     /// Asks for everything that the recording is shown with.
     pub(super) fn follow_explore(&mut self) {
         let explore = &mut self.tasks.explore;
+        explore.follow_given(&self.document.draft.recordings);
         if let (Some(browser), Some(opened)) = (&mut explore.eeg, &explore.opened)
             && self.selection.page == Stage::Explore
         {
             let notes = &self.document.draft.recordings;
             let loaded = self.document.data.loaded();
-            browser.follow(&opened.name, notes, loaded, &self.tasks.post);
+            let (kept, post) = (&self.document.trends, &self.tasks.post);
+            browser.follow(&opened.name, notes, loaded, kept, post);
         }
         self.follow_source();
         self.follow_fault();
@@ -432,8 +460,9 @@ impl Workbench {
                 }
             }
             ExploreEvent::Eeg(made) => {
-                if let Some(browser) = &mut self.tasks.explore.eeg {
-                    browser.take(made);
+                let browser = self.tasks.explore.eeg.as_mut();
+                if let Some(kept) = browser.and_then(|browser| browser.take(made)) {
+                    self.document.keep_trends(kept);
                 }
             }
             ExploreEvent::Fault(made) => self.take_fault(made),
@@ -482,7 +511,7 @@ impl Workbench {
                 self.explore_record(source, stretch);
             }
             ExploreAction::OpenSample(sample) => self.explore_sample(sample),
-            ExploreAction::AssumeRate(rate_hz) => self.tasks.explore.assume_rate(rate_hz),
+            ExploreAction::OpenArray(path, given) => self.open_array(path, given),
             ExploreAction::CancelOpening => self.tasks.explore.opening.stop(),
             ExploreAction::ImportAnnotations(path) => self.import_annotations(&path),
             ExploreAction::ExportAnnotations(path) => self.export_annotations(path, false),
@@ -523,7 +552,7 @@ impl Workbench {
             ExploreAction::Mark(annotation) => self.mark(annotation),
             ExploreAction::Scoring(action) => self.apply_scoring(action),
             ExploreAction::ExportPage(path) => self.export_page(path),
-            ExploreAction::Describe { names, unit } => self.tasks.explore.describe(&names, &unit),
+            ExploreAction::ImportPositions(path) => self.import_positions(&path),
             ExploreAction::SaveMontage(montage) => self.remember(move |settings| {
                 settings.montages.retain(|known| known.name != montage.name);
                 settings.montages.push(montage);
@@ -539,12 +568,54 @@ impl Workbench {
         }
     }
 
+    fn given(&self, name: &str) -> GivenChannels {
+        let notes = notes_on(&self.document.draft.recordings, name);
+        notes.map_or_else(GivenChannels::default, |notes| notes.given.clone())
+    }
+
     fn open_recording(&mut self, path: PathBuf) {
         self.notices.forget(Topic::Explore);
+        let name = path.display().to_string();
+        let given = self.given(&name);
+        let refused = self.tasks.explore.refused.clone();
         self.tasks.explore.open(&self.tasks.post, move || {
-            let record = open(&path, Mode::default())?;
-            OpenedRecording::new(path.display().to_string(), None, record, None)
+            let record = open_given(&path, &given)?;
+            let arrays = record.arrays.iter().filter(|array| array.shape.len() == 2);
+            let found = (record.kind == Kind::Arrays).then(|| RefusedArrays {
+                path,
+                arrays: arrays.cloned().collect(),
+            });
+            *refused.lock().unwrap_or_else(PoisonError::into_inner) = found;
+            OpenedRecording::new(name, None, record, None, given)
         });
+    }
+
+    /// Opens the file again with what is given; that is kept with the session.
+    fn open_array(&mut self, path: PathBuf, given: GivenChannels) {
+        let name = path.display().to_string();
+        self.change(|draft| {
+            change_notes(&mut draft.recordings, &name, |notes| notes.given = given);
+        });
+        self.open_recording(path);
+    }
+
+    /// Takes the places of electrodes from a file; those that were given before under other names stay.
+    fn import_positions(&mut self, path: &Path) {
+        self.selection.ask = None;
+        let Some(name) = self.tasks.explore.opened.as_ref().map(|o| o.name.clone()) else {
+            return;
+        };
+        match electrode_positions::open(path) {
+            Ok(placed) => self.change(|draft| {
+                change_notes(&mut draft.recordings, &name, |notes| {
+                    notes
+                        .positions
+                        .retain(|own| PlacedElectrode::place_of(&placed, &own.name).is_none());
+                    notes.positions.extend(placed);
+                });
+            }),
+            Err(error) => self.notices.fail(Topic::Explore, &error.into()),
+        }
     }
 
     fn explore_record(&mut self, source: usize, window: Option<(f64, f64)>) {
@@ -552,9 +623,11 @@ impl Workbench {
             return;
         };
         self.notices.forget(Topic::Explore);
+        let name = loaded.records.get(source).map(|row| row.name.clone());
+        let given = self.given(&name.unwrap_or_default());
         self.tasks.explore.open(&self.tasks.post, move || {
             let (name, record) = record_of(&loaded, source)?;
-            OpenedRecording::new(name, Some(source), record, window)
+            OpenedRecording::new(name, Some(source), record, window, given)
         });
     }
 
@@ -601,7 +674,7 @@ impl Workbench {
         });
     }
 
-    /// Writes the page that is shown as a picture, in the background.
+    /// Writes the page that is shown as a picture or a sheet to print, in the background.
     fn export_page(&mut self, path: PathBuf) {
         self.selection.ask = None;
         let (Some(opened), Some(browser)) = (&self.tasks.explore.opened, &self.tasks.explore.eeg)
@@ -611,22 +684,33 @@ impl Workbench {
         let (Some(page), view) = (browser.page().cloned(), browser.view().clone()) else {
             return;
         };
-        let start = opened.record.start.map(|start| format!(", {start}"));
-        let title = format!("{}{}", opened.short_name(), start.unwrap_or_default());
-        let marks = browser
-            .annotations()
-            .near(view.start_s, view.end_s())
-            .to_vec();
+        let (title, start) = (opened.short_name().to_owned(), opened.record.start);
+        let near = browser.annotations().near(view.start_s, view.end_s());
+        let marks = near.to_vec();
         let painter = self.tasks.painter;
         let on = (&self.tasks.post, "exporting", Event::Exported as _);
         self.tasks.exporting.start((), on, move |_| {
-            let figure = page_figure::page_figure(&page, &view, &title, &marks);
-            let is_svg = path.extension().is_some_and(|ending| ending == "svg");
-            let bytes = match (is_svg, painter) {
-                (true, _) => figure.to_svg().into_bytes(),
-                (false, Some(paint)) => paint(&figure)?,
-                (false, None) => {
+            let facts = page_figure::SheetFacts {
+                title: &title,
+                start,
+                marks: &marks,
+            };
+            let figure = page_figure::page_figure(&page, &view, &facts);
+            let ending = path.extension().and_then(|ending| ending.to_str());
+            let bytes = match (ending.unwrap_or("").to_lowercase().as_str(), painter) {
+                ("svg", _) => figure.to_svg().into_bytes(),
+                ("html" | "htm", _) => figure.to_printed_page(&title).into_bytes(),
+                ("pdf", _) => figure.to_pdf().map_err(|letter| {
+                    let text = format!("the letters of a PDF lack {letter:?}: save the page as .html and print that");
+                    TaskError::Refused(text)
+                })?,
+                ("png", Some(paint)) => paint(&figure)?,
+                ("png", None) => {
                     return Err(TaskError::refused("only the window draws PNG: use SVG"));
+                }
+                _ => {
+                    let text = "the file must end in .png, .svg, .pdf or .html";
+                    return Err(TaskError::refused(text));
                 }
             };
             write(&path, &bytes)?;

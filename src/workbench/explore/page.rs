@@ -262,7 +262,7 @@ mod tests {
 
     fn page(start_s: f64, span_s: f64, overview: Option<&Overview>) -> TracePage {
         let record = record();
-        let traces = TraceSource::all_of(&record, &Montage::AsRecorded, &[]).expect("derived");
+        let traces = TraceSource::all_of(&record, &Montage::AsRecorded, &[], &[]).expect("derived");
         let request = PageRequest {
             start_s,
             span_s,
@@ -298,7 +298,7 @@ mod tests {
     #[test]
     fn a_page_that_is_no_longer_wanted_is_given_up() {
         let record = record();
-        let traces = TraceSource::all_of(&record, &Montage::AsRecorded, &[]).expect("derived");
+        let traces = TraceSource::all_of(&record, &Montage::AsRecorded, &[], &[]).expect("derived");
         let request = PageRequest {
             start_s: 0.0,
             span_s: 10.0,

@@ -235,7 +235,7 @@ mod tests {
         let wake = move || sender.send(()).expect("the test waits");
         let job = Job::start("test", wake, move |progress| {
             let record = record();
-            let traces = TraceSource::all_of(&record, &Montage::AsRecorded, &[]);
+            let traces = TraceSource::all_of(&record, &Montage::AsRecorded, &[], &[]);
             work(&record, &traces.expect("derived"), progress)
         });
         woken.recv().expect("the job wakes");

@@ -7,7 +7,8 @@ use crate::workbench::TaskError;
 use atomscope_engine::features::display_filter::{DisplayFilter, RunningFilter};
 use atomscope_engine::features::electrodes::{Scalp, electrode, position};
 use atomscope_engine::features::montage::{Montage, MontageChannel};
-use atomscope_engine::features::signal_kind::{SignalKind, kind_of as signal_kind};
+use atomscope_engine::features::signal_kind::{SignalKind, clean_label, kind_of as signal_kind};
+use atomscope_engine::records::electrode_positions::PlacedElectrode;
 use atomscope_engine::records::{ChannelKind, Record, Segment};
 
 /// Values read at once, those of all channels together.
@@ -33,11 +34,27 @@ pub struct TraceSource {
 }
 
 impl TraceSource {
-    /// The traces of a record; an error names what an own montage cannot mean.
+    /// The place of its colour among those of classes; EEG has the colour of text.
+    pub fn color(&self) -> Option<usize> {
+        match self.kind {
+            SignalKind::Eeg | SignalKind::Other => None,
+            SignalKind::Respiration => Some(0),
+            SignalKind::Emg => Some(1),
+            SignalKind::Eog => Some(2),
+            SignalKind::Temperature => Some(3),
+            SignalKind::Spo2 => Some(4),
+            SignalKind::Ecg => Some(5),
+            SignalKind::Trigger | SignalKind::Status => Some(6),
+        }
+    }
+
+    /// The traces of a record; places that the user gave come before those of the 10–20 system. An error names what an
+    /// own montage cannot mean.
     pub fn all_of(
         record: &Record,
         montage: &Montage,
         bad_channels: &[String],
+        positions: &[PlacedElectrode],
     ) -> Result<Vec<Self>, TaskError> {
         let is_signal = |place: &usize| {
             let channel = &record.channels[*place];
@@ -51,6 +68,7 @@ impl TraceSource {
                 name: &record.channels[place].name,
                 is_bad: bad_channels.contains(&record.channels[place].name),
                 is_common: Some(kind_of(record, place)) == common,
+                own_position: own_position(positions, &record.channels[place].name),
             })
             .collect();
         let labels: Vec<&str> = channels.iter().map(|channel| channel.name).collect();
@@ -69,8 +87,20 @@ impl TraceSource {
                 Some(own) => scalp.position(own).is_some(),
                 None => terms.clone().all(|(k, _)| scalp.electrodes[*k].is_some()),
             };
+            // One against others lies where it is, a pair halfway.
+            let own = |k: usize| channels[k].own_position;
+            let placed = match labels.iter().position(|label| *label == derivation.name) {
+                Some(place) => own(place),
+                None => terms
+                    .clone()
+                    .map(|(k, _)| own(*k))
+                    .collect::<Option<Vec<_>>>()
+                    .filter(|all| all.len() == 2)
+                    .map(|all| ((all[0].0 + all[1].0) / 2.0, (all[0].1 + all[1].1) / 2.0)),
+            };
+            let by_name = || position(&derivation.name).filter(|_| are_electrodes);
             Some(Self {
-                position: position(&derivation.name).filter(|_| are_electrodes),
+                position: placed.or_else(by_name),
                 kind: signal_kind(first),
                 name: derivation.name,
                 unit,
@@ -83,6 +113,12 @@ impl TraceSource {
         });
         Ok(traces.collect())
     }
+}
+
+/// The place that the user gave a channel, by its name or by what is shown of it.
+fn own_position(positions: &[PlacedElectrode], name: &str) -> Option<(f64, f64)> {
+    let place = |name: &str| PlacedElectrode::place_of(positions, name);
+    place(name).or_else(|| place(clean_label(name)))
 }
 
 /// Rate, length and unit: only channels that share them can be added.
@@ -363,7 +399,7 @@ mod tests {
 
     /// Times and values of every trace.
     fn all(record: &Record, montage: &Montage, time_s: (f64, f64)) -> Vec<Vec<(f64, f64)>> {
-        let traces = TraceSource::all_of(record, montage, &[]).expect("derived");
+        let traces = TraceSource::all_of(record, montage, &[], &[]).expect("derived");
         let mut found = vec![Vec::new(); traces.len()];
         read_traces(
             record,
@@ -423,7 +459,7 @@ mod tests {
         let channel = Channel::analog("C3", Unit::parse("µV"), Some(RATE_HZ), 0);
         let data = vec![(channel, (0..6000).map(wave).collect())];
         let record = Record::in_memory(Format::Simulated, Kind::Recording, "test", data);
-        let traces = TraceSource::all_of(&record, &Montage::AsRecorded, &[]).expect("derived");
+        let traces = TraceSource::all_of(&record, &Montage::AsRecorded, &[], &[]).expect("derived");
         let filter = DisplayFilter {
             high_pass_hz: Some(1.0),
             low_pass_hz: Some(30.0),

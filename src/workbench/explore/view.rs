@@ -145,6 +145,8 @@ pub struct EegView {
     pub span_s: f64,
     /// µV (or the common unit) per millimetre; nothing until the first page has been seen.
     pub sensitivity: Option<f64>,
+    /// Rows of the trends that are not shown, by their names.
+    pub hidden_trends: BTreeSet<&'static str>,
     /// Traces with a sensitivity of their own.
     pub own_sensitivity: BTreeMap<String, f64>,
     /// How traces are made of channels.
@@ -206,6 +208,7 @@ impl Default for EegView {
             span_s: USUAL_SPAN_S,
             sensitivity: None,
             own_sensitivity: BTreeMap::new(),
+            hidden_trends: BTreeSet::new(),
             montage: Montage::AsRecorded,
             own_montage: String::new(),
             filter: DisplayFilter::default(),

@@ -8,6 +8,7 @@ use atomscope::workbench::{Action, Stage, Workbench};
 use atomscope_engine::features::montage::Montage;
 use atomscope_engine::records::edf::{SampleWidth, write_file};
 use atomscope_engine::records::{Format, Kind, Record};
+use atomscope_engine::session::GivenChannels;
 use egui::accesskit::Role;
 use egui::{Event, Key, Modifiers, PointerButton, Pos2};
 use egui_kittest::kittest::{NodeT, Queryable};
@@ -353,7 +354,7 @@ fn a_column_of_numbers_is_a_signal_whose_rate_can_be_given() {
     let values = (0..4096).map(|k| format!("{}\n", (f64::from(k) * 0.1).sin() * 50.0));
     fs::write(&path, values.collect::<String>()).expect("the folder can be written");
     let mut workbench = Workbench::new(None, Arc::new(|| {}));
-    workbench.apply(Action::Open(path));
+    workbench.apply(Action::Open(path.clone()));
     let mut window = window_of(workbench);
     until(&mut window, "the signal is shown", |w| {
         w.explore().eeg().is_some_and(|eeg| eeg.page().is_some())
@@ -362,8 +363,14 @@ fn a_column_of_numbers_is_a_signal_whose_rate_can_be_given() {
     assert!((length(&window) - 4096.0 / 250.0).abs() < 0.01);
     let label = "The file does not state its rate; assumed";
     assert!(window.harness.query_by_label(label).is_some());
-    let assume = Action::Explore(ExploreAction::AssumeRate(173.61));
-    window.harness.state_mut().workbench_mut().apply(assume);
+    let workbench = window.harness.state_mut().workbench_mut();
+    let given = GivenChannels {
+        rate_hz: Some(173.61),
+        names: "Cz".to_owned(),
+        unit: "µV".to_owned(),
+        ..GivenChannels::default()
+    };
+    workbench.apply(Action::Explore(ExploreAction::OpenArray(path, given)));
     until(&mut window, "the page follows", |w| {
         let eeg = w.explore().eeg();
         eeg.is_some_and(|eeg| eeg.page().is_some() && eeg.duration_s() > 20.0)

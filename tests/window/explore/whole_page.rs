@@ -16,7 +16,7 @@ const N_SECONDS: usize = 900;
 const N_COLUMNS: usize = 450;
 
 fn whole_page(record: &Record) -> PageRequest {
-    let traces = TraceSource::all_of(record, &Montage::AverageReference, &[]);
+    let traces = TraceSource::all_of(record, &Montage::AverageReference, &[], &[]);
     PageRequest {
         start_s: 0.0,
         span_s: N_SECONDS as f64,

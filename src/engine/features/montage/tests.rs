@@ -30,6 +30,7 @@ fn channels(bad: &[&str]) -> Vec<MontageChannel<'static>> {
         name,
         is_bad: bad.contains(&name),
         is_common: true,
+        own_position: None,
     };
     NAMES.into_iter().map(channel).collect()
 }
@@ -183,6 +184,7 @@ fn references_of_other_montages_are_taken_off() {
         name,
         is_bad: false,
         is_common: true,
+        own_position: None,
     });
     let found = Montage::LinkedEars.derive(&eared).expect("ears");
     assert_eq!(
@@ -205,9 +207,34 @@ fn a_grid_has_no_montage_of_the_scalp() {
         name,
         is_bad: false,
         is_common: true,
+        own_position: None,
     });
     let found = Montage::AverageReference
         .derive(&grid)
         .expect("as recorded");
     assert!(found.iter().all(|trace| trace.terms.len() == 1));
+}
+
+#[test]
+fn electrodes_that_the_user_placed_count_as_those_of_the_system() {
+    // Contacts whose names tell nothing, on a line; one channel has no place.
+    let places = [Some((-0.2, 0.0)), Some((0.0, 0.0)), Some((0.1, 0.0)), None];
+    let channels: Vec<MontageChannel<'_>> = ["G1", "G2", "G3", "Photic"]
+        .into_iter()
+        .zip(places)
+        .map(|(name, own_position)| MontageChannel {
+            name,
+            is_bad: false,
+            is_common: true,
+            own_position,
+        })
+        .collect();
+    let mean = Montage::AverageReference
+        .derive(&channels)
+        .expect("derived");
+    let third = 1.0 / 3.0;
+    assert_eq!(mean[0].terms, [(0, 1.0 - third), (1, -third), (2, -third)]);
+    assert_eq!(mean[3].terms, [(3, 1.0)]);
+    let laplacian = Montage::Laplacian.derive(&channels).expect("derived");
+    assert_eq!(laplacian[1].terms, [(0, -0.5), (1, 1.0), (2, -0.5)]);
 }

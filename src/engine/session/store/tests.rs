@@ -32,7 +32,7 @@ fn put(
     let arrays = arrays
         .as_ref()
         .map_or(SavedArrays::Nothing, SavedArrays::New);
-    save(disk, path, replace, arrays, &|arrays| {
+    save(disk, path, replace, [arrays], &|[arrays]| {
         let small = Small {
             format: 1,
             note: note.to_owned(),

@@ -1,16 +1,22 @@
 //! Annotations beside the traces: searched, jumped to, added, edited and exported.
 
+use std::collections::BTreeMap;
+
 use egui::{RichText, ScrollArea, TextEdit, Ui};
 
 use super::marking::{mark_names_ui, new_annotation};
 use super::traces::time_label;
 use crate::ui::app::Typing;
 use crate::ui::elements::{help, section};
+use crate::ui::numbers::cut;
 use crate::ui::theme;
 use crate::workbench::explore::{AnnotationRow, EegBrowser, EegView, OpenedRecording};
 use crate::workbench::{Action, Ask, Draft, Workbench};
 use atomscope_engine::features::signal_kind::clean_label;
 use atomscope_engine::session::{OwnAnnotation, change_notes, notes_on};
+
+/// Types of annotations that are listed.
+const MOST_TYPES: usize = 200;
 
 /// The list, what can be added, and the chosen own annotation.
 pub(super) fn annotations_ui(
@@ -27,11 +33,6 @@ pub(super) fn annotations_ui(
     };
     section(ui, "Annotations");
     ui.horizontal(|ui| {
-        let label = ui.label("Search");
-        let field = TextEdit::singleline(&mut typing.annotation_search).desired_width(120.0);
-        ui.add(field)
-            .labelled_by(label.id)
-            .on_hover_text("Search the text, ignoring case");
         let import = ui.button("Import…");
         if import
             .on_hover_text("Adds annotations of a table (CSV, BIDS events.tsv) or of an EDF+ file")
@@ -42,12 +43,14 @@ pub(super) fn annotations_ui(
         let is_any = !browser.annotations().rows().is_empty();
         let export = ui.add_enabled(is_any, egui::Button::new("Export…"));
         if export
-            .on_hover_text("All annotations as a table (CSV), or the recording with them as EDF+")
+            .on_hover_text("All annotations as a table (CSV, or TSV as BIDS has it), or the recording with them as EDF+")
+            .on_disabled_hover_text("There is none to write")
             .clicked()
         {
             actions.push(Action::Ask(Ask::ExportAnnotations));
         }
     });
+    search_ui(ui, browser, typing);
     let line = ui.spacing().interact_size.y;
     let height = (ui.available_height() - line * 10.0).max(line * 3.0);
     list_ui(ui, browser, view, typing, height);
@@ -58,6 +61,44 @@ pub(super) fn annotations_ui(
         edit_ui(ui, opened, view, draft, own);
     }
     mark_names_ui(ui, workbench, actions);
+}
+
+/// Text to search for, and the types that there are with how often.
+fn search_ui(ui: &mut Ui, browser: &EegBrowser, typing: &mut Typing) {
+    ui.horizontal(|ui| {
+        let label = ui.label("Search");
+        let width = (ui.available_width() - theme::body_font(ui).size * 6.0).max(60.0);
+        let field = TextEdit::singleline(&mut typing.annotation_search).desired_width(width);
+        ui.add(field)
+            .labelled_by(label.id)
+            .on_hover_text("Search text and channels, ignoring case");
+        let menu = ui.menu_button("Types", |ui| {
+            let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+            for row in browser.annotations().rows() {
+                *counts.entry(row.text.as_str()).or_default() += 1;
+            }
+            if ui
+                .button("All types")
+                .on_hover_text("Shows all annotations")
+                .clicked()
+            {
+                typing.annotation_search.clear();
+                ui.close();
+            }
+            ScrollArea::vertical().max_height(300.0).show(ui, |ui| {
+                for (text, count) in counts.into_iter().take(MOST_TYPES) {
+                    let choose = ui.button(format!("{} ({count})", cut(text, 40)));
+                    if choose.on_hover_text("Shows those of this type").clicked() {
+                        text.clone_into(&mut typing.annotation_search);
+                        ui.close();
+                    }
+                }
+            });
+        });
+        menu.response.on_hover_text(
+            "The types of annotations that there are; choosing one shows those alone",
+        );
+    });
 }
 
 fn list_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView, typing: &Typing, height: f32) {
@@ -180,10 +221,11 @@ fn edit_ui(
     ui.separator();
     ui.horizontal(|ui| {
         let label = ui.label("Text");
-        let field = TextEdit::singleline(&mut edited.text).desired_width(150.0);
-        ui.add(field)
-            .labelled_by(label.id)
-            .on_hover_text("Text of the selected annotation");
+        let width = (ui.available_width() - theme::body_font(ui).size * 6.0).max(60.0);
+        let field = TextEdit::singleline(&mut edited.text).desired_width(width);
+        ui.add(field).labelled_by(label.id).on_hover_text(
+            "Text of the selected annotation: its type, by which it is searched and scored",
+        );
         let remove = ui.button("Remove");
         removes = remove
             .on_hover_text("Deletes the annotation; Ctrl+Z restores it")

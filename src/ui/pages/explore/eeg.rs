@@ -11,7 +11,7 @@ use super::marking::mark_keys;
 use super::ribbon::{ShownTime, ribbon_ui};
 use super::scores::{score_keys, scores_ui};
 use super::spectrum::spectrum_ui;
-use super::toolbar::{rate_ui, toolbar_ui};
+use super::toolbar::{given_ui, toolbar_ui};
 use super::traces::traces_ui;
 use super::trends::{trends_height, trends_ui};
 use crate::ui::app::Typing;
@@ -52,7 +52,7 @@ pub(super) fn eeg_ui(
         }
         return;
     }
-    rate_ui(ui, opened, typing, actions);
+    given_ui(ui, opened, draft);
     toolbar_ui(ui, workbench, &mut view, typing, actions);
     if let Some(problem) = browser.problem() {
         elements::wrong(ui, problem);
@@ -72,7 +72,7 @@ pub(super) fn eeg_ui(
         let ribbon_id = ui.scope_id().with("height of the ribbon");
         let ribbon: f32 = ui.data(|data| data.get_temp(ribbon_id).unwrap_or(0.0));
         let gaps = 3.0 * ui.spacing().item_spacing.y;
-        let trends = trends_height(workbench, &view) + hypnogram_height(workbench);
+        let trends = trends_height(workbench, &view, page.height()) + hypnogram_height(workbench);
         let below = readout_height(ui) + ribbon + trends + STRIP_HEIGHT + gaps;
         let height = (area.height() - below).max(120.0);
         let heard = traces_ui(ui, workbench, browser, &mut view, height);
@@ -86,7 +86,7 @@ pub(super) fn eeg_ui(
             ui.ctx().request_repaint();
         }
         hypnogram_ui(ui, workbench, &mut view);
-        trends_ui(ui, workbench, &mut view);
+        trends_ui(ui, workbench, &mut view, page.height());
         strip_ui(ui, browser, &mut view);
     });
     if side_width > 0.0 {
@@ -106,7 +106,9 @@ pub(super) fn eeg_ui(
                     .show(ui, |ui| spectrum_ui(ui, browser, &mut view));
             }
             SidePanel::Scores => scores_ui(ui, workbench, &mut view, typing, actions),
-            SidePanel::Maps => maps_ui(ui, workbench, browser, &mut view, actions),
+            SidePanel::Maps => {
+                maps_ui(ui, workbench, opened, &mut view, draft, actions);
+            }
         });
     }
     if view != *browser.view() {

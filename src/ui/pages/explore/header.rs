@@ -36,7 +36,8 @@ pub(super) fn header_ui(ui: &mut Ui, opened: &OpenedRecording, actions: &mut Vec
     let width = ui.available_width();
     Grid::new("fields of the recording")
         .num_columns(2)
-        .spacing([12.0, 4.0])
+        .spacing([12.0, 2.0])
+        .min_row_height(theme::body_font(ui).size * 1.4)
         .max_col_width(width)
         .show(ui, |ui| {
             for (name, value) in fields(record) {

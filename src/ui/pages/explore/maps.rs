@@ -2,12 +2,15 @@
 
 use egui::{ComboBox, ScrollArea, Ui};
 
+use super::positions::positions_ui;
 use crate::ui::elements::{help, section};
 use crate::ui::numbers::cut;
 use crate::ui::theme;
 use crate::ui::widgets::ScalpMap;
-use crate::workbench::explore::{BANDS, BandMaps, EegBrowser, EegView, MapComparison, last_part};
-use crate::workbench::{Action, Ask, RecordRow, Workbench};
+use crate::workbench::explore::{
+    BANDS, BandMaps, EegBrowser, EegView, MapComparison, OpenedRecording, last_part,
+};
+use crate::workbench::{Action, Ask, Draft, RecordRow, Workbench};
 
 /// Classes and records that are listed to compare with.
 const MOST_CLASSES: usize = 16;
@@ -17,11 +20,16 @@ const MOST_RECORDS: usize = 200;
 pub(super) fn maps_ui(
     ui: &mut Ui,
     workbench: &Workbench,
-    browser: &EegBrowser,
+    opened: &OpenedRecording,
     view: &mut EegView,
+    draft: &mut Draft,
     actions: &mut Vec<Action>,
 ) {
+    let Some(browser) = workbench.explore().eeg() else {
+        return;
+    };
     section(ui, "Band power over the head");
+    positions_ui(ui, browser, opened, draft, actions);
     comparison_ui(ui, workbench, browser, view, actions);
     let shares_id = ui.scope_id().with("maps show shares");
     let mut shows_shares = ui.data(|data| data.get_temp(shares_id).unwrap_or(false));
@@ -48,7 +56,7 @@ pub(super) fn maps_ui(
     if sides.iter().any(|side| side.names.len() < 3) {
         help(
             ui,
-            "Maps need at least three channels named after electrodes of the 10–20 or 10–10 system, such as Fp1 or Cz",
+            "Maps need at least three electrodes with a place: by labels of the 10–20 or 10–10 system such as Fp1 or Cz, by a file, or by hand above",
         );
         return;
     }

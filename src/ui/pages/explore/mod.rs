@@ -16,6 +16,7 @@ mod hypnogram;
 mod maps;
 mod marking;
 mod montages;
+mod positions;
 mod ribbon;
 mod scores;
 mod spectrum;
@@ -32,9 +33,12 @@ use crate::ui::widgets::empty_state;
 use crate::workbench::explore::{ExploreAction, OpenedRecording, Viewer, last_part};
 use crate::workbench::{Action, Ask, Draft, Workbench, number_of};
 use atomscope_engine::records::Record;
+use atomscope_engine::session::GivenChannels;
 
 /// Less room than this many letters is no room for the facts of a recording.
 const FACTS_EM: f32 = 12.0;
+/// Arrays offered of a file that holds several.
+const MOST_ARRAYS: usize = 12;
 
 /// The Explore page.
 pub(in crate::ui) fn explore_page_ui(
@@ -104,6 +108,7 @@ fn nothing_open_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>
     if let Some(error) = workbench.explore().error() {
         elements::wrong(ui, error);
     }
+    refused_ui(ui, workbench, actions);
     ui.horizontal(|ui| fault_list::list_buttons_ui(ui, workbench, actions));
     let text = "EEG recordings and fault records are shown here. Choose one on the Records page, or open a file; the data of the session do not change.";
     if empty_state(ui, text, Some("Open a recording…")) {
@@ -148,6 +153,36 @@ fn head_ui(
     if let Some(error) = workbench.explore().error() {
         elements::wrong(ui, error);
     }
+    refused_ui(ui, workbench, actions);
+}
+
+/// The arrays of a file that holds several: the one chosen is opened at once.
+fn refused_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
+    let Some(refused) = workbench.explore().refused() else {
+        return;
+    };
+    ui.horizontal_wrapped(|ui| {
+        ui.label("The recording is");
+        for array in refused.arrays.iter().take(MOST_ARRAYS) {
+            let [rows, columns] = array.shape[..] else {
+                continue;
+            };
+            let button = ui.button(format!("{} ({rows} × {columns})", array.name));
+            let what = "Opens it with the shorter side as channels; rate, unit and names can be given then";
+            if button.on_hover_text(what).clicked() {
+                let given = GivenChannels {
+                    array: Some(array.name.clone()),
+                    ..GivenChannels::default()
+                };
+                let open = ExploreAction::OpenArray(refused.path.clone(), given);
+                actions.push(Action::Explore(open));
+            }
+        }
+        let n_more = refused.arrays.len().saturating_sub(MOST_ARRAYS);
+        if n_more > 0 {
+            ui.label(format!("and {n_more} more, which atomscope info lists"));
+        }
+    });
 }
 
 /// Recordings explored last.

@@ -1,12 +1,13 @@
 //! What the model decides about each segment, as a ribbon under the traces: class, margin, and which are uncertain.
 
 use egui::{
-    Color32, EventFilter, Id, Key, Modifiers, Rangef, Rect, Role, Sense, Stroke, Ui, WidgetInfo,
+    Color32, EventFilter, Id, Key, Modifiers, Rangef, Rect, RichText, Role, Sense, Stroke, Ui,
+    WidgetInfo,
 };
 use egui::{StrokeKind, pos2, vec2};
 
 use super::marking::DIGITS;
-use crate::ui::elements::{help, wrong};
+use crate::ui::elements::wrong;
 use crate::ui::icons::focus_ring;
 use crate::ui::numbers::{percent, short};
 use crate::ui::palette::{class_color, mix};
@@ -62,7 +63,7 @@ pub(super) fn ribbon_ui(
     actions: &mut Vec<Action>,
 ) {
     let stage = workbench.explore().ribbon();
-    head_ui(ui, workbench, actions);
+    head_ui(ui, workbench, opened, actions);
     if let Some(error) = stage.error() {
         wrong(ui, error);
         return;
@@ -72,22 +73,16 @@ pub(super) fn ribbon_ui(
             wrong(ui, warning.sentence());
         }
         band_ui(ui, judgement, stage.selected(), shown, actions);
-    } else if workbench.judging_models().is_empty() {
-        help(
-            ui,
-            "Decisions appear here when a fold is trained, or with the final model of another session",
-        );
-    } else if stage.judging_share().is_none() {
-        let name = opened.short_name();
-        help(
-            ui,
-            &format!("{name} has not been classified by this model yet"),
-        );
     }
 }
 
 /// Who judges, how far it is, and what came of it.
-fn head_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
+fn head_ui(
+    ui: &mut Ui,
+    workbench: &Workbench,
+    opened: &OpenedRecording,
+    actions: &mut Vec<Action>,
+) {
     let stage = workbench.explore().ribbon();
     ui.horizontal(|ui| {
         let label = ui.label("Decisions by");
@@ -110,6 +105,12 @@ fn head_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
             if button.clicked() {
                 actions.push(ask(RibbonAction::Judge));
             }
+            let text = match workbench.judging_models().is_empty() {
+                true => "Decisions appear here when a fold is trained, or with the final model of another session".to_owned(),
+                false => format!("{} has not been classified by this model yet", opened.short_name()),
+            };
+            let text = RichText::new(text).small().color(theme::tones(ui).weak);
+            ui.add(egui::Label::new(text).truncate());
             return;
         };
         let report = ui.button("Report…");

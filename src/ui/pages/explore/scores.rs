@@ -113,33 +113,26 @@ fn begin_ui(
     typing: &mut Typing,
     actions: &mut Vec<Action>,
 ) {
-    if typing.states.is_empty() {
-        typing.states = USUAL_STATES.to_owned();
-    }
-    if typing.epoch_s.is_empty() {
-        typing.epoch_s = "30".to_owned();
-    }
+    let typed_states = typing.states.get_or_insert_with(|| USUAL_STATES.to_owned());
+    let typed_epoch = typing.epoch_s.get_or_insert_with(|| "30".to_owned());
     Grid::new("a new scoring").num_columns(2).show(ui, |ui| {
         let label = ui.label("Epochs in s");
-        let field = TextEdit::singleline(&mut typing.epoch_s).desired_width(60.0);
+        let field = TextEdit::singleline(typed_epoch).desired_width(60.0);
         ui.add(field)
             .labelled_by(label.id)
             .on_hover_text("Length of an epoch, 0.5 to 3600 s. Default 30.");
         ui.end_row();
         let label = ui.label("States");
-        let field = TextEdit::singleline(&mut typing.states).desired_width(170.0);
+        let field = TextEdit::singleline(typed_states).desired_width(170.0);
         ui.add(field)
             .labelled_by(label.id)
             .on_hover_text("Names with commas between them; each has a key, which is shown when scoring begins. Default: the stages of sleep.");
         ui.end_row();
     });
-    let states = typing
-        .states
-        .split(',')
-        .map(|state| state.trim().to_owned());
+    let states = typed_states.split(',').map(|state| state.trim().to_owned());
     let mut states: Vec<String> = states.filter(|state| !state.is_empty()).collect();
     states.dedup();
-    let epoch_s: Option<f64> = typing.epoch_s.trim().parse().ok();
+    let epoch_s: Option<f64> = typed_epoch.trim().parse().ok();
     let epoch_s = epoch_s.filter(|epoch_s| EPOCH_RANGE_S.contains(epoch_s));
     let duration_s = workbench
         .explore()

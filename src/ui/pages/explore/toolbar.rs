@@ -3,6 +3,7 @@
 use egui::{ComboBox, TextEdit, Ui};
 
 use super::montages::{montage_ui, own_montage_ui};
+use super::trends::trend_rows_ui;
 use crate::ui::app::Typing;
 use crate::ui::numbers::short;
 use crate::ui::theme;
@@ -10,7 +11,8 @@ use crate::workbench::explore::{
     EegBrowser, EegView, ExploreAction, KeyUse, LaneChoice, OpenedRecording, SENSITIVITIES,
     SidePanel, StripKind, TIME_BASES_S, common_unit,
 };
-use crate::workbench::{Action, Ask, Workbench};
+use crate::workbench::{Action, Ask, Draft, Workbench};
+use atomscope_engine::session::{GivenChannels, change_notes, notes_on};
 
 /// Edges offered for the high-pass.
 const HIGH_PASS_HZ: [f64; 7] = [0.05, 0.1, 0.3, 0.5, 1.0, 1.6, 5.0];
@@ -22,42 +24,45 @@ const HIGHEST_EDGE_HZ: f64 = 1000.0;
 /// Frequencies of the mains.
 const MAINS_HZ: [f64; 2] = [50.0, 60.0];
 
-/// The rate of a recording whose file does not say it, with unit and names of its channels.
-pub(super) fn rate_ui(
-    ui: &mut Ui,
-    opened: &OpenedRecording,
-    typing: &mut Typing,
-    actions: &mut Vec<Action>,
-) {
-    let Some(mut rate_hz) = opened.assumed_rate_hz else {
+/// What the file does not say of its channels: rate, unit, names. The traces follow at once.
+pub(super) fn given_ui(ui: &mut Ui, opened: &OpenedRecording, draft: &mut Draft) {
+    if opened.assumed_rate_hz.is_none() && !opened.lacks_unit {
         return;
-    };
-    ui.horizontal(|ui| {
-        let label = ui.label("The file does not state its rate; assumed");
-        let field = egui::DragValue::new(&mut rate_hz).range(0.1..=1e6);
-        let field = ui.add(field.suffix(" Hz")).labelled_by(label.id);
-        let help = "Samples per second of all channels; 0.1 to 10⁶, default 250. Times and frequencies follow.";
-        if field.on_hover_text(help).changed() {
-            actions.push(Action::Explore(ExploreAction::AssumeRate(rate_hz)));
+    }
+    let notes = notes_on(&draft.recordings, &opened.name);
+    let known = notes.map_or_else(GivenChannels::default, |notes| notes.given.clone());
+    let mut given = known.clone();
+    ui.horizontal_wrapped(|ui| {
+        if let Some(mut rate_hz) = opened.assumed_rate_hz {
+            let text = match known.rate_hz {
+                Some(_) => "The file does not state its rate; given",
+                None => "The file does not state its rate; assumed",
+            };
+            let label = ui.label(text);
+            let field = egui::DragValue::new(&mut rate_hz).range(0.1..=1e6);
+            let field = ui.add(field.suffix(" Hz")).labelled_by(label.id);
+            let help = "Samples per second of all channels; 0.1 to 10⁶, default 250. Times and frequencies follow. Saved with the session.";
+            if field.on_hover_text(help).changed() {
+                given.rate_hz = Some(rate_hz);
+            }
         }
-        let label = ui.label("unit");
-        let field = TextEdit::singleline(&mut typing.channel_unit).desired_width(40.0);
-        let unit = ui.add(field.hint_text("µV")).labelled_by(label.id);
-        let unit = unit.on_hover_text("Unit of all channels, such as µV, mV or V");
-        let label = ui.label("channels");
-        let field = TextEdit::singleline(&mut typing.channel_names).desired_width(160.0);
-        let names = ui
-            .add(field.hint_text("Fp1, Fp2, …"))
+        let label = ui.label("Unit");
+        let field = TextEdit::singleline(&mut given.unit).desired_width(48.0);
+        ui.add(field.hint_text("µV"))
             .labelled_by(label.id)
-            .on_hover_text("Names of the channels in their order, with commas between them");
-        if unit.changed() || names.changed() {
-            let names = typing.channel_names.split(',');
-            actions.push(Action::Explore(ExploreAction::Describe {
-                names: names.map(|name| name.trim().to_owned()).collect(),
-                unit: typing.channel_unit.trim().to_owned(),
-            }));
-        }
+            .on_hover_text("Unit of all channels, such as µV, mV or V; default none. Saved with the session.");
+        let label = ui.label("Channels");
+        let width = ui.available_size_before_wrap().x.clamp(160.0, 480.0);
+        let field = TextEdit::singleline(&mut given.names).desired_width(width - 8.0);
+        ui.add(field.hint_text("Fp1, Fp2, F3, …"))
+            .labelled_by(label.id)
+            .on_hover_text("Names of the channels in their order, with commas between them; where one is left out, the file's stays. Saved with the session.");
     });
+    if given != known {
+        change_notes(&mut draft.recordings, &opened.name, |notes| {
+            notes.given = given;
+        });
+    }
 }
 
 /// All tools.
@@ -101,7 +106,12 @@ pub(super) fn toolbar_ui(
         lanes_choice_ui(ui, view);
     });
     ui.horizontal_wrapped(|ui| {
-        switches_ui(ui, browser, view);
+        ui.spacing_mut().item_spacing.x = 6.0;
+        display_ui(ui, browser, view);
+        ui.toggle_value(&mut view.shows_trends, "Trends").on_hover_text(
+            "Spectral array, amplitude-integrated EEG, band power, asymmetry and suppression of the whole recording, under the traces. Default off.",
+        );
+        strip_choice_ui(ui, view);
         let marks = ui.selectable_label(view.keys == KeyUse::Marks, "Mark");
         let what = "The keys 1 to 9 put marks with the names under Annotations: between the cursors, at the pointer, or in the middle of the page. Esc ends it. Default off: digits turn pages.";
         if marks.on_hover_text(what).clicked() {
@@ -115,7 +125,7 @@ pub(super) fn toolbar_ui(
         view.is_folded |= fold.on_hover_text(what).clicked();
         let picture = ui.button("Picture…");
         if picture
-            .on_hover_text("Saves the traces of the page as PNG or SVG")
+            .on_hover_text("Saves the traces of the page as PNG, SVG, or a sheet to print (HTML, PDF)")
             .clicked()
         {
             actions.push(Action::Ask(Ask::ExportPage));
@@ -279,6 +289,20 @@ fn time_base_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView) {
     }
 }
 
+/// How traces are drawn, and which rows of the trends are shown.
+fn display_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView) {
+    let stays = egui::containers::menu::MenuConfig::new()
+        .close_behavior(egui::PopupCloseBehavior::CloseOnClickOutside);
+    let menu = egui::containers::menu::MenuButton::new("Display ⏷").config(stays);
+    let (response, _) = menu.ui(ui, |ui| {
+        switches_ui(ui, browser, view);
+        ui.separator();
+        ui.label("Rows of the trends");
+        trend_rows_ui(ui, view);
+    });
+    response.on_hover_text("Baseline, clipping, polarity, clock, and the rows of the trends");
+}
+
 fn switches_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView) {
     ui.checkbox(&mut view.corrects_baseline, "Baseline")
         .on_hover_text("Shows each trace about its mean on the page. Default on.");
@@ -296,11 +320,11 @@ fn switches_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView) {
             "Times on the clock of the recording instead of seconds from its start. Default off.",
         )
         .on_disabled_hover_text("The file does not state when the recording began");
-    ui.checkbox(&mut view.shows_trends, "Trends").on_hover_text(
-        "Spectral array, amplitude-integrated EEG, asymmetry and suppression of the whole recording, under the traces. Default off.",
-    );
+}
+
+fn strip_choice_ui(ui: &mut Ui, view: &mut EegView) {
     let mut is_spectrogram = view.strip == StripKind::Spectrogram;
-    let strip = ui.checkbox(&mut is_spectrogram, "Spectrogram");
+    let strip = ui.toggle_value(&mut is_spectrogram, "Spectrogram");
     if strip
         .on_hover_text("The strip below shows power over frequency of the chosen trace instead of activity. Default off.")
         .changed()

@@ -173,7 +173,7 @@ fn lanes<'a>(browser: &'a EegBrowser, view: &EegView) -> Vec<ChartTrace<'a>> {
                 0.0
             },
             gain: (direction * points_per_unit(sensitivity)) as f32,
-            color: kind_color(trace.source.kind),
+            color: trace.source.color().map(class_color),
             // Heart, eyes and breathing never draw over EEG.
             is_clipped: view.clips_lanes || trace.source.kind != SignalKind::Eeg,
             is_bad: trace.source.is_bad,
@@ -181,21 +181,6 @@ fn lanes<'a>(browser: &'a EegBrowser, view: &EegView) -> Vec<ChartTrace<'a>> {
         }
     };
     traces.iter().enumerate().map(lane).collect()
-}
-
-/// Signals other than EEG have colours of their own.
-fn kind_color(kind: SignalKind) -> Option<egui::Color32> {
-    let place = match kind {
-        SignalKind::Eeg | SignalKind::Other => return None,
-        SignalKind::Eog => 2,
-        SignalKind::Ecg => 5,
-        SignalKind::Emg => 1,
-        SignalKind::Respiration => 0,
-        SignalKind::Spo2 => 4,
-        SignalKind::Temperature => 3,
-        SignalKind::Trigger | SignalKind::Status => 6,
-    };
-    Some(class_color(place))
 }
 
 fn marks<'a>(ui: &Ui, browser: &'a EegBrowser, view: &EegView) -> Vec<ChartMark<'a>> {

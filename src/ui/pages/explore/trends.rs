@@ -5,28 +5,34 @@ use egui::{
     WidgetInfo, pos2, vec2,
 };
 
-use crate::ui::numbers::percent;
+use crate::ui::numbers::{clock, percent, short};
 use crate::ui::palette::{class_color, sequential};
 use crate::ui::theme;
 use crate::ui::widgets::{cached, gutter_width};
 use crate::workbench::Workbench;
 use crate::workbench::explore::{EegBrowser, EegView};
 use atomscope_engine::experiment::Ribbon;
-use atomscope_engine::features::trends::{COLUMN_S, N_LINES, Side, Trends};
+use atomscope_engine::features::trends::{BANDS, COLUMN_S, LINE_HZ, N_LINES, Side, Trends};
 
-/// Height of a row, and its distance from the next.
+/// Height of a row where there is room, where there is little, and its distance from the next.
 const ROW_HEIGHT: f32 = 32.0;
+const LOWEST_ROW: f32 = 15.0;
 const ROW_GAP: f32 = 3.0;
+/// The part of the page that the rows may take.
+const MOST_OF_PAGE: f32 = 0.34;
 /// Densities at the ends of the colours, in dB of 1 µV²/Hz.
 const RANGE_DB: (f32, f32) = (-10.0, 30.0);
+/// Band powers at the foot and the top of their row, in dB of 1 µV².
+const POWER_DB: (f32, f32) = (-10.0, 40.0);
 /// The bend of the semi-logarithmic scale of amplitude-integrated EEG: linear below, a decade above.
 const BEND_UV: f32 = 10.0;
 
 /// What a row shows.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 enum Row {
     Spectra(Side),
     Amplitude(usize),
+    Powers,
     Asymmetry,
     Suppression,
     Class,
@@ -34,7 +40,7 @@ enum Row {
 }
 
 /// The last two only where a model has judged.
-const ROWS: [(Row, &str, &str); 8] = [
+const ROWS: [(Row, &str, &str); 9] = [
     (
         Row::Spectra(Side::Left),
         "Spectra L",
@@ -54,6 +60,11 @@ const ROWS: [(Row, &str, &str); 8] = [
         Row::Amplitude(1),
         "aEEG R",
         "Amplitude-integrated EEG, right: least and largest of 15 s; linear to 10 µV in the middle, then a decade to 100 µV",
+    ),
+    (
+        Row::Powers,
+        "Bands",
+        "Power of delta, theta, alpha and beta, mean over channels: −10 to 40 dB of 1 µV², in the colours of the first four classes",
     ),
     (
         Row::Asymmetry,
@@ -77,49 +88,88 @@ const ROWS: [(Row, &str, &str); 8] = [
     ),
 ];
 
-fn n_rows(workbench: &Workbench) -> usize {
-    match workbench.explore().ribbon().judged() {
-        Some(_) => ROWS.len(),
-        None => ROWS.len() - 2,
+/// Which rows are shown: a box for each.
+pub(super) fn trend_rows_ui(ui: &mut Ui, view: &mut EegView) {
+    for (_, name, what) in ROWS {
+        let mut is_shown = !view.hidden_trends.contains(name);
+        let text = format!("{what}. Default on.");
+        if ui
+            .checkbox(&mut is_shown, name)
+            .on_hover_text(text)
+            .changed()
+        {
+            match is_shown {
+                true => view.hidden_trends.remove(name),
+                false => view.hidden_trends.insert(name),
+            };
+        }
     }
 }
 
-/// The height of all rows.
-pub(super) fn trends_height(workbench: &Workbench, view: &EegView) -> f32 {
-    match view.shows_trends {
-        true => n_rows(workbench) as f32 * (ROW_HEIGHT + ROW_GAP),
-        false => 0.0,
+/// The rows that are shown, with the height of each.
+struct Rows {
+    shown: Vec<&'static (Row, &'static str, &'static str)>,
+    height: f32,
+}
+
+impl Rows {
+    fn of(workbench: &Workbench, view: &EegView, page_height: f32) -> Self {
+        let has_judged = workbench.explore().ribbon().judged().is_some();
+        let is_shown = |row: &&(Row, &'static str, &str)| {
+            let is_there = has_judged || !matches!(row.0, Row::Class | Row::Margin);
+            view.shows_trends && is_there && !view.hidden_trends.contains(row.1)
+        };
+        let shown: Vec<_> = ROWS.iter().filter(is_shown).collect();
+        let room = page_height * MOST_OF_PAGE / shown.len().max(1) as f32 - ROW_GAP;
+        Self {
+            shown,
+            height: room.clamp(LOWEST_ROW, ROW_HEIGHT).floor(),
+        }
     }
+
+    fn all(&self) -> f32 {
+        self.shown.len() as f32 * (self.height + ROW_GAP)
+    }
+
+    fn rect(&self, area: Rect, number: usize) -> Rect {
+        let top = area.top() + number as f32 * (self.height + ROW_GAP);
+        Rect::from_min_size(pos2(area.left(), top), vec2(area.width(), self.height))
+    }
+}
+
+/// The height of all rows on a page of this height.
+pub(super) fn trends_height(workbench: &Workbench, view: &EegView, page_height: f32) -> f32 {
+    Rows::of(workbench, view, page_height).all()
 }
 
 /// The rows, or how far they are.
-pub(super) fn trends_ui(ui: &mut Ui, workbench: &Workbench, view: &mut EegView) {
-    let Some(browser) = workbench.explore().eeg().filter(|_| view.shows_trends) else {
+pub(super) fn trends_ui(ui: &mut Ui, workbench: &Workbench, view: &mut EegView, page_height: f32) {
+    let rows = Rows::of(workbench, view, page_height);
+    let browser = workbench.explore().eeg();
+    let Some(browser) = browser.filter(|_| !rows.shown.is_empty()) else {
         return;
     };
-    let size = vec2(ui.available_width(), trends_height(workbench, view));
+    let size = vec2(ui.available_width(), rows.all());
     let (outer, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
     let enabled = ui.is_enabled();
     response.widget_info(|| WidgetInfo::labeled(Role::Figure, enabled, "Trends of the recording"));
     let mut area = outer;
     area.min.x += gutter_width(ui);
-    let Some(trends) = browser.trends() else {
-        let share = browser.trends_share().unwrap_or(0.0);
+    let progress = browser.trends_share().map(|share| {
         let share = percent((share * 100.0).round() / 100.0);
-        let text = match browser.trends_problem() {
-            Some(problem) => problem.to_owned(),
-            None => format!("Trends are computed, {share}"),
-        };
-        let font = theme::small_font(ui);
-        let color = theme::tones(ui).weak;
-        ui.painter()
-            .text(area.center(), Align2::CENTER_CENTER, text, font, color);
+        format!("Trends are computed, {share}")
+    });
+    let Some(trends) = browser.trends() else {
+        let problem = browser.trends_problem().map(str::to_owned);
+        let text = problem.or(progress).unwrap_or_default();
+        centred_text(ui, area, &text);
         return;
     };
-    let revision = std::sync::Arc::as_ptr(trends) as u64;
+    let trends: &Trends = &trends;
+    let revision = std::ptr::from_ref(trends) as u64;
     let judged = workbench.explore().ribbon().judged();
-    for (number, (row, name, _)) in ROWS.iter().take(n_rows(workbench)).enumerate() {
-        let rect = row_rect(area, number);
+    for (number, (row, name, _)) in rows.shown.iter().enumerate() {
+        let rect = rows.rect(area, number);
         if let (Row::Class | Row::Margin, Some(judged)) = (row, judged) {
             decided_ui(ui, rect, *row, name, &judged.ribbon, browser.duration_s());
             continue;
@@ -133,24 +183,75 @@ pub(super) fn trends_ui(ui: &mut Ui, workbench: &Workbench, view: &mut EegView) 
             browser.duration_s(),
         );
     }
+    if let Some(progress) = progress {
+        centred_text(ui, rows.rect(area, 0), &progress);
+    }
     page_ui(ui, area, browser, view);
+    let time_at = |x: f32| {
+        let share = f64::from(((x - area.left()) / area.width()).clamp(0.0, 1.0));
+        share * browser.duration_s()
+    };
     let pointed = response.interact_pointer_pos();
     if let Some(place) = pointed.filter(|_| response.clicked() || response.dragged()) {
-        let share = f64::from(((place.x - area.left()) / area.width()).clamp(0.0, 1.0));
-        view.start_s = share * browser.duration_s() - view.span_s / 2.0;
+        view.start_s = time_at(place.x) - view.span_s / 2.0;
     }
-    let hovered = response.hover_pos().and_then(|place| {
-        let is_over = |number: &usize| row_rect(outer, *number).contains(place);
-        (0..n_rows(workbench)).find(is_over)
-    });
-    if let Some(number) = hovered {
-        response.on_hover_text(ROWS[number].2);
+    let Some(place) = response.hover_pos() else {
+        return;
+    };
+    let is_over = |number: &usize| rows.rect(outer, *number).contains(place);
+    if let Some(number) = (0..rows.shown.len()).find(is_over) {
+        let (row, _, what) = rows.shown[number];
+        let time_s = time_at(place.x);
+        let column = (time_s / COLUMN_S) as usize;
+        let value = value_text(*row, trends, column).filter(|_| place.x >= area.left());
+        let text = match value {
+            Some(value) => format!("{}: {value}\n{what}. Click to go there.", clock(time_s)),
+            None => format!("{what}. Click to go there."),
+        };
+        response.on_hover_text(text);
     }
 }
 
-fn row_rect(area: Rect, number: usize) -> Rect {
-    let top = area.top() + number as f32 * (ROW_HEIGHT + ROW_GAP);
-    Rect::from_min_size(pos2(area.left(), top), vec2(area.width(), ROW_HEIGHT))
+fn centred_text(ui: &Ui, area: Rect, text: &str) {
+    let (font, tones) = (theme::small_font(ui), theme::tones(ui));
+    let galley = ui
+        .painter()
+        .layout_no_wrap(text.to_owned(), font, tones.strong);
+    let place = area.center() - galley.size() / 2.0;
+    let ground = Rect::from_min_size(place, galley.size()).expand(3.0);
+    ui.painter()
+        .rect_filled(ground, 3.0, tones.surface.gamma_multiply(0.85));
+    ui.painter().galley(place, galley, tones.strong);
+}
+
+/// What a row says in one column; nothing where there is no value.
+fn value_text(row: Row, trends: &Trends, column: usize) -> Option<String> {
+    let finite = |value: f32| value.is_finite().then_some(value);
+    Some(match row {
+        Row::Amplitude(side) => {
+            let &(low, high) = trends.aeeg[side].get(column)?;
+            let from = trends.aeeg_from[side].as_deref().unwrap_or("");
+            format!("{from} {:.1} to {:.1} µV", finite(low)?, finite(high)?)
+        }
+        Row::Powers => {
+            let power = |band: usize| {
+                let power = finite(*trends.band_powers[band].get(column)?)?;
+                Some(format!("{} {} µV²", BANDS[band].0, short(f64::from(power))))
+            };
+            let powers: Option<Vec<String>> = (0..BANDS.len()).map(power).collect();
+            powers?.join(", ")
+        }
+        Row::Asymmetry => format!("{:+.2}", finite(*trends.asymmetry[2].get(column)?)?),
+        Row::Suppression => percent(f64::from(finite(*trends.suppression.get(column)?)?)),
+        Row::Spectra(side) => {
+            let lines = trends.spectrum(side, column);
+            let highest = (0..lines.len()).max_by(|a, b| lines[*a].total_cmp(&lines[*b]))?;
+            let density = finite(lines[highest])?;
+            let hz = (highest + 1) as f64 * LINE_HZ;
+            format!("most at {hz} Hz, {} µV²/Hz", short(f64::from(density)))
+        }
+        Row::Class | Row::Margin => return None,
+    })
 }
 
 fn row_ui(
@@ -174,6 +275,17 @@ fn row_ui(
                 let (low, high) = trends.aeeg[side][column];
                 (up(amplitude_share(high)), up(amplitude_share(low)))
             });
+        }
+        Row::Powers => {
+            let (low, high) = POWER_DB;
+            for (band, powers) in trends.band_powers.iter().enumerate() {
+                let color = class_color(band);
+                bars_ui(ui, rect, trends, duration_s, color, |column| {
+                    let decibels = 10.0 * powers[column].log10();
+                    let y = up((decibels - low) / (high - low));
+                    (y, y + 1.5)
+                });
+            }
         }
         Row::Asymmetry => {
             ui.painter()
@@ -282,6 +394,7 @@ fn spectra_ui(
 ) {
     // Textures have a largest side; longer recordings show every second column, or every third.
     const WIDEST: usize = 4096;
+    const FEW_COLUMNS: usize = 200;
     if trends.n_columns == 0 {
         return;
     }
@@ -302,8 +415,12 @@ fn spectra_ui(
         let pixels = lines.flat_map(|line| (0..n_columns).map(move |column| (line, column)));
         let pixels = pixels.map(|(line, column)| pixel(line, column)).collect();
         let image = ColorImage::new([n_columns, N_LINES], pixels);
-        ui.ctx()
-            .load_texture("spectral array", image, TextureOptions::LINEAR)
+        // Few columns would run into each other.
+        let options = match n_columns < FEW_COLUMNS {
+            true => TextureOptions::NEAREST,
+            false => TextureOptions::LINEAR,
+        };
+        ui.ctx().load_texture("spectral array", image, options)
     });
     // The last column may reach beyond the recording.
     let shown = duration_s / ((n_columns * every) as f64 * COLUMN_S).max(1e-9);
