@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use atomscope_engine::dataset::{Built, DataSettings, DatasetError};
+use atomscope_engine::evaluation::FasterForgetting;
 use atomscope_engine::experiment::{available_threads, declared as settings};
 use atomscope_engine::records::ReadError;
 use atomscope_engine::session::DataPlaces;
@@ -119,5 +120,21 @@ pub(super) fn write_result(output: &Output, text: &str) -> io::Result<bool> {
             complain(lost)?;
             Ok(false)
         }
+    }
+}
+
+/// λ and a number of mini-batches, such as 0.95:40.
+pub(super) fn faster_forgetting(text: &str) -> Result<FasterForgetting, String> {
+    let bad = || "must be λ and a number of mini-batches, such as 0.95:40".to_owned();
+    let parsed = text.split_once(':').and_then(|(factor, n_batches)| {
+        Some(FasterForgetting {
+            factor: factor.parse().ok()?,
+            n_batches: n_batches.parse().ok()?,
+        })
+    });
+    let faster = parsed.ok_or_else(bad)?;
+    match faster.problem() {
+        None => Ok(faster),
+        Some(problem) => Err(problem),
     }
 }

@@ -92,6 +92,45 @@ impl Report<'_> {
         writeln!(out, "Seed       {}", experiment.seed)
     }
 
+    /// In the order of time: scores along the stream and what the detectors noticed.
+    fn write_in_time(&self, out: &mut impl Write) -> io::Result<()> {
+        let Self { summary, .. } = self;
+        if summary.prequential.is_empty() {
+            return Ok(());
+        }
+        if let Some(kappa) = summary.confusion.kappa() {
+            writeln!(out, "Kappa      {kappa:.3}")?;
+        }
+        let alarms = &summary.alarms;
+        let worse = alarms.iter().filter(|alarm| alarm.is_worse()).count();
+        writeln!(
+            out,
+            "Changes    {} noticed, {worse} for the worse",
+            alarms.len()
+        )?;
+        let names = &self.checked.facts().class_names;
+        for alarm in alarms.iter().filter(|alarm| alarm.is_worse()).take(10) {
+            writeln!(out, "           {}", alarm.sentence(names))?;
+        }
+        writeln!(out)?;
+        writeln!(out, "Last 500 decisions before")?;
+        writeln!(out, "  decision  accuracy  balanced   kappa")?;
+        let percent = |share: Option<f64>| {
+            share.map_or("–".to_owned(), |share| format!("{:.1} %", 100.0 * share))
+        };
+        for window in &summary.prequential {
+            writeln!(
+                out,
+                "{:>10}  {:>8}  {:>8}  {:>6}",
+                window.n_judged,
+                percent(Some(window.accuracy)),
+                percent(window.balanced_accuracy),
+                window.kappa.map_or("–".to_owned(), |k| format!("{k:.3}"))
+            )?;
+        }
+        Ok(())
+    }
+
     fn write_scores(&self, out: &mut impl Write) -> io::Result<()> {
         let Self { summary, .. } = self;
         let Some(accuracy) = summary.accuracy else {
@@ -143,6 +182,7 @@ impl Report<'_> {
             writeln!(out)?;
         }
         self.write_trust(out)?;
+        self.write_in_time(out)?;
         writeln!(out)?;
         let names = &self.checked.facts().class_names;
         write_confusion(out, names, &summary.confusion, summary.own_coverage())

@@ -12,14 +12,15 @@ use clap::Args;
 
 use super::columns::ColumnArguments;
 use super::ending::{
-    Failure, INTERRUPTED, epsilon, interruptible, load_data, n_threads, tell, write_result,
+    Failure, INTERRUPTED, epsilon, faster_forgetting, interruptible, load_data, n_threads, tell,
+    write_result,
 };
 use super::outputs::Output;
 use super::progress::ProgressLine;
 use super::report::Report;
 use super::terminal;
 use atomscope_engine::dataset::{Built, DataSettings};
-use atomscope_engine::evaluation::Baseline;
+use atomscope_engine::evaluation::{Baseline, FasterForgetting};
 use atomscope_engine::experiment::{
     CheckedExperiment, Experiment, Extent, Part, Run, RunParts, RunSummary, SettingChange,
     mean_and_sd, with_settings,
@@ -27,7 +28,7 @@ use atomscope_engine::experiment::{
 use atomscope_engine::export::Predictions;
 use atomscope_engine::session::{DataPlaces, Resolution, Session};
 use atomscope_engine::settings::SettingProblem;
-use atomscope_engine::split::SplitPlan;
+use atomscope_engine::split::{LabelDelay, SplitPlan, TimeOrder};
 
 /// The arguments of `run`.
 #[derive(Debug, Args)]
@@ -78,12 +79,43 @@ pub(super) struct RunArguments {
     /// Share of samples whose prediction set may miss their class
     #[arg(long, value_name = "SHARE", value_parser = epsilon)]
     epsilon: Option<f64>,
+    /// In the order of time: every sample but the first is tested when it comes, then learned
+    #[arg(long, value_enum)]
+    order: Option<SampleOrder>,
+    /// In the order of time: labels come so many samples (50) or seconds (30s) after their samples
+    #[arg(long, value_name = "N|Ns", requires = "order")]
+    delay: Option<LabelDelay>,
+    /// In the order of time: λ and number of mini-batches after an alarm that says that decisions have become worse
+    #[arg(long, value_name = "LAMBDA:N", value_parser = faster_forgetting)]
+    on_alarm: Option<FasterForgetting>,
     /// No progress
     #[arg(long)]
     quiet: bool,
 }
 
+/// In which order samples come.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum SampleOrder {
+    /// As they came
+    Time,
+}
+
 impl RunArguments {
+    /// The experiment in the order that is asked for.
+    fn in_order(&self, experiment: &mut Experiment) {
+        if let Some(SampleOrder::Time) = self.order {
+            let mut order = match experiment.split {
+                SplitPlan::InTime(order) => order,
+                _ => TimeOrder::default(),
+            };
+            order.delay = self.delay.unwrap_or(order.delay);
+            experiment.split = SplitPlan::InTime(order);
+            // Samples that are tested are learned from: they cannot be tested once more.
+            experiment.tests.missing_shares.clear();
+        }
+        experiment.on_alarm = self.on_alarm.or(experiment.on_alarm);
+    }
+
     fn of_session(path: &Path) -> Self {
         Self {
             session: path.to_owned(),
@@ -102,6 +134,9 @@ impl RunArguments {
             baselines: false,
             repair: false,
             epsilon: None,
+            order: None,
+            delay: None,
+            on_alarm: None,
             quiet: false,
         }
     }
@@ -210,6 +245,7 @@ fn run_session(arguments: &RunArguments) -> Result<io::Result<ExitCode>, Failure
     if let Some(seed) = arguments.seed {
         experiment = experiment.with_seed(seed);
     }
+    arguments.in_order(&mut experiment);
     experiment.auto |= arguments.auto;
     experiment.tests.repair |= arguments.repair;
     if let Some(epsilon) = arguments.epsilon {
@@ -244,7 +280,7 @@ fn run_session(arguments: &RunArguments) -> Result<io::Result<ExitCode>, Failure
             Vec::new()
         },
         experiment,
-        chooses_split: !is_session,
+        chooses_split: !is_session && arguments.order.is_none(),
         places,
         parts: RunParts {
             folds: folds(arguments)?,

@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 
-use super::ending::{Failure, interruptible, tell};
+use super::ending::{Failure, faster_forgetting, interruptible, tell};
 use super::terminal::{self, complain};
+use atomscope_engine::evaluation::FasterForgetting;
 use atomscope_engine::session::Session;
 use atomscope_engine::stream::{
     Arrival, Decision, Feed, FileMark, GrowingFile, Learning, LineSource, LiveJudge, LslSource,
@@ -47,9 +48,9 @@ pub(super) struct StreamArguments {
     /// λ of every mini-batch that is learned
     #[arg(long, value_name = "LAMBDA", default_value_t = 1.0, requires = "learn")]
     forget: f64,
-    /// λ and number of mini-batches after an alarm on the error
-    #[arg(long, value_name = "LAMBDA:N", requires = "learn", value_parser = parse_on_alarm)]
-    on_alarm: Option<(f64, usize)>,
+    /// λ and number of mini-batches after an alarm that says that decisions have become worse
+    #[arg(long, value_name = "LAMBDA:N", requires = "learn", value_parser = faster_forgetting)]
+    on_alarm: Option<FasterForgetting>,
     /// Keep everything that comes in, without loss, in a new folder
     #[arg(long, value_name = "DIR")]
     record: Option<PathBuf>,
@@ -64,20 +65,6 @@ const QUEUE: usize = 4096;
 const SAVE_EVERY: Duration = Duration::from_secs(4);
 /// Delays that percentiles are made of.
 const DELAYS: usize = 4096;
-
-fn parse_on_alarm(text: &str) -> Result<(f64, usize), clap::Error> {
-    let bad = || {
-        let message = format!("{text:?} is not λ and a number of mini-batches, such as 0.95:40\n");
-        clap::Error::raw(clap::error::ErrorKind::ValueValidation, message)
-    };
-    let (factor, n_batches) = text.split_once(':').ok_or_else(bad)?;
-    let factor: f64 = factor.parse().map_err(|_not_a_number| bad())?;
-    let n_batches = n_batches.parse().map_err(|_not_a_number| bad())?;
-    match factor > 0.0 && factor <= 1.0 {
-        true => Ok((factor, n_batches)),
-        false => Err(bad()),
-    }
-}
 
 /// A stream at work.
 struct Running<'a> {

@@ -13,6 +13,7 @@ mod eeg_reference;
 mod event_scores;
 mod fault_records;
 mod fault_rule;
+mod in_time;
 mod invariants;
 mod network_faults;
 mod python_module;

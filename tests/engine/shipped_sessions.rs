@@ -10,8 +10,11 @@ use atomscope_engine::session::{DataPlaces, Session};
 use atomscope_engine::split::SplitPlan;
 use atomscope_engine::split::audit::Severity;
 
-const SHIPPED: [&str; 16] = [
+const SHIPPED: [&str; 19] = [
     "bonn-epilepsy",
+    "drifting-feeder",
+    "drifting-feeder-constant",
+    "drifting-feeder-forgetting",
     "feeder-faults",
     "isolet-margin",
     "isolet-paper",

@@ -10,7 +10,7 @@ use crate::features::{
     Extraction, FeatureError, FeatureGroup, FeatureRecipe, Layout, Sample, Stretch,
 };
 use crate::records::catalog::LabelledSpan;
-use crate::records::{ContentHash, ReadError, Record, Source, SourceId, Warning};
+use crate::records::{ContentHash, ReadError, Record, Source, SourceId, StartTime, Warning};
 
 /// Most values of a set: 4 GB.
 const MAX_VALUES: usize = 1 << 29;
@@ -133,6 +133,8 @@ pub struct DatasetBuilder {
     /// Whether groups are only names of files.
     groups_are_files: bool,
     sources: NameList,
+    /// When files begin, by where they were found.
+    starts: BTreeMap<PathBuf, StartTime>,
     origins: Vec<Origin>,
     left_out: Vec<LeftOut>,
     /// How many of these do not state their sampling rate.
@@ -186,7 +188,15 @@ impl DatasetBuilder {
         keep_going: &mut dyn FnMut(f64) -> bool,
     ) -> Result<(), DatasetError> {
         let extracted = recipe.extract_within(record, label.stretches().as_deref(), keep_going);
+        self.note_start(&record.source.path, record.start);
         self.add_extraction(&record.source.path, extracted, label, group)
+    }
+
+    /// Keeps when a file begins.
+    pub(super) fn note_start(&mut self, path: &Path, start: Option<StartTime>) {
+        if let Some(start) = start {
+            self.starts.insert(path.to_owned(), start);
+        }
     }
 
     /// Adds what a recipe made of the record at `path`, or leaves the record out with the reason.
@@ -312,6 +322,14 @@ impl DatasetBuilder {
             group_names: group_names.into_names(),
             groups_are_files: any_group && self.groups_are_files,
             groups,
+            source_starts: sources
+                .iter()
+                .map(|source| {
+                    self.starts
+                        .get(&SourceId::from_text(source).path())
+                        .copied()
+                })
+                .collect(),
             sources: sources
                 .iter()
                 .map(|source| SourceId::from_text(source).path())

@@ -12,6 +12,7 @@ mod plan;
 mod preparation;
 mod scaling;
 mod table;
+mod times;
 mod zeroing;
 
 pub use arrays::{ArrayChoice, ArrayContent};
@@ -29,6 +30,7 @@ pub use table::{TableChoice, TableClasses, is_feature};
 pub use zeroing::Zeroing;
 
 pub use crate::features::{FeatureGroup, GroupKind, Layout};
+use crate::records::StartTime;
 
 use std::path::{Path, PathBuf};
 
@@ -80,6 +82,8 @@ pub struct DatasetParts {
     pub groups_are_files: bool,
     /// The files.
     pub sources: Vec<PathBuf>,
+    /// When each file begins, by its own clock; empty where no file tells.
+    pub source_starts: Vec<Option<StartTime>>,
     /// Origin of each sample.
     pub origins: Vec<Origin>,
 }
@@ -288,6 +292,7 @@ impl Dataset {
             groups: all.groups.as_deref().map(pick),
             groups_are_files: all.groups_are_files,
             sources: all.sources.clone(),
+            source_starts: all.source_starts.clone(),
             origins: samples.iter().map(|s| all.origins[*s]).collect(),
         })
     }

@@ -22,6 +22,7 @@ use crate::features::{FaultRecipe, FeatureRecipe};
 use crate::records::catalog::Folder;
 use crate::records::{Mode, ReadError, ReadOptions, Record, open_with, path_texts};
 use crate::settings::{SettingProblem, SettingProblems};
+use crate::simulate::concepts::ConceptSettings;
 use crate::simulate::eeg::EegSettings;
 use crate::simulate::feeder::FeederSettings;
 use crate::simulate::network::NetworkSettings;
@@ -52,6 +53,8 @@ pub enum DataPlan {
     NetworkFaults(Box<NetworkSettings>),
     /// Built in: EEG of simulated subjects.
     SimulatedEeg(EegSettings),
+    /// Built in: samples of classes that change their meaning.
+    Concepts(ConceptSettings),
     /// Rows of tables.
     Table(TableSource),
     /// Columns, rows or pages of arrays.
@@ -123,6 +126,7 @@ impl DataSettings {
             DataPlan::FeederFaults(settings) => settings.problems(),
             DataPlan::NetworkFaults(settings) => settings.problems(),
             DataPlan::SimulatedEeg(settings) => settings.problems(),
+            DataPlan::Concepts(settings) => settings.problems(),
             DataPlan::Table(table) => {
                 require_paths(&table.paths, &mut problems);
                 let of_choice = table.choice.as_ref().map(TableChoice::problems);
@@ -141,7 +145,7 @@ impl DataSettings {
         let text = "a feature recipe is needed to make samples of records".to_owned();
         let has_samples = match &self.source {
             DataPlan::Table(table) => table.recordings.is_none(),
-            DataPlan::Arrays(_) => true,
+            DataPlan::Arrays(_) | DataPlan::Concepts(_) => true,
             _ => false,
         };
         problems.require(has_samples || self.recipe.is_some(), "recipe", text);
@@ -156,9 +160,10 @@ impl DataSettings {
     /// The files and folders that the settings name, as they name them; none for built-in data.
     pub fn files(&self) -> Vec<PathBuf> {
         match &self.source {
-            DataPlan::FeederFaults(_) | DataPlan::NetworkFaults(_) | DataPlan::SimulatedEeg(_) => {
-                Vec::new()
-            }
+            DataPlan::FeederFaults(_)
+            | DataPlan::NetworkFaults(_)
+            | DataPlan::SimulatedEeg(_)
+            | DataPlan::Concepts(_) => Vec::new(),
             DataPlan::Table(table) => table.files().cloned().collect(),
             DataPlan::Arrays(arrays) => arrays.paths.clone(),
             DataPlan::Recordings(recordings) => {
@@ -179,6 +184,9 @@ impl DataSettings {
                 format!("simulated faults on many networks (seed {})", settings.seed)
             }
             DataPlan::SimulatedEeg(settings) => format!("simulated EEG (seed {})", settings.seed),
+            DataPlan::Concepts(settings) => {
+                format!("simulated changing concepts (seed {})", settings.seed)
+            }
             DataPlan::Table(_) | DataPlan::Arrays(_) | DataPlan::Recordings(_) => {
                 let files = self.files();
                 let names = files.iter().map(|path| path.display().to_string());
@@ -190,7 +198,10 @@ impl DataSettings {
     /// Names every file and folder again, as when a session is saved in another place.
     pub fn rename_files(&mut self, new_name: &dyn Fn(&Path) -> PathBuf) {
         match &mut self.source {
-            DataPlan::FeederFaults(_) | DataPlan::NetworkFaults(_) | DataPlan::SimulatedEeg(_) => {}
+            DataPlan::FeederFaults(_)
+            | DataPlan::NetworkFaults(_)
+            | DataPlan::SimulatedEeg(_)
+            | DataPlan::Concepts(_) => {}
             DataPlan::Table(table) => table.rename_files(new_name),
             DataPlan::Arrays(ArraySource { paths, .. }) => {
                 paths.iter_mut().for_each(|path| *path = new_name(path));
@@ -250,6 +261,9 @@ impl DataSettings {
             }
             (DataPlan::SimulatedEeg(settings), Some(recipe)) => {
                 simulated::add_eeg(&mut builder, settings, recipe, keep_going)?;
+            }
+            (DataPlan::Concepts(settings), _) => {
+                simulated::add_concepts(&mut builder, settings, keep_going)?;
             }
             (DataPlan::Recordings(recordings), Some(recipe)) => {
                 recordings.add_to(&mut builder, recipe, locate, keep_going)?;

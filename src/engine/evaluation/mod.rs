@@ -12,6 +12,7 @@ mod groups;
 mod left_out_groups;
 mod principal;
 mod scores;
+mod watch;
 
 pub use baseline::{Baseline, BaselineData, BaselineResult, ridge_on_kept};
 pub use calibration::{
@@ -32,3 +33,4 @@ pub use left_out_groups::readout_without_own_group;
 pub use principal::{Imputation, Principal};
 pub(crate) use scores::groups_have_one_class;
 pub use scores::{Estimate, GroupRow, ScoredDecision, Scores};
+pub use watch::{AlarmAnswer, ChangeWatch, FasterForgetting, Watched, WatchedAlarm};

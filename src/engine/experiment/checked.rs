@@ -5,10 +5,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::settings::Experiment;
-use crate::dataset::{Dataset, FeatureGroup, Layout};
+use crate::dataset::{Dataset, FeatureGroup, Layout, MissingPolicy};
 use crate::settings::SettingProblem;
 use crate::split::audit::{Audit, audit};
-use crate::split::{Fold, Split};
+use crate::split::{ArrivalPlan, Fold, Split, SplitPlan};
 
 /// What results need to know of the data, so that they can be read without them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -100,6 +100,8 @@ pub struct CheckedExperiment {
     audit: Arc<Audit>,
     fold_rounds: usize,
     final_rounds: usize,
+    /// What is judged and learned when, in the order of time.
+    arrivals: Option<Arc<ArrivalPlan>>,
 }
 
 impl Experiment {
@@ -122,15 +124,31 @@ impl Experiment {
         let audit = Arc::new(audit(&dataset, &split));
         let (in_folds, in_all) = largest_classes(&dataset, &split);
         let rounds = |largest| self.training.n_rounds(&self.learner, largest);
+        let arrivals = self.arrivals(&dataset, &split).map(Arc::new);
         Ok(CheckedExperiment {
             fold_rounds: rounds(in_folds),
             final_rounds: rounds(in_all),
+            arrivals,
             experiment: self,
             facts: Arc::new(DataFacts::of(&dataset)),
             dataset,
             split,
             audit,
         })
+    }
+}
+
+impl Experiment {
+    fn arrivals(&self, dataset: &Dataset, split: &Split) -> Option<ArrivalPlan> {
+        let SplitPlan::InTime(order) = &self.split else {
+            return None;
+        };
+        let drops = self.preparation.missing == MissingPolicy::DropSample;
+        let is_whole = |sample: usize| dataset.sample(sample).iter().all(|x| x.is_finite());
+        let comes =
+            |sample: usize| split.test_folds()[sample].is_some() && (!drops || is_whole(sample));
+        let batch_size = self.learner.batch_size;
+        Some(ArrivalPlan::new(dataset, order, comes, batch_size))
     }
 }
 
@@ -175,6 +193,9 @@ impl CheckedExperiment {
         Ok(Self {
             fold_rounds: rounds(in_folds),
             final_rounds: rounds(in_all),
+            arrivals: experiment
+                .arrivals(&self.dataset, &self.split)
+                .map(Arc::new),
             experiment,
             ..self.clone()
         })
@@ -184,6 +205,8 @@ impl CheckedExperiment {
     pub(super) fn samples_of(&self, part: Part) -> Fold {
         match part {
             Part::Fold(fold) => self.split.fold(fold),
+            // In the order of time the final model learns what the fold learns.
+            Part::Final if self.arrivals.is_some() => self.split.fold(0),
             Part::Final => Fold {
                 train: (0..self.dataset.n_samples()).collect(),
                 test: Vec::new(),
@@ -193,10 +216,21 @@ impl CheckedExperiment {
 
     /// Rounds of a part; the same for all folds, so that their curves can be averaged.
     pub fn n_rounds(&self, part: Part) -> usize {
+        let n_arrivals = self.arrivals.as_ref().map_or(0, |plan| plan.rounds.len());
+        self.n_start_rounds(part) + n_arrivals
+    }
+
+    /// Rounds before the first sample comes in the order of time; else all.
+    pub(super) fn n_start_rounds(&self, part: Part) -> usize {
         match part {
-            Part::Fold(_) => self.fold_rounds,
-            Part::Final => self.final_rounds,
+            Part::Final if self.arrivals.is_none() => self.final_rounds,
+            Part::Fold(_) | Part::Final => self.fold_rounds,
         }
+    }
+
+    /// What is judged and learned when, in the order of time.
+    pub fn arrivals(&self) -> Option<&Arc<ArrivalPlan>> {
+        self.arrivals.as_ref()
     }
 }
 

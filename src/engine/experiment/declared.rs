@@ -58,6 +58,38 @@ pub const TEST_SHARE: Setting = Setting::number(
     0.3,
 );
 
+/// Share that the learner begins with in the order of time.
+pub const START_SHARE: Setting = Setting::number(
+    "split.InTime.start_share",
+    "Start share",
+    "Share of the samples, the first that came, that the learner begins with",
+    (0.0, 1.0),
+    (0.02, 0.5),
+    0.1,
+);
+
+/// Delay of labels in samples.
+pub const DELAY_SAMPLES: Setting = Setting::number(
+    "split.InTime.delay.Samples",
+    "Delay",
+    "Labels come so many samples after their sample",
+    (0.0, 1e9),
+    (0.0, 1000.0),
+    0.0,
+)
+.whole();
+
+/// Delay of labels in seconds.
+pub const DELAY_S: Setting = Setting::number(
+    "split.InTime.delay.Seconds",
+    "Delay",
+    "Labels come so long after their sample, by the clocks of the recordings",
+    (0.0, 1e9),
+    (0.0, 3600.0),
+    60.0,
+)
+.unit("s");
+
 /// Training length in mini-batches.
 pub const BATCHES: Setting = Setting::number(
     "training.length.Batches",
@@ -145,6 +177,9 @@ const OWN: SettingGroup = SettingGroup {
         &N_FOLDS,
         &SPLIT_SEED,
         &TEST_SHARE,
+        &START_SHARE,
+        &DELAY_SAMPLES,
+        &DELAY_S,
         &BATCHES,
         &PASSES,
         &SUPPLY,
@@ -203,8 +238,9 @@ mod tests {
     use crate::features::fault::{FaultForm, FaultRecipe};
     use crate::learner::{Kernel, LearnerSettings, Start};
     use crate::settings::ValueKind;
+    use crate::simulate::concepts::ConceptSettings;
     use crate::simulate::eeg::EegSettings;
-    use crate::split::{HoldOut, SplitPlan};
+    use crate::split::{HoldOut, LabelDelay, SplitPlan, TimeOrder};
 
     /// Experiments that have every setting between them; the first is the default one.
     fn examples() -> Vec<Experiment> {
@@ -233,6 +269,16 @@ mod tests {
         };
         eeg.training.length = TrainingLength::Batches(60);
         examples.push(eeg.clone());
+        for delay in [LabelDelay::Samples(0), LabelDelay::Seconds(60.0)] {
+            let order = TimeOrder {
+                delay,
+                ..TimeOrder::default()
+            };
+            examples.push(Experiment {
+                split: SplitPlan::InTime(order),
+                ..eeg.clone()
+            });
+        }
         eeg.data.recipe = Some(FeatureRecipe::Eeg(EegRecipe::default()));
         examples.push(eeg.clone());
         let phasors = FaultRecipe {
@@ -247,6 +293,8 @@ mod tests {
             DataPlan::Recordings(recordings),
             Some(FeatureRecipe::Fault(phasors)),
         );
+        examples.push(eeg.clone());
+        eeg.data = DataSettings::new(DataPlan::Concepts(ConceptSettings::default()), None);
         examples.push(eeg.clone());
         eeg.data = DataSettings::new(DataPlan::Table(TableSource::default()), None);
         examples.push(eeg);

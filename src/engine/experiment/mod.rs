@@ -14,6 +14,7 @@ mod groupings;
 mod job;
 mod model;
 mod part_run;
+mod prequential;
 mod record;
 mod ribbon;
 mod round_columns;
@@ -47,9 +48,10 @@ pub use groupings::{Grouping, repeat_groupings};
 pub use job::{Job, JobOutcome, JobProgress, panic_message};
 pub use model::TrainedModel;
 pub use part_run::{Extent, News};
+pub use prequential::PrequentialWindow;
 pub use record::{
     ClassMetric, Decisions, LogEntry, MissingRecord, PartRecord, ProfileEvent, ProfileLog,
-    RoundMetric, TestRecord, Timing,
+    RoundMetric, TestRecord, TimeRecord, Timing,
 };
 pub use ribbon::{Ribbon, RibbonSegment, uncertain_margin};
 pub use run::{Run, RunParts, RunProgress};

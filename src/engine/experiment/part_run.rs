@@ -3,6 +3,7 @@
 
 mod calibration;
 mod choosing;
+mod in_time;
 mod test;
 
 use std::sync::Arc;
@@ -22,8 +23,8 @@ use super::width::training_median;
 use crate::dataset::{Dataset, FittedPreparation, Scaling};
 use crate::evaluation::{Calibration, Classifier, Imputation, Verdict, readout_without_own_group};
 use crate::learner::{
-    Algorithm, Dictionary, Kernel, LearnError, Learner, Progress, Repair, SampleStream, StepReport,
-    StopSignal, StreamState, resume_learner, start_learner,
+    Algorithm, Dictionary, Kernel, LearnError, Learner, LearnerSettings, Progress, Repair,
+    SampleStream, StepReport, StopSignal, StreamState, resume_learner, start_learner,
 };
 use crate::math::{View, random_stream, shuffle};
 use crate::split::Fold;
@@ -112,6 +113,8 @@ pub(super) struct PartRun {
     imputation: Option<Box<(Imputation, Vec<f64>)>>,
     /// Whether missing values of held-out samples were filled in by what was learned.
     is_filled: bool,
+    /// Changes of settings that the rule about alarms asks for, from the next round on.
+    pub(super) wanted_changes: Vec<LearnerSettings>,
 }
 
 enum Phase {
@@ -144,8 +147,16 @@ impl PartRun {
     pub(super) fn new(checked: &CheckedExperiment, part: Part) -> Self {
         let n_rounds = checked.n_rounds(part);
         let fold = checked.samples_of(part);
+        let tests = &checked.experiment().tests;
         let moments = match part {
-            Part::Fold(_) => checked.experiment().tests.moments(n_rounds),
+            Part::Fold(_) if checked.arrivals().is_some() => {
+                let n_start = checked.n_start_rounds(part);
+                let mut moments = tests.moments(n_rounds - n_start);
+                // Before the first sample came there is nothing to tell.
+                moments.retain(|moment| *moment > 0 || n_rounds == n_start);
+                moments.into_iter().map(|m| n_start + m).collect()
+            }
+            Part::Fold(_) => tests.moments(n_rounds),
             Part::Final => Vec::new(),
         };
         Self {
@@ -171,6 +182,7 @@ impl PartRun {
             assessor: None,
             imputation: None,
             is_filled: false,
+            wanted_changes: Vec::new(),
         }
     }
 
@@ -273,7 +285,8 @@ impl PartRun {
                     self.next_round > first_round && at_rest
                 }
             };
-            if looks_up {
+            // What an alarm changes holds from the next round on.
+            if looks_up || !self.wanted_changes.is_empty() {
                 break;
             }
         }
@@ -313,9 +326,12 @@ impl PartRun {
                 Ok(SLICE)
             }
             Phase::Train if self.checkpoint_is_due(around) => self.judge_upcoming(around),
-            Phase::Train if self.next_round == self.record.n_rounds && !self.is_calibrated => {
+            Phase::Train
+                if self.next_round == checked.n_start_rounds(self.part) && !self.is_calibrated =>
+            {
                 self.finish_calibration(around)
             }
+            Phase::Train if self.is_in_time(checked) => self.go_on_in_time(around, news),
             Phase::Train if self.test_is_due() => {
                 self.begin_test((None, 0), around);
                 Ok(0.0)

@@ -8,8 +8,10 @@ use super::auto::AutoReport;
 use super::checked::Part;
 use super::shared::Shared;
 use super::snapshot::Snapshot;
-use crate::evaluation::{Assurance, BaselineResult, Confusion, Verdict, prediction_set};
-use crate::learner::{Admission, ClassReport, Rejection, Removal, StepReport};
+use crate::evaluation::{
+    Assurance, BaselineResult, ChangeWatch, Confusion, Verdict, prediction_set,
+};
+use crate::learner::{Admission, ClassReport, Forgetting, Rejection, Removal, StepReport};
 use crate::math::packed;
 
 /// What one round did to the dictionary of one class, in numbers.
@@ -316,6 +318,17 @@ impl Decisions {
         self.epsilon = Some(assured.epsilon);
     }
 
+    /// Adds later decisions.
+    pub(super) fn append(&mut self, mut later: Self) {
+        self.sample.append(&mut later.sample);
+        self.class.append(&mut later.class);
+        self.runner_up.append(&mut later.runner_up);
+        self.margin.append(&mut later.margin);
+        self.p_values.append(&mut later.p_values);
+        self.fit_p.append(&mut later.fit_p);
+        self.epsilon = self.epsilon.or(later.epsilon);
+    }
+
     /// Whether prediction sets are known.
     pub fn is_assured(&self) -> bool {
         !self.sample.is_empty() && self.fit_p.len() == self.sample.len()
@@ -401,6 +414,21 @@ pub struct PartRecord {
     /// Simple classifiers on the same samples.
     #[serde(default)]
     pub baselines: Vec<BaselineResult>,
+    /// In the order of time: what the detectors have seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_time: Option<TimeRecord>,
+}
+
+/// What happened in the order of time beside decisions and rounds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TimeRecord {
+    /// Detectors and alarms.
+    pub watch: ChangeWatch,
+    /// Labels that the detectors have seen.
+    pub n_labels: usize,
+    /// While the past is forgotten faster: the round from which on λ is as before, and how it was.
+    pub forgets_faster: Option<(usize, Forgetting)>,
 }
 
 impl PartRecord {
@@ -420,6 +448,7 @@ impl PartRecord {
             remarks: Vec::new(),
             auto: None,
             baselines: Vec::new(),
+            in_time: None,
         }
     }
 

@@ -270,6 +270,32 @@ impl Run {
         Ok(())
     }
 
+    /// What the rule about alarms asks of one part is a change as if made by hand, which spares all other parts. A run
+    /// that is repeated has made it already.
+    fn take_wanted_changes(&mut self) {
+        for active in &mut self.active {
+            for mut learner in std::mem::take(&mut active.wanted_changes) {
+                // A width that follows from the samples is no change.
+                learner.kernel = self.checked.experiment().learner.kernel;
+                let others = self.planned.iter().filter(|part| **part != active.part);
+                let change = SettingChange {
+                    batch: active.n_rounds_done(),
+                    spared: others.copied().collect(),
+                    learner,
+                };
+                if !self.changes.contains(&change) {
+                    // In an order that does not depend on which part was quicker.
+                    let later = |other: &SettingChange| {
+                        (other.batch, &other.spared) > (change.batch, &change.spared)
+                    };
+                    let n_later = self.changes.iter().rev().take_while(|other| later(other));
+                    let place = self.changes.len() - n_later.count();
+                    self.changes.insert(place, change);
+                }
+            }
+        }
+    }
+
     /// The settings of the learner that hold from the next round on.
     pub fn learner_now(&self) -> &LearnerSettings {
         let Experiment { learner, .. } = self.checked.experiment();
@@ -303,7 +329,9 @@ impl Run {
                 Ok(news)
             })
             .collect();
-        for item in told?.into_iter().flatten() {
+        let told = told?;
+        self.take_wanted_changes();
+        for item in told.into_iter().flatten() {
             if let News::Complete(_, record, model) = &item {
                 let (record, model) = (record.clone(), model.clone());
                 self.complete.push(CompletePart { record, model });

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::declared;
 use crate::dataset::{DataPlan, DataSettings, Dataset, Preparation, Scaling};
-use crate::evaluation::Baseline;
+use crate::evaluation::{Baseline, FasterForgetting};
 use crate::features::FeatureRecipe;
 use crate::learner::{Head, Kernel, LearnerSettings, Radial, Start, Supply};
 use crate::settings::{SettingProblem, SettingProblems};
@@ -91,6 +91,9 @@ pub struct Experiment {
     pub training: Training,
     /// How it is judged.
     pub tests: Tests,
+    /// In the order of time: what is done about every alarm that says that decisions have become worse.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_alarm: Option<FasterForgetting>,
     /// Seed of everything random but the folds: order of the samples, start, zeroed features.
     pub seed: u64,
 }
@@ -135,6 +138,7 @@ impl Default for Experiment {
             auto: false,
             training: Training::default(),
             tests: Tests::default(),
+            on_alarm: None,
             seed: 1,
         }
     }
@@ -189,9 +193,31 @@ impl Experiment {
         problems.extend(self.training.problems());
         problems.extend(self.tests.problems());
         problems.extend(self.split_problem(dataset));
+        problems.extend(self.time_problems());
         problems.extend(dataset.and_then(|dataset| self.start_problem(dataset)));
         problems.extend(dataset.and_then(class_problem));
         problems
+    }
+
+    /// What does not go with the order of time.
+    fn time_problems(&self) -> Vec<SettingProblem> {
+        let mut problems = SettingProblems::default();
+        let in_time = matches!(self.split, SplitPlan::InTime(_));
+        if let Some(text) = self.on_alarm.and_then(|faster| faster.problem()) {
+            problems.require(false, "on_alarm", text);
+        }
+        let text = "alarms are answered in the order of time only: choose the split InTime";
+        problems.require(self.on_alarm.is_none() || in_time, "on_alarm", text.into());
+        if in_time {
+            let algorithm = &self.learner.algorithm;
+            let is_online = !algorithm.is_batch() && !algorithm.is_baseline();
+            let text = "this learner takes all samples at once: choose an online one for the order of time";
+            problems.require(is_online, "learner.algorithm", text.into());
+            let text = "samples tested in the order of time are learned from: leave out tests with missing features";
+            let is_empty = self.tests.missing_shares.is_empty();
+            problems.require(is_empty, "tests.missing_shares", text.into());
+        }
+        problems.into_list()
     }
 
     /// The plan tried on the data set: it knows best what it needs.
@@ -246,6 +272,7 @@ impl Experiment {
                 *seed = new_seed
             }
             SplitPlan::LeaveOneGroupOut
+            | SplitPlan::InTime(_)
             | SplitPlan::HoldOut(HoldOut::Groups { .. } | HoldOut::Time { .. }) => {}
         }
         self

@@ -3,10 +3,11 @@
 use super::auto::AutoReport;
 use super::checked::{DataFacts, Part};
 use super::groupings::Grouping;
+use super::prequential::PrequentialWindow;
 use super::record::{MissingRecord, PartRecord, Timing};
 use crate::evaluation::{
     Baseline, BaselineResult, Confusion, GroupScore, GroupVote, PairedDifference, ScoredDecision,
-    Scores, group_votes, groups_have_one_class,
+    Scores, WatchedAlarm, group_votes, groups_have_one_class,
 };
 
 /// A mean over folds.
@@ -104,6 +105,10 @@ pub struct RunSummary {
     pub decisions: Vec<ScoredDecision>,
     /// Share of the kept samples that the joint readout decides rightly without their group, where groups are known.
     pub readout_logo: Option<f64>,
+    /// In the order of time: scores over a window of decisions that moves along.
+    pub prequential: Vec<PrequentialWindow>,
+    /// In the order of time: changes that were noticed.
+    pub alarms: Vec<WatchedAlarm>,
     /// Repeated groupings that this is the result of; none of a single run.
     pub groupings: Vec<Grouping>,
     /// Measured times.
@@ -177,7 +182,15 @@ impl RunSummary {
             sd,
         });
         let decisions = decisions(facts, &folds);
+        let in_time = folds
+            .iter()
+            .find_map(|(_, record)| Some((*record, record.in_time.as_ref()?)));
         Self {
+            prequential: in_time.map_or(Vec::new(), |(record, _)| {
+                let (classes, n_classes) = (&facts.classes, facts.n_classes());
+                record.decisions.prequential_windows(classes, n_classes)
+            }),
+            alarms: in_time.map_or(Vec::new(), |(_, time)| time.watch.alarms.clone()),
             curve: curve(&folds),
             accuracy,
             confusion,

@@ -45,6 +45,37 @@ pub const EFFECT: Setting = Setting::number(
     1.0,
 );
 
+/// Samples of a stream that changes.
+pub const N_SAMPLES: Setting = Setting::number(
+    "n_samples",
+    "Samples",
+    "How many samples are drawn",
+    (10.0, 1e7),
+    (1000.0, 100_000.0),
+    10_000.0,
+)
+.whole();
+
+/// Wrong labels of a stream that changes.
+pub const NOISE: Setting = Setting::number(
+    "noise",
+    "Wrong labels",
+    "Share of the labels that are wrong",
+    (0.0, 0.5),
+    (0.0, 0.3),
+    0.1,
+);
+
+/// How far electrodes drift.
+pub const ELECTRODE_DRIFT: Setting = Setting::number(
+    "electrode_drift",
+    "Electrode drift",
+    "How much the gains of the electrodes differ by the end, as the deviation of their logarithm; 0 for none",
+    (0.0, 2.0),
+    (0.0, 1.0),
+    0.0,
+);
+
 /// All of them, in the order of the window.
 pub const SETTINGS: SettingGroup = SettingGroup {
     place: "data.source",
@@ -53,5 +84,8 @@ pub const SETTINGS: SettingGroup = SettingGroup {
         &SUBJECTS_PER_CLASS,
         &DURATION_S,
         &EFFECT,
+        &N_SAMPLES,
+        &NOISE,
+        &ELECTRODE_DRIFT,
     ],
 };

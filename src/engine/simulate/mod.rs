@@ -1,5 +1,6 @@
-//! Records to learn from without any file: faults on a feeder, EEG of simulated subjects.
+//! Records to learn from without any file: faults on a feeder, EEG of simulated subjects, streams that change.
 
+pub mod concepts;
 pub mod declared;
 pub mod eeg;
 mod fault_star;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{Split, deal};
+use super::{LabelDelay, Split, TimeOrder, deal};
 use crate::dataset::Dataset;
 
 /// Number of folds where nothing else is said.
@@ -102,6 +102,8 @@ pub enum SplitPlan {
     LeaveOneGroupOut,
     /// One fold.
     HoldOut(HoldOut),
+    /// One fold in the order of time: every sample but the first ones is tested when it comes, then learned.
+    InTime(TimeOrder),
 }
 
 /// Why a plan does not fit a data set.
@@ -139,6 +141,29 @@ pub enum SplitError {
     NoSuchGroup {
         /// The name.
         name: String,
+    },
+    /// Labels come before their samples.
+    #[error("the delay of labels must be at least 0 s, but is {delay_s} s")]
+    Delay {
+        /// The delay asked for.
+        delay_s: f64,
+    },
+    /// Nothing tells when samples came.
+    #[error(
+        "the samples have no times, since their files name no start: give the delay of labels as a number of samples"
+    )]
+    NoTimes,
+    /// A class is not among the first samples.
+    #[error(
+        "class {name} first comes as sample {first}, but the learner begins with {n_start}: make the share of the start larger"
+    )]
+    LateClass {
+        /// The class.
+        name: String,
+        /// Number of its first sample in the order of time.
+        first: usize,
+        /// Samples that the learner begins with.
+        n_start: usize,
     },
     /// One side would be empty.
     #[error("no sample is left for {side}: change the share or the groups")]
@@ -241,6 +266,12 @@ impl SplitPlan {
             Self::HoldOut(HoldOut::Time { test_share }) => {
                 format!("last {} of each recording held out", percent(*test_share))
             }
+            Self::InTime(order) if order.delay == LabelDelay::default() => {
+                "in the order of time: tested, then learned".into()
+            }
+            Self::InTime(order) => {
+                format!("in the order of time, labels {}", order.delay)
+            }
         }
     }
 
@@ -253,6 +284,7 @@ impl SplitPlan {
                 Some(*seed)
             }
             Self::LeaveOneGroupOut
+            | Self::InTime(_)
             | Self::HoldOut(HoldOut::Groups { .. } | HoldOut::Time { .. }) => None,
         }
     }
@@ -280,6 +312,7 @@ impl SplitPlan {
             // `Split` numbers the groups that have samples.
             Self::LeaveOneGroupOut => whole(groups(dataset)?.of_sample.to_vec()),
             Self::HoldOut(hold_out) => hold_out.test_samples(dataset)?,
+            Self::InTime(order) => one_fold(order.test_samples(dataset)?),
         };
         let split = Split::new(test_fold);
         let n_test = split.test_folds().iter().flatten().count();
@@ -323,7 +356,7 @@ impl HoldOut {
             }
             Self::Time { test_share } => deal::last_part(dataset, check_share(*test_share)?),
         };
-        Ok(tested.into_iter().map(|test| test.then_some(0)).collect())
+        Ok(one_fold(tested))
     }
 }
 
@@ -367,7 +400,11 @@ fn check_folds(found: usize, most: usize, what: &'static str) -> Result<(), Spli
     }
 }
 
-fn check_share(found: f64) -> Result<f64, SplitError> {
+fn one_fold(tested: Vec<bool>) -> Vec<Option<usize>> {
+    tested.into_iter().map(|test| test.then_some(0)).collect()
+}
+
+pub(super) fn check_share(found: f64) -> Result<f64, SplitError> {
     if found > 0.0 && found < 1.0 {
         Ok(found)
     } else {

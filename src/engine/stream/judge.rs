@@ -1,70 +1,17 @@
 //! Arrivals become decisions, by the features, preparation and classifier that files have; labels are learned.
 
-use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-
-use super::saved::JudgedFile;
 use super::{
-    Arrival, ChangeWatch, Decision, FileMark, LineKind, SavedStream, StreamError, Watched,
-    WatchedAlarm,
+    Arrival, Decision, FileMark, JudgedFile, Learning, LineKind, SavedStream, StreamError, utc_now,
 };
-use crate::dataset::{DataPlan, DataSettings, Place};
-use crate::evaluation::Confusion;
-use crate::experiment::{Judge, JudgeOptions, Opinion, TrainedModel, votes_by_source};
+use crate::dataset::{DataPlan, DataSettings, Dataset, Place};
+use crate::evaluation::{ChangeWatch, WatchedAlarm};
+use crate::experiment::{Judge, JudgeOptions, Judged, Opinion, TrainedModel, votes_by_source};
 use crate::features::eeg::ChannelChoice;
 use crate::features::{FeatureRecipe, GroupKind, LiveSegments};
-use crate::learner::{Forgetting, LearnerSettings};
-use crate::records::Channel;
+use crate::records::{Annotation, Channel, open_with};
 use crate::session::{Session, model_sha256};
-
-/// Decisions with a known truth that the scores are made of.
-const WINDOW: usize = 500;
-
-/// Scores over the last decisions whose truth came.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LiveScores {
-    /// Truth and decision, the newest last.
-    window: VecDeque<(usize, usize)>,
-    /// All decisions with a truth.
-    pub n_known: u64,
-    /// Those that were right.
-    pub n_right: u64,
-}
-
-impl LiveScores {
-    /// Counts a decision.
-    pub fn add(&mut self, truth: usize, decided: usize) {
-        self.n_known += 1;
-        self.n_right += u64::from(truth == decided);
-        self.window.push_back((truth, decided));
-        if self.window.len() > WINDOW {
-            self.window.pop_front();
-        }
-    }
-
-    /// The window as a confusion matrix: accuracy, kappa and balanced accuracy.
-    pub fn confusion(&self, n_classes: usize) -> Confusion {
-        let mut confusion = Confusion::new(n_classes);
-        for (truth, decided) in &self.window {
-            if *truth < n_classes && *decided < n_classes {
-                confusion.add(*truth, *decided);
-            }
-        }
-        confusion
-    }
-}
-
-/// How a stream learns.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Learning {
-    /// λ of every mini-batch; 1 without it.
-    pub forgetting: Option<f64>,
-    /// λ after an alarm on the error, and for how many mini-batches.
-    pub on_alarm: Option<(f64, usize)>,
-}
 
 /// What an arrival brought.
 #[derive(Debug, Default)]
@@ -73,6 +20,8 @@ pub struct Outcome {
     pub decisions: Vec<Decision>,
     /// Sentences for the user.
     pub notes: Vec<String>,
+    /// Changes that were noticed; their place among all alarms of the stream.
+    pub alarms: Vec<(usize, WatchedAlarm)>,
 }
 
 /// A model at work on a stream.
@@ -80,13 +29,11 @@ pub struct LiveJudge {
     data: DataSettings,
     recipe: Option<FeatureRecipe>,
     feature_names: Vec<String>,
-    class_names: Vec<String>,
+    pub(super) class_names: Vec<String>,
     channel_names: Vec<String>,
-    judge: Judge,
+    pub(super) judge: Judge,
     live: Option<LiveSegments>,
-    learning: Option<Learning>,
-    /// Mini-batches until λ goes back.
-    n_faster: usize,
+    pub(super) learning: Option<Learning>,
     n_rejected: u64,
     /// The growing file, where the source is one.
     file: Option<PathBuf>,
@@ -114,6 +61,7 @@ impl LiveJudge {
         if state.model_sha256 != hash {
             notes.push("the model is another than when the state was saved: files judged stay judged, what was learned since is discarded".to_owned());
             (state.learned, state.pending) = (None, Vec::new());
+            (state.changes, state.forgets_faster) = (Vec::new(), None);
             state.model_sha256 = hash;
         }
         let facts = &run.facts;
@@ -127,11 +75,8 @@ impl LiveJudge {
         };
         let begun: &TrainedModel = state.learned.as_deref().unwrap_or(model);
         let mut judge = Judge::new(begun, &options)?;
-        if let Some(Learning { forgetting, .. }) = learning {
-            let settings = with_forgetting(judge.settings(), forgetting.unwrap_or(1.0));
-            judge
-                .change_learner(settings)
-                .map_err(|error| StreamError::Learn(error.into()))?;
+        if let (Some(learning), true) = (&learning, state.changes.is_empty()) {
+            learning.begin(&mut judge)?;
         }
         let data = session.experiment.data.clone();
         let (recipe, note) = data.recipe.as_ref().map_or((None, None), |recipe| {
@@ -149,7 +94,6 @@ impl LiveJudge {
                 judge,
                 live: None,
                 learning,
-                n_faster: 0,
                 n_rejected: 0,
                 file: None,
                 state,
@@ -309,7 +253,7 @@ impl LiveJudge {
         if let Some(label) = label {
             match self.class_names.iter().position(|name| name == label) {
                 Some(truth) => {
-                    self.score(truth, opinion.verdict.class, outcome);
+                    self.score(truth, opinion.verdict.class, None, outcome);
                     self.learn(features, truth, outcome)?;
                 }
                 None => outcome.notes.push(unknown_class(label, &self.class_names)),
@@ -330,31 +274,122 @@ impl LiveJudge {
             .load_unlabelled(path, &self.feature_names, &mut go_on);
         let mut judged_file = JudgedFile {
             mark,
+            arrived: utc_now(),
             ..JudgedFile::default()
         };
         match built {
-            Err(error) => outcome.notes.push(error.to_string()),
+            Err(error) => {
+                judged_file.problem = Some(error.to_string());
+                outcome.notes.push(error.to_string());
+                self.state.files.insert(path, judged_file);
+            }
             Ok(built) => {
                 let judged = self.judge.judge_all(&built.dataset, &mut go_on)?;
-                let vote = votes_by_source(self.class_names.len(), &judged);
-                let decided = vote.first().map(|vote| vote.decided);
-                judged_file.class = decided.and_then(|class| self.class_names.get(class).cloned());
-                for item in judged {
-                    let start_s = match item.place {
-                        Place::Window { start_s, .. } => Some(start_s),
-                        Place::Row(_) => None,
-                    };
+                self.sum_up(&mut judged_file, &judged);
+                self.state.files.insert(path, judged_file);
+                for item in &judged {
                     let opinion = Opinion {
                         verdict: item.verdict,
-                        residual_shares: item.residual_shares,
+                        residual_shares: item.residual_shares.clone(),
                         n_missing: item.n_missing,
-                        assurance: item.assurance,
+                        assurance: item.assurance.clone(),
                     };
-                    self.decide(&opinion, Some(path), start_s, outcome);
+                    self.decide(&opinion, Some(path), start_of(item.place), outcome);
                 }
+                self.take_annotations(path, &built.dataset, &judged, outcome)?;
             }
         }
-        self.state.files.insert(path.to_owned(), judged_file);
+        Ok(())
+    }
+
+    /// The decisions about the segments of a file as one.
+    fn sum_up(&self, file: &mut JudgedFile, judged: &[Judged]) {
+        file.n_judged = judged.len();
+        let vote = votes_by_source(self.class_names.len(), judged);
+        let Some(decided) = vote.first().map(|vote| vote.decided) else {
+            return;
+        };
+        file.class = self.class_names.get(decided).cloned();
+        let so = judged.iter().filter(|item| item.verdict.class == decided);
+        file.margin = median(so.map(|item| item.verdict.margin).collect());
+        let fits = judged
+            .iter()
+            .filter_map(|item| Some(item.assurance.as_ref()?.fit_p));
+        file.fit_p = median(fits.collect());
+    }
+
+    /// Annotations of a recording that name a class say what its segments are.
+    fn take_annotations(
+        &mut self,
+        path: &Path,
+        dataset: &Dataset,
+        judged: &[Judged],
+        outcome: &mut Outcome,
+    ) -> Result<(), StreamError> {
+        if matches!(self.data.source, DataPlan::Table(_) | DataPlan::Arrays(_)) {
+            return Ok(());
+        }
+        let Ok(record) = open_with(path, &self.data.read_options()) else {
+            return Ok(());
+        };
+        let class_of = |annotation: &Annotation| {
+            let text = annotation.text.trim();
+            let mut names = self.class_names.iter();
+            names.position(|name| name.eq_ignore_ascii_case(text))
+        };
+        let spans: Vec<(&Annotation, usize)> = record
+            .annotations
+            .iter()
+            .filter_map(|annotation| Some((annotation, class_of(annotation)?)))
+            .collect();
+        let Some((_, first)) = spans.first() else {
+            return Ok(());
+        };
+        let is_of_all = spans.len() == 1 && spans[0].0.duration_s.is_none();
+        let truth_of = |place: Place| match place {
+            _ if is_of_all => Some(*first),
+            Place::Row(_) => None,
+            Place::Window {
+                start_s,
+                duration_s,
+            } => {
+                let middle_s = start_s + duration_s / 2.0;
+                let holds = |annotation: &Annotation| {
+                    let end_s = annotation.onset_s + annotation.duration_s.unwrap_or(0.0);
+                    (annotation.onset_s..end_s).contains(&middle_s)
+                };
+                let span = spans.iter().find(|(annotation, _)| holds(annotation));
+                span.map(|(_, class)| *class)
+            }
+        };
+        if let Some(file) = self.state.files.get_mut(path)
+            && spans.iter().all(|(_, class)| class == first)
+        {
+            file.label = self.class_names.get(*first).cloned();
+        }
+        for item in judged {
+            if let Some(truth) = truth_of(item.place) {
+                self.score(truth, item.verdict.class, start_of(item.place), outcome);
+                let features = dataset.sample(item.sample).to_vec();
+                self.learn_of_file(path, features, truth, outcome)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn learn_of_file(
+        &mut self,
+        path: &Path,
+        features: Vec<f64>,
+        truth: usize,
+        outcome: &mut Outcome,
+    ) -> Result<(), StreamError> {
+        if self.learning.is_some() {
+            self.learn(features, truth, outcome)?;
+            if let Some(file) = self.state.files.get_mut(path) {
+                file.is_learned = true;
+            }
+        }
         Ok(())
     }
 
@@ -375,14 +410,15 @@ impl LiveJudge {
         file.label = Some(class);
         let decided = file.class.as_deref().and_then(position);
         if let Some(decided) = decided {
-            self.score(truth, decided, outcome);
+            self.score(truth, decided, None, outcome);
             if self.learning.is_some() {
                 let mut go_on = |_: f64| true;
                 let built = self
                     .data
                     .load_unlabelled(path, &self.feature_names, &mut go_on)?;
                 for sample in 0..built.dataset.n_samples() {
-                    self.learn(built.dataset.sample(sample).to_vec(), truth, outcome)?;
+                    let features = built.dataset.sample(sample).to_vec();
+                    self.learn_of_file(path, features, truth, outcome)?;
                 }
             }
         }
@@ -400,74 +436,11 @@ impl LiveJudge {
         let decision = Decision::new(opinion, &self.class_names, source, path, start_s);
         self.state.n_decisions += 1;
         if let Some(watch) = &mut self.state.watch {
-            let alarms = watch.decided(opinion.verdict.class, decision.margin, decision.fit_p);
-            let sentence = |alarm: &WatchedAlarm| alarm.sentence(&self.class_names);
-            outcome.notes.extend(alarms.iter().map(sentence));
+            let (class, margin) = (opinion.verdict.class, decision.margin);
+            let alarms = watch.decided(class, margin, decision.fit_p, start_s);
+            self.notice(alarms, outcome);
         }
         outcome.decisions.push(decision);
-    }
-
-    fn score(&mut self, truth: usize, decided: usize, outcome: &mut Outcome) {
-        self.state.scores.add(truth, decided);
-        let Some(watch) = &mut self.state.watch else {
-            return;
-        };
-        for alarm in watch.corrected(truth != decided) {
-            outcome.notes.push(alarm.sentence(&self.class_names));
-            let is_worse =
-                alarm.watched == Watched::Error && alarm.alarm.mean_after > alarm.alarm.mean_before;
-            let Some(Learning {
-                on_alarm: Some((factor, n_batches)),
-                ..
-            }) = self.learning
-            else {
-                continue;
-            };
-            if is_worse {
-                let settings = with_forgetting(self.judge.settings(), factor);
-                if self.judge.change_learner(settings).is_ok() {
-                    self.n_faster = n_batches;
-                    outcome.notes.push(format!(
-                        "forget faster: λ {factor} for {n_batches} mini-batches"
-                    ));
-                }
-            }
-        }
-    }
-
-    /// Learns a sample when its mini-batch is complete: when one class has as many samples as the settings name.
-    fn learn(
-        &mut self,
-        features: Vec<f64>,
-        class: usize,
-        outcome: &mut Outcome,
-    ) -> Result<(), StreamError> {
-        let Some(learning) = self.learning else {
-            return Ok(());
-        };
-        self.state.pending.push((features, class));
-        let of_class = self
-            .state
-            .pending
-            .iter()
-            .filter(|(_, other)| *other == class);
-        if of_class.count() < self.judge.settings().batch_size {
-            return Ok(());
-        }
-        let batch = std::mem::take(&mut self.state.pending);
-        self.judge.learn(&batch)?;
-        if self.n_faster > 0 {
-            self.n_faster -= 1;
-            if self.n_faster == 0 {
-                let usual = learning.forgetting.unwrap_or(1.0);
-                let settings = with_forgetting(self.judge.settings(), usual);
-                self.judge
-                    .change_learner(settings)
-                    .map_err(|error| StreamError::Learn(error.into()))?;
-                outcome.notes.push(format!("λ is {usual} again"));
-            }
-        }
-        Ok(())
     }
 
     /// The state as it is to be saved now.
@@ -479,11 +452,16 @@ impl LiveJudge {
     }
 }
 
-fn with_forgetting(settings: &LearnerSettings, factor: f64) -> LearnerSettings {
-    LearnerSettings {
-        forgetting: Forgetting::constant(factor),
-        ..settings.clone()
+fn start_of(place: Place) -> Option<f64> {
+    match place {
+        Place::Window { start_s, .. } => Some(start_s),
+        Place::Row(_) => None,
     }
+}
+
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
 }
 
 fn unknown_class(label: &str, known: &[String]) -> String {

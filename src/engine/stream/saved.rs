@@ -1,28 +1,18 @@
 //! What survives a restart: files judged, the place in a growing file, what was learned.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use ciborium::Value;
 use serde::{Deserialize, Serialize};
 
-use super::{ChangeWatch, FileMark, LiveScores, StreamError};
-use crate::experiment::TrainedModel;
+use super::{Inbox, LiveScores, StreamError};
+use crate::evaluation::ChangeWatch;
+use crate::experiment::{SettingChange, TrainedModel};
+use crate::learner::Forgetting;
 use crate::session::{SessionError, write_at_once};
 
 /// Version of the file.
-const FORMAT: u32 = 1;
-
-/// A file that was judged.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct JudgedFile {
-    /// What it looked like.
-    pub mark: FileMark,
-    /// The class decided by vote; none of a file that cannot be read.
-    pub class: Option<String>,
-    /// The class it has, where a label came.
-    pub label: Option<String>,
-}
+const FORMAT: u32 = 2;
 
 /// The state of a stream, as it is saved every few seconds.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -34,7 +24,7 @@ pub struct SavedStream {
     /// The source.
     pub source: String,
     /// Files judged, by their full path.
-    pub files: BTreeMap<PathBuf, JudgedFile>,
+    pub files: Inbox,
     /// Start of the last segment of a growing file that was decided.
     pub decided_until_s: Option<f64>,
     /// Decisions made.
@@ -47,6 +37,10 @@ pub struct SavedStream {
     pub scores: LiveScores,
     /// Detectors and alarms.
     pub watch: Option<ChangeWatch>,
+    /// The learner's settings as they were changed on the way, by hand or after an alarm.
+    pub changes: Vec<SettingChange>,
+    /// While the past is forgotten faster: the mini-batch from which on λ is as before, and how it was.
+    pub forgets_faster: Option<(usize, Forgetting)>,
 }
 
 impl SavedStream {
@@ -80,8 +74,11 @@ impl SavedStream {
             reason,
             path: path.to_owned(),
         };
-        let state: Self =
+        let value: Value =
             ciborium::from_reader(bytes.as_slice()).map_err(|error| bad(error.to_string()))?;
+        let state: Self = untagged(value)
+            .deserialized()
+            .map_err(|error| bad(error.to_string()))?;
         match state.format {
             FORMAT => Ok(Some(state)),
             other => Err(bad(format!("its format is {other}, {FORMAT} is known"))),
@@ -97,5 +94,18 @@ impl SavedStream {
             path: path.to_owned(),
         })?;
         write_at_once(path, &bytes)
+    }
+}
+
+/// The value without the tags that say what lists of packed numbers hold: their readers know it.
+fn untagged(value: Value) -> Value {
+    match value {
+        Value::Tag(_, inner) => untagged(*inner),
+        Value::Array(items) => Value::Array(items.into_iter().map(untagged).collect()),
+        Value::Map(pairs) => {
+            let pairs = pairs.into_iter();
+            Value::Map(pairs.map(|(k, v)| (untagged(k), untagged(v))).collect())
+        }
+        other => other,
     }
 }

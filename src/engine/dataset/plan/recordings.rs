@@ -11,7 +11,7 @@ use super::super::in_order::in_order;
 use super::{Locate, found, note_skipped};
 use crate::features::{Extraction, FeatureError, FeatureRecipe};
 use crate::records::catalog::{self, Folder, LabelledFile, LabelledSet, Rule};
-use crate::records::{ReadError, ReadOptions, open_with, path_keys, path_texts};
+use crate::records::{ReadError, ReadOptions, StartTime, open_with, path_keys, path_texts};
 use crate::settings::{SettingProblem, SettingProblems};
 
 /// Class or group of one file, corrected by hand.
@@ -222,6 +222,7 @@ impl RecordingSource {
     ) -> Result<(), DatasetError> {
         let path = read.file.source.path.clone();
         builder.add_file(read.file);
+        builder.note_start(&path, read.start);
         if let Ok(extraction) = &read.extracted {
             for _ in 1..self.n_copies {
                 let copy = Extraction {
@@ -239,6 +240,7 @@ impl RecordingSource {
 /// A file that was read, and what the recipe made of it.
 struct Read {
     file: DataFile,
+    start: Option<StartTime>,
     extracted: Result<Extraction, FeatureError>,
 }
 
@@ -254,6 +256,7 @@ impl Read {
         let stretches = label.stretches();
         Ok(Self {
             file: DataFile::opened(named, &record, keep_going)?,
+            start: record.start,
             extracted: recipe.extract_within(&record, stretches.as_deref(), keep_going),
         })
     }

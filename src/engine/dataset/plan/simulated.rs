@@ -3,8 +3,10 @@
 use super::super::builder::{DatasetBuilder, Label};
 use super::super::error::DatasetError;
 use super::super::in_order::in_order;
+use super::super::{Layout, Place};
 use crate::features::FeatureRecipe;
-use crate::records::Record;
+use crate::records::{ReadError, Record};
+use crate::simulate::concepts::{CONCEPT_CLASSES, ConceptSettings};
 use crate::simulate::eeg::{EegSettings, EegSimulator};
 use crate::simulate::feeder::{FeederSettings, FeederSimulator};
 use crate::simulate::network::{NetworkSettings, NetworkSimulator};
@@ -29,11 +31,15 @@ fn add_records(
     in_order(
         n_records,
         keep_going,
-        |number, go_on| recipe.extract(&make(number), go_on),
-        |number, extracted| {
+        |number, go_on| {
+            let record = make(number);
+            (record.start, recipe.extract(&record, go_on))
+        },
+        |number, (start, extracted)| {
             let known = known(number);
             let label = Label::Whole(known.class);
             let group = known.group.as_deref();
+            builder.note_start(known.name.as_ref(), start);
             builder.add_extraction(known.name.as_ref(), extracted, &label, group)
         },
     )
@@ -79,6 +85,30 @@ pub(super) fn add_network_faults(
         }
     };
     add_records(builder, recipe, keep_going, records.len(), make, known)
+}
+
+/// Adds the samples of a stream whose classes change.
+pub(super) fn add_concepts(
+    builder: &mut DatasetBuilder,
+    settings: &ConceptSettings,
+    keep_going: &mut dyn FnMut(f64) -> bool,
+) -> Result<(), DatasetError> {
+    let name = format!("simulated/concepts-seed-{}", settings.seed);
+    let names = settings.feature_names();
+    if let Err(reason) = builder.join_features(&names, Layout::Plain) {
+        builder.leave_out(name.as_ref(), None, reason);
+        return Ok(());
+    }
+    let mut stream = settings.stream();
+    let mut features = Vec::new();
+    for number in 0..settings.n_samples {
+        if number % 4096 == 0 && !keep_going(number as f64 / settings.n_samples as f64) {
+            return Err(ReadError::Cancelled.into());
+        }
+        let class = CONCEPT_CLASSES[stream.draw(&mut features)];
+        builder.push(name.as_ref(), Place::Row(number), &features, class, None)?;
+    }
+    Ok(())
 }
 
 /// Adds the recordings of the simulated subjects; every subject is a group.

@@ -41,6 +41,14 @@ impl DataSettings {
                     _ => builder.add_table(&record, &choice)?,
                 }
             }
+            DataPlan::Concepts(_) => {
+                let choice = TableChoice {
+                    classes: TableClasses::Whole(UNKNOWN.into()),
+                    group_column: None,
+                    feature_columns: Some(feature_names.to_vec()),
+                };
+                builder.add_table(&open(path, Mode::Tolerant)?, &choice)?;
+            }
             DataPlan::Arrays(arrays) => {
                 let record = open(path, arrays.mode)?;
                 let choice = match &arrays.choice {
@@ -78,9 +86,10 @@ impl DataSettings {
             DataPlan::Recordings(recordings) => recordings.options.clone(),
             DataPlan::Table(table) => table.read_options(),
             DataPlan::Arrays(ArraySource { mode, .. }) => (*mode).into(),
-            DataPlan::FeederFaults(_) | DataPlan::NetworkFaults(_) | DataPlan::SimulatedEeg(_) => {
-                Mode::Tolerant.into()
-            }
+            DataPlan::FeederFaults(_)
+            | DataPlan::NetworkFaults(_)
+            | DataPlan::SimulatedEeg(_)
+            | DataPlan::Concepts(_) => Mode::Tolerant.into(),
         }
     }
 

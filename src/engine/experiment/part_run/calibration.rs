@@ -28,9 +28,10 @@ impl PartRun {
             .judged
             .as_ref()
             .map_or(0, |judged| judged.n_checkpoints);
+        let n_rounds = around.checked.n_start_rounds(self.part);
         let is_there = n_done < N_CHECKPOINTS
-            && self.next_round < self.record.n_rounds
-            && self.next_round >= checkpoint(n_done, self.record.n_rounds);
+            && self.next_round < n_rounds
+            && self.next_round >= checkpoint(n_done, n_rounds);
         is_there
             && (self.calibrates(around) || around.checked.experiment().auto)
             && !has_groups(around.checked.dataset(), &self.fold.train)
@@ -55,7 +56,7 @@ impl PartRun {
             CalibrationRecord::new(heads)
         });
         // Short trainings pass several checkpoints at once.
-        let n_rounds = self.record.n_rounds;
+        let n_rounds = checked.n_start_rounds(self.part);
         let mut number = judged.n_checkpoints + 1;
         while number < N_CHECKPOINTS && checkpoint(number, n_rounds) <= self.next_round {
             number += 1;

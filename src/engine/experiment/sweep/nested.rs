@@ -456,6 +456,7 @@ fn inner_plan(outer: &SplitPlan, n_folds: usize, seed: u64) -> SplitPlan {
         | SplitPlan::HoldOut(HoldOut::GroupShare { .. } | HoldOut::Groups { .. }) => {
             SplitPlan::grouped(n_folds, seed)
         }
+        SplitPlan::InTime(order) => SplitPlan::InTime(*order),
         SplitPlan::HoldOut(HoldOut::Time { test_share }) => SplitPlan::HoldOut(HoldOut::Time {
             test_share: *test_share,
         }),

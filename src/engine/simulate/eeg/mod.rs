@@ -57,6 +57,7 @@ pub use montage::ELECTRODES;
 pub use subject::{RhythmTraits, SubjectClass, SubjectTraits};
 
 use super::SimulateError;
+use crate::math::{Normal, random_stream};
 use crate::settings::{SettingProblem, SettingProblems};
 use crate::simulate::declared;
 use synthesis::{Part, Sampling, Streams};
@@ -81,6 +82,9 @@ pub struct EegSettings {
     /// Difference of the classes in the coupling of front and back, in standard deviations
     /// between subjects.
     pub coupling_effect: f64,
+    /// The recordings come one after the other under one cap whose electrodes drift: by the last one the logarithms
+    /// of their gains have this standard deviation. 0 for electrodes that stay, and recordings without order.
+    pub electrode_drift: f64,
 }
 
 impl Default for EegSettings {
@@ -93,6 +97,7 @@ impl Default for EegSettings {
             mains_hz: 50.0,
             effect: 1.0,
             coupling_effect: 5.0,
+            electrode_drift: 0.0,
         }
     }
 }
@@ -111,6 +116,7 @@ impl EegSettings {
         problems.require_within("mains_hz", self.mains_hz, 1.0, 100.0);
         problems.require_legal(&declared::EFFECT, self.effect);
         problems.require_within("coupling_effect", self.coupling_effect, 0.0, 10.0);
+        problems.require_legal(&declared::ELECTRODE_DRIFT, self.electrode_drift);
         let n_samples = self.duration_s * self.rate_hz;
         let most = Self::MOST_SAMPLES;
         problems.require_within("duration_s × rate_hz", n_samples, 1.0, most);
@@ -174,9 +180,36 @@ impl EegSimulator {
             n_samples: (settings.duration_s * settings.rate_hz).round() as usize,
             mains_hz: settings.mains_hz,
         };
+        let streams = self.streams(class, index);
+        let mut channels_uv = synthesis::synthesise(&traits, sampling, streams);
+        if settings.electrode_drift > 0.0 {
+            self.drift_electrodes(&mut channels_uv, class, index);
+        }
         EegRecording {
             rate_hz: settings.rate_hz,
-            channels_uv: synthesis::synthesise(&traits, sampling, self.streams(class, index)),
+            channels_uv,
+        }
+    }
+
+    /// Place of a recording among all, where they come one after the other: classes take turns.
+    pub(super) fn place_in_time(&self, class: SubjectClass, index: u32) -> f64 {
+        let n_classes = SubjectClass::ALL.len() as u32;
+        f64::from(index * n_classes + class.label() as u32)
+    }
+
+    /// The gain of an electrode goes from 1 to exp(drift × n) along all recordings, n standard normal.
+    fn drift_electrodes(&self, channels_uv: &mut [Vec<f64>], class: SubjectClass, index: u32) {
+        let mut random = random_stream(self.settings.seed, "EEG electrode drift", 0);
+        let mut normal = Normal::default();
+        let n_recordings = f64::from(self.settings.subjects_per_class) * 2.0;
+        let place = self.place_in_time(class, index);
+        for channel in channels_uv {
+            let at_end = self.settings.electrode_drift * normal.draw(&mut random);
+            let n_samples = channel.len().max(1) as f64;
+            for (k, value) in channel.iter_mut().enumerate() {
+                let share = (place + k as f64 / n_samples) / n_recordings;
+                *value = synthesis::digitise(*value * (at_end * share).exp());
+            }
         }
     }
 

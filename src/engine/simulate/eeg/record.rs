@@ -84,6 +84,10 @@ impl EegSimulator {
             Arc::new(Digitised::new(&recording, &name)),
         );
         record.start = Some(SIMULATED_START);
+        if self.settings.electrode_drift > 0.0 {
+            let after_s = self.place_in_time(class, index) * self.settings.duration_s;
+            record.start = SIMULATED_START.plus_seconds(after_s);
+        }
         record
     }
 }

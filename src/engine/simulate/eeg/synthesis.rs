@@ -127,7 +127,7 @@ pub(super) const STEP_UV: f64 = 0.0625;
 pub(super) const LIMITS_UV: (f64, f64) = (-2048.0, 2047.0);
 
 /// The amplifier's converter.
-fn digitise(value_uv: f64) -> f64 {
+pub(super) fn digitise(value_uv: f64) -> f64 {
     let (low, high) = LIMITS_UV;
     ((value_uv / STEP_UV).round() * STEP_UV).clamp(low, high)
 }

@@ -50,6 +50,7 @@
 //! halving) and against Kirchhoff's law.
 
 mod circuit;
+mod drift;
 mod network;
 
 mod record;
@@ -58,6 +59,7 @@ mod transient;
 
 use serde::{Deserialize, Serialize};
 
+pub use drift::FeederDrift;
 pub use network::{Consumer, FeederNetwork, LineSection, SequenceImpedance};
 pub use scenario::{Fault, FaultClass, FaultRanges, LoadState, Scenario};
 
@@ -87,6 +89,9 @@ pub struct FeederSettings {
     pub network: FeederNetwork,
     /// What is drawn at random.
     pub ranges: FaultRanges,
+    /// How the feeder changes from the first record to the last; records without order where it does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drift: Option<FeederDrift>,
 }
 
 impl Default for FeederSettings {
@@ -100,6 +105,7 @@ impl Default for FeederSettings {
             steps_per_sample: 4,
             network: FeederNetwork::default(),
             ranges: FaultRanges::default(),
+            drift: None,
         }
     }
 }
@@ -129,6 +135,9 @@ impl FeederSettings {
         problems.require_within(setting, n_steps, 1, Self::MOST_STEPS);
         self.network.check(&mut problems);
         self.ranges.check(&mut problems);
+        if let Some(drift) = &self.drift {
+            drift.check(&mut problems);
+        }
         problems.into_list()
     }
 }
@@ -188,6 +197,9 @@ impl FeederSimulator {
 
     /// Draws record `index` of `class`, whatever the number of records.
     pub fn scenario(&self, class: FaultClass, index: u32) -> Scenario {
+        if let Some(then) = self.as_of(index) {
+            return then.scenario(class, index);
+        }
         let number = (class.label() as u64) << 32 | u64::from(index);
         let mut random = random_stream(self.settings.seed, "feeder record", number);
         Scenario::draw(

@@ -4,7 +4,6 @@ use crate::records::{
     Annotation, Channel, Format, GridChannel, GridFacts, Kind, Record, TransformerSide, Unit,
 };
 
-use super::super::SIMULATED_START;
 use super::{FaultClass, FeederSimulator, Scenario};
 
 const PHASES: [&str; 3] = ["A", "B", "C"];
@@ -20,6 +19,15 @@ impl FeederSimulator {
     /// Simulates record `index` of `class` as a [`Record`] in memory: VA VB VC in kV,
     /// IA IB IC in A, rounded to single precision, with trigger and annotation at inception.
     pub fn record(&self, class: FaultClass, index: u32) -> Record {
+        let mut record = match self.as_of(index) {
+            Some(then) => then.record_now(class, index),
+            None => self.record_now(class, index),
+        };
+        record.start = self.start_of(class, index);
+        record
+    }
+
+    fn record_now(&self, class: FaultClass, index: u32) -> Record {
         let scenario = self.scenario(class, index);
         let waveforms = self.waveforms(&scenario);
         let kinds = [
@@ -43,7 +51,6 @@ impl FeederSimulator {
         let name = self.record_name(class, index);
         let mut record = Record::in_memory(Format::Simulated, Kind::FaultRecord, &name, data);
         let inception_s = waveforms.inception as f64 / waveforms.rate_hz;
-        record.start = Some(SIMULATED_START);
         record.grid = Some(GridFacts {
             station: "Simulated feeder".to_owned(),
             device: format!("Atomscope seed {}", self.settings.seed),
