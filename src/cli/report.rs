@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::workbench::kernel_name;
 use atomscope_engine::dataset::Scaling;
-use atomscope_engine::evaluation::{Confusion, Estimate};
+use atomscope_engine::evaluation::{Confusion, Estimate, GroupRow};
 use atomscope_engine::experiment::{
     CheckedExperiment, Coverage, CurvePoint, RunSummary, SettingChange, change_texts,
 };
@@ -282,16 +282,33 @@ impl Report<'_> {
         if let Some(share) = self.summary.readout_logo {
             writeln!(
                 out,
-                "Readout    {:.1} % of the kept samples without their own group (the prequential accuracy knows the group and reads too well)",
+                "Readout    {:.1} % of the kept samples without their own group",
                 100.0 * share
             )?;
+            if let Some(share) = self.summary.prequential_accuracy {
+                writeln!(
+                    out,
+                    "Learning   {:.1} % right just before they were learned (prequential): others of their group were known by then, so it says nothing of new groups",
+                    100.0 * share
+                )?;
+            }
         }
-        let worst = scores.groups.iter().filter(|row| row.truth != row.decided);
-        for row in worst.take(MOST_WRONG_GROUPS) {
+        // Groups that hold several classes have no class to be taken for.
+        let has_vote = scores.vote.is_some();
+        let is_hard = |row: &&GroupRow| match has_vote {
+            true => row.truth != row.decided,
+            false => 2 * row.right < row.total,
+        };
+        for row in scores.groups.iter().filter(is_hard).take(MOST_WRONG_GROUPS) {
+            let name = &facts.group_names[row.group];
+            let taken_for = match has_vote {
+                true => format!(", taken for {}", facts.class_names[row.decided]),
+                false => String::new(),
+            };
             writeln!(
                 out,
-                "Wrong      {}: {} of {} right, taken for {}",
-                facts.group_names[row.group], row.right, row.total, facts.class_names[row.decided]
+                "Wrong      {name}: {} of {} right{taken_for}",
+                row.right, row.total
             )?;
         }
         Ok(())

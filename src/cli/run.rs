@@ -19,7 +19,7 @@ use super::outputs::Output;
 use super::progress::ProgressLine;
 use super::report::Report;
 use super::terminal;
-use atomscope_engine::dataset::{Built, DataSettings};
+use atomscope_engine::dataset::{Built, DataPlan, DataSettings};
 use atomscope_engine::evaluation::{Baseline, FasterForgetting};
 use atomscope_engine::experiment::{
     CheckedExperiment, Experiment, Extent, Part, Run, RunParts, RunSummary, SettingChange,
@@ -64,6 +64,9 @@ pub(super) struct RunArguments {
     save: Option<PathBuf>,
     #[command(flatten)]
     columns: ColumnArguments,
+    /// Sampling rate of recordings whose files do not state one
+    #[arg(long, value_name = "HZ")]
+    rate: Option<f64>,
     /// Choose kernel, width, scaling and head on inner folds of the training samples
     #[arg(long)]
     auto: bool,
@@ -129,6 +132,7 @@ impl RunArguments {
             csv: None,
             save: None,
             columns: ColumnArguments::default(),
+            rate: None,
             auto: false,
             decisions: false,
             baselines: false,
@@ -240,6 +244,13 @@ fn run_session(arguments: &RunArguments) -> Result<io::Result<ExitCode>, Failure
         false => Session::new(experiment_on(&arguments.session)?),
     };
     arguments.columns.apply(&mut session.experiment.data)?;
+    if let Some(rate_hz) = arguments.rate {
+        let DataPlan::Recordings(recordings) = &mut session.experiment.data.source else {
+            let text = "--rate is for recordings, but the data are none";
+            return Err(Failure::usage(text));
+        };
+        recordings.options.rate_hz = Some(rate_hz);
+    }
     let mut experiment = with_settings(session.experiment.clone(), &arguments.set)
         .map_err(|message| Failure::Usage(format!("--set {message}")))?;
     if let Some(seed) = arguments.seed {

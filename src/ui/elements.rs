@@ -1,6 +1,10 @@
 //! Small parts that all pages share: titles, choices, empty states, facts.
 
-use egui::{Align, Layout, Rect, Response, RichText, ScrollArea, Ui, UiBuilder, pos2, vec2};
+use egui::containers::menu::{MenuButton, MenuConfig};
+use egui::{
+    Align, Layout, PopupCloseBehavior, Rect, Response, RichText, ScrollArea, Ui, UiBuilder, pos2,
+    vec2,
+};
 
 use super::icons::{Icon, icon_mark};
 use super::theme;
@@ -91,6 +95,20 @@ pub(super) fn fixed_label(ui: &mut Ui, label: impl Into<egui::WidgetText>) -> Re
     .inner
 }
 
+/// A menu that stays open while things in it are changed.
+pub(super) fn lasting_menu(
+    ui: &mut Ui,
+    title: impl Into<egui::WidgetText>,
+    contents: impl FnOnce(&mut Ui),
+) -> egui::Response {
+    let button = egui::Button::new(title.into());
+    let stays = MenuConfig::new().close_behavior(PopupCloseBehavior::CloseOnClickOutside);
+    let (response, _) = MenuButton::from_button(button)
+        .config(stays)
+        .ui(ui, contents);
+    response
+}
+
 /// A switch with its explanation.
 pub(super) fn switch(ui: &mut Ui, label: &str, help_text: &str, value: &mut bool) -> bool {
     let mut changed = false;
@@ -103,12 +121,13 @@ pub(super) fn switch(ui: &mut Ui, label: &str, help_text: &str, value: &mut bool
 }
 
 /// A row "name  value" in small weak and ordinary text.
-pub(super) fn fact(ui: &mut Ui, name: &str, value: impl Into<String>) {
+pub(super) fn fact(ui: &mut Ui, name: &str, value: impl Into<String>) -> Response {
     let tones = theme::tones(ui);
-    ui.horizontal(|ui| {
+    let row = ui.horizontal(|ui| {
         fixed_label(ui, RichText::new(name).color(tones.weak));
         ui.add(egui::Label::new(value.into()).wrap());
     });
+    row.response
 }
 
 /// The rest of the page in two columns, the left one of the given width.

@@ -105,6 +105,9 @@ pub struct RunSummary {
     pub decisions: Vec<ScoredDecision>,
     /// Share of the kept samples that the joint readout decides rightly without their group, where groups are known.
     pub readout_logo: Option<f64>,
+    /// Share of the samples of mini-batches that were decided rightly before they were learned. Where groups are known,
+    /// others of their group had been learned by then: it says nothing of new groups.
+    pub prequential_accuracy: Option<f64>,
     /// In the order of time: scores over a window of decisions that moves along.
     pub prequential: Vec<PrequentialWindow>,
     /// In the order of time: changes that were noticed.
@@ -202,6 +205,7 @@ impl RunSummary {
             ),
             decisions,
             readout_logo: readout_logo(&folds),
+            prequential_accuracy: prequential_accuracy(&folds),
             groupings: Vec::new(),
             missing: missing(&folds, |record| Some(&record.confusion)),
             repaired: missing(&folds, |record| record.repaired.as_ref()),
@@ -423,7 +427,17 @@ fn decisions(facts: &DataFacts, folds: &[(usize, &PartRecord)]) -> Vec<ScoredDec
 
 /// Over the kept samples of all folds.
 fn readout_logo(folds: &[(usize, &PartRecord)]) -> Option<f64> {
-    let counts = folds.iter().filter_map(|(_, record)| record.readout_logo);
+    share_of(folds.iter().filter_map(|(_, record)| record.readout_logo))
+}
+
+/// Over the mini-batches of all folds.
+fn prequential_accuracy(folds: &[(usize, &PartRecord)]) -> Option<f64> {
+    let rounds = folds.iter().flat_map(|(_, record)| &record.rounds);
+    share_of(rounds.filter_map(|round| round.prequential))
+}
+
+/// The share of what is right, of counts of right and all.
+fn share_of(counts: impl Iterator<Item = (usize, usize)>) -> Option<f64> {
     let (right, total) = counts.fold((0, 0), |sum, (right, total)| (sum.0 + right, sum.1 + total));
     (total > 0).then(|| right as f64 / total as f64)
 }
