@@ -59,6 +59,9 @@ impl Report<'_> {
             facts.n_classes(),
             facts.n_features()
         )?;
+        if let Some(reason) = experiment.data.recipe_reason() {
+            writeln!(out, "Recipe     {reason}")?;
+        }
         let n_folds = self.checked.split().n_folds();
         let trained = self.summary.folds.len();
         let of_all = if trained < n_folds {

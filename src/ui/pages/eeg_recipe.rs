@@ -229,16 +229,16 @@ fn channels_ui(ui: &mut Ui, names: &[String], chosen: &mut ChannelChoice) {
     };
     let used: Vec<bool> = names.iter().map(is_used).collect();
     let title = match chosen {
-        ChannelChoice::All if names.is_empty() => "All".to_owned(),
-        ChannelChoice::All => format!("All {}", names.len()),
-        ChannelChoice::Named(used) if names.is_empty() => format!("{} by name", used.len()),
-        ChannelChoice::Named(used) => format!("{} of {}", used.len(), names.len()),
+        ChannelChoice::All if names.is_empty() => "All channels".to_owned(),
+        ChannelChoice::All => format!("All {} channels", names.len()),
+        ChannelChoice::Named(used) if names.is_empty() => format!("{} channels", used.len()),
+        ChannelChoice::Named(used) => format!("{} of {} channels", used.len(), names.len()),
     };
     let mut toggled = None;
     ui.horizontal(|ui| {
-        let label = fixed_label(ui, "Channels").on_hover_text(text);
+        fixed_label(ui, "Channels").on_hover_text(text);
         let menu = lasting_menu(ui, title, |ui| {
-            if ui.button("All channels").clicked() {
+            if ui.button("Use all").clicked() {
                 *chosen = ChannelChoice::All;
             }
             ScrollArea::vertical().max_height(360.0).show(ui, |ui| {
@@ -251,7 +251,7 @@ fn channels_ui(ui: &mut Ui, names: &[String], chosen: &mut ChannelChoice) {
                 }
             });
         });
-        menu.labelled_by(label.id).on_hover_text(text);
+        menu.on_hover_text(text);
     });
     help(ui, text);
     if let Some(toggled) = toggled {
