@@ -6,6 +6,7 @@ use egui::{
 };
 
 use super::cache::cached;
+use crate::ui::numbers::time_step;
 use crate::ui::palette::sequential;
 use crate::ui::theme;
 
@@ -38,6 +39,8 @@ pub struct OverviewStrip<'a> {
     pub duration_s: f64,
     /// Start and length of the page.
     pub page_s: (f64, f64),
+    /// Writes a time at a mark of the given distance.
+    pub label: &'a dyn Fn(f64, f64) -> String,
     /// Onsets of annotations.
     pub onsets_s: &'a [f64],
     /// Room at the left, so that the strip begins under the traces.
@@ -92,6 +95,7 @@ impl OverviewStrip<'_> {
                 );
             }
         }
+        self.paint_times(ui, rect);
         self.paint_onsets(ui, rect);
         self.paint_page(ui, rect);
         let pointed = response.interact_pointer_pos();
@@ -164,6 +168,29 @@ impl OverviewStrip<'_> {
         let whole = Rect::from_min_max(Pos2::ZERO, pos2(1.0, 1.0));
         ui.painter()
             .image(texture.id(), rect, whole, Color32::WHITE);
+    }
+
+    /// Times at the foot, away from the ends.
+    fn paint_times(&self, ui: &Ui, rect: Rect) {
+        let (font, tones) = (theme::small_font(ui), theme::tones(ui));
+        let step_s = time_step(self.duration_s, f64::from(rect.width()) / 120.0);
+        let n_steps = (self.duration_s / step_s).min(100.0) as usize;
+        for number in 1..=n_steps {
+            let time_s = number as f64 * step_s;
+            let x = self.x_of(rect, time_s);
+            if x > rect.right() - font.size * 3.0 {
+                break;
+            }
+            let text = (self.label)(time_s, step_s);
+            let galley = ui.painter().layout_no_wrap(text, font.clone(), tones.text);
+            let place = pos2(x + 3.0, rect.bottom() - galley.size().y);
+            let ground = Rect::from_min_size(place, galley.size());
+            let line = Stroke::new(1.0, tones.hairline);
+            ui.painter().vline(x, rect.y_range(), line);
+            ui.painter()
+                .rect_filled(ground, 2.0, tones.surface.gamma_multiply(0.75));
+            ui.painter().galley(place, galley, tones.text);
+        }
     }
 
     fn paint_onsets(&self, ui: &Ui, rect: Rect) {

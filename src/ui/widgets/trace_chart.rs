@@ -8,7 +8,7 @@ use egui::{Align2, Color32, Painter, Rangef, Rect, Stroke, Ui, pos2};
 
 use super::cache::{cached, fingerprint};
 use super::short_text::shortened;
-use crate::ui::numbers::tick_step;
+use crate::ui::numbers::time_step;
 use crate::ui::theme;
 use atomscope_engine::records::overview::MinMax;
 
@@ -65,6 +65,9 @@ pub struct TraceChart<'a> {
     /// A number that differs when the columns do.
     pub revision: u64,
 }
+
+/// Size of the smallest letters in which a name can be read.
+pub const SMALLEST_NAME: f32 = 8.5;
 
 /// Width of the names at the left.
 pub fn gutter_width(ui: &Ui) -> f32 {
@@ -137,7 +140,7 @@ impl TraceChart<'_> {
         let tones = theme::tones(ui);
         let font = theme::small_font(ui);
         let (start_s, span_s) = self.shown_s;
-        let step = tick_step(span_s, f64::from(area.width()) / 110.0);
+        let step = time_step(span_s, f64::from(area.width()) / 110.0);
         let fine = step / 5.0;
         let first = (start_s / fine).ceil() as i64;
         let n_lines = (span_s / fine) as i64 + 1;
@@ -226,15 +229,16 @@ impl TraceChart<'_> {
         painter.rect_filled(span, 0.0, color);
     }
 
-    /// Names of the traces; where lanes are lower than a line of text, of every second or third.
+    /// Names of the traces, smaller in low lanes; where even these are higher than a lane, of every second or third.
     fn paint_names(&self, ui: &Ui, painter: &Painter, rect: Rect, area: Rect) {
         let tones = theme::tones(ui);
-        let font = theme::small_font(ui);
+        let mut font = theme::small_font(ui);
         let lane = area.height() / self.n_lanes().max(1) as f32;
         if !self.lane_notes.is_empty() {
             self.paint_notes(ui, painter, area, lane);
             return;
         }
+        font.size = font.size.min((lane / 1.05).max(SMALLEST_NAME));
         let every = (font.size * 1.05 / lane).ceil().max(1.0) as usize;
         let width = area.left() - rect.left() - 6.0;
         for (place, trace) in self.traces.iter().enumerate() {

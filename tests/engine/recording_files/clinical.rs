@@ -201,11 +201,52 @@ fn formats_that_are_not_read_are_called_by_name() {
         ("a.ns5", b"NEURALCD\x02\x03", "Blackrock NSx"),
         ("a.dap", b"DATA_PARAMETERS Start", "Curry"),
     ];
-    for (name, bytes, format) in cases {
+    let mut nicolet = vec![3; 172];
+    nicolet.extend(12_u32.to_le_bytes());
+    nicolet.extend("SegmentStream".encode_utf16().flat_map(u16::to_le_bytes));
+    nicolet.resize(1000, 0);
+    let nwb = made::hdf5(&[
+        "identifier",
+        "session_start_time",
+        "timestamps_reference_time",
+    ]);
+    let snirf = made::hdf5(&["formatVersion", "nirs"]);
+    let by_content = [
+        ("renamed.dat", nicolet, "Nicolet .e"),
+        ("renamed.h5", nwb, "NWB"),
+        ("renamed.mat", snirf, "SNIRF"),
+    ];
+    let cases = cases.map(|(name, bytes, format)| (name, bytes.to_vec(), format));
+    for (name, bytes, format) in cases.into_iter().chain(by_content) {
         let outcome = records::read(&Input::from_bytes(name, bytes), &ReadOptions::default());
         let text = outcome.expect_err("not read").to_string();
         assert!(text.starts_with(format), "{text}");
         assert!(text.contains("is not supported; "), "{text}");
+    }
+    // Another HDF5 file is not refused for being one.
+    let input = Input::from_bytes("plain.h5", made::hdf5(&["data"]));
+    let outcome = records::read(&input, &ReadOptions::default());
+    let text = outcome.map_or_else(|error| error.to_string(), |_| String::new());
+    assert!(!text.contains("is not supported; "), "{text}");
+}
+
+#[test]
+fn a_folder_that_is_a_recording_is_called_by_name_and_so_are_its_parts() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["sleep.mff", "renamed"] {
+        let recording = folder.path().join(name);
+        std::fs::create_dir(&recording).expect("it can be made");
+        for part in ["info.xml", "signal1.bin"] {
+            std::fs::write(recording.join(part), b"<?xml version=\"1.0\"?>").expect("written");
+        }
+        for path in [recording.clone(), recording.join("signal1.bin")] {
+            let text = records::open(&path, Mode::Tolerant).expect_err("not read");
+            let text = text.to_string();
+            assert!(
+                text.starts_with("EGI MFF is not supported; convert"),
+                "{text}"
+            );
+        }
     }
 }
 

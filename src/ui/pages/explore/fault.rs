@@ -46,10 +46,8 @@ pub(super) fn fault_ui(
         return;
     };
     let mut wanted = look.clone();
-    let takes = match workbench.view().ask {
-        Some(_) => None,
-        None => cursor_letter(ui),
-    };
+    let hears = workbench.view().ask.is_none() && page_hears_keys(ui);
+    let takes = if hears { cursor_letter(ui) } else { None };
     if let Some(cursor) = takes {
         wanted.active = cursor;
     }

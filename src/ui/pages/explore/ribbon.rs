@@ -54,6 +54,13 @@ fn ask(action: RibbonAction) -> Action {
     Action::Explore(ExploreAction::Ribbon(action))
 }
 
+/// Whether there is anything to say about decisions; without a model the traces have that room.
+pub(super) fn has_decisions(workbench: &Workbench) -> bool {
+    let stage = workbench.explore().ribbon();
+    let is_about = stage.judged().is_some() || stage.error().is_some();
+    is_about || stage.judging_share().is_some() || !workbench.judging_models().is_empty()
+}
+
 /// Who judges, the vote, and the ribbon itself.
 pub(super) fn ribbon_ui(
     ui: &mut Ui,
@@ -62,6 +69,9 @@ pub(super) fn ribbon_ui(
     shown: ShownTime,
     actions: &mut Vec<Action>,
 ) {
+    if !has_decisions(workbench) {
+        return;
+    }
     let stage = workbench.explore().ribbon();
     head_ui(ui, workbench, opened, actions);
     if let Some(error) = stage.error() {
@@ -105,10 +115,7 @@ fn head_ui(
             if button.clicked() {
                 actions.push(ask(RibbonAction::Judge));
             }
-            let text = match workbench.judging_models().is_empty() {
-                true => "Decisions appear here when a fold is trained, or with the final model of another session".to_owned(),
-                false => format!("{} has not been classified by this model yet", opened.short_name()),
-            };
+            let text = format!("{} has not been classified by this model yet", opened.short_name());
             let text = RichText::new(text).small().color(theme::tones(ui).weak);
             ui.add(egui::Label::new(text).truncate());
             return;
