@@ -147,6 +147,7 @@ impl App {
                 Stage::Train => pages::train_page_ui,
                 Stage::Evaluate => pages::evaluate_page_ui,
                 Stage::Compare => pages::compare_page_ui,
+                Stage::Live => pages::live_page_ui,
             };
             page(ui, workbench, &mut draft, &mut actions);
         });

@@ -24,8 +24,8 @@ pub(super) const KEYS: [(&str, &str); 24] = [
     ),
     ("Esc", "Stop training; close a question"),
     (
-        "1 – 8",
-        "Records, Features, Split, Learner, Train, Evaluate, Explore, Compare",
+        "1 – 9",
+        "Records, Features, Split, Learner, Train, Evaluate, Explore, Compare, Live",
     ),
     (
         "Left, Right",
@@ -111,6 +111,7 @@ fn plain_keys(context: &Context, actions: &mut Vec<Action>) {
         (Key::Num6, Action::Show(Stage::Evaluate)),
         (Key::Num7, Action::Show(Stage::Explore)),
         (Key::Num8, Action::Show(Stage::Compare)),
+        (Key::Num9, Action::Show(Stage::Live)),
     ];
     // An open list or menu hears the keys itself, whether or not it was opened by them.
     if egui::Popup::is_any_open(context) {

@@ -207,6 +207,8 @@ enum Origin {
     EarlierRun,
     /// A session that was opened to compare with.
     Session,
+    /// Another future of a run: it is not trained from the beginning.
+    Branch,
 }
 
 /// The comparison.
@@ -359,6 +361,19 @@ impl ComparisonStage {
         self.contenders.insert(0, contender);
     }
 
+    /// Another future of the run takes part.
+    pub(super) fn add_branch(&mut self, run: ComparedRun, places: DataPlaces) {
+        self.contenders.retain(|known| known.name != run.name);
+        self.contenders.push(Contender {
+            name: run.name.clone(),
+            is_ticked: true,
+            experiment: run.experiment.clone(),
+            run: Some(Arc::new(run)),
+            places,
+            origin: Origin::Branch,
+        });
+    }
+
     /// A new run has begun: what was this run is an earlier one.
     fn keep_earlier(&mut self) {
         self.measuring = Background::default();
@@ -496,7 +511,7 @@ impl Workbench {
         let ticked: Vec<Contender> = stage
             .contenders
             .iter()
-            .filter(|c| c.is_ticked)
+            .filter(|c| c.is_ticked && c.origin != Origin::Branch)
             .cloned()
             .collect();
         let Some(first) = ticked.first() else {

@@ -3,6 +3,7 @@
 mod accuracy;
 mod allocation;
 mod architecture;
+mod branch;
 mod changed_settings;
 mod comtrade;
 mod data_plans;

@@ -28,7 +28,9 @@ pub use drift::{
 };
 pub use epoch_scores::{Agreement, EpochScores};
 pub use event_score::{DetectionCounts, EventScore, EventScoring, TimeSpan};
-pub use groups::{GroupScore, GroupVote, exact_interval, group_votes, wilson_interval};
+pub use groups::{
+    GroupScore, GroupVote, binomial_cdf, exact_interval, group_votes, wilson_interval,
+};
 pub use left_out_groups::readout_without_own_group;
 pub use principal::{Imputation, Principal};
 pub(crate) use scores::groups_have_one_class;

@@ -17,7 +17,7 @@ use super::model::TrainedModel;
 use super::record::{Decisions, PartRecord, ProfileEvent, ProfileLog, RoundMetric, TestRecord};
 use super::shared::Shared;
 use super::snapshot::Snapshot;
-use super::state::{Halfway, SettingChange};
+use super::state::{Halfway, SampleChange, SettingChange};
 use super::testing::{TestProgress, sample_operations};
 use super::width::training_median;
 use crate::dataset::{Dataset, FittedPreparation, Scaling};
@@ -73,6 +73,7 @@ impl Extras {
 pub(super) struct PartContext<'a> {
     pub(super) checked: &'a CheckedExperiment,
     pub(super) changes: &'a [SettingChange],
+    pub(super) samples: &'a [SampleChange],
     /// Threads that a part may use.
     pub(super) n_threads: usize,
     /// What is wanted beside the score.
@@ -503,9 +504,19 @@ impl PartRun {
         } = around;
         let settings = self.settings_in_force(checked, changes, self.next_round + 1);
         let n_features = checked.dataset().n_features();
-        let (Some(learner), Some(state)) = (self.learner.as_deref_mut(), self.stream.take()) else {
+        let (Some(learner), Some(mut state)) = (self.learner.as_deref_mut(), self.stream.take())
+        else {
             return Ok(0.0);
         };
+        for change in around.samples {
+            // A round that was interrupted makes it again, which changes nothing.
+            if change.batch == self.next_round {
+                match change.class {
+                    Some(class) => state.put_into(change.sample, class),
+                    None => state.leave_out(change.sample),
+                }
+            }
+        }
         let mut stream = SampleStream::resume(self.values.view(n_features), state)
             .until(around.stop)
             .on_threads(around.n_threads);

@@ -1,6 +1,7 @@
 //! The real pages driven by accessibility label, with nothing loaded, with a run and with hostile data.
 
 mod arrangement;
+mod branching;
 mod choices;
 mod compare;
 mod driving;
@@ -8,6 +9,7 @@ mod files;
 mod frames;
 mod hostile;
 mod keyboard;
+mod live;
 mod looks;
 mod names;
 mod running;
