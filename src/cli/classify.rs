@@ -22,7 +22,9 @@ use atomscope_engine::experiment::{
     votes_by_source,
 };
 use atomscope_engine::export::fault_report::{FaultReport, ReportedDecision, ReportedRecord};
-use atomscope_engine::export::{RecordingReport, ReportFile, ReportedModel, segment_head, segment_row};
+use atomscope_engine::export::{
+    RecordingReport, ReportFile, ReportedModel, segment_head, segment_row,
+};
 use atomscope_engine::features::FeatureRecipe;
 use atomscope_engine::protection::{FaultAnalysis, Line};
 use atomscope_engine::records::{Kind, open_with};

@@ -72,9 +72,16 @@ fn seeds_for_fuzzing() {
         ("calculation", b"I0 = (IA + IB + 2.5*'I C') / 3"),
     ];
     let of_readers = seeds(None);
-    let of_readers = of_readers.iter().map(|seed| (seed.entry, seed.bytes.as_slice()));
+    let of_readers = of_readers
+        .iter()
+        .map(|seed| (seed.entry, seed.bytes.as_slice()));
     let tables = [("table", TABLE.as_bytes()), ("any", TABLE.as_bytes())];
-    for (number, (subject, bytes)) in others.into_iter().chain(of_readers).chain(tables).enumerate() {
+    for (number, (subject, bytes)) in others
+        .into_iter()
+        .chain(of_readers)
+        .chain(tables)
+        .enumerate()
+    {
         let folder = folder.join(subject);
         fs::create_dir_all(&folder).expect("the folder can be made");
         fs::write(folder.join(format!("seed{number}")), bytes).expect("written");
@@ -91,7 +98,8 @@ fn pack_the_corpus() {
         let mut out = GzEncoder::new(Vec::new(), Compression::best());
         for path in paths {
             let input = fs::read(path).expect("an input");
-            out.write_all(&(input.len() as u32).to_le_bytes()).expect("memory takes all");
+            out.write_all(&(input.len() as u32).to_le_bytes())
+                .expect("memory takes all");
             out.write_all(&input).expect("memory takes all");
         }
         let bytes = out.finish().expect("memory takes all");

@@ -34,8 +34,8 @@ pub use paper::{PaperPart, PaperReport, PartResult};
 pub use predictions::Predictions;
 pub use published::{Published, PublishedData};
 pub use python::{PythonError, python_module};
-pub use report_file::ReportFile;
 pub use report::{DISCLAIMER, RecordingReport, ReportedModel, vote_text};
+pub use report_file::ReportFile;
 pub use segments::{segment_head, segment_row};
 pub use sweep::{SweepResult, sweep_provenance};
 

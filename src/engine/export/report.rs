@@ -195,7 +195,8 @@ impl RecordingReport<'_> {
     }
 
     fn segments(&self, page: &mut Page) {
-        let number = |value: f64, n_digits: usize| Cell::Number(format!("{value:.n_digits$}"), value);
+        let number =
+            |value: f64, n_digits: usize| Cell::Number(format!("{value:.n_digits$}"), value);
         let row = |segment: &RibbonSegment| {
             let verdict = &segment.verdict;
             let remark = match self.ribbon.is_uncertain(segment) {
@@ -212,7 +213,14 @@ impl RecordingReport<'_> {
             ]
         };
         let rows: Vec<Vec<Cell>> = self.ribbon.segments.iter().map(row).collect();
-        let head = ["start s", "length s", "class", "margin", "runner-up", "remark"];
+        let head = [
+            "start s",
+            "length s",
+            "class",
+            "margin",
+            "runner-up",
+            "remark",
+        ];
         page.table(&head, &rows);
     }
 }
@@ -375,5 +383,42 @@ mod tests {
         assert_eq!(lines[1], "night & day.edf,0,2,,calm,0.1,a < b,,,0.25,0.5");
         let error = report_of("out.pdf").expect_err("no such format");
         assert!(error.to_string().contains(".html or .csv"));
+    }
+
+    #[test]
+    fn several_recordings_share_a_page_and_a_table() {
+        let (record, ribbon, model) = (record(), ribbon(), model());
+        let report = |name| RecordingReport {
+            name,
+            record: &record,
+            notes: &[],
+            left_out: &[],
+            ribbon: &ribbon,
+            model: &model,
+        };
+        let written = |path: &str| {
+            let mut file = ReportFile::for_path(Path::new(path)).expect("a known ending");
+            file.add_recording(&report("a.edf"));
+            file.add_failure("b.edf", "it is <cut>");
+            file.add_recording(&report("c.edf"));
+            String::from_utf8(file.finish()).expect("text")
+        };
+        let html = written("all.html");
+        assert_eq!(html.matches("<article id=").count(), 3);
+        assert_eq!(
+            html.matches("calm by 4 of 5 segments").count(),
+            4,
+            "in the list and in the parts"
+        );
+        for part in [
+            "Report of 3 recordings",
+            "href=\"#recording-2\"",
+            "it is &lt;cut&gt;",
+        ] {
+            assert!(html.contains(part), "{part:?} is missing");
+        }
+        let table = written("all.csv");
+        assert_eq!(table.lines().count(), 11);
+        assert_eq!(table.matches("start_s").count(), 1);
     }
 }

@@ -104,7 +104,8 @@ impl ReportFile {
         let mut page = Page::default();
         page.title(&title);
         let decisions = self.parts.iter();
-        let decisions = decisions.map(|part| vec![Cell::text(&part.name), Cell::text(&part.summary)]);
+        let decisions =
+            decisions.map(|part| vec![Cell::text(&part.name), Cell::text(&part.summary)]);
         page.table(&["recording", "decision"], &decisions.collect::<Vec<_>>());
         for (number, part) in (1..).zip(&self.parts) {
             page.link(&format!("recording-{number}"), &part.name);

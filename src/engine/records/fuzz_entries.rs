@@ -1,8 +1,9 @@
 //! One way into each reader over bytes, for fuzzing: reads the record, then what it promises.
 
 use super::{
-    Input, Mode, ReadError, ReadOptions, Record, arff, brainvision, comtrade, edf, electrode_positions, event_list, fif,
-    gdf, mat, nihon_kohden, npy, npz, persyst, readers, sel_event, table, workbook, xdf,
+    Input, Mode, ReadError, ReadOptions, Record, arff, brainvision, comtrade, edf,
+    electrode_positions, event_list, fif, gdf, mat, nihon_kohden, npy, npz, persyst, readers,
+    sel_event, table, workbook, xdf,
 };
 
 use super::table::DecimalSign;
@@ -194,7 +195,10 @@ pub const FUZZ_ENTRIES: &[FuzzEntry] = &[
                 },
                 ..ReadOptions::default()
             };
-            visit(&table::read(&Input::from_bytes("file.csv", rest), &options)?)
+            visit(&table::read(
+                &Input::from_bytes("file.csv", rest),
+                &options,
+            )?)
         },
     },
     // The first byte chooses the ending.

@@ -67,7 +67,9 @@ fn write_once(path: &Path) {
         found if found == b"old" => "old",
         _ => "broken",
     };
-    let session = Session::load(path).ok().filter(|found| found.damage.is_none());
+    let session = Session::load(path)
+        .ok()
+        .filter(|found| found.damage.is_none());
     let session = session.map_or("broken".to_owned(), |found| found.notes);
     println!("found export {export}, session {session}");
 }

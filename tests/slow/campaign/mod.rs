@@ -295,5 +295,8 @@ fn the_table_takes_the_place_of_the_old_one() {
     let new = "## Campaign\n\nnew\n";
     assert_eq!(with_section("# A\n", new), "# A\n\n## Campaign\n\nnew\n");
     let old = "# A\n\n## Campaign\n\nold\n\n## B\n\nb\n";
-    assert_eq!(with_section(old, new), "# A\n\n## Campaign\n\nnew\n\n## B\n\nb\n");
+    assert_eq!(
+        with_section(old, new),
+        "# A\n\n## Campaign\n\nnew\n\n## B\n\nb\n"
+    );
 }

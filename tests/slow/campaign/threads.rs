@@ -97,7 +97,9 @@ pub(super) fn workbenches(attack: &mut Attack) {
         attack.one("workbench", |attack| {
             let mut workbench = Workbench::new(None, Arc::new(|| {}));
             workbench.apply(Action::Open(session.clone()));
-            until(&mut workbench, "open", |w| w.path().is_some() && !w.is_opening())?;
+            until(&mut workbench, "open", |w| {
+                w.path().is_some() && !w.is_opening()
+            })?;
             let mut draft = workbench.draft().clone();
             draft.notes.clone_from(&notes);
             workbench.edit(draft, false);
@@ -128,7 +130,11 @@ pub(super) fn workbenches(attack: &mut Attack) {
             workbench.apply(Action::Quit);
             if matches!(workbench.view().ask, Some(Ask::Unsaved(_))) {
                 let saves = attack.below(2) == 0;
-                workbench.apply(if saves { Action::SaveFirst } else { Action::DoNotSave });
+                workbench.apply(if saves {
+                    Action::SaveFirst
+                } else {
+                    Action::DoNotSave
+                });
             }
             until(&mut workbench, "over", |w| w.is_over())?;
             drop(workbench);
@@ -150,7 +156,12 @@ fn until(
     while !is_so(workbench) {
         workbench.update();
         if begun.elapsed() > PATIENCE {
-            let told: Vec<String> = workbench.notices().list().iter().map(|n| n.text.clone()).collect();
+            let told: Vec<String> = workbench
+                .notices()
+                .list()
+                .iter()
+                .map(|n| n.text.clone())
+                .collect();
             return Err(format!("not {what} after {PATIENCE:?}: {told:?}"));
         }
         sleep(Duration::from_micros(200));

@@ -112,10 +112,13 @@ pub(super) fn bad_disks(attack: &mut Attack) {
         println!("skipped: no disk can be mounted here, so none was full or read-only");
         return;
     }
-    let used: u64 = names_in(folder.path()).iter().map(|name| {
-        let size = folder.path().join(name).metadata().map_or(0, |m| m.len());
-        size.div_ceil(4096) * 4
-    }).sum();
+    let used: u64 = names_in(folder.path())
+        .iter()
+        .map(|name| {
+            let size = folder.path().join(name).metadata().map_or(0, |m| m.len());
+            size.div_ceil(4096) * 4
+        })
+        .sum();
     while attack.goes_on() {
         attack.one("disk", |attack| {
             let content = "n".repeat(attack.below(30_000));
@@ -123,16 +126,27 @@ pub(super) fn bad_disks(attack: &mut Attack) {
             let is_read_only = attack.below(4) == 0;
             // From no room at all to room for everything.
             let n_kilobytes = used + 4 * attack.below(24) as u64;
-            let told = written_on_disk(folder.path(), disk.path(), &path, (n_kilobytes, is_read_only))?;
+            let told = written_on_disk(
+                folder.path(),
+                disk.path(),
+                &path,
+                (n_kilobytes, is_read_only),
+            )?;
             let is_right = |writer: &str| {
                 let is_new = told.contains(&format!("writer {writer} true"));
-                let was = if writer == "session" { "as it was" } else { "old" };
+                let was = if writer == "session" {
+                    "as it was"
+                } else {
+                    "old"
+                };
                 let expected = if is_new { "new" } else { was };
                 !(is_new && is_read_only) && told.contains(&format!("{writer} {expected}"))
             };
             (is_right("export") && is_right("session"))
                 .then_some(())
-                .ok_or(format!("{n_kilobytes} kB, read-only {is_read_only}: {told}"))
+                .ok_or(format!(
+                    "{n_kilobytes} kB, read-only {is_read_only}: {told}"
+                ))
         });
     }
 }
@@ -140,7 +154,11 @@ pub(super) fn bad_disks(attack: &mut Attack) {
 /// Whether a disk in memory can be mounted by this user, in a space of his own.
 fn can_mount(disk: &Path) -> bool {
     let mut command = Command::new("unshare");
-    let tried = command.args(["-rm", "mount", "-t", "tmpfs", "none"]).arg(disk).stderr(Stdio::null()).status();
+    let tried = command
+        .args(["-rm", "mount", "-t", "tmpfs", "none"])
+        .arg(disk)
+        .stderr(Stdio::null())
+        .status();
     tried.is_ok_and(|status| status.success())
 }
 
@@ -153,12 +171,18 @@ fn written_on_disk(
 ) -> Result<String, String> {
     let name = session.file_name().ok_or("no name")?;
     let deed = deed_command("write", &disk.join(name))?;
-    let remount = if is_read_only { "mount -o remount,ro \"$2\";" } else { "" };
+    let remount = if is_read_only {
+        "mount -o remount,ro \"$2\";"
+    } else {
+        ""
+    };
     let script = format!(
         "mount -t tmpfs -o size={n_kilobytes}k none \"$2\" && cp -r \"$1\"/. \"$2\" && {{ {remount} shift 2; exec \"$@\"; }}"
     );
     let mut limited = Command::new("unshare");
-    limited.args(["-rm", "sh", "-c", &script, "sh"]).args([from, disk]);
+    limited
+        .args(["-rm", "sh", "-c", &script, "sh"])
+        .args([from, disk]);
     limited.arg(deed.get_program()).args(deed.get_args());
     for (name, value) in deed.get_envs() {
         limited.env(name, value.unwrap_or_default());

@@ -376,12 +376,23 @@ mod tests {
 
     #[test]
     fn a_remark_that_names_the_columns_is_the_header() {
-        for text in ["# t,x\n0,1.5\n1,2.5\n", "%t,x\n0,1.5\n1,2.5\n", "# t x\n0 1.5\n1 2.5\n"] {
+        for text in [
+            "# t,x\n0,1.5\n1,2.5\n",
+            "%t,x\n0,1.5\n1,2.5\n",
+            "# t x\n0 1.5\n1 2.5\n",
+        ] {
             let header = dialect(text).header.expect(text);
             assert!(header.is_remark);
-            assert_eq!((header.line, header.names), (1, vec!["t".into(), "x".into()]));
+            assert_eq!(
+                (header.line, header.names),
+                (1, vec!["t".into(), "x".into()])
+            );
         }
-        for text in ["# made on,2024\n0,1.5\n", "# one,two,three\n0,1.5\n", "# x\n0\n1\n"] {
+        for text in [
+            "# made on,2024\n0,1.5\n",
+            "# one,two,three\n0,1.5\n",
+            "# x\n0\n1\n",
+        ] {
             assert_eq!(dialect(text).header, None, "{text}");
         }
     }

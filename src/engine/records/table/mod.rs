@@ -172,7 +172,13 @@ fn report_layout(
         let found = quoted(&header.names.join(","));
         let assumed = "the remark was taken for the names of the columns";
         let place = FilePlace::Line(header.line);
-        findings.breach(place, "line", found, "names without a mark before them", assumed)?;
+        findings.breach(
+            place,
+            "line",
+            found,
+            "names without a mark before them",
+            assumed,
+        )?;
     }
     if let Some((line, count)) = dialect.preamble {
         let expected = format!("a row of {} fields", dialect.n_columns);
