@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::ending::{self, Failure, write_result};
 use super::fault_fields::{fault_fields, line_for};
 use super::outputs::Output;
-use super::terminal::{self, CleanWriter, complain};
+use super::terminal::{self, CleanWriter, complain, one_line};
 use atomscope_engine::export::fault_report::{FaultReport, ReportedRecord};
 use atomscope_engine::features::fault::FaultRecipe;
 use atomscope_engine::protection::inbox::{InboxRow, group_by_event, to_csv};
@@ -173,10 +173,11 @@ fn tell(path: &Path, summary: &FaultSummary) -> io::Result<()> {
             text += &format!(" ({low:.3} to {high:.3})");
         }
     }
-    writeln!(terminal::stdout(), "{text}: {}", path.display())?;
+    let name = one_line(path.display());
+    writeln!(terminal::stdout(), "{text}: {name}")?;
     let mut err = CleanWriter::new(io::stderr());
     for warning in &summary.warnings {
-        writeln!(err, "note: {warning}: {}", path.display())?;
+        writeln!(err, "note: {warning}: {name}")?;
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use super::ending::{Failure, epsilon, tell, write_result};
 use super::fault_fields::{line_for, with_fault_fields};
 use super::outputs::{Lost, Output, reserve_folder};
 use super::progress::ProgressLine;
-use super::terminal::{self, CleanWriter, complain};
+use super::terminal::{self, CleanWriter, complain, one_line};
 use super::trained::load_trained;
 use crate::workbench::learner_summary;
 use atomscope_engine::dataset::{Built, Dataset, Place};
@@ -271,7 +271,7 @@ impl Ready {
         };
         let mut err = CleanWriter::new(io::stderr().lock());
         if model.calibration.is_none() {
-            let path = path.display();
+            let path = one_line(path.display());
             writeln!(
                 err,
                 "The model cannot tell what its decisions are worth; train it again with calibration: {path}"
@@ -279,7 +279,7 @@ impl Ready {
         }
         let mut sentences = Vec::new();
         for warning in model.strange_files(judged) {
-            let source = dataset.sources()[warning.source].display();
+            let source = one_line(dataset.sources()[warning.source].display());
             writeln!(err, "Warning: {}: {source}", warning.sentence())?;
             sentences.push(warning.sentence().to_owned());
         }
@@ -341,14 +341,14 @@ impl Ready {
         }
         let mut err = CleanWriter::new(io::stderr().lock());
         if self.session.has_learned_from(path) {
-            let path = path.display();
+            let path = one_line(path.display());
             writeln!(
                 err,
                 "Training data: the model was trained on this recording, so its decision is not a test: {path}"
             )?;
         }
         for vote in votes_by_source(self.class_names.len(), judged) {
-            let source = dataset.sources()[vote.group].display();
+            let source = one_line(dataset.sources()[vote.group].display());
             writeln!(err, "{}: {source}", vote_text(&vote, &name))?;
         }
         let run = self.session.run.as_ref();

@@ -4,6 +4,7 @@
 //! A corpus is one file per subject: gzip of its inputs, each after its length in four bytes.
 
 #[path = "../fuzz/src/lib.rs"]
+#[expect(unreachable_pub, reason = "it is the library of the fuzz target too")]
 mod fuzz;
 
 use std::fs::{self, File};

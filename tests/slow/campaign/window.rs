@@ -76,7 +76,7 @@ struct Monkey {
     size: egui::Vec2,
     seconds: f64,
     /// Files that fall onto the next frame.
-    dropped: Vec<Arc<dyn DroppedFile>>,
+    dropped: Vec<Arc<dyn DroppedFile + Send + Sync>>,
 }
 
 impl Monkey {

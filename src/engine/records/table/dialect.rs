@@ -263,18 +263,16 @@ pub(super) fn counts_columns(row: &[String]) -> bool {
 
 /// The names, and whether the first column has none. Rows that all end with a separator are one field too wide.
 fn names_of(first: &[String], body: &[Row], n_columns: &mut usize) -> (Vec<String>, bool) {
-    let are_full = !body.is_empty() && body.iter().all(|(_, row)| row.len() == *n_columns);
-    let end_empty = |row: &[String]| row.last().is_some_and(String::is_empty);
-    let all_end_empty = are_full && body.iter().all(|(_, row)| end_empty(row));
-    if all_end_empty && first.len() == *n_columns && first.len() > 1 && end_empty(first) {
-        *n_columns -= 1;
-        return (first[..*n_columns].to_vec(), false);
-    }
-    let is_shorter = first.len() + 1 == *n_columns && are_full;
+    let is_shorter = first.len() + 1 == *n_columns
+        && !body.is_empty()
+        && body.iter().all(|(_, row)| row.len() == *n_columns);
     if !is_shorter {
         return (first.to_vec(), false);
     }
-    if all_end_empty {
+    if body
+        .iter()
+        .all(|(_, row)| row.last().is_some_and(String::is_empty))
+    {
         *n_columns -= 1;
         return (first.to_vec(), false);
     }
@@ -369,9 +367,6 @@ mod tests {
         let trailing = dialect("x,y\n1,2,\n3,4,\n5,6,\n");
         assert_eq!(trailing.n_columns, 2);
         assert_eq!(trailing.header.expect("there is one").names, ["x", "y"]);
-        let all_trailing = dialect("x,y,\n1,2,\n3,4,\n");
-        assert_eq!(all_trailing.n_columns, 2);
-        assert_eq!(all_trailing.header.expect("there is one").names, ["x", "y"]);
     }
 
     #[test]
