@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::terminal::one_line;
 use crate::workbench::kernel_name;
 use atomscope_engine::dataset::Scaling;
 use atomscope_engine::evaluation::{Confusion, Estimate, GroupRow};
@@ -54,7 +55,7 @@ impl Report<'_> {
         writeln!(
             out,
             "Data       {}: {} samples, {} classes, {} features",
-            self.session,
+            one_line(&self.session),
             facts.n_samples,
             facts.n_classes(),
             facts.n_features()

@@ -326,7 +326,7 @@ prop_compose! {
 }
 
 /// The same cases in every run: a failure can be repeated, and none comes by chance. ATOMSCOPE_PROPERTY_SEED begins
-/// elsewhere, and ATOMSCOPE_PROPERTY_SEEDS takes the cases of so many seeds.
+/// elsewhere, and ATOMSCOPE_PROPERTY_CASES tells how many.
 fn config() -> ProptestConfig {
     let told = |name| {
         std::env::var(name)
@@ -334,11 +334,11 @@ fn config() -> ProptestConfig {
             .and_then(|text| text.parse::<u32>().ok())
     };
     let seed = told("ATOMSCOPE_PROPERTY_SEED").unwrap_or(20_260);
-    let n_seeds = told("ATOMSCOPE_PROPERTY_SEEDS").unwrap_or(1);
+    let n_cases = told("ATOMSCOPE_PROPERTY_CASES").unwrap_or(2000);
     ProptestConfig {
         failure_persistence: None,
         rng_seed: RngSeed::Fixed(seed.into()),
-        ..ProptestConfig::with_cases(2000 * n_seeds)
+        ..ProptestConfig::with_cases(n_cases)
     }
 }
 

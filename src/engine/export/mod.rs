@@ -15,6 +15,7 @@ mod predictions;
 mod published;
 mod python;
 mod report;
+mod report_file;
 mod ribbon_figure;
 mod segments;
 mod sweep;
@@ -34,6 +35,7 @@ pub use predictions::Predictions;
 pub use published::{Published, PublishedData};
 pub use python::{PythonError, python_module};
 pub use report::{DISCLAIMER, RecordingReport, ReportedModel, vote_text};
+pub use report_file::ReportFile;
 pub use segments::{segment_head, segment_row};
 pub use sweep::{SweepResult, sweep_provenance};
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::super::error::DatasetError;
 use super::super::{ArrayChoice, LongTable, TableChoice};
 use super::eeg_guess::eeg_recipe;
-use super::tables::{choice_with_labels, labels_beside};
+use super::tables::{choice_with_labels, labels_beside, with_labels};
 use super::{ArraySource, DataPlan, DataSettings, RecordingSource, TableSource};
 use crate::features::{EegRecipe, FaultRecipe, FeatureRecipe};
 use crate::records::catalog::{
@@ -40,7 +40,7 @@ impl DataSettings {
                 path,
                 "a single column of numbers has no classes: to train, open the folder with the recordings of all classes",
             )),
-            Kind::Table => Ok(for_table(path, &record)),
+            Kind::Table => for_table(path, &record),
             Kind::Arrays => Ok(of_arrays(path, &record)),
             Kind::FaultRecord => Err(single(
                 path,
@@ -87,7 +87,7 @@ fn for_folder(
         Kind::Arrays => Some(of_arrays(path, first)),
         Kind::Table => {
             let choice = TableChoice::guess(first);
-            let paired = paired_tables(&folder);
+            let paired = paired_tables(&folder)?;
             paired.or_else(|| choice.map(|choice| of_tables(path, Some(choice))))
         }
         Kind::Recording | Kind::FaultRecord => None,
@@ -169,14 +169,13 @@ fn first_records(
 }
 
 /// A table with its classes, those in a file beside it, or recordings one below the other.
-fn for_table(path: &Path, record: &Record) -> DataSettings {
+fn for_table(path: &Path, record: &Record) -> Result<DataSettings, DatasetError> {
     let choice = TableChoice::guess(record);
     if choice.is_none()
-        && let Some(paired) = path
-            .parent()
-            .and_then(|folder| with_labels_in(folder, path, record))
+        && let Some(folder) = path.parent()
+        && let Some(paired) = with_labels_in(folder, path, record)?
     {
-        return paired;
+        return Ok(paired);
     }
     let long = choice
         .as_ref()
@@ -186,33 +185,48 @@ fn for_table(path: &Path, record: &Record) -> DataSettings {
         source.recordings = Some(long);
         settings.recipe = Some(FeatureRecipe::Eeg(EegRecipe::default()));
     }
-    settings
+    Ok(settings)
 }
 
-/// A table with the labels that a file of the folder holds, if there is one of as many rows.
-fn with_labels_in(folder: &Path, table: &Path, record: &Record) -> Option<DataSettings> {
+/// A table with the labels that a file of the folder holds, if there is one. A file of labels and nothing else must
+/// have as many rows as the table.
+fn with_labels_in(
+    folder: &Path,
+    table: &Path,
+    record: &Record,
+) -> Result<Option<DataSettings>, DatasetError> {
     let files = catalog::files_in(folder, MAX_BESIDE);
-    let path = labels_beside(table, &files)?;
-    let labels = open(&path, Mode::Tolerant).ok()?;
-    let choice = choice_with_labels(record, &labels)?;
+    let Some(path) = labels_beside(table, &files) else {
+        return Ok(None);
+    };
+    let Ok(labels) = open(&path, Mode::Tolerant) else {
+        return Ok(None);
+    };
+    if labels.channels.len() == 1 {
+        with_labels(record, &labels)?;
+    }
+    let Some(choice) = choice_with_labels(record, &labels) else {
+        return Ok(None);
+    };
     let source = TableSource {
         paths: vec![table.to_owned()],
         choice: Some(choice),
         labels: vec![path],
         ..TableSource::default()
     };
-    Some(DataSettings::new(DataPlan::Table(source), None))
+    Ok(Some(DataSettings::new(DataPlan::Table(source), None)))
 }
 
 /// The tables of a folder that have their labels in files beside them.
-fn paired_tables(folder: &Folder) -> Option<DataSettings> {
+fn paired_tables(folder: &Folder) -> Result<Option<DataSettings>, DatasetError> {
     let mut paired: Option<DataSettings> = None;
     for file in &folder.files {
         let table = folder.path.join(file);
         let Ok(record) = open(&table, Mode::Tolerant) else {
             continue;
         };
-        let Some(found) = with_labels_in(table.parent()?, &table, &record) else {
+        let beside = table.parent().unwrap_or(&folder.path);
+        let Some(found) = with_labels_in(beside, &table, &record)? else {
             continue;
         };
         match (&mut paired, found.source) {
@@ -226,7 +240,7 @@ fn paired_tables(folder: &Folder) -> Option<DataSettings> {
             _ => {}
         }
     }
-    paired
+    Ok(paired)
 }
 
 /// Without a choice, loading says what there is to choose from.
