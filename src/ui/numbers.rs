@@ -38,6 +38,16 @@ pub fn short(value: f64) -> String {
     text.replace('-', "−")
 }
 
+/// A number with five significant digits, as values of a grid are read; very large and very small ones as powers of ten.
+pub fn five_digits(value: f64) -> String {
+    let size = value.abs();
+    if value == 0.0 || !(1e-4..1e7).contains(&size) {
+        return short(value);
+    }
+    let digits = (4.0 - size.log10().floor()).clamp(0.0, 6.0) as usize;
+    format!("{value:.digits$}").replace('-', "−")
+}
+
 /// A number with as many digits as its tick step needs.
 pub fn tick(value: f64, step: f64) -> String {
     let size = value.abs().max(step);
@@ -155,6 +165,20 @@ mod tests {
         assert_eq!(count(2_500_000.0), "2.5 M");
         assert_eq!(clock(12.0), "0:12");
         assert_eq!(clock(3725.0), "1:02:05");
+    }
+
+    #[test]
+    fn values_of_a_grid_have_five_digits() {
+        for (value, text) in [
+            (43.857_63, "43.858"),
+            (-2.347_42, "−2.3474"),
+            (218_625.0, "218625"),
+            (0.005_2, "0.005200"),
+            (0.0, "0"),
+            (f64::NAN, "–"),
+        ] {
+            assert_eq!(five_digits(value), text);
+        }
     }
 
     #[test]
