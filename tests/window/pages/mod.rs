@@ -1,6 +1,7 @@
 //! The real pages driven by accessibility label, with nothing loaded, with a run and with hostile data.
 
 mod arrangement;
+mod charts;
 mod choices;
 mod compare;
 mod driving;
@@ -10,6 +11,7 @@ mod hostile;
 mod keyboard;
 mod looks;
 mod names;
+mod readable;
 mod running;
 mod settings;
 mod sweep;
