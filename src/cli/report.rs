@@ -26,8 +26,8 @@ pub(super) struct Report<'a> {
 }
 
 impl Report<'_> {
-    /// The report as JSON.
-    pub(super) fn json(&self) -> serde_json::Value {
+    /// What figures, tables and JSON are made of.
+    pub(super) fn result(&self) -> RunResult<'_> {
         RunResult {
             session: self.session,
             experiment: self.checked.experiment(),
@@ -39,7 +39,6 @@ impl Report<'_> {
             predictions: self.predictions.clone(),
             wall_s: Some(self.wall_s),
         }
-        .to_json()
     }
 
     /// The report as text: what was done first, then how well it went.

@@ -2,8 +2,8 @@
 
 use egui::containers::menu::{MenuButton, MenuConfig};
 use egui::{
-    Align, Layout, PopupCloseBehavior, Rect, Response, RichText, ScrollArea, Ui, UiBuilder, pos2,
-    vec2,
+    Align, Layout, PopupCloseBehavior, Rect, Response, RichText, ScrollArea, Sense, Ui, UiBuilder,
+    Vec2, pos2, vec2,
 };
 
 use super::icons::{Icon, icon_mark};
@@ -12,6 +12,27 @@ use super::theme;
 /// Width of the names of settings, as in number fields.
 pub(super) fn label_width(ui: &Ui) -> f32 {
     theme::body_font(ui).size * 12.0
+}
+
+/// The least width and height of a page where text has its usual size.
+const LEAST_PAGE: Vec2 = vec2(740.0, 420.0);
+
+/// A page that scrolls both ways where the window is too small for it at this text size.
+pub(super) fn roomy_page(ui: &mut Ui, contents: impl FnOnce(&mut Ui)) {
+    let least = LEAST_PAGE * theme::text_scale(ui);
+    let room = ui.available_size();
+    if room.x >= least.x && room.y >= least.y {
+        contents(ui);
+        return;
+    }
+    ScrollArea::both()
+        .id_salt("small page")
+        .auto_shrink(false)
+        .show(ui, |ui| {
+            let rect = Rect::from_min_size(ui.cursor().min, room.max(least));
+            ui.allocate_rect(rect, Sense::hover());
+            contents(&mut ui.new_child(UiBuilder::new().max_rect(rect)));
+        });
 }
 
 /// The title of a page with one line on what it is for.
@@ -23,6 +44,13 @@ pub(super) fn page_title(ui: &mut Ui, title: &str, what: &str) {
         ui.label(RichText::new(what).color(tones.weak));
     });
     ui.add_space(theme::GRID);
+}
+
+/// In a row that wraps: begins a new one where less than so many sizes of text are left.
+pub(super) fn wrap_before(ui: &mut Ui, sizes: f32) {
+    if ui.available_size_before_wrap().x < sizes * theme::body_font(ui).size {
+        ui.end_row();
+    }
 }
 
 /// The title of a part of a page.

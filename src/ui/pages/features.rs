@@ -183,7 +183,7 @@ fn sample_ui(ui: &mut Ui, workbench: &Workbench, dataset: &Dataset, actions: &mu
     let last = dataset.n_samples() - 1;
     let mut sample = workbench.view().sample.min(last);
     let class = dataset.classes()[sample];
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
         let slider = Slider::new(&mut sample, 0..=last).show_value(true);
         let response = theme::with_slider_look(ui, |ui| ui.add(slider));
         ui.ctx()

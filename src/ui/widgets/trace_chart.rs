@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use egui::epaint::{Mesh, Shape};
 use egui::text::{LayoutJob, TextFormat};
-use egui::{Align2, Color32, Painter, Rangef, Rect, Stroke, Ui, pos2};
+use egui::{Align2, Color32, Painter, Rangef, Rect, Response, Stroke, Ui, pos2};
 
 use super::cache::{cached, fingerprint};
+use super::chart_table::{ChartTable, extent};
 use super::short_text::shortened;
-use crate::ui::numbers::time_step;
+use crate::ui::numbers::{short, time_step};
+use crate::ui::palette::legible;
 use crate::ui::theme;
 use atomscope_engine::records::overview::MinMax;
 
@@ -106,6 +108,27 @@ impl TraceChart<'_> {
         self.paint_marks(ui, &inside, area);
         self.paint_selection(ui, &inside, area);
         self.paint_names(ui, &painter, rect, area);
+    }
+
+    /// Names the chart and tells every trace as a column of a table.
+    pub(in crate::ui) fn tell(&self, ui: &Ui, figure: &Response, name: &str, unit: &str) {
+        let names: Vec<&str> = self.traces.iter().map(|trace| trace.name).collect();
+        let n_columns = self.traces.iter().map(|trace| trace.columns.len()).max();
+        let n_columns = n_columns.unwrap_or(0);
+        let (start_s, span_s) = self.covered_s;
+        let time_s = |column: usize| start_s + span_s * column as f64 / n_columns as f64;
+        let cell = |trace: usize, columns: std::ops::Range<usize>| {
+            let held = self.traces[trace].columns.get(columns)?.iter();
+            let values = held.flat_map(|column| [column.min, column.max].map(f64::from));
+            Some(format!("{} {unit}", extent(values, short)?))
+        };
+        ChartTable {
+            n_places: n_columns,
+            place: &|column| format!("{} s", tick(time_s(column), 1e-3)),
+            series: &names,
+            cell: &cell,
+        }
+        .tell(ui, figure, name);
     }
 
     /// The lane at a height of the screen.
@@ -264,7 +287,8 @@ impl TraceChart<'_> {
             let mut names = LayoutJob::default();
             for trace in self.traces.iter().filter(|trace| trace.lane == lane) {
                 let space = if names.is_empty() { 0.0 } else { 5.0 };
-                let format = TextFormat::simple(font.clone(), trace.color.unwrap_or(tones.text));
+                let color = legible(trace.color.unwrap_or(tones.text), tones.page, tones.text);
+                let format = TextFormat::simple(font.clone(), color);
                 names.append(trace.name, space, format);
             }
             let names = painter.layout_job(names);

@@ -1,10 +1,11 @@
 //! Scores of epochs over the whole recording above the trends: one's own as a hypnogram, the model's as a hypnodensity.
 
-use egui::{Align2, Color32, Rect, Role, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2};
+use egui::{Align2, Color32, Rect, Sense, Shape, Stroke, Ui, pos2, vec2};
 
+use crate::ui::numbers::clock;
 use crate::ui::palette::class_color;
 use crate::ui::theme;
-use crate::ui::widgets::{SMALLEST_NAME, gutter_width};
+use crate::ui::widgets::{ChartTable, SMALLEST_NAME, gutter_width};
 use crate::workbench::Workbench;
 use crate::workbench::explore::{EegView, ModelEpochs};
 use atomscope_engine::evaluation::{Agreement, EpochScores};
@@ -33,8 +34,27 @@ pub(super) fn hypnogram_ui(ui: &mut Ui, workbench: &Workbench, view: &mut EegVie
     };
     let size = vec2(ui.available_width(), hypnogram_height(workbench));
     let (outer, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
-    let enabled = ui.is_enabled();
-    response.widget_info(|| WidgetInfo::labeled(Role::Figure, enabled, "Hypnogram"));
+    let model = workbench.explore().scoring().model();
+    let both = [Some(scores), model.map(|model| &model.scores)];
+    ChartTable {
+        n_places: scores.epochs.len(),
+        place: &|epoch| clock(epoch as f64 * scores.epoch_s),
+        series: &["your score", "the model's"],
+        cell: &|column, epochs| {
+            let scores = both[column]?;
+            let mut names: Vec<&str> = scores
+                .epochs
+                .get(epochs)?
+                .iter()
+                .flatten()
+                .filter_map(|state| scores.states.get(usize::from(*state)))
+                .map(String::as_str)
+                .collect();
+            names.dedup();
+            (!names.is_empty()).then(|| names.join(", then "))
+        },
+    }
+    .tell(ui, &response, "Hypnogram");
     let mut area = outer;
     area.min.x += gutter_width(ui);
     let duration_s = browser.duration_s().max(1e-9);

@@ -12,6 +12,7 @@ use crate::ui::icons::focus_ring;
 use crate::ui::numbers::{percent, short};
 use crate::ui::palette::{class_color, mix};
 use crate::ui::theme;
+use crate::ui::widgets::{ChartTable, extent};
 use crate::workbench::explore::{
     ExploreAction, Judgement, ModelChoice, OpenedRecording, RibbonAction,
 };
@@ -219,10 +220,9 @@ fn band_ui(
     let ribbon = &judgement.ribbon;
     let size = vec2(ui.available_width(), HEIGHT);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
-    let enabled = ui.is_enabled();
-    response.widget_info(|| WidgetInfo::labeled(Role::Figure, enabled, "Ribbon of decisions"));
     let area = Rect::from_x_y_ranges(shown.x, rect.y_range());
     let visible = visible(ribbon, shown);
+    tell(ui, &response, ribbon, &visible);
     let clip = ui.clip_rect().intersect(area);
     let largest = ribbon.segments.iter().map(|s| s.verdict.margin);
     let largest = largest.fold(f64::MIN_POSITIVE, f64::max);
@@ -282,6 +282,28 @@ fn band_ui(
         correction_keys(ui, ribbon, segment, actions);
     }
     response.on_hover_text("Click a segment to see why, right-click it to correct it. With the focus ← → go from one to the next, 1 to 9 give the selected one that class, 0 calls it an artefact.");
+}
+
+/// The segments shown as a table: class and margin, of joined ones all classes in their order.
+fn tell(ui: &Ui, figure: &egui::Response, ribbon: &Ribbon, visible: &[usize]) {
+    let segment = |place: usize| &ribbon.segments[visible[place]];
+    let cell = |column: usize, places: std::ops::Range<usize>| match column {
+        0 => {
+            let classes = places.map(|place| segment(place).verdict.class);
+            let mut classes: Vec<usize> = classes.collect();
+            classes.dedup();
+            let names = classes.into_iter().map(|class| ribbon.class_name(class));
+            Some(names.collect::<Vec<_>>().join(", then "))
+        }
+        _ => extent(places.map(|place| segment(place).verdict.margin), short),
+    };
+    ChartTable {
+        n_places: visible.len(),
+        place: &|place| format!("{:.3} s", segment(place).start_s),
+        series: &["class", "margin"],
+        cell: &cell,
+    }
+    .tell(ui, figure, "Ribbon of decisions");
 }
 
 /// The grey as light as a colour.

@@ -39,8 +39,6 @@ pub(super) fn traces_ui(
     }
     let id = ui.make_persistent_id("eeg traces");
     let response = ui.interact(rect, id, Sense::click_and_drag());
-    let enabled = ui.is_enabled();
-    response.widget_info(|| WidgetInfo::labeled(Role::Figure, enabled, "EEG traces"));
     let area = trace_area(ui, rect);
     view.n_columns = n_columns(ui, area, browser);
     view.height_mm = f64::from(area.height()) / POINTS_PER_MM;
@@ -61,6 +59,10 @@ pub(super) fn traces_ui(
         cursors: view.cursors,
         revision: page.map_or(0, |page| std::sync::Arc::as_ptr(page) as u64),
     };
+    let unit = page
+        .map(|page| common_unit(&page.traces))
+        .unwrap_or_default();
+    chart.tell(ui, &response, "EEG traces", &unit);
     chart.paint(ui, rect, |time_s, step| {
         time_label(browser, view, time_s, step)
     });

@@ -3,14 +3,13 @@
 use std::ops::Range;
 
 use egui::{
-    Align2, Color32, ColorImage, Pos2, Rect, Role, Sense, Shape, Stroke, TextureOptions, Ui,
-    WidgetInfo, pos2, vec2,
+    Align2, Color32, ColorImage, Pos2, Rect, Sense, Shape, Stroke, TextureOptions, Ui, pos2, vec2,
 };
 
 use crate::ui::numbers::{clock, percent, short};
 use crate::ui::palette::{class_color, sequential};
 use crate::ui::theme;
-use crate::ui::widgets::{cached, gutter_width};
+use crate::ui::widgets::{ChartTable, cached, gutter_width};
 use crate::workbench::Workbench;
 use crate::workbench::explore::{EegBrowser, EegView};
 use atomscope_engine::experiment::Ribbon;
@@ -153,21 +152,29 @@ pub(super) fn trends_ui(ui: &mut Ui, workbench: &Workbench, view: &mut EegView, 
     };
     let size = vec2(ui.available_width(), rows.all());
     let (outer, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
-    let enabled = ui.is_enabled();
-    response.widget_info(|| WidgetInfo::labeled(Role::Figure, enabled, "Trends of the recording"));
+    let known = browser.trends();
+    let names: Vec<&str> = rows.shown.iter().map(|(_, name, _)| *name).collect();
+    ChartTable {
+        n_places: known.as_ref().map_or(0, |trends| trends.n_columns),
+        place: &|column| clock(Trends::onset_s(column)),
+        series: &names,
+        // Of joined columns the first: values of several kinds have no common extent.
+        cell: &|row, columns| value_text(rows.shown[row].0, known.as_ref()?, columns.start),
+    }
+    .tell(ui, &response, "Trends of the recording");
     let mut area = outer;
     area.min.x += gutter_width(ui);
     let progress = browser.trends_share().map(|share| {
         let share = percent((share * 100.0).round() / 100.0);
         format!("Trends are computed, {share}")
     });
-    let Some(trends) = browser.trends() else {
+    let Some(trends) = known.as_ref() else {
         let problem = browser.trends_problem().map(str::to_owned);
         let text = problem.or(progress).unwrap_or_default();
         centred_text(ui, area, &text);
         return;
     };
-    let trends: &Trends = &trends;
+    let trends: &Trends = trends;
     let revision = std::ptr::from_ref(trends) as u64;
     let judged = workbench.explore().ribbon().judged();
     for (number, (row, name, _)) in rows.shown.iter().enumerate() {
