@@ -4,14 +4,14 @@
 use std::sync::Arc;
 
 use crate::learner::{
-    BlockScores, Circumstances, Decision, Dictionary, Gate, Head, LearnError, Learner,
-    LearnerSettings, Readout, Samples, SecondLook, SparseCoder, StopSignal,
+    BlockMemory, BlockScores, Circumstances, Decision, Dictionary, Gate, Head, LearnError, Learner,
+    LearnerSettings, Readout, Samples, SecondLook, SparseCoder, StopSignal, block_size,
 };
 use crate::math::{Matrix, View, Write, product};
 
-/// Samples that are classified together: large enough for the matrix product, small
+/// Most samples that are classified together: large enough for the matrix product, small
 /// enough that the kernel values of all classes stay in the cache.
-const TILE: usize = 128;
+const LARGEST_TILE: usize = 128;
 /// The smallest unit of margins.
 const SMALLEST_UNIT: f64 = 0.1;
 
@@ -33,6 +33,32 @@ pub struct ClassifierWork {
     tile: Samples,
     /// S, while heads are compared.
     layer: Matrix,
+    /// What is known of the first tiles of the samples asked for next.
+    memory: Vec<BlockMemory>,
+}
+
+impl ClassifierWork {
+    /// Remembers kernel values of the first tiles of the samples asked for next, in exchange for
+    /// what it remembered before.
+    pub(crate) fn remember(&mut self, memory: Vec<BlockMemory>) -> Vec<BlockMemory> {
+        std::mem::replace(&mut self.memory, memory)
+    }
+
+    /// Looks at tile `number` with what is known of it.
+    fn look(
+        &mut self,
+        number: usize,
+        look: impl FnOnce(&mut Self) -> Result<(), LearnError>,
+    ) -> Result<(), LearnError> {
+        let Some(mut memory) = self.memory.get_mut(number).map(std::mem::take) else {
+            return look(self);
+        };
+        memory.exchange(&mut self.scores);
+        let seen = look(self);
+        memory.exchange(&mut self.scores);
+        self.memory[number] = memory;
+        seen
+    }
 }
 
 /// What one head makes of one sample.
@@ -114,6 +140,11 @@ impl<'a> Classifier<'a> {
         self.dictionaries.len()
     }
 
+    /// Samples that are classified together.
+    pub(crate) fn tile(&self) -> usize {
+        block_size(self.n_classes()).min(LARGEST_TILE)
+    }
+
     /// The dictionaries, class by class.
     pub fn dictionaries(&self) -> impl Iterator<Item = &'a Dictionary> + '_ {
         self.dictionaries.iter().copied()
@@ -127,8 +158,9 @@ impl<'a> Classifier<'a> {
             .map_or(0, |dictionary| dictionary.kept.n_features());
         ClassifierWork {
             scores: BlockScores::new(self.settings, self.n_classes()),
-            tile: Samples::new(n_features, TILE),
+            tile: Samples::new(n_features, self.tile()),
             layer: Matrix::default(),
+            memory: Vec::new(),
         }
     }
 
@@ -140,8 +172,8 @@ impl<'a> Classifier<'a> {
         work: &mut ClassifierWork,
         verdicts: &mut Vec<Verdict>,
     ) -> Result<(), LearnError> {
-        for part in index.chunks(TILE) {
-            self.score(data, part, work)?;
+        for (number, part) in index.chunks(self.tile()).enumerate() {
+            work.look(number, |work| self.score(data, part, work))?;
             verdicts.extend((0..part.len()).map(|i| verdict(work.scores.scores.col(i))));
         }
         Ok(())
@@ -156,7 +188,7 @@ impl<'a> Classifier<'a> {
         verdicts: &mut Vec<Verdict>,
         residual_shares: &mut Vec<Vec<f64>>,
     ) -> Result<(), LearnError> {
-        for part in index.chunks(TILE) {
+        for part in index.chunks(self.tile()) {
             self.score(data, part, work)?;
             for i in 0..part.len() {
                 verdicts.push(verdict(work.scores.scores.col(i)));
@@ -178,7 +210,7 @@ impl<'a> Classifier<'a> {
             return Ok(vec![true; index.len()]);
         };
         let mut usual = Vec::with_capacity(index.len());
-        for part in index.chunks(TILE) {
+        for part in index.chunks(self.tile()) {
             self.see(data, part, work)?;
             for i in 0..part.len() {
                 let fits = (0..self.n_classes()).map(|c| work.scores.evidence(c, i)[0]);
@@ -210,24 +242,27 @@ impl<'a> Classifier<'a> {
         work: &mut ClassifierWork,
         mut found: impl FnMut(HeadScores<'_>),
     ) -> Result<(), LearnError> {
-        for (number, part) in index.chunks(TILE).enumerate() {
-            self.see(data, part, work)?;
-            work.layer.copy_from(work.scores.scores.view());
-            for (head, &kind) in heads.iter().enumerate() {
-                work.scores.scores.copy_from(work.layer.view());
-                self.apply_head(kind, work)?;
-                for i in 0..part.len() {
-                    let scores = work.scores.scores.col(i);
-                    let decided = verdict(scores).class;
-                    let [z1, z2] = work.scores.evidence(decided, i);
-                    found(HeadScores {
-                        position: number * TILE + i,
-                        head,
-                        scores,
-                        fit: z1 + z2,
-                    });
+        for (number, part) in index.chunks(self.tile()).enumerate() {
+            work.look(number, |work| {
+                self.see(data, part, work)?;
+                work.layer.copy_from(work.scores.scores.view());
+                for (head, &kind) in heads.iter().enumerate() {
+                    work.scores.scores.copy_from(work.layer.view());
+                    self.apply_head(kind, work)?;
+                    for i in 0..part.len() {
+                        let scores = work.scores.scores.col(i);
+                        let decided = verdict(scores).class;
+                        let [z1, z2] = work.scores.evidence(decided, i);
+                        found(HeadScores {
+                            position: number * self.tile() + i,
+                            head,
+                            scores,
+                            fit: z1 + z2,
+                        });
+                    }
                 }
-            }
+                Ok(())
+            })?;
         }
         Ok(())
     }

@@ -18,7 +18,7 @@ use super::record::{Decisions, PartRecord, ProfileEvent, ProfileLog, RoundMetric
 use super::shared::Shared;
 use super::snapshot::Snapshot;
 use super::state::{Halfway, SettingChange};
-use super::testing::{TestProgress, sample_operations};
+use super::testing::{TestMemory, TestProgress, sample_operations};
 use super::width::training_median;
 use crate::dataset::{Dataset, FittedPreparation, Scaling};
 use crate::evaluation::{Calibration, Classifier, Imputation, Verdict, readout_without_own_group};
@@ -113,6 +113,8 @@ pub(super) struct PartRun {
     imputation: Option<Box<(Imputation, Vec<f64>)>>,
     /// Whether missing values of held-out samples were filled in by what was learned.
     is_filled: bool,
+    /// Kernel values that tests have in common; not saved, for they can be computed again.
+    test_memory: TestMemory,
     /// Changes of settings that the rule about alarms asks for, from the next round on.
     pub(super) wanted_changes: Vec<LearnerSettings>,
 }
@@ -182,6 +184,7 @@ impl PartRun {
             assessor: None,
             imputation: None,
             is_filled: false,
+            test_memory: TestMemory::default(),
             wanted_changes: Vec::new(),
         }
     }
@@ -481,7 +484,7 @@ impl PartRun {
             if let Some(Repair::SharedStart { atoms }) = remark {
                 let name = &dataset.class_names()[class];
                 self.record.remarks.push(format!(
-                    "class {name} has fewer samples than atoms: {atoms} atoms start from the same sample as another"
+                    "class {name} has few samples for its atoms: {atoms} atoms start from the same sample as another"
                 ));
             }
             for &sample in learner.dictionary(class).kept.index() {

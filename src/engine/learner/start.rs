@@ -7,8 +7,8 @@ use super::samples::Samples;
 use super::settings::{LearnerSettings, Start};
 use super::stream::SampleStream;
 
-/// The start samples of a class, one per atom; a class with fewer samples than atoms
-/// gives some of them more than once. Samples that are zero in feature space are passed over.
+/// The start samples of a class, one per atom; a class with too few samples gives some of them more
+/// than once. Samples that are zero in feature space are passed over.
 pub(super) fn start_samples(
     settings: &LearnerSettings,
     stream: &mut SampleStream<'_>,
@@ -62,7 +62,8 @@ fn usable(
 }
 
 /// Begins with the first candidate and adds the one farthest from all chosen, by the
-/// distance 2 − 2 k(x,y)/√(k(x,x) k(y,y)); the chosen ones leave the stream.
+/// distance 2 − 2 k(x,y)/√(k(x,x) k(y,y)); the chosen ones leave the stream. At most half of a class
+/// is chosen: a decision can only be learned from samples that are new to the dictionaries.
 fn farthest_first(
     settings: &LearnerSettings,
     stream: &mut SampleStream<'_>,
@@ -70,6 +71,7 @@ fn farthest_first(
     candidates: &Samples,
 ) -> Samples {
     let n = candidates.len();
+    let most = settings.n_atoms.min((stream.order(class).len() / 2).max(1));
     let mut chosen = Samples::new(candidates.n_features(), settings.n_atoms);
     let mut newest = Samples::new(candidates.n_features(), 1);
     let mut similarity = vec![f64::NEG_INFINITY; n];
@@ -88,7 +90,7 @@ fn farthest_first(
         let farthest = (0..n)
             .filter(|&j| similarity[j] < f64::INFINITY)
             .min_by(|&a, &b| similarity[a].total_cmp(&similarity[b]).then(a.cmp(&b)));
-        next = farthest.filter(|_| chosen.len() < settings.n_atoms);
+        next = farthest.filter(|_| chosen.len() < most);
     }
     let order = stream.order(class);
     let position = |sample: &usize| order.iter().position(|other| other == sample);

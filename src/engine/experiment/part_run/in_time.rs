@@ -7,7 +7,7 @@ use super::super::checked::{CheckedExperiment, Part};
 use super::super::error::RunError;
 use super::super::record::{TestRecord, TimeRecord};
 use super::super::shared::Shared;
-use super::super::testing::{Remedy, TestProgress, TestSubject};
+use super::super::testing::{Remedy, TestMemory, TestProgress, TestSubject};
 use super::{Assessor, News, PartContext, PartRun, Phase, SLICE, round_operations};
 use crate::evaluation::{ChangeWatch, Classifier, Confusion, WatchedAlarm};
 use crate::learner::{Forgetting, LearnError, LearnerSettings, Progress, SampleStream, Supply};
@@ -99,7 +99,7 @@ impl PartRun {
             head: learner.settings().head,
         };
         while test.n_done < coming.len() {
-            match test.go_on(&classifier, &subject) {
+            match test.go_on(&classifier, &subject, &mut TestMemory::default()) {
                 Ok(()) => {}
                 Err(LearnError::Interrupted) => return Ok(0.0),
                 Err(error) => return Err(self.error(error)),

@@ -10,7 +10,7 @@ use super::super::checked::{CheckedExperiment, Part};
 use super::super::error::RunError;
 use super::super::record::{MissingRecord, TestRecord};
 use super::super::shared::Shared;
-use super::super::testing::{Remedy, TestProgress, TestSubject};
+use super::super::testing::{Remedy, TestMemory, TestProgress, TestSubject};
 use super::{News, PartContext, PartRun, Phase, SLICE, Values};
 use crate::dataset::Zeroing;
 use crate::evaluation::{
@@ -108,6 +108,7 @@ impl PartRun {
             return;
         }
         self.is_filled = true;
+        self.test_memory = TestMemory::default();
         self.know_features(checked);
         let n_features = dataset.n_features();
         let (Values::Own(values), Some(known)) = (&mut self.values, &self.imputation) else {
@@ -143,6 +144,8 @@ impl PartRun {
             }
             let n_classes = around.checked.dataset().n_classes();
             let classifier = Classifier::of(learner);
+            self.test_memory
+                .make_room(self.fold.test.len(), &classifier);
             let test = TestProgress::begin(zeroed, &classifier, n_classes, around.n_threads);
             self.phase = Phase::Test(Box::new(test));
         }
@@ -180,7 +183,8 @@ impl PartRun {
             assessor: self.assessor.as_deref(),
             head: learner.settings().head,
         };
-        let outcome = test.go_on(&Classifier::of(learner).until(around.stop), &subject);
+        let classifier = Classifier::of(learner).until(around.stop);
+        let outcome = test.go_on(&classifier, &subject, &mut self.test_memory);
         let is_complete = test.n_done == self.fold.test.len();
         if outcome == Err(LearnError::Interrupted) {
             return Ok(0.0);
