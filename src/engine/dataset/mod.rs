@@ -3,6 +3,7 @@
 mod arrays;
 mod builder;
 mod class_difference;
+mod columns;
 pub mod declared;
 mod error;
 mod in_order;
@@ -18,6 +19,7 @@ mod zeroing;
 pub use arrays::{ArrayChoice, ArrayContent};
 pub use builder::{Built, DataFile, DatasetBuilder, Label, LeftOut};
 pub use class_difference::class_difference;
+pub use columns::Columns;
 pub use error::DatasetError;
 pub use long_table::LongTable;
 pub use plan::{

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use crate::dataset::Columns;
 use crate::learner::{
     BlockMemory, BlockScores, Circumstances, Decision, Dictionary, Gate, Head, LearnError, Learner,
     LearnerSettings, Readout, Samples, SecondLook, SparseCoder, StopSignal, block_size,
@@ -165,13 +166,14 @@ impl<'a> Classifier<'a> {
     }
 
     /// Classifies the columns of `data` that `index` names; one verdict each is added to `verdicts`.
-    pub fn classify(
+    pub fn classify<'d>(
         &self,
-        data: View<'_>,
+        data: impl Into<Columns<'d>>,
         index: &[usize],
         work: &mut ClassifierWork,
         verdicts: &mut Vec<Verdict>,
     ) -> Result<(), LearnError> {
+        let data = data.into();
         for (number, part) in index.chunks(self.tile()).enumerate() {
             work.look(number, |work| self.score(data, part, work))?;
             verdicts.extend((0..part.len()).map(|i| verdict(work.scores.scores.col(i))));
@@ -180,14 +182,15 @@ impl<'a> Classifier<'a> {
     }
 
     /// The same, with r²/σ of every class for each sample.
-    pub fn classify_with_residuals(
+    pub fn classify_with_residuals<'d>(
         &self,
-        data: View<'_>,
+        data: impl Into<Columns<'d>>,
         index: &[usize],
         work: &mut ClassifierWork,
         verdicts: &mut Vec<Verdict>,
         residual_shares: &mut Vec<Vec<f64>>,
     ) -> Result<(), LearnError> {
+        let data = data.into();
         for part in index.chunks(self.tile()) {
             self.score(data, part, work)?;
             for i in 0..part.len() {
@@ -200,12 +203,13 @@ impl<'a> Classifier<'a> {
 
     /// Whether samples fit some dictionary as well as 19 of 20 training samples did; all do where
     /// that is not known.
-    pub fn fits_usually(
+    pub fn fits_usually<'d>(
         &self,
-        data: View<'_>,
+        data: impl Into<Columns<'d>>,
         index: &[usize],
         work: &mut ClassifierWork,
     ) -> Result<Vec<bool>, LearnError> {
+        let data = data.into();
         let Some(gate) = self.gate else {
             return Ok(vec![true; index.len()]);
         };
@@ -234,14 +238,15 @@ impl<'a> Classifier<'a> {
     }
 
     /// What each of several heads makes of the columns of `data` that `index` names, in order.
-    pub fn compare_heads(
+    pub fn compare_heads<'d>(
         &self,
-        data: View<'_>,
+        data: impl Into<Columns<'d>>,
         index: &[usize],
         heads: &[Option<Head>],
         work: &mut ClassifierWork,
         mut found: impl FnMut(HeadScores<'_>),
     ) -> Result<(), LearnError> {
+        let data = data.into();
         for (number, part) in index.chunks(self.tile()).enumerate() {
             work.look(number, |work| {
                 self.see(data, part, work)?;
@@ -270,7 +275,7 @@ impl<'a> Classifier<'a> {
     /// Lets every class and the decision look at a tile.
     fn score(
         &self,
-        data: View<'_>,
+        data: Columns<'_>,
         part: &[usize],
         work: &mut ClassifierWork,
     ) -> Result<(), LearnError> {
@@ -281,7 +286,7 @@ impl<'a> Classifier<'a> {
     /// Loads a tile; every class looks at it, and the decision scores what they see.
     fn see(
         &self,
-        data: View<'_>,
+        data: Columns<'_>,
         part: &[usize],
         work: &mut ClassifierWork,
     ) -> Result<(), LearnError> {
@@ -337,7 +342,8 @@ impl<'a> Classifier<'a> {
     /// What every class makes of one sample.
     pub fn explain(&self, x: &[f64]) -> Result<Explanation, LearnError> {
         let mut work = self.work();
-        self.score(View::from_columns(x, x.len()), &[0], &mut work)?;
+        let x = View::from_columns(x, x.len());
+        self.score(x.into(), &[0], &mut work)?;
         let sigma = work.tile.self_kernel()[0];
         let codes = self
             .dictionaries

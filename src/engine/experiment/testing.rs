@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::calibrating::Assessor;
 use super::record::Decisions;
-use crate::dataset::{Dataset, Zeroing};
+use crate::dataset::{Columns, Dataset, Zeroing};
 use crate::evaluation::{Assurance, Classifier, ClassifierWork, Confusion, Imputation, Verdict};
 use crate::learner::{BlockMemory, Dictionary, Head, LearnError};
 use crate::math::View;
@@ -18,7 +18,7 @@ const LARGEST_BLOCK: usize = 1024;
 
 /// What is tested.
 pub(super) struct TestSubject<'a> {
-    pub(super) values: View<'a>,
+    pub(super) values: Columns<'a>,
     pub(super) samples: &'a [usize],
     /// The true class of every sample of the data set.
     pub(super) classes: &'a [usize],
@@ -189,12 +189,13 @@ impl Teller {
             }
             return classifier.classify(subject.values, block, &mut self.work, &mut self.verdicts);
         };
-        let n_features = subject.values.rows();
+        let n_features = subject.values.n_features();
         self.damaged.clear();
         for &sample in block {
-            self.damaged.extend_from_slice(subject.values.col(sample));
-            let start = self.damaged.len() - n_features;
+            let start = self.damaged.len();
+            self.damaged.resize(start + n_features, 0.0);
             let damaged = &mut self.damaged[start..];
+            subject.values.read(sample, damaged);
             damage.apply(sample, damaged);
             if let Remedy::Known(model) = subject.remedy {
                 let missing = damage.places(sample, n_features);
@@ -228,7 +229,8 @@ impl Teller {
             let sample = block[found.position];
             let raw = subject.dataset.sample(sample);
             verdicts.push(found.verdict());
-            assured.push(assessor.assess(raw, subject.values.col(sample), found));
+            let prepared = subject.values.column(sample);
+            assured.push(assessor.assess(raw, &prepared, found));
         })
     }
 
@@ -284,7 +286,7 @@ mod tests {
     ) -> Vec<(usize, u64)> {
         let held_out: Vec<usize> = (300..N_SAMPLES).collect();
         let subject = TestSubject {
-            values: values.view(),
+            values: values.view().into(),
             samples: &held_out,
             classes: dataset.classes(),
             damage: None,

@@ -251,7 +251,7 @@ impl Margin {
         } = &mut self.work;
         block.clear();
         for &sample in round[group.clone()].iter().flatten() {
-            block.push(&self.settings.kernel, sample, stream.data().col(sample))?;
+            block.push_column(&self.settings.kernel, stream.data(), sample)?;
         }
         let circumstances = Circumstances {
             with_distance: true,

@@ -20,16 +20,16 @@ pub(super) fn start_samples(
             let list = lists.get(class).ok_or_else(|| {
                 LearnError::Setting(format!("class {class} has no given start samples"))
             })?;
-            usable(settings, stream, list)?
+            usable(settings, stream, list, list.len())?
         }
         Start::Random => {
             let mut order = stream.order(class).to_vec();
             shuffle(&mut order, random);
-            usable(settings, stream, &order)?
+            usable(settings, stream, &order, settings.n_atoms)?
         }
         Start::FarthestFirst { pool } => {
             let pool = (*pool).max(settings.n_atoms).min(stream.order(class).len());
-            let candidates = usable(settings, stream, &stream.order(class)[..pool])?;
+            let candidates = usable(settings, stream, &stream.order(class)[..pool], pool)?;
             farthest_first(settings, stream, class, &candidates)
         }
     };
@@ -43,19 +43,22 @@ pub(super) fn start_samples(
     Ok(start)
 }
 
-/// Those samples of `list` that differ from zero.
+/// The first `most` samples of `list` that differ from zero.
 fn usable(
     settings: &LearnerSettings,
     stream: &SampleStream<'_>,
     list: &[usize],
+    most: usize,
 ) -> Result<Samples, LearnError> {
     let data = stream.data();
-    let mut all = Samples::new(data.rows(), list.len());
-    all.load(&settings.kernel, data, list)?;
-    let mut usable = Samples::new(data.rows(), list.len());
-    for i in 0..all.len() {
-        if !all.is_zero(i) {
-            usable.push_from(&all, i);
+    let mut usable = Samples::new(data.n_features(), most.min(list.len()));
+    for &sample in list {
+        usable.push_column(&settings.kernel, data, sample)?;
+        if usable.is_zero(usable.len() - 1) {
+            usable.truncate(usable.len() - 1);
+        }
+        if usable.len() == most {
+            break;
         }
     }
     Ok(usable)

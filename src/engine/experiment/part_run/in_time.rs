@@ -89,7 +89,7 @@ impl PartRun {
         let n_classes = checked.dataset().n_classes();
         let mut test = TestProgress::begin((None, 0), &classifier, n_classes, around.n_threads);
         let subject = TestSubject {
-            values: self.values.view(checked.dataset().n_features()),
+            values: self.values.columns(),
             samples: coming,
             classes: checked.dataset().classes(),
             damage: None,
@@ -185,7 +185,7 @@ impl PartRun {
         for &sample in &plan.rounds[number].learned {
             orders[dataset.classes()[sample]].push(sample);
         }
-        let view = self.values.view(dataset.n_features());
+        let view = self.values.columns();
         let mut stream = SampleStream::new(view, orders, Supply::Proportional)
             .until(around.stop)
             .on_threads(around.n_threads);
