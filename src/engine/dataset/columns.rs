@@ -13,16 +13,17 @@ pub struct Columns<'a> {
     source: Source<'a>,
 }
 
+/// A preparation, and samples that are known otherwise, already prepared.
+type Replacing<'a> = (&'a FittedPreparation, &'a BTreeMap<usize, Vec<f64>>);
+
 #[derive(Clone, Copy, Debug)]
 enum Source<'a> {
     /// As they stand.
     Plain(View<'a>),
-    /// What a preparation makes of a data set.
-    Prepared {
+    /// What a preparation makes of a data set, if there is one.
+    Dataset {
         dataset: &'a Dataset,
-        preparation: &'a FittedPreparation,
-        /// Samples that are known otherwise, already prepared.
-        replaced: &'a BTreeMap<usize, Vec<f64>>,
+        preparation: Option<Replacing<'a>>,
     },
 }
 
@@ -37,7 +38,14 @@ impl<'a> From<View<'a>> for Columns<'a> {
 impl<'a> Columns<'a> {
     /// The samples of a data set as they stand.
     pub fn of(dataset: &'a Dataset) -> Self {
-        View::from_columns(dataset.values(), dataset.n_features()).into()
+        let source = match dataset.values() {
+            Some(values) => Source::Plain(View::from_columns(values, dataset.n_features())),
+            None => Source::Dataset {
+                dataset,
+                preparation: None,
+            },
+        };
+        Self { source }
     }
 
     /// The samples of a data set after their preparation, but for those in `replaced`. Only samples
@@ -47,10 +55,9 @@ impl<'a> Columns<'a> {
         preparation: &'a FittedPreparation,
         replaced: &'a BTreeMap<usize, Vec<f64>>,
     ) -> Self {
-        let source = Source::Prepared {
+        let source = Source::Dataset {
             dataset,
-            preparation,
-            replaced,
+            preparation: Some((preparation, replaced)),
         };
         Self { source }
     }
@@ -59,7 +66,7 @@ impl<'a> Columns<'a> {
     pub fn n_features(&self) -> usize {
         match self.source {
             Source::Plain(values) => values.rows(),
-            Source::Prepared { dataset, .. } => dataset.n_features(),
+            Source::Dataset { dataset, .. } => dataset.n_features(),
         }
     }
 
@@ -67,25 +74,27 @@ impl<'a> Columns<'a> {
     pub fn n_samples(&self) -> usize {
         match self.source {
             Source::Plain(values) => values.cols(),
-            Source::Prepared { dataset, .. } => dataset.n_samples(),
+            Source::Dataset { dataset, .. } => dataset.n_samples(),
         }
     }
 
     /// `features` ← those of a sample.
     pub fn read(&self, sample: usize, features: &mut [f64]) {
-        match self.source {
-            Source::Plain(values) => features.copy_from_slice(values.col(sample)),
-            Source::Prepared {
+        let (dataset, preparation) = match self.source {
+            Source::Plain(values) => return features.copy_from_slice(values.col(sample)),
+            Source::Dataset {
                 dataset,
                 preparation,
-                replaced,
-            } => match replaced.get(&sample) {
-                Some(known) => features.copy_from_slice(known),
-                None => {
-                    features.copy_from_slice(dataset.sample(sample));
-                    preparation.apply_fitting(features);
-                }
-            },
+            } => (dataset, preparation),
+        };
+        let replaced = preparation.and_then(|(_, replaced)| replaced.get(&sample));
+        if let Some(known) = replaced {
+            features.copy_from_slice(known);
+            return;
+        }
+        dataset.read_sample(sample, features);
+        if let Some((preparation, _)) = preparation {
+            preparation.apply_fitting(features);
         }
     }
 
@@ -93,7 +102,7 @@ impl<'a> Columns<'a> {
     pub fn column(&self, sample: usize) -> Cow<'a, [f64]> {
         match self.source {
             Source::Plain(values) => Cow::Borrowed(values.col(sample)),
-            Source::Prepared { .. } => {
+            Source::Dataset { .. } => {
                 let mut features = vec![0.0; self.n_features()];
                 self.read(sample, &mut features);
                 Cow::Owned(features)

@@ -174,7 +174,7 @@ impl CalibrationRecord {
                 margin: self.margins[place][k],
                 fit: self.fits[place][k],
                 decided: self.decided[place][k],
-                log_norm: features.log_norm(dataset.sample(sample)),
+                log_norm: features.log_norm(&dataset.sample(sample)),
                 log_residual: log_residual(&directions, &values.column(sample)),
                 is_kept: source == CalibrationSource::Prequential && is_kept[sample],
                 recording: Some(dataset.origin(sample).source),

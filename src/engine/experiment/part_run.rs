@@ -288,6 +288,9 @@ impl PartRun {
         let mut operations = 0.0;
         while !self.is_complete() && !around.stop.is_raised() {
             operations += self.step(around, news)?;
+            if let Some(failure) = around.checked.dataset().failure() {
+                return Err(self.error(RunTrouble::FeaturesLost(failure.to_owned())));
+            }
             let looks_up = match extent {
                 Extent::Slice => operations >= SLICE,
                 Extent::Round => {
@@ -444,8 +447,8 @@ impl PartRun {
             self.record.remarks.push(remark);
         }
         let lacking = self.fold.train.iter().map(|sample| {
-            let values = dataset.sample(*sample).iter();
-            values.filter(|value| value.is_nan()).count()
+            let values = dataset.sample(*sample);
+            values.iter().filter(|value| value.is_nan()).count()
         });
         let lacking: Vec<usize> = lacking.filter(|count| *count > 0).collect();
         let remark = format!(

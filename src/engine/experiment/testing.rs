@@ -230,7 +230,7 @@ impl Teller {
             let raw = subject.dataset.sample(sample);
             verdicts.push(found.verdict());
             let prepared = subject.values.column(sample);
-            assured.push(assessor.assess(raw, &prepared, found));
+            assured.push(assessor.assess(&raw, &prepared, found));
         })
     }
 

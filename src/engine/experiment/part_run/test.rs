@@ -115,8 +115,8 @@ impl PartRun {
         };
         let (mut n_values, mut n_samples) = (0, 0);
         for &sample in self.fold.test.iter().filter(|sample| lacks(sample)) {
-            let raw = dataset.sample(sample).iter();
-            let missing: Vec<bool> = raw.map(|value| value.is_nan()).collect();
+            let raw = dataset.sample(sample);
+            let missing: Vec<bool> = raw.iter().map(|value| value.is_nan()).collect();
             let mut features = self.values.columns().column(sample).into_owned();
             known.0.fill(&mut features, &missing);
             self.values.filled.insert(sample, features);
