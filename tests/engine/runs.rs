@@ -209,6 +209,32 @@ fn a_run_cut_and_saved_at_a_hundred_random_places_gives_the_same_bits() {
 }
 
 #[test]
+fn a_data_set_on_disk_gives_the_same_bits() {
+    let presets = [
+        LearnerSettings::evidence_preserving(),
+        LearnerSettings::margin_aware(),
+        LearnerSettings::kmod(),
+    ];
+    for (preset, scaling) in
+        presets
+            .into_iter()
+            .zip([Scaling::None, Scaling::ZScore, Scaling::ClippedZScore])
+    {
+        let mut experiment = experiment(preset);
+        experiment.preparation.scaling = scaling;
+        let in_memory = dataset(40, 8);
+        let on_disk = Arc::new(in_memory.on_disk().expect("room on disk"));
+        assert!(in_memory.values().is_some() && on_disk.values().is_none());
+        let learned = |data: Arc<Dataset>| {
+            let checked = Arc::new(experiment.clone().check(data).expect("nothing is wrong"));
+            let run = on_threads(2, || finish(new_run(&checked), Extent::Slice));
+            fingerprint(&run.state())
+        };
+        assert_eq!(learned(on_disk), learned(in_memory));
+    }
+}
+
+#[test]
 fn a_single_fold_shares_its_classes_among_threads_and_gives_the_same_bits() {
     for preset in presets() {
         let checked = checked(experiment(preset));
@@ -592,7 +618,7 @@ fn review(state: &RunState, dataset: &Dataset) {
     let sample = dataset.sample(0);
     let algorithm = &model.learner.algorithm;
     if algorithm.is_batch() || algorithm.is_baseline() {
-        let refused = model.corrected(sample, 1);
+        let refused = model.corrected(&sample, 1);
         let refused = refused.expect_err("it learns all at once").to_string();
         assert!(refused.contains("train it again"), "{refused}");
         return;
@@ -605,11 +631,11 @@ fn review(state: &RunState, dataset: &Dataset) {
         !before.contains("n_corrections"),
         "left out while there is none"
     );
-    let corrected = model.corrected(sample, 1).expect("an online learner");
+    let corrected = model.corrected(&sample, 1).expect("an online learner");
     assert_eq!(corrected.n_corrections, 1);
     assert_ne!(text(&corrected), before);
     assert_eq!(text(model), before);
-    let unknown = model.corrected(sample, 99).expect_err("no such class");
+    let unknown = model.corrected(&sample, 99).expect_err("no such class");
     assert!(unknown.to_string().starts_with("class 99 is not among"));
 }
 
@@ -636,7 +662,7 @@ fn a_correction_takes_less_than_a_tenth_of_a_second_at_a_budget_of_a_thousand() 
     // Products may be shared among threads: of one thread alone, the time is all of it.
     let time = |sample: usize| {
         let begun = cpu_time::ThreadTime::now();
-        let corrected = model.corrected(checked.dataset().sample(sample), 1);
+        let corrected = model.corrected(&checked.dataset().sample(sample), 1);
         let spent_ms = begun.elapsed().as_secs_f64() * 1e3;
         assert_eq!(corrected.expect("an online learner").n_corrections, 1);
         spent_ms

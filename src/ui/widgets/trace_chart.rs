@@ -9,7 +9,7 @@ use egui::{Align2, Color32, Painter, Rangef, Rect, Response, Stroke, Ui, pos2};
 use super::cache::{cached, fingerprint};
 use super::chart_table::{ChartTable, extent};
 use super::short_text::shortened;
-use crate::ui::numbers::{short, time_step};
+use crate::ui::numbers::{short, tick, time_step};
 use crate::ui::palette::legible;
 use crate::ui::theme;
 use atomscope_engine::records::overview::MinMax;
