@@ -268,7 +268,7 @@ impl ComparisonStage {
         let files = ticked.map(|contender| match &contender.origin {
             Origin::ThisRun => Some(saved),
             Origin::Session(path) => Some(path.as_path()),
-            Origin::EarlierRun => None,
+            Origin::EarlierRun | Origin::Branch => None,
         });
         let files: Option<Vec<&Path>> = files.collect();
         files.filter(|files| files.len() > 1)
