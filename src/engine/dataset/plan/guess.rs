@@ -102,7 +102,7 @@ fn for_folder(
         // Without a rule, loading says what is missing, and a rule can be given.
         (None, None) => Vec::new(),
     };
-    if first.kind != Kind::FaultRecord {
+    if first.kind != Kind::FaultRecord && !rules.is_empty() {
         rules.extend(group_rule(&folder, rules.first()));
     }
     Ok(of_recordings(path, rules, &records))
@@ -339,4 +339,47 @@ fn told_classes(labels: &LabelledSet) -> Option<usize> {
         && (2..=MAX_GUESSED_CLASSES).contains(&n_classes)
         && n_classes * 2 <= n_labelled;
     is_likely.then_some(n_classes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subjects_are_read_from_folders_and_names_that_files_share() {
+        let told = |files: &[&str], of_class: Option<&Rule>| {
+            let folder = Folder {
+                files: files.iter().map(std::path::PathBuf::from).collect(),
+                ..Folder::default()
+            };
+            match group_rule(&folder, of_class) {
+                Some(Rule::FileName(pattern)) => Some(pattern.text().to_owned()),
+                _ => None,
+            }
+        };
+        let pattern = |text: &str| Some(text.to_owned());
+        let folders = ["sub-01/1.edf", "sub-01/2.edf", "sub-02/1.edf"];
+        assert_eq!(told(&folders, None), pattern("{group}/{*}"));
+        let names = ["anna_1.edf", "anna_2.edf", "bert_1.edf"];
+        assert_eq!(told(&names, None), pattern("{group}_{*}"));
+        let counted = ["S001R01.edf", "S001R02.edf", "S002R01.edf"];
+        assert_eq!(told(&counted, None), pattern("{group}R{*}"));
+        // Where folders are the classes, subjects are told by the names in them.
+        let by_folder = Some(&Rule::ParentFolder);
+        let files = ["ill/a_1", "ill/a_2", "ill/b_1", "well/c_1", "well/d_1"];
+        assert_eq!(told(&files, by_folder), pattern("{group}_{*}"));
+        // What tells the classes tells no groups; neither do names that nothing shares.
+        assert_eq!(
+            told(&["ill/1.edf", "ill/2.edf", "well/3.edf"], by_folder),
+            None
+        );
+        let class = Pattern::new("{class}_{*}")
+            .map(Rule::FileName)
+            .expect("legal");
+        assert_eq!(
+            told(&["ill_1", "ill_2", "well_1", "well_2"], Some(&class)),
+            None
+        );
+        assert_eq!(told(&["h01.edf", "h02.edf"], None), None);
+    }
 }
