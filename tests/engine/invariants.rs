@@ -51,12 +51,12 @@ fn relative_error(found: &Matrix, expected: &Matrix) -> f64 {
     worst / expected.max_abs().max(f64::MIN_POSITIVE)
 }
 
-fn inverse(matrix: &Matrix) -> Matrix {
+fn inverse(matrix: &Matrix) -> Option<Matrix> {
     let mut factor = Cholesky::default();
-    factor.factor(matrix.view()).expect("positive definite");
+    factor.factor(matrix.view()).ok()?;
     let mut inverse = Matrix::default();
     factor.inverse_into(&mut inverse);
-    inverse
+    Some(inverse)
 }
 
 fn kernel_matrix(kernel: &Kernel, kept: &Samples) -> Matrix {
@@ -65,7 +65,8 @@ fn kernel_matrix(kernel: &Kernel, kept: &Samples) -> Matrix {
     gram
 }
 
-/// C⁻¹ = W Λ Wᵀ + Ξ, U = C W Λ, Ψ = U K Uᵀ.
+/// C⁻¹ = W Λ Wᵀ + Ξ, U = C W Λ, Ψ = U K Uᵀ; infinite where C⁻¹ is so nearly singular that numbers of this length
+/// cannot tell C, which the published conventions do not prevent.
 fn krls_error(profile: &KrlsProfile) -> f64 {
     let dictionary = &profile.dictionary;
     let n_atoms = dictionary.n_atoms();
@@ -79,7 +80,9 @@ fn krls_error(profile: &KrlsProfile) -> f64 {
         assert!(*ridge >= 0.0);
         evidence[(q, q)] += ridge;
     }
-    let precision = inverse(&evidence);
+    let Some(precision) = inverse(&evidence) else {
+        return f64::INFINITY;
+    };
     let coefficients = multiply(precision.view(), weighted.view());
     let gram = kernel_matrix(&dictionary.kernel, &dictionary.kept);
     let atom_gram = multiply(
@@ -429,7 +432,8 @@ proptest! {
             let progress = Progress { round, n_rounds: 24 };
             learner.step(progress, &mut stream, &mut report).expect("sound samples");
             let error = error_of(learner.as_ref());
-            prop_assert!(error < 1e-8, "round {round}: error {error:e}");
+            let has_no_definition = published && error.is_infinite();
+            prop_assert!(error < 1e-8 || has_no_definition, "round {round}: error {error:e}");
             for (c, class) in report.classes.iter().enumerate() {
                 let n_kept = learner.dictionary(c).n_kept();
                 prop_assert_eq!(class.n_kept, n_kept);

@@ -186,12 +186,6 @@ const ROWS: [Row; 15] = [
         streams::run,
     ),
     row(
-        "property tests of the learners with other seeds, 200 cases each",
-        (200, "seeds"),
-        0.07,
-        properties::run,
-    ),
-    row(
         "workers told to pause, go on, step, report and stop in any order",
         (10_000, "schedules"),
         0.06,
@@ -208,6 +202,12 @@ const ROWS: [Row; 15] = [
         (10_000 * Stage::ALL.len() as u64, "actions"),
         0.2,
         window::run,
+    ),
+    row(
+        "property tests of the learners with other seeds, 200 cases each",
+        (200, "seeds"),
+        0.07,
+        properties::run,
     ),
 ];
 

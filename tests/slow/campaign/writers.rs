@@ -112,20 +112,17 @@ pub(super) fn bad_disks(attack: &mut Attack) {
         println!("skipped: no disk can be mounted here, so none was full or read-only");
         return;
     }
-    let used: u64 = names_in(folder.path())
-        .iter()
-        .map(|name| {
-            let size = folder.path().join(name).metadata().map_or(0, |m| m.len());
-            size.div_ceil(4096) * 4
-        })
-        .sum();
     while attack.goes_on() {
         attack.one("disk", |attack| {
             let content = "n".repeat(attack.below(30_000));
             fs::write(folder.path().join("content"), &content).map_err(|e| e.to_string())?;
             let is_read_only = attack.below(4) == 0;
+            let used = names_in(folder.path()).into_iter().map(|name| {
+                let size = folder.path().join(name).metadata().map_or(0, |m| m.len());
+                size.div_ceil(4096) * 4
+            });
             // From no room at all to room for everything.
-            let n_kilobytes = used + 4 * attack.below(24) as u64;
+            let n_kilobytes = used.sum::<u64>() + 4 * attack.below(24) as u64;
             let told = written_on_disk(
                 folder.path(),
                 disk.path(),
