@@ -270,6 +270,11 @@ fn misses_and_false_alarms_lead_to_their_signal() {
         ("Miss 0:20 to 0:25", (20.0, 25.0)),
         ("False alarm 0:45 to 0:48", (45.0, 48.0)),
     ] {
+        // The lists lie below the fold of the panel.
+        window.harness.get_by_label(name).scroll_to_me();
+        for _ in 0..40 {
+            window.harness.step();
+        }
         click(&mut window, name);
         settled(&mut window);
         let shown = view(&window);
