@@ -1,16 +1,14 @@
 //! Features that do not fit into memory: written once, in chunks, into a file of their own, and read
 //! sample by sample. A chunk is compared with its hash before the first of its samples is given out.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use sha2::{Digest, Sha256};
 
 use crate::memory::free_bytes;
-use crate::records::{ByteSource, ReadError};
+use crate::records::{ReadError, ScratchFile, ScratchWriter};
 
 /// Bytes of a chunk, roughly.
 const CHUNK_BYTES: usize = 1 << 18;
@@ -22,7 +20,7 @@ const MEMORY_SHARE: u64 = 4;
 /// Features on disk. The file is deleted with it.
 #[derive(Debug)]
 pub struct FeatureStore {
-    bytes: ByteSource,
+    file: ScratchFile,
     n_features: usize,
     n_samples: usize,
     n_missing: usize,
@@ -35,8 +33,7 @@ pub struct FeatureStore {
 /// Features on their way to the disk.
 #[derive(Debug)]
 struct FeatureWriter {
-    file: File,
-    path: PathBuf,
+    file: ScratchWriter,
     n_features: usize,
     n_samples: usize,
     n_missing: usize,
@@ -44,7 +41,6 @@ struct FeatureWriter {
     /// The chunk under way.
     chunk: Vec<u8>,
     hashes: Vec<[u8; 32]>,
-    is_finished: bool,
 }
 
 /// Features of samples as they come: in memory, or on disk from the moment on when they take too much.
@@ -72,7 +68,7 @@ impl FeatureList {
         }
         let n_values = self.values.len() + features.len();
         if n_values > self.values.capacity() && !self.fits(2 * n_values) {
-            let mut writer = FeatureWriter::new(features.len(), &std::env::temp_dir())?;
+            let mut writer = FeatureWriter::new(features.len())?;
             let known = std::mem::take(&mut self.values);
             for sample in known.chunks(features.len().max(1)) {
                 writer.push(sample)?;
@@ -100,22 +96,16 @@ impl FeatureList {
 }
 
 impl FeatureWriter {
-    fn new(n_features: usize, folder: &Path) -> io::Result<Self> {
-        static NUMBER: AtomicU64 = AtomicU64::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let name = format!("atomscope-{}-{number}.features", std::process::id());
-        let path = folder.join(name);
+    fn new(n_features: usize) -> io::Result<Self> {
         let sample_bytes = (n_features * size_of::<f64>()).max(1);
         Ok(Self {
-            file: File::create_new(&path)?,
-            path,
+            file: ScratchWriter::new(&std::env::temp_dir())?,
             n_features,
             n_samples: 0,
             n_missing: 0,
             chunk_samples: (CHUNK_BYTES / sample_bytes).max(1),
             chunk: Vec::with_capacity(CHUNK_BYTES + sample_bytes),
             hashes: Vec::new(),
-            is_finished: false,
         })
     }
 
@@ -134,7 +124,7 @@ impl FeatureWriter {
     }
 
     fn write_chunk(&mut self) -> io::Result<()> {
-        self.file.write_all(&self.chunk)?;
+        self.file.append(&self.chunk)?;
         self.hashes.push(Sha256::digest(&self.chunk).into());
         self.chunk.clear();
         Ok(())
@@ -144,43 +134,17 @@ impl FeatureWriter {
         if !self.chunk.is_empty() {
             self.write_chunk()?;
         }
-        let bytes = ByteSource::open(&self.path).map_err(io::Error::other)?;
-        self.is_finished = true;
         let is_checked = self.hashes.iter().map(|_| AtomicBool::new(false));
         Ok(FeatureStore {
-            bytes,
+            is_checked: is_checked.collect(),
+            file: self.file.finish()?,
             n_features: self.n_features,
             n_samples: self.n_samples,
             n_missing: self.n_missing,
             chunk_samples: self.chunk_samples,
-            is_checked: is_checked.collect(),
-            hashes: std::mem::take(&mut self.hashes),
+            hashes: self.hashes,
             failure: OnceLock::new(),
         })
-    }
-}
-
-impl Drop for FeatureWriter {
-    fn drop(&mut self) {
-        // A store has its file open: Unix lets it be deleted now, elsewhere the store does that.
-        if cfg!(unix) || !self.is_finished {
-            remove(&self.path);
-        }
-    }
-}
-
-impl Drop for FeatureStore {
-    fn drop(&mut self) {
-        if !cfg!(unix) {
-            remove(self.bytes.path());
-        }
-    }
-}
-
-/// A file of temporary features that cannot be deleted is no trouble of the user's.
-fn remove(path: &Path) {
-    if let Err(error) = fs::remove_file(path) {
-        tracing::debug!(%error, path = %path.display(), "features on disk are left");
     }
 }
 
@@ -217,7 +181,7 @@ impl FeatureStore {
         let mut piece = [0; PIECE];
         for part in features.chunks_mut(PIECE / size_of::<f64>()) {
             let piece = &mut piece[..size_of_val(part)];
-            self.bytes.read_exact_at(offset, piece)?;
+            self.file.bytes().read_exact_at(offset, piece)?;
             for (value, bytes) in part.iter_mut().zip(piece.chunks_exact(size_of::<f64>())) {
                 let bytes: [u8; 8] = bytes.try_into().unwrap_or_default();
                 *value = f64::from_le_bytes(bytes);
@@ -236,13 +200,12 @@ impl FeatureStore {
         let first = chunk * self.chunk_samples;
         let count = self.chunk_samples.min(self.n_samples - first);
         let offset = (first * sample_bytes) as u64;
-        let bytes = self
-            .bytes
-            .read_range(offset, (count * sample_bytes) as u64)?;
+        let source = self.file.bytes();
+        let bytes = source.read_range(offset, (count * sample_bytes) as u64)?;
         if Sha256::digest(&bytes).as_slice() != self.hashes[chunk] {
             let text = format!("bytes {offset} and after are not what was written");
             let damaged = io::Error::new(io::ErrorKind::InvalidData, text);
-            return Err(ReadError::io(self.bytes.path(), damaged));
+            return Err(ReadError::io(source.path(), damaged));
         }
         self.is_checked[chunk].store(true, Ordering::Relaxed);
         Ok(())
@@ -305,29 +268,24 @@ mod tests {
 
     #[test]
     fn a_damaged_chunk_is_told() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let mut writer = FeatureWriter::new(100, folder.path()).expect("room");
+        let mut writer = FeatureWriter::new(100).expect("room");
         for number in 0..1000 {
             writer.push(&sample(number, 100)).expect("room");
         }
-        writer.file.flush().expect("room");
-        let damaged = fs::read(&writer.path).expect("the file").len() / 2;
-        let mut file = File::options().write(true).open(&writer.path).expect("it");
-        io::Seek::seek(&mut file, io::SeekFrom::Start(damaged as u64)).expect("inside");
-        file.write_all(&[77]).expect("room");
-        let store = writer.finish().expect("room");
+        let mut store = writer.finish().expect("room");
         let mut features = vec![0.0; 100];
         store.read(0, &mut features);
         assert_eq!((features[0], store.failure()), (0.0, None));
+        store.hashes[1][7] ^= 1;
         for number in 0..1000 {
             store.read(number, &mut features);
         }
-        let failure = store.failure().expect("one chunk is damaged");
+        let failure = store.failure().expect("one chunk is not what was written");
         assert!(failure.contains("not what was written"), "{failure}");
-    }
-
-    #[test]
-    fn a_folder_that_takes_no_file_is_an_error() {
-        assert!(FeatureWriter::new(3, Path::new("/no such folder")).is_err());
+        store.read(400, &mut features);
+        assert!(
+            features[0].is_nan(),
+            "nothing of a damaged chunk is given out"
+        );
     }
 }

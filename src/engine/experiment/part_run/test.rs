@@ -19,6 +19,9 @@ use crate::evaluation::{
 use crate::learner::{LearnError, Learner};
 use crate::split::Fold;
 
+/// Most values of a fold that simple classifiers are given: they hold a scaled copy of them, 1 GB.
+const MOST_BASELINE_VALUES: usize = 1 << 27;
+
 impl PartRun {
     /// The simple classifier that is still to be tried on this fold.
     pub(super) fn next_baseline(&self, around: PartContext<'_>) -> Option<Baseline> {
@@ -48,6 +51,11 @@ impl PartRun {
         let decided = match (baseline, self.learner.as_deref()) {
             (Baseline::RidgeOnKept, Some(learner)) => {
                 ridge_on_kept(learner, view, test, around.stop)
+            }
+            _ if (train.len() + test.len()).saturating_mul(dataset.n_features())
+                > MOST_BASELINE_VALUES =>
+            {
+                Ok(None)
             }
             _ => BaselineData::new(view, train, test, dataset.classes(), dataset.n_classes())
                 .decide(baseline, around.stop),
