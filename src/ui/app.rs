@@ -141,9 +141,14 @@ impl App {
             };
             page(ui, workbench, &mut draft, &mut actions);
         };
+        // Two columns need their width; running text wraps at any.
+        let least_width = match workbench.view().page {
+            Stage::Split => 400.0,
+            _ => 740.0,
+        };
         CentralPanel::default()
             .frame(frame)
-            .show(ui, |ui| roomy_page(ui, &mut page));
+            .show(ui, |ui| roomy_page(ui, least_width, &mut page));
         asks::asks_ui(
             &context,
             &self.workbench,

@@ -3,7 +3,7 @@
 use egui::containers::menu::{MenuButton, MenuConfig};
 use egui::{
     Align, Layout, PopupCloseBehavior, Rect, Response, RichText, ScrollArea, Sense, Ui, UiBuilder,
-    Vec2, pos2, vec2,
+    pos2, vec2,
 };
 
 use super::icons::{Icon, icon_mark};
@@ -14,12 +14,13 @@ pub(super) fn label_width(ui: &Ui) -> f32 {
     theme::body_font(ui).size * 12.0
 }
 
-/// The least width and height of a page where text has its usual size.
-const LEAST_PAGE: Vec2 = vec2(740.0, 420.0);
+/// The least height of a page where text has its usual size.
+const LEAST_HEIGHT: f32 = 420.0;
 
-/// A page that scrolls both ways where the window is too small for it at this text size.
-pub(super) fn roomy_page(ui: &mut Ui, contents: impl FnOnce(&mut Ui)) {
-    let least = LEAST_PAGE * theme::text_scale(ui);
+/// A page that scrolls both ways where the window is too small for it at this text size; `least_width` where text has
+/// its usual size.
+pub(super) fn roomy_page(ui: &mut Ui, least_width: f32, contents: impl FnOnce(&mut Ui)) {
+    let least = vec2(least_width, LEAST_HEIGHT) * theme::text_scale(ui);
     let room = ui.available_size();
     if room.x >= least.x && room.y >= least.y {
         contents(ui);

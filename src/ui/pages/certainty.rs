@@ -121,6 +121,7 @@ pub(super) fn choice_ui(ui: &mut Ui, report: &AutoReport) {
     let last = report.tried.last().map_or(0, |tried| tried.stage);
     Grid::new("tried")
         .num_columns(5)
+        .min_col_width(0.0)
         .spacing([COLUMN_GAP, 4.0])
         .show(ui, |ui| {
             for title in ["", "kernel", "features", "best head", "right"] {
