@@ -7,7 +7,7 @@ use super::fault_choices::{choice_of, keep_choice};
 use super::fault_impedance::impedance_ui;
 use super::fault_panel::measures_ui;
 use super::fault_tools::tools_ui;
-use super::ribbon::{ShownTime, ribbon_ui};
+use super::ribbon::{ShownTime, ribbon_height, ribbon_ui};
 use crate::ui::elements;
 use crate::ui::numbers::short;
 use crate::ui::palette::{mix, phase_color};
@@ -24,8 +24,6 @@ use atomscope_engine::features::phases::PHASE_NAMES;
 
 /// The letters of the cursors.
 pub(super) const CURSORS: [&str; 2] = ["A", "B"];
-/// Height of the ribbon with its line of facts.
-const RIBBON_HEIGHT: f32 = 74.0;
 
 /// The fault-record viewer; `wants_measures` says whether there is room for the panel of measures.
 pub(super) fn fault_ui(
@@ -98,7 +96,7 @@ fn plots_ui(
     look: &mut FaultView,
     takes: Option<usize>,
 ) -> egui::Rangef {
-    let height = ui.available_height() - RIBBON_HEIGHT;
+    let height = ui.available_height() - ribbon_height(ui) - ui.spacing().item_spacing.y;
     let Some(beside) = workbench.explore().fault().beside() else {
         let role = PlotRole::Main { takes };
         let events = plot_ui(ui, record, look, (0.0, 0.0), role, height);

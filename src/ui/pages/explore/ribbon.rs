@@ -54,7 +54,16 @@ fn ask(action: RibbonAction) -> Action {
     Action::Explore(ExploreAction::Ribbon(action))
 }
 
-/// Who judges, the vote, and the ribbon itself.
+fn height_id() -> Id {
+    Id::unique("height of the ribbon")
+}
+
+/// As high as the ribbon was in the last frame: it is laid out below the traces.
+pub(super) fn ribbon_height(ui: &Ui) -> f32 {
+    ui.data(|data| data.get_temp(height_id()).unwrap_or(2.0 * HEIGHT))
+}
+
+/// What to know before the decisions, who judges, the vote, and the ribbon itself.
 pub(super) fn ribbon_ui(
     ui: &mut Ui,
     workbench: &Workbench,
@@ -63,16 +72,22 @@ pub(super) fn ribbon_ui(
     actions: &mut Vec<Action>,
 ) {
     let stage = workbench.explore().ribbon();
-    head_ui(ui, workbench, opened, actions);
-    if let Some(error) = stage.error() {
-        wrong(ui, error);
-        return;
-    }
-    if let Some(judgement) = stage.judged() {
-        if let Some(warning) = &judgement.warning {
+    let before = ribbon_height(ui);
+    let used = ui.scope(|ui| {
+        if let Some(warning) = stage.judged().and_then(|judged| judged.warning.as_ref()) {
             wrong(ui, warning.sentence());
         }
-        band_ui(ui, judgement, stage.selected(), shown, actions);
+        head_ui(ui, workbench, opened, actions);
+        if let Some(error) = stage.error() {
+            wrong(ui, error);
+        } else if let Some(judgement) = stage.judged() {
+            band_ui(ui, judgement, stage.selected(), shown, actions);
+        }
+    });
+    let height = used.response.rect.height();
+    if height != before {
+        ui.data_mut(|data| data.insert_temp(height_id(), height));
+        ui.ctx().request_repaint();
     }
 }
 
@@ -150,7 +165,9 @@ fn vote_ui(ui: &mut Ui, judgement: &Judgement) {
     let ribbon = &judgement.ribbon;
     let (most, total) = ribbon.counts();
     let (low, high) = ribbon.interval();
-    crate::ui::icons::color_dot(ui, class_color(ribbon.vote.decided));
+    let is_warned = judgement.warning.is_some();
+    let color = decision_color(ui, ribbon.vote.decided, is_warned);
+    crate::ui::icons::color_dot(ui, color);
     let decided = ribbon.class_name(ribbon.vote.decided);
     let mut text = format!(
         "{decided}: {most} of {total} ({} to {})",
@@ -160,6 +177,10 @@ fn vote_ui(ui: &mut Ui, judgement: &Judgement) {
     match ribbon.n_uncertain() {
         0 => {}
         n => text.push_str(&format!(" · {n} uncertain")),
+    }
+    let n_strange = judgement.n_strange();
+    if n_strange > 0 && ribbon.segments.len() > 1 {
+        text.push_str(&format!(" · {n_strange} unlike training"));
     }
     if judgement.has_learned {
         text.push_str(" · learned from");
@@ -180,10 +201,17 @@ fn vote_ui(ui: &mut Ui, judgement: &Judgement) {
     if n_corrections > 0 {
         tip.push_str("\nThe model has learned from corrections by a reviewer: its scores by subject are of before them.");
     }
+    if n_strange > 0 {
+        tip.push_str("\nUnlike training (grey): these segments fit no class, or differ in scale or shape from all that was learned; do not rely on what is decided about them.");
+    }
     for out in judgement.left_out.iter().take(8) {
         tip.push_str("\nExcluded: ");
         tip.push_str(out);
     }
+    let text = match is_warned {
+        true => RichText::new(text).color(theme::tones(ui).weak),
+        false => RichText::new(text),
+    };
     ui.add(egui::Label::new(text).truncate()).on_hover_text(tip);
 }
 
@@ -221,12 +249,7 @@ fn band_ui(
     let largest = largest.fold(f64::MIN_POSITIVE, f64::max);
     let painter = ui.painter().with_clip_rect(clip);
     painter.rect_filled(area, 0.0, theme::tones(ui).faint);
-    // Decisions about a stranger stay visible, but greyed.
-    let page = theme::tones(ui).page;
-    let color = |class: usize| match judgement.warning {
-        Some(_) => mix(page, greyed(class_color(class)), GREYED),
-        None => class_color(class),
-    };
+    let is_warned = judgement.warning.is_some();
     let mut last_right = f32::NEG_INFINITY;
     for &place in &visible {
         let segment = &ribbon.segments[place];
@@ -241,7 +264,9 @@ fn band_ui(
             is_uncertain: ribbon.is_uncertain(segment),
             is_selected: selected == Some(place),
         };
-        paint_segment(ui, &painter, block, color(segment.verdict.class), look);
+        let is_strange = is_warned || judgement.is_strange(place);
+        let color = decision_color(ui, segment.verdict.class, is_strange);
+        paint_segment(ui, &painter, block, color, look);
     }
     if response.has_focus() {
         focus_ring(ui, area);
@@ -275,6 +300,14 @@ fn band_ui(
         correction_keys(ui, ribbon, segment, actions);
     }
     response.on_hover_text("Click a segment to see why, right-click it to correct it. With the focus ← → go from one to the next, 1 to 9 give the selected one that class, 0 calls it an artefact.");
+}
+
+/// The colour of a decision: about a stranger it stays visible, but greyed.
+fn decision_color(ui: &Ui, class: usize, is_strange: bool) -> Color32 {
+    match is_strange {
+        true => mix(theme::tones(ui).page, greyed(class_color(class)), GREYED),
+        false => class_color(class),
+    }
 }
 
 /// The grey as light as a colour.
