@@ -69,6 +69,16 @@ impl Coverage {
     pub fn promised(&self) -> f64 {
         1.0 - self.epsilon
     }
+
+    /// What decisions kept of their promise, in a sentence.
+    pub fn sentence(&self) -> String {
+        format!(
+            "The true class was among those named for {:.1} % of the samples ({:.0} % promised); a single class was named for {:.1} %",
+            100.0 * self.measured,
+            100.0 * self.promised(),
+            100.0 * self.single
+        )
+    }
 }
 
 /// Levels that are told beside that of the settings.
@@ -143,7 +153,7 @@ impl RunSummary {
         let points = 100.0 * best.difference.mean;
         let name = best.baseline.name();
         Some(if points > 0.0 {
-            format!("{points:+.1} points{interval} against the best simple classifier, {name}")
+            format!("{points:.1} points better than the best simple classifier, {name}{interval}")
         } else {
             let advice = match self.auto.is_empty() {
                 true => "let AUTO choose the settings, look at the scaling of the features, or use",

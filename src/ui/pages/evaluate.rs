@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use egui::{Grid, Id, RichText, Ui};
 
-use super::certainty::{baselines_ui, choice_ui, coverage_ui};
+use super::certainty::{baselines_ui, choice_ui, coverage_ui, worth_ui};
 use super::explain::{inspection_ui, sample_link_ui, samples_ui};
 use super::train_panels::curves_ui;
 use crate::ui::elements::{self, fact, help, page_title, section};
@@ -107,6 +107,7 @@ fn scores_ui(
         );
         help(ui, &text);
     }
+    worth_ui(ui, summary);
     ui.horizontal_wrapped(|ui| {
         export_ui(ui, actions);
         final_model_ui(ui, workbench, run, actions);

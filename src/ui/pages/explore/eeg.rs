@@ -8,7 +8,7 @@ use super::header::header_ui;
 use super::hypnogram::{hypnogram_height, hypnogram_ui};
 use super::maps::maps_ui;
 use super::marking::mark_keys;
-use super::ribbon::{ShownTime, has_decisions, ribbon_ui};
+use super::ribbon::{ShownTime, has_decisions, ribbon_height, ribbon_ui};
 use super::scores::{score_keys, scores_ui};
 use super::spectrum::spectrum_ui;
 use super::toolbar::{given_ui, toolbar_ui};
@@ -69,9 +69,7 @@ pub(super) fn eeg_ui(
             span_s: view.span_s,
             x: egui::Rangef::new(area.left() + gutter_width(ui), area.right()),
         };
-        // As high as it was in the last frame: it is laid out below the traces.
-        let ribbon_id = ui.scope_id().with("height of the ribbon");
-        let ribbon: f32 = ui.data(|data| data.get_temp(ribbon_id).unwrap_or(0.0));
+        let ribbon = ribbon_height(ui, workbench);
         let hypnogram = hypnogram_height(workbench);
         let for_trends = page.height() - hypnogram;
         let trends = trends_height(workbench, &view, for_trends);
@@ -83,12 +81,7 @@ pub(super) fn eeg_ui(
         mark_keys(ui, workbench, &heard, &mut view, actions);
         score_keys(ui, workbench, &heard, &mut view, actions);
         readout_ui(ui, browser, &view, !has_decisions(workbench), actions);
-        let used = ui.scope(|ui| ribbon_ui(ui, workbench, opened, shown, actions));
-        let height = used.response.rect.height();
-        if height != ribbon {
-            ui.data_mut(|data| data.insert_temp(ribbon_id, height));
-            ui.ctx().request_repaint();
-        }
+        ribbon_ui(ui, workbench, opened, shown, actions);
         hypnogram_ui(ui, workbench, &mut view);
         trends_ui(ui, workbench, &mut view, for_trends);
         strip_ui(ui, browser, &mut view);

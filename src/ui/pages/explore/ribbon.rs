@@ -62,7 +62,19 @@ pub(super) fn has_decisions(workbench: &Workbench) -> bool {
     is_about || stage.judging_share().is_some() || !workbench.judging_models().is_empty()
 }
 
-/// Who judges, the vote, and the ribbon itself.
+fn height_id() -> Id {
+    Id::unique("height of the ribbon")
+}
+
+/// As high as the ribbon was in the last frame: it is laid out below the traces.
+pub(super) fn ribbon_height(ui: &Ui, workbench: &Workbench) -> f32 {
+    if !has_decisions(workbench) {
+        return 0.0;
+    }
+    ui.data(|data| data.get_temp(height_id()).unwrap_or(2.0 * HEIGHT))
+}
+
+/// What to know before the decisions, who judges, the vote, and the ribbon itself.
 pub(super) fn ribbon_ui(
     ui: &mut Ui,
     workbench: &Workbench,
@@ -74,16 +86,22 @@ pub(super) fn ribbon_ui(
         return;
     }
     let stage = workbench.explore().ribbon();
-    head_ui(ui, workbench, opened, actions);
-    if let Some(error) = stage.error() {
-        wrong(ui, error);
-        return;
-    }
-    if let Some(judgement) = stage.judged() {
-        if let Some(warning) = &judgement.warning {
+    let before = ribbon_height(ui, workbench);
+    let used = ui.scope(|ui| {
+        if let Some(warning) = stage.judged().and_then(|judged| judged.warning.as_ref()) {
             wrong(ui, warning.sentence());
         }
-        band_ui(ui, judgement, stage.selected(), shown, actions);
+        head_ui(ui, workbench, opened, actions);
+        if let Some(error) = stage.error() {
+            wrong(ui, error);
+        } else if let Some(judgement) = stage.judged() {
+            band_ui(ui, judgement, stage.selected(), shown, actions);
+        }
+    });
+    let height = used.response.rect.height();
+    if height != before {
+        ui.data_mut(|data| data.insert_temp(height_id(), height));
+        ui.ctx().request_repaint();
     }
 }
 
@@ -158,7 +176,9 @@ fn vote_ui(ui: &mut Ui, judgement: &Judgement) {
     let ribbon = &judgement.ribbon;
     let (most, total) = ribbon.counts();
     let (low, high) = ribbon.interval();
-    crate::ui::icons::color_dot(ui, class_color(ribbon.vote.decided));
+    let is_warned = judgement.warning.is_some();
+    let color = decision_color(ui, ribbon.vote.decided, is_warned);
+    crate::ui::icons::color_dot(ui, color);
     let decided = ribbon.class_name(ribbon.vote.decided);
     let mut text = format!(
         "{decided}: {most} of {total} ({} to {})",
@@ -168,6 +188,10 @@ fn vote_ui(ui: &mut Ui, judgement: &Judgement) {
     match ribbon.n_uncertain() {
         0 => {}
         n => text.push_str(&format!(" · {n} uncertain")),
+    }
+    let n_strange = judgement.n_strange();
+    if n_strange > 0 && ribbon.segments.len() > 1 {
+        text.push_str(&format!(" · {n_strange} unlike training"));
     }
     if judgement.has_learned {
         text.push_str(" · learned from");
@@ -188,10 +212,17 @@ fn vote_ui(ui: &mut Ui, judgement: &Judgement) {
     if n_corrections > 0 {
         tip.push_str("\nThe model has learned from corrections by a reviewer: its scores by subject are of before them.");
     }
+    if n_strange > 0 {
+        tip.push_str("\nUnlike training (grey): these segments fit no class, or differ in scale or shape from all that was learned; do not rely on what is decided about them.");
+    }
     for out in judgement.left_out.iter().take(8) {
         tip.push_str("\nExcluded: ");
         tip.push_str(out);
     }
+    let text = match is_warned {
+        true => RichText::new(text).color(theme::tones(ui).weak),
+        false => RichText::new(text),
+    };
     ui.add(egui::Label::new(text).truncate()).on_hover_text(tip);
 }
 
@@ -228,12 +259,7 @@ fn band_ui(
     let largest = largest.fold(f64::MIN_POSITIVE, f64::max);
     let painter = ui.painter().with_clip_rect(clip);
     painter.rect_filled(area, 0.0, theme::tones(ui).faint);
-    // Decisions about a stranger stay visible, but greyed.
-    let page = theme::tones(ui).page;
-    let color = |class: usize| match judgement.warning {
-        Some(_) => mix(page, greyed(class_color(class)), GREYED),
-        None => class_color(class),
-    };
+    let is_warned = judgement.warning.is_some();
     let mut last_right = f32::NEG_INFINITY;
     for &place in &visible {
         let segment = &ribbon.segments[place];
@@ -248,7 +274,9 @@ fn band_ui(
             is_uncertain: ribbon.is_uncertain(segment),
             is_selected: selected == Some(place),
         };
-        paint_segment(ui, &painter, block, color(segment.verdict.class), look);
+        let is_strange = is_warned || judgement.is_strange(place);
+        let color = decision_color(ui, segment.verdict.class, is_strange);
+        paint_segment(ui, &painter, block, color, look);
     }
     if response.has_focus() {
         focus_ring(ui, area);
@@ -304,6 +332,14 @@ fn tell(ui: &Ui, figure: &egui::Response, ribbon: &Ribbon, visible: &[usize]) {
         cell: &cell,
     }
     .tell(ui, figure, "Ribbon of decisions");
+}
+
+/// The colour of a decision: about a stranger it stays visible, but greyed.
+fn decision_color(ui: &Ui, class: usize, is_strange: bool) -> Color32 {
+    match is_strange {
+        true => mix(theme::tones(ui).page, greyed(class_color(class)), GREYED),
+        false => class_color(class),
+    }
 }
 
 /// The grey as light as a colour.
