@@ -54,7 +54,7 @@ impl Report<'_> {
         writeln!(
             out,
             "Data       {}: {} samples, {} classes, {} features",
-            one_line(&self.session),
+            one_line(self.session),
             facts.n_samples,
             facts.n_classes(),
             facts.n_features()

@@ -391,7 +391,7 @@ fn gathered_scores_are_those_of_the_moment() {
     let model = model_of(&state);
     let learner = model.revive().expect("its own state");
     let classifier = Classifier::of(learner.as_ref());
-    let mut values = dataset.values().to_vec();
+    let mut values = dataset.values().expect("in memory").to_vec();
     for sample in values.chunks_mut(dataset.n_features()) {
         model.preparation.apply(sample).expect("its own width");
     }
@@ -399,7 +399,7 @@ fn gathered_scores_are_those_of_the_moment() {
     let samples: Vec<usize> = (0..200).collect();
     let heads = [Head::S4E, Head::S, Head::E, Head::E1, Head::N].map(Some);
     let work = &mut classifier.work();
-    let gathered = classifier.gather(view, &samples, &heads, work);
+    let gathered = classifier.gather(view.into(), &samples, &heads, work);
     let gathered = gathered.expect("gathered");
     assert!(gathered.is_of(200, 3, heads.len()));
     let mut at_once = vec![vec![Vec::new(); samples.len()]; heads.len()];

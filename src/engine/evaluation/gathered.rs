@@ -55,7 +55,7 @@ impl Classifier<'_> {
     /// Gathers the columns of `data` that `index` names, for several heads.
     pub fn gather(
         &self,
-        data: View<'_>,
+        data: Columns<'_>,
         index: &[usize],
         heads: &[Option<Head>],
         work: &mut ClassifierWork,

@@ -205,12 +205,12 @@ fn formats_that_are_not_read_are_called_by_name() {
     nicolet.extend(12_u32.to_le_bytes());
     nicolet.extend("SegmentStream".encode_utf16().flat_map(u16::to_le_bytes));
     nicolet.resize(1000, 0);
-    let nwb = made::hdf5(&[
+    let nwb = hdf5(&[
         "identifier",
         "session_start_time",
         "timestamps_reference_time",
     ]);
-    let snirf = made::hdf5(&["formatVersion", "nirs"]);
+    let snirf = hdf5(&["formatVersion", "nirs"]);
     let by_content = [
         ("renamed.dat", nicolet, "Nicolet .e"),
         ("renamed.h5", nwb, "NWB"),
@@ -224,7 +224,7 @@ fn formats_that_are_not_read_are_called_by_name() {
         assert!(text.contains("is not supported; "), "{text}");
     }
     // Another HDF5 file is not refused for being one.
-    let input = Input::from_bytes("plain.h5", made::hdf5(&["data"]));
+    let input = Input::from_bytes("plain.h5", hdf5(&["data"]));
     let outcome = records::read(&input, &ReadOptions::default());
     let text = outcome.map_or_else(|error| error.to_string(), |_| String::new());
     assert!(!text.contains("is not supported; "), "{text}");
@@ -440,4 +440,31 @@ fn labels_of_real_files_are_taken_for_what_they_are() {
             assert_eq!(eeg.len(), n_eeg, "{name}: {eeg:?}");
         }
     }
+}
+
+/// An HDF5 file whose root group has these members; all of them are the group itself.
+fn hdf5(members: &[&str]) -> Vec<u8> {
+    const ROOT: u64 = 48;
+    let mut messages: Vec<u8> = Vec::new();
+    for name in members {
+        let mut link = vec![1, 0, name.len() as u8];
+        link.extend(name.as_bytes());
+        link.extend(ROOT.to_le_bytes());
+        messages.push(6);
+        messages.extend((link.len() as u16).to_le_bytes());
+        messages.push(0);
+        messages.extend(link);
+    }
+    let mut bytes = b"\x89HDF\r\n\x1a\n\x02\x08\x08\x00".to_vec();
+    bytes.extend(0_u64.to_le_bytes());
+    bytes.extend(u64::MAX.to_le_bytes());
+    bytes.extend(4096_u64.to_le_bytes());
+    bytes.extend(ROOT.to_le_bytes());
+    bytes.extend([0; 4]);
+    // Two bytes tell the length of the messages.
+    bytes.extend(b"OHDR\x02\x01");
+    bytes.extend((messages.len() as u16).to_le_bytes());
+    bytes.extend(messages);
+    bytes.resize(4096, 0);
+    bytes
 }

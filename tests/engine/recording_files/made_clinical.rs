@@ -263,30 +263,3 @@ pub(crate) fn persyst() -> [Vec<u8>; 2] {
         frames(|value| value.to_le_bytes().to_vec()),
     ]
 }
-
-/// An HDF5 file whose root group has these members; all of them are the group itself.
-pub(crate) fn hdf5(members: &[&str]) -> Vec<u8> {
-    const ROOT: u64 = 48;
-    let mut messages: Vec<u8> = Vec::new();
-    for name in members {
-        let mut link = vec![1, 0, name.len() as u8];
-        link.extend(name.as_bytes());
-        link.extend(ROOT.to_le_bytes());
-        messages.push(6);
-        messages.extend((link.len() as u16).to_le_bytes());
-        messages.push(0);
-        messages.extend(link);
-    }
-    let mut bytes = b"\x89HDF\r\n\x1a\n\x02\x08\x08\x00".to_vec();
-    bytes.extend(0_u64.to_le_bytes());
-    bytes.extend(u64::MAX.to_le_bytes());
-    bytes.extend(4096_u64.to_le_bytes());
-    bytes.extend(ROOT.to_le_bytes());
-    bytes.extend([0; 4]);
-    // Two bytes tell the length of the messages.
-    bytes.extend(b"OHDR\x02\x01");
-    bytes.extend((messages.len() as u16).to_le_bytes());
-    bytes.extend(messages);
-    bytes.resize(4096, 0);
-    bytes
-}
