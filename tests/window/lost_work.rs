@@ -100,6 +100,23 @@ fn a_save_during_a_save_comes_after_it() {
     assert!(!workbench.notices().list().iter().any(is_failure));
 }
 
+#[test]
+fn an_edit_while_something_is_opened_is_asked_about() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("mine.ron");
+    let mut workbench = trained();
+    save_as(&mut workbench, &path);
+    workbench.apply(Action::Open(path));
+    let mut draft = workbench.draft().clone();
+    draft.notes = "written meanwhile".into();
+    workbench.edit(draft, false);
+    until(&mut workbench, "it is looked at", |w| !w.is_opening());
+    assert!(matches!(workbench.view().ask, Some(Ask::Unsaved(_))));
+    assert_eq!(workbench.draft().notes, "written meanwhile");
+    workbench.apply(Action::DoNotSave);
+    until(&mut workbench, "it is open", |w| w.draft().notes.is_empty());
+}
+
 struct Home {
     _folder: tempfile::TempDir,
     folders: UserFolders,

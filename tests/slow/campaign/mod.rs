@@ -204,7 +204,7 @@ const ROWS: [Row; 15] = [
         window::run,
     ),
     row(
-        "property tests of the learners with other seeds, 200 cases each",
+        "property tests with other seeds, 200 cases each, without methods as their authors wrote them",
         (200, "seeds"),
         0.07,
         properties::run,
