@@ -61,6 +61,13 @@ impl PageTrace {
         })
     }
 
+    /// How far it swings on the page, to its highest peak.
+    pub fn whole_swing(&self) -> Option<f64> {
+        let filled = self.columns.iter().filter(|column| !column.is_empty());
+        let whole = filled.copied().reduce(MinMax::and)?;
+        Some(f64::from(whole.max - whole.min))
+    }
+
     /// How far it swings on most of the page: the highest and lowest twentieth, artefacts and jumps, do not count.
     pub fn swing(&self) -> Option<f64> {
         let filled = self.columns.iter().filter(|column| !column.is_empty());

@@ -341,21 +341,24 @@ impl EegView {
         let unit = common_unit(&page.traces);
         let is_eeg = |trace: &PageTrace| trace.source.kind == SignalKind::Eeg;
         let has_eeg = page.traces.iter().any(is_eeg);
-        let swing = |trace: &PageTrace| trace.swing().filter(|swing| *swing > 0.0);
         let good = page.traces.iter().filter(|trace| !trace.source.is_bad);
         let common = good.filter(|trace| trace.source.unit == unit && (is_eeg(trace) || !has_eeg));
-        let mut swings: Vec<f64> = common.filter_map(swing).collect();
+        // Neighbours of EEG may overlap a little, as they do on paper; other signals end at the edges of their lanes.
+        let (swing, n_lanes): (fn(&PageTrace) -> Option<f64>, f64) = match has_eeg {
+            true => (PageTrace::swing, 1.6),
+            false => (PageTrace::whole_swing, 1.0),
+        };
+        let mut swings: Vec<f64> = common.filter_map(swing).filter(|s| *s > 0.0).collect();
         swings.sort_by(f64::total_cmp);
         if let Some(median) = swings.get(swings.len() / 2) {
-            // Neighbours may overlap a little, as they do on paper.
-            self.sensitivity = Some(step_above(median / (1.6 * lane_mm)));
+            self.sensitivity = Some(step_above(median / (n_lanes * lane_mm)));
         }
         self.own_sensitivity.clear();
         // Signals of another kind have a scale of their own, or they would draw over the EEG.
         let is_other =
             |trace: &&PageTrace| trace.source.unit != unit || (has_eeg && !is_eeg(trace));
         for trace in page.traces.iter().filter(is_other) {
-            if let Some(swing) = swing(trace) {
+            if let Some(swing) = trace.whole_swing().filter(|swing| *swing > 0.0) {
                 let own = step_above(swing / lane_mm);
                 self.own_sensitivity.insert(trace.source.name.clone(), own);
             }
