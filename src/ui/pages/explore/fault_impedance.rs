@@ -196,7 +196,7 @@ fn line_ui(ui: &mut Ui, line: &mut LineData) {
                 let label = ui.label(RichText::new(name).small());
                 let drag = DragValue::new(value)
                     .range(0.0..=most)
-                    .speed(0.001 * most.min(10.0))
+                    .speed(f64::min(0.001 * most, 0.01))
                     .max_decimals(4)
                     .suffix(unit);
                 ui.add(drag).labelled_by(label.id).on_hover_text(text);
