@@ -1,12 +1,13 @@
 //! `atomscope simulate`: faults and other events as COMTRADE files with a list of what they are.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 
+use super::terminal::complain;
 use atomscope_engine::export::write;
 use atomscope_engine::records::Record;
 use atomscope_engine::records::comtrade::{ComtradeStorage, write_combined, write_files};
@@ -62,7 +63,7 @@ pub(super) fn run(arguments: &SimulateArguments) -> io::Result<ExitCode> {
     match write_all(arguments) {
         Ok(()) => Ok(ExitCode::SUCCESS),
         Err(message) => {
-            writeln!(io::stderr(), "atomscope: {message}")?;
+            complain(message)?;
             Ok(ExitCode::FAILURE)
         }
     }

@@ -12,6 +12,9 @@ use crate::settings::{SettingProblem, SettingProblems};
 /// More different values than this tell no classes.
 pub(super) const MAX_CLASSES: usize = 1000;
 
+/// Names that hardly anything but a class has.
+const LABEL_NAMES: [&str; 4] = ["class", "class label", "label", "target"];
+
 /// Column names that usually hold the class, the surest first; lower case, words apart by a space.
 const CLASS_NAMES: [&str; 16] = [
     "class",
@@ -149,6 +152,15 @@ impl DatasetBuilder {
         }
         if names.is_empty() {
             return Err(DatasetError::NoFeatures);
+        }
+        let is_label = |name: &&String| LABEL_NAMES.contains(&plain_name(name).as_str());
+        if choice.feature_columns.is_none()
+            && let Some(name) = names.iter().find(is_label)
+        {
+            self.note(format!(
+                "column {name:?} is a feature, but is named as a class is; leave it out (--features) if it tells the answer: {}",
+                path.display()
+            ));
         }
         if let Err(reason) = self.join_features(&names, Layout::Plain) {
             self.leave_out(path, None, reason);
@@ -442,7 +454,7 @@ mod tests {
         let data = &built.dataset;
         assert_eq!(data.class_names(), ["1-1", "0-0"]);
         assert_eq!(data.feature_names(), ["Ia", "Va"]);
-        assert_eq!(data.sample(1), [2.0, 0.5]);
+        assert_eq!(*data.sample(1), [2.0, 0.5]);
         assert!(data.sample(2)[0].is_nan() && data.n_missing() == 1);
         assert_eq!(data.origin(2).place, Place::Row(2));
         assert!(data.groups().is_none());

@@ -3,15 +3,17 @@
 
 use std::sync::Arc;
 
+use crate::dataset::Columns;
 use crate::learner::{
-    BlockScores, Circumstances, Decision, Dictionary, Gate, Head, LearnError, Learner,
-    LearnerSettings, Readout, Samples, SecondLook, SparseCoder, StopSignal,
+    BlockMemory, BlockScores, Circumstances, Decision, Dictionary, Gate, Head, LearnError, Learner,
+    LearnerSettings, OnlineLogit, Readout, Samples, SecondLook, SparseCoder, StopSignal,
+    block_size,
 };
 use crate::math::{Matrix, View, Write, product};
 
-/// Samples that are classified together: large enough for the matrix product, small
+/// Most samples that are classified together: large enough for the matrix product, small
 /// enough that the kernel values of all classes stay in the cache.
-const TILE: usize = 128;
+const LARGEST_TILE: usize = 128;
 /// The smallest unit of margins.
 const SMALLEST_UNIT: f64 = 0.1;
 
@@ -29,10 +31,36 @@ pub struct Classifier<'a> {
 /// Scratch memory of a classifier; valid as long as its dictionaries do not change.
 #[derive(Clone, Debug)]
 pub struct ClassifierWork {
-    scores: BlockScores,
+    pub(super) scores: BlockScores,
     tile: Samples,
     /// S, while heads are compared.
-    layer: Matrix,
+    pub(super) layer: Matrix,
+    /// What is known of the first tiles of the samples asked for next.
+    memory: Vec<BlockMemory>,
+}
+
+impl ClassifierWork {
+    /// Remembers kernel values of the first tiles of the samples asked for next, in exchange for
+    /// what it remembered before.
+    pub(crate) fn remember(&mut self, memory: Vec<BlockMemory>) -> Vec<BlockMemory> {
+        std::mem::replace(&mut self.memory, memory)
+    }
+
+    /// Looks at tile `number` with what is known of it.
+    pub(super) fn look(
+        &mut self,
+        number: usize,
+        look: impl FnOnce(&mut Self) -> Result<(), LearnError>,
+    ) -> Result<(), LearnError> {
+        let Some(mut memory) = self.memory.get_mut(number).map(std::mem::take) else {
+            return look(self);
+        };
+        memory.exchange(&mut self.scores);
+        let seen = look(self);
+        memory.exchange(&mut self.scores);
+        self.memory[number] = memory;
+        seen
+    }
 }
 
 /// What one head makes of one sample.
@@ -52,6 +80,13 @@ impl HeadScores<'_> {
     /// The class decided for, the second best and the margin between them.
     pub fn verdict(&self) -> Verdict {
         verdict(self.scores)
+    }
+
+    /// How much better a class is than the best of the others.
+    pub fn margin_of(&self, class: usize) -> f64 {
+        let others = self.scores.iter().enumerate().filter(|(c, _)| *c != class);
+        let best = others.map(|(_, score)| *score);
+        self.scores[class] - best.fold(f64::NEG_INFINITY, f64::max)
     }
 }
 
@@ -114,6 +149,11 @@ impl<'a> Classifier<'a> {
         self.dictionaries.len()
     }
 
+    /// Samples that are classified together.
+    pub(crate) fn tile(&self) -> usize {
+        block_size(self.n_classes()).min(LARGEST_TILE)
+    }
+
     /// The dictionaries, class by class.
     pub fn dictionaries(&self) -> impl Iterator<Item = &'a Dictionary> + '_ {
         self.dictionaries.iter().copied()
@@ -127,36 +167,39 @@ impl<'a> Classifier<'a> {
             .map_or(0, |dictionary| dictionary.kept.n_features());
         ClassifierWork {
             scores: BlockScores::new(self.settings, self.n_classes()),
-            tile: Samples::new(n_features, TILE),
+            tile: Samples::new(n_features, self.tile()),
             layer: Matrix::default(),
+            memory: Vec::new(),
         }
     }
 
     /// Classifies the columns of `data` that `index` names; one verdict each is added to `verdicts`.
-    pub fn classify(
+    pub fn classify<'d>(
         &self,
-        data: View<'_>,
+        data: impl Into<Columns<'d>>,
         index: &[usize],
         work: &mut ClassifierWork,
         verdicts: &mut Vec<Verdict>,
     ) -> Result<(), LearnError> {
-        for part in index.chunks(TILE) {
-            self.score(data, part, work)?;
+        let data = data.into();
+        for (number, part) in index.chunks(self.tile()).enumerate() {
+            work.look(number, |work| self.score(data, part, work))?;
             verdicts.extend((0..part.len()).map(|i| verdict(work.scores.scores.col(i))));
         }
         Ok(())
     }
 
     /// The same, with r²/σ of every class for each sample.
-    pub fn classify_with_residuals(
+    pub fn classify_with_residuals<'d>(
         &self,
-        data: View<'_>,
+        data: impl Into<Columns<'d>>,
         index: &[usize],
         work: &mut ClassifierWork,
         verdicts: &mut Vec<Verdict>,
         residual_shares: &mut Vec<Vec<f64>>,
     ) -> Result<(), LearnError> {
-        for part in index.chunks(TILE) {
+        let data = data.into();
+        for part in index.chunks(self.tile()) {
             self.score(data, part, work)?;
             for i in 0..part.len() {
                 verdicts.push(verdict(work.scores.scores.col(i)));
@@ -168,17 +211,18 @@ impl<'a> Classifier<'a> {
 
     /// Whether samples fit some dictionary as well as 19 of 20 training samples did; all do where
     /// that is not known.
-    pub fn fits_usually(
+    pub fn fits_usually<'d>(
         &self,
-        data: View<'_>,
+        data: impl Into<Columns<'d>>,
         index: &[usize],
         work: &mut ClassifierWork,
     ) -> Result<Vec<bool>, LearnError> {
+        let data = data.into();
         let Some(gate) = self.gate else {
             return Ok(vec![true; index.len()]);
         };
         let mut usual = Vec::with_capacity(index.len());
-        for part in index.chunks(TILE) {
+        for part in index.chunks(self.tile()) {
             self.see(data, part, work)?;
             for i in 0..part.len() {
                 let fits = (0..self.n_classes()).map(|c| work.scores.evidence(c, i)[0]);
@@ -192,42 +236,43 @@ impl<'a> Classifier<'a> {
     /// decision layer grows without bound while hardly any sample is decided wrongly, and shrinks
     /// by as much with the next one that is.
     pub fn margin_unit(&self, head: Option<Head>) -> f64 {
-        match self.decision {
-            Decision::OnlineLogit(logit) if head.is_none_or(Head::uses_decision_layer) => {
-                let [first, second] = logit.theta;
-                (first.abs() + second.abs()).max(SMALLEST_UNIT)
-            }
-            _ => 1.0,
-        }
+        self.layer_of(head).map_or(1.0, |layer| {
+            let [first, second] = layer.theta;
+            (first.abs() + second.abs()).max(SMALLEST_UNIT)
+        })
     }
 
     /// What each of several heads makes of the columns of `data` that `index` names, in order.
-    pub fn compare_heads(
+    pub fn compare_heads<'d>(
         &self,
-        data: View<'_>,
+        data: impl Into<Columns<'d>>,
         index: &[usize],
         heads: &[Option<Head>],
         work: &mut ClassifierWork,
         mut found: impl FnMut(HeadScores<'_>),
     ) -> Result<(), LearnError> {
-        for (number, part) in index.chunks(TILE).enumerate() {
-            self.see(data, part, work)?;
-            work.layer.copy_from(work.scores.scores.view());
-            for (head, &kind) in heads.iter().enumerate() {
-                work.scores.scores.copy_from(work.layer.view());
-                self.apply_head(kind, work)?;
-                for i in 0..part.len() {
-                    let scores = work.scores.scores.col(i);
-                    let decided = verdict(scores).class;
-                    let [z1, z2] = work.scores.evidence(decided, i);
-                    found(HeadScores {
-                        position: number * TILE + i,
-                        head,
-                        scores,
-                        fit: z1 + z2,
-                    });
+        let data = data.into();
+        for (number, part) in index.chunks(self.tile()).enumerate() {
+            work.look(number, |work| {
+                self.see(data, part, work)?;
+                work.layer.copy_from(work.scores.scores.view());
+                for (head, &kind) in heads.iter().enumerate() {
+                    work.scores.scores.copy_from(work.layer.view());
+                    self.apply_head(kind, work)?;
+                    for i in 0..part.len() {
+                        let scores = work.scores.scores.col(i);
+                        let decided = verdict(scores).class;
+                        let [z1, z2] = work.scores.evidence(decided, i);
+                        found(HeadScores {
+                            position: number * self.tile() + i,
+                            head,
+                            scores,
+                            fit: z1 + z2,
+                        });
+                    }
                 }
-            }
+                Ok(())
+            })?;
         }
         Ok(())
     }
@@ -235,7 +280,7 @@ impl<'a> Classifier<'a> {
     /// Lets every class and the decision look at a tile.
     fn score(
         &self,
-        data: View<'_>,
+        data: Columns<'_>,
         part: &[usize],
         work: &mut ClassifierWork,
     ) -> Result<(), LearnError> {
@@ -244,9 +289,9 @@ impl<'a> Classifier<'a> {
     }
 
     /// Loads a tile; every class looks at it, and the decision scores what they see.
-    fn see(
+    pub(super) fn see(
         &self,
-        data: View<'_>,
+        data: Columns<'_>,
         part: &[usize],
         work: &mut ClassifierWork,
     ) -> Result<(), LearnError> {
@@ -265,6 +310,19 @@ impl<'a> Classifier<'a> {
 
     /// From the scores of the decision to those of a head, behind the gate.
     fn apply_head(&self, head: Option<Head>, work: &mut ClassifierWork) -> Result<(), LearnError> {
+        self.add_head(head, work)?;
+        if let Some(gate) = self.gate_of(head) {
+            work.scores.pass_gate(&gate, &work.tile);
+        }
+        Ok(())
+    }
+
+    /// The same before the gate.
+    pub(super) fn add_head(
+        &self,
+        head: Option<Head>,
+        work: &mut ClassifierWork,
+    ) -> Result<(), LearnError> {
         let deciding = self.deciding(head)?;
         let dictionary = |class: usize| self.dictionaries[class];
         let scores = &mut work.scores;
@@ -274,10 +332,23 @@ impl<'a> Classifier<'a> {
         if let Some(second_look) = deciding.second_look {
             scores.take_second_look(second_look, self.stop, dictionary)?;
         }
-        if let Some(gate) = &deciding.gate {
-            scores.pass_gate(gate, &work.tile);
-        }
         Ok(())
+    }
+
+    /// The gate of a head that the decision layer is part of.
+    pub(super) fn gate_of(&self, head: Option<Head>) -> Option<Gate> {
+        let is_layer = head.is_none_or(Head::uses_decision_layer);
+        self.gate.filter(|_| is_layer)
+    }
+
+    /// The decision layer, where it is part of a head.
+    pub(super) fn layer_of(&self, head: Option<Head>) -> Option<&OnlineLogit> {
+        match self.decision {
+            Decision::OnlineLogit(logit) if head.is_none_or(Head::uses_decision_layer) => {
+                Some(logit)
+            }
+            _ => None,
+        }
     }
 
     /// What stands between the scores of the decision and those of a head.
@@ -291,18 +362,18 @@ impl<'a> Classifier<'a> {
             }
             _ => None,
         };
-        let is_layer = head.is_none_or(Head::uses_decision_layer);
         Ok(Deciding {
             readout,
             second_look,
-            gate: self.gate.filter(|_| is_layer),
+            gate: self.gate_of(head),
         })
     }
 
     /// What every class makes of one sample.
     pub fn explain(&self, x: &[f64]) -> Result<Explanation, LearnError> {
         let mut work = self.work();
-        self.score(View::from_columns(x, x.len()), &[0], &mut work)?;
+        let x = View::from_columns(x, x.len());
+        self.score(x.into(), &[0], &mut work)?;
         let sigma = work.tile.self_kernel()[0];
         let codes = self
             .dictionaries
@@ -341,7 +412,7 @@ impl<'a> Classifier<'a> {
 }
 
 /// The best and the second best of the scores; of equals the first.
-fn verdict(scores: &[f64]) -> Verdict {
+pub(super) fn verdict(scores: &[f64]) -> Verdict {
     let mut class = 0;
     for (c, score) in scores.iter().enumerate() {
         if *score > scores[class] {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::stop::StopSignal;
-use crate::math::View;
+use crate::dataset::Columns;
 
 /// Where in the training a round stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,10 +52,35 @@ pub struct StreamState {
     queues: Vec<Queue>,
 }
 
+impl StreamState {
+    /// A sample does not come any more; nothing changes where it never did.
+    pub fn leave_out(&mut self, sample: usize) {
+        for queue in &mut self.queues {
+            if let Some(at) = queue.order.iter().position(|other| *other == sample) {
+                queue.order.remove(at);
+                queue.next -= usize::from(at < queue.next);
+            }
+        }
+    }
+
+    /// A sample comes as one of another class, next; nothing changes where it never comes or is of that class.
+    pub fn put_into(&mut self, sample: usize, class: usize) {
+        let holds = |queue: &Queue| queue.order.contains(&sample);
+        let is_there = self.queues.get(class).is_none_or(holds);
+        if is_there || !self.queues.iter().any(holds) {
+            return;
+        }
+        self.leave_out(sample);
+        let queue = &mut self.queues[class];
+        let place = queue.next.min(queue.order.len());
+        queue.order.insert(place, sample);
+    }
+}
+
 /// The training samples of all classes, and the circumstances under which they are learned.
 #[derive(Clone, Debug)]
 pub struct SampleStream<'a> {
-    data: View<'a>,
+    data: Columns<'a>,
     state: StreamState,
     stop: StopSignal<'a>,
     n_threads: usize,
@@ -66,8 +91,9 @@ impl<'a> SampleStream<'a> {
     ///
     /// # Panics
     /// If an index lies outside `data`.
-    pub fn new(data: View<'a>, orders: Vec<Vec<usize>>, supply: Supply) -> Self {
-        let inside = |order: &Vec<usize>| order.iter().all(|&sample| sample < data.cols());
+    pub fn new(data: impl Into<Columns<'a>>, orders: Vec<Vec<usize>>, supply: Supply) -> Self {
+        let data = data.into();
+        let inside = |order: &Vec<usize>| order.iter().all(|&sample| sample < data.n_samples());
         assert!(orders.iter().all(inside), "an index lies outside the data");
         let queues = orders
             .into_iter()
@@ -77,9 +103,9 @@ impl<'a> SampleStream<'a> {
     }
 
     /// A stream that continues where a saved one stopped.
-    pub fn resume(data: View<'a>, state: StreamState) -> Self {
+    pub fn resume(data: impl Into<Columns<'a>>, state: StreamState) -> Self {
         Self {
-            data,
+            data: data.into(),
             state,
             stop: StopSignal::default(),
             n_threads: 1,
@@ -131,7 +157,7 @@ impl<'a> SampleStream<'a> {
     }
 
     /// All samples of the data set, one column each.
-    pub fn data(&self) -> View<'a> {
+    pub fn data(&self) -> Columns<'a> {
         self.data
     }
 

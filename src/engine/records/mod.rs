@@ -17,7 +17,6 @@ pub mod electrode_positions;
 pub mod event_list;
 pub mod fif;
 mod findings;
-mod foreign;
 mod fuzz_entries;
 pub mod gdf;
 mod ini;
@@ -32,6 +31,7 @@ pub mod persyst;
 mod read_error;
 mod readers;
 mod record;
+mod scratch_file;
 mod sel_event;
 mod source_id;
 mod source_reader;
@@ -58,6 +58,7 @@ pub use record::{
     Kind, MemorySamples, Quantisation, RateSection, Record, Samples, Segment, Sensor, Source,
     TimeAxis, TransformerSide,
 };
+pub(crate) use scratch_file::{ScratchFile, ScratchWriter};
 pub use source_id::SourceId;
 pub(crate) use source_id::{path_keys, path_text, path_texts};
 pub use start_time::StartTime;

@@ -4,7 +4,7 @@ use atomscope_engine::dataset::{Dataset, FeatureGroup};
 use atomscope_engine::experiment::DataFacts;
 use atomscope_engine::features::Layout;
 use atomscope_engine::features::electrodes;
-use atomscope_engine::features::readable::{readable, readable_layout};
+use atomscope_engine::features::readable::{Readable, readable, readable_layout};
 
 /// Where the channels of channel × band features lie, and the names of the bands.
 #[derive(Default)]
@@ -61,6 +61,16 @@ impl Drawn {
         }
     }
 
+    /// For values that are read already.
+    pub(super) fn of_readable(read: &Readable) -> Self {
+        let names = read.names();
+        Self {
+            layout: read.layout,
+            places: BandPlaces::of(read.layout, &names),
+            names,
+        }
+    }
+
     /// For the samples of a data set.
     pub(super) fn of_dataset(dataset: &Dataset) -> Self {
         Self::of(
@@ -79,6 +89,6 @@ impl Drawn {
 /// The values of a sample as they are drawn.
 pub(super) fn drawn_values(dataset: &Dataset, sample: usize) -> Vec<f64> {
     let values = dataset.sample(sample);
-    let read = readable(dataset.feature_groups(), values);
+    let read = readable(dataset.feature_groups(), &values);
     read.map_or_else(|| values.to_vec(), |read| read.values)
 }

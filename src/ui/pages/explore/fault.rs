@@ -7,7 +7,7 @@ use super::fault_choices::{choice_of, keep_choice};
 use super::fault_impedance::impedance_ui;
 use super::fault_panel::measures_ui;
 use super::fault_tools::tools_ui;
-use super::ribbon::{ShownTime, ribbon_ui};
+use super::ribbon::{ShownTime, ribbon_height, ribbon_ui};
 use crate::ui::elements;
 use crate::ui::numbers::short;
 use crate::ui::palette::{mix, phase_color};
@@ -26,8 +26,6 @@ use atomscope_engine::records::Quantity;
 
 /// The letters of the cursors.
 pub(super) const CURSORS: [&str; 2] = ["A", "B"];
-/// Height of the ribbon with its line of facts.
-const RIBBON_HEIGHT: f32 = 74.0;
 
 /// The fault-record viewer; `wants_measures` says whether there is room for the panel of measures.
 pub(super) fn fault_ui(
@@ -48,10 +46,8 @@ pub(super) fn fault_ui(
         return;
     };
     let mut wanted = look.clone();
-    let takes = match workbench.view().ask {
-        Some(_) => None,
-        None => cursor_letter(ui),
-    };
+    let hears = workbench.view().ask.is_none() && page_hears_keys(ui);
+    let takes = if hears { cursor_letter(ui) } else { None };
     if let Some(cursor) = takes {
         wanted.active = cursor;
     }
@@ -100,7 +96,7 @@ fn plots_ui(
     look: &mut FaultView,
     takes: Option<usize>,
 ) -> egui::Rangef {
-    let height = ui.available_height() - RIBBON_HEIGHT;
+    let height = ui.available_height() - ribbon_height(ui, workbench) - ui.spacing().item_spacing.y;
     let fault = workbench.explore().fault();
     let overlay = fault.overlay();
     let Some(beside) = fault.beside().filter(|_| overlay.is_none()) else {

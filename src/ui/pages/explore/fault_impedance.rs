@@ -7,8 +7,9 @@ use super::fault_list::push;
 use crate::ui::elements::{help, section};
 use crate::ui::icons::color_dot;
 use crate::ui::numbers::{cut, short};
-use crate::ui::palette::{class_color, mix, phase_color};
+use crate::ui::palette::{class_color, legible, mix, phase_color};
 use crate::ui::theme;
+use crate::ui::widgets::{ChartTable, extent};
 use crate::workbench::explore::{
     FaultAction, FaultRecord, FaultView, ImpedancePlane, LineData, LocusDecision,
 };
@@ -196,7 +197,7 @@ fn line_ui(ui: &mut Ui, line: &mut LineData) {
                 let label = ui.label(RichText::new(name).small());
                 let drag = DragValue::new(value)
                     .range(0.0..=most)
-                    .speed(f64::min(0.001 * most, 0.01))
+                    .speed(0.001 * f64::min(most, 10.0))
                     .max_decimals(4)
                     .suffix(unit);
                 ui.add(drag).labelled_by(label.id).on_hover_text(text);
@@ -229,7 +230,7 @@ fn plane_ui(ui: &mut Ui, record: &FaultRecord, plane: &ImpedancePlane) {
     let reach = z1.norm() * 1.5;
     let size = ui.available_width().min(420.0);
     let colors: Vec<Color32> = (0..6).map(|place| loop_color(ui, place)).collect();
-    Plot::new("impedance plane")
+    let shown = Plot::new("impedance plane")
         .width(size)
         .height(size)
         .data_aspect(1.0)
@@ -283,10 +284,25 @@ fn plane_ui(ui: &mut Ui, record: &FaultRecord, plane: &ImpedancePlane) {
                 }
             }
         });
+    let names = Loop::ALL.map(Loop::name);
+    ChartTable {
+        n_places: plane.points.len(),
+        place: &|place| format!("{:.4} s", plane.points[place].time_s),
+        series: &names,
+        cell: &|column, places| {
+            let points = plane.points[places].iter();
+            let loops = points.filter_map(|point| point.loops[column]);
+            let (r, x): (Vec<f64>, Vec<f64>) = loops.map(|z| (z.re, z.im)).unzip();
+            let (r, x) = (extent(r.into_iter(), short)?, extent(x.into_iter(), short)?);
+            Some(format!("R {r} Ω, X {x} Ω"))
+        },
+    }
+    .tell(ui, &shown.response, "Impedance plane");
     ui.horizontal_wrapped(|ui| {
         for (place, of) in Loop::ALL.into_iter().enumerate() {
             let strong = faulted == Some(of);
-            let text = RichText::new(of.name()).small().color(colors[place]);
+            let color = legible(colors[place], tones.page, tones.text);
+            let text = RichText::new(of.name()).small().color(color);
             ui.label(if strong { text.strong() } else { text });
         }
     });
