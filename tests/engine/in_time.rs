@@ -394,7 +394,10 @@ fn a_long_stream_needs_no_more_memory_keeps_its_definitions_and_is_as_fast_as_a_
     );
     assert!(grown_kb < 4096, "{grown_kb} kB more");
     assert!(drift <= 1e-8, "{drift}");
-    assert!(stream_per_s >= 0.8 * file_per_s, "{stream_per_s} {file_per_s}");
+    assert!(
+        stream_per_s >= 0.8 * file_per_s,
+        "{stream_per_s} {file_per_s}"
+    );
 }
 
 /// The shipped sessions on a feeder that nobody has looked at when they were made.
