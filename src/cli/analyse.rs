@@ -1,7 +1,6 @@
 //! `atomscope analyse`: what fault records say in closed form, without a model.
 
 use std::ffi::OsString;
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -9,7 +8,10 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::{Value, json};
 
+use super::ending::{self, Failure, write_result};
 use super::fault_fields::{fault_fields, line_for};
+use super::outputs::Output;
+use super::terminal::{self, CleanWriter, complain, one_line};
 use atomscope_engine::export::fault_report::{FaultReport, ReportedRecord};
 use atomscope_engine::features::fault::FaultRecipe;
 use atomscope_engine::protection::inbox::{InboxRow, group_by_event, to_csv};
@@ -39,25 +41,13 @@ pub(super) struct AnalyseArguments {
 
 /// Analyses records one after the other.
 pub(super) fn run(arguments: &AnalyseArguments) -> io::Result<ExitCode> {
-    let mut err = io::stderr().lock();
-    let lines = match arguments.line.as_deref().map(Line::load_all).transpose() {
-        Ok(lines) => lines.unwrap_or_default(),
-        Err(error) => {
-            writeln!(err, "atomscope: {error}")?;
-            return Ok(ExitCode::from(2));
-        }
+    let (lines, outputs) = match prepared(arguments) {
+        Ok(prepared) => prepared,
+        Err(failure) => return ending::tell(failure),
     };
-    if arguments.report.is_some() && arguments.files.len() > 2 {
-        let n_files = arguments.files.len();
-        writeln!(
-            err,
-            "atomscope: a report is of one event, one or two ends, but {n_files} files are named: name one or two"
-        )?;
-        return Ok(ExitCode::from(2));
-    }
     let mut is_whole = true;
     let (mut entries, mut reported, mut rows) = (Vec::new(), Vec::new(), Vec::new());
-    for path in named_files(&arguments.files, &mut err)? {
+    for path in named_files(&arguments.files)? {
         let path = path.as_path();
         match open(path, Mode::Tolerant) {
             Ok(record) if record.kind == Kind::FaultRecord => {
@@ -84,37 +74,29 @@ pub(super) fn run(arguments: &AnalyseArguments) -> io::Result<ExitCode> {
             Ok(record) => {
                 is_whole = false;
                 let path = path.display();
-                writeln!(
-                    err,
-                    "atomscope: a fault record is expected, but this is a {}: {path}",
+                complain(format!(
+                    "a fault record is expected, but this is a {}: {path}",
                     record.kind
-                )?;
+                ))?;
             }
             Err(error) => {
                 is_whole = false;
-                writeln!(err, "atomscope: {error}")?;
+                complain(error)?;
             }
         }
     }
-    let mut write = |out: &Path, bytes: Vec<u8>| -> io::Result<bool> {
-        if let Err(error) = fs::write(out, bytes) {
-            writeln!(err, "atomscope: cannot write: {error}: {}", out.display())?;
-            return Ok(false);
-        }
-        Ok(true)
-    };
-    if let Some(out) = &arguments.json {
+    let [json, csv, report] = &outputs;
+    if let Some(output) = json {
         let text = serde_json::to_string_pretty(&json!({ "records": entries }))?;
-        is_whole &= write(out, text.into_bytes())?;
+        is_whole &= write_result(output, &text)?;
     }
-    if let Some(out) = &arguments.csv {
+    if let Some(output) = csv {
         group_by_event(&mut rows);
         let bytes = to_csv(&rows).map_err(io::Error::other)?;
-        is_whole &= write(out, bytes)?;
+        is_whole &= write_result(output, &String::from_utf8_lossy(&bytes))?;
     }
-    if let (Some(out), false) = (&arguments.report, reported.is_empty()) {
-        let page = FaultReport::new(&reported).page();
-        is_whole &= write(out, page.into_bytes())?;
+    if let (Some(output), false) = (report, reported.is_empty()) {
+        is_whole &= write_result(output, &FaultReport::new(&reported).page())?;
     }
     Ok(if is_whole {
         ExitCode::SUCCESS
@@ -123,8 +105,26 @@ pub(super) fn run(arguments: &AnalyseArguments) -> io::Result<ExitCode> {
     })
 }
 
+/// The lines, and the files for JSON, CSV and report, reserved.
+fn prepared(arguments: &AnalyseArguments) -> Result<(Vec<Line>, [Option<Output>; 3]), Failure> {
+    let lines = arguments.line.as_deref().map(Line::load_all).transpose();
+    let lines = lines.map_err(Failure::usage)?.unwrap_or_default();
+    if arguments.report.is_some() && arguments.files.len() > 2 {
+        let n_files = arguments.files.len();
+        return Err(Failure::Usage(format!(
+            "a report is of one event, one or two ends, but {n_files} files are named: name one or two"
+        )));
+    }
+    let outputs = [
+        Output::reserve_named(arguments.json.as_deref())?,
+        Output::reserve_named(arguments.csv.as_deref())?,
+        Output::reserve_named(arguments.report.as_deref())?,
+    ];
+    Ok((lines, outputs))
+}
+
 /// The files named, and the fault records of folders.
-fn named_files(named: &[OsString], err: &mut impl Write) -> io::Result<Vec<PathBuf>> {
+fn named_files(named: &[OsString]) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for path in named.iter().map(Path::new) {
         if !path.is_dir() {
@@ -148,7 +148,7 @@ fn named_files(named: &[OsString], err: &mut impl Write) -> io::Result<Vec<PathB
                         .map(|file| path.join(file)),
                 );
             }
-            Err(error) => writeln!(err, "atomscope: {error}")?,
+            Err(error) => complain(error)?,
         }
     }
     Ok(files)
@@ -173,10 +173,11 @@ fn tell(path: &Path, summary: &FaultSummary) -> io::Result<()> {
             text += &format!(" ({low:.3} to {high:.3})");
         }
     }
-    let mut out = io::stdout().lock();
-    writeln!(out, "{text}: {}", path.display())?;
+    let name = one_line(path.display());
+    writeln!(terminal::stdout(), "{text}: {name}")?;
+    let mut err = CleanWriter::new(io::stderr());
     for warning in &summary.warnings {
-        writeln!(io::stderr(), "note: {warning}: {}", path.display())?;
+        writeln!(err, "note: {warning}: {name}")?;
     }
     Ok(())
 }

@@ -10,22 +10,24 @@ use serde_json::{Value, json};
 
 use super::ending::{Failure, epsilon, tell, write_result};
 use super::fault_fields::{line_for, with_fault_fields};
-use super::outputs::{Output, reserve_folder};
+use super::outputs::{Lost, Output, reserve_folder};
 use super::progress::ProgressLine;
-use super::terminal::{self, CleanWriter, complain};
+use super::terminal::{self, CleanWriter, complain, one_line};
 use super::trained::load_trained;
 use crate::workbench::learner_summary;
 use atomscope_engine::dataset::{Built, Dataset, Place};
-use atomscope_engine::evaluation::GroupVote;
+use atomscope_engine::evaluation::{Assurance, GroupVote};
 use atomscope_engine::experiment::{
     JudgeOptions, Judged, Part, Ribbon, TrainedModel, change_texts, uncertain_margin,
     votes_by_source,
 };
 use atomscope_engine::export::fault_report::{FaultReport, ReportedDecision, ReportedRecord};
-use atomscope_engine::export::{RecordingReport, ReportedModel, segment_head, segment_row};
+use atomscope_engine::export::{
+    RecordingReport, ReportFile, ReportedModel, segment_head, segment_row,
+};
 use atomscope_engine::features::FeatureRecipe;
 use atomscope_engine::protection::{FaultAnalysis, Line};
-use atomscope_engine::records::{Kind, Record, open_with};
+use atomscope_engine::records::{Kind, open_with};
 use atomscope_engine::session::{Session, model_sha256};
 
 /// The arguments of `classify`.
@@ -39,7 +41,8 @@ pub(super) struct ClassifyArguments {
     /// Write the rows to a file instead of the standard output
     #[arg(long, value_name = "OUT")]
     csv: Option<PathBuf>,
-    /// Write a report of the recording: a page (.html) or a table (.csv); for several files a folder of pages
+    /// Write a report: a page with a part for each recording (.html), a table of all segments (.csv), or a page for
+    /// each into a folder
     #[arg(long, value_name = "OUT")]
     report: Option<PathBuf>,
     /// Write decisions, prediction sets and warnings as JSON
@@ -75,47 +78,68 @@ struct Ready {
 /// Where reports go.
 enum Reports {
     None,
-    /// The report of the only recording.
-    File(Output),
+    /// One file with a part for each recording.
+    File(Output, Box<ReportFile>),
     /// A page for each recording.
     Folder(PathBuf),
 }
 
 impl Reports {
-    /// A file for one recording, a folder for several; checked before the work begins.
+    /// A file or a folder, checked before the work begins.
     fn reserve(arguments: &ClassifyArguments) -> Result<Self, Failure> {
         let Some(path) = arguments.report.as_deref() else {
             return Ok(Self::None);
         };
-        let is_file = path.extension().is_some() && !path.is_dir();
-        match (is_file, arguments.files.len()) {
-            (true, 1) => Ok(Self::File(Output::reserve(path)?)),
-            (true, n_files) => Err(Failure::Usage(format!(
-                "a file holds the report of one recording, but {n_files} files are named: name a folder for their reports: {}",
-                path.display()
-            ))),
-            (false, _) => {
-                reserve_folder(path)?;
-                Ok(Self::Folder(path.to_owned()))
+        if path.extension().is_some() && !path.is_dir() {
+            let file = ReportFile::for_path(path).map_err(Failure::usage)?;
+            return Ok(Self::File(Output::reserve(path)?, Box::new(file)));
+        }
+        reserve_folder(path)?;
+        Ok(Self::Folder(path.to_owned()))
+    }
+
+    /// Adds the report of a recording: to the file, or as a page in the folder.
+    fn add(
+        &mut self,
+        recording: &Path,
+        report: impl FnOnce(&mut ReportFile) -> Result<(), String>,
+    ) -> Result<(), String> {
+        match self {
+            Self::None => Ok(()),
+            Self::File(_, file) => report(file),
+            Self::Folder(folder) => {
+                let page = free_page(folder, recording);
+                let mut file = ReportFile::for_path(&page).map_err(|error| error.to_string())?;
+                report(&mut file)?;
+                let written = Output::unreserved(&page).write(&file.finish());
+                written.map_err(|lost| lost.to_string())
             }
         }
     }
 
-    /// The file for the report of a recording; those of one name are numbered.
-    fn output(&self, recording: &Path) -> Option<PathBuf> {
-        match self {
-            Self::None => None,
-            Self::File(output) => Some(output.path().to_owned()),
-            Self::Folder(folder) => {
-                let stem = recording.file_stem().unwrap_or_default().to_string_lossy();
-                let named = |number: usize| match number {
-                    1 => folder.join(format!("{stem}.html")),
-                    _ => folder.join(format!("{stem}-{number}.html")),
-                };
-                (1..).map(named).find(|path| !path.exists())
-            }
+    /// Notes in the file that a recording has no decision.
+    fn add_failure(&mut self, recording: &Path, reason: &str) {
+        if let Self::File(_, file) = self {
+            file.add_failure(&recording.display().to_string(), reason);
         }
     }
+
+    /// Writes the file.
+    fn finish(self) -> Result<(), Lost> {
+        match self {
+            Self::File(output, file) => output.write(&file.finish()),
+            Self::None | Self::Folder(_) => Ok(()),
+        }
+    }
+}
+
+/// The page for a recording in a folder; those of one name are numbered.
+fn free_page(folder: &Path, recording: &Path) -> PathBuf {
+    let stem = recording.file_stem().unwrap_or_default().to_string_lossy();
+    let first = folder.join(format!("{stem}.html"));
+    let others = (2..).map(|number: usize| folder.join(format!("{stem}-{number}.html")));
+    let mut all = std::iter::once(first.clone()).chain(others);
+    all.find(|path| !path.exists()).unwrap_or(first)
 }
 
 /// Classifies files with a trained session.
@@ -126,7 +150,7 @@ pub(super) fn run(arguments: &ClassifyArguments) -> io::Result<ExitCode> {
         let json = Output::reserve_named(arguments.json.as_deref())?;
         Ok((ready, rows, json, Reports::reserve(arguments)?))
     });
-    let (ready, csv, json, reports) = match reserved {
+    let (ready, csv, json, mut reports) = match reserved {
         Ok(reserved) => reserved,
         Err(failure) => return tell(failure),
     };
@@ -146,10 +170,7 @@ pub(super) fn run(arguments: &ClassifyArguments) -> io::Result<ExitCode> {
                 let entry = ready.record(path, &judged, &warnings);
                 let data = &ready.session.experiment.data;
                 records.push(with_fault_fields(&entry, path, data, &ready.lines).unwrap_or(entry));
-                match reports.output(path) {
-                    Some(out) => ready.report(path, &built, judged, &out),
-                    None => Ok(()),
-                }
+                reports.add(path, |file| ready.report(path, &built, judged, file))
             }
             // A fault record that nothing can be said of is an answer too.
             Err(message) => {
@@ -158,6 +179,7 @@ pub(super) fn run(arguments: &ClassifyArguments) -> io::Result<ExitCode> {
                     Some(entry) => {
                         records.push(entry);
                         is_strange = true;
+                        reports.add_failure(path, &message);
                         complain(message)?;
                         Ok(())
                     }
@@ -167,10 +189,17 @@ pub(super) fn run(arguments: &ClassifyArguments) -> io::Result<ExitCode> {
         };
         if let Err(message) = told {
             is_whole = false;
+            reports.add_failure(path, &message);
             complain(message)?;
         }
     }
+    if let Err(lost) = reports.finish() {
+        is_whole = false;
+        complain(lost)?;
+    }
     match &csv {
+        // Only one of the two can be read from there.
+        None if json.as_ref().is_some_and(Output::is_stdout) => {}
         // Data for another program are not touched; a person must not be harmed by a file name.
         None if io::stdout().is_terminal() => terminal::stdout().write_all(&rows)?,
         None => io::stdout().write_all(&rows)?,
@@ -240,9 +269,9 @@ impl Ready {
         let Some(model) = self.model() else {
             return Ok(Vec::new());
         };
-        let mut err = io::stderr().lock();
+        let mut err = CleanWriter::new(io::stderr().lock());
         if model.calibration.is_none() {
-            let path = path.display();
+            let path = one_line(path.display());
             writeln!(
                 err,
                 "The model cannot tell what its decisions are worth; train it again with calibration: {path}"
@@ -250,7 +279,7 @@ impl Ready {
         }
         let mut sentences = Vec::new();
         for warning in model.strange_files(judged) {
-            let source = dataset.sources()[warning.source].display();
+            let source = one_line(dataset.sources()[warning.source].display());
             writeln!(err, "Warning: {}: {source}", warning.sentence())?;
             sentences.push(warning.sentence().to_owned());
         }
@@ -312,14 +341,14 @@ impl Ready {
         }
         let mut err = CleanWriter::new(io::stderr().lock());
         if self.session.has_learned_from(path) {
-            let path = path.display();
+            let path = one_line(path.display());
             writeln!(
                 err,
                 "Training data: the model was trained on this recording, so its decision is not a test: {path}"
             )?;
         }
         for vote in votes_by_source(self.class_names.len(), judged) {
-            let source = dataset.sources()[vote.group].display();
+            let source = one_line(dataset.sources()[vote.group].display());
             writeln!(err, "{}: {source}", vote_text(&vote, &name))?;
         }
         let run = self.session.run.as_ref();
@@ -331,61 +360,62 @@ impl Ready {
 }
 
 impl Ready {
-    /// The report of a fault record with the model's decision beside the rule's; `None` where the file is another one.
-    fn fault_page(&self, path: &Path, judged: &[Judged]) -> Option<Result<String, String>> {
+    /// A fault record and what the rule says of it; `None` where the file is another one.
+    fn fault_record(&self, path: &Path) -> Option<ReportedRecord> {
         let data = &self.session.experiment.data;
         let Some(FeatureRecipe::Fault(recipe)) = &data.recipe else {
             return None;
         };
         let record = open_with(path, &data.read_options()).ok()?;
         let analysis = FaultAnalysis::of(&record, recipe).ok()?;
-        (record.kind == Kind::FaultRecord).then(|| self.fault_text(path, record, analysis, judged))
+        (record.kind == Kind::FaultRecord).then(|| ReportedRecord {
+            path: path.to_owned(),
+            line: line_for(&self.lines, &record).cloned(),
+            record,
+            analysis,
+        })
     }
 
-    fn fault_text(
-        &self,
-        path: &Path,
-        record: Record,
-        analysis: FaultAnalysis,
-        judged: &[Judged],
-    ) -> Result<String, String> {
+    /// What the model decided of a fault record, to stand beside what the rule says.
+    fn fault_decision(&self, judged: &[Judged]) -> Result<Option<ReportedDecision>, String> {
         let model = self.model().ok_or("there is no final model")?;
         let model_sha256 = model_sha256(model).map_err(|error| error.to_string())?;
-        let decision = judged.first().map(|first| ReportedDecision {
+        Ok(judged.first().map(|first| ReportedDecision {
             class: self
                 .class_names
                 .get(first.verdict.class)
                 .cloned()
                 .unwrap_or_default(),
             margin: first.verdict.margin,
+            is_uncertain: first
+                .assurance
+                .as_ref()
+                .is_some_and(Assurance::is_uncertain),
             fit_p: first.assurance.as_ref().map(|assured| assured.fit_p),
             model_sha256,
-        });
-        let end = [ReportedRecord {
-            path: path.to_owned(),
-            line: line_for(&self.lines, &record).cloned(),
-            record,
-            analysis,
-        }];
-        let report = FaultReport::new(&end);
-        Ok(match decision {
-            Some(decision) => report.with_decision(decision).page(),
-            None => report.page(),
-        })
+        }))
     }
 
-    /// Writes the report of a recording.
+    /// Adds the report of a recording to a file.
     fn report(
         &self,
         path: &Path,
         built: &Built,
         judged: Vec<Judged>,
-        out: &Path,
+        file: &mut ReportFile,
     ) -> Result<(), String> {
-        let is_page = out.extension().is_some_and(|ending| ending == "html");
-        if let (true, Some(page)) = (is_page, self.fault_page(path, &judged)) {
-            let written = Output::unreserved(out).write(page?.as_bytes());
-            return written.map_err(|lost| lost.to_string());
+        let name = path.display().to_string();
+        if !file.is_table()
+            && let Some(record) = self.fault_record(path)
+        {
+            let record = [record];
+            let report = FaultReport::new(&record);
+            let report = match self.fault_decision(&judged)? {
+                Some(decision) => report.with_decision(decision),
+                None => report,
+            };
+            file.add_fault(&name, &report);
+            return Ok(());
         }
         let run = self.session.run.as_ref().ok_or("there is no run")?;
         let model = self.model().ok_or("there is no final model")?;
@@ -418,7 +448,6 @@ impl Ready {
             tested: run.tested_in_words(),
         };
         let left_out: Vec<String> = built.left_out.iter().map(ToString::to_string).collect();
-        let name = path.display().to_string();
         let report = RecordingReport {
             name: &name,
             record: &record,
@@ -427,10 +456,8 @@ impl Ready {
             ribbon: &ribbon,
             model: &model,
         };
-        let bytes = report.for_file(out).map_err(|error| error.to_string())?;
-        Output::unreserved(out)
-            .write(&bytes)
-            .map_err(|lost| lost.to_string())
+        file.add_recording(&report);
+        Ok(())
     }
 }
 

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use super::folder_preview::FolderReport;
+use super::terminal::one_line;
 use atomscope_engine::records::{
     self, Annotation, ArrayInfo, ChannelKind, Gap, Mode, ReadError, ReadOptions, Record,
 };
@@ -197,7 +198,7 @@ impl FileReport {
     }
 
     fn write_text(&self, out: &mut dyn Write, with_stats: bool) -> io::Result<()> {
-        writeln!(out, "{}", self.path)?;
+        writeln!(out, "{}", one_line(&self.path))?;
         if let Some(error) = &self.error {
             return writeln!(out, "  not read: {error}\n");
         }

@@ -1,6 +1,7 @@
 //! Files that results go to: checked and reserved before the work begins, kept elsewhere if they cannot be written.
 
 use std::fs::{self, File, OpenOptions};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process;
 
@@ -51,8 +52,11 @@ impl Output {
         let name = format!(".{}.{}.reserved", name.to_string_lossy(), process::id());
         let beside = path.with_file_name(name);
         let is_device = path.exists() && !path.is_file();
-        let reservation = match File::create(&beside) {
+        let reservation = match File::create_new(&beside) {
             Ok(_) => Some(beside),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                return Err(cannot("two results cannot go to one file".to_owned()));
+            }
             // A device takes what is written to it, whatever its folder allows.
             Err(_) if is_device => None,
             Err(error) => return Err(cannot(error.to_string())),
@@ -78,10 +82,6 @@ impl Output {
 
     pub(super) fn is_stdout(&self) -> bool {
         is_stdout(&self.path)
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        &self.path
     }
 
     /// Writes the result; what cannot be written here is kept elsewhere.
@@ -160,6 +160,7 @@ mod tests {
         let path = folder.path().join("out.json");
         let output = Output::reserve(&path).expect("it can be written");
         assert!(!path.exists(), "nothing is there before the result is");
+        assert!(refused(&path), "another result would replace this one");
         output.write(b"{}").expect("written");
         drop(output);
         let names: Vec<_> = fs::read_dir(folder.path()).expect("listed").collect();

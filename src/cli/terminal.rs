@@ -25,6 +25,11 @@ pub(super) fn clean(text: &str) -> Cow<'_, str> {
     Cow::Owned(clean)
 }
 
+/// A name on one line: line ends in it are escapes too.
+pub(super) fn one_line(name: impl std::fmt::Display) -> String {
+    clean(&name.to_string()).replace('\n', "\\u000a")
+}
+
 /// A writer of UTF-8 text that lets no control character through.
 pub(super) struct CleanWriter<W: Write> {
     out: W,
@@ -68,12 +73,20 @@ pub(super) fn stdout() -> CleanWriter<io::StdoutLock<'static>> {
 
 /// Says something on the standard error, after the name of the program.
 pub(super) fn complain(message: impl std::fmt::Display) -> io::Result<()> {
-    writeln!(io::stderr(), "atomscope: {}", clean(&message.to_string()))
+    // A line end that the program means is followed by an indent; any other is that of a name.
+    let message = message.to_string();
+    let lines: Vec<String> = message.split("\n  ").map(one_line).collect();
+    writeln!(io::stderr(), "atomscope: {}", lines.join("\n  "))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_stays_on_its_line() {
+        assert_eq!(one_line("a\nb\u{1b}"), "a\\u000ab\\u001b");
+    }
 
     #[test]
     fn control_characters_are_escaped_wherever_a_write_cuts_the_text() {

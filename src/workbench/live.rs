@@ -350,7 +350,7 @@ impl Workbench {
     /// Why no stream can be followed; nothing if one can.
     pub fn live_obstacle(&self) -> Option<String> {
         let form = &self.tasks.live.form;
-        if form.model.is_none() && !self.has_final_model() {
+        if form.model.is_none() && !self.has_trained_model() {
             let text = "the open session has no final model: train one (Run menu), or choose a trained session";
             return Some(text.to_owned());
         }
@@ -361,7 +361,7 @@ impl Workbench {
         }
     }
 
-    fn has_final_model(&self) -> bool {
+    fn has_trained_model(&self) -> bool {
         let state = self.document.training.state();
         state.is_some_and(|run| run.final_model().is_some())
     }

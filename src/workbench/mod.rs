@@ -86,7 +86,7 @@ use document::Document;
 use event::Event;
 use explore::Explore;
 use labels::Labels;
-use open::Opened;
+use open::{Opened, Opening};
 use recover::Copies;
 use remember::User;
 use save::Saving;
@@ -103,7 +103,7 @@ const PROGRESS_EVERY: Duration = Duration::from_millis(150);
 struct Tasks {
     post: Post,
     inbox: Receiver<Event>,
-    opening: Background<(), Opened>,
+    opening: Background<Opening, Opened>,
     saving: Saving,
     copies: Copies,
     dictionary: Dictionaries,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::action::Demo;
+use super::action::{Action, Demo};
 use super::background::Answer;
 use super::document::Document;
 use super::draft::Draft;
@@ -11,7 +11,7 @@ use super::explore::{Explore, ExploreAction};
 use super::notices::Topic;
 use super::records::{LoadedData, Then};
 use super::save::Saving;
-use super::selection::Selection;
+use super::selection::{Ask, Selection};
 use super::train::Beginning;
 use super::{Gravity, Stage, TaskError, Workbench};
 use atomscope_engine::dataset::{DataSettings, DatasetError};
@@ -34,19 +34,41 @@ pub(super) enum Opened {
     Recording(PathBuf, &'static str),
 }
 
+/// A path that is looked at, and the draft that will give way to what lies there.
+#[derive(Clone, PartialEq)]
+pub(super) struct Opening {
+    path: PathBuf,
+    draft: Draft,
+}
+
 impl Workbench {
     /// Finds out what lies at a path.
     pub(super) fn open(&mut self, path: PathBuf) {
         self.selection.ask = None;
         let path = std::path::absolute(&path).unwrap_or(path);
+        let opening = Opening {
+            path: path.clone(),
+            draft: self.document.draft.clone(),
+        };
         let on = (&self.tasks.post, "opening", Event::Opened as _);
         self.tasks
             .opening
-            .start((), on, move |progress| look_at(path, progress));
+            .start(opening, on, move |progress| look_at(path, progress));
     }
 
     pub(super) fn take_opened(&mut self, answer: Answer<Opened>) {
-        match self.tasks.opening.take_once(answer) {
+        let opening = self.tasks.opening.wanted().cloned();
+        let opened = self.tasks.opening.take_once(answer);
+        let leaves = matches!(opened, Some(Ok(Opened::Data(_) | Opened::Session(_))));
+        if let Some(opening) = opening.filter(|_| leaves && self.is_unsaved())
+            && opening.draft != self.document.draft
+        {
+            // Edited while it was opened: nobody has agreed to lose that.
+            let again = Action::Open(opening.path);
+            self.selection.ask = Some(Ask::Unsaved(Box::new(again)));
+            return;
+        }
+        match opened {
             None => {}
             Some(Err(error)) => {
                 self.notices.fail(Topic::Session, &error);

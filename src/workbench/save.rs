@@ -31,6 +31,16 @@ pub(super) struct Order {
     then: Option<Box<Action>>,
 }
 
+impl Order {
+    /// Becomes one with a later order.
+    fn take_in(&mut self, later: Self) {
+        if later.to != SaveTo::SamePlace {
+            self.to = later.to;
+        }
+        self.then = later.then.or(self.then.take());
+    }
+}
+
 /// How saving stands.
 #[derive(Default)]
 pub(super) enum Saving {
@@ -43,6 +53,8 @@ pub(super) enum Saving {
     Writing {
         task: Task,
         then: Option<Box<Action>>,
+        /// Asked for meanwhile: two at once would meet each other's lock, and one of them would be lost.
+        next: Option<Order>,
     },
 }
 
@@ -79,6 +91,19 @@ impl Workbench {
             to => to,
         };
         let order = Order { to, then };
+        match &mut self.tasks.saving {
+            Saving::Idle => self.begin_saving(order),
+            Saving::AwaitingState(waiting) | Saving::AwaitingCopy(waiting) => {
+                waiting.take_in(order);
+            }
+            Saving::Writing { next, .. } => match next {
+                Some(next) => next.take_in(order),
+                None => *next = Some(order),
+            },
+        }
+    }
+
+    fn begin_saving(&mut self, order: Order) {
         if self.document.training.is_alive() {
             self.document.training.command(Command::ReportState);
             self.tasks.saving = Saving::AwaitingState(order);
@@ -132,12 +157,16 @@ impl Workbench {
                 version,
             })
         });
-        self.tasks.saving = Saving::Writing { task, then };
+        self.tasks.saving = Saving::Writing {
+            task,
+            then,
+            next: None,
+        };
     }
 
     pub(super) fn take_saved(&mut self, answer: Answer<Saved>) {
-        let then = match std::mem::take(&mut self.tasks.saving) {
-            Saving::Writing { task, then } if task.is_answered_by(&answer) => then,
+        let (then, next) = match std::mem::take(&mut self.tasks.saving) {
+            Saving::Writing { task, then, next } if task.is_answered_by(&answer) => (then, next),
             other => {
                 self.tasks.saving = other;
                 // Another session was opened meanwhile.
@@ -151,6 +180,9 @@ impl Workbench {
             Ok(saved) => saved,
             Err(error) => {
                 self.notices.fail(Topic::Session, &error);
+                if let Some(next) = next {
+                    self.begin_saving(next);
+                }
                 return;
             }
         };
@@ -159,18 +191,27 @@ impl Workbench {
                 // The next copy belongs to the place where the session is now.
                 self.tasks.copies.close(saved.recovery);
                 self.take_saved_session(*saved.session, saved.version);
-                if let Some(action) = then {
-                    self.perform(*action);
+                match (next, then) {
+                    (Some(mut next), then) => {
+                        next.then = next.then.or(then);
+                        self.begin_saving(next);
+                    }
+                    (None, Some(action)) => self.perform(*action),
+                    (None, None) => {}
                 }
             }
             Err(error) => {
                 self.tasks.copies.hold(saved.recovery);
                 match error {
                     SessionError::ChangedOnDisk { .. } => {
+                        let then = next.and_then(|next| next.then).or(then);
                         self.selection.ask = Some(Ask::ChangedOnDisk(then));
                     }
                     error => {
                         self.notices.fail(Topic::Session, &error.into());
+                        if let Some(next) = next {
+                            self.begin_saving(next);
+                        }
                     }
                 }
             }

@@ -127,8 +127,14 @@ fn thousands_and_decimals_are_told_apart_by_the_whole_column() {
         assert_eq!((told(&record), record.undecided), (vec![], vec![]));
     }
     // Three digits after a point are a fraction, unless another column has decimal commas.
-    let plain = table("a.csv", "a;b\n1.234;1\n5.678;2\n");
+    let plain = table("a.csv", "a,b\n1.234,1\n5.678,2\n");
     same(&values(&plain, 0), &[1.234, 5.678]);
+    assert_eq!((told(&plain), plain.undecided), (vec![], vec![]));
+    // Where semicolons separate, points may as well group thousands: nobody but the user knows.
+    let open = table("a.csv", "a;b\n1.234;1\n5.678;2\n");
+    same(&values(&open, 0), &[1.234, 5.678]);
+    assert_eq!(open.undecided, ["a"]);
+    assert!(told(&open)[0].contains("--decimal"), "{:?}", told(&open));
     let grouped = table("a.csv", "a;b\n1.234;1,5\n5.678;2\n");
     same(&values(&grouped, 0), &[1234.0, 5678.0]);
     assert!(
@@ -201,6 +207,11 @@ fn percent_dates_truth_and_units_are_what_they_are() {
     same(&values(&record, 2), &[12.5, 50.0]);
     assert_eq!(levels(&record, 3), ["no", "yes"]);
     same(&values(&record, 3), &[1.0, 0.0]);
+    // Large and small letters make no other truth, but another name.
+    let mixed = table("a.csv", "x,y,z\n1,TRUE,a\n2,False,A\n3,true,b\n");
+    assert_eq!(levels(&mixed, 1), ["False", "TRUE"]);
+    same(&values(&mixed, 1), &[1.0, 0.0, 1.0]);
+    assert_eq!(levels(&mixed, 2), ["a", "A", "b"]);
     assert_eq!(record.channels[4].unit.symbol, "kV");
     assert_eq!(
         told(&record).len(),
@@ -235,6 +246,20 @@ fn names_are_unique_and_quotes_that_stay_open_are_told() {
     );
     let none = table("a.csv", "fault,x\nnone,1\nSLG,2\nLL,3\n");
     assert!(told(&none)[0].contains("\"none\""), "{:?}", told(&none));
+}
+
+#[test]
+fn remarks_that_name_columns_ends_of_dos_and_numbers_too_large_are_told() {
+    let named = table("a.csv", "# made by hand\n# t,x\n0,1.5\n1,2.5\n");
+    assert_eq!(names(&named), ["t", "x"]);
+    assert!(told(&named)[0].starts_with("line 2"), "{:?}", told(&named));
+    let ended = table("a.csv", "a,b\n1,2\n3,4\n\u{1a}");
+    same(&values(&ended, 0), &[1.0, 3.0]);
+    assert_eq!(told(&ended), Vec::<String>::new());
+    let rows: String = (0..40).map(|k| format!("{k},1\n")).collect();
+    let large = table("a.csv", &format!("a,b\n{rows}1e400,1\n"));
+    assert!(values(&large, 0)[40].is_nan());
+    assert!(told(&large)[0].contains("1e400"), "{:?}", told(&large));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod campaign;
 #[cfg(unix)]
 mod cluster;
+mod corpus;
 mod display;
 mod hostile;
 mod mutation;

@@ -231,16 +231,3 @@ fn many_damaged_files_are_read_or_refused() {
     }
     assert_bounded(before, &seeds);
 }
-
-#[test]
-#[ignore = "writes the seeds as corpora for cargo-fuzz into the folder ATOMSCOPE_CORPUS"]
-fn seeds_become_corpora() {
-    let folder = env::var_os("ATOMSCOPE_CORPUS").map(PathBuf::from);
-    let folder = folder.expect("ATOMSCOPE_CORPUS names a folder");
-    for (number, seed) in seeds(shared_folder().as_deref()).iter().enumerate() {
-        let corpus = folder.join(seed.entry);
-        std::fs::create_dir_all(&corpus).expect("the folder can be made");
-        let file = corpus.join(format!("seed{number}"));
-        std::fs::write(file, &seed.bytes).expect("the file can be written");
-    }
-}

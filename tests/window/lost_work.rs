@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use atomscope::ui::app::App;
 use atomscope::workbench::explore::ExploreAction;
-use atomscope::workbench::{Action, Ask, Demo, Gravity, LearnerChange, Stage, Workbench};
+use atomscope::workbench::{Action, Ask, Demo, Gravity, LearnerChange, Notice, Stage, Workbench};
 use atomscope_engine::dataset::{DataPlan, DataSettings, Scaling};
 use atomscope_engine::experiment::{Experiment, Status};
 use atomscope_engine::export::ExportContent;
@@ -79,6 +79,42 @@ fn what_a_demo_has_trained_counts_as_work() {
     assert!(workbench.is_unsaved());
     workbench.apply(Action::Quit);
     assert!(!workbench.is_over());
+}
+
+#[test]
+fn a_save_during_a_save_comes_after_it() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("mine.ron");
+    let mut workbench = trained();
+    save_as(&mut workbench, &path);
+    for number in 0..20 {
+        let mut draft = workbench.draft().clone();
+        draft.notes = format!("note {number}");
+        workbench.edit(draft, false);
+        workbench.apply(Action::Save);
+    }
+    until(&mut workbench, "all is saved", |w| !w.is_saving());
+    assert!(!workbench.is_unsaved());
+    assert_eq!(Session::load(&path).expect("whole").notes, "note 19");
+    let is_failure = |notice: &Notice| notice.gravity == Gravity::Error;
+    assert!(!workbench.notices().list().iter().any(is_failure));
+}
+
+#[test]
+fn an_edit_while_something_is_opened_is_asked_about() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("mine.ron");
+    let mut workbench = trained();
+    save_as(&mut workbench, &path);
+    workbench.apply(Action::Open(path));
+    let mut draft = workbench.draft().clone();
+    draft.notes = "written meanwhile".into();
+    workbench.edit(draft, false);
+    until(&mut workbench, "it is looked at", |w| !w.is_opening());
+    assert!(matches!(workbench.view().ask, Some(Ask::Unsaved(_))));
+    assert_eq!(workbench.draft().notes, "written meanwhile");
+    workbench.apply(Action::DoNotSave);
+    until(&mut workbench, "it is open", |w| w.draft().notes.is_empty());
 }
 
 struct Home {

@@ -265,10 +265,33 @@ fn a_saved_session_classifies_new_records_and_says_which_it_knows() {
         .arg("--report")
         .arg(&page);
     let several = output(classify.args(&files));
+    assert!(several.status.success(), "{}", text(&several.stderr));
+    let html = std::fs::read_to_string(&page).expect("one page for all");
+    assert_eq!(html.matches("<article").count(), files.len());
+    for number in 1..=files.len() {
+        assert!(html.contains(&format!("href=\"#recording-{number}\"")));
+    }
+    let segments = folder.path().join("report.csv");
+    let mut classify = program();
+    classify
+        .arg("classify")
+        .arg(&trained)
+        .arg("--report")
+        .arg(&segments);
+    let several = output(classify.args(&files));
+    assert!(several.status.success(), "{}", text(&several.stderr));
+    let table = std::fs::read_to_string(&segments).expect("one table for all");
+    assert_eq!(table.lines().count(), 1 + files.len(), "one head:\n{table}");
+    let mut classify = program();
+    classify
+        .arg("classify")
+        .arg(&trained)
+        .args(["--report", "report.pdf"]);
+    let refused = output(classify.args(&files));
     assert_eq!(
-        several.status.code(),
+        refused.status.code(),
         Some(2),
-        "a file holds the report of one recording"
+        "before anything is computed"
     );
     let pages = folder.path().join("pages");
     let mut classify = program();

@@ -26,7 +26,7 @@ pub enum DatasetError {
         path: PathBuf,
     },
     /// No file says how fast it was sampled.
-    #[error("These files do not state a sampling rate. Enter it to continue: {}", path.display())]
+    #[error("These files do not state a sampling rate. Enter it to continue (in the terminal: --rate HZ): {}", path.display())]
     NoRate {
         /// The first of the files.
         path: PathBuf,
@@ -107,7 +107,7 @@ pub enum DatasetError {
         path: PathBuf,
     },
     /// Numbers that can be read in two ways.
-    #[error("the numbers of column {name:?}, such as 1,234, can be read in two ways: say whether the comma is the decimal sign (--decimal comma, or Decimal sign on the page of records) or groups thousands (--decimal point): {}", path.display())]
+    #[error("the numbers of column {name:?}, such as 1,234 or 1.234, can be read in two ways: say which sign is the decimal sign and which groups thousands (--decimal comma or --decimal point, or Decimal sign on the page of records): {}", path.display())]
     Undecided {
         /// The column.
         name: String,

@@ -12,6 +12,9 @@ use crate::settings::{SettingProblem, SettingProblems};
 /// More different values than this tell no classes.
 pub(super) const MAX_CLASSES: usize = 1000;
 
+/// Names that hardly anything but a class has.
+const LABEL_NAMES: [&str; 4] = ["class", "class label", "label", "target"];
+
 /// Column names that usually hold the class, the surest first; lower case, words apart by a space.
 const CLASS_NAMES: [&str; 16] = [
     "class",
@@ -149,6 +152,15 @@ impl DatasetBuilder {
         }
         if names.is_empty() {
             return Err(DatasetError::NoFeatures);
+        }
+        let is_label = |name: &&String| LABEL_NAMES.contains(&plain_name(name).as_str());
+        if choice.feature_columns.is_none()
+            && let Some(name) = names.iter().find(is_label)
+        {
+            self.note(format!(
+                "column {name:?} is a feature, but is named as a class is; leave it out (--features) if it tells the answer: {}",
+                path.display()
+            ));
         }
         if let Err(reason) = self.join_features(&names, Layout::Plain) {
             self.leave_out(path, None, reason);

@@ -43,7 +43,7 @@ pub use comparison::{
     ComparedRun, ComparedSummary, Comparison, ComparisonError, ComparisonPlan, Entrant,
     pairing_difference,
 };
-pub use correction::{Correction, CorrectionError, ReviewedModel};
+pub use correction::{Correction, CorrectionError};
 pub use declared::{SETTINGS, find_setting};
 pub use error::{RunError, RunTrouble};
 pub use groupings::{Grouping, repeat_groupings};

@@ -211,7 +211,10 @@ impl PartRun {
             return Ok(run);
         };
         run.next_round = halfway.n_rounds_done;
-        run.judged = halfway.calibration;
+        let n_classes = checked.dataset().n_classes();
+        run.judged = halfway
+            .calibration
+            .filter(|judged| judged.is_whole(n_classes));
         run.calibration = halfway.model.calibration;
         run.is_calibrated = run.calibration.is_some();
         run.kernel = halfway.model.learner.kernel;

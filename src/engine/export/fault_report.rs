@@ -46,6 +46,8 @@ pub struct ReportedDecision {
     pub class: String,
     /// Its margin.
     pub margin: f64,
+    /// Whether its prediction set is not one class.
+    pub is_uncertain: bool,
     /// How well the record fits the model.
     pub fit_p: Option<f64>,
     /// Hash of the model.
@@ -73,14 +75,31 @@ impl<'a> FaultReport<'a> {
         self
     }
 
-    /// The page.
-    pub fn page(&self) -> String {
-        let mut page = Page::default();
-        let title = match self.records.first() {
+    fn title(&self) -> String {
+        match self.records.first() {
             Some(first) => format!("Fault report: {}", first.path.display()),
             None => "Fault report".to_owned(),
-        };
-        page.title(&title);
+        }
+    }
+
+    /// What was decided, in a few words.
+    pub(super) fn summary(&self) -> String {
+        let verdict = self.records.first().and_then(|end| end.analysis.verdict);
+        let rule = verdict.map_or("no verdict".to_owned(), |verdict| verdict.to_string());
+        match &self.decision {
+            Some(decision) => format!("{} by the model, {rule} by the rule", decision.class),
+            None => rule,
+        }
+    }
+
+    /// The page.
+    pub fn page(&self) -> String {
+        self.contents().finish(&self.title())
+    }
+
+    pub(super) fn contents(&self) -> Page {
+        let mut page = Page::default();
+        page.title(&self.title());
         page.paragraph(super::DISCLAIMER);
         for end in self.records {
             self.end(&mut page, end);
@@ -112,7 +131,7 @@ impl<'a> FaultReport<'a> {
                 decision.model_sha256
             ));
         }
-        page.finish(&title)
+        page
     }
 
     fn end(&self, page: &mut Page, end: &ReportedRecord) {
@@ -123,10 +142,7 @@ impl<'a> FaultReport<'a> {
             grid.station, grid.device, analysis.bay.name
         ));
         let events = events(&end.record, Some(analysis)).unwrap_or_default();
-        page.table(
-            &["Fact", "Value"],
-            &self.facts(end, breaker_time_s(&events)),
-        );
+        page.facts(&self.facts(end, breaker_time_s(&events)));
         let caption = "Voltages in kV and currents in kA, primary; the dashed marks are inception and clearing.";
         page.figure(&oscillogram(analysis), caption);
         if let Some(phasors) = &analysis.phasors {
@@ -159,7 +175,7 @@ impl<'a> FaultReport<'a> {
         }
     }
 
-    fn facts(&self, end: &ReportedRecord, breaker_s: Option<f64>) -> Vec<Vec<Cell>> {
+    fn facts(&self, end: &ReportedRecord, breaker_s: Option<f64>) -> Vec<(&'static str, String)> {
         let analysis = &end.analysis;
         let seconds = |value: Option<f64>| value.map_or("–".to_owned(), |s| format!("{s:.4} s"));
         let verdict = analysis.verdict.map_or("no verdict".to_owned(), |v| {
@@ -206,14 +222,18 @@ impl<'a> FaultReport<'a> {
             } else {
                 "; the rule says otherwise"
             };
+            let doubt = if decision.is_uncertain {
+                ", uncertain"
+            } else {
+                ""
+            };
             let text = format!(
-                "{} (margin {:.3}{fit}){differs}",
+                "{}{doubt} (margin {:.3}{fit}){differs}",
                 decision.class, decision.margin
             );
             rows.push(("Type (model)", text));
         }
-        let cells = |(name, value): (&str, String)| vec![Cell::text(name), Cell::text(value)];
-        rows.into_iter().map(cells).collect()
+        rows
     }
 
     fn impedance(&self, page: &mut Page, end: &ReportedRecord) {

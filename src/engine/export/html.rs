@@ -9,8 +9,9 @@ h1{font-size:26px;margin-bottom:4px}h2{font-size:20px;margin-top:36px;border-top
 table{border-collapse:collapse;margin:12px 0;font-variant-numeric:tabular-nums}th,td{padding:4px 12px;text-align:right;border-bottom:1px solid #e9ecef}\
 th{font-weight:600;border-bottom:2px solid #adb5bd;cursor:pointer}th:first-child,td:first-child{text-align:left}td.text,th.text{text-align:left}\
 .wide{overflow-x:auto}figure{margin:16px 0;display:inline-block;vertical-align:top}figcaption{color:#6c757d;font-size:13px;max-width:700px}\
-td[data-value]{white-space:nowrap}summary{font-size:16px;font-weight:600;margin-top:24px;cursor:pointer}p.weak,li{color:#495057}svg{max-width:100%;height:auto}\
-@media print{body{margin:0;max-width:none}figure,table{break-inside:avoid}}";
+td[data-value]{white-space:nowrap}summary{font-size:16px;font-weight:600;margin-top:24px;cursor:pointer}p.weak,li{color:#495057}p.mind{border-left:3px solid #d55e00;padding-left:12px}h1,td.text{overflow-wrap:anywhere}svg{max-width:100%;height:auto}\
+article+article{border-top:3px solid #adb5bd;margin-top:48px;padding-top:12px}\
+@media print{body{margin:0;max-width:none}article{break-before:page}figure,table{break-inside:avoid}}";
 
 /// A click on a head sorts by that column: by the exact value where a cell has one.
 const SORTING: &str = "document.querySelectorAll('th').forEach(function(head){head.onclick=function(){\
@@ -81,6 +82,31 @@ impl Page {
 
     pub(super) fn paragraph(&mut self, text: &str) {
         self.tagged("p", text);
+    }
+
+    /// What the reader must mind.
+    pub(super) fn mind(&mut self, text: &str) {
+        // Writing to a string cannot fail.
+        writeln!(self.body, "<p class=\"mind\">{}</p>", escaped(text)).unwrap_or_default();
+    }
+
+    /// Names and values, one line each.
+    pub(super) fn facts(&mut self, facts: &[(&str, String)]) {
+        let cells = |(name, value): &(&str, String)| vec![Cell::text(*name), Cell::text(value)];
+        let rows: Vec<Vec<Cell>> = facts.iter().map(cells).collect();
+        self.table(&["Fact", "Value"], &rows);
+    }
+
+    /// A line that leads to the part called `id`.
+    pub(super) fn link(&mut self, id: &str, text: &str) {
+        let text = escaped(text);
+        writeln!(self.body, "<p><a href=\"#{id}\">{text}</a></p>").unwrap_or_default();
+    }
+
+    /// Another page as a part of this one, called `id`, on a sheet of its own when it is printed.
+    pub(super) fn part(&mut self, id: &str, other: &Self) {
+        let body = &other.body;
+        writeln!(self.body, "<article id=\"{id}\">\n{body}</article>").unwrap_or_default();
     }
 
     pub(super) fn list<'a>(&mut self, items: impl IntoIterator<Item = &'a String>) {

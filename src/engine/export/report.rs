@@ -1,12 +1,11 @@
 //! The report of one recording: what it is, how good it is, what was decided about it and by which model.
 
-use std::fmt::Write;
 use std::path::Path;
 
-use super::figure::escaped;
+use super::ExportError;
+use super::html::{Cell, Page};
+use super::report_file::ReportFile;
 use super::ribbon_figure::{self, Lane};
-use super::segments::ribbon_table;
-use super::{ExportError, ending_of};
 use crate::experiment::{Ribbon, RibbonSegment};
 use crate::features::phases::PhaseMap;
 use crate::features::sampled::SampleTimes;
@@ -61,44 +60,39 @@ pub struct RecordingReport<'a> {
 impl RecordingReport<'_> {
     /// The report for a file: a page that ends in .html, the table of segments that ends in .csv.
     pub fn for_file(&self, path: &Path) -> Result<Vec<u8>, ExportError> {
-        match ending_of(path).as_str() {
-            "html" | "htm" => Ok(self.to_html().into_bytes()),
-            "csv" => Ok(ribbon_table(Path::new(self.name), self.ribbon).into_bytes()),
-            _ => Err(ExportError::Ending {
-                expected: "html or .csv".to_owned(),
-                path: path.to_owned(),
-            }),
-        }
+        let mut file = ReportFile::for_path(path)?;
+        file.add_recording(self);
+        Ok(file.finish())
     }
 
-    /// The report as a page of its own, figures included.
-    pub fn to_html(&self) -> String {
-        let name = escaped(self.name);
-        let mut html = format!(
-            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{name}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{name}</h1>\n<p class=\"weak\">Report of one recording, written by Atomscope {}.</p>\n<p class=\"mind\">{}</p>\n",
-            env!("CARGO_PKG_VERSION"),
-            escaped(DISCLAIMER)
-        );
-        // Writing to a string cannot fail.
-        self.write_body(&mut html).unwrap_or_default();
-        html.push_str("</body>\n</html>\n");
-        html
-    }
-
-    fn write_body(&self, html: &mut String) -> std::fmt::Result {
-        html.push_str("<h2>Recording</h2>\n");
-        write_facts(html, &self.facts())?;
-        html.push_str("<h2>Quality</h2>\n");
-        self.write_quality(html)?;
-        html.push_str("<h2>Decision</h2>\n");
-        self.write_decision(html)?;
-        html.push_str("<h2>Typical segments</h2>\n");
+    /// The report as a page, figures included.
+    pub(super) fn page(&self) -> Page {
+        let mut page = Page::default();
+        page.title(self.name);
+        page.paragraph(&format!(
+            "Report of one recording, written by Atomscope {}.",
+            super::VERSION
+        ));
+        page.mind(DISCLAIMER);
+        page.section("Recording");
+        page.facts(&self.facts());
+        page.section("Quality");
+        self.quality(&mut page);
+        page.section("Decision");
+        self.decision(&mut page);
+        page.section("Typical segments");
         for place in self.ribbon.typical() {
-            self.write_segment(html, &self.ribbon.segments[place])?;
+            self.segment(&mut page, &self.ribbon.segments[place]);
         }
-        html.push_str("<h2>All segments</h2>\n");
-        self.write_segments(html)?;
-        html.push_str("<h2>Model</h2>\n");
+        page.section("All segments");
+        let title = "Start, length, class, margin and runner-up of every segment";
+        page.folded(title, false, |page| self.segments(page));
+        page.section("Model");
+        page.facts(&self.model_facts());
+        page
+    }
+
+    fn model_facts(&self) -> Vec<(&'static str, String)> {
         let model = self.model;
         let mut facts = vec![
             ("Model", model.what.clone()),
@@ -117,7 +111,7 @@ impl RecordingReport<'_> {
         let unsaved = || "not saved".to_owned();
         let hash = model.session_sha256.clone().unwrap_or_else(unsaved);
         facts.push(("Session SHA-256", hash));
-        write_facts(html, &facts)
+        facts
     }
 
     fn facts(&self) -> Vec<(&'static str, String)> {
@@ -150,77 +144,84 @@ impl RecordingReport<'_> {
         facts
     }
 
-    fn write_quality(&self, html: &mut String) -> std::fmt::Result {
+    fn quality(&self, page: &mut Page) {
         let warnings = self.record.warnings.iter().map(ToString::to_string);
-        let reasons: Vec<String> = warnings
+        let mut reasons: Vec<String> = warnings
             .chain(self.notes.iter().cloned())
             .chain(self.left_out.iter().cloned())
             .collect();
         if reasons.is_empty() {
-            html.push_str("<p>No irregularities found.</p>\n");
-            return Ok(());
+            page.paragraph("No irregularities found.");
+            return;
         }
-        html.push_str("<ul>\n");
-        for reason in reasons.iter().take(MOST_REASONS) {
-            writeln!(html, "<li>{}</li>", escaped(reason))?;
+        let n_more = reasons.len().saturating_sub(MOST_REASONS);
+        reasons.truncate(MOST_REASONS);
+        if n_more > 0 {
+            reasons.push(format!("and {n_more} more"));
         }
-        if reasons.len() > MOST_REASONS {
-            writeln!(html, "<li>and {} more</li>", reasons.len() - MOST_REASONS)?;
-        }
-        html.push_str("</ul>\n");
-        Ok(())
+        page.list(&reasons);
     }
 
-    fn write_decision(&self, html: &mut String) -> std::fmt::Result {
-        writeln!(html, "<p>{}</p>", escaped(&vote_text(self.ribbon)))?;
+    fn decision(&self, page: &mut Page) {
+        page.paragraph(&vote_text(self.ribbon));
         let duration_s = self.record.duration_s().unwrap_or(0.0);
-        html.push_str(&ribbon_figure::ribbon(self.ribbon, duration_s).to_svg());
-        html.push_str("<table>\n<tr><th>class</th><th>segments</th></tr>\n");
-        for (class, votes) in self.ribbon.vote.votes.iter().enumerate() {
-            let name = escaped(self.ribbon.class_name(class));
-            writeln!(html, "<tr><td>{name}</td><td>{votes}</td></tr>")?;
-        }
-        html.push_str("</table>\n");
-        Ok(())
+        let caption = "The class of every segment; uncertain ones are hatched.";
+        page.figure(&ribbon_figure::ribbon(self.ribbon, duration_s), caption);
+        let votes = self.ribbon.vote.votes.iter().enumerate();
+        let rows: Vec<Vec<Cell>> = votes
+            .map(|(class, votes)| {
+                let name = Cell::text(self.ribbon.class_name(class));
+                vec![name, Cell::Number(votes.to_string(), *votes as f64)]
+            })
+            .collect();
+        page.table(&["class", "segments"], &rows);
     }
 
-    fn write_segment(&self, html: &mut String, segment: &RibbonSegment) -> std::fmt::Result {
+    fn segment(&self, page: &mut Page, segment: &RibbonSegment) {
         let class = self.ribbon.class_name(segment.verdict.class);
-        let text = format!(
-            "{class}: {:.3} to {:.3} s, margin {:.3}",
-            segment.start_s,
-            segment.start_s + segment.duration_s,
-            segment.verdict.margin
-        );
-        writeln!(html, "<h3>{}</h3>", escaped(&text))?;
         let span = (segment.start_s, segment.duration_s);
+        let (start_s, end_s) = (span.0, span.0 + span.1);
+        let margin = segment.verdict.margin;
+        page.subsection(&format!(
+            "{class}: {start_s:.3} to {end_s:.3} s, margin {margin:.3}"
+        ));
         match lanes(self.record, span) {
-            lanes if lanes.is_empty() => html.push_str("<p>Its signal cannot be read.</p>\n"),
-            lanes => html.push_str(&ribbon_figure::signal(&lanes, span).to_svg()),
+            lanes if lanes.is_empty() => page.paragraph("Its signal cannot be read."),
+            lanes => page.figure(
+                &ribbon_figure::signal(&lanes, span),
+                "The signal of this segment.",
+            ),
         }
-        Ok(())
     }
 
-    fn write_segments(&self, html: &mut String) -> std::fmt::Result {
-        html.push_str("<details>\n<summary>Start, length, class, margin and runner-up of every segment</summary>\n<table>\n<tr><th>start s</th><th>length s</th><th>class</th><th>margin</th><th>runner-up</th><th></th></tr>\n");
-        for segment in &self.ribbon.segments {
+    fn segments(&self, page: &mut Page) {
+        let number =
+            |value: f64, n_digits: usize| Cell::Number(format!("{value:.n_digits$}"), value);
+        let row = |segment: &RibbonSegment| {
             let verdict = &segment.verdict;
             let remark = match self.ribbon.is_uncertain(segment) {
                 true => "uncertain",
                 false => "",
             };
-            writeln!(
-                html,
-                "<tr><td>{:.3}</td><td>{:.3}</td><td>{}</td><td>{:.4}</td><td>{}</td><td>{remark}</td></tr>",
-                segment.start_s,
-                segment.duration_s,
-                escaped(self.ribbon.class_name(verdict.class)),
-                verdict.margin,
-                escaped(self.ribbon.class_name(verdict.runner_up)),
-            )?;
-        }
-        html.push_str("</table>\n</details>\n");
-        Ok(())
+            vec![
+                number(segment.start_s, 3),
+                number(segment.duration_s, 3),
+                Cell::text(self.ribbon.class_name(verdict.class)),
+                number(verdict.margin, 4),
+                Cell::text(self.ribbon.class_name(verdict.runner_up)),
+                Cell::text(remark),
+            ]
+        };
+        let rows: Vec<Vec<Cell>> = self.ribbon.segments.iter().map(row).collect();
+        let head = [
+            "start s",
+            "length s",
+            "class",
+            "margin",
+            "runner-up",
+            "remark",
+        ];
+        page.table(&head, &rows);
     }
 }
 
@@ -281,18 +282,6 @@ fn lanes(record: &Record, (start_s, duration_s): (f64, f64)) -> Vec<Lane> {
     };
     places.into_iter().filter_map(lane).collect()
 }
-
-fn write_facts(html: &mut String, facts: &[(&str, String)]) -> std::fmt::Result {
-    html.push_str("<table class=\"facts\">\n");
-    for (name, value) in facts {
-        let (name, value) = (escaped(name), escaped(value));
-        writeln!(html, "<tr><th>{name}</th><td>{value}</td></tr>")?;
-    }
-    html.push_str("</table>\n");
-    Ok(())
-}
-
-const STYLE: &str = "body{font:15px/1.5 Inter,Helvetica,Arial,sans-serif;color:#212529;max-width:900px;margin:2em auto;padding:0 1em}h1{font-size:1.5em;overflow-wrap:anywhere}h2{font-size:1.15em;margin-top:1.8em}h3{font-size:1em;font-weight:600}table{border-collapse:collapse;margin:.5em 0}td,th{padding:.2em .9em .2em 0;text-align:left;vertical-align:top;font-variant-numeric:tabular-nums}th{color:#6c757d;font-weight:400}td{overflow-wrap:anywhere}svg{max-width:100%;height:auto}.weak{color:#6c757d}.mind{border-left:3px solid #d55e00;padding-left:.8em}";
 
 #[cfg(test)]
 mod tests {
@@ -370,7 +359,7 @@ mod tests {
             "Cz&lt;1&gt; µV",
             "a &lt; b",
             "abc123",
-            "<tr><th>Settings changed</th><td>after mini-batch 12: budget (200 → 150)</td></tr>",
+            "<td class=\"text\">Settings changed</td><td class=\"text\">after mini-batch 12: budget (200 → 150)</td>",
             "not saved",
         ] {
             assert!(html.contains(part), "{part:?} is missing");
@@ -394,5 +383,42 @@ mod tests {
         assert_eq!(lines[1], "night & day.edf,0,2,,calm,0.1,a < b,,,0.25,0.5");
         let error = report_of("out.pdf").expect_err("no such format");
         assert!(error.to_string().contains(".html or .csv"));
+    }
+
+    #[test]
+    fn several_recordings_share_a_page_and_a_table() {
+        let (record, ribbon, model) = (record(), ribbon(), model());
+        let report = |name| RecordingReport {
+            name,
+            record: &record,
+            notes: &[],
+            left_out: &[],
+            ribbon: &ribbon,
+            model: &model,
+        };
+        let written = |path: &str| {
+            let mut file = ReportFile::for_path(Path::new(path)).expect("a known ending");
+            file.add_recording(&report("a.edf"));
+            file.add_failure("b.edf", "it is <cut>");
+            file.add_recording(&report("c.edf"));
+            String::from_utf8(file.finish()).expect("text")
+        };
+        let html = written("all.html");
+        assert_eq!(html.matches("<article id=").count(), 3);
+        assert_eq!(
+            html.matches("calm by 4 of 5 segments").count(),
+            4,
+            "in the list and in the parts"
+        );
+        for part in [
+            "Report of 3 recordings",
+            "href=\"#recording-2\"",
+            "it is &lt;cut&gt;",
+        ] {
+            assert!(html.contains(part), "{part:?} is missing");
+        }
+        let table = written("all.csv");
+        assert_eq!(table.lines().count(), 11);
+        assert_eq!(table.matches("start_s").count(), 1);
     }
 }

@@ -1,9 +1,12 @@
 //! One way into each reader over bytes, for fuzzing: reads the record, then what it promises.
 
 use super::{
-    Input, Mode, ReadError, ReadOptions, Record, arff, brainvision, comtrade, edf, event_list, fif,
-    gdf, mat, nihon_kohden, npy, npz, persyst, readers, sel_event, table, workbook, xdf,
+    Input, Mode, ReadError, ReadOptions, Record, arff, brainvision, comtrade, edf,
+    electrode_positions, event_list, fif, gdf, mat, nihon_kohden, npy, npz, persyst, readers,
+    sel_event, table, workbook, xdf,
 };
+
+use super::table::DecimalSign;
 
 /// A reader as a function of bytes; a refusal is as good as a record.
 pub struct FuzzEntry {
@@ -176,6 +179,36 @@ pub const FUZZ_ENTRIES: &[FuzzEntry] = &[
                 &Input::from_bytes("file.csv", bytes),
                 &tolerant(),
             )?)
+        },
+    },
+    // The same with the choices of a user: the first byte tells the mode and the decimal sign.
+    FuzzEntry {
+        name: "dialect",
+        run: |bytes| {
+            let (choice, rest) = bytes.split_first().unwrap_or((&0, &[]));
+            let options = ReadOptions {
+                mode: [Mode::Tolerant, Mode::Strict][usize::from(choice & 1)],
+                decimal: match choice >> 1 & 3 {
+                    1 => Some(DecimalSign::Point),
+                    2 => Some(DecimalSign::Comma),
+                    _ => None,
+                },
+                ..ReadOptions::default()
+            };
+            visit(&table::read(
+                &Input::from_bytes("file.csv", rest),
+                &options,
+            )?)
+        },
+    },
+    // The first byte chooses the ending.
+    FuzzEntry {
+        name: "electrodes",
+        run: |bytes| {
+            const NAMES: [&str; 5] = ["a.sfp", "a.elc", "a.elp", "a.loc", "a.tsv"];
+            let (choice, rest) = bytes.split_first().unwrap_or((&0, &[]));
+            let name = NAMES[usize::from(*choice) % NAMES.len()];
+            electrode_positions::read(&Input::from_bytes(name, rest)).map(drop)
         },
     },
 ];

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::SessionError;
-use super::arrays::{Arrays, ArraysError};
+use super::arrays::{Arrays, ArraysError, read_arrays};
 use super::atomic_file::{RealDisk, folder_of};
 use super::data_reference::{DataReference, relative_path};
 use super::format::{FORMAT, format_of, from_text, to_text};
@@ -322,6 +322,14 @@ impl Session {
     /// The session as text, without the run; `path` is for messages.
     pub fn to_text(&self, path: &Path) -> Result<String, SessionError> {
         to_text(self, path)
+    }
+
+    /// A run from the bytes of a file of arrays, whatever their hash.
+    pub fn run_from_arrays(bytes: &[u8]) -> Result<RunState, SessionError> {
+        read_arrays(bytes).map_err(|error| SessionError::ArraysDamaged {
+            reason: error.to_string(),
+            path: PathBuf::new(),
+        })
     }
 
     /// Names data relative to the folder `to`, so that the same files are meant. Names found

@@ -285,10 +285,11 @@ fn facts_ui(ui: &mut Ui, live: &LiveStage, view: &LiveView, actions: &mut Vec<Ac
         (0, true) => format!("{} s before they came here", short(view.lost_s)),
         (n, true) => format!("{n} samples here, {} s before", short(view.lost_s)),
     };
-    match view.n_lost > 0 || view.lost_s > 0.0 {
-        true => fact_in(ui, "Lost", &lost, theme::tones(ui).warning),
-        false => fact(ui, "Lost", lost),
-    }
+    let lost_tone = match view.n_lost > 0 || view.lost_s > 0.0 {
+        true => theme::tones(ui).warning,
+        false => ui.visuals().text_color(),
+    };
+    fact_in(ui, "Lost", &lost, lost_tone);
     if let Some((factor, n_batches)) = view.learning {
         fact(
             ui,

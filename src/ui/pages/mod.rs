@@ -7,6 +7,7 @@ mod columns;
 mod compare;
 mod compare_table;
 mod covariance;
+mod eeg_recipe;
 mod evaluate;
 mod events;
 mod explain;

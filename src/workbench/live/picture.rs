@@ -272,7 +272,7 @@ impl Picture {
         };
         self.course.push(LiveScore {
             decision: run.judge.state.n_decisions,
-            n_known: confusion.total() as u64,
+            n_known: confusion.total(),
             accuracy,
             balanced: confusion.balanced_accuracy().unwrap_or(accuracy),
             kappa: confusion.kappa().unwrap_or(f64::NAN),

@@ -1,49 +1,68 @@
-//! What all fuzz targets share: the way to an entry of a reader, or to a text that a user may edit.
+//! What is fuzzed: every entry of the readers, and the texts and arrays that a user may edit or send.
 
 use std::path::Path;
 
 use atomscope_engine::experiment::{Experiment, with_settings};
+use atomscope_engine::protection::calculated::Calculation;
+use atomscope_engine::protection::rio;
 use atomscope_engine::records::FUZZ_ENTRIES;
 use atomscope_engine::session::{Session, SweepFile};
 
-/// Hands `bytes` to the entry called `name`; a refusal is as good as a record.
+/// What is no record: its name, and how it is read.
+type Subject = (&'static str, fn(&[u8]));
+
+const OTHERS: [Subject; 6] = [
+    ("session", session),
+    ("arrays", |bytes| drop(Session::run_from_arrays(bytes))),
+    ("sweep", |bytes| {
+        drop(SweepFile::from_text(&text(bytes), Path::new("a.ron")))
+    }),
+    ("settings", |bytes| {
+        let lines = text(bytes).lines().map(str::to_owned).collect::<Vec<_>>();
+        drop(with_settings(Experiment::default(), &lines));
+    }),
+    ("zones", |bytes| drop(rio::parse(&text(bytes)))),
+    ("calculation", |bytes| {
+        drop(Calculation::parse(&text(bytes)))
+    }),
+];
+
+/// The names of all subjects.
+pub fn subjects() -> impl Iterator<Item = &'static str> {
+    let entries = FUZZ_ENTRIES.iter().map(|entry| entry.name);
+    entries.chain(OTHERS.iter().map(|(name, _)| *name))
+}
+
+/// Hands `bytes` to a subject; a refusal with a reason is as good as a record.
+///
+/// # Panics
+///
+/// If there is no such subject, or something is wrong with it.
 pub fn run(name: &str, bytes: &[u8]) {
-    let entry = FUZZ_ENTRIES.iter().find(|entry| entry.name == name);
-    let entry = entry.expect("targets are named after entries");
-    if let Err(error) = (entry.run)(bytes) {
-        assert!(!error.to_string().is_empty());
-    }
-}
-
-/// Texts beside the readers.
-const N_TEXTS: usize = 3;
-
-/// How many subjects `run_all` chooses from.
-pub fn n_subjects() -> usize {
-    FUZZ_ENTRIES.len() + N_TEXTS
-}
-
-/// Hands all but the first byte to the subject that this byte numbers: a reader, a session, a sweep or a setting.
-pub fn run_all(bytes: &[u8]) {
-    let Some((subject, rest)) = bytes.split_first() else {
-        return;
-    };
-    let subject = usize::from(*subject) % n_subjects();
-    if let Some(entry) = FUZZ_ENTRIES.get(subject) {
-        return run(entry.name, rest);
-    }
-    let text = String::from_utf8_lossy(rest);
-    let path = Path::new("a.ron");
-    match subject - FUZZ_ENTRIES.len() {
-        0 => {
-            // What is read can be written, and is the same when it is read again.
-            if let Ok(found) = Session::from_text(&text, path) {
-                let again = found.to_text(path).expect("what was read can be written");
-                let back = Session::from_text(&again, path).expect("what was written can be read");
-                assert_eq!(format!("{:?}", back.experiment), format!("{:?}", found.experiment));
-            }
+    if let Some(entry) = FUZZ_ENTRIES.iter().find(|entry| entry.name == name) {
+        if let Err(error) = (entry.run)(bytes) {
+            assert!(!error.to_string().is_empty());
         }
-        1 => drop(SweepFile::from_text(&text, path)),
-        _ => drop(with_settings(Experiment::default(), &[text.into_owned()])),
+        return;
+    }
+    let other = OTHERS.iter().find(|(other, _)| *other == name);
+    let (_, read) = other.unwrap_or_else(|| panic!("there is no subject {name}"));
+    read(bytes);
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// What is read can be written, and is the same when it is read again.
+fn session(bytes: &[u8]) {
+    let path = Path::new("a.ron");
+    if let Ok(found) = Session::from_text(&text(bytes), path) {
+        let again = found.to_text(path).expect("what was read can be written");
+        let back = Session::from_text(&again, path).expect("what was written can be read");
+        assert_eq!(
+            format!("{:?}", back.experiment),
+            format!("{:?}", found.experiment)
+        );
     }
 }

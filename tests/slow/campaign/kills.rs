@@ -60,6 +60,18 @@ fn write_once(path: &Path) {
     let mut session = Session::load(path).expect("whole");
     session.notes = "new".into();
     told("session", session.save().is_ok());
+    // What is there now, for whoever cannot look by himself.
+    let export = fs::read(folder.join("export.json")).unwrap_or_default();
+    let export = match export {
+        found if found == text => "new",
+        found if found == b"old" => "old",
+        _ => "broken",
+    };
+    let session = Session::load(path)
+        .ok()
+        .filter(|found| found.damage.is_none());
+    let session = session.map_or("broken".to_owned(), |found| found.notes);
+    println!("found export {export}, session {session}");
 }
 
 /// A command that runs a deed of this test.

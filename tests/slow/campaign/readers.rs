@@ -45,7 +45,7 @@ fn within(begun: Instant) -> Result<(), String> {
 }
 
 /// A table of everything that the dialect looks at.
-const TABLE: &str = "sep=;\n# remark\nwhen;U [kV];share;trip;1.234,5;class\n(s);(V);;;;\n\
+pub(crate) const TABLE: &str = "sep=;\n# remark\nwhen;U [kV];share;trip;1.234,5;class\n(s);(V);;;;\n\
     2024-01-31 12:00;1 000,5;12 %;yes;#DIV/0!;a\n31.01.2024;1.234,5;5;no;#N/A;\"b\nc\"\n\
     12:30:15,5;1'234.5;0,5 %;true;-;a\n";
 
@@ -100,41 +100,5 @@ pub(super) fn texts(attack: &mut Attack) {
             }
             within(begun)
         });
-    }
-}
-
-/// A seed for each file of the target `all` of cargo-fuzz, whose first byte numbers the reader.
-#[test]
-#[ignore = "writes into the folder that ATOMSCOPE_FUZZ_SEEDS names"]
-fn seeds_of_the_fuzz_target() {
-    let Some(folder) = std::env::var_os("ATOMSCOPE_FUZZ_SEEDS") else {
-        return;
-    };
-    let session = Session::new(Experiment::default());
-    let text = session.to_text(Path::new("a.ron")).expect("text");
-    let sweep = "(session: \"a.ron\", search: Grid([(setting: \"learner.n_atoms\", \
-        values: List([5, 10]))]), inner_folds: 2)";
-    let texts = [
-        text.as_str(),
-        sweep,
-        "learner.kernel={\"Gaussian\":{\"width\":1.5}}",
-    ];
-    let texts = texts.iter().enumerate();
-    let texts = texts.map(|(i, text)| (FUZZ_ENTRIES.len() + i, text.as_bytes().to_vec()));
-    let of_readers = seeds(None).into_iter().filter_map(|seed| {
-        let subject = FUZZ_ENTRIES.iter().position(|e| e.name == seed.entry);
-        Some((subject?, seed.bytes))
-    });
-    let tables = (
-        FUZZ_ENTRIES
-            .iter()
-            .position(|e| e.name == "table")
-            .expect("an entry"),
-        TABLE.as_bytes().to_vec(),
-    );
-    for (number, (subject, bytes)) in texts.chain(of_readers).chain([tables]).enumerate() {
-        let bytes = [vec![subject as u8], bytes].concat();
-        let path = Path::new(&folder).join(format!("seed-{number}"));
-        std::fs::write(path, bytes).expect("written");
     }
 }

@@ -22,6 +22,13 @@ fn arrays_in(folder: &Path) -> Option<PathBuf> {
     })
 }
 
+/// The arrays of a small run that was saved.
+pub(crate) fn arrays_of_a_run() -> Vec<u8> {
+    let (folder, _) = saved_session(2);
+    let path = arrays_in(folder.path()).expect("a run has arrays");
+    fs::read(path).expect("saved")
+}
+
 pub(super) fn run(attack: &mut Attack) {
     let (folder, path) = saved_session(6);
     let arrays = arrays_in(folder.path()).expect("a run has arrays");

@@ -8,7 +8,10 @@ use atomscope::ui::app::App;
 use atomscope::ui::offscreen::Offscreen;
 use atomscope::workbench::{Action, Stage, Workbench};
 use cpu_time::ThreadTime;
-use egui::{Event, Key, Modifiers, PointerButton, Pos2, RawInput, Rect, Theme, vec2};
+use egui::{
+    DroppedFile, Event, Key, Modifiers, PointerButton, Pos2, RawInput, Rect, Theme, ViewportId,
+    ViewportInfo, vec2,
+};
 use rand::RngExt;
 
 use super::Attack;
@@ -53,11 +56,27 @@ fn hostile_files(folder: &Path, session: PathBuf) -> Vec<PathBuf> {
     files
 }
 
+/// A file as the system hands it over.
+#[derive(Debug)]
+struct Dropped(PathBuf);
+
+impl DroppedFile for Dropped {
+    fn path(&self) -> &Path {
+        &self.0
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>, String> {
+        std::fs::read(&self.0).map_err(|error| error.to_string())
+    }
+}
+
 struct Monkey {
     app: App,
     window: Offscreen,
     size: egui::Vec2,
     seconds: f64,
+    /// Files that fall onto the next frame.
+    dropped: Vec<Arc<dyn DroppedFile + Send + Sync>>,
 }
 
 impl Monkey {
@@ -68,6 +87,7 @@ impl Monkey {
             time: Some(self.seconds),
             focused: true,
             events,
+            dropped_files: std::mem::take(&mut self.dropped),
             ..RawInput::default()
         };
         let begun = ThreadTime::now();
@@ -75,6 +95,38 @@ impl Monkey {
         let output = context.run_ui(input, |ui| app.frame(ui));
         let _drawn = context.tessellate(output.shapes, 1.0);
         begun.elapsed()
+    }
+}
+
+impl Monkey {
+    /// A file falls onto the window. What is unsaved is not given up before the user has said so.
+    fn drop_file(&mut self, path: &Path) -> Result<(), String> {
+        let mut draft = self.app.workbench().draft().clone();
+        draft.notes = "mine".into();
+        self.app.workbench_mut().edit(draft, false);
+        self.dropped = vec![Arc::new(Dropped(path.to_owned()))];
+        for _ in 0..3 {
+            self.frame(Vec::new());
+            self.app.workbench_mut().update();
+        }
+        if self.app.workbench().draft().notes != "mine" {
+            let path = path.display();
+            return Err(format!("unsaved work is gone without a question: {path}"));
+        }
+        self.app.workbench_mut().apply(Action::DoNotSave);
+        Ok(())
+    }
+
+    /// A look at the window while it is minimised: only the logic runs.
+    fn minimised(&mut self) {
+        let info = ViewportInfo {
+            minimized: Some(true),
+            ..ViewportInfo::default()
+        };
+        let mut input = RawInput::default();
+        input.viewports.insert(ViewportId::ROOT, info);
+        let context = self.window.context.clone();
+        drop(context.run_logic(&input, |context| self.app.attend(context)));
     }
 }
 
@@ -87,6 +139,7 @@ fn drive(attack: &mut Attack, page: Stage, files: &[PathBuf]) -> Result<(), Stri
         window: Offscreen::new(size, 1.0, Theme::Dark),
         size,
         seconds: 0.0,
+        dropped: Vec::new(),
     };
     // The first frames load fonts and pictures.
     for _ in 0..5 {
@@ -110,9 +163,7 @@ fn drive(attack: &mut Attack, page: Stage, files: &[PathBuf]) -> Result<(), Stri
                 Event::Zoom(0.5 + attack.below(4) as f32),
             ],
             16 => {
-                let file = files[attack.below(files.len())].clone();
-                monkey.app.workbench_mut().apply(Action::Open(file));
-                monkey.app.workbench_mut().apply(Action::DoNotSave);
+                monkey.drop_file(&files[attack.below(files.len())])?;
                 Vec::new()
             }
             17 => {
@@ -128,6 +179,10 @@ fn drive(attack: &mut Attack, page: Stage, files: &[PathBuf]) -> Result<(), Stri
             }
             18 => {
                 monkey.app.workbench_mut().apply(Action::Show(page));
+                Vec::new()
+            }
+            19 if attack.below(4) == 0 => {
+                monkey.minimised();
                 Vec::new()
             }
             _ => vec![Event::PointerMoved(at)],

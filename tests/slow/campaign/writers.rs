@@ -102,6 +102,96 @@ fn written_under(limit: u64, path: &Path) -> Result<String, String> {
     }
 }
 
+/// Results and a session on a disk of their own, which is nearly full, or read-only: each is the new one if that is
+/// told, else the old one.
+pub(super) fn bad_disks(attack: &mut Attack) {
+    let (folder, path) = saved_session(1);
+    fs::write(folder.path().join("export.json"), "old").expect("written");
+    let disk = tempfile::tempdir().expect("a folder");
+    if !can_mount(disk.path()) {
+        println!("skipped: no disk can be mounted here, so none was full or read-only");
+        return;
+    }
+    while attack.goes_on() {
+        attack.one("disk", |attack| {
+            let content = "n".repeat(attack.below(30_000));
+            fs::write(folder.path().join("content"), &content).map_err(|e| e.to_string())?;
+            let is_read_only = attack.below(4) == 0;
+            let used = names_in(folder.path()).into_iter().map(|name| {
+                let size = folder.path().join(name).metadata().map_or(0, |m| m.len());
+                size.div_ceil(4096) * 4
+            });
+            // From no room at all to room for everything.
+            let n_kilobytes = used.sum::<u64>() + 4 * attack.below(24) as u64;
+            let told = written_on_disk(
+                folder.path(),
+                disk.path(),
+                &path,
+                (n_kilobytes, is_read_only),
+            )?;
+            let is_right = |writer: &str| {
+                let is_new = told.contains(&format!("writer {writer} true"));
+                let was = if writer == "session" {
+                    "as it was"
+                } else {
+                    "old"
+                };
+                let expected = if is_new { "new" } else { was };
+                !(is_new && is_read_only) && told.contains(&format!("{writer} {expected}"))
+            };
+            (is_right("export") && is_right("session"))
+                .then_some(())
+                .ok_or(format!(
+                    "{n_kilobytes} kB, read-only {is_read_only}: {told}"
+                ))
+        });
+    }
+}
+
+/// Whether a disk in memory can be mounted by this user, in a space of his own.
+fn can_mount(disk: &Path) -> bool {
+    let mut command = Command::new("unshare");
+    let tried = command
+        .args(["-rm", "mount", "-t", "tmpfs", "none"])
+        .arg(disk)
+        .stderr(Stdio::null())
+        .status();
+    tried.is_ok_and(|status| status.success())
+}
+
+/// What a process says that writes on such a disk, onto which the files of a folder are copied first.
+fn written_on_disk(
+    from: &Path,
+    disk: &Path,
+    session: &Path,
+    (n_kilobytes, is_read_only): (u64, bool),
+) -> Result<String, String> {
+    let name = session.file_name().ok_or("no name")?;
+    let deed = deed_command("write", &disk.join(name))?;
+    let remount = if is_read_only {
+        "mount -o remount,ro \"$2\";"
+    } else {
+        ""
+    };
+    let script = format!(
+        "mount -t tmpfs -o size={n_kilobytes}k none \"$2\" && cp -r \"$1\"/. \"$2\" && {{ {remount} shift 2; exec \"$@\"; }}"
+    );
+    let mut limited = Command::new("unshare");
+    limited
+        .args(["-rm", "sh", "-c", &script, "sh"])
+        .args([from, disk]);
+    limited.arg(deed.get_program()).args(deed.get_args());
+    for (name, value) in deed.get_envs() {
+        limited.env(name, value.unwrap_or_default());
+    }
+    let output = limited.output().map_err(|e| e.to_string())?;
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    match told.contains("found export") {
+        true => Ok(told),
+        false => Err(format!("{told}{}", String::from_utf8_lossy(&output.stderr))),
+    }
+}
+
 fn replaced(path: &Path, new: &[u8]) -> Result<(), String> {
     export::write(path, new).map_err(|error| error.to_string())?;
     let found = fs::read(path).map_err(|e| e.to_string())?;

@@ -2,6 +2,7 @@
 
 mod arrangement;
 mod branching;
+mod charts;
 mod choices;
 mod compare;
 mod driving;
@@ -12,6 +13,7 @@ mod keyboard;
 mod live;
 mod looks;
 mod names;
+mod readable;
 mod running;
 mod settings;
 mod sweep;

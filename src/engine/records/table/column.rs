@@ -83,7 +83,7 @@ impl Tally {
             for (count, form) in self.moments.iter_mut().zip(MomentForm::ALL) {
                 *count += usize::from(form.parse(field).is_some());
             }
-            if self.words.len() < 3 && !self.words.iter().any(|word| word == field) {
+            if self.words.len() < 3 && !self.words.iter().any(|word| is_same_word(word, field)) {
                 self.words.push(field.to_owned());
             }
         }
@@ -114,10 +114,12 @@ pub(super) struct FileSigns {
     told: Option<DecimalSign>,
     has_points: bool,
     has_commas: bool,
+    /// Semicolons separate the fields, as where the comma is the decimal sign and points may group thousands.
+    has_semicolons: bool,
 }
 
 impl FileSigns {
-    pub(super) fn of(tallies: &[Tally], told: Option<DecimalSign>) -> Self {
+    pub(super) fn of(tallies: &[Tally], told: Option<DecimalSign>, has_semicolons: bool) -> Self {
         let has = |sign| {
             tallies
                 .iter()
@@ -127,6 +129,7 @@ impl FileSigns {
             told,
             has_points: has(DecimalSign::Point),
             has_commas: has(DecimalSign::Comma),
+            has_semicolons,
         }
     }
 }
@@ -186,7 +189,13 @@ impl Decision {
             doubt: Some((*line, text.clone(), expected, why.to_owned())),
         };
         match (mark, signs.has_points, signs.has_commas) {
-            // Three digits after a point are a fraction unless commas say otherwise.
+            (DecimalSign::Point, false, false) if signs.has_semicolons => assumed(
+                DecimalSign::Point,
+                true,
+                "numbers that can be read in one way only",
+                "the point was taken for the decimal sign; say whether it is (--decimal point) or groups thousands (--decimal comma)",
+            ),
+            // Three digits after a point are a fraction unless commas or semicolons say otherwise.
             (DecimalSign::Point, _, false) | (DecimalSign::Point, true, true) => {
                 sure(numbers(DecimalSign::Point))
             }
@@ -302,7 +311,11 @@ pub(super) enum TableColumn {
         decimal: DecimalSign,
         is_percent: bool,
     },
-    Names(NameColumn),
+    Names {
+        names: NameColumn,
+        /// Whether they are the words for no and yes, which may be written large or small.
+        are_truths: bool,
+    },
     Moments {
         values: NumberColumn,
         form: MomentForm,
@@ -321,7 +334,13 @@ impl TableColumn {
                 decimal,
                 is_percent,
             },
-            Form::Names => Self::Names(NameColumn::new(boolean_levels(&tally.words), max_levels)),
+            Form::Names => {
+                let levels = boolean_levels(&tally.words);
+                Self::Names {
+                    are_truths: !levels.is_empty(),
+                    names: NameColumn::new(levels, max_levels),
+                }
+            }
             Form::Moments(form) => Self::Moments { values, form },
         }
     }
@@ -337,8 +356,12 @@ impl TableColumn {
                 let value = parse(number, *decimal).filter(|_| has_percent == *is_percent);
                 values.push(value.unwrap_or(f64::NAN));
             }
-            Self::Names(names) if is_missing(field) => names.push_missing(),
-            Self::Names(names) => names.push(field),
+            Self::Names { names, .. } if is_missing(field) => names.push_missing(),
+            Self::Names { names, are_truths } => {
+                let same = |level: &&String| *are_truths && is_same_word(level, field);
+                let known = names.levels.iter().take(2).find(same).cloned();
+                names.push(known.as_deref().unwrap_or(field));
+            }
             Self::Moments { values, form } => values.push(form.parse(field).unwrap_or(f64::NAN)),
         }
     }
@@ -346,7 +369,7 @@ impl TableColumn {
     fn values(&self) -> &NumberColumn {
         match self {
             Self::Numbers { values, .. } | Self::Moments { values, .. } => values,
-            Self::Names(names) => &names.positions,
+            Self::Names { names, .. } => &names.positions,
         }
     }
 
@@ -362,7 +385,7 @@ impl TableColumn {
     pub(super) fn kind(&self) -> ChannelKind {
         match self {
             Self::Numbers { .. } => ChannelKind::Analog,
-            Self::Names(names) => ChannelKind::Nominal {
+            Self::Names { names, .. } => ChannelKind::Nominal {
                 levels: names.levels.as_slice().into(),
             },
             Self::Moments { .. } => ChannelKind::Time,
@@ -373,7 +396,7 @@ impl TableColumn {
     pub(super) fn unit(&self) -> Option<Unit> {
         match self {
             Self::Numbers { is_percent, .. } => is_percent.then(|| Unit::parse("%")),
-            Self::Names(_) => None,
+            Self::Names { .. } => None,
             Self::Moments { .. } => Some(Unit::parse("s")),
         }
     }
@@ -381,7 +404,7 @@ impl TableColumn {
     /// Says that there were more names than are kept.
     pub(super) fn report(&self, name: &str, findings: &mut Findings) -> Result<(), ReadError> {
         match self {
-            Self::Names(names) if names.overflowed => {
+            Self::Names { names, .. } if names.overflowed => {
                 let field = format!("column {}", quoted(name));
                 let found = format!("more than {} different texts", names.levels.len());
                 let assumed = "later ones are missing";
@@ -402,6 +425,11 @@ fn boolean_levels(words: &[String]) -> Vec<String> {
         (Some((pair, true)), Some((other, false))) if pair == other => vec![b.clone(), a.clone()],
         _ => Vec::new(),
     }
+}
+
+/// Whether two fields are the same name; words for no and yes may be written large or small.
+fn is_same_word(a: &str, b: &str) -> bool {
+    a == b || (a.len() == b.len() && truth(a).is_some_and(|found| truth(b) == Some(found)))
 }
 
 /// Which pair of words a word belongs to, and which of the two it is.

@@ -30,6 +30,8 @@ pub(super) struct Header {
     pub(super) names: Vec<String>,
     /// Whether it lacks a name for the first column, as R writes row names.
     pub(super) lacks_first: bool,
+    /// Whether it is written as a remark, as NumPy writes it.
+    pub(super) is_remark: bool,
 }
 
 /// Lines looked at, and bytes.
@@ -66,18 +68,24 @@ impl Dialect {
         let preamble = preamble.map(|(line, _)| (*line, n_before));
         let rows = rows.get(n_before..)?;
         let mut n_columns = n_columns;
-        let mut body = rows;
-        let mut header = None;
-        if has_header(rows) {
-            let (first, rest) = rows.split_first()?;
-            let (names, lacks_first) = names_of(&first.1, rest, &mut n_columns);
-            header = Some(Header {
-                line: first.0,
-                names,
-                lacks_first,
-            });
-            body = rest;
-        }
+        let (first, rest) = rows.split_first()?;
+        let (header, mut body) = match has_header(rows) {
+            true => {
+                let (names, lacks_first) = names_of(&first.1, rest, &mut n_columns);
+                let header = Header {
+                    line: first.0,
+                    names,
+                    lacks_first,
+                    is_remark: false,
+                };
+                (Some(header), rest)
+            }
+            false => {
+                let above = (head, text.lines_before());
+                let header = header_in_remark(above, separator, n_columns, first.0);
+                (header, rows)
+            }
+        };
         let mut units = None;
         if let (Some(_), Some((second, rest))) = (&header, body.split_first())
             && are_units(&second.1, rest)
@@ -95,6 +103,41 @@ impl Dialect {
             preamble,
         })
     }
+}
+
+/// The last remark above the first row, if it names as many columns as there are.
+fn header_in_remark(
+    (head, lines_before): (&str, usize),
+    separator: Separator,
+    n_columns: usize,
+    first_line: usize,
+) -> Option<Header> {
+    let mut last = None;
+    let looked = for_each_row(head, lines_before, separator, |line, fields| {
+        if line < first_line && may_be_remark(fields) {
+            let names = fields.iter().enumerate().map(|(place, field)| match place {
+                0 => field.trim_start_matches(['#', '%']).trim_start(),
+                _ => field,
+            });
+            let mut names: Vec<String> = names.map(str::to_owned).collect();
+            // With spaces between the fields the mark is one of them.
+            if separator == Separator::Spaces && names.first().is_some_and(String::is_empty) {
+                names.remove(0);
+            }
+            last = Some((line, names));
+        }
+        Ok(())
+    });
+    debug_assert!(looked.is_ok(), "looking refuses nothing");
+    let (line, names) = last?;
+    let is_name = |name: &String| !name.is_empty() && !is_number(name) && !is_missing(name);
+    let fits = n_columns > 1 && names.len() == n_columns && names.iter().all(is_name);
+    fits.then_some(Header {
+        line,
+        names,
+        lacks_first: false,
+        is_remark: true,
+    })
 }
 
 fn separator_of(head: &str) -> Separator {
@@ -188,7 +231,7 @@ fn has_header(rows: &[Row]) -> bool {
     if !first.iter().any(|field| is_text(field)) {
         return false;
     }
-    if n_numbers == 0 {
+    if n_numbers == 0 && !is_again_below(first, body) {
         return true;
     }
     first.iter().enumerate().any(|(column, name)| {
@@ -196,6 +239,15 @@ fn has_header(rows: &[Row]) -> bool {
         let mut filled = below.filter(|field| !is_missing(field)).peekable();
         is_text(name) && filled.peek().is_some() && filled.all(|field| is_number(field))
     })
+}
+
+/// Whether every word of the first row stands below it again, as labels without a header do.
+fn is_again_below(first: &[String], body: &[Row]) -> bool {
+    let recurs = |(column, name): (usize, &String)| {
+        let mut below = body.iter().filter_map(|(_, row)| row.get(column));
+        is_missing(name) || below.any(|field| field == name)
+    };
+    first.iter().enumerate().all(recurs)
 }
 
 /// Whether a row counts the columns from 0, as programs name columns that have no name; the column of row numbers
@@ -234,11 +286,16 @@ fn are_units(row: &[String], below: &[Row]) -> bool {
         (field.starts_with('(') && field.ends_with(')'))
             || (field.starts_with('[') && field.ends_with(']'))
     };
-    let is_unit = |field: &&String| is_bracketed(field) || Unit::parse(field).is_known();
+    // `(3.5)` is how accountants write −3.5; `1` is the unit of what has none.
+    let holds_number = |field: &str| is_number(field.trim_matches(['(', ')', '[', ']']));
+    let is_unit = |field: &&String| {
+        (is_bracketed(field) || Unit::parse(field).is_known())
+            && (field.as_str() == "1" || !holds_number(field))
+    };
     let mut filled = row.iter().filter(|field| !field.is_empty()).peekable();
     let has_units = filled.peek().is_some() && filled.all(|field| is_unit(&field));
     let numbers = |(_, row): &Row| 2 * row.iter().filter(|f| is_number(f)).count() > row.len();
-    has_units && below.first().is_some_and(numbers)
+    has_units && !row.iter().all(|f| is_number(f)) && below.first().is_some_and(numbers)
 }
 
 #[cfg(test)]
@@ -282,6 +339,8 @@ mod tests {
         assert!(has_header("name,class\nx,a\ny,b\n"));
         assert!(!has_header("12\n22\n35\n"));
         assert!(has_header("value\n22\n35\n"));
+        assert!(!has_header("g\nc\ng\nb\n"));
+        assert!(has_header("a,b\n1,x\na,b\n2,y\n"));
         assert!(has_header("0,1,2\n7,8,9\n4,5,6\n"));
         assert!(has_header(",0,1,2\n0,7,8,9\n1,4,5,6\n"));
     }
@@ -308,5 +367,34 @@ mod tests {
         let trailing = dialect("x,y\n1,2,\n3,4,\n5,6,\n");
         assert_eq!(trailing.n_columns, 2);
         assert_eq!(trailing.header.expect("there is one").names, ["x", "y"]);
+    }
+
+    #[test]
+    fn a_remark_that_names_the_columns_is_the_header() {
+        for text in [
+            "# t,x\n0,1.5\n1,2.5\n",
+            "%t,x\n0,1.5\n1,2.5\n",
+            "# t x\n0 1.5\n1 2.5\n",
+        ] {
+            let header = dialect(text).header.expect(text);
+            assert!(header.is_remark);
+            assert_eq!(
+                (header.line, header.names),
+                (1, vec!["t".into(), "x".into()])
+            );
+        }
+        for text in [
+            "# made on,2024\n0,1.5\n",
+            "# one,two,three\n0,1.5\n",
+            "# x\n0\n1\n",
+        ] {
+            assert_eq!(dialect(text).header, None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_row_of_numbers_in_brackets_holds_no_units() {
+        assert_eq!(dialect("a,b\n(3.5),1\n2,2\n").units, None);
+        assert!(dialect("a,b\ns,1\n2,2\n").units.is_some());
     }
 }

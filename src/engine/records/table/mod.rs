@@ -98,7 +98,8 @@ fn read_text(
     };
     let tallies = body.tally(&mut findings)?;
     let names = column_names(&dialect, &tallies, &mut findings)?;
-    let signs = FileSigns::of(&tallies, options.decimal);
+    let has_semicolons = dialect.separator == Separator::Byte(b';');
+    let signs = FileSigns::of(&tallies, options.decimal, has_semicolons);
     let decisions: Vec<Decision> = tallies.iter().map(|t| Decision::of(t, signs)).collect();
     let n_nominal = decisions.iter().filter(|d| d.form == Form::Names).count();
     let max_levels = (MAX_LEVELS / n_nominal.max(1)).clamp(2, MAX_LEVELS_PER_COLUMN);
@@ -164,6 +165,18 @@ fn report_layout(
             "row",
             found,
             expected,
+            assumed,
+        )?;
+    }
+    if let Some(header) = dialect.header.as_ref().filter(|h| h.is_remark) {
+        let found = quoted(&header.names.join(","));
+        let assumed = "the remark was taken for the names of the columns";
+        let place = FilePlace::Line(header.line);
+        findings.breach(
+            place,
+            "line",
+            found,
+            "names without a mark before them",
             assumed,
         )?;
     }

@@ -64,8 +64,14 @@ pub(super) fn without_percent(field: &str) -> (&str, bool) {
     }
 }
 
-/// A finite or infinite number with this decimal sign; anything else that marks must group thousands.
+/// A number with this decimal sign; anything else that marks must group thousands. Digits that make no finite
+/// number make none.
 pub(super) fn parse(field: &str, decimal: DecimalSign) -> Option<f64> {
+    let has_digits = |field: &str| field.bytes().any(|b| b.is_ascii_digit());
+    parse_any(field, decimal).filter(|number| number.is_finite() || !has_digits(field))
+}
+
+fn parse_any(field: &str, decimal: DecimalSign) -> Option<f64> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-');
     let has_marks = !field.chars().all(is_plain);
     if !has_marks || (decimal == DecimalSign::Point && is_with_points_alone(field)) {
@@ -153,6 +159,8 @@ mod tests {
             ("nan", None, None),
             ("inf", Some(f64::INFINITY), Some(f64::INFINITY)),
             ("1.2.2024", None, None),
+            ("1e400", None, None),
+            ("-1,5e400", None, None),
         ] {
             assert_eq!(parse(text, Point), point, "{text} with a point");
             assert_eq!(parse(text, Comma), comma, "{text} with a comma");

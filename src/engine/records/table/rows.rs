@@ -30,6 +30,11 @@ impl<'a> TableText<'a> {
             true => Cow::Owned(with_plain_ends(&text)),
             false => text,
         };
+        // The end of a file as DOS marked it.
+        let text = match text.strip_suffix('\u{1a}').map(str::len) {
+            Some(length) => Cow::Owned(text[..length].to_owned()),
+            None => text,
+        };
         let first = text.lines().next().unwrap_or_default();
         let bare = first.trim().trim_matches('"');
         let is_named = bare

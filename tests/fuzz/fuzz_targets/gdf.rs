@@ -1,5 +1,0 @@
-//! The entry `gdf` with arbitrary bytes.
-
-#![no_main]
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| atomscope_fuzz::run("gdf", bytes));

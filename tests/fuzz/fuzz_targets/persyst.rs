@@ -1,5 +1,0 @@
-//! The entry `persyst` with arbitrary bytes.
-
-#![no_main]
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| atomscope_fuzz::run("persyst", bytes));
