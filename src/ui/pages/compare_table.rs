@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use egui::{Grid, RichText, Ui};
+use egui::{Grid, RichText, ScrollArea, Ui};
 
 use crate::ui::elements::help;
 use crate::ui::icons::color_dot;
@@ -21,10 +21,11 @@ pub(super) fn scores_ui(ui: &mut Ui, comparison: &ComparisonStage, runs: &[&Arc<
         .into_iter()
         .filter(|column| comparison.shows(*column))
         .collect();
-    Grid::new("compared scores")
+    let grid = Grid::new("compared scores")
         .num_columns(columns.len() + 2)
-        .spacing([20.0, 5.0])
-        .show(ui, |ui| {
+        .spacing([20.0, 5.0]);
+    ScrollArea::horizontal().show(ui, |ui| {
+        grid.show(ui, |ui| {
             ui.label("");
             for column in &columns {
                 let title = RichText::new(column.name()).small().color(tones.weak);
@@ -44,6 +45,7 @@ pub(super) fn scores_ui(ui: &mut Ui, comparison: &ComparisonStage, runs: &[&Arc<
                 ui.end_row();
             }
         });
+    });
 }
 
 fn cell(run: &ComparedRun, column: ResultColumn) -> String {
