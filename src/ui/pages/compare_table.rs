@@ -24,7 +24,7 @@ pub(super) fn scores_ui(ui: &mut Ui, comparison: &ComparisonStage, runs: &[&Arc<
     let grid = Grid::new("compared scores")
         .num_columns(columns.len() + 2)
         .spacing([20.0, 5.0]);
-    ScrollArea::horizontal().show(ui, |ui| {
+    ScrollArea::horizontal().id_salt("scores").show(ui, |ui| {
         grid.show(ui, |ui| {
             ui.label("");
             for column in &columns {
@@ -126,36 +126,40 @@ pub(super) fn simple_classifiers_ui(ui: &mut Ui, runs: &[&Arc<ComparedRun>]) {
         return;
     }
     let tones = theme::tones(ui);
-    Grid::new("compared simple classifiers")
+    let grid = Grid::new("compared simple classifiers")
         .num_columns(4)
-        .spacing([20.0, 4.0])
+        .spacing([20.0, 4.0]);
+    ScrollArea::horizontal()
+        .id_salt("simple classifiers")
         .show(ui, |ui| {
-            for title in [
-                "",
-                "simple classifier",
-                "its accuracy",
-                "run minus classifier",
-            ] {
-                ui.label(RichText::new(title).small().color(tones.weak));
-            }
-            ui.end_row();
-            let all = runs.iter().enumerate();
-            for (place, run, found) in all
-                .flat_map(|(place, run)| run.summary.baselines.iter().map(move |b| (place, run, b)))
-            {
-                ui.horizontal(|ui| {
-                    color_dot(ui, class_color(place));
-                    ui.label(&run.name);
-                });
-                ui.label(found.baseline.name());
-                ui.label(percent(found.accuracy));
-                let interval = found.difference.interval;
-                let interval = interval.map_or(String::new(), |(low, high)| {
-                    format!(" ({:+.2} to {:+.2})", 100.0 * low, 100.0 * high)
-                });
-                ui.label(format!("{:+.2}{interval}", 100.0 * found.difference.mean));
+            grid.show(ui, |ui| {
+                for title in [
+                    "",
+                    "simple classifier",
+                    "its accuracy",
+                    "run minus classifier",
+                ] {
+                    ui.label(RichText::new(title).small().color(tones.weak));
+                }
                 ui.end_row();
-            }
+                let all = runs.iter().enumerate();
+                for (place, run, found) in all.flat_map(|(place, run)| {
+                    run.summary.baselines.iter().map(move |b| (place, run, b))
+                }) {
+                    ui.horizontal(|ui| {
+                        color_dot(ui, class_color(place));
+                        ui.label(&run.name);
+                    });
+                    ui.label(found.baseline.name());
+                    ui.label(percent(found.accuracy));
+                    let interval = found.difference.interval;
+                    let interval = interval.map_or(String::new(), |(low, high)| {
+                        format!(" ({:+.2} to {:+.2})", 100.0 * low, 100.0 * high)
+                    });
+                    ui.label(format!("{:+.2}{interval}", 100.0 * found.difference.mean));
+                    ui.end_row();
+                }
+            });
         });
     help(ui, BASELINE_NOTE);
 }

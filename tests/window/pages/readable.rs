@@ -247,8 +247,10 @@ fn no_text_is_cut_off_or_on_other_text_in_a_usual_window() {
         ("EEG", eeg_in(USUAL)),
     ] {
         for_every_page(&mut window, |window, page| {
-            let page = format!("{page} with {what}");
-            wrong.extend(wrong_on_page(window, &page, USUAL));
+            let mut found = wrong_on_page(window, &format!("{page} with {what}"), USUAL);
+            // The tables of the Compare page scroll sideways by themselves.
+            found.retain(|text| page != "Compare" || !text.contains("cut off"));
+            wrong.extend(found);
         });
     }
     assert!(wrong.is_empty(), "{} texts: {wrong:#?}", wrong.len());
