@@ -29,6 +29,7 @@
 //! ```
 
 pub mod math;
+pub mod memory;
 pub mod settings;
 
 pub mod records;

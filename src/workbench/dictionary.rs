@@ -276,14 +276,15 @@ fn values_of(
         read.map_or_else(|| values.to_vec(), |read| read.values)
     };
     if !is_exact {
-        return strongest.and_then(known).map(drawn).unwrap_or_default();
+        let values = strongest.and_then(known);
+        return values.map(|values| drawn(&values)).unwrap_or_default();
     }
     let mut sum = vec![0.0; dataset.n_features()];
     for (kept, coefficient) in own.kept.iter().zip(own.coefficients_of(atom)) {
         let Some(sample) = known(*kept as usize) else {
             continue;
         };
-        for (total, value) in sum.iter_mut().zip(sample) {
+        for (total, value) in sum.iter_mut().zip(&*sample) {
             if value.is_finite() {
                 *total += f64::from(coefficient) * value;
             }

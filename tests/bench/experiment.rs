@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
 
 use atomscope_engine::dataset::Dataset;
 use atomscope_engine::experiment::{Extent, Run, RunParts, RunSummary};
 use atomscope_engine::learner::Algorithm;
 use atomscope_engine::math::{Matrix, Write, product};
 use atomscope_engine::session::{DataPlaces, Session};
+use cpu_time::ProcessTime;
 use rayon::prelude::*;
 
 use crate::step::Floor;
@@ -37,10 +37,10 @@ pub(crate) fn table() -> Option<String> {
         let (mut fastest, mut floor) = (f64::INFINITY, f64::INFINITY);
         let mut accuracy = 0.0;
         for _ in 0..REPEATS {
-            let begin = Instant::now();
+            let begin = ProcessTime::now();
             accuracy = pool.install(|| experiment(&session, &dataset));
             fastest = fastest.min(begin.elapsed().as_secs_f64());
-            let begin = Instant::now();
+            let begin = ProcessTime::now();
             pool.install(|| bare_products(&session));
             floor = floor.min(begin.elapsed().as_secs_f64());
         }

@@ -43,12 +43,7 @@ fn fold_accuracy(
     n_rounds: usize,
     seed: u64,
 ) -> f64 {
-    let values = View::from_columns(
-        data.matrix()
-            .to_slice_memory_order()
-            .expect("samples are contiguous"),
-        data.n_features(),
-    );
+    let values = View::from_columns(data.values().expect("a small set"), data.n_features());
     let mut orders = vec![Vec::new(); data.n_classes()];
     let mut training = fold.train.clone();
     shuffle(
@@ -146,7 +141,7 @@ fn median_distance(data: &Dataset) -> f64 {
     let mut distances = Vec::new();
     for i in (0..data.n_samples()).step_by(7) {
         for j in (i + 1..data.n_samples()).step_by(11) {
-            distances.push(squared_distance(data.sample(i), data.sample(j)).sqrt());
+            distances.push(squared_distance(&data.sample(i), &data.sample(j)).sqrt());
         }
     }
     let middle = distances.len() / 2;

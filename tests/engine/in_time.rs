@@ -169,7 +169,7 @@ fn the_rule_answers_a_change_and_decisions_get_better_for_it() {
         *class = 1 - *class;
     }
     let parts = atomscope_engine::dataset::DatasetParts {
-        values: built.dataset.values().to_vec(),
+        values: built.dataset.values().expect("a small set").to_vec(),
         feature_names: built.dataset.feature_names().to_vec(),
         class_names: built.dataset.class_names().to_vec(),
         classes: turned,

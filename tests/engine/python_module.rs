@@ -224,10 +224,11 @@ fn write(folder: &Path, name: &str, state: &RunState, dataset: &Dataset) {
         .expect("judged");
     let learner = model.revive().expect("its own state");
     let classifier = Classifier::of(learner.as_ref());
-    let samples: Vec<&[f64]> = judged
+    let samples: Vec<_> = judged
         .iter()
         .map(|item| dataset.sample(item.sample))
         .collect();
+    let samples: Vec<&[f64]> = samples.iter().map(|sample| &**sample).collect();
     let classes = &state.facts.class_names;
     let sets: Option<Vec<Vec<&String>>> = judged
         .iter()

@@ -207,6 +207,32 @@ fn a_run_cut_and_saved_at_a_hundred_random_places_gives_the_same_bits() {
 }
 
 #[test]
+fn a_data_set_on_disk_gives_the_same_bits() {
+    let presets = [
+        LearnerSettings::evidence_preserving(),
+        LearnerSettings::margin_aware(),
+        LearnerSettings::kmod(),
+    ];
+    for (preset, scaling) in
+        presets
+            .into_iter()
+            .zip([Scaling::None, Scaling::ZScore, Scaling::ClippedZScore])
+    {
+        let mut experiment = experiment(preset);
+        experiment.preparation.scaling = scaling;
+        let in_memory = dataset(40, 8);
+        let on_disk = Arc::new(in_memory.on_disk().expect("room on disk"));
+        assert!(in_memory.values().is_some() && on_disk.values().is_none());
+        let learned = |data: Arc<Dataset>| {
+            let checked = Arc::new(experiment.clone().check(data).expect("nothing is wrong"));
+            let run = on_threads(2, || finish(new_run(&checked), Extent::Slice));
+            fingerprint(&run.state())
+        };
+        assert_eq!(learned(on_disk), learned(in_memory));
+    }
+}
+
+#[test]
 fn a_single_fold_shares_its_classes_among_threads_and_gives_the_same_bits() {
     for preset in presets() {
         let checked = checked(experiment(preset));
@@ -590,7 +616,7 @@ fn review(state: &RunState, dataset: &Dataset) {
     let model = Arc::new((**state.final_model().expect("a final model")).clone());
     let algorithm = &model.learner.algorithm;
     if algorithm.is_batch() || algorithm.is_baseline() {
-        let refused = model.corrected(dataset.sample(0), 1);
+        let refused = model.corrected(&dataset.sample(0), 1);
         let refused = refused.expect_err("it learns all at once").to_string();
         assert!(refused.contains("train it again"), "{refused}");
         return;
@@ -612,7 +638,7 @@ fn review(state: &RunState, dataset: &Dataset) {
     };
     let sample = dataset.sample(0);
     reviewed
-        .correct(correction(Some("b")), Some((sample, 1)))
+        .correct(correction(Some("b")), Some((&*sample, 1)))
         .expect("an online learner");
     assert_eq!(reviewed.model().n_corrections, 1);
     let once = text(reviewed.model());
@@ -627,7 +653,7 @@ fn review(state: &RunState, dataset: &Dataset) {
     assert_eq!(undone.after.as_deref(), Some("b"));
     assert_eq!(text(reviewed.model()), before);
     assert!(reviewed.undo().is_none());
-    let unknown = reviewed.correct(correction(Some("z")), Some((sample, 99)));
+    let unknown = reviewed.correct(correction(Some("z")), Some((&sample, 99)));
     assert!(
         unknown
             .expect_err("no such class")

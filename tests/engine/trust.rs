@@ -515,13 +515,18 @@ fn strange_pictures_are_flagged_and_digits_are_not() {
     }
     let model = model_of(&training.state());
     let known = whole.subset(&test).expect("held out");
-    let largest = known.values().iter().copied().fold(0.0, f64::max);
-    let least = known.values().iter().copied().fold(f64::MAX, f64::min);
+    let largest = known.matrix().iter().copied().fold(0.0, f64::max);
+    let least = known
+        .values()
+        .expect("a small set")
+        .iter()
+        .copied()
+        .fold(f64::MAX, f64::min);
     let n_features = known.n_features();
     let flagged = |change: &mut dyn FnMut(&[f64]) -> Vec<f64>| {
         let mut made = Made::new(n_features);
         for sample in 0..known.n_samples() {
-            made.push(known.classes()[sample], change(known.sample(sample)));
+            made.push(known.classes()[sample], change(&known.sample(sample)));
         }
         let dataset = made.dataset();
         let judged = model.judge(&dataset, &JudgeOptions::default(), &mut |_| true);

@@ -124,6 +124,17 @@ impl WorkStatus {
         Ok(status)
     }
 
+    /// Number of points.
+    pub fn n_points(&self) -> usize {
+        let PointCounts {
+            done,
+            running,
+            failed,
+            open,
+        } = self.points;
+        done + running + failed + open
+    }
+
     /// Whether nothing is left to be computed.
     pub fn is_complete(&self) -> bool {
         self.points.running + self.points.open == 0

@@ -375,7 +375,7 @@ mod tests {
         choice.class_names = Some(vec!["one".into(), "zero".into()]);
         let data = build(&record, &choice).expect("the shape fits");
         assert_eq!((data.n_features(), data.n_samples()), (4, 6));
-        assert_eq!(data.sample(4), [11.0, 11.1, 11.2, 11.3]);
+        assert_eq!(*data.sample(4), [11.0, 11.1, 11.2, 11.3]);
         assert_eq!(data.classes(), [0, 0, 0, 1, 1, 1]);
         assert_eq!(data.class_names(), ["one", "zero"]);
         assert_eq!(
@@ -400,7 +400,7 @@ mod tests {
             let data = build(&record, &choice).expect("the shapes fit");
             assert_eq!(data.class_names(), ["3", "26"]);
             assert_eq!(data.classes(), [1, 0]);
-            assert_eq!(data.sample(1), [10.0, 11.0]);
+            assert_eq!(*data.sample(1), [10.0, 11.0]);
             assert_eq!(data.group_names(), ["digits.mat"]);
         }
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use super::feature_store::FeatureList;
 use super::labels::NameList;
 use super::{ByHand, Dataset, DatasetError, DatasetParts, Origin, Place, StretchDeed};
 use crate::features::{
@@ -11,9 +12,6 @@ use crate::features::{
 };
 use crate::records::catalog::LabelledSpan;
 use crate::records::{ContentHash, ReadError, Record, Source, SourceId, StartTime, Warning};
-
-/// Most values of a set: 4 GB.
-const MAX_VALUES: usize = 1 << 29;
 
 /// The class of a record, or of its parts.
 #[derive(Debug, Clone, PartialEq)]
@@ -120,9 +118,9 @@ pub struct Built {
 }
 
 /// A data set in the making.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct DatasetBuilder {
-    values: Vec<f64>,
+    features: FeatureList,
     feature_names: Vec<String>,
     layout: Layout,
     feature_groups: Vec<FeatureGroup>,
@@ -312,8 +310,10 @@ impl DatasetBuilder {
                 })
                 .collect()
         });
+        let (values, stored) = self.features.finish().map_err(DatasetError::not_stored)?;
         let dataset = Dataset::new(DatasetParts {
-            values: self.values,
+            values,
+            stored,
             feature_names: self.feature_names,
             layout: self.layout,
             feature_groups: self.feature_groups,
@@ -396,13 +396,8 @@ impl DatasetBuilder {
         class: usize,
         group: Option<&str>,
     ) -> Result<(), DatasetError> {
-        if self.values.len() + values.len() > MAX_VALUES {
-            return Err(DatasetError::TooLarge {
-                most: MAX_VALUES,
-                path: path.to_owned(),
-            });
-        }
-        self.values.extend_from_slice(values);
+        let kept = self.features.push(values);
+        kept.map_err(DatasetError::not_stored)?;
         self.classes.push(class);
         self.groups
             .push(group.map(|group| self.group_names.number(group)));
@@ -509,7 +504,7 @@ mod tests {
                 duration_s: 1.0
             }
         );
-        assert_eq!(data.matrix().column(3).to_vec(), data.sample(3));
+        assert_eq!(data.matrix().column(3).to_vec(), *data.sample(3));
         let part = data.subset(&[4, 0]).expect("they exist");
         assert_eq!(part.classes(), [1, 0]);
         assert_eq!(part.sample(0), data.sample(4));

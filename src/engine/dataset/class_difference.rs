@@ -13,7 +13,7 @@ pub fn class_difference(dataset: &Dataset, first: usize, second: usize) -> Vec<f
             class if class == second => 1,
             _ => continue,
         };
-        for (sum, value) in sums[side].iter_mut().zip(dataset.sample(sample)) {
+        for (sum, value) in sums[side].iter_mut().zip(dataset.sample(sample).iter()) {
             if value.is_finite() {
                 // Welford: count, mean, squares.
                 sum.0 += 1.0;

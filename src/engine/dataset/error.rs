@@ -31,13 +31,13 @@ pub enum DatasetError {
         /// The first of the files.
         path: PathBuf,
     },
-    /// More values than a set may have.
-    #[error("the set would have more than {most} values (samples × features): use fewer files or features, or longer segments: {}", path.display())]
-    TooLarge {
-        /// The most values allowed.
-        most: usize,
-        /// The file that did not fit any more.
-        path: PathBuf,
+    /// Features that do not fit into memory cannot be written either.
+    #[error("the features do not fit into memory and cannot be written to disk: {source}; make room there, or name another folder in TMPDIR: {}", folder.display())]
+    NotStored {
+        /// Why.
+        source: std::io::Error,
+        /// The folder of temporary files.
+        folder: PathBuf,
     },
     /// A file or folder that the settings name is nowhere.
     #[error("not found: name the folder that holds it (--data DIR or ATOMSCOPE_DATA) or put it beside the session: {}", path.display())]
@@ -190,4 +190,12 @@ pub enum DatasetError {
     /// The samples could not be read, or the work was cancelled.
     #[error(transparent)]
     Read(#[from] ReadError),
+}
+
+impl DatasetError {
+    /// Features could not be written into the folder of temporary files.
+    pub(super) fn not_stored(source: std::io::Error) -> Self {
+        let folder = std::env::temp_dir();
+        Self::NotStored { source, folder }
+    }
 }

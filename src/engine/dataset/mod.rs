@@ -3,8 +3,10 @@
 mod arrays;
 mod builder;
 mod class_difference;
+mod columns;
 pub mod declared;
 mod error;
+mod feature_store;
 mod in_order;
 mod labels;
 mod long_table;
@@ -18,7 +20,9 @@ mod zeroing;
 pub use arrays::{ArrayChoice, ArrayContent};
 pub use builder::{Built, DataFile, DatasetBuilder, Label, LeftOut};
 pub use class_difference::class_difference;
+pub use columns::Columns;
 pub use error::DatasetError;
+pub use feature_store::FeatureStore;
 pub use long_table::LongTable;
 pub use plan::{
     ArraySource, ByHand, DataPlan, DataSettings, FolderLabels, Locate, RecordingSource, Relabel,
@@ -32,9 +36,13 @@ pub use zeroing::Zeroing;
 pub use crate::features::{FeatureGroup, GroupKind, Layout};
 use crate::records::StartTime;
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use ndarray::{ArrayView2, ShapeBuilder};
+use ndarray::{Array2, ShapeBuilder};
+
+use feature_store::FeatureList;
 
 /// Where in its file a sample lies.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -62,8 +70,10 @@ pub struct Origin {
 /// The parts of a data set, before they are checked against each other.
 #[derive(Debug, Clone, Default)]
 pub struct DatasetParts {
-    /// All features, sample after sample; missing ones are NaN.
+    /// All features, sample after sample; missing ones are NaN. Empty where they are stored.
     pub values: Vec<f64>,
+    /// The same on disk.
+    pub stored: Option<Arc<FeatureStore>>,
     /// Names of the features.
     pub feature_names: Vec<String>,
     /// How the features lie side by side.
@@ -109,7 +119,10 @@ impl Dataset {
         let lengths = [
             (
                 "values",
-                parts.values.len(),
+                parts
+                    .stored
+                    .as_ref()
+                    .map_or(parts.values.len(), |s| s.n_values()),
                 n_samples.saturating_mul(n_features),
             ),
             ("origins", parts.origins.len(), n_samples),
@@ -142,7 +155,7 @@ impl Dataset {
         if grouped != n_features {
             parts.feature_groups.clear();
         }
-        let mut n_missing = 0;
+        let mut n_missing = parts.stored.as_ref().map_or(0, |s| s.n_missing());
         for value in &mut parts.values {
             if !value.is_finite() {
                 *value = f64::NAN;
@@ -167,22 +180,49 @@ impl Dataset {
         self.parts.class_names.len()
     }
 
-    /// Features of a sample.
-    pub fn sample(&self, sample: usize) -> &[f64] {
+    /// Features of a sample; a copy where they are on disk.
+    pub fn sample(&self, sample: usize) -> Cow<'_, [f64]> {
         let n_features = self.n_features();
-        &self.parts.values[sample * n_features..(sample + 1) * n_features]
+        match &self.parts.stored {
+            None => {
+                let first = sample * n_features;
+                Cow::Borrowed(&self.parts.values[first..first + n_features])
+            }
+            Some(stored) => {
+                let mut features = vec![0.0; n_features];
+                stored.read(sample, &mut features);
+                Cow::Owned(features)
+            }
+        }
     }
 
-    /// All features, sample after sample.
-    pub fn values(&self) -> &[f64] {
-        &self.parts.values
+    /// `features` ← those of a sample.
+    pub fn read_sample(&self, sample: usize, features: &mut [f64]) {
+        match &self.parts.stored {
+            None => features.copy_from_slice(&self.sample(sample)),
+            Some(stored) => stored.read(sample, features),
+        }
+    }
+
+    /// All features, sample after sample, where they are in memory.
+    pub fn values(&self) -> Option<&[f64]> {
+        self.parts.stored.is_none().then_some(&self.parts.values)
+    }
+
+    /// Why features on disk could not be read back, if so; they count as missing since.
+    pub fn failure(&self) -> Option<&str> {
+        self.parts.stored.as_ref()?.failure()
     }
 
     /// All samples as columns.
-    pub fn matrix(&self) -> ArrayView2<'_, f64> {
-        let shape = (self.n_features(), self.n_samples()).f();
-        ArrayView2::from_shape(shape, &self.parts.values)
-            .expect("the number of values was checked when the set was made")
+    pub fn matrix(&self) -> Array2<f64> {
+        let mut matrix = Array2::zeros((self.n_features(), self.n_samples()).f());
+        for (sample, mut column) in matrix.columns_mut().into_iter().enumerate() {
+            for (value, feature) in column.iter_mut().zip(&*self.sample(sample)) {
+                *value = *feature;
+            }
+        }
+        matrix
     }
 
     /// Names of the features.
@@ -267,8 +307,18 @@ impl Dataset {
         self.n_missing
     }
 
+    /// The same set with its features on disk, wherever they are now.
+    pub fn on_disk(&self) -> Result<Self, DatasetError> {
+        let all: Vec<usize> = (0..self.n_samples()).collect();
+        self.gathered(&all, FeatureList::in_memory_up_to(0))
+    }
+
     /// The samples at these positions, in this order, as a set of their own.
     pub fn subset(&self, samples: &[usize]) -> Result<Self, DatasetError> {
+        self.gathered(samples, FeatureList::default())
+    }
+
+    fn gathered(&self, samples: &[usize], mut list: FeatureList) -> Result<Self, DatasetError> {
         let all = &self.parts;
         if let Some(&beyond) = samples.iter().find(|s| **s >= self.n_samples()) {
             return Err(DatasetError::NoSuchSample {
@@ -277,12 +327,14 @@ impl Dataset {
             });
         }
         let pick = |list: &[usize]| samples.iter().map(|s| list[*s]).collect();
+        for sample in samples {
+            list.push(&self.sample(*sample))
+                .map_err(DatasetError::not_stored)?;
+        }
+        let (values, stored) = list.finish().map_err(DatasetError::not_stored)?;
         Self::new(DatasetParts {
-            values: samples
-                .iter()
-                .flat_map(|s| self.sample(*s))
-                .copied()
-                .collect(),
+            values,
+            stored,
             feature_names: all.feature_names.clone(),
             layout: all.layout,
             feature_groups: all.feature_groups.clone(),

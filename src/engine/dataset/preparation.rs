@@ -113,10 +113,15 @@ impl FittedPreparation {
                 expected: self.n_features,
             });
         }
+        Ok(self.apply_fitting(sample))
+    }
+
+    /// The same for a sample that is known to have as many features.
+    pub(super) fn apply_fitting(&self, sample: &mut [f64]) -> Option<usize> {
         let n_missing = sample.iter().filter(|value| !value.is_finite()).count();
         if n_missing > 0 {
             if self.fill.is_empty() {
-                return Ok(None);
+                return None;
             }
             for (value, fill) in sample.iter_mut().zip(&self.fill) {
                 if !value.is_finite() {
@@ -125,7 +130,7 @@ impl FittedPreparation {
             }
         }
         self.scaling.apply(sample);
-        Ok(Some(n_missing))
+        Some(n_missing)
     }
 
     /// Prepares samples of a data set, in the order given.

@@ -94,7 +94,8 @@ fn even_groups(dataset: &Dataset, training: &[usize], offsets: &[f64], factors: 
         let place = first..first + size;
         first = place.end;
         let scaled = |sample: &usize| -> Vec<f64> {
-            let values = dataset.sample(*sample)[place.clone()].iter();
+            let values = dataset.sample(*sample);
+            let values = values[place.clone()].iter();
             let scale = offsets[place.clone()].iter().zip(&factors[place.clone()]);
             let scaled = values.zip(scale).map(|(value, (offset, factor))| {
                 // A constant feature and a missing value are no distance.
@@ -282,7 +283,7 @@ pub(super) fn moments(dataset: &Dataset, samples: &[usize]) -> Vec<Moments> {
     let mut moments = vec![Moments::none(); dataset.n_features()];
     for sample in samples {
         let values = dataset.sample(*sample);
-        for (moments, value) in moments.iter_mut().zip(values) {
+        for (moments, value) in moments.iter_mut().zip(&*values) {
             if value.is_finite() {
                 moments.add(*value);
             }

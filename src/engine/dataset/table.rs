@@ -442,7 +442,7 @@ mod tests {
         let data = &built.dataset;
         assert_eq!(data.class_names(), ["1-1", "0-0"]);
         assert_eq!(data.feature_names(), ["Ia", "Va"]);
-        assert_eq!(data.sample(1), [2.0, 0.5]);
+        assert_eq!(*data.sample(1), [2.0, 0.5]);
         assert!(data.sample(2)[0].is_nan() && data.n_missing() == 1);
         assert_eq!(data.origin(2).place, Place::Row(2));
         assert!(data.groups().is_none());

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::dataset::Columns;
 use crate::learner::{
     Algorithm, Kernel, LearnError, Learner, LearnerSettings, Progress, Readout, SampleStream,
     Samples, StepReport, StopSignal, Supply, start_learner,
@@ -103,21 +104,25 @@ impl BaselineResult {
 
 impl BaselineData {
     /// Of columns of `values` by their places; `classes` holds the class of every column.
-    pub fn new(
-        values: View<'_>,
+    pub fn new<'d>(
+        values: impl Into<Columns<'d>>,
         train: &[usize],
         test: &[usize],
         classes: &[usize],
         n_classes: usize,
     ) -> Self {
+        let values = values.into();
         let n = train.len().max(1) as f64;
-        let (mut mean, mut sd) = (vec![0.0; values.rows()], vec![0.0; values.rows()]);
+        let n_features = values.n_features();
+        let (mut mean, mut sd) = (vec![0.0; n_features], vec![0.0; n_features]);
         for &sample in train {
-            let pairs = mean.iter_mut().zip(values.col(sample));
+            let column = values.column(sample);
+            let pairs = mean.iter_mut().zip(&*column);
             pairs.for_each(|(mean, x)| *mean += x / n);
         }
         for &sample in train {
-            for ((sd, x), mean) in sd.iter_mut().zip(values.col(sample)).zip(&mean) {
+            let column = values.column(sample);
+            for ((sd, x), mean) in sd.iter_mut().zip(&*column).zip(&mean) {
                 *sd += (x - mean) * (x - mean) / n;
             }
         }
@@ -130,10 +135,16 @@ impl BaselineData {
             };
         }
         let scored = |samples: &[usize]| {
-            Matrix::from_fn(values.rows(), samples.len(), |i, j| {
-                let z = (values.at(i, samples[j]) - mean[i]) * sd[i];
-                if z.is_finite() { z } else { 0.0 }
-            })
+            let mut scored = Matrix::zeros(n_features, samples.len());
+            for (j, sample) in samples.iter().enumerate() {
+                let column = scored.col_mut(j);
+                values.read(*sample, column);
+                for ((x, mean), sd) in column.iter_mut().zip(&mean).zip(&sd) {
+                    let z = (*x - mean) * sd;
+                    *x = if z.is_finite() { z } else { 0.0 };
+                }
+            }
+            scored
         };
         Self {
             train: scored(train),
@@ -452,12 +463,13 @@ impl BaselineData {
 
 /// What kernel ridge regression on the kept samples of a learner decides about columns of `values`;
 /// none where it keeps too many.
-pub fn ridge_on_kept(
+pub fn ridge_on_kept<'d>(
     learner: &dyn Learner,
-    values: View<'_>,
+    values: impl Into<Columns<'d>>,
     test: &[usize],
     stop: StopSignal<'_>,
 ) -> Result<Option<Vec<usize>>, LearnError> {
+    let values = values.into();
     let dictionaries: Vec<_> = (0..learner.n_classes())
         .map(|c| learner.dictionary(c))
         .collect();
@@ -466,7 +478,7 @@ pub fn ridge_on_kept(
         return Ok(None);
     };
     let readout = Readout::of_kept(&dictionaries, stop)?;
-    let mut tile = Samples::new(values.rows(), TILE);
+    let mut tile = Samples::new(values.n_features(), TILE);
     let mut rows = vec![Matrix::default(); dictionaries.len()];
     let mut sums = Matrix::default();
     let mut decided = Vec::with_capacity(test.len());

@@ -2,6 +2,8 @@
 //! recordings that are unlike anything learned. Both compare a sample with calibration samples, which
 //! were judged before they were learned, or by models that never learned from their group.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use super::principal::Principal;
@@ -78,7 +80,10 @@ pub struct FeatureFacts {
 
 impl FeatureFacts {
     /// The facts of samples as they are before any preparation; missing values are passed over.
-    pub fn of<'a>(samples: impl Iterator<Item = &'a [f64]> + Clone, n_features: usize) -> Self {
+    pub fn of<'a>(
+        samples: impl Iterator<Item = Cow<'a, [f64]>> + Clone,
+        n_features: usize,
+    ) -> Self {
         let mut facts = Self {
             mean: vec![0.0; n_features],
             sd: vec![0.0; n_features],

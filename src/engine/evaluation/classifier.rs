@@ -3,15 +3,17 @@
 
 use std::sync::Arc;
 
+use crate::dataset::Columns;
 use crate::learner::{
-    BlockScores, Circumstances, Decision, Dictionary, Gate, Head, LearnError, Learner,
+    BlockMemory, BlockScores, Circumstances, Decision, Dictionary, Gate, Head, LearnError, Learner,
     LearnerSettings, OnlineLogit, Readout, Samples, SecondLook, SparseCoder, StopSignal,
+    block_size,
 };
 use crate::math::{Matrix, View, Write, product};
 
-/// Samples that are classified together: large enough for the matrix product, small
+/// Most samples that are classified together: large enough for the matrix product, small
 /// enough that the kernel values of all classes stay in the cache.
-pub(super) const TILE: usize = 128;
+const LARGEST_TILE: usize = 128;
 /// The smallest unit of margins.
 const SMALLEST_UNIT: f64 = 0.1;
 
@@ -33,6 +35,32 @@ pub struct ClassifierWork {
     tile: Samples,
     /// S, while heads are compared.
     pub(super) layer: Matrix,
+    /// What is known of the first tiles of the samples asked for next.
+    memory: Vec<BlockMemory>,
+}
+
+impl ClassifierWork {
+    /// Remembers kernel values of the first tiles of the samples asked for next, in exchange for
+    /// what it remembered before.
+    pub(crate) fn remember(&mut self, memory: Vec<BlockMemory>) -> Vec<BlockMemory> {
+        std::mem::replace(&mut self.memory, memory)
+    }
+
+    /// Looks at tile `number` with what is known of it.
+    fn look(
+        &mut self,
+        number: usize,
+        look: impl FnOnce(&mut Self) -> Result<(), LearnError>,
+    ) -> Result<(), LearnError> {
+        let Some(mut memory) = self.memory.get_mut(number).map(std::mem::take) else {
+            return look(self);
+        };
+        memory.exchange(&mut self.scores);
+        let seen = look(self);
+        memory.exchange(&mut self.scores);
+        self.memory[number] = memory;
+        seen
+    }
 }
 
 /// What one head makes of one sample.
@@ -121,6 +149,11 @@ impl<'a> Classifier<'a> {
         self.dictionaries.len()
     }
 
+    /// Samples that are classified together.
+    pub(crate) fn tile(&self) -> usize {
+        block_size(self.n_classes()).min(LARGEST_TILE)
+    }
+
     /// The dictionaries, class by class.
     pub fn dictionaries(&self) -> impl Iterator<Item = &'a Dictionary> + '_ {
         self.dictionaries.iter().copied()
@@ -134,36 +167,39 @@ impl<'a> Classifier<'a> {
             .map_or(0, |dictionary| dictionary.kept.n_features());
         ClassifierWork {
             scores: BlockScores::new(self.settings, self.n_classes()),
-            tile: Samples::new(n_features, TILE),
+            tile: Samples::new(n_features, self.tile()),
             layer: Matrix::default(),
+            memory: Vec::new(),
         }
     }
 
     /// Classifies the columns of `data` that `index` names; one verdict each is added to `verdicts`.
-    pub fn classify(
+    pub fn classify<'d>(
         &self,
-        data: View<'_>,
+        data: impl Into<Columns<'d>>,
         index: &[usize],
         work: &mut ClassifierWork,
         verdicts: &mut Vec<Verdict>,
     ) -> Result<(), LearnError> {
-        for part in index.chunks(TILE) {
-            self.score(data, part, work)?;
+        let data = data.into();
+        for (number, part) in index.chunks(self.tile()).enumerate() {
+            work.look(number, |work| self.score(data, part, work))?;
             verdicts.extend((0..part.len()).map(|i| verdict(work.scores.scores.col(i))));
         }
         Ok(())
     }
 
     /// The same, with r²/σ of every class for each sample.
-    pub fn classify_with_residuals(
+    pub fn classify_with_residuals<'d>(
         &self,
-        data: View<'_>,
+        data: impl Into<Columns<'d>>,
         index: &[usize],
         work: &mut ClassifierWork,
         verdicts: &mut Vec<Verdict>,
         residual_shares: &mut Vec<Vec<f64>>,
     ) -> Result<(), LearnError> {
-        for part in index.chunks(TILE) {
+        let data = data.into();
+        for part in index.chunks(self.tile()) {
             self.score(data, part, work)?;
             for i in 0..part.len() {
                 verdicts.push(verdict(work.scores.scores.col(i)));
@@ -175,17 +211,18 @@ impl<'a> Classifier<'a> {
 
     /// Whether samples fit some dictionary as well as 19 of 20 training samples did; all do where
     /// that is not known.
-    pub fn fits_usually(
+    pub fn fits_usually<'d>(
         &self,
-        data: View<'_>,
+        data: impl Into<Columns<'d>>,
         index: &[usize],
         work: &mut ClassifierWork,
     ) -> Result<Vec<bool>, LearnError> {
+        let data = data.into();
         let Some(gate) = self.gate else {
             return Ok(vec![true; index.len()]);
         };
         let mut usual = Vec::with_capacity(index.len());
-        for part in index.chunks(TILE) {
+        for part in index.chunks(self.tile()) {
             self.see(data, part, work)?;
             for i in 0..part.len() {
                 let fits = (0..self.n_classes()).map(|c| work.scores.evidence(c, i)[0]);
@@ -206,32 +243,36 @@ impl<'a> Classifier<'a> {
     }
 
     /// What each of several heads makes of the columns of `data` that `index` names, in order.
-    pub fn compare_heads(
+    pub fn compare_heads<'d>(
         &self,
-        data: View<'_>,
+        data: impl Into<Columns<'d>>,
         index: &[usize],
         heads: &[Option<Head>],
         work: &mut ClassifierWork,
         mut found: impl FnMut(HeadScores<'_>),
     ) -> Result<(), LearnError> {
-        for (number, part) in index.chunks(TILE).enumerate() {
-            self.see(data, part, work)?;
-            work.layer.copy_from(work.scores.scores.view());
-            for (head, &kind) in heads.iter().enumerate() {
-                work.scores.scores.copy_from(work.layer.view());
-                self.apply_head(kind, work)?;
-                for i in 0..part.len() {
-                    let scores = work.scores.scores.col(i);
-                    let decided = verdict(scores).class;
-                    let [z1, z2] = work.scores.evidence(decided, i);
-                    found(HeadScores {
-                        position: number * TILE + i,
-                        head,
-                        scores,
-                        fit: z1 + z2,
-                    });
+        let data = data.into();
+        for (number, part) in index.chunks(self.tile()).enumerate() {
+            work.look(number, |work| {
+                self.see(data, part, work)?;
+                work.layer.copy_from(work.scores.scores.view());
+                for (head, &kind) in heads.iter().enumerate() {
+                    work.scores.scores.copy_from(work.layer.view());
+                    self.apply_head(kind, work)?;
+                    for i in 0..part.len() {
+                        let scores = work.scores.scores.col(i);
+                        let decided = verdict(scores).class;
+                        let [z1, z2] = work.scores.evidence(decided, i);
+                        found(HeadScores {
+                            position: number * self.tile() + i,
+                            head,
+                            scores,
+                            fit: z1 + z2,
+                        });
+                    }
                 }
-            }
+                Ok(())
+            })?;
         }
         Ok(())
     }
@@ -239,7 +280,7 @@ impl<'a> Classifier<'a> {
     /// Lets every class and the decision look at a tile.
     fn score(
         &self,
-        data: View<'_>,
+        data: Columns<'_>,
         part: &[usize],
         work: &mut ClassifierWork,
     ) -> Result<(), LearnError> {
@@ -250,7 +291,7 @@ impl<'a> Classifier<'a> {
     /// Loads a tile; every class looks at it, and the decision scores what they see.
     pub(super) fn see(
         &self,
-        data: View<'_>,
+        data: Columns<'_>,
         part: &[usize],
         work: &mut ClassifierWork,
     ) -> Result<(), LearnError> {
@@ -331,7 +372,8 @@ impl<'a> Classifier<'a> {
     /// What every class makes of one sample.
     pub fn explain(&self, x: &[f64]) -> Result<Explanation, LearnError> {
         let mut work = self.work();
-        self.score(View::from_columns(x, x.len()), &[0], &mut work)?;
+        let x = View::from_columns(x, x.len());
+        self.score(x.into(), &[0], &mut work)?;
         let sigma = work.tile.self_kernel()[0];
         let codes = self
             .dictionaries

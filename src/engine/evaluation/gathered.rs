@@ -5,9 +5,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::classifier::{Classifier, ClassifierWork, HeadScores, TILE, verdict};
+use super::classifier::{Classifier, ClassifierWork, HeadScores, verdict};
+use crate::dataset::Columns;
 use crate::learner::{Head, LearnError};
-use crate::math::View;
 
 /// Samples as every class and several heads saw them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -53,16 +53,16 @@ impl GatheredScores {
 
 impl Classifier<'_> {
     /// Gathers the columns of `data` that `index` names, for several heads.
-    pub fn gather(
+    pub fn gather<'d>(
         &self,
-        data: View<'_>,
+        data: impl Into<Columns<'d>>,
         index: &[usize],
         heads: &[Option<Head>],
         work: &mut ClassifierWork,
     ) -> Result<GatheredScores, LearnError> {
         let mut gathered = GatheredScores::new(heads.len());
-        let n_classes = self.n_classes();
-        for part in index.chunks(TILE) {
+        let (data, n_classes) = (data.into(), self.n_classes());
+        for part in index.chunks(self.tile()) {
             self.see(data, part, work)?;
             work.layer.copy_from(work.scores.scores.view());
             for i in 0..part.len() {

@@ -1,5 +1,7 @@
 //! A trained model applied to samples it has not learned from: class, margin and residuals of each.
 
+use std::borrow::Cow;
+
 use super::calibrating::{Assessor, kept_samples};
 use super::correction::CorrectionError;
 use super::error::{RunError, RunTrouble};
@@ -364,7 +366,9 @@ impl Judge {
                 break;
             }
             let block = first..(first + BLOCK).min(n_samples);
-            let samples: Vec<&[f64]> = block.clone().map(|sample| dataset.sample(sample)).collect();
+            let samples = block.clone().map(|sample| dataset.sample(sample));
+            let samples: Vec<Cow<'_, [f64]>> = samples.collect();
+            let samples: Vec<&[f64]> = samples.iter().map(|sample| &**sample).collect();
             for (sample, opinion) in block.zip(self.judge(&samples)?) {
                 let Some(opinion) = opinion else { continue };
                 let origin = dataset.origin(sample);

@@ -386,7 +386,7 @@ impl AutoSearch {
             ..self.base.clone()
         };
         if settings.kernel.radial().is_some() {
-            let median = training_median(view, &all, Radial::Gaussian, self.seed);
+            let median = training_median(view.into(), &all, Radial::Gaussian, self.seed);
             settings.kernel = settings
                 .kernel
                 .with_median(median.ok_or(RunTrouble::AllAlike)?);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::settings::Training;
-use crate::dataset::Dataset;
+use crate::dataset::{Columns, Dataset};
 use crate::evaluation::{
     Assurance, Calibration, CalibrationSample, CalibrationSource, Classifier, FeatureFacts,
     GatheredScores, HeadScores, Principal, log_residual, shape_directions,
@@ -15,7 +15,7 @@ use crate::learner::{
     Head, LearnError, Learner, LearnerSettings, Progress, SampleStream, StepReport, StopSignal,
     StreamState, start_learner,
 };
-use crate::math::{Matrix, View, random_stream, shuffle};
+use crate::math::{Matrix, random_stream, shuffle};
 use crate::split::{Fold, SplitPlan};
 
 /// Parts that the second half of the training is cut into; each is judged by what was learned when
@@ -81,7 +81,7 @@ impl CalibrationRecord {
     pub(super) fn judge(
         &mut self,
         classifier: &Classifier<'_>,
-        values: View<'_>,
+        values: Columns<'_>,
         samples: &[usize],
     ) -> Result<(), LearnError> {
         let work = &mut classifier.work();
@@ -145,7 +145,7 @@ impl CalibrationRecord {
         head: Option<Head>,
         source: CalibrationSource,
         learner: &dyn Learner,
-        values: View<'_>,
+        values: Columns<'_>,
         dataset: &Dataset,
         training: &[usize],
     ) -> Option<Calibration> {
@@ -172,8 +172,8 @@ impl CalibrationRecord {
                 margin: found.margin_of(class) / unit,
                 fit: found.fit,
                 decided: found.verdict().class,
-                log_norm: features.log_norm(dataset.sample(sample)),
-                log_residual: log_residual(&directions, values.col(sample)),
+                log_norm: features.log_norm(&dataset.sample(sample)),
+                log_residual: log_residual(&directions, &values.column(sample)),
                 is_kept: source == CalibrationSource::Prequential && is_kept[sample],
                 recording: Some(dataset.origin(sample).source),
             });
@@ -307,7 +307,7 @@ impl HeldOutGroups {
     pub(super) fn step(
         &mut self,
         dataset: &Dataset,
-        values: View<'_>,
+        values: Columns<'_>,
         training: &Training,
         stop: StopSignal<'_>,
     ) -> Result<(), LearnError> {
@@ -368,7 +368,7 @@ impl HeldOutGroups {
     fn begin(
         &self,
         dataset: &Dataset,
-        values: View<'_>,
+        values: Columns<'_>,
         training: &Training,
     ) -> Result<(Box<dyn Learner>, StreamState, usize, usize), LearnError> {
         let mut samples = self.folds[0].train.clone();

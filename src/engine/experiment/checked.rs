@@ -82,7 +82,7 @@ impl DataFacts {
 fn fingerprint(dataset: &Dataset) -> u64 {
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     for sample in 0..dataset.n_samples() {
-        for value in dataset.sample(sample) {
+        for value in dataset.sample(sample).iter() {
             hash = (hash ^ value.to_bits()).wrapping_mul(0x0100_0000_01b3);
             hash ^= hash >> 32;
         }

@@ -60,6 +60,9 @@ pub enum RunTrouble {
     /// The training samples cannot be dealt to inner folds.
     #[error("settings cannot be chosen on these training samples: {0}")]
     InnerSplit(SplitError),
+    /// Features on disk cannot be read back.
+    #[error("{0}")]
+    FeaturesLost(String),
     /// No kernel could be trained.
     #[error("no kernel can be trained on these samples, so none can be chosen: {0}")]
     NothingChosen(String),

@@ -6,6 +6,7 @@ mod choosing;
 mod in_time;
 mod test;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -18,15 +19,15 @@ use super::record::{Decisions, PartRecord, ProfileEvent, ProfileLog, RoundMetric
 use super::shared::Shared;
 use super::snapshot::Snapshot;
 use super::state::{Halfway, SettingChange};
-use super::testing::{TestProgress, sample_operations};
+use super::testing::{TestMemory, TestProgress, sample_operations};
 use super::width::training_median;
-use crate::dataset::{Dataset, FittedPreparation, Scaling};
+use crate::dataset::{Columns, Dataset, FittedPreparation, Scaling};
 use crate::evaluation::{Calibration, Classifier, Imputation, Verdict, readout_without_own_group};
 use crate::learner::{
     Algorithm, Dictionary, Kernel, LearnError, Learner, LearnerSettings, Progress, Repair,
     SampleStream, StepReport, StopSignal, StreamState, resume_learner, start_learner,
 };
-use crate::math::{View, random_stream, shuffle};
+use crate::math::{random_stream, shuffle};
 use crate::split::Fold;
 
 /// Floating-point operations after which a part looks up: a few milliseconds.
@@ -113,6 +114,8 @@ pub(super) struct PartRun {
     imputation: Option<Box<(Imputation, Vec<f64>)>>,
     /// Whether missing values of held-out samples were filled in by what was learned.
     is_filled: bool,
+    /// Kernel values that tests have in common; not saved, for they can be computed again.
+    test_memory: TestMemory,
     /// Changes of settings that the rule about alarms asks for, from the next round on.
     pub(super) wanted_changes: Vec<LearnerSettings>,
 }
@@ -127,18 +130,20 @@ enum Phase {
     Complete,
 }
 
-/// The prepared features of all samples, addressed as in the data set.
-enum Values {
-    /// Nothing had to be changed.
-    Shared(Arc<Dataset>),
-    Own(Vec<f64>),
+/// The features of all samples as the learner sees them, addressed as in the data set.
+struct Values {
+    dataset: Arc<Dataset>,
+    /// None where it changes nothing.
+    preparation: Option<FittedPreparation>,
+    /// Samples whose missing values were filled in by what was learned.
+    filled: BTreeMap<usize, Vec<f64>>,
 }
 
 impl Values {
-    fn view(&self, n_features: usize) -> View<'_> {
-        match self {
-            Self::Shared(dataset) => View::from_columns(dataset.values(), n_features),
-            Self::Own(values) => View::from_columns(values, n_features),
+    fn columns(&self) -> Columns<'_> {
+        match &self.preparation {
+            Some(preparation) => Columns::prepared(&self.dataset, preparation, &self.filled),
+            None => Columns::of(&self.dataset),
         }
     }
 }
@@ -162,7 +167,11 @@ impl PartRun {
         Self {
             part,
             fold,
-            values: Values::Shared(checked.dataset().clone()),
+            values: Values {
+                dataset: checked.dataset().clone(),
+                preparation: None,
+                filled: BTreeMap::new(),
+            },
             preparation: None,
             kernel: checked.experiment().learner.kernel,
             learner: None,
@@ -182,6 +191,7 @@ impl PartRun {
             assessor: None,
             imputation: None,
             is_filled: false,
+            test_memory: TestMemory::default(),
             wanted_changes: Vec::new(),
         }
     }
@@ -281,6 +291,9 @@ impl PartRun {
         let mut operations = 0.0;
         while !self.is_complete() && !around.stop.is_raised() {
             operations += self.step(around, news)?;
+            if let Some(failure) = around.checked.dataset().failure() {
+                return Err(self.error(RunTrouble::FeaturesLost(failure.to_owned())));
+            }
             let looks_up = match extent {
                 Extent::Slice => operations >= SLICE,
                 Extent::Round => {
@@ -417,18 +430,19 @@ impl PartRun {
         let Some(fitted) = &self.preparation else {
             return Ok(());
         };
-        let n_features = dataset.n_features();
-        let mut values = vec![0.0; n_features * dataset.n_samples()];
         let mut dropped = vec![false; dataset.n_samples()];
         for &sample in self.fold.train.iter().chain(&self.fold.test) {
-            let column = &mut values[sample * n_features..(sample + 1) * n_features];
-            column.copy_from_slice(dataset.sample(sample));
-            let outcome = fitted.apply(column).map_err(|error| self.error(error))?;
-            dropped[sample] = outcome.is_none();
+            let mut features = dataset.sample(sample).to_vec();
+            let outcome = fitted.apply(&mut features);
+            dropped[sample] = outcome.map_err(|error| self.error(error))?.is_none();
+            if dataset.n_missing() == 0 {
+                // The others fit as this one does.
+                break;
+            }
         }
         self.fold.train.retain(|sample| !dropped[*sample]);
         self.fold.test.retain(|sample| !dropped[*sample]);
-        self.values = Values::Own(values);
+        self.values.preparation = self.preparation.clone();
         self.record.n_samples = (self.fold.train.len(), self.fold.test.len());
         let n_dropped = dropped.iter().filter(|dropped| **dropped).count();
         let remark = format!("{n_dropped} samples with missing values are excluded");
@@ -436,8 +450,8 @@ impl PartRun {
             self.record.remarks.push(remark);
         }
         let lacking = self.fold.train.iter().map(|sample| {
-            let values = dataset.sample(*sample).iter();
-            values.filter(|value| value.is_nan()).count()
+            let values = dataset.sample(*sample);
+            values.iter().filter(|value| value.is_nan()).count()
         });
         let lacking: Vec<usize> = lacking.filter(|count| *count > 0).collect();
         let remark = format!(
@@ -466,7 +480,7 @@ impl PartRun {
         for sample in training {
             orders[dataset.classes()[sample]].push(sample);
         }
-        let view = self.values.view(dataset.n_features());
+        let view = self.values.columns();
         let mut stream = SampleStream::new(view, orders, experiment.training.supply);
         let seed = experiment.seed.wrapping_add(number);
         let mut settings = self.own_learner(checked);
@@ -484,7 +498,7 @@ impl PartRun {
             if let Some(Repair::SharedStart { atoms }) = remark {
                 let name = &dataset.class_names()[class];
                 self.record.remarks.push(format!(
-                    "class {name} has fewer samples than atoms: {atoms} atoms start from the same sample as another"
+                    "class {name} has few samples for its atoms: {atoms} atoms start from the same sample as another"
                 ));
             }
             for &sample in learner.dictionary(class).kept.index() {
@@ -505,11 +519,10 @@ impl PartRun {
             checked, changes, ..
         } = around;
         let settings = self.settings_in_force(checked, changes, self.next_round + 1);
-        let n_features = checked.dataset().n_features();
         let (Some(learner), Some(state)) = (self.learner.as_deref_mut(), self.stream.take()) else {
             return Ok(0.0);
         };
-        let mut stream = SampleStream::resume(self.values.view(n_features), state)
+        let mut stream = SampleStream::resume(self.values.columns(), state)
             .until(around.stop)
             .on_threads(around.n_threads);
         stream.places(&mut self.places);

@@ -4,20 +4,21 @@ use rayon::prelude::*;
 
 use super::calibrating::Assessor;
 use super::record::Decisions;
-use crate::dataset::{Dataset, Zeroing};
+use crate::dataset::{Columns, Dataset, Zeroing};
 use crate::evaluation::{Assurance, Classifier, ClassifierWork, Confusion, Imputation, Verdict};
-use crate::learner::{Dictionary, Head, LearnError};
+use crate::learner::{BlockMemory, Dictionary, Head, LearnError};
 use crate::math::View;
+use crate::memory::Reservation;
 
 /// Operations of a block: some milliseconds, so that a test can be stopped at any time.
 const BLOCK_OPERATIONS: f64 = 2e8;
-/// Blocks are multiples of this, and at least one of it.
+/// Blocks are multiples of a tile, or of this where a tile takes too long.
 const BLOCK_GRAIN: usize = 16;
 const LARGEST_BLOCK: usize = 1024;
 
 /// What is tested.
 pub(super) struct TestSubject<'a> {
-    pub(super) values: View<'a>,
+    pub(super) values: Columns<'a>,
     pub(super) samples: &'a [usize],
     /// The true class of every sample of the data set.
     pub(super) classes: &'a [usize],
@@ -59,6 +60,37 @@ pub(super) struct TestProgress {
     tellers: Vec<Teller>,
 }
 
+/// Kernel values of the held-out samples of a part with kept samples, tile by tile, from one test to
+/// the next. Tiles that find no room are computed anew in every test, to the same bits.
+#[derive(Default)]
+pub(super) struct TestMemory {
+    tiles: Vec<BlockMemory>,
+    reservation: Reservation,
+}
+
+impl TestMemory {
+    /// Before a test of so many samples: room for as many tiles as the memory allows.
+    pub(super) fn make_room(&mut self, n_samples: usize, classifier: &Classifier<'_>) {
+        let n_kept: usize = classifier.dictionaries().map(Dictionary::n_kept).sum();
+        let tile = classifier.tile();
+        let tile_bytes = (tile * n_kept * size_of::<f64>()).max(1) as u64;
+        let wanted = n_samples.div_ceil(tile) as u64 * tile_bytes;
+        let n_tiles = (self.reservation.ask(wanted) / tile_bytes) as usize;
+        self.tiles.resize_with(n_tiles, BlockMemory::default);
+    }
+
+    fn lend(&mut self, first: usize, count: usize) -> Vec<BlockMemory> {
+        let tiles = self.tiles.iter_mut().skip(first).take(count);
+        tiles.map(std::mem::take).collect()
+    }
+
+    fn take_back(&mut self, first: usize, tiles: Vec<BlockMemory>) {
+        for (place, tile) in self.tiles.iter_mut().skip(first).zip(tiles) {
+            *place = tile;
+        }
+    }
+}
+
 /// What one thread needs to classify blocks.
 struct Teller {
     work: ClassifierWork,
@@ -78,7 +110,9 @@ impl TestProgress {
     ) -> Self {
         let per_sample: f64 = classifier.dictionaries().map(sample_operations).sum();
         let fitting = (BLOCK_OPERATIONS / per_sample.max(1.0)) as usize;
-        let block = fitting.clamp(BLOCK_GRAIN, LARGEST_BLOCK) / BLOCK_GRAIN * BLOCK_GRAIN;
+        let tile = classifier.tile();
+        let grain = if fitting < tile { BLOCK_GRAIN } else { tile };
+        let block = fitting.clamp(BLOCK_GRAIN, LARGEST_BLOCK) / grain * grain;
         let teller = || Teller {
             work: classifier.work(),
             verdicts: Vec::with_capacity(block),
@@ -102,21 +136,30 @@ impl TestProgress {
         &mut self,
         classifier: &Classifier<'_>,
         subject: &TestSubject<'_>,
+        memory: &mut TestMemory,
     ) -> Result<(), LearnError> {
         let left = &subject.samples[self.n_done..];
         let blocks: Vec<&[usize]> = left.chunks(self.block).take(self.tellers.len()).collect();
         let classify =
             |(teller, block): (&mut Teller, &&[usize])| teller.classify(classifier, subject, block);
         let tellers = &mut self.tellers[..blocks.len()];
-        if let ([teller], [block]) = (&mut *tellers, &blocks[..]) {
-            teller.classify(classifier, subject, block)?;
+        let tile = classifier.tile();
+        let remembers = subject.damage.is_none() && self.block.is_multiple_of(tile);
+        let first_tile = |number: usize| (self.n_done + number * self.block) / tile;
+        for (number, teller) in tellers.iter_mut().enumerate().filter(|_| remembers) {
+            let lent = memory.lend(first_tile(number), self.block / tile);
+            teller.work.remember(lent);
+        }
+        let outcome = if let ([teller], [block]) = (&mut *tellers, &blocks[..]) {
+            teller.classify(classifier, subject, block)
         } else {
             let tellers = tellers.par_iter_mut();
-            tellers
-                .zip(&blocks)
-                .map(classify)
-                .collect::<Result<(), _>>()?;
+            tellers.zip(&blocks).map(classify).collect()
+        };
+        for (number, teller) in tellers.iter_mut().enumerate().filter(|_| remembers) {
+            memory.take_back(first_tile(number), teller.work.remember(Vec::new()));
         }
+        outcome?;
         for (teller, block) in self.tellers.iter().zip(&blocks) {
             for (i, (&sample, &verdict)) in block.iter().zip(&teller.verdicts).enumerate() {
                 self.confusion.add(subject.classes[sample], verdict.class);
@@ -146,12 +189,13 @@ impl Teller {
             }
             return classifier.classify(subject.values, block, &mut self.work, &mut self.verdicts);
         };
-        let n_features = subject.values.rows();
+        let n_features = subject.values.n_features();
         self.damaged.clear();
         for &sample in block {
-            self.damaged.extend_from_slice(subject.values.col(sample));
-            let start = self.damaged.len() - n_features;
+            let start = self.damaged.len();
+            self.damaged.resize(start + n_features, 0.0);
             let damaged = &mut self.damaged[start..];
+            subject.values.read(sample, damaged);
             damage.apply(sample, damaged);
             if let Remedy::Known(model) = subject.remedy {
                 let missing = damage.places(sample, n_features);
@@ -185,7 +229,8 @@ impl Teller {
             let sample = block[found.position];
             let raw = subject.dataset.sample(sample);
             verdicts.push(found.verdict());
-            assured.push(assessor.assess(raw, subject.values.col(sample), found));
+            let prepared = subject.values.column(sample);
+            assured.push(assessor.assess(&raw, &prepared, found));
         })
     }
 
@@ -220,4 +265,93 @@ pub(super) fn sample_operations(dictionary: &Dictionary) -> f64 {
     };
     let rows = dictionary.kept.n_features() + dictionary.n_atoms();
     2.0 * n_kept * (rows as f64 + span)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dataset::{DatasetParts, Origin, Place};
+    use crate::learner::{
+        Learner, LearnerSettings, Progress, SampleStream, StepReport, Supply, start_learner,
+    };
+    use crate::math::Matrix;
+
+    const N_SAMPLES: usize = 600;
+
+    fn tested(
+        learner: &dyn Learner,
+        values: &Matrix,
+        dataset: &Dataset,
+        memory: &mut TestMemory,
+    ) -> Vec<(usize, u64)> {
+        let held_out: Vec<usize> = (300..N_SAMPLES).collect();
+        let subject = TestSubject {
+            values: values.view().into(),
+            samples: &held_out,
+            classes: dataset.classes(),
+            damage: None,
+            remedy: Remedy::None,
+            dataset,
+            assessor: None,
+            head: None,
+        };
+        let classifier = Classifier::of(learner);
+        let mut test = TestProgress::begin((None, 0), &classifier, 2, 1);
+        while test.n_done < held_out.len() {
+            let outcome = test.go_on(&classifier, &subject, memory);
+            outcome.expect("sound samples");
+        }
+        let decided = test.decisions.class.iter().zip(&test.decisions.margin);
+        decided.map(|(c, m)| (*c, m.to_bits())).collect()
+    }
+
+    #[test]
+    fn decisions_do_not_depend_on_what_was_kept_of_the_tests_before() {
+        let values = Matrix::from_fn(40, N_SAMPLES, |i, j| {
+            ((i * 7 + j * 13) as f64).sin() + 0.4 * ((j % 2 * 40 + i) as f64).cos()
+        });
+        let row = |row| Origin {
+            source: 0,
+            place: Place::Row(row),
+        };
+        let table = Dataset::new(DatasetParts {
+            values: vec![0.0; N_SAMPLES],
+            feature_names: vec!["f".into()],
+            class_names: vec!["a".into(), "b".into()],
+            classes: (0..N_SAMPLES).map(|sample| sample % 2).collect(),
+            sources: vec!["table.csv".into()],
+            origins: (0..N_SAMPLES).map(row).collect(),
+            ..DatasetParts::default()
+        });
+        let table = table.expect("parts of one length");
+        let mut settings = LearnerSettings::margin_aware();
+        settings.budget = 60;
+        let orders = vec![
+            (0..300).step_by(2).collect::<Vec<usize>>(),
+            (1..300).step_by(2).collect(),
+        ];
+        let mut stream = SampleStream::new(values.view(), orders, Supply::Repeat);
+        let (mut learner, _) = start_learner(&settings, &mut stream, 1).expect("sound settings");
+        let mut report = StepReport::default();
+        let mut memory = TestMemory::default();
+        for round in 0..12 {
+            let progress = Progress {
+                round,
+                n_rounds: 12,
+            };
+            let learned = learner.step(progress, &mut stream, &mut report);
+            learned.expect("sound samples");
+            let classifier = Classifier::of(learner.as_ref());
+            memory.make_room(300, &classifier);
+            assert_eq!(memory.tiles.len(), 3);
+            let kept = tested(learner.as_ref(), &values, &table, &mut memory);
+            let anew = tested(
+                learner.as_ref(),
+                &values,
+                &table,
+                &mut TestMemory::default(),
+            );
+            assert_eq!(kept, anew, "after round {round}");
+        }
+    }
 }

@@ -1,8 +1,10 @@
 //! The median heuristic: the usual distance between samples as the width of a kernel.
 
-use crate::dataset::{Dataset, Preparation};
+use std::borrow::Cow;
+
+use crate::dataset::{Columns, Dataset, Preparation};
 use crate::learner::{Kernel, Radial};
-use crate::math::{View, manhattan_distance, random_below, random_stream, squared_distance};
+use crate::math::{manhattan_distance, random_below, random_stream, squared_distance};
 
 /// Samples that are compared with each other.
 const MOST_COMPARED: usize = 200;
@@ -55,7 +57,7 @@ const MOST_DRAWN: usize = 400;
 /// The median distance between prepared training samples, of which at most 400 are drawn; none
 /// where they are all alike.
 pub(super) fn training_median(
-    values: View<'_>,
+    values: Columns<'_>,
     training: &[usize],
     shape: Radial,
     seed: u64,
@@ -67,10 +69,10 @@ pub(super) fn training_median(
         drawn.swap(place, other);
     }
     drawn.truncate(MOST_DRAWN);
+    let drawn: Vec<Cow<'_, [f64]>> = drawn.iter().map(|s| values.column(*s)).collect();
     let mut distances = Vec::with_capacity(drawn.len() * drawn.len() / 2);
-    for (place, &a) in drawn.iter().enumerate() {
-        for &b in &drawn[..place] {
-            let (a, b) = (values.col(a), values.col(b));
+    for (place, a) in drawn.iter().enumerate() {
+        for b in &drawn[..place] {
             distances.push(match shape {
                 Radial::Gaussian => squared_distance(a, b).sqrt(),
                 Radial::Laplacian => manhattan_distance(a, b),

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::math::{Matrix, Write, product};
 
+use super::block_memory::Renewal;
 use super::kernel::Kernel;
 use super::report::TimeSpent;
 use super::samples::Samples;
@@ -34,6 +35,10 @@ pub struct Dictionary {
 pub(super) struct BlockView {
     /// kᵀ, row per sample, column per kept sample.
     pub(super) kernel_rows: Matrix,
+    /// The kept samples whose columns `kernel_rows` holds from the last look at the same block; none
+    /// where every look is the first.
+    pub(super) known: Option<Vec<usize>>,
+    renewal: Renewal,
     /// h = U k, column per sample.
     pub(super) inner_products: Matrix,
     /// r² of each.
@@ -62,7 +67,14 @@ impl Dictionary {
 
     /// kᵀ and h of a block.
     pub(super) fn inner_products(&self, block: &Samples, view: &mut BlockView) {
-        self.kernel.block(block, &self.kept, &mut view.kernel_rows);
+        match &mut view.known {
+            None => self.kernel.block(block, &self.kept, &mut view.kernel_rows),
+            Some(known) => {
+                let rows = &mut view.kernel_rows;
+                view.renewal
+                    .renew(&self.kernel, block, &self.kept, rows, known);
+            }
+        }
         view.inner_products.reshape(self.n_atoms(), block.len());
         product(
             view.inner_products.view_mut(),

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::math::{
-    Matrix, Write, exp_in_place, inner_products, manhattan_distance, product, squared_distance,
-    squared_norm, vectorised,
+    Matrix, Write, columns_stand_alone, exp_in_place, inner_products, manhattan_distance, product,
+    squared_distance, squared_norm, vectorised,
 };
 
 use super::samples::Samples;
@@ -264,6 +264,11 @@ impl Kernel {
             columns.matrix().view(),
         );
         self.take_inner_products(rows, columns, values);
+    }
+
+    /// Whether the columns of a block of these sizes have the same bits beside any others.
+    pub(super) fn columns_stand_alone(&self, rows: usize, n_features: usize, cols: usize) -> bool {
+        self.radial() == Some(Radial::Laplacian) || columns_stand_alone(rows, n_features, cols)
     }
 
     /// `values` ← k of samples among each other, symmetric to the last bit.

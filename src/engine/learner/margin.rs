@@ -6,8 +6,9 @@
 //! hard the sample was. It weighs the sample in the dictionary of its class (½ + 2e), and
 //! e² protects it in the profile. See `evidence` for the dictionaries themselves.
 
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -22,7 +23,7 @@ use super::head::{Head, JOINT_UP_TO};
 use super::readout::{ClassSamples, Readout, ReadoutCache};
 use super::report::{ClassReport, StepReport, TimeSpent};
 use super::samples::Samples;
-use super::scoring::{BlockScores, Circumstances};
+use super::scoring::{BlockScores, Circumstances, block_size};
 use super::second_look::{LEARN_EVERY, SecondLookRound};
 use super::settings::LearnerSettings;
 use super::stop::StopSignal;
@@ -63,12 +64,19 @@ pub(super) struct Margin {
 #[derive(Debug)]
 struct Work {
     round: Vec<Vec<usize>>,
-    /// All samples of the round, class after class.
+    /// Most samples of several classes that all classes look at together.
+    block_size: usize,
+    /// The samples of some classes, one class after the other.
     block: Samples,
     scores: BlockScores,
     logit_round: LogitRound,
+    second_look_round: SecondLookRound,
+    /// How well the samples of the round fit.
+    fits: Vec<f64>,
+    /// How long every class has looked at the round.
+    time: Vec<Duration>,
     probabilities: Vec<f64>,
-    /// e of every sample.
+    /// e of every sample in the block.
     error: Vec<f64>,
     /// What each class is given to learn.
     lessons: Vec<Lesson>,
@@ -158,9 +166,16 @@ impl Margin {
         let n_classes = classes.len();
         let work = Work {
             round: Vec::new(),
-            block: Samples::new(n_features, n_classes * settings.batch_size),
+            block_size: block_size(n_classes),
+            block: Samples::new(
+                n_features,
+                (n_classes * settings.batch_size).min(block_size(n_classes)),
+            ),
             scores: BlockScores::new(&settings, n_classes),
             logit_round: LogitRound::default(),
+            second_look_round: SecondLookRound::default(),
+            fits: Vec::new(),
+            time: Vec::new(),
             probabilities: vec![0.0; n_classes],
             error: Vec::new(),
             lessons: (0..n_classes)
@@ -192,26 +207,70 @@ impl Margin {
         }
     }
 
-    /// Every sample of the round is coded by every class; own samples keep their codes.
-    fn see_round(&mut self, stop: StopSignal<'_>, n_threads: usize) -> Result<(), LearnError> {
+    /// Every class looks at the whole round, some classes of samples at a time so that memory follows
+    /// the number of classes and not its square. Dictionaries and decision stay as they are.
+    fn see_round(
+        &mut self,
+        progress: Progress,
+        stream: &SampleStream<'_>,
+        report: &mut StepReport,
+    ) -> Result<(), LearnError> {
+        let n_classes = self.classes.len();
+        self.work.logit_round.clear(n_classes);
+        self.work.second_look_round = SecondLookRound::default();
+        self.work.fits.clear();
+        self.work.time.clear();
+        self.work.time.resize(n_classes, Duration::ZERO);
+        let mut counts = (0, 0);
+        let mut first = 0;
+        while first < n_classes {
+            let group = first..end_of_group(&self.work.round, first, self.work.block_size);
+            self.see_group(group.clone(), stream)?;
+            self.judge_group(group.clone(), &mut counts);
+            self.look_again(group.clone(), stream.stop())?;
+            self.measure_fits(progress);
+            self.prepare_lessons(group.clone());
+            first = group.end;
+        }
+        report.prequential = Some(counts);
+        Ok(())
+    }
+
+    /// Every sample of some classes is coded by every class; own samples keep their codes.
+    fn see_group(
+        &mut self,
+        group: Range<usize>,
+        stream: &SampleStream<'_>,
+    ) -> Result<(), LearnError> {
         let Work {
             round,
             block,
             scores,
+            time,
             ..
         } = &mut self.work;
+        block.clear();
+        for &sample in round[group.clone()].iter().flatten() {
+            block.push_column(&self.settings.kernel, stream.data(), sample)?;
+        }
         let circumstances = Circumstances {
             with_distance: true,
-            stop,
-            n_threads,
+            stop: stream.stop(),
+            n_threads: stream.n_threads(),
         };
         let classes = &self.classes;
         let dictionary = |c: usize| &classes[c].profile.dictionary;
-        scores.see(block, circumstances, dictionary, |c| places_of(round, c))
+        scores.see(block, circumstances, dictionary, |c| {
+            places_of(round, &group, c)
+        })?;
+        for (time, view) in time.iter_mut().zip(&scores.views) {
+            *time += view.time.0;
+        }
+        Ok(())
     }
 
-    /// Scores, probabilities and e of every sample; the sums for learning the layer.
-    fn judge_round(&mut self, report: &mut StepReport) {
+    /// Scores, probabilities and e of every sample in the block; the sums for learning the layer.
+    fn judge_group(&mut self, group: Range<usize>, (right, judged): &mut (usize, usize)) {
         // The layer measures e even when the smallest residual decides.
         let logit = match (&self.decision, &self.idle_layer) {
             (Decision::OnlineLogit(logit), _) | (_, Some(logit)) => logit,
@@ -220,9 +279,7 @@ impl Margin {
         let n_classes = self.classes.len();
         let work = &mut self.work;
         work.error.clear();
-        work.logit_round.clear(n_classes);
-        let (mut right, mut judged) = (0, 0);
-        for (i, class) in labels(&work.round).enumerate() {
+        for (i, class) in labels(&work.round, group).enumerate() {
             for c in 0..n_classes {
                 work.scores.scores[(c, i)] = logit.score(c, work.scores.evidence(c, i));
             }
@@ -237,76 +294,70 @@ impl Margin {
             let scores = &work.scores;
             work.logit_round
                 .add(|c| scores.evidence(c, i), &work.probabilities, class);
-            judged += 1;
+            *judged += 1;
             let decided = if self.idle_layer.is_some() {
                 smallest(scores.residual_shares.col(i))
             } else {
                 best
             };
-            right += usize::from(decided == class);
+            *right += usize::from(decided == class);
         }
-        report.prequential = Some((right, judged));
     }
 
-    /// The decision layer learns; the dictionaries have not changed yet. Interrupted, nothing has.
-    fn learn_decision(&mut self, stop: StopSignal<'_>) -> Result<(), LearnError> {
-        let Decision::OnlineLogit(logit) = &mut self.decision else {
+    /// Sums of doubtful samples in the block, in rounds that learn from them.
+    fn look_again(&mut self, group: Range<usize>, stop: StopSignal<'_>) -> Result<(), LearnError> {
+        let Decision::OnlineLogit(OnlineLogit {
+            second_look: Some(second_look),
+            ..
+        }) = &self.decision
+        else {
             return Ok(());
         };
-        let work = &mut self.work;
-        if let Some(second_look) = &mut logit.second_look
-            && (self.n_rounds + 1).is_multiple_of(LEARN_EVERY)
-        {
-            let mut sums = SecondLookRound::default();
-            let classes = &self.classes;
-            for (i, class) in labels(&work.round).enumerate() {
-                if work.block.is_zero(i) {
-                    continue;
-                }
-                let dictionary = |c: usize| &classes[c].profile.dictionary;
-                if let Some(((a, b), score)) = work.scores.look_again(i, stop, dictionary)? {
-                    work.probabilities
-                        .copy_from_slice(work.scores.scores.col(i));
-                    work.probabilities[a] += second_look.weight * score;
-                    work.probabilities[b] -= second_look.weight * score;
-                    softmax(&mut work.probabilities);
-                    sums.add((a, b), score, &work.probabilities, class);
-                }
-            }
-            second_look.learn(sums);
+        if !(self.n_rounds + 1).is_multiple_of(LEARN_EVERY) {
+            return Ok(());
         }
-        logit.learn(&mut work.logit_round);
+        let (work, classes) = (&mut self.work, &self.classes);
+        for (i, class) in labels(&work.round, group).enumerate() {
+            if work.block.is_zero(i) {
+                continue;
+            }
+            let dictionary = |c: usize| &classes[c].profile.dictionary;
+            if let Some(((a, b), score)) = work.scores.look_again(i, stop, dictionary)? {
+                work.probabilities
+                    .copy_from_slice(work.scores.scores.col(i));
+                work.probabilities[a] += second_look.weight * score;
+                work.probabilities[b] -= second_look.weight * score;
+                softmax(&mut work.probabilities);
+                let sums = &mut work.second_look_round;
+                sums.add((a, b), score, &work.probabilities, class);
+            }
+        }
         Ok(())
     }
 
-    /// In the second half of the training: how well the samples of the round fitted before they
-    /// are learned.
-    fn note_fits(&mut self, progress: Progress) {
-        let Some(usual_fit) = &mut self.usual_fit else {
-            return;
-        };
-        if 2 * progress.round < progress.n_rounds {
+    /// In the second half of the training: how well the samples in the block fitted before they are
+    /// learned.
+    fn measure_fits(&mut self, progress: Progress) {
+        if self.usual_fit.is_none() || 2 * progress.round < progress.n_rounds {
             return;
         }
-        let Work { block, scores, .. } = &self.work;
+        let Work {
+            block,
+            scores,
+            fits,
+            ..
+        } = &mut self.work;
         for i in (0..block.len()).filter(|&i| !block.is_zero(i)) {
-            let fits = (0..self.classes.len()).map(|c| scores.evidence(c, i)[0]);
-            usual_fit.note(fits.fold(f64::NEG_INFINITY, f64::max));
+            let of_classes = (0..self.classes.len()).map(|c| scores.evidence(c, i)[0]);
+            fits.push(of_classes.fold(f64::NEG_INFINITY, f64::max));
         }
-        self.usual_threshold = OnceLock::new();
     }
 
-    /// Every class learns its own samples with their weights.
-    fn learn_dictionaries(&mut self, factor: f64, n_threads: usize, report: &mut StepReport) {
-        let Algorithm::Margin {
-            error_weights,
-            memory_of_errors,
-            ..
-        } = self.settings.algorithm
-        else {
+    /// Classes keep what they see of their own samples in the block, with their weights.
+    fn prepare_lessons(&mut self, group: Range<usize>) {
+        let Algorithm::Margin { error_weights, .. } = self.settings.algorithm else {
             unreachable!("settings of another algorithm")
         };
-        let settings = &self.settings;
         let Work {
             round,
             block,
@@ -315,37 +366,72 @@ impl Margin {
             lessons,
             ..
         } = &mut self.work;
-        let views = &scores.views;
-        let learn =
-            |c: usize, class: &mut Evidence, lesson: &mut Lesson, report: &mut ClassReport| {
-                let begin = Instant::now();
-                let places = places_of(round, c);
-                report.n_kept = class.profile.dictionary.n_kept();
-                if places.is_empty() && report.n_kept <= settings.budget {
-                    return;
-                }
-                // Without samples only a budget made smaller is kept; nothing is forgotten.
-                let factor = if places.is_empty() { 1.0 } else { factor };
-                lesson.fill(block, places.clone(), error, error_weights);
-                class.view.take_rows(&views[c], places.start, places.len());
-                let emphasis = Emphasis {
-                    weights: &lesson.weights,
-                    errors: &lesson.errors,
-                    memory_of_errors,
-                };
-                class.learn_coded(settings, &lesson.batch, factor, Some(emphasis), report);
-                report.class_time = TimeSpent(views[c].time.0 + begin.elapsed());
+        for c in group.clone() {
+            let places = places_of(round, &group, c);
+            lessons[c].fill(block, places.clone(), error, error_weights);
+            let view = &mut self.classes[c].view;
+            view.take_rows(&scores.views[c], places.start, places.len());
+        }
+    }
+
+    /// The decision layer learns; the dictionaries have not changed yet.
+    fn learn_decision(&mut self) {
+        if let Decision::OnlineLogit(logit) = &mut self.decision {
+            if let Some(second_look) = &mut logit.second_look
+                && (self.n_rounds + 1).is_multiple_of(LEARN_EVERY)
+            {
+                second_look.learn(self.work.second_look_round);
+            }
+            logit.learn(&mut self.work.logit_round);
+        }
+        if let (Some(usual_fit), false) = (&mut self.usual_fit, self.work.fits.is_empty()) {
+            self.work.fits.iter().for_each(|fit| usual_fit.note(*fit));
+            self.usual_threshold = OnceLock::new();
+        }
+    }
+
+    /// Every class learns its own samples with their weights.
+    fn learn_dictionaries(&mut self, factor: f64, n_threads: usize, report: &mut StepReport) {
+        let Algorithm::Margin {
+            memory_of_errors, ..
+        } = self.settings.algorithm
+        else {
+            unreachable!("settings of another algorithm")
+        };
+        let settings = &self.settings;
+        let Work {
+            scores,
+            lessons,
+            time,
+            ..
+        } = &mut self.work;
+        let learn = |((class, lesson), (time, report)): (
+            (&mut Evidence, &mut Lesson),
+            (&Duration, &mut ClassReport),
+        )| {
+            let begin = Instant::now();
+            report.n_kept = class.profile.dictionary.n_kept();
+            if lesson.batch.is_empty() && report.n_kept <= settings.budget {
+                return;
+            }
+            // Without samples only a budget made smaller is kept; nothing is forgotten.
+            let factor = if lesson.batch.is_empty() { 1.0 } else { factor };
+            let emphasis = Emphasis {
+                weights: &lesson.weights,
+                errors: &lesson.errors,
+                memory_of_errors,
             };
+            class.learn_coded(settings, &lesson.batch, factor, Some(emphasis), report);
+            report.class_time = TimeSpent(*time + begin.elapsed());
+        };
         if n_threads > 1 {
-            let classes = self.classes.par_iter_mut().zip(lessons).enumerate();
-            classes
-                .zip(&mut report.classes)
-                .for_each(|((c, (class, lesson)), report)| learn(c, class, lesson, report));
+            let classes = self.classes.par_iter_mut().zip(lessons);
+            let times = time.par_iter().zip(&mut report.classes);
+            classes.zip(times).for_each(learn);
         } else {
-            let classes = self.classes.iter_mut().zip(lessons).enumerate();
-            classes
-                .zip(&mut report.classes)
-                .for_each(|((c, (class, lesson)), report)| learn(c, class, lesson, report));
+            let classes = self.classes.iter_mut().zip(lessons);
+            let times = time.iter().zip(&mut report.classes);
+            classes.zip(times).for_each(learn);
         }
         scores.dictionaries_changed();
     }
@@ -368,22 +454,11 @@ impl Learner for Margin {
             self.settings.n_atoms,
             self.settings.most_moving(),
         );
-        let work = &mut self.work;
-        stream.take_round(progress, self.settings.batch_size, &mut work.round);
-        work.block.clear();
-        for samples in &work.round {
-            for &sample in samples {
-                let x = stream.data().col(sample);
-                work.block.push(&self.settings.kernel, sample, x)?;
-            }
-        }
-        let (stop, n_threads) = (stream.stop(), stream.n_threads());
-        self.see_round(stop, n_threads)?;
-        self.judge_round(report);
-        self.learn_decision(stop)?;
-        self.note_fits(progress);
+        stream.take_round(progress, self.settings.batch_size, &mut self.work.round);
+        self.see_round(progress, stream, report)?;
+        self.learn_decision();
         self.readouts.clear();
-        self.learn_dictionaries(factor, n_threads, report);
+        self.learn_dictionaries(factor, stream.n_threads(), report);
         self.n_rounds += 1;
         Ok(())
     }
@@ -454,21 +529,88 @@ impl Learner for Margin {
     }
 }
 
-/// Where the samples of class `c` stand in the round.
-fn places_of(round: &[Vec<usize>], c: usize) -> std::ops::Range<usize> {
-    let first = round[..c].iter().map(Vec::len).sum();
+/// The class after the last one whose samples fit into one block with those of `first`.
+fn end_of_group(round: &[Vec<usize>], first: usize, block_size: usize) -> usize {
+    let mut n_samples = 0;
+    let fits = |samples: &&Vec<usize>| {
+        n_samples += samples.len();
+        n_samples <= block_size
+    };
+    let n_fitting = round[first..].iter().take_while(fits).count();
+    first + n_fitting.max(1)
+}
+
+/// Where the samples of class `c` stand in the block of a group of classes.
+fn places_of(round: &[Vec<usize>], group: &Range<usize>, c: usize) -> Range<usize> {
+    if !group.contains(&c) {
+        return 0..0;
+    }
+    let first = round[group.start..c].iter().map(Vec::len).sum();
     first..first + round[c].len()
 }
 
-/// The class of every sample of a round, in order.
-fn labels(round: &[Vec<usize>]) -> impl Iterator<Item = usize> + '_ {
-    round
-        .iter()
-        .enumerate()
-        .flat_map(|(class, samples)| std::iter::repeat_n(class, samples.len()))
+/// The class of every sample of a group of classes, in order.
+fn labels(round: &[Vec<usize>], group: Range<usize>) -> impl Iterator<Item = usize> + '_ {
+    group.flat_map(|class| std::iter::repeat_n(class, round[class].len()))
 }
 
 fn smallest(values: &[f64]) -> usize {
     let by_value = |&a: &usize, &b: &usize| values[a].total_cmp(&values[b]);
     (0..values.len()).min_by(by_value).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learner::{Supply, start_samples};
+    use crate::math::{Matrix, random_stream};
+
+    const N_CLASSES: usize = 6;
+
+    #[test]
+    fn what_is_learned_does_not_depend_on_how_many_classes_are_seen_together() {
+        let data = Matrix::from_fn(40, 100 * N_CLASSES, |i, j| {
+            let class = (j % N_CLASSES) as f64;
+            ((i * 7 + j * 13) as f64).sin() + (class * i as f64).cos()
+        });
+        let mut settings = LearnerSettings::margin_aware();
+        settings.budget = 60;
+        settings.gate = true;
+        let learned = |block_size: usize| {
+            let of_class = |class: usize| (class..data.cols()).step_by(N_CLASSES).collect();
+            let orders = (0..N_CLASSES).map(of_class).collect();
+            let mut stream = SampleStream::new(data.view(), orders, Supply::Repeat);
+            let mut random = random_stream(1, "start samples", 0);
+            let mut start = |class: usize| {
+                let start = start_samples(&settings, &mut stream, class, &mut random);
+                Evidence::start(&settings, &start.expect("sound samples"))
+            };
+            let classes = (0..N_CLASSES).map(&mut start).collect();
+            let mut learner = Margin::new(settings.clone(), classes);
+            learner.work.block_size = block_size;
+            let mut report = StepReport::default();
+            for round in 0..14 {
+                let progress = Progress {
+                    round,
+                    n_rounds: 14,
+                };
+                let learned = learner.step(progress, &mut stream, &mut report);
+                learned.expect("sound samples");
+            }
+            let state = ron::to_string(&learner.state()).expect("plain data");
+            (state, report.prequential)
+        };
+        let together = learned(1000);
+        assert_eq!(learned(16), together);
+        assert_eq!(learned(35), together);
+    }
+
+    #[test]
+    fn groups_hold_whole_classes() {
+        let round = vec![vec![0; 5], vec![0; 3], vec![0; 9], vec![], vec![0; 2]];
+        let ends: Vec<usize> = (0..5).map(|first| end_of_group(&round, first, 8)).collect();
+        assert_eq!(ends, [2, 2, 3, 5, 5]);
+        assert_eq!(places_of(&round, &(0..2), 1), 5..8);
+        assert_eq!(places_of(&round, &(0..2), 2), 0..0);
+    }
 }

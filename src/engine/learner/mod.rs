@@ -11,6 +11,7 @@
 mod algorithm;
 mod baseline;
 mod batch;
+mod block_memory;
 mod consistency;
 mod contributions;
 mod decision;
@@ -64,6 +65,7 @@ use crate::math::random_stream;
 pub use algorithm::{Algorithm, Conventions, GradientSpace};
 pub use baseline::BaselineState;
 pub use batch::BatchProfile;
+pub(crate) use block_memory::BlockMemory;
 pub use decision::{Decision, OnlineLogit};
 pub use dictionary::Dictionary;
 pub use error::LearnError;
@@ -87,7 +89,7 @@ pub use report::{
     Admission, ClassReport, Health, Rejection, Removal, Repair, StepReport, TimeSpent,
 };
 pub use samples::Samples;
-pub(crate) use scoring::{BlockScores, Circumstances};
+pub(crate) use scoring::{BlockScores, Circumstances, block_size};
 pub use second_look::SecondLook;
 pub use seen::SeenSamples;
 pub use settings::{LearnerSettings, Normalisation, Start};

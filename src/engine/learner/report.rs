@@ -88,7 +88,7 @@ pub enum Repair {
     },
     /// A step led to numbers that are none and was not taken: the rates are too large.
     StepRefused,
-    /// A class had fewer samples than atoms; some atoms started from the same sample.
+    /// A class had few samples for its atoms; some atoms started from the same sample.
     SharedStart {
         /// How many atoms.
         atoms: usize,

@@ -3,7 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::math::{Matrix, View, squared_norm};
+use crate::dataset::Columns;
+use crate::math::{Matrix, squared_norm};
 
 use super::error::LearnError;
 use super::kernel::Kernel;
@@ -111,27 +112,31 @@ impl Samples {
                 expected: self.features.rows(),
             });
         }
-        // Squares may overflow, but the square of what is not finite never is: most samples are
-        // cleared by a loop without an exit.
-        let norm = squared_norm(x);
-        if !norm.is_finite()
-            && let Some(feature) = x.iter().position(|value| !value.is_finite())
-        {
-            return Err(LearnError::NotFinite {
-                sample: index,
-                feature,
-                value: x[feature],
-            });
+        self.push_read(kernel, index, |features| features.copy_from_slice(x))
+    }
+
+    /// Adds a sample whose features are written into their place.
+    fn push_read(
+        &mut self,
+        kernel: &Kernel,
+        index: usize,
+        read: impl FnOnce(&mut [f64]),
+    ) -> Result<(), LearnError> {
+        let (n_features, at) = (self.features.rows(), self.len());
+        self.features.resize(n_features, at + 1);
+        read(self.features.col_mut(at));
+        match own_terms(kernel, index, self.features.col(at)) {
+            Ok((self_kernel, auxiliary)) => {
+                self.index.push(index);
+                self.self_kernel.push(self_kernel);
+                self.auxiliary.push(auxiliary);
+                Ok(())
+            }
+            Err(error) => {
+                self.features.resize(n_features, at);
+                Err(error)
+            }
         }
-        let (self_kernel, auxiliary) = kernel.own_terms(norm);
-        if self_kernel.is_nan() || self_kernel > LARGEST_SELF_KERNEL {
-            return Err(LearnError::KernelOverflow {
-                sample: index,
-                value: self_kernel,
-            });
-        }
-        self.append(index, x, self_kernel, auxiliary);
-        Ok(())
     }
 
     /// Adds sample `i` of `other`.
@@ -154,23 +159,41 @@ impl Samples {
     }
 
     /// Replaces the contents by columns of `data`, one per entry of `index`.
-    pub fn load(
+    pub fn load<'d>(
         &mut self,
         kernel: &Kernel,
-        data: View<'_>,
+        data: impl Into<Columns<'d>>,
         index: &[usize],
     ) -> Result<(), LearnError> {
+        let data = data.into();
         self.clear();
         for &sample in index {
-            if sample >= data.cols() {
-                return Err(LearnError::NoSuchSample {
-                    sample,
-                    n_samples: data.cols(),
-                });
-            }
-            self.push(kernel, sample, data.col(sample))?;
+            self.push_column(kernel, data, sample)?;
         }
         Ok(())
+    }
+
+    /// Adds column `sample` of `data`.
+    pub(super) fn push_column(
+        &mut self,
+        kernel: &Kernel,
+        data: Columns<'_>,
+        sample: usize,
+    ) -> Result<(), LearnError> {
+        if sample >= data.n_samples() {
+            return Err(LearnError::NoSuchSample {
+                sample,
+                n_samples: data.n_samples(),
+            });
+        }
+        if data.n_features() != self.n_features() {
+            return Err(LearnError::FeatureCount {
+                sample,
+                found: data.n_features(),
+                expected: self.n_features(),
+            });
+        }
+        self.push_read(kernel, sample, |features| data.read(sample, features))
     }
 
     /// Exchanges samples `a` and `b`.
@@ -202,4 +225,28 @@ impl Samples {
     pub fn memory_bytes(&self) -> usize {
         self.features.memory_bytes() + self.index.capacity() * 3 * size_of::<f64>()
     }
+}
+
+/// k(x, x) and the kernel's auxiliary number of a sample that can be learned from.
+fn own_terms(kernel: &Kernel, index: usize, x: &[f64]) -> Result<(f64, f64), LearnError> {
+    // Squares may overflow, but the square of what is not finite never is: most samples are
+    // cleared by a loop without an exit.
+    let norm = squared_norm(x);
+    if !norm.is_finite()
+        && let Some(feature) = x.iter().position(|value| !value.is_finite())
+    {
+        return Err(LearnError::NotFinite {
+            sample: index,
+            feature,
+            value: x[feature],
+        });
+    }
+    let (self_kernel, auxiliary) = kernel.own_terms(norm);
+    if self_kernel.is_nan() || self_kernel > LARGEST_SELF_KERNEL {
+        return Err(LearnError::KernelOverflow {
+            sample: index,
+            value: self_kernel,
+        });
+    }
+    Ok((self_kernel, auxiliary))
 }

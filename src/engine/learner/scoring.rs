@@ -19,6 +19,18 @@ use super::settings::LearnerSettings;
 use super::sparse_coding::{SparseCoder, SparseCodes};
 use super::stop::StopSignal;
 
+/// Samples of a block times classes: with 200 kept samples each, what all classes see of a block then
+/// takes some 200 MB.
+const MOST_VIEWED: usize = 1 << 16;
+/// Blocks are multiples of this.
+const BLOCK_GRAIN: usize = 16;
+
+/// Samples that so many classes look at together.
+pub(crate) fn block_size(n_classes: usize) -> usize {
+    let n_samples = MOST_VIEWED / n_classes.max(1) / BLOCK_GRAIN * BLOCK_GRAIN;
+    n_samples.max(BLOCK_GRAIN)
+}
+
 /// Two classes, and how much speaks for the first of them.
 type PairScore = ((usize, usize), f64);
 

@@ -1,6 +1,8 @@
 //! A second look at doubtful samples: the two best classes are compared directly by a
 //! kernel ridge classifier on their kept samples.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::math::{Cholesky, Matrix, vectorised};
@@ -24,8 +26,9 @@ const PULL: f64 = 0.02;
 /// Largest β.
 const LARGEST_WEIGHT: f64 = 10.0;
 
-/// Up to so many numbers memory for every pair of classes is set aside: 32 MB.
-const MOST_RESERVED: usize = 4_000_000;
+/// Up to so many numbers memory for every pair of classes is set aside, and beyond so many what is
+/// known of pairs or classes is forgotten before more is learned: 32 MB each.
+const MOST_NUMBERS: usize = 4_000_000;
 
 /// How much the second look counts: S′ = S + β g.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -113,8 +116,8 @@ impl SecondLookRound {
 #[derive(Clone, Debug, Default)]
 pub(super) struct PairSolutions {
     n_classes: usize,
-    /// One entry per pair a < b; empty when not computed.
-    solutions: Vec<Vec<f64>>,
+    /// Pairs a < b that were asked for; empty where the dictionaries have changed since.
+    solutions: HashMap<(usize, usize), Vec<f64>>,
     /// K of each class, computed when first asked for.
     class_grams: Vec<Matrix>,
     is_known: Vec<bool>,
@@ -127,9 +130,7 @@ impl PairSolutions {
     /// Forgets everything (the dictionaries have changed), keeps the memory.
     pub(super) fn clear(&mut self, n_classes: usize) {
         self.n_classes = n_classes;
-        self.solutions
-            .resize_with(n_classes * n_classes, Vec::default);
-        self.solutions.iter_mut().for_each(Vec::clear);
+        self.solutions.values_mut().for_each(Vec::clear);
         self.class_grams.resize_with(n_classes, Matrix::default);
         self.is_known.clear();
         self.is_known.resize(n_classes, false);
@@ -139,12 +140,14 @@ impl PairSolutions {
     /// that is little: a pair may be asked for the first time long after everything has settled.
     pub(super) fn reserve(&mut self, budget: usize) {
         let n_pairs = self.n_classes * self.n_classes.saturating_sub(1) / 2;
-        if n_pairs.saturating_mul(2 * budget) > MOST_RESERVED {
+        if n_pairs.saturating_mul(2 * budget) > MOST_NUMBERS {
             return;
         }
+        self.solutions.reserve(n_pairs);
         for a in 0..self.n_classes {
             for b in a + 1..self.n_classes {
-                self.solutions[a * self.n_classes + b].reserve(2 * budget);
+                let solution = Vec::with_capacity(2 * budget);
+                self.solutions.insert((a, b), solution);
             }
         }
     }
@@ -152,14 +155,22 @@ impl PairSolutions {
     /// Solves for a pair that was not asked for before.
     pub(super) fn know(
         &mut self,
-        (a, b): (usize, usize),
+        pair: (usize, usize),
         (first, second): (&Dictionary, &Dictionary),
         stop: StopSignal<'_>,
     ) -> Result<(), LearnError> {
-        let place = a * self.n_classes + b;
-        if self.solutions[place].is_empty() {
-            self.solve((a, b), (first, second), stop)
-                .inspect_err(|_| self.solutions[place].clear())?;
+        if self.solutions.get(&pair).is_none_or(Vec::is_empty) {
+            let length = first.n_kept() + second.n_kept();
+            if self.solutions.len().saturating_mul(length) > MOST_NUMBERS {
+                self.solutions.clear();
+            }
+            let mut solution = std::mem::take(self.solutions.entry(pair).or_default());
+            let solved = self.solve(pair, (first, second), &mut solution, stop);
+            if solved.is_err() {
+                solution.clear();
+            }
+            self.solutions.insert(pair, solution);
+            solved?;
         }
         Ok(())
     }
@@ -168,12 +179,14 @@ impl PairSolutions {
     /// whose pair is known.
     pub(super) fn pair_score(
         &self,
-        (a, b): (usize, usize),
+        pair: (usize, usize),
         (first, _): (&Dictionary, &Dictionary),
         (first_rows, second_rows): (&Matrix, &Matrix),
         row: usize,
     ) -> f64 {
-        let solution = &self.solutions[a * self.n_classes + b];
+        let Some(solution) = self.solutions.get(&pair) else {
+            return 0.0;
+        };
         let (head, tail) = solution.split_at(first.n_kept());
         let along = |weights: &[f64], rows: &Matrix| -> f64 {
             let pairs = weights.iter().enumerate();
@@ -187,14 +200,25 @@ impl PairSolutions {
         }
     }
 
+    /// Forgets K of all classes where that of one more, of so many kept samples, would be too much.
+    fn forget_classes(&mut self, n_kept: usize) {
+        let n_known = self.is_known.iter().filter(|known| **known).count();
+        if (n_known * n_kept).saturating_mul(n_kept) > MOST_NUMBERS {
+            self.class_grams.fill_with(Matrix::default);
+            self.is_known.fill(false);
+        }
+    }
+
     /// The signal is examined between the pieces: profiles of a thousand samples make
     /// systems that take a tenth of a second.
     fn solve(
         &mut self,
         (a, b): (usize, usize),
         (first, second): (&Dictionary, &Dictionary),
+        solution: &mut Vec<f64>,
         stop: StopSignal<'_>,
     ) -> Result<(), LearnError> {
+        self.forget_classes(first.n_kept().max(second.n_kept()));
         for (class, dictionary) in [(a, first), (b, second)] {
             if !self.is_known[class] {
                 stop.check()?;
@@ -222,7 +246,6 @@ impl PairSolutions {
             column[..n_first].fill(0.0);
             column[n_first..].copy_from_slice(self.class_grams[b].col(j));
         }
-        let solution = &mut self.solutions[a * self.n_classes + b];
         solution.resize(n_first, 1.0);
         solution.resize(n_first + n_second, -1.0);
         let trace: f64 = (0..n_first + n_second).map(|j| self.joint[(j, j)]).sum();

@@ -7,8 +7,8 @@ use super::samples::Samples;
 use super::settings::{LearnerSettings, Start};
 use super::stream::SampleStream;
 
-/// The start samples of a class, one per atom; a class with fewer samples than atoms
-/// gives some of them more than once. Samples that are zero in feature space are passed over.
+/// The start samples of a class, one per atom; a class with too few samples gives some of them more
+/// than once. Samples that are zero in feature space are passed over.
 pub(super) fn start_samples(
     settings: &LearnerSettings,
     stream: &mut SampleStream<'_>,
@@ -20,16 +20,16 @@ pub(super) fn start_samples(
             let list = lists.get(class).ok_or_else(|| {
                 LearnError::Setting(format!("class {class} has no given start samples"))
             })?;
-            usable(settings, stream, list)?
+            usable(settings, stream, list, list.len())?
         }
         Start::Random => {
             let mut order = stream.order(class).to_vec();
             shuffle(&mut order, random);
-            usable(settings, stream, &order)?
+            usable(settings, stream, &order, settings.n_atoms)?
         }
         Start::FarthestFirst { pool } => {
             let pool = (*pool).max(settings.n_atoms).min(stream.order(class).len());
-            let candidates = usable(settings, stream, &stream.order(class)[..pool])?;
+            let candidates = usable(settings, stream, &stream.order(class)[..pool], pool)?;
             farthest_first(settings, stream, class, &candidates)
         }
     };
@@ -43,26 +43,30 @@ pub(super) fn start_samples(
     Ok(start)
 }
 
-/// Those samples of `list` that differ from zero.
+/// The first `most` samples of `list` that differ from zero.
 fn usable(
     settings: &LearnerSettings,
     stream: &SampleStream<'_>,
     list: &[usize],
+    most: usize,
 ) -> Result<Samples, LearnError> {
     let data = stream.data();
-    let mut all = Samples::new(data.rows(), list.len());
-    all.load(&settings.kernel, data, list)?;
-    let mut usable = Samples::new(data.rows(), list.len());
-    for i in 0..all.len() {
-        if !all.is_zero(i) {
-            usable.push_from(&all, i);
+    let mut usable = Samples::new(data.n_features(), most.min(list.len()));
+    for &sample in list {
+        usable.push_column(&settings.kernel, data, sample)?;
+        if usable.is_zero(usable.len() - 1) {
+            usable.truncate(usable.len() - 1);
+        }
+        if usable.len() == most {
+            break;
         }
     }
     Ok(usable)
 }
 
 /// Begins with the first candidate and adds the one farthest from all chosen, by the
-/// distance 2 − 2 k(x,y)/√(k(x,x) k(y,y)); the chosen ones leave the stream.
+/// distance 2 − 2 k(x,y)/√(k(x,x) k(y,y)); the chosen ones leave the stream. At most half of a class
+/// is chosen: a decision can only be learned from samples that are new to the dictionaries.
 fn farthest_first(
     settings: &LearnerSettings,
     stream: &mut SampleStream<'_>,
@@ -70,6 +74,7 @@ fn farthest_first(
     candidates: &Samples,
 ) -> Samples {
     let n = candidates.len();
+    let most = settings.n_atoms.min((stream.order(class).len() / 2).max(1));
     let mut chosen = Samples::new(candidates.n_features(), settings.n_atoms);
     let mut newest = Samples::new(candidates.n_features(), 1);
     let mut similarity = vec![f64::NEG_INFINITY; n];
@@ -88,7 +93,7 @@ fn farthest_first(
         let farthest = (0..n)
             .filter(|&j| similarity[j] < f64::INFINITY)
             .min_by(|&a, &b| similarity[a].total_cmp(&similarity[b]).then(a.cmp(&b)));
-        next = farthest.filter(|_| chosen.len() < settings.n_atoms);
+        next = farthest.filter(|_| chosen.len() < most);
     }
     let order = stream.order(class);
     let position = |sample: &usize| order.iter().position(|other| other == sample);

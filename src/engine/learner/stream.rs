@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::stop::StopSignal;
-use crate::math::View;
+use crate::dataset::Columns;
 
 /// Where in the training a round stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,7 +55,7 @@ pub struct StreamState {
 /// The training samples of all classes, and the circumstances under which they are learned.
 #[derive(Clone, Debug)]
 pub struct SampleStream<'a> {
-    data: View<'a>,
+    data: Columns<'a>,
     state: StreamState,
     stop: StopSignal<'a>,
     n_threads: usize,
@@ -66,8 +66,9 @@ impl<'a> SampleStream<'a> {
     ///
     /// # Panics
     /// If an index lies outside `data`.
-    pub fn new(data: View<'a>, orders: Vec<Vec<usize>>, supply: Supply) -> Self {
-        let inside = |order: &Vec<usize>| order.iter().all(|&sample| sample < data.cols());
+    pub fn new(data: impl Into<Columns<'a>>, orders: Vec<Vec<usize>>, supply: Supply) -> Self {
+        let data = data.into();
+        let inside = |order: &Vec<usize>| order.iter().all(|&sample| sample < data.n_samples());
         assert!(orders.iter().all(inside), "an index lies outside the data");
         let queues = orders
             .into_iter()
@@ -77,9 +78,9 @@ impl<'a> SampleStream<'a> {
     }
 
     /// A stream that continues where a saved one stopped.
-    pub fn resume(data: View<'a>, state: StreamState) -> Self {
+    pub fn resume(data: impl Into<Columns<'a>>, state: StreamState) -> Self {
         Self {
-            data,
+            data: data.into(),
             state,
             stop: StopSignal::default(),
             n_threads: 1,
@@ -131,7 +132,7 @@ impl<'a> SampleStream<'a> {
     }
 
     /// All samples of the data set, one column each.
-    pub fn data(&self) -> View<'a> {
+    pub fn data(&self) -> Columns<'a> {
         self.data
     }
 

@@ -12,7 +12,7 @@ mod vectorised;
 
 pub use cholesky::{Cholesky, NotPositiveDefinite, solve_lower_transposed_right};
 pub use matrix::{Matrix, View, ViewMut};
-pub use product::{Write, product};
+pub use product::{Write, columns_stand_alone, product};
 pub use random::{Normal, RandomStream, fnv, random_below, random_share, random_stream, shuffle};
 pub use small_product::{add_symmetric_product, inner_products, small_product};
 pub use symmetric_eigen::{NotConverged, SymmetricEigen};

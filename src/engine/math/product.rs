@@ -17,6 +17,23 @@ pub enum Write {
     Subtract,
 }
 
+/// Up to so many multiplications faer computes a product in another way than larger ones.
+const SMALL: usize = 16 * 16 * 16;
+
+/// Whether the columns of a product of `rows` × `inner` and `inner` × `cols` have the same bits
+/// whatever stands beside them, so that they may be computed in several products of this kind. Each
+/// element is then one chain of fused operations per 512 elements of `inner`. Vectors and small
+/// products are computed in other ways, and so is everything on processors without AVX2.
+pub fn columns_stand_alone(rows: usize, inner: usize, cols: usize) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    let has_vectors = std::arch::is_x86_feature_detected!("avx512f")
+        || (std::arch::is_x86_feature_detected!("avx2")
+            && std::arch::is_x86_feature_detected!("fma"));
+    #[cfg(not(target_arch = "x86_64"))]
+    let has_vectors = false;
+    has_vectors && rows.min(inner).min(cols) > 1 && rows * inner * cols > SMALL
+}
+
 /// `destination (=, +=, −=) left · right`, on the calling thread.
 ///
 /// # Panics
@@ -81,6 +98,41 @@ fn clear_upper_registers() {
 mod tests {
     use super::*;
     use crate::math::Matrix;
+
+    #[test]
+    fn columns_have_the_same_bits_beside_any_others() {
+        let value = |i: usize, j: usize| ((i * 37 + j * 101) as f64).sin();
+        for inner in [2, 16, 76, 256, 617, 1206] {
+            let right = Matrix::from_fn(inner, 203, value);
+            for rows in [2, 16, 77, 128] {
+                let left = Matrix::from_fn(inner, rows, |i, j| value(j, i + 5));
+                let mut whole = Matrix::zeros(rows, 203);
+                product(
+                    whole.view_mut(),
+                    Write::Replace,
+                    left.view().t(),
+                    right.view(),
+                );
+                if !columns_stand_alone(rows, inner, 203) {
+                    continue;
+                }
+                for count in [2, 3, 5, 8, 13, 30, 100] {
+                    for first in [0, 7, 103] {
+                        if !columns_stand_alone(rows, inner, count) {
+                            continue;
+                        }
+                        let mut some = Matrix::zeros(rows, count);
+                        let right = right.cols_view(first, count);
+                        product(some.view_mut(), Write::Replace, left.view().t(), right);
+                        for j in 0..count {
+                            let (found, expected) = (some.col(j), whole.col(first + j));
+                            assert_eq!(found, expected, "{rows} × {inner} × {count}");
+                        }
+                    }
+                }
+            }
+        }
+    }
 
     fn schoolbook(left: View<'_>, right: View<'_>) -> Matrix {
         Matrix::from_fn(left.rows(), right.cols(), |i, j| {

@@ -32,6 +32,7 @@ pub mod persyst;
 mod read_error;
 mod readers;
 mod record;
+mod scratch_file;
 mod sel_event;
 mod source_id;
 mod source_reader;
@@ -58,6 +59,7 @@ pub use record::{
     Kind, MemorySamples, Quantisation, RateSection, Record, Samples, Segment, Sensor, Source,
     TimeAxis, TransformerSide,
 };
+pub(crate) use scratch_file::{ScratchFile, ScratchWriter};
 pub use source_id::SourceId;
 pub(crate) use source_id::{path_keys, path_text, path_texts};
 pub use start_time::StartTime;

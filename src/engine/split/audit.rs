@@ -299,14 +299,15 @@ fn compare_values(a: &[f64], b: &[f64]) -> Ordering {
 /// Sets of samples with the same values, each of two or more.
 fn twins(dataset: &Dataset) -> Vec<Vec<usize>> {
     let mut hashed: Vec<(u64, usize)> = (0..dataset.n_samples())
-        .map(|sample| (value_hash(dataset.sample(sample)), sample))
+        .map(|sample| (value_hash(&dataset.sample(sample)), sample))
         .collect();
     hashed.sort_unstable();
     let mut found = Vec::new();
     for bucket in hashed.chunk_by(|a, b| a.0 == b.0).filter(|b| b.len() > 1) {
         // Nearly always one set of twins; sorting keeps chance and ill will from costing more.
         let mut alike: Vec<usize> = bucket.iter().map(|(_, sample)| *sample).collect();
-        let compare = |a: &usize, b: &usize| compare_values(dataset.sample(*a), dataset.sample(*b));
+        let compare =
+            |a: &usize, b: &usize| compare_values(&dataset.sample(*a), &dataset.sample(*b));
         alike.sort_by(compare);
         let sets = alike.chunk_by(|a, b| compare(a, b).is_eq());
         found.extend(sets.filter(|set| set.len() > 1).map(<[usize]>::to_vec));

@@ -364,7 +364,7 @@ fn features_ui(ui: &mut Ui, dataset: &Dataset, sample: usize) {
     let drawn = Drawn::of_dataset(dataset);
     let values = drawn_values(dataset, sample);
     let has_heads = heads_ui(ui, &drawn, &values);
-    squares_ui(ui, dataset.feature_groups(), dataset.sample(sample));
+    squares_ui(ui, dataset.feature_groups(), &dataset.sample(sample));
     if has_heads {
         return;
     }
@@ -456,7 +456,8 @@ fn as_signal(dataset: &Dataset, sample: usize) -> Option<Signal> {
     let Place::Window { duration_s, .. } = dataset.origin(sample).place else {
         return None;
     };
-    let values = dataset.sample(sample).chunks(n_points.max(1));
+    let values = dataset.sample(sample);
+    let values = values.chunks(n_points.max(1));
     let names = dataset.feature_names().iter().step_by(n_points.max(1));
     let channels = names.zip(values).map(|(name, values)| SignalChannel {
         name: name.split(' ').next().unwrap_or(name).to_owned(),

@@ -79,6 +79,6 @@ impl Drawn {
 /// The values of a sample as they are drawn.
 pub(super) fn drawn_values(dataset: &Dataset, sample: usize) -> Vec<f64> {
     let values = dataset.sample(sample);
-    let read = readable(dataset.feature_groups(), values);
+    let read = readable(dataset.feature_groups(), &values);
     read.map_or_else(|| values.to_vec(), |read| read.values)
 }

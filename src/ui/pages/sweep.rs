@@ -272,8 +272,14 @@ fn start_ui(ui: &mut Ui, workbench: &Workbench, stage: &SweepStage, actions: &mu
 
 /// Nested score, map, curve and points.
 fn results_ui(ui: &mut Ui, stage: &SweepStage, look: &SweepResults, actions: &mut Vec<Action>) {
-    ui.horizontal(|ui| {
-        section(ui, &format!("Sweep in {}", look.folder.display()));
+    section(ui, &format!("Sweep in {}", look.folder.display()));
+    let status = stage.cluster.status();
+    ui.horizontal_wrapped(|ui| {
+        let counted = match status {
+            Some(status) => format!("{} of {} points", look.table.rows.len(), status.n_points()),
+            None => look.counted(),
+        };
+        ui.label(format!("{counted} · nested score: {}", look.nested));
         let is_running = stage.share().is_some();
         let close = ui.add_enabled(!is_running, egui::Button::new("Close sweep"));
         if close
@@ -284,13 +290,8 @@ fn results_ui(ui: &mut Ui, stage: &SweepStage, look: &SweepResults, actions: &mu
             push(actions, SweepAction::Close);
         }
     });
-    ui.label(format!(
-        "{} · nested score: {}",
-        look.counted(),
-        look.nested
-    ));
     help(ui, NESTED_HELP);
-    if let Some(status) = stage.cluster.status() {
+    if let Some(status) = status {
         work_ui(ui, status, actions);
     }
     map_ui(ui, look, actions);

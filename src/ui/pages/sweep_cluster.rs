@@ -88,7 +88,12 @@ pub(super) fn work_ui(ui: &mut Ui, status: &WorkStatus, actions: &mut Vec<Action
     ));
     ui.horizontal(|ui| buttons_ui(ui, status, actions));
     if status.workers.is_empty() {
-        help(ui, "No worker is alive");
+        if !status.is_complete() {
+            help(
+                ui,
+                "No worker is alive: submit again, or start `atomscope sweep worker` in the folder",
+            );
+        }
     } else {
         workers_ui(ui, status);
     }
@@ -114,7 +119,9 @@ fn left_in_words(status: &WorkStatus) -> String {
         (false, false) => "",
     };
     let left = match status.left_s() {
-        Some(seconds) if seconds > 0.0 => format!(" · {} left", in_words(seconds)),
+        Some(seconds) if seconds > 0.0 && !status.is_paused => {
+            format!(" · {} left", in_words(seconds))
+        }
         _ => String::new(),
     };
     format!("{left}{state}")

@@ -230,7 +230,7 @@ impl Look<'_> {
             && *sample < loaded.dataset.n_samples()
         {
             let groups = loaded.dataset.feature_groups();
-            squares_ui(ui, groups, loaded.dataset.sample(*sample));
+            squares_ui(ui, groups, &loaded.dataset.sample(*sample));
         }
         elements::help(ui, "Strongest kept samples, with their coefficients");
         for (sample, coefficient) in &atom.strongest {

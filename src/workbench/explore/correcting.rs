@@ -81,7 +81,7 @@ impl Workbench {
                 .ok_or_else(|| TaskError::refused("there is no such segment"))?;
             let after = match class {
                 Some(class) => before
-                    .corrected(features, class)
+                    .corrected(&features, class)
                     .map_err(|error| TaskError::Refused(error.to_string()))?,
                 None => TrainedModel::clone(&before),
             };

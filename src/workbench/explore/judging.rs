@@ -1,5 +1,6 @@
 //! The models that can judge a recording, and the recording judged in the background.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -410,7 +411,7 @@ impl Judgement {
     }
 
     /// The features of a segment.
-    pub fn features(&self, segment: usize) -> Option<&[f64]> {
+    pub fn features(&self, segment: usize) -> Option<Cow<'_, [f64]>> {
         let sample = self.ribbon.segments.get(segment)?.sample;
         Some(self.dataset.sample(sample))
     }

@@ -62,7 +62,7 @@ impl PartRun {
             number += 1;
         }
         let rounds = self.next_round..checkpoint(number, n_rounds);
-        let view = self.values.view(dataset.n_features());
+        let view = self.values.columns();
         let mut upcoming = Vec::new();
         if let Some(stream) = &self.stream {
             let stream = SampleStream::resume(view, stream.clone());
@@ -180,7 +180,7 @@ impl PartRun {
             learner.settings().head,
             source,
             learner,
-            self.values.view(dataset.n_features()),
+            self.values.columns(),
             dataset,
             &self.fold.train,
         );
@@ -194,7 +194,7 @@ impl PartRun {
         let Phase::Calibrate(held_out) = &mut self.phase else {
             return Ok(0.0);
         };
-        let view = self.values.view(dataset.n_features());
+        let view = self.values.columns();
         let outcome = held_out.step(dataset, view, &checked.experiment().training, around.stop);
         match outcome {
             Ok(()) => {}

@@ -7,7 +7,7 @@ use super::super::checked::{CheckedExperiment, Part};
 use super::super::error::RunError;
 use super::super::record::{TestRecord, TimeRecord};
 use super::super::shared::Shared;
-use super::super::testing::{Remedy, TestProgress, TestSubject};
+use super::super::testing::{Remedy, TestMemory, TestProgress, TestSubject};
 use super::{Assessor, News, PartContext, PartRun, Phase, SLICE, round_operations};
 use crate::evaluation::{ChangeWatch, Classifier, Confusion, WatchedAlarm};
 use crate::learner::{Forgetting, LearnError, LearnerSettings, Progress, SampleStream, Supply};
@@ -89,7 +89,7 @@ impl PartRun {
         let n_classes = checked.dataset().n_classes();
         let mut test = TestProgress::begin((None, 0), &classifier, n_classes, around.n_threads);
         let subject = TestSubject {
-            values: self.values.view(checked.dataset().n_features()),
+            values: self.values.columns(),
             samples: coming,
             classes: checked.dataset().classes(),
             damage: None,
@@ -99,7 +99,7 @@ impl PartRun {
             head: learner.settings().head,
         };
         while test.n_done < coming.len() {
-            match test.go_on(&classifier, &subject) {
+            match test.go_on(&classifier, &subject, &mut TestMemory::default()) {
                 Ok(()) => {}
                 Err(LearnError::Interrupted) => return Ok(0.0),
                 Err(error) => return Err(self.error(error)),
@@ -185,7 +185,7 @@ impl PartRun {
         for &sample in &plan.rounds[number].learned {
             orders[dataset.classes()[sample]].push(sample);
         }
-        let view = self.values.view(dataset.n_features());
+        let view = self.values.columns();
         let mut stream = SampleStream::new(view, orders, Supply::Proportional)
             .until(around.stop)
             .on_threads(around.n_threads);

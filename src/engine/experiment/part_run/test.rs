@@ -10,14 +10,17 @@ use super::super::checked::{CheckedExperiment, Part};
 use super::super::error::RunError;
 use super::super::record::{MissingRecord, TestRecord};
 use super::super::shared::Shared;
-use super::super::testing::{Remedy, TestProgress, TestSubject};
-use super::{News, PartContext, PartRun, Phase, SLICE, Values};
+use super::super::testing::{Remedy, TestMemory, TestProgress, TestSubject};
+use super::{News, PartContext, PartRun, Phase, SLICE};
 use crate::dataset::Zeroing;
 use crate::evaluation::{
     Baseline, BaselineData, BaselineResult, Classifier, FeatureFacts, Imputation, ridge_on_kept,
 };
 use crate::learner::{LearnError, Learner};
 use crate::split::Fold;
+
+/// Most values of a fold that simple classifiers are given: they hold a scaled copy of them, 1 GB.
+const MOST_BASELINE_VALUES: usize = 1 << 27;
 
 impl PartRun {
     /// The simple classifier that is still to be tried on this fold.
@@ -43,11 +46,16 @@ impl PartRun {
         around: PartContext<'_>,
     ) -> Result<f64, RunError> {
         let dataset = around.checked.dataset();
-        let view = self.values.view(dataset.n_features());
+        let view = self.values.columns();
         let Fold { train, test } = &self.fold;
         let decided = match (baseline, self.learner.as_deref()) {
             (Baseline::RidgeOnKept, Some(learner)) => {
                 ridge_on_kept(learner, view, test, around.stop)
+            }
+            _ if (train.len() + test.len()).saturating_mul(dataset.n_features())
+                > MOST_BASELINE_VALUES =>
+            {
+                Ok(None)
             }
             _ => BaselineData::new(view, train, test, dataset.classes(), dataset.n_classes())
                 .decide(baseline, around.stop),
@@ -108,19 +116,18 @@ impl PartRun {
             return;
         }
         self.is_filled = true;
+        self.test_memory = TestMemory::default();
         self.know_features(checked);
-        let n_features = dataset.n_features();
-        let (Values::Own(values), Some(known)) = (&mut self.values, &self.imputation) else {
+        let Some(known) = &self.imputation else {
             return;
         };
         let (mut n_values, mut n_samples) = (0, 0);
         for &sample in self.fold.test.iter().filter(|sample| lacks(sample)) {
-            let raw = dataset.sample(sample).iter();
-            let missing: Vec<bool> = raw.map(|value| value.is_nan()).collect();
-            let place = sample * n_features;
-            known
-                .0
-                .fill(&mut values[place..place + n_features], &missing);
+            let raw = dataset.sample(sample);
+            let missing: Vec<bool> = raw.iter().map(|value| value.is_nan()).collect();
+            let mut features = self.values.columns().column(sample).into_owned();
+            known.0.fill(&mut features, &missing);
+            self.values.filled.insert(sample, features);
             n_values += missing.iter().filter(|missing| **missing).count();
             n_samples += 1;
         }
@@ -143,6 +150,8 @@ impl PartRun {
             }
             let n_classes = around.checked.dataset().n_classes();
             let classifier = Classifier::of(learner);
+            self.test_memory
+                .make_room(self.fold.test.len(), &classifier);
             let test = TestProgress::begin(zeroed, &classifier, n_classes, around.n_threads);
             self.phase = Phase::Test(Box::new(test));
         }
@@ -158,7 +167,7 @@ impl PartRun {
         let (Phase::Test(test), Some(learner)) = (&mut self.phase, self.learner.as_deref()) else {
             return Ok(0.0);
         };
-        let view = self.values.view(checked.dataset().n_features());
+        let view = self.values.columns();
         let damage = test.zeroed.map(|number| Zeroing {
             share: checked.experiment().tests.missing_shares[number],
             seed: checked.experiment().seed,
@@ -180,7 +189,8 @@ impl PartRun {
             assessor: self.assessor.as_deref(),
             head: learner.settings().head,
         };
-        let outcome = test.go_on(&Classifier::of(learner).until(around.stop), &subject);
+        let classifier = Classifier::of(learner).until(around.stop);
+        let outcome = test.go_on(&classifier, &subject, &mut self.test_memory);
         let is_complete = test.n_done == self.fold.test.len();
         if outcome == Err(LearnError::Interrupted) {
             return Ok(0.0);
