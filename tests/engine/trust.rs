@@ -397,7 +397,7 @@ fn gathered_scores_are_those_of_the_moment() {
     let model = model_of(&state);
     let learner = model.revive().expect("its own state");
     let classifier = Classifier::of(learner.as_ref());
-    let mut values = dataset.values().to_vec();
+    let mut values = dataset.values().expect("in memory").to_vec();
     for sample in values.chunks_mut(dataset.n_features()) {
         model.preparation.apply(sample).expect("its own width");
     }
