@@ -16,7 +16,7 @@ use super::terminal::{self, CleanWriter, complain, one_line};
 use super::trained::load_trained;
 use crate::workbench::learner_summary;
 use atomscope_engine::dataset::{Built, Dataset, Place};
-use atomscope_engine::evaluation::GroupVote;
+use atomscope_engine::evaluation::{Assurance, GroupVote};
 use atomscope_engine::experiment::{
     JudgeOptions, Judged, Part, Ribbon, TrainedModel, change_texts, uncertain_margin,
     votes_by_source,
@@ -387,6 +387,10 @@ impl Ready {
                 .cloned()
                 .unwrap_or_default(),
             margin: first.verdict.margin,
+            is_uncertain: first
+                .assurance
+                .as_ref()
+                .is_some_and(Assurance::is_uncertain),
             fit_p: first.assurance.as_ref().map(|assured| assured.fit_p),
             model_sha256,
         }))

@@ -37,7 +37,7 @@ pub(super) fn with_fault_fields(
     let summary = FaultSummary::of(&record, recipe, line_for(lines, &record));
     let mut fields = fault_fields(path, &summary);
     let segment = entry.get("segments").and_then(|segments| segments.get(0));
-    for name in ["class", "margin", "set", "fit_p"] {
+    for name in ["class", "margin", "set", "uncertain", "fit_p"] {
         let of_model = segment.and_then(|segment| segment.get(name));
         fields.insert(name.to_owned(), of_model.cloned().unwrap_or(Value::Null));
     }
@@ -50,6 +50,12 @@ pub(super) fn with_fault_fields(
                 .cloned(),
         );
     }
+    let epsilon = entry.get("epsilon").and_then(Value::as_f64);
+    let set = fields.get("set").and_then(Value::as_array);
+    warnings.extend(
+        set.zip(epsilon)
+            .and_then(|(set, epsilon)| doubt(set, epsilon)),
+    );
     let class = fields.get("class").and_then(Value::as_str);
     if let (Some(rule), Some(model)) = (summary.type_rule, class)
         && rule != model
@@ -60,11 +66,24 @@ pub(super) fn with_fault_fields(
     Some(Value::Object(fields))
 }
 
+/// Why a decision is uncertain: its prediction set is not one class.
+fn doubt(set: &[Value], epsilon: f64) -> Option<Value> {
+    let names: Vec<&str> = set.iter().filter_map(Value::as_str).collect();
+    let named = match names.as_slice() {
+        [] => "no class: its margin is smaller than usual for the class decided for".to_owned(),
+        [_] => return None,
+        several => several.join(", "),
+    };
+    let promised = 100.0 * (1.0 - epsilon);
+    Some(json!(format!(
+        "the model is uncertain: so as to be right in {promised} % of the cases it names {named}"
+    )))
+}
+
 /// The line whose name is part of the record's station, else the only one.
 pub(super) fn line_for<'a>(lines: &'a [Line], record: &Record) -> Option<&'a Line> {
     let station = record.grid.as_ref().map_or("", |grid| &grid.station);
-    let named = lines.iter().find(|line| station.contains(&line.name));
-    named.or(match lines {
+    Line::of_station(lines, station).or(match lines {
         [only] => Some(only),
         _ => None,
     })

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::terminal::one_line;
 use crate::workbench::kernel_name;
 use atomscope_engine::dataset::Scaling;
-use atomscope_engine::evaluation::{Confusion, Estimate};
+use atomscope_engine::evaluation::{Confusion, Estimate, GroupRow};
 use atomscope_engine::experiment::{
     CheckedExperiment, Coverage, CurvePoint, RunSummary, SettingChange, change_texts,
 };
@@ -26,8 +26,8 @@ pub(super) struct Report<'a> {
 }
 
 impl Report<'_> {
-    /// The report as JSON.
-    pub(super) fn json(&self) -> serde_json::Value {
+    /// What figures, tables and JSON are made of.
+    pub(super) fn result(&self) -> RunResult<'_> {
         RunResult {
             session: self.session,
             experiment: self.checked.experiment(),
@@ -39,7 +39,6 @@ impl Report<'_> {
             predictions: self.predictions.clone(),
             wall_s: Some(self.wall_s),
         }
-        .to_json()
     }
 
     /// The report as text: what was done first, then how well it went.
@@ -55,11 +54,14 @@ impl Report<'_> {
         writeln!(
             out,
             "Data       {}: {} samples, {} classes, {} features",
-            one_line(&self.session),
+            one_line(self.session),
             facts.n_samples,
             facts.n_classes(),
             facts.n_features()
         )?;
+        if let Some(reason) = experiment.data.recipe_reason() {
+            writeln!(out, "Recipe     {reason}")?;
+        }
         let n_folds = self.checked.split().n_folds();
         let trained = self.summary.folds.len();
         let of_all = if trained < n_folds {
@@ -283,16 +285,33 @@ impl Report<'_> {
         if let Some(share) = self.summary.readout_logo {
             writeln!(
                 out,
-                "Readout    {:.1} % of the kept samples without their own group (the prequential accuracy knows the group and reads too well)",
+                "Readout    {:.1} % of the kept samples without their own group",
                 100.0 * share
             )?;
+            if let Some(share) = self.summary.prequential_accuracy {
+                writeln!(
+                    out,
+                    "Learning   {:.1} % right just before they were learned (prequential): others of their group were known by then, so it says nothing of new groups",
+                    100.0 * share
+                )?;
+            }
         }
-        let worst = scores.groups.iter().filter(|row| row.truth != row.decided);
-        for row in worst.take(MOST_WRONG_GROUPS) {
+        // Groups that hold several classes have no class to be taken for.
+        let has_vote = scores.vote.is_some();
+        let is_hard = |row: &&GroupRow| match has_vote {
+            true => row.truth != row.decided,
+            false => 2 * row.right < row.total,
+        };
+        for row in scores.groups.iter().filter(is_hard).take(MOST_WRONG_GROUPS) {
+            let name = &facts.group_names[row.group];
+            let taken_for = match has_vote {
+                true => format!(", taken for {}", facts.class_names[row.decided]),
+                false => String::new(),
+            };
             writeln!(
                 out,
-                "Wrong      {}: {} of {} right, taken for {}",
-                facts.group_names[row.group], row.right, row.total, facts.class_names[row.decided]
+                "Wrong      {name}: {} of {} right{taken_for}",
+                row.right, row.total
             )?;
         }
         Ok(())

@@ -19,13 +19,13 @@ use super::outputs::Output;
 use super::progress::ProgressLine;
 use super::report::Report;
 use super::terminal;
-use atomscope_engine::dataset::{Built, DataSettings};
+use atomscope_engine::dataset::{Built, DataPlan, DataSettings};
 use atomscope_engine::evaluation::{Baseline, FasterForgetting};
 use atomscope_engine::experiment::{
     CheckedExperiment, Experiment, Extent, Part, Run, RunParts, RunSummary, SettingChange,
     mean_and_sd, with_settings,
 };
-use atomscope_engine::export::Predictions;
+use atomscope_engine::export::{ExportContent, Exported, Predictions, RunResult, export};
 use atomscope_engine::session::{DataPlaces, Resolution, Session};
 use atomscope_engine::settings::SettingProblem;
 use atomscope_engine::split::{LabelDelay, SplitPlan, TimeOrder};
@@ -59,11 +59,18 @@ pub(super) struct RunArguments {
     /// Write what was decided about every held-out sample as CSV; - for the standard output instead of the report
     #[arg(long, value_name = "OUT")]
     csv: Option<PathBuf>,
+    /// Write a table or figure of the result: confusion, votes, accuracy, predictions (.csv), confusion-figure,
+    /// accuracy-figure (.svg) or everything (.json)
+    #[arg(long, value_name = "CONTENT=OUT", value_parser = export_order)]
+    export: Vec<(ExportContent, PathBuf)>,
     /// Train a final model on all samples and save everything as a session
     #[arg(long, value_name = "OUT.ron")]
     save: Option<PathBuf>,
     #[command(flatten)]
     columns: ColumnArguments,
+    /// Sampling rate of recordings whose files do not state one
+    #[arg(long, value_name = "HZ")]
+    rate: Option<f64>,
     /// Choose kernel, width, scaling and head on inner folds of the training samples
     #[arg(long)]
     auto: bool,
@@ -127,8 +134,10 @@ impl RunArguments {
             threads: None,
             json: None,
             csv: None,
+            export: Vec::new(),
             save: None,
             columns: ColumnArguments::default(),
+            rate: None,
             auto: false,
             decisions: false,
             baselines: false,
@@ -163,6 +172,7 @@ struct Outputs {
     /// Whether decisions are part of the JSON.
     with_decisions: bool,
     csv: Option<Output>,
+    exports: Vec<(ExportContent, PathBuf, Output)>,
 }
 
 /// A run that has ended.
@@ -240,6 +250,13 @@ fn run_session(arguments: &RunArguments) -> Result<io::Result<ExitCode>, Failure
         false => Session::new(experiment_on(&arguments.session)?),
     };
     arguments.columns.apply(&mut session.experiment.data)?;
+    if let Some(rate_hz) = arguments.rate {
+        let DataPlan::Recordings(recordings) = &mut session.experiment.data.source else {
+            let text = "--rate is for recordings, but the data are none";
+            return Err(Failure::usage(text));
+        };
+        recordings.options.rate_hz = Some(rate_hz);
+    }
     let mut experiment = with_settings(session.experiment.clone(), &arguments.set)
         .map_err(|message| Failure::Usage(format!("--set {message}")))?;
     if let Some(seed) = arguments.seed {
@@ -262,6 +279,7 @@ fn run_session(arguments: &RunArguments) -> Result<io::Result<ExitCode>, Failure
         json: Output::reserve_named(arguments.json.as_deref())?,
         with_decisions: arguments.decisions,
         csv: Output::reserve_named(arguments.csv.as_deref())?,
+        exports: reserve_exports(&arguments.export)?,
     };
     let interrupted = interruptible()?;
     // Sessions name their data from their own folder, the user from the current one.
@@ -507,9 +525,36 @@ fn remarks(ended: &Ended) -> Vec<String> {
     remarks
 }
 
+/// A content and its file, as in confusion=table.csv.
+fn export_order(text: &str) -> Result<(ExportContent, PathBuf), String> {
+    let known = || ExportContent::ALL.map(ExportContent::key).join(", ");
+    let wrong = || format!("write CONTENT=OUT with one of {}", known());
+    let (key, path) = text.split_once('=').ok_or_else(wrong)?;
+    let content = ExportContent::ALL.into_iter().find(|c| c.key() == key);
+    Ok((content.ok_or_else(wrong)?, PathBuf::from(path)))
+}
+
+fn reserve_exports(
+    wanted: &[(ExportContent, PathBuf)],
+) -> Result<Vec<(ExportContent, PathBuf, Output)>, Failure> {
+    let reserved = wanted.iter().map(|(content, path)| {
+        content.check_ending(path).map_err(Failure::usage)?;
+        if path
+            .extension()
+            .is_some_and(|ending| ending.eq_ignore_ascii_case("png"))
+        {
+            return Err(Failure::usage(
+                "only the window draws PNG: name a file that ends in .svg",
+            ));
+        }
+        Ok((*content, path.clone(), Output::reserve(path)?))
+    });
+    reserved.collect()
+}
+
 /// The result as JSON, with what was decided about every held-out sample if that is wanted.
 fn json_of(report: &Report<'_>, with_decisions: bool) -> serde_json::Value {
-    let mut result = report.json();
+    let mut result = report.result().to_json();
     if !with_decisions {
         return result;
     }
@@ -552,6 +597,19 @@ fn report(name: &str, ended: &Ended, outputs: &Outputs) -> io::Result<ExitCode> 
     }
     if let Some(csv) = &outputs.csv {
         is_written &= write_result(csv, &report.predictions.to_csv())?;
+    }
+    for (content, path, output) in &outputs.exports {
+        // As in the window a session is called by its file; endings were looked at before the run.
+        let session = Path::new(name).file_name().and_then(|file| file.to_str());
+        let result = RunResult {
+            session: session.unwrap_or(name),
+            ..report.result()
+        };
+        let exported = export(&result, *content, path);
+        let Ok(Exported::Bytes(bytes)) = exported else {
+            continue;
+        };
+        is_written &= write_result(output, &String::from_utf8_lossy(&bytes))?;
     }
     Ok(ExitCode::from(match (ended.is_interrupted, is_written) {
         (true, _) => INTERRUPTED,

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 
 use super::terminal::complain;
+use atomscope_engine::export::write;
 use atomscope_engine::records::Record;
 use atomscope_engine::records::comtrade::{ComtradeStorage, write_combined, write_files};
 use atomscope_engine::simulate::feeder::{FaultClass, FeederSettings, FeederSimulator};
@@ -74,8 +75,7 @@ fn write_all(arguments: &SimulateArguments) -> Result<(), String> {
         |error: &dyn std::fmt::Display| format!("cannot write: {error}: {}", out.display());
     fs::create_dir_all(out).map_err(|error| cannot(&error))?;
     let maker = maker(arguments)?;
-    let mut list =
-        csv::Writer::from_path(out.join("labels.csv")).map_err(|error| cannot(&error))?;
+    let mut list = csv::Writer::from_writer(Vec::new());
     let head = ["file", "class", "phases", "parameters"];
     list.write_record(head).map_err(|error| cannot(&error))?;
     let width = arguments.count.to_string().len().max(4);
@@ -110,7 +110,8 @@ fn write_all(arguments: &SimulateArguments) -> Result<(), String> {
         let row = [&file, &made.class, &made.phases, &made.parameters];
         list.write_record(row).map_err(|error| cannot(&error))?;
     }
-    list.flush().map_err(|error| cannot(&error))
+    let list = list.into_inner().map_err(|error| cannot(&error))?;
+    write(&out.join("labels.csv"), &list).map_err(|error| error.to_string())
 }
 
 /// What makes record `number`, classes in turn.

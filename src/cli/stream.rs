@@ -1,8 +1,7 @@
 //! `atomscope stream`: a trained session applied to what comes in, one line per decision.
 
-use std::collections::BTreeMap;
 use std::io::{self, BufReader, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -14,9 +13,8 @@ use super::terminal::{self, complain};
 use atomscope_engine::evaluation::FasterForgetting;
 use atomscope_engine::session::Session;
 use atomscope_engine::stream::{
-    Arrival, Decision, Feed, FileMark, GrowingFile, Learning, LineSource, LiveJudge, LslSource,
-    ReplaySource, SavedStream, StreamError, StreamRecorder, StreamSource, WatchedFolder, WholeFile,
-    is_recorded_stream,
+    Arrival, Decision, Feed, Learning, LineSource, Outcome, SavedStream, StreamError, StreamRun,
+    StreamSource, export_recorded, judge_for, open_source,
 };
 
 /// The arguments of `stream`.
@@ -54,6 +52,9 @@ pub(super) struct StreamArguments {
     /// Keep everything that comes in, without loss, in a new folder
     #[arg(long, value_name = "DIR")]
     record: Option<PathBuf>,
+    /// At the end write what was recorded as EDF+ (or BDF+), decisions and alarms as annotations
+    #[arg(long, value_name = "OUT.edf", requires = "record")]
+    edf: Option<PathBuf>,
     /// Nothing but decisions
     #[arg(long)]
     quiet: bool,
@@ -61,22 +62,12 @@ pub(super) struct StreamArguments {
 
 /// Arrivals that may wait to be judged.
 const QUEUE: usize = 4096;
-/// How often the state is saved; a restart continues from one that is at most ten seconds old.
-const SAVE_EVERY: Duration = Duration::from_secs(4);
-/// Delays that percentiles are made of.
-const DELAYS: usize = 4096;
 
 /// A stream at work.
 struct Running<'a> {
     arguments: &'a StreamArguments,
-    judge: LiveJudge,
+    run: StreamRun,
     state_path: PathBuf,
-    recorder: Option<StreamRecorder>,
-    is_unsaved: bool,
-    last_save: Instant,
-    save_time: Duration,
-    delays_s: Vec<f64>,
-    n_delays: usize,
 }
 
 /// Judges what comes in until it ends, or Ctrl-C.
@@ -104,21 +95,11 @@ fn start(arguments: &StreamArguments) -> Result<(Feed, Running<'_>), Failure> {
         Some(path) => path.clone(),
         None => SavedStream::usual_place(&arguments.model, source),
     };
-    let is_continued =
-        source != "-" && !source.starts_with("lsl:") && !is_recorded_stream(Path::new(source));
-    let mut saved = SavedStream::load(&state_path).map_err(Failure::usage)?;
-    if !is_continued {
-        // Lines and samples come only once: what was learned continues, places and counts do not.
-        saved = saved.filter(|_| arguments.learn);
-        if let Some(saved) = &mut saved {
-            saved.decided_until_s = None;
-        }
-    }
     let learning = arguments.learn.then_some(Learning {
         forgetting: Some(arguments.forget),
         on_alarm: arguments.on_alarm,
     });
-    let made = LiveJudge::new(&session, source, saved, learning).map_err(Failure::failed)?;
+    let made = judge_for(&session, source, Some(&state_path), learning).map_err(failure_of)?;
     let (mut judge, notes) = made.ok_or_else(|| {
         Failure::Usage(format!(
             "the session holds no final model: train one with `atomscope run {0} --save TRAINED.ron`: {0}",
@@ -128,73 +109,34 @@ fn start(arguments: &StreamArguments) -> Result<(Feed, Running<'_>), Failure> {
     for note in notes.iter().filter(|_| !arguments.quiet) {
         complain(note).map_err(Failure::failed)?;
     }
-    let recorder = arguments.record.as_deref().map(StreamRecorder::create);
-    let recorder = recorder.transpose().map_err(Failure::failed)?;
-    let source = open_source(arguments, &mut judge)?;
+    let source: Box<dyn StreamSource> = match source.as_str() {
+        "-" => {
+            let kind = judge.line_kind(arguments.rate);
+            Box::new(LineSource::new(BufReader::new(io::stdin()), kind))
+        }
+        name => {
+            let rest = Duration::try_from_secs_f64(arguments.rest).map_err(Failure::usage)?;
+            open_source(name, &mut judge, rest).map_err(failure_of)?
+        }
+    };
+    let mut run = StreamRun::new(judge, Some(state_path.clone()));
+    if let Some(folder) = &arguments.record {
+        run.record(folder).map_err(Failure::failed)?;
+    }
     let running = Running {
         arguments,
-        judge,
+        run,
         state_path,
-        recorder,
-        is_unsaved: true,
-        last_save: Instant::now(),
-        save_time: Duration::ZERO,
-        delays_s: Vec::new(),
-        n_delays: 0,
     };
     Ok((Feed::start(source, QUEUE), running))
 }
 
-fn open_source(
-    arguments: &StreamArguments,
-    judge: &mut LiveJudge,
-) -> Result<Box<dyn StreamSource>, Failure> {
-    let name = arguments.source.as_str();
-    if name == "-" {
-        let kind = judge.line_kind(arguments.rate);
-        return Ok(Box::new(LineSource::new(BufReader::new(io::stdin()), kind)));
+/// What is wrong with the arguments, and what went wrong on the way.
+fn failure_of(error: StreamError) -> Failure {
+    match error {
+        StreamError::NoSource { .. } | StreamError::BadState { .. } => Failure::usage(error),
+        error => Failure::failed(error),
     }
-    if let Some(name) = name.strip_prefix("lsl:") {
-        let opened = LslSource::open(name).map_err(Failure::failed)?;
-        return Ok(Box::new(opened));
-    }
-    let path = Path::new(name);
-    if path.is_dir() && is_recorded_stream(path) {
-        let opened = ReplaySource::open(path).map_err(Failure::failed)?;
-        return Ok(Box::new(opened));
-    }
-    if path.is_dir() {
-        let inside =
-            |(file, value): (&PathBuf, _)| Some((file.strip_prefix(path).ok()?.to_owned(), value));
-        let files = || judge.state.files.iter();
-        let known: BTreeMap<PathBuf, FileMark> = files()
-            .map(|(file, judged)| (file, judged.mark.clone()))
-            .filter_map(inside)
-            .collect();
-        let inside = |(file, value): (&PathBuf, String)| {
-            Some((file.strip_prefix(path).ok()?.to_owned(), value))
-        };
-        let labelled = files()
-            .filter_map(|(file, judged)| Some((file, judged.label.clone()?)))
-            .filter_map(inside)
-            .collect();
-        let rest = Duration::try_from_secs_f64(arguments.rest).map_err(Failure::usage)?;
-        let folder = WatchedFolder::new(path, judge.class_names(), rest, known, labelled);
-        return Ok(Box::new(folder));
-    }
-    if !path.exists() {
-        let message =
-            format!("there is no such source; name -, a folder, a file or lsl:NAME: {name}");
-        return Err(Failure::Usage(message));
-    }
-    if judge.judges_segments() && GrowingFile::can_follow(path) {
-        judge.follow_file(path);
-        return Ok(Box::new(GrowingFile::new(
-            path,
-            judge.data().read_options(),
-        )));
-    }
-    Ok(Box::new(WholeFile::new(path)))
 }
 
 impl Running<'_> {
@@ -205,7 +147,7 @@ impl Running<'_> {
         };
         let mut last_arrival = Instant::now();
         // The first state shows at once whether it can be saved.
-        self.save()?;
+        self.run.save().or_else(complain)?;
         let ending = loop {
             if interrupted.load(Ordering::SeqCst) {
                 break Ok(());
@@ -217,18 +159,15 @@ impl Running<'_> {
             match timed.arrival {
                 Arrival::Nothing => {}
                 Arrival::End => break Ok(()),
-                arrival => {
+                _ => {
                     last_arrival = Instant::now();
-                    if let Err(error) = self.take(arrival, timed.since)? {
-                        break Err(error);
+                    match self.run.take(timed) {
+                        Ok(outcome) => self.tell(&outcome)?,
+                        Err(error) => break Err(error),
                     }
                 }
             }
-            // As often as costs a twentieth of the time, and at least every few seconds.
-            let due = SAVE_EVERY.min(20 * self.save_time);
-            if self.is_unsaved && self.last_save.elapsed() >= due {
-                self.save()?;
-            }
+            self.run.save_when_due().or_else(complain)?;
             let is_idle = |limit_s: f64| last_arrival.elapsed().as_secs_f64() >= limit_s;
             if self.arguments.idle.is_some_and(is_idle) {
                 break Ok(());
@@ -237,77 +176,31 @@ impl Running<'_> {
         self.end(feed, ending)
     }
 
-    /// Judges an arrival; the outer error is that of the standard output.
-    fn take(&mut self, arrival: Arrival, since: Instant) -> io::Result<Result<(), StreamError>> {
-        if let Some(recorder) = &mut self.recorder
-            && let Err(error) = recorder.keep(&arrival)
-        {
-            self.recorder = None;
-            complain(format!(
-                "recording ends, the stream goes on; what was recorded stays: {error}"
-            ))?;
-        }
-        let outcome = match self.judge.take(arrival) {
-            Ok(outcome) => outcome,
-            Err(error) => return Ok(Err(error)),
-        };
+    fn tell(&self, outcome: &Outcome) -> io::Result<()> {
         for note in outcome.notes.iter().filter(|_| !self.arguments.quiet) {
             complain(note)?;
         }
-        for decision in &outcome.decisions {
-            self.tell(decision)?;
-            self.is_unsaved = true;
-        }
-        if !outcome.decisions.is_empty() {
-            let delay_s = since.elapsed().as_secs_f64();
-            match self.delays_s.len() < DELAYS {
-                true => self.delays_s.push(delay_s),
-                false => self.delays_s[self.n_delays % DELAYS] = delay_s,
-            }
-            self.n_delays += 1;
-        }
-        Ok(Ok(()))
-    }
-
-    fn tell(&mut self, decision: &Decision) -> io::Result<()> {
-        if let Some(recorder) = &mut self.recorder
-            && let Err(error) = recorder.decided(decision)
-        {
-            self.recorder = None;
-            complain(format!(
-                "recording ends, the stream goes on; what was recorded stays: {error}"
-            ))?;
-        }
-        let line = match self.arguments.json {
-            true => serde_json::to_string(decision).map_err(io::Error::other)?,
-            false => text_of(decision),
-        };
         let mut out: Box<dyn Write> = match io::stdout().is_terminal() {
             true => Box::new(terminal::stdout()),
             false => Box::new(io::stdout().lock()),
         };
-        writeln!(out, "{line}")?;
-        out.flush()
-    }
-
-    fn save(&mut self) -> io::Result<()> {
-        let begun = Instant::now();
-        match self.judge.saved().save(&self.state_path) {
-            Ok(()) => self.is_unsaved = false,
-            Err(error) => complain(error)?,
+        for decision in &outcome.decisions {
+            let line = match self.arguments.json {
+                true => serde_json::to_string(decision).map_err(io::Error::other)?,
+                false => text_of(decision),
+            };
+            writeln!(out, "{line}")?;
+            out.flush()?;
         }
-        self.last_save = Instant::now();
-        self.save_time = begun.elapsed();
         Ok(())
     }
 
     fn end(mut self, feed: &Feed, ending: Result<(), StreamError>) -> io::Result<ExitCode> {
-        if let Some(recorder) = &mut self.recorder
-            && let Err(error) = recorder.flush()
-        {
-            complain(error)?;
+        self.run.end_recording().or_else(complain)?;
+        if let (Some(folder), Some(path)) = (&self.arguments.record, &self.arguments.edf) {
+            export_recorded(folder, path).or_else(complain)?;
         }
-        self.save()?;
+        self.run.save().or_else(complain)?;
         if !self.arguments.quiet {
             self.tell_summary(feed.n_lost())?;
         }
@@ -320,15 +213,12 @@ impl Running<'_> {
         }
     }
 
-    fn tell_summary(&mut self, n_lost: u64) -> io::Result<()> {
+    fn tell_summary(&self, n_lost: u64) -> io::Result<()> {
         let mut err = io::stderr().lock();
-        let n_decisions = self.judge.state.n_decisions;
+        let judge = &self.run.judge;
+        let n_decisions = judge.state.n_decisions;
         write!(err, "{n_decisions} decisions, {n_lost} samples lost")?;
-        self.delays_s.sort_by(f64::total_cmp);
-        let at = |share: f64| {
-            let last = self.delays_s.len().checked_sub(1)?;
-            self.delays_s.get((share * last as f64).round() as usize)
-        };
+        let at = |share: f64| self.run.delays.at(share);
         if let (Some(p50), Some(p99)) = (at(0.5), at(0.99)) {
             write!(
                 err,
@@ -337,8 +227,7 @@ impl Running<'_> {
                 1e3 * p99
             )?;
         }
-        let scores = &self.judge.state.scores;
-        let confusion = scores.confusion(self.judge.class_names().len());
+        let confusion = judge.state.scores.confusion(judge.class_names().len());
         if let Some(accuracy) = confusion.accuracy() {
             let balanced = confusion.balanced_accuracy().unwrap_or(f64::NAN);
             let kappa = confusion.kappa().unwrap_or(f64::NAN);

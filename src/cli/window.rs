@@ -27,7 +27,7 @@ pub(super) struct PictureArguments {
     /// Write a picture of a page instead of opening the window
     #[arg(long, value_name = "OUT.png")]
     screenshot: Option<PathBuf>,
-    /// The page: records, features, split, learner, train, evaluate, explore or compare
+    /// The page: records, features, split, learner, train, evaluate, explore, compare or live
     #[arg(long, requires = "screenshot", value_parser = page, default_value = "train")]
     page: Stage,
     /// Size in points

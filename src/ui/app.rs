@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use egui::{CentralPanel, Context, Frame, Margin, Panel, ThemePreference, Ui, ViewportCommand};
 
 use super::dialogs::Dialogs;
+use super::elements::roomy_page;
 use super::{
     asks, banner, figure_picture, menu, notice_sheet, pages, run_bar, shortcuts, stage_list, theme,
 };
@@ -119,26 +120,15 @@ impl App {
             false => Margin::symmetric(theme::PAGE_MARGIN, 16),
         };
         let frame = Frame::central_panel(ui.style()).inner_margin(margin);
-        CentralPanel::default().frame(frame).show(ui, |ui| {
+        let typing = &mut self.typing;
+        let mut page = |ui: &mut Ui| {
             let page = match workbench.view().page {
                 Stage::Records => {
-                    pages::records_page_ui(
-                        ui,
-                        workbench,
-                        &mut draft,
-                        &mut actions,
-                        &mut self.typing,
-                    );
+                    pages::records_page_ui(ui, workbench, &mut draft, &mut actions, typing);
                     return;
                 }
                 Stage::Explore => {
-                    pages::explore_page_ui(
-                        ui,
-                        workbench,
-                        &mut draft,
-                        &mut self.typing,
-                        &mut actions,
-                    );
+                    pages::explore_page_ui(ui, workbench, &mut draft, typing, &mut actions);
                     return;
                 }
                 Stage::Features => pages::features_page_ui,
@@ -147,9 +137,18 @@ impl App {
                 Stage::Train => pages::train_page_ui,
                 Stage::Evaluate => pages::evaluate_page_ui,
                 Stage::Compare => pages::compare_page_ui,
+                Stage::Live => pages::live_page_ui,
             };
             page(ui, workbench, &mut draft, &mut actions);
-        });
+        };
+        // Two columns need their width; running text wraps at any.
+        let least_width = match workbench.view().page {
+            Stage::Split => 400.0,
+            _ => 740.0,
+        };
+        CentralPanel::default()
+            .frame(frame)
+            .show(ui, |ui| roomy_page(ui, least_width, &mut page));
         asks::asks_ui(
             &context,
             &self.workbench,

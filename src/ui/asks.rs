@@ -129,6 +129,7 @@ fn path_ui(
             "Open",
         ),
         DialogKind::Fault(what) => what.question(),
+        DialogKind::Live(what) => what.question(),
         DialogKind::CompareMaps => (
             "Compare with a recording",
             "An EEG recording whose band power over the head is shown beside that of the selection; what is open stays.",

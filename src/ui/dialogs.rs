@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::workbench::explore::{
     BesideChoice, ExploreAction, FaultAction, FaultPath, RibbonAction, ScoringAction,
 };
-use crate::workbench::{Action, Ask, ComparePath};
+use crate::workbench::{Action, Ask, ComparePath, LivePath};
 use atomscope_engine::experiment::{Job, JobOutcome};
 use atomscope_engine::export::ExportContent;
 
@@ -25,6 +25,7 @@ pub(super) enum DialogKind {
     Compare(ComparePath),
     OpenBeside,
     Fault(FaultPath),
+    Live(LivePath),
     CompareMaps,
     OpenModel,
     Report,
@@ -52,6 +53,7 @@ impl DialogKind {
             Ask::Compare(what) => Self::Compare(*what),
             Ask::OpenBeside => Self::OpenBeside,
             Ask::Fault(what) => Self::Fault(*what),
+            Ask::Live(what) => Self::Live(*what),
             Ask::CompareMaps => Self::CompareMaps,
             Ask::OpenModel => Self::OpenModel,
             Ask::Report => Self::Report,
@@ -79,6 +81,7 @@ impl DialogKind {
                 Action::Explore(ExploreAction::Fault(FaultAction::Beside(choice)))
             }
             Self::Fault(what) => Action::Explore(ExploreAction::Fault(what.action(path))),
+            Self::Live(what) => Action::Live(what.action(path)),
             Self::CompareMaps => Action::Explore(ExploreAction::CompareMaps(path)),
             Self::OpenModel => {
                 Action::Explore(ExploreAction::Ribbon(RibbonAction::ChooseFile(path)))
@@ -164,6 +167,14 @@ impl Dialogs {
                         (_, None) => dialog.pick_file(),
                     }
                 }
+                DialogKind::Live(what) => {
+                    let dialog = dialog.set_title(what.question().0);
+                    match (what, what.proposed()) {
+                        (_, Some(name)) => dialog.set_file_name(name).save_file(),
+                        (LivePath::Folder | LivePath::Record, None) => dialog.pick_folder(),
+                        (_, None) => dialog.pick_file(),
+                    }
+                }
                 DialogKind::OpenModel => dialog
                     .set_title("Open a trained session")
                     .add_filter("Session", &["ron"])
@@ -213,6 +224,7 @@ impl Dialogs {
                 | DialogKind::ExportPage
                 | DialogKind::Compare(ComparePath::Report)
                 | DialogKind::Fault(FaultPath::ExportList | FaultPath::Report)
+                | DialogKind::Live(LivePath::ExportInbox | LivePath::ExportRecorded)
         );
         Some(match has_asked {
             true => Action::Replace(Box::new(action)),

@@ -1,6 +1,10 @@
 //! Small parts that all pages share: titles, choices, empty states, facts.
 
-use egui::{Align, Layout, Rect, Response, RichText, ScrollArea, Ui, UiBuilder, pos2, vec2};
+use egui::containers::menu::{MenuButton, MenuConfig};
+use egui::{
+    Align, Layout, PopupCloseBehavior, Rect, Response, RichText, ScrollArea, Sense, Ui, UiBuilder,
+    pos2, vec2,
+};
 
 use super::icons::{Icon, icon_mark};
 use super::theme;
@@ -8,6 +12,28 @@ use super::theme;
 /// Width of the names of settings, as in number fields.
 pub(super) fn label_width(ui: &Ui) -> f32 {
     theme::body_font(ui).size * 12.0
+}
+
+/// The least height of a page where text has its usual size.
+const LEAST_HEIGHT: f32 = 420.0;
+
+/// A page that scrolls both ways where the window is too small for it at this text size; `least_width` where text has
+/// its usual size.
+pub(super) fn roomy_page(ui: &mut Ui, least_width: f32, contents: impl FnOnce(&mut Ui)) {
+    let least = vec2(least_width, LEAST_HEIGHT) * theme::text_scale(ui);
+    let room = ui.available_size();
+    if room.x >= least.x && room.y >= least.y {
+        contents(ui);
+        return;
+    }
+    ScrollArea::both()
+        .id_salt("small page")
+        .auto_shrink(false)
+        .show(ui, |ui| {
+            let rect = Rect::from_min_size(ui.cursor().min, room.max(least));
+            ui.allocate_rect(rect, Sense::hover());
+            contents(&mut ui.new_child(UiBuilder::new().max_rect(rect)));
+        });
 }
 
 /// The title of a page with one line on what it is for.
@@ -19,6 +45,13 @@ pub(super) fn page_title(ui: &mut Ui, title: &str, what: &str) {
         ui.label(RichText::new(what).color(tones.weak));
     });
     ui.add_space(theme::GRID);
+}
+
+/// In a row that wraps: begins a new one where less than so many sizes of text are left.
+pub(super) fn wrap_before(ui: &mut Ui, sizes: f32) {
+    if ui.available_size_before_wrap().x < sizes * theme::body_font(ui).size {
+        ui.end_row();
+    }
 }
 
 /// The title of a part of a page.
@@ -91,6 +124,20 @@ pub(super) fn fixed_label(ui: &mut Ui, label: impl Into<egui::WidgetText>) -> Re
     .inner
 }
 
+/// A menu that stays open while things in it are changed.
+pub(super) fn lasting_menu(
+    ui: &mut Ui,
+    title: impl Into<egui::WidgetText>,
+    contents: impl FnOnce(&mut Ui),
+) -> egui::Response {
+    let button = egui::Button::new(title.into());
+    let stays = MenuConfig::new().close_behavior(PopupCloseBehavior::CloseOnClickOutside);
+    let (response, _) = MenuButton::from_button(button)
+        .config(stays)
+        .ui(ui, contents);
+    response
+}
+
 /// A switch with its explanation.
 pub(super) fn switch(ui: &mut Ui, label: &str, help_text: &str, value: &mut bool) -> bool {
     let mut changed = false;
@@ -103,12 +150,13 @@ pub(super) fn switch(ui: &mut Ui, label: &str, help_text: &str, value: &mut bool
 }
 
 /// A row "name  value" in small weak and ordinary text.
-pub(super) fn fact(ui: &mut Ui, name: &str, value: impl Into<String>) {
+pub(super) fn fact(ui: &mut Ui, name: &str, value: impl Into<String>) -> Response {
     let tones = theme::tones(ui);
-    ui.horizontal(|ui| {
+    let row = ui.horizontal(|ui| {
         fixed_label(ui, RichText::new(name).color(tones.weak));
         ui.add(egui::Label::new(value.into()).wrap());
     });
+    row.response
 }
 
 /// The rest of the page in two columns, the left one of the given width.

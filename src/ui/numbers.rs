@@ -38,6 +38,16 @@ pub fn short(value: f64) -> String {
     text.replace('-', "−")
 }
 
+/// A number with five significant digits, as values of a grid are read; very large and very small ones as powers of ten.
+pub fn five_digits(value: f64) -> String {
+    let size = value.abs();
+    if value == 0.0 || !(1e-4..1e7).contains(&size) {
+        return short(value);
+    }
+    let digits = (4.0 - size.log10().floor()).clamp(0.0, 6.0) as usize;
+    format!("{value:.digits$}").replace('-', "−")
+}
+
 /// A number with as many digits as its tick step needs.
 pub fn tick(value: f64, step: f64) -> String {
     let size = value.abs().max(step);
@@ -109,6 +119,22 @@ pub fn tick_step(span: f64, n_wanted: f64) -> f64 {
     factor * power
 }
 
+/// Distance of marks on an axis of time: a round number of seconds, minutes or hours.
+pub fn time_step(span_s: f64, n_wanted: f64) -> f64 {
+    const STEPS_S: [f64; 12] = [
+        60.0, 120.0, 300.0, 600.0, 1200.0, 1800.0, 3600.0, 7200.0, 14_400.0, 21_600.0, 43_200.0,
+        86_400.0,
+    ];
+    let rough_s = span_s / n_wanted.max(1.0);
+    match rough_s {
+        minutes if minutes > 30.0 && minutes <= STEPS_S[11] => {
+            let step = STEPS_S.into_iter().find(|step| *step >= minutes * 0.999);
+            step.unwrap_or(STEPS_S[11])
+        }
+        _ => tick_step(span_s, n_wanted),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -142,10 +168,26 @@ mod tests {
     }
 
     #[test]
+    fn values_of_a_grid_have_five_digits() {
+        for (value, text) in [
+            (43.857_63, "43.858"),
+            (-2.347_42, "−2.3474"),
+            (218_625.0, "218625"),
+            (0.005_2, "0.005200"),
+            (0.0, "0"),
+            (f64::NAN, "–"),
+        ] {
+            assert_eq!(five_digits(value), text);
+        }
+    }
+
+    #[test]
     fn tick_steps_are_round_and_ticks_have_the_digits_they_need() {
         assert_eq!(tick_step(10.0, 5.0), 2.0);
         assert!((tick_step(0.05, 5.0) - 0.01).abs() < 1e-12);
         assert_eq!(tick_step(0.0, 5.0), 1.0);
+        let steps = [5.0, 240.0, 3600.0, 86_400.0].map(|span_s| time_step(span_s, 5.0));
+        assert_eq!(steps, [1.0, 60.0, 1200.0, 21_600.0]);
         assert_eq!(tick(0.95, 0.01), "0.95");
         assert_eq!(tick(-20.0, 10.0), "−20");
     }

@@ -105,6 +105,13 @@ pub fn contrast(first: Color32, second: Color32) -> f32 {
     (first.max(second) + 0.05) / (first.min(second) + 0.05)
 }
 
+/// A colour as text on `ground`: mixed with `ink` until it can be read.
+pub fn legible(color: Color32, ground: Color32, ink: Color32) -> Color32 {
+    let mixed = (0..=10).map(|tenths| mix(color, ink, tenths as f32 / 10.0));
+    let mut enough = mixed.filter(|mixed| contrast(*mixed, ground) >= 4.5);
+    enough.next().unwrap_or(ink)
+}
+
 /// Black or white, whichever reads better on `ground`: one of them has a contrast of √21 ≈ 4.58
 /// on any colour.
 pub fn text_on(ground: Color32) -> Color32 {

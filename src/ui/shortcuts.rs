@@ -24,8 +24,8 @@ pub(super) const KEYS: [(&str, &str); 24] = [
     ),
     ("Esc", "Stop training; close a question"),
     (
-        "1 – 8",
-        "Records, Features, Split, Learner, Train, Evaluate, Explore, Compare",
+        "1 – 9",
+        "Records, Features, Split, Learner, Train, Evaluate, Explore, Compare, Live",
     ),
     (
         "Left, Right",
@@ -111,12 +111,16 @@ fn plain_keys(context: &Context, actions: &mut Vec<Action>) {
         (Key::Num6, Action::Show(Stage::Evaluate)),
         (Key::Num7, Action::Show(Stage::Explore)),
         (Key::Num8, Action::Show(Stage::Compare)),
+        (Key::Num9, Action::Show(Stage::Live)),
     ];
-    // Escape closes a menu or gives up a drag before it stops the training.
-    let is_taken =
-        egui::Popup::is_any_open(context) || context.input(|input| input.pointer.any_down());
+    // An open list or menu hears the keys itself, whether or not it was opened by them.
+    if egui::Popup::is_any_open(context) {
+        return;
+    }
+    // Escape gives up a drag before it stops the training.
+    let is_dragging = context.input(|input| input.pointer.any_down());
     for (key, action) in keys {
-        let is_for_others = key == Key::Escape && is_taken;
+        let is_for_others = key == Key::Escape && is_dragging;
         if !is_for_others && context.input_mut(|input| input.consume_key(Modifiers::NONE, key)) {
             actions.push(action);
         }

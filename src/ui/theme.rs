@@ -23,7 +23,7 @@ pub const CORNER: u8 = 4;
 /// Size of ordinary text at scale 1.
 pub const BASE_SIZE: f32 = 14.0;
 /// The text scales that can be chosen.
-pub const TEXT_SCALES: [f32; 5] = [0.85, 1.0, 1.15, 1.3, 1.5];
+pub const TEXT_SCALES: [f32; 6] = [0.85, 1.0, 1.15, 1.3, 1.5, 2.0];
 
 /// The tones of one theme.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -62,14 +62,14 @@ const LIGHT: Tones = Tones {
     hairline: Color32::from_rgb(0xdc, 0xe0, 0xe5),
     faint: Color32::from_rgb(0xeb, 0xee, 0xf1),
     text: Color32::from_rgb(0x2a, 0x32, 0x3c),
-    weak: Color32::from_rgb(0x66, 0x70, 0x7c),
+    weak: Color32::from_rgb(0x5f, 0x69, 0x75),
     strong: Color32::from_rgb(0x12, 0x18, 0x20),
     accent: Color32::from_rgb(0x45, 0x58, 0xb8),
-    accent_wash: Color32::from_rgb(0xe4, 0xe8, 0xf8),
-    ok: Color32::from_rgb(0x2c, 0x7a, 0x4d),
-    warning: Color32::from_rgb(0x96, 0x62, 0x00),
+    accent_wash: Color32::from_rgb(0xe8, 0xec, 0xfa),
+    ok: Color32::from_rgb(0x27, 0x74, 0x4a),
+    warning: Color32::from_rgb(0x8c, 0x5b, 0x00),
     error: Color32::from_rgb(0xbf, 0x32, 0x2a),
-    stale: Color32::from_rgb(0x7d, 0x63, 0xa8),
+    stale: Color32::from_rgb(0x74, 0x5a, 0x9f),
 };
 
 const DARK: Tones = Tones {
@@ -81,7 +81,7 @@ const DARK: Tones = Tones {
     weak: Color32::from_rgb(0x8d, 0x97, 0xa3),
     strong: Color32::from_rgb(0xf1, 0xf4, 0xf7),
     accent: Color32::from_rgb(0x97, 0xa9, 0xf5),
-    accent_wash: Color32::from_rgb(0x2a, 0x32, 0x52),
+    accent_wash: Color32::from_rgb(0x25, 0x2c, 0x49),
     ok: Color32::from_rgb(0x63, 0xc3, 0x8e),
     warning: Color32::from_rgb(0xe0, 0xb0, 0x50),
     error: Color32::from_rgb(0xf8, 0x80, 0x76),
@@ -121,6 +121,11 @@ pub fn small_font(ui: &Ui) -> FontId {
 /// The font of ordinary text.
 pub fn body_font(ui: &Ui) -> FontId {
     TextStyle::Body.resolve(ui.style())
+}
+
+/// How large text is, 1 as usual.
+pub fn text_scale(ui: &Ui) -> f32 {
+    body_font(ui).size / BASE_SIZE
 }
 
 /// Sliders within: a clear rail up to the value, and a light handle.
@@ -308,7 +313,7 @@ mod tests {
                 tones.error,
                 tones.stale,
             ] {
-                for ground in [tones.page, tones.surface] {
+                for ground in [tones.page, tones.surface, tones.accent_wash] {
                     let found = contrast(tone, ground);
                     assert!(found >= 4.5, "{theme:?}: {tone:?} on {ground:?}: {found}");
                 }

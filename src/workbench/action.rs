@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use super::Workbench;
+use super::branch::Otherwise;
 use super::compare::CompareAction;
 use super::draft::Draft;
 use super::examples::Example;
 use super::explore::{ExploreAction, FaultAction, RibbonAction, ScoringAction};
+use super::live::LiveAction;
 use super::panels::{Panel, Tiling};
 use super::records::Then;
 use super::save::SaveTo;
@@ -93,6 +95,10 @@ pub enum Action {
     RepeatGroupings,
     /// Ends that.
     CancelGroupings,
+    /// The run continues in another way from the mini-batch that is looked at.
+    Branch(Otherwise),
+    /// Ends that.
+    CancelBranch,
     /// One edit back; also a run that was replaced comes back.
     Undo,
     /// One edit forth.
@@ -127,6 +133,8 @@ pub enum Action {
     Explore(ExploreAction),
     /// Something on the Compare page.
     Compare(CompareAction),
+    /// Something on the Live page.
+    Live(LiveAction),
     /// Proposes the width of the kernel from the data.
     SuggestWidth,
     /// Shows a panel alone, or all again.
@@ -181,6 +189,7 @@ impl Action {
                 | ExploreAction::Ribbon(RibbonAction::Report(path))
                 | ExploreAction::Fault(FaultAction::ExportList(path) | FaultAction::Report(path)),
             )
+            | Self::Live(LiveAction::ExportInbox(path) | LiveAction::ExportRecorded(path))
             | Self::Compare(CompareAction::SaveReport(path)) => path.clone(),
             Self::Compare(CompareAction::Reproduce(folder)) => folder.join("report.html"),
             _ => return None,
@@ -233,6 +242,7 @@ impl Workbench {
             Action::DiscardCopy(place) => self.discard_copy(place),
             Action::Quit => {
                 self.tasks.copies.close_session();
+                self.tasks.live.stop();
                 self.is_over = true;
             }
             Action::SaveFirst => self.save(SaveTo::SamePlace),
@@ -269,6 +279,8 @@ impl Workbench {
             Action::AddFinalModel => self.add_final_model(),
             Action::RepeatGroupings => self.repeat_groupings(),
             Action::CancelGroupings => self.cancel_groupings(),
+            Action::Branch(otherwise) => self.branch(otherwise),
+            Action::CancelBranch => self.tasks.branching.cancel(),
             Action::Export(content, path) => self.export(content, path),
             Action::Undo => self.undo(),
             Action::Redo => self.redo(),
@@ -298,6 +310,7 @@ impl Workbench {
             Action::LookAtSample(sample) => self.look_at_sample(sample),
             Action::Explore(action) => self.apply_explore(action),
             Action::Compare(action) => self.apply_compare(action),
+            Action::Live(action) => self.apply_live(action),
             Action::SuggestWidth => self.suggest_width(),
             Action::Enlarge(panel) => self.selection.enlarged = panel,
             Action::TogglePanel(panel) => {

@@ -199,14 +199,16 @@ pub struct Contender {
 }
 
 /// Where a contender comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Origin {
     /// The run of the Train page.
     ThisRun,
     /// One that was there before.
     EarlierRun,
     /// A session that was opened to compare with.
-    Session,
+    Session(PathBuf),
+    /// Another future of a run: it is not trained from the beginning.
+    Branch,
 }
 
 /// The comparison.
@@ -258,6 +260,18 @@ impl ComparisonStage {
     /// Whether the table shows a column.
     pub fn shows(&self, column: ResultColumn) -> bool {
         !self.hidden.contains(&column)
+    }
+
+    /// The ticked sessions by their files, `saved` that of the window; none where somebody ticked has no file.
+    pub(super) fn ticked_files<'a>(&'a self, saved: &'a Path) -> Option<Vec<&'a Path>> {
+        let ticked = self.contenders.iter().filter(|c| c.is_ticked);
+        let files = ticked.map(|contender| match &contender.origin {
+            Origin::ThisRun => Some(saved),
+            Origin::Session(path) => Some(path.as_path()),
+            Origin::EarlierRun | Origin::Branch => None,
+        });
+        let files: Option<Vec<&Path>> = files.collect();
+        files.filter(|files| files.len() > 1)
     }
 
     /// How many seeds are trained.
@@ -357,6 +371,19 @@ impl ComparisonStage {
             origin: Origin::ThisRun,
         };
         self.contenders.insert(0, contender);
+    }
+
+    /// Another future of the run takes part.
+    pub(super) fn add_branch(&mut self, run: ComparedRun, places: DataPlaces) {
+        self.contenders.retain(|known| known.name != run.name);
+        self.contenders.push(Contender {
+            name: run.name.clone(),
+            is_ticked: true,
+            experiment: run.experiment.clone(),
+            run: Some(Arc::new(run)),
+            places,
+            origin: Origin::Branch,
+        });
     }
 
     /// A new run has begun: what was this run is an earlier one.
@@ -496,7 +523,7 @@ impl Workbench {
         let ticked: Vec<Contender> = stage
             .contenders
             .iter()
-            .filter(|c| c.is_ticked)
+            .filter(|c| c.is_ticked && c.origin != Origin::Branch)
             .cloned()
             .collect();
         let Some(first) = ticked.first() else {
@@ -575,7 +602,7 @@ fn contender(path: &Path, taken: &[String]) -> Result<Contender, TaskError> {
         run: run.filter(|run| !run.outcomes.is_empty()).map(Arc::new),
         experiment: session.experiment,
         places: DataPlaces::new(Some(path), &[]).knowing(&session.references),
-        origin: Origin::Session,
+        origin: Origin::Session(path.to_owned()),
     })
 }
 

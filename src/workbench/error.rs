@@ -15,6 +15,7 @@ use atomscope_engine::session::SessionError;
 use atomscope_engine::settings::SettingProblem;
 use atomscope_engine::simulate::SimulateError;
 use atomscope_engine::split::SplitError;
+use atomscope_engine::stream::StreamError;
 
 /// What ended work in the background.
 #[derive(Debug, thiserror::Error)]
@@ -70,6 +71,9 @@ pub enum TaskError {
     /// Runs could not be compared.
     #[error(transparent)]
     Comparison(#[from] ComparisonError),
+    /// A stream could not be followed.
+    #[error(transparent)]
+    Stream(#[from] StreamError),
     /// A sweep could not run.
     #[error(transparent)]
     Sweep(#[from] SweepError),

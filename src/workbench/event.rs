@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::background::Answer;
+use super::branch::Branched;
 use super::columns::ColumnPreview;
 use super::compare::CompareEvent;
 use super::dictionary::DictionaryView;
@@ -13,6 +14,7 @@ use super::folds::MadeSplit;
 use super::groupings::Regrouped;
 use super::inspect::Inspection;
 use super::labels::LabelPreview;
+use super::live::LiveEvent;
 use super::notices::Topic;
 use super::open::Opened;
 use super::records::LoadedData;
@@ -56,6 +58,8 @@ pub(super) enum Event {
     Signal(Answer<Signal>),
     /// The grouping was repeated.
     Groupings(Answer<Regrouped>),
+    /// Another future of the run was taken.
+    Branched(Answer<Branched>),
     /// The width of the kernel is measured.
     Width(Answer<f64>),
     /// A result is written.
@@ -64,6 +68,8 @@ pub(super) enum Event {
     Explore(ExploreEvent),
     /// Something about the comparison.
     Compare(CompareEvent),
+    /// Something about the stream.
+    Live(LiveEvent),
 }
 
 impl Workbench {
@@ -113,6 +119,7 @@ impl Workbench {
                 let taken = self.tasks.groupings.take(answer);
                 self.tell_failure(Topic::Training, taken);
             }
+            Event::Branched(answer) => self.take_branched(answer),
             Event::Width(answer) => self.take_width(answer),
             Event::Exported(answer) => {
                 let taken = self.tasks.exporting.take(answer);
@@ -120,6 +127,7 @@ impl Workbench {
             }
             Event::Explore(event) => self.handle_explore(event),
             Event::Compare(event) => self.handle_compare(event),
+            Event::Live(event) => self.handle_live(event),
         }
     }
 

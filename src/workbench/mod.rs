@@ -3,6 +3,7 @@
 mod action;
 mod admission;
 mod background;
+mod branch;
 mod changes;
 mod columns;
 mod commands;
@@ -19,6 +20,7 @@ mod folds;
 mod groupings;
 mod inspect;
 mod labels;
+mod live;
 mod notices;
 mod open;
 mod panels;
@@ -38,6 +40,7 @@ mod train;
 pub use action::{Action, Demo};
 pub use admission::{Admissions, Criterion, NotMeasured};
 pub use background::Wake;
+pub use branch::Otherwise;
 pub use changes::{algorithm_name, kernel_name, learner_summary, pruning_name, what_changed};
 pub use columns::{ColumnChoice, ColumnPreview};
 pub use commands::CommandLine;
@@ -53,6 +56,10 @@ pub use folds::{Folds, GroupRow, MadeSplit};
 pub use groupings::Regrouped;
 pub use inspect::{AtomUse, Inspection, origin_text};
 pub use labels::LabelPreview;
+pub use live::{
+    LiveAction, LiveAlarm, LiveForm, LivePath, LiveScore, LiveStage, LiveTraces, LiveView,
+    ShownDecision, SourceKind,
+};
 pub use notices::{Gravity, Notice, Notices};
 pub use panels::{Direction, Panel, PanelPart as TilingPart, Tiling};
 pub use records::{Data, LoadedData, RecordRow};
@@ -73,6 +80,7 @@ use std::time::{Duration, Instant};
 
 use admission::AdmissionStage;
 use background::{Background, Post};
+use branch::Branched;
 use dictionary::Dictionaries;
 use document::Document;
 use event::Event;
@@ -109,9 +117,11 @@ struct Tasks {
     painter: Option<FigurePainter>,
     width: Background<(), f64>,
     groupings: Background<(), Regrouped>,
+    branching: Background<(), Branched>,
     admissions: AdmissionStage,
     explore: Explore,
     comparison: ComparisonStage,
+    live: LiveStage,
 }
 
 /// All application state.
@@ -148,9 +158,11 @@ impl Workbench {
             painter: None,
             width: Background::default(),
             groupings: Background::default(),
+            branching: Background::default(),
             admissions: AdmissionStage::default(),
             explore: Explore::default(),
             comparison: ComparisonStage::default(),
+            live: LiveStage::default(),
         };
         Self {
             document: Document::of(Session::new(Draft::default().experiment)),
@@ -250,7 +262,8 @@ impl Workbench {
     /// Whether the program shall end: the user wants it, and nothing is left to be written.
     pub fn is_over(&self) -> bool {
         let is_written = self.user.is_written() && !self.is_saving();
-        self.is_over && is_written && !self.tasks.copies.is_writing()
+        let is_at_rest = !self.tasks.copies.is_writing() && !self.tasks.live.is_running();
+        self.is_over && is_written && is_at_rest
     }
 
     /// Whether there is something to undo.
@@ -293,6 +306,7 @@ impl Workbench {
             || tasks.exporting.is_busy()
             || tasks.width.is_busy()
             || tasks.groupings.is_busy()
+            || tasks.branching.is_busy()
             || tasks.comparison.is_busy()
             || tasks.explore.is_busy()
             || (document.data.loaded().is_some()

@@ -33,6 +33,8 @@ pub(super) enum Topic {
     Explore,
     /// Runs compared, and the sweep.
     Comparison,
+    /// The stream that is followed.
+    Live,
     /// The session on disk.
     Session,
     /// Files written beside it.

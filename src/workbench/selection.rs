@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::action::Action;
 use super::compare::ComparePath;
 use super::explore::FaultPath;
+use super::live::LivePath;
 use super::panels::{Panel, Tiling};
 use super::stages::Stage;
 use atomscope_engine::export::ExportContent;
@@ -44,6 +45,8 @@ pub enum Ask {
     OpenBeside,
     /// A file or folder for fault records.
     Fault(FaultPath),
+    /// A file or folder for the stream.
+    Live(LivePath),
     /// Which recording the maps are compared with.
     CompareMaps,
     /// Which trained session shall judge.

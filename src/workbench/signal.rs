@@ -50,6 +50,8 @@ pub struct Signal {
     pub channels: Vec<SignalChannel>,
     /// Channels in all.
     pub n_channels: usize,
+    /// Their names.
+    pub channel_names: Vec<String>,
     /// Annotations with their times.
     pub marks: Vec<(f64, String)>,
     /// The first channel as it passes through the filter of each band.
@@ -258,6 +260,10 @@ fn stretch(
         rate_hz,
         duration_s: record.duration_s(),
         n_channels: analog.len(),
+        channel_names: analog
+            .iter()
+            .map(|place| record.channels[*place].name.clone())
+            .collect(),
         channels,
         start_s,
         window,

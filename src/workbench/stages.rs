@@ -7,7 +7,7 @@ use atomscope_engine::experiment::{Part, Status};
 use atomscope_engine::split::SplitPlan;
 use atomscope_engine::split::audit::Severity;
 
-/// A stage of the work, and the page that shows it; the last two look at recordings and at runs for themselves.
+/// A stage of the work, and the page that shows it; the last three look at recordings, runs and streams for themselves.
 #[derive(
     Clone,
     Copy,
@@ -38,11 +38,13 @@ pub enum Stage {
     Explore,
     /// Runs beside each other.
     Compare,
+    /// A stream, judged as it comes.
+    Live,
 }
 
 impl Stage {
     /// All stages in their order.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Records,
         Self::Features,
         Self::Split,
@@ -51,6 +53,7 @@ impl Stage {
         Self::Evaluate,
         Self::Explore,
         Self::Compare,
+        Self::Live,
     ];
 
     /// Its name.
@@ -64,6 +67,7 @@ impl Stage {
             Self::Evaluate => "Evaluate",
             Self::Explore => "Explore",
             Self::Compare => "Compare",
+            Self::Live => "Live",
         }
     }
 
@@ -77,6 +81,7 @@ impl Stage {
             Self::Train => "Training, watched",
             Self::Evaluate => "How well the held-out samples were classified",
             Self::Compare => "Runs, sessions and sweeps side by side",
+            Self::Live => "A trained model on a stream, as it comes",
             Self::Explore => "Recordings and fault records by themselves",
         }
     }
@@ -148,6 +153,7 @@ impl Workbench {
             Stage::Evaluate => self.evaluate_status(),
             Stage::Explore => self.explore_status(),
             Stage::Compare => self.compare_status(),
+            Stage::Live => self.live_status(),
         }
     }
 
@@ -164,6 +170,23 @@ impl Workbench {
         match comparison.compared().len() {
             0 => StageStatus::new(StageState::Empty, "no runs"),
             n => StageStatus::new(StageState::Ready, number_of(n, "run", "runs")),
+        }
+    }
+
+    fn live_status(&self) -> StageStatus {
+        let live = self.live();
+        match (live.view(), live.is_running(), live.problem()) {
+            (Some(view), true, _) => {
+                let decided = usize::try_from(view.n_decisions).unwrap_or(usize::MAX);
+                let text = number_of(decided, "decision", "decisions");
+                StageStatus::new(StageState::Running, format!("live, {text}"))
+            }
+            (None, true, _) => StageStatus::new(StageState::Running, "opening the stream"),
+            (_, false, Some(problem)) => {
+                StageStatus::new(StageState::Wrong(problem.to_owned()), "ended with an error")
+            }
+            (Some(_), false, None) => StageStatus::new(StageState::Ready, "stream ended"),
+            (None, false, None) => StageStatus::new(StageState::Empty, "no stream"),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Training: a run is checked in the background, driven by a worker, shown as it goes, and kept until another one replaces it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
 use super::background::{Answer, Post, Task};
@@ -12,8 +12,8 @@ use super::run_view::{EarlierRun, RunView};
 use super::{Gravity, TaskError, Workbench};
 use atomscope_engine::dataset::Dataset;
 use atomscope_engine::experiment::{
-    Command, Experiment, Part, Run, RunParts, RunState, Shared, Status, TrainedModel, Worker,
-    available_threads,
+    Command, Experiment, Part, Run, RunParts, RunState, Shared, Status, Timeline, TrainedModel,
+    Worker, available_threads,
 };
 use atomscope_engine::learner::{Algorithm, Forgetting, LearnerSettings};
 use atomscope_engine::session::HistoryEntry;
@@ -107,6 +107,8 @@ pub struct Training {
     final_model: bool,
     /// Runs begun or shown so far, so that one is not taken for another.
     n_begun: usize,
+    /// States of the run on its way, to go back to.
+    timeline: Arc<Mutex<Timeline>>,
 }
 
 /// What the worker's mail has changed.
@@ -169,6 +171,11 @@ impl Training {
     /// The newest state of the run that was reported.
     pub(super) fn state(&self) -> Option<&Arc<RunState>> {
         self.state.as_ref()
+    }
+
+    /// States of the run on its way.
+    pub(super) fn timeline(&self) -> &Arc<Mutex<Timeline>> {
+        &self.timeline
     }
 
     /// The limit of speed, for watching.
@@ -240,6 +247,7 @@ impl Training {
     /// Shows a saved run, or none; one that goes on now ends.
     pub(super) fn show_saved(&mut self, state: Option<Arc<RunState>>) {
         self.driving = Driving::Idle;
+        self.timeline = Arc::default();
         self.n_begun += usize::from(state.is_some());
         self.run = state.as_deref().map(RunView::of_state);
         self.state = state;
@@ -291,7 +299,7 @@ impl Training {
     }
 
     /// Hands a run to a worker and shows it. Gives back the state of the run that it replaces.
-    fn drive(&mut self, run: Run, beginning: Beginning, post: &Post) -> Option<Arc<RunState>> {
+    fn drive(&mut self, mut run: Run, beginning: Beginning, post: &Post) -> Option<Arc<RunState>> {
         let state = run.state();
         let mut replaced = None;
         self.run = Some(match state.parts.is_empty() {
@@ -299,10 +307,12 @@ impl Training {
                 self.keep_for_comparison();
                 self.n_begun += 1;
                 replaced = self.state.take();
+                self.timeline = Arc::default();
                 RunView::begin(&run, &state.planned)
             }
             false => RunView::of_state(&state),
         });
+        run.keep_states(self.timeline.clone());
         let post = post.clone();
         let pauses = beginning == Beginning::OneStep;
         let wake = move || post.send(Event::Mail);

@@ -19,6 +19,7 @@ mod results;
 mod segments;
 mod step;
 mod trends;
+mod trust;
 mod workload;
 
 use results::Section;
@@ -82,6 +83,12 @@ const SECTIONS: &[Section] = &[
         title: "Trends of a day",
         text: "64 channels at 256 Hz without the rows of a model, from stored 16-bit noise, wall time.",
         measure: || Some(trends::table()),
+    },
+    Section {
+        name: "trust",
+        title: "Decisions that can be trusted",
+        text: "Margin-aware, Q = 30, L = 200, M = 10; one thread but for the choice, best of many.",
+        measure: || Some(trust::table()),
     },
     Section {
         name: "large",

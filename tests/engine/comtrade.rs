@@ -508,6 +508,30 @@ fn samples_with_gaps() -> impl Strategy<Value = Vec<f64>> {
     proptest::collection::vec(single, 1..60)
 }
 
+#[test]
+fn a_record_that_cannot_be_written_leaves_the_old_one_and_nothing_beside_it() {
+    let record = tolerant(PLAIN, ROWS);
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("fault");
+    let names = || {
+        let entries = std::fs::read_dir(folder.path()).expect("readable");
+        let names = entries.map(|entry| entry.expect("an entry").file_name());
+        names.collect::<std::collections::BTreeSet<_>>()
+    };
+    comtrade::write_files(&record, ComtradeStorage::Ascii, &path).expect("written");
+    assert_eq!(names().len(), 2, "{:?}", names());
+    // A folder in place of the configuration cannot be replaced.
+    std::fs::remove_file(path.with_extension("cfg")).expect("removed");
+    std::fs::create_dir_all(path.with_extension("cfg").join("inside")).expect("made");
+    let before = std::fs::read(path.with_extension("dat")).expect("readable");
+    comtrade::write_files(&record, ComtradeStorage::Binary, &path).expect_err("no room");
+    assert_eq!(
+        std::fs::read(path.with_extension("dat")).expect("readable"),
+        before
+    );
+    assert_eq!(names().len(), 2, "{:?}", names());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 

@@ -458,6 +458,7 @@ fn real_folders_open_as_what_they_are() {
         .load(&here, &mut |_| true);
     let data = built.expect("trials").dataset;
     assert_eq!((data.n_classes(), data.group_names().len()), (4, 8));
+    assert_eq!(data.feature_groups().len(), 9, "the filter bank of trials");
     assert!(data.is_recentred() && !audit_of(&data, &SplitPlan::default_for(&data, 1)).leaks());
     for name in [
         "edf",

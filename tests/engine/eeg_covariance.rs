@@ -296,18 +296,8 @@ impl Samples for Made {
 
 #[test]
 fn a_day_of_64_channels_is_read_in_blocks_with_progress_and_can_be_cancelled() {
-    let rate_hz = 250.0;
     let made = Arc::new(Made::default());
-    let recording = |duration_s: f64| {
-        let n_samples = (duration_s * rate_hz) as usize;
-        let channels = names(64);
-        let channels = channels
-            .iter()
-            .map(|name| Channel::analog(name, Unit::parse("uV"), Some(rate_hz), n_samples));
-        let source = Source::new(Path::new("made.edf"), 0);
-        let (format, kind) = (Format::Simulated, Kind::Recording);
-        Record::new(format, kind, source, channels.collect(), made.clone())
-    };
+    let recording = |duration_s: f64| made_recording(duration_s, made.clone());
     let recipe = FeatureRecipe::EegGroups(EegGroupsRecipe::for_traits());
     let mut shares = Vec::new();
     let cancelled = recipe.extract(&recording(24.0 * 3600.0), &mut |share| {
@@ -329,6 +319,81 @@ fn a_day_of_64_channels_is_read_in_blocks_with_progress_and_can_be_cancelled() {
     );
     let longest = made.longest_read.load(Ordering::Relaxed);
     assert!(longest <= 1 << 17, "{longest} values of a channel at once");
+}
+
+/// A recording of 64 channels that is nowhere.
+fn made_recording(duration_s: f64, made: Arc<Made>) -> Record {
+    let rate_hz = 250.0;
+    let n_samples = (duration_s * rate_hz) as usize;
+    let channels = names(64);
+    let channels = channels
+        .iter()
+        .map(|name| Channel::analog(name, Unit::parse("uV"), Some(rate_hz), n_samples));
+    let source = Source::new(Path::new("made.edf"), 0);
+    let (format, kind) = (Format::Simulated, Kind::Recording);
+    Record::new(format, kind, source, channels.collect(), made)
+}
+
+#[test]
+fn samples_one_at_a_time_are_those_of_the_whole() {
+    let record = made_recording(30.0, Arc::default());
+    let bands = vec![Band::new("alpha", 8.0, 13.0)];
+    for recipe in [
+        EegGroupsRecipe::for_traits(),
+        EegGroupsRecipe::for_states(bands, 2.0, 0.0),
+    ] {
+        let whole = extract(&recipe, &record);
+        let (mut samples, mut shares) = (Vec::new(), Vec::new());
+        let made = FeatureRecipe::EegGroups(recipe)
+            .extract_each(
+                &record,
+                None,
+                &mut |sample| samples.push(sample),
+                &mut |share| {
+                    shares.push(share);
+                    true
+                },
+            )
+            .expect("it fits");
+        assert!(made.samples.is_empty() && shares.is_sorted());
+        assert_eq!((samples, made.notes), (whole.samples, whole.notes));
+    }
+}
+
+/// What the process holds, and the most it has held, in megabytes.
+fn memory_mb() -> Option<(f64, f64)> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let value = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+        let number: f64 = line.split_whitespace().next()?.parse().ok()?;
+        Some(number / 1e3)
+    };
+    Some((value("VmRSS:")?, value("VmHWM:")?))
+}
+
+/// To be run alone: the memory is that of the whole process.
+#[test]
+#[ignore = "takes minutes"]
+fn a_whole_day_of_64_channels_needs_little_memory() {
+    let record = made_recording(24.0 * 3600.0, Arc::default());
+    let bands = vec![Band::new("alpha", 8.0, 13.0)];
+    let before_mb = memory_mb().expect("Linux tells").0;
+    for recipe in [
+        EegGroupsRecipe::for_traits(),
+        EegGroupsRecipe::for_states(bands, 2.0, 0.0),
+    ] {
+        let (mut n_samples, begin) = (0, std::time::Instant::now());
+        FeatureRecipe::EegGroups(recipe)
+            .extract_each(&record, None, &mut |_| n_samples += 1, &mut |_| true)
+            .expect("it fits");
+        let grown_mb = memory_mb().expect("Linux tells").1 - before_mb;
+        println!(
+            "{n_samples} samples, {grown_mb:.0} MB, {:?}",
+            begin.elapsed()
+        );
+        assert_eq!(n_samples, 43_200);
+        assert!(grown_mb < 200.0, "{grown_mb} MB");
+    }
 }
 
 #[test]

@@ -332,3 +332,97 @@ fn a_stream_that_was_killed_continues_from_its_saved_state_with_the_same_decisio
     assert_eq!(found, decisions);
     assert_eq!(second.state.changes, whole.state.changes);
 }
+
+/// Memory of this process in kB.
+fn resident_kb() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("Linux tells");
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"));
+    let number = line.and_then(|line| line.split_whitespace().nth(1));
+    number.and_then(|n| n.parse().ok()).expect("a number")
+}
+
+/// `ATOMSCOPE_SAMPLES=10000000 cargo test --release -p atomscope-engine --test engine -- --ignored long_stream --nocapture`
+#[test]
+#[ignore = "takes minutes to an hour"]
+fn a_long_stream_needs_no_more_memory_keeps_its_definitions_and_is_as_fast_as_a_file() {
+    let n_samples: u64 = std::env::var("ATOMSCOPE_SAMPLES")
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(1_000_000);
+    // The same learner on a file: tested, then learned.
+    let n_file = 60_000;
+    let wanted = experiment(sea(n_file), LabelDelay::Samples(0));
+    let built = load(&wanted);
+    let checked = wanted.clone().check(Arc::new(built.dataset.clone()));
+    let checked = Arc::new(checked.expect("legal settings"));
+    let mut run = Run::new(checked, &RunParts::default(), Vec::new()).expect("a run");
+    let begun_at = std::time::Instant::now();
+    finish(&mut run, Extent::Slice);
+    let file_per_s = n_file as f64 / begun_at.elapsed().as_secs_f64();
+
+    let (session, _) = trained();
+    let learning = Learning {
+        forgetting: Some(0.98),
+        on_alarm: None,
+    };
+    let made = LiveJudge::new(&session, "-", None, Some(learning)).expect("it begins");
+    let mut judge = made.expect("there is a final model").0;
+    let mut stream = ConceptSettings {
+        seed: 3,
+        ..sea(1000)
+    }
+    .stream();
+    let mut features = Vec::new();
+    let begun_at = std::time::Instant::now();
+    let mut early_kb = 0;
+    for number in 0..n_samples {
+        let class = stream.draw(&mut features);
+        let arrival = Arrival::Row {
+            features: features.clone(),
+            label: Some(CONCEPT_CLASSES[class].to_owned()),
+        };
+        judge.take(arrival).expect("it is judged");
+        if number == n_samples / 10 {
+            early_kb = resident_kb();
+        }
+    }
+    let stream_per_s = n_samples as f64 / begun_at.elapsed().as_secs_f64();
+    let grown_kb = resident_kb().saturating_sub(early_kb);
+    let drift = judge.largest_drift();
+    println!(
+        "{n_samples} samples: {stream_per_s:.0}/s, on a file {file_per_s:.0}/s; memory {early_kb} kB, grown by {grown_kb} kB; drift {drift:.1e}"
+    );
+    assert!(grown_kb < 4096, "{grown_kb} kB more");
+    assert!(drift <= 1e-8, "{drift}");
+    assert!(
+        stream_per_s >= 0.8 * file_per_s,
+        "{stream_per_s} {file_per_s}"
+    );
+}
+
+/// The shipped sessions on a feeder that nobody has looked at when they were made.
+#[test]
+fn forgetting_is_worth_points_on_the_drifting_feeder_and_alarms_find_the_change() {
+    let accuracy = |name: &str| {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sessions");
+        let session = Session::load(&path.join(name)).expect("a shipped session loads");
+        let mut wanted = session.experiment;
+        let DataPlan::FeederFaults(settings) = &mut wanted.data.source else {
+            panic!("{name} is no feeder");
+        };
+        settings.seed = 77;
+        settings.records_per_class = 500;
+        let built = load(&wanted);
+        let mut run = begun(&wanted, &built);
+        finish(&mut run, Extent::Slice);
+        let summary = RunSummary::of(run.checked().facts(), &run.complete_folds());
+        let n_changes = run.changes().len();
+        (summary.accuracy.expect("it was tested").mean, n_changes)
+    };
+    let (constant, _) = accuracy("drifting-feeder-constant.ron");
+    let (forgetting, _) = accuracy("drifting-feeder-forgetting.ron");
+    let (ruled, n_changes) = accuracy("drifting-feeder.ron");
+    assert!(n_changes > 0, "no alarm was raised");
+    assert!(forgetting > constant + 0.01, "{constant} {forgetting}");
+    assert!(ruled > constant + 0.01, "{constant} {ruled}");
+}

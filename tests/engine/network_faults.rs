@@ -32,9 +32,16 @@ fn quantile(mut values: Vec<f64>, share: f64) -> f64 {
 
 #[test]
 fn the_rule_finds_type_inception_and_clearing_of_simulated_faults() {
-    let simulator = simulator(7);
+    for seed in [7, 21] {
+        check_rule(seed);
+    }
+}
+
+/// The rule on 300 simulated faults; the true clearing is the zero at which the last pole of a faulted phase opened.
+fn check_rule(seed: u64) {
+    let simulator = simulator(seed);
     let (mut inception, mut clearing) = (Vec::new(), Vec::new());
-    let (mut right, mut n, mut n_cleared) = (0, 0, 0);
+    let (mut right, mut n, mut n_invented, mut n_unseen) = (0, 0, 0, 0);
     for class in FaultClass::ALL.into_iter().skip(1) {
         for index in 0..75 {
             let network = NetworkClass::Fault(class);
@@ -58,16 +65,20 @@ fn the_rule_finds_type_inception_and_clearing_of_simulated_faults() {
             if let Some(found_s) = found.inception_s {
                 inception.push((found_s - waveforms.inception_s).abs() * per_cycle);
             }
-            n_cleared += usize::from(waveforms.clearing_s.is_some());
-            if let (Some(found_s), Some(true_s)) = (found.clearing_s, waveforms.clearing_s) {
-                clearing.push((found_s - true_s).abs() * per_cycle);
+            match (found.clearing_s, waveforms.clearing_s) {
+                (Some(found_s), Some(true_s)) => {
+                    clearing.push((found_s - true_s).abs() * per_cycle);
+                }
+                (Some(_), None) => n_invented += 1,
+                (None, Some(_)) => n_unseen += 1,
+                (None, None) => {}
             }
         }
     }
     let shares = [0.5, 0.9, 0.95, 0.99];
     let quantiles = |values: &[f64]| shares.map(|share| quantile(values.to_vec(), share));
     println!(
-        "{right} of {n} right; inception {:?} of {}; clearing {:?} of {} of {n_cleared}",
+        "{right} of {n} right; inception {:?} of {}; clearing {:?} of {}, {n_unseen} unseen, {n_invented} invented",
         quantiles(&inception),
         inception.len(),
         quantiles(&clearing),
@@ -75,7 +86,71 @@ fn the_rule_finds_type_inception_and_clearing_of_simulated_faults() {
     );
     assert!(right as f64 >= 0.9 * f64::from(n), "{right} of {n}");
     assert!(quantile(inception, 0.95) < 0.05);
+    // Unseen are those whose current hardly exceeds the load: earth faults of isolated networks, high resistances.
+    assert!(clearing.len() > n_unseen, "{n_unseen} unseen");
+    assert_eq!(n_invented, 0);
     assert!(quantile(clearing, 0.95) < 0.1);
+}
+
+#[test]
+fn no_simulated_record_runs_away() {
+    let settings = NetworkSettings {
+        seed: 77,
+        classes: NetworkClasses::Events,
+        ..NetworkSettings::default()
+    };
+    let simulator = NetworkSimulator::new(settings).expect("legal settings");
+    for class in NetworkClasses::Events.all() {
+        for index in 0..40 {
+            let scenario = simulator.scenario(class, index);
+            let waveforms = simulator.waveforms(&scenario);
+            let peak = scenario.nominal_kv * 1e3 * (2.0_f64 / 3.0).sqrt();
+            let all = waveforms.voltages_v.iter().flatten();
+            let largest = all.fold(0.0_f64, |most, v| most.max(v.abs()));
+            assert!(
+                largest < 5.0 * peak,
+                "{} per unit: {}",
+                largest / peak,
+                scenario.description()
+            );
+        }
+    }
+}
+
+#[test]
+fn of_several_bays_the_one_with_the_fault_is_taken() {
+    let simulator = simulator(5);
+    let mut n_right = 0;
+    for (class, index) in (0..4).flat_map(|k| FaultClass::ALL.map(|class| (class, k))) {
+        let scenario = simulator.scenario(NetworkClass::Fault(class), index);
+        let waveforms = simulator.waveforms(&scenario);
+        let single = scenario.record(&waveforms, "one bay");
+        let alone = FaultAnalysis::of(&single, &FaultRecipe::default()).expect("six phases");
+        let mut data = Vec::new();
+        for bay in ["North", "South"] {
+            for (place, channel) in single.channels.iter().enumerate() {
+                let mut values = single.read_channel(place).expect("values");
+                if bay == "North" {
+                    let first_cycle = values[..scenario.samples_per_cycle].to_vec();
+                    for (value, before) in values.iter_mut().zip(first_cycle.iter().cycle()) {
+                        *value = *before;
+                    }
+                }
+                let mut channel = channel.clone();
+                channel.name = format!("{bay} {}", channel.name);
+                data.push((channel, values));
+            }
+        }
+        let mut both = Record::in_memory(single.format, single.kind, "two bays", data);
+        both.grid.clone_from(&single.grid);
+        let found = FaultAnalysis::of(&both, &FaultRecipe::default()).expect("six phases");
+        if class != FaultClass::NoFault {
+            n_right +=
+                usize::from(found.verdict == alone.verdict && found.bay.name.contains("South"));
+        }
+    }
+    // An earth fault of an isolated network changes its currents little.
+    assert!(n_right >= 14, "{n_right} of 16");
 }
 
 fn samples(record: &Record) -> Vec<f64> {

@@ -3,14 +3,25 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Cursor;
+use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use atomscope_engine::dataset::DataSettings;
 use atomscope_engine::evaluation::{
     Adwin, AdwinSettings, Direction, PageHinkley, PageHinkleySettings,
 };
+use atomscope_engine::experiment::{Experiment, Extent, Run, RunParts};
+use atomscope_engine::features::{EegRecipe, FeatureRecipe};
+use atomscope_engine::learner::LearnerSettings;
+use atomscope_engine::records::{Channel, Mode, Unit, open};
+use atomscope_engine::session::Session;
+use atomscope_engine::simulate::eeg::{EegSettings, EegSimulator, SubjectClass};
+use atomscope_engine::split::SplitPlan;
 use atomscope_engine::stream::{
-    Arrival, FileMark, LineKind, LineSource, ReplaySource, StreamRecorder, StreamSource,
-    WatchedFolder, is_recorded_stream,
+    Arrival, Decision, Feed, FileMark, LineKind, LineSource, LiveJudge, Paced, ReplaySource,
+    StreamError, StreamRecorder, StreamRun, StreamSource, Timed, WatchedFolder, export_recorded,
+    is_recorded_stream,
 };
 
 /// The stream in the documentation of `river`: 1000 draws of 0 and 1, then 1000 of 4 to 7.
@@ -261,4 +272,326 @@ fn a_recorded_stream_comes_again_value_for_value() {
     let sent = [1.0, 0.1, 2.0, f64::NAN, 3.0, 1e-300];
     assert_eq!(frames, sent.map(f64::to_bits));
     assert_eq!(gaps, [(2, 0.01)]);
+}
+
+fn eeg_settings() -> EegSettings {
+    EegSettings {
+        subjects_per_class: 3,
+        duration_s: 20.0,
+        ..EegSettings::default()
+    }
+}
+
+/// A session with a final model on a few simulated subjects.
+fn eeg_session() -> Session {
+    let mut data = DataSettings::simulated_eeg(eeg_settings());
+    data.recipe = Some(FeatureRecipe::Eeg(EegRecipe::default()));
+    let wanted = Experiment {
+        data,
+        split: SplitPlan::KFold {
+            n_folds: 2,
+            seed: 1,
+        },
+        learner: LearnerSettings {
+            n_atoms: 6,
+            sparsity: 2,
+            budget: 20,
+            ..LearnerSettings::default()
+        },
+        ..Experiment::default()
+    };
+    let built = wanted
+        .data
+        .load(&|_| None, &mut |_| true)
+        .expect("it is built in");
+    let dataset = Arc::new(built.dataset.clone());
+    let checked = wanted.clone().check(dataset).expect("legal settings");
+    let parts = RunParts {
+        folds: Some(Vec::new()),
+        final_model: true,
+    };
+    let mut run = Run::new(Arc::new(checked), &parts, Vec::new()).expect("a run");
+    let mut news = Vec::new();
+    while !run.is_complete() {
+        run.advance(Extent::Slice, &mut news).expect("it goes on");
+    }
+    let mut session = Session::new(wanted);
+    session.take_run(&run, &built, Path::new("unsaved.ron"));
+    session
+}
+
+fn eeg_judge(session: &Session) -> LiveJudge {
+    let made = LiveJudge::new(session, "test", None, None).expect("it begins");
+    made.expect("there is a final model").0
+}
+
+/// The channels and all frames of a subject.
+fn eeg_frames(index: u32) -> (Vec<Channel>, f64, Vec<f64>) {
+    let simulator = EegSimulator::new(eeg_settings()).expect("legal settings");
+    let record = simulator.record(SubjectClass::Case, index);
+    let n = record.channels[0].n_samples;
+    let columns: Vec<Vec<f64>> = (0..record.channels.len())
+        .map(|at| record.read(at, 0..n).expect("in memory"))
+        .collect();
+    let frames = (0..n).flat_map(|t| columns.iter().map(move |column| column[t]));
+    let frames = frames.collect();
+    let rate_hz = record.channels[0].rate_hz.expect("a rate");
+    (record.channels.clone(), rate_hz, frames)
+}
+
+fn timed(arrival: Arrival) -> Timed {
+    Timed {
+        arrival,
+        since: Instant::now(),
+    }
+}
+
+/// Everything that was decided, without the time of the clock.
+fn without_clock(mut decisions: Vec<Decision>) -> Vec<Decision> {
+    decisions.iter_mut().for_each(|d| d.time.clear());
+    decisions
+}
+
+/// Frames in uneven pieces, with a gap, a burst of NaN and a clock that jumps back in between.
+fn troubled(index: u32) -> Vec<Arrival> {
+    let (channels, rate_hz, mut frames) = eeg_frames(index);
+    let n_channels = channels.len();
+    let middle = 1500 * n_channels;
+    frames[middle..middle + 300 * n_channels].fill(f64::NAN);
+    let mut arrivals = vec![Arrival::Channels { channels, rate_hz }];
+    for (number, piece) in frames.chunks(97 * n_channels).enumerate() {
+        match number {
+            11 => arrivals.push(Arrival::Gap { lost_s: 0.7 }),
+            30 => arrivals.push(Arrival::Gap { lost_s: 0.0 }),
+            _ => {}
+        }
+        arrivals.push(Arrival::Frames(piece.to_vec()));
+    }
+    arrivals
+}
+
+#[test]
+fn a_recorded_stream_gives_the_same_decisions_to_the_bit_and_becomes_a_recording() {
+    let session = eeg_session();
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let place = folder.path().join("recorded");
+    let mut run = StreamRun::new(eeg_judge(&session), None);
+    run.record(&place).expect("the folder is new");
+    let mut decisions = Vec::new();
+    for arrival in troubled(0) {
+        let outcome = run.take(timed(arrival)).expect("it is survived");
+        decisions.extend(outcome.decisions);
+    }
+    run.end_recording().expect("the disk has room");
+    assert!(decisions.len() > 5, "{}", decisions.len());
+
+    let mut again = eeg_judge(&session);
+    let mut replay = ReplaySource::open(&place).expect("it is complete");
+    let mut repeated = Vec::new();
+    loop {
+        match replay.next().expect("the chunks can be read") {
+            Arrival::End => break,
+            arrival => repeated.extend(again.take(arrival).expect("as before").decisions),
+        }
+    }
+    let bits = |all: &[Decision]| -> Vec<u64> { all.iter().map(|d| d.margin.to_bits()).collect() };
+    assert_eq!(bits(&repeated), bits(&decisions));
+    assert_eq!(without_clock(repeated), without_clock(decisions.clone()));
+
+    let path = folder.path().join("stream.edf");
+    export_recorded(&place, &path).expect("it is written");
+    let record = open(&path, Mode::Strict).expect("it is EDF+");
+    let texts: Vec<&str> = record.annotations.iter().map(|a| a.text.as_str()).collect();
+    let n_decided = texts.iter().filter(|t| t.starts_with("decided: ")).count();
+    assert_eq!(n_decided, decisions.len());
+    for said in [
+        "samples lost",
+        "samples lost, it is not known how many",
+        "values that are no numbers",
+    ] {
+        assert!(texts.contains(&said), "{said}: {texts:?}");
+    }
+    let first = &decisions[0];
+    let wanted = format!("decided: {} (margin {:.3})", first.class, first.margin);
+    let found = record.annotations.iter().find(|a| a.text == wanted);
+    let onset_s = found.expect("the first decision").onset_s;
+    assert!((onset_s - first.start_s.expect("a time")).abs() < 1e-6);
+    // The values are those that came, within half a step of what EDF can tell apart.
+    let (_, rate_hz, frames) = eeg_frames(0);
+    let n_channels = record.channels.len();
+    let read = record.read(2, 0..1000).expect("in the file");
+    let step = record.quantisation(2).expect("a scale");
+    let step =
+        (step.physical_max - step.physical_min) / f64::from(step.digital_max - step.digital_min);
+    for (at, value) in read.iter().enumerate() {
+        let sent = frames[at * n_channels + 2];
+        assert!((value - sent).abs() <= step, "{at}: {value} {sent}");
+    }
+    // The gap of .7 s moves what came after it.
+    let shifted = record.read(2, 97 * 11 + 175..97 * 11 + 180).expect("there");
+    let sent = frames[97 * 11 * n_channels + 2];
+    assert_eq!(rate_hz, 250.0);
+    assert!((shifted[0] - sent).abs() <= step, "{shifted:?} {sent}");
+}
+
+#[test]
+fn other_channels_are_said_and_waited_out_and_a_recording_that_fails_ends_alone() {
+    let session = eeg_session();
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let place = folder.path().join("recorded");
+    let mut run = StreamRun::new(eeg_judge(&session), None);
+    run.record(&place).expect("the folder is new");
+    let mut notes = Vec::new();
+    let mut n_decisions = Vec::new();
+    let mut send = |run: &mut StreamRun, arrivals: Vec<Arrival>| {
+        let mut n = 0;
+        for arrival in arrivals {
+            let outcome = run.take(timed(arrival)).expect("it is survived");
+            notes.extend(outcome.notes);
+            n += outcome.decisions.len();
+        }
+        n_decisions.push(n);
+    };
+    send(&mut run, troubled(0));
+    // Another sender under the same name: two channels instead of all.
+    let two = vec![
+        Channel::analog("x", Unit::parse("uV"), Some(250.0), 0),
+        Channel::analog("y", Unit::parse("uV"), Some(250.0), 0),
+    ];
+    let foreign = vec![
+        Arrival::Channels {
+            channels: two,
+            rate_hz: 250.0,
+        },
+        Arrival::Frames(vec![1.0; 5000]),
+    ];
+    send(&mut run, foreign);
+    assert!(run.recorded_into().is_none(), "the recording has ended");
+    send(&mut run, troubled(1));
+    assert!(n_decisions[0] > 0 && n_decisions[1] == 0 && n_decisions[2] > 0);
+    let said = notes.join("\n");
+    assert!(said.contains("until the channels are back"), "{said}");
+    assert!(said.contains("what was recorded stays"), "{said}");
+    // What was recorded before is whole.
+    let mut replay = ReplaySource::open(&place).expect("it is complete");
+    let mut n_values = 0;
+    while let Ok(arrival) = replay.next() {
+        match arrival {
+            Arrival::End => break,
+            Arrival::Frames(values) => n_values += values.len(),
+            _ => {}
+        }
+    }
+    assert!(n_values >= eeg_frames(0).2.len() * 9 / 10, "{n_values}");
+
+    // The disk goes away while a recording is under way.
+    let gone = folder.path().join("gone");
+    let mut run = StreamRun::new(eeg_judge(&session), None);
+    run.record(&gone).expect("the folder is new");
+    fs::remove_dir_all(&gone).expect("it was made");
+    let mut said = Vec::new();
+    let mut n = 0;
+    for arrival in troubled(2) {
+        let outcome = run.take(timed(arrival)).expect("the stream goes on");
+        said.extend(outcome.notes);
+        n += outcome.decisions.len();
+    }
+    assert!(n > 0 && run.recorded_into().is_none());
+    let said = said.join("\n");
+    assert!(
+        said.contains("recording ends, the stream goes on"),
+        "{said}"
+    );
+}
+
+/// A sender that never waits.
+struct Flood {
+    n_left: u64,
+    is_new: bool,
+}
+
+impl StreamSource for Flood {
+    fn next(&mut self) -> Result<Arrival, StreamError> {
+        if std::mem::take(&mut self.is_new) {
+            let channels = vec![Channel::analog("a", Unit::parse("uV"), Some(1000.0), 0)];
+            return Ok(Arrival::Channels {
+                channels,
+                rate_hz: 1000.0,
+            });
+        }
+        match self.n_left.checked_sub(10) {
+            Some(left) => {
+                self.n_left = left;
+                Ok(Arrival::Frames(vec![1.0; 10]))
+            }
+            None => Ok(Arrival::End),
+        }
+    }
+
+    fn can_wait(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn what_a_full_queue_cannot_take_is_counted_to_the_sample() {
+    let n_sent = 200_000;
+    let flood = Flood {
+        n_left: n_sent,
+        is_new: true,
+    };
+    let feed = Feed::start(Box::new(flood), 16);
+    std::thread::sleep(Duration::from_millis(100));
+    let (mut n_came, mut gaps_s) = (0, 0.0);
+    loop {
+        match feed
+            .next(Duration::from_secs(5))
+            .expect("it goes on")
+            .arrival
+        {
+            Arrival::End => break,
+            Arrival::Frames(values) => n_came += values.len() as u64,
+            Arrival::Gap { lost_s } => gaps_s += lost_s,
+            _ => {}
+        }
+    }
+    assert!(feed.n_lost() > 0, "the queue was never full");
+    assert_eq!(n_came + feed.n_lost(), n_sent);
+    assert!(gaps_s * 1000.0 <= feed.n_lost() as f64 + 0.5, "{gaps_s}");
+}
+
+#[test]
+fn a_recording_is_replayed_at_its_pace() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let place = folder.path().join("recorded");
+    let mut recorder = StreamRecorder::create(&place).expect("the folder is new");
+    let channels = vec![Channel::analog("a", Unit::parse("uV"), Some(100.0), 0)];
+    let begin = Arrival::Channels {
+        channels,
+        rate_hz: 100.0,
+    };
+    recorder.keep(&begin).expect("the disk has room");
+    let values: Vec<f64> = (0..100).map(f64::from).collect();
+    recorder
+        .keep(&Arrival::Frames(values.clone()))
+        .expect("the disk has room");
+    recorder.flush().expect("the disk has room");
+    let replay = ReplaySource::open(&place).expect("it is complete");
+    let mut paced = Paced::new(Box::new(replay), 2.0);
+    let begun = Instant::now();
+    let (mut came, mut n_pieces) = (Vec::new(), 0);
+    loop {
+        match paced.next().expect("it goes on") {
+            Arrival::End => break,
+            Arrival::Frames(piece) => {
+                n_pieces += 1;
+                came.extend(piece);
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(came, values);
+    assert!(n_pieces >= 10, "{n_pieces}");
+    // A second at twice its pace; the last piece is due a little before its end.
+    assert!(begun.elapsed() > Duration::from_millis(400));
 }

@@ -10,11 +10,14 @@ use std::time::{Duration, Instant};
 use atomscope::ui::app::App;
 use atomscope::ui::offscreen::Offscreen;
 use atomscope::workbench::explore::{
-    ExploreAction, FaultAction, FaultRecord, GivenFacts, ValueScale,
+    Alignment, BesideChoice, ExploreAction, FaultAction, FaultRecord, GivenFacts, ValueScale,
 };
 use atomscope::workbench::{Action, Workbench};
 use atomscope_engine::features::cycle::{Cycle, frequency_at, sequences_at};
-use atomscope_engine::records::{self, ChannelKind, Mode, Quantity, Record, comtrade};
+use atomscope_engine::records::{
+    self, Channel, ChannelKind, Format, GridFacts, Kind, Mode, Quantity, Record, StartTime, Unit,
+    comtrade,
+};
 use atomscope_engine::simulate::feeder::{FeederSettings, FeederSimulator};
 use cpu_time::ThreadTime;
 use egui::{Theme, vec2};
@@ -183,41 +186,38 @@ fn the_grid_of_real_records_turns_at_its_frequency_and_is_nearly_balanced_before
     }
 }
 
-#[test]
-fn panning_and_zooming_a_record_keeps_frames_short() {
-    let settings = FeederSettings {
-        cycles_before: 40,
-        cycles_after: 160,
-        ..FeederSettings::default()
-    };
-    let simulator = FeederSimulator::new(settings).expect("legal settings");
-    let (class, index) = simulator.records().nth(500).expect("there are 2000");
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("long.cfg");
-    let record = simulator.record(class, index);
-    comtrade::write_files(&record, comtrade::ComtradeStorage::Binary, &path).expect("written");
+/// Thread time of frames of 1920 × 1080 while a record is panned, zoomed out to all of it and in again, and a cursor
+/// moves; all digital channels are shown, and the impedance plane. In milliseconds: median and 99th percentile.
+fn frame_times(path: &Path) -> (f64, f64) {
     let mut workbench = Workbench::new(None, Arc::new(|| {}));
-    workbench.apply(Action::Explore(ExploreAction::OpenFile(path)));
+    workbench.apply(Action::Explore(ExploreAction::OpenFile(path.to_owned())));
     let mut app = App::new(workbench, false);
     let mut window = Offscreen::new(vec2(1920.0, 1080.0), 1.0, Theme::Dark);
     let begun = Instant::now();
-    while app.workbench().explore().fault().measures().is_none() {
+    let fault = |app: &App| {
+        let fault = app.workbench().explore().fault();
+        fault.measures().is_some() && fault.plane().is_some()
+    };
+    while !fault(&app) {
         window.frame(|ui| app.frame(ui));
         assert!(begun.elapsed() < Duration::from_secs(60), "it is not shown");
         sleep(Duration::from_millis(2));
     }
+    let record = app.workbench().explore().fault().record().cloned();
+    let record = record.expect("shown");
+    let plane = app.workbench().explore().fault().plane().expect("computed");
+    assert!(!plane.points.is_empty());
     let mut milliseconds = Vec::new();
-    for frame in 0..300 {
-        let mut look = app
-            .workbench()
-            .explore()
-            .fault()
-            .view()
-            .expect("shown")
-            .clone();
-        match frame % 3 {
+    for frame in 0..600 {
+        let fault = app.workbench().explore().fault();
+        let mut look = fault.view().expect("shown").clone();
+        look.digital = (0..record.digital.len()).collect();
+        match frame / 100 {
             0 => look.start_s += 0.05 * look.span_s,
-            1 => look.zoom(if frame < 150 { 0.97 } else { 1.03 }, look.cursors_s[0]),
+            1 => look.zoom(0.95, look.cursors_s[0]),
+            2 => look.show_all(&record),
+            3 => look.zoom(1.001, look.cursors_s[0]),
+            4 => look.zoom(1.1, look.cursors_s[0]),
             _ => look.cursors_s[1] += 2e-4,
         }
         let look = FaultAction::View(Box::new(look));
@@ -228,11 +228,162 @@ fn panning_and_zooming_a_record_keeps_frames_short() {
         let shapes = window.shapes();
         drop(window.context.tessellate(shapes, 1.0));
         milliseconds.push(before.elapsed().as_secs_f64() * 1e3);
+        sleep(Duration::from_millis(1));
     }
     milliseconds.sort_by(f64::total_cmp);
-    let (median, p99) = (milliseconds[150], milliseconds[296]);
+    (milliseconds[300], milliseconds[594])
+}
+
+/// A record of 60 s at 10 kHz: six phases with a fault at 30 s, and 64 digital channels that change now and then.
+fn long_record() -> Record {
+    const RATE_HZ: f64 = 10_000.0;
+    const N_SAMPLES: usize = 600_000;
+    let mut data = Vec::new();
+    for (letter, unit, normal, during) in [("V", "kV", 90.0, 40.0), ("I", "A", 300.0, 4000.0)] {
+        for (phase, name) in ["A", "B", "C"].iter().enumerate() {
+            let value = |sample: usize| {
+                let turn = 2.0 * PI * (sample as f64 / 200.0 - phase as f64 / 3.0);
+                let is_faulted = phase == 0 && (300_000..301_000).contains(&sample);
+                let size = if is_faulted { during } else { normal };
+                let lag = if letter == "I" { 1.2 } else { 0.0 };
+                size * (turn - lag).cos() + normal * 1e-3 * (13.0 * turn).sin()
+            };
+            let name = format!("{letter}{name}");
+            let channel = Channel::analog(name, Unit::parse(unit), Some(RATE_HZ), 0);
+            data.push((channel, (0..N_SAMPLES).map(value).collect()));
+        }
+    }
+    for number in 0..64 {
+        let channel = Channel {
+            kind: ChannelKind::Digital { normal: None },
+            ..Channel::analog(format!("Signal {number}"), Unit::none(), Some(RATE_HZ), 0)
+        };
+        let half_period = 2_000 + 331 * number;
+        let states = (0..N_SAMPLES).map(|sample| ((sample / half_period) % 2) as f64);
+        data.push((channel, states.collect()));
+    }
+    let mut record = Record::in_memory(Format::Comtrade1999, Kind::FaultRecord, "long", data);
+    record.grid = Some(GridFacts {
+        line_frequency_hz: Some(50.0),
+        ..GridFacts::default()
+    });
+    record
+}
+
+/// Far above what is wanted (12 ms), so that a busy machine does not fail it; the figure is printed.
+#[test]
+fn frames_stay_cheap_on_a_minute_at_10_khz_with_64_digital_channels() {
+    let (median, p99) = frames_of_a_minute();
+    assert!(p99 < 80.0, "99th percentile {p99} ms, median {median} ms");
+}
+
+#[test]
+#[ignore = "run it alone on a quiet machine"]
+fn frames_of_a_minute_at_10_khz_take_at_most_12_ms() {
+    let (_, p99) = frames_of_a_minute();
+    assert!(p99 <= 12.0, "99th percentile {p99} ms");
+}
+
+fn frames_of_a_minute() -> (f64, f64) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("minute.cfg");
+    let storage = comtrade::ComtradeStorage::Binary;
+    comtrade::write_files(&long_record(), storage, &path).expect("written");
+    let (median, p99) = frame_times(&path);
     println!(
-        "frame of a fault record of 40001 × 6 samples: median {median:.1} ms, 99th percentile {p99:.1} ms"
+        "60 s at 10 kHz, 6 analog and 64 digital channels, impedance plane: median {median:.1} ms, 99th percentile {p99:.1} ms"
     );
-    assert!(p99 < 80.0, "99th percentile {p99} ms");
+    (median, p99)
+}
+
+#[test]
+fn a_second_record_lies_on_the_first_by_clock_inception_and_hand_whatever_its_rate() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let end = |name: &str, rate_hz: f64, begins_s: f64, sign: f64| {
+        let mut data = Vec::new();
+        for (letter, unit) in [("V", "kV"), ("I", "A")] {
+            for (phase, of) in ["A", "B", "C"].iter().enumerate() {
+                let value = |sample: usize| {
+                    let time_s = begins_s + sample as f64 / rate_hz;
+                    let wave = (2.0 * PI * (50.0 * time_s - phase as f64 / 3.0)).cos();
+                    let is_faulted = time_s >= 0.5;
+                    match (letter, is_faulted) {
+                        ("V", _) => 90.0 * wave,
+                        (_, false) => sign * 300.0 * wave,
+                        (_, true) => 4000.0 * wave,
+                    }
+                };
+                let name = format!("{letter}{of}");
+                let channel = Channel::analog(name, Unit::parse(unit), Some(rate_hz), 0);
+                data.push((channel, (0..(0.5 * rate_hz) as usize).map(value).collect()));
+            }
+        }
+        let kind = Kind::FaultRecord;
+        let mut record = Record::in_memory(Format::Comtrade1999, kind, name, data);
+        let noon = StartTime::new((2024, 5, 1), (12, 0, 0), 0).expect("a moment");
+        record.start = noon.plus_seconds(begins_s);
+        record.grid = Some(GridFacts {
+            line_frequency_hz: Some(50.0),
+            ..GridFacts::default()
+        });
+        let path = folder.path().join(name);
+        let storage = comtrade::ComtradeStorage::Float32;
+        comtrade::write_files(&record, storage, &path).expect("written");
+        path.with_extension("cfg")
+    };
+    let near = end("near", 3200.0, 0.3, 1.0);
+    let far = end("far", 1000.0, 0.35, -1.0);
+    let mut workbench = Workbench::new(None, Arc::new(|| {}));
+    workbench.apply(Action::Explore(ExploreAction::OpenFile(near)));
+    let until = |workbench: &mut Workbench, done: &dyn Fn(&Workbench) -> bool| {
+        let begun = Instant::now();
+        while !done(workbench) || workbench.is_busy() {
+            workbench.update();
+            assert!(begun.elapsed() < Duration::from_secs(60));
+            sleep(Duration::from_millis(2));
+        }
+    };
+    until(&mut workbench, &|w| {
+        w.explore().fault().measures().is_some()
+    });
+    let fault = |action| Action::Explore(ExploreAction::Fault(action));
+    workbench.apply(fault(FaultAction::Beside(BesideChoice::File(far))));
+    until(&mut workbench, &|w| w.explore().fault().beside().is_some());
+    for alignment in [
+        Alignment::Clock,
+        Alignment::Inception,
+        Alignment::ByHand(-0.05),
+    ] {
+        let mut look = workbench.explore().fault().view().expect("shown").clone();
+        look.is_overlaid = true;
+        look.alignment = alignment;
+        workbench.apply(fault(FaultAction::View(Box::new(look))));
+        workbench.update();
+        until(&mut workbench, &|w| w.explore().fault().overlay().is_some());
+        let overlay = workbench
+            .explore()
+            .fault()
+            .overlay()
+            .expect("it lies on it");
+        assert_eq!((overlay.signals.len(), overlay.differential.len()), (6, 3));
+        // A load that flows through leaves no difference, a fault inside the sum of both ends; half a
+        // sample of the slower record is what inceptions leave.
+        let slack = match alignment {
+            Alignment::Inception => 2.0 * PI * 50.0 * 0.5e-3,
+            _ => 1e-3,
+        };
+        let sum = &overlay.differential[0].values;
+        let largest = |from_s: f64, to_s: f64| {
+            let span = (from_s * 3200.0) as usize..(to_s * 3200.0) as usize;
+            sum[span].iter().fold(0.0_f64, |most, v| most.max(v.abs()))
+        };
+        let load = largest(0.1, 0.18);
+        assert!(load < 300.0 * slack, "{alignment:?}: {load} A of load");
+        let inside = largest(0.25, 0.4);
+        assert!(
+            (inside / 8000.0 - 1.0).abs() < slack,
+            "{alignment:?}: {inside} A"
+        );
+        assert!(sum[10].is_nan(), "before the second record begins");
+    }
 }

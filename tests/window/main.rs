@@ -2,6 +2,7 @@
 //! the terminal.
 
 mod comparisons;
+mod copied_commands;
 mod decisions;
 mod explore;
 mod fault_viewer;

@@ -26,7 +26,7 @@ pub enum DatasetError {
         path: PathBuf,
     },
     /// No file says how fast it was sampled.
-    #[error("These files do not state a sampling rate. Enter it to continue: {}", path.display())]
+    #[error("These files do not state a sampling rate. Enter it to continue (in the terminal: --rate HZ): {}", path.display())]
     NoRate {
         /// The first of the files.
         path: PathBuf,

@@ -1,6 +1,7 @@
 //! The data stage of an experiment as plain settings: where samples come from, and how they are made.
 
 mod by_hand;
+mod eeg_guess;
 mod guess;
 mod recordings;
 mod simulated;

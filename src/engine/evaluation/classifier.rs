@@ -6,7 +6,8 @@ use std::sync::Arc;
 use crate::dataset::Columns;
 use crate::learner::{
     BlockMemory, BlockScores, Circumstances, Decision, Dictionary, Gate, Head, LearnError, Learner,
-    LearnerSettings, Readout, Samples, SecondLook, SparseCoder, StopSignal, block_size,
+    LearnerSettings, OnlineLogit, Readout, Samples, SecondLook, SparseCoder, StopSignal,
+    block_size,
 };
 use crate::math::{Matrix, View, Write, product};
 
@@ -30,10 +31,10 @@ pub struct Classifier<'a> {
 /// Scratch memory of a classifier; valid as long as its dictionaries do not change.
 #[derive(Clone, Debug)]
 pub struct ClassifierWork {
-    scores: BlockScores,
+    pub(super) scores: BlockScores,
     tile: Samples,
     /// S, while heads are compared.
-    layer: Matrix,
+    pub(super) layer: Matrix,
     /// What is known of the first tiles of the samples asked for next.
     memory: Vec<BlockMemory>,
 }
@@ -46,7 +47,7 @@ impl ClassifierWork {
     }
 
     /// Looks at tile `number` with what is known of it.
-    fn look(
+    pub(super) fn look(
         &mut self,
         number: usize,
         look: impl FnOnce(&mut Self) -> Result<(), LearnError>,
@@ -79,6 +80,13 @@ impl HeadScores<'_> {
     /// The class decided for, the second best and the margin between them.
     pub fn verdict(&self) -> Verdict {
         verdict(self.scores)
+    }
+
+    /// How much better a class is than the best of the others.
+    pub fn margin_of(&self, class: usize) -> f64 {
+        let others = self.scores.iter().enumerate().filter(|(c, _)| *c != class);
+        let best = others.map(|(_, score)| *score);
+        self.scores[class] - best.fold(f64::NEG_INFINITY, f64::max)
     }
 }
 
@@ -228,13 +236,10 @@ impl<'a> Classifier<'a> {
     /// decision layer grows without bound while hardly any sample is decided wrongly, and shrinks
     /// by as much with the next one that is.
     pub fn margin_unit(&self, head: Option<Head>) -> f64 {
-        match self.decision {
-            Decision::OnlineLogit(logit) if head.is_none_or(Head::uses_decision_layer) => {
-                let [first, second] = logit.theta;
-                (first.abs() + second.abs()).max(SMALLEST_UNIT)
-            }
-            _ => 1.0,
-        }
+        self.layer_of(head).map_or(1.0, |layer| {
+            let [first, second] = layer.theta;
+            (first.abs() + second.abs()).max(SMALLEST_UNIT)
+        })
     }
 
     /// What each of several heads makes of the columns of `data` that `index` names, in order.
@@ -284,7 +289,7 @@ impl<'a> Classifier<'a> {
     }
 
     /// Loads a tile; every class looks at it, and the decision scores what they see.
-    fn see(
+    pub(super) fn see(
         &self,
         data: Columns<'_>,
         part: &[usize],
@@ -305,6 +310,19 @@ impl<'a> Classifier<'a> {
 
     /// From the scores of the decision to those of a head, behind the gate.
     fn apply_head(&self, head: Option<Head>, work: &mut ClassifierWork) -> Result<(), LearnError> {
+        self.add_head(head, work)?;
+        if let Some(gate) = self.gate_of(head) {
+            work.scores.pass_gate(&gate, &work.tile);
+        }
+        Ok(())
+    }
+
+    /// The same before the gate.
+    pub(super) fn add_head(
+        &self,
+        head: Option<Head>,
+        work: &mut ClassifierWork,
+    ) -> Result<(), LearnError> {
         let deciding = self.deciding(head)?;
         let dictionary = |class: usize| self.dictionaries[class];
         let scores = &mut work.scores;
@@ -314,10 +332,23 @@ impl<'a> Classifier<'a> {
         if let Some(second_look) = deciding.second_look {
             scores.take_second_look(second_look, self.stop, dictionary)?;
         }
-        if let Some(gate) = &deciding.gate {
-            scores.pass_gate(gate, &work.tile);
-        }
         Ok(())
+    }
+
+    /// The gate of a head that the decision layer is part of.
+    pub(super) fn gate_of(&self, head: Option<Head>) -> Option<Gate> {
+        let is_layer = head.is_none_or(Head::uses_decision_layer);
+        self.gate.filter(|_| is_layer)
+    }
+
+    /// The decision layer, where it is part of a head.
+    pub(super) fn layer_of(&self, head: Option<Head>) -> Option<&OnlineLogit> {
+        match self.decision {
+            Decision::OnlineLogit(logit) if head.is_none_or(Head::uses_decision_layer) => {
+                Some(logit)
+            }
+            _ => None,
+        }
     }
 
     /// What stands between the scores of the decision and those of a head.
@@ -331,11 +362,10 @@ impl<'a> Classifier<'a> {
             }
             _ => None,
         };
-        let is_layer = head.is_none_or(Head::uses_decision_layer);
         Ok(Deciding {
             readout,
             second_look,
-            gate: self.gate.filter(|_| is_layer),
+            gate: self.gate_of(head),
         })
     }
 
@@ -382,7 +412,7 @@ impl<'a> Classifier<'a> {
 }
 
 /// The best and the second best of the scores; of equals the first.
-fn verdict(scores: &[f64]) -> Verdict {
+pub(super) fn verdict(scores: &[f64]) -> Verdict {
     let mut class = 0;
     for (c, score) in scores.iter().enumerate() {
         if *score > scores[class] {

@@ -101,8 +101,8 @@ pub fn exact_interval(right: u64, total: u64) -> (f64, f64) {
         return (0.0, 1.0);
     }
     // P(X ≥ right) grows with the share, P(X ≤ right) falls.
-    let low = share_where(|p| at_most(total - right, total, 1.0 - p) < TAIL);
-    let high = share_where(|p| at_most(right, total, p) > TAIL);
+    let low = share_where(|p| binomial_cdf(total - right, total, 1.0 - p) < TAIL);
+    let high = share_where(|p| binomial_cdf(right, total, p) > TAIL);
     let low = if right == 0 { 0.0 } else { low };
     (low, if right == total { 1.0 } else { high })
 }
@@ -122,7 +122,7 @@ fn share_where(holds: impl Fn(f64) -> bool) -> f64 {
 }
 
 /// P(X ≤ k) of a binomial of n draws with probability p, summed term by term in logarithms.
-fn at_most(k: u64, n: u64, p: f64) -> f64 {
+pub fn binomial_cdf(k: u64, n: u64, p: f64) -> f64 {
     if k >= n || p <= 0.0 {
         return 1.0;
     }

@@ -8,6 +8,7 @@ mod confusion;
 mod drift;
 mod epoch_scores;
 mod event_score;
+mod gathered;
 mod groups;
 mod left_out_groups;
 mod principal;
@@ -28,7 +29,10 @@ pub use drift::{
 };
 pub use epoch_scores::{Agreement, EpochScores};
 pub use event_score::{DetectionCounts, EventScore, EventScoring, TimeSpan};
-pub use groups::{GroupScore, GroupVote, exact_interval, group_votes, wilson_interval};
+pub use gathered::GatheredScores;
+pub use groups::{
+    GroupScore, GroupVote, binomial_cdf, exact_interval, group_votes, wilson_interval,
+};
 pub use left_out_groups::readout_without_own_group;
 pub use principal::{Imputation, Principal};
 pub(crate) use scores::groups_have_one_class;

@@ -2,9 +2,9 @@
 //!
 //! The search sees the training samples of one part of a run alone, so that the score on the held-out
 //! samples stays honest. It goes on candidate by candidate in short steps: stage 1 tries every kernel
-//! on few samples, stage 2 the best three on more, and stage 3, where there are many samples, the best
-//! two on a training nearly as long as the one to come: some kernels are ahead on few samples and lose
-//! what they have while the dictionaries fill.
+//! on few samples, stage 2 the best six on more, and stage 3, where there are many samples, the best
+//! three on a training nearly as long as the one to come: narrow kernels need many samples, and others
+//! are ahead on few and lose what they have while the dictionaries fill.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,24 +22,26 @@ use crate::math::{View, random_stream, shuffle};
 use crate::split::{Fold, SplitPlan};
 
 /// Samples of the stages.
-const STAGE_SAMPLES: [usize; 3] = [600, 1500, 6000];
+const STAGE_SAMPLES: [usize; 3] = [600, 1500, 8000];
 /// Training samples from which on there is a third stage.
 const LONG_TRAINING: usize = 2500;
 /// Fewest samples of a class, where it has so many.
 const FEWEST_PER_CLASS: usize = 8;
-/// Inner folds that a stage is cut into.
-const N_FOLDS: usize = 3;
+/// Inner folds that each stage is cut into; the last one trains as long as it can.
+const N_FOLDS: [usize; 3] = [3, 3, 5];
 /// Inner folds that are trained in each stage …
-const FOLDS_TRAINED: [usize; 3] = [1, 2, 1];
-/// … but all of them where fewer training samples than this would leave too much to chance.
+const FOLDS_TRAINED: [usize; 3] = [3, 2, 1];
+/// … but so many where groups, or fewer training samples than this, would leave too much to chance.
+const MOST_TRAINED: usize = 3;
 const FEW_SAMPLES: [usize; 3] = [700, 1000, 0];
 /// Inner folds are dealt again until about so many samples were judged: on small tables one dealing
 /// leaves the choice to chance.
 const ENOUGH_JUDGED: usize = 2000;
 /// Most dealings.
 const MOST_DEALINGS: usize = 10;
-/// Kernels that reach the stages after the first.
-const N_SURVIVORS: [usize; 2] = [3, 2];
+/// Kernels that reach the stages after the first. Narrow kernels are behind on few samples and ahead on
+/// many, so only the hopeless ones are dropped before the last stage.
+const N_SURVIVORS: [usize; 2] = [6, 3];
 /// Novelty of tables: 1e-3 refuses most samples of few features.
 const NOVELTY: f64 = 1e-5;
 /// Kept samples of all classes up to which heads with a readout over all samples are tried.
@@ -430,7 +432,7 @@ impl Stage {
     ) -> Result<Self, RunTrouble> {
         let chosen = stratified(training, STAGE_SAMPLES[number], seed);
         let samples = training.subset(&chosen)?;
-        let n_folds = N_FOLDS.min(samples.n_samples());
+        let n_folds = N_FOLDS[number].min(samples.n_samples());
         let plan = |seed: u64| match is_grouped {
             true => SplitPlan::GroupedKFold {
                 n_folds: n_folds.min(n_groups(&samples)),
@@ -440,14 +442,20 @@ impl Stage {
             false => SplitPlan::KFold { n_folds, seed },
         };
         let all = is_grouped || training.n_samples() < FEW_SAMPLES[number];
-        let trained = if all { N_FOLDS } else { FOLDS_TRAINED[number] };
+        let trained = if all {
+            MOST_TRAINED
+        } else {
+            FOLDS_TRAINED[number]
+        };
         let n_dealings = match training.n_samples() < FEW_SAMPLES[number] {
             true => ENOUGH_JUDGED.div_ceil(samples.n_samples().max(1)),
             false => 1,
         };
         let mut folds = Vec::new();
         for dealing in 0..n_dealings.min(MOST_DEALINGS) as u64 {
-            let split = plan(seed.wrapping_add(dealing)).split(&samples);
+            // Dealt anew in every stage: the best of one stage was partly lucky with its folds.
+            let number = (MOST_DEALINGS * number) as u64 + dealing;
+            let split = plan(seed.wrapping_add(number)).split(&samples);
             let split = split.map_err(RunTrouble::InnerSplit)?;
             folds.extend(split.folds().take(trained));
         }

@@ -9,7 +9,7 @@ use super::settings::Training;
 use crate::dataset::{Columns, Dataset};
 use crate::evaluation::{
     Assurance, Calibration, CalibrationSample, CalibrationSource, Classifier, FeatureFacts,
-    HeadScores, Principal, log_residual, shape_directions,
+    GatheredScores, HeadScores, Principal, log_residual, shape_directions,
 };
 use crate::learner::{
     Head, LearnError, Learner, LearnerSettings, Progress, SampleStream, StepReport, StopSignal,
@@ -32,19 +32,21 @@ const FEWEST_TO_CHOOSE: usize = 300;
 /// Smallest share of a class among them, relative to its share of the training samples.
 const LEAST_SHARE: f64 = 0.5;
 
-/// Samples judged for the calibration, by every head that may decide in the end.
+/// Numbers that are kept of calibration samples at most: 32 MB. Of more samples some are left out.
+const MOST_NUMBERS: usize = 4_000_000;
+
+/// Samples judged for the calibration, by every head that may decide in the end. What is kept of them
+/// is weighed by the decision layer at the end of the training, which decides from then on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct CalibrationRecord {
     /// The heads.
     pub heads: Vec<Option<Head>>,
     /// Checkpoints done.
     pub n_checkpoints: usize,
     samples: Vec<usize>,
-    /// By head: m of the true class in units of its moment, z1 + z2 of the class decided for, and that class.
-    margins: Vec<Vec<f64>>,
-    fits: Vec<Vec<f64>>,
-    decided: Vec<Vec<usize>>,
+    /// Absent in states of earlier versions, which kept scores of the moment.
+    #[serde(default)]
+    gathered: GatheredScores,
 }
 
 /// The first round of checkpoint `number` of a training of `n_rounds`; the end for number 5.
@@ -56,13 +58,23 @@ pub(super) fn checkpoint(number: usize, n_rounds: usize) -> usize {
 impl CalibrationRecord {
     pub(super) fn new(heads: Vec<Option<Head>>) -> Self {
         Self {
-            margins: vec![Vec::new(); heads.len()],
-            fits: vec![Vec::new(); heads.len()],
-            decided: vec![Vec::new(); heads.len()],
+            gathered: GatheredScores::new(heads.len()),
             heads,
             n_checkpoints: 0,
             samples: Vec::new(),
         }
+    }
+
+    /// Whether it is whole, and not of an earlier version.
+    pub(super) fn is_whole(&self, n_classes: usize) -> bool {
+        let n_samples = self.samples.len();
+        self.gathered.is_of(n_samples, n_classes, self.heads.len())
+    }
+
+    /// Every so many of `n_samples` samples are judged.
+    pub(super) fn stride(&self, n_samples: usize, n_classes: usize) -> usize {
+        let each = GatheredScores::numbers_per_sample(n_classes, self.heads.len());
+        n_samples.saturating_mul(each).div_ceil(MOST_NUMBERS).max(1)
     }
 
     /// Judges samples by all heads. Interrupted, nothing has changed.
@@ -71,41 +83,23 @@ impl CalibrationRecord {
         classifier: &Classifier<'_>,
         values: Columns<'_>,
         samples: &[usize],
-        classes: &[usize],
     ) -> Result<(), LearnError> {
-        let mut found = Self::new(self.heads.clone());
-        let mut work = classifier.work();
-        let units: Vec<f64> = self
-            .heads
-            .iter()
-            .map(|head| classifier.margin_unit(*head))
-            .collect();
-        classifier.compare_heads(values, samples, &self.heads, &mut work, |scores| {
-            let unit = units[scores.head];
-            found.add(scores, unit, classes[samples[scores.position]]);
-        })?;
+        let work = &mut classifier.work();
+        let found = classifier.gather(values, samples, &self.heads, work)?;
+        self.gathered.append(found);
         self.samples.extend_from_slice(samples);
-        for head in 0..self.heads.len() {
-            self.margins[head].append(&mut found.margins[head]);
-            self.fits[head].append(&mut found.fits[head]);
-            self.decided[head].append(&mut found.decided[head]);
-        }
         Ok(())
-    }
-
-    fn add(&mut self, found: HeadScores<'_>, unit: f64, class: usize) {
-        let others = found.scores.iter().enumerate().filter(|(c, _)| *c != class);
-        let best = others.map(|(_, score)| *score);
-        let best = best.fold(f64::NEG_INFINITY, f64::max);
-        self.margins[found.head].push((found.scores[class] - best) / unit);
-        self.fits[found.head].push(found.fit);
-        self.decided[found.head].push(found.verdict().class);
     }
 
     /// The head that judged most samples rightly, the first of equals, with its accuracy; none where
     /// there is no choice, too few were judged, or a class is missing among them: a rare class whose
     /// samples were used up by the start would make heads look best that never decide for it.
-    pub(super) fn best_head(&self, dataset: &Dataset, training: &[usize]) -> Option<(Head, f64)> {
+    pub(super) fn best_head(
+        &self,
+        classifier: &Classifier<'_>,
+        dataset: &Dataset,
+        training: &[usize],
+    ) -> Option<(Head, f64)> {
         let classes = dataset.classes();
         if self.samples.len() < FEWEST_TO_CHOOSE || self.heads.len() < 2 {
             return None;
@@ -123,10 +117,12 @@ impl CalibrationRecord {
             return None;
         }
         let right = |head: usize| {
-            let pairs = self.decided[head].iter().zip(&self.samples);
-            pairs
-                .filter(|(decided, sample)| **decided == classes[**sample])
-                .count()
+            let mut right = 0;
+            classifier.weigh(&self.gathered, head, self.heads[head], |found| {
+                let class = classes[self.samples[found.position]];
+                right += usize::from(found.verdict().class == class);
+            });
+            right
         };
         let counts: Vec<usize> = (0..self.heads.len()).map(right).collect();
         let better = |best: usize, head: usize| {
@@ -165,21 +161,23 @@ impl CalibrationRecord {
                 is_kept[sample] = true;
             }
         }
-        let samples: Vec<CalibrationSample> = self
-            .samples
-            .iter()
-            .enumerate()
-            .map(|(k, &sample)| CalibrationSample {
-                class: dataset.classes()[sample],
-                margin: self.margins[place][k],
-                fit: self.fits[place][k],
-                decided: self.decided[place][k],
+        let classifier = Classifier::of(learner);
+        let unit = classifier.margin_unit(head);
+        let mut samples: Vec<CalibrationSample> = Vec::with_capacity(self.samples.len());
+        classifier.weigh(&self.gathered, place, head, |found| {
+            let sample = self.samples[found.position];
+            let class = dataset.classes()[sample];
+            samples.push(CalibrationSample {
+                class,
+                margin: found.margin_of(class) / unit,
+                fit: found.fit,
+                decided: found.verdict().class,
                 log_norm: features.log_norm(&dataset.sample(sample)),
                 log_residual: log_residual(&directions, &values.column(sample)),
                 is_kept: source == CalibrationSource::Prequential && is_kept[sample],
                 recording: Some(dataset.origin(sample).source),
-            })
-            .collect();
+            });
+        });
         Calibration::of(source, dataset.n_classes(), &samples, features)
     }
 }
@@ -252,6 +250,8 @@ pub(super) struct HeldOutGroups {
     /// The model in training, with the rounds it has learned.
     model: Option<(Box<dyn Learner>, StreamState, usize, usize)>,
     n_judged: usize,
+    /// Samples of all groups.
+    n_samples: usize,
     pub(super) record: CalibrationRecord,
 }
 
@@ -293,6 +293,7 @@ impl HeldOutGroups {
             seed,
             model: None,
             n_judged: 0,
+            n_samples: training.len(),
         })
     }
 
@@ -346,11 +347,11 @@ impl HeldOutGroups {
             return Ok(());
         }
         let until = (self.n_judged + JUDGED_PER_STEP).min(fold.test.len());
-        let samples = &fold.test[self.n_judged..until];
+        let stride = self.record.stride(self.n_samples, dataset.n_classes());
+        let samples = fold.test[self.n_judged..until].iter().step_by(stride);
+        let samples: Vec<usize> = samples.copied().collect();
         let classifier = Classifier::of(learner.as_ref()).until(stop);
-        let judged = self
-            .record
-            .judge(&classifier, values, samples, dataset.classes());
+        let judged = self.record.judge(&classifier, values, &samples);
         let is_last = until == fold.test.len();
         if judged.is_ok() {
             self.n_judged = until;

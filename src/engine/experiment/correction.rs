@@ -1,7 +1,5 @@
 //! Corrections by a reviewer: a model learns another class for a segment at once, and unlearns it exactly.
 
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 
 use super::model::TrainedModel;
@@ -89,56 +87,5 @@ impl TrainedModel {
             n_corrections: self.n_corrections + 1,
             ..self.clone()
         })
-    }
-}
-
-/// A model under review: what it was before each correction is kept, so that undo is exact.
-#[derive(Clone, Debug)]
-pub struct ReviewedModel {
-    model: Arc<TrainedModel>,
-    /// Corrections in order, with the model before each; an artefact changes no model.
-    done: Vec<(Correction, Arc<TrainedModel>)>,
-}
-
-impl ReviewedModel {
-    /// A model without corrections of this review.
-    pub fn new(model: Arc<TrainedModel>) -> Self {
-        Self {
-            model,
-            done: Vec::new(),
-        }
-    }
-
-    /// The model as it is now.
-    pub fn model(&self) -> &Arc<TrainedModel> {
-        &self.model
-    }
-
-    /// The log: corrections in the order they were made.
-    pub fn corrections(&self) -> impl Iterator<Item = &Correction> {
-        self.done.iter().map(|(correction, _)| correction)
-    }
-
-    /// Learns a correction; `learn` gives the features of the segment and the number of the class, or nothing for an
-    /// artefact. After an error nothing has changed.
-    pub fn correct(
-        &mut self,
-        correction: Correction,
-        learn: Option<(&[f64], usize)>,
-    ) -> Result<(), CorrectionError> {
-        let after = match learn {
-            Some((features, class)) => Arc::new(self.model.corrected(features, class)?),
-            None => self.model.clone(),
-        };
-        let before = std::mem::replace(&mut self.model, after);
-        self.done.push((correction, before));
-        Ok(())
-    }
-
-    /// Takes the last correction back: the model is the very one before it.
-    pub fn undo(&mut self) -> Option<Correction> {
-        let (correction, before) = self.done.pop()?;
-        self.model = before;
-        Some(correction)
     }
 }

@@ -233,9 +233,9 @@ mod tests {
     use crate::dataset::{DataPlan, DataSettings, RecordingSource, TableSource};
     use crate::experiment::assignment::{place_of, with_settings};
     use crate::experiment::{Experiment, TrainingLength};
-    use crate::features::FeatureRecipe;
-    use crate::features::eeg::EegRecipe;
+    use crate::features::eeg::{Band, EegRecipe};
     use crate::features::fault::{FaultForm, FaultRecipe};
+    use crate::features::{EegGroupsRecipe, FeatureRecipe};
     use crate::learner::{Kernel, LearnerSettings, Start};
     use crate::settings::ValueKind;
     use crate::simulate::concepts::ConceptSettings;
@@ -279,8 +279,15 @@ mod tests {
                 ..eeg.clone()
             });
         }
-        eeg.data.recipe = Some(FeatureRecipe::Eeg(EegRecipe::default()));
-        examples.push(eeg.clone());
+        let alpha = vec![Band::new("alpha", 8.0, 13.0)];
+        for recipe in [
+            FeatureRecipe::EegGroups(EegGroupsRecipe::for_states(alpha, 3.0, 2.0)),
+            FeatureRecipe::EegGroups(EegGroupsRecipe::for_single_channel()),
+            FeatureRecipe::Eeg(EegRecipe::default()),
+        ] {
+            eeg.data.recipe = Some(recipe);
+            examples.push(eeg.clone());
+        }
         let phasors = FaultRecipe {
             form: FaultForm::Phasors {
                 highest_harmonic: 5,

@@ -90,11 +90,16 @@ impl RunSummary {
         };
         let curve = mean_curve(&|summary| &summary.curve, &whole);
         let missing = mean_curve(&|summary| &summary.missing, &whole);
-        let logos = others.iter().chain([&whole]);
-        let logo = mean_and_sd(logos.filter_map(|summary| summary.readout_logo));
+        let mean_of = |get: &dyn Fn(&Self) -> Option<f64>| {
+            let all = others.iter().chain([&whole]).filter_map(get);
+            mean_and_sd(all).map(|(mean, _)| mean)
+        };
+        let readout_logo = mean_of(&|summary| summary.readout_logo);
+        let prequential_accuracy = mean_of(&|summary| summary.prequential_accuracy);
         whole.curve = curve;
         whole.missing = missing;
-        whole.readout_logo = logo.map(|(mean, _)| mean);
+        whole.readout_logo = readout_logo;
+        whole.prequential_accuracy = prequential_accuracy;
         whole.accuracy = whole
             .accuracy
             .zip(accuracy)

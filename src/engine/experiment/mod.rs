@@ -3,6 +3,7 @@
 mod apply;
 mod assignment;
 mod auto;
+mod branch;
 mod calibrating;
 mod checked;
 mod comparison;
@@ -35,13 +36,14 @@ mod worker;
 pub use apply::{FileWarning, Judge, JudgeOptions, Judged, Opinion, votes_by_source};
 pub use assignment::{NamedSetting, named_settings, with_settings};
 pub use auto::{AutoChoice, AutoReport, Candidate, Tried};
+pub use branch::{Branch, PairedDecisions, Timeline};
 pub use calibrating::CalibrationRecord;
 pub use checked::{CheckedExperiment, DataFacts, Part};
 pub use comparison::{
     ComparedRun, ComparedSummary, Comparison, ComparisonError, ComparisonPlan, Entrant,
     pairing_difference,
 };
-pub use correction::{Correction, CorrectionError, ReviewedModel};
+pub use correction::{Correction, CorrectionError};
 pub use declared::{SETTINGS, find_setting};
 pub use error::{RunError, RunTrouble};
 pub use groupings::{Grouping, repeat_groupings};
@@ -58,7 +60,7 @@ pub use run::{Run, RunParts, RunProgress};
 pub use settings::{Experiment, Tests, Training, TrainingLength};
 pub use shared::Shared;
 pub use snapshot::{ClassSnapshot, Snapshot};
-pub use state::{Halfway, PartState, RunState, SettingChange, change_texts};
+pub use state::{Halfway, PartState, RunState, SampleChange, SettingChange, change_texts};
 pub use summary::{BaselineSummary, Coverage, CurvePoint, RunSummary, TimingSummary, mean_and_sd};
 pub use sweep::{
     Axis, Chosen, OuterResult, PointResult, Search, SettingText, Sweep, SweepError, SweepPlan,

@@ -18,7 +18,7 @@ use super::model::TrainedModel;
 use super::record::{Decisions, PartRecord, ProfileEvent, ProfileLog, RoundMetric, TestRecord};
 use super::shared::Shared;
 use super::snapshot::Snapshot;
-use super::state::{Halfway, SettingChange};
+use super::state::{Halfway, SampleChange, SettingChange};
 use super::testing::{TestMemory, TestProgress, sample_operations};
 use super::width::training_median;
 use crate::dataset::{Columns, Dataset, FittedPreparation, Scaling};
@@ -74,6 +74,7 @@ impl Extras {
 pub(super) struct PartContext<'a> {
     pub(super) checked: &'a CheckedExperiment,
     pub(super) changes: &'a [SettingChange],
+    pub(super) samples: &'a [SampleChange],
     /// Threads that a part may use.
     pub(super) n_threads: usize,
     /// What is wanted beside the score.
@@ -210,7 +211,10 @@ impl PartRun {
             return Ok(run);
         };
         run.next_round = halfway.n_rounds_done;
-        run.judged = halfway.calibration;
+        let n_classes = checked.dataset().n_classes();
+        run.judged = halfway
+            .calibration
+            .filter(|judged| judged.is_whole(n_classes));
         run.calibration = halfway.model.calibration;
         run.is_calibrated = run.calibration.is_some();
         run.kernel = halfway.model.learner.kernel;
@@ -516,9 +520,19 @@ impl PartRun {
             checked, changes, ..
         } = around;
         let settings = self.settings_in_force(checked, changes, self.next_round + 1);
-        let (Some(learner), Some(state)) = (self.learner.as_deref_mut(), self.stream.take()) else {
+        let (Some(learner), Some(mut state)) = (self.learner.as_deref_mut(), self.stream.take())
+        else {
             return Ok(0.0);
         };
+        for change in around.samples {
+            // A round that was interrupted makes it again, which changes nothing.
+            if change.batch == self.next_round {
+                match change.class {
+                    Some(class) => state.put_into(change.sample, class),
+                    None => state.leave_out(change.sample),
+                }
+            }
+        }
         let mut stream = SampleStream::resume(self.values.columns(), state)
             .until(around.stop)
             .on_threads(around.n_threads);

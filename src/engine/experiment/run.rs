@@ -4,11 +4,12 @@
 //! [`Run::advance`]. Parts do not know of each other, so the result is the same, bit for
 //! bit, for any number of threads and any way of cutting the work into pieces.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
 
+use super::branch::Timeline;
 use super::checked::{CheckedExperiment, Part};
 use super::error::RunError;
 use super::model::TrainedModel;
@@ -17,7 +18,7 @@ use super::record::PartRecord;
 use super::settings::Experiment;
 use super::shared::Shared;
 use super::snapshot::Snapshot;
-use super::state::{PartState, RunState, SettingChange};
+use super::state::{PartState, RunState, SampleChange, SettingChange};
 use crate::learner::{LearnerSettings, StopSignal};
 
 /// Which parts a run trains.
@@ -61,6 +62,9 @@ pub struct Run {
     active: Vec<PartRun>,
     complete: Vec<CompletePart>,
     changes: Vec<SettingChange>,
+    samples: Vec<SampleChange>,
+    /// Where states are kept on the way, if anybody wants to go back.
+    timeline: Option<Arc<Mutex<Timeline>>>,
     stop: Arc<AtomicBool>,
     /// What is wanted beside the score.
     extras: Extras,
@@ -105,6 +109,8 @@ impl Run {
             active: Vec::new(),
             complete: Vec::new(),
             changes,
+            samples: Vec::new(),
+            timeline: None,
             stop: Arc::default(),
             extras: Extras::ALL,
         })
@@ -141,6 +147,8 @@ impl Run {
             active: Vec::new(),
             complete: Vec::new(),
             changes: state.changes,
+            samples: state.samples,
+            timeline: None,
             stop: Arc::default(),
             extras: Extras::ALL,
         };
@@ -185,7 +193,13 @@ impl Run {
             planned: self.planned.clone(),
             parts: complete.chain(active).collect(),
             changes: self.changes.clone(),
+            samples: self.samples.clone(),
         }
+    }
+
+    /// Keeps states on the way from now on.
+    pub fn keep_states(&mut self, timeline: Arc<Mutex<Timeline>>) {
+        self.timeline = Some(timeline);
     }
 
     /// The experiment.
@@ -316,6 +330,7 @@ impl Run {
         let around = PartContext {
             checked: &self.checked,
             changes: &self.changes,
+            samples: &self.samples,
             n_threads: spare,
             extras: self.extras,
             stop: StopSignal::new(&self.stop),
@@ -330,6 +345,11 @@ impl Run {
             })
             .collect();
         let told = told?;
+        if let Some(timeline) = &self.timeline {
+            let mut timeline = timeline.lock().unwrap_or_else(PoisonError::into_inner);
+            let in_training = self.active.iter().filter(|part| !part.is_complete());
+            in_training.for_each(|part| timeline.note(part));
+        }
         self.take_wanted_changes();
         for item in told.into_iter().flatten() {
             if let News::Complete(_, record, model) = &item {

@@ -24,6 +24,32 @@ pub struct SettingChange {
     pub learner: LearnerSettings,
 }
 
+/// A sample that is learned otherwise from a round on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SampleChange {
+    /// Rounds that a part had done when the change took effect in it.
+    pub batch: usize,
+    /// Place in the data set.
+    pub sample: usize,
+    /// The class it is learned as; none: it is not learned any more.
+    pub class: Option<usize>,
+}
+
+impl SampleChange {
+    /// The class that a sample is learned as in a round (from 0); none: it is not learned.
+    pub(super) fn class_of(
+        changes: &[Self],
+        sample: usize,
+        own: usize,
+        round: usize,
+    ) -> Option<usize> {
+        let holds = |change: &&Self| change.sample == sample && change.batch <= round;
+        let last = changes.iter().rev().find(holds);
+        last.map_or(Some(own), |change| change.class)
+    }
+}
+
 /// Each change of a run that began with the settings `start`: its mini-batch, and what was
 /// changed in words ("L_max (200 → 150), λ₀ (0.98 → 0.9)").
 pub fn change_texts(start: &LearnerSettings, changes: &[SettingChange]) -> Vec<(usize, String)> {
@@ -81,6 +107,9 @@ pub struct RunState {
     pub parts: Vec<PartState>,
     /// What was changed on the way.
     pub changes: Vec<SettingChange>,
+    /// Samples that were learned otherwise from some round on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub samples: Vec<SampleChange>,
 }
 
 impl RunState {

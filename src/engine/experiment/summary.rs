@@ -69,6 +69,16 @@ impl Coverage {
     pub fn promised(&self) -> f64 {
         1.0 - self.epsilon
     }
+
+    /// What decisions kept of their promise, in a sentence.
+    pub fn sentence(&self) -> String {
+        format!(
+            "The true class was among those named for {:.1} % of the samples ({:.0} % promised); a single class was named for {:.1} %",
+            100.0 * self.measured,
+            100.0 * self.promised(),
+            100.0 * self.single
+        )
+    }
 }
 
 /// Levels that are told beside that of the settings.
@@ -105,6 +115,9 @@ pub struct RunSummary {
     pub decisions: Vec<ScoredDecision>,
     /// Share of the kept samples that the joint readout decides rightly without their group, where groups are known.
     pub readout_logo: Option<f64>,
+    /// Share of the samples of mini-batches that were decided rightly before they were learned. Where groups are known,
+    /// others of their group had been learned by then: it says nothing of new groups.
+    pub prequential_accuracy: Option<f64>,
     /// In the order of time: scores over a window of decisions that moves along.
     pub prequential: Vec<PrequentialWindow>,
     /// In the order of time: changes that were noticed.
@@ -140,7 +153,7 @@ impl RunSummary {
         let points = 100.0 * best.difference.mean;
         let name = best.baseline.name();
         Some(if points > 0.0 {
-            format!("{points:+.1} points{interval} against the best simple classifier, {name}")
+            format!("{points:.1} points better than the best simple classifier, {name}{interval}")
         } else {
             let advice = match self.auto.is_empty() {
                 true => "let AUTO choose the settings, look at the scaling of the features, or use",
@@ -202,6 +215,7 @@ impl RunSummary {
             ),
             decisions,
             readout_logo: readout_logo(&folds),
+            prequential_accuracy: prequential_accuracy(&folds),
             groupings: Vec::new(),
             missing: missing(&folds, |record| Some(&record.confusion)),
             repaired: missing(&folds, |record| record.repaired.as_ref()),
@@ -423,7 +437,17 @@ fn decisions(facts: &DataFacts, folds: &[(usize, &PartRecord)]) -> Vec<ScoredDec
 
 /// Over the kept samples of all folds.
 fn readout_logo(folds: &[(usize, &PartRecord)]) -> Option<f64> {
-    let counts = folds.iter().filter_map(|(_, record)| record.readout_logo);
+    share_of(folds.iter().filter_map(|(_, record)| record.readout_logo))
+}
+
+/// Over the mini-batches of all folds.
+fn prequential_accuracy(folds: &[(usize, &PartRecord)]) -> Option<f64> {
+    let rounds = folds.iter().flat_map(|(_, record)| &record.rounds);
+    share_of(rounds.filter_map(|round| round.prequential))
+}
+
+/// The share of what is right, of counts of right and all.
+fn share_of(counts: impl Iterator<Item = (usize, usize)>) -> Option<f64> {
     let (right, total) = counts.fold((0, 0), |sum, (right, total)| (sum.0 + right, sum.1 + total));
     (total > 0).then(|| right as f64 / total as f64)
 }

@@ -46,6 +46,8 @@ pub struct ReportedDecision {
     pub class: String,
     /// Its margin.
     pub margin: f64,
+    /// Whether its prediction set is not one class.
+    pub is_uncertain: bool,
     /// How well the record fits the model.
     pub fit_p: Option<f64>,
     /// Hash of the model.
@@ -220,8 +222,13 @@ impl<'a> FaultReport<'a> {
             } else {
                 "; the rule says otherwise"
             };
+            let doubt = if decision.is_uncertain {
+                ", uncertain"
+            } else {
+                ""
+            };
             let text = format!(
-                "{} (margin {:.3}{fit}){differs}",
+                "{}{doubt} (margin {:.3}{fit}){differs}",
                 decision.class, decision.margin
             );
             rows.push(("Type (model)", text));

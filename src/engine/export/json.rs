@@ -70,6 +70,7 @@ impl RunResult<'_> {
             "auc": value(scores.and_then(|scores| scores.auc)),
             "recalls": scores.map(|scores| scores.recalls.clone()),
             "readout_logo_accuracy": summary.readout_logo,
+            "prequential_accuracy": summary.prequential_accuracy,
             "groups": scores.map_or(Vec::new(), |scores| scores.groups.iter().map(|row| json!({
                 "group": facts.group_names.get(row.group),
                 "class": facts.class_names.get(row.truth),

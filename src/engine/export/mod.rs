@@ -113,6 +113,19 @@ impl ExportContent {
         }
     }
 
+    /// What it is called in the terminal.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::ConfusionTable => "confusion",
+            Self::GroupTable => "votes",
+            Self::CurveTable => "accuracy",
+            Self::PredictionTable => "predictions",
+            Self::ConfusionFigure => "confusion-figure",
+            Self::CurveFigure => "accuracy-figure",
+            Self::Everything => "everything",
+        }
+    }
+
     /// A name for its file.
     pub fn file_name(self) -> &'static str {
         match self {
@@ -123,6 +136,18 @@ impl ExportContent {
             Self::ConfusionFigure => "confusion.svg",
             Self::CurveFigure => "accuracy.svg",
             Self::Everything => "result.json",
+        }
+    }
+
+    /// Whether a file's name fits the content.
+    pub fn check_ending(self, path: &Path) -> Result<(), ExportError> {
+        let ending = ending_of(path);
+        match self.endings().contains(&ending.as_str()) {
+            true => Ok(()),
+            false => Err(ExportError::Ending {
+                expected: self.endings().join(" or ."),
+                path: path.to_owned(),
+            }),
         }
     }
 
@@ -181,13 +206,7 @@ pub fn export(
     content: ExportContent,
     path: &Path,
 ) -> Result<Exported, ExportError> {
-    let ending = ending_of(path);
-    if !content.endings().contains(&ending.as_str()) {
-        return Err(ExportError::Ending {
-            expected: content.endings().join(" or ."),
-            path: path.to_owned(),
-        });
-    }
+    content.check_ending(path)?;
     let figure = match content {
         ExportContent::ConfusionTable => return Ok(text(tables::confusion(result))),
         ExportContent::GroupTable => return Ok(text(tables::groups(result))),
@@ -200,7 +219,7 @@ pub fn export(
             Chart::over_batches(&matrix::title(result), "mini-batches", series).figure()
         }
     };
-    Ok(match ending.as_str() {
+    Ok(match ending_of(path).as_str() {
         "png" => Exported::Picture(figure),
         _ => text(figure.to_svg()),
     })

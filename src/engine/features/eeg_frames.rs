@@ -32,6 +32,7 @@ pub(super) trait SampleMaker {
 pub(super) fn extract(
     recipe: &EegRecipe,
     record: &Record,
+    take: &mut dyn FnMut(Sample),
     keep_going: &mut dyn FnMut(f64) -> bool,
 ) -> Result<Extraction, FeatureError> {
     let sampled = RecordingChannels::new(record, &recipe.channels)?;
@@ -41,8 +42,9 @@ pub(super) fn extract(
         extractor.feature_names(names),
         extractor.layout(names.len()),
     );
-    sampled.make_samples(&mut extractor, None, &mut extraction, keep_going)?;
-    if !extraction.samples.is_empty() {
+    let n_samples =
+        sampled.fill_extraction(&mut extractor, None, &mut extraction, take, keep_going)?;
+    if n_samples > 0 {
         extraction.notes.extend(extractor.cut_bands());
     }
     Ok(extraction)
@@ -97,12 +99,38 @@ impl<'a> RecordingChannels<'a> {
         self.channels.iter().map(channel_values).collect()
     }
 
+    /// Makes the samples of an extraction, gives each to `take` and notes what is left out; the number of samples.
+    pub(super) fn fill_extraction(
+        &self,
+        maker: &mut dyn SampleMaker,
+        stretches: Option<&[Stretch]>,
+        extraction: &mut Extraction,
+        take: &mut dyn FnMut(Sample),
+        keep_going: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<usize, FeatureError> {
+        let mut n_samples = 0;
+        let mut count = |sample| {
+            n_samples += 1;
+            take(sample);
+        };
+        let rejected = &mut extraction.rejected;
+        self.make_samples(maker, stretches, &mut count, rejected, keep_going)?;
+        if n_samples == 0 && extraction.rejected.is_empty() {
+            extraction.notes.push(format!(
+                "no section without a gap is as long as a sample ({} values)",
+                maker.sample_length()
+            ));
+        }
+        Ok(n_samples)
+    }
+
     /// Makes samples block by block, never across a gap; with `stretches`, only inside them.
     pub(super) fn make_samples(
         &self,
         maker: &mut dyn SampleMaker,
         stretches: Option<&[Stretch]>,
-        extraction: &mut Extraction,
+        take: &mut dyn FnMut(Sample),
+        rejected: &mut Vec<Rejection>,
         keep_going: &mut dyn FnMut(f64) -> bool,
     ) -> Result<(), FeatureError> {
         let n_samples = shortest(self.record, &self.channels);
@@ -113,15 +141,9 @@ impl<'a> RecordingChannels<'a> {
                     if !keep_going(block.first as f64 / n_samples.max(1) as f64) {
                         return Err(ReadError::Cancelled.into());
                     }
-                    self.sample_block(maker, segment, &block, extraction)?;
+                    self.sample_block(maker, segment, &block, take, rejected)?;
                 }
             }
-        }
-        if extraction.samples.is_empty() && extraction.rejected.is_empty() {
-            extraction.notes.push(format!(
-                "no section without a gap is as long as a sample ({} values)",
-                maker.sample_length()
-            ));
         }
         Ok(())
     }
@@ -153,7 +175,8 @@ impl<'a> RecordingChannels<'a> {
         maker: &mut dyn SampleMaker,
         segment: &Segment,
         block: &Block,
-        extraction: &mut Extraction,
+        take: &mut dyn FnMut(Sample),
+        rejected: &mut Vec<Rejection>,
     ) -> Result<(), FeatureError> {
         let values = self.values(block.first..block.end)?;
         for start in 0..block.n_starts {
@@ -165,8 +188,8 @@ impl<'a> RecordingChannels<'a> {
                 .collect();
             let inside = block.first + at - segment.first_sample;
             let start_s = segment.onset_s + inside as f64 / self.rate_hz;
-            let sample = maker.sample(&stretch, start_s, &self.names, &mut extraction.rejected);
-            extraction.samples.extend(sample);
+            let sample = maker.sample(&stretch, start_s, &self.names, rejected);
+            sample.into_iter().for_each(&mut *take);
         }
         Ok(())
     }
@@ -268,8 +291,8 @@ impl Iterator for Blocks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::features::RejectReason;
     use crate::features::eeg::{Band, EegMeasure};
+    use crate::features::{FeatureRecipe, RejectReason};
     use crate::records::{Format, Gap, Kind, Unit};
     use proptest::prelude::*;
     use std::f64::consts::PI;
@@ -293,6 +316,14 @@ mod tests {
         (0..n_samples)
             .map(|t| amplitude * (2.0 * PI * frequency_hz * t as f64 / RATE_HZ).sin())
             .collect()
+    }
+
+    fn extract(
+        recipe: &EegRecipe,
+        record: &Record,
+        keep_going: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<Extraction, FeatureError> {
+        FeatureRecipe::Eeg(recipe.clone()).extract(record, keep_going)
     }
 
     fn run(recipe: &EegRecipe, record: &Record) -> Extraction {

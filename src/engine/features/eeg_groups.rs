@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::eeg::{Band, ChannelChoice, check_peak_limit};
-use super::is_positive;
+use super::{declared, is_positive};
 use crate::settings::{SettingProblem, SettingProblems};
 
 /// Fine bands of the single-channel recipe: edges in Hz, the band around each whole frequency.
@@ -115,6 +115,20 @@ impl Default for EegGroupsRecipe {
 }
 
 impl EegGroupsRecipe {
+    /// The one band of traits.
+    pub fn trait_bands() -> Vec<Band> {
+        vec![Band::new("1–45 Hz", 1.0, 45.0)]
+    }
+
+    /// The filter bank of trials, 4 Hz wide from 4 to 40 Hz, since which frequencies a task moves is not known before
+    /// (Ang et al., Filter Bank Common Spatial Pattern, 2008).
+    pub fn trial_bands() -> Vec<Band> {
+        let limits = (1..10).map(|number| (4 * number, 4 * number + 4));
+        limits
+            .map(|(low, high)| Band::new(&format!("{low}–{high} Hz"), low.into(), high.into()))
+            .collect()
+    }
+
     /// For several channels whose class belongs to the recording (a diagnosis): covariance of 1 to 45 Hz, free of gain.
     pub fn for_traits() -> Self {
         Self {
@@ -123,7 +137,7 @@ impl EegGroupsRecipe {
             segment_s: 2.0,
             placement: Placement::Consecutive { overlap: 0.0 },
             groups: vec![EegGroup::Covariance(CovarianceGroup {
-                bands: vec![Band::new("1–45 Hz", 1.0, 45.0)],
+                bands: Self::trait_bands(),
                 gain_normalised: true,
                 shrinkage: 0.05,
                 recentring: Recentring::Off,
@@ -203,24 +217,30 @@ impl EegGroupsRecipe {
         problems.require(is_positive(self.segment_s), "segment_s", text);
         match self.placement {
             Placement::Consecutive { overlap } => {
-                problems.require_within("overlap", overlap, 0.0, super::eeg::MAX_OVERLAP);
+                problems.require_legal(&declared::SEGMENT_OVERLAP, overlap);
             }
             Placement::Stretches { offset_s } => {
-                problems.require_within("offset_s", offset_s, -3600.0, 3600.0);
+                problems.require_legal(&declared::OFFSET_S, offset_s);
             }
         }
         let text = "at least one group of features is needed".to_owned();
         problems.require(!self.groups.is_empty(), "groups", text);
         check_peak_limit(self.max_peak_to_peak, &mut problems);
-        for group in &self.groups {
-            group.check(&mut problems);
+        let mut all = problems.into_list();
+        for (number, group) in self.groups.iter().enumerate() {
+            let inside = |problem: SettingProblem| SettingProblem {
+                field: format!("groups.{number}.{}", problem.field),
+                ..problem
+            };
+            all.extend(group.problems().into_iter().map(inside));
         }
-        problems.into_list()
+        all
     }
 }
 
 impl EegGroup {
-    fn check(&self, problems: &mut SettingProblems) {
+    fn problems(&self) -> Vec<SettingProblem> {
+        let mut problems = SettingProblems::default();
         match self {
             Self::Covariance(group) => {
                 let text = "at least one band is needed".to_owned();
@@ -228,7 +248,7 @@ impl EegGroup {
                 group
                     .bands
                     .iter()
-                    .for_each(|band| band.check_limits(problems));
+                    .for_each(|band| band.check_limits(&mut problems));
                 problems.require_within("shrinkage", group.shrinkage, 0.0, 1.0);
             }
             Self::LogBands { edges_hz } => {
@@ -249,5 +269,6 @@ impl EegGroup {
                 problems.require_within("shrinkage", *shrinkage, 0.0, 1.0);
             }
         }
+        problems.into_list()
     }
 }

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::covariance::{
-    CovarianceLogarithm, Spectra, between, delay_covariance, from_triangle, mean_power,
-    push_triangle, shrink, triangle_length,
+    CovarianceLogarithm, Spectra, between, delay_covariance, mean_power, push_triangle, shrink,
+    triangle_length,
 };
 use super::eeg::{check_frame, frame_length, hop};
 use super::eeg_frames::{RecordingChannels, SampleMaker};
@@ -17,7 +17,7 @@ use super::{
     Extraction, FeatureError, FeatureGroup, GroupKind, RejectReason, Rejection, Sample, Stretch,
 };
 use crate::math::{Matrix, NotConverged};
-use crate::records::{ReadError, Record};
+use crate::records::Record;
 use crate::settings::SettingProblem;
 
 /// Most features of a sample: 500 channels in one band.
@@ -36,11 +36,12 @@ const SHAPE_NAMES: [&str; 9] = [
     "skewness",
 ];
 
-/// Makes the samples of a recording; with `stretches`, of its labelled stretches.
+/// Makes the samples of a recording; with `stretches`, of its labelled stretches. Each is given to `take`.
 pub(super) fn extract(
     recipe: &EegGroupsRecipe,
     record: &Record,
     stretches: Option<&[Stretch]>,
+    take: &mut dyn FnMut(Sample),
     keep_going: &mut dyn FnMut(f64) -> bool,
 ) -> Result<Extraction, FeatureError> {
     let sampled = RecordingChannels::new(record, &recipe.channels)?;
@@ -64,11 +65,19 @@ pub(super) fn extract(
         }
         _ => None,
     };
-    sampled.make_samples(&mut maker, moved.as_deref(), &mut extraction, keep_going)?;
-    maker.recentre(&mut extraction.samples, keep_going)?;
-    extraction
-        .notes
-        .extend(maker.notes(extraction.samples.len()));
+    let moved = moved.as_deref();
+    let mut share_before = 0.0;
+    if maker.needs_means() {
+        share_before = 0.5;
+        let (mut seen, mut left_out) = (|_| {}, Vec::new());
+        let mut go_on = |share: f64| keep_going(share_before * share);
+        sampled.make_samples(&mut maker, moved, &mut seen, &mut left_out, &mut go_on)?;
+        maker.end_of_first_pass()?;
+    }
+    let mut go_on = |share: f64| keep_going(share_before + (1.0 - share_before) * share);
+    let n_samples =
+        sampled.fill_extraction(&mut maker, moved, &mut extraction, take, &mut go_on)?;
+    extraction.notes.extend(maker.notes(n_samples));
     Ok(extraction)
 }
 
@@ -138,6 +147,8 @@ struct BandWork {
     /// Sum of the logarithms of the recording's covariances so far, and how many.
     sum: Matrix,
     n_summed: usize,
+    /// exp(−½ mean log C) of the whole recording, once it is known.
+    whitening: Option<Matrix>,
 }
 
 /// A group at work.
@@ -253,6 +264,7 @@ impl<'a> SegmentMaker<'a> {
                         lines,
                         sum: Matrix::zeros(p, p),
                         n_summed: 0,
+                        whitening: None,
                     });
                 }
                 GroupWork::Covariance(group.clone(), bands)
@@ -381,8 +393,8 @@ impl<'a> SegmentMaker<'a> {
         found
     }
 
-    /// The features of one segment; covariances that are re-centred on the whole recording stay raw until
-    /// [`Self::recentre`].
+    /// The features of one segment. In the first pass over a recording whose mean is needed, what is re-centred on the
+    /// mean is only summed.
     fn features(&mut self, segment: &[&[f64]]) -> Result<Vec<f64>, RejectReason> {
         for (channel, n_flat) in segment.iter().zip(&mut self.n_flat) {
             *n_flat += usize::from(channel.windows(2).all(|pair| pair[0] == pair[1]));
@@ -484,10 +496,16 @@ impl<'a> SegmentMaker<'a> {
             }
             match group.recentring {
                 Recentring::Off => push_triangle(logarithm, values),
-                Recentring::WholeRecording => {
-                    band.add(logarithm);
-                    push_triangle(covariance, values);
-                }
+                Recentring::WholeRecording => match &band.whitening {
+                    None => band.add(logarithm),
+                    Some(whitening) => {
+                        between(whitening, covariance, centred);
+                        self.logarithm
+                            .logarithm(centred, 0.0, logarithm)
+                            .map_err(overflow)?;
+                        push_triangle(logarithm, values);
+                    }
+                },
                 Recentring::Causal => {
                     band.add(logarithm);
                     self.logarithm
@@ -508,55 +526,27 @@ impl<'a> SegmentMaker<'a> {
         Ok(())
     }
 
-    /// Sees the covariances of the whole recording relative to their mean, where the recipe asks for it.
-    fn recentre(
-        &mut self,
-        samples: &mut [Sample],
-        keep_going: &mut dyn FnMut(f64) -> bool,
-    ) -> Result<(), FeatureError> {
-        let p = self.names.len();
-        let mut first = 0;
-        for group in &self.groups {
-            let (group, bands) = match group {
-                GroupWork::Covariance(group, bands) => (group, bands),
-                GroupWork::LogBands(bands) => {
-                    first += p * bands.len();
-                    continue;
-                }
-                GroupWork::Shape => {
-                    first += p * SHAPE_NAMES.len();
-                    continue;
-                }
-                GroupWork::Delays { n_delays, .. } => {
-                    first += p * triangle_length(*n_delays);
-                    continue;
-                }
+    /// Whether a first pass over the recording has to find the means of its covariances.
+    fn needs_means(&self) -> bool {
+        self.groups.iter().any(|group| {
+            matches!(group, GroupWork::Covariance(group, _) if group.recentring == Recentring::WholeRecording)
+        })
+    }
+
+    /// Fixes the means that the covariances of the second pass are seen relative to, and counts anew.
+    fn end_of_first_pass(&mut self) -> Result<(), FeatureError> {
+        self.n_flat.fill(0);
+        self.deficient = None;
+        for group in &mut self.groups {
+            let GroupWork::Covariance(_, bands) = group else {
+                continue;
             };
             for band in bands {
-                let place = first..first + triangle_length(p);
-                first = place.end;
-                if group.recentring != Recentring::WholeRecording || band.n_summed == 0 {
-                    continue;
-                }
                 let mut whitening = Matrix::default();
-                let failed = |_: NotConverged| FeatureError::NoValues;
                 self.logarithm
                     .whitening(&band.mean(), &mut whitening)
-                    .map_err(failed)?;
-                let (mut centred, mut logarithm) = (Matrix::default(), Matrix::default());
-                for sample in samples.iter_mut() {
-                    if !keep_going(1.0) {
-                        return Err(ReadError::Cancelled.into());
-                    }
-                    let raw = from_triangle(&sample.values[place.clone()], p);
-                    between(&whitening, &raw, &mut centred);
-                    self.logarithm
-                        .logarithm(&centred, 0.0, &mut logarithm)
-                        .map_err(failed)?;
-                    let mut values = Vec::with_capacity(place.len());
-                    push_triangle(&logarithm, &mut values);
-                    sample.values[place.clone()].copy_from_slice(&values);
-                }
+                    .map_err(|_not_converged| FeatureError::NoValues)?;
+                band.whitening = Some(whitening);
             }
         }
         Ok(())

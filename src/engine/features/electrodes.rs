@@ -184,6 +184,17 @@ pub fn electrode(name: &str) -> Option<String> {
     }
 }
 
+/// The ear that a channel was recorded against, if its label names one behind the electrode: `A2` of `C3-A2`.
+pub fn ear_behind(name: &str) -> Option<&'static str> {
+    let upper = name.to_uppercase();
+    let mut known = words_of(&upper)
+        .into_iter()
+        .filter(|word| place(word).is_some());
+    known.next()?;
+    let second = known.next()?;
+    EARS.into_iter().find(|ear| *ear == second)
+}
+
 fn words_of(upper: &str) -> Vec<&str> {
     upper
         .split(|letter: char| !letter.is_ascii_alphanumeric())

@@ -7,7 +7,7 @@ use super::declared;
 use super::fault_phasors::{CYCLES_BEFORE, JUDGED_CYCLES, MAGNITUDE_NAMES, magnitudes};
 use super::inception::first_change;
 use super::phase_signals::PhaseSignals;
-use super::phases::{PHASE_NAMES, PhaseChoice, PhaseMap};
+use super::phases::{Bay, PHASE_NAMES, PhaseChoice, PhaseMap};
 use super::phasor::{phasor, sequence_components};
 use super::resample::{PASSED_SHARE, resample};
 use super::{Extraction, FeatureError, Layout, RejectReason, Rejection, Sample, is_positive};
@@ -22,6 +22,10 @@ pub(super) const LEAST_SAMPLES_PER_CYCLE: f64 = 4.0;
 
 /// Fewest points per cycle from which phasors are computed where samples do not divide the cycle evenly.
 const MIN_PHASOR_POINTS: usize = 128;
+
+/// How many times more the currents of another bay must change to be taken instead of the likeliest: the sum of two
+/// circuits changes twice as much as either.
+const CLEARLY_MORE: f64 = 3.0;
 
 /// The highest harmonic a recipe may ask for.
 pub(super) const MAX_HARMONIC: usize = 50;
@@ -300,12 +304,35 @@ impl FaultRecipe {
         Ok(extraction)
     }
 
+    /// The channels that the recipe takes from a record: those named by hand and the likeliest bay. Of several bays
+    /// another one is taken where its currents change far more: that is where the fault is.
+    pub fn phase_map(&self, record: &Record) -> PhaseMap {
+        let usual = PhaseMap::of(record, &self.phases);
+        let is_by_hand = self.phases.channels.iter().any(Option::is_some);
+        let bays = Bay::all(&record.channels);
+        if is_by_hand || bays.len() < 2 {
+            return usual;
+        }
+        let change = |bay: &Bay| {
+            let signals = PhaseSignals::read(record, bay.channels, self.nominal_hz);
+            signals.map_or(0.0, |signals| signals.largest_current_change())
+        };
+        let mut found = (CLEARLY_MORE * change(&bays[0]), None);
+        for bay in &bays[1..] {
+            let changed = change(bay);
+            if changed > found.0 {
+                found = (changed, Some(bay.channels.map(Some)));
+            }
+        }
+        found.1.map_or(usual, |channels| PhaseMap { channels })
+    }
+
     /// The six signals that the recipe takes from a record.
     pub fn signals(&self, record: &Record) -> Result<PhaseSignals, FeatureError> {
         if let Some(problem) = self.problems().into_iter().next() {
             return Err(FeatureError::Recipe(problem));
         }
-        let map = PhaseMap::of(record, &self.phases);
+        let map = self.phase_map(record);
         let Some(channels) = map.complete() else {
             return Err(FeatureError::Unmapped {
                 missing: map.missing().join(", "),

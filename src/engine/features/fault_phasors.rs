@@ -9,7 +9,7 @@ use super::phasor::sequence_components;
 use super::{FeatureError, RejectReason};
 
 /// The cycle before the fault ends this share of a cycle before the inception,
-const GUARD_BEFORE: f64 = 2.0 / 64.0;
+pub(crate) const GUARD_BEFORE: f64 = 2.0 / 64.0;
 
 /// and the cycle of the fault starts this share after it, past the first ringing.
 const GUARD_AFTER: f64 = 1.0 / 8.0;
@@ -387,7 +387,7 @@ pub(super) const MAGNITUDE_NAMES: [&str; 15] = [
 ];
 
 /// The fifteen magnitudes: unchanged by scale, polarity of the current transformers and cyclic exchange of the phases.
-pub(super) fn magnitudes(phasors: &FaultPhasors) -> Vec<f64> {
+pub fn magnitudes(phasors: &FaultPhasors) -> Vec<f64> {
     let sizes = |three: [Complex64; 3]| three.map(|x| x.norm());
     let largest = |three: [f64; 3]| three.into_iter().fold(0.0, f64::max);
     let falling = |mut three: [f64; 3]| {

@@ -139,10 +139,15 @@ impl LiveSegments {
         self.first += done as u64;
     }
 
+    /// Time from the start of the stream to the last frame that came.
+    pub fn time_s(&self) -> f64 {
+        let n_held = self.values.first().map_or(0, Vec::len) as u64;
+        self.onset_s + (self.first + n_held) as f64 / self.rate_hz
+    }
+
     /// Values were lost: samples never reach over a gap.
     pub fn gap(&mut self, lost_s: f64) {
-        let n_held = self.values.first().map_or(0, Vec::len) as u64;
-        self.onset_s += (self.first + n_held) as f64 / self.rate_hz + lost_s;
+        self.onset_s = self.time_s() + lost_s;
         self.values.iter_mut().for_each(Vec::clear);
         (self.first, self.next) = (0, 0);
     }

@@ -77,10 +77,32 @@ impl FeatureRecipe {
         stretches: Option<&[Stretch]>,
         keep_going: &mut dyn FnMut(f64) -> bool,
     ) -> Result<Extraction, FeatureError> {
+        let mut samples = Vec::new();
+        let mut take = |sample| samples.push(sample);
+        let made = self.extract_each(record, stretches, &mut take, keep_going)?;
+        Ok(Extraction { samples, ..made })
+    }
+
+    /// The same for recordings of any length: each sample is given to `take` as soon as it is made, and the result has
+    /// none. Of the recording only a block is in memory at a time. What is seen relative to the mean of the whole
+    /// recording needs a second pass over it.
+    pub fn extract_each(
+        &self,
+        record: &Record,
+        stretches: Option<&[Stretch]>,
+        take: &mut dyn FnMut(Sample),
+        keep_going: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<Extraction, FeatureError> {
         match self {
-            Self::Eeg(recipe) => eeg_frames::extract(recipe, record, keep_going),
-            Self::EegGroups(recipe) => eeg_segments::extract(recipe, record, stretches, keep_going),
-            Self::Fault(recipe) => recipe.extract(record),
+            Self::Eeg(recipe) => eeg_frames::extract(recipe, record, take, keep_going),
+            Self::EegGroups(recipe) => {
+                eeg_segments::extract(recipe, record, stretches, take, keep_going)
+            }
+            Self::Fault(recipe) => {
+                let mut made = recipe.extract(record)?;
+                std::mem::take(&mut made.samples).into_iter().for_each(take);
+                Ok(made)
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::electrodes::{Scalp, electrode, is_ear};
+use super::electrodes::{Scalp, ear_behind, electrode, is_ear};
 
 /// Chains of the longitudinal bipolar montage, from the front to the back.
 const CHAINS: [&[&str]; 5] = [
@@ -231,10 +231,17 @@ impl<'a> Head<'a> {
         others.into_iter().map(|(_, other)| other).collect()
     }
 
-    /// Each electrode minus the mean of those that `reference` names for it.
+    /// Whether the difference of two channels is that of their electrodes: C3-A2 less C4-A1 is not C3 less C4.
+    fn shares_reference(&self, one: usize, other: usize) -> bool {
+        let ear = |place: usize| ear_behind(self.channels[place].name);
+        ear(one) == ear(other)
+    }
+
+    /// Each electrode minus the mean of those that `reference` names for it and that were recorded as it was.
     fn minus_mean(&self, reference: impl Fn(usize) -> Vec<usize>) -> Vec<Derivation> {
         let derive = |&place: &usize| {
-            let mean = reference(place);
+            let mut mean = reference(place);
+            mean.retain(|other| self.shares_reference(place, *other));
             let mut terms = BTreeMap::from([(place, 1.0)]);
             for other in &mean {
                 *terms.entry(*other).or_insert(0.0) -= 1.0 / mean.len() as f64;
@@ -252,6 +259,9 @@ impl<'a> Head<'a> {
         let found = pairs.filter_map(|pair| {
             let first = *self.electrodes.get(pair[0])?;
             let second = *self.electrodes.get(pair[1])?;
+            if !self.shares_reference(first, second) {
+                return None;
+            }
             let is_bad = self.channels[first].is_bad || self.channels[second].is_bad;
             Some(Derivation {
                 name: format!("{}-{}", self.label(first), self.label(second)),

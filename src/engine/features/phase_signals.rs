@@ -91,6 +91,16 @@ impl PhaseSignals {
         Ok(signals)
     }
 
+    /// Largest difference of a current from its value a cycle before.
+    pub(super) fn largest_current_change(&self) -> f64 {
+        let lag = (self.rate_hz / self.nominal_hz).round() as usize;
+        let changes = self.values[3..].iter().flat_map(|current| {
+            let later = current.iter().skip(lag);
+            later.zip(current).map(|(now, before)| (now - before).abs())
+        });
+        changes.fold(0.0, f64::max)
+    }
+
     /// The nominal frequency: the one given; else the one stated, unless the voltages clearly repeat at the other of
     /// 50 and 60 Hz (files do state it wrongly); without either the one at which they repeat.
     fn settle_frequency(
@@ -205,7 +215,7 @@ impl PhaseSignals {
         };
         if segments.len() > 1 {
             self.notes.push(format!(
-                "the record has {} gaps: only the longest section, from {} s, was used",
+                "the record has {} gaps: only the longest section, from {:.4} s, was used",
                 segments.len() - 1,
                 longest.onset_s
             ));

@@ -10,6 +10,9 @@ use crate::math::{Matrix, SymmetricEigen};
 /// Lines of the spectrum of a delay covariance.
 const N_LINES: usize = 64;
 
+/// Bands that are drawn each by itself; of more, their mean is.
+const MOST_BANDS: usize = 3;
+
 /// A sample as it is drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Readable {
@@ -113,37 +116,89 @@ pub fn channel_shares(groups: &[FeatureGroup], values: &[f64]) -> Vec<(String, f
     shares
 }
 
+/// A channel covariance of a sample: band, channels and logarithm.
+type BandCovariance<'a> = (String, &'a [String], Matrix);
+
+fn band_covariances<'a>(groups: &'a [FeatureGroup], values: &'a [f64]) -> Vec<BandCovariance<'a>> {
+    let covariance = |(group, values): (&'a FeatureGroup, &[f64])| match &group.kind {
+        GroupKind::Covariance { channels, .. } => {
+            let fits = values.len() == triangle_length(channels.len());
+            let symmetric = || from_triangle(values, channels.len());
+            fits.then(|| (group.name.clone(), &channels[..], symmetric()))
+        }
+        _ => None,
+    };
+    parts(groups, values).filter_map(covariance).collect()
+}
+
 /// A sample of covariance features as it is read: for each band ln power of the channels and the leading eigenvector,
-/// each on a head; of one channel its spectrum. Nothing where no group is a covariance.
+/// each on a head, of many bands those of their mean; of one channel its spectrum. Nothing where no group is a
+/// covariance.
 pub fn readable(groups: &[FeatureGroup], values: &[f64]) -> Option<Readable> {
-    let covariances: Vec<(&str, &[String], Matrix)> = parts(groups, values)
-        .filter_map(|(group, values)| match &group.kind {
-            GroupKind::Covariance { channels, .. } => {
-                let fits = values.len() == triangle_length(channels.len());
-                let symmetric = || from_triangle(values, channels.len());
-                fits.then(|| (group.name.as_str(), &channels[..], symmetric()))
-            }
-            _ => None,
-        })
-        .collect();
+    let mut covariances = band_covariances(groups, values);
+    if covariances.len() > MOST_BANDS {
+        covariances = vec![mean_of(&covariances)];
+    }
     match covariances.first() {
         Some((_, channels, _)) => Some(maps(channels, &covariances)),
         None => spectrum(groups, values),
     }
 }
 
-fn maps(channels: &[String], covariances: &[(&str, &[String], Matrix)]) -> Readable {
+/// The mean of the logarithms of all bands.
+fn mean_of<'a>(covariances: &[BandCovariance<'a>]) -> BandCovariance<'a> {
+    let n_bands = covariances.len();
+    let (_, channels, first) = &covariances[0];
+    let value = |i, j| {
+        let of_bands = covariances
+            .iter()
+            .map(|(_, _, logarithm)| logarithm[(i, j)]);
+        of_bands.sum::<f64>() / n_bands as f64
+    };
+    let mean = Matrix::from_fn(first.rows(), first.cols(), value);
+    (format!("mean of {n_bands} bands"), channels, mean)
+}
+
+/// Where there are more bands than [`readable`] draws: the power of the channels in each, on heads.
+pub fn band_powers(groups: &[FeatureGroup], values: &[f64]) -> Option<Readable> {
+    let covariances = band_covariances(groups, values);
+    let (_, channels, _) = covariances
+        .first()
+        .filter(|_| covariances.len() > MOST_BANDS)?;
+    let n_channels = channels.len();
+    let powers: Vec<Vec<f64>> = covariances
+        .iter()
+        .map(|(_, _, logarithm)| channel_powers(logarithm))
+        .collect();
+    let of_channel = |channel: usize| powers.iter().map(move |of_band| of_band[channel]);
+    Some(Readable {
+        layout: Layout::ChannelBand {
+            n_channels,
+            n_bands: covariances.len(),
+        },
+        values: (0..n_channels).flat_map(of_channel).collect(),
+        channels: channels.to_vec(),
+        maps: covariances.into_iter().map(|(band, ..)| band).collect(),
+    })
+}
+
+/// ln power of the channels against their mean.
+fn channel_powers(logarithm: &Matrix) -> Vec<f64> {
+    let p = logarithm.rows();
+    let mean = (0..p).map(|c| logarithm[(c, c)]).sum::<f64>() / p as f64;
+    (0..p).map(|c| logarithm[(c, c)] - mean).collect()
+}
+
+fn maps(channels: &[String], covariances: &[BandCovariance<'_>]) -> Readable {
     let p = channels.len();
     let n_bands = 2 * covariances.len();
     let mut values = vec![0.0; p * n_bands];
     let mut maps = Vec::with_capacity(n_bands);
     for (number, (band, _, logarithm)) in covariances.iter().enumerate() {
-        let power: Vec<f64> = (0..p).map(|c| logarithm[(c, c)]).collect();
-        let mean = power.iter().sum::<f64>() / p as f64;
         let pattern = leading_pattern(logarithm);
         // Both maps share one colour scale: the pattern has no unit and is brought to the size of the powers.
         let largest = |values: &[f64]| values.iter().fold(0.0f64, |most, v| most.max(v.abs()));
-        let powers: Vec<f64> = power.iter().map(|value| value - mean).collect();
+        let powers = channel_powers(logarithm);
         let scale = largest(&powers).max(1e-12) / largest(&pattern).max(1e-12);
         for channel in 0..p {
             let place = channel * n_bands + 2 * number;
@@ -278,6 +333,26 @@ mod tests {
         let found: Vec<&str> = shares.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(found, ["A", "C", "B"]);
         assert!((shares[2].1 - 1.44 / 5.06).abs() < 1e-12);
+    }
+
+    #[test]
+    fn of_many_bands_the_mean_is_drawn_and_the_power_of_each() {
+        let channels: Vec<String> = ["A", "B"].map(String::from).to_vec();
+        let kind = GroupKind::Covariance {
+            channels,
+            recentred: true,
+        };
+        let groups = vec![group(kind, 3); 4];
+        // ln powers of A and B: 4 and 0 in the first band, 0 and 0 in the others.
+        let mut values = vec![0.0; 12];
+        values[0] = 4.0;
+        let read = readable(&groups, &values).expect("covariances");
+        assert_eq!(read.maps[0], "mean of 4 bands: power");
+        assert_eq!((read.values[0], read.values[2]), (0.5, -0.5));
+        let powers = band_powers(&groups, &values).expect("many bands");
+        assert_eq!(powers.maps.len(), 4);
+        assert_eq!(powers.values, [2.0, 0.0, 0.0, 0.0, -2.0, 0.0, 0.0, 0.0]);
+        assert_eq!(band_powers(&groups[..3], &values[..9]), None);
     }
 
     #[test]

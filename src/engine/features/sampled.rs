@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::resample::value_between;
+use super::resample::{resample, value_between};
 use crate::records::{RateSection, Record, Segment, TimeAxis};
 
 /// Share of the distance of samples that is rounding, not time.
@@ -201,6 +201,24 @@ impl Sampled<'_> {
         (0..n_points).map(at).collect()
     }
 
+    /// Values at the times of another clock, which shows the same moments `shift_s` earlier: NaN where there are none.
+    ///
+    /// Between two stretches of constant rate what the slower one cannot carry is removed.
+    pub fn on_clock(&self, clock: &SampleTimes, shift_s: f64) -> Vec<f64> {
+        let own_s = |sample: usize| Some(clock.time_s(sample)? + shift_s - self.skew_s);
+        if let (SampleTimes::Stretches(own), SampleTimes::Stretches(other)) = (self.times, clock)
+            && let ([own], [other]) = (own.as_slice(), other.as_slice())
+        {
+            return resample_onto(self.values, own, other, shift_s - self.skew_s);
+        }
+        let at = |sample: usize| {
+            let time_s = own_s(sample).filter(|time_s| self.is_within(*time_s, *time_s));
+            time_s.and_then(|time_s| self.between(time_s))
+        };
+        let samples = 0..clock.n_samples();
+        samples.map(|s| at(s).unwrap_or(f64::NAN)).collect()
+    }
+
     /// The value at a time of the samples' own clock.
     fn between(&self, time_s: f64) -> Option<f64> {
         if let Some(stretch) = self.times.stretch_of(time_s, time_s) {
@@ -270,6 +288,27 @@ impl Sampled<'_> {
         let last = last.min(self.times.n_samples() - 1);
         (first..=last).map(|s| self.times.time_s(s)).collect()
     }
+}
+
+/// A stretch of one rate at the samples of another, whose times are `shift_s` earlier; NaN beyond its ends.
+fn resample_onto(values: &[f64], own: &RateSection, other: &RateSection, shift_s: f64) -> Vec<f64> {
+    let step = own.rate_hz / other.rate_hz;
+    let start = (other.onset_s + shift_s - own.onset_s) * own.rate_hz;
+    let last = own.n_samples.min(values.len()) as f64 - 1.0;
+    // The first and the last sample of the other clock that lie within.
+    let first = (-start / step - ROUNDING).ceil().max(0.0) as usize;
+    let end = ((last - start) / step + ROUNDING).floor();
+    let mut found = vec![f64::NAN; other.n_samples];
+    if end < first as f64 {
+        return found;
+    }
+    let n = (end as usize + 1)
+        .min(other.n_samples)
+        .saturating_sub(first);
+    if let Some(inside) = resample(values, start + step * first as f64, step, n) {
+        found[first..first + n].copy_from_slice(&inside);
+    }
+    found
 }
 
 /// The polynomial of Lagrange through times and values.
@@ -394,6 +433,50 @@ mod tests {
         }
         assert!(of(&early, 0.0).is_sample(0.12) && !of(&late, skew_s).is_sample(0.12));
         assert!(of(&late, skew_s).is_sample(0.120_1));
+    }
+
+    #[test]
+    fn another_clock_sees_the_same_wave_at_its_own_rate_and_nothing_beyond_the_ends() {
+        let clock = |rate_hz: f64, onset_s: f64, n_samples: usize| {
+            SampleTimes::Stretches(vec![RateSection {
+                rate_hz,
+                onset_s,
+                first_sample: 0,
+                n_samples,
+            }])
+        };
+        let (own, shift_s) = (clock(1600.0, 0.0, 320), 0.0173);
+        let values = sine(&own, 50.0);
+        let signal = Sampled {
+            times: &own,
+            values: &values,
+            skew_s: 0.0,
+        };
+        for rate_hz in [6400.0, 1600.0, 960.0] {
+            let other = clock(rate_hz, -0.05, (0.3 * rate_hz) as usize);
+            let found = signal.on_clock(&other, shift_s);
+            assert_eq!(found.len(), other.n_samples());
+            let mut n_inside = 0;
+            for (sample, value) in found.iter().enumerate() {
+                let time_s = other.time_s(sample).expect("it has a time") + shift_s;
+                let is_inside = (0.0..=319.0 / 1600.0).contains(&time_s);
+                assert_eq!(value.is_nan(), !is_inside, "{rate_hz} Hz at {time_s} s");
+                let is_deep = (0.02..=0.18).contains(&time_s);
+                if is_deep {
+                    let error = (value - (2.0 * PI * 50.0 * time_s).sin()).abs();
+                    assert!(error < 1e-3, "{rate_hz} Hz at {time_s} s: {error:e}");
+                    n_inside += 1;
+                }
+            }
+            assert!(n_inside as f64 > 0.15 * rate_hz, "{n_inside}");
+        }
+        // Where rates change within the record every moment is taken by itself.
+        let changing = two_rates();
+        let found = signal.on_clock(&changing, 0.0);
+        let expected = sine(&changing, 50.0);
+        for sample in 30..480 {
+            assert!((found[sample] - expected[sample]).abs() < 1e-3, "{sample}");
+        }
     }
 
     #[test]

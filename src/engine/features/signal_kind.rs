@@ -64,10 +64,7 @@ impl SignalKind {
 
 /// Beginnings of words that tell a kind, in capitals; the first that fits wins.
 const WORDS: &[(SignalKind, &[&str])] = &[
-    (
-        SignalKind::Eog,
-        &["EOG", "VEOG", "HEOG", "LEOG", "REOG", "LOC", "ROC"],
-    ),
+    (SignalKind::Eog, &["LOC", "ROC"]),
     (SignalKind::Ecg, &["ECG", "EKG"]),
     (
         SignalKind::Emg,
@@ -93,7 +90,7 @@ const WORDS: &[(SignalKind, &[&str])] = &[
 
 /// Words of inputs that are none of the kinds: direct inputs, marks and reserves of clinical recorders.
 const OTHER_INPUTS: &[&str] = &[
-    "DC", "BN", "NA", "OSC", "POS", "LIGHT", "HR", "PR", "REF", "GND",
+    "DC", "BN", "NA", "OSC", "POS", "LIGHT", "HR", "PR", "REF", "GND", "EXG", "AUX", "GSR", "ERG",
 ];
 
 /// Slowest rate at which brain potentials are recorded.
@@ -153,7 +150,8 @@ fn named_kind(words: &[&str]) -> Option<SignalKind> {
     }
     // Eye electrodes of sleep montages: E1-M2, not the ground E.
     let is_eye = |word: &&str| ["E1", "E2"].contains(word);
-    if words.first().is_some_and(is_eye) && words.len() == 2 {
+    let names_eyes = words.iter().any(|word| word.contains("EOG"));
+    if names_eyes || (words.first().is_some_and(is_eye) && words.len() == 2) {
         return Some(SignalKind::Eog);
     }
     let fits = |starts: &[&str]| {

@@ -66,7 +66,7 @@ pub struct Gate {
 
 impl Gate {
     /// F′ = τF + (1 − τ)·max(θ₁ + θ₂, .1)·(z1 + z2/2), τ = min(1, max(0, max_c z1_c)/q05)².
-    pub(super) fn apply(&self, evidence: impl Fn(usize) -> [f64; 2], scores: &mut [f64]) {
+    pub(crate) fn apply(&self, evidence: impl Fn(usize) -> [f64; 2], scores: &mut [f64]) {
         let best = (0..scores.len()).map(|c| evidence(c)[0]);
         let best = best.fold(0.0_f64, f64::max);
         let openness = (best / self.threshold).min(1.0).powi(2);

@@ -52,6 +52,31 @@ pub struct StreamState {
     queues: Vec<Queue>,
 }
 
+impl StreamState {
+    /// A sample does not come any more; nothing changes where it never did.
+    pub fn leave_out(&mut self, sample: usize) {
+        for queue in &mut self.queues {
+            if let Some(at) = queue.order.iter().position(|other| *other == sample) {
+                queue.order.remove(at);
+                queue.next -= usize::from(at < queue.next);
+            }
+        }
+    }
+
+    /// A sample comes as one of another class, next; nothing changes where it never comes or is of that class.
+    pub fn put_into(&mut self, sample: usize, class: usize) {
+        let holds = |queue: &Queue| queue.order.contains(&sample);
+        let is_there = self.queues.get(class).is_none_or(holds);
+        if is_there || !self.queues.iter().any(holds) {
+            return;
+        }
+        self.leave_out(sample);
+        let queue = &mut self.queues[class];
+        let place = queue.next.min(queue.order.len());
+        queue.order.insert(place, sample);
+    }
+}
+
 /// The training samples of all classes, and the circumstances under which they are learned.
 #[derive(Clone, Debug)]
 pub struct SampleStream<'a> {

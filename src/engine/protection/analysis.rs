@@ -4,7 +4,7 @@ use crate::features::FeatureError;
 use crate::features::fault::{FaultForm, FaultRecipe};
 use crate::features::fault_phasors::FaultPhasors;
 use crate::features::phase_signals::PhaseSignals;
-use crate::features::phases::{Bay, PhaseMap};
+use crate::features::phases::Bay;
 use crate::records::Record;
 use crate::simulate::feeder::FaultClass;
 
@@ -43,7 +43,7 @@ impl FaultAnalysis {
             form: FaultForm::Magnitudes,
             ..recipe.clone()
         };
-        let map = PhaseMap::of(record, &recipe.phases);
+        let map = recipe.phase_map(record);
         let signals = recipe.signals(record)?;
         let window = recipe.window_in(record, &signals);
         let mut warnings = signals.notes.clone();

@@ -1,5 +1,8 @@
 //! The course of a fault: when it is cleared, and how its type changes until then.
 
+use std::f64::consts::TAU;
+
+use crate::features::fault_phasors::GUARD_BEFORE;
 use crate::features::phase_signals::PhaseSignals;
 
 use super::rule::{RuleVerdict, judge};
@@ -10,6 +13,9 @@ const CLEARED_SHARE: f64 = 0.15;
 const CLEARED_LOAD: f64 = 1.3;
 /// Multiple of the peak before that the current must reach for a clearing to be seen at all.
 const SEEN_LOAD: f64 = 2.0;
+/// How many times longer a current may take to its zero than a sine of its last peak would; one that dies away slowly
+/// was interrupted before.
+const LONGEST_FALL: f64 = 1.5;
 
 /// Steps of a quarter cycle for which a new type must hold to count.
 const LASTING_STEPS: usize = 4;
@@ -27,7 +33,8 @@ pub struct Stage {
 ///
 /// `pk(t)` is the largest |i| of the three phases over the half cycle after t, `F` its median over the two cycles after
 /// the inception. The fault is cleared at the first t, at least half a cycle after the inception, from which `pk` stays
-/// below the limit for half a cycle.
+/// below the limit for half a cycle. A pole interrupts at the zero of its current, which comes a little after the
+/// current falls below the limit: the zero that the last current heads for is what is given.
 pub fn clearing_s(signals: &PhaseSignals, inception_s: f64, frequency_hz: f64) -> Option<f64> {
     let largest = largest_current(signals);
     let cycle = signals.rate_hz / frequency_hz;
@@ -37,7 +44,9 @@ pub fn clearing_s(signals: &PhaseSignals, inception_s: f64, frequency_hz: f64) -
         return None;
     }
     let inception = inception as usize;
-    let before = &largest[inception.saturating_sub(cycle.round() as usize)..inception];
+    // The inception may be found a little late; what is before it must not hold the first rise of the fault.
+    let end_before = inception.saturating_sub((GUARD_BEFORE * cycle).ceil() as usize);
+    let before = &largest[end_before.saturating_sub(cycle.round() as usize)..end_before];
     let peak_before = before.iter().copied().fold(0.0, f64::max);
     let peaks = sliding_largest(&largest, half);
     let two_cycles = peaks.get(inception..peaks.len().min(inception + (2.0 * cycle) as usize))?;
@@ -48,15 +57,43 @@ pub fn clearing_s(signals: &PhaseSignals, inception_s: f64, frequency_hz: f64) -
         return None;
     }
     let limit = (CLEARED_SHARE * during).max(CLEARED_LOAD * peak_before);
+    let earliest = inception + half;
     let mut n_below = 0;
-    for (at, peak) in peaks.iter().enumerate().skip(inception + half) {
+    for (at, peak) in peaks.iter().enumerate().skip(earliest) {
         n_below = if *peak < limit { n_below + 1 } else { 0 };
         if n_below > half {
             let first = at - half;
-            return Some(signals.time_s(first));
+            let until_zero = match first > earliest {
+                true => samples_until_zero(signals, first - 1, (cycle, half)),
+                false => 1.0,
+            };
+            return Some(signals.time_s(first) + (until_zero - 1.0) / signals.rate_hz);
         }
     }
     None
+}
+
+/// Samples from one to the zero that the largest current there heads for, as a sine through it and an earlier sample;
+/// half a sample where it does not fall.
+fn samples_until_zero(signals: &PhaseSignals, sample: usize, (cycle, half): (f64, usize)) -> f64 {
+    let largest = signals.values[3..]
+        .iter()
+        .max_by(|a, b| a[sample].abs().total_cmp(&b[sample].abs()));
+    let back = ((cycle / 16.0).round() as usize).max(1);
+    let (Some(current), Some(earlier)) = (largest, sample.checked_sub(back)) else {
+        return 0.5;
+    };
+    let now = current[sample].abs();
+    let before = current[earlier] * current[sample].signum();
+    if before.is_nan() || before <= now {
+        return 0.5;
+    }
+    // now = A sin θ, before = A sin(θ + δ).
+    let delta = TAU * back as f64 / cycle;
+    let theta = (now * delta.sin()).atan2(before - now * delta.cos());
+    let last_half = current[sample.saturating_sub(half)..=sample].iter();
+    let peak = last_half.fold(now, |most, i| most.max(i.abs()));
+    theta.min(LONGEST_FALL * (now / peak).asin()) / TAU * cycle
 }
 
 /// The largest |i| of the three phases at every sample; missing values count as nothing.

@@ -176,7 +176,7 @@ fn phase_events(
 pub fn breaker_time_s(events: &[RecordEvent]) -> Option<f64> {
     let is_trip = |event: &&RecordEvent| {
         let text = event.text.to_lowercase();
-        let is_named = ["trip", "trp", "откл", "auslös"]
+        let is_named = ["trip", "trp", "откл", "auslös", "跳闸"]
             .iter()
             .any(|word| text.contains(word));
         event.kind == RecordEventKind::Digital && is_named && text.ends_with(" on")

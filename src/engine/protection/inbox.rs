@@ -17,6 +17,8 @@ pub struct ModelDecision {
     pub class: String,
     /// Its margin.
     pub margin: f64,
+    /// Whether its prediction set is not one class; none of a model that cannot tell.
+    pub is_uncertain: Option<bool>,
     /// How well the record fits the model.
     pub fit_p: Option<f64>,
 }
@@ -106,7 +108,7 @@ pub fn group_by_event(rows: &mut [InboxRow]) {
 }
 
 /// Heads of the columns.
-pub const COLUMNS: [&str; 17] = [
+pub const COLUMNS: [&str; 18] = [
     "event",
     "file",
     "station",
@@ -123,6 +125,7 @@ pub const COLUMNS: [&str; 17] = [
     "peak_current_a",
     "model_class",
     "model_margin",
+    "model_uncertain",
     "fit_p",
 ];
 
@@ -152,6 +155,9 @@ pub fn to_csv(rows: &[InboxRow]) -> Result<Vec<u8>, csv::Error> {
             number(row.peak_current_a),
             model.map_or(String::new(), |model| model.class.clone()),
             number(model.map(|model| model.margin)),
+            model
+                .and_then(|model| model.is_uncertain)
+                .map_or(String::new(), |is| is.to_string()),
             number(model.and_then(|model| model.fit_p)),
         ])?;
     }

@@ -110,6 +110,12 @@ impl Line {
         Ok(lines)
     }
 
+    /// The line whose name is part of a station's.
+    pub fn of_station<'a>(lines: &'a [Self], station: &str) -> Option<&'a Self> {
+        let is_named = |line: &&Self| !line.name.is_empty() && station.contains(&line.name);
+        lines.iter().find(is_named)
+    }
+
     /// What is out of range.
     pub fn problems(&self) -> Vec<SettingProblem> {
         let mut problems = SettingProblems::default();

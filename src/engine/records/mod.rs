@@ -17,7 +17,6 @@ pub mod electrode_positions;
 pub mod event_list;
 pub mod fif;
 mod findings;
-mod foreign;
 mod fuzz_entries;
 pub mod gdf;
 mod ini;

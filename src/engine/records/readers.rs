@@ -4,8 +4,8 @@ use std::path::Path;
 
 use super::{
     ChannelKind, FilePlace, Input, Mode, ReadError, ReadOptions, Record, arff, brainvision,
-    comtrade, edf, fif, foreign, gdf, mat, nihon_kohden, npy, npz, persyst, sel_event, table,
-    unread, workbook, xdf,
+    comtrade, edf, fif, gdf, mat, nihon_kohden, npy, npz, persyst, sel_event, table, unread,
+    workbook, xdf,
 };
 
 /// One format family: how it is recognised and what reads it.
@@ -141,8 +141,8 @@ pub fn open(path: &Path, mode: Mode) -> Result<Record, ReadError> {
 
 /// Opens a file with choices beyond the mode.
 pub fn open_with(path: &Path, options: &ReadOptions) -> Result<Record, ReadError> {
-    if let Some(refusal) = foreign::folder_refusal(path) {
-        return Err(refusal);
+    if let Some(unread) = unread::folder(path) {
+        return Err(unread.refusal(path));
     }
     read(&Input::open(path)?, options)
 }
@@ -150,15 +150,8 @@ pub fn open_with(path: &Path, options: &ReadOptions) -> Result<Record, ReadError
 /// Reads a file or bytes of any format known here.
 pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
     let head = input.bytes.read_start(HEAD_BYTES)?;
-    if let Some(what) = known_but_not_read(input, &head) {
-        return Err(ReadError::Unsupported {
-            path: input.path().to_owned(),
-            what: what.to_owned(),
-            remedy: "export it as COMTRADE (.cfg and .dat, or .cff)".to_owned(),
-        });
-    }
-    if let Some(refusal) = foreign::refusal(input, &head) {
-        return Err(refusal);
+    if let Some(unread) = unread::recording(&head, &input.extension()) {
+        return Err(unread.refusal(input.path()));
     }
     match reader_for(input, &head)? {
         Some(reader) => {
@@ -218,28 +211,9 @@ fn reader_for(input: &Input, head: &[u8]) -> Result<Option<&'static Reader>, Rea
     Ok(named().or_else(likely))
 }
 
-/// Formats of fault recorders that are recognised by name alone.
-fn known_but_not_read(input: &Input, head: &[u8]) -> Option<&'static str> {
-    /// The first record of a PQDIF file carries this identifier.
-    const PQDIF: [u8; 16] = [
-        0x40, 0x14, 0x11, 0x4a, 0x9f, 0xe4, 0xcf, 0x11, 0x99, 0x00, 0x50, 0x51, 0x44, 0x49, 0x46,
-        0x00,
-    ];
-    match input.extension().as_str() {
-        _ if head.starts_with(&PQDIF) => Some("PQDIF (IEEE 1159.3)"),
-        "pqd" | "pqdif" => Some("PQDIF (IEEE 1159.3)"),
-        "eve" => Some("an SEL event report in its long form (.eve)"),
-        _ => None,
-    }
-}
-
 fn unknown_format(input: &Input, head: &[u8]) -> ReadError {
     if let Some(unread) = unread::recognise(head) {
-        return ReadError::Unsupported {
-            path: input.path().to_owned(),
-            what: unread.name.to_owned(),
-            remedy: unread.remedy.to_owned(),
-        };
+        return unread.refusal(input.path());
     }
     let start = &head[..head.len().min(16)];
     let expected: Vec<&str> = READERS.iter().map(|reader| reader.name).collect();

@@ -81,9 +81,12 @@ const PREFIXES: &[(&str, &str, i32)] = &[
     ("\u{ce}\u{bc}", "µ", -6),
     ("\u{fffd}", "µ", -6),
     ("m", "m", -3),
+    ("\u{43c}", "m", -3),
     ("k", "k", 3),
     ("K", "k", 3),
+    ("\u{43a}", "k", 3),
     ("M", "M", 6),
+    ("\u{41c}", "M", 6),
     ("G", "G", 9),
 ];
 
@@ -98,9 +101,10 @@ const WORD_PREFIXES: &[(&str, &str, i32)] = &[
 
 /// Base units: spellings, symbol, quantity. The first group takes prefixes.
 const BASES: &[(&[&str], &str, Quantity)] = &[
-    (&["V", "v"], "V", Quantity::Voltage),
-    (&["A", "a"], "A", Quantity::Current),
-    (&["Hz", "HZ", "hz"], "Hz", Quantity::Other),
+    // The last of each are Cyrillic.
+    (&["V", "v", "\u{412}"], "V", Quantity::Voltage),
+    (&["A", "a", "\u{410}"], "A", Quantity::Current),
+    (&["Hz", "HZ", "hz", "\u{413}\u{446}"], "Hz", Quantity::Other),
     (&["W", "w"], "W", Quantity::Other),
     (&["VA", "va"], "VA", Quantity::Other),
     (
@@ -108,7 +112,11 @@ const BASES: &[(&[&str], &str, Quantity)] = &[
         "var",
         Quantity::Other,
     ),
-    (&["Ohm", "ohm", "\u{3a9}", "\u{2126}"], "Ω", Quantity::Other),
+    (
+        &["Ohm", "ohm", "\u{3a9}", "\u{2126}", "\u{41e}\u{43c}"],
+        "Ω",
+        Quantity::Other,
+    ),
     (&["S"], "S", Quantity::Other),
     (&["s", "sec"], "s", Quantity::Other),
     (&["T"], "T", Quantity::Other),
@@ -189,6 +197,8 @@ mod tests {
         assert_eq!(Unit::parse("ampere").amperes(), Some(1.0));
         assert_eq!(Unit::parse("kA").amperes(), Some(1e3));
         assert_eq!(Unit::parse("DegC").symbol, "°C");
+        assert_eq!(Unit::parse("кВ").volts(), Some(1e3));
+        assert_eq!(Unit::parse("А").amperes(), Some(1.0));
     }
 
     #[test]

@@ -1,11 +1,195 @@
 //! Formats that are not read, recognised by their content: what they are called and what to do.
 
+use std::path::Path;
+
+use super::ReadError;
+
 /// A format that is not read.
+#[derive(Clone, Copy)]
 pub(super) struct Unread {
     /// What it is.
-    pub(super) name: &'static str,
+    name: &'static str,
     /// What the user can do.
-    pub(super) remedy: &'static str,
+    remedy: &'static str,
+}
+
+impl Unread {
+    /// The refusal of a file of this format.
+    pub(super) fn refusal(self, path: &Path) -> ReadError {
+        ReadError::Unsupported {
+            path: path.to_owned(),
+            what: self.name.to_owned(),
+            remedy: self.remedy.to_owned(),
+        }
+    }
+}
+
+const BY_MNE: &str =
+    "convert it to EDF+ or FIF, with MNE-Python: mne.io.read_raw(…).export(\"file.edf\")";
+const BY_ITS_PROGRAM: &str =
+    "export it as EDF+ in the program that recorded it, or with EDFbrowser (Tools › Convert)";
+const AS_COMTRADE: &str = "export it as COMTRADE (.cfg and .dat, or .cff)";
+
+const NWB: Unread = Unread {
+    name: "NWB (Neurodata Without Borders)",
+    remedy: "export the series you need as EDF+, NPY or CSV, with pynwb",
+};
+const SNIRF: Unread = Unread {
+    name: "SNIRF (near-infrared spectroscopy)",
+    remedy: BY_MNE,
+};
+const MFF: Unread = Unread {
+    name: "EGI MFF",
+    remedy: BY_MNE,
+};
+
+/// A recording of another program: its name, whether the first bytes (or the ending where bytes do not tell) are of
+/// it, and the way to convert it.
+type Recording = (&'static str, fn(&[u8], &str) -> bool, &'static str);
+
+const RECORDINGS: &[Recording] = &[
+    (
+        "Neuroscan CNT",
+        |head, _| head.starts_with(b"Version 3.0\0"),
+        BY_MNE,
+    ),
+    (
+        "ANT Neuro CNT",
+        |head, _| {
+            let is_riff = head.starts_with(b"RIFF") || head.starts_with(b"RF64");
+            is_riff && head.get(8..12) == Some(b"CNT ")
+        },
+        BY_MNE,
+    ),
+    (
+        "Micromed TRC",
+        |head, _| head.starts_with(b"* MICROMED"),
+        BY_ITS_PROGRAM,
+    ),
+    (
+        "Nicolet .e",
+        |head, ending| is_nicolet(head) || (ending == "e" && !head.starts_with(b"0       ")),
+        BY_ITS_PROGRAM,
+    ),
+    (
+        MFF.name,
+        |head, ending| {
+            let is_part = ending == "bin" || ending == "xml";
+            let says_so = head.windows(11).any(|part| part == b"www.egi.com");
+            ending == "mff" || (is_part && says_so)
+        },
+        MFF.remedy,
+    ),
+    (
+        NWB.name,
+        |head, ending| is_hdf5(head, ending, "nwb"),
+        NWB.remedy,
+    ),
+    (
+        SNIRF.name,
+        |head, ending| is_hdf5(head, ending, "snirf"),
+        SNIRF.remedy,
+    ),
+    (
+        "Curry",
+        |head, ending| {
+            head.starts_with(b"DATA_PARAMETERS") || ["cdt", "dap", "dpa"].contains(&ending)
+        },
+        BY_MNE,
+    ),
+    (
+        "BCI2000",
+        |head, _| head.starts_with(b"BCI2000V=") || head.starts_with(b"HeaderLen="),
+        "convert it with BCI2000's own tools, or with MNE-Python to EDF+",
+    ),
+    (
+        "Blackrock NSx",
+        |head, _| {
+            let starts: [&[u8]; 4] = [b"NEURALSG", b"NEURALCD", b"BRSMPGRP", b"NEURALEV"];
+            starts.iter().any(|start| head.starts_with(start))
+        },
+        "convert it to EDF+ or MAT, with neo or Blackrock's NPMK",
+    ),
+    (
+        "Intan RHD or RHS",
+        |head, _| {
+            head.starts_with(&[0x02, 0x27, 0x91, 0xc6])
+                || head.starts_with(&[0xac, 0x27, 0x91, 0xd6])
+        },
+        "convert it to NPY or MAT, with neo or Intan's own scripts",
+    ),
+    ("Natus XLTEK", |_, ending| ending == "erd", BY_ITS_PROGRAM),
+    (
+        "PQDIF (IEEE 1159.3)",
+        |head, ending| head.starts_with(&PQDIF) || ["pqd", "pqdif"].contains(&ending),
+        AS_COMTRADE,
+    ),
+    (
+        "an SEL event report in its long form (.eve)",
+        |_, ending| ending == "eve",
+        AS_COMTRADE,
+    ),
+];
+
+/// The first record of a PQDIF file carries this identifier.
+const PQDIF: [u8; 16] = [
+    0x40, 0x14, 0x11, 0x4a, 0x9f, 0xe4, 0xcf, 0x11, 0x99, 0x00, 0x50, 0x51, 0x44, 0x49, 0x46, 0x00,
+];
+
+/// HDF5 files that are not MATLAB's.
+fn is_hdf5(head: &[u8], ending: &str, own: &str) -> bool {
+    head.starts_with(b"\x89HDF\r\n\x1a\n") && ending == own
+}
+
+/// From byte 172 on stand the number of tags and the first of them: a name or an identifier in braces, in UTF-16.
+/// <https://github.com/ieeg-portal/Nicolet-Reader>
+fn is_nicolet(head: &[u8]) -> bool {
+    let (Some([n_tags, more @ ..]), Some(tag)) = (head.get(172..176), head.get(176..256)) else {
+        return false;
+    };
+    let letters = tag.chunks_exact(2).take_while(|pair| **pair != [0, 0]);
+    let letters: Vec<&[u8]> = letters.collect();
+    let is_text = |pair: &&[u8]| pair[0].is_ascii_graphic() && pair[1] == 0;
+    more[1..] == [0, 0] && *n_tags > 0 && letters.len() >= 4 && letters.iter().all(is_text)
+}
+
+/// The recording of another program that the first bytes or the ending tell.
+pub(super) fn recording(head: &[u8], ending: &str) -> Option<Unread> {
+    let is_it = |(_, is_it, _): &&Recording| is_it(head, ending);
+    let (name, _, remedy) = RECORDINGS.iter().find(is_it)?;
+    Some(Unread { name, remedy })
+}
+
+/// The format of an HDF5 file, told by the members of its root group, whatever the ending.
+pub(super) fn hdf5<'a>(members: impl Iterator<Item = &'a str>) -> Option<Unread> {
+    let members: Vec<&str> = members.collect();
+    let has = |name: &str| members.contains(&name);
+    if has("session_start_time") && has("timestamps_reference_time") {
+        return Some(NWB);
+    }
+    let has_series = members.iter().any(|name| name.starts_with("nirs"));
+    (has("formatVersion") && has_series).then_some(SNIRF)
+}
+
+/// A folder that is a recording, or a file inside of one.
+pub(super) fn folder(path: &Path) -> Option<Unread> {
+    const CTF: Unread = Unread {
+        name: "CTF",
+        remedy: BY_MNE,
+    };
+    let ends_in = |path: &Path, own: &str| {
+        let ending = path.extension().and_then(|ending| ending.to_str());
+        ending.is_some_and(|ending| ending.eq_ignore_ascii_case(own))
+    };
+    let is_mff = |folder: &Path| {
+        let has = |name: &str| folder.join(name).is_file();
+        ends_in(folder, "mff") || (has("info.xml") && has("signal1.bin"))
+    };
+    match path.is_dir() {
+        true if is_mff(path) => Some(MFF),
+        true => ends_in(path, "ds").then_some(CTF),
+        false => path.parent().is_some_and(is_mff).then_some(MFF),
+    }
 }
 
 const UNPACK: &str = "unpack it and open what it holds";
@@ -91,6 +275,27 @@ pub(super) fn recognise(head: &[u8]) -> Option<Unread> {
 #[cfg(test)]
 mod tests {
     use super::super::{Input, Mode, read};
+
+    #[test]
+    fn recordings_of_other_programs_are_told_by_content_and_never_by_chance() {
+        let mut nicolet = vec![7; 172];
+        nicolet.extend(40_u32.to_le_bytes());
+        let tag = "{A271CCCB-515D-4590-B6A1-DC170C8D6EE2}";
+        nicolet.extend(tag.encode_utf16().flat_map(u16::to_le_bytes));
+        nicolet.resize(4096, 0);
+        let found = super::recording(&nicolet, "dat").map(|unread| unread.name);
+        assert_eq!(found, Some("Nicolet .e"));
+        assert!(super::recording(&[b'1'; 4096], "csv").is_none());
+        assert!(super::recording(&[0; 4096], "dat").is_none());
+        let names = |names: &[&str]| super::hdf5(names.iter().copied()).map(|unread| unread.name);
+        let nwb = ["acquisition", "identifier", "session_start_time"];
+        assert_eq!(names(&nwb), None);
+        let nwb = [nwb[0], nwb[1], nwb[2], "timestamps_reference_time"];
+        assert!(names(&nwb).is_some_and(|name| name.starts_with("NWB")));
+        let snirf = names(&["formatVersion", "nirs1"]);
+        assert!(snirf.is_some_and(|name| name.starts_with("SNIRF")));
+        assert_eq!(names(&["data", "fs"]), None);
+    }
 
     #[test]
     fn files_of_other_programs_are_named_whatever_their_ending() {

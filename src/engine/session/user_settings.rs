@@ -11,6 +11,7 @@ use super::format::{FORMAT, format_of, from_text, to_text};
 use super::lock_file::LockFile;
 use super::store::read_text;
 use crate::learner::LearnerSettings;
+use crate::protection::Line;
 
 /// The variable of the environment that names another folder for the user's settings.
 const FOLDER_VARIABLE: &str = "ATOMSCOPE_CONFIG_DIR";
@@ -84,6 +85,9 @@ pub struct UserSettings {
     /// Montages the user gave a name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub montages: Vec<NamedMontage>,
+    /// Lines whose data the user keeps, in the order of their names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<Line>,
     /// Recordings explored last, newest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[serde(with = "crate::records::path_texts")]
@@ -157,6 +161,7 @@ impl Default for UserSettings {
             data_folders: Vec::new(),
             marks: usual_marks(),
             montages: Vec::new(),
+            lines: Vec::new(),
             recent_recordings: Vec::new(),
         }
     }
@@ -174,6 +179,13 @@ impl UserSettings {
             Ok(settings) => (settings, None),
             Err(error) => (Self::default(), Some(error)),
         }
+    }
+
+    /// Keeps a line; one of the same name is replaced.
+    pub fn keep_line(&mut self, line: Line) {
+        self.lines.retain(|known| known.name != line.name);
+        self.lines.push(line);
+        self.lines.sort_by(|a, b| a.name.cmp(&b.name));
     }
 
     /// Puts a recording first among those explored last.
@@ -266,6 +278,32 @@ mod tests {
         assert!(damage.is_none());
         assert_eq!(settings.theme, Theme::Dark);
         assert_eq!(settings.presets[0].name, "mine");
+    }
+
+    #[test]
+    fn lines_are_kept_by_name_and_found_by_station() {
+        let (_folder, folders) = folders();
+        let line = |name: &str, length_km: f64| Line {
+            name: name.into(),
+            length_km,
+            z1_ohm_per_km: (0.1, 0.4),
+            z0_ohm_per_km: None,
+            source_ohm: None,
+        };
+        for kept in [
+            line("South", 10.0),
+            line("North", 20.0),
+            line("South", 12.5),
+        ] {
+            UserSettings::change(&folders, |settings| settings.keep_line(kept)).expect("written");
+        }
+        let lines = UserSettings::load(&folders).0.lines;
+        let named: Vec<&str> = lines.iter().map(|line| line.name.as_str()).collect();
+        assert_eq!(named, ["North", "South"]);
+        let found = Line::of_station(&lines, "Substation South 110 kV");
+        assert_eq!(found.map(|line| line.length_km), Some(12.5));
+        assert_eq!(Line::of_station(&lines, "West"), None);
+        assert_eq!(Line::of_station(&[line("", 1.0)], "West"), None);
     }
 
     #[test]

@@ -25,6 +25,12 @@ pub enum StreamError {
     /// The standard input cannot be read.
     #[error("cannot read the standard input: {0}")]
     Input(io::Error),
+    /// Nothing has that name.
+    #[error("there is no such source; name -, a folder, a file or lsl:NAME: {name}")]
+    NoSource {
+        /// The name.
+        name: String,
+    },
     /// The samples have no rate.
     #[error(
         "the sampling rate is not known: name it with --rate, or send a column `time` in seconds"

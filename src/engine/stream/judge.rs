@@ -35,6 +35,7 @@ pub struct LiveJudge {
     live: Option<LiveSegments>,
     pub(super) learning: Option<Learning>,
     n_rejected: u64,
+    pub(super) largest_drift: f64,
     /// The growing file, where the source is one.
     file: Option<PathBuf>,
     /// What is saved.
@@ -95,6 +96,7 @@ impl LiveJudge {
                 live: None,
                 learning,
                 n_rejected: 0,
+                largest_drift: 0.0,
                 file: None,
                 state,
             },
@@ -132,6 +134,16 @@ impl LiveJudge {
     /// The samples that follow are those of a growing file.
     pub fn follow_file(&mut self, path: &Path) {
         self.file = Some(path.to_owned());
+    }
+
+    /// Time from the start of the stream to the last frame that came.
+    pub fn stream_time_s(&self) -> f64 {
+        self.live.as_ref().map_or(0.0, LiveSegments::time_s)
+    }
+
+    /// Time from one decision to the next, where samples come.
+    pub fn hop_s(&self) -> Option<f64> {
+        self.live.as_ref().map(LiveSegments::hop_s)
     }
 
     /// The settings by which files are read.

@@ -90,6 +90,16 @@ impl LiveJudge {
             .factor(n_batches, n_batches + 1)
     }
 
+    /// Whether labels are learned.
+    pub fn is_learning(&self) -> bool {
+        self.learning.is_some()
+    }
+
+    /// How far the recursion has been from its definition at most, since the stream began.
+    pub fn largest_drift(&self) -> f64 {
+        self.largest_drift
+    }
+
     /// Mini-batches learned, those of the training included.
     pub fn n_batches(&self) -> usize {
         self.judge.n_batches()
@@ -239,7 +249,9 @@ impl LiveJudge {
                 .map_err(|error| StreamError::Learn(error.into()))?;
         }
         let batch = std::mem::take(&mut self.state.pending);
-        self.judge.learn(&batch)?;
+        let report = self.judge.learn(&batch)?;
+        let drifts = report.classes.iter().map(|class| class.health.drift);
+        self.largest_drift = drifts.fold(self.largest_drift, f64::max);
         self.end_faster_forgetting(outcome)
     }
 

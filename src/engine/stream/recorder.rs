@@ -1,7 +1,8 @@
 //! Everything that came in, kept without loss: chunks of NPY, gaps, and the decisions as CSV.
 //!
 //! A folder with `stream.json` (channels, units, rate), `samples-000001.npy`, … (frames × channels, `<f8`), `gaps.csv`
-//! (number of the frame before which something is missing, seconds) and `decisions.csv`. Every chunk is a complete file
+//! (number of the frame before which something is missing, seconds), `decisions.csv` and, where changes were noticed,
+//! `alarms.csv`. Every chunk is a complete file
 //! when it appears, so that nothing recorded is lost when the program is killed.
 
 use std::fs::{self, File, OpenOptions};
@@ -11,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Arrival, Decision, StreamError};
+use super::{Arrival, Decision, StreamError, utc_now};
 use crate::records::{Channel, Unit};
 use crate::session::write_at_once;
 
@@ -26,6 +27,9 @@ pub(super) struct StreamFacts {
     pub(super) names: Vec<String>,
     pub(super) units: Vec<String>,
     pub(super) rate_hz: f64,
+    /// When the first samples came, UTC.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) begun: Option<String>,
 }
 
 impl StreamFacts {
@@ -81,6 +85,11 @@ impl StreamRecorder {
         })
     }
 
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Keeps what came in.
     pub fn keep(&mut self, arrival: &Arrival) -> Result<(), StreamError> {
         match arrival {
@@ -90,14 +99,7 @@ impl StreamRecorder {
                 self.n_frames += (values.len() / self.n_channels.max(1)) as u64;
             }
             Arrival::Gap { lost_s } => {
-                let path = self.folder.join("gaps.csv");
-                let line = format!("{},{lost_s}\n", self.n_frames);
-                OpenOptions::new()
-                    .create(true)
-                    .append(true)
-                    .open(&path)
-                    .and_then(|mut file| file.write_all(line.as_bytes()))
-                    .map_err(|source| StreamError::io("write the gaps", &path, source))?;
+                self.append("gaps.csv", &format!("{},{lost_s}\n", self.n_frames))?;
             }
             _ => {}
         }
@@ -105,6 +107,22 @@ impl StreamRecorder {
             self.flush()?;
         }
         Ok(())
+    }
+
+    fn append(&self, name: &str, line: &str) -> Result<(), StreamError> {
+        let path = self.folder.join(name);
+        OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(&path)
+            .and_then(|mut file| file.write_all(line.as_bytes()))
+            .map_err(|source| StreamError::io("record", &path, source))
+    }
+
+    /// Keeps an alarm: when, and what it says.
+    pub fn alarmed(&self, start_s: f64, sentence: &str) -> Result<(), StreamError> {
+        let sentence = sentence.replace(['\n', '\r'], " ");
+        self.append("alarms.csv", &format!("{start_s},{sentence}\n"))
     }
 
     fn begin(&mut self, channels: &[Channel], rate_hz: f64) -> Result<(), StreamError> {
@@ -120,6 +138,7 @@ impl StreamRecorder {
             names: channels.iter().map(|c| c.name.clone()).collect(),
             units: channels.iter().map(|c| c.unit.raw.clone()).collect(),
             rate_hz,
+            begun: Some(utc_now()),
         };
         let text = serde_json::to_string_pretty(&facts).map_err(std::io::Error::other);
         let written = text.and_then(|text| {

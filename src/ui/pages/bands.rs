@@ -5,13 +5,22 @@ use egui::{DragValue, TextEdit, Ui};
 use crate::ui::elements::{help, section};
 use crate::ui::icons::{Icon, icon_button};
 use crate::ui::theme;
-use atomscope_engine::features::EegRecipe;
 use atomscope_engine::features::eeg::Band;
 
+/// The bands that a recipe begins with, to return to.
+pub(super) struct UsualBands {
+    /// What they are called.
+    pub(super) name: &'static str,
+    /// What they are.
+    pub(super) help: &'static str,
+    /// They themselves.
+    pub(super) bands: Vec<Band>,
+}
+
 /// The bands, one below the other; they can be renamed, moved, removed and added.
-pub(super) fn bands_editor_ui(ui: &mut Ui, bands: &mut Vec<Band>) {
+pub(super) fn bands_editor_ui(ui: &mut Ui, bands: &mut Vec<Band>, text: &str, usual: UsualBands) {
     section(ui, "Bands");
-    help(ui, "Every channel gives one feature per band");
+    help(ui, text);
     let mut dropped = None;
     let n_bands = bands.len();
     for (place, band) in bands.iter_mut().enumerate() {
@@ -32,15 +41,13 @@ pub(super) fn bands_editor_ui(ui: &mut Ui, bands: &mut Vec<Band>) {
         if add.on_hover_text("A band above the last one").clicked() {
             bands.push(next_band(bands));
         }
-        let usual = EegRecipe::as_published().bands;
-        let reset = ui.add_enabled(*bands != usual, egui::Button::new("Bands of the paper"));
-        let text = "The four bands that the paper measures: the default";
+        let reset = ui.add_enabled(*bands != usual.bands, egui::Button::new(usual.name));
         if reset
-            .on_hover_text(text)
-            .on_disabled_hover_text(text)
+            .on_hover_text(usual.help)
+            .on_disabled_hover_text(usual.help)
             .clicked()
         {
-            *bands = usual;
+            *bands = usual.bands;
         }
     });
 }

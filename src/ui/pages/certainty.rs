@@ -13,17 +13,27 @@ use atomscope_engine::experiment::{AutoReport, Coverage, RunSummary};
 /// Between the columns of the tables.
 const COLUMN_GAP: f32 = 14.0;
 
-/// Simple classifiers on the same folds, and whether the learner beats them.
+/// In two sentences: whether simpler methods would do, and whether decisions keep their promise.
+pub(super) fn worth_ui(ui: &mut Ui, summary: &RunSummary) {
+    let tones = theme::tones(ui);
+    if let Some(sentence) = summary.baseline_sentence() {
+        match summary.unbeaten() {
+            Some(_) => ui.label(RichText::new(sentence).color(tones.error)),
+            None => ui.label(sentence),
+        };
+    }
+    if let Some(own) = summary.own_coverage() {
+        ui.label(own.sentence());
+    }
+}
+
+/// Simple classifiers on the same folds.
 pub(super) fn baselines_ui(ui: &mut Ui, summary: &RunSummary) {
-    let Some(sentence) = summary.baseline_sentence() else {
+    if summary.baselines.is_empty() {
         return;
-    };
+    }
     section(ui, "Beside simple classifiers");
     let tones = theme::tones(ui);
-    match summary.unbeaten() {
-        Some(_) => ui.label(RichText::new(sentence).color(tones.error)),
-        None => ui.label(sentence),
-    };
     Grid::new("baselines")
         .num_columns(3)
         .spacing([COLUMN_GAP, 4.0])
@@ -121,9 +131,10 @@ pub(super) fn choice_ui(ui: &mut Ui, report: &AutoReport) {
     let last = report.tried.last().map_or(0, |tried| tried.stage);
     Grid::new("tried")
         .num_columns(5)
+        .min_col_width(0.0)
         .spacing([COLUMN_GAP, 4.0])
         .show(ui, |ui| {
-            for title in ["", "kernel", "features", "best head", "right"] {
+            for title in ["stage", "kernel", "features", "best head", "right"] {
                 ui.label(RichText::new(title).small().color(tones.weak));
             }
             ui.end_row();

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use egui::{Id, RichText, Ui};
+use egui::{Align, Id, Layout, RichText, Ui, vec2};
 
 use super::features::heads_ui;
 use super::samples::Drawn;
@@ -13,13 +13,19 @@ use crate::ui::theme;
 use crate::ui::widgets::{GramMatrix, MapLabels};
 use atomscope_engine::dataset::{Dataset, FeatureGroup, GroupKind, class_difference};
 use atomscope_engine::features::eeg_segments::CovarianceSteps;
-use atomscope_engine::features::readable::{Square, channel_shares, readable, squares};
+use atomscope_engine::features::readable::{
+    Square, band_powers, channel_shares, readable, squares,
+};
 use atomscope_engine::math::Matrix;
 
-/// Side of a picture.
-const SIDE: f32 = 130.0;
+/// Largest and smallest side of a picture.
+const SIDES: (f32, f32) = (130.0, 70.0);
+/// Pictures side by side: the three steps of a band fit.
+const PER_ROW: f32 = 3.0;
 /// Bands whose steps are shown.
-const MOST_BANDS: usize = 6;
+const MOST_STEPS: usize = 3;
+/// Bands whose covariances are shown.
+const MOST_SQUARES: usize = 12;
 /// Channels that are named as carrying a difference.
 const MOST_CHANNELS: usize = 5;
 
@@ -30,12 +36,12 @@ pub(super) fn steps_ui(ui: &mut Ui, steps: &[CovarianceSteps]) {
     }
     help(
         ui,
-        "Step by step: covariance as measured, free of gain and shrunk, its logarithm",
+        "Step by step, channel × channel: the covariance as measured, free of gain (where asked for) and shrunk, its logarithm",
     );
-    for band in steps.iter().take(MOST_BANDS) {
+    for band in steps.iter().take(MOST_STEPS) {
         let pictures = [
             ("measured", &band.measured),
-            ("normalised and shrunk", &band.shrunk),
+            ("shrunk", &band.shrunk),
             ("logarithm", &band.logarithm),
         ];
         ui.horizontal_wrapped(|ui| {
@@ -44,6 +50,14 @@ pub(super) fn steps_ui(ui: &mut Ui, steps: &[CovarianceSteps]) {
                 picture_ui(ui, &title, &band.channels, matrix);
             }
         });
+    }
+    unshown_ui(ui, steps.len().saturating_sub(MOST_STEPS));
+}
+
+/// Says how many bands are not shown.
+fn unshown_ui(ui: &mut Ui, n_more: usize) {
+    if n_more > 0 {
+        help(ui, &format!("and {n_more} more bands"));
     }
 }
 
@@ -55,21 +69,30 @@ pub(super) fn squares_ui(ui: &mut Ui, groups: &[FeatureGroup], values: &[f64]) {
             title,
             names,
             matrix,
-        } in squares.iter().take(MOST_BANDS)
+        } in squares.iter().take(MOST_SQUARES)
         {
             picture_ui(ui, title, names, matrix);
         }
     });
+    unshown_ui(ui, squares.len().saturating_sub(MOST_SQUARES));
 }
 
 fn picture_ui(ui: &mut Ui, title: &str, names: &[String], matrix: &Matrix) {
-    ui.vertical(|ui| {
+    // The map has its colour bar beside it and its title above.
+    let letter = theme::small_font(ui).size;
+    let bar = letter * 6.0;
+    let room = ui.max_rect().width() / PER_ROW - ui.spacing().item_spacing.x - bar;
+    let side = room.clamp(SIDES.1, SIDES.0);
+    let size = vec2(side + bar, side + letter * 2.0);
+    ui.allocate_ui_with_layout(size, Layout::top_down(Align::Min), |ui| {
+        ui.set_min_size(size);
         let weak = theme::tones(ui).weak;
-        ui.label(RichText::new(title).small().color(weak));
+        let text = RichText::new(title).small().color(weak);
+        ui.add(egui::Label::new(text).truncate());
         GramMatrix {
             gram: matrix.view(),
             labels: MapLabels::Named { title, names },
-            size: SIDE,
+            size: side,
         }
         .show(ui);
     });
@@ -91,8 +114,14 @@ pub(super) fn class_maps_ui(ui: &mut Ui, dataset: &Arc<Dataset>) {
     );
     help(ui, &text);
     let groups = dataset.feature_groups();
-    if let Some(read) = readable(groups, &difference) {
-        heads_ui(ui, &Drawn::of_dataset(dataset), &read.values);
+    for read in [
+        readable(groups, &difference),
+        band_powers(groups, &difference),
+    ]
+    .into_iter()
+    .flatten()
+    {
+        heads_ui(ui, &Drawn::of_readable(&read), &read.values);
     }
     let shares = channel_shares(groups, &difference);
     let named: Vec<String> = shares

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use egui::{Grid, Id, RichText, Ui};
 
-use super::certainty::{baselines_ui, choice_ui, coverage_ui};
+use super::certainty::{baselines_ui, choice_ui, coverage_ui, worth_ui};
 use super::explain::{inspection_ui, sample_link_ui, samples_ui};
 use super::train_panels::curves_ui;
 use crate::ui::elements::{self, fact, help, page_title, section};
@@ -107,6 +107,7 @@ fn scores_ui(
         );
         help(ui, &text);
     }
+    worth_ui(ui, summary);
     ui.horizontal_wrapped(|ui| {
         export_ui(ui, actions);
         final_model_ui(ui, workbench, run, actions);
@@ -177,7 +178,22 @@ fn people_ui(ui: &mut Ui, run: &RunView, summary: &RunSummary, scores: &Scores) 
         fact(ui, "AUC", estimate(auc));
     }
     if let Some(share) = summary.readout_logo {
-        fact(ui, "Readout, own group left out", percent(share));
+        let text = "The joint readout of the kept samples, each decided without those of its own group. Somewhat pessimistic, since hard samples are kept.";
+        fact(
+            ui,
+            "Own group left out",
+            format!("{} of the kept samples", percent(share)),
+        )
+        .on_hover_text(text);
+        if let Some(share) = summary.prequential_accuracy {
+            let text = "Prequential: samples decided just before they were learned. Others of their group had been learned by then, so it says nothing of new groups.";
+            fact(
+                ui,
+                "While learning",
+                format!("{}, groups known", percent(share)),
+            )
+            .on_hover_text(text);
+        }
     }
 }
 
@@ -342,7 +358,7 @@ fn classes_ui(ui: &mut Ui, names: &[String], confusion: &Confusion, scores: Opti
         });
 }
 
-/// The vote of every group, where groups hold several samples.
+/// How often every group is right, and its vote where it holds one class; where groups hold several samples.
 fn groups_ui(
     ui: &mut Ui,
     run: &RunView,
@@ -350,29 +366,37 @@ fn groups_ui(
     scores: Option<&Scores>,
     actions: &mut Vec<Action>,
 ) {
-    let (Some(score), Some(scores)) = (summary.group_score(), scores) else {
+    let Some(scores) = scores.filter(|scores| !scores.groups.is_empty()) else {
         return;
     };
-    if score.total >= summary.confusion.total() {
+    if scores.groups.len() as u64 >= summary.confusion.total() {
         return;
     }
     section(ui, "Per group");
-    let (low, high) = score.interval;
-    let text = format!(
-        "{} of {} groups classified correctly by the vote of their samples; exact 95 % interval {} to {}. Those most often wrong first:",
-        score.right,
-        score.total,
-        percent(low),
-        percent(high)
-    );
-    ui.label(text);
+    let vote = summary.group_score();
+    match &vote {
+        Some(score) => {
+            let (low, high) = score.interval;
+            ui.label(format!(
+                "{} of {} groups classified correctly by the vote of their samples; exact 95 % interval {} to {}. Those most often wrong first:",
+                score.right,
+                score.total,
+                percent(low),
+                percent(high)
+            ));
+        }
+        None => {
+            ui.label("Those most often wrong first:");
+        }
+    }
     let tones = theme::tones(ui);
     let class_name = |class: usize| run.facts.class_names.get(class).map_or("", String::as_str);
     Grid::new("per group")
         .num_columns(4)
         .spacing([COLUMN_GAP, 4.0])
         .show(ui, |ui| {
-            for title in ["", "right", "samples", "decided"] {
+            let decided = if vote.is_some() { "decided" } else { "" };
+            for title in ["", "right", "samples", decided] {
                 ui.label(RichText::new(title).small().color(tones.weak));
             }
             ui.end_row();
@@ -386,20 +410,22 @@ fn groups_ui(
                 }
                 ui.label(percent(row.right as f64 / row.total.max(1) as f64));
                 ui.label(row.total.to_string());
-                let is_right = row.decided == row.truth;
-                let color = if is_right { tones.ok } else { tones.error };
-                let decided = RichText::new(class_name(row.decided)).color(color);
-                ui.label(decided).on_hover_text(match is_right {
-                    true => "The vote of its samples is right".to_owned(),
-                    false => format!(
-                        "The vote of its samples is wrong: it is {}",
-                        class_name(row.truth)
-                    ),
-                });
+                if vote.is_some() {
+                    let is_right = row.decided == row.truth;
+                    let color = if is_right { tones.ok } else { tones.error };
+                    let decided = RichText::new(class_name(row.decided)).color(color);
+                    ui.label(decided).on_hover_text(match is_right {
+                        true => "The vote of its samples is right".to_owned(),
+                        false => format!(
+                            "The vote of its samples is wrong: it is {}",
+                            class_name(row.truth)
+                        ),
+                    });
+                }
                 ui.end_row();
             }
         });
-    let n_more = summary.votes.len().saturating_sub(MOST_GROUPS);
+    let n_more = scores.groups.len().saturating_sub(MOST_GROUPS);
     if n_more > 0 {
         help(
             ui,

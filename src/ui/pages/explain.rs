@@ -10,7 +10,7 @@ use crate::ui::palette::class_color;
 use crate::ui::theme;
 use crate::ui::widgets::{Atom, AtomGrid, AtomView};
 use crate::workbench::explore::ExploreAction;
-use crate::workbench::{Action, AtomUse, Inspection, RunView, Workbench, origin_text};
+use crate::workbench::{Action, AtomUse, Inspection, Otherwise, RunView, Workbench, origin_text};
 use atomscope_engine::dataset::Dataset;
 use atomscope_engine::experiment::Decisions;
 
@@ -131,6 +131,7 @@ pub(super) fn inspection_ui(
             actions.push(Action::Explore(ExploreAction::OpenSample(sample)));
         }
     });
+    branch_ui(ui, workbench, inspection, names, actions);
     residuals_ui(ui, inspection, names);
     for class in best_two(inspection) {
         ui.add_space(theme::GRID);
@@ -144,6 +145,39 @@ pub(super) fn inspection_ui(
             actions.push(Action::Explore(ExploreAction::OpenSample(sample)));
         }
     }
+}
+
+/// The run taken up again without this sample, or with another label.
+fn branch_ui(
+    ui: &mut Ui,
+    workbench: &Workbench,
+    inspection: &Inspection,
+    names: &[String],
+    actions: &mut Vec<Action>,
+) {
+    let (Some(batch), None) = (workbench.branch_batch(), workbench.branch_obstacle()) else {
+        return;
+    };
+    ui.horizontal(|ui| {
+        let without = ui.button("Branch without it");
+        let text = format!(
+            "Continues from mini-batch {batch} without learning this sample; both futures appear on the Compare page"
+        );
+        if without.on_hover_text(text).clicked() {
+            actions.push(Action::Branch(Otherwise::Without(inspection.sample)));
+        }
+        let menu = ui.menu_button("Branch with it as", |ui| {
+            for (class, name) in names.iter().enumerate() {
+                let is_other = class != inspection.truth;
+                if ui.add_enabled(is_other, egui::Button::new(name)).clicked() {
+                    actions.push(Action::Branch(Otherwise::As(inspection.sample, class)));
+                    ui.close();
+                }
+            }
+        });
+        let text = format!("Continues from mini-batch {batch} with another label of this sample");
+        menu.response.on_hover_text(text);
+    });
 }
 
 /// The decided class and the true one, or the next best where the decision is right.

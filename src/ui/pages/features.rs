@@ -2,24 +2,22 @@
 
 use egui::{RichText, Slider, Ui};
 
-use super::bands::bands_editor_ui;
 use super::covariance::{class_maps_ui, squares_ui, steps_ui};
+use super::eeg_recipe::{eeg_bands_ui, eeg_groups_ui, eeg_recipe_choice_ui};
 use super::fields::Field;
 use super::samples::{Drawn, drawn_values};
 use super::signal::{bands_ui, signal_ui};
-use crate::ui::elements::{self, choice, help, page_title, section, switch};
+use crate::ui::elements::{self, choice, help, page_title, section};
 use crate::ui::icons::color_dot;
 use crate::ui::palette::class_color;
 use crate::ui::theme;
 use crate::ui::widgets::{Atom, AtomGrid, AtomView, ClassHistogram, ScalpMap, empty_state};
 use crate::workbench::{Action, Demo, Draft, Signal, SignalChannel, Workbench, origin_text};
 use atomscope_engine::dataset::{
-    DataSettings, Dataset, GroupKind, Layout, MissingPolicy, Place, Preparation, Scaling,
+    Dataset, GroupKind, Layout, MissingPolicy, Place, Preparation, Scaling,
 };
-use atomscope_engine::features::eeg::EegMeasure;
-use atomscope_engine::features::eeg_groups::{EegGroup, Recentring, Reference};
 use atomscope_engine::features::fault::{FaultForm, PerUnit};
-use atomscope_engine::features::{EegGroupsRecipe, EegRecipe, FaultRecipe, FeatureRecipe};
+use atomscope_engine::features::{FaultRecipe, FeatureRecipe};
 use atomscope_engine::settings::SettingProblem;
 
 /// The Features page.
@@ -56,13 +54,16 @@ fn recipe_ui(ui: &mut Ui, workbench: &Workbench, draft: &mut Draft, actions: &mu
     let problems = draft.experiment.data.problems();
     section(ui, "Recipe");
     eeg_recipe_choice_ui(ui, &mut draft.experiment.data);
+    let channels = workbench
+        .signal()
+        .map_or(&[][..], |look| &look.channel_names);
     match &mut draft.experiment.data.recipe {
         None => help(
             ui,
             "Tables and arrays hold samples already: no recipe is needed",
         ),
-        Some(FeatureRecipe::Eeg(recipe)) => eeg_ui(ui, recipe, &problems),
-        Some(FeatureRecipe::EegGroups(recipe)) => eeg_groups_ui(ui, recipe, &problems),
+        Some(FeatureRecipe::Eeg(recipe)) => eeg_bands_ui(ui, recipe, channels, &problems),
+        Some(FeatureRecipe::EegGroups(recipe)) => eeg_groups_ui(ui, recipe, channels, &problems),
         Some(FeatureRecipe::Fault(recipe)) => fault_ui(ui, recipe, &problems),
     }
     if let Some(problem) = problems.iter().find(|p| p.field.starts_with("recipe")) {
@@ -83,140 +84,6 @@ fn recipe_ui(ui: &mut Ui, workbench: &Workbench, draft: &mut Draft, actions: &mu
     }
     section(ui, "Preparation");
     preparation_ui(ui, &mut draft.experiment.preparation);
-}
-
-fn eeg_ui(ui: &mut Ui, recipe: &mut EegRecipe, problems: &[SettingProblem]) {
-    let problem = |field: Field| field.problem_of(problems);
-    Field::FrameLength.ui(ui, &mut recipe.frame_s, problem(Field::FrameLength));
-    Field::Overlap.ui(ui, &mut recipe.overlap, problem(Field::Overlap));
-    let frames = Field::FramesPerSample;
-    frames.whole_ui(ui, &mut recipe.frames_per_sample, problem(frames));
-    let current = usize::from(matches!(recipe.measure, EegMeasure::Power { .. }));
-    let text = "What is measured in each band. Default amplitude, as in the paper.";
-    let names = [
-        "Amplitude of the filtered frame",
-        "Power in Welch's spectrum",
-    ];
-    if let Some(chosen) = choice(ui, "Measure", text, current, &names) {
-        recipe.measure = match chosen {
-            0 => EegRecipe::as_published().measure,
-            _ => EegMeasure::Power {
-                segment_s: recipe.frame_s,
-                segment_overlap: 0.5,
-                relative: false,
-            },
-        };
-    }
-    let text =
-        "Natural logarithm of every feature, which makes their sizes comparable. Default: on.";
-    switch(ui, "Logarithm", text, &mut recipe.logarithm);
-    bands_editor_ui(ui, &mut recipe.bands);
-}
-
-/// Which of the recipes for EEG, and why it suits the labels.
-fn eeg_recipe_choice_ui(ui: &mut Ui, data: &mut DataSettings) {
-    let (current, channels) = match &data.recipe {
-        Some(FeatureRecipe::Eeg(recipe)) => (0, recipe.channels.clone()),
-        Some(FeatureRecipe::EegGroups(recipe)) => {
-            let current = match &recipe.groups[..] {
-                _ if recipe.is_recentred() => 2,
-                [EegGroup::Covariance(_), ..] => 1,
-                _ => 3,
-            };
-            (current, recipe.channels.clone())
-        }
-        _ => return,
-    };
-    let names = [
-        "Bands of every channel",
-        "Covariance, class of the recording",
-        "Covariance, class changes within",
-        "Single channel",
-    ];
-    let text = "What a sample is made of. Opening data chooses by itself: covariance where there are several channels, re-centred only where the class changes within recordings.";
-    if let Some(chosen) = choice(ui, "Samples", text, current, &names) {
-        let usual = EegRecipe::as_published().bands;
-        let recipe = match chosen {
-            1 => EegGroupsRecipe::for_traits(),
-            2 => EegGroupsRecipe::for_states(usual, 2.0, 0.0),
-            _ => EegGroupsRecipe::for_single_channel(),
-        };
-        data.recipe = Some(match chosen {
-            0 => FeatureRecipe::Eeg(EegRecipe {
-                channels,
-                ..EegRecipe::default()
-            }),
-            _ => FeatureRecipe::EegGroups(EegGroupsRecipe { channels, ..recipe }),
-        });
-    }
-    if let Some(reason) = data.recipe_reason() {
-        help(ui, &reason);
-    }
-}
-
-fn eeg_groups_ui(ui: &mut Ui, recipe: &mut EegGroupsRecipe, problems: &[SettingProblem]) {
-    let field = Field::FrameLength;
-    field.ui(ui, &mut recipe.segment_s, field.problem_of(problems));
-    let names = ["As recorded", "Average of the channels"];
-    let current = usize::from(recipe.reference == Reference::Average);
-    let text = "What the channels are measured against. Default as recorded.";
-    if let Some(chosen) = choice(ui, "Reference", text, current, &names) {
-        recipe.reference = [Reference::AsRecorded, Reference::Average][chosen.min(1)];
-    }
-    for group in &mut recipe.groups {
-        if let EegGroup::Covariance(group) = group {
-            let names = ["Off", "Whole recording", "Up to the segment"];
-            let kinds = [
-                Recentring::Off,
-                Recentring::WholeRecording,
-                Recentring::Causal,
-            ];
-            let current = kinds.iter().position(|kind| *kind == group.recentring);
-            let text = "Covariances relative to the mean of their recording: right where the class changes within recordings, wrong where it belongs to the recording. Default off.";
-            if let Some(chosen) = choice(ui, "Re-centring", text, current.unwrap_or(0), &names) {
-                group.recentring = kinds[chosen.min(2)];
-            }
-            let text = "Divides each segment by its mean channel power, so that gain and electrode contact do not count. Default on where the class belongs to the recording.";
-            switch(ui, "Free of gain", text, &mut group.gain_normalised);
-            bands_editor_ui(ui, &mut group.bands);
-        }
-    }
-    group_switches_ui(ui, &mut recipe.groups);
-}
-
-/// Which groups of features are combined; one that is switched on comes with its usual settings.
-fn group_switches_ui(ui: &mut Ui, groups: &mut Vec<EegGroup>) {
-    let usual = EegGroupsRecipe::for_traits().groups.into_iter();
-    let usual = usual.chain(EegGroupsRecipe::for_single_channel().groups);
-    for group in usual {
-        let (name, text) = match group {
-            EegGroup::Covariance(_) => (
-                "Channel covariance",
-                "Covariance of the channels in each band, in the log-Euclidean metric",
-            ),
-            EegGroup::LogBands { .. } => (
-                "Fine bands",
-                "Logarithm of the power of each channel in fine bands, as far as the sampling rate carries them",
-            ),
-            EegGroup::Shape => (
-                "Shape measures",
-                "Variances, slopes, peaks, kurtosis and skewness of each channel",
-            ),
-            EegGroup::DelayCovariance { .. } => (
-                "Delay covariance",
-                "Covariance of each channel with its own past",
-            ),
-        };
-        let is_same =
-            |own: &EegGroup| std::mem::discriminant(own) == std::mem::discriminant(&group);
-        let mut is_on = groups.iter().any(is_same);
-        if switch(ui, name, text, &mut is_on) {
-            match is_on {
-                true => groups.push(group),
-                false => groups.retain(|own| !is_same(own)),
-            }
-        }
-    }
 }
 
 fn fault_ui(ui: &mut Ui, recipe: &mut FaultRecipe, problems: &[SettingProblem]) {
@@ -316,7 +183,7 @@ fn sample_ui(ui: &mut Ui, workbench: &Workbench, dataset: &Dataset, actions: &mu
     let last = dataset.n_samples() - 1;
     let mut sample = workbench.view().sample.min(last);
     let class = dataset.classes()[sample];
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
         let slider = Slider::new(&mut sample, 0..=last).show_value(true);
         let response = theme::with_slider_look(ui, |ui| ui.add(slider));
         ui.ctx()
@@ -473,6 +340,7 @@ fn as_signal(dataset: &Dataset, sample: usize) -> Option<Signal> {
         duration_s: Some(duration_s),
         channels: channels.collect(),
         n_channels,
+        channel_names: Vec::new(),
         marks: Vec::new(),
         bands: Vec::new(),
         steps: Vec::new(),

@@ -201,20 +201,27 @@ fn table_ui(
     });
     let shown = matching(loaded, typing.search.trim());
     let selected = workbench.signal().map(|look| look.source);
-    let line = theme::body_font(ui).size * 1.8;
+    let em = theme::body_font(ui).size;
+    let line = em * 1.8;
+    // In a narrow table long names are cut with an ellipsis rather than columns at its edge.
+    let room = ui.available_width();
+    let wide = |sizes: f32, share: f32| (em * sizes).min(room * share);
     TableBuilder::new(ui)
         .id_salt("records")
         .striped(true)
         .sense(egui::Sense::click())
         .cell_layout(egui::Layout::left_to_right(egui::Align::Center))
-        .column(Column::remainder().at_least(140.0).clip(true))
-        .column(Column::initial(130.0).clip(true))
-        .column(Column::initial(110.0).clip(true))
-        .column(Column::initial(64.0))
-        .column(Column::initial(72.0))
+        .column(Column::remainder().clip(true))
+        .column(Column::exact(wide(9.5, 0.24)).clip(true))
+        .column(Column::exact(wide(8.0, 0.2)).clip(true))
+        .column(Column::exact(wide(5.0, 0.16)).clip(true))
+        .column(Column::exact(wide(5.5, 0.16)).clip(true))
         .header(line, |mut header| {
             for name in ["Record", "Class", "Group", "Samples", "Warnings"] {
-                header.col(|ui| help(ui, name));
+                header.col(|ui| {
+                    let name = RichText::new(name).small().color(theme::tones(ui).weak);
+                    ui.add(egui::Label::new(name).truncate());
+                });
             }
         })
         .body(|body| {
@@ -259,13 +266,12 @@ fn row_ui(row: &mut egui_extras::TableRow<'_, '_>, loaded: &LoadedData, record: 
         ui.horizontal(|ui| {
             for class in record.classes.iter().take(MOST_NAMED) {
                 color_dot(ui, class_color(*class));
-                ui.label(&dataset.class_names()[*class]);
+                let name = egui::Label::new(&dataset.class_names()[*class]);
+                ui.add(name.truncate());
             }
             if record.classes.len() > MOST_NAMED {
-                help(
-                    ui,
-                    &format!("and {} more", record.classes.len() - MOST_NAMED),
-                );
+                let more = format!("and {} more", record.classes.len() - MOST_NAMED);
+                ui.add(egui::Label::new(RichText::new(more).small()).truncate());
             }
         });
     });

@@ -4,7 +4,7 @@ use atomscope_engine::dataset::{Dataset, FeatureGroup};
 use atomscope_engine::experiment::DataFacts;
 use atomscope_engine::features::Layout;
 use atomscope_engine::features::electrodes;
-use atomscope_engine::features::readable::{readable, readable_layout};
+use atomscope_engine::features::readable::{Readable, readable, readable_layout};
 
 /// Where the channels of channel × band features lie, and the names of the bands.
 #[derive(Default)]
@@ -57,6 +57,16 @@ impl Drawn {
         Self {
             layout,
             places: BandPlaces::of(layout, &names),
+            names,
+        }
+    }
+
+    /// For values that are read already.
+    pub(super) fn of_readable(read: &Readable) -> Self {
+        let names = read.names();
+        Self {
+            layout: read.layout,
+            places: BandPlaces::of(read.layout, &names),
             names,
         }
     }

@@ -124,6 +124,7 @@ fn classes_ui(ui: &mut Ui, workbench: &Workbench, run: &RunView, actions: &mut V
 
 fn fold_ui(ui: &mut Ui, workbench: &Workbench, run: &RunView, actions: &mut Vec<Action>) {
     let tones = theme::tones(ui);
+    elements::wrap_before(ui, 11.0);
     let label = ui.label(RichText::new("Fold").color(tones.weak));
     let chosen = workbench.view().fold;
     let text = match (chosen, workbench.shown_fold()) {
@@ -162,6 +163,8 @@ fn replay_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     if n_tests == 0 {
         return;
     }
+    // Its slider and what stands after it stay together.
+    elements::wrap_before(ui, 22.0);
     ui.label(RichText::new("Replay").color(tones.weak));
     let replay = workbench.view().replay;
     let place_of = |batch: usize| part.tests.partition_point(|test| test.batch <= batch);

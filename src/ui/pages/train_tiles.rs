@@ -90,7 +90,7 @@ pub(super) fn tiles_ui(
     let run = workbench.training().run();
     let room = Room {
         n_classes: run.map_or(2, |run| run.facts.n_classes()),
-        text_scale: theme::body_font(ui).size / theme::BASE_SIZE,
+        text_scale: theme::text_scale(ui),
         hidden: &workbench.view().hidden,
     };
     // While a boundary is dragged its position is kept here; the workbench is informed of the last one.
@@ -148,8 +148,9 @@ fn fitted(chosen: Option<Tiling>, room: Room<'_>, page: egui::Vec2) -> (Tiling, 
         let least = room.least_height(&top.tiling);
         let height = (page.y - ROW_PEEK - GAP).max(least);
         top.share = Some(height);
-        bottom.share = Some(ROW_HEIGHT);
-        return (tiling, height + GAP + ROW_HEIGHT);
+        let row = ROW_HEIGHT * room.text_scale;
+        bottom.share = Some(row);
+        return (tiling, height + GAP + row);
     }
     let least = room.least_height(&tiling);
     (tiling, page.y.max(least))

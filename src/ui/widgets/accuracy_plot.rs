@@ -1,8 +1,9 @@
 //! Accuracy against mini-batches: mean and spread over folds, the current fold, earlier runs.
 
-use egui::{Key, Role, Sense, Ui, WidgetInfo};
+use egui::{Key, Response, Sense, Ui};
 use egui_plot::{FilledArea, Line, LineStyle, PlotPoints, PlotUi, VLine};
 
+use super::chart_table::CurveTable;
 use super::still_plot::StillPlot;
 use crate::ui::numbers::percent;
 use crate::ui::palette::mix;
@@ -69,9 +70,7 @@ impl AccuracyPlot<'_> {
             plot.pointer_coordinate().map(|place| place.x)
         });
         let response = shown.response;
-        let enabled = ui.is_enabled();
-        let says = self.describe();
-        response.widget_info(|| WidgetInfo::labeled(Role::Figure, enabled, &says));
+        self.tell(ui, &response);
         if response.has_focus() {
             icons::focus_ring(ui, response.rect);
         }
@@ -148,6 +147,22 @@ impl AccuracyPlot<'_> {
                 more => entry(ui, faint, 1.2, true, format!("{} earlier runs", more.len())),
             }
         });
+    }
+
+    fn tell(&self, ui: &Ui, figure: &Response) {
+        let names: Vec<String> = (1..=self.folds.len())
+            .map(|fold| format!("fold {fold}"))
+            .collect();
+        let folds = names.iter().map(String::as_str);
+        let folds = folds.zip(self.folds.iter().copied());
+        let earlier = self.earlier.iter().map(|curve| (curve.name, curve.points));
+        let curves: Vec<_> = folds.chain(earlier).collect();
+        CurveTable {
+            curves: &curves,
+            place: &|batch| format!("batch {batch:.0}"),
+            value: &percent,
+        }
+        .tell(ui, figure, &self.describe());
     }
 
     /// A round value below every accuracy, so that the axis seldom changes.

@@ -1,8 +1,9 @@
 //! The share of samples that each threshold of a growing criterion would have admitted.
 
-use egui::{Role, Sense, Ui, WidgetInfo};
+use egui::{Sense, Ui};
 use egui_plot::{Line, PlotPoints, VLine};
 
+use super::chart_table::CurveTable;
 use super::still_plot::StillPlot;
 use crate::ui::numbers::{percent, short};
 use crate::ui::theme;
@@ -51,18 +52,22 @@ impl AdmissionPlot<'_> {
             .collect();
         let here = self.place(self.threshold).clamp(from, to);
         let shown = plot.show(ui, |plot| {
-            let line = Line::new("admitted", PlotPoints::from(points));
+            let line = Line::new("admitted", PlotPoints::from(points.clone()));
             plot.line(line.color(tones.accent).width(2.0));
             plot.vline(VLine::new("set", here).color(tones.strong).width(1.0));
             plot.pointer_coordinate().map(|pointer| pointer.x)
         });
-        let enabled = ui.is_enabled();
         let says = format!(
             "Share of samples admitted against the threshold: {}",
             self.at(self.threshold)
         );
         let response = shown.response;
-        response.widget_info(|| WidgetInfo::labeled(Role::Figure, enabled, &says));
+        CurveTable {
+            curves: &[("admitted", &points)],
+            place: &|place| format!("threshold {}", short(self.threshold_at(place))),
+            value: &percent,
+        }
+        .tell(ui, &response, &says);
         if let Some(place) = shown.inner.filter(|_| response.hovered()) {
             let text = self.at(self.threshold_at(place.clamp(from, to)));
             response.on_hover_text_at_pointer(text);

@@ -3,14 +3,17 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use egui::{Align2, Color32, Rect, ScrollArea, Sense, Stroke, StrokeKind, Theme, Ui, Vec2};
+use egui::{
+    Align2, Color32, Rect, Response, ScrollArea, Sense, Stroke, StrokeKind, Theme, Ui, Vec2,
+};
 use egui::{pos2, vec2};
 
 use super::atom_picture::{AtomPicture, Look, Manner};
 use super::cache::{cached, fingerprint};
 use super::cell_grid::CellGrid;
+use super::chart_table::{ChartTable, extent};
 use crate::ui::icons::color_dot;
-use crate::ui::numbers::percent;
+use crate::ui::numbers::{percent, short};
 use crate::ui::palette::phase_color;
 use crate::ui::theme;
 use atomscope_engine::features::Layout;
@@ -195,6 +198,10 @@ impl AtomGrid<'_> {
             }
             let picture = pictures.get_mut(&atom.index).map(|(_, picture)| picture);
             self.tile_ui(ui, tile, manner, atom, picture, response.hovered());
+            // Of many atoms the values of the one under attention are told.
+            if self.selected == Some(atom.index) || self.atoms.len() == 1 {
+                self.tell(ui, &response, atom);
+            }
             response.on_hover_text(describe(atom));
         }
         let active = grid.active().map(place_of);
@@ -204,6 +211,47 @@ impl AtomGrid<'_> {
         let chosen = grid.end(ui, active.map(|rect| rect.expand(3.0)));
         action.chosen = chosen.map(|place| self.atoms[place].index);
         action
+    }
+
+    /// The values of one atom: points by channel, channels by band, rows by column, or one by one.
+    fn tell(&self, ui: &Ui, figure: &Response, atom: &Atom<'_>) {
+        let (n_places, names, by_series): (usize, Vec<String>, bool) = match self.layout {
+            Layout::Waveform {
+                n_channels,
+                n_points,
+            } => (n_points, numbered("channel", n_channels), true),
+            Layout::ChannelBand {
+                n_channels,
+                n_bands,
+            } => {
+                let names = match self.band_names.len() == n_bands {
+                    true => self.band_names.to_vec(),
+                    false => numbered("band", n_bands),
+                };
+                (n_channels, names, false)
+            }
+            Layout::Image {
+                n_rows,
+                n_columns,
+                by_columns,
+            } => (n_rows, numbered("column", n_columns), by_columns),
+            Layout::Plain => (atom.values.len(), vec!["value".to_owned()], true),
+        };
+        let series: Vec<&str> = names.iter().map(String::as_str).collect();
+        let value = |place: usize, column: usize| {
+            let index = match by_series {
+                true => column * n_places + place,
+                false => place * series.len() + column,
+            };
+            atom.values.get(index).copied().unwrap_or(f64::NAN)
+        };
+        ChartTable {
+            n_places,
+            place: &|place| format!("{}", place + 1),
+            series: &series,
+            cell: &|column, places| extent(places.map(|place| value(place, column)), short),
+        }
+        .hang_below(ui, figure);
     }
 
     fn pictures(&self, ui: &Ui) -> Pictures {
@@ -325,6 +373,10 @@ impl AtomGrid<'_> {
 fn changed_mark(ui: &mut Ui, color: Color32) {
     let (rect, _) = ui.allocate_exact_size(vec2(10.0, 10.0), Sense::hover());
     ui.painter().circle_filled(rect.center(), 3.5, color);
+}
+
+fn numbered(what: &str, n: usize) -> Vec<String> {
+    (1..=n).map(|number| format!("{what} {number}")).collect()
 }
 
 fn describe(atom: &Atom<'_>) -> String {

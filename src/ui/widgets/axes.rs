@@ -61,15 +61,16 @@ impl Axes {
             Stroke::new(1.0, tones.hairline),
         );
         for value in ticks(self.x, step) {
-            let x = self.screen_x(value);
-            let place = pos2(x, self.rect.bottom() + font.size * 0.35);
-            ui.painter().text(
-                place,
-                Align2::CENTER_TOP,
-                label(value, step),
-                font.clone(),
-                tones.weak,
-            );
+            let text = ui
+                .painter()
+                .layout_no_wrap(label(value, step), font.clone(), tones.weak);
+            // The last label stays within the plot.
+            let half = text.size().x / 2.0;
+            let x = self
+                .screen_x(value)
+                .min(self.rect.right() + font.size * 0.5 - half);
+            let place = pos2(x - half, self.rect.bottom() + font.size * 0.35);
+            ui.painter().galley(place, text, tones.weak);
         }
     }
 

@@ -1,12 +1,13 @@
 //! A chart of accuracies: over mini-batches, missing features or the values of a setting.
 
-use egui::{Role, Ui, WidgetInfo};
+use egui::{Response, Ui};
 use egui_plot::{FilledArea, GridMark, HoverPosition, Line, MarkerShape, PlotPoints, Points};
 
 use super::accuracy_plot::legend_line;
+use super::chart_table::CurveTable;
 use super::still_plot::StillPlot;
 use crate::ui::elements::help;
-use crate::ui::numbers::percent;
+use crate::ui::numbers::{percent, short};
 use crate::ui::palette::class_color;
 use crate::ui::theme;
 use atomscope_engine::export::{Chart, Series, Stroke};
@@ -87,12 +88,27 @@ impl ChartPlot<'_> {
                 );
             }
         });
-        let enabled = ui.is_enabled();
-        shown.response.widget_info(|| {
-            let all: Vec<String> = self.chart.series.iter().map(in_words).collect();
-            let text = format!("{}: {}", self.chart.title, all.join(", "));
-            WidgetInfo::labeled(Role::Figure, enabled, text)
-        });
+        self.tell(ui, &shown.response);
+    }
+
+    fn tell(&self, ui: &Ui, figure: &Response) {
+        let all: Vec<String> = self.chart.series.iter().map(in_words).collect();
+        let says = format!("{}: {}", self.chart.title, all.join(", "));
+        let curves = self.chart.series.iter();
+        let curves: Vec<_> = curves
+            .map(|series| (series.name.as_str(), series.points.as_slice()))
+            .collect();
+        let tick = |place: f64| {
+            let ticks = &mut self.chart.ticks.iter();
+            let named = ticks.find(|(at, _)| (at - place).abs() < 1e-9);
+            named.map_or_else(|| short(place), |(_, name)| name.clone())
+        };
+        CurveTable {
+            curves: &curves,
+            place: &|place| format!("{} {}", self.chart.x_label, tick(place)),
+            value: &percent,
+        }
+        .tell(ui, figure, &says);
     }
 
     fn legend_ui(&self, ui: &mut Ui) {

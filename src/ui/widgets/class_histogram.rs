@@ -1,10 +1,11 @@
 //! How one feature is distributed in each class.
 
-use egui::{Pos2, Role, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2};
+use egui::{Pos2, Sense, Shape, Stroke, Ui, pos2, vec2};
 
 use super::axes::Axes;
+use super::chart_table::{ChartTable, extent, tell_figure};
 use crate::ui::icons::named_dot;
-use crate::ui::numbers::{percent, tick};
+use crate::ui::numbers::{percent, short, tick};
 use crate::ui::palette::class_color;
 use crate::ui::theme;
 
@@ -28,12 +29,9 @@ impl ClassHistogram<'_> {
         let height = (self.height - (ui.cursor().top() - before)).max(60.0);
         let size = vec2(ui.available_width(), height);
         let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
-        let enabled = ui.is_enabled();
-        response.widget_info(|| {
-            let text = format!("Distribution of {} by class", self.feature_name);
-            WidgetInfo::labeled(Role::Figure, enabled, text)
-        });
+        let says = format!("Distribution of {} by class", self.feature_name);
         let Some(range) = usual_range(self.values) else {
+            tell_figure(ui, &response, &says);
             return;
         };
         let n_bins = ((rect.width() / 12.0) as usize).clamp(8, 60);
@@ -48,6 +46,15 @@ impl ClassHistogram<'_> {
             .copied()
             .fold(0.0, f64::max)
             .max(1e-9);
+        let names: Vec<&str> = self.class_names.iter().map(String::as_str).collect();
+        let edge = |bin: usize| range.0 + (range.1 - range.0) * bin as f64 / n_bins as f64;
+        ChartTable {
+            n_places: n_bins,
+            place: &|bin| format!("{} to {}", short(edge(bin)), short(edge(bin + 1))),
+            series: &names,
+            cell: &|class, bins| extent(shares.get(class)?[bins].iter().copied(), percent),
+        }
+        .tell(ui, &response, &says);
         let axes = Axes::within(ui, rect, range, (0.0, most * 1.05));
         axes.paint_y(ui, |value, _| percent(value));
         axes.paint_x(ui, tick);

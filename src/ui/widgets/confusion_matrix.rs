@@ -285,7 +285,7 @@ fn paint_numbers(ui: &Ui, rect: Rect, count: u64, share: f32, ground: Color32) {
         .min(rect.height() * 0.85)
         .min((rect.width() - 5.0) / (digits * 0.62));
     let color = if count == 0 {
-        mix(tones.weak, ground, 0.35)
+        tones.weak
     } else {
         text_on(ground)
     };

@@ -1,11 +1,12 @@
 //! The Gram matrix of atoms as a heat map: which atoms resemble each other.
 
 use egui::{
-    Color32, ColorImage, Key, Pos2, Rect, Role, Sense, Stroke, StrokeKind, TextureOptions, Theme,
-    Ui, WidgetInfo, pos2, vec2,
+    Color32, ColorImage, Key, Pos2, Rect, Sense, Stroke, StrokeKind, TextureOptions, Theme, Ui,
+    pos2, vec2,
 };
 
 use super::cache::{cached, fingerprint, round_up};
+use super::chart_table::{ChartTable, extent};
 use super::scalp_map::{map_color, paint_color_bar};
 use crate::ui::numbers::short;
 use crate::ui::{icons, theme};
@@ -47,16 +48,23 @@ impl GramMatrix<'_> {
             .and_then(|place| self.pair_at(rect, place, n));
         let active = self.keyboard(ui, &response, n);
         let pair = pointed.or(active);
-        let enabled = ui.is_enabled();
         let label = match self.labels {
             MapLabels::Numbered(item) => format!("Gram matrix of {n} {item}s"),
             MapLabels::Named { title, .. } => format!("{title}, {n} × {n}"),
         };
-        let says = pair.map(|pair| self.describe(pair));
-        response.widget_info(|| WidgetInfo {
-            current_text_value: says.clone(),
-            ..WidgetInfo::labeled(Role::Figure, enabled, &label)
-        });
+        let names: Vec<String> = (0..n).map(|place| self.name(place)).collect();
+        let series: Vec<&str> = names.iter().map(String::as_str).collect();
+        ChartTable {
+            n_places: n,
+            place: &|row| names[row].clone(),
+            series: &series,
+            cell: &|column, rows| extent(rows.map(|row| self.gram.at(row, column)), short),
+        }
+        .tell(ui, &response, &label);
+        if let Some(says) = pair.map(|pair| self.describe(pair)) {
+            ui.ctx()
+                .accesskit_node_builder(response.id, |node| node.set_value(says));
+        }
         if n == 0 {
             return None;
         }
@@ -87,14 +95,17 @@ impl GramMatrix<'_> {
 
     fn describe(&self, (row, column): (usize, usize)) -> String {
         let value = short(self.gram.at(row, column));
+        let other = match self.labels {
+            MapLabels::Numbered(_) => (column + 1).to_string(),
+            MapLabels::Named { .. } => self.name(column),
+        };
+        format!("{} with {other}: {value}", self.name(row))
+    }
+
+    fn name(&self, place: usize) -> String {
         match self.labels {
-            MapLabels::Numbered(item) => {
-                format!("{item} {} with {}: {value}", row + 1, column + 1)
-            }
-            MapLabels::Named { names, .. } => {
-                let name = |place: usize| names.get(place).map_or("", String::as_str);
-                format!("{} with {}: {value}", name(row), name(column))
-            }
+            MapLabels::Numbered(item) => format!("{item} {}", place + 1),
+            MapLabels::Named { names, .. } => names.get(place).cloned().unwrap_or_default(),
         }
     }
 

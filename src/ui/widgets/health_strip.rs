@@ -54,12 +54,19 @@ impl HealthStrip {
         ui.horizontal_wrapped(|ui| {
             ui.spacing_mut().item_spacing.x = theme::GRID * 0.75;
             for (place, entry) in self.entries().into_iter().enumerate() {
-                if place > 0 {
-                    ui.add_space(theme::GRID);
-                    ui.separator();
-                    ui.add_space(theme::GRID);
+                let text = entry_text(ui, tones, &entry);
+                let galley = ui.painter().layout_job(text.clone());
+                let room = galley.size().x + theme::body_font(ui).size * 1.5 + 3.0 * theme::GRID;
+                match place > 0 && ui.available_size_before_wrap().x < room {
+                    true => ui.end_row(),
+                    false if place > 0 => {
+                        ui.add_space(theme::GRID);
+                        ui.separator();
+                        ui.add_space(theme::GRID);
+                    }
+                    false => {}
                 }
-                entry_ui(ui, tones, &entry);
+                entry_ui(ui, tones, &entry, text);
             }
         });
     }
@@ -131,15 +138,16 @@ fn grade(value: f64, watch: f64, bad: f64) -> Grade {
     }
 }
 
-fn entry_ui(ui: &mut Ui, tones: &Tones, entry: &Entry) {
-    let (icon, color): (Option<Icon>, Color32) = match entry.grade {
+fn looks(grade: &Grade, tones: &Tones) -> (Option<Icon>, Color32) {
+    match grade {
         Grade::Well => (None, tones.text),
         Grade::Watch => (Some(Icon::Warning), tones.warning),
         Grade::Bad => (Some(Icon::Error), tones.error),
-    };
-    if let Some(icon) = icon {
-        icon_mark(ui, icon, color);
     }
+}
+
+fn entry_text(ui: &Ui, tones: &Tones, entry: &Entry) -> LayoutJob {
+    let color = looks(&entry.grade, tones).1;
     let font = theme::body_font(ui);
     let mut text = LayoutJob::default();
     let gap = theme::GRID * 0.75;
@@ -149,6 +157,13 @@ fn entry_ui(ui: &mut Ui, tones: &Tones, entry: &Entry) {
         TextFormat::simple(font.clone(), tones.weak),
     );
     text.append(&entry.value, gap, TextFormat::simple(font, color));
+    text
+}
+
+fn entry_ui(ui: &mut Ui, tones: &Tones, entry: &Entry, text: LayoutJob) {
+    if let (Some(icon), color) = looks(&entry.grade, tones) {
+        icon_mark(ui, icon, color);
+    }
     // Name and number stay on one line.
     ui.add(egui::Label::new(text).extend())
         .on_hover_text(entry.meaning);

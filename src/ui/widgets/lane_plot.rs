@@ -2,20 +2,24 @@
 
 use egui::epaint::{Mesh, Shape};
 use egui::text::{LayoutJob, TextFormat, TextWrapping};
-use egui::{Color32, Id, Rangef, Rect, Response, Role, Sense, Stroke, Ui, WidgetInfo, pos2, vec2};
+use egui::{Color32, Id, Rangef, Rect, Response, Sense, Stroke, Ui, pos2, vec2};
 
 use super::axes::Axes;
 use super::cache::{cached, fingerprint};
+use super::chart_table::{ChartTable, extent};
 use super::plot_cursor::{CursorMove, PlotCursor};
 use super::trace_chart::add_band;
 use super::waveform::Mark;
 use crate::ui::numbers::{short, tick};
+use crate::ui::palette::legible;
 use crate::ui::theme;
 use atomscope_engine::features::sampled::SampleTimes;
 use atomscope_engine::features::trace_columns::TraceColumns;
 
 /// Height of a digital row, in lines of small text.
 const DIGITAL_ROW: f32 = 1.35;
+/// Stretches of the time shown that a screen reader hears.
+const N_TOLD: usize = 64;
 /// Width of the names at the left, in sizes of small text.
 const GUTTER: f32 = 8.5;
 
@@ -49,6 +53,21 @@ pub struct DigitalRow<'a> {
     pub name: &'a str,
     /// Time and state at the start and at every change.
     pub edges: &'a [(f64, bool)],
+}
+
+impl DigitalRow<'_> {
+    /// "1", or "0, then 1" where it changes.
+    fn states(&self, from_s: f64, to_s: f64) -> Option<String> {
+        let before = self.edges.iter().rfind(|edge| edge.0 <= from_s);
+        let inside = self.edges.iter();
+        let inside = inside.filter(|edge| edge.0 > from_s && edge.0 < to_s);
+        let states: Vec<&str> = before
+            .into_iter()
+            .chain(inside)
+            .map(|edge| if edge.1 { "1" } else { "0" })
+            .collect();
+        (!states.is_empty()).then(|| states.join(", then "))
+    }
 }
 
 /// One of the two cursors.
@@ -103,8 +122,7 @@ impl LanePlot<'_> {
     pub fn show(&self, ui: &mut Ui) -> LanePlotEvents {
         let size = vec2(ui.available_width(), self.height);
         let (rect, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
-        let enabled = ui.is_enabled();
-        response.widget_info(|| WidgetInfo::labeled(Role::Figure, enabled, self.name));
+        self.tell(ui, &response);
         let (start_s, span_s) = self.time;
         let mut axes = Axes::within(ui, rect, (start_s, start_s + span_s), (0.0, 1.0));
         let font = theme::small_font(ui);
@@ -150,6 +168,45 @@ impl LanePlot<'_> {
             }
         }
         events
+    }
+
+    /// Every signal in stretches of the time that is shown: lowest and highest value, states, marks.
+    fn tell(&self, ui: &Ui, figure: &Response) {
+        let lanes = self.lanes.iter();
+        let traces: Vec<(&LaneTrace<'_>, &str)> = lanes
+            .flat_map(|lane| lane.traces.iter().map(|trace| (trace, lane.unit.as_str())))
+            .collect();
+        let names = traces.iter().map(|(trace, _)| trace.name);
+        let digital = self.digital.iter().map(|row| row.name);
+        let names: Vec<&str> = names.chain(digital).chain(["marks"]).collect();
+        let (start_s, span_s) = self.time;
+        let time_s = |place: usize| start_s + span_s * place as f64 / N_TOLD as f64;
+        let cell = |column: usize, places: std::ops::Range<usize>| {
+            let (from_s, to_s) = (time_s(places.start), time_s(places.end));
+            if let Some((trace, unit)) = traces.get(column) {
+                let last = trace.times.at_or_before(to_s)?;
+                let first = trace.times.at_or_before(from_s).unwrap_or(0);
+                let samples = trace.values.get(first..=last)?.iter();
+                let told = extent(samples.map(|value| value * trace.factor), short)?;
+                return Some(format!("{told} {unit}"));
+            }
+            match self.digital.get(column - traces.len()) {
+                Some(row) => row.states(from_s, to_s),
+                None => {
+                    let marks = self.marks.iter();
+                    let here = marks.filter(|mark| (from_s..to_s).contains(&mark.time_s));
+                    let texts: Vec<&str> = here.map(|mark| mark.text).collect();
+                    (!texts.is_empty()).then(|| texts.join(", "))
+                }
+            }
+        };
+        ChartTable {
+            n_places: if span_s > 0.0 { N_TOLD } else { 0 },
+            place: &|place| format!("{} s", tick(time_s(place) - self.zero_s, 1e-4)),
+            series: &names,
+            cell: &cell,
+        }
+        .tell(ui, figure, self.name);
     }
 
     /// Ticks of the axis, counted from its zero.
@@ -343,6 +400,8 @@ fn paint_gutter(ui: &Ui, area: Rect, lines: &[(&str, Color32)]) {
     let n_lines = lines.len().min((area.height() / line).max(1.0) as usize);
     let top = area.center().y - line * n_lines as f32 / 2.0;
     for (place, (text, color)) in lines.iter().take(n_lines).enumerate() {
+        let tones = theme::tones(ui);
+        let color = &legible(*color, tones.page, tones.text);
         let format = TextFormat::simple(font.clone(), *color);
         let mut job = LayoutJob::single_section((*text).to_owned(), format);
         job.wrap = TextWrapping::truncate_at_width(width);

@@ -1,11 +1,13 @@
 //! A strip of a whole recording: activity or spectrogram, annotations, and the page that is shown.
 
 use egui::{
-    Align2, Color32, ColorImage, Pos2, Rangef, Rect, Response, Role, Sense, Shape, Stroke,
-    StrokeKind, TextureOptions, Ui, WidgetInfo, pos2, vec2,
+    Align2, Color32, ColorImage, Pos2, Rangef, Rect, Response, Sense, Shape, Stroke, StrokeKind,
+    TextureOptions, Ui, pos2, vec2,
 };
 
 use super::cache::cached;
+use super::chart_table::{ChartTable, extent, tell_figure};
+use crate::ui::numbers::{clock, short, time_step};
 use crate::ui::palette::sequential;
 use crate::ui::theme;
 
@@ -38,6 +40,8 @@ pub struct OverviewStrip<'a> {
     pub duration_s: f64,
     /// Start and length of the page.
     pub page_s: (f64, f64),
+    /// Writes a time at a mark of the given distance.
+    pub label: &'a dyn Fn(f64, f64) -> String,
     /// Onsets of annotations.
     pub onsets_s: &'a [f64],
     /// Room at the left, so that the strip begins under the traces.
@@ -51,10 +55,7 @@ impl OverviewStrip<'_> {
     pub fn show(&self, ui: &mut Ui) -> (Response, Option<f64>) {
         let size = vec2(ui.available_width(), self.height);
         let (outer, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
-        let enabled = ui.is_enabled();
-        response.widget_info(|| {
-            WidgetInfo::labeled(Role::Figure, enabled, "Overview of the recording")
-        });
+        self.tell(ui, &response);
         let mut rect = outer;
         rect.min.x += self.indent;
         let tones = theme::tones(ui);
@@ -92,12 +93,54 @@ impl OverviewStrip<'_> {
                 );
             }
         }
+        self.paint_times(ui, rect);
         self.paint_onsets(ui, rect);
         self.paint_page(ui, rect);
         let pointed = response.interact_pointer_pos();
         let pointed = pointed.filter(|_| response.clicked() || response.dragged());
         let time_s = pointed.map(|place| self.time_at(rect, place));
         (response, time_s)
+    }
+
+    fn tell(&self, ui: &Ui, figure: &Response) {
+        let name = "Overview of the recording";
+        let (n_places, lines): (usize, Vec<String>) = match &self.picture {
+            StripPicture::Activity(values) => (values.len(), vec!["activity".to_owned()]),
+            StripPicture::Spectrogram {
+                n_lines,
+                decibels,
+                highest_hz,
+                ..
+            } => {
+                let hz = |line: usize| highest_hz * (line as f64 + 0.5) / *n_lines as f64;
+                let names = (0..*n_lines).map(|line| format!("{} Hz", short(hz(line))));
+                (decibels.len() / (*n_lines).max(1), names.collect())
+            }
+            StripPicture::Nothing(text) => {
+                tell_figure(ui, figure, &format!("{name}: {text}"));
+                return;
+            }
+        };
+        let series: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let cell = |line: usize, places: std::ops::Range<usize>| {
+            let value = |place: usize| match &self.picture {
+                StripPicture::Activity(values) => f64::from(values[place]),
+                StripPicture::Spectrogram {
+                    n_lines, decibels, ..
+                } => f64::from(decibels[place * n_lines + line]),
+                StripPicture::Nothing(_) => f64::NAN,
+            };
+            let unit = if series.len() > 1 { " dB" } else { "" };
+            Some(extent(places.map(value), short)? + unit)
+        };
+        let time_s = |place: usize| self.duration_s * place as f64 / n_places as f64;
+        ChartTable {
+            n_places,
+            place: &|place| clock(time_s(place)),
+            series: &series,
+            cell: &cell,
+        }
+        .tell(ui, figure, name);
     }
 
     fn time_at(&self, rect: Rect, place: Pos2) -> f64 {
@@ -164,6 +207,29 @@ impl OverviewStrip<'_> {
         let whole = Rect::from_min_max(Pos2::ZERO, pos2(1.0, 1.0));
         ui.painter()
             .image(texture.id(), rect, whole, Color32::WHITE);
+    }
+
+    /// Times at the foot, away from the ends.
+    fn paint_times(&self, ui: &Ui, rect: Rect) {
+        let (font, tones) = (theme::small_font(ui), theme::tones(ui));
+        let step_s = time_step(self.duration_s, f64::from(rect.width()) / 120.0);
+        let n_steps = (self.duration_s / step_s).min(100.0) as usize;
+        for number in 1..=n_steps {
+            let time_s = number as f64 * step_s;
+            let x = self.x_of(rect, time_s);
+            if x > rect.right() - font.size * 3.0 {
+                break;
+            }
+            let text = (self.label)(time_s, step_s);
+            let galley = ui.painter().layout_no_wrap(text, font.clone(), tones.text);
+            let place = pos2(x + 3.0, rect.bottom() - galley.size().y);
+            let ground = Rect::from_min_size(place, galley.size());
+            let line = Stroke::new(1.0, tones.hairline);
+            ui.painter().vline(x, rect.y_range(), line);
+            ui.painter()
+                .rect_filled(ground, 2.0, tones.surface.gamma_multiply(0.75));
+            ui.painter().galley(place, galley, tones.text);
+        }
     }
 
     fn paint_onsets(&self, ui: &Ui, rect: Rect) {

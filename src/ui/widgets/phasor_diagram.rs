@@ -1,7 +1,9 @@
 //! Phasors of a grid on a circle: voltages and currents each on a scale of their own.
 
-use egui::{Align2, Color32, Pos2, Role, Sense, Stroke, Ui, WidgetInfo, pos2, vec2};
+use egui::{Align2, Color32, Pos2, Sense, Stroke, Ui, pos2, vec2};
 
+use super::chart_table::ChartTable;
+use crate::ui::numbers::percent;
 use crate::ui::{palette, theme};
 
 /// One phasor.
@@ -32,8 +34,19 @@ impl PhasorDiagram<'_> {
     /// Draws the phasors.
     pub fn show(&self, ui: &mut Ui) {
         let (rect, response) = ui.allocate_exact_size(vec2(self.size, self.size), Sense::hover());
-        let enabled = ui.is_enabled();
-        response.widget_info(|| WidgetInfo::labeled(Role::Figure, enabled, self.name));
+        ChartTable {
+            n_places: self.phasors.len(),
+            place: &|place| self.phasors[place].name.to_owned(),
+            series: &["length", "angle"],
+            cell: &|column, places| {
+                let phasor = &self.phasors[places.start];
+                Some(match column {
+                    0 => format!("{} of the circle", percent(phasor.length)),
+                    _ => format!("{:.1}°", phasor.angle.to_degrees()).replace('-', "−"),
+                })
+            },
+        }
+        .tell(ui, &response, self.name);
         if !ui.is_rect_visible(rect) {
             return;
         }
@@ -60,7 +73,7 @@ impl PhasorDiagram<'_> {
             painter.line_segment([centre, tip], Stroke::new(width, phasor.color));
             self.paint_head(ui, tip, direction, phasor);
             let place = centre + direction * (length + font.size * 0.9);
-            let color = palette::mix(phasor.color, tones.text, 0.35);
+            let color = palette::legible(phasor.color, tones.page, tones.text);
             let name = phasor.name;
             painter.text(place, Align2::CENTER_CENTER, name, font.clone(), color);
         }
@@ -95,8 +108,13 @@ impl HarmonicBars<'_> {
     pub fn show(&self, ui: &mut Ui) {
         let size = vec2(ui.available_width(), self.height);
         let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
-        let enabled = ui.is_enabled();
-        response.widget_info(|| WidgetInfo::labeled(Role::Figure, enabled, self.name));
+        ChartTable {
+            n_places: self.shares.len(),
+            place: &order_name,
+            series: &["share of the fundamental"],
+            cell: &|_, orders| Some(percent(self.shares[orders.start])),
+        }
+        .tell(ui, &response, self.name);
         if !ui.is_rect_visible(rect) || self.shares.is_empty() {
             return;
         }
@@ -128,16 +146,20 @@ impl HarmonicBars<'_> {
             painter.rect_filled(bar, 1.5, self.color);
             let middle = left + step / 2.0;
             if is_cut || share.abs() >= 0.01 {
-                let text = crate::ui::numbers::percent(share.abs()).replace(" %", "");
+                let text = percent(share.abs()).replace(" %", "");
                 let place = pos2(middle, bar.top() - 1.0);
                 painter.text(place, Align2::CENTER_BOTTOM, text, font.clone(), tones.text);
             }
-            let label = match order {
-                0 => "DC".to_owned(),
-                order => order.to_string(),
-            };
+            let label = order_name(order);
             let place = pos2(middle, floor + font.size * 0.2);
             painter.text(place, Align2::CENTER_TOP, label, font.clone(), tones.weak);
         }
+    }
+}
+
+fn order_name(order: usize) -> String {
+    match order {
+        0 => "DC".to_owned(),
+        order => order.to_string(),
     }
 }

@@ -127,14 +127,12 @@ fn focused_cursor() -> Id {
 pub fn page_hears_keys(ui: &Ui) -> bool {
     let cursor = ui.data(|data| data.get_temp::<Id>(focused_cursor()));
     let focused = ui.memory(|memory| memory.focused());
-    focused.is_none() || focused == cursor
+    let is_free = focused.is_none() || focused == cursor;
+    is_free && !egui::Popup::is_any_open(ui.ctx())
 }
 
-/// The cursor whose letter was pressed: A is the first, B the second.
+/// The cursor whose letter was pressed, where the page hears keys: A is the first, B the second.
 pub fn cursor_letter(ui: &Ui) -> Option<usize> {
-    if ui.ctx().text_edit_focused() {
-        return None;
-    }
     let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
     [Key::A, Key::B].into_iter().position(pressed)
 }

@@ -1,8 +1,9 @@
 //! The profile of a class: size against budget, comings and goings per batch, age of what is kept.
 
-use egui::{Align2, Color32, Rect, Role, Sense, Ui, WidgetInfo, pos2, vec2};
+use egui::{Align2, Color32, Rect, Response, Sense, Ui, pos2, vec2};
 
-use crate::ui::numbers::count;
+use super::chart_table::{ChartTable, extent};
+use crate::ui::numbers::{count, short};
 use crate::ui::palette::mix;
 use crate::ui::theme;
 
@@ -40,8 +41,7 @@ impl ProfilePanel<'_> {
     pub fn show(&self, ui: &mut Ui) {
         let (rect, response) =
             ui.allocate_exact_size(vec2(ui.available_width(), self.height), Sense::hover());
-        let enabled = ui.is_enabled();
-        response.widget_info(|| WidgetInfo::labeled(Role::Figure, enabled, self.describe()));
+        self.tell(ui, &response);
         if !ui.is_rect_visible(rect) {
             return;
         }
@@ -56,6 +56,28 @@ impl ProfilePanel<'_> {
         let ages = Rect::from_min_max(pos2(split + theme::PANEL_GAP / 2.0, lanes.top()), lanes.max);
         self.flow_ui(ui, flow);
         self.ages_ui(ui, ages);
+    }
+
+    fn tell(&self, ui: &Ui, figure: &Response) {
+        let n_of_age = |batch: usize| {
+            let age = (self.batches.len() - 1 - batch) as f64;
+            self.ages.iter().filter(|own| own.round() == age).count() as f64
+        };
+        ChartTable {
+            n_places: self.batches.len(),
+            place: &|batch| format!("batch {}", batch + 1),
+            series: &["admitted", "rejected", "removed", "still kept"],
+            cell: &|column, batches| {
+                let value = |batch: usize| match column {
+                    0 => self.batches[batch].admitted,
+                    1 => self.batches[batch].rejected,
+                    2 => self.batches[batch].removed,
+                    _ => n_of_age(batch),
+                };
+                extent(batches.map(value), short)
+            },
+        }
+        .tell(ui, figure, &self.describe());
     }
 
     fn describe(&self) -> String {
@@ -77,17 +99,25 @@ impl ProfilePanel<'_> {
         let written = ui
             .painter()
             .text(rect.min, Align2::LEFT_TOP, text, font.clone(), tones.text);
+        let mut bottom = written.bottom();
         if let Some(last) = self.batches.last() {
             let text = format!("+{} −{} in the last batch", last.admitted, last.removed);
-            let small = theme::small_font(ui);
-            let place = pos2(rect.right(), written.center().y);
-            ui.painter()
-                .text(place, Align2::RIGHT_CENTER, text, small, tones.weak);
+            let text = ui
+                .painter()
+                .layout_no_wrap(text, theme::small_font(ui), tones.weak);
+            // Beside it, or below it in a narrow panel.
+            let beside = pos2(
+                rect.right() - text.size().x,
+                written.center().y - text.size().y / 2.0,
+            );
+            let place = match beside.x > written.right() + font.size / 2.0 {
+                true => beside,
+                false => written.left_bottom(),
+            };
+            bottom = bottom.max(place.y + text.size().y);
+            ui.painter().galley(place, text, tones.weak);
         }
-        let bar = Rect::from_min_size(
-            pos2(rect.left(), written.bottom() + 6.0),
-            vec2(rect.width(), 6.0),
-        );
+        let bar = Rect::from_min_size(pos2(rect.left(), bottom + 6.0), vec2(rect.width(), 6.0));
         let share = self.n_kept as f32 / self.budget.max(1) as f32;
         let mut full = bar;
         full.set_width(bar.width() * share.min(1.0));
@@ -172,33 +202,44 @@ impl ProfilePanel<'_> {
         ui.painter().hline(plot.x_range(), plot.bottom(), stroke);
         let label = |place, align, text: String| {
             ui.painter()
-                .text(place, align, text, font.clone(), tones.weak);
+                .text(place, align, text, font.clone(), tones.weak)
         };
-        label(rect.left_bottom(), Align2::LEFT_BOTTOM, "new".to_owned());
-        let oldest = format!("{} batches", count(oldest));
-        label(rect.right_bottom(), Align2::RIGHT_BOTTOM, oldest);
+        let oldest = match oldest {
+            1.0 => "1 batch".to_owned(),
+            oldest => format!("{} batches", count(oldest)),
+        };
+        let oldest = label(rect.right_bottom(), Align2::RIGHT_BOTTOM, oldest);
+        if oldest.left() > rect.left() + font.size * 3.0 {
+            label(rect.left_bottom(), Align2::LEFT_BOTTOM, "new".to_owned());
+        }
     }
 }
 
-/// A row of names with their colours; gives what is left for the plot, with a line below it.
+/// Names with their colours, in as many lines as they need; gives what is left for the plot, with a line below it.
 fn legend(ui: &Ui, rect: Rect, entries: &[(&str, Color32)]) -> Rect {
     let tones = theme::tones(ui);
     let font = theme::small_font(ui);
-    let mut x = rect.left();
-    let y = rect.top() + font.size * 0.6;
+    let (dot, gap) = (font.size * 1.1, font.size);
+    let (mut x, mut top, mut bottom) = (rect.left(), rect.top(), rect.top());
     for (name, color) in entries {
-        let square = Rect::from_center_size(pos2(x + 4.0, y), vec2(8.0, 8.0));
-        ui.painter().rect_filled(square, 1.0, *color);
-        let place = pos2(x + 13.0, y);
-        let written = ui
+        let width = (rect.width() - dot).max(font.size);
+        let text = ui
             .painter()
-            .text(place, Align2::LEFT_CENTER, name, font.clone(), tones.weak);
-        x = written.right() + 12.0;
+            .layout((*name).to_owned(), font.clone(), tones.weak, width);
+        if x > rect.left() && x + dot + text.size().x > rect.right() {
+            (x, top) = (rect.left(), bottom);
+        }
+        let square = pos2(x + 4.0, top + font.size * 0.6);
+        let square = Rect::from_center_size(square, vec2(8.0, 8.0));
+        ui.painter().rect_filled(square, 1.0, *color);
+        bottom = bottom.max(top + text.size().y);
+        let size = text.size();
+        ui.painter().galley(pos2(x + dot, top), text, tones.weak);
+        x += dot + size.x + gap;
     }
-    Rect::from_min_max(
-        pos2(rect.left(), rect.top() + font.size * 1.7),
-        pos2(rect.right(), rect.bottom() - font.size * 1.5),
-    )
+    let floor = rect.bottom() - font.size * 1.5;
+    let top = (bottom + font.size * 0.4).min(floor);
+    Rect::from_min_max(pos2(rect.left(), top), pos2(rect.right(), floor))
 }
 
 /// Means of neighbouring batches, when there are more batches than columns.

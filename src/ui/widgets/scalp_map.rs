@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use egui::{
-    Align2, Color32, ColorImage, Painter, Pos2, Rect, Response, Role, Sense, Shape, Stroke,
-    TextureHandle, TextureOptions, Theme, Ui, WidgetInfo, pos2, vec2,
+    Align2, Color32, ColorImage, Painter, Pos2, Rect, Response, Sense, Shape, Stroke,
+    TextureHandle, TextureOptions, Theme, Ui, pos2, vec2,
 };
 
 use super::cache::{cached, fingerprint};
+use super::chart_table::{ChartTable, extent};
 use crate::ui::numbers::short;
 use crate::ui::palette::{self, mix};
 use crate::ui::theme;
@@ -145,11 +146,16 @@ impl ScalpMap<'_> {
         let bar_width = font.size * 4.5;
         let size = vec2(self.size + bar_width, self.size + font.size * 1.8);
         let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
-        let enabled = ui.is_enabled();
-        response.widget_info(|| {
-            let text = format!("Scalp map {}", self.title);
-            WidgetInfo::labeled(Role::Figure, enabled, text)
-        });
+        ChartTable {
+            n_places: self.names.len().min(self.values.len()),
+            place: &|place| self.names[place].clone(),
+            series: &[self.title],
+            cell: &|_, places| {
+                let values = self.values[places].iter().copied();
+                Some(format!("{} {}", extent(values, short)?, self.unit))
+            },
+        }
+        .tell(ui, &response, &format!("Scalp map {}", self.title));
         let head = Rect::from_min_size(
             rect.min + vec2(0.0, font.size * 1.8),
             egui::Vec2::splat(self.size),

@@ -4,6 +4,7 @@ use egui::{Align2, Id, Key, Pos2, Rect, Response, Role, Sense, Shape, Stroke, Ui
 use egui::{Vec2, WidgetInfo, pos2, vec2};
 
 use super::axes::Axes;
+use super::chart_table::{ChartTable, extent};
 use super::number_field::Edit;
 use crate::ui::icons::{focus_ring, hold_arrows};
 use crate::ui::numbers::{count, short, tick};
@@ -41,6 +42,20 @@ impl SchedulePlot {
         paint_curve(ui, &axes, schedule, n_rounds, self.current_round);
         let edit = self.handles_ui(ui, &axes, response.id, schedule);
         let text = memory_text(schedule, n_rounds, self.current_round);
+        let memory = |factor: f64| count(Forgetting::effective_memory(factor).round());
+        ChartTable {
+            n_places: n_rounds,
+            place: &|round| format!("batch {}", round + 1),
+            series: &["λ", "memory in batches"],
+            cell: &|column, rounds| {
+                let factors = rounds.map(|round| schedule.factor(round, n_rounds));
+                match column {
+                    0 => extent(factors, |factor| tick(factor, 1e-4)),
+                    _ => extent(factors, memory),
+                }
+            },
+        }
+        .tell(ui, &response, "Forgetting factor against mini-batches");
         let weak = theme::tones(ui).weak;
         ui.label(egui::RichText::new(text).small().color(weak));
         edit
@@ -69,6 +84,10 @@ impl SchedulePlot {
         for share in [0.0, 0.25, 0.5, 0.75] {
             let factor = low + share * (high - low);
             let place = pos2(right, axes.screen_y(factor));
+            // A low plot has no room for all of them.
+            if place.y - axes.rect.top() < font.size * 1.2 {
+                continue;
+            }
             let memory = count(Forgetting::effective_memory(factor).round());
             ui.painter().text(
                 place,

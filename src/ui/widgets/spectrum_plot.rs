@@ -1,8 +1,9 @@
 //! Power spectral densities of several traces over frequency, in decibels or as they are.
 
-use egui::{Color32, Response, Role, Sense, Shape, Stroke, Ui, WidgetInfo, vec2};
+use egui::{Color32, Response, Sense, Shape, Stroke, Ui, vec2};
 
 use super::axes::Axes;
+use super::chart_table::{ChartTable, extent};
 use crate::ui::numbers::{short, tick};
 use crate::ui::theme;
 
@@ -42,8 +43,7 @@ impl SpectrumPlot<'_> {
     pub fn show(&self, ui: &mut Ui) -> Response {
         let size = vec2(ui.available_width(), self.height);
         let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
-        let enabled = ui.is_enabled();
-        response.widget_info(|| WidgetInfo::labeled(Role::Figure, enabled, "Spectrum"));
+        self.tell(ui, &response);
         let Some((low, high)) = self.range() else {
             return response;
         };
@@ -80,6 +80,28 @@ impl SpectrumPlot<'_> {
             }
             None => response,
         }
+    }
+
+    fn tell(&self, ui: &Ui, figure: &Response) {
+        let names: Vec<&str> = self.lines.iter().map(|line| line.name).collect();
+        let finest_hz = self.lines.iter().map(|line| line.resolution_hz);
+        let finest_hz = finest_hz.fold(f64::INFINITY, f64::min);
+        ChartTable {
+            // The mean was taken off, so the first line says nothing.
+            n_places: (self.highest_hz / finest_hz) as usize,
+            place: &|place| format!("{} Hz", short((place + 1) as f64 * finest_hz)),
+            series: &names,
+            cell: &|line, places| {
+                let line = &self.lines[line];
+                let at = |place: usize| (place as f64 * finest_hz / line.resolution_hz) as usize;
+                let last = at(places.end).min(line.density.len().saturating_sub(1));
+                let densities = line.density.get(at(places.start + 1)..=last)?;
+                let unit = if self.is_in_db { " dB" } else { "" };
+                let told = extent(densities.iter().map(|d| self.value(*d)), short)?;
+                Some(told + unit)
+            },
+        }
+        .tell(ui, figure, "Spectrum");
     }
 
     /// A line at the frequency pointed at, and the value of the chosen trace there.

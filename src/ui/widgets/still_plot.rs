@@ -6,13 +6,12 @@ use egui_plot::{AxisHints, Plot};
 use crate::ui::numbers::percent;
 use crate::ui::theme;
 
-/// Labels along x nearer than the first are omitted, farther apart than the second in full tone.
-const LABEL_SPACING: Rangef = Rangef {
-    min: 40.0,
-    max: 56.0,
-};
-
-/// The same for horizontal lines and their labels.
+/// Labels along x that stand nearer than this, in sizes of small text, are omitted. There is nothing between: a
+/// label in half tone cannot be read.
+const LABEL_SPACING: f32 = 4.0;
+/// The same for labels above each other.
+const LINE_SPACING: f32 = 1.8;
+/// Horizontal lines nearer than the first are omitted, farther apart than the second in full tone.
 const GRID_SPACING: Rangef = Rangef {
     min: 14.0,
     max: 28.0,
@@ -45,13 +44,13 @@ impl StillPlot<'_> {
         let x_axis = AxisHints::new_x()
             .label(egui::RichText::new(self.x_label).small().color(tones.weak))
             .formatter(move |mark, _| x_format(mark.value))
-            .label_spacing(LABEL_SPACING)
+            .label_spacing(at_least(font.size * LABEL_SPACING))
             .tick_label_color(tones.weak)
             .tick_label_font(font.clone());
         let y_axis = AxisHints::new_y()
             .formatter(|mark, _| percent(mark.value))
             .min_thickness(font.size * 4.0)
-            .label_spacing(GRID_SPACING)
+            .label_spacing(at_least(font.size * LINE_SPACING))
             .tick_label_color(tones.weak)
             .tick_label_font(font);
         Plot::new(self.name)
@@ -74,4 +73,9 @@ impl StillPlot<'_> {
             .custom_x_axes(vec![x_axis])
             .custom_y_axes(vec![y_axis])
     }
+}
+
+/// Nothing below a distance, all from there on.
+fn at_least(distance: f32) -> Rangef {
+    Rangef::new(distance, distance + 0.01)
 }

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use egui::epaint::{Mesh, Shape};
 use egui::text::{LayoutJob, TextFormat};
-use egui::{Align2, Color32, Painter, Rangef, Rect, Stroke, Ui, pos2};
+use egui::{Align2, Color32, Painter, Rangef, Rect, Response, Stroke, Ui, pos2};
 
 use super::cache::{cached, fingerprint};
+use super::chart_table::{ChartTable, extent};
 use super::short_text::shortened;
-use crate::ui::numbers::tick_step;
+use crate::ui::numbers::{short, tick, time_step};
+use crate::ui::palette::legible;
 use crate::ui::theme;
 use atomscope_engine::records::overview::MinMax;
 
@@ -66,6 +68,9 @@ pub struct TraceChart<'a> {
     pub revision: u64,
 }
 
+/// Size of the smallest letters in which a name can be read.
+pub const SMALLEST_NAME: f32 = 8.5;
+
 /// Width of the names at the left.
 pub fn gutter_width(ui: &Ui) -> f32 {
     theme::small_font(ui).size * 6.0
@@ -105,6 +110,27 @@ impl TraceChart<'_> {
         self.paint_names(ui, &painter, rect, area);
     }
 
+    /// Names the chart and tells every trace as a column of a table.
+    pub(in crate::ui) fn tell(&self, ui: &Ui, figure: &Response, name: &str, unit: &str) {
+        let names: Vec<&str> = self.traces.iter().map(|trace| trace.name).collect();
+        let n_columns = self.traces.iter().map(|trace| trace.columns.len()).max();
+        let n_columns = n_columns.unwrap_or(0);
+        let (start_s, span_s) = self.covered_s;
+        let time_s = |column: usize| start_s + span_s * column as f64 / n_columns as f64;
+        let cell = |trace: usize, columns: std::ops::Range<usize>| {
+            let held = self.traces[trace].columns.get(columns)?.iter();
+            let values = held.flat_map(|column| [column.min, column.max].map(f64::from));
+            Some(format!("{} {unit}", extent(values, short)?))
+        };
+        ChartTable {
+            n_places: n_columns,
+            place: &|column| format!("{} s", tick(time_s(column), 1e-3)),
+            series: &names,
+            cell: &cell,
+        }
+        .tell(ui, figure, name);
+    }
+
     /// The lane at a height of the screen.
     pub fn lane_at(&self, area: Rect, y: f32) -> Option<usize> {
         let share = (y - area.top()) / area.height();
@@ -137,7 +163,7 @@ impl TraceChart<'_> {
         let tones = theme::tones(ui);
         let font = theme::small_font(ui);
         let (start_s, span_s) = self.shown_s;
-        let step = tick_step(span_s, f64::from(area.width()) / 110.0);
+        let step = time_step(span_s, f64::from(area.width()) / 110.0);
         let fine = step / 5.0;
         let first = (start_s / fine).ceil() as i64;
         let n_lines = (span_s / fine) as i64 + 1;
@@ -226,15 +252,16 @@ impl TraceChart<'_> {
         painter.rect_filled(span, 0.0, color);
     }
 
-    /// Names of the traces; where lanes are lower than a line of text, of every second or third.
+    /// Names of the traces, smaller in low lanes; where even these are higher than a lane, of every second or third.
     fn paint_names(&self, ui: &Ui, painter: &Painter, rect: Rect, area: Rect) {
         let tones = theme::tones(ui);
-        let font = theme::small_font(ui);
+        let mut font = theme::small_font(ui);
         let lane = area.height() / self.n_lanes().max(1) as f32;
         if !self.lane_notes.is_empty() {
             self.paint_notes(ui, painter, area, lane);
             return;
         }
+        font.size = font.size.min((lane / 1.05).max(SMALLEST_NAME));
         let every = (font.size * 1.05 / lane).ceil().max(1.0) as usize;
         let width = area.left() - rect.left() - 6.0;
         for (place, trace) in self.traces.iter().enumerate() {
@@ -260,7 +287,8 @@ impl TraceChart<'_> {
             let mut names = LayoutJob::default();
             for trace in self.traces.iter().filter(|trace| trace.lane == lane) {
                 let space = if names.is_empty() { 0.0 } else { 5.0 };
-                let format = TextFormat::simple(font.clone(), trace.color.unwrap_or(tones.text));
+                let color = legible(trace.color.unwrap_or(tones.text), tones.page, tones.text);
+                let format = TextFormat::simple(font.clone(), color);
                 names.append(trace.name, space, format);
             }
             let names = painter.layout_job(names);

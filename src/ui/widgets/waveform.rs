@@ -1,8 +1,9 @@
 //! A quick look at signals of one rate: a chart of traces whose lanes fill themselves.
 
-use egui::{Color32, Rect, Response, Role, Sense, Ui, WidgetInfo, vec2};
+use egui::{Color32, Rect, Response, Sense, Ui, vec2};
 
 use super::cache::fingerprint;
+use super::chart_table::{ChartTable, extent};
 use super::trace_chart::{ChartMark, ChartTrace, TraceChart, trace_area};
 use crate::ui::numbers::{short, tick};
 use crate::ui::reduce::min_max;
@@ -52,10 +53,9 @@ impl Waveform<'_> {
     pub fn show(&self, ui: &mut Ui) -> Response {
         let size = vec2(ui.available_width(), self.height);
         let (rect, response) = ui.allocate_exact_size(size, Sense::click());
-        let enabled = ui.is_enabled();
-        response.widget_info(|| WidgetInfo::labeled(Role::Figure, enabled, self.name));
         let longest = self.traces.iter().map(|trace| trace.values.len()).max();
         let n_samples = longest.unwrap_or(0);
+        self.tell(ui, &response, n_samples);
         if n_samples > 0 && ui.is_rect_visible(rect) && self.rate_hz > 0.0 {
             self.paint(ui, rect, n_samples);
         }
@@ -63,6 +63,24 @@ impl Waveform<'_> {
             crate::ui::icons::focus_ring(ui, rect);
         }
         response
+    }
+
+    fn tell(&self, ui: &Ui, figure: &Response, n_samples: usize) {
+        let names: Vec<&str> = self.traces.iter().map(|trace| trace.name).collect();
+        let time_s = |sample: usize| self.start_s + sample as f64 / self.rate_hz;
+        ChartTable {
+            n_places: n_samples,
+            place: &|sample| format!("{} s", tick(time_s(sample), 1e-3)),
+            series: &names,
+            cell: &|trace, samples| {
+                let trace = &self.traces[trace];
+                let unit = self.lane_units.get(trace.lane).copied().unwrap_or("");
+                let end = samples.end.min(trace.values.len());
+                let values = trace.values.get(samples.start..end)?;
+                Some(format!("{} {unit}", extent(values.iter().copied(), short)?))
+            },
+        }
+        .tell(ui, figure, self.name);
     }
 
     fn paint(&self, ui: &Ui, rect: Rect, n_samples: usize) {

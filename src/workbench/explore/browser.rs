@@ -467,7 +467,7 @@ impl EegBrowser {
 
     /// The traces of the lanes that are scrolled to.
     fn scroll_lanes(&mut self) {
-        let n_lanes = self.view.lanes.most().min(self.shown.len());
+        let n_lanes = self.view.n_lanes(self.shown.len());
         let last = self.shown.len() - n_lanes;
         self.view.first_lane = self.view.first_lane.min(last);
         let range = self.view.first_lane..self.view.first_lane + n_lanes;

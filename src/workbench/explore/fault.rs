@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use super::fault_list::{FaultList, ListJudge, ListView, ListedRecords, list_records};
 use super::fault_measures::{FaultMeasures, MeasureQuestion};
-use super::fault_plane::{ImpedancePlane, LineData, PlaneQuestion};
+use super::fault_overlay::{Overlay, OverlayQuestion};
+use super::fault_plane::{ImpedancePlane, LineData, LocusJudge, PlaneQuestion};
 use super::fault_record::{FaultRecord, GivenFacts, ValueScale, follow_bases};
 use super::{ExploreEvent, Viewer};
 use crate::workbench::background::{Answer, Background, Post};
@@ -19,7 +20,7 @@ use atomscope_engine::dataset::DataSettings;
 use atomscope_engine::export::fault_report::{FaultReport, ReportedDecision, ReportedRecord};
 use atomscope_engine::export::write;
 use atomscope_engine::features::FeatureRecipe;
-use atomscope_engine::features::fault::{FaultRecipe, PerUnit};
+use atomscope_engine::features::fault::{FaultForm, FaultRecipe, PerUnit};
 use atomscope_engine::protection::inbox::to_csv;
 use atomscope_engine::protection::zones::Zone;
 use atomscope_engine::protection::{FaultAnalysis, Line, rio};
@@ -60,8 +61,14 @@ pub struct FaultView {
     pub highest_order: usize,
     /// The nominal frequency, where the record's own is not to be used.
     pub given_hz: Option<f64>,
+    /// The signal that angles are measured against; without one phase A of the voltages.
+    pub reference: Option<usize>,
     /// The line that impedances and distances are of.
     pub line: LineData,
+    /// What the line is called.
+    pub line_name: String,
+    /// Whether the record beside lies on the time axis of this one.
+    pub is_overlaid: bool,
     /// How the record beside is laid along this one.
     pub alignment: Alignment,
 }
@@ -123,7 +130,10 @@ impl FaultView {
             signal: record.sets.first().map_or(0, |set| set.signals[0]),
             highest_order: 15,
             given_hz: None,
+            reference: None,
             line: LineData::default(),
+            line_name: String::new(),
+            is_overlaid: false,
             alignment: Alignment::default(),
         };
         // The last sample before the inception still belongs to the normal state.
@@ -197,6 +207,15 @@ impl FaultView {
         }
     }
 
+    /// The line by its own name, else by that of the station.
+    pub fn named_line(&self, station: &str) -> Line {
+        let name = match self.line_name.trim() {
+            "" => station,
+            name => name,
+        };
+        self.line.named_line(name)
+    }
+
     fn question(&self, record: &FaultRecord) -> MeasureQuestion {
         MeasureQuestion {
             cursors_s: self.cursors_s,
@@ -236,6 +255,10 @@ pub enum FaultAction {
     ViewList(ListView),
     /// Writes the list as a table.
     ExportList(PathBuf),
+    /// Keeps the data of a line with the user.
+    KeepLine(Line),
+    /// Forgets the line of this name.
+    ForgetLine(String),
     /// Takes zones from a file.
     Zones(PathBuf),
     /// Writes the report of the event, with both ends where a second record is beside.
@@ -315,6 +338,7 @@ pub struct FaultStage {
     beside_reading: Background<(), FaultRecord>,
     measuring: Background<MeasureQuestion, FaultMeasures>,
     plane: Background<PlaneQuestion, ImpedancePlane>,
+    overlay: Background<OverlayQuestion, Overlay>,
     /// What the record is read with.
     given: GivenFacts,
     /// Zones of a file.
@@ -334,6 +358,8 @@ pub(in crate::workbench) enum Made {
     Measures(Answer<FaultMeasures>),
     /// The impedance plane of the line is computed.
     Plane(Answer<ImpedancePlane>),
+    /// The second record lies on the first.
+    Overlay(Answer<Overlay>),
     /// The records of a folder are listed.
     List(Answer<FaultList>),
 }
@@ -366,6 +392,13 @@ impl FaultStage {
     /// The impedance plane; while the line data change, that of the last ones.
     pub fn plane(&self) -> Option<&ImpedancePlane> {
         self.plane.shown().map(Arc::as_ref)
+    }
+
+    /// The second record on the time axis of the first; while it is shifted, as it lay before.
+    pub fn overlay(&self) -> Option<&Overlay> {
+        let is_wanted = self.view.as_ref().is_some_and(|view| view.is_overlaid);
+        let shown = self.overlay.shown().filter(|_| is_wanted);
+        shown.filter(|_| self.beside.is_some()).map(Arc::as_ref)
     }
 
     /// The list of records.
@@ -413,6 +446,7 @@ impl FaultStage {
             || self.beside_reading.is_busy()
             || self.measuring.is_busy()
             || self.plane.is_busy()
+            || self.overlay.is_busy()
             || self.listing.is_busy()
     }
 
@@ -478,7 +512,7 @@ impl FaultStage {
     }
 
     /// Computes the impedance plane when the line data have changed, after what is under way.
-    fn follow_line(&mut self, post: &Post) {
+    fn follow_line(&mut self, judge: Option<LocusJudge>, post: &Post) {
         let (Some(record), Some(view)) = (&self.shown, &self.view) else {
             return;
         };
@@ -490,6 +524,7 @@ impl FaultStage {
             line: view.line,
             zones: self.zones.clone(),
             far,
+            judge,
         };
         if self.plane.is_busy() || self.plane.is_wanted(&question) {
             return;
@@ -502,6 +537,30 @@ impl FaultStage {
                     Ok(ImpedancePlane::of(&analysis, asked))
                 });
         }
+    }
+
+    /// Lays the second record on the first when either or the shift has changed, after what is under way.
+    fn follow_overlay(&mut self, post: &Post) {
+        let (Some(near), Some(far), Some(view)) = (&self.shown, &self.beside, &self.view) else {
+            return;
+        };
+        if !view.is_overlaid || self.overlay.is_busy() {
+            return;
+        }
+        let question = OverlayQuestion {
+            near: near.clone(),
+            far: far.clone(),
+            shift_s: view.alignment.shift_s(near, far),
+        };
+        if self.overlay.is_wanted(&question) {
+            return;
+        }
+        let wrap = |answer| made(Made::Overlay(answer));
+        let asked = question.clone();
+        self.overlay
+            .start(question, (post, "second record", wrap), move |_| {
+                Ok(Overlay::of(&asked))
+            });
     }
 
     /// Shows a record that was read; one that was shown before with other choices keeps its view.
@@ -519,6 +578,7 @@ impl FaultStage {
         };
         if let Some(line) = line {
             view.line = view.line.with_line(line);
+            view.line_name.clone_from(&line.name);
         }
         (self.shown, self.view) = (Some(record), Some(view));
     }
@@ -606,10 +666,26 @@ impl Workbench {
                 fault.read(record, name, stretch, given, &self.tasks.post);
             }
         }
+        let judge = self.locus_judge();
         let fault = &mut self.tasks.explore.fault;
         fault.measure(&self.tasks.post);
-        fault.follow_line(&self.tasks.post);
+        fault.follow_line(judge, &self.tasks.post);
+        fault.follow_overlay(&self.tasks.post);
         fault.follow_notes(&self.document.draft.recordings);
+    }
+
+    /// The model that has judged the record, if it takes the magnitudes that are known all along the locus.
+    fn locus_judge(&self) -> Option<LocusJudge> {
+        let judged = self.tasks.explore.ribbon.judged()?;
+        match &judged.judges.data.recipe {
+            Some(FeatureRecipe::Fault(recipe)) if recipe.form == FaultForm::Magnitudes => {}
+            _ => return None,
+        }
+        Some(LocusJudge {
+            model: judged.models.first()?.clone(),
+            facts: judged.judges.facts.clone(),
+            epsilon: judged.judges.epsilon,
+        })
     }
 
     pub(super) fn take_fault(&mut self, made: Made) {
@@ -619,8 +695,9 @@ impl Workbench {
             Made::Record(answer) => {
                 if let Some(Ok(record)) = fault.reading.take(answer) {
                     let notes = &self.document.draft.recordings;
-                    let line = fault_choice(notes, &record.name, &record.station).line;
-                    fault.show(record, line.as_ref());
+                    let chosen = fault_choice(notes, &record.name, &record.station).line;
+                    let kept = Line::of_station(&self.user.settings.lines, &record.station);
+                    fault.show(record, chosen.as_ref().or(kept));
                 }
             }
             Made::Beside(answer) => {
@@ -631,6 +708,7 @@ impl Workbench {
             }
             Made::Measures(answer) => drop(fault.measuring.take(answer)),
             Made::Plane(answer) => drop(fault.plane.take(answer)),
+            Made::Overlay(answer) => drop(fault.overlay.take(answer)),
             // Why there is no list is said in its place.
             Made::List(answer) => drop(fault.listing.take(answer)),
         }
@@ -647,6 +725,10 @@ impl Workbench {
             FaultAction::ShowList(shows) => fault.shows_list = shows,
             FaultAction::ViewList(view) => fault.list_view = view,
             FaultAction::ExportList(path) => self.export_list(path),
+            FaultAction::KeepLine(line) => self.remember(move |user| user.keep_line(line)),
+            FaultAction::ForgetLine(name) => {
+                self.remember(move |user| user.lines.retain(|line| line.name != name));
+            }
             FaultAction::Zones(path) => self.open_zones(&path),
             FaultAction::Report(path) => self.report_fault(path),
         }
@@ -678,12 +760,13 @@ impl Workbench {
         };
         let judge = self.judges().and_then(ListJudge::of);
         let notes = self.document.draft.recordings.clone();
+        let lines = self.user.settings.lines.clone();
         let wrap = |answer| made(Made::List(answer));
         let on = (&self.tasks.post, "list of fault records", wrap as _);
         let fault = &mut self.tasks.explore.fault;
         fault.shows_list = true;
         fault.listing.start((), on, move |progress| {
-            list_records(from, &notes, judge.as_ref(), progress)
+            list_records(from, (&notes, &lines), judge.as_ref(), progress)
         });
     }
 
@@ -732,7 +815,7 @@ impl Workbench {
                         path: PathBuf::from(&end.name),
                         record: Record::clone(&end.source),
                         analysis: FaultAnalysis::clone(end.analysis.as_ref()?),
-                        line: Some(view.line.named_line(&end.station)),
+                        line: Some(view.named_line(&end.station)),
                     })
                 })
                 .collect();
@@ -760,6 +843,7 @@ impl Workbench {
                 .map(|model_sha256| ReportedDecision {
                     class: class.clone(),
                     margin: segment.verdict.margin,
+                    is_uncertain: judged.ribbon.is_uncertain(segment),
                     fit_p: segment.assurance.as_ref().map(|assured| assured.fit_p),
                     model_sha256,
                 }),

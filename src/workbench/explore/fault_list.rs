@@ -8,11 +8,12 @@ use crate::workbench::TaskError;
 use crate::workbench::records::LoadedData;
 use crate::workbench::signal::record_of;
 use atomscope_engine::dataset::DataSettings;
+use atomscope_engine::evaluation::Assurance;
 use atomscope_engine::experiment::{JobProgress, JudgeOptions, Part, TrainedModel};
 use atomscope_engine::features::FeatureRecipe;
 use atomscope_engine::features::fault::FaultRecipe;
 use atomscope_engine::protection::inbox::{InboxRow, ModelDecision, group_by_event};
-use atomscope_engine::protection::{FaultAnalysis, FaultSummary};
+use atomscope_engine::protection::{FaultAnalysis, FaultSummary, Line};
 use atomscope_engine::records::catalog::Folder;
 use atomscope_engine::records::{Kind, Mode, Record, open};
 use atomscope_engine::session::{RecordingNotes, fault_choice};
@@ -103,7 +104,10 @@ impl ListColumn {
             Self::Duration => number(row.duration_s().map(|s| s * 1e3), 1, " ms"),
             Self::Distance => number(row.distance().map(|d| d.value), 3, ""),
             Self::Peak => number(row.peak_current_a.map(|a| a / 1e3), 3, " kA"),
-            Self::Class => model.map_or(String::new(), |model| model.class.clone()),
+            Self::Class => model.map_or(String::new(), |model| match model.is_uncertain {
+                Some(true) => format!("{}, uncertain", model.class),
+                _ => model.class.clone(),
+            }),
             Self::Margin => number(model.map(|model| model.margin), 3, ""),
             Self::Fit => number(model.and_then(|model| model.fit_p), 3, ""),
         }
@@ -232,6 +236,7 @@ impl ListJudge {
         Some(ModelDecision {
             class: self.class_names.get(first.verdict.class)?.clone(),
             margin: first.verdict.margin,
+            is_uncertain: first.assurance.as_ref().map(Assurance::is_uncertain),
             fit_p: first.assurance.as_ref().map(|assured| assured.fit_p),
         })
     }
@@ -240,7 +245,7 @@ impl ListJudge {
 /// Reads and analyses all records, as the user has chosen for each.
 pub(super) fn list_records(
     from: ListedRecords,
-    notes: &[RecordingNotes],
+    (notes, lines): (&[RecordingNotes], &[Line]),
     judge: Option<&ListJudge>,
     progress: &JobProgress,
 ) -> Result<FaultList, TaskError> {
@@ -263,7 +268,7 @@ pub(super) fn list_records(
         let opened = open_record();
         match opened {
             Ok((name, record)) if record.kind == Kind::FaultRecord => {
-                rows.push(row_of(name, &record, notes, judge));
+                rows.push(row_of(name, &record, (notes, lines), judge));
             }
             Ok((name, record)) => unread.push(format!("{name} is a {}", record.kind)),
             Err(error) => unread.push(error.to_string()),
@@ -281,7 +286,7 @@ fn listed(path: &Path) -> Result<(String, Record), TaskError> {
 fn row_of(
     name: String,
     record: &Record,
-    notes: &[RecordingNotes],
+    (notes, lines): (&[RecordingNotes], &[Line]),
     judge: Option<&ListJudge>,
 ) -> InboxRow {
     let station = record.grid.as_ref().map_or("", |grid| &grid.station);
@@ -289,7 +294,11 @@ fn row_of(
     let recipe = choice.applied_to(&FaultRecipe::default());
     let analysis = FaultAnalysis::of(record, &recipe);
     let summary = match &analysis {
-        Ok(analysis) => FaultSummary::of_analysis(analysis, choice.line.as_ref()),
+        Ok(analysis) => {
+            let line = choice.line.as_ref();
+            let line = line.or_else(|| Line::of_station(lines, station));
+            FaultSummary::of_analysis(analysis, line)
+        }
         Err(error) => FaultSummary {
             warnings: vec![error.to_string()],
             ..FaultSummary::default()
@@ -327,6 +336,7 @@ mod tests {
             model: Some(ModelDecision {
                 class: class.to_owned(),
                 margin: 1.0,
+                is_uncertain: None,
                 fit_p: None,
             }),
             event: 1,

@@ -87,6 +87,11 @@ impl GridSignal {
     fn to_primary(&self) -> f64 {
         self.grid.as_ref().map_or(1.0, GridChannel::to_primary)
     }
+
+    /// Factor that turns its samples into volts or amperes of the line.
+    pub fn in_line_units(&self) -> f64 {
+        self.unit.in_base * self.to_primary()
+    }
 }
 
 /// A digital channel: its state from each change on.
@@ -207,7 +212,14 @@ impl FaultRecord {
         given: &GivenFacts,
         go_on: &mut dyn FnMut(f64) -> bool,
     ) -> Result<Self, TaskError> {
-        let map = PhaseMap::of(record, &given.phases);
+        let usual = FaultRecipe::default();
+        let recipe = FaultRecipe {
+            phases: given.phases.clone(),
+            nominal_hz: given.nominal_hz,
+            inception: given.inception.unwrap_or(usual.inception),
+            ..usual
+        };
+        let map = recipe.phase_map(record);
         let sets = PhaseSet::all(&record.channels, &map);
         let is_analog = |kind: &ChannelKind| *kind == ChannelKind::Analog;
         let analog = record.channels.iter().filter(|c| is_analog(&c.kind));
@@ -270,13 +282,6 @@ impl FaultRecord {
         let (Some(span_s), Some(clock)) = (span_s, clock) else {
             return Err(TaskError::Refused(format!("{name} has no sample to show")));
         };
-        let usual = FaultRecipe::default();
-        let recipe = FaultRecipe {
-            phases: given.phases.clone(),
-            nominal_hz: given.nominal_hz,
-            inception: given.inception.unwrap_or(usual.inception),
-            ..usual
-        };
         let (analysis, no_analysis) = match FaultAnalysis::of(record, &recipe) {
             Ok(analysis) => (Some(Arc::new(analysis)), None),
             Err(error) => (None, Some(error.to_string())),
@@ -338,16 +343,20 @@ impl FaultRecord {
         let inception_s = self.facts.inception_s;
         let amplitude = normal_amplitude(&self.phases(set), inception_s, self.facts.nominal_hz?)?;
         let first = &self.signals[set.signals[0]];
-        Some(amplitude * first.unit.in_base * first.to_primary())
+        Some(amplitude * first.in_line_units())
     }
 
     /// What turns the samples of a signal into what is shown. Where a ratio or a base is not known, per unit falls
     /// back to the values as recorded.
     pub fn scale(&self, signal: &GridSignal, scale: ValueScale) -> ShownScale {
-        let plain = |factor: f64| ShownScale {
-            factor,
-            rms_factor: factor,
-            unit: signal.unit.symbol.clone(),
+        let plain = |ratio: f64| {
+            let (unit_size, unit) = self.shown_unit(signal, scale);
+            let factor = ratio * signal.unit.in_base / unit_size;
+            ShownScale {
+                factor,
+                rms_factor: factor,
+                unit,
+            }
         };
         let base = match signal.quantity {
             Some(Quantity::Voltage) => self.bases[0],
@@ -361,13 +370,31 @@ impl FaultRecord {
                 plain(grid.map_or(1.0, GridChannel::to_secondary))
             }
             (ValueScale::PerUnit, Some(base)) => {
-                let factor = signal.unit.in_base * signal.to_primary() / base;
+                let factor = signal.in_line_units() / base;
                 ShownScale {
                     factor,
                     rms_factor: factor * 2.0_f64.sqrt(),
                     unit: "pu".into(),
                 }
             }
+        }
+    }
+
+    /// Size and name of the unit that values are shown in: kV and kA of the line where they reach a thousand.
+    fn shown_unit(&self, signal: &GridSignal, scale: ValueScale) -> (f64, String) {
+        let name = match signal.unit.quantity {
+            Some(Quantity::Voltage) => "V",
+            Some(Quantity::Current) => "A",
+            _ => return (signal.unit.in_base, signal.unit.symbol.clone()),
+        };
+        let is_large = |other: &GridSignal| {
+            let (low, high) = other.extent;
+            let largest = high.max(-low) * other.in_line_units();
+            other.unit.quantity == signal.unit.quantity && largest >= 1e3
+        };
+        match scale != ValueScale::Secondary && self.signals.iter().any(is_large) {
+            true => (1e3, format!("k{name}")),
+            false => (1.0, name.to_owned()),
         }
     }
 
@@ -394,7 +421,7 @@ impl Channels for NamedSignals<'_> {
             self.signals.get(self.phases[place]?)
         };
         let signal = own.or_else(of_bay)?;
-        let factor = signal.to_primary() * signal.unit.in_base;
+        let factor = signal.in_line_units();
         Some(signal.values.iter().map(|value| value * factor).collect())
     }
 }
@@ -490,7 +517,7 @@ pub(super) fn follow_bases(record: &mut Arc<FaultRecord>, given: [Option<f64>; 2
     }
 }
 
-fn extent(values: &[f64]) -> (f64, f64) {
+pub(super) fn extent(values: &[f64]) -> (f64, f64) {
     let finite = values.iter().copied().filter(|value| value.is_finite());
     let (low, high) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
         (low.min(value), high.max(value))
@@ -586,11 +613,11 @@ mod tests {
             assert!((value / expected - 1.0).abs() < 1e-9, "{value} {unit}");
             assert_eq!(unit, name);
         };
-        near(shown(0, ValueScale::Primary), 66_000.0, "V");
+        near(shown(0, ValueScale::Primary), 66.0, "kV");
         near(shown(0, ValueScale::Secondary), 60.0, "V");
         near(shown(0, ValueScale::PerUnit), 1.0, "pu");
-        near(shown(3, ValueScale::Primary), 0.3, "kA");
-        near(shown(3, ValueScale::Secondary), 0.0075, "kA");
+        near(shown(3, ValueScale::Primary), 300.0, "A");
+        near(shown(3, ValueScale::Secondary), 7.5, "A");
         near(shown(3, ValueScale::PerUnit), 1.0, "pu");
         assert!(read.has_ratios());
         // The RMS of a normal sine is 1 per unit too.

@@ -388,6 +388,22 @@ impl Judgement {
         })
     }
 
+    /// Whether a segment is unlike anything learned; never of a recording that was learned.
+    pub fn is_strange(&self, segment: usize) -> bool {
+        let assured = self.ribbon.segments.get(segment);
+        let assured = assured.and_then(|segment| segment.assurance.as_ref());
+        let model = self.models.get(segment);
+        let calibration = model.and_then(|model| model.calibration.as_ref());
+        let judged = assured.zip(calibration);
+        !self.has_learned && judged.is_some_and(|(a, calibration)| calibration.is_strange(a.fit_p))
+    }
+
+    /// Segments that are unlike anything learned.
+    pub fn n_strange(&self) -> usize {
+        let segments = 0..self.ribbon.segments.len();
+        segments.filter(|segment| self.is_strange(*segment)).count()
+    }
+
     /// Corrections that the models have learned, the most of any of them.
     pub fn n_corrections(&self) -> usize {
         let counts = self.models.iter().map(|model| model.n_corrections);

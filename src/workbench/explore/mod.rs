@@ -7,6 +7,7 @@ mod correcting;
 mod fault;
 mod fault_list;
 mod fault_measures;
+mod fault_overlay;
 mod fault_plane;
 mod fault_record;
 mod judging;
@@ -26,7 +27,8 @@ pub use fault_list::{FaultList, ListColumn, ListView, ListedRecords};
 pub use fault_measures::{
     CursorMeasures, FaultMeasures, HarmonicMeasures, MeasureQuestion, SetMeasures, SignalMeasures,
 };
-pub use fault_plane::{ImpedancePlane, LineData};
+pub use fault_overlay::{OverlaidSignal, Overlay};
+pub use fault_plane::{ImpedancePlane, LineData, LocusDecision};
 pub use fault_record::{
     DigitalSignal, FaultRecord, GivenFacts, GridSignal, Lane, ShownScale, SignalSet, ValueScale,
 };

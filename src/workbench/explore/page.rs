@@ -61,10 +61,23 @@ impl PageTrace {
         })
     }
 
-    /// From the lowest to the highest value of the page.
-    pub fn extent(&self) -> Option<MinMax> {
+    /// How far it swings on the page, to its highest peak.
+    pub fn whole_swing(&self) -> Option<f64> {
         let filled = self.columns.iter().filter(|column| !column.is_empty());
-        filled.copied().reduce(MinMax::and)
+        let whole = filled.copied().reduce(MinMax::and)?;
+        Some(f64::from(whole.max - whole.min))
+    }
+
+    /// How far it swings on most of the page: the highest and lowest twentieth, artefacts and jumps, do not count.
+    pub fn swing(&self) -> Option<f64> {
+        let filled = self.columns.iter().filter(|column| !column.is_empty());
+        let (mut lows, mut highs): (Vec<f32>, Vec<f32>) = filled.map(|c| (c.min, c.max)).unzip();
+        lows.sort_by(f32::total_cmp);
+        highs.sort_by(f32::total_cmp);
+        let few = lows.len() / 20;
+        Some(f64::from(
+            highs.get(highs.len().checked_sub(few + 1)?)? - lows.get(few)?,
+        ))
     }
 }
 

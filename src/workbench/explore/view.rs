@@ -22,16 +22,18 @@ pub const SENSITIVITIES: [f64; 29] = [
 pub const TIME_BASES_S: [f64; 9] = [1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 300.0, 3600.0];
 /// Sensitivity before anything is known of the values.
 const USUAL_SENSITIVITY: f64 = 10.0;
+/// The lowest lane whose name can be read, in millimetres.
+const LOWEST_LANE_MM: f64 = 3.2;
 
 /// The panel beside the traces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SidePanel {
     /// None: the traces have the whole width.
+    #[default]
     Closed,
     /// What the file says of patient, recording and channels.
     Header,
     /// Channels: shown, bad, their order and sensitivity.
-    #[default]
     Channels,
     /// Annotations of the file and own ones.
     Annotations,
@@ -248,6 +250,17 @@ impl EegView {
         self.cursors = self.cursors.map(|(a_s, b_s)| (inside(a_s), inside(b_s)));
     }
 
+    /// How many of the traces are shown at once: as many as wanted, but (unless all are wanted) no more than their
+    /// names have room for.
+    pub fn n_lanes(&self, n_shown: usize) -> usize {
+        let room = match self.lanes {
+            LaneChoice::All => usize::MAX,
+            _ if self.height_mm > 0.0 => (self.height_mm / LOWEST_LANE_MM).max(1.0) as usize,
+            _ => usize::MAX,
+        };
+        self.lanes.most().min(room).min(n_shown)
+    }
+
     /// Time at the right edge.
     pub fn end_s(&self) -> f64 {
         self.start_s + self.span_s
@@ -328,24 +341,24 @@ impl EegView {
         let unit = common_unit(&page.traces);
         let is_eeg = |trace: &PageTrace| trace.source.kind == SignalKind::Eeg;
         let has_eeg = page.traces.iter().any(is_eeg);
-        let swing = |trace: &PageTrace| {
-            let extent = trace.extent()?;
-            Some(f64::from(extent.max - extent.min)).filter(|swing| *swing > 0.0)
-        };
         let good = page.traces.iter().filter(|trace| !trace.source.is_bad);
         let common = good.filter(|trace| trace.source.unit == unit && (is_eeg(trace) || !has_eeg));
-        let mut swings: Vec<f64> = common.filter_map(swing).collect();
+        // Neighbours of EEG may overlap a little, as they do on paper; other signals end at the edges of their lanes.
+        let (swing, n_lanes): (fn(&PageTrace) -> Option<f64>, f64) = match has_eeg {
+            true => (PageTrace::swing, 1.6),
+            false => (PageTrace::whole_swing, 1.0),
+        };
+        let mut swings: Vec<f64> = common.filter_map(swing).filter(|s| *s > 0.0).collect();
         swings.sort_by(f64::total_cmp);
         if let Some(median) = swings.get(swings.len() / 2) {
-            // Neighbours may overlap a little, as they do on paper.
-            self.sensitivity = Some(step_above(median / (1.6 * lane_mm)));
+            self.sensitivity = Some(step_above(median / (n_lanes * lane_mm)));
         }
         self.own_sensitivity.clear();
         // Signals of another kind have a scale of their own, or they would draw over the EEG.
         let is_other =
             |trace: &&PageTrace| trace.source.unit != unit || (has_eeg && !is_eeg(trace));
         for trace in page.traces.iter().filter(is_other) {
-            if let Some(swing) = swing(trace) {
+            if let Some(swing) = trace.whole_swing().filter(|swing| *swing > 0.0) {
                 let own = step_above(swing / lane_mm);
                 self.own_sensitivity.insert(trace.source.name.clone(), own);
             }

@@ -201,11 +201,52 @@ fn formats_that_are_not_read_are_called_by_name() {
         ("a.ns5", b"NEURALCD\x02\x03", "Blackrock NSx"),
         ("a.dap", b"DATA_PARAMETERS Start", "Curry"),
     ];
-    for (name, bytes, format) in cases {
+    let mut nicolet = vec![3; 172];
+    nicolet.extend(12_u32.to_le_bytes());
+    nicolet.extend("SegmentStream".encode_utf16().flat_map(u16::to_le_bytes));
+    nicolet.resize(1000, 0);
+    let nwb = hdf5(&[
+        "identifier",
+        "session_start_time",
+        "timestamps_reference_time",
+    ]);
+    let snirf = hdf5(&["formatVersion", "nirs"]);
+    let by_content = [
+        ("renamed.dat", nicolet, "Nicolet .e"),
+        ("renamed.h5", nwb, "NWB"),
+        ("renamed.mat", snirf, "SNIRF"),
+    ];
+    let cases = cases.map(|(name, bytes, format)| (name, bytes.to_vec(), format));
+    for (name, bytes, format) in cases.into_iter().chain(by_content) {
         let outcome = records::read(&Input::from_bytes(name, bytes), &ReadOptions::default());
         let text = outcome.expect_err("not read").to_string();
         assert!(text.starts_with(format), "{text}");
         assert!(text.contains("is not supported; "), "{text}");
+    }
+    // Another HDF5 file is not refused for being one.
+    let input = Input::from_bytes("plain.h5", hdf5(&["data"]));
+    let outcome = records::read(&input, &ReadOptions::default());
+    let text = outcome.map_or_else(|error| error.to_string(), |_| String::new());
+    assert!(!text.contains("is not supported; "), "{text}");
+}
+
+#[test]
+fn a_folder_that_is_a_recording_is_called_by_name_and_so_are_its_parts() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["sleep.mff", "renamed"] {
+        let recording = folder.path().join(name);
+        std::fs::create_dir(&recording).expect("it can be made");
+        for part in ["info.xml", "signal1.bin"] {
+            std::fs::write(recording.join(part), b"<?xml version=\"1.0\"?>").expect("written");
+        }
+        for path in [recording.clone(), recording.join("signal1.bin")] {
+            let text = records::open(&path, Mode::Tolerant).expect_err("not read");
+            let text = text.to_string();
+            assert!(
+                text.starts_with("EGI MFF is not supported; convert"),
+                "{text}"
+            );
+        }
     }
 }
 
@@ -399,4 +440,31 @@ fn labels_of_real_files_are_taken_for_what_they_are() {
             assert_eq!(eeg.len(), n_eeg, "{name}: {eeg:?}");
         }
     }
+}
+
+/// An HDF5 file whose root group has these members; all of them are the group itself.
+fn hdf5(members: &[&str]) -> Vec<u8> {
+    const ROOT: u64 = 48;
+    let mut messages: Vec<u8> = Vec::new();
+    for name in members {
+        let mut link = vec![1, 0, name.len() as u8];
+        link.extend(name.as_bytes());
+        link.extend(ROOT.to_le_bytes());
+        messages.push(6);
+        messages.extend((link.len() as u16).to_le_bytes());
+        messages.push(0);
+        messages.extend(link);
+    }
+    let mut bytes = b"\x89HDF\r\n\x1a\n\x02\x08\x08\x00".to_vec();
+    bytes.extend(0_u64.to_le_bytes());
+    bytes.extend(u64::MAX.to_le_bytes());
+    bytes.extend(4096_u64.to_le_bytes());
+    bytes.extend(ROOT.to_le_bytes());
+    bytes.extend([0; 4]);
+    // Two bytes tell the length of the messages.
+    bytes.extend(b"OHDR\x02\x01");
+    bytes.extend((messages.len() as u16).to_le_bytes());
+    bytes.extend(messages);
+    bytes.resize(4096, 0);
+    bytes
 }

@@ -186,6 +186,7 @@ fn a_montage_is_chosen_and_bad_channels_leave_the_average() {
         good.map(|trace| trace.value_at(3.03).expect("there")).sum()
     };
     assert!(sum(&window, "").abs() < 1e-2);
+    click(&mut window, "Channels");
     click(&mut window, "Fz");
     click(&mut window, "Bad channel");
     settled(&mut window);
@@ -225,6 +226,7 @@ fn filters_change_the_picture_and_never_the_data() {
 #[test]
 fn channels_are_hidden_moved_and_shown_again() {
     let (_folder, mut window) = window();
+    click(&mut window, "Channels");
     click(&mut window, "Show F7");
     settled(&mut window);
     let names = |window: &Window| -> Vec<String> {

@@ -3,13 +3,16 @@
 use std::fs;
 use std::path::Path;
 
-use atomscope::workbench::explore::{ExploreAction, KeyUse, LaneChoice, ScoringAction, SidePanel};
+use atomscope::workbench::explore::{
+    EegView, EventQuestion, EventSource, ExploreAction, KeyUse, LaneChoice, ScoringAction,
+    SidePanel,
+};
 use atomscope::workbench::{Action, Stage};
-use atomscope_engine::evaluation::EpochScores;
+use atomscope_engine::evaluation::{EpochScores, EventScoring};
 use atomscope_engine::features::montage::Montage;
 use atomscope_engine::features::signal_kind::SignalKind;
 use atomscope_engine::records::edf::{SampleWidth, write_file};
-use atomscope_engine::records::{Mode, open};
+use atomscope_engine::records::{Annotation, Mode, open};
 use atomscope_engine::session::{OwnAnnotation, notes_on};
 use egui::Key;
 use egui_kittest::kittest::Queryable;
@@ -225,4 +228,89 @@ fn an_own_montage_is_written_in_a_table_and_kept() {
         (kept[0].name.as_str(), kept[0].lines.as_str()),
         ("mine", "left: T3 - C3")
     );
+}
+
+#[test]
+fn misses_and_false_alarms_lead_to_their_signal() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("made.edf");
+    let mut record = recording();
+    record.annotations = vec![Annotation::new(20.0, Some(5.0), "seizure")];
+    write_file(&record, SampleWidth::Edf, &path).expect("written");
+    let other = folder.path().join("other.tsv");
+    fs::write(
+        &other,
+        "onset\tduration\ttrial_type\n45.0\t3.0\tseizure\n50.0\t1.0\tartefact\n",
+    )
+    .expect("written");
+    let mut window = explored(&path);
+    click(&mut window, "Scores");
+    apply(
+        &mut window,
+        ExploreAction::Scoring(ScoringAction::OpenRater(other)),
+    );
+    until(&mut window, "the file is read", |w| {
+        w.explore().scoring().rater().is_some()
+    });
+    let question = EventQuestion {
+        reference: "seizure".to_owned(),
+        against: EventSource::Rater("seizure".to_owned()),
+        scoring: EventScoring {
+            tolerance_before_s: 0.0,
+            tolerance_after_s: 0.0,
+            merge_closer_than_s: 0.0,
+            ..EventScoring::default()
+        },
+    };
+    apply(
+        &mut window,
+        ExploreAction::Scoring(ScoringAction::ScoreEvents(Some(question))),
+    );
+    for (name, span) in [
+        ("Miss 0:20 to 0:25", (20.0, 25.0)),
+        ("False alarm 0:45 to 0:48", (45.0, 48.0)),
+    ] {
+        // The lists lie below the fold of the panel.
+        window.harness.get_by_label(name).scroll_to_me();
+        for _ in 0..40 {
+            window.harness.step();
+        }
+        click(&mut window, name);
+        settled(&mut window);
+        let shown = view(&window);
+        assert_eq!(shown.cursors, Some(span));
+        assert!(shown.start_s <= span.0 && span.0 < shown.end_s(), "{name}");
+    }
+}
+
+#[test]
+fn letters_and_digits_are_the_lists_while_one_is_open() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("made.edf");
+    write_recording(&path);
+    let mut window = explored(&path);
+    click(&mut window, "Montage");
+    for key in [Key::A, Key::Num2, Key::S] {
+        press(&mut window, key);
+    }
+    let workbench = window.harness.state().workbench();
+    assert_eq!(workbench.view().page, Stage::Explore, "no page is turned");
+    assert_eq!(view(&window).cursors, None, "no cursor is placed");
+    press(&mut window, Key::Escape);
+    press(&mut window, Key::A);
+    assert!(view(&window).cursors.is_some());
+}
+
+#[test]
+fn no_more_lanes_are_shown_than_their_names_have_room_for() {
+    let mut looked = EegView {
+        height_mm: 100.0,
+        ..EegView::default()
+    };
+    assert_eq!(looked.n_lanes(20), 20);
+    assert_eq!(looked.n_lanes(64), 31);
+    looked.lanes = LaneChoice::All;
+    assert_eq!(looked.n_lanes(64), 64);
+    looked.lanes = LaneChoice::Sixteen;
+    assert_eq!(looked.n_lanes(64), 16);
 }

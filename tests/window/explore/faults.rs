@@ -186,6 +186,24 @@ fn digital_states_at_both_cursors_are_listed_with_their_changes() {
 }
 
 #[test]
+fn a_line_is_kept_with_the_user_by_its_name_and_forgotten() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut window = shown(&record(), &folder.path().join("relay.cfg"));
+    let lines = |window: &Window| window.harness.state().workbench().settings().lines.clone();
+    super::type_into(&mut window, "Name of the line", "South 2");
+    type_number(&mut window, "length", "12.5");
+    click(&mut window, "Keep line");
+    let kept = lines(&window);
+    assert_eq!(kept.len(), 1);
+    assert_eq!(
+        (kept[0].name.as_str(), kept[0].length_km),
+        ("South 2", 12.5)
+    );
+    click(&mut window, "Forget line");
+    assert!(lines(&window).is_empty());
+}
+
+#[test]
 fn a_record_of_digital_channels_alone_is_shown() {
     let folder = tempfile::tempdir().expect("a folder");
     let only = with_frequency(vec![digital("TRIP", 340..500), digital("PICKUP", 330..400)]);

@@ -22,6 +22,7 @@ fn every_page_without_data_says_what_belongs_there() {
             Stage::Evaluate => "Scores appear here",
             Stage::Explore => "Open a recording",
             Stage::Compare => "Add a session",
+            Stage::Live => "Choose the source and the model",
             _ => "Feeder demo",
         };
         let found = harness.query_all_by_label_contains(expected).count();

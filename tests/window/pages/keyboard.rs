@@ -137,6 +137,7 @@ fn keys_change_pages_and_start_training() {
         (Key::Num6, Stage::Evaluate),
         (Key::Num7, Stage::Explore),
         (Key::Num8, Stage::Compare),
+        (Key::Num9, Stage::Live),
         (Key::Num5, Stage::Train),
     ] {
         window.harness.key_press(key);

@@ -2,6 +2,8 @@
 
 use atomscope::workbench::{Action, Draft, Stage};
 use atomscope_engine::experiment::TrainingLength;
+use atomscope_engine::features::eeg::ChannelChoice;
+use atomscope_engine::features::{EegGroupsRecipe, FeatureRecipe};
 use atomscope_engine::learner::{Kernel, LearnerSettings};
 use atomscope_engine::split::{HoldOut, SplitPlan};
 use egui::Theme;
@@ -206,6 +208,34 @@ fn wrong_numbers_of_data_recipe_and_split_say_why() {
     assert_told(&mut window, "Frame", "0", "frame_s");
     assert_told(&mut window, "Overlap", "1", "overlap");
     assert_told(&mut window, "Frames per sample", "0", "frames_per_sample");
+}
+
+#[test]
+fn a_covariance_recipe_is_set_on_its_page() {
+    let mut draft = small_eeg_draft();
+    draft.experiment.data.recipe = Some(FeatureRecipe::EegGroups(EegGroupsRecipe::for_traits()));
+    let mut workbench = bare_workbench();
+    workbench.edit(draft, false);
+    workbench.apply(Action::LoadData);
+    let mut window = window(Theme::Light, workbench);
+    until(&mut window, "data are loaded", is_ready);
+    show(&mut window, Stage::Features);
+    assert_told(&mut window, "Segment", "0", "segment_s");
+    assert_told(&mut window, "Overlap", "1", "placement.overlap");
+    assert_told(&mut window, "Shrinkage", "2", "groups.0.shrinkage");
+    // The names of the channels come with the signal.
+    until(&mut window, "the signal is read", |w| w.signal().is_some());
+    window.harness.step();
+    click(&mut window, "All 19 channels");
+    click(&mut window, "Fp1");
+    let draft = window.harness.state().workbench().draft();
+    let Some(FeatureRecipe::EegGroups(recipe)) = &draft.experiment.data.recipe else {
+        panic!("the recipe is that of groups");
+    };
+    let ChannelChoice::Named(names) = &recipe.channels else {
+        panic!("a channel was taken out");
+    };
+    assert!(names.len() == 18 && !names.contains(&"Fp1".to_owned()));
 }
 
 #[test]

@@ -1,19 +1,18 @@
 //! What "open this file or folder" means: the likeliest source, labels and recipe.
 
-use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::super::error::DatasetError;
 use super::super::{ArrayChoice, LongTable, TableChoice};
+use super::eeg_guess::eeg_recipe;
 use super::tables::{choice_with_labels, labels_beside, with_labels};
 use super::{ArraySource, DataPlan, DataSettings, RecordingSource, TableSource};
-use crate::features::eeg::{Band, ChannelChoice};
-use crate::features::eeg_groups::EegGroup;
-use crate::features::{EegGroupsRecipe, EegRecipe, FaultRecipe, FeatureRecipe};
+use crate::features::{EegRecipe, FaultRecipe, FeatureRecipe};
 use crate::records::catalog::{
     self, AnnotationRule, CatalogError, Folder, LabelledSet, Pattern, Rule,
 };
-use crate::records::{Channel, ChannelKind, Kind, Mode, ReadError, Record, open};
+use crate::records::{Kind, Mode, ReadError, Record, open};
 
 /// Files of a folder that are opened to see what it holds.
 const MAX_LOOKED_INTO: usize = 10;
@@ -50,7 +49,7 @@ impl DataSettings {
             Kind::Recording => match AnnotationRule::suggest(&record) {
                 Some(rule) => {
                     let rules = vec![Rule::Annotations(rule)];
-                    Ok(of_recordings(path, rules, &record))
+                    Ok(of_recordings(path, rules, std::slice::from_ref(&record)))
                 }
                 None => Err(single(
                     path,
@@ -96,30 +95,62 @@ fn for_folder(
     if let Some(settings) = held {
         return Ok(settings);
     }
-    let by_notes = || records.iter().find_map(AnnotationRule::suggest);
-    let rules = match (best_rule(&folder)?, by_notes()) {
+    let by_notes = records.iter().find_map(AnnotationRule::suggest);
+    let mut rules = match (best_rule(&folder, by_notes.is_some())?, by_notes) {
         (Some(rule), _) => vec![rule],
-        (None, Some(rule)) => [Rule::Annotations(rule)]
-            .into_iter()
-            .chain(group_rule(&folder))
-            .collect(),
+        (None, Some(rule)) => vec![Rule::Annotations(rule)],
         // Without a rule, loading says what is missing, and a rule can be given.
         (None, None) => Vec::new(),
     };
-    Ok(of_recordings(path, rules, first))
+    if first.kind != Kind::FaultRecord && !rules.is_empty() {
+        rules.extend(group_rule(&folder, rules.first()));
+    }
+    Ok(of_recordings(path, rules, &records))
 }
 
-/// The part of the names before an underscore as group, where several files share one: `anna_night1`, `anna_night2`.
-fn group_rule(folder: &Folder) -> Option<Rule> {
-    let rule = Rule::FileName(Pattern::new("{group}_{*}").ok()?);
-    let rules = std::slice::from_ref(&rule);
-    let labels = catalog::label(folder, rules, Mode::Tolerant, |_| true).ok()?;
-    let mut groups: Vec<&str> = labels.files.iter().map(|f| f.group.as_str()).collect();
-    groups.sort_unstable();
-    groups.dedup();
+/// What the names say of subjects, where several files share one and every class has several: folders of subjects,
+/// what stands before an underscore or hyphen (`anna_night1`, `anna_night2`), or before the same letters and a number
+/// (`S001R01`, `S001R02`). Nothing where the rule for the classes tells groups.
+fn group_rule(folder: &Folder, of_class: Option<&Rule>) -> Option<Rule> {
+    let of_class = of_class.filter(|rule| !matches!(rule, Rule::Annotations(_)));
+    let told_by = |candidate: &Rule| {
+        let rules: Vec<Rule> = of_class.into_iter().chain([candidate]).cloned().collect();
+        catalog::label(folder, &rules, Mode::Tolerant, |_| true).ok()
+    };
+    if let Some(rule) = of_class {
+        let labels = told_by(rule)?;
+        if labels.files.iter().any(|file| !file.is_own_group) {
+            return None;
+        }
+    }
+    let stems = folder.files.iter().filter_map(|file| file.file_stem());
+    let stems: Vec<String> = stems.map(|s| s.to_string_lossy().into_owned()).collect();
+    let counted = letters_before_last_number(stems.first().map_or("", String::as_str));
+    let patterns = ["{group}/{*}", "{group}_{*}", "{group}-{*}"].map(str::to_owned);
+    let patterns = patterns
+        .into_iter()
+        .chain(counted.map(|letters| format!("{{group}}{letters}{{*}}")));
+    let mut candidates = patterns.filter_map(|text| Pattern::new(&text).ok().map(Rule::FileName));
+    candidates.find(|rule| told_by(rule).is_some_and(|labels| tells_groups(&labels)))
+}
+
+/// Whether every file has a group, several files share one, and several groups share every class.
+fn tells_groups(labels: &LabelledSet) -> bool {
+    let files = labels.files.iter();
+    let groups: BTreeSet<&str> = files.map(|file| file.group.as_str()).collect();
     let all_told = labels.files.iter().all(|file| !file.is_own_group);
-    let shared = groups.len() > 1 && groups.len() < labels.files.len();
-    (all_told && shared).then_some(rule)
+    let is_shared = groups.len() > 1 && groups.len() < labels.files.len();
+    let classes = labels.classes();
+    all_told && is_shared && classes.iter().all(|class| class.n_groups > 1)
+}
+
+/// The letters between two numbers of which the second ends the name: `R` of `S001R01`.
+fn letters_before_last_number(stem: &str) -> Option<&str> {
+    let is_digit = |letter: char| letter.is_ascii_digit();
+    let head = stem.trim_end_matches(is_digit);
+    let letters = &head[head.rfind(is_digit)? + 1..];
+    let is_word = !letters.is_empty() && letters.chars().all(|letter| letter.is_ascii_alphabetic());
+    (is_word && head.len() < stem.len()).then_some(letters)
 }
 
 /// The first files that can be read.
@@ -231,12 +262,11 @@ fn of_arrays(path: &Path, record: &Record) -> DataSettings {
     DataSettings::new(DataPlan::Arrays(source), None)
 }
 
-fn of_recordings(path: &Path, rules: Vec<Rule>, first: &Record) -> DataSettings {
-    let recipe = match first.kind {
-        Kind::FaultRecord => FeatureRecipe::Fault(FaultRecipe::default()),
-        Kind::Recording | Kind::Table | Kind::Arrays => {
-            FeatureRecipe::EegGroups(eeg_recipe(rules.first(), first))
-        }
+/// `records` are some of the recordings: the first tells the kind of all.
+fn of_recordings(path: &Path, rules: Vec<Rule>, records: &[Record]) -> DataSettings {
+    let recipe = match records.first().map(|record| record.kind) {
+        Some(Kind::FaultRecord) => FeatureRecipe::Fault(FaultRecipe::default()),
+        _ => FeatureRecipe::EegGroups(eeg_recipe(&rules, records)),
     };
     let source = RecordingSource {
         paths: vec![path.to_owned()],
@@ -246,106 +276,11 @@ fn of_recordings(path: &Path, rules: Vec<Rule>, first: &Record) -> DataSettings 
     DataSettings::new(DataPlan::Recordings(source), Some(recipe))
 }
 
-/// The longest labelled stretch that is one trial; longer ones (sleep stages, seizures) are cut into segments.
-const LONGEST_TRIAL_S: f64 = 10.0;
-
-/// The recipe for EEG by what the class belongs to: a single channel, stretches of a recording, or the recording.
-fn eeg_recipe(rule: Option<&Rule>, first: &Record) -> EegGroupsRecipe {
-    let channels = channels_of_one_rate(first);
-    let is_signal = |channel: &&Channel| channel.kind == ChannelKind::Analog;
-    let n_channels = match &channels {
-        ChannelChoice::All => first.channels.iter().filter(is_signal).count(),
-        ChannelChoice::Named(names) => names.len(),
-    };
-    let recipe = match rule {
-        _ if n_channels < 2 => EegGroupsRecipe::for_single_channel(),
-        Some(Rule::Annotations(rule)) => {
-            let shortest_s = rule
-                .spans_of(first)
-                .iter()
-                .map(|span| span.duration_s)
-                .fold(f64::INFINITY, f64::min);
-            let segment_s = match (0.5..=LONGEST_TRIAL_S).contains(&shortest_s) {
-                true => shortest_s,
-                false => EegGroupsRecipe::for_traits().segment_s,
-            };
-            EegGroupsRecipe::for_states(usual_bands(first), segment_s, 0.0)
-        }
-        _ => EegGroupsRecipe::for_traits(),
-    };
-    EegGroupsRecipe { channels, ..recipe }
-}
-
-/// The bands of states, as far as the rate of the recording carries them.
-fn usual_bands(first: &Record) -> Vec<Band> {
-    let rates = first.channels.iter().filter_map(|channel| channel.rate_hz);
-    let nyquist_hz = rates.fold(f64::INFINITY, f64::min) / 2.0;
-    let all = [
-        Band::new("theta", 4.0, 8.0),
-        Band::new("alpha", 8.0, 13.0),
-        Band::new("beta", 13.0, 30.0),
-        Band::new("gamma", 30.0, 45.0),
-    ];
-    let carried = all.into_iter().filter(|band| band.high_hz <= nyquist_hz);
-    let mut bands: Vec<Band> = carried.collect();
-    if bands.is_empty() {
-        bands.push(Band::new("all", 1.0, 45.0));
-    }
-    bands
-}
-
-impl DataSettings {
-    /// Which recipe EEG is made into samples by, and why it suits the labels; nothing for other recipes.
-    pub fn recipe_reason(&self) -> Option<String> {
-        let Some(FeatureRecipe::EegGroups(recipe)) = &self.recipe else {
-            return None;
-        };
-        let by_stretches = match &self.source {
-            DataPlan::Recordings(recordings) => recordings
-                .rules
-                .iter()
-                .any(|rule| matches!(rule, Rule::Annotations(_))),
-            _ => false,
-        };
-        let is_single = matches!(
-            &recipe.groups[..],
-            [EegGroup::LogBands { .. }, EegGroup::Shape, ..]
-        );
-        let reason = match (is_single, by_stretches) {
-            (true, _) => {
-                "there is one channel, which has no covariance with others: fine bands, shape and covariance with its own past"
-            }
-            (false, true) => {
-                "the class changes within recordings: each segment is seen relative to its recording, so that what a person is does not hide what a person does"
-            }
-            (false, false) => {
-                "the class belongs to the whole recording: re-centring on the recording would take it away"
-            }
-        };
-        Some(format!("{}, because {reason}", recipe.in_words()))
-    }
-}
-
-/// All channels, or where their rates differ those of the commonest rate.
-fn channels_of_one_rate(record: &Record) -> ChannelChoice {
-    let is_signal = |channel: &&Channel| channel.kind == ChannelKind::Analog;
-    let signals: Vec<&Channel> = record.channels.iter().filter(is_signal).collect();
-    let with_rate = |rate_hz: Option<f64>| signals.iter().filter(move |c| c.rate_hz == rate_hz);
-    let commonest = signals
-        .iter()
-        .min_by_key(|channel| Reverse(with_rate(channel.rate_hz).count()));
-    match commonest {
-        Some(one) if with_rate(one.rate_hz).count() < signals.len() => {
-            let names = with_rate(one.rate_hz).map(|channel| channel.name.clone());
-            ChannelChoice::Named(names.collect())
-        }
-        _ => ChannelChoice::All,
-    }
-}
-
 /// The rule that tells the fewest classes, two or more, of most files. Tables of labels were made to tell classes and
 /// come first; a single letter of the name says least and comes last.
-fn best_rule(folder: &Folder) -> Result<Option<Rule>, DatasetError> {
+///
+/// Folders that differ in a number alone (`sub-01`, `sub-02`) are subjects where annotations tell the classes.
+fn best_rule(folder: &Folder, has_notes: bool) -> Result<Option<Rule>, DatasetError> {
     let mut best: Option<(usize, Rule)> = None;
     let (letters, others): (Vec<Rule>, Vec<Rule>) = folder
         .suggestions()
@@ -369,7 +304,12 @@ fn best_rule(folder: &Folder) -> Result<Option<Rule>, DatasetError> {
         let Some(n_classes) = told_classes(&labels) else {
             continue;
         };
-        if matches!(rule, Rule::FileName(_)) && has_numbers(&labels) {
+        let may_count = match rule {
+            Rule::FileName(_) => true,
+            Rule::ParentFolder => has_notes,
+            _ => false,
+        };
+        if may_count && has_numbers(&labels) {
             continue;
         }
         if best.as_ref().is_none_or(|(fewest, _)| n_classes < *fewest) {
@@ -399,4 +339,47 @@ fn told_classes(labels: &LabelledSet) -> Option<usize> {
         && (2..=MAX_GUESSED_CLASSES).contains(&n_classes)
         && n_classes * 2 <= n_labelled;
     is_likely.then_some(n_classes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subjects_are_read_from_folders_and_names_that_files_share() {
+        let told = |files: &[&str], of_class: Option<&Rule>| {
+            let folder = Folder {
+                files: files.iter().map(std::path::PathBuf::from).collect(),
+                ..Folder::default()
+            };
+            match group_rule(&folder, of_class) {
+                Some(Rule::FileName(pattern)) => Some(pattern.text().to_owned()),
+                _ => None,
+            }
+        };
+        let pattern = |text: &str| Some(text.to_owned());
+        let folders = ["sub-01/1.edf", "sub-01/2.edf", "sub-02/1.edf"];
+        assert_eq!(told(&folders, None), pattern("{group}/{*}"));
+        let names = ["anna_1.edf", "anna_2.edf", "bert_1.edf"];
+        assert_eq!(told(&names, None), pattern("{group}_{*}"));
+        let counted = ["S001R01.edf", "S001R02.edf", "S002R01.edf"];
+        assert_eq!(told(&counted, None), pattern("{group}R{*}"));
+        // Where folders are the classes, subjects are told by the names in them.
+        let by_folder = Some(&Rule::ParentFolder);
+        let files = ["ill/a_1", "ill/a_2", "ill/b_1", "well/c_1", "well/d_1"];
+        assert_eq!(told(&files, by_folder), pattern("{group}_{*}"));
+        // What tells the classes tells no groups; neither do names that nothing shares.
+        assert_eq!(
+            told(&["ill/1.edf", "ill/2.edf", "well/3.edf"], by_folder),
+            None
+        );
+        let class = Pattern::new("{class}_{*}")
+            .map(Rule::FileName)
+            .expect("legal");
+        assert_eq!(
+            told(&["ill_1", "ill_2", "well_1", "well_2"], Some(&class)),
+            None
+        );
+        assert_eq!(told(&["h01.edf", "h02.edf"], None), None);
+    }
 }

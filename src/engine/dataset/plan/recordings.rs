@@ -1,6 +1,7 @@
 //! Recordings as samples: files found, labelled by rules, corrected by hand, read and sampled several at a time.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -72,6 +73,9 @@ pub struct FolderLabels {
 
 /// Share of the work that labels take where annotations must be read for them.
 const LABELS_SHARE: f64 = 0.1;
+
+/// Most bytes of files whose samples are made at the same time: what waits for its turn is in memory.
+const MAX_BYTES_AT_ONCE: u64 = 1 << 30;
 
 impl RecordingSource {
     /// What is wrong with the settings, field by field.
@@ -193,24 +197,36 @@ impl RecordingSource {
                 }
             }
         }
-        in_order(
-            files.len(),
-            &mut |share| keep_going(share_before + share * (1.0 - share_before)),
-            |number, go_on| {
-                let (named, path, label, _) = &files[number];
-                Read::file((named, path), &self.options, recipe, label, go_on)
-            },
-            |number, read| {
-                let (_, path, label, group) = &files[number];
-                match read {
-                    Ok(read) => self.take(builder, read, label, group),
-                    Err(error) => {
-                        builder.leave_out(path, None, error.to_string());
-                        Ok(())
+        let sizes: Vec<u64> = files
+            .iter()
+            .map(|(_, path, ..)| path.metadata().map_or(0, |file| file.len()))
+            .collect();
+        let n_files = files.len() as f64;
+        for together in within_size(&sizes, MAX_BYTES_AT_ONCE) {
+            let files = &files[together.clone()];
+            in_order(
+                files.len(),
+                &mut |share| {
+                    let done = (together.start as f64 + share * files.len() as f64) / n_files;
+                    keep_going(share_before + done * (1.0 - share_before))
+                },
+                |number, go_on| {
+                    let (named, path, label, _) = &files[number];
+                    Read::file((named, path), &self.options, recipe, label, go_on)
+                },
+                |number, read| {
+                    let (_, path, label, group) = &files[number];
+                    match read {
+                        Ok(read) => self.take(builder, read, label, group),
+                        Err(error) => {
+                            builder.leave_out(path, None, error.to_string());
+                            Ok(())
+                        }
                     }
-                }
-            },
-        )
+                },
+            )?;
+        }
+        Ok(())
     }
 
     fn take(
@@ -235,6 +251,23 @@ impl RecordingSource {
         }
         builder.add_extraction(&path, read.extracted, label, Some(group))
     }
+}
+
+/// Successive pieces that are together no larger than `most`; one that is larger stands alone.
+fn within_size(sizes: &[u64], most: u64) -> Vec<Range<usize>> {
+    let mut found: Vec<Range<usize>> = Vec::new();
+    let mut sum = 0;
+    for (number, size) in sizes.iter().enumerate() {
+        sum += size;
+        match found.last_mut() {
+            Some(last) if sum <= most => last.end = number + 1,
+            _ => {
+                found.push(number..number + 1);
+                sum = *size;
+            }
+        }
+    }
+    found
 }
 
 /// A file that was read, and what the recipe made of it.
@@ -284,4 +317,19 @@ fn label_of(file: &LabelledFile) -> Option<Label> {
         return Some(Label::Whole(class.clone()));
     }
     (!file.spans.is_empty()).then(|| Label::Spans(file.spans.clone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::within_size;
+
+    #[test]
+    fn files_are_read_together_as_long_as_they_are_small() {
+        assert_eq!(
+            within_size(&[1, 2, 3], 10).as_slice(),
+            std::slice::from_ref(&(0..3))
+        );
+        assert_eq!(within_size(&[4, 6, 1, 20, 2], 10), [0..2, 2..3, 3..4, 4..5]);
+        assert!(within_size(&[], 10).is_empty());
+    }
 }

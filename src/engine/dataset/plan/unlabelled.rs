@@ -6,9 +6,10 @@ use super::tables::add_long;
 use super::{ArraySource, DataPlan, DataSettings, no_arrays};
 use crate::dataset::builder::{DatasetBuilder, Label};
 use crate::dataset::{ArrayChoice, Built, DatasetError, TableChoice, TableClasses};
-use crate::features::Stretch;
+use crate::features::eeg::ChannelChoice;
+use crate::features::{FeatureRecipe, Stretch};
 use crate::records::catalog::Rule;
-use crate::records::{Mode, ReadOptions, Record, open, open_with};
+use crate::records::{ChannelKind, Mode, ReadOptions, Record, open, open_with};
 
 /// The class that stands for not knowing it.
 const UNKNOWN: &str = "unknown";
@@ -62,7 +63,7 @@ impl DataSettings {
             | DataPlan::NetworkFaults(_)
             | DataPlan::SimulatedEeg(_) => {
                 let record = open_with(path, &self.read_options())?;
-                self.add_record(&mut builder, &record, keep_going)?;
+                self.add_record(&mut builder, &record, feature_names, keep_going)?;
             }
         }
         finished(builder, path, feature_names)
@@ -76,7 +77,7 @@ impl DataSettings {
         keep_going: &mut dyn FnMut(f64) -> bool,
     ) -> Result<Built, DatasetError> {
         let mut builder = DatasetBuilder::new();
-        self.add_record(&mut builder, record, keep_going)?;
+        self.add_record(&mut builder, record, feature_names, keep_going)?;
         finished(builder, &record.source.path, feature_names)
     }
 
@@ -110,15 +111,54 @@ impl DataSettings {
         &self,
         builder: &mut DatasetBuilder,
         record: &Record,
+        feature_names: &[String],
         keep_going: &mut dyn FnMut(f64) -> bool,
     ) -> Result<(), DatasetError> {
         let Some(recipe) = &self.recipe else {
             return Err(DatasetError::NoFeatures);
         };
+        let mut recipe = recipe.clone();
+        match &mut recipe {
+            FeatureRecipe::Eeg(recipe) => take_learned(&mut recipe.channels, record, feature_names),
+            FeatureRecipe::EegGroups(recipe) => {
+                take_learned(&mut recipe.channels, record, feature_names);
+            }
+            FeatureRecipe::Fault(_) => {}
+        }
         let label = Label::Whole(UNKNOWN.into());
         let stretches = self.marked_stretches(record);
         let extracted = recipe.extract_within(record, stretches.as_deref(), keep_going);
         builder.add_extraction(&record.source.path, extracted, &label, None)
+    }
+}
+
+/// Where all channels were learned from, those of a recording are taken by the names that the features have, whatever
+/// their order and what else was recorded.
+fn take_learned(channels: &mut ChannelChoice, record: &Record, feature_names: &[String]) {
+    if *channels != ChannelChoice::All {
+        return;
+    }
+    // Features are called "1–45 Hz Fp1" or "Fp1 alpha"; pairs of channels have a × between.
+    let is_of = |feature: &str, channel: &str| {
+        let before = feature.strip_suffix(channel);
+        let behind = feature.strip_prefix(channel);
+        before.is_some_and(|rest| rest.ends_with(' ') && !rest.contains('×'))
+            || behind.is_some_and(|rest| rest.starts_with(' '))
+    };
+    let signals = record.channels.iter();
+    let signals = signals.filter(|channel| channel.kind == ChannelKind::Analog);
+    let mut found: Vec<(usize, &String)> = signals
+        .clone()
+        .filter_map(|channel| {
+            let mut features = feature_names.iter();
+            let place = features.position(|feature| is_of(feature, &channel.name))?;
+            Some((place, &channel.name))
+        })
+        .collect();
+    found.sort_unstable();
+    let names = || found.iter().map(|(_, name)| *name);
+    if !found.is_empty() && !names().eq(signals.map(|channel| &channel.name)) {
+        *channels = ChannelChoice::Named(names().cloned().collect());
     }
 }
 
@@ -152,4 +192,42 @@ fn difference(found: &[String], learned: &[String]) -> Option<String> {
     Some(format!(
         "it gives feature {found:?} where the model was trained on {learned:?}"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::EegGroupsRecipe;
+    use crate::records::{Channel, Format, Kind, Unit};
+
+    #[test]
+    fn channels_of_a_new_recording_are_taken_by_name() {
+        let recording = |names: &[&str]| {
+            let data = names.iter().enumerate().map(|(number, name)| {
+                let channel = Channel::analog(*name, Unit::parse("uV"), Some(100.0), 0);
+                let wave = |t: usize| ((number + 3) as f64 * 0.1 * t as f64).sin();
+                (channel, (0..400).map(wave).collect())
+            });
+            Record::in_memory(
+                Format::Simulated,
+                Kind::Recording,
+                "new.edf",
+                data.collect(),
+            )
+        };
+        let recipe = FeatureRecipe::EegGroups(EegGroupsRecipe::for_traits());
+        let settings = DataSettings::new(DataPlan::Recordings(Default::default()), Some(recipe));
+        let learned = ["Fp1", "Cz", "O1"];
+        let sample = |names: &[&str], feature_names: &[String]| {
+            settings.sample_unlabelled(&recording(names), feature_names, &mut |_| true)
+        };
+        let recipe = settings.recipe.as_ref().expect("one is set");
+        let own = recipe.extract(&recording(&learned), &mut |_| true);
+        let names = own.expect("it fits").feature_names;
+        let built = sample(&["ECG", "O1", "Fp1", "Cz"], &names).expect("all are there");
+        assert_eq!(built.dataset.feature_names(), names);
+        assert!(sample(&learned, &names).is_ok());
+        let error = sample(&["Fp1", "Cz"], &names).expect_err("O1 is missing");
+        assert!(error.to_string().contains("gives 3 features"), "{error}");
+    }
 }

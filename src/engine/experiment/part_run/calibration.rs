@@ -75,13 +75,18 @@ impl PartRun {
             }
         }
         upcoming.retain(|sample| !std::mem::replace(&mut is_known[*sample], true));
+        // Half of the training is judged.
+        let stride = judged.stride(self.fold.train.len() / 2, dataset.n_classes());
+        let mut place = 0..;
+        upcoming.retain(|_| {
+            place
+                .next()
+                .is_some_and(|place: usize| place.is_multiple_of(stride))
+        });
         let outcome = match self.learner.as_deref() {
-            Some(learner) => judged.judge(
-                &Classifier::of(learner).until(around.stop),
-                view,
-                &upcoming,
-                dataset.classes(),
-            ),
+            Some(learner) => {
+                judged.judge(&Classifier::of(learner).until(around.stop), view, &upcoming)
+            }
             None => Ok(()),
         };
         if outcome.is_ok() {
@@ -101,8 +106,11 @@ impl PartRun {
         let checked = around.checked;
         self.is_calibrated = true;
         let judged = self.judged.take();
-        let best = judged.as_ref();
-        let best = best.and_then(|judged| judged.best_head(checked.dataset(), &self.fold.train));
+        let best = judged.as_ref().zip(self.learner.as_deref());
+        let best = best.and_then(|(judged, learner)| {
+            let classifier = Classifier::of(learner);
+            judged.best_head(&classifier, checked.dataset(), &self.fold.train)
+        });
         self.settle_head(best)?;
         if has_groups(checked.dataset(), &self.fold.train) {
             if self.calibrates(around)

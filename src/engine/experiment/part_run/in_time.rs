@@ -7,6 +7,7 @@ use super::super::checked::{CheckedExperiment, Part};
 use super::super::error::RunError;
 use super::super::record::{TestRecord, TimeRecord};
 use super::super::shared::Shared;
+use super::super::state::SampleChange;
 use super::super::testing::{Remedy, TestMemory, TestProgress, TestSubject};
 use super::{Assessor, News, PartContext, PartRun, Phase, SLICE, round_operations};
 use crate::evaluation::{ChangeWatch, Classifier, Confusion, WatchedAlarm};
@@ -61,7 +62,7 @@ impl PartRun {
         let Some(round) = next else {
             return Ok(0.0);
         };
-        if self.watch_labels(checked, &plan, round.n_labels)? {
+        if self.watch_labels(around, &plan, round.n_labels)? {
             return Ok(0.0);
         }
         self.learn_arrivals(around, &plan, number, news)
@@ -114,10 +115,11 @@ impl PartRun {
     /// The detectors see decisions and the labels that have come; whether settings are to be changed first.
     fn watch_labels(
         &mut self,
-        checked: &CheckedExperiment,
+        around: PartContext<'_>,
         plan: &ArrivalPlan,
         n_labels: usize,
     ) -> Result<bool, RunError> {
+        let checked = around.checked;
         let n_classes = checked.dataset().n_classes();
         let mut time = self.record.in_time.take().unwrap_or_else(|| TimeRecord {
             watch: ChangeWatch::new(n_classes),
@@ -134,7 +136,12 @@ impl PartRun {
         }
         let n_judged = decisions.sample.len();
         for place in time.n_labels..n_labels.min(n_judged) {
-            let truth = checked.dataset().classes()[plan.order[place]];
+            let sample = plan.order[place];
+            let own = checked.dataset().classes()[sample];
+            let label = SampleChange::class_of(around.samples, sample, own, self.next_round);
+            let Some(truth) = label else {
+                continue;
+            };
             let alarms = time.watch.corrected(decisions.class[place] != truth, None);
             raised.extend(alarms.into_iter().map(|(_, alarm)| alarm));
         }
@@ -183,7 +190,11 @@ impl PartRun {
         };
         let mut orders = vec![Vec::new(); dataset.n_classes()];
         for &sample in &plan.rounds[number].learned {
-            orders[dataset.classes()[sample]].push(sample);
+            let own = dataset.classes()[sample];
+            let round = self.next_round;
+            if let Some(class) = SampleChange::class_of(around.samples, sample, own, round) {
+                orders[class].push(sample);
+            }
         }
         let view = self.values.columns();
         let mut stream = SampleStream::new(view, orders, Supply::Proportional)

@@ -1,7 +1,7 @@
 //! Writes a record as COMTRADE: .cfg and .dat in ASCII, BINARY, BINARY32 or FLOAT32, or all in one .cff.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::moment;
 use crate::records::{Channel, ChannelKind, Record, StartTime, TimeAxis, TransformerSide};
@@ -49,18 +49,52 @@ pub struct Files {
 }
 
 /// Writes `record` to `path` with the extensions `cfg` and `dat`; see [`encode`].
+///
+/// Afterwards there is the old record or all of the new one. The configuration, which makes a record of the two files,
+/// goes first and comes last: between them there is none.
 pub fn write_files(record: &Record, storage: ComtradeStorage, path: &Path) -> io::Result<()> {
     let files = encode(record, storage)?;
-    std::fs::write(path.with_extension("cfg"), files.configuration)?;
-    std::fs::write(path.with_extension("dat"), files.data)
+    let data = Staged::write(path.with_extension("dat"), &files.data)?;
+    let configuration = Staged::write(path.with_extension("cfg"), &files.configuration)?;
+    match std::fs::remove_file(&configuration.target) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    data.commit()?;
+    configuration.commit()
 }
 
 /// Writes `record` to `path` with the extension `cff`: configuration and data in one file of the 2013 revision.
 pub fn write_combined(record: &Record, storage: ComtradeStorage, path: &Path) -> io::Result<()> {
-    std::fs::write(
-        path.with_extension("cff"),
-        encode_combined(record, storage)?,
-    )
+    let bytes = encode_combined(record, storage)?;
+    Staged::write(path.with_extension("cff"), &bytes)?.commit()
+}
+
+/// A file written whole beside the one it is for.
+struct Staged {
+    path: PathBuf,
+    target: PathBuf,
+}
+
+impl Staged {
+    fn write(target: PathBuf, content: &[u8]) -> io::Result<Self> {
+        let name = target.file_name().unwrap_or_default().to_string_lossy();
+        let path = target.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
+        let staged = Self { path, target };
+        std::fs::write(&staged.path, content)?;
+        Ok(staged)
+    }
+
+    fn commit(self) -> io::Result<()> {
+        std::fs::rename(&self.path, &self.target)
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        // After it was committed there is nothing to remove.
+        std::fs::remove_file(&self.path).unwrap_or_default();
+    }
 }
 
 /// The combined file of `record`, see [`encode`].

@@ -19,7 +19,7 @@ use super::{
     ReadError, ReadOptions, Record, Source, Unit,
 };
 use header::{Continuity, Header};
-pub use writer::{SampleWidth, write, write_annotations, write_file};
+pub use writer::{SampleWidth, covering, write, write_annotations, write_file};
 
 /// Whether these bytes start an EDF or BDF file.
 pub fn is_certain(head: &[u8]) -> bool {

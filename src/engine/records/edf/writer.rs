@@ -238,13 +238,19 @@ fn scale_of(record: &Record, channel: usize, width: SampleWidth) -> io::Result<Q
         }
         largest = largest.max(value.abs());
     }
+    Ok(covering(largest, width))
+}
+
+/// A scale that covers values up to `largest`, with 0 in the middle.
+pub fn covering(largest: f64, width: SampleWidth) -> Quantisation {
+    let (low, high) = width.digital_limits();
     let bound = round_up(largest);
-    Ok(Quantisation {
+    Quantisation {
         digital_min: low + 1,
         digital_max: high,
         physical_min: -bound,
         physical_max: bound,
-    })
+    }
 }
 
 /// The next number of four digits, so that it fits its field with a sign; 1 for nothing but zeros.

@@ -1,6 +1,6 @@
 //! MATLAB 7.3 files: HDF5 with MATLAB's conventions for text, cells, structs and sparse matrices; and plain HDF5.
 
-use super::super::{ByteSource, FilePlace, Findings, Format, Number, ReadError, Stored};
+use super::super::{ByteSource, FilePlace, Findings, Format, Number, ReadError, Stored, unread};
 use super::hdf5::{self, Dataset, Element, Hdf5, Object};
 use super::v5::rows_of;
 use super::value::{Numeric, Sparse, Value, Variable};
@@ -29,6 +29,9 @@ pub(super) fn read(
     };
     let root = reader.file.object(root)?;
     let members = reader.file.members(&root)?.unwrap_or_default();
+    if let Some(unread) = unread::hdf5(members.iter().map(|(name, _)| name.as_str())) {
+        return Err(unread.refusal(bytes.path()));
+    }
     for (_, address) in members.iter().take(MOST_ASKED) {
         reader.is_matlab = reader.is_matlab
             || !reader

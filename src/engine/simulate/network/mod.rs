@@ -183,7 +183,7 @@ pub struct NetworkWaveforms {
     pub rate_hz: f64,
     /// Time of the inception after the first sample.
     pub inception_s: f64,
-    /// From when on the current stays below 15 % of the fault's, if the breaker opens.
+    /// When the last pole of a faulted phase interrupted its current, at its zero; none if the breaker stays closed.
     pub clearing_s: Option<f64>,
     /// Phase-to-earth voltages a, b, c in V.
     pub voltages_v: [Vec<f64>; 3],

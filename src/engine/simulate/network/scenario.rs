@@ -5,7 +5,7 @@ use std::f64::consts::TAU;
 use num_complex::Complex64;
 
 use super::inrush::Inrush;
-use super::solver::{Arc, Branch, Breaker, Circuit, End, Instant, Shunt, Solution, Timing};
+use super::solver::{Arc, Branch, Breaker, Circuit, End, Shunt, Solution, Timing};
 use super::{NetworkRanges, NetworkSettings, NetworkSimulator, NetworkWaveforms};
 use crate::math::{Normal, RandomStream, random_below, random_share, random_stream};
 use crate::simulate::feeder::FaultClass;
@@ -485,32 +485,13 @@ impl NetworkScenario {
         }
     }
 
-    /// From when on the current stays below 15 % of that of the fault (the median over two cycles of its peak over half a
-    /// cycle) or 1.3 times the load, if the breaker opens all poles that carry more.
+    /// When the last pole of a faulted phase interrupted its current.
     fn interruption_s(&self, solution: &Solution, timing: Timing) -> Option<f64> {
-        let is_open = solution.opened_s[0].iter().any(Option::is_some);
-        is_open.then_some(())?;
-        let sample_s = timing.step_s * timing.steps_per_sample as f64;
-        let inception = (-timing.start_s / sample_s).ceil() as usize;
-        let largest = |instant: &Instant| {
-            let currents = instant.currents[NEAR_LINE].0;
-            currents
-                .into_iter()
-                .fold(0.0, |most: f64, i| most.max(i.abs()))
-        };
-        let sizes: Vec<f64> = solution.instants.iter().map(largest).collect();
-        let peak = |span: &[f64]| span.iter().copied().fold(0.0, f64::max);
-        let (before, after) = sizes.split_at_checked(inception)?;
-        let two_cycles = after.get(..2 * self.samples_per_cycle)?;
-        let mut peaks: Vec<f64> = two_cycles
-            .windows(self.samples_per_cycle / 2)
-            .map(peak)
-            .collect();
-        peaks.sort_by(f64::total_cmp);
-        let limit = (0.15 * peaks.get(peaks.len() / 2)?).max(1.3 * peak(before));
-        let last = sizes.iter().rposition(|size| *size > limit)?;
-        let is_cleared = last > inception && last + self.samples_per_cycle < sizes.len();
-        is_cleared.then(|| (last + 1) as f64 * sample_s)
+        let poles = solution.opened_s[0].iter().zip(self.phases);
+        let opened = poles.filter(|(_, is_faulted)| *is_faulted);
+        let opened: Option<Vec<f64>> = opened.map(|(opened_s, _)| *opened_s).collect();
+        let last_s = opened?.into_iter().reduce(f64::max)?;
+        Some(last_s - timing.start_s)
     }
 
     /// The circuit of the module's picture.

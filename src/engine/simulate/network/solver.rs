@@ -258,7 +258,7 @@ impl State {
         let j = Complex64::new(0.0, omega);
         let admittance = |branch: &Branch| {
             let resistive = branch.resistance.map(Complex64::from);
-            (resistive + branch.inductance.map(|l| j * l)).inverse()
+            inverted(&(resistive + branch.inductance.map(|l| j * l)))
         };
         let series: Vec<_> = circuit.branches.iter().map(admittance).collect();
         let shunts: Vec<_> = circuit
@@ -436,6 +436,15 @@ impl<T: Scalar> Nodal<T> {
     }
 }
 
+/// The inverse of a block by elimination. Cofactors lose everything where a branch lets no zero sequence pass: their
+/// error is that of (z0/z1)², that of elimination z0/z1.
+fn inverted<T: Scalar>(block: &Coupling<T>) -> Coupling<T> {
+    let mut matrix = Nodal::new(1);
+    matrix.add(0, 0, block);
+    let inverse = matrix.inverted();
+    Coupling([0, 1, 2].map(|row| [0, 1, 2].map(|column| inverse.values[3 * row + column])))
+}
+
 fn pole_conductance(is_closed: bool) -> f64 {
     if is_closed { CLOSED_S } else { OPEN_S }
 }
@@ -454,7 +463,7 @@ impl Companion {
     fn new(circuit: &Circuit, topology: &Topology, step_s: f64) -> Self {
         let model = |branch: &Branch| {
             let inductive = branch.inductance.map(|l| 2.0 * l / step_s);
-            let conductance = (branch.resistance + inductive).inverse();
+            let conductance = inverted(&(branch.resistance + inductive));
             [
                 conductance,
                 conductance * (inductive - branch.resistance),

@@ -62,6 +62,8 @@ pub(super) fn channels_ui(
     });
     suspects_ui(ui, browser, opened, view, draft);
     let line = ui.spacing().interact_size.y;
+    // Close rows: a hospital's file has dozens of channels.
+    let gap = std::mem::replace(&mut ui.spacing_mut().item_spacing.y, 0.0);
     let height = (ui.available_height() - line * 8.0).max(line * 4.0);
     ScrollArea::vertical()
         .id_salt("channels")
@@ -72,6 +74,7 @@ pub(super) fn channels_ui(
                 row_ui(ui, trace, view);
             }
         });
+    ui.spacing_mut().item_spacing.y = gap;
     ui.separator();
     if let Some(trace) = browser.chosen() {
         chosen_ui(ui, browser, trace, opened, view, draft);

@@ -86,8 +86,12 @@ fn head_ui(
             true => ", uncertain",
             false => "",
         };
+        let strange = match judgement.is_strange(selected) {
+            true => ", unlike anything learned: do not rely on it",
+            false => "",
+        };
         ui.label(format!(
-            "{} by {}, margin {} before {}{doubt}",
+            "{} by {}, margin {} before {}{doubt}{strange}",
             ribbon.class_name(verdict.class),
             judgement.choice.name(),
             short(verdict.margin),

@@ -8,11 +8,11 @@ use super::header::header_ui;
 use super::hypnogram::{hypnogram_height, hypnogram_ui};
 use super::maps::maps_ui;
 use super::marking::mark_keys;
-use super::ribbon::{ShownTime, ribbon_ui};
+use super::ribbon::{ShownTime, has_decisions, ribbon_height, ribbon_ui};
 use super::scores::{score_keys, scores_ui};
 use super::spectrum::spectrum_ui;
 use super::toolbar::{given_ui, toolbar_ui};
-use super::traces::traces_ui;
+use super::traces::{time_label, traces_ui};
 use super::trends::{trends_height, trends_ui};
 use crate::ui::app::Typing;
 use crate::ui::elements;
@@ -23,12 +23,13 @@ use crate::ui::widgets::{OverviewStrip, StripPicture, gutter_width};
 use crate::workbench::explore::{
     EegBrowser, EegView, ExploreAction, OpenedRecording, SidePanel, Spectrogram, StripKind,
 };
-use crate::workbench::{Action, Draft, Workbench};
+use crate::workbench::{Action, Ask, Draft, Workbench};
 use atomscope_engine::features::measure::Measurement;
 use atomscope_engine::features::signal_kind::clean_label;
 
-/// Height of the strip of the whole recording.
+/// Height of the strip of the whole recording; a low one under trends, which have the same axis of time.
 const STRIP_HEIGHT: f32 = 56.0;
+const LOW_STRIP_HEIGHT: f32 = 26.0;
 
 /// The EEG browser.
 pub(super) fn eeg_ui(
@@ -68,25 +69,21 @@ pub(super) fn eeg_ui(
             span_s: view.span_s,
             x: egui::Rangef::new(area.left() + gutter_width(ui), area.right()),
         };
-        // As high as it was in the last frame: it is laid out below the traces.
-        let ribbon_id = ui.scope_id().with("height of the ribbon");
-        let ribbon: f32 = ui.data(|data| data.get_temp(ribbon_id).unwrap_or(0.0));
-        let gaps = 3.0 * ui.spacing().item_spacing.y;
-        let trends = trends_height(workbench, &view, page.height()) + hypnogram_height(workbench);
-        let below = readout_height(ui) + ribbon + trends + STRIP_HEIGHT + gaps;
+        let ribbon = ribbon_height(ui, workbench);
+        let hypnogram = hypnogram_height(workbench);
+        let for_trends = page.height() - hypnogram;
+        let trends = trends_height(workbench, &view, for_trends);
+        let n_parts = [hypnogram, trends].into_iter().filter(|own| *own > 0.0);
+        let gaps = (3 + n_parts.count()) as f32 * ui.spacing().item_spacing.y;
+        let below = readout_height(ui) + ribbon + hypnogram + trends + strip_height(&view) + gaps;
         let height = (area.height() - below).max(120.0);
         let heard = traces_ui(ui, workbench, browser, &mut view, height);
         mark_keys(ui, workbench, &heard, &mut view, actions);
         score_keys(ui, workbench, &heard, &mut view, actions);
-        readout_ui(ui, browser, &view, actions);
-        let used = ui.scope(|ui| ribbon_ui(ui, workbench, opened, shown, actions));
-        let height = used.response.rect.height();
-        if height != ribbon {
-            ui.data_mut(|data| data.insert_temp(ribbon_id, height));
-            ui.ctx().request_repaint();
-        }
+        readout_ui(ui, browser, &view, !has_decisions(workbench), actions);
+        ribbon_ui(ui, workbench, opened, shown, actions);
         hypnogram_ui(ui, workbench, &mut view);
-        trends_ui(ui, workbench, &mut view, page.height());
+        trends_ui(ui, workbench, &mut view, for_trends);
         strip_ui(ui, browser, &mut view);
     });
     if side_width > 0.0 {
@@ -130,7 +127,7 @@ fn folded_ui(ui: &mut Ui, workbench: &Workbench, view: &mut EegView, actions: &m
         if back.on_hover_text("Brings all panels back (F9)").clicked() {
             view.is_folded = false;
         }
-        readout_ui(ui, browser, view, actions);
+        readout_ui(ui, browser, view, false, actions);
     });
 }
 
@@ -150,6 +147,13 @@ fn side_ui(ui: &mut Ui, rect: Rect, contents: impl FnOnce(&mut Ui)) {
     ui.painter()
         .vline(rect.left() - theme::GRID, rect.y_range(), line);
     elements::column(ui, rect, "beside the traces", contents);
+}
+
+fn strip_height(view: &EegView) -> f32 {
+    match (view.strip, view.shows_trends) {
+        (StripKind::Activity, true) => LOW_STRIP_HEIGHT,
+        _ => STRIP_HEIGHT,
+    }
 }
 
 /// The whole recording, with what it shows at its left.
@@ -189,14 +193,16 @@ fn strip_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView) {
     // More onsets than a strip has pixels cannot be distinguished.
     let every = rows.len().div_ceil(2000).max(1);
     let onsets_s: Vec<f64> = rows.iter().step_by(every).map(|row| row.onset_s).collect();
+    let label = |time_s: f64, step_s: f64| time_label(browser, view, time_s, step_s);
     let strip = OverviewStrip {
+        label: &label,
         picture,
         revision,
         duration_s: browser.duration_s(),
         page_s: (view.start_s, view.span_s),
         onsets_s: &onsets_s,
         indent: gutter_width(ui),
-        height: STRIP_HEIGHT,
+        height: strip_height(view),
     };
     let (response, time_s) = strip.show(ui);
     if let (StripKind::Spectrogram, Some(found)) = (view.strip, spectrogram) {
@@ -251,8 +257,14 @@ fn readout_height(ui: &Ui) -> f32 {
     theme::small_font(ui).size * 1.8
 }
 
-/// What the cursors measure on the chosen trace, or how to set them.
-fn readout_ui(ui: &mut Ui, browser: &EegBrowser, view: &EegView, actions: &mut Vec<Action>) {
+/// What the cursors measure on the chosen trace, or how to set them; at the right the way to a model, if wanted.
+fn readout_ui(
+    ui: &mut Ui,
+    browser: &EegBrowser,
+    view: &EegView,
+    offers_model: bool,
+    actions: &mut Vec<Action>,
+) {
     let tones = theme::tones(ui);
     let size = vec2(ui.available_width(), readout_height(ui));
     ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center), |ui| {
@@ -287,7 +299,17 @@ fn readout_ui(ui: &mut Ui, browser: &EegBrowser, view: &EegView, actions: &mut V
         } else {
             tones.weak
         };
-        ui.add(egui::Label::new(RichText::new(text).small().color(color)).truncate());
+        let text = egui::Label::new(RichText::new(text).small().color(color)).truncate();
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            if offers_model {
+                let open = ui.small_button("Decisions by a model…");
+                let what = "Opens a trained session: its final model classifies the segments of the recording. To correct a model, open its session first (File › Open), then the recording";
+                if open.on_hover_text(what).clicked() {
+                    actions.push(Action::Ask(Ask::OpenModel));
+                }
+            }
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| ui.add(text));
+        });
     });
 }
 

@@ -7,7 +7,7 @@ use super::fault_choices::{choice_of, keep_choice};
 use super::fault_impedance::impedance_ui;
 use super::fault_panel::measures_ui;
 use super::fault_tools::tools_ui;
-use super::ribbon::{ShownTime, ribbon_ui};
+use super::ribbon::{ShownTime, ribbon_height, ribbon_ui};
 use crate::ui::elements;
 use crate::ui::numbers::short;
 use crate::ui::palette::{mix, phase_color};
@@ -17,15 +17,15 @@ use crate::ui::widgets::{
     cursor_letter, empty_state, page_hears_keys,
 };
 use crate::workbench::explore::{
-    ExploreAction, FaultAction, FaultRecord, FaultView, OpenedRecording,
+    ExploreAction, FaultAction, FaultRecord, FaultView, GridSignal, OpenedRecording,
+    OverlaidSignal, Overlay,
 };
 use crate::workbench::{Action, Draft, Workbench};
 use atomscope_engine::features::phases::PHASE_NAMES;
+use atomscope_engine::records::Quantity;
 
 /// The letters of the cursors.
 pub(super) const CURSORS: [&str; 2] = ["A", "B"];
-/// Height of the ribbon with its line of facts.
-const RIBBON_HEIGHT: f32 = 74.0;
 
 /// The fault-record viewer; `wants_measures` says whether there is room for the panel of measures.
 pub(super) fn fault_ui(
@@ -46,10 +46,8 @@ pub(super) fn fault_ui(
         return;
     };
     let mut wanted = look.clone();
-    let takes = match workbench.view().ask {
-        Some(_) => None,
-        None => cursor_letter(ui),
-    };
+    let hears = workbench.view().ask.is_none() && page_hears_keys(ui);
+    let takes = if hears { cursor_letter(ui) } else { None };
     if let Some(cursor) = takes {
         wanted.active = cursor;
     }
@@ -71,7 +69,7 @@ pub(super) fn fault_ui(
     });
     if wants_measures {
         elements::scrolling_column(ui, right, "measures", |ui| {
-            impedance_ui(ui, record, fault.plane(), &mut wanted);
+            impedance_ui(ui, workbench, record, &mut wanted, actions);
             if let Some(beside) = fault.beside() {
                 beside_ui(ui, record, beside, &wanted);
             }
@@ -81,7 +79,7 @@ pub(super) fn fault_ui(
     page_keys(ui, workbench, record, &mut wanted);
     if wanted.line != look.line {
         let mut choice = choice_of(draft, record);
-        choice.line = Some(wanted.line.named_line(&record.station));
+        choice.line = Some(wanted.named_line(&record.station));
         keep_choice(draft, record, choice);
     }
     if wanted != *look {
@@ -98,9 +96,11 @@ fn plots_ui(
     look: &mut FaultView,
     takes: Option<usize>,
 ) -> egui::Rangef {
-    let height = ui.available_height() - RIBBON_HEIGHT;
-    let Some(beside) = workbench.explore().fault().beside() else {
-        let role = PlotRole::Main { takes };
+    let height = ui.available_height() - ribbon_height(ui, workbench) - ui.spacing().item_spacing.y;
+    let fault = workbench.explore().fault();
+    let overlay = fault.overlay();
+    let Some(beside) = fault.beside().filter(|_| overlay.is_none()) else {
+        let role = PlotRole::Main { takes, overlay };
         let events = plot_ui(ui, record, look, (0.0, 0.0), role, height);
         let x = events.x;
         follow(record, look, &events);
@@ -112,7 +112,10 @@ fn plots_ui(
     let line = theme::body_font(ui).size * 1.7;
     let half = (height - 2.0 * line) / 2.0;
     elements::help(ui, &format!("{} · time from its inception", record.name));
-    let role = PlotRole::Main { takes };
+    let role = PlotRole::Main {
+        takes,
+        overlay: None,
+    };
     let events = plot_ui(ui, record, look, (zero_s, 0.0), role, half);
     let x = events.x;
     elements::help(ui, &format!("{} · the same moments", beside.name));
@@ -129,10 +132,13 @@ fn plots_ui(
 }
 
 /// Which of two records a plot shows.
-#[derive(Clone, Copy, PartialEq)]
-enum PlotRole {
-    /// The one with the cursors; one of them may take the focus.
-    Main { takes: Option<usize> },
+#[derive(Clone, Copy)]
+enum PlotRole<'a> {
+    /// The one with the cursors; one of them may take the focus, and another record may lie on it.
+    Main {
+        takes: Option<usize>,
+        overlay: Option<&'a Overlay>,
+    },
     /// The one beside.
     Beside,
 }
@@ -143,16 +149,20 @@ fn plot_ui(
     record: &FaultRecord,
     look: &FaultView,
     (zero_s, shift_s): (f64, f64),
-    role: PlotRole,
+    role: PlotRole<'_>,
     height: f32,
 ) -> LanePlotEvents {
-    let is_main = role != PlotRole::Beside;
-    let lanes: Vec<PlotLane<'_>> = look
+    let (takes, overlay, is_main) = match role {
+        PlotRole::Main { takes, overlay } => (takes, overlay, true),
+        PlotRole::Beside => (None, None, false),
+    };
+    let mut lanes: Vec<PlotLane<'_>> = look
         .lanes
         .iter()
-        .filter_map(|place| lane(ui, record, look, *place))
+        .filter_map(|place| lane(ui, record, look, (*place, overlay)))
         .collect();
-    let digital: Vec<DigitalRow<'_>> = look
+    lanes.extend(overlay.and_then(|overlay| differential_lane(ui, record, look, overlay)));
+    let mut digital: Vec<DigitalRow<'_>> = look
         .digital
         .iter()
         .filter_map(|place| record.digital.get(*place))
@@ -161,7 +171,12 @@ fn plot_ui(
             edges: &digital.edges,
         })
         .collect();
-    let texts = marks(record);
+    let of_other = overlay.into_iter().flat_map(|overlay| &overlay.digital);
+    digital.extend(of_other.map(|(name, edges)| DigitalRow { name, edges }));
+    let mut texts = marks(record);
+    let other_s = overlay.and_then(|overlay| overlay.inception_s);
+    texts.extend(other_s.map(|at_s| (at_s, "inception ′".to_owned())));
+    texts.sort_by(|a, b| a.0.total_cmp(&b.0));
     let marks: Vec<Mark<'_>> = texts
         .iter()
         .map(|(time_s, text)| Mark {
@@ -192,16 +207,13 @@ fn plot_ui(
         zero_s,
         marks: &marks,
         cursors: &cursors,
-        takes: match role {
-            PlotRole::Main { takes } => takes,
-            PlotRole::Beside => None,
-        },
+        takes,
         height,
     }
     .show(ui)
 }
 
-/// Trigger, inception, the cycles that decide, clearing and changes of the rate, in order of time.
+/// Trigger, inception, the cycles that decide, clearing and changes of the rate.
 fn marks(record: &FaultRecord) -> Vec<(f64, String)> {
     let trigger = record.trigger_s.map(|at_s| (at_s, "trigger".to_owned()));
     let inception = record.facts.inception_s;
@@ -223,14 +235,8 @@ fn marks(record: &FaultRecord) -> Vec<(f64, String)> {
     });
     let rates = record.rate_changes.iter();
     let rates = rates.map(|(at_s, hz)| (*at_s, format!("{} Hz", short(*hz))));
-    let mut marks: Vec<(f64, String)> = trigger
-        .into_iter()
-        .chain(inception)
-        .chain(judged)
-        .chain(rates)
-        .collect();
-    marks.sort_by(|a, b| a.0.total_cmp(&b.0));
-    marks
+    let all = trigger.into_iter().chain(inception).chain(judged);
+    all.chain(rates).collect()
 }
 
 /// A lane as it is drawn: around zero where values have both signs.
@@ -238,7 +244,7 @@ fn lane<'a>(
     ui: &Ui,
     record: &'a FaultRecord,
     look: &FaultView,
-    place: usize,
+    (place, overlay): (usize, Option<&'a Overlay>),
 ) -> Option<PlotLane<'a>> {
     let lane = record.lanes.get(place)?;
     let tones = theme::tones(ui);
@@ -265,7 +271,21 @@ fn lane<'a>(
             },
         }
     });
-    let traces = traces.collect();
+    let mut traces: Vec<LaneTrace<'a>> = traces.collect();
+    let first = &record.signals[*lane.signals.first()?];
+    let is_main_set = first
+        .quantity
+        .and_then(|quantity| record.set_of(quantity))
+        .is_some_and(|set| lane.signals == set.signals);
+    let others = overlay.into_iter().flat_map(|overlay| &overlay.signals);
+    for other in others.filter(|other| is_main_set && first.quantity == Some(other.quantity)) {
+        let trace = overlaid_trace(ui, record, look, first, other);
+        range = (
+            range.0.min(other.extent.0 * trace.factor),
+            range.1.max(other.extent.1 * trace.factor),
+        );
+        traces.push(trace);
+    }
     let (low, high) = range;
     let range = match low < 0.0 && high > 0.0 {
         true => (-high.max(-low), high.max(-low)),
@@ -276,6 +296,60 @@ fn lane<'a>(
         traces,
         range: (range.0 / look.gain, range.1 / look.gain),
         unit,
+    })
+}
+
+/// Share of the ground in the colours of the second record.
+const SECOND_PALER: f32 = 0.5;
+
+/// A signal of the second record in the unit of one of the first.
+fn overlaid_trace<'a>(
+    ui: &Ui,
+    record: &'a FaultRecord,
+    look: &FaultView,
+    like: &GridSignal,
+    other: &'a OverlaidSignal,
+) -> LaneTrace<'a> {
+    let tones = theme::tones(ui);
+    let color = phase_color(other.phase, theme::theme_of(ui));
+    LaneTrace {
+        name: &other.name,
+        times: &record.clock,
+        values: &other.values,
+        factor: record.scale(like, look.scale).factor / like.in_line_units(),
+        color: mix(color, tones.page, SECOND_PALER),
+    }
+}
+
+/// The sums of the currents of both ends.
+fn differential_lane<'a>(
+    ui: &Ui,
+    record: &'a FaultRecord,
+    look: &FaultView,
+    overlay: &'a Overlay,
+) -> Option<PlotLane<'a>> {
+    let set = record.set_of(Quantity::Current)?;
+    let like = &record.signals[set.signals[0]];
+    let scale = record.scale(like, look.scale);
+    let shown = theme::theme_of(ui);
+    let traces: Vec<LaneTrace<'a>> = overlay
+        .differential
+        .iter()
+        .map(|sum| LaneTrace {
+            color: phase_color(sum.phase, shown),
+            ..overlaid_trace(ui, record, look, like, sum)
+        })
+        .collect();
+    let factor = traces.first()?.factor;
+    let sums = overlay.differential.iter();
+    let most = sums.fold(0.0_f64, |most, sum| {
+        most.max(sum.extent.1).max(-sum.extent.0)
+    });
+    let most = if most > 0.0 { most * factor } else { 1.0 } / look.gain;
+    Some(PlotLane {
+        traces,
+        range: (-most, most),
+        unit: scale.unit,
     })
 }
 
@@ -334,14 +408,7 @@ fn page_keys(ui: &Ui, workbench: &Workbench, record: &FaultRecord, look: &mut Fa
 }
 
 /// What a signal of a set is called: VA, VB, …; its own name elsewhere.
-pub(super) fn phase_name(
-    quantity: atomscope_engine::records::Quantity,
-    phase: usize,
-) -> &'static str {
-    let offset = if quantity == atomscope_engine::records::Quantity::Current {
-        3
-    } else {
-        0
-    };
+pub(super) fn phase_name(quantity: Quantity, phase: usize) -> &'static str {
+    let offset = if quantity == Quantity::Current { 3 } else { 0 };
     PHASE_NAMES[offset + phase.min(2)]
 }

@@ -4,7 +4,7 @@ use egui::{DragValue, Grid, RichText, Ui};
 
 use super::fault::CURSORS;
 use crate::ui::elements::{help, section};
-use crate::ui::numbers::{cut, short};
+use crate::ui::numbers::{cut, five_digits};
 use crate::workbench::Workbench;
 use crate::workbench::explore::{Alignment, FaultRecord, FaultView};
 
@@ -18,6 +18,11 @@ pub(super) fn alignment_ui(
     let Some(beside) = workbench.explore().fault().beside() else {
         return;
     };
+    let axis = ui.selectable_label(look.is_overlaid, "One axis");
+    let text = "Lays the phases of the second record on those of the first, resampled at its samples, with the sums of the currents of both ends; else it stands below";
+    if axis.on_hover_text(text).clicked() {
+        look.is_overlaid = !look.is_overlaid;
+    }
     let shift_s = look.alignment.shift_s(record, beside);
     let has_clocks = record.start.is_some() && beside.start.is_some();
     let choices = [
@@ -79,9 +84,11 @@ pub(super) fn beside_ui(ui: &mut Ui, record: &FaultRecord, beside: &FaultRecord,
                 ui.label(RichText::new(cut(&signal.name, 12)).small())
                     .on_hover_text(&signal.name);
                 for cursor_s in look.cursors_s {
-                    let value = signal.sampled().value_at(cursor_s + shift_s);
-                    let value = value.filter(|value| value.is_finite());
-                    let text = value.map_or("–".to_owned(), |value| short(value * scale.factor));
+                    let value = signal.sampled().points(cursor_s + shift_s, 0.0, 1);
+                    let value = value.and_then(|one| one.first().copied());
+                    let text = value
+                        .filter(|value| value.is_finite())
+                        .map_or("–".to_owned(), |value| five_digits(value * scale.factor));
                     ui.label(RichText::new(text).small());
                 }
                 ui.label(RichText::new(scale.unit).small());
@@ -128,7 +135,7 @@ fn differential_ui(
                 let rms = 1.0 / 2.0_f64.sqrt();
                 ui.label(RichText::new(letter).small());
                 for ampere in [(a + b).norm() * rms, (a.norm() + b.norm()) / 2.0 * rms] {
-                    ui.label(RichText::new(format!("{} A", short(ampere))).small());
+                    ui.label(RichText::new(format!("{} A", five_digits(ampere))).small());
                 }
                 ui.end_row();
             }

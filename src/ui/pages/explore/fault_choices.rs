@@ -3,7 +3,6 @@
 
 use egui::{ComboBox, TextEdit, Ui};
 
-use super::fault_tools::lasting_menu;
 use crate::ui::elements;
 use crate::ui::theme;
 use crate::workbench::Draft;
@@ -29,7 +28,7 @@ pub(super) fn choices_ui(ui: &mut Ui, record: &FaultRecord, look: &FaultView, dr
     let before = choice_of(draft, record);
     let mut choice = before.clone();
     let mut for_station = false;
-    let menu = lasting_menu(ui, "Bay", |ui| {
+    let menu = elements::lasting_menu(ui, "Bay", |ui| {
         bay_ui(ui, record, &mut choice);
         inception_ui(ui, look, &mut choice);
         nominal_ui(ui, &mut choice);
@@ -231,7 +230,7 @@ fn calculated_ui(ui: &mut Ui, record: &FaultRecord, choice: &mut FaultChoice) {
         0 => "Calculated".to_owned(),
         n => format!("Calculated {n}"),
     };
-    let menu = lasting_menu(ui, title, |ui| {
+    let menu = elements::lasting_menu(ui, title, |ui| {
         let mut text = ui
             .data_mut(|data| data.get_temp::<String>(id))
             .unwrap_or(kept.clone());

@@ -1,20 +1,26 @@
 //! What a protection engineer reads of a fault record: verdict, impedance plane, distance to fault, events.
 
-use egui::{Color32, DragValue, Grid, RichText, Stroke, Ui, Vec2b};
+use egui::{Color32, ComboBox, DragValue, Grid, RichText, Stroke, TextEdit, Ui, Vec2b};
 use egui_plot::{Line, LineStyle, MarkerShape, Plot, PlotPoints, Points, Polygon};
 
+use super::fault_list::push;
 use crate::ui::elements::{help, section};
-
+use crate::ui::icons::color_dot;
 use crate::ui::numbers::{cut, short};
-use crate::ui::palette::{mix, phase_color};
+use crate::ui::palette::{class_color, legible, mix, phase_color};
 use crate::ui::theme;
-use crate::workbench::explore::{FaultRecord, FaultView, ImpedancePlane, LineData};
+use crate::ui::widgets::{ChartTable, extent};
+use crate::workbench::explore::{
+    FaultAction, FaultRecord, FaultView, ImpedancePlane, LineData, LocusDecision,
+};
+use crate::workbench::{Action, Workbench};
 use atomscope_engine::protection::distance::Distance;
-use atomscope_engine::protection::events::RecordEvent;
+use atomscope_engine::protection::events::{RecordEvent, breaker_time_s};
 use atomscope_engine::protection::impedance::Loop;
+use atomscope_engine::protection::line::Line as PowerLine;
 
-/// Events listed at most.
-const MOST_EVENTS: usize = 60;
+/// Rows of events seen at once.
+const EVENT_ROWS: f32 = 12.0;
 
 /// Steps of the locus between two marks: half a cycle.
 const STEPS_PER_MARK: usize = 8;
@@ -22,16 +28,18 @@ const STEPS_PER_MARK: usize = 8;
 /// Verdict, plane, distances and events.
 pub(super) fn impedance_ui(
     ui: &mut Ui,
+    workbench: &Workbench,
     record: &FaultRecord,
-    plane: Option<&ImpedancePlane>,
     look: &mut FaultView,
+    actions: &mut Vec<Action>,
 ) {
+    let plane = workbench.explore().fault().plane();
     let Some(analysis) = &record.analysis else {
         if let Some(reason) = &record.no_analysis {
             section(ui, "Fault");
             help(ui, reason);
         }
-        return;
+        return events_ui(ui, &record.events, record, look);
     };
     section(ui, "Fault");
     let verdict = analysis
@@ -60,6 +68,7 @@ pub(super) fn impedance_ui(
         help(ui, warning);
     }
     section(ui, "Impedance");
+    line_table_ui(ui, &workbench.settings().lines, look, actions);
     line_ui(ui, &mut look.line);
     match plane {
         Some(plane) => {
@@ -72,74 +81,131 @@ pub(super) fn impedance_ui(
     events_ui(ui, &record.events, record, look);
 }
 
+/// The user's own lines: one is taken, kept under a name, or forgotten.
+fn line_table_ui(
+    ui: &mut Ui,
+    lines: &[PowerLine],
+    look: &mut FaultView,
+    actions: &mut Vec<Action>,
+) {
+    ui.horizontal_wrapped(|ui| {
+        let is_kept = lines.iter().find(|line| line.name == look.line_name);
+        let label = ui.label(RichText::new("line").small());
+        let combo = ComboBox::from_id_salt("kept lines")
+            .selected_text(is_kept.map_or("Own lines", |line| line.name.as_str()))
+            .show_ui(ui, |ui| {
+                if lines.is_empty() {
+                    help(ui, "None yet: enter the data below, a name, and keep them");
+                }
+                for line in lines {
+                    let is_it = line.name == look.line_name;
+                    if ui.selectable_label(is_it, &line.name).clicked() {
+                        look.line = look.line.with_line(line);
+                        look.line_name.clone_from(&line.name);
+                    }
+                }
+            });
+        combo.response.labelled_by(label.id).on_hover_text(
+            "Lines that you have kept; the one whose name is part of a record's station is taken by itself",
+        );
+        let field = TextEdit::singleline(&mut look.line_name)
+            .hint_text("name")
+            .desired_width(theme::body_font(ui).size * 8.0);
+        let field = ui.add(field);
+        ui.ctx()
+            .accesskit_node_builder(field.id, |node| node.set_label("Name of the line"));
+        field.on_hover_text("Own name of the line, for example that of its station");
+        let name = look.line_name.trim().to_owned();
+        let line = look.line.named_line(&name);
+        let is_new = !name.is_empty() && !lines.contains(&line);
+        let keep = ui.add_enabled(is_new, egui::Button::new("Keep line").small());
+        let keep = keep
+            .on_hover_text("Kept with your settings for all sessions; one of the same name is replaced")
+            .on_disabled_hover_text("Give it a name first, or change something");
+        if keep.clicked() {
+            push(actions, FaultAction::KeepLine(line));
+        }
+        let forget = ui.add_enabled(is_kept.is_some(), egui::Button::new("Forget line").small());
+        let forget = forget
+            .on_hover_text("Removes the line of this name from your settings; the fields stay")
+            .on_disabled_hover_text("There is no line of this name");
+        if forget.clicked() {
+            push(actions, FaultAction::ForgetLine(name));
+        }
+    });
+}
+
 /// Fields of the line data.
 fn line_ui(ui: &mut Ui, line: &mut LineData) {
-    let field = |ui: &mut Ui, name: &str, value: &mut f64, unit: &str, most: f64, text: &str| {
-        let label = ui.label(RichText::new(name).small());
-        let drag = DragValue::new(value)
-            .range(0.0..=most)
-            .speed(0.001 * most.min(10.0))
-            .suffix(unit);
-        ui.add(drag).labelled_by(label.id).on_hover_text(text);
-    };
-    ui.horizontal_wrapped(|ui| {
-        field(
-            ui,
+    let (z1, z0) = (&mut line.z1, &mut line.z0);
+    let fields = [
+        (
             "r1",
-            &mut line.z1.0,
+            &mut z1.0,
             " Ω/km",
             100.0,
             "Positive-sequence resistance, primary",
-        );
-        field(
-            ui,
+        ),
+        (
             "x1",
-            &mut line.z1.1,
+            &mut z1.1,
             " Ω/km",
             100.0,
             "Positive-sequence reactance, primary",
-        );
-        field(
-            ui,
+        ),
+        (
             "r0",
-            &mut line.z0.0,
+            &mut z0.0,
             " Ω/km",
             100.0,
             "Zero-sequence resistance, primary",
-        );
-        field(
-            ui,
+        ),
+        (
             "x0",
-            &mut line.z0.1,
+            &mut z0.1,
             " Ω/km",
             100.0,
             "Zero-sequence reactance, primary",
-        );
-        field(
-            ui,
+        ),
+        (
             "length",
             &mut line.length_km,
             " km",
             5000.0,
             "Length of the line",
-        );
-        field(
-            ui,
+        ),
+        (
             "reach",
             &mut line.mho_share,
             " of the line",
             5.0,
             "Reach of the zones along the line; 0 for none",
-        );
-        field(
-            ui,
+        ),
+        (
             "R",
             &mut line.quadrilateral_ohm,
             " Ω",
             1000.0,
             "Resistive reach of the quadrilateral; 0 for none",
-        );
-    });
+        ),
+    ];
+    Grid::new("line data")
+        .num_columns(4)
+        .spacing([8.0, 4.0])
+        .show(ui, |ui| {
+            for (place, (name, value, unit, most, text)) in fields.into_iter().enumerate() {
+                let label = ui.label(RichText::new(name).small());
+                let drag = DragValue::new(value)
+                    .range(0.0..=most)
+                    .speed(0.001 * f64::min(most, 10.0))
+                    .max_decimals(4)
+                    .suffix(unit);
+                ui.add(drag).labelled_by(label.id).on_hover_text(text);
+                if place % 2 == 1 {
+                    ui.end_row();
+                }
+            }
+        });
     line.z1.1 = line.z1.1.max(1e-6);
     line.length_km = line.length_km.max(1e-3);
 }
@@ -164,7 +230,7 @@ fn plane_ui(ui: &mut Ui, record: &FaultRecord, plane: &ImpedancePlane) {
     let reach = z1.norm() * 1.5;
     let size = ui.available_width().min(420.0);
     let colors: Vec<Color32> = (0..6).map(|place| loop_color(ui, place)).collect();
-    Plot::new("impedance plane")
+    let shown = Plot::new("impedance plane")
         .width(size)
         .height(size)
         .data_aspect(1.0)
@@ -208,23 +274,114 @@ fn plane_ui(ui: &mut Ui, record: &FaultRecord, plane: &ImpedancePlane) {
                     );
                 }
                 let line = Line::new(of.name(), PlotPoints::from(values)).color(colors[place]);
-                let line = match is_faulted {
-                    true => line.width(2.5),
-                    false => line.width(0.8).style(LineStyle::dotted_loose()),
-                };
-                plot.line(line);
+                plot.line(line.width(0.8).style(LineStyle::dotted_loose()));
+                if is_faulted {
+                    for (decision, values) in runs(plane, place) {
+                        let (color, width) = decision_look(decision, tones.page, tones.weak);
+                        let line = Line::new(of.name(), PlotPoints::from(values));
+                        plot.line(line.color(color).width(width));
+                    }
+                }
             }
         });
+    let names = Loop::ALL.map(Loop::name);
+    ChartTable {
+        n_places: plane.points.len(),
+        place: &|place| format!("{:.4} s", plane.points[place].time_s),
+        series: &names,
+        cell: &|column, places| {
+            let points = plane.points[places].iter();
+            let loops = points.filter_map(|point| point.loops[column]);
+            let (r, x): (Vec<f64>, Vec<f64>) = loops.map(|z| (z.re, z.im)).unzip();
+            let (r, x) = (extent(r.into_iter(), short)?, extent(x.into_iter(), short)?);
+            Some(format!("R {r} Ω, X {x} Ω"))
+        },
+    }
+    .tell(ui, &shown.response, "Impedance plane");
     ui.horizontal_wrapped(|ui| {
         for (place, of) in Loop::ALL.into_iter().enumerate() {
             let strong = faulted == Some(of);
-            let text = RichText::new(of.name()).small().color(colors[place]);
+            let color = legible(colors[place], tones.page, tones.text);
+            let text = RichText::new(of.name()).small().color(color);
             ui.label(if strong { text.strong() } else { text });
+        }
+    });
+    decided_ui(ui, plane);
+    help(
+        ui,
+        "Each loop over the cycle that ends at its time, from a cycle before the inception on; marks every half cycle",
+    );
+}
+
+/// Steps of the strength of a margin that are told apart.
+const STRENGTHS: f64 = 6.0;
+
+/// Stretches of a loop over which class and margin stay the same, each with the first point of the next.
+fn runs(plane: &ImpedancePlane, place: usize) -> Vec<(Option<LocusDecision>, Vec<[f64; 2]>)> {
+    let key = |decision: &Option<LocusDecision>| {
+        let step = |d: &LocusDecision| (d.strength * STRENGTHS).round() as usize;
+        decision
+            .as_ref()
+            .map(|d| (d.class, step(d), d.is_uncertain))
+    };
+    let mut runs: Vec<(Option<LocusDecision>, Vec<[f64; 2]>)> = Vec::new();
+    for (point, decision) in plane.points.iter().zip(&plane.decisions) {
+        let Some(z) = point.loops[place] else {
+            continue;
+        };
+        let value = [z.re, z.im];
+        if let Some((before, values)) = runs.last_mut() {
+            values.push(value);
+            if key(before) == key(decision) {
+                continue;
+            }
+        }
+        runs.push((*decision, vec![value]));
+    }
+    runs
+}
+
+/// Colour of the class, paler and thinner the smaller the margin; weak where nothing is decided yet.
+fn decision_look(decision: Option<LocusDecision>, page: Color32, weak: Color32) -> (Color32, f32) {
+    match decision {
+        Some(found) => {
+            let strength = (found.strength * STRENGTHS).round() / STRENGTHS;
+            let width = if found.is_uncertain { 1.5 } else { 3.0 };
+            let color = mix(
+                page,
+                class_color(found.class),
+                0.35 + 0.65 * strength as f32,
+            );
+            (color, width)
+        }
+        None => (weak, 1.5),
+    }
+}
+
+/// What the colours of the faulted loop mean.
+fn decided_ui(ui: &mut Ui, plane: &ImpedancePlane) {
+    let decided = plane.decisions.iter().flatten();
+    let classes: std::collections::BTreeSet<usize> = decided.map(|found| found.class).collect();
+    if classes.is_empty() {
+        return;
+    }
+    ui.horizontal_wrapped(|ui| {
+        for class in classes {
+            color_dot(ui, class_color(class));
+            let name = plane.class_names.get(class).map_or("", String::as_str);
+            ui.label(RichText::new(name).small());
         }
     });
     help(
         ui,
-        "Each loop over the cycle that ends at its time, from a cycle before the inception on; marks every half cycle",
+        match plane.is_by_model {
+            true => {
+                "Colour of the faulted loop: class by the model of the cycle that ends there; the paler, the smaller the margin; thin where it is uncertain or no whole cycle of the fault is over"
+            }
+            false => {
+                "Colour of the faulted loop: type by the rule of the cycle that ends there; a model adds its margin. Thin before a whole cycle of the fault is over"
+            }
+        },
     );
 }
 
@@ -312,17 +469,28 @@ fn events_ui(ui: &mut Ui, events: &[RecordEvent], record: &FaultRecord, look: &m
         return;
     }
     section(ui, "Events");
-    for event in events.iter().take(MOST_EVENTS) {
-        let text = format!("{:.4} s  {}", event.time_s, cut(&event.text, 40));
-        let row = ui.selectable_label(false, RichText::new(text).small());
-        if row.on_hover_text("Moves the active cursor there").clicked() {
-            let cursor = look.active.min(1);
-            look.cursors_s[cursor] = event.time_s;
-            look.keep_inside(record);
-            look.follow_cursor(cursor);
-        }
+    if let Some(breaker_s) = breaker_time_s(events) {
+        let ms = short(breaker_s * 1e3);
+        help(
+            ui,
+            &format!("Breaker time, from the first trip signal to the clearing: {ms} ms"),
+        );
     }
-    if events.len() > MOST_EVENTS {
-        help(ui, &format!("{} more", events.len() - MOST_EVENTS));
-    }
+    let row = ui.spacing().interact_size.y;
+    egui::ScrollArea::vertical()
+        .id_salt("events of the record")
+        .max_height(EVENT_ROWS * row)
+        .auto_shrink([false, true])
+        .show_rows(ui, row, events.len(), |ui, shown| {
+            for event in &events[shown] {
+                let text = format!("{:.4} s  {}", event.time_s, cut(&event.text, 40));
+                let row = ui.selectable_label(false, RichText::new(text).small());
+                if row.on_hover_text("Moves the active cursor there").clicked() {
+                    let cursor = look.active.min(1);
+                    look.cursors_s[cursor] = event.time_s;
+                    look.keep_inside(record);
+                    look.follow_cursor(cursor);
+                }
+            }
+        });
 }

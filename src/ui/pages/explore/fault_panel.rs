@@ -6,7 +6,7 @@ use num_complex::Complex64;
 use super::fault::{CURSORS, phase_name};
 use crate::ui::elements::{help, section};
 use crate::ui::icons::color_dot;
-use crate::ui::numbers::{cut, percent, short};
+use crate::ui::numbers::{cut, five_digits, percent, short};
 use crate::ui::palette::{mix, phase_color};
 use crate::ui::theme;
 use crate::ui::widgets::{HarmonicBars, Phasor, PhasorDiagram};
@@ -125,7 +125,7 @@ fn values_ui(ui: &mut Ui, record: &FaultRecord, measures: &FaultMeasures, look: 
                 let values = values.map(|value| value.map(|v| v * scale.factor));
                 let rms = rms.map(|value| value.map(|v| v * scale.rms_factor));
                 for value in values.into_iter().chain(rms) {
-                    let text = value.map_or("–".to_owned(), short);
+                    let text = value.map_or("–".to_owned(), five_digits);
                     ui.label(RichText::new(text).small());
                 }
                 ui.label(RichText::new(scale.unit).small().color(tones.weak));
@@ -203,23 +203,62 @@ fn main_sets(record: &FaultRecord) -> Vec<(usize, &SignalSet)> {
     sets.filter(is_first).collect()
 }
 
-/// The angle that all others are measured against: phase A of the voltages, else of the currents.
-fn reference(record: &FaultRecord, cursor: &CursorMeasures) -> f64 {
-    let voltages = record.set_of(Quantity::Voltage);
-    let set = voltages.or(record.sets.first());
-    let phasor = set.and_then(|set| cursor.signals.get(set.signals[0])?.phasor);
+/// The signal that angles are measured against: the one chosen, else phase A of the voltages, else of the currents.
+fn reference_signal(record: &FaultRecord, look: &FaultView) -> Option<usize> {
+    let chosen = look.reference.filter(|place| *place < record.signals.len());
+    let usual = || {
+        let voltages = record.set_of(Quantity::Voltage);
+        Some(voltages.or(record.sets.first())?.signals[0])
+    };
+    chosen.or_else(usual)
+}
+
+/// The angle that all others are measured against.
+fn reference(record: &FaultRecord, cursor: &CursorMeasures, look: &FaultView) -> f64 {
+    let place = reference_signal(record, look);
+    let phasor = place.and_then(|place| cursor.signals.get(place)?.phasor);
     phasor.map_or(0.0, |phasor| phasor.arg())
 }
 
-/// An angle in degrees from −180 to 180.
-fn degrees(phasor: Complex64, reference: f64) -> f64 {
-    (phasor * Complex64::cis(-reference)).arg().to_degrees()
+/// The choice of the signal that angles are measured against.
+fn reference_ui(ui: &mut Ui, record: &FaultRecord, look: &mut FaultView) {
+    let shown = reference_signal(record, look).map_or("", |place| &record.signals[place].name);
+    ui.horizontal(|ui| {
+        let label = ui.label(RichText::new("Angles against").small());
+        let combo = ComboBox::from_id_salt("angles against")
+            .selected_text(shown)
+            .show_ui(ui, |ui| {
+                if ui
+                    .selectable_label(look.reference.is_none(), "Phase A of the voltages")
+                    .clicked()
+                {
+                    look.reference = None;
+                }
+                for (place, signal) in record.signals.iter().enumerate() {
+                    let is_it = look.reference == Some(place);
+                    if ui.selectable_label(is_it, &signal.name).clicked() {
+                        look.reference = Some(place);
+                    }
+                }
+            });
+        combo.response.labelled_by(label.id).on_hover_text(
+            "The channel whose angle counts as zero, for phasors and symmetrical components. Default: phase A of the voltages, else of the currents.",
+        );
+    });
 }
 
-fn phasors_ui(ui: &mut Ui, record: &FaultRecord, cursor: &CursorMeasures, look: &FaultView) {
+/// An angle in degrees from −180 to 180, in tenths.
+fn degrees(phasor: Complex64, reference: f64) -> f64 {
+    let degrees = (phasor * Complex64::cis(-reference)).arg().to_degrees();
+    // Plus zero: no minus before nothing.
+    (degrees * 10.0).round() / 10.0 + 0.0
+}
+
+fn phasors_ui(ui: &mut Ui, record: &FaultRecord, cursor: &CursorMeasures, look: &mut FaultView) {
     section(ui, &format!("Phasors at {}", CURSORS[look.active.min(1)]));
+    reference_ui(ui, record, look);
     let sets = main_sets(record);
-    let reference = reference(record, cursor);
+    let reference = reference(record, cursor, look);
     let phasor = |place: usize| cursor.signals.get(place).and_then(|s| s.phasor);
     let mut drawn = Vec::new();
     let shown = theme::theme_of(ui);
@@ -257,12 +296,12 @@ fn phasors_ui(ui: &mut Ui, record: &FaultRecord, cursor: &CursorMeasures, look: 
     });
     help(
         ui,
-        "Fundamental of the cycle that ends at the cursor (DFT), RMS, angles against VA; voltages thick, currents thin, each on its own scale",
+        "Fundamental of the cycle that ends at the cursor (DFT), RMS; voltages thick, currents thin, each on its own scale",
     );
 }
 
 fn phasor_table_ui(ui: &mut Ui, record: &FaultRecord, cursor: &CursorMeasures, look: &FaultView) {
-    let reference = reference(record, cursor);
+    let reference = reference(record, cursor, look);
     let tones = theme::tones(ui);
     Grid::new("phasors").spacing([10.0, 3.0]).show(ui, |ui| {
         for (_, set) in main_sets(record) {
@@ -272,7 +311,7 @@ fn phasor_table_ui(ui: &mut Ui, record: &FaultRecord, cursor: &CursorMeasures, l
                 match cursor.signals.get(*place).and_then(|s| s.phasor) {
                     Some(phasor) => {
                         let rms = phasor.norm() / 2.0_f64.sqrt() * scale.rms_factor;
-                        let text = format!("{} {}", short(rms), scale.unit);
+                        let text = format!("{} {}", five_digits(rms), scale.unit);
                         ui.label(RichText::new(text).small());
                         let angle = format!("{:.1}°", degrees(phasor, reference));
                         ui.label(RichText::new(angle.replace('-', "−")).small());
@@ -291,7 +330,7 @@ fn sequences_ui(ui: &mut Ui, record: &FaultRecord, cursor: &CursorMeasures, look
         return;
     }
     section(ui, "Symmetrical components");
-    let reference = reference(record, cursor);
+    let reference = reference(record, cursor, look);
     let tones = theme::tones(ui);
     Grid::new("sequences")
         .num_columns(5)
@@ -318,7 +357,7 @@ fn sequences_ui(ui: &mut Ui, record: &FaultRecord, cursor: &CursorMeasures, look
                 for part in [positive, negative, zero] {
                     let rms = part.norm() / 2.0_f64.sqrt() * scale.rms_factor;
                     let angle = degrees(part, reference);
-                    let text = format!("{}, {angle:.0}°", short(rms)).replace('-', "−");
+                    let text = format!("{}, {angle:.1}°", five_digits(rms)).replace('-', "−");
                     let share = percent(part.norm() / positive.norm());
                     ui.label(RichText::new(text).small())
                         .on_hover_text(format!("{share} of the positive sequence"));

@@ -1,7 +1,6 @@
 //! The line of tools above a fault record: scale, bases, lanes, frequency, zoom, another record beside.
 
-use egui::containers::menu::{MenuButton, MenuConfig};
-use egui::{PopupCloseBehavior, ScrollArea, Ui};
+use egui::{ScrollArea, Ui};
 
 use super::fault_beside::alignment_ui;
 use super::fault_choices::choices_ui;
@@ -82,7 +81,7 @@ fn bases_ui(ui: &mut Ui, record: &FaultRecord, draft: &mut Draft) {
     let noted = notes_on(&draft.recordings, &record.name).map(|notes| notes.bases);
     let noted = noted.unwrap_or_default();
     let mut bases = noted;
-    let menu = lasting_menu(ui, "Bases", |ui| {
+    let menu = elements::lasting_menu(ui, "Bases", |ui| {
         let [volts, amperes] = record.bases;
         let volts = volts.map(|peak| peak / UnitBases::PEAK_PER_LINE_VOLT);
         let amperes = amperes.map(|peak| peak / UnitBases::PEAK_PER_AMPERE);
@@ -140,24 +139,10 @@ fn base_ui(
     });
 }
 
-/// A menu that stays open while things in it are changed.
-pub(super) fn lasting_menu(
-    ui: &mut Ui,
-    title: impl Into<egui::WidgetText>,
-    contents: impl FnOnce(&mut Ui),
-) -> egui::Response {
-    let button = egui::Button::new(title.into());
-    let stays = MenuConfig::new().close_behavior(PopupCloseBehavior::CloseOnClickOutside);
-    let (response, _) = MenuButton::from_button(button)
-        .config(stays)
-        .ui(ui, contents);
-    response
-}
-
 /// Which lanes and digital channels are shown.
 fn lanes_ui(ui: &mut Ui, record: &FaultRecord, look: &mut FaultView) {
     let title = format!("Channels {} of {}", look.lanes.len(), record.lanes.len());
-    let menu = lasting_menu(ui, title, |ui| {
+    let menu = elements::lasting_menu(ui, title, |ui| {
         ScrollArea::vertical().max_height(420.0).show(ui, |ui| {
             ui.set_min_width(theme::body_font(ui).size * 18.0);
             for (place, lane) in record.lanes.iter().enumerate() {
@@ -170,7 +155,7 @@ fn lanes_ui(ui: &mut Ui, record: &FaultRecord, look: &mut FaultView) {
         return;
     }
     let title = format!("Digital {} of {}", look.digital.len(), record.digital.len());
-    let menu = lasting_menu(ui, title, |ui| {
+    let menu = elements::lasting_menu(ui, title, |ui| {
         ScrollArea::vertical().max_height(420.0).show(ui, |ui| {
             ui.set_min_width(theme::body_font(ui).size * 14.0);
             let rows = record.digital.iter().enumerate();

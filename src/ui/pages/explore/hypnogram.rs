@@ -1,16 +1,17 @@
 //! Scores of epochs over the whole recording above the trends: one's own as a hypnogram, the model's as a hypnodensity.
 
-use egui::{Align2, Color32, Rect, Role, Sense, Shape, Stroke, Ui, WidgetInfo, pos2, vec2};
+use egui::{Align2, Color32, Rect, Sense, Shape, Stroke, Ui, pos2, vec2};
 
+use crate::ui::numbers::clock;
 use crate::ui::palette::class_color;
 use crate::ui::theme;
-use crate::ui::widgets::gutter_width;
+use crate::ui::widgets::{ChartTable, SMALLEST_NAME, gutter_width};
 use crate::workbench::Workbench;
 use crate::workbench::explore::{EegView, ModelEpochs};
 use atomscope_engine::evaluation::{Agreement, EpochScores};
 
 const HYPNOGRAM_HEIGHT: f32 = 52.0;
-const DENSITY_HEIGHT: f32 = 28.0;
+const DENSITY_HEIGHT: f32 = 20.0;
 const GAP: f32 = 3.0;
 
 /// The height of both; nothing without scores.
@@ -33,8 +34,27 @@ pub(super) fn hypnogram_ui(ui: &mut Ui, workbench: &Workbench, view: &mut EegVie
     };
     let size = vec2(ui.available_width(), hypnogram_height(workbench));
     let (outer, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
-    let enabled = ui.is_enabled();
-    response.widget_info(|| WidgetInfo::labeled(Role::Figure, enabled, "Hypnogram"));
+    let model = workbench.explore().scoring().model();
+    let both = [Some(scores), model.map(|model| &model.scores)];
+    ChartTable {
+        n_places: scores.epochs.len(),
+        place: &|epoch| clock(epoch as f64 * scores.epoch_s),
+        series: &["your score", "the model's"],
+        cell: &|column, epochs| {
+            let scores = both[column]?;
+            let mut names: Vec<&str> = scores
+                .epochs
+                .get(epochs)?
+                .iter()
+                .flatten()
+                .filter_map(|state| scores.states.get(usize::from(*state)))
+                .map(String::as_str)
+                .collect();
+            names.dedup();
+            (!names.is_empty()).then(|| names.join(", then "))
+        },
+    }
+    .tell(ui, &response, "Hypnogram");
     let mut area = outer;
     area.min.x += gutter_width(ui);
     let duration_s = browser.duration_s().max(1e-9);
@@ -79,8 +99,10 @@ impl WholeTime {
     }
 }
 
-fn name_row(ui: &Ui, rect: Rect, y: f32, name: &str) {
-    let (font, color) = (theme::small_font(ui), theme::tones(ui).weak);
+/// A name before a row, in letters no larger than the row is high.
+fn name_row(ui: &Ui, rect: Rect, (y, height): (f32, f32), name: &str) {
+    let (mut font, color) = (theme::small_font(ui), theme::tones(ui).weak);
+    font.size = font.size.min(height.max(SMALLEST_NAME));
     let place = pos2(rect.left() - 6.0, y);
     ui.painter()
         .text(place, Align2::RIGHT_CENTER, name, font, color);
@@ -99,10 +121,10 @@ fn paint_steps(
     let n_states = scores.states.len().max(1) as f32;
     let y =
         |state: u16| rect.top() + 4.0 + (f32::from(state) + 0.5) / n_states * (rect.height() - 6.0);
-    let font = theme::small_font(ui).size;
-    let every = (font * n_states / rect.height()).ceil().max(1.0) as usize;
+    let height = (rect.height() - 6.0) / n_states;
+    let every = (SMALLEST_NAME / height).ceil().max(1.0) as usize;
     for (place, state) in scores.states.iter().enumerate().step_by(every) {
-        name_row(ui, rect, y(place as u16), state);
+        name_row(ui, rect, (y(place as u16), height), state);
     }
     let mut mesh = egui::epaint::Mesh::default();
     let mut before: Option<u16> = None;
@@ -133,7 +155,7 @@ fn paint_steps(
 fn paint_density(ui: &Ui, rect: Rect, axis: WholeTime, model: &ModelEpochs) {
     ui.painter()
         .rect_filled(rect, 0.0, theme::tones(ui).surface);
-    name_row(ui, rect, rect.center().y, "Model");
+    name_row(ui, rect, (rect.center().y, rect.height()), "Model");
     let mut mesh = egui::epaint::Mesh::default();
     for epoch in 0..model.scores.epochs.len() {
         let left = axis.x(epoch as f64 * model.scores.epoch_s);

@@ -137,6 +137,13 @@ fn head_ui(
             actions.push(Action::Ask(Ask::OpenRecording));
         }
         recent_ui(ui, workbench, actions);
+        if opened.viewer == Viewer::Eeg {
+            let picture = ui.button("Picture…");
+            let what = "Saves the traces of the page as PNG, SVG, or a sheet to print (HTML, PDF)";
+            if picture.on_hover_text(what).clicked() {
+                actions.push(Action::Ask(Ask::ExportPage));
+            }
+        }
         if workbench.explore().opening_share().is_some() {
             ui.spinner();
             let cancel = ui.button("Cancel");
@@ -269,7 +276,11 @@ fn facts(opened: &OpenedRecording) -> String {
             long => crate::ui::numbers::clock(long),
         });
     }
-    facts.extend(record.start.map(|start| start.to_string()));
+    facts.extend(record.start.map(|start| {
+        let (hour, minute, second) = (start.hour, start.minute, start.second);
+        let date = format!("{:04}-{:02}-{:02}", start.year, start.month, start.day);
+        format!("{date} {hour:02}:{minute:02}:{second:02}")
+    }));
     facts.join(" · ")
 }
 

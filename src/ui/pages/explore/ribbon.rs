@@ -12,6 +12,7 @@ use crate::ui::icons::focus_ring;
 use crate::ui::numbers::{percent, short};
 use crate::ui::palette::{class_color, mix};
 use crate::ui::theme;
+use crate::ui::widgets::{ChartTable, extent};
 use crate::workbench::explore::{
     ExploreAction, Judgement, ModelChoice, OpenedRecording, RibbonAction,
 };
@@ -54,7 +55,26 @@ fn ask(action: RibbonAction) -> Action {
     Action::Explore(ExploreAction::Ribbon(action))
 }
 
-/// Who judges, the vote, and the ribbon itself.
+/// Whether there is anything to say about decisions; without a model the traces have that room.
+pub(super) fn has_decisions(workbench: &Workbench) -> bool {
+    let stage = workbench.explore().ribbon();
+    let is_about = stage.judged().is_some() || stage.error().is_some();
+    is_about || stage.judging_share().is_some() || !workbench.judging_models().is_empty()
+}
+
+fn height_id() -> Id {
+    Id::unique("height of the ribbon")
+}
+
+/// As high as the ribbon was in the last frame: it is laid out below the traces.
+pub(super) fn ribbon_height(ui: &Ui, workbench: &Workbench) -> f32 {
+    if !has_decisions(workbench) {
+        return 0.0;
+    }
+    ui.data(|data| data.get_temp(height_id()).unwrap_or(2.0 * HEIGHT))
+}
+
+/// What to know before the decisions, who judges, the vote, and the ribbon itself.
 pub(super) fn ribbon_ui(
     ui: &mut Ui,
     workbench: &Workbench,
@@ -62,17 +82,26 @@ pub(super) fn ribbon_ui(
     shown: ShownTime,
     actions: &mut Vec<Action>,
 ) {
-    let stage = workbench.explore().ribbon();
-    head_ui(ui, workbench, opened, actions);
-    if let Some(error) = stage.error() {
-        wrong(ui, error);
+    if !has_decisions(workbench) {
         return;
     }
-    if let Some(judgement) = stage.judged() {
-        if let Some(warning) = &judgement.warning {
+    let stage = workbench.explore().ribbon();
+    let before = ribbon_height(ui, workbench);
+    let used = ui.scope(|ui| {
+        if let Some(warning) = stage.judged().and_then(|judged| judged.warning.as_ref()) {
             wrong(ui, warning.sentence());
         }
-        band_ui(ui, judgement, stage.selected(), shown, actions);
+        head_ui(ui, workbench, opened, actions);
+        if let Some(error) = stage.error() {
+            wrong(ui, error);
+        } else if let Some(judgement) = stage.judged() {
+            band_ui(ui, judgement, stage.selected(), shown, actions);
+        }
+    });
+    let height = used.response.rect.height();
+    if height != before {
+        ui.data_mut(|data| data.insert_temp(height_id(), height));
+        ui.ctx().request_repaint();
     }
 }
 
@@ -105,10 +134,7 @@ fn head_ui(
             if button.clicked() {
                 actions.push(ask(RibbonAction::Judge));
             }
-            let text = match workbench.judging_models().is_empty() {
-                true => "Decisions appear here when a fold is trained, or with the final model of another session".to_owned(),
-                false => format!("{} has not been classified by this model yet", opened.short_name()),
-            };
+            let text = format!("{} has not been classified by this model yet", opened.short_name());
             let text = RichText::new(text).small().color(theme::tones(ui).weak);
             ui.add(egui::Label::new(text).truncate());
             return;
@@ -150,7 +176,9 @@ fn vote_ui(ui: &mut Ui, judgement: &Judgement) {
     let ribbon = &judgement.ribbon;
     let (most, total) = ribbon.counts();
     let (low, high) = ribbon.interval();
-    crate::ui::icons::color_dot(ui, class_color(ribbon.vote.decided));
+    let is_warned = judgement.warning.is_some();
+    let color = decision_color(ui, ribbon.vote.decided, is_warned);
+    crate::ui::icons::color_dot(ui, color);
     let decided = ribbon.class_name(ribbon.vote.decided);
     let mut text = format!(
         "{decided}: {most} of {total} ({} to {})",
@@ -160,6 +188,10 @@ fn vote_ui(ui: &mut Ui, judgement: &Judgement) {
     match ribbon.n_uncertain() {
         0 => {}
         n => text.push_str(&format!(" · {n} uncertain")),
+    }
+    let n_strange = judgement.n_strange();
+    if n_strange > 0 && ribbon.segments.len() > 1 {
+        text.push_str(&format!(" · {n_strange} unlike training"));
     }
     if judgement.has_learned {
         text.push_str(" · learned from");
@@ -180,10 +212,17 @@ fn vote_ui(ui: &mut Ui, judgement: &Judgement) {
     if n_corrections > 0 {
         tip.push_str("\nThe model has learned from corrections by a reviewer: its scores by subject are of before them.");
     }
+    if n_strange > 0 {
+        tip.push_str("\nUnlike training (grey): these segments fit no class, or differ in scale or shape from all that was learned; do not rely on what is decided about them.");
+    }
     for out in judgement.left_out.iter().take(8) {
         tip.push_str("\nExcluded: ");
         tip.push_str(out);
     }
+    let text = match is_warned {
+        true => RichText::new(text).color(theme::tones(ui).weak),
+        false => RichText::new(text),
+    };
     ui.add(egui::Label::new(text).truncate()).on_hover_text(tip);
 }
 
@@ -212,21 +251,15 @@ fn band_ui(
     let ribbon = &judgement.ribbon;
     let size = vec2(ui.available_width(), HEIGHT);
     let (rect, response) = ui.allocate_exact_size(size, Sense::click());
-    let enabled = ui.is_enabled();
-    response.widget_info(|| WidgetInfo::labeled(Role::Figure, enabled, "Ribbon of decisions"));
     let area = Rect::from_x_y_ranges(shown.x, rect.y_range());
     let visible = visible(ribbon, shown);
+    tell(ui, &response, ribbon, &visible);
     let clip = ui.clip_rect().intersect(area);
     let largest = ribbon.segments.iter().map(|s| s.verdict.margin);
     let largest = largest.fold(f64::MIN_POSITIVE, f64::max);
     let painter = ui.painter().with_clip_rect(clip);
     painter.rect_filled(area, 0.0, theme::tones(ui).faint);
-    // Decisions about a stranger stay visible, but greyed.
-    let page = theme::tones(ui).page;
-    let color = |class: usize| match judgement.warning {
-        Some(_) => mix(page, greyed(class_color(class)), GREYED),
-        None => class_color(class),
-    };
+    let is_warned = judgement.warning.is_some();
     let mut last_right = f32::NEG_INFINITY;
     for &place in &visible {
         let segment = &ribbon.segments[place];
@@ -241,7 +274,9 @@ fn band_ui(
             is_uncertain: ribbon.is_uncertain(segment),
             is_selected: selected == Some(place),
         };
-        paint_segment(ui, &painter, block, color(segment.verdict.class), look);
+        let is_strange = is_warned || judgement.is_strange(place);
+        let color = decision_color(ui, segment.verdict.class, is_strange);
+        paint_segment(ui, &painter, block, color, look);
     }
     if response.has_focus() {
         focus_ring(ui, area);
@@ -275,6 +310,36 @@ fn band_ui(
         correction_keys(ui, ribbon, segment, actions);
     }
     response.on_hover_text("Click a segment to see why, right-click it to correct it. With the focus ← → go from one to the next, 1 to 9 give the selected one that class, 0 calls it an artefact.");
+}
+
+/// The segments shown as a table: class and margin, of joined ones all classes in their order.
+fn tell(ui: &Ui, figure: &egui::Response, ribbon: &Ribbon, visible: &[usize]) {
+    let segment = |place: usize| &ribbon.segments[visible[place]];
+    let cell = |column: usize, places: std::ops::Range<usize>| match column {
+        0 => {
+            let classes = places.map(|place| segment(place).verdict.class);
+            let mut classes: Vec<usize> = classes.collect();
+            classes.dedup();
+            let names = classes.into_iter().map(|class| ribbon.class_name(class));
+            Some(names.collect::<Vec<_>>().join(", then "))
+        }
+        _ => extent(places.map(|place| segment(place).verdict.margin), short),
+    };
+    ChartTable {
+        n_places: visible.len(),
+        place: &|place| format!("{:.3} s", segment(place).start_s),
+        series: &["class", "margin"],
+        cell: &cell,
+    }
+    .tell(ui, figure, "Ribbon of decisions");
+}
+
+/// The colour of a decision: about a stranger it stays visible, but greyed.
+fn decision_color(ui: &Ui, class: usize, is_strange: bool) -> Color32 {
+    match is_strange {
+        true => mix(theme::tones(ui).page, greyed(class_color(class)), GREYED),
+        false => class_color(class),
+    }
 }
 
 /// The grey as light as a colour.

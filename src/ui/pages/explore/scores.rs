@@ -498,6 +498,13 @@ fn question_ui(
                 .on_hover_text(what);
             ui.end_row();
         }
+        let label = ui.label("Overlap");
+        let field = egui::DragValue::new(&mut scoring.min_overlap).range(0.0..=1.0);
+        let what = "Share of an event, with its tolerances, that must be met. Default 0: any.";
+        ui.add(field.speed(0.01))
+            .labelled_by(label.id)
+            .on_hover_text(what);
+        ui.end_row();
     });
 }
 

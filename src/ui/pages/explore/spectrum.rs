@@ -1,16 +1,18 @@
 //! The spectrum of the selection beside the traces.
 
+use std::collections::HashSet;
+
 use egui::{Grid, Ui};
 
 use crate::ui::elements::{help, section};
 use crate::ui::numbers::short;
 use crate::ui::widgets::{SpectrumLine, SpectrumPlot};
-use crate::workbench::explore::{BANDS, EegBrowser, EegView};
+use crate::workbench::explore::{BANDS, EegBrowser, EegView, TraceSource};
 
 /// A band needs this many periods of its lower edge in the selection.
 const LEAST_PERIODS: f64 = 2.0;
 
-/// Spectra of all traces, and the bands of the chosen one.
+/// Spectra of the traces of the chosen one's kind, and its bands.
 pub(super) fn spectrum_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView) {
     ui.horizontal(|ui| {
         section(ui, "Spectrum");
@@ -36,9 +38,20 @@ pub(super) fn spectrum_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView)
         return;
     };
     let chosen = browser.chosen().map(|trace| trace.name.as_str());
+    // Signals of other kinds and units have other heights.
+    let is_alike = |trace: &&TraceSource| {
+        let chosen = browser.chosen();
+        chosen.is_none_or(|own| own.kind == trace.kind && own.unit == trace.unit)
+    };
+    let alike: HashSet<&str> = browser
+        .traces()
+        .iter()
+        .filter(is_alike)
+        .map(|trace| trace.name.as_str())
+        .collect();
     let lines: Vec<SpectrumLine<'_>> = spectra
         .iter()
-        .filter(|own| !own.density.is_empty())
+        .filter(|own| !own.density.is_empty() && alike.contains(own.name.as_str()))
         .map(|own| SpectrumLine {
             name: &own.name,
             density: &own.density,

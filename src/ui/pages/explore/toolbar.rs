@@ -11,7 +11,7 @@ use crate::workbench::explore::{
     EegBrowser, EegView, ExploreAction, KeyUse, LaneChoice, OpenedRecording, SENSITIVITIES,
     SidePanel, StripKind, TIME_BASES_S, common_unit,
 };
-use crate::workbench::{Action, Ask, Draft, Workbench};
+use crate::workbench::{Action, Draft, Workbench};
 use atomscope_engine::session::{GivenChannels, change_notes, notes_on};
 
 /// Edges offered for the high-pass.
@@ -123,13 +123,6 @@ pub(super) fn toolbar_ui(
         let fold = ui.button("Traces only");
         let what = "Folds everything but the traces away; F9 or the button at their corner brings it back";
         view.is_folded |= fold.on_hover_text(what).clicked();
-        let picture = ui.button("Picture…");
-        if picture
-            .on_hover_text("Saves the traces of the page as PNG, SVG, or a sheet to print (HTML, PDF)")
-            .clicked()
-        {
-            actions.push(Action::Ask(Ask::ExportPage));
-        }
         ui.separator();
         for panel in SidePanel::ALL {
             let is_open = view.side == panel;
@@ -231,7 +224,7 @@ fn filter_ui(ui: &mut Ui, name: &str, what: &str, edges_hz: &[f64], value: &mut 
 
 fn lanes_choice_ui(ui: &mut Ui, view: &mut EegView) {
     let names = LaneChoice::ALL.map(|choice| choice.name().to_owned());
-    let help = "The most traces at once; others are scrolled to by the bar at the right, by the wheel over the names, or by Ctrl+Page Up and Down. Default 32";
+    let help = "The most traces at once, as far as their names have room; others are scrolled to by the bar at the right, by the wheel over the names, or by Ctrl+Page Up and Down. Default 32";
     if let Some(place) = combo(ui, ("Lanes", help), view.lanes.name(), 7.0, &names) {
         view.lanes = LaneChoice::ALL[place];
     }

@@ -31,7 +31,7 @@ pub(super) fn traces_ui(
 ) -> HeardTraces {
     let size = egui::vec2(ui.available_width(), height);
     let (mut rect, _) = ui.allocate_exact_size(size, Sense::hover());
-    let n_lanes = view.lanes.most().min(browser.n_shown());
+    let n_lanes = view.n_lanes(browser.n_shown());
     if n_lanes < browser.n_shown() {
         let bar = Rect::from_min_max(egui::pos2(rect.right() - BAR_WIDTH, rect.top()), rect.max);
         rect.max.x -= BAR_WIDTH + 2.0;
@@ -39,8 +39,6 @@ pub(super) fn traces_ui(
     }
     let id = ui.make_persistent_id("eeg traces");
     let response = ui.interact(rect, id, Sense::click_and_drag());
-    let enabled = ui.is_enabled();
-    response.widget_info(|| WidgetInfo::labeled(Role::Figure, enabled, "EEG traces"));
     let area = trace_area(ui, rect);
     view.n_columns = n_columns(ui, area, browser);
     view.height_mm = f64::from(area.height()) / POINTS_PER_MM;
@@ -61,6 +59,10 @@ pub(super) fn traces_ui(
         cursors: view.cursors,
         revision: page.map_or(0, |page| std::sync::Arc::as_ptr(page) as u64),
     };
+    let unit = page
+        .map(|page| common_unit(&page.traces))
+        .unwrap_or_default();
+    chart.tell(ui, &response, "EEG traces", &unit);
     chart.paint(ui, rect, |time_s, step| {
         time_label(browser, view, time_s, step)
     });
@@ -84,16 +86,15 @@ pub(super) fn traces_ui(
         true => scroll_lanes(ui, view, area.height() / n_lanes.max(1) as f32),
         false => mouse(ui, &response, area, view, lane),
     }
-    let is_asked = workbench.view().ask.is_some();
+    let hears = response.has_focus() || page_hears_keys(ui);
+    let hears = hears && workbench.view().ask.is_none();
     // While scoring, letters are states.
-    let is_free = !is_asked && view.keys != KeyUse::Scores;
+    let is_free = hears && view.keys != KeyUse::Scores;
     let takes = if is_free { cursor_letter(ui) } else { None };
     if let Some(cursor) = takes {
         view.take_cursor(cursor);
     }
     cursors_ui(ui, browser, view, area, takes);
-    let hears = response.has_focus() || page_hears_keys(ui);
-    let hears = hears && !is_asked;
     if hears {
         keys(ui, browser, view);
     }
@@ -373,7 +374,7 @@ fn keys(ui: &Ui, browser: &EegBrowser, view: &mut EegView) {
     if pressed(Key::End) > 0 {
         view.start_s = browser.duration_s() - view.span_s;
     }
-    let n_lanes = view.lanes.most().min(browser.n_shown()) as isize;
+    let n_lanes = view.n_lanes(browser.n_shown()) as isize;
     let with_ctrl =
         |key: Key| ui.input_mut(|input| input.count_and_consume_key(Modifiers::COMMAND, key));
     let pages_on = with_ctrl(Key::PageDown) as isize - with_ctrl(Key::PageUp) as isize;
@@ -402,7 +403,7 @@ fn choose_lane(browser: &EegBrowser, view: &mut EegView, lanes_on: isize) {
     let place = place.min(traces.len().saturating_sub(1));
     view.chosen = traces.get(place).map(|trace| trace.name.clone());
     // The lanes follow it.
-    let n_lanes = view.lanes.most().min(traces.len());
+    let n_lanes = view.n_lanes(traces.len());
     let lowest = (place + 1).saturating_sub(n_lanes).min(place);
     view.first_lane = view.first_lane.clamp(lowest, place);
 }

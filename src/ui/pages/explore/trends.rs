@@ -1,14 +1,15 @@
 //! Trends of the whole recording in rows under the traces; a click turns the page there.
 
+use std::ops::Range;
+
 use egui::{
-    Align2, Color32, ColorImage, Pos2, Rect, Role, Sense, Shape, Stroke, TextureOptions, Ui,
-    WidgetInfo, pos2, vec2,
+    Align2, Color32, ColorImage, Pos2, Rect, Sense, Shape, Stroke, TextureOptions, Ui, pos2, vec2,
 };
 
 use crate::ui::numbers::{clock, percent, short};
 use crate::ui::palette::{class_color, sequential};
 use crate::ui::theme;
-use crate::ui::widgets::{cached, gutter_width};
+use crate::ui::widgets::{ChartTable, cached, gutter_width};
 use crate::workbench::Workbench;
 use crate::workbench::explore::{EegBrowser, EegView};
 use atomscope_engine::experiment::Ribbon;
@@ -19,7 +20,7 @@ const ROW_HEIGHT: f32 = 32.0;
 const LOWEST_ROW: f32 = 15.0;
 const ROW_GAP: f32 = 3.0;
 /// The part of the page that the rows may take.
-const MOST_OF_PAGE: f32 = 0.34;
+const MOST_OF_PAGE: f32 = 0.32;
 /// Densities at the ends of the colours, in dB of 1 µV²/Hz.
 const RANGE_DB: (f32, f32) = (-10.0, 30.0);
 /// Band powers at the foot and the top of their row, in dB of 1 µV².
@@ -151,21 +152,29 @@ pub(super) fn trends_ui(ui: &mut Ui, workbench: &Workbench, view: &mut EegView, 
     };
     let size = vec2(ui.available_width(), rows.all());
     let (outer, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
-    let enabled = ui.is_enabled();
-    response.widget_info(|| WidgetInfo::labeled(Role::Figure, enabled, "Trends of the recording"));
+    let known = browser.trends();
+    let names: Vec<&str> = rows.shown.iter().map(|(_, name, _)| *name).collect();
+    ChartTable {
+        n_places: known.as_ref().map_or(0, |trends| trends.n_columns),
+        place: &|column| clock(Trends::onset_s(column)),
+        series: &names,
+        // Of joined columns the first: values of several kinds have no common extent.
+        cell: &|row, columns| value_text(rows.shown[row].0, known.as_ref()?, columns.start),
+    }
+    .tell(ui, &response, "Trends of the recording");
     let mut area = outer;
     area.min.x += gutter_width(ui);
     let progress = browser.trends_share().map(|share| {
         let share = percent((share * 100.0).round() / 100.0);
         format!("Trends are computed, {share}")
     });
-    let Some(trends) = browser.trends() else {
+    let Some(trends) = known.as_ref() else {
         let problem = browser.trends_problem().map(str::to_owned);
         let text = problem.or(progress).unwrap_or_default();
         centred_text(ui, area, &text);
         return;
     };
-    let trends: &Trends = &trends;
+    let trends: &Trends = trends;
     let revision = std::ptr::from_ref(trends) as u64;
     let judged = workbench.explore().ribbon().judged();
     for (number, (row, name, _)) in rows.shown.iter().enumerate() {
@@ -348,6 +357,14 @@ fn amplitude_share(microvolts: f32) -> f32 {
     }
 }
 
+/// The columns behind one of `n_pixels` over the recording: a short event is seen however long the day.
+fn columns_behind(pixel: usize, n_pixels: f32, duration_s: f64, n_columns: usize) -> Range<usize> {
+    let at = |pixel: usize| pixel as f64 / f64::from(n_pixels) * duration_s / COLUMN_S;
+    let first = (at(pixel) as usize).min(n_columns);
+    let end = (at(pixel + 1).ceil() as usize).max(first + 1);
+    first..end.min(n_columns)
+}
+
 /// A bar for every column of pixels, from one height to another; none where there is no value.
 fn bars_ui(
     ui: &Ui,
@@ -359,28 +376,25 @@ fn bars_ui(
 ) {
     let width = rect.width().max(1.0);
     let mut mesh = egui::epaint::Mesh::default();
-    let mut last = None;
     for pixel in 0..width as usize {
-        let time_s = f64::from((pixel as f32 + 0.5) / width) * duration_s;
-        let column = (time_s / COLUMN_S) as usize;
-        if column >= trends.n_columns {
-            break;
-        }
-        let (a, b) = bar(column);
-        if !(a.is_finite() && b.is_finite()) {
-            last = None;
+        let columns = columns_behind(pixel, width, duration_s, trends.n_columns);
+        let known = columns
+            .map(&bar)
+            .filter(|(a, b)| a.is_finite() && b.is_finite());
+        let extent = known.fold(
+            (f32::INFINITY, f32::NEG_INFINITY),
+            |(top, bottom), (a, b)| (top.min(a.min(b)), bottom.max(a.max(b))),
+        );
+        let (top, bottom) = extent;
+        if top > bottom {
             continue;
         }
         let left = rect.left() + pixel as f32;
-        let (top, bottom) = (a.min(b), a.max(b).max(a.min(b) + 1.0));
-        mesh.add_colored_rect(
-            Rect::from_min_max(pos2(left, top), pos2(left + 1.0, bottom)),
-            color,
-        );
-        last = Some(column);
+        let foot = pos2(left + 1.0, bottom.max(top + 1.0));
+        mesh.add_colored_rect(Rect::from_min_max(pos2(left, top), foot), color);
     }
     // Nothing to draw is no mesh at all.
-    if last.is_some() || !mesh.is_empty() {
+    if !mesh.is_empty() {
         ui.painter().add(Shape::mesh(mesh));
     }
 }
@@ -392,20 +406,28 @@ fn spectra_ui(
     (trends, revision): (&Trends, u64),
     duration_s: f64,
 ) {
-    // Textures have a largest side; longer recordings show every second column, or every third.
+    // Textures have a largest side; where columns are narrower than pixels, a pixel shows their mean.
     const WIDEST: usize = 4096;
     const FEW_COLUMNS: usize = 200;
     if trends.n_columns == 0 {
         return;
     }
-    let every = trends.n_columns.div_ceil(WIDEST);
-    let n_columns = trends.n_columns.div_ceil(every);
+    let n_pixels = (rect.width() as usize).clamp(1, WIDEST);
+    let has_own = trends.n_columns <= n_pixels;
+    let n_columns = trends.n_columns.min(n_pixels);
+    let behind = |column: usize| match has_own {
+        true => column..column + 1,
+        false => columns_behind(column, n_pixels as f32, duration_s, trends.n_columns),
+    };
     let id = ui.scope_id().with(("spectral array", side as u8));
-    let texture = cached(ui, id, revision, || {
+    let key = revision ^ (n_columns as u64) << 48;
+    let texture = cached(ui, id, key, || {
         let (low, high) = RANGE_DB;
         let pixel = |line: usize, column: usize| {
-            let density = trends.spectrum(side, column * every).get(line).copied();
-            let decibels = 10.0 * density.unwrap_or(f32::NAN).log10();
+            let density = |column: usize| trends.spectrum(side, column).get(line).copied();
+            let known = behind(column).filter_map(density).filter(|d| d.is_finite());
+            let (sum, n) = known.fold((0.0, 0.0), |(sum, n), density| (sum + density, n + 1.0));
+            let decibels = 10.0 * (sum / n).log10();
             match decibels.is_finite() {
                 true => sequential((decibels - low) / (high - low)),
                 false => Color32::TRANSPARENT,
@@ -423,7 +445,11 @@ fn spectra_ui(
         ui.ctx().load_texture("spectral array", image, options)
     });
     // The last column may reach beyond the recording.
-    let shown = duration_s / ((n_columns * every) as f64 * COLUMN_S).max(1e-9);
+    let reach_s = match has_own {
+        true => n_columns as f64 * COLUMN_S,
+        false => duration_s,
+    };
+    let shown = duration_s / reach_s.max(1e-9);
     let part = Rect::from_min_max(Pos2::ZERO, pos2((shown as f32).min(1.0), 1.0));
     ui.painter().image(texture.id(), rect, part, Color32::WHITE);
 }

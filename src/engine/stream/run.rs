@@ -1,0 +1,160 @@
+//! A stream at work: what comes in is recorded, judged and saved; the terminal and the window only show it.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::{Arrival, LiveJudge, Outcome, StreamError, StreamRecorder, Timed};
+use crate::records::Channel;
+use crate::session::SessionError;
+
+/// How often the state is saved; a restart continues from one that is at most ten seconds old.
+const SAVE_EVERY: Duration = Duration::from_secs(4);
+/// Delays that percentiles are made of.
+const DELAYS: usize = 4096;
+
+/// The last delays, from a sample that came in to the decision it led to.
+#[derive(Clone, Debug, Default)]
+pub struct Delays {
+    seconds: Vec<f64>,
+    n_taken: usize,
+}
+
+impl Delays {
+    /// Takes a delay.
+    pub fn add(&mut self, delay_s: f64) {
+        match self.seconds.len() < DELAYS {
+            true => self.seconds.push(delay_s),
+            false => self.seconds[self.n_taken % DELAYS] = delay_s,
+        }
+        self.n_taken += 1;
+    }
+
+    /// The delay that the given share of them does not exceed.
+    pub fn at(&self, share: f64) -> Option<f64> {
+        let mut sorted = self.seconds.clone();
+        sorted.sort_by(f64::total_cmp);
+        let last = sorted.len().checked_sub(1)?;
+        sorted.get((share * last as f64).round() as usize).copied()
+    }
+}
+
+/// A judge with everything around it.
+pub struct StreamRun {
+    /// The judge.
+    pub judge: LiveJudge,
+    /// From a sample that came in to its decision.
+    pub delays: Delays,
+    state_path: Option<PathBuf>,
+    recorder: Option<StreamRecorder>,
+    channels: Option<(Vec<Channel>, f64)>,
+    is_unsaved: bool,
+    last_save: Instant,
+    save_time: Duration,
+}
+
+impl StreamRun {
+    /// A judge whose state is saved at a place, if there is one.
+    pub fn new(judge: LiveJudge, state_path: Option<PathBuf>) -> Self {
+        Self {
+            judge,
+            delays: Delays::default(),
+            state_path,
+            recorder: None,
+            channels: None,
+            is_unsaved: true,
+            last_save: Instant::now(),
+            save_time: Duration::ZERO,
+        }
+    }
+
+    /// Records everything that comes from now on into a new folder; where the stream has run before, its time goes on.
+    pub fn record(&mut self, folder: &Path) -> Result<(), StreamError> {
+        let mut recorder = StreamRecorder::create(folder)?;
+        if let Some((channels, rate_hz)) = self.channels.clone() {
+            recorder.keep(&Arrival::Channels { channels, rate_hz })?;
+            let lost_s = self.judge.stream_time_s();
+            if lost_s > 0.0 {
+                recorder.keep(&Arrival::Gap { lost_s })?;
+            }
+        }
+        self.recorder = Some(recorder);
+        Ok(())
+    }
+
+    /// Ends the recording; what was recorded is complete.
+    pub fn end_recording(&mut self) -> Result<(), StreamError> {
+        match self.recorder.take() {
+            Some(mut recorder) => recorder.flush(),
+            None => Ok(()),
+        }
+    }
+
+    /// The folder that is recorded into.
+    pub fn recorded_into(&self) -> Option<&Path> {
+        self.recorder.as_ref().map(StreamRecorder::folder)
+    }
+
+    /// Records, judges and records again; a recording that fails ends, and the stream goes on.
+    pub fn take(&mut self, timed: Timed) -> Result<Outcome, StreamError> {
+        if let Arrival::Channels { channels, rate_hz } = &timed.arrival {
+            self.channels = Some((channels.clone(), *rate_hz));
+        }
+        let kept = match &mut self.recorder {
+            Some(recorder) => recorder.keep(&timed.arrival),
+            None => Ok(()),
+        };
+        let mut outcome = self.judge.take(timed.arrival)?;
+        let recorded = kept.and_then(|()| {
+            let Some(recorder) = &mut self.recorder else {
+                return Ok(());
+            };
+            for decision in &outcome.decisions {
+                recorder.decided(decision)?;
+            }
+            for (_, alarm) in &outcome.alarms {
+                let sentence = alarm.sentence(self.judge.class_names());
+                if let Some(start_s) = alarm.start_s {
+                    recorder.alarmed(start_s, &sentence)?;
+                }
+            }
+            Ok(())
+        });
+        if let Err(error) = recorded {
+            self.recorder = None;
+            outcome.notes.push(format!(
+                "recording ends, the stream goes on; what was recorded stays: {error}"
+            ));
+        }
+        if !outcome.decisions.is_empty() {
+            self.is_unsaved = true;
+            self.delays.add(timed.since.elapsed().as_secs_f64());
+        }
+        Ok(outcome)
+    }
+
+    /// Something changed that is to be saved.
+    pub fn has_changed(&mut self) {
+        self.is_unsaved = true;
+    }
+
+    /// Saves the state as often as costs a twentieth of the time, and at least every few seconds.
+    pub fn save_when_due(&mut self) -> Result<(), SessionError> {
+        let due = SAVE_EVERY.min(20 * self.save_time);
+        match self.is_unsaved && self.last_save.elapsed() >= due {
+            true => self.save(),
+            false => Ok(()),
+        }
+    }
+
+    /// Saves the state.
+    pub fn save(&mut self) -> Result<(), SessionError> {
+        let Some(path) = &self.state_path else {
+            return Ok(());
+        };
+        let begun = Instant::now();
+        let saved = self.judge.saved().save(path);
+        self.is_unsaved &= saved.is_err();
+        (self.last_save, self.save_time) = (Instant::now(), begun.elapsed());
+        saved
+    }
+}
