@@ -330,9 +330,15 @@ fn word_reading(name: &str, letter: &str) -> Option<String> {
     (n_words > 1).then_some(replaced)
 }
 
-/// The name around the phase, without the leading letter of the quantity, so that voltages and currents of one bay agree.
+/// The name around the phase, without the letter of the quantity that leads it or stands alone before the phase, so that
+/// voltages and currents of one bay agree: `va_bay1` and `ia_bay1`, `bay1 va` and `bay1 ia`.
 fn bay(before: &str, after: &str) -> String {
-    let before = before.strip_prefix(['v', 'u', 'i']).unwrap_or(before);
+    let letter = ['v', 'u', 'i'];
+    let before = before.strip_prefix(letter).unwrap_or(before);
+    let own_word = before
+        .strip_suffix(letter)
+        .filter(|rest| rest.ends_with(|c: char| !c.is_alphanumeric()));
+    let before = own_word.unwrap_or(before);
     format!("{before}*{after}")
 }
 

@@ -5,11 +5,18 @@ use crate::features::fault::{FaultForm, FaultRecipe};
 use crate::features::fault_phasors::FaultPhasors;
 use crate::features::phase_signals::PhaseSignals;
 use crate::features::phases::Bay;
+use crate::features::phasor::phasor;
+use crate::features::resample::resample;
 use crate::records::Record;
 use crate::simulate::feeder::FaultClass;
 
 use super::course::{Stage, clearing_s, stages};
 use super::rule::{RuleVerdict, judge};
+
+/// Second harmonic in every phase from which a change may be an inrush.
+const INRUSH_HARMONIC: f64 = 0.12;
+/// Positive-sequence voltage, per unit, above which a balanced change may be a motor start.
+const MOTOR_VOLTAGE: f64 = 0.9;
 
 /// What a record says in closed form.
 #[derive(Debug, Clone)]
@@ -100,6 +107,8 @@ impl FaultAnalysis {
             return;
         }
         self.clearing_s = clearing_s(&self.signals, self.judged_s, self.frequency_hz);
+        let other = self.other_event(&phasors, verdict);
+        self.warnings.extend(other);
         self.stages = stages(
             &self.signals,
             self.judged_s,
@@ -113,6 +122,50 @@ impl FaultAnalysis {
             );
             self.warnings.push(text);
         }
+    }
+
+    /// What else looks like the fault that the rule sees: an inrush has a second harmonic in every phase for long, a
+    /// motor start is balanced and leaves the voltage nearly as it was.
+    fn other_event(&self, phasors: &FaultPhasors, verdict: RuleVerdict) -> Option<String> {
+        let share = self.second_harmonic();
+        if let Some(share) = share.filter(|share| *share > INRUSH_HARMONIC) {
+            let percent = 100.0 * share;
+            return Some(format!(
+                "every phase has a second harmonic of {percent:.0} % or more after three cycles, as the inrush of a transformer has"
+            ));
+        }
+        let kept = phasors.positive_voltage();
+        (verdict.class == FaultClass::ThreeLine && kept > MOTOR_VOLTAGE).then(|| {
+            let percent = 100.0 * kept;
+            format!(
+                "the voltage keeps {percent:.0} %, as it does when a motor starts or a load joins"
+            )
+        })
+    }
+
+    /// The second harmonic of the currents three to five cycles after the inception, as a share of the fundamental: the
+    /// smallest of the phases. None of a current that is interrupted by then, or sampled too rarely.
+    fn second_harmonic(&self) -> Option<f64> {
+        const POINTS: usize = 64;
+        let signals = &self.signals;
+        let cycle = signals.rate_hz / self.frequency_hz;
+        let [start_s, end_s] = [3.0, 5.0].map(|cycles| self.judged_s + cycles / self.frequency_hz);
+        let is_interrupted = self.clearing_s.is_some_and(|at_s| at_s < end_s);
+        (cycle >= 8.0 && !is_interrupted).then_some(())?;
+        let mut smallest = f64::INFINITY;
+        for channel in 3..6 {
+            let start = signals.position(channel, start_s);
+            let wave = resample(
+                &signals.values[channel],
+                start,
+                cycle / POINTS as f64,
+                2 * POINTS,
+            )?;
+            let [first, second] = [1, 2].map(|order| phasor(&wave, 2, order).norm());
+            (first > 0.0).then_some(())?;
+            smallest = smallest.min(second / first);
+        }
+        smallest.is_finite().then_some(smallest)
     }
 
     /// How long the fault lasts.

@@ -13,9 +13,11 @@ const CLEARED_SHARE: f64 = 0.15;
 const CLEARED_LOAD: f64 = 1.3;
 /// Multiple of the peak before that the current must reach for a clearing to be seen at all.
 const SEEN_LOAD: f64 = 2.0;
-/// How many times longer a current may take to its zero than a sine of its last peak would; one that dies away slowly
-/// was interrupted before.
-const LONGEST_FALL: f64 = 1.5;
+/// Cycles from the limit to the zero that are believed: a sine takes .024 from 15 % of its peak, more beside a large load.
+const LONGEST_FALL: f64 = 0.06;
+
+/// Share of the last current above the limit below which what follows is nothing.
+const GONE_SHARE: f64 = 0.5;
 
 /// Steps of a quarter cycle for which a new type must hold to count.
 const LASTING_STEPS: usize = 4;
@@ -33,8 +35,8 @@ pub struct Stage {
 ///
 /// `pk(t)` is the largest |i| of the three phases over the half cycle after t, `F` its median over the two cycles after
 /// the inception. The fault is cleared at the first t, at least half a cycle after the inception, from which `pk` stays
-/// below the limit for half a cycle. A pole interrupts at the zero of its current, which comes a little after the
-/// current falls below the limit: the zero that the last current heads for is what is given.
+/// below the limit for half a cycle. Where a pole has interrupted the last current, it did so at the zero that this
+/// current was heading for, a little later: that moment is given.
 pub fn clearing_s(signals: &PhaseSignals, inception_s: f64, frequency_hz: f64) -> Option<f64> {
     let largest = largest_current(signals);
     let cycle = signals.rate_hz / frequency_hz;
@@ -88,12 +90,16 @@ fn samples_until_zero(signals: &PhaseSignals, sample: usize, (cycle, half): (f64
     if before.is_nan() || before <= now {
         return 0.5;
     }
+    // Once the fault is over elsewhere, the load goes on.
+    let rest = current.iter().skip(sample + half / 4).take(half);
+    let rest = rest.fold(0.0_f64, |most, i| most.max(i.abs()));
+    if rest > GONE_SHARE * now {
+        return 1.0;
+    }
     // now = A sin θ, before = A sin(θ + δ).
     let delta = TAU * back as f64 / cycle;
     let theta = (now * delta.sin()).atan2(before - now * delta.cos());
-    let last_half = current[sample.saturating_sub(half)..=sample].iter();
-    let peak = last_half.fold(now, |most, i| most.max(i.abs()));
-    theta.min(LONGEST_FALL * (now / peak).asin()) / TAU * cycle
+    (theta / TAU * cycle).min(1.0 + LONGEST_FALL * cycle)
 }
 
 /// The largest |i| of the three phases at every sample; missing values count as nothing.

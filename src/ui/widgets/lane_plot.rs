@@ -15,9 +15,13 @@ use crate::ui::palette::legible;
 use crate::ui::theme;
 use atomscope_engine::features::sampled::SampleTimes;
 use atomscope_engine::features::trace_columns::TraceColumns;
+use atomscope_engine::records::RateSection;
+use atomscope_engine::records::overview::MinMax;
 
 /// Height of a digital row, in lines of small text.
 const DIGITAL_ROW: f32 = 1.35;
+/// Share of the height that digital rows take at most, beside lanes.
+const DIGITAL_SHARE: f32 = 0.5;
 /// Stretches of the time shown that a screen reader hears.
 const N_TOLD: usize = 64;
 /// Width of the names at the left, in sizes of small text.
@@ -31,6 +35,8 @@ pub struct LaneTrace<'a> {
     pub times: &'a SampleTimes,
     /// Its samples as stored.
     pub values: &'a [f64],
+    /// Extents of every so many samples from the first on; none where there are few.
+    pub blocks: (usize, &'a [MinMax]),
     /// What turns them into what is shown.
     pub factor: f64,
     /// Its colour.
@@ -143,18 +149,26 @@ impl LanePlot<'_> {
         axes.rect.min.y = rect.top() + font.size * 1.5;
         self.paint_time(ui, &axes);
         let row = font.size * DIGITAL_ROW;
-        let digital_height = row * self.digital.len() as f32;
-        let floor = axes.rect.bottom() - digital_height;
+        let n_rows = self.rows_that_fit(axes.rect.height(), row);
+        let n_hidden = self.digital.len() - n_rows;
+        let n_lines = n_rows + usize::from(n_hidden > 0);
+        let floor = axes.rect.bottom() - row * n_lines as f32;
         let lane_height = (floor - axes.rect.top()) / self.lanes.len().max(1) as f32;
         for (place, lane) in self.lanes.iter().enumerate() {
             let top = axes.rect.top() + lane_height * place as f32;
             let area = Rect::from_x_y_ranges(axes.rect.x_range(), top..=top + lane_height);
             self.lane_ui(ui, area, lane, response.id.with(("lane", place)));
         }
-        for (place, digital) in self.digital.iter().enumerate() {
+        let line = |place: usize| {
             let top = floor + row * place as f32;
-            let area = Rect::from_x_y_ranges(axes.rect.x_range(), top..=top + row);
-            self.digital_ui(ui, &axes, area, digital);
+            Rect::from_x_y_ranges(axes.rect.x_range(), top..=top + row)
+        };
+        for (place, digital) in self.digital.iter().take(n_rows).enumerate() {
+            self.digital_ui(ui, &axes, line(place), digital);
+        }
+        if n_hidden > 0 {
+            let text = format!("and {n_hidden} more");
+            paint_gutter(ui, line(n_rows), &[(&text, theme::tones(ui).weak)]);
         }
         self.paint_marks(ui, &axes);
         self.pointer(ui, &axes, &response, &mut events);
@@ -168,6 +182,20 @@ impl LanePlot<'_> {
             }
         }
         events
+    }
+
+    /// Digital rows that leave the lanes their share of the height; one line tells how many there are besides.
+    fn rows_that_fit(&self, height: f32, row: f32) -> usize {
+        let share = if self.lanes.is_empty() {
+            1.0
+        } else {
+            DIGITAL_SHARE
+        };
+        let fits = (height * share / row).max(1.0) as usize;
+        match self.digital.len() {
+            n if n <= fits => n,
+            _ => fits - 1,
+        }
     }
 
     /// Every signal in stretches of the time that is shown: lowest and highest value, states, marks.
@@ -437,7 +465,7 @@ fn add_samples(columns: &mut TraceColumns, trace: &LaneTrace<'_>, (from_s, to_s)
                 {
                     columns.add(time_s, 1.0 / (onset_s - time_s), &[value, samples[0]]);
                 }
-                columns.add(onset_s, stretch.rate_hz, samples);
+                add_stretch(columns, trace, stretch, (begin, end), to_s - from_s);
                 let last_s = onset_s + (samples.len() - 1) as f64 / stretch.rate_hz;
                 before = Some((last_s, samples[samples.len() - 1], 1.0 / stretch.rate_hz));
             }
@@ -453,10 +481,34 @@ fn add_samples(columns: &mut TraceColumns, trace: &LaneTrace<'_>, (from_s, to_s)
     }
 }
 
+/// Samples of a stretch; where a column of pixels holds several blocks, their extents instead.
+fn add_stretch(
+    columns: &mut TraceColumns,
+    trace: &LaneTrace<'_>,
+    stretch: &RateSection,
+    (begin, end): (usize, usize),
+    page_s: f64,
+) {
+    let (size, extents) = trace.blocks;
+    let rate_hz = stretch.rate_hz;
+    let time_s = |sample: usize| stretch.onset_s + (sample - stretch.first_sample) as f64 / rate_hz;
+    let per_column = rate_hz * page_s / columns.columns().len().max(1) as f64;
+    let size = size.max(1);
+    let (first, last) = (begin.div_ceil(size), end / size);
+    let are_known = first < last && last <= extents.len();
+    if !are_known || per_column < 2.0 * size as f64 {
+        return columns.add(time_s(begin), rate_hz, &trace.values[begin..end]);
+    }
+    let (from, to) = (first * size, last * size);
+    columns.add(time_s(begin), rate_hz, &trace.values[begin..=from]);
+    let duration_s = (to - from) as f64 / rate_hz;
+    columns.add_extents(time_s(from), duration_s, &extents[first..last]);
+    columns.add(time_s(to - 1), rate_hz, &trace.values[to - 1..end]);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use atomscope_engine::records::RateSection;
 
     #[test]
     fn the_line_goes_on_where_the_rate_changes_and_stops_at_a_gap() {
@@ -476,6 +528,7 @@ mod tests {
             name: "x",
             times: &times,
             values: &values,
+            blocks: (64, &[]),
             factor: 1.0,
             color: Color32::RED,
         };

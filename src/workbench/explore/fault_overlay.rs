@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use super::fault_record::{FaultRecord, GridSignal, extent};
+use super::fault_record::{FaultRecord, GridSignal, block_extents, extent};
 use atomscope_engine::records::Quantity;
+use atomscope_engine::records::overview::MinMax;
 
 /// Digital channels of the second record that are shown.
 const MOST_DIGITAL: usize = 10;
@@ -37,6 +38,8 @@ pub struct OverlaidSignal {
     pub values: Vec<f64>,
     /// Smallest and largest value.
     pub extent: (f64, f64),
+    /// Extents of blocks of samples.
+    pub blocks: Vec<MinMax>,
 }
 
 /// The second record as it lies on the first.
@@ -73,6 +76,7 @@ impl Overlay {
                     quantity,
                     phase,
                     extent: extent(&values),
+                    blocks: block_extents(&values),
                     values,
                 });
             }
@@ -92,6 +96,7 @@ impl Overlay {
                 quantity: Quantity::Current,
                 phase,
                 extent: extent(&values),
+                blocks: block_extents(&values),
                 values,
             });
         }

@@ -10,6 +10,7 @@ use atomscope_engine::features::sampled::{SampleTimes, Sampled};
 use atomscope_engine::protection::FaultAnalysis;
 use atomscope_engine::protection::calculated::{Calculation, Channels, Context};
 use atomscope_engine::protection::events::{RecordEvent, events};
+use atomscope_engine::records::overview::MinMax;
 use atomscope_engine::records::{
     ChannelKind, GridChannel, Quantity, Record, StartTime, TimeAxis, Unit,
 };
@@ -71,6 +72,8 @@ pub struct GridSignal {
     pub values: Vec<f64>,
     /// Its smallest and largest value.
     pub extent: (f64, f64),
+    /// Extents of every [`BLOCK_SAMPLES`], so that drawing a long record looks at few of its samples.
+    pub blocks: Vec<MinMax>,
     grid: Option<GridChannel>,
 }
 
@@ -257,6 +260,7 @@ impl FaultRecord {
                     phase: of_set.and_then(|set| set.channels.iter().position(|c| *c == channel)),
                     times,
                     extent: extent(&values),
+                    blocks: block_extents(&values),
                     values,
                     grid: facts.grid.clone(),
                 });
@@ -486,6 +490,7 @@ fn calculated(
         quantity: None,
         phase: None,
         extent: extent(&values),
+        blocks: block_extents(&values),
         times,
         values,
         grid: None,
@@ -523,6 +528,17 @@ pub(super) fn extent(values: &[f64]) -> (f64, f64) {
         (low.min(value), high.max(value))
     });
     if low > high { (0.0, 0.0) } else { (low, high) }
+}
+
+/// Samples of a block of a signal.
+pub const BLOCK_SAMPLES: usize = 64;
+
+pub(super) fn block_extents(values: &[f64]) -> Vec<MinMax> {
+    let extent = |block: &[f64]| {
+        let finite = block.iter().filter(|value| value.is_finite());
+        finite.fold(MinMax::NOTHING, |extent, value| extent.with(*value as f32))
+    };
+    values.chunks(BLOCK_SAMPLES).map(extent).collect()
 }
 
 fn edges(times: &SampleTimes, values: &[f64]) -> Vec<(f64, bool)> {

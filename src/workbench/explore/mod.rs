@@ -30,7 +30,8 @@ pub use fault_measures::{
 pub use fault_overlay::{OverlaidSignal, Overlay};
 pub use fault_plane::{ImpedancePlane, LineData, LocusDecision};
 pub use fault_record::{
-    DigitalSignal, FaultRecord, GivenFacts, GridSignal, Lane, ShownScale, SignalSet, ValueScale,
+    BLOCK_SAMPLES, DigitalSignal, FaultRecord, GivenFacts, GridSignal, Lane, ShownScale, SignalSet,
+    ValueScale,
 };
 pub use judging::{Explained, Fate, Judgement, ModelChoice};
 pub use page::{PageRequest, PageTrace, TracePage};

@@ -485,12 +485,18 @@ impl NetworkScenario {
         }
     }
 
-    /// When the last pole of a faulted phase interrupted its current.
+    /// When the fault was interrupted: the last opening of a pole that interrupted more than the load. Where one pole ends
+    /// the fault, the others carry no more than the load until they open.
     fn interruption_s(&self, solution: &Solution, timing: Timing) -> Option<f64> {
-        let poles = solution.opened_s[0].iter().zip(self.phases);
-        let opened = poles.filter(|(_, is_faulted)| *is_faulted);
-        let opened: Option<Vec<f64>> = opened.map(|(opened_s, _)| *opened_s).collect();
-        let last_s = opened?.into_iter().reduce(f64::max)?;
+        let sample_s = timing.step_s * timing.steps_per_sample as f64;
+        let inception = (-timing.start_s / sample_s).floor() as usize;
+        let before = solution.instants.iter().take(inception);
+        let load_a = before
+            .flat_map(|instant| instant.currents[NEAR_LINE].0)
+            .fold(0.0_f64, |most, i| most.max(i.abs()));
+        let opened = solution.opened[0].iter().flatten();
+        let of_fault = opened.filter(|(_, peak_a)| *peak_a > MORE_THAN_LOAD * load_a);
+        let last_s = of_fault.map(|(opened_s, _)| *opened_s).reduce(f64::max)?;
         Some(last_s - timing.start_s)
     }
 
@@ -753,6 +759,9 @@ const SWITCHED: usize = 4;
 /// Places of the two parts of the line among the branches.
 const NEAR_LINE: usize = 0;
 const FAR_LINE: usize = 1;
+
+/// Multiple of the peak of the load from which a pole interrupts part of the fault.
+const MORE_THAN_LOAD: f64 = 1.3;
 
 /// An impedance in Ω that carries nothing.
 const NO_ZERO: f64 = 1e7;

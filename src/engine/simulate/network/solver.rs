@@ -112,8 +112,9 @@ pub(super) struct Instant {
 /// What a run gives.
 pub(super) struct Solution {
     pub(super) instants: Vec<Instant>,
-    /// When each pole of each breaker opened.
-    pub(super) opened_s: Vec<[Option<f64>; 3]>,
+    /// When each pole of each breaker opened, and the peak in A of what it interrupted: of its last half wave, or of the
+    /// part of it since another pole opened.
+    pub(super) opened: Vec<[Option<(f64, f64)>; 3]>,
 }
 
 /// Which parts are connected.
@@ -146,7 +147,9 @@ impl Circuit {
     /// Steps through time from the steady state at the start.
     pub(super) fn run(&self, timing: Timing) -> Solution {
         let mut opened = vec![[false; 3]; self.breakers.len()];
-        let mut opened_s = vec![[None; 3]; self.breakers.len()];
+        let mut openings = vec![[None; 3]; self.breakers.len()];
+        // The largest current since its last zero, or since another pole of the breaker opened.
+        let mut peaks_a = vec![[0.0_f64; 3]; self.breakers.len()];
         // Half a step before an event its time has not come: rounding decides nothing.
         let eps_s = 1e-6 * timing.step_s;
         let mut topology = self.topology(timing.start_s, &opened, None);
@@ -175,22 +178,34 @@ impl Circuit {
             model.solve(self, time_s, &mut state);
             model.follow(&mut state);
             for (breaker, now) in state.breaker_currents.iter().enumerate() {
-                if time_s + eps_s < self.breakers[breaker].opens_s {
-                    continue;
-                }
+                let may_open = time_s + eps_s >= self.breakers[breaker].opens_s;
+                let mut has_opened = false;
                 for phase in 0..3 {
-                    let crossed = now.0[phase] * currents_before[breaker].0[phase] <= 0.0;
-                    if crossed && !opened[breaker][phase] {
-                        opened[breaker][phase] = true;
-                        opened_s[breaker][phase] = Some(time_s);
+                    let (is, was) = (now.0[phase], currents_before[breaker].0[phase]);
+                    let peak_a = &mut peaks_a[breaker][phase];
+                    if is * was > 0.0 {
+                        *peak_a = peak_a.max(is.abs());
+                        continue;
                     }
+                    if may_open && !opened[breaker][phase] {
+                        opened[breaker][phase] = true;
+                        has_opened = true;
+                        openings[breaker][phase] = Some((time_s, *peak_a));
+                    }
+                    *peak_a = is.abs();
+                }
+                if has_opened {
+                    peaks_a[breaker] = now.0.map(f64::abs);
                 }
             }
             if step % timing.steps_per_sample == 0 {
                 instants.push(state.instant());
             }
         }
-        Solution { instants, opened_s }
+        Solution {
+            instants,
+            opened: openings,
+        }
     }
 
     /// Whether the arc burns after an instant: it strikes where the voltage exceeds its own and goes out at the zero of

@@ -271,7 +271,7 @@ fn a_breaker_interrupts_all_phases_and_an_evolving_fault_changes() {
     let mut scenario = scenario(star, 0.5);
     scenario.opens_cycles = Some(3.0);
     let solution = scenario.circuit().run(timing(64, 6 * 64));
-    for opened_s in solution.opened_s[0] {
+    for opened_s in solution.opened[0].map(|pole| pole.map(|(at_s, _)| at_s)) {
         assert!(
             opened_s.is_some_and(|t| (0.06..0.08).contains(&t)),
             "{opened_s:?}"

@@ -17,7 +17,7 @@ use crate::ui::widgets::{
     cursor_letter, empty_state, page_hears_keys,
 };
 use crate::workbench::explore::{
-    ExploreAction, FaultAction, FaultRecord, FaultView, GridSignal, OpenedRecording,
+    BLOCK_SAMPLES, ExploreAction, FaultAction, FaultRecord, FaultView, GridSignal, OpenedRecording,
     OverlaidSignal, Overlay,
 };
 use crate::workbench::{Action, Draft, Workbench};
@@ -162,10 +162,20 @@ fn plot_ui(
         .filter_map(|place| lane(ui, record, look, (*place, overlay)))
         .collect();
     lanes.extend(overlay.and_then(|overlay| differential_lane(ui, record, look, overlay)));
-    let mut digital: Vec<DigitalRow<'_>> = look
+    // Those chosen are of the first record; of the one beside those that change.
+    let shown = record
         .digital
         .iter()
-        .filter_map(|place| record.digital.get(*place))
+        .enumerate()
+        .filter(|(place, digital)| {
+            if is_main {
+                look.digital.contains(place)
+            } else {
+                digital.changes()
+            }
+        });
+    let mut digital: Vec<DigitalRow<'_>> = shown
+        .map(|(_, digital)| digital)
         .map(|digital| DigitalRow {
             name: &digital.name,
             edges: &digital.edges,
@@ -264,6 +274,7 @@ fn lane<'a>(
             name: &signal.name,
             times: &signal.times,
             values: &signal.values,
+            blocks: (BLOCK_SAMPLES, &signal.blocks),
             factor: scale.factor,
             color: match signal.phase {
                 Some(phase) => phase_color(phase, shown),
@@ -316,6 +327,7 @@ fn overlaid_trace<'a>(
         name: &other.name,
         times: &record.clock,
         values: &other.values,
+        blocks: (BLOCK_SAMPLES, &other.blocks),
         factor: record.scale(like, look.scale).factor / like.in_line_units(),
         color: mix(color, tones.page, SECOND_PALER),
     }
