@@ -200,7 +200,10 @@ fn frame_times(path: &Path) -> (f64, f64) {
     };
     while !fault(&app) {
         window.frame(|ui| app.frame(ui));
-        assert!(begun.elapsed() < Duration::from_secs(300), "it is not shown");
+        assert!(
+            begun.elapsed() < Duration::from_secs(300),
+            "it is not shown"
+        );
         sleep(Duration::from_millis(2));
     }
     let record = app.workbench().explore().fault().record().cloned();

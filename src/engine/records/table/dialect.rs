@@ -241,13 +241,14 @@ fn has_header(rows: &[Row]) -> bool {
     })
 }
 
-/// Whether every word of the first row stands below it again, as labels without a header do.
+/// Whether every word of the first row stands below it again, and no number does: labels without a header.
 fn is_again_below(first: &[String], body: &[Row]) -> bool {
     let recurs = |(column, name): (usize, &String)| {
         let mut below = body.iter().filter_map(|(_, row)| row.get(column));
         is_missing(name) || below.any(|field| field == name)
     };
-    first.iter().enumerate().all(recurs)
+    let holds_number = |(_, row): &Row| row.iter().any(|field| is_number(field));
+    first.iter().enumerate().all(recurs) && !body.iter().any(holds_number)
 }
 
 /// Whether a row counts the columns from 0, as programs name columns that have no name; the column of row numbers
