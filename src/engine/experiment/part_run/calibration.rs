@@ -78,7 +78,11 @@ impl PartRun {
         // Half of the training is judged.
         let stride = judged.stride(self.fold.train.len() / 2, dataset.n_classes());
         let mut place = 0..;
-        upcoming.retain(|_| place.next().is_some_and(|place: usize| place % stride == 0));
+        upcoming.retain(|_| {
+            place
+                .next()
+                .is_some_and(|place: usize| place.is_multiple_of(stride))
+        });
         let outcome = match self.learner.as_deref() {
             Some(learner) => {
                 judged.judge(&Classifier::of(learner).until(around.stop), view, &upcoming)
