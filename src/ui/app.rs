@@ -13,6 +13,11 @@ use crate::workbench::explore::ExploreAction;
 use crate::workbench::{Action, Demo, Stage, Workbench};
 use atomscope_engine::session::Theme;
 
+/// Width that most pages need where text has its usual size.
+const PAGE_WIDTH: f32 = 730.0;
+/// Width of the frame around the list of stages.
+const STAGES_FRAME: f32 = 16.0;
+
 /// Text that is being typed into the questions of the window.
 #[derive(Debug, Default)]
 pub(super) struct Typing {
@@ -144,7 +149,7 @@ impl App {
         // Two columns need their width; running text wraps at any.
         let least_width = match workbench.view().page {
             Stage::Split => 400.0,
-            _ => 740.0,
+            _ => PAGE_WIDTH,
         };
         CentralPanel::default()
             .frame(frame)
@@ -197,13 +202,21 @@ impl App {
                 notice_sheet::notices_ui(ui, workbench, actions);
             });
         }
-        let width = theme::body_font(ui).size * 17.0;
+        let (wide, narrow) = (
+            theme::body_font(ui).size * 17.0,
+            theme::small_font(ui).size * 6.0,
+        );
+        let page = PAGE_WIDTH * theme::text_scale(ui) + 2.0 * f32::from(theme::PAGE_MARGIN);
+        // Large text or a small window: the room is the page's, and the stages tell their names alone.
+        let is_narrow = ui.available_width() - wide < page + STAGES_FRAME;
         let frame = Frame::side_top_panel(ui.style()).inner_margin(Margin::symmetric(8, 12));
         Panel::left("stages")
             .resizable(false)
-            .exact_size(width)
+            .exact_size(if is_narrow { narrow } else { wide })
             .frame(frame)
-            .show(ui, |ui| stage_list::stages_ui(ui, workbench, actions));
+            .show(ui, |ui| {
+                stage_list::stages_ui(ui, workbench, is_narrow, actions);
+            });
         notice_sheet::newest_ui(ui, workbench, actions);
     }
 

@@ -5,8 +5,13 @@ use egui::Ui;
 use super::widgets::{StageList, StageRow as Entry, StageState as Mark};
 use crate::workbench::{Action, Stage, StageState, Workbench};
 
-/// All stages.
-pub(super) fn stages_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
+/// All stages; of a narrow list the names alone.
+pub(super) fn stages_ui(
+    ui: &mut Ui,
+    workbench: &Workbench,
+    is_narrow: bool,
+    actions: &mut Vec<Action>,
+) {
     let statuses = Stage::ALL.map(|stage| workbench.status(stage));
     let entries: Vec<Entry<'_>> = Stage::ALL
         .into_iter()
@@ -34,6 +39,7 @@ pub(super) fn stages_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Ac
             .into_iter()
             .position(|stage| stage == page)
             .unwrap_or(0),
+        is_narrow,
     };
     actions.extend(list.show(ui).map(|place| Action::Show(Stage::ALL[place])));
 }

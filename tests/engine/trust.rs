@@ -262,11 +262,12 @@ fn sets_cover_and_strangers_are_flagged() {
         assert!(found.single > 0.5, "{found:?}");
     }
     let model = model_of(&state);
-    // The same classes, but samples that come after those that were learned.
-    let unseen = || {
-        let mut made = blobs(5000, 4, 30, 1.6, 11);
-        made.values.drain(..4000 * made.n_features);
-        made.classes.drain(..4000);
+    // The same classes, but samples that come after those that were learned, a thousand at a time.
+    let unseen = |number: usize| {
+        let first = 4000 + 1000 * number;
+        let mut made = blobs(first + 1000, 4, 30, 1.6, 11);
+        made.values.drain(..first * made.n_features);
+        made.classes.drain(..first);
         made
     };
     let share = |dataset: &Dataset| {
@@ -279,9 +280,14 @@ fn sets_cover_and_strangers_are_flagged() {
         let share = strange.count() as f64 / judged.len() as f64;
         (share, !model.strange_files(&judged).is_empty())
     };
-    let (own, flagged) = share(&unseen().dataset());
-    assert!(own <= 0.025 && !flagged, "{own}");
-    let mut large = unseen();
+    // A whole table is called strange by chance now and then, its samples not more often than promised.
+    let own: Vec<(f64, bool)> = (0..5)
+        .map(|number| share(&unseen(number).dataset()))
+        .collect();
+    let mean = own.iter().map(|(own, _)| own).sum::<f64>() / 5.0;
+    let n_flagged = own.iter().filter(|(_, flagged)| *flagged).count();
+    assert!(mean <= 0.025 && n_flagged <= 1, "{own:?}");
+    let mut large = unseen(0);
     large.values.iter_mut().for_each(|value| *value *= 10.0);
     let (share_large, flagged) = share(&large.dataset());
     assert!(share_large > 0.95 && flagged, "{share_large}");

@@ -120,9 +120,13 @@ impl StreamRun {
             Ok(())
         });
         if let Err(error) = recorded {
-            self.recorder = None;
+            // The samples at hand are written where that is still possible.
+            let rest = match self.end_recording() {
+                Ok(()) => String::new(),
+                Err(lost) => format!(", but for its last seconds ({lost})"),
+            };
             outcome.notes.push(format!(
-                "recording ends, the stream goes on; what was recorded stays: {error}"
+                "recording ends, the stream goes on; what was recorded stays{rest}: {error}"
             ));
         }
         if !outcome.decisions.is_empty() {

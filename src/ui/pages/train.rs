@@ -202,9 +202,6 @@ fn replay_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
 
 /// The run taken up again at the mini-batch that is looked at, with the settings as they are now.
 fn branch_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
-    let Some(batch) = workbench.branch_batch() else {
-        return;
-    };
     if let Some(share) = workbench.branching_share() {
         ui.label(percent(share));
         let cancel = ui.button("Cancel the branch");
@@ -213,6 +210,9 @@ fn branch_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
         }
         return;
     }
+    let Some(batch) = workbench.view().replay else {
+        return;
+    };
     let obstacle = workbench.branch_obstacle();
     let button = ui.add_enabled(obstacle.is_none(), egui::Button::new("Branch here"));
     let text = format!(

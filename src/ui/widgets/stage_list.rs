@@ -62,6 +62,8 @@ pub struct StageList<'a> {
     pub stages: &'a [StageRow<'a>],
     /// The one whose page is shown.
     pub current: usize,
+    /// Whether there is room for names alone, below their marks.
+    pub is_narrow: bool,
 }
 
 impl StageList<'_> {
@@ -89,29 +91,27 @@ impl StageList<'_> {
             WidgetInfo::selected(Role::Tab, enabled, selected, says)
         });
         paint_ground(ui, rect, selected, &response);
-        let (icon, color) = stage.state.icon(tones);
-        let mark = Rect::from_center_size(
-            pos2(rect.left() + 22.0, rect.top() + 8.0 + body.size * 0.6),
-            vec2(body.size, body.size),
-        );
-        icon.paint(ui.painter(), mark, color);
-        let left = rect.left() + 40.0;
         let name_color = if selected { tones.strong } else { tones.text };
-        let name_at = pos2(left, rect.top() + 8.0);
-        ui.painter().text(
-            name_at,
-            Align2::LEFT_TOP,
-            stage.name,
-            body.clone(),
-            name_color,
-        );
-        self.paint_summary(
-            ui,
-            stage,
-            pos2(left, rect.bottom() - 8.0),
-            rect.right(),
-            small,
-        );
+        let (icon, color) = stage.state.icon(tones);
+        let mark_y = rect.top() + 8.0 + body.size * 0.6;
+        let mark_x = match self.is_narrow {
+            true => rect.center().x,
+            false => rect.left() + 22.0,
+        };
+        let mark = Rect::from_center_size(pos2(mark_x, mark_y), vec2(body.size, body.size));
+        icon.paint(ui.painter(), mark, color);
+        if self.is_narrow {
+            let at = pos2(rect.center().x, rect.bottom() - 6.0);
+            ui.painter()
+                .text(at, Align2::CENTER_BOTTOM, stage.name, small, name_color);
+        } else {
+            let left = rect.left() + 40.0;
+            let name_at = pos2(left, rect.top() + 8.0);
+            ui.painter()
+                .text(name_at, Align2::LEFT_TOP, stage.name, body, name_color);
+            let summary_at = pos2(left, rect.bottom() - 8.0);
+            self.paint_summary(ui, stage, summary_at, rect.right(), small);
+        }
         // The summary again, for it may be cut off.
         let (summary, help, key) = (stage.summary, stage.help, place + 1);
         response.on_hover_text(format!("{summary}\n{help} (key {key})"))

@@ -168,6 +168,7 @@ fn every_control_has_a_name_and_explains_itself() {
             let page = format!("{} with {what}", stage.name());
             bare.extend(without_explanation(&mut window, &page));
         }
+        show(&mut window, Stage::Compare);
         click(&mut window, "Sweep");
         click(&mut window, "Add a setting");
         bare.extend(without_explanation(

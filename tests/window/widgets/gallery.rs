@@ -653,6 +653,7 @@ pub(crate) fn frame_page(ui: &mut Ui, state: &mut Gallery) {
             let list = StageList {
                 stages: &stages,
                 current: state.stage,
+                is_narrow: false,
             };
             if let Some(stage) = list.show(ui) {
                 state.stage = stage;
