@@ -132,9 +132,9 @@ pub(super) fn choice_ui(ui: &mut Ui, report: &AutoReport) {
     Grid::new("tried")
         .num_columns(5)
         .min_col_width(0.0)
-        .spacing([COLUMN_GAP, 4.0])
+        .spacing([theme::GRID, 4.0])
         .show(ui, |ui| {
-            for title in ["stage", "kernel", "features", "best head", "right"] {
+            for title in ["stage", "kernel", "features", "head", "right"] {
                 ui.label(RichText::new(title).small().color(tones.weak));
             }
             ui.end_row();

@@ -17,6 +17,8 @@ use atomscope_engine::evaluation::{
 };
 
 /// Epochs may be between these lengths.
+/// Misses or false alarms seen at once.
+const SPANS_SEEN: usize = 5;
 const EPOCH_RANGE_S: std::ops::RangeInclusive<f64> = 0.5..=3600.0;
 const USUAL_STATES: &str = "W, N1, N2, N3, R";
 
@@ -533,27 +535,32 @@ fn spans_ui(
     view: &mut EegView,
     actions: &mut Vec<Action>,
 ) {
+    let mut span_ui = |ui: &mut Ui, span: &TimeSpan| {
+        let text = format!("{name} {} to {}", clock(span.start_s), clock(span.end_s));
+        let show = ui.small_button(text);
+        let what = "Shows its signal, and the model's segment with its atoms and kept samples";
+        if show.on_hover_text(what).clicked() {
+            view.cursors = Some((span.start_s, span.end_s));
+            view.start_s = span.start_s - 0.3 * view.span_s;
+            let judged = workbench.explore().ribbon().judged();
+            let middle_s = (span.start_s + span.end_s) / 2.0;
+            let segment = judged.and_then(|judged| judged.ribbon.at(middle_s));
+            if segment.is_some() {
+                let select = RibbonAction::Select(segment);
+                actions.push(Action::Explore(ExploreAction::Ribbon(select)));
+            }
+        }
+    };
+    // A short list scrolls with its panel: one of its own would keep a screen reader from reaching it.
+    if spans.len() <= SPANS_SEEN {
+        spans.iter().for_each(|span| span_ui(ui, span));
+        return;
+    }
     let line = theme::small_font(ui).size * 1.8;
     ScrollArea::vertical()
         .id_salt(("list of events", name))
-        .max_height(line * 5.0)
+        .max_height(line * SPANS_SEEN as f32)
         .show_rows(ui, line, spans.len(), |ui, range| {
-            for span in &spans[range] {
-                let text = format!("{name} {} to {}", clock(span.start_s), clock(span.end_s));
-                let show = ui.small_button(text);
-                let what =
-                    "Shows its signal, and the model's segment with its atoms and kept samples";
-                if show.on_hover_text(what).clicked() {
-                    view.cursors = Some((span.start_s, span.end_s));
-                    view.start_s = span.start_s - 0.3 * view.span_s;
-                    let judged = workbench.explore().ribbon().judged();
-                    let middle_s = (span.start_s + span.end_s) / 2.0;
-                    let segment = judged.and_then(|judged| judged.ribbon.at(middle_s));
-                    if segment.is_some() {
-                        let select = RibbonAction::Select(segment);
-                        actions.push(Action::Explore(ExploreAction::Ribbon(select)));
-                    }
-                }
-            }
+            spans[range].iter().for_each(|span| span_ui(ui, span));
         });
 }
