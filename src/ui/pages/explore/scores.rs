@@ -16,9 +16,9 @@ use atomscope_engine::evaluation::{
     Agreement, DetectionCounts, EpochScores, EventScoring, TimeSpan,
 };
 
-/// Epochs may be between these lengths.
 /// Misses or false alarms seen at once.
 const SPANS_SEEN: usize = 5;
+/// Epochs may be between these lengths.
 const EPOCH_RANGE_S: std::ops::RangeInclusive<f64> = 0.5..=3600.0;
 const USUAL_STATES: &str = "W, N1, N2, N3, R";
 
