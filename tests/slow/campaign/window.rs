@@ -101,15 +101,17 @@ impl Monkey {
 impl Monkey {
     /// A file falls onto the window. What is unsaved is not given up before the user has said so.
     fn drop_file(&mut self, path: &Path) -> Result<(), String> {
+        // Unlike any before: what the user has given up once may go.
+        let mine = format!("written at {}", self.seconds);
         let mut draft = self.app.workbench().draft().clone();
-        draft.notes = "mine".into();
+        draft.notes.clone_from(&mine);
         self.app.workbench_mut().edit(draft, false);
         self.dropped = vec![Arc::new(Dropped(path.to_owned()))];
         for _ in 0..3 {
             self.frame(Vec::new());
             self.app.workbench_mut().update();
         }
-        if self.app.workbench().draft().notes != "mine" {
+        if self.app.workbench().draft().notes != mine {
             let path = path.display();
             return Err(format!("unsaved work is gone without a question: {path}"));
         }
