@@ -41,10 +41,10 @@ impl SourceKind {
     /// The kind in words.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Folder => "Folder that fills",
-            Self::File => "File that grows",
-            Self::Lsl => "Lab Streaming Layer",
-            Self::Replay => "Replay of a recording",
+            Self::Folder => "Folder",
+            Self::File => "Growing file",
+            Self::Lsl => "LSL stream",
+            Self::Replay => "Replay",
         }
     }
 }

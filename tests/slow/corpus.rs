@@ -21,6 +21,8 @@ use flate2::write::GzEncoder;
 use super::campaign::{TABLE, arrays_of_a_run};
 use super::hostile::seeds;
 
+/// Most bytes of the inputs of a subject, so that all together are a few megabytes when they are packed.
+const MOST_BYTES: usize = 600_000;
 /// Longest that one small input may take.
 const LONGEST: Duration = Duration::from_secs(5);
 
@@ -94,13 +96,19 @@ fn seeds_for_fuzzing() {
 fn pack_the_corpus() {
     for subject in fuzz::subjects() {
         let entries = fs::read_dir(told_folder().join(subject)).expect(subject);
-        let mut paths: Vec<_> = entries.map(|entry| entry.expect("listed").path()).collect();
-        paths.sort();
+        let inputs = entries.map(|entry| fs::read(entry.expect("listed").path()));
+        let mut inputs: Vec<Vec<u8>> = inputs.map(|input| input.expect("an input")).collect();
+        // The smallest first: the largest are left out where there are too many.
+        inputs.sort_by_key(|input| (input.len(), input.clone()));
         let mut out = GzEncoder::new(Vec::new(), Compression::best());
-        for path in paths {
-            let input = fs::read(path).expect("an input");
-            out.write_all(&(input.len() as u32).to_le_bytes())
-                .expect("memory takes all");
+        let mut n_bytes = 0;
+        for input in inputs {
+            n_bytes += input.len();
+            if n_bytes > MOST_BYTES {
+                break;
+            }
+            let length = (input.len() as u32).to_le_bytes();
+            out.write_all(&length).expect("memory takes all");
             out.write_all(&input).expect("memory takes all");
         }
         let bytes = out.finish().expect("memory takes all");

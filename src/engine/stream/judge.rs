@@ -36,6 +36,8 @@ pub struct LiveJudge {
     pub(super) learning: Option<Learning>,
     n_rejected: u64,
     pub(super) largest_drift: f64,
+    /// Time of the stream before its channels came as they are now.
+    time_before_s: f64,
     /// The growing file, where the source is one.
     file: Option<PathBuf>,
     /// What is saved.
@@ -97,6 +99,7 @@ impl LiveJudge {
                 learning,
                 n_rejected: 0,
                 largest_drift: 0.0,
+                time_before_s: 0.0,
                 file: None,
                 state,
             },
@@ -138,7 +141,8 @@ impl LiveJudge {
 
     /// Time from the start of the stream to the last frame that came.
     pub fn stream_time_s(&self) -> f64 {
-        self.live.as_ref().map_or(0.0, LiveSegments::time_s)
+        let live = self.live.as_ref();
+        live.map_or(self.time_before_s, LiveSegments::time_s)
     }
 
     /// Time from one decision to the next, where samples come.
@@ -186,12 +190,17 @@ impl LiveJudge {
             Some(recipe) if self.judges_segments() => recipe,
             _ => return Err(StreamError::WholeRecords { n_features }),
         };
-        let was_running = self.live.take().is_some();
+        // The time of the stream goes on whatever comes: what was decided before stays decided.
+        self.time_before_s = self.stream_time_s();
+        let was_running = self.live.take().is_some() || self.time_before_s > 0.0;
         let made = LiveSegments::new(recipe, channels, rate_hz)
             .map_err(StreamError::from)
             .and_then(|live| self.with_learned_features(live));
         match made {
-            Ok(live) => self.live = Some(live),
+            Ok(mut live) => {
+                live.gap(self.time_before_s);
+                self.live = Some(live);
+            }
             // The stream has run before: wait for the channels to come back.
             Err(error) if was_running => outcome.notes.push(format!(
                 "{error}; samples are left out until the channels are back"

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use egui::{Grid, RichText, Ui};
+use egui::{Grid, RichText, ScrollArea, Ui};
 
 use crate::ui::elements::help;
 use crate::ui::icons::color_dot;
@@ -21,10 +21,11 @@ pub(super) fn scores_ui(ui: &mut Ui, comparison: &ComparisonStage, runs: &[&Arc<
         .into_iter()
         .filter(|column| comparison.shows(*column))
         .collect();
-    Grid::new("compared scores")
+    let grid = Grid::new("compared scores")
         .num_columns(columns.len() + 2)
-        .spacing([20.0, 5.0])
-        .show(ui, |ui| {
+        .spacing([20.0, 5.0]);
+    ScrollArea::horizontal().id_salt("scores").show(ui, |ui| {
+        grid.show(ui, |ui| {
             ui.label("");
             for column in &columns {
                 let title = RichText::new(column.name()).small().color(tones.weak);
@@ -44,6 +45,7 @@ pub(super) fn scores_ui(ui: &mut Ui, comparison: &ComparisonStage, runs: &[&Arc<
                 ui.end_row();
             }
         });
+    });
 }
 
 fn cell(run: &ComparedRun, column: ResultColumn) -> String {
@@ -124,36 +126,40 @@ pub(super) fn simple_classifiers_ui(ui: &mut Ui, runs: &[&Arc<ComparedRun>]) {
         return;
     }
     let tones = theme::tones(ui);
-    Grid::new("compared simple classifiers")
+    let grid = Grid::new("compared simple classifiers")
         .num_columns(4)
-        .spacing([20.0, 4.0])
+        .spacing([20.0, 4.0]);
+    ScrollArea::horizontal()
+        .id_salt("simple classifiers")
         .show(ui, |ui| {
-            for title in [
-                "",
-                "simple classifier",
-                "its accuracy",
-                "run minus classifier",
-            ] {
-                ui.label(RichText::new(title).small().color(tones.weak));
-            }
-            ui.end_row();
-            let all = runs.iter().enumerate();
-            for (place, run, found) in all
-                .flat_map(|(place, run)| run.summary.baselines.iter().map(move |b| (place, run, b)))
-            {
-                ui.horizontal(|ui| {
-                    color_dot(ui, class_color(place));
-                    ui.label(&run.name);
-                });
-                ui.label(found.baseline.name());
-                ui.label(percent(found.accuracy));
-                let interval = found.difference.interval;
-                let interval = interval.map_or(String::new(), |(low, high)| {
-                    format!(" ({:+.2} to {:+.2})", 100.0 * low, 100.0 * high)
-                });
-                ui.label(format!("{:+.2}{interval}", 100.0 * found.difference.mean));
+            grid.show(ui, |ui| {
+                for title in [
+                    "",
+                    "simple classifier",
+                    "its accuracy",
+                    "run minus classifier",
+                ] {
+                    ui.label(RichText::new(title).small().color(tones.weak));
+                }
                 ui.end_row();
-            }
+                let all = runs.iter().enumerate();
+                for (place, run, found) in all.flat_map(|(place, run)| {
+                    run.summary.baselines.iter().map(move |b| (place, run, b))
+                }) {
+                    ui.horizontal(|ui| {
+                        color_dot(ui, class_color(place));
+                        ui.label(&run.name);
+                    });
+                    ui.label(found.baseline.name());
+                    ui.label(percent(found.accuracy));
+                    let interval = found.difference.interval;
+                    let interval = interval.map_or(String::new(), |(low, high)| {
+                        format!(" ({:+.2} to {:+.2})", 100.0 * low, 100.0 * high)
+                    });
+                    ui.label(format!("{:+.2}{interval}", 100.0 * found.difference.mean));
+                    ui.end_row();
+                }
+            });
         });
     help(ui, BASELINE_NOTE);
 }

@@ -90,7 +90,7 @@ fn buttons_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
         }
         let (name, text) = match live.is_held() {
             false => (
-                "Pause",
+                "Hold",
                 "Holds what is shown; everything that comes is still judged and recorded",
             ),
             true => ("Go on", "Shows what has come meanwhile, and follows it"),
@@ -463,8 +463,11 @@ fn traces_ui(ui: &mut Ui, view: &LiveView, traces: &LiveTraces, height: f32) {
     let place = pos2(area.right() - 4.0, area.bottom() - 2.0);
     let font = theme::small_font(ui);
     let weak = theme::tones(ui).weak;
-    ui.painter()
-        .text(place, Align2::RIGHT_BOTTOM, &text, font, weak);
+    let galley = ui.painter().layout_no_wrap(text.clone(), font, weak);
+    let ground = Align2::RIGHT_BOTTOM.anchor_size(place, galley.size());
+    let surface = theme::tones(ui).surface;
+    ui.painter().rect_filled(ground.expand(3.0), 2.0, surface);
+    ui.painter().galley(ground.min, galley, weak);
     let enabled = ui.is_enabled();
     response.widget_info(|| {
         let said = format!("Traces of {} channels, {text}", traces.n_channels);

@@ -7,10 +7,13 @@ use super::train_tiles::tiles_ui;
 use super::tune::tune_ui;
 use crate::ui::elements;
 use crate::ui::icons::{Icon, color_dot, icon_button};
+use crate::ui::numbers::percent;
 use crate::ui::palette::class_color;
 use crate::ui::theme;
 use crate::ui::widgets::{PanelAction, PanelHeader, empty_state};
-use crate::workbench::{Action, Demo, Direction, Draft, Panel, RunView, Tiling, Workbench};
+use crate::workbench::{
+    Action, Demo, Direction, Draft, Otherwise, Panel, RunView, Tiling, Workbench,
+};
 use atomscope_engine::experiment::Part;
 
 /// Width of the replay slider: all controls fit one line of the smallest usual window.
@@ -193,6 +196,33 @@ fn replay_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     };
     if live.on_hover_text(text).clicked() {
         actions.push(Action::Freeze);
+    }
+    branch_ui(ui, workbench, actions);
+}
+
+/// The run taken up again at the mini-batch that is looked at, with the settings as they are now.
+fn branch_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
+    let Some(batch) = workbench.branch_batch() else {
+        return;
+    };
+    if let Some(share) = workbench.branching_share() {
+        ui.label(percent(share));
+        let cancel = ui.button("Cancel the branch");
+        if cancel.on_hover_text("The run stays as it is").clicked() {
+            actions.push(Action::CancelBranch);
+        }
+        return;
+    }
+    let obstacle = workbench.branch_obstacle();
+    let button = ui.add_enabled(obstacle.is_none(), egui::Button::new("Branch here"));
+    let text = format!(
+        "Continues from mini-batch {batch} with the settings as they are now (Tune, Learner); both futures appear side by side on the Compare page"
+    );
+    let button = button
+        .on_hover_text(text)
+        .on_disabled_hover_text(obstacle.unwrap_or_default());
+    if button.clicked() {
+        actions.push(Action::Branch(Otherwise::Settings));
     }
 }
 

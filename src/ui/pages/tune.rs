@@ -5,7 +5,7 @@ use egui::{ScrollArea, Ui};
 use crate::ui::elements;
 use crate::ui::theme;
 use crate::ui::widgets::{Edit, SchedulePlot};
-use crate::workbench::{Action, Draft, LearnerChange, Otherwise, Workbench, pruning_name};
+use crate::workbench::{Action, Draft, LearnerChange, Workbench, pruning_name};
 use atomscope_engine::learner::{Algorithm, Growing, LearnerSettings, Pruning};
 
 use super::algorithm::{algorithm_numbers_ui, all_prunings};
@@ -60,34 +60,7 @@ pub(super) fn tune_ui(
         let finished = changes.into_iter().filter(|(edit, _)| edit.finished);
         actions.extend(finished.map(|(_, change)| Action::TuneRun(change)));
     }
-    branch_ui(ui, workbench, actions);
     ui.add_space(theme::GRID / 2.0);
-}
-
-/// The run taken up again at the mini-batch that is looked at, with the settings above.
-fn branch_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
-    let Some(batch) = workbench.branch_batch() else {
-        return;
-    };
-    if let Some(share) = workbench.branching_share() {
-        ui.horizontal(|ui| {
-            ui.add(egui::ProgressBar::new(share as f32).desired_width(120.0));
-            let cancel = ui.button("Cancel the branch");
-            if cancel.on_hover_text("The run stays as it is").clicked() {
-                actions.push(Action::CancelBranch);
-            }
-        });
-        return;
-    }
-    let obstacle = workbench.branch_obstacle();
-    let name = format!("Branch at mini-batch {batch}");
-    let button = ui.add_enabled(obstacle.is_none(), egui::Button::new(name));
-    let button = button
-        .on_hover_text("Continues from there with the settings above; both futures appear side by side on the Compare page. The accuracy plot or the replay chooses the mini-batch")
-        .on_disabled_hover_text(obstacle.unwrap_or_default());
-    if button.clicked() {
-        actions.push(Action::Branch(Otherwise::Settings));
-    }
 }
 
 /// The threshold of the growing criterion, whatever it is called, or what else can be tuned.

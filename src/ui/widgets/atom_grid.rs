@@ -247,7 +247,7 @@ impl AtomGrid<'_> {
         };
         ChartTable {
             n_places,
-            place: &|place| format!("{}", place + 1),
+            place: &|place| format!("row {}", place + 1),
             series: &series,
             cell: &|column, places| extent(places.map(|place| value(place, column)), short),
         }

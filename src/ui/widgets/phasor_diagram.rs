@@ -110,7 +110,7 @@ impl HarmonicBars<'_> {
         let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
         ChartTable {
             n_places: self.shares.len(),
-            place: &order_name,
+            place: &|order| format!("harmonic {}", order_name(order)),
             series: &["share of the fundamental"],
             cell: &|_, orders| Some(percent(self.shares[orders.start])),
         }

@@ -283,7 +283,9 @@ impl TraceChart<'_> {
     fn paint_notes(&self, ui: &Ui, painter: &Painter, area: Rect, height: f32) {
         let tones = theme::tones(ui);
         let font = theme::small_font(ui);
-        for (lane, note) in self.lane_notes.iter().enumerate() {
+        // Of low lanes only some are named.
+        let every = (font.size * 1.1 / height).ceil().max(1.0) as usize;
+        for (lane, note) in self.lane_notes.iter().enumerate().step_by(every) {
             let mut names = LayoutJob::default();
             for trace in self.traces.iter().filter(|trace| trace.lane == lane) {
                 let space = if names.is_empty() { 0.0 } else { 5.0 };

@@ -212,7 +212,9 @@ impl Picture {
         self.is_news = true;
         match arrival {
             Arrival::Channels { channels, rate_hz } => {
-                self.traces = Some(TraceRing::new(channels, *rate_hz));
+                // Where channels come again, the time of the stream goes on.
+                let start_s = self.traces.as_ref().map_or(0.0, TraceRing::end_s);
+                self.traces = Some(TraceRing::new(channels, *rate_hz, start_s));
             }
             Arrival::Frames(values) => {
                 if let Some(traces) = &mut self.traces {
@@ -391,7 +393,7 @@ struct TraceRing {
 }
 
 impl TraceRing {
-    fn new(channels: &[Channel], rate_hz: f64) -> Self {
+    fn new(channels: &[Channel], rate_hz: f64, start_s: f64) -> Self {
         let shown = &channels[..channels.len().min(MOST_TRACES)];
         let unit = shown.first().map(|channel| channel.unit.symbol.clone());
         let same = shown
@@ -405,13 +407,18 @@ impl TraceRing {
             per_column: ((SPAN_S * rate_hz / COLUMNS as f64).round() as usize).max(1),
             columns: vec![VecDeque::new(); shown.len()],
             n_in_last: 0,
-            last_s: 0.0,
+            last_s: start_s,
             revision: 0,
         }
     }
 
     fn column_s(&self) -> f64 {
         self.per_column as f64 / self.rate_hz
+    }
+
+    /// When the newest frame ended.
+    fn end_s(&self) -> f64 {
+        self.last_s + self.n_in_last as f64 / self.rate_hz
     }
 
     /// Begins a column at a time.
@@ -447,7 +454,7 @@ impl TraceRing {
     /// Empty columns as long as the gap; the next frame begins a column.
     fn gap(&mut self, lost_s: f64) {
         self.revision += 1;
-        let end_s = self.last_s + self.n_in_last as f64 / self.rate_hz + lost_s.max(0.0);
+        let end_s = self.end_s() + lost_s.max(0.0);
         let n_empty = (lost_s.max(0.0) / self.column_s()).min(COLUMNS as f64) as usize;
         for _ in 0..=n_empty {
             self.begin_column(end_s);
@@ -484,7 +491,7 @@ mod tests {
     fn ring(n_channels: usize, rate_hz: f64) -> TraceRing {
         let channel = |at: usize| Channel::analog(format!("c{at}"), Unit::parse("uV"), None, 0);
         let channels: Vec<Channel> = (0..n_channels).map(channel).collect();
-        TraceRing::new(&channels, rate_hz)
+        TraceRing::new(&channels, rate_hz, 0.0)
     }
 
     #[test]

@@ -30,8 +30,7 @@ fn a_run_is_taken_up_at_an_earlier_mini_batch_and_stands_beside_itself() {
     let workbench = window.harness.state_mut().workbench_mut();
     workbench.edit(draft, false);
     window.harness.step();
-    assert!(says(&window, "Branch at mini-batch 4"));
-    click(&mut window, "Branch at mini-batch 4");
+    click(&mut window, "Branch here");
     until_branched(&mut window, 1);
     let workbench = window.harness.state().workbench();
     assert_eq!(workbench.view().page, Stage::Compare);

@@ -210,7 +210,7 @@ fn a_recording_is_replayed_paused_recorded_and_exported() {
         w.live().view().is_some_and(|view| view.recording.is_some())
     });
     // Pausing holds what is shown; the stream goes on behind it.
-    click(&mut window, "Pause");
+    click(&mut window, "Hold");
     let held = n_decisions(window.harness.state().workbench());
     until(&mut window, "the stream has ended", |w| {
         !w.live().is_running()

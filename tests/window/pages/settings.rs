@@ -7,6 +7,7 @@ use atomscope_engine::features::{EegGroupsRecipe, FeatureRecipe};
 use atomscope_engine::learner::{Kernel, LearnerSettings};
 use atomscope_engine::split::{HoldOut, SplitPlan};
 use egui::Theme;
+use egui::accesskit::Role;
 use egui_kittest::kittest::Queryable;
 
 use super::driving::{
@@ -104,6 +105,14 @@ fn a_leaking_split_is_told_and_mended_by_one_click() {
     until(&mut window, "the new folds are clean", |w| {
         w.split().made().is_some_and(|made| !made.audit.leaks())
     });
+}
+
+/// Brings what lies below the end of the window into view.
+fn scroll_to(window: &mut Window, label: &str) {
+    window.harness.get_by_label(label).scroll_to_me();
+    for _ in 0..20 {
+        window.harness.step();
+    }
 }
 
 /// Types a wrong value; the field of the problem must be told beside it and stop the start.
@@ -227,7 +236,11 @@ fn a_covariance_recipe_is_set_on_its_page() {
     until(&mut window, "the signal is read", |w| w.signal().is_some());
     window.harness.step();
     click(&mut window, "All 19 channels");
-    click(&mut window, "Fp1");
+    // The pictures of the page name their channels too.
+    let channel = window.harness.get_by_role_and_label(Role::CheckBox, "Fp1");
+    channel.click();
+    window.harness.step();
+    window.harness.step();
     let draft = window.harness.state().workbench().draft();
     let Some(FeatureRecipe::EegGroups(recipe)) = &draft.experiment.data.recipe else {
         panic!("the recipe is that of groups");
@@ -251,10 +264,14 @@ fn bands_and_held_out_groups_are_edited_on_their_pages() {
         .dataset
         .n_features();
     show(&mut window, Stage::Features);
+    scroll_to(&mut window, "Add a band");
     click(&mut window, "Add a band");
     type_number(&mut window, "Upper limit of band 5", "40");
-    click(&mut window, "Remove band 1");
-    click(&mut window, "Remove band 1");
+    for _ in 0..2 {
+        scroll_to(&mut window, "Remove band 1");
+        click(&mut window, "Remove band 1");
+    }
+    scroll_to(&mut window, "Recompute the samples");
     click(&mut window, "Recompute the samples");
     until(&mut window, "samples are made", |w| {
         let loaded = w.data().loaded().expect("loaded");
