@@ -183,7 +183,7 @@ pub struct NetworkWaveforms {
     pub rate_hz: f64,
     /// Time of the inception after the first sample.
     pub inception_s: f64,
-    /// When the last pole that carried more than the load interrupted its current; none if the breaker stays closed.
+    /// When the last pole that carried part of the fault interrupted its current; none if the breaker stays closed.
     pub clearing_s: Option<f64>,
     /// Phase-to-earth voltages a, b, c in V.
     pub voltages_v: [Vec<f64>; 3],

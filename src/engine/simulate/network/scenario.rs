@@ -485,17 +485,26 @@ impl NetworkScenario {
         }
     }
 
-    /// When the fault was interrupted: the last opening of a pole that interrupted more than the load. Where one pole ends
-    /// the fault, the others carry no more than the load until they open.
+    /// When the fault was interrupted: the last opening of a pole that interrupted a part of the fault and not the load
+    /// alone. Where one pole ends the fault, the others carry little until they open.
     fn interruption_s(&self, solution: &Solution, timing: Timing) -> Option<f64> {
-        let sample_s = timing.step_s * timing.steps_per_sample as f64;
-        let inception = (-timing.start_s / sample_s).floor() as usize;
-        let before = solution.instants.iter().take(inception);
-        let load_a = before
-            .flat_map(|instant| instant.currents[NEAR_LINE].0)
-            .fold(0.0_f64, |most, i| most.max(i.abs()));
+        let opens_s = self.opens_cycles? / self.frequency_hz;
+        let sample = |time_s: f64| {
+            let sample_s = timing.step_s * timing.steps_per_sample as f64;
+            ((time_s - timing.start_s) / sample_s).max(0.0) as usize
+        };
+        let largest_a = |from_s: f64, to_s: f64| {
+            let span = solution.instants.get(sample(from_s)..sample(to_s));
+            let currents = span.into_iter().flatten();
+            let currents = currents.flat_map(|instant| instant.currents[NEAR_LINE].0);
+            currents.fold(0.0_f64, |most, i| most.max(i.abs()))
+        };
+        let cycle_s = 1.0 / self.frequency_hz;
+        let load_a = largest_a(timing.start_s, 0.0);
+        let fault_a = largest_a(opens_s - cycle_s, opens_s);
+        let part_a = (PART_OF_FAULT * fault_a).max(MORE_THAN_LOAD * load_a);
         let opened = solution.opened[0].iter().flatten();
-        let of_fault = opened.filter(|(_, peak_a)| *peak_a > MORE_THAN_LOAD * load_a);
+        let of_fault = opened.filter(|(_, interrupted_a)| *interrupted_a > part_a);
         let last_s = of_fault.map(|(opened_s, _)| *opened_s).reduce(f64::max)?;
         Some(last_s - timing.start_s)
     }
@@ -760,7 +769,8 @@ const SWITCHED: usize = 4;
 const NEAR_LINE: usize = 0;
 const FAR_LINE: usize = 1;
 
-/// Multiple of the peak of the load from which a pole interrupts part of the fault.
+/// Share of the fault's current, and multiple of the load, from which a pole interrupts part of the fault.
+const PART_OF_FAULT: f64 = 0.15;
 const MORE_THAN_LOAD: f64 = 1.3;
 
 /// An impedance in Ω that carries nothing.

@@ -112,8 +112,7 @@ pub(super) struct Instant {
 /// What a run gives.
 pub(super) struct Solution {
     pub(super) instants: Vec<Instant>,
-    /// When each pole of each breaker opened, and the peak in A of what it interrupted: of its last half wave, or of the
-    /// part of it since another pole opened.
+    /// When each pole of each breaker opened, and the peak in A of a sine as steep as what it interrupted.
     pub(super) opened: Vec<[Option<(f64, f64)>; 3]>,
 }
 
@@ -148,8 +147,6 @@ impl Circuit {
     pub(super) fn run(&self, timing: Timing) -> Solution {
         let mut opened = vec![[false; 3]; self.breakers.len()];
         let mut openings = vec![[None; 3]; self.breakers.len()];
-        // The largest current since its last zero, or since another pole of the breaker opened.
-        let mut peaks_a = vec![[0.0_f64; 3]; self.breakers.len()];
         // Half a step before an event its time has not come: rounding decides nothing.
         let eps_s = 1e-6 * timing.step_s;
         let mut topology = self.topology(timing.start_s, &opened, None);
@@ -169,33 +166,25 @@ impl Circuit {
                 topology = wanted;
                 model = Companion::new(self, &topology, timing.step_s);
             }
+            let currents_before = state.breaker_currents.clone();
             if is_new || self.is_damped {
                 model.start_backward_euler(&mut state);
                 model.solve(self, time_s - timing.step_s / 2.0, &mut state);
                 model.start_backward_euler(&mut state);
             }
-            let currents_before = state.breaker_currents.clone();
             model.solve(self, time_s, &mut state);
             model.follow(&mut state);
             for (breaker, now) in state.breaker_currents.iter().enumerate() {
-                let may_open = time_s + eps_s >= self.breakers[breaker].opens_s;
-                let mut has_opened = false;
+                if time_s + eps_s < self.breakers[breaker].opens_s {
+                    continue;
+                }
                 for phase in 0..3 {
                     let (is, was) = (now.0[phase], currents_before[breaker].0[phase]);
-                    let peak_a = &mut peaks_a[breaker][phase];
-                    if is * was > 0.0 {
-                        *peak_a = peak_a.max(is.abs());
-                        continue;
-                    }
-                    if may_open && !opened[breaker][phase] {
+                    if is * was <= 0.0 && !opened[breaker][phase] {
                         opened[breaker][phase] = true;
-                        has_opened = true;
-                        openings[breaker][phase] = Some((time_s, *peak_a));
+                        let per_s = (is - was).abs() / timing.step_s;
+                        openings[breaker][phase] = Some((time_s, per_s / self.angular_frequency));
                     }
-                    *peak_a = is.abs();
-                }
-                if has_opened {
-                    peaks_a[breaker] = now.0.map(f64::abs);
                 }
             }
             if step % timing.steps_per_sample == 0 {
