@@ -88,12 +88,8 @@ fn check_rule(seed: u64) {
     assert!(quantile(inception, 0.95) < 0.05);
     // Unseen are those whose current hardly exceeds the load: earth faults of isolated networks, high resistances.
     assert!(clearing.len() > n_unseen, "{n_unseen} unseen");
-    // Poles that opened, but the last of them under little more than the load: the true time leaves these out.
-    assert!(n_invented * 50 <= n, "{n_invented} invented");
-    // .1 cycle is reached by nine of ten; poles that open one by one, the last under little current, take the others.
-    assert!(quantile(clearing.clone(), 0.5) < 0.01);
-    assert!(quantile(clearing.clone(), 0.9) < 0.12);
-    assert!(quantile(clearing, 0.95) < 0.2);
+    assert_eq!(n_invented, 0);
+    assert!(quantile(clearing, 0.95) < 0.1);
 }
 
 #[test]
