@@ -280,6 +280,8 @@ impl FaultRecord {
             })
             .collect();
         let spans = known_times.iter().filter_map(|times| times.span_s());
+        // Time stamps of a damaged record may go backwards.
+        let spans = spans.map(|(first, last)| (first.min(last), first.max(last)));
         let span_s = spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
         let of_first = signals.first().map(|signal| signal.times.clone());
         let clock = of_first.or_else(|| known_times.first().cloned());

@@ -14,7 +14,8 @@ pub(super) fn run(attack: &mut Attack) {
         let seed: u32 = attack.random.random();
         attack.one("properties", |_| {
             let output = Command::new(env!("CARGO"))
-                .args(["test", "--release", "-p", "atomscope-engine"])
+                // Without naming the package: its dependencies are compiled already, for the whole workspace.
+                .args(["test", "--release"])
                 .args(["--test", "engine", "invariants"])
                 .env("ATOMSCOPE_PROPERTY_SEED", seed.to_string())
                 .env("ATOMSCOPE_PROPERTY_CASES", N_CASES.to_string())
