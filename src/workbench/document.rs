@@ -10,6 +10,7 @@ use super::records::Data;
 use super::train::Training;
 use atomscope_engine::experiment::RunState;
 use atomscope_engine::session::{DataPlaces, KeptTrends, Session};
+use atomscope_engine::split::SplitPlan;
 
 /// Everything that belongs to one session.
 pub(super) struct Document {
@@ -109,6 +110,19 @@ impl Document {
     pub(super) fn settle(&mut self) {
         self.edits = Edits::begin(&self.draft);
         self.saved.draft.clone_from(&self.draft);
+    }
+
+    /// Takes the split that the program has chosen. What the user has edited meanwhile stays, and stays unsaved.
+    pub(super) fn take_split(&mut self, split: SplitPlan) {
+        if self.draft == self.saved.draft {
+            self.draft.experiment.split = split;
+            self.settle();
+            return;
+        }
+        if self.draft.experiment.split == self.saved.draft.experiment.split {
+            self.draft.experiment.split = split.clone();
+        }
+        self.saved.draft.experiment.split = split;
     }
 
     /// Whether something would be lost now. What a demo has trained by itself counts as soon as a

@@ -226,14 +226,14 @@ impl Workbench {
             self.notices.post(Topic::Data, Gravity::Warning, text);
         }
         self.document.awaits_split = false;
-        let experiment = &mut self.document.draft.experiment;
         if then.chooses_split {
-            experiment.split = SplitPlan::default_for(&loaded.dataset, experiment.seed);
-            experiment.split.keep_folds(&loaded.dataset);
-            self.document.settle();
-        } else {
-            experiment.split.keep_folds(&loaded.dataset);
+            let seed = self.document.draft.experiment.seed;
+            let mut split = SplitPlan::default_for(&loaded.dataset, seed);
+            split.keep_folds(&loaded.dataset);
+            self.document.take_split(split);
         }
+        let experiment = &mut self.document.draft.experiment;
+        experiment.split.keep_folds(&loaded.dataset);
         if let Some(beginning) = then.trains {
             self.start(beginning, false);
         }

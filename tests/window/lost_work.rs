@@ -101,6 +101,25 @@ fn a_save_during_a_save_comes_after_it() {
 }
 
 #[test]
+fn an_edit_while_data_are_loaded_stays_unsaved() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("table.csv");
+    let rows: String = (0..40).map(|k| format!("{k},c{}\n", k % 2)).collect();
+    std::fs::write(&path, format!("a,class\n{rows}")).expect("written");
+    let mut workbench = empty(None);
+    workbench.apply(Action::Open(path));
+    until(&mut workbench, "it is looked at", |w| !w.is_opening());
+    let mut draft = workbench.draft().clone();
+    draft.notes = "written meanwhile".into();
+    workbench.edit(draft, false);
+    until(&mut workbench, "data are loaded", |w| {
+        w.data().loaded().is_some()
+    });
+    assert_eq!(workbench.draft().notes, "written meanwhile");
+    assert!(workbench.is_unsaved());
+}
+
+#[test]
 fn an_edit_while_something_is_opened_is_asked_about() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("mine.ron");
