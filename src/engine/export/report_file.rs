@@ -8,7 +8,7 @@ use super::report::{RecordingReport, vote_text};
 use super::segments::ribbon_table;
 use super::{ExportError, ending_of};
 
-/// What is told of one recording.
+/// What a report says about one recording.
 #[derive(Debug)]
 struct Part {
     name: String,
