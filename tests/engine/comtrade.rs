@@ -86,6 +86,21 @@ fn primary_and_secondary_values_are_told_apart() {
 }
 
 #[test]
+fn a_unit_of_both_sides_is_part_of_the_ratio() {
+    for (side, scale, base) in [("S", 2200.0, 1.0), ("P", 1.0, 1e3)] {
+        let text = PLAIN
+            .replace(",kV,", ",В/кВ,")
+            .replace("110,0.1,S", &format!("220,100,{side}"));
+        let record = read(text.as_bytes(), ROWS, Mode::Strict).expect("readable");
+        assert_eq!(record.warnings, []);
+        let channel = &record.channels[0];
+        assert_eq!(channel.unit.volts(), Some(base));
+        let grid = channel.grid.as_ref().expect("of the grid");
+        assert_eq!(grid.to_primary(), scale);
+    }
+}
+
+#[test]
 fn blank_values_and_the_codes_for_missing_are_nan() {
     let rows = b"1,0,99999,1,0\n2,1000,,2,0\n3,2000,30,99999,1\n4,3000,40,4,\n";
     let record = tolerant(PLAIN, rows);

@@ -576,3 +576,78 @@ const BONN: &str = r#"(
     },
 )
 "#;
+
+/// A table of two classes and its labels in another order; both name their rows in a column `id`.
+fn table_with_labels_by_id() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let rows = (0..20).map(|k| format!("r{k},{},{}\n", 10 * (k % 2) + k / 2, k % 3));
+    let table: String = rows.collect();
+    let labels = (0..20).rev().map(|k| format!("r{k},c{}\n", k % 2));
+    let labels: String = labels.collect();
+    fs::write(folder.path().join("X.csv"), format!("id,a,b\n{table}")).expect("written");
+    fs::write(folder.path().join("y.csv"), format!("id,label\n{labels}")).expect("written");
+    folder
+}
+
+#[test]
+fn labels_in_another_file_are_found_by_the_column_that_both_have() {
+    let folder = table_with_labels_by_id();
+    let here = |named: &Path| Some(named.to_owned());
+    for path in [folder.path().to_owned(), folder.path().join("X.csv")] {
+        let settings = DataSettings::for_path(&path, &mut |_| true).expect("a table");
+        let data = settings.load(&here, &mut |_| true).expect("samples");
+        assert_eq!(data.dataset.feature_names(), ["a", "b"]);
+        assert_eq!(data.dataset.class_counts(), [10, 10]);
+        for sample in 0..20 {
+            let is_high = data.dataset.sample(sample)[0] >= 10.0;
+            assert_eq!(
+                data.dataset.classes()[sample],
+                usize::from(is_high),
+                "row {sample}"
+            );
+        }
+    }
+    // Without the column only the order is left, and every row needs its label.
+    let labels = "label\nc0\nc1\n";
+    fs::write(folder.path().join("y.csv"), labels).expect("written");
+    let refused = DataSettings::for_path(&folder.path().join("X.csv"), &mut |_| true);
+    let text = refused.expect_err("two labels for twenty rows").to_string();
+    assert!(
+        text.contains("y.csv has 2 rows, but the table has 20"),
+        "{text}"
+    );
+}
+
+#[test]
+fn tables_of_signals_with_a_column_of_times_state_their_rate() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut labels = "file,class\n".to_owned();
+    for file in 0..4 {
+        let row = |k: usize| {
+            let (t, f) = (k as f64 / 250.0, 5.0 * (1.0 + f64::from(file % 2)));
+            format!(
+                "{t:.3},{:.4},{:.4}\n",
+                (f * t).sin(),
+                (9.0 * t).cos() + f64::from(file)
+            )
+        };
+        let rows: String = (0..1500).map(row).collect();
+        let path = folder.path().join(format!("rec{file}.csv"));
+        fs::write(path, format!("time,C3,C4\n{rows}")).expect("written");
+        labels += &format!("rec{file}.csv,{}\n", ["rest", "task"][file as usize % 2]);
+    }
+    fs::write(folder.path().join("labels.csv"), labels).expect("written");
+    let settings = DataSettings::for_path(folder.path(), &mut |_| true).expect("recordings");
+    let DataPlan::Recordings(source) = &settings.source else {
+        panic!("recordings");
+    };
+    assert_eq!(source.options.rate_hz, Some(250.0));
+    let here = |named: &Path| Some(named.to_owned());
+    let data = settings
+        .load(&here, &mut |_| true)
+        .expect("samples")
+        .dataset;
+    assert_eq!(data.class_names(), ["rest", "task"]);
+    // The covariance of two channels: the time is none.
+    assert_eq!(data.n_features(), 3);
+}

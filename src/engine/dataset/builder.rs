@@ -1,15 +1,14 @@
 //! A data set put together from records, one after the other; what does not fit is omitted with the reason.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::feature_store::FeatureList;
 use super::labels::NameList;
+use super::made_samples::{MadeSamples, MakingError};
 use super::{ByHand, Dataset, DatasetError, DatasetParts, Origin, Place, StretchDeed};
-use crate::features::{
-    Extraction, FeatureError, FeatureGroup, FeatureRecipe, Layout, Sample, Stretch,
-};
+use crate::features::{FeatureError, FeatureGroup, FeatureRecipe, Layout, Sample, Stretch};
 use crate::records::catalog::LabelledSpan;
 use crate::records::{ContentHash, ReadError, Record, Source, SourceId, StartTime, Warning};
 
@@ -85,23 +84,42 @@ impl DataFile {
         keep_going: &mut dyn FnMut(f64) -> bool,
     ) -> Result<Self, ReadError> {
         let source = record.source.clone();
-        let mut contents = Vec::new();
-        for path in std::iter::once(&source.path).chain(&source.companions) {
-            match ContentHash::of_file(path, &mut |_| keep_going(0.0)) {
-                Ok(content) => contents.push((path.clone(), content)),
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {
-                    return Err(ReadError::Cancelled);
-                }
-                Err(_) => {}
-            }
-        }
         Ok(Self {
             named: named.to_owned(),
-            source,
             warnings: record.warnings.clone(),
-            contents,
+            contents: contents_of(&source, keep_going)?,
+            source,
         })
     }
+
+    /// Whether a file is not what it was when it was opened: that one.
+    pub(super) fn changed(
+        &self,
+        keep_going: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<Option<PathBuf>, ReadError> {
+        let now = contents_of(&self.source, keep_going)?;
+        let is_same = |then: &(PathBuf, ContentHash)| now.contains(then);
+        let changed = self.contents.iter().find(|then| !is_same(then));
+        Ok(changed.map(|(path, _)| path.clone()))
+    }
+}
+
+/// The content of a file and of those that belong to it; nothing of one that cannot be read.
+fn contents_of(
+    source: &Source,
+    keep_going: &mut dyn FnMut(f64) -> bool,
+) -> Result<Vec<(PathBuf, ContentHash)>, ReadError> {
+    let mut contents = Vec::new();
+    for path in std::iter::once(&source.path).chain(&source.companions) {
+        match ContentHash::of_file(path, &mut |_| keep_going(0.0)) {
+            Ok(content) => contents.push((path.clone(), content)),
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {
+                return Err(ReadError::Cancelled);
+            }
+            Err(_) => {}
+        }
+    }
+    Ok(contents)
 }
 
 /// A data set with what was omitted and assumed on the way.
@@ -115,6 +133,19 @@ pub struct Built {
     pub notes: Vec<String>,
     /// The files that were opened.
     pub files: Vec<DataFile>,
+    /// Files whose features had been computed before.
+    pub n_reused: usize,
+}
+
+/// What came of keeping the features of a file.
+#[derive(Debug)]
+pub(super) enum Keeping {
+    /// They had been kept before.
+    Reused,
+    /// They were computed, and kept where that was wanted.
+    Done,
+    /// They were computed, but could not be kept.
+    Failed(std::io::Error),
 }
 
 /// A data set in the making.
@@ -139,6 +170,9 @@ pub struct DatasetBuilder {
     n_without_rate: usize,
     notes: Vec<String>,
     files: Vec<DataFile>,
+    n_reused: usize,
+    /// Whether it was said that features could not be kept.
+    has_told: bool,
     renamed_classes: BTreeMap<String, String>,
     by_hand: ByHand,
     /// Samples with a class by hand: numbered last, so that the order of the classes stays that of the rules.
@@ -185,9 +219,22 @@ impl DatasetBuilder {
         group: Option<&str>,
         keep_going: &mut dyn FnMut(f64) -> bool,
     ) -> Result<(), DatasetError> {
-        let extracted = recipe.extract_within(record, label.stretches().as_deref(), keep_going);
+        let made = MadeSamples::of(recipe, record, label.stretches().as_deref(), keep_going);
         self.note_start(&record.source.path, record.start);
-        self.add_extraction(&record.source.path, extracted, label, group)
+        self.add_made(&record.source.path, made, label, group, 1)
+    }
+
+    /// Counts a file whose features had been computed before, or says why they will have to be once more.
+    pub(super) fn note_keeping(&mut self, path: &Path, keeping: Keeping) {
+        match keeping {
+            Keeping::Reused => self.n_reused += 1,
+            Keeping::Failed(error) if !self.has_told => {
+                self.has_told = true;
+                let text = "features could not be kept for another time";
+                self.note(format!("{text}: {error}: {}", path.display()));
+            }
+            Keeping::Done | Keeping::Failed(_) => {}
+        }
     }
 
     /// Keeps when a file begins.
@@ -197,54 +244,83 @@ impl DatasetBuilder {
         }
     }
 
-    /// Adds what a recipe made of the record at `path`, or leaves the record out with the reason.
-    pub(super) fn add_extraction(
+    /// Adds what a recipe made of the record at `path`, its samples `n_copies` times, or leaves the record out with
+    /// the reason.
+    pub(super) fn add_made(
         &mut self,
         path: &Path,
-        extracted: Result<Extraction, FeatureError>,
+        made: Result<MadeSamples, MakingError>,
         label: &Label,
         group: Option<&str>,
+        n_copies: usize,
     ) -> Result<(), DatasetError> {
-        let extraction = match extracted {
-            Ok(extraction) => extraction,
-            Err(FeatureError::Read(ReadError::Cancelled)) => {
+        let mut made = match made {
+            Ok(made) => made,
+            Err(MakingError::Storage(error)) => return Err(DatasetError::not_stored(error)),
+            Err(MakingError::Recipe(FeatureError::Read(ReadError::Cancelled))) => {
                 return Err(ReadError::Cancelled.into());
             }
-            Err(error) => {
+            Err(MakingError::Recipe(error)) => {
                 self.n_without_rate += usize::from(matches!(error, FeatureError::Rate { .. }));
                 self.leave_out(path, None, error.to_string());
                 return Ok(());
             }
         };
-        if extraction.samples.is_empty() && extraction.rejected.is_empty() {
-            let reason = extraction.notes.first().map_or("it is empty", |note| note);
+        let extraction = &mut made.extraction;
+        let (notes, rejected) = (
+            std::mem::take(&mut extraction.notes),
+            std::mem::take(&mut extraction.rejected),
+        );
+        if made.n_samples() == 0 && rejected.is_empty() {
+            let reason = notes.first().map_or("it is empty", |note| note);
             self.leave_out(path, None, reason.to_owned());
             return Ok(());
         }
-        for note in extraction.notes {
+        for note in notes {
             self.notes.push(format!("{note}: {}", path.display()));
         }
-        for rejection in extraction.rejected {
+        for rejection in rejected {
             let place = Place::Window {
                 start_s: rejection.start_s,
                 duration_s: rejection.duration_s,
             };
             self.leave_out(path, Some(place), rejection.reason.to_string());
         }
-        if extraction.samples.is_empty() {
+        if made.n_samples() == 0 {
             return Ok(());
         }
+        let extraction = &made.extraction;
         if let Err(reason) = self.join_features(&extraction.feature_names, extraction.layout) {
             self.leave_out(path, None, reason);
             return Ok(());
         }
         if self.classes.is_empty() {
-            self.feature_groups = extraction.feature_groups;
+            self.feature_groups.clone_from(&extraction.feature_groups);
         }
+        for _ in 0..n_copies {
+            self.add_samples(path, &made, label, group)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the samples that have a class; their features have joined.
+    fn add_samples(
+        &mut self,
+        path: &Path,
+        made: &MadeSamples,
+        label: &Label,
+        group: Option<&str>,
+    ) -> Result<(), DatasetError> {
         let own_group = self.name_of(path);
         let group = group.unwrap_or(&own_group);
-        let slack_s = extraction.label_slack_s;
-        for sample in extraction.samples {
+        let slack_s = made.extraction.label_slack_s;
+        if matches!(label, Label::Whole(_)) {
+            self.features
+                .expect(made.n_samples() * made.extraction.feature_names.len());
+        }
+        let mut sample = Sample::default();
+        for number in 0..made.n_samples() {
+            made.read(number, &mut sample)?;
             let place = Place::Window {
                 start_s: sample.start_s,
                 duration_s: sample.duration_s,
@@ -277,18 +353,34 @@ impl DatasetBuilder {
         self.groups_are_files = true;
     }
 
+    /// What was excluded for the reason that most have; of several such the first.
+    fn usual_reason(&self) -> Option<&LeftOut> {
+        let mut counts: HashMap<&str, usize> = HashMap::new();
+        for left_out in &self.left_out {
+            *counts.entry(&left_out.reason).or_default() += 1;
+        }
+        let count = |left_out: &LeftOut| counts.get(left_out.reason.as_str()).copied();
+        // Of equals the last is the greatest.
+        self.left_out
+            .iter()
+            .rev()
+            .max_by_key(|left_out| count(left_out))
+    }
+
     /// The data set, if there is a sample in it.
     pub fn finish(mut self) -> Result<Built, DatasetError> {
         for (sample, class) in std::mem::take(&mut self.relabelled) {
             self.classes[sample] = self.class_names.number(&class);
         }
-        if let (true, Some(first)) = (self.classes.is_empty(), self.left_out.first()) {
-            let path = first.source.clone();
-            return Err(match self.n_without_rate == self.left_out.len() {
+        if self.classes.is_empty()
+            && let Some(usual) = self.usual_reason()
+        {
+            let path = usual.source.clone();
+            return Err(match 2 * self.n_without_rate > self.left_out.len() {
                 true => DatasetError::NoRate { path },
                 false => DatasetError::AllExcluded {
                     n_left_out: self.left_out.len(),
-                    reason: first.reason.clone(),
+                    reason: usual.reason.clone(),
                     path,
                 },
             });
@@ -341,6 +433,7 @@ impl DatasetBuilder {
             left_out: self.left_out,
             notes: self.notes,
             files: self.files,
+            n_reused: self.n_reused,
         })
     }
 

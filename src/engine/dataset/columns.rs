@@ -3,14 +3,16 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use super::{Dataset, FittedPreparation};
+use super::{Dataset, FittedPreparation, InnerProducts};
 use crate::math::View;
 
 /// Features of samples, by the place of each.
 #[derive(Clone, Copy, Debug)]
 pub struct Columns<'a> {
     source: Source<'a>,
+    products: Option<&'a Arc<InnerProducts>>,
 }
 
 /// A preparation, and samples that are known otherwise, already prepared.
@@ -31,6 +33,7 @@ impl<'a> From<View<'a>> for Columns<'a> {
     fn from(values: View<'a>) -> Self {
         Self {
             source: Source::Plain(values),
+            products: None,
         }
     }
 }
@@ -45,7 +48,10 @@ impl<'a> Columns<'a> {
                 preparation: None,
             },
         };
-        Self { source }
+        Self {
+            source,
+            products: None,
+        }
     }
 
     /// The samples of a data set after their preparation, but for those in `replaced`. Only samples
@@ -59,7 +65,20 @@ impl<'a> Columns<'a> {
             dataset,
             preparation: Some((preparation, replaced)),
         };
-        Self { source }
+        Self {
+            source,
+            products: None,
+        }
+    }
+
+    /// The same; the inner products of these samples are looked up where they are needed.
+    pub fn with_products(self, products: Option<&'a Arc<InnerProducts>>) -> Self {
+        Self { products, ..self }
+    }
+
+    /// Where the inner products of these samples are looked up, if anywhere.
+    pub(crate) fn products(&self) -> Option<&'a Arc<InnerProducts>> {
+        self.products
     }
 
     /// Number of features.

@@ -16,13 +16,13 @@ pub enum DatasetError {
     #[error("there are no samples: every record or row was excluded, or none was given")]
     NoSamples,
     /// Everything that could have been a sample was excluded.
-    #[error("no samples: all {n_left_out} files or segments were excluded; the first: {reason}: {}", path.display())]
+    #[error("no samples: all {n_left_out} files or segments were excluded; the usual reason: {reason}: {}", path.display())]
     AllExcluded {
         /// How many files, segments or rows.
         n_left_out: usize,
-        /// Why the first was excluded.
+        /// Why most of them were excluded.
         reason: String,
-        /// The file of the first.
+        /// The first of those.
         path: PathBuf,
     },
     /// No file says how fast it was sampled.
@@ -38,6 +38,12 @@ pub enum DatasetError {
         source: std::io::Error,
         /// The folder of temporary files.
         folder: PathBuf,
+    },
+    /// A file was written while its features were computed.
+    #[error("the file was changed while its features were computed: load the data again once it is complete; what was computed of other files is used again: {}", path.display())]
+    Changed {
+        /// The file.
+        path: PathBuf,
     },
     /// A file or folder that the settings name is nowhere.
     #[error("not found: name the folder that holds it (--data DIR or ATOMSCOPE_DATA) or put it beside the session: {}", path.display())]
@@ -107,7 +113,7 @@ pub enum DatasetError {
         path: PathBuf,
     },
     /// Numbers that can be read in two ways.
-    #[error("the numbers of column {name:?}, such as 1,234 or 1.234, can be read in two ways: say which sign is the decimal sign and which groups thousands (--decimal comma or --decimal point, or Decimal sign on the page of records): {}", path.display())]
+    #[error("the numbers of column {name:?}, such as 1,234 or 1.234, can be read in two ways: say which sign is the decimal sign and which groups thousands (--decimal comma or --decimal point, or Decimal sign on the Records page): {}", path.display())]
     Undecided {
         /// The column.
         name: String,

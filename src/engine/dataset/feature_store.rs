@@ -1,14 +1,14 @@
 //! Features that do not fit into memory: written once, in chunks, into a file of their own, and read
 //! sample by sample. A chunk is compared with its hash before the first of its samples is given out.
 
-use std::io;
+use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use sha2::{Digest, Sha256};
 
 use crate::memory::free_bytes;
-use crate::records::{ReadError, ScratchFile, ScratchWriter};
+use crate::records::{ByteSource, ReadError, ScratchFile, ScratchWriter};
 
 /// Bytes of a chunk, roughly.
 const CHUNK_BYTES: usize = 1 << 18;
@@ -17,31 +17,39 @@ const PIECE: usize = 4096;
 /// Features stay in memory up to one part in so many of what is free.
 const MEMORY_SHARE: u64 = 4;
 
-/// Features on disk. The file is deleted with it.
+/// Features on disk. A file of temporary features is deleted with it.
 #[derive(Debug)]
 pub struct FeatureStore {
-    file: ScratchFile,
-    n_features: usize,
-    n_samples: usize,
-    n_missing: usize,
-    chunk_samples: usize,
-    hashes: Vec<[u8; 32]>,
+    bytes: ByteSource,
+    chunks: Chunks,
     is_checked: Vec<AtomicBool>,
     failure: OnceLock<String>,
+    /// Deletes the file.
+    _scratch: Option<ScratchFile>,
+}
+
+/// How features lie in a file: sample after sample from its beginning.
+#[derive(Debug)]
+pub(super) struct Chunks {
+    pub(super) n_features: usize,
+    pub(super) n_samples: usize,
+    pub(super) n_missing: usize,
+    pub(super) chunk_samples: usize,
+    /// SHA-256 of each chunk.
+    pub(super) hashes: Vec<[u8; 32]>,
+}
+
+/// Writes features in chunks.
+#[derive(Debug)]
+pub(super) struct ChunkWriter<W> {
+    out: W,
+    chunks: Chunks,
+    /// The chunk under way.
+    chunk: Vec<u8>,
 }
 
 /// Features on their way to the disk.
-#[derive(Debug)]
-struct FeatureWriter {
-    file: ScratchWriter,
-    n_features: usize,
-    n_samples: usize,
-    n_missing: usize,
-    chunk_samples: usize,
-    /// The chunk under way.
-    chunk: Vec<u8>,
-    hashes: Vec<[u8; 32]>,
-}
+type FeatureWriter = ChunkWriter<ScratchWriter>;
 
 /// Features of samples as they come: in memory, or on disk from the moment on when they take too much.
 #[derive(Debug, Default)]
@@ -68,7 +76,7 @@ impl FeatureList {
         }
         let n_values = self.values.len() + features.len();
         if n_values > self.values.capacity() && !self.fits(2 * n_values) {
-            let mut writer = FeatureWriter::new(features.len())?;
+            let mut writer = to_scratch(features.len())?;
             let known = std::mem::take(&mut self.values);
             for sample in known.chunks(features.len().max(1)) {
                 writer.push(sample)?;
@@ -81,6 +89,16 @@ impl FeatureList {
         Ok(())
     }
 
+    /// Makes room for values to come, where they are in memory: exactly as much as a large addition needs. Small ones
+    /// are left to the usual doubling, which moves what is there less often.
+    pub(super) fn expect(&mut self, n_values: usize) {
+        let n_known = self.values.len();
+        // What is there is moved: for a moment it is in memory twice.
+        if self.writer.is_none() && n_values > n_known && self.fits(2 * n_known + n_values) {
+            self.values.reserve_exact(n_values);
+        }
+    }
+
     fn fits(&self, n_values: usize) -> bool {
         let most = self
             .most_bytes
@@ -90,73 +108,122 @@ impl FeatureList {
 
     /// The features in memory, or on disk.
     pub(super) fn finish(self) -> io::Result<(Vec<f64>, Option<Arc<FeatureStore>>)> {
-        let stored = self.writer.map(FeatureWriter::finish).transpose()?;
+        let stored = self.writer.map(scratch_store).transpose()?;
         Ok((self.values, stored.map(Arc::new)))
     }
 }
 
-impl FeatureWriter {
-    fn new(n_features: usize) -> io::Result<Self> {
+/// A writer to a file of temporary features.
+fn to_scratch(n_features: usize) -> io::Result<FeatureWriter> {
+    let file = ScratchWriter::new(&std::env::temp_dir())?;
+    Ok(ChunkWriter::new(file, n_features))
+}
+
+/// What was written to such a file.
+fn scratch_store(writer: FeatureWriter) -> io::Result<FeatureStore> {
+    let (file, chunks) = writer.close()?;
+    let scratch = file.finish()?;
+    Ok(FeatureStore {
+        bytes: scratch.bytes().clone(),
+        is_checked: chunks.none_checked(),
+        chunks,
+        failure: OnceLock::new(),
+        _scratch: Some(scratch),
+    })
+}
+
+impl<W: Write> ChunkWriter<W> {
+    pub(super) fn new(out: W, n_features: usize) -> Self {
         let sample_bytes = (n_features * size_of::<f64>()).max(1);
-        Ok(Self {
-            file: ScratchWriter::new(&std::env::temp_dir())?,
-            n_features,
-            n_samples: 0,
-            n_missing: 0,
-            chunk_samples: (CHUNK_BYTES / sample_bytes).max(1),
+        Self {
+            out,
+            chunks: Chunks {
+                n_features,
+                n_samples: 0,
+                n_missing: 0,
+                chunk_samples: (CHUNK_BYTES / sample_bytes).max(1),
+                hashes: Vec::new(),
+            },
             chunk: Vec::with_capacity(CHUNK_BYTES + sample_bytes),
-            hashes: Vec::new(),
-        })
+        }
     }
 
     /// Infinite values become missing ones, as in memory.
-    fn push(&mut self, features: &[f64]) -> io::Result<()> {
+    pub(super) fn push(&mut self, features: &[f64]) -> io::Result<()> {
         for value in features {
             let stored = if value.is_finite() { *value } else { f64::NAN };
-            self.n_missing += usize::from(stored.is_nan());
+            self.chunks.n_missing += usize::from(stored.is_nan());
             self.chunk.extend_from_slice(&stored.to_le_bytes());
         }
-        self.n_samples += 1;
-        if self.n_samples.is_multiple_of(self.chunk_samples) {
+        self.chunks.n_samples += 1;
+        let chunk_samples = self.chunks.chunk_samples;
+        if self.chunks.n_samples.is_multiple_of(chunk_samples) {
             self.write_chunk()?;
         }
         Ok(())
     }
 
     fn write_chunk(&mut self) -> io::Result<()> {
-        self.file.append(&self.chunk)?;
-        self.hashes.push(Sha256::digest(&self.chunk).into());
+        self.out.write_all(&self.chunk)?;
+        let hash = Sha256::digest(&self.chunk).into();
+        self.chunks.hashes.push(hash);
         self.chunk.clear();
         Ok(())
     }
 
-    fn finish(mut self) -> io::Result<FeatureStore> {
+    fn close(mut self) -> io::Result<(W, Chunks)> {
         if !self.chunk.is_empty() {
             self.write_chunk()?;
         }
-        let is_checked = self.hashes.iter().map(|_| AtomicBool::new(false));
-        Ok(FeatureStore {
-            is_checked: is_checked.collect(),
-            file: self.file.finish()?,
-            n_features: self.n_features,
-            n_samples: self.n_samples,
-            n_missing: self.n_missing,
-            chunk_samples: self.chunk_samples,
-            hashes: self.hashes,
-            failure: OnceLock::new(),
-        })
+        Ok((self.out, self.chunks))
+    }
+
+    /// How the features lie in what was written.
+    pub(super) fn finish(self) -> io::Result<Chunks> {
+        self.close().map(|(_, chunks)| chunks)
     }
 }
 
-impl FeatureStore {
-    /// Number of values.
+impl Chunks {
     pub(super) fn n_values(&self) -> usize {
         self.n_samples * self.n_features
     }
 
+    fn none_checked(&self) -> Vec<AtomicBool> {
+        let chunks = self.hashes.iter();
+        chunks.map(|_| AtomicBool::new(false)).collect()
+    }
+}
+
+impl FeatureStore {
+    /// Features in a file that stays; nothing where they do not fit together.
+    pub(super) fn of_file(bytes: ByteSource, chunks: Chunks) -> Option<Self> {
+        let n_bytes = chunks.n_samples.checked_mul(chunks.n_features)?;
+        let n_bytes = n_bytes.checked_mul(size_of::<f64>())? as u64;
+        let n_chunks = chunks.n_samples.checked_div(chunks.chunk_samples)?
+            + usize::from(!chunks.n_samples.is_multiple_of(chunks.chunk_samples));
+        (n_bytes <= bytes.len() && n_chunks == chunks.hashes.len()).then(|| Self {
+            bytes,
+            is_checked: chunks.none_checked(),
+            chunks,
+            failure: OnceLock::new(),
+            _scratch: None,
+        })
+    }
+
+    /// Compares every chunk with its hash.
+    pub(super) fn check_all(&self) -> Result<(), ReadError> {
+        (0..self.is_checked.len()).try_for_each(|chunk| self.check(chunk))
+    }
+
+    /// Number of values.
+    pub(super) fn n_values(&self) -> usize {
+        self.chunks.n_values()
+    }
+
     /// Number of missing values.
     pub(super) fn n_missing(&self) -> usize {
-        self.n_missing
+        self.chunks.n_missing
     }
 
     /// Why features could not be read back, if so: those are missing values since.
@@ -174,14 +241,15 @@ impl FeatureStore {
         }
     }
 
-    fn try_read(&self, sample: usize, features: &mut [f64]) -> Result<(), ReadError> {
-        self.check(sample / self.chunk_samples)?;
-        let sample_bytes = self.n_features * size_of::<f64>();
+    /// The same; what cannot be read is an error.
+    pub(super) fn try_read(&self, sample: usize, features: &mut [f64]) -> Result<(), ReadError> {
+        self.check(sample / self.chunks.chunk_samples)?;
+        let sample_bytes = self.chunks.n_features * size_of::<f64>();
         let mut offset = (sample * sample_bytes) as u64;
         let mut piece = [0; PIECE];
         for part in features.chunks_mut(PIECE / size_of::<f64>()) {
             let piece = &mut piece[..size_of_val(part)];
-            self.file.bytes().read_exact_at(offset, piece)?;
+            self.bytes.read_exact_at(offset, piece)?;
             for (value, bytes) in part.iter_mut().zip(piece.chunks_exact(size_of::<f64>())) {
                 let bytes: [u8; 8] = bytes.try_into().unwrap_or_default();
                 *value = f64::from_le_bytes(bytes);
@@ -196,13 +264,13 @@ impl FeatureStore {
         if self.is_checked[chunk].load(Ordering::Relaxed) {
             return Ok(());
         }
-        let sample_bytes = self.n_features * size_of::<f64>();
-        let first = chunk * self.chunk_samples;
-        let count = self.chunk_samples.min(self.n_samples - first);
+        let sample_bytes = self.chunks.n_features * size_of::<f64>();
+        let first = chunk * self.chunks.chunk_samples;
+        let count = self.chunks.chunk_samples.min(self.chunks.n_samples - first);
         let offset = (first * sample_bytes) as u64;
-        let source = self.file.bytes();
+        let source = &self.bytes;
         let bytes = source.read_range(offset, (count * sample_bytes) as u64)?;
-        if Sha256::digest(&bytes).as_slice() != self.hashes[chunk] {
+        if Sha256::digest(&bytes).as_slice() != self.chunks.hashes[chunk] {
             let text = format!("bytes {offset} and after are not what was written");
             let damaged = io::Error::new(io::ErrorKind::InvalidData, text);
             return Err(ReadError::io(source.path(), damaged));
@@ -268,15 +336,15 @@ mod tests {
 
     #[test]
     fn a_damaged_chunk_is_told() {
-        let mut writer = FeatureWriter::new(100).expect("room");
+        let mut writer = to_scratch(100).expect("room");
         for number in 0..1000 {
             writer.push(&sample(number, 100)).expect("room");
         }
-        let mut store = writer.finish().expect("room");
+        let mut store = scratch_store(writer).expect("room");
         let mut features = vec![0.0; 100];
         store.read(0, &mut features);
         assert_eq!((features[0], store.failure()), (0.0, None));
-        store.hashes[1][7] ^= 1;
+        store.chunks.hashes[1][7] ^= 1;
         for number in 0..1000 {
             store.read(number, &mut features);
         }
@@ -287,5 +355,30 @@ mod tests {
             features[0].is_nan(),
             "nothing of a damaged chunk is given out"
         );
+    }
+
+    #[test]
+    fn a_full_disk_is_an_error_of_the_sample_that_does_not_fit() {
+        /// A disk with room for so many bytes.
+        struct Small(usize);
+        impl Write for Small {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                let n = bytes.len().min(self.0);
+                self.0 -= n;
+                match n {
+                    0 => Err(io::ErrorKind::StorageFull.into()),
+                    n => Ok(n),
+                }
+            }
+
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let mut writer = ChunkWriter::new(Small(CHUNK_BYTES * 3 / 2), 1000);
+        let pushed = (0..1000).try_for_each(|number| writer.push(&sample(number, 1000)));
+        let error = pushed.expect_err("there is room for one chunk and a half");
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        assert_eq!(writer.chunks.hashes.len(), 1);
     }
 }

@@ -1,8 +1,10 @@
 //! Independent pieces of work done several at a time and handed over in order, with progress and a way to stop.
 
+use std::panic::resume_unwind;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
 use std::time::Duration;
 
 use super::DatasetError;
@@ -17,7 +19,12 @@ const REPORT_EVERY: Duration = Duration::from_millis(20);
 /// The share of a piece that is done, in units small enough for any progress bar.
 const WHOLE: f64 = 1e6;
 
-/// Does `work` for the numbers from 0 to `n_pieces` on the threads of rayon and gives every result to `take`, in order
+/// Most pieces in work or waiting for their turn.
+pub(super) fn n_at_once() -> usize {
+    PIECES_PER_THREAD * rayon::current_num_threads()
+}
+
+/// Does `work` for the numbers from 0 to `n_pieces` on as many threads as rayon has and gives every result to `take`, in order
 /// of the numbers: whatever the number of threads, what is taken is the same. `keep_going` is called where the caller
 /// is, receives the share done and cancels by returning false.
 pub(super) fn in_order<T: Send>(
@@ -26,7 +33,7 @@ pub(super) fn in_order<T: Send>(
     work: impl Fn(usize, &mut dyn FnMut(f64) -> bool) -> T + Sync,
     mut take: impl FnMut(usize, T) -> Result<(), DatasetError>,
 ) -> Result<(), DatasetError> {
-    let n_at_once = PIECES_PER_THREAD * rayon::current_num_threads();
+    let n_at_once = n_at_once();
     for first in (0..n_pieces).step_by(n_at_once) {
         let last = n_pieces.min(first + n_at_once);
         let mut overall = |done: f64| keep_going((first as f64 + done) / n_pieces as f64);
@@ -51,32 +58,42 @@ fn some<T: Send>(
     let shares: Vec<AtomicU32> = pieces.clone().map(|_| AtomicU32::new(0)).collect();
     let results: Vec<Mutex<Option<T>>> = pieces.clone().map(|_| Mutex::new(None)).collect();
     let (finished, n_finished) = channel();
-    rayon::in_place_scope(|scope| {
-        for ((number, share), result) in pieces.zip(&shares).zip(&results) {
-            let (finished, stopped) = (finished.clone(), &stopped);
-            scope.spawn(move |_| {
-                let mut go_on = |done: f64| {
-                    share.store((done * WHOLE) as u32, Ordering::Relaxed);
-                    !stopped.load(Ordering::Relaxed)
-                };
-                if go_on(0.0) {
-                    let made = work(number, &mut go_on);
-                    // Only this piece ever holds this lock.
-                    if let Ok(mut place) = result.lock() {
-                        *place = Some(made);
+    let (first, next) = (pieces.start, AtomicUsize::new(0));
+    // Threads of its own, as many as rayon has: the caller may be one of those, and whoever works on a long piece
+    // neither reports nor hears that it is cancelled.
+    thread::scope(|scope| {
+        let n_threads = rayon::current_num_threads().min(results.len());
+        let workers = (0..n_threads).map(|_| {
+            let (finished, next, stopped) = (finished.clone(), &next, &stopped);
+            let (shares, results) = (&shares, &results);
+            scope.spawn(move || {
+                loop {
+                    let place = next.fetch_add(1, Ordering::Relaxed);
+                    let (Some(share), Some(result)) = (shares.get(place), results.get(place))
+                    else {
+                        break;
+                    };
+                    let mut go_on = |done: f64| {
+                        share.store((done * WHOLE) as u32, Ordering::Relaxed);
+                        !stopped.load(Ordering::Relaxed)
+                    };
+                    if go_on(0.0) {
+                        let made = work(first + place, &mut go_on);
+                        // Only this piece ever holds this lock.
+                        if let Ok(mut place) = result.lock() {
+                            *place = Some(made);
+                        }
                     }
+                    go_on(1.0);
+                    // Nobody listens any more once the scope has been left by a panic.
+                    finished.send(()).ok();
                 }
-                go_on(1.0);
-                // Nobody listens any more once the scope has been left by a panic.
-                finished.send(()).ok();
-            });
-        }
+            })
+        });
+        let workers: Vec<_> = workers.collect();
         drop(finished);
         loop {
-            // Where the caller is one of rayon's threads, waiting would keep it from the work.
-            let worked = rayon::yield_now() == Some(rayon::Yield::Executed);
-            let wait = if worked { Duration::ZERO } else { REPORT_EVERY };
-            let news = n_finished.recv_timeout(wait);
+            let news = n_finished.recv_timeout(REPORT_EVERY);
             let done: f64 = shares
                 .iter()
                 .map(|share| f64::from(share.load(Ordering::Relaxed)) / WHOLE)
@@ -86,6 +103,11 @@ fn some<T: Send>(
             }
             if news == Err(RecvTimeoutError::Disconnected) {
                 break;
+            }
+        }
+        for worker in workers {
+            if let Err(panic) = worker.join() {
+                resume_unwind(panic);
             }
         }
     });
@@ -156,5 +178,26 @@ mod tests {
             Err(DatasetError::Read(ReadError::Cancelled))
         ));
         assert!(n_taken < 1000);
+    }
+
+    #[test]
+    fn a_long_piece_is_stopped_from_within_a_pool_of_one_thread() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1);
+        let stopped = pool.build().expect("a thread").install(|| {
+            let mut n_heard = 0;
+            in_order(
+                3,
+                &mut |_| {
+                    n_heard += 1;
+                    n_heard < 5
+                },
+                |_, go_on| while go_on(0.5) {},
+                |_, ()| Ok(()),
+            )
+        });
+        assert!(matches!(
+            stopped,
+            Err(DatasetError::Read(ReadError::Cancelled))
+        ));
     }
 }

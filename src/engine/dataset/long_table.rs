@@ -5,8 +5,9 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::table::{base_name, column, row_names};
+use super::table::{column, row_names};
 use super::{DatasetError, TableChoice, TableClasses};
+use crate::records::table::{TIME_NAMES, base_name, rate_of_times, seconds_in};
 use crate::records::{Channel, ChannelKind, Kind, Record};
 
 /// Column names that usually tell which recording a row belongs to, the surest first.
@@ -27,9 +28,6 @@ const RECORDING_NAMES: [&str; 15] = [
     "id",
     "subject",
 ];
-
-/// Column names that usually hold the time of a row.
-const TIME_NAMES: [&str; 5] = ["time", "t", "timestamp", "date", "seconds"];
 
 /// Column names that count the rows of a recording, without telling their rate.
 const COUNT_NAMES: [&str; 5] = ["sample", "sample number", "frame", "step", "index"];
@@ -145,7 +143,7 @@ impl LongTable {
             Some(name) => {
                 let column = column(table, name)?;
                 Some((
-                    seconds_in(&table.channels[column]),
+                    seconds_in(&table.channels[column].unit),
                     table.read(column, 0..n_rows)?,
                 ))
             }
@@ -161,7 +159,7 @@ impl LongTable {
         for run in self.runs(table)? {
             let rate_hz = times
                 .as_ref()
-                .and_then(|(unit_s, times)| rate(&times[run.clone()], *unit_s));
+                .and_then(|(unit_s, times)| rate_of_times(&times[run.clone()], *unit_s));
             let data = signals.iter().map(|(channel, values)| {
                 let channel =
                     Channel::analog(channel.name.clone(), channel.unit.clone(), rate_hz, 0);
@@ -210,27 +208,6 @@ fn classes_of(record: &Record, choice: &TableChoice) -> Result<Vec<Option<String
         TableClasses::Columns(names) => row_names(record, names, n_rows(record)),
         TableClasses::Whole(class) => Ok(vec![Some(class.clone()); n_rows(record)]),
     }
-}
-
-/// Seconds in one unit of a column of times.
-fn seconds_in(channel: &Channel) -> f64 {
-    match channel.unit.symbol.as_str() {
-        "ms" => 1e-3,
-        "µs" => 1e-6,
-        "ns" => 1e-9,
-        _ => 1.0,
-    }
-}
-
-/// The rate of times that are equally far apart.
-fn rate(times: &[f64], unit_s: f64) -> Option<f64> {
-    let (first, last) = (times.first()?, times.last()?);
-    let step = (last - first) / (times.len().checked_sub(1)? as f64);
-    let is_even = times
-        .windows(2)
-        .all(|two| ((two[1] - two[0]) / step - 1.0).abs() < 0.1);
-    let rate_hz = 1.0 / (step * unit_s);
-    (is_even && rate_hz.is_finite() && rate_hz > 0.0).then_some(rate_hz)
 }
 
 #[cfg(test)]

@@ -8,8 +8,11 @@ pub mod declared;
 mod error;
 mod feature_store;
 mod in_order;
+mod inner_products;
+mod kept_features;
 mod labels;
 mod long_table;
+mod made_samples;
 mod plan;
 mod preparation;
 mod scaling;
@@ -23,6 +26,8 @@ pub use class_difference::class_difference;
 pub use columns::Columns;
 pub use error::DatasetError;
 pub use feature_store::FeatureStore;
+pub use inner_products::{InnerProducts, SharedProducts};
+pub use kept_features::KeptFeatures;
 pub use long_table::LongTable;
 pub use plan::{
     ArraySource, ByHand, DataPlan, DataSettings, FolderLabels, Locate, RecordingSource, Relabel,

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::builder::{DataFile, DatasetBuilder};
-use super::{ArrayChoice, Built, DatasetError, TableChoice};
+use super::{ArrayChoice, Built, DatasetError, KeptFeatures, TableChoice};
 use crate::features::{FaultRecipe, FeatureRecipe};
 use crate::records::catalog::Folder;
 use crate::records::{Mode, ReadError, ReadOptions, Record, open_with, path_texts};
@@ -118,6 +118,21 @@ impl DataSettings {
     pub fn simulated_eeg(settings: EegSettings) -> Self {
         let source = DataPlan::SimulatedEeg(settings);
         Self::new(source, Some(FeatureRecipe::EegGroups(Default::default())))
+    }
+
+    /// The one EEG recording that is all of the data, if they are that.
+    pub fn single_recording(&self) -> Option<&Path> {
+        let is_eeg = matches!(
+            &self.recipe,
+            Some(FeatureRecipe::Eeg(_) | FeatureRecipe::EegGroups(_))
+        );
+        match &self.source {
+            DataPlan::Recordings(recordings) => match &recordings.paths[..] {
+                [path] if is_eeg && !path.is_dir() => Some(path),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// What is wrong with the settings, field by field; nothing when they can be used.
@@ -221,6 +236,16 @@ impl DataSettings {
         locate: &Locate<'_>,
         keep_going: &mut dyn FnMut(f64) -> bool,
     ) -> Result<Built, DatasetError> {
+        self.load_with(KeptFeatures::of_program(), locate, keep_going)
+    }
+
+    /// The same; features of recordings are kept for another time, and not computed again where they were kept.
+    pub fn load_with(
+        &self,
+        kept: Option<&KeptFeatures>,
+        locate: &Locate<'_>,
+        keep_going: &mut dyn FnMut(f64) -> bool,
+    ) -> Result<Built, DatasetError> {
         if let Some(problem) = self.problems().into_iter().next() {
             return Err(DatasetError::Setting(problem));
         }
@@ -267,7 +292,7 @@ impl DataSettings {
                 simulated::add_concepts(&mut builder, settings, keep_going)?;
             }
             (DataPlan::Recordings(recordings), Some(recipe)) => {
-                recordings.add_to(&mut builder, recipe, locate, keep_going)?;
+                recordings.add_to(&mut builder, recipe, kept, locate, keep_going)?;
             }
             // `problems` has asked for the recipe.
             (_, None) => return Err(DatasetError::NoFeatures),

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::builder::DatasetBuilder;
 use super::labels::{NameList, number_name};
 use super::{DatasetError, Layout, Place};
-use crate::records::table::are_truth_values;
+use crate::records::table::{are_truth_values, plain_name};
 use crate::records::{Channel, ChannelKind, Record};
 use crate::settings::{SettingProblem, SettingProblems};
 
@@ -227,18 +227,6 @@ impl DatasetBuilder {
         }
         Ok(features)
     }
-}
-
-/// A name in lower case, its words apart by a space.
-fn plain_name(name: &str) -> String {
-    let apart = name.trim().to_lowercase().replace(['_', '-', '.'], " ");
-    apart.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// A name as [`plain_name`] gives it, without a unit in brackets.
-pub(super) fn base_name(name: &str) -> String {
-    let bare = name.split(['(', '[', '/']).next().unwrap_or(name);
-    plain_name(bare)
 }
 
 /// Whether a column can be a feature as it is: numbers, and words for yes and no, which are 1 and 0.

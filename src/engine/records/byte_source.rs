@@ -39,13 +39,18 @@ impl ByteSource {
             return Err(cannot(io::Error::other(remedy)));
         }
         let file = File::open(path).map_err(cannot)?;
+        Ok(Self::of_file(path, file, metadata.len()))
+    }
+
+    /// A file that is open, with the name it has or had.
+    pub(super) fn of_file(path: &Path, file: File, len: u64) -> Self {
         #[cfg(not(any(unix, windows)))]
         let file = std::sync::Mutex::new(file);
-        Ok(Self {
+        Self {
             path: path.into(),
-            len: metadata.len(),
+            len,
             storage: Storage::File(Arc::new(file)),
-        })
+        }
     }
 
     /// Bytes in memory, under a name for messages.

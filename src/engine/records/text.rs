@@ -1,4 +1,4 @@
-//! Text of unknown encoding in binary headers.
+//! Text of unknown encoding in binary headers, and texts of messages.
 
 /// UTF-8 if it is valid, Latin-1 otherwise (then every byte has a meaning).
 pub(super) fn decode(bytes: &[u8]) -> String {
@@ -15,6 +15,12 @@ pub(super) fn decode_field(bytes: &[u8]) -> String {
         .map(|c| if c.is_control() { ' ' } else { c })
         .collect();
     text.trim().to_owned()
+}
+
+/// A number of things: `1 file`, `2 files`.
+pub fn counted(number: usize, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{plural}")
 }
 
 /// Text cut to a length that fits a message.

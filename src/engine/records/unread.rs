@@ -56,8 +56,11 @@ const RECORDINGS: &[Recording] = &[
     (
         "ANT Neuro CNT",
         |head, _| {
-            let is_riff = head.starts_with(b"RIFF") || head.starts_with(b"RF64");
-            is_riff && head.get(8..12) == Some(b"CNT ")
+            // The size is of 32 bits in RIFF, of 64 in RF64.
+            let of = |riff: &[u8], kind: usize| {
+                head.starts_with(riff) && head.get(kind..kind + 4) == Some(b"CNT ")
+            };
+            of(b"RIFF", 8) || of(b"RF64", 8) || of(b"RF64", 12)
         },
         BY_MNE,
     ),

@@ -187,9 +187,10 @@ fn damage_is_named_with_its_place() {
 
 #[test]
 fn formats_that_are_not_read_are_called_by_name() {
-    let cases: [(&str, &[u8], &str); 8] = [
+    let cases: [(&str, &[u8], &str); 9] = [
         ("a.cnt", b"Version 3.0\0\0\0", "Neuroscan CNT"),
         ("a.cnt", b"RIFF\0\0\0\0CNT ", "ANT Neuro CNT"),
+        ("a.cnt", b"RF64\0\0\0\0\0\0\0\0CNT ", "ANT Neuro CNT"),
         (
             "a.trc",
             b"* MICROMED  Brain-Quick file *\x1a",

@@ -292,6 +292,30 @@ fn brainvision_is_read_from_text_too() {
 }
 
 #[test]
+fn the_v_amp_stores_a_value_more_than_its_header_lists() {
+    let [header, data, _] = brainvision_parts("INT_16", "MULTIPLEXED");
+    let listed = brainvision::from_bytes(header.clone(), data.clone(), "", Mode::Tolerant)
+        .expect("two files are enough");
+    let n_channels = listed.channels.len();
+    let frames = data.chunks_exact(2 * n_channels);
+    let with_trigger: Vec<u8> = frames
+        .flat_map(|frame| [frame, &[7, 7][..]].concat())
+        .collect();
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("amp.ahdr");
+    std::fs::write(&path, header).expect("the folder can be written");
+    std::fs::write(folder.path().join("amp.eeg"), with_trigger).expect("the same");
+    let record = records::open(&path, Mode::Tolerant).expect("readable");
+    assert_eq!(record.channels.len(), n_channels);
+    for channel in 0..n_channels {
+        assert_eq!(
+            record.read_channel(channel).expect("readable"),
+            listed.read_channel(channel).expect("readable")
+        );
+    }
+}
+
+#[test]
 fn brainvision_finds_renamed_files_and_names_missing_ones() {
     let [header, data, _] = brainvision_parts("INT_16", "MULTIPLEXED");
     let text = String::from_utf8(header).expect("the header is text");

@@ -12,7 +12,8 @@ use crate::features::{EegRecipe, FaultRecipe, FeatureRecipe};
 use crate::records::catalog::{
     self, AnnotationRule, CatalogError, Folder, LabelledSet, Pattern, Rule,
 };
-use crate::records::{Kind, Mode, ReadError, Record, open};
+use crate::records::table::told_rate;
+use crate::records::{Kind, Mode, ReadError, ReadOptions, Record, open, open_with};
 
 /// Files of a folder that are opened to see what it holds.
 const MAX_LOOKED_INTO: usize = 10;
@@ -49,7 +50,8 @@ impl DataSettings {
             Kind::Recording => match AnnotationRule::suggest(&record) {
                 Some(rule) => {
                     let rules = vec![Rule::Annotations(rule)];
-                    Ok(of_recordings(path, rules, std::slice::from_ref(&record)))
+                    let records = std::slice::from_ref(&record);
+                    Ok(of_recordings(path, rules, records, ReadOptions::default()))
                 }
                 None => Err(single(
                     path,
@@ -105,7 +107,17 @@ fn for_folder(
     if first.kind != Kind::FaultRecord && !rules.is_empty() {
         rules.extend(group_rule(&folder, rules.first()));
     }
-    Ok(of_recordings(path, rules, &records))
+    let options = ReadOptions {
+        rate_hz: told_rate_of(&records),
+        ..ReadOptions::default()
+    };
+    // With a rate the columns of times are no channels.
+    let timed = records.iter().filter(|_| options.rate_hz.is_some());
+    let timed: Vec<Record> = timed
+        .filter_map(|record| open_with(&record.source.path, &options).ok())
+        .collect();
+    let records = if timed.is_empty() { records } else { timed };
+    Ok(of_recordings(path, rules, &records, options))
 }
 
 /// What the names say of subjects, where several files share one and every class has several: folders of subjects,
@@ -263,7 +275,12 @@ fn of_arrays(path: &Path, record: &Record) -> DataSettings {
 }
 
 /// `records` are some of the recordings: the first tells the kind of all.
-fn of_recordings(path: &Path, rules: Vec<Rule>, records: &[Record]) -> DataSettings {
+fn of_recordings(
+    path: &Path,
+    rules: Vec<Rule>,
+    records: &[Record],
+    options: ReadOptions,
+) -> DataSettings {
     let recipe = match records.first().map(|record| record.kind) {
         Some(Kind::FaultRecord) => FeatureRecipe::Fault(FaultRecipe::default()),
         _ => FeatureRecipe::EegGroups(eeg_recipe(&rules, records)),
@@ -271,9 +288,21 @@ fn of_recordings(path: &Path, rules: Vec<Rule>, records: &[Record]) -> DataSetti
     let source = RecordingSource {
         paths: vec![path.to_owned()],
         rules,
+        options,
         ..RecordingSource::default()
     };
     DataSettings::new(DataPlan::Recordings(source), Some(recipe))
+}
+
+/// The sampling rate that all of these tables tell by a column of times.
+fn told_rate_of(records: &[Record]) -> Option<f64> {
+    let told = |record: &Record| {
+        let is_table = record.kind == Kind::Table;
+        is_table.then(|| told_rate(record)).flatten()
+    };
+    let first = told(records.first()?)?;
+    let is_same = |record: &Record| told(record) == Some(first);
+    records.iter().all(is_same).then_some(first)
 }
 
 /// The rule that tells the fewest classes, two or more, of most files. Tables of labels were made to tell classes and

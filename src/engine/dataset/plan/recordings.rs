@@ -6,13 +6,15 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::super::builder::{DataFile, DatasetBuilder, Label};
+use super::super::builder::{DataFile, DatasetBuilder, Keeping, Label};
 use super::super::error::DatasetError;
 use super::super::in_order::in_order;
+use super::super::kept_features::KeptFeatures;
+use super::super::made_samples::{MadeSamples, MakingError};
 use super::{Locate, found, note_skipped};
-use crate::features::{Extraction, FeatureError, FeatureRecipe};
+use crate::features::FeatureRecipe;
 use crate::records::catalog::{self, Folder, LabelledFile, LabelledSet, Rule};
-use crate::records::{ReadError, ReadOptions, StartTime, open_with, path_keys, path_texts};
+use crate::records::{ReadOptions, StartTime, open_with, path_keys, path_texts};
 use crate::settings::{SettingProblem, SettingProblems};
 
 /// Class or group of one file, corrected by hand.
@@ -168,9 +170,15 @@ impl RecordingSource {
         &self,
         builder: &mut DatasetBuilder,
         recipe: &FeatureRecipe,
+        kept: Option<&KeptFeatures>,
         locate: &Locate<'_>,
         keep_going: &mut dyn FnMut(f64) -> bool,
     ) -> Result<(), DatasetError> {
+        let making = Making {
+            options: &self.options,
+            recipe,
+            kept,
+        };
         let reads_all = self.rules.iter().any(|r| matches!(r, Rule::Annotations(_)));
         let share_before = if reads_all { LABELS_SHARE } else { 0.0 };
         let folders = self.labels(locate, &mut |share| keep_going(share * share_before))?;
@@ -212,12 +220,13 @@ impl RecordingSource {
                 },
                 |number, go_on| {
                     let (named, path, label, _) = &files[number];
-                    Read::file((named, path), &self.options, recipe, label, go_on)
+                    making.of_file((named, path), label, go_on)
                 },
                 |number, read| {
                     let (_, path, label, group) = &files[number];
                     match read {
                         Ok(read) => self.take(builder, read, label, group),
+                        Err(error @ DatasetError::Changed { .. }) => Err(error),
                         Err(error) => {
                             builder.leave_out(path, None, error.to_string());
                             Ok(())
@@ -237,19 +246,10 @@ impl RecordingSource {
         group: &str,
     ) -> Result<(), DatasetError> {
         let path = read.file.source.path.clone();
+        builder.note_keeping(&path, read.keeping);
         builder.add_file(read.file);
         builder.note_start(&path, read.start);
-        if let Ok(extraction) = &read.extracted {
-            for _ in 1..self.n_copies {
-                let copy = Extraction {
-                    rejected: Vec::new(),
-                    notes: Vec::new(),
-                    ..extraction.clone()
-                };
-                builder.add_extraction(&path, Ok(copy), label, Some(group))?;
-            }
-        }
-        builder.add_extraction(&path, read.extracted, label, Some(group))
+        builder.add_made(&path, read.made, label, Some(group), self.n_copies)
     }
 }
 
@@ -274,23 +274,57 @@ fn within_size(sizes: &[u64], most: u64) -> Vec<Range<usize>> {
 struct Read {
     file: DataFile,
     start: Option<StartTime>,
-    extracted: Result<Extraction, FeatureError>,
+    made: Result<MadeSamples, MakingError>,
+    keeping: Keeping,
 }
 
-impl Read {
-    fn file(
+/// How files become samples.
+struct Making<'a> {
+    options: &'a ReadOptions,
+    recipe: &'a FeatureRecipe,
+    kept: Option<&'a KeptFeatures>,
+}
+
+impl Making<'_> {
+    fn of_file(
+        &self,
         (named, path): (&Path, &Path),
-        options: &ReadOptions,
-        recipe: &FeatureRecipe,
         label: &Label,
         keep_going: &mut dyn FnMut(f64) -> bool,
-    ) -> Result<Self, ReadError> {
-        let record = open_with(path, options)?;
+    ) -> Result<Read, DatasetError> {
+        let record = open_with(path, self.options)?;
+        let file = DataFile::opened(named, &record, keep_going)?;
         let stretches = label.stretches();
-        Ok(Self {
-            file: DataFile::opened(named, &record, keep_going)?,
-            start: record.start,
-            extracted: recipe.extract_within(&record, stretches.as_deref(), keep_going),
+        let settings = (self.options, self.recipe, &stretches);
+        let place = self.kept.and_then(|kept| {
+            let place = kept.path_of(&file.contents, &settings)?;
+            Some((kept, place))
+        });
+        let start = record.start;
+        if let Some(made) = place.as_ref().and_then(|(kept, place)| kept.find(place)) {
+            return Ok(Read {
+                file,
+                start,
+                made: Ok(made),
+                keeping: Keeping::Reused,
+            });
+        }
+        let made = MadeSamples::of(self.recipe, &record, stretches.as_deref(), keep_going);
+        if let Some(path) = file.changed(keep_going)? {
+            return Err(DatasetError::Changed { path });
+        }
+        let keeping = match (&made, place) {
+            (Ok(made), Some((kept, place))) => match kept.keep(&place, made) {
+                Ok(()) => Keeping::Done,
+                Err(error) => Keeping::Failed(error),
+            },
+            _ => Keeping::Done,
+        };
+        Ok(Read {
+            file,
+            start,
+            made,
+            keeping,
         })
     }
 }
@@ -321,7 +355,10 @@ fn label_of(file: &LabelledFile) -> Option<Label> {
 
 #[cfg(test)]
 mod tests {
-    use super::within_size;
+    use super::*;
+    use crate::features::EegRecipe;
+    use crate::records::edf::{SampleWidth, write_file};
+    use crate::records::{Channel, Format, Kind, Record, Unit};
 
     #[test]
     fn files_are_read_together_as_long_as_they_are_small() {
@@ -331,5 +368,49 @@ mod tests {
         );
         assert_eq!(within_size(&[4, 6, 1, 20, 2], 10), [0..2, 2..3, 3..4, 4..5]);
         assert!(within_size(&[], 10).is_empty());
+    }
+
+    #[test]
+    fn a_file_that_is_written_meanwhile_is_an_error_and_its_features_are_not_kept() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let wave = |t: usize| ((t * t) as f64 * 0.013).sin() * 20.0;
+        let channel = Channel::analog("Cz", Unit::parse("uV"), Some(250.0), 0);
+        let path = folder.path().join("growing.edf");
+        let write = |duration_s: usize| {
+            let values = (0..duration_s * 250).map(wave).collect();
+            let (format, kind) = (Format::Simulated, Kind::Recording);
+            let channels = vec![(channel.clone(), values)];
+            let record = Record::in_memory(format, kind, "made.edf", channels);
+            write_file(&record, SampleWidth::Edf, &path).expect("writable");
+        };
+        write(400);
+        let kept = KeptFeatures::in_folder(&folder.path().join("kept"));
+        let recipe = FeatureRecipe::Eeg(EegRecipe::default());
+        let making = Making {
+            options: &ReadOptions::default(),
+            recipe: &recipe,
+            kept: Some(&kept),
+        };
+        let label = Label::Whole("a".into());
+        let made = |go_on: &mut dyn FnMut(f64) -> bool| {
+            let named = Path::new("growing.edf");
+            making.of_file((named, &path), &label, go_on)
+        };
+        // Whoever records writes while features are computed: after the two looks that hashing takes.
+        let mut n_looks = 0;
+        let found = made(&mut |_| {
+            n_looks += 1;
+            if n_looks == 3 {
+                write(401);
+            }
+            true
+        });
+        let error = found.err().expect("it has changed");
+        assert!(matches!(&error, DatasetError::Changed { path: named } if *named == path));
+        assert!(error.to_string().contains("load the data again"), "{error}");
+        assert!(!folder.path().join("kept").exists());
+        let keeping = |found: Result<Read, DatasetError>| found.expect("it rests").keeping;
+        assert!(matches!(keeping(made(&mut |_| true)), Keeping::Done));
+        assert!(matches!(keeping(made(&mut |_| true)), Keeping::Reused));
     }
 }

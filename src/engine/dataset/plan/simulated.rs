@@ -3,6 +3,7 @@
 use super::super::builder::{DatasetBuilder, Label};
 use super::super::error::DatasetError;
 use super::super::in_order::in_order;
+use super::super::made_samples::MadeSamples;
 use super::super::{Layout, Place};
 use crate::features::FeatureRecipe;
 use crate::records::{ReadError, Record};
@@ -33,14 +34,14 @@ fn add_records(
         keep_going,
         |number, go_on| {
             let record = make(number);
-            (record.start, recipe.extract(&record, go_on))
+            (record.start, MadeSamples::of(recipe, &record, None, go_on))
         },
-        |number, (start, extracted)| {
+        |number, (start, made)| {
             let known = known(number);
             let label = Label::Whole(known.class);
             let group = known.group.as_deref();
             builder.note_start(known.name.as_ref(), start);
-            builder.add_extraction(known.name.as_ref(), extracted, &label, group)
+            builder.add_made(known.name.as_ref(), made, &label, group, 1)
         },
     )
 }

@@ -1,11 +1,13 @@
 //! Rows of tables as samples: files read one after the other, with labels that may stand in second files.
 
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::super::builder::{DataFile, DatasetBuilder, Label};
 use super::super::long_table::LongTable;
+use super::super::table::row_names;
 use super::super::{DatasetError, TableChoice, TableClasses, is_feature};
 use super::{Locate, Opened, add_each, found, no_class};
 use crate::features::FeatureRecipe;
@@ -32,7 +34,7 @@ pub struct TableSource {
     /// The decimal sign, where numbers can be read in two ways.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decimal: Option<DecimalSign>,
-    /// The sheet of workbooks; without it the first with cells.
+    /// The sheet of workbooks; without it the first that looks like a table.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sheet: Option<String>,
     /// Where rows are moments of recordings: the columns that put them together. A recipe makes the samples then.
@@ -137,29 +139,66 @@ pub(super) fn add_long(
     Ok(())
 }
 
+/// Number of rows of a table.
+fn n_rows_of(record: &Record) -> usize {
+    let lengths = record.channels.iter().map(|c| c.n_samples);
+    lengths.min().unwrap_or(0)
+}
+
+/// A column that both tables have, and the row of the labels for each row of the table, where it has one.
+type Key = (String, Vec<Option<usize>>);
+
+/// The key by which labels are found: a column of the same name in both tables, without a value twice, that most rows
+/// of the table share.
+fn key_of(table: &Record, labels: &Record) -> Result<Option<Key>, DatasetError> {
+    if labels.channels.len() < 2 {
+        return Ok(None);
+    }
+    for channel in &labels.channels {
+        let name = std::slice::from_ref(&channel.name);
+        if table.channel_index(&channel.name).is_none() {
+            continue;
+        }
+        let wanted = row_names(table, name, n_rows_of(table))?;
+        let mut places = HashMap::new();
+        let given = row_names(labels, name, n_rows_of(labels))?;
+        for (row, value) in given.iter().enumerate() {
+            places.insert(value.as_deref(), row);
+        }
+        let different: BTreeSet<Option<&str>> = wanted.iter().map(Option::as_deref).collect();
+        let is_unique = places.len() == given.len() && different.len() == wanted.len();
+        let is_whole = !places.contains_key(&None) && !different.contains(&None);
+        let found = |value: &Option<String>| places.get(&value.as_deref()).copied();
+        let rows: Vec<Option<usize>> = wanted.iter().map(found).collect();
+        if is_unique && is_whole && 2 * rows.iter().flatten().count() > rows.len() {
+            return Ok(Some((channel.name.clone(), rows)));
+        }
+    }
+    Ok(None)
+}
+
+/// The row of the labels for each row of the table: by a key, or else one after the other.
+fn rows_of_labels(table: &Record, labels: &Record) -> Result<Vec<Option<usize>>, DatasetError> {
+    if let Some((_, rows)) = key_of(table, labels)? {
+        return Ok(rows);
+    }
+    let (n_rows, n_labels) = (n_rows_of(table), n_rows_of(labels));
+    match n_labels.checked_sub(n_rows) {
+        // A header such as `0` looks like a label.
+        Some(first @ (0 | 1)) => Ok((first..n_labels).map(Some).collect()),
+        _ => Err(DatasetError::LabelRows {
+            labels: labels.source.path.clone(),
+            n_labels,
+            n_rows,
+            path: table.source.path.clone(),
+        }),
+    }
+}
+
 /// The table with the columns of its labels behind its own.
 pub(super) fn with_labels(table: &Record, labels: &Record) -> Result<Record, DatasetError> {
-    let rows = |record: &Record| {
-        record
-            .channels
-            .iter()
-            .map(|c| c.n_samples)
-            .min()
-            .unwrap_or(0)
-    };
-    let (n_rows, n_labels) = (rows(table), rows(labels));
-    // A header such as `0` looks like a label.
-    let first = match n_labels.checked_sub(n_rows) {
-        Some(more @ (0 | 1)) => more,
-        _ => {
-            return Err(DatasetError::LabelRows {
-                labels: labels.source.path.clone(),
-                n_labels,
-                n_rows,
-                path: table.source.path.clone(),
-            });
-        }
-    };
+    let n_rows = n_rows_of(table);
+    let rows = rows_of_labels(table, labels)?;
     let mut data = Vec::new();
     for (number, channel) in table.channels.iter().enumerate() {
         data.push((channel.clone(), table.read(number, 0..n_rows)?));
@@ -170,7 +209,9 @@ pub(super) fn with_labels(table: &Record, labels: &Record) -> Result<Record, Dat
         if table.channels.iter().any(is_known) {
             channel.name = format!("label {}", number + 1);
         }
-        data.push((channel, labels.read(number, first..first + n_rows)?));
+        let values = labels.read_channel(number)?;
+        let value = |row: &Option<usize>| row.map_or(f64::NAN, |row| values[row]);
+        data.push((channel, rows.iter().map(value).collect()));
     }
     let name = table.source.path.to_string_lossy();
     let mut joined = Record::in_memory(table.format, table.kind, &name, data);
@@ -236,7 +277,8 @@ pub(super) fn choice_with_labels(table: &Record, labels: &Record) -> Option<Tabl
     };
     let of_labels = joined.channels.iter().skip(table.channels.len());
     let others: Vec<String> = of_labels.map(|c| c.name.clone()).collect();
-    let used = |name: &String| others.contains(name);
+    let key = key_of(table, labels).ok().flatten().map(|(name, _)| name);
+    let used = |name: &String| others.contains(name) || key.as_ref() == Some(name);
     let features = table.channels.iter().filter(|c| is_feature(&c.kind));
     let features = features.map(|c| c.name.clone()).filter(|name| !used(name));
     Some(TableChoice {

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::tables::add_long;
 use super::{ArraySource, DataPlan, DataSettings, no_arrays};
 use crate::dataset::builder::{DatasetBuilder, Label};
+use crate::dataset::made_samples::MadeSamples;
 use crate::dataset::{ArrayChoice, Built, DatasetError, TableChoice, TableClasses};
 use crate::features::eeg::ChannelChoice;
 use crate::features::{FeatureRecipe, Stretch};
@@ -127,8 +128,8 @@ impl DataSettings {
         }
         let label = Label::Whole(UNKNOWN.into());
         let stretches = self.marked_stretches(record);
-        let extracted = recipe.extract_within(record, stretches.as_deref(), keep_going);
-        builder.add_extraction(&record.source.path, extracted, &label, None)
+        let made = MadeSamples::of(&recipe, record, stretches.as_deref(), keep_going);
+        builder.add_made(&record.source.path, made, &label, None, 1)
     }
 }
 

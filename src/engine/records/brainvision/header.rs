@@ -42,6 +42,8 @@ pub(super) struct Header {
     pub(super) rate_hz: f64,
     pub(super) n_samples: Option<u64>,
     pub(super) channels: Vec<ChannelEntry>,
+    /// Values of a moment in the data file: of the channels, and of the V-Amp (.ahdr) one more, which no header lists.
+    pub(super) n_stored: usize,
 }
 
 /// Most channels; each takes memory.
@@ -63,6 +65,9 @@ impl Header {
                 "the name of the data file",
             ));
         };
+        let channels = read_channels(&ini, findings)?;
+        let ending = bytes.path().extension();
+        let is_v_amp = ending.is_some_and(|ending| ending.eq_ignore_ascii_case("ahdr"));
         Ok(Self {
             data_file: data_file.value.to_owned(),
             marker_file: common("markerfile").map(|entry| entry.value.to_owned()),
@@ -70,7 +75,8 @@ impl Header {
             storage: read_storage(&ini, findings)?,
             rate_hz: read_rate(common("samplinginterval"), findings)?,
             n_samples: common("datapoints").and_then(|entry| entry.value.parse().ok()),
-            channels: read_channels(&ini, findings)?,
+            n_stored: channels.len() + usize::from(is_v_amp),
+            channels,
         })
     }
 

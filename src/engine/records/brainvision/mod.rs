@@ -169,7 +169,7 @@ fn count_samples(
     data: &ByteSource,
     findings: &mut Findings,
 ) -> Result<usize, ReadError> {
-    let frame_bytes = header.channels.len() as u64 * number.bytes() as u64;
+    let frame_bytes = header.n_stored as u64 * number.bytes() as u64;
     let (stored, surplus) = (data.len() / frame_bytes, data.len() % frame_bytes);
     let declared = header.n_samples;
     if surplus > 0 || declared.is_some_and(|declared| declared != stored) {
@@ -230,7 +230,7 @@ fn samples(
     };
     let n_samples = count_samples(header, number, data, findings)?;
     let (channel_stride, sample_stride) = match header.orientation {
-        Orientation::Multiplexed => (1, header.channels.len()),
+        Orientation::Multiplexed => (1, header.n_stored),
         Orientation::Vectorised => (n_samples, 1),
     };
     let samples = StridedSamples {

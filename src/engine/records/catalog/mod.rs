@@ -51,6 +51,17 @@ impl Rule {
         }
     }
 
+    /// What it does, in a sentence.
+    pub fn in_words(&self) -> String {
+        match self {
+            Self::FileName(pattern) => format!("From file names: {}", pattern.text()),
+            Self::ParentFolder => "The class is the folder that the file is in".into(),
+            Self::Table { path } => format!("From the table {}", path.display()),
+            Self::Participants { path, .. } => format!("From the participants {}", path.display()),
+            Self::Annotations(_) => "From annotations: each section has its own class".into(),
+        }
+    }
+
     /// The table it reads, to be named otherwise.
     pub fn table_mut(&mut self) -> Option<&mut PathBuf> {
         match self {

@@ -15,11 +15,11 @@ use std::sync::Arc;
 use super::text_encoding;
 use super::{
     ByteSource, Channel, ChannelKind, FilePlace, Findings, Format, GridChannel, GridFacts, Input,
-    Kind, ReadError, ReadOptions, Record, Samples, Source, Unit,
+    Kind, Quantity, ReadError, ReadOptions, Record, Samples, Source, TransformerSide, Unit,
 };
 use ascii::AsciiSamples;
 use binary::BinarySamples;
-use configuration::{Configuration, DataType, Revision};
+use configuration::{AnalogChannel, Configuration, DataType, Revision};
 use timeline::Timeline;
 pub use writer::{
     ComtradeStorage, Files as WrittenFiles, encode, encode_combined, write_combined, write_files,
@@ -271,6 +271,31 @@ fn binary_timeline(
     Ok(timeline)
 }
 
+/// The unit of the samples, and what the primary side of the ratio is multiplied by. Some relays write `V/kV`: the
+/// ratio is that of kilovolts to volts, and the samples are on the side that they say.
+fn unit_of(analog: &AnalogChannel) -> (Unit, f64) {
+    let whole = Unit::parse(&analog.unit);
+    let sides = analog.unit.split_once('/').filter(|_| !whole.is_known());
+    let Some((secondary, primary)) = sides else {
+        return (whole, 1.0);
+    };
+    let [secondary, primary] = [secondary, primary].map(Unit::parse);
+    let is_pair = matches!(
+        secondary.quantity,
+        Some(Quantity::Voltage | Quantity::Current)
+    ) && secondary.quantity == primary.quantity;
+    if !is_pair {
+        return (whole, 1.0);
+    }
+    let factor = primary.in_base / secondary.in_base;
+    let own = match analog.scaling {
+        Some(TransformerSide::Primary) => primary,
+        _ => secondary,
+    };
+    let raw = analog.unit.clone();
+    (Unit { raw, ..own }, factor)
+}
+
 /// Analog channels, then digital ones.
 fn channels(
     configuration: &Configuration,
@@ -281,7 +306,7 @@ fn channels(
     let mut unknown_units: Vec<&str> = Vec::new();
     let mut channels = Vec::with_capacity(configuration.analog.len() + configuration.digital.len());
     for analog in &configuration.analog {
-        let unit = Unit::parse(&analog.unit);
+        let (unit, primary_factor) = unit_of(analog);
         if !unit.is_known() && !unit.symbol.is_empty() {
             unknown_units.push(&analog.unit);
         }
@@ -289,7 +314,7 @@ fn channels(
         channel.grid = Some(GridChannel {
             phase: analog.phase.clone(),
             circuit: analog.circuit.clone(),
-            primary: analog.primary,
+            primary: analog.primary * primary_factor,
             secondary: analog.secondary,
             scaling: analog.scaling,
             skew_s: analog.skew_us * 1e-6,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::super::number_column::NumberColumn;
-use super::super::text::quoted;
+use super::super::text::{counted, quoted};
 use super::super::{ChannelKind, FilePlace, Findings, ReadError, Unit};
 use super::moment::MomentForm;
 use super::number_form::{DecimalSign, Spelling, parse, spelling, without_percent};
@@ -145,6 +145,12 @@ pub(super) enum Form {
     Moments(MomentForm),
 }
 
+/// So many things are so.
+fn are(number: usize, what: &str, so: &str) -> String {
+    let verb = if number == 1 { "is" } else { "are" };
+    format!("{} {verb} {so}", counted(number, what))
+}
+
 /// A decision about a column, and why it is not beyond doubt.
 pub(super) struct Decision {
     pub(super) form: Form,
@@ -262,7 +268,7 @@ impl Decision {
             }
             None => Ok(()),
         };
-        let missing = |met: &Met| format!("{} such values are missing", met.count);
+        let missing = |met: &Met| are(met.count, "such value", "missing");
         breach(&tally.errors, "a value", missing(&tally.errors))?;
         match self.form {
             Form::Names => {
@@ -273,8 +279,13 @@ impl Decision {
                     missing(&tally.missing_words),
                 )?;
                 if tally.n_numbers() > tally.texts.count {
-                    let assumed =
-                        format!("{} such fields make it a column of text", tally.texts.count);
+                    let n_fields = counted(tally.texts.count, "such field");
+                    let makes = if tally.texts.count == 1 {
+                        "makes"
+                    } else {
+                        "make"
+                    };
+                    let assumed = format!("{n_fields} {makes} it a column of text");
                     breach(&tally.texts, "a number as in most rows", assumed)?;
                 }
             }

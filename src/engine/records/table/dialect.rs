@@ -211,6 +211,11 @@ fn fitness(separator: Separator, rows: &[Row]) -> f64 {
     let is_whole = |field: &&String| {
         separator != Separator::Byte(b',') || !field.contains(is_space_or_apostrophe)
     };
+    // Cut at spaces, `1.5 kV,2,x` would hold `kV,2,x`.
+    let holds_marks = |field: &&String| field.contains([',', ';', '|']) && !is_number(field);
+    if separator == Separator::Spaces && fields().filter(holds_marks).count() * 2 >= rows.len() {
+        return 0.0;
+    }
     let is_value = |field: &&String| is_missing(field) || (is_whole(field) && is_number(field));
     let n_values = fields().filter(is_value).count();
     // Separating at all is worth something, also between words.
@@ -330,6 +335,8 @@ mod tests {
         assert_eq!(separator("1,5 2,5\n3,5 4,5\n"), ' ');
         assert_eq!(separator("1,5 200,5\n3,5 400,5\n"), ' ');
         assert_eq!(separator("1 000,5;2 000,5\n3 000,5;4\n"), ';');
+        assert_eq!(separator("a,b,class\n1.5 kV,1,x\n2.0 kV,2,y\n"), ',');
+        assert_eq!(separator("1.5 1,2\n2.5 3,4\n"), ' ');
     }
 
     #[test]

@@ -5,11 +5,12 @@ mod dialect;
 mod moment;
 mod number_form;
 mod rows;
+mod times;
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::text::quoted;
+use super::text::{counted, quoted};
 use super::text_encoding;
 use super::{
     Channel, FilePlace, Findings, Format, Input, Kind, ReadError, ReadOptions, Record, Samples,
@@ -21,6 +22,9 @@ use column::{Decision, FileSigns, Form, TableColumn, Tally};
 use dialect::{Dialect, counts_columns};
 pub use number_form::DecimalSign;
 use rows::{Separator, TableText, is_remark};
+use times::rate_told;
+pub use times::told_rate;
+pub(crate) use times::{TIME_NAMES, base_name, plain_name, rate_of_times, seconds_in};
 
 /// Most different texts of all nominal columns together.
 ///
@@ -88,7 +92,7 @@ fn read_text(
 ) -> Result<(Record, Separator), ReadError> {
     let Some(dialect) = Dialect::detect(text).filter(|dialect| dialect.n_columns > 0) else {
         let expected = "rows of numbers or names";
-        return Err(findings.refusal(FilePlace::Line(1), "table", "no row", expected));
+        return Err(findings.refusal(FilePlace::Line(1), "table", "empty", expected));
     };
     check_width(text, dialect.separator, &findings)?;
     report_layout(text, &dialect, &mut findings)?;
@@ -121,13 +125,46 @@ fn read_text(
         Some(_) => Kind::Recording,
         None => Kind::Table,
     };
-    let channels = channels(&names, &columns, &dialect, options);
+    let mut channels = channels(&names, &columns, &dialect, options);
+    leave_out_time(&mut channels, &mut columns, options, &mut findings)?;
     let source = Source::new(input.path(), input.bytes.len());
     let samples = Arc::new(TableSamples { columns });
     let mut record = Record::new(Format::Csv, kind, source, channels, samples);
     record.warnings = findings.into_warnings();
     record.undecided = undecided;
     Ok((record, dialect.separator))
+}
+
+/// Of a recording the column with the time of the rows is no channel.
+fn leave_out_time(
+    channels: &mut Vec<Channel>,
+    columns: &mut Vec<TableColumn>,
+    options: &ReadOptions,
+    findings: &mut Findings,
+) -> Result<(), ReadError> {
+    let Some(rate_hz) = options.rate_hz.filter(|_| channels.len() > 1) else {
+        return Ok(());
+    };
+    let told = channels.iter().zip(&*columns).map(|(channel, column)| {
+        let times: Vec<f64> = (0..column.len()).map(|row| column.get(row)).collect();
+        rate_told(channel, &times)
+    });
+    let told: Vec<Option<f64>> = told.collect();
+    let Some(place) = told.iter().position(Option::is_some) else {
+        return Ok(());
+    };
+    let channel = channels.remove(place);
+    columns.remove(place);
+    match told[place].filter(|told| (told / rate_hz - 1.0).abs() > 0.01) {
+        Some(other) => findings.breach(
+            FilePlace::File,
+            &format!("column {}", quoted(&channel.name)),
+            format!("rising at {other} Hz"),
+            format!("{rate_hz} Hz as given"),
+            "the given sampling rate was used",
+        ),
+        None => Ok(()),
+    }
 }
 
 /// Refuses lines of more fields than a table has columns, before they are cut.
@@ -182,7 +219,7 @@ fn report_layout(
     }
     if let Some((line, count)) = dialect.preamble {
         let expected = format!("a row of {} fields", dialect.n_columns);
-        let assumed = format!("{count} lines above the table were skipped");
+        let assumed = format!("skipped: {} above the table", counted(count, "line"));
         findings.breach(
             FilePlace::Line(line),
             "line",
@@ -300,7 +337,7 @@ impl Body<'_> {
         })?;
         if let Some((count, line, text)) = remarks {
             let expected = format!("a row of {} fields", self.dialect.n_columns);
-            let assumed = format!("{count} such lines were taken for remarks");
+            let assumed = format!("skipped as remarks: {}", counted(count, "line"));
             findings.breach(FilePlace::Line(line), "line", text, expected, assumed)?;
         }
         Ok(tallies)
@@ -329,7 +366,8 @@ impl Body<'_> {
         if let Some((line, n_fields, count)) = ragged {
             let found = format!("{n_fields} fields");
             let assumed = format!(
-                "missing values assumed, surplus fields and rows under three quarters skipped ({count} rows)"
+                "missing values assumed, surplus fields and rows under three quarters skipped ({})",
+                counted(count, "row")
             );
             findings.breach(FilePlace::Line(line), "row", found, n_columns, assumed)?;
         }

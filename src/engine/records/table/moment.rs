@@ -7,7 +7,7 @@ use super::super::StartTime;
 pub(super) enum MomentForm {
     /// `2024-01-31`, perhaps with a time: seconds since 1970.
     YearFirst,
-    /// `31.01.2024`, perhaps with a time: seconds since 1970.
+    /// `31.01.2024`, `31.01.24` or `31-Jan-2024`, perhaps with a time: seconds since 1970.
     DayFirst,
     /// `01/31/2024`, perhaps with a time: seconds since 1970.
     MonthFirst,
@@ -68,13 +68,55 @@ impl MomentForm {
             Self::MonthFirst => [parts[2], parts[0], parts[1]],
             Self::Clock => return None,
         };
-        if year.len() != 4 || month.len() > 2 || day.len() > 2 {
+        if day.len() > 2 {
             return None;
         }
-        let date = (year.parse().ok()?, month.parse().ok()?, day.parse().ok()?);
+        let year = match year.len() {
+            4 => year.parse().ok()?,
+            // As spreadsheets write dates with points.
+            2 if self == Self::DayFirst && mark == '.' => full_year(year.parse().ok()?),
+            _ => return None,
+        };
+        let month = match self {
+            Self::DayFirst if month.len() > 2 => named_month(month)?,
+            _ if month.len() > 2 => return None,
+            _ => month.parse().ok()?,
+        };
+        let date = (year, month, day.parse().ok()?);
         let epoch = StartTime::new((1970, 1, 1), (0, 0, 0), 0)?;
         Some(StartTime::new(date, (0, 0, 0), 0)?.seconds_since(epoch))
     }
+}
+
+/// The year of two digits, from 1970 to 2069.
+fn full_year(digits: u16) -> u16 {
+    if digits < 70 {
+        2000 + digits
+    } else {
+        1900 + digits
+    }
+}
+
+/// The number of a month by its English name or the first three letters of it.
+fn named_month(text: &str) -> Option<u8> {
+    const MONTHS: [&str; 12] = [
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+    ];
+    let text = text.to_ascii_lowercase();
+    let is_it = |month: &&str| text.len() >= 3 && (*month == text || month[..3] == text);
+    let place = MONTHS.iter().position(is_it)?;
+    u8::try_from(place + 1).ok()
 }
 
 /// A clock without its zone, and the seconds that the zone is east of Greenwich.
@@ -144,6 +186,11 @@ mod tests {
                 Some(30.0 * 86_400.0 + 46_800.0),
             ),
             (MonthFirst, "31/01/1970", None),
+            (DayFirst, "31.01.70", Some(30.0 * 86_400.0)),
+            (DayFirst, "01.02.24 12:00", Some(1_706_788_800.0)),
+            (DayFirst, "31-Jan-1970", Some(30.0 * 86_400.0)),
+            (DayFirst, "31-Foo-1970", None),
+            (DayFirst, "31/01/70", None),
             (Clock, "23:59:60", Some(86_400.0)),
             (Clock, "1:02", Some(3720.0)),
             (Clock, "25:00", None),

@@ -165,8 +165,8 @@ pub(super) fn for_each_row(
             while reader.read_record(&mut record).unwrap_or(false) {
                 let line = record.position().map_or(0, csv::Position::line);
                 let line = usize::try_from(line).unwrap_or(usize::MAX);
-                let fields: Vec<&str> =
-                    record.iter().take(MAX_COLUMNS + 1).map(str::trim).collect();
+                let fields = record.iter().take(MAX_COLUMNS + 1).map(unquoted);
+                let fields: Vec<&str> = fields.collect();
                 if fields.iter().any(|field| !field.is_empty()) {
                     take(lines_before + line, &fields)?;
                 }
@@ -174,6 +174,18 @@ pub(super) fn for_each_row(
         }
     }
     Ok(())
+}
+
+/// A field without the spaces around it, and without the quotes that stand behind a space: `1, "2"`.
+fn unquoted(field: &str) -> &str {
+    let bare = field.trim();
+    let inner = bare
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'));
+    match inner {
+        Some(inner) if bare.len() < field.len() => inner.trim(),
+        _ => bare,
+    }
 }
 
 /// Whether a row may be a remark: it begins with `#` or `%`, and not with the error of a spreadsheet.
@@ -213,36 +225,36 @@ pub(super) fn is_missing_word(field: &str) -> bool {
     field.len() <= 7 && MARKS.iter().any(|mark| field.eq_ignore_ascii_case(mark))
 }
 
-/// Whether a field is what a spreadsheet writes where a formula failed.
+/// Whether a field is what a spreadsheet writes where a formula failed, in whatever language: `#DIV/0!`, `#NAME?`,
+/// `#¡VALOR!`, `#ДЕЛ/0!`, and the words that have no mark behind them.
 pub(super) fn is_spreadsheet_error(field: &str) -> bool {
-    const ERRORS: [&str; 25] = [
-        "#DIV/0!",
-        "#DIV/0",
-        "#N/A",
-        "#N/A!",
-        "#NA",
-        "#NV",
-        "#N/D",
-        "#NAME?",
-        "#NULL!",
-        "#NUM!",
-        "#REF!",
-        "#VALUE!",
-        "#WERT!",
-        "#BEZUG!",
-        "#ZAHL!",
-        "#NOM?",
-        "#NOMBRE?",
-        "#NOMBRE!",
-        "#VALEUR!",
-        "#VALOR!",
-        "#NUL!",
-        "#SPILL!",
-        "#CALC!",
-        "#FIELD!",
-        "#GETTING_DATA",
+    const WITHOUT_MARK: [&str; 10] = [
+        "N/A",
+        "NA",
+        "NV",
+        "N/D",
+        "DIV/0",
+        "NB",
+        "YOK",
+        "I/T",
+        "Н/Д",
+        "GETTING_DATA",
     ];
-    field.starts_with('#') && ERRORS.iter().any(|error| field.eq_ignore_ascii_case(error))
+    const LONGEST: usize = 40;
+    let Some(word) = field.strip_prefix('#').filter(|word| word.len() <= LONGEST) else {
+        return false;
+    };
+    let has_mark = |word: &str| {
+        let word = word.trim_start_matches(['¡', '¿']).trim_end();
+        let is_part = |c: char| c.is_alphabetic() || matches!(c, '/' | '0' | '_');
+        // `#Note!` is a remark.
+        let is_shouted = !word.contains(char::is_lowercase) || word.contains("/0");
+        word.starts_with(char::is_alphabetic) && is_shouted && word.chars().all(is_part)
+    };
+    word.strip_suffix(['!', '?']).is_some_and(has_mark)
+        || WITHOUT_MARK
+            .iter()
+            .any(|known| word.eq_ignore_ascii_case(known))
 }
 
 #[cfg(test)]
@@ -279,6 +291,39 @@ mod tests {
             assert_eq!(rows(text, Separator::Byte(b';'))[0].0, 2, "{text}");
         }
         assert_eq!(TableText::new("separate;b\n".into()).named_separator, None);
+    }
+
+    #[test]
+    fn quotes_behind_a_space_are_no_part_of_a_field() {
+        let rows = rows("a, \"b\"\n1, \"2.5\"\n", Separator::Byte(b','));
+        assert_eq!(rows[0].1, ["a", "b"]);
+        assert_eq!(rows[1].1, ["1", "2.5"]);
+    }
+
+    #[test]
+    fn errors_of_spreadsheets_are_known_in_every_language() {
+        for text in [
+            "#DIV/0!",
+            "#div/0!",
+            "#DIV/0 !",
+            "#N/A",
+            "#NV",
+            "#¡VALOR!",
+            "#¿NOMBRE?",
+            "#ДЕЛ/0!",
+            "#ЗНАЧ!",
+            "#DZIEL/0!",
+            "#SPILL!",
+            "#BLOCKED!",
+            "#NÚM!",
+        ] {
+            assert!(is_spreadsheet_error(text), "{text}");
+        }
+        for text in [
+            "#1", "#", "#!", "#5!", "# note!", "#Note!", "#tag", "DIV/0!",
+        ] {
+            assert!(!is_spreadsheet_error(text), "{text}");
+        }
     }
 
     #[test]

@@ -42,7 +42,7 @@ fn plain(name: &str) -> String {
     name.replace('\\', "/").to_lowercase()
 }
 
-/// Reads the sheet that `options.array` names, or the first one with cells.
+/// Reads the sheet that `options.array` names, or the first one that looks like a table.
 pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
     let mut findings = Findings::new(input.path(), options.mode);
     let mut workbook = Workbook::open(input, &findings)?;
@@ -85,11 +85,14 @@ fn chosen(
             filled.push((name.clone(), extent));
         }
     }
+    // Notes and titles fill a column or a row.
+    let first = filled.iter().position(|(_, extent)| extent.is_table());
+    let first = first.unwrap_or(0);
     let found: Vec<&str> = filled.iter().map(|(name, _)| name.as_str()).collect();
-    if let [first, _, ..] = found[..] {
+    if found.len() > 1 {
         let assumed = format!(
             "{} was read; another one is chosen by its name (--sheet)",
-            quoted(first)
+            quoted(found[first])
         );
         let found = format!("{} sheets ({})", found.len(), found.join(", "));
         findings.breach(
@@ -104,7 +107,7 @@ fn chosen(
         let found = format!("{} sheets without cells", names.len());
         findings.refusal(FilePlace::File, "workbook", found, "a sheet with cells")
     };
-    filled.into_iter().next().ok_or_else(empty)
+    filled.into_iter().nth(first).ok_or_else(empty)
 }
 
 /// What is done with a cell at a row and a column.

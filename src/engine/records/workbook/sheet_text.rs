@@ -35,6 +35,11 @@ impl Extent {
         u64::from(self.last_column - self.first_column) + 1
     }
 
+    /// Whether there are rows and columns.
+    pub(super) fn is_table(self) -> bool {
+        self.last_row > 0 && self.last_column > self.first_column
+    }
+
     /// Refuses a sheet of more cells than a file of this size is given memory for: eight bytes and a comma each.
     pub(super) fn check(self, n_bytes: u64, findings: &Findings) -> Result<(), ReadError> {
         let n_rows = u64::from(self.last_row) + 1;
