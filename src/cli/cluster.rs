@@ -10,6 +10,7 @@ use super::ending::{Failure, interruptible};
 use super::progress::ProgressLine;
 use super::terminal;
 use atomscope_engine::cluster::{ClusterError, JobRequest, Order, WorkFolder, submit};
+use atomscope_engine::records::counted;
 
 /// Workers where no number is given.
 const USUAL_WORKERS: u16 = 40;
@@ -110,9 +111,4 @@ impl ClusterArguments {
         terminal::complain(said).map_err(Failure::failed)?;
         Ok(ExitCode::SUCCESS)
     }
-}
-
-fn counted(number: usize, what: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {what}{plural}")
 }

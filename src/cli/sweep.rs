@@ -14,7 +14,7 @@ use super::sweep_folder::{self, FolderCommand};
 use super::terminal;
 use atomscope_engine::cluster::{Order, Task, read_sweep_plan};
 use atomscope_engine::experiment::SweepTable;
-use atomscope_engine::export::{SweepResult, sweep_provenance, write_all};
+use atomscope_engine::export::{SweepResult, remark_of, sweep_provenance, write_all};
 use atomscope_engine::session::{SweepFile, SweepNews, SweepStore, WorkIdentity, read_sweep};
 
 /// Rows that the terminal lists.
@@ -122,6 +122,11 @@ impl SweepArguments {
 
 fn sweep(arguments: &SweepArguments, path: &Path) -> Result<Ended, Failure> {
     let file = SweepFile::load(path).map_err(Failure::usage)?;
+    if file.sweep.halving.is_some() && arguments.shard.is_some() {
+        return Err(Failure::usage(
+            "--shard is for sweeps without early stopping, whose stages compare all points: use workers on one folder (--slurm, or sweep worker FOLDER)",
+        ));
+    }
     let interrupted = interruptible()?;
     let mut reading = ProgressLine::new(arguments.quiet);
     let (plan, files) = read_sweep_plan(&file, &arguments.data, &mut |share| {
@@ -143,6 +148,13 @@ fn sweep(arguments: &SweepArguments, path: &Path) -> Result<Ended, Failure> {
                 SweepNews::Share(share, n_due) => {
                     progress.show(share, &format!("{n_due} of {} points", plan.n_points()));
                 }
+                SweepNews::Phase(share, phase) => {
+                    let text = match phase + 1 < plan.n_phases() {
+                        true => format!("stage {} of {}", phase + 1, plan.n_phases() - 1),
+                        false => "the chosen points".to_owned(),
+                    };
+                    progress.show(share, &text);
+                }
                 SweepNews::Finished(result) => results.push(result),
             }
             !interrupted.load(Ordering::SeqCst)
@@ -152,7 +164,7 @@ fn sweep(arguments: &SweepArguments, path: &Path) -> Result<Ended, Failure> {
     progress.end();
     let ended = Ended {
         table: SweepTable::of(results),
-        provenance: sweep_provenance(&file.session.experiment, file.sweep.inner_folds),
+        provenance: sweep_provenance(&file.session.experiment, &file.sweep),
         n_points: plan.n_points(),
         folder,
         is_interrupted: !all,
@@ -197,6 +209,9 @@ impl Ended {
             self.n_points,
             self.folder.display()
         )?;
+        if let Some(saving) = &self.table.saving {
+            writeln!(out, "Stages  {}", saving.in_words())?;
+        }
         writeln!(out, "Nested  {}", result.nested_words())?;
         for chosen in &self.table.chosen {
             let settings = self
@@ -227,11 +242,10 @@ impl Ended {
                 .result
                 .train_us_per_batch
                 .map_or("–".into(), |us| format!("{us:.0}"));
-            let problem = row
-                .result
-                .problem
-                .as_ref()
-                .map_or_else(String::new, |problem| format!("  ({problem})"));
+            let problem = match remark_of(row) {
+                remark if remark.is_empty() => remark,
+                remark => format!("  ({remark})"),
+            };
             writeln!(
                 out,
                 "{:>6}  {inner:>15}  {us:>8}  {}{problem}",

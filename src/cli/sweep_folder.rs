@@ -282,7 +282,7 @@ fn work(folder: &Path, n_threads: u16, is_requeued: bool) -> Result<String, Fail
         requeue_this_job().map_err(from_cluster)?;
     }
     Ok(match last {
-        WorkerEnd::Complete => "all points are finished or were put aside".into(),
+        WorkerEnd::Complete => "all points are finished or set aside".into(),
         WorkerEnd::Stopped => "stopped; the next worker resumes".into(),
         WorkerEnd::Cancelled => "the work was cancelled".into(),
     })

@@ -54,10 +54,12 @@ pub(super) enum Found {
 }
 
 /// Takes a point that is open, or left by its worker, or whose worker is dead; of several that with
-/// the fewest attempts.
+/// the fewest attempts. A point waits until as many first points are finished as `n_needed` says;
+/// where one of these was put aside, there is nothing to wait for.
 pub(super) fn take_next(
     folder: &WorkFolder,
     n_points: usize,
+    n_needed: &dyn Fn(usize) -> usize,
     worker: &str,
 ) -> Result<Found, ClusterError> {
     let listing = folder.list()?;
@@ -65,7 +67,10 @@ pub(super) fn take_next(
     let mut now = None;
     // Those that killed workers come last: one that needs too much memory costs no other its turn.
     let n_attempts = |number: &usize| listing.attempts.get(number).map_or(0, |found| found.len());
+    let first_open = (0..n_points).find(|number| !listing.done.contains(number));
+    let first_open = first_open.unwrap_or(n_points);
     let mut numbers: Vec<usize> = (0..n_points).collect();
+    numbers.retain(|number| n_needed(*number) <= first_open);
     numbers.sort_by_key(n_attempts);
     for number in numbers {
         if listing.done.contains(&number) || is_put_aside(folder, &listing, number) {

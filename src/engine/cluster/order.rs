@@ -112,7 +112,7 @@ impl Order {
                 let work = SweepWork {
                     plan,
                     experiment: file.session.experiment,
-                    inner_folds: file.sweep.inner_folds,
+                    sweep: file.sweep,
                 };
                 (Box::new(work), files)
             }

@@ -13,8 +13,8 @@ use super::work::{PointEnd, Points, SweepWork, Work};
 use super::*;
 use crate::dataset::{DataSettings, Dataset};
 use crate::experiment::{
-    Axis, Experiment, PointProgress, PointResult, Search, SettingText, Sweep, SweepPlan, Values,
-    Watcher,
+    Axis, Experiment, Halving, PointProgress, PointResult, Search, SettingText, Sweep, SweepPlan,
+    Values, Watcher,
 };
 use crate::session::{PointStore, WorkIdentity, load_progress, point_file_name};
 use crate::simulate::feeder::FeederSettings;
@@ -176,17 +176,23 @@ fn the_claim_of_a_dead_worker_returns_and_that_of_a_living_one_does_not() {
     claim(0, 1, &alive.name);
     claim(1, 1, "somewhere-1-0-0");
     // A claim that cannot be read belongs to nobody alive.
-    let found = take_next(&folder, 2, "me").expect("readable");
+    let found = take_next(&folder, 2, &|_| 0, "me").expect("readable");
     let taken = |attempt| Found::Point(Taken { number: 1, attempt });
     assert_eq!(found, taken(2));
     std::fs::write(folder.claim_path(1, 2), "(worker: \"m").expect("writable");
-    assert_eq!(take_next(&folder, 2, "me").expect("readable"), taken(3));
+    assert_eq!(
+        take_next(&folder, 2, &|_| 0, "me").expect("readable"),
+        taken(3)
+    );
     drop(alive);
     let first = Found::Point(Taken {
         number: 0,
         attempt: 2,
     });
-    assert_eq!(take_next(&folder, 2, "me").expect("readable"), first);
+    assert_eq!(
+        take_next(&folder, 2, &|_| 0, "me").expect("readable"),
+        first
+    );
     let status = WorkStatus::read(&folder).expect("readable");
     assert_eq!((status.points.running, status.points.open), (0, 2));
 }
@@ -213,7 +219,7 @@ fn pause_and_cancel_keep_points_from_being_taken() {
     assert_eq!(work_alone(&folder, &prepared), WorkerEnd::Complete);
 }
 
-fn small_sweep() -> Prepared {
+fn small_sweep(halving: Option<Halving>) -> Prepared {
     let experiment = Experiment {
         data: DataSettings::feeder_faults(FeederSettings {
             records_per_class: 8,
@@ -231,6 +237,7 @@ fn small_sweep() -> Prepared {
             values: Values::List([4.0, 5.0].map(SettingText::Number).to_vec()),
         }]),
         inner_folds: 2,
+        halving,
     };
     let built = experiment.data.load(&|_| None, &mut |_| true);
     let dataset: std::sync::Arc<Dataset> = built.expect("simulated").dataset.into();
@@ -241,7 +248,7 @@ fn small_sweep() -> Prepared {
         work: Box::new(SweepWork {
             plan,
             experiment,
-            inner_folds: 2,
+            sweep,
         }),
     }
 }
@@ -261,7 +268,7 @@ fn a_point_that_is_stopped_again_and_again_comes_to_the_same_bits() {
         tempfile::tempdir().expect("a folder"),
         tempfile::tempdir().expect("a folder"),
     );
-    let prepared = small_sweep();
+    let prepared = small_sweep(None);
     assert_eq!(
         work_alone(&WorkFolder::new(whole.path()), &prepared),
         WorkerEnd::Complete
@@ -290,4 +297,69 @@ fn a_point_that_is_stopped_again_and_again_comes_to_the_same_bits() {
     assert_eq!(points_of(pieces.path()), points_of(whole.path()));
     let table = |folder: &Path| std::fs::read(folder.join("sweep.csv")).expect("written");
     assert_eq!(table(pieces.path()), table(whole.path()));
+}
+
+#[test]
+fn stages_of_early_stopping_wait_for_each_other_whoever_computes_them() {
+    let halving = Some(Halving {
+        stages: 2,
+        factor: 2,
+    });
+    let (alone, together) = (
+        tempfile::tempdir().expect("a folder"),
+        tempfile::tempdir().expect("a folder"),
+    );
+    let prepared = small_sweep(halving);
+    assert_eq!(prepared.work.n_points(), 6);
+    let folder = WorkFolder::new(alone.path());
+    assert_eq!(work_alone(&folder, &prepared), WorkerEnd::Complete);
+    let folder = WorkFolder::new(together.path());
+    let n_stops = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            // Every worker is stopped now and then, and another one takes its place.
+            scope.spawn(|| {
+                loop {
+                    let stop = AtomicBool::new(false);
+                    let told = |news: WorkerNews| {
+                        let is_begin = matches!(news, WorkerNews::Began(..));
+                        if is_begin && n_stops.fetch_add(1, Ordering::SeqCst) < 9 {
+                            stop.store(true, Ordering::SeqCst);
+                        }
+                    };
+                    let end = work_through(&folder, &prepared, &stop, &told).expect("it works");
+                    if end == WorkerEnd::Complete {
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    assert!(n_stops.into_inner() >= 9);
+    assert_eq!(points_of(together.path()), points_of(alone.path()));
+    let table = |folder: &Path| std::fs::read_to_string(folder.join("sweep.csv"));
+    let written = table(alone.path()).expect("written");
+    assert_eq!(table(together.path()).expect("written"), written);
+    assert!(written.contains("part of the training"), "{written}");
+}
+
+#[test]
+fn a_stage_does_not_begin_before_the_one_before_has_ended() {
+    let place = tempfile::tempdir().expect("a folder");
+    let folder = WorkFolder::new(place.path());
+    let prepared = Counted::prepared(4, &[]);
+    placed(&folder, &prepared);
+    let alive = super::heartbeat::Heart::start(&folder).expect("writable");
+    // Two stages of two points each.
+    let n_needed = |number: usize| 2 * (number / 2);
+    let next = || take_next(&folder, 4, &n_needed, &alive.name).expect("readable");
+    let first = |number| Found::Point(Taken { number, attempt: 1 });
+    assert_eq!(
+        (next(), next(), next()),
+        (first(0), first(1), Found::Others)
+    );
+    for number in 0..2 {
+        std::fs::write(place.path().join(point_file_name(number)), "").expect("writable");
+    }
+    assert_eq!((next(), next()), (first(2), first(3)));
 }

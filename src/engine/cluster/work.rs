@@ -1,17 +1,18 @@
 //! Work cut into points: what a worker computes, and how the points become one result.
 
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::experiment::{
-    ComparisonPlan, Experiment, FoldOutcome, PointProgress, PointResult, SweepPlan, SweepTable,
-    Watcher,
+    ComparisonPlan, Entrants, Experiment, FoldOutcome, PointProgress, PointResult, Sweep,
+    SweepPlan, SweepTable, Watcher,
 };
 use crate::export::{
     PaperReport, SweepResult, comparison_csv, comparison_html, comparison_json, sweep_provenance,
     write_all,
 };
 use crate::paper::PlannedPart;
-use crate::session::{PointStore, WorkIdentity};
+use crate::session::{PointStore, SessionError, WorkIdentity};
 
 use super::error::ClusterError;
 
@@ -39,6 +40,11 @@ pub trait Work: Sync {
 
 /// The points of some work in their folder.
 pub trait Points: Sync {
+    /// A point can be computed once so many first points are finished.
+    fn n_needed(&self, _number: usize) -> usize {
+        0
+    }
+
     /// Computes a point and keeps its result; false if it was stopped.
     fn compute(
         &self,
@@ -55,18 +61,40 @@ pub trait Points: Sync {
 pub(super) struct SweepWork {
     pub(super) plan: SweepPlan,
     pub(super) experiment: Experiment,
-    pub(super) inner_folds: usize,
+    pub(super) sweep: Sweep,
 }
 
 struct SweepPoints<'a> {
     work: &'a SweepWork,
     folder: &'a Path,
     store: PointStore<PointResult>,
+    /// The points that go on to a phase of early stopping, once that is known.
+    entrants: Mutex<Option<(usize, Arc<Entrants>)>>,
+}
+
+impl SweepPoints<'_> {
+    /// Who takes part in a phase; the phases before are finished, so it does not change.
+    fn entrants(&self, phase: usize) -> Result<Arc<Entrants>, SessionError> {
+        let mut known = self.entrants.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, entrants)) = &*known
+            && *of == phase
+        {
+            return Ok(entrants.clone());
+        }
+        let finished = match phase {
+            0 => Vec::new(),
+            _ => self.store.finished()?,
+        };
+        let finished: Vec<PointResult> = finished.into_iter().map(|(_, result)| result).collect();
+        let entrants = Arc::new(self.work.plan.entrants(phase, &finished));
+        *known = Some((phase, entrants.clone()));
+        Ok(entrants)
+    }
 }
 
 impl Work for SweepWork {
     fn n_points(&self) -> usize {
-        self.plan.n_points()
+        self.plan.n_tasks()
     }
 
     fn fingerprint(&self) -> String {
@@ -87,18 +115,27 @@ impl Work for SweepWork {
             work: self,
             folder,
             store,
+            entrants: Mutex::new(None),
         }))
     }
 }
 
 impl Points for SweepPoints<'_> {
+    fn n_needed(&self, number: usize) -> usize {
+        let plan = &self.work.plan;
+        plan.tasks_of(plan.phase_of(number)).start
+    }
+
     fn compute(
         &self,
         number: usize,
         saved: Option<PointProgress>,
         watcher: &mut dyn Watcher,
     ) -> PointEnd {
-        let result = self.work.plan.run_point(number, saved, watcher);
+        let plan = &self.work.plan;
+        let entrants = self.entrants(plan.phase_of(number));
+        let entrants = entrants.map_err(|error| error.to_string())?;
+        let result = plan.run_task(number, &entrants, saved, watcher);
         keep(
             &self.store,
             number,
@@ -109,7 +146,7 @@ impl Points for SweepPoints<'_> {
     fn merge(&self, _failed: &[(usize, String)]) -> Result<(), ClusterError> {
         let results = self.store.finished()?.into_iter().map(|(_, result)| result);
         let result = SweepResult {
-            provenance: &sweep_provenance(&self.work.experiment, self.work.inner_folds),
+            provenance: &sweep_provenance(&self.work.experiment, &self.work.sweep),
             table: &SweepTable::of(results.collect()),
             n_points: self.work.plan.n_points(),
         };

@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -132,7 +132,10 @@ impl Worker<'_> {
             }
             let found = match self.folder.is(Mark::Paused) {
                 true => Found::Others,
-                false => take_next(self.folder, self.n_points, &self.heart.name)?,
+                false => {
+                    let n_needed = |number| self.points.n_needed(number);
+                    take_next(self.folder, self.n_points, &n_needed, &self.heart.name)?
+                }
             };
             match found {
                 Found::Point(taken) => match &pool {
@@ -207,8 +210,11 @@ impl Worker<'_> {
         Ok(())
     }
 
-    /// Puts the points together; several workers may do so at once and write the same.
+    /// Puts the points together. Several programs may do so at once and write the same; workers of one
+    /// program take turns, for they would write to the same temporary files.
     fn merge(&self) -> Result<(), ClusterError> {
+        static TURN: Mutex<()> = Mutex::new(());
+        let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let listing = self.folder.list()?;
         let failed = super::status::failed_points(self.folder, &listing, self.n_points);
         let failed: Vec<(usize, String)> = failed

@@ -4,13 +4,15 @@
 //! folds, on which all settings are tried; the one that does best there is trained on all of
 //! them and judged on the outer test samples, which had no part in the choice.
 
+mod halving;
 mod nested;
 mod points;
 mod table;
 
+pub use halving::{Effort, Entrants, Halving, Saving, StageCount};
 pub use nested::{OuterResult, PointResult, SweepError, SweepPlan};
 pub use points::{Axis, Search, SettingText, SweepPoint, Values};
-pub use table::{Chosen, SweepRow, SweepTable};
+pub use table::{Chosen, Stopped, SweepRow, SweepTable};
 
 /// A sweep: what is tried, and how it is judged.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,11 +21,21 @@ pub struct Sweep {
     pub search: Search,
     /// Folds into which the training samples of each outer fold are dealt.
     pub inner_folds: usize,
+    /// How points are stopped early, if they are.
+    pub halving: Option<Halving>,
 }
 
 impl Sweep {
     /// Inner folds where nothing else is said.
     pub const USUAL_INNER_FOLDS: usize = 3;
+
+    /// What is computed of the points, one phase after the other.
+    fn efforts(&self) -> Vec<Effort> {
+        match &self.halving {
+            Some(halving) => halving.efforts(),
+            None => vec![Effort::Whole],
+        }
+    }
 }
 
 #[cfg(test)]

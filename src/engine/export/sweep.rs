@@ -9,7 +9,7 @@ use super::comparison::VERSION;
 use super::heat_map::HeatMap;
 use super::html::{Cell, Page};
 use super::tables::{number, table};
-use crate::experiment::{Experiment, SweepRow, SweepTable};
+use crate::experiment::{Experiment, Stopped, Sweep, SweepRow, SweepTable};
 
 /// Rows that a page lists, and points that a chart draws.
 const MOST_ROWS: usize = 2000;
@@ -22,6 +22,10 @@ const NESTED_NOTE: &str = "Nested score: in every outer fold the settings are ch
      samples and judged on its test samples, which had no part in the choice. The inner accuracies of the table chose, \
      so the highest of them flatters; the nested score is what may be expected of choosing like this.";
 
+/// How early stopping is to be read.
+const HALVING_NOTE: &str = "Early stopping: in every outer fold, points that did badly on its inner folds after a part of \
+     the training were not trained longer, and only the chosen point was trained on the whole fold.";
+
 /// What a sweep is the result of.
 #[derive(Clone, Copy, Debug)]
 pub struct SweepResult<'a> {
@@ -33,14 +37,33 @@ pub struct SweepResult<'a> {
     pub n_points: usize,
 }
 
-/// Data, split, seed and inner folds in words.
-pub fn sweep_provenance(experiment: &Experiment, inner_folds: usize) -> String {
+/// Data, split, seed, inner folds and early stopping in words.
+pub fn sweep_provenance(experiment: &Experiment, sweep: &Sweep) -> String {
+    let halving = sweep
+        .halving
+        .map(|halving| format!(" · {}", halving.in_words()));
     format!(
-        "{} · {} · seed {} · {inner_folds} inner folds",
+        "{} · {} · seed {} · {} inner folds{}",
         experiment.data.in_words(),
         experiment.split.in_words(),
         experiment.seed,
+        sweep.inner_folds,
+        halving.unwrap_or_default(),
     )
+}
+
+/// Why a point was not trained to the end, if so.
+pub fn remark_of(row: &SweepRow) -> String {
+    let stopped = row.stopped.map(|stopped| {
+        let (part, inner) = (part_words(&stopped), 100.0 * stopped.inner);
+        format!("stopped after {part} of the training: {inner:.2} %")
+    });
+    row.result.problem.clone().or(stopped).unwrap_or_default()
+}
+
+/// The part of the training after which a point was stopped early.
+fn part_words(stopped: &Stopped) -> String {
+    format!("1/{}", stopped.part)
 }
 
 /// Names of the settings that are swept.
@@ -339,6 +362,10 @@ impl SweepResult<'_> {
             ]
             .map(str::to_owned),
         );
+        let has_stopped = self.table.saving.is_some();
+        if has_stopped {
+            head.extend(["part of the training", "accuracy then"].map(str::to_owned));
+        }
         let rows = self.table.rows.iter().map(|row| {
             let mut cells = vec![(row.result.point.number + 1).to_string()];
             cells.extend(
@@ -354,6 +381,12 @@ impl SweepResult<'_> {
                 self.chosen_by(row),
                 row.result.problem.clone().unwrap_or_default(),
             ]);
+            if has_stopped {
+                let part = row
+                    .stopped
+                    .map_or(String::new(), |stopped| part_words(&stopped));
+                cells.extend([part, number(row.stopped.map(|stopped| stopped.inner))]);
+            }
             cells
         });
         table(head, rows)
@@ -379,6 +412,14 @@ impl SweepResult<'_> {
             "n_finished": self.table.rows.len(),
             "nested_accuracy": self.table.nested.map(|nested| nested.0),
             "nested_sd": self.table.nested.and_then(|nested| nested.1),
+            "early_stopping": self.table.saving.as_ref().map(|saving| json!({
+                "stages": saving.stages.iter().map(|stage| json!({
+                    "part": stage.part,
+                    "points": stage.n_points,
+                })).collect::<Vec<_>>(),
+                "trainings": saving.spent,
+                "trainings_without": saving.whole,
+            })),
             "chosen": self.table.chosen.iter().map(|chosen| json!({
                 "fold": chosen.fold + 1,
                 "point": chosen.point + 1,
@@ -390,6 +431,10 @@ impl SweepResult<'_> {
                 "settings": row.result.point.values.iter().cloned().collect::<std::collections::BTreeMap<_, _>>(),
                 "inner_accuracy": row.inner,
                 "inner_sd": row.inner_sd,
+                "stopped": row.stopped.map(|stopped| json!({
+                    "part": stopped.part,
+                    "inner_accuracy": stopped.inner,
+                })),
                 "inner": row.result.outer.iter().map(|outer| outer.inner.clone()).collect::<Vec<_>>(),
                 "timing": { "train_us_per_batch": row.result.train_us_per_batch },
                 "problem": row.result.problem,
@@ -425,6 +470,9 @@ impl SweepResult<'_> {
         }
         page.section(&format!("Nested score: {}", self.nested_words()));
         page.paragraph(NESTED_NOTE);
+        if let Some(saving) = &self.table.saving {
+            page.paragraph(&format!("{HALVING_NOTE} {}.", saving.in_words()));
+        }
         let percent = |value: f64| format!("{:.2} %", 100.0 * value);
         let chosen: Vec<Vec<Cell>> = self
             .table
@@ -483,7 +531,7 @@ impl SweepResult<'_> {
             "± sd",
             "chosen in folds",
             "µs per mini-batch",
-            "problem",
+            "problem or early stop",
         ]);
         let percent = |value: f64| format!("{:.2} %", 100.0 * value);
         let rows: Vec<Vec<Cell>> = self
@@ -507,7 +555,7 @@ impl SweepResult<'_> {
                     Cell::of(row.inner_sd, percent),
                     Cell::text(self.chosen_by(row)),
                     Cell::of(row.result.train_us_per_batch, |us| format!("{us:.1}")),
-                    Cell::text(row.result.problem.clone().unwrap_or_default()),
+                    Cell::text(remark_of(row)),
                 ]);
                 cells
             })
@@ -519,7 +567,7 @@ impl SweepResult<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::{OuterResult, PointResult, SweepPoint};
+    use crate::experiment::{Effort, OuterResult, PointResult, SweepPoint};
 
     fn point(number: usize, value: String, accuracy: f64) -> PointResult {
         PointResult {
@@ -527,10 +575,11 @@ mod tests {
                 number,
                 values: vec![("width".into(), value), ("kind".into(), "a".into())],
             },
+            effort: Effort::Whole,
             problem: None,
             outer: vec![OuterResult {
                 inner: vec![accuracy],
-                outer: accuracy,
+                outer: Some(accuracy),
             }],
             train_us_per_batch: None,
         }

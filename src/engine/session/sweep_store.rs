@@ -15,7 +15,7 @@ use super::format::{from_text, to_text};
 use super::point_store::{PointStore, WorkIdentity};
 use super::store::read_text;
 use crate::dataset::DataSettings;
-use crate::experiment::{Experiment, PointResult, Search, Sweep, SweepError, SweepPlan};
+use crate::experiment::{Experiment, Halving, PointResult, Search, Sweep, SweepError, SweepPlan};
 
 /// The sweep and its session in the folder of a sweep that was begun in the window.
 const SWEEP_NAME: &str = "sweep.ron";
@@ -30,6 +30,8 @@ struct SweepText {
     search: Search,
     #[serde(default)]
     inner_folds: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    halving: Option<Halving>,
 }
 
 /// A sweep as it was written down, with its session.
@@ -63,6 +65,7 @@ impl SweepFile {
         let sweep = Sweep {
             search: found.search,
             inner_folds: found.inner_folds.unwrap_or(Sweep::USUAL_INNER_FOLDS),
+            halving: found.halving,
         };
         Ok((found.session, sweep))
     }
@@ -106,6 +109,7 @@ pub fn describe_sweep(
         session: SESSION_NAME.into(),
         search: sweep.search.clone(),
         inner_folds: Some(sweep.inner_folds),
+        halving: sweep.halving,
     };
     replace_file(&RealDisk, &path, to_text(&text, &path)?.as_bytes())?;
     Ok(path)
@@ -139,6 +143,8 @@ fn make_folder(folder: &Path) -> Result<(), SessionError> {
 pub enum SweepNews {
     /// The share done of so many points.
     Share(f64, usize),
+    /// The share done of a sweep with early stopping, and its stage, from 0.
+    Phase(f64, usize),
     /// A point is finished.
     Finished(PointResult),
 }
@@ -156,14 +162,15 @@ impl SweepStore {
         Ok(Self { points })
     }
 
-    /// Keeps a finished point; a kill at any moment leaves it whole or not at all.
-    pub fn keep(&self, result: &PointResult) -> Result<(), SessionError> {
-        self.points.keep(result.point.number, result)
+    /// Keeps a finished task; a kill at any moment leaves it whole or not at all.
+    pub fn keep(&self, task: usize, result: &PointResult) -> Result<(), SessionError> {
+        self.points.keep(task, result)
     }
 
-    /// Runs the points of a sweep that are not finished yet, those of one shard or all, and
+    /// Runs the tasks of a sweep that are not finished yet, those of one shard or all, and
     /// keeps each. `told` receives the share done and every finished point, those of earlier
-    /// times first, and cancels by returning false. Whether all came to their end.
+    /// times first, and cancels by returning false. Whether all came to their end. Shards do not
+    /// know what the others have finished: they are for sweeps without early stopping.
     pub fn finish(
         &self,
         plan: &SweepPlan,
@@ -172,30 +179,48 @@ impl SweepStore {
         told: &mut dyn FnMut(SweepNews) -> bool,
     ) -> Result<bool, SweepError> {
         let failed = |error: SessionError| SweepError::Store(error.to_string());
-        let finished = self.finished().map_err(failed)?;
-        let known: BTreeSet<usize> = finished.iter().map(|result| result.point.number).collect();
-        let is_due = |number: &usize| {
-            let in_shard = shard.is_none_or(|(i, n)| number % n == i - 1);
-            in_shard && !known.contains(number)
-        };
-        let due: Vec<usize> = (0..plan.n_points()).filter(is_due).collect();
-        for result in finished {
-            if !told(SweepNews::Finished(result)) {
+        let mut known = self.finished().map_err(failed)?;
+        for result in &known {
+            if !told(SweepNews::Finished(result.clone())) {
                 return Ok(false);
             }
         }
-        let told = RefCell::new(told);
-        let goes_on = Cell::new(true);
-        plan.run(
-            &due,
-            n_threads,
-            &mut |share| goes_on.get() && told.borrow_mut()(SweepNews::Share(share, due.len())),
-            &mut |result| {
-                self.keep(&result).map_err(failed)?;
-                goes_on.set(told.borrow_mut()(SweepNews::Finished(result)));
-                Ok(())
-            },
-        )
+        let n_phases = plan.n_phases();
+        for phase in 0..n_phases {
+            let finished: BTreeSet<usize> = known.iter().map(|r| plan.task_of(r)).collect();
+            let is_due = |task: &usize| {
+                let in_shard = shard.is_none_or(|(i, n)| task % n == i - 1);
+                in_shard && !finished.contains(task)
+            };
+            let due: Vec<usize> = plan.tasks_of(phase).filter(is_due).collect();
+            let shared = RefCell::new(&mut *told);
+            let goes_on = Cell::new(true);
+            let mut new = Vec::new();
+            let all = plan.run(
+                &due,
+                &known,
+                n_threads,
+                &mut |share| {
+                    let news = match n_phases {
+                        1 => SweepNews::Share(share, due.len()),
+                        // Stages cost about the same: fewer points, longer trainings.
+                        _ => SweepNews::Phase((phase as f64 + share) / n_phases as f64, phase),
+                    };
+                    goes_on.get() && shared.borrow_mut()(news)
+                },
+                &mut |result| {
+                    self.keep(plan.task_of(&result), &result).map_err(failed)?;
+                    new.push(result.clone());
+                    goes_on.set(shared.borrow_mut()(SweepNews::Finished(result)));
+                    Ok(())
+                },
+            )?;
+            if !all {
+                return Ok(false);
+            }
+            known.extend(new);
+        }
+        Ok(true)
     }
 
     /// The finished points of this sweep, in order. A file of another sweep or one that
@@ -218,7 +243,7 @@ pub fn read_sweep(folder: &Path) -> Result<Vec<PointResult>, SessionError> {
 mod tests {
     use super::*;
     use crate::dataset::{DataPlan, TableSource};
-    use crate::experiment::{Axis, OuterResult, SettingText, SweepPoint, Values};
+    use crate::experiment::{Axis, Effort, OuterResult, SettingText, SweepPoint, Values};
     use crate::session::DataHash;
 
     fn result(number: usize) -> PointResult {
@@ -227,10 +252,11 @@ mod tests {
                 number,
                 values: vec![("learner.n_atoms".into(), "30".into())],
             },
+            effort: Effort::Stage { number: 0, part: 9 },
             problem: None,
             outer: vec![OuterResult {
                 inner: vec![0.1 + 0.2, 2.0 / 3.0],
-                outer: 1.0 / 3.0,
+                outer: Some(1.0 / 3.0),
             }],
             train_us_per_batch: Some(12.5),
         }
@@ -255,7 +281,7 @@ mod tests {
             sha256: "aa".into(),
         }];
         let store = SweepStore::open(path, &identity).expect("new");
-        store.keep(&result(0)).expect("writable");
+        store.keep(0, &result(0)).expect("writable");
         SweepStore::open(path, &identity).expect("the same");
         let mut renamed = identity.clone();
         renamed.data[0].name = "second.csv".into();
@@ -288,7 +314,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let store = SweepStore::open(folder.path(), &work("a")).expect("writable");
         for number in [2, 0, 11] {
-            store.keep(&result(number)).expect("writable");
+            store.keep(number, &result(number)).expect("writable");
         }
         let found = store.finished().expect("readable");
         assert_eq!(found, [result(0), result(2), result(11)]);
@@ -313,6 +339,7 @@ mod tests {
                 values: Values::List(vec![SettingText::Number(number)]),
             }]),
             inner_folds: 2,
+            halving: Some(Halving::default()),
         }
     }
 
@@ -359,7 +386,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         assert!(read_sweep(folder.path()).is_err(), "nothing is there");
         let store = SweepStore::open(folder.path(), &work("a")).expect("writable");
-        store.keep(&result(0)).expect("writable");
+        store.keep(0, &result(0)).expect("writable");
         let other = SweepStore::open(folder.path(), &work("b"));
         let error = other.expect_err("not its own").to_string();
         assert!(

@@ -1,12 +1,14 @@
 //! One point of a sweep after the other, each judged in all outer folds.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::Sweep;
+use super::halving::{Effort, Entrants, Halving, best_of_stage, shortened};
 use super::points::SweepPoint;
-use crate::dataset::{DataSettings, Dataset, DatasetError};
+use crate::dataset::{DataSettings, Dataset, DatasetError, SharedProducts};
 use crate::experiment::assignment::with_settings;
 use crate::experiment::checked::CheckedExperiment;
 use crate::experiment::comparison::pairing_difference;
@@ -55,14 +57,16 @@ pub enum SweepError {
 }
 
 /// What a point came to in one outer fold.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OuterResult {
-    /// Accuracy on each inner fold: by these the settings are chosen.
+    /// Accuracy on each inner fold: by these the settings are chosen. None where early stopping
+    /// has left the point out.
     pub inner: Vec<f64>,
     /// Accuracy on the test samples of the outer fold after learning from all others: it
-    /// counts only for the settings chosen by the inner folds.
-    pub outer: f64,
+    /// counts only for the settings chosen by the inner folds. With early stopping it is not
+    /// computed for others.
+    pub outer: Option<f64>,
 }
 
 /// What a point came to.
@@ -71,6 +75,9 @@ pub struct OuterResult {
 pub struct PointResult {
     /// The settings.
     pub point: SweepPoint,
+    /// What of it was computed.
+    #[serde(default, skip_serializing_if = "Effort::is_whole")]
+    pub effort: Effort,
     /// Why these settings cannot be run, if so; then there are no results.
     pub problem: Option<String>,
     /// One entry per outer fold.
@@ -79,11 +86,16 @@ pub struct PointResult {
     pub train_us_per_batch: Option<f64>,
 }
 
+/// Points from which on inner products are kept for all of them: a few use too few pairs of samples.
+const MANY_POINTS: usize = 8;
+
 /// The data of one outer fold: its training samples as a set of their own.
 struct Inner {
     dataset: Arc<Dataset>,
     plan: SplitPlan,
     split: Split,
+    /// The experiment of the session, where it fits: others need not look through the samples again.
+    base: Option<CheckedExperiment>,
 }
 
 /// A data set that points of the sweep use.
@@ -91,6 +103,8 @@ struct World {
     settings: DataSettings,
     outer: CheckedExperiment,
     inner: Vec<Inner>,
+    /// Inner products for all points.
+    products: Option<Arc<SharedProducts>>,
 }
 
 /// A sweep that is ready to be run.
@@ -98,6 +112,9 @@ pub struct SweepPlan {
     points: Vec<(SweepPoint, Result<Experiment, String>)>,
     worlds: Vec<World>,
     n_folds: usize,
+    /// What is computed of the points, one phase after the other.
+    efforts: Vec<Effort>,
+    halving: Option<Halving>,
 }
 
 /// Every run of a sweep is tested once, at its end.
@@ -156,11 +173,18 @@ impl SweepPlan {
             ..base.clone()
         };
         let mut worlds: Vec<World> = Vec::with_capacity(data.len());
-        for (settings, dataset) in data {
-            worlds.push(World::new(&base, sweep.inner_folds, settings, dataset)?);
-        }
         let points = sweep.search.points().map_err(SweepError::Search)?;
+        for (settings, dataset) in data {
+            let mut world = World::new(&base, sweep.inner_folds, settings, dataset)?;
+            world.products = (points.len() >= MANY_POINTS).then(Arc::default);
+            worlds.push(world);
+        }
+        if let Some(problem) = sweep.halving.and_then(|halving| halving.problem()) {
+            return Err(SweepError::Search(problem));
+        }
         let mut plan = Self {
+            efforts: sweep.efforts(),
+            halving: sweep.halving,
             points: Vec::with_capacity(points.len()),
             n_folds: worlds.first().map_or(0, |world| world.inner.len()),
             worlds,
@@ -251,6 +275,9 @@ impl SweepPlan {
             }
         }
         self.add_points(&mut texts);
+        if let Some(halving) = &self.halving {
+            texts.add(&format!("{halving:?}"));
+        }
         texts.in_digits()
     }
 
@@ -260,26 +287,81 @@ impl SweepPlan {
         }
     }
 
-    /// Runs those points whose numbers are given, as many at once as there are threads, and
-    /// hands over each result as soon as it is there. Whether all came to their end.
+    /// How points are stopped early, if they are.
+    pub fn halving(&self) -> Option<Halving> {
+        self.halving
+    }
+
+    /// Number of phases. A phase can begin once all tasks of the phases before are finished;
+    /// without early stopping there is one.
+    pub fn n_phases(&self) -> usize {
+        self.efforts.len()
+    }
+
+    /// Number of tasks: every point in every phase.
+    pub fn n_tasks(&self) -> usize {
+        self.efforts.len() * self.points.len()
+    }
+
+    /// The tasks of a phase.
+    pub fn tasks_of(&self, phase: usize) -> Range<usize> {
+        phase * self.points.len()..(phase + 1) * self.points.len()
+    }
+
+    /// The phase of a task.
+    pub fn phase_of(&self, task: usize) -> usize {
+        task / self.points.len()
+    }
+
+    /// The task that a result is of.
+    pub fn task_of(&self, result: &PointResult) -> usize {
+        let phase = self.efforts.iter().position(|own| *own == result.effort);
+        phase.unwrap_or(0) * self.points.len() + result.point.number
+    }
+
+    /// The points that are computed in a phase, as the results of the phase before say.
+    pub fn entrants(&self, phase: usize, finished: &[PointResult]) -> Entrants {
+        let before = phase.checked_sub(1).map(|before| self.efforts[before]);
+        let (Some(before), Some(halving)) = (before, self.halving) else {
+            let all: Vec<usize> = (0..self.points.len()).collect();
+            return Entrants(vec![all; self.n_folds]);
+        };
+        let n_kept = |n_points| match self.efforts[phase] {
+            Effort::Choice => 1,
+            _ => halving.n_kept(n_points),
+        };
+        best_of_stage(before, finished, self.n_folds, n_kept)
+    }
+
+    /// Runs tasks of one phase, as many at once as there are threads, and hands over each result
+    /// as soon as it is there. `known` are the results of the phases before. Whether all came to
+    /// their end.
     pub fn run(
         &self,
-        numbers: &[usize],
+        tasks: &[usize],
+        known: &[PointResult],
         n_threads: usize,
         keep_going: &mut dyn FnMut(f64) -> bool,
         finished: &mut dyn FnMut(PointResult) -> Result<(), SweepError>,
     ) -> Result<bool, SweepError> {
-        let tasks = Tasks {
-            n_tasks: numbers.len(),
-            n_units: numbers.iter().map(|number| self.n_units(*number)).sum(),
-            work: &|task, mut watch| self.run_point(numbers[task], None, &mut watch),
+        let Some(first) = tasks.first() else {
+            return Ok(true);
         };
-        tasks.work_through(n_threads, keep_going, &mut |_, result| finished(result))
+        let entrants = self.entrants(self.phase_of(*first), known);
+        let all = Tasks {
+            n_tasks: tasks.len(),
+            n_units: tasks
+                .iter()
+                .map(|task| self.n_units(*task, &entrants))
+                .sum(),
+            work: &|task, mut watch| self.run_task(tasks[task], &entrants, None, &mut watch),
+        };
+        all.work_through(n_threads, keep_going, &mut |_, result| finished(result))
     }
 
-    /// Rounds of a point, roughly: inner folds have a little less.
-    fn n_units(&self, number: usize) -> u64 {
-        let (_, experiment) = &self.points[number];
+    /// Rounds of a task, roughly: inner folds have a little less.
+    fn n_units(&self, task: usize, entrants: &Entrants) -> u64 {
+        let (point, experiment) = &self.points[task % self.points.len()];
         let Ok(experiment) = experiment else {
             return 0;
         };
@@ -290,28 +372,38 @@ impl SweepPlan {
         let rounds = rounds.map_or(0, |checked| {
             checked.n_rounds(crate::experiment::Part::Fold(0))
         });
-        let n_inner: usize = world.inner.iter().map(|inner| inner.split.n_folds()).sum();
-        ((n_inner + self.n_folds) * rounds) as u64
+        let folds = (0..self.n_folds).filter(|fold| entrants.has(*fold, point.number));
+        let n_inner = |fold: usize| world.inner[fold].split.n_folds();
+        let of_fold = |fold: usize| match self.efforts[self.phase_of(task)] {
+            Effort::Whole => (n_inner(fold) + 1) * rounds,
+            Effort::Stage { part, .. } => n_inner(fold) * rounds / part,
+            Effort::Choice => rounds,
+        };
+        folds.map(of_fold).sum::<usize>() as u64
     }
 
-    /// Computes one point, from its beginning or from where it was saved; nothing if it was stopped.
-    pub fn run_point(
+    /// Computes one task, from its beginning or from where it was saved; nothing if it was stopped.
+    pub fn run_task(
         &self,
-        number: usize,
+        task: usize,
+        entrants: &Entrants,
         saved: Option<PointProgress>,
         watcher: &mut dyn Watcher,
     ) -> Result<Option<PointResult>, SweepError> {
-        let (point, experiment) = &self.points[number];
+        let effort = self.efforts[self.phase_of(task)];
+        let (point, experiment) = &self.points[task % self.points.len()];
         let mut result = PointResult {
             point: point.clone(),
+            effort,
             problem: None,
             outer: Vec::with_capacity(self.n_folds),
             train_us_per_batch: None,
         };
+        let is_in = |fold: usize| entrants.has(fold, point.number);
         let experiment = match experiment {
             Ok(experiment) => experiment,
             Err(problem) => {
-                result.problem = Some(problem.clone());
+                result.problem = (0..self.n_folds).any(is_in).then(|| problem.clone());
                 return Ok(Some(result));
             }
         };
@@ -320,7 +412,11 @@ impl SweepPlan {
         };
         let mut trials = TrialSequence::new(saved, watcher);
         for fold in 0..self.n_folds {
-            let Some(found) = world.judge(experiment, fold, &mut trials) else {
+            if !is_in(fold) {
+                result.outer.push(OuterResult::default());
+                continue;
+            }
+            let Some(found) = world.judge(experiment, fold, effort, &mut trials) else {
                 return Ok(None);
             };
             match found {
@@ -332,7 +428,7 @@ impl SweepPlan {
                     return Ok(Some(result));
                 }
                 Err(Trouble::Run(source)) => {
-                    let number = number + 1;
+                    let number = point.number + 1;
                     return Err(SweepError::Run { number, source });
                 }
             }
@@ -366,7 +462,7 @@ impl World {
             data: settings.clone(),
             ..base.clone()
         };
-        let outer = experiment.check(dataset).map_err(|problems| {
+        let outer = experiment.clone().check(dataset).map_err(|problems| {
             let lines = problems
                 .iter()
                 .map(|p| format!("{}: {}", p.field, p.message));
@@ -379,7 +475,12 @@ impl World {
             let split = plan
                 .split(&dataset)
                 .map_err(|error| SweepError::Base(format!("inner folds: {error}")))?;
+            let within = Experiment {
+                split: plan.clone(),
+                ..experiment.clone()
+            };
             inner.push(Inner {
+                base: within.check(dataset.clone()).ok(),
                 dataset,
                 plan,
                 split,
@@ -389,52 +490,81 @@ impl World {
             settings,
             outer,
             inner,
+            products: None,
         })
     }
 
-    /// Inner folds, then the outer one; nothing if cancelled.
+    /// Inner folds, then the outer one, or those of them that are asked for; nothing if cancelled.
     fn judge(
         &self,
         experiment: &Experiment,
         fold: usize,
+        effort: Effort,
         trials: &mut TrialSequence<'_>,
     ) -> Option<Result<OuterResult, Trouble>> {
-        let world = &self.inner[fold];
-        let within = Experiment {
-            split: world.plan.clone(),
-            ..experiment.clone()
+        let (inner, outer) = match self.trials(experiment, fold, effort) {
+            Ok(found) => found,
+            Err(trouble) => return Some(Err(trouble)),
         };
-        let inner = match within.check(world.dataset.clone()) {
-            Ok(checked) => Arc::new(checked),
-            Err(problems) => return Some(Err(unfit(&problems))),
-        };
-        let outer = match self.outer.with_experiment(experiment.clone()) {
-            Ok(checked) => Arc::new(checked),
-            Err(problems) => return Some(Err(unfit(&problems))),
-        };
-        let inner_trials = (0..inner.split().n_folds()).map(|fold| Trial {
-            checked: inner.clone(),
-            fold,
-            with_baselines: false,
-        });
-        let last = Trial {
-            checked: outer,
-            fold,
-            with_baselines: false,
-        };
-        let mut accuracies = Vec::new();
-        for trial in inner_trials.chain([last]) {
-            match trials.run(&trial) {
+        let mut found = OuterResult::default();
+        for (trial, is_outer) in inner
+            .iter()
+            .map(|trial| (trial, false))
+            .chain(outer.iter().map(|trial| (trial, true)))
+        {
+            match trials.run(trial) {
                 Ok(None) => return None,
-                Ok(Some(outcome)) => accuracies.push(outcome.accuracy()),
+                Ok(Some(outcome)) if is_outer => found.outer = Some(outcome.accuracy()),
+                Ok(Some(outcome)) => found.inner.push(outcome.accuracy()),
                 Err(error) => return Some(Err(Trouble::Run(Box::new(error)))),
             }
         }
-        let outer = accuracies.pop().unwrap_or(0.0);
-        Some(Ok(OuterResult {
-            inner: accuracies,
-            outer,
-        }))
+        Some(Ok(found))
+    }
+
+    /// What is trained on inner folds and on the outer one.
+    fn trials(
+        &self,
+        experiment: &Experiment,
+        fold: usize,
+        effort: Effort,
+    ) -> Result<(Vec<Trial>, Option<Trial>), Trouble> {
+        let part = match effort {
+            Effort::Whole => Some(1),
+            Effort::Stage { part, .. } => Some(part),
+            Effort::Choice => None,
+        };
+        let trial = |checked: &Arc<CheckedExperiment>, fold| Trial {
+            checked: checked.clone(),
+            fold,
+            with_baselines: false,
+        };
+        let inner = match part {
+            None => Vec::new(),
+            Some(part) => {
+                let world = &self.inner[fold];
+                let within = Experiment {
+                    split: world.plan.clone(),
+                    training: shortened(experiment.training, part),
+                    ..experiment.clone()
+                };
+                let checked = match &world.base {
+                    Some(base) => base.with_experiment(within),
+                    None => within.check(world.dataset.clone()),
+                };
+                let checked = checked.map_err(|problems| unfit(&problems))?;
+                let inner = Arc::new(checked.sharing(self.products.clone()));
+                let folds = 0..inner.split().n_folds();
+                folds.map(|fold| trial(&inner, fold)).collect()
+            }
+        };
+        if matches!(effort, Effort::Stage { .. }) {
+            return Ok((inner, None));
+        }
+        let checked = self.outer.with_experiment(experiment.clone());
+        let checked = checked.map_err(|problems| unfit(&problems))?;
+        let outer = Arc::new(checked.sharing(self.products.clone()));
+        Ok((inner, Some(trial(&outer, fold))))
     }
 }
 

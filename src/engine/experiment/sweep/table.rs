@@ -1,17 +1,31 @@
 //! The results of a sweep: every point by its inner folds, and the nested score of the choice.
 
-use super::nested::PointResult;
+use super::halving::{Effort, Saving, mean};
+use super::nested::{OuterResult, PointResult};
 use crate::experiment::summary::mean_and_sd;
 
 /// A point by what its inner folds say.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepRow {
-    /// The result.
+    /// The result; with early stopping that of whole trainings.
     pub result: PointResult,
-    /// Mean over all inner folds of all outer folds.
+    /// Mean over all inner folds of all outer folds, those in which it was not stopped early.
     pub inner: Option<f64>,
     /// Standard deviation over the outer folds of the means of their inner folds.
     pub inner_sd: Option<f64>,
+    /// Outer folds in which it was trained to the end.
+    pub n_folds: usize,
+    /// The last stage that it reached, where it was stopped early in every outer fold.
+    pub stopped: Option<Stopped>,
+}
+
+/// A point that was stopped early.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stopped {
+    /// It was trained with one part in so many of the training.
+    pub part: usize,
+    /// Mean accuracy of the inner folds then.
+    pub inner: f64,
 }
 
 /// What was chosen in an outer fold.
@@ -30,35 +44,54 @@ pub struct Chosen {
 /// The results of a sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepTable {
-    /// All points, the best by inner folds first; those that could not be run last.
+    /// All points, the best by inner folds first, those that were stopped early after them; those
+    /// that could not be run last.
     pub rows: Vec<SweepRow>,
     /// The choice of every outer fold.
     pub chosen: Vec<Chosen>,
     /// Mean accuracy of the choices on data that had no part in them, and its deviation.
     pub nested: Option<(f64, Option<f64>)>,
+    /// What early stopping has saved so far.
+    pub saving: Option<Saving>,
+    /// What it was made of.
+    results: Vec<PointResult>,
 }
 
 impl SweepTable {
     /// The table of the results, whatever order they come in.
     pub fn of(mut results: Vec<PointResult>) -> Self {
-        results.sort_by_key(|result| result.point.number);
-        results.dedup_by_key(|result| result.point.number);
-        let n_folds = results.iter().map(|result| result.outer.len()).max();
+        results.sort_by_key(|result| (result.point.number, result.effort));
+        results.dedup_by_key(|result| (result.point.number, result.effort));
+        let points = results.chunk_by(|a, b| a.point.number == b.point.number);
+        let mut rows: Vec<SweepRow> = points.map(SweepRow::of).collect();
+        let n_folds = rows.iter().map(|row| row.result.outer.len()).max();
         let chosen: Vec<Chosen> = (0..n_folds.unwrap_or(0))
-            .filter_map(|fold| choice(&results, fold))
+            .filter_map(|fold| choice(&rows, fold))
             .collect();
         let nested = mean_and_sd(chosen.iter().map(|choice| choice.outer));
-        let mut rows: Vec<SweepRow> = results.into_iter().map(SweepRow::of).collect();
         // Stable, so that equals stay in the order of their numbers.
         rows.sort_by(|a, b| {
-            let key = |row: &SweepRow| row.inner.unwrap_or(f64::NEG_INFINITY);
-            key(b).total_cmp(&key(a))
+            let trained = b.n_folds.cmp(&a.n_folds);
+            let accuracy = |row: &SweepRow| row.inner.unwrap_or(f64::NEG_INFINITY);
+            let reached = |row: &SweepRow| row.stopped.map_or(usize::MAX, |stopped| stopped.part);
+            let then = |row: &SweepRow| row.stopped.map_or(0.0, |stopped| stopped.inner);
+            trained
+                .then(accuracy(b).total_cmp(&accuracy(a)))
+                .then(reached(a).cmp(&reached(b)))
+                .then(then(b).total_cmp(&then(a)))
         });
         Self {
             rows,
             chosen,
             nested,
+            saving: Saving::of(&results),
+            results,
         }
+    }
+
+    /// The results that it was made of.
+    pub fn into_results(self) -> Vec<PointResult> {
+        self.results
     }
 
     /// The point that the inner folds of all outer folds together like best.
@@ -75,33 +108,56 @@ impl SweepTable {
 }
 
 impl SweepRow {
-    fn of(result: PointResult) -> Self {
+    /// The row of a point, from all that was computed of it in the order in which it was.
+    fn of(parts: &[PointResult]) -> Self {
+        let mut result = parts[0].clone();
+        let mut stopped = None;
+        for part in parts {
+            result.problem = result.problem.or_else(|| part.problem.clone());
+            match part.effort {
+                Effort::Whole => {}
+                Effort::Stage { part: 1, .. } => result.outer.clone_from(&part.outer),
+                Effort::Stage { part: share, .. } => {
+                    let means = part.outer.iter().filter_map(|outer| mean(&outer.inner));
+                    if let Some((inner, _)) = mean_and_sd(means) {
+                        let part = share;
+                        stopped = Some(Stopped { part, inner });
+                    }
+                    result.outer = vec![OuterResult::default(); part.outer.len()];
+                }
+                Effort::Choice => {
+                    for (own, found) in result.outer.iter_mut().zip(&part.outer) {
+                        own.outer = found.outer;
+                    }
+                }
+            }
+            result.train_us_per_batch = part.train_us_per_batch.or(result.train_us_per_batch);
+        }
         let means = result.outer.iter().filter_map(|outer| mean(&outer.inner));
-        let (inner, inner_sd) = match mean_and_sd(means) {
+        let means: Vec<f64> = means.collect();
+        let (inner, inner_sd) = match mean_and_sd(means.iter().copied()) {
             Some((mean, sd)) => (Some(mean), sd),
             None => (None, None),
         };
         Self {
+            stopped: stopped.filter(|_| inner.is_none() && result.problem.is_none()),
             result,
             inner,
             inner_sd,
+            n_folds: means.len(),
         }
     }
 }
 
-fn mean(values: &[f64]) -> Option<f64> {
-    mean_and_sd(values.iter().copied()).map(|(mean, _)| mean)
-}
-
 /// The best point of an outer fold by its inner folds; of equals the first.
-fn choice(results: &[PointResult], fold: usize) -> Option<Chosen> {
-    let candidates = results.iter().filter_map(|result| {
-        let found = result.outer.get(fold)?;
+fn choice(rows: &[SweepRow], fold: usize) -> Option<Chosen> {
+    let candidates = rows.iter().filter_map(|row| {
+        let found = row.result.outer.get(fold)?;
         Some(Chosen {
             fold,
-            point: result.point.number,
+            point: row.result.point.number,
             inner: mean(&found.inner)?,
-            outer: found.outer,
+            outer: found.outer?,
         })
     });
     candidates.reduce(|best, other| {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::*;
 use crate::dataset::{DataPlan, DataSettings, Dataset, TableSource};
-use crate::experiment::{Experiment, Training, TrainingLength};
+use crate::experiment::{Experiment, Extent, News, Run, RunParts, Training, TrainingLength};
+use crate::learner::LearnerSettings;
 use crate::simulate::feeder::FeederSettings;
 use crate::split::SplitPlan;
 
@@ -23,6 +24,7 @@ fn grid() -> Sweep {
             axis("learner.forgetting.start_value", &[0.9, 0.98]),
         ]),
         inner_folds: 2,
+        halving: None,
     }
 }
 
@@ -58,7 +60,7 @@ fn plan(sweep: &Sweep) -> Result<SweepPlan, SweepError> {
 
 fn run(plan: &SweepPlan, numbers: &[usize], n_threads: usize) -> Vec<PointResult> {
     let mut results = Vec::new();
-    let all = plan.run(numbers, n_threads, &mut |_| true, &mut |mut result| {
+    let all = plan.run(numbers, &[], n_threads, &mut |_| true, &mut |mut result| {
         assert!(result.problem.is_some() || result.train_us_per_batch.is_some());
         result.train_us_per_batch = None;
         results.push(result);
@@ -174,6 +176,7 @@ fn what_cannot_be_swept_is_named() {
     let wrong = Sweep {
         search: Search::Grid(vec![axis("learner.n_atom", &[3.0])]),
         inner_folds: 2,
+        halving: None,
     };
     let error = plan(&wrong).err().expect("no such setting").to_string();
     assert!(error.contains("did you mean n_atoms?"), "{error}");
@@ -184,6 +187,7 @@ fn settings_that_do_not_fit_are_points_without_results() {
     let sweep = Sweep {
         search: Search::Grid(vec![axis("learner.sparsity", &[2.0, 50.0])]),
         inner_folds: 2,
+        halving: None,
     };
     let plan = plan(&sweep).expect("one point is sound");
     let table = SweepTable::of(run(&plan, &[0, 1], 2));
@@ -213,12 +217,13 @@ fn the_choice_is_made_inside_and_scored_outside() {
             number,
             values: vec![("a".into(), number.to_string())],
         },
+        effort: Effort::Whole,
         problem: None,
         outer: folds
             .iter()
             .map(|(inner, outer)| OuterResult {
                 inner: inner.to_vec(),
-                outer: *outer,
+                outer: Some(*outer),
             })
             .collect(),
         train_us_per_batch: None,
@@ -264,4 +269,223 @@ fn where_the_data_lie_is_nothing_to_the_fingerprint() {
     };
     let (here, there) = (plan_on("a.csv"), plan_on("../data/a.csv"));
     assert_eq!(here.fingerprint(), there.fingerprint());
+}
+
+/// Eight points, of which early stopping leaves four, then two, then one in each outer fold.
+fn halved() -> Sweep {
+    let mut sweep = grid();
+    sweep.search = Search::Grid(vec![
+        axis("learner.n_atoms", &[3.0, 4.0, 5.0, 6.0]),
+        axis("learner.forgetting.start_value", &[0.9, 0.98]),
+    ]);
+    sweep.halving = Some(Halving {
+        stages: 3,
+        factor: 2,
+    });
+    sweep
+}
+
+/// All phases, each on so many threads.
+fn run_phases(plan: &SweepPlan, n_threads: usize) -> Vec<PointResult> {
+    let mut all = Vec::new();
+    for phase in 0..plan.n_phases() {
+        let tasks: Vec<usize> = plan.tasks_of(phase).collect();
+        let known = all.clone();
+        let done = plan.run(
+            &tasks,
+            &known,
+            n_threads,
+            &mut |_| true,
+            &mut |mut result| {
+                result.train_us_per_batch = None;
+                all.push(result);
+                Ok(())
+            },
+        );
+        assert!(done.expect("it goes on"));
+    }
+    all.sort_by_key(|result| plan.task_of(result));
+    all
+}
+
+fn longer_base(sweep: &Sweep) -> SweepPlan {
+    let (mut experiment, dataset) = base();
+    experiment.training.length = TrainingLength::Batches(8);
+    let data = vec![(experiment.data.clone(), dataset)];
+    SweepPlan::new(&experiment, sweep, data).expect("sound")
+}
+
+#[test]
+fn points_are_stopped_in_every_outer_fold_by_its_own_inner_folds() {
+    let plan = longer_base(&halved());
+    assert_eq!((plan.n_phases(), plan.n_tasks()), (4, 32));
+    let results = run_phases(&plan, 1);
+    assert_eq!(results, run_phases(&plan, 3), "for any number of threads");
+    let trained = |effort, fold: usize| {
+        let of = results.iter().filter(|result| result.effort == effort);
+        let of = of.filter(|result| result.outer[fold] != OuterResult::default());
+        of.map(|result| result.point.number).collect::<Vec<usize>>()
+    };
+    let stage = |number, part| Effort::Stage { number, part };
+    for fold in 0..2 {
+        assert_eq!(trained(stage(0, 4), fold).len(), 8);
+        assert_eq!(trained(stage(1, 2), fold).len(), 4);
+        assert_eq!(trained(stage(2, 1), fold).len(), 2);
+        assert_eq!(trained(Effort::Choice, fold).len(), 1);
+    }
+    let table = SweepTable::of(results);
+    let saving = table.saving.as_ref().expect("points were stopped");
+    // Each fold: 8 points of 2 inner folds by a quarter, 4 by a half, 2 whole, 1 outer; else 8 × 3.
+    assert_eq!((saving.spent, saving.whole), (26.0, 48.0));
+    let words = "8 points with 1/4 of the training, ";
+    assert!(
+        saving.in_words().starts_with(words),
+        "{}",
+        saving.in_words()
+    );
+    assert!(
+        saving
+            .in_words()
+            .ends_with("26.0 trainings instead of 48, 46 % saved")
+    );
+    assert_eq!((table.rows.len(), table.chosen.len()), (8, 2));
+    let again = SweepTable::of(table.clone().into_results());
+    assert_eq!(again, table);
+    let n_stopped = table
+        .rows
+        .iter()
+        .filter(|row| row.stopped.is_some())
+        .count();
+    assert!((4..=6).contains(&n_stopped), "{n_stopped}");
+}
+
+#[test]
+fn what_is_trained_to_the_end_comes_to_the_same_as_without_early_stopping() {
+    let halved = SweepTable::of(run_phases(&longer_base(&halved()), 2));
+    let mut whole = self::halved();
+    whole.halving = None;
+    let plan = longer_base(&whole);
+    let all: Vec<usize> = plan.tasks_of(0).collect();
+    let whole = SweepTable::of(run(&plan, &all, 2));
+    assert!(whole.saving.is_none());
+    let same = |row: &SweepRow, fold: usize| {
+        let other = whole.row(row.result.point.number).expect("all were tried");
+        let (own, other) = (&row.result.outer[fold], &other.result.outer[fold]);
+        assert!(own.inner.is_empty() || own.inner == other.inner);
+        assert!(own.outer.is_none() || own.outer == other.outer);
+        !own.inner.is_empty()
+    };
+    let n_compared = halved
+        .rows
+        .iter()
+        .flat_map(|row| [same(row, 0), same(row, 1)]);
+    assert_eq!(n_compared.filter(|is_whole| *is_whole).count(), 4);
+}
+
+#[test]
+fn test_samples_of_an_outer_fold_have_no_part_in_its_choice() {
+    let stage = Effort::Stage { number: 0, part: 2 };
+    let result = |number: usize, inner: [f64; 2]| PointResult {
+        point: SweepPoint {
+            number,
+            values: vec![("a".into(), number.to_string())],
+        },
+        effort: stage,
+        problem: None,
+        outer: inner
+            .map(|accuracy| OuterResult {
+                inner: vec![accuracy],
+                outer: None,
+            })
+            .to_vec(),
+        train_us_per_batch: None,
+    };
+    let best = |results: &[PointResult]| halving::best_of_stage(stage, results, 2, |_| 1).0;
+    let mut results = vec![
+        result(0, [0.9, 0.1]),
+        result(1, [0.8, 0.7]),
+        result(2, [0.9, 0.7]),
+    ];
+    assert_eq!(best(&results), [[0], [1]], "of equals the first");
+    // Whatever happens in the other fold changes nothing.
+    results[2].outer[1].inner[0] = 1.0;
+    assert_eq!(best(&results), [[0], [2]]);
+}
+
+#[test]
+fn halving_that_cannot_be_is_named() {
+    let mut sweep = halved();
+    sweep.halving = Some(Halving {
+        stages: 1,
+        factor: 3,
+    });
+    let error = plan(&sweep).err().expect("one stage stops nothing");
+    assert_eq!(
+        error.to_string(),
+        "halving: stages must be 2 to 6, but is 1"
+    );
+    let fingerprint = |sweep: &Sweep| plan(sweep).expect("sound").fingerprint();
+    let mut other = halved();
+    other.halving = Some(Halving::default());
+    assert_ne!(fingerprint(&halved()), fingerprint(&other));
+}
+
+#[test]
+fn shared_inner_products_change_no_bit_of_a_training() {
+    let (mut experiment, dataset) = base();
+    experiment.data = DataSettings::default();
+    experiment.training.length = TrainingLength::Batches(12);
+    experiment.learner.batch_size = 4;
+    experiment.learner.budget = 20;
+    let shared = Arc::new(crate::dataset::SharedProducts::default());
+    let trained = |learner: LearnerSettings, is_shared: bool| {
+        let experiment = Experiment {
+            learner,
+            ..experiment.clone()
+        };
+        let checked = experiment.check(dataset.clone()).expect("sound");
+        let checked = checked.sharing(is_shared.then(|| shared.clone()));
+        let parts = RunParts {
+            folds: Some(vec![1]),
+            final_model: false,
+        };
+        let run = Run::new(Arc::new(checked), &parts, Vec::new());
+        let mut run = run.expect("sound").bare(false);
+        let mut news = Vec::new();
+        while !run.is_complete() {
+            run.advance(Extent::Slice, &mut news).expect("it goes on");
+        }
+        let complete = news.iter().find_map(|item| match item {
+            News::Complete(_, record, model) => Some((record.tests.clone(), model.clone())),
+            _ => None,
+        });
+        let (tests, model) = complete.expect("it is complete");
+        let margins = news.iter().filter_map(|item| match item {
+            News::Test(_, _, decisions) => Some(decisions.margin.clone()),
+            _ => None,
+        });
+        let margins: Vec<Vec<f64>> = margins.collect();
+        (
+            tests.len(),
+            format!("{margins:?}"),
+            ron::to_string(&*model).expect("a text"),
+        )
+    };
+    let mut learners = vec![
+        LearnerSettings::margin_aware(),
+        LearnerSettings::evidence_preserving(),
+        LearnerSettings::kmod(),
+    ];
+    for learner in &mut learners {
+        let own = &experiment.learner;
+        (learner.n_atoms, learner.sparsity) = (own.n_atoms, own.sparsity);
+        (learner.batch_size, learner.budget) = (own.batch_size, own.budget);
+        let alone = trained(learner.clone(), false);
+        assert_eq!(trained(learner.clone(), true), alone);
+        assert_eq!(
+            trained(learner.clone(), true),
+            alone,
+            "with tiles of the first"
+        );
+    }
 }
