@@ -13,7 +13,7 @@ use super::terminal::{self, complain};
 use atomscope_engine::evaluation::FasterForgetting;
 use atomscope_engine::session::Session;
 use atomscope_engine::stream::{
-    Arrival, Decision, Feed, Learning, LineSource, Outcome, SavedStream, StreamError, StreamRun,
+    Decision, Feed, Learning, LineSource, Outcome, SavedStream, StreamError, StreamRun,
     StreamSource, export_recorded, judge_for, open_source,
 };
 
@@ -152,22 +152,19 @@ impl Running<'_> {
             if interrupted.load(Ordering::SeqCst) {
                 break Ok(());
             }
-            let timed = match feed.next(Duration::from_millis(50)) {
-                Ok(timed) => timed,
-                Err(error) => break Err(error),
-            };
-            match timed.arrival {
-                Arrival::Nothing => {}
-                Arrival::End => break Ok(()),
-                _ => {
-                    last_arrival = Instant::now();
-                    match self.run.take(timed) {
-                        Ok(outcome) => self.tell(&outcome)?,
-                        Err(error) => break Err(error),
-                    }
-                }
+            let arrived = feed.next(Duration::from_millis(50));
+            if !arrived.is_empty() {
+                last_arrival = Instant::now();
             }
-            self.run.save_when_due().or_else(complain)?;
+            let mut outcome = Outcome::default();
+            let taken = self.run.take_all(arrived, &mut outcome);
+            self.tell(&outcome)?;
+            match taken {
+                Ok(true) => {}
+                Ok(false) => break Ok(()),
+                Err(error) => break Err(error),
+            }
+            self.run.save_when_due().map_or(Ok(()), complain)?;
             let is_idle = |limit_s: f64| last_arrival.elapsed().as_secs_f64() >= limit_s;
             if self.arguments.idle.is_some_and(is_idle) {
                 break Ok(());
@@ -190,9 +187,8 @@ impl Running<'_> {
                 false => text_of(decision),
             };
             writeln!(out, "{line}")?;
-            out.flush()?;
         }
-        Ok(())
+        out.flush()
     }
 
     fn end(mut self, feed: &Feed, ending: Result<(), StreamError>) -> io::Result<ExitCode> {

@@ -8,8 +8,8 @@ use super::notices::Topic;
 use super::{Gravity, Stage, TaskError, Workbench};
 use atomscope_engine::dataset::Dataset;
 use atomscope_engine::experiment::{
-    Branch, ComparedRun, Extent, JobProgress, PairedDecisions, PartRecord, RunState, Timeline,
-    change_texts,
+    Branch, Command, ComparedRun, Extent, JobProgress, KeptBranch, PairedDecisions, PartRecord,
+    PartState, RunState, Timeline, change_texts,
 };
 
 /// What is done otherwise from the mini-batch on that is looked at.
@@ -26,6 +26,7 @@ pub enum Otherwise {
 /// The other future of a run.
 pub(super) struct Branched {
     run: ComparedRun,
+    kept: KeptBranch,
     sentence: String,
 }
 
@@ -40,11 +41,10 @@ impl Workbench {
     /// Why no branch can be taken; nothing if one can.
     pub fn branch_obstacle(&self) -> Option<String> {
         let experiment = &self.document.draft.experiment;
-        if self.document.training.state().is_none() || self.branch_batch().is_none() {
+        let training = &self.document.training;
+        let has_trained = training.is_alive() || training.state().is_some();
+        if !has_trained || self.branch_batch().is_none() {
             return Some("nothing was trained yet".into());
-        }
-        if self.document.training.is_alive() {
-            return Some("the run goes on: wait for its end, or stop it".into());
         }
         if self.document.data.loaded().is_none() {
             return Some("the data are not loaded".into());
@@ -58,14 +58,26 @@ impl Workbench {
         self.tasks.branching.share()
     }
 
-    /// Takes a branch of the run at the mini-batch that is looked at.
+    /// Takes a branch of the run at the mini-batch that is looked at. A run that goes on tells its state first.
     pub(super) fn branch(&mut self, otherwise: Otherwise) {
-        let obstacle = self.branch_obstacle().is_some();
+        let (Some(batch), None) = (self.branch_batch(), self.branch_obstacle()) else {
+            return;
+        };
+        self.tasks.wanted_branch = Some((batch, otherwise));
+        match self.document.training.is_alive() {
+            true => self.document.training.command(Command::ReportState),
+            false => self.branch_with_state(),
+        }
+    }
+
+    /// The state of the run has come: takes the branch that waited for it.
+    pub(super) fn branch_with_state(&mut self) {
+        let Some((batch, otherwise)) = self.tasks.wanted_branch.take() else {
+            return;
+        };
         let state = self.document.training.state().cloned();
         let loaded = self.document.data.loaded().cloned();
-        let (Some(batch), Some(state), Some(loaded), false) =
-            (self.branch_batch(), state, loaded, obstacle)
-        else {
+        let (Some(state), Some(loaded)) = (state, loaded) else {
             return;
         };
         let samples = match otherwise {
@@ -98,11 +110,16 @@ impl Workbench {
     /// Both futures stand side by side.
     pub(super) fn take_branched(&mut self, answer: Answer<Branched>) {
         match self.tasks.branching.take_once(answer) {
-            Some(Ok(Branched { run, sentence })) => {
+            Some(Ok(Branched {
+                run,
+                kept,
+                sentence,
+            })) => {
                 let text = format!("{}: {sentence}", run.name);
                 self.notices.post(Topic::Comparison, Gravity::Note, text);
                 let places = self.document.places();
                 self.tasks.comparison.add_branch(run, places);
+                self.document.keep_branch(Arc::new(kept));
                 self.selection.page = Stage::Compare;
             }
             Some(Err(error)) => self.notices.fail(Topic::Training, &error),
@@ -147,24 +164,20 @@ fn other_future(
         run.advance(Extent::Slice, &mut news)?;
         news.clear();
     }
-    let complete = state.parts.iter().filter(|part| part.model.is_some());
-    let origin: Vec<&PartRecord> = complete.map(|part| part.record.0.as_ref()).collect();
+    // In the order of time decisions count as they are made.
+    let is_decided = |part: &&PartState| part.model.is_some() || part.record.in_time.is_some();
+    let decided = state.parts.iter().filter(is_decided);
+    let origin: Vec<&PartRecord> = decided.map(|part| part.record.0.as_ref()).collect();
     let classes = checked.dataset().classes();
     let paired = PairedDecisions::of(&origin, &run.complete_folds(), classes);
-    let taken = run.state();
-    let parts = taken.parts.iter().filter_map(|part| {
-        let model = part.model.as_ref()?;
-        Some((part.record.0.as_ref(), model.0.as_ref()))
-    });
-    let name = format!("branch at {}: {}", branch.batch, texts.join(", "));
+    let kept = KeptBranch {
+        name: format!("branch at {}: {}", branch.batch, texts.join(", ")),
+        state: run.state(),
+    };
+    let settings = kept.state.settings_now();
     Ok(Branched {
-        run: ComparedRun::of_parts(
-            name,
-            &taken.settings_now(),
-            checked.facts(),
-            &taken.test_folds,
-            parts,
-        ),
+        run: ComparedRun::of_state(kept.name.clone(), &settings, &kept.state),
+        kept,
         sentence: paired.sentence(),
     })
 }

@@ -43,7 +43,7 @@ impl SourceKind {
         match self {
             Self::Folder => "Folder",
             Self::File => "Growing file",
-            Self::Lsl => "LSL stream",
+            Self::Lsl => "LSL",
             Self::Replay => "Replay",
         }
     }

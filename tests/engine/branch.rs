@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex};
 use atomscope_engine::dataset::{DataPlan, DataSettings};
 use atomscope_engine::evaluation::FasterForgetting;
 use atomscope_engine::experiment::{
-    Branch, CheckedExperiment, Experiment, Extent, PairedDecisions, Part, PartRecord, Run,
-    RunParts, Timeline,
+    Branch, CheckedExperiment, Experiment, Extent, KeptBranch, PairedDecisions, Part, PartRecord,
+    Run, RunParts, SettingChange, Timeline,
 };
 use atomscope_engine::learner::{Forgetting, Kernel, LearnerSettings};
+use atomscope_engine::session::Session;
 use atomscope_engine::simulate::concepts::ConceptSettings;
 use atomscope_engine::split::{SplitPlan, TimeOrder};
 
@@ -164,6 +165,86 @@ fn a_branch_is_the_run_up_to_its_mini_batch_from_any_kept_state_and_none() {
             }
         }
     }
+}
+
+/// A run on its way, which goes on and is branched from meanwhile; the branch is kept with the session.
+#[test]
+fn a_run_that_goes_on_can_be_branched_from_and_its_branch_is_saved() {
+    let wanted = experiment(branches()[0].clone());
+    let data = &wanted.data;
+    let built = data.load(&|_| None, &mut |_| true).expect("built in");
+    let checked = checked(&wanted);
+    let timeline = Arc::new(Mutex::new(Timeline::default()));
+    let mut run =
+        Run::new(checked.clone(), &RunParts::default(), Vec::new()).expect("legal settings");
+    run.keep_states(timeline.clone());
+    let mut news = Vec::new();
+    for _ in 0..25 {
+        run.advance(Extent::Round, &mut news).expect("it goes on");
+    }
+    assert!(!run.is_complete());
+    let state = run.state();
+    let branch = Branch {
+        batch: 14,
+        learner: LearnerSettings {
+            forgetting: Forgetting::constant(0.9),
+            ..wanted.learner.clone()
+        },
+        samples: vec![(3, None)],
+    };
+    let taken = |changes: &[SettingChange], timeline: &Timeline| {
+        let begun = branch.begin(checked.clone(), changes, timeline);
+        let mut run = begun.expect("λ may change");
+        finish(&mut run);
+        run
+    };
+    let meanwhile = {
+        let timeline = timeline.lock().expect("nobody has panicked");
+        taken(&state.changes, &timeline)
+    };
+    finish(&mut run);
+    let afterwards = taken(run.changes(), &Timeline::default());
+    let pairs = meanwhile.complete_folds().into_iter();
+    for (a, b) in pairs.zip(afterwards.complete_folds()) {
+        assert_eq!(trace(a, usize::MAX), trace(b, usize::MAX));
+        assert_eq!(decided(a), decided(b));
+    }
+
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let path = folder.path().join("kept.ron");
+    let mut session = Session::new(wanted.clone());
+    session.take_run(&run, &built, &path);
+    session.branches = vec![Arc::new(KeptBranch {
+        name: "branch at 14".into(),
+        state: meanwhile.state(),
+    })];
+    session.save_as(&path).expect("the disk has room");
+    let moved = folder.path().join("moved");
+    std::fs::create_dir(&moved).expect("it is new");
+    let mut again = Session::load(&path).expect("it is whole");
+    again.save_as(&moved.join("kept.ron")).expect("it has room");
+    for place in [&path, &moved.join("kept.ron")] {
+        let found = Session::load(place).expect("it is whole");
+        assert!(found.damage.is_none() && found.run.is_some());
+        let [kept] = &found.branches[..] else {
+            panic!("{} branches", found.branches.len());
+        };
+        assert_eq!(kept.name, "branch at 14");
+        assert_eq!(kept.state.changes, meanwhile.changes());
+        assert_eq!(kept.state.samples.len(), 1);
+        let records = kept.state.parts.iter().map(|part| &*part.record);
+        for (kept, own) in records.zip(meanwhile.complete_folds()) {
+            assert_eq!(decided(kept), decided(own));
+        }
+    }
+    // Nothing of a branch stays when it is given up.
+    let mut without = Session::load(&path).expect("it is whole");
+    without.branches.clear();
+    without.save().expect("the disk has room");
+    let entries = std::fs::read_dir(folder.path()).expect("it is there");
+    let names = entries.flatten().map(|entry| entry.file_name());
+    let is_array = |name: &std::ffi::OsString| name.to_string_lossy().ends_with(".safetensors");
+    assert_eq!(names.filter(is_array).count(), 1);
 }
 
 #[test]

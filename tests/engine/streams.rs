@@ -14,14 +14,14 @@ use atomscope_engine::evaluation::{
 use atomscope_engine::experiment::{Experiment, Extent, Run, RunParts};
 use atomscope_engine::features::{EegRecipe, FeatureRecipe};
 use atomscope_engine::learner::LearnerSettings;
-use atomscope_engine::records::{Channel, Mode, Unit, open};
+use atomscope_engine::records::{Channel, Mode, Unit, edf, open};
 use atomscope_engine::session::Session;
 use atomscope_engine::simulate::eeg::{EegSettings, EegSimulator, SubjectClass};
 use atomscope_engine::split::SplitPlan;
 use atomscope_engine::stream::{
-    Arrival, Decision, Feed, FileMark, LineKind, LineSource, LiveJudge, Paced, ReplaySource,
-    StreamError, StreamRecorder, StreamRun, StreamSource, Timed, WatchedFolder, export_recorded,
-    is_recorded_stream,
+    Arrival, Decision, Feed, FileMark, LineKind, LineSource, LiveJudge, Outcome, Paced,
+    ReplaySource, StreamError, StreamRecorder, StreamRun, StreamSource, Timed, WatchedFolder,
+    export_recorded, is_recorded_stream, open_source,
 };
 
 /// The stream in the documentation of `river`: 1000 draws of 0 and 1, then 1000 of 4 to 7.
@@ -240,6 +240,46 @@ fn a_file_counts_when_it_has_rested_and_never_twice() {
     assert_eq!(delivered(&mut again, 3 * rest), ["one.csv"]);
 }
 
+/// A clock that jumps back makes files of the future: they rest by the time that they are watched.
+#[test]
+fn labels_come_when_their_table_has_rested_whatever_the_clock_says() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).expect("the file can be written");
+        let file = fs::File::options().write(true).open(&path);
+        let later = std::time::SystemTime::now() + Duration::from_secs(3600);
+        let moved = file.and_then(|file| file.set_modified(later));
+        moved.expect("times can be set");
+    };
+    write("one.csv", "x,y\n1,2\n");
+    write("labels.csv", "file,class\none.csv,fault\n");
+    let rest = Duration::from_millis(300);
+    let classes = ["fault".to_owned()];
+    let mut watched = WatchedFolder::new(
+        folder.path(),
+        &classes,
+        rest,
+        BTreeMap::new(),
+        BTreeMap::new(),
+    );
+    let begun = Instant::now();
+    let mut came = Vec::new();
+    while begun.elapsed() < 8 * rest {
+        match watched.next().expect("the folder can be listed") {
+            Arrival::File { path, .. } => came.push(path.display().to_string()),
+            Arrival::Label { class, .. } => came.push(class),
+            Arrival::Note(note) => panic!("{note}"),
+            _ => {}
+        }
+    }
+    assert_eq!(came.len(), 2, "{came:?}");
+    assert!(
+        came[0].ends_with("one.csv") && came[1] == "fault",
+        "{came:?}"
+    );
+}
+
 #[test]
 fn a_recorded_stream_comes_again_value_for_value() {
     let folder = tempfile::tempdir().expect("a folder can be made");
@@ -339,11 +379,15 @@ fn eeg_frames(index: u32) -> (Vec<Channel>, f64, Vec<f64>) {
     (record.channels.clone(), rate_hz, frames)
 }
 
-fn timed(arrival: Arrival) -> Timed {
-    Timed {
-        arrival,
-        since: Instant::now(),
+/// What a stream makes of what comes.
+fn taken(run: &mut StreamRun, arrivals: Vec<Arrival>) -> Outcome {
+    let mut outcome = Outcome::default();
+    for arrival in arrivals {
+        let arrived = vec![Ok(Timed::now(arrival))];
+        let goes_on = run.take_all(arrived, &mut outcome).expect("it is survived");
+        assert!(goes_on, "more may come");
     }
+    outcome
 }
 
 /// Everything that was decided, without the time of the clock.
@@ -377,23 +421,20 @@ fn a_recorded_stream_gives_the_same_decisions_to_the_bit_and_becomes_a_recording
     let place = folder.path().join("recorded");
     let mut run = StreamRun::new(eeg_judge(&session), None);
     run.record(&place).expect("the folder is new");
-    let mut decisions = Vec::new();
-    for arrival in troubled(0) {
-        let outcome = run.take(timed(arrival)).expect("it is survived");
-        decisions.extend(outcome.decisions);
-    }
+    let decisions = taken(&mut run, troubled(0)).decisions;
     run.end_recording().expect("the disk has room");
     assert!(decisions.len() > 5, "{}", decisions.len());
 
     let mut again = eeg_judge(&session);
     let mut replay = ReplaySource::open(&place).expect("it is complete");
-    let mut repeated = Vec::new();
+    let mut repeated = Outcome::default();
     loop {
         match replay.next().expect("the chunks can be read") {
             Arrival::End => break,
-            arrival => repeated.extend(again.take(arrival).expect("as before").decisions),
+            arrival => again.take(arrival, &mut repeated).expect("as before"),
         }
     }
+    let repeated = repeated.decisions;
     let bits = |all: &[Decision]| -> Vec<u64> { all.iter().map(|d| d.margin.to_bits()).collect() };
     assert_eq!(bits(&repeated), bits(&decisions));
     assert_eq!(without_clock(repeated), without_clock(decisions.clone()));
@@ -434,6 +475,89 @@ fn a_recorded_stream_gives_the_same_decisions_to_the_bit_and_becomes_a_recording
     assert!((shifted[0] - sent).abs() <= step, "{shifted:?} {sent}");
 }
 
+/// Takes what a growing file has to give now; whether it has ended.
+fn read_on(
+    source: &mut dyn StreamSource,
+    judge: &mut LiveJudge,
+    decisions: &mut Vec<Decision>,
+) -> bool {
+    let mut outcome = Outcome::default();
+    let mut is_over = false;
+    loop {
+        match source.next().expect("the file can be read") {
+            Arrival::Nothing => break,
+            Arrival::End => {
+                is_over = true;
+                break;
+            }
+            arrival => judge.take(arrival, &mut outcome).expect("it is judged"),
+        }
+    }
+    assert_eq!(outcome.notes, Vec::<String>::new());
+    decisions.extend(outcome.decisions);
+    is_over
+}
+
+#[test]
+fn a_recording_is_judged_while_it_is_written_and_after_a_restart_goes_on_where_it_was() {
+    let session = eeg_session();
+    let simulator = EegSimulator::new(eeg_settings()).expect("legal settings");
+    let record = simulator.record(SubjectClass::Case, 4);
+    let mut bytes = Vec::new();
+    edf::write(&record, edf::SampleWidth::Edf, &mut bytes).expect("memory has room");
+    let number = |bytes: &[u8]| -> usize {
+        let text = std::str::from_utf8(bytes).expect("text");
+        text.trim().parse().expect("a number")
+    };
+    let (head, n_records) = (number(&bytes[184..192]), number(&bytes[236..244]));
+    let per_record = (bytes.len() - head) / n_records;
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let path = folder.path().join("growing.edf");
+    let name = path.display().to_string();
+    // −1 says that writing goes on; the last record is half there.
+    let write = |n_whole: usize, declared: &str| {
+        let end = (head + n_whole * per_record + per_record / 2).min(bytes.len());
+        let mut part = bytes[..end].to_vec();
+        part[236..244].copy_from_slice(format!("{declared:<8}").as_bytes());
+        fs::write(&path, part).expect("the disk has room");
+    };
+    let open = |judge: &mut LiveJudge| {
+        let source = open_source(&name, judge, Duration::ZERO);
+        source.expect("it can be followed")
+    };
+    let begin = |saved| {
+        let made = LiveJudge::new(&session, &name, saved, None).expect("it begins");
+        made.expect("there is a final model").0
+    };
+
+    let mut decisions = Vec::new();
+    let mut judge = begin(None);
+    write(n_records / 4, "-1");
+    let mut source = open(&mut judge);
+    assert!(!read_on(source.as_mut(), &mut judge, &mut decisions));
+    let n_early = decisions.len();
+    assert!(n_early > 0, "a quarter is there");
+    write(n_records / 2, "-1");
+    assert!(!read_on(source.as_mut(), &mut judge, &mut decisions));
+    assert!(decisions.len() > n_early);
+    let saved = judge.saved().clone();
+    drop((source, judge));
+
+    let mut judge = begin(Some(saved));
+    let mut source = open(&mut judge);
+    let n_before = decisions.len();
+    assert!(!read_on(source.as_mut(), &mut judge, &mut decisions));
+    assert_eq!(decisions.len(), n_before, "nothing is judged twice");
+    write(n_records, &n_records.to_string());
+    assert!(read_on(source.as_mut(), &mut judge, &mut decisions));
+
+    let mut whole = Vec::new();
+    let mut judge = begin(None);
+    let mut source = open(&mut judge);
+    assert!(read_on(source.as_mut(), &mut judge, &mut whole));
+    assert_eq!(without_clock(decisions), without_clock(whole));
+}
+
 #[test]
 fn other_channels_are_said_and_waited_out_and_a_recording_that_fails_ends_alone() {
     let session = eeg_session();
@@ -444,13 +568,9 @@ fn other_channels_are_said_and_waited_out_and_a_recording_that_fails_ends_alone(
     let mut notes = Vec::new();
     let mut n_decisions = Vec::new();
     let mut send = |run: &mut StreamRun, arrivals: Vec<Arrival>| {
-        let mut n = 0;
-        for arrival in arrivals {
-            let outcome = run.take(timed(arrival)).expect("it is survived");
-            notes.extend(outcome.notes);
-            n += outcome.decisions.len();
-        }
-        n_decisions.push(n);
+        let outcome = taken(run, arrivals);
+        notes.extend(outcome.notes);
+        n_decisions.push(outcome.decisions.len());
     };
     send(&mut run, troubled(0));
     // Another sender under the same name: two channels instead of all.
@@ -489,15 +609,9 @@ fn other_channels_are_said_and_waited_out_and_a_recording_that_fails_ends_alone(
     let mut run = StreamRun::new(eeg_judge(&session), None);
     run.record(&gone).expect("the folder is new");
     fs::remove_dir_all(&gone).expect("it was made");
-    let mut said = Vec::new();
-    let mut n = 0;
-    for arrival in troubled(2) {
-        let outcome = run.take(timed(arrival)).expect("the stream goes on");
-        said.extend(outcome.notes);
-        n += outcome.decisions.len();
-    }
-    assert!(n > 0 && run.recorded_into().is_none());
-    let said = said.join("\n");
+    let outcome = taken(&mut run, troubled(2));
+    assert!(!outcome.decisions.is_empty() && run.recorded_into().is_none());
+    let said = outcome.notes.join("\n");
     assert!(
         said.contains("recording ends, the stream goes on"),
         "{said}"
@@ -542,17 +656,15 @@ fn what_a_full_queue_cannot_take_is_counted_to_the_sample() {
     };
     let feed = Feed::start(Box::new(flood), 16);
     std::thread::sleep(Duration::from_millis(100));
-    let (mut n_came, mut gaps_s) = (0, 0.0);
-    loop {
-        match feed
-            .next(Duration::from_secs(5))
-            .expect("it goes on")
-            .arrival
-        {
-            Arrival::End => break,
-            Arrival::Frames(values) => n_came += values.len() as u64,
-            Arrival::Gap { lost_s } => gaps_s += lost_s,
-            _ => {}
+    let (mut n_came, mut gaps_s, mut is_over) = (0, 0.0, false);
+    while !is_over {
+        for timed in feed.next(Duration::from_secs(5)) {
+            match timed.expect("it goes on").arrival {
+                Arrival::End => is_over = true,
+                Arrival::Frames(values) => n_came += values.len() as u64,
+                Arrival::Gap { lost_s } => gaps_s += lost_s,
+                _ => {}
+            }
         }
     }
     assert!(feed.n_lost() > 0, "the queue was never full");

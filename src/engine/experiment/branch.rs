@@ -7,6 +7,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::checked::{CheckedExperiment, Part};
 use super::error::RunError;
 use super::part_run::PartRun;
@@ -141,6 +143,16 @@ impl Branch {
     }
 }
 
+/// Another future of a run, kept with its session.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeptBranch {
+    /// What it does otherwise, and from where on.
+    pub name: String,
+    /// How far it has come.
+    pub state: RunState,
+}
+
 /// Decisions of two futures on the same samples, paired.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PairedDecisions {
@@ -187,6 +199,11 @@ impl PairedDecisions {
 
     /// In words.
     pub fn sentence(&self) -> String {
+        if self.n_both == 0 {
+            return "the run itself has no complete fold to be paired with yet; differences appear here as its folds \
+                    are completed"
+                .to_owned();
+        }
         let Self {
             n_both,
             only_branch,

@@ -255,10 +255,16 @@ fn decisions(folder: &Path) -> Result<Vec<Annotation>, StreamError> {
     let cannot = |error: csv::Error| {
         StreamError::io("read the decisions", &path, std::io::Error::other(error))
     };
-    let mut rows = csv::Reader::from_path(&path).map_err(cannot)?;
+    let mut reader = csv::ReaderBuilder::new();
+    let mut rows = reader.flexible(true).from_path(&path).map_err(cannot)?;
+    let n_cells = rows.headers().map_err(cannot)?.len();
     let mut decided: Vec<(f64, String)> = Vec::new();
     for row in rows.records() {
         let row = row.map_err(cannot)?;
+        // A full disk may have cut the last row off.
+        if row.len() < n_cells {
+            continue;
+        }
         let field = |at: usize| row.get(at).unwrap_or_default();
         let margin: f64 = field(5).parse().unwrap_or(f64::NAN);
         if let Ok(start_s) = field(3).parse() {

@@ -53,13 +53,6 @@ impl FileMark {
             modified_ns: u64::try_from(since.as_nanos()).unwrap_or(u64::MAX),
         })
     }
-
-    /// Whether the last change lies further back than `rest`, by the clock of the machine.
-    fn is_old(&self, rest: Duration) -> bool {
-        let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        let now_ns = since_1970.unwrap_or_default().as_nanos();
-        u128::from(self.modified_ns) + rest.as_nanos() < now_ns
-    }
 }
 
 /// A folder whose new files are delivered, each once.
@@ -73,7 +66,8 @@ pub struct WatchedFolder {
     /// Files seen and since when they look as they do.
     waiting: BTreeMap<PathBuf, (FileMark, Instant)>,
     ready: VecDeque<Arrival>,
-    label_table: Option<FileMark>,
+    /// The table of labels, since when it looks as it does, and whether it was complained of.
+    label_table: Option<(FileMark, Instant, bool)>,
     last_listing: Option<Instant>,
     has_complained: bool,
 }
@@ -150,22 +144,24 @@ impl WatchedFolder {
         let table = table.map(|table| self.folder.join(table));
         let mark = table.as_deref().and_then(FileMark::of);
         let mut from_table = BTreeMap::new();
-        if let (Some(path), Some(mark)) = (table, mark)
-            && mark.is_old(self.rest)
-        {
-            let rules = [Rule::Table { path }];
-            match label(listed, &rules, Mode::Tolerant, |_| true) {
-                Ok(set) => from_table.extend(
-                    set.files
-                        .into_iter()
-                        .filter_map(|file| Some((file.path, file.class?))),
-                ),
-                Err(error) if self.label_table.as_ref() != Some(&mark) => {
-                    self.ready.push_back(Arrival::Note(error.to_string()));
-                }
-                Err(_) => {}
+        if let (Some(path), Some(mark)) = (table, mark) {
+            let (since, is_told) = match &self.label_table {
+                Some((known, since, is_told)) if *known == mark => (*since, *is_told),
+                _ => (Instant::now(), false),
+            };
+            let mut outcome = Ok(());
+            if since.elapsed() >= self.rest {
+                let rules = [Rule::Table { path }];
+                let labelled = label(listed, &rules, Mode::Tolerant, |_| true);
+                outcome = labelled.map(|set| {
+                    let files = set.files.into_iter();
+                    from_table.extend(files.filter_map(|file| Some((file.path, file.class?))));
+                });
             }
-            self.label_table = Some(mark);
+            if let (Err(error), false) = (&outcome, is_told) {
+                self.ready.push_back(Arrival::Note(error.to_string()));
+            }
+            self.label_table = Some((mark, since, is_told || outcome.is_err()));
         }
         for file in self.known.keys() {
             let parent = file.parent().and_then(Path::file_name);

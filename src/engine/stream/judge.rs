@@ -1,5 +1,6 @@
 //! Arrivals become decisions, by the features, preparation and classifier that files have; labels are learned.
 
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
 use super::{
@@ -155,28 +156,25 @@ impl LiveJudge {
         &self.data
     }
 
-    /// Takes what came.
-    pub fn take(&mut self, arrival: Arrival) -> Result<Outcome, StreamError> {
-        let mut outcome = Outcome::default();
+    /// Takes what came; what it brought is added to `outcome`.
+    pub fn take(&mut self, arrival: Arrival, outcome: &mut Outcome) -> Result<(), StreamError> {
         match arrival {
             Arrival::Nothing | Arrival::End => {}
             Arrival::Note(note) => outcome.notes.push(note),
             Arrival::Channels { channels, rate_hz } => {
-                self.begin_channels(&channels, rate_hz, &mut outcome)?;
+                self.begin_channels(&channels, rate_hz, outcome)?;
             }
-            Arrival::Frames(frames) => self.take_frames(&frames, &mut outcome)?,
+            Arrival::Frames(frames) => self.take_frames(&frames, outcome)?,
             Arrival::Gap { lost_s } => {
                 if let Some(live) = &mut self.live {
                     live.gap(lost_s);
                 }
             }
-            Arrival::Row { features, label } => {
-                self.take_row(features, label.as_deref(), &mut outcome)?
-            }
-            Arrival::File { path, mark } => self.take_file(&path, mark, &mut outcome)?,
-            Arrival::Label { path, class } => self.take_label(&path, class, &mut outcome)?,
+            Arrival::Row { features, label } => self.take_rows(vec![(features, label)], outcome)?,
+            Arrival::File { path, mark } => self.take_file(&path, mark, outcome)?,
+            Arrival::Label { path, class } => self.take_label(&path, class, outcome)?,
         }
-        Ok(outcome)
+        Ok(())
     }
 
     fn begin_channels(
@@ -246,10 +244,10 @@ impl LiveJudge {
         let until = self.state.decided_until_s;
         samples.retain(|sample| until.is_none_or(|until| sample.start_s > until + 1e-9));
         let path = self.file.clone();
-        for sample in &samples {
-            // One at a time: the last bits of a score depend on how many are judged together, and a recorded stream
-            // comes in other pieces.
-            if let Some(opinion) = self.judge.judge(&[&sample.values])?.pop().flatten() {
+        let values: Vec<&[f64]> = samples.iter().map(|sample| &sample.values[..]).collect();
+        let opinions = self.judge.judge(&values)?;
+        for (sample, opinion) in samples.iter().zip(opinions) {
+            if let Some(opinion) = opinion {
                 self.decide(&opinion, path.as_deref(), Some(sample.start_s), outcome);
             }
             self.state.decided_until_s = Some(sample.start_s);
@@ -257,28 +255,63 @@ impl LiveJudge {
         Ok(())
     }
 
+    /// Takes samples by their features, each with its class where that is known. As if they came one by one: those up to
+    /// the next mini-batch are judged together.
+    pub fn take_rows(
+        &mut self,
+        rows: Vec<(Vec<f64>, Option<String>)>,
+        outcome: &mut Outcome,
+    ) -> Result<(), StreamError> {
+        let mut opinions = VecDeque::new();
+        let mut rows = VecDeque::from(rows);
+        while let Some((features, label)) = rows.pop_front() {
+            if opinions.is_empty() {
+                let others = rows.iter().map(|(features, _)| &features[..]);
+                let all: Vec<&[f64]> = std::iter::once(&features[..]).chain(others).collect();
+                let n_until = self.n_until_batch(label.as_deref(), &rows);
+                opinions.extend(self.judge.judge(&all[..n_until])?);
+            }
+            let n_batches = self.judge.n_batches();
+            match opinions.pop_front().flatten() {
+                Some(opinion) => self.take_row(features, label.as_deref(), &opinion, outcome)?,
+                None => self.reject_row(outcome),
+            }
+            if self.judge.n_batches() != n_batches {
+                // What follows is judged by what was learned now.
+                opinions.clear();
+            }
+        }
+        Ok(())
+    }
+
+    /// Says that a sample is left out: the first, then ever more rarely.
+    fn reject_row(&mut self, outcome: &mut Outcome) {
+        self.n_rejected += 1;
+        if self.n_rejected.is_power_of_two() {
+            outcome.notes.push(format!(
+                "a sample with missing values is left out, as in training ({} so far)",
+                self.n_rejected
+            ));
+        }
+    }
+
     fn take_row(
         &mut self,
         features: Vec<f64>,
         label: Option<&str>,
+        opinion: &Opinion,
         outcome: &mut Outcome,
     ) -> Result<(), StreamError> {
-        let opinion = self.judge.judge(&[&features])?.pop().flatten();
-        let Some(opinion) = opinion else {
-            outcome
-                .notes
-                .push("a sample with missing values is left out, as in training".to_owned());
+        self.decide(opinion, None, None, outcome);
+        let Some(label) = label else {
             return Ok(());
         };
-        self.decide(&opinion, None, None, outcome);
-        if let Some(label) = label {
-            match self.class_names.iter().position(|name| name == label) {
-                Some(truth) => {
-                    self.score(truth, opinion.verdict.class, None, outcome);
-                    self.learn(features, truth, outcome)?;
-                }
-                None => outcome.notes.push(unknown_class(label, &self.class_names)),
+        match self.class_names.iter().position(|name| name == label) {
+            Some(truth) => {
+                self.score(truth, opinion.verdict.class, None, outcome);
+                self.learn(features, truth, outcome)?;
             }
+            None => outcome.notes.push(unknown_class(label, &self.class_names)),
         }
         Ok(())
     }

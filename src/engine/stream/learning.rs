@@ -220,6 +220,51 @@ impl LiveJudge {
         }
     }
 
+    /// Samples from one with this label on that are judged before the next mini-batch is learned.
+    pub(super) fn n_until_batch(
+        &self,
+        first: Option<&str>,
+        others: &VecDeque<(Vec<f64>, Option<String>)>,
+    ) -> usize {
+        if self.learning.is_none() {
+            return 1 + others.len();
+        }
+        let batch_size = self.batch_size_due();
+        let mut n_waiting = vec![0; self.class_names.len()];
+        for (_, class) in &self.state.pending {
+            n_waiting[*class] += 1;
+        }
+        let labels = others.iter().map(|(_, label)| label.as_deref());
+        let mut n_judged = 0;
+        for label in std::iter::once(first).chain(labels) {
+            n_judged += 1;
+            let class = self
+                .class_names
+                .iter()
+                .position(|name| Some(name.as_str()) == label);
+            if let Some(class) = class {
+                n_waiting[class] += 1;
+                if n_waiting[class] >= batch_size {
+                    break;
+                }
+            }
+        }
+        n_judged
+    }
+
+    /// The settings that the next mini-batch is learned with, where they were changed.
+    fn settings_due(&self) -> Option<&LearnerSettings> {
+        let n_batches = self.judge.n_batches();
+        let mut changes = self.state.changes.iter().rev();
+        let due = changes.find(|change| change.batch <= n_batches);
+        due.map(|change| &change.learner)
+    }
+
+    fn batch_size_due(&self) -> usize {
+        let due = self.settings_due().unwrap_or(self.judge.settings());
+        due.batch_size
+    }
+
     /// Learns a sample when its mini-batch is complete: when one class has as many samples as the settings name.
     pub(super) fn learn(
         &mut self,
@@ -233,19 +278,13 @@ impl LiveJudge {
         self.state.pending.push((features, class));
         let of_class = |(_, other): &&(Vec<f64>, usize)| *other == class;
         let n_waiting = self.state.pending.iter().filter(of_class).count();
-        let n_batches = self.judge.n_batches();
-        let due = self.state.changes.iter().rev();
-        let due = due
-            .map(|change| (change.batch, &change.learner))
-            .find(|(batch, _)| *batch <= n_batches)
-            .map(|(_, learner)| learner);
-        let batch_size = due.unwrap_or(self.judge.settings()).batch_size;
-        if n_waiting < batch_size {
+        if n_waiting < self.batch_size_due() {
             return Ok(());
         }
-        if let Some(due) = due.filter(|due| *due != self.judge.settings()) {
+        let due = self.settings_due();
+        if let Some(due) = due.filter(|due| *due != self.judge.settings()).cloned() {
             self.judge
-                .change_learner(due.clone())
+                .change_learner(due)
                 .map_err(|error| StreamError::Learn(error.into()))?;
         }
         let batch = std::mem::take(&mut self.state.pending);

@@ -17,6 +17,13 @@ const PATIENCE_S: f64 = 10.0;
 const BLOCK: usize = 256;
 /// Time without a sample after which the sender is said to be silent.
 const SILENT_AFTER: Duration = Duration::from_secs(2);
+/// How often a sender that is silent is looked for by its name, and for how long.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
+const LOOK_S: f64 = 0.3;
+/// How long samples are waited for.
+const PULL: Duration = Duration::from_millis(20);
+/// The library's number for a sender that is gone for good.
+const LOST: i32 = -2;
 /// Times of samples jitter by as much without anything being lost.
 const JITTER_S: f64 = 0.25;
 
@@ -46,13 +53,17 @@ pub fn find_lsl_streams() -> Result<Vec<LslStream>, StreamError> {
 
 /// A stream being read.
 pub struct LslSource {
-    inlet: Inlet,
-    n_channels: usize,
+    lsl: Lsl,
+    name: String,
+    /// None after the library has given the sender up, until one of the name is found again.
+    inlet: Option<Inlet>,
+    channels: Vec<Channel>,
     rate_hz: f64,
     values: Vec<f64>,
     times_s: Vec<f64>,
     last_time_s: Option<f64>,
     last_sample: Instant,
+    last_look: Instant,
     is_silent: bool,
     ready: VecDeque<Arrival>,
 }
@@ -64,10 +75,7 @@ impl LslSource {
         let begun = Instant::now();
         let found = loop {
             let mut streams = lsl.streams(RESOLVE_S);
-            let position = streams.iter().position(|info| info.name() == name);
-            let position =
-                position.or_else(|| streams.iter().position(|info| info.source_id() == name));
-            if let Some(position) = position {
+            if let Some(position) = position_of(name, &streams) {
                 break streams.swap_remove(position);
             }
             if begun.elapsed().as_secs_f64() >= PATIENCE_S {
@@ -82,6 +90,26 @@ impl LslSource {
                 });
             }
         };
+        let mut source = Self {
+            lsl,
+            name: name.to_owned(),
+            inlet: None,
+            channels: Vec::new(),
+            rate_hz: 0.0,
+            values: Vec::new(),
+            times_s: vec![0.0; BLOCK],
+            last_time_s: None,
+            last_sample: Instant::now(),
+            last_look: Instant::now(),
+            is_silent: false,
+            ready: VecDeque::new(),
+        };
+        source.begin(&found)?;
+        Ok(source)
+    }
+
+    /// Reads a stream from now on; its channels are told where they are others than before.
+    fn begin(&mut self, found: &Info) -> Result<(), StreamError> {
         let rate_hz = found.rate_hz();
         if rate_hz.is_nan() || rate_hz <= 0.0 {
             return Err(StreamError::NoRate);
@@ -94,23 +122,58 @@ impl LslSource {
             Ok(offset_s) => format!("clock offset {:.3} ms", 1e3 * offset_s),
             Err(error) => error.to_string(),
         };
+        let name = &self.name;
         let note = format!("{name}: {n_channels} channels at {rate_hz} Hz, {offset}");
-        Ok(Self {
-            inlet,
-            n_channels,
-            rate_hz,
-            values: vec![0.0; BLOCK * n_channels],
-            times_s: vec![0.0; BLOCK],
-            last_time_s: None,
-            last_sample: Instant::now(),
-            is_silent: false,
-            ready: VecDeque::from([Arrival::Note(note), Arrival::Channels { channels, rate_hz }]),
-        })
+        self.ready.push_back(Arrival::Note(note));
+        if channels != self.channels || rate_hz != self.rate_hz {
+            self.values = vec![0.0; BLOCK * n_channels];
+            (self.channels, self.rate_hz) = (channels.clone(), rate_hz);
+            self.ready
+                .push_back(Arrival::Channels { channels, rate_hz });
+        }
+        self.inlet = Some(inlet);
+        Ok(())
+    }
+
+    /// The library finds a sender that comes back as it was, if it has a source id. One that comes back otherwise, or
+    /// that the library has given up, is looked for by its name.
+    fn look_again(&mut self) {
+        if self.last_look.elapsed() < LOOK_EVERY {
+            return;
+        }
+        let streams = self.lsl.streams(LOOK_S);
+        self.last_look = Instant::now();
+        let Some(found) = position_of(&self.name, &streams).map(|at| &streams[at]) else {
+            return;
+        };
+        let is_other = found.n_channels() != self.channels.len() || found.rate_hz() != self.rate_hz;
+        if (is_other || self.inlet.is_none())
+            && let Err(error) = self.begin(found)
+        {
+            self.ready.push_back(Arrival::Note(error.to_string()));
+        }
+    }
+
+    /// The frames that have come. Waits for a full block only briefly: a decision shall follow its last sample within
+    /// milliseconds.
+    fn pull(&mut self) -> Result<usize, StreamError> {
+        let Some(inlet) = &mut self.inlet else {
+            std::thread::sleep(PULL);
+            return Ok(0);
+        };
+        match inlet.pull(&mut self.values, &mut self.times_s, PULL.as_secs_f64()) {
+            // Nobody but us waits for a sender without a source id.
+            Err(StreamError::Lsl { code: LOST, .. }) => {
+                self.inlet = None;
+                Ok(0)
+            }
+            pulled => pulled,
+        }
     }
 
     /// Frames up to the next jump of the clock, then a gap.
     fn deliver(&mut self, n_frames: usize) {
-        let mut frames = Vec::with_capacity(n_frames * self.n_channels);
+        let mut frames = Vec::with_capacity(n_frames * self.channels.len());
         for frame in 0..n_frames {
             let time_s = self.times_s[frame];
             if let Some(last_s) = self.last_time_s.replace(time_s) {
@@ -135,8 +198,8 @@ impl LslSource {
                     self.ready.push_back(Arrival::Gap { lost_s });
                 }
             }
-            let at = frame * self.n_channels;
-            frames.extend_from_slice(&self.values[at..at + self.n_channels]);
+            let at = frame * self.channels.len();
+            frames.extend_from_slice(&self.values[at..at + self.channels.len()]);
         }
         if !frames.is_empty() {
             self.ready.push_back(Arrival::Frames(frames));
@@ -144,13 +207,21 @@ impl LslSource {
     }
 }
 
+/// The place of the stream of a name, or, if none has it, of a source id.
+fn position_of(name: &str, streams: &[Info]) -> Option<usize> {
+    let named = streams.iter().position(|info| info.name() == name);
+    named.or_else(|| streams.iter().position(|info| info.source_id() == name))
+}
+
 impl StreamSource for LslSource {
     fn next(&mut self) -> Result<Arrival, StreamError> {
         if let Some(arrival) = self.ready.pop_front() {
             return Ok(arrival);
         }
-        // Waits for a full block only briefly: a decision shall follow its last sample within milliseconds.
-        let n_frames = self.inlet.pull(&mut self.values, &mut self.times_s, 0.02)?;
+        if self.is_silent {
+            self.look_again();
+        }
+        let n_frames = self.pull()?;
         if n_frames > 0 {
             if self.is_silent {
                 self.ready

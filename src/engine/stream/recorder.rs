@@ -47,6 +47,7 @@ impl StreamFacts {
 pub struct StreamRecorder {
     folder: PathBuf,
     decisions: csv::Writer<File>,
+    channels: Option<(Vec<Channel>, f64)>,
     n_channels: usize,
     chunk: Vec<f64>,
     n_chunks: usize,
@@ -77,6 +78,7 @@ impl StreamRecorder {
         Ok(Self {
             folder: folder.to_owned(),
             decisions,
+            channels: None,
             n_channels: 0,
             chunk: Vec::new(),
             n_chunks: 0,
@@ -127,13 +129,18 @@ impl StreamRecorder {
 
     fn begin(&mut self, channels: &[Channel], rate_hz: f64) -> Result<(), StreamError> {
         let path = self.folder.join("stream.json");
-        if path.exists() {
+        if let Some((known, known_hz)) = &self.channels {
+            // A sender that is back with the channels it had.
+            if known == channels && *known_hz == rate_hz {
+                return Ok(());
+            }
             let changed = std::io::Error::other(
                 "the channels have changed: record the rest into another folder",
             );
             return Err(StreamError::io("record", &path, changed));
         }
         self.n_channels = channels.len();
+        self.channels = Some((channels.to_vec(), rate_hz));
         let facts = StreamFacts {
             names: channels.iter().map(|c| c.name.clone()).collect(),
             units: channels.iter().map(|c| c.unit.raw.clone()).collect(),
@@ -148,28 +155,16 @@ impl StreamRecorder {
         written.map_err(|source| StreamError::io("record", &path, source))
     }
 
-    /// Keeps a decision.
-    pub fn decided(&mut self, decision: &Decision) -> Result<(), StreamError> {
-        let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
-        let row = [
-            decision.time.clone(),
-            decision.source.clone(),
-            decision.path.clone().unwrap_or_default(),
-            number(decision.start_s),
-            decision.class.clone(),
-            decision.margin.to_string(),
-            decision
-                .set
-                .as_ref()
-                .map(|set| set.join(" "))
-                .unwrap_or_default(),
-            number(decision.fit_p),
-        ];
-        let written = self
-            .decisions
-            .write_record(row)
-            .map_err(std::io::Error::other);
+    /// Keeps decisions.
+    pub fn decided(&mut self, decisions: &[Decision]) -> Result<(), StreamError> {
+        if decisions.is_empty() {
+            return Ok(());
+        }
+        let written = decisions
+            .iter()
+            .try_for_each(|decision| self.decisions.write_record(cells(decision)));
         written
+            .map_err(std::io::Error::other)
             .and_then(|()| self.decisions.flush())
             .map_err(|source| StreamError::io("write the decisions", &self.folder, source))
     }
@@ -192,6 +187,22 @@ impl StreamRecorder {
         self.chunk.clear();
         Ok(())
     }
+}
+
+/// A decision as a row of the table.
+fn cells(decision: &Decision) -> [String; 8] {
+    let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
+    let set = decision.set.as_ref().map(|set| set.join(" "));
+    [
+        decision.time.clone(),
+        decision.source.clone(),
+        decision.path.clone().unwrap_or_default(),
+        number(decision.start_s),
+        decision.class.clone(),
+        decision.margin.to_string(),
+        set.unwrap_or_default(),
+        number(decision.fit_p),
+    ]
 }
 
 /// The head of a NumPy file of doubles, row by row.

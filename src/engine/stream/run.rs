@@ -38,6 +38,22 @@ impl Delays {
     }
 }
 
+/// How much an outcome held before something was added.
+#[derive(Clone, Copy)]
+struct Marks {
+    n_decisions: usize,
+    n_alarms: usize,
+}
+
+impl Marks {
+    fn of(outcome: &Outcome) -> Self {
+        Self {
+            n_decisions: outcome.decisions.len(),
+            n_alarms: outcome.alarms.len(),
+        }
+    }
+}
+
 /// A judge with everything around it.
 pub struct StreamRun {
     /// The judge.
@@ -50,6 +66,8 @@ pub struct StreamRun {
     is_unsaved: bool,
     last_save: Instant,
     save_time: Duration,
+    /// Whether the last attempt to save failed, which is said once.
+    cannot_save: bool,
 }
 
 impl StreamRun {
@@ -64,6 +82,7 @@ impl StreamRun {
             is_unsaved: true,
             last_save: Instant::now(),
             save_time: Duration::ZERO,
+            cannot_save: false,
         }
     }
 
@@ -94,8 +113,56 @@ impl StreamRun {
         self.recorder.as_ref().map(StreamRecorder::folder)
     }
 
-    /// Records, judges and records again; a recording that fails ends, and the stream goes on.
-    pub fn take(&mut self, timed: Timed) -> Result<Outcome, StreamError> {
+    /// Takes what has come, in order: records it, judges it and records the decisions. Whether more may come; what was
+    /// decided before an error is in `outcome`.
+    pub fn take_all(
+        &mut self,
+        arrived: Vec<Result<Timed, StreamError>>,
+        outcome: &mut Outcome,
+    ) -> Result<bool, StreamError> {
+        let mut rows = Vec::new();
+        let mut since = Vec::new();
+        for arrived in arrived {
+            let timed = match arrived {
+                Ok(timed) => timed,
+                Err(error) => {
+                    self.take_rows(&mut rows, &mut since, outcome)?;
+                    return Err(error);
+                }
+            };
+            if let Arrival::Row { features, label } = timed.arrival {
+                rows.push((features, label));
+                since.push(timed.since);
+                continue;
+            }
+            self.take_rows(&mut rows, &mut since, outcome)?;
+            match timed.arrival {
+                Arrival::Nothing => {}
+                Arrival::End => return Ok(false),
+                _ => self.take(timed, outcome)?,
+            }
+        }
+        self.take_rows(&mut rows, &mut since, outcome)?;
+        Ok(true)
+    }
+
+    /// Rows are judged together.
+    fn take_rows(
+        &mut self,
+        rows: &mut Vec<(Vec<f64>, Option<String>)>,
+        since: &mut Vec<Instant>,
+        outcome: &mut Outcome,
+    ) -> Result<(), StreamError> {
+        let first = Marks::of(outcome);
+        self.judge.take_rows(std::mem::take(rows), outcome)?;
+        self.keep_decisions(Ok(()), first, outcome);
+        for since in since.drain(..) {
+            self.delays.add(since.elapsed().as_secs_f64());
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, timed: Timed, outcome: &mut Outcome) -> Result<(), StreamError> {
         if let Arrival::Channels { channels, rate_hz } = &timed.arrival {
             self.channels = Some((channels.clone(), *rate_hz));
         }
@@ -103,15 +170,30 @@ impl StreamRun {
             Some(recorder) => recorder.keep(&timed.arrival),
             None => Ok(()),
         };
-        let mut outcome = self.judge.take(timed.arrival)?;
+        let first = Marks::of(outcome);
+        self.judge.take(timed.arrival, outcome)?;
+        if outcome.decisions.len() > first.n_decisions {
+            self.delays.add(timed.since.elapsed().as_secs_f64());
+        }
+        self.keep_decisions(kept, first, outcome);
+        Ok(())
+    }
+
+    /// Records what was decided; a recording that fails ends, and the stream goes on.
+    fn keep_decisions(
+        &mut self,
+        kept: Result<(), StreamError>,
+        first: Marks,
+        outcome: &mut Outcome,
+    ) {
+        let decisions = &outcome.decisions[first.n_decisions..];
+        self.is_unsaved |= !decisions.is_empty();
         let recorded = kept.and_then(|()| {
             let Some(recorder) = &mut self.recorder else {
                 return Ok(());
             };
-            for decision in &outcome.decisions {
-                recorder.decided(decision)?;
-            }
-            for (_, alarm) in &outcome.alarms {
+            recorder.decided(decisions)?;
+            for (_, alarm) in &outcome.alarms[first.n_alarms..] {
                 let sentence = alarm.sentence(self.judge.class_names());
                 if let Some(start_s) = alarm.start_s {
                     recorder.alarmed(start_s, &sentence)?;
@@ -129,11 +211,6 @@ impl StreamRun {
                 "recording ends, the stream goes on; what was recorded stays{rest}: {error}"
             ));
         }
-        if !outcome.decisions.is_empty() {
-            self.is_unsaved = true;
-            self.delays.add(timed.since.elapsed().as_secs_f64());
-        }
-        Ok(outcome)
     }
 
     /// Something changed that is to be saved.
@@ -141,12 +218,23 @@ impl StreamRun {
         self.is_unsaved = true;
     }
 
-    /// Saves the state as often as costs a twentieth of the time, and at least every few seconds.
-    pub fn save_when_due(&mut self) -> Result<(), SessionError> {
-        let due = SAVE_EVERY.min(20 * self.save_time);
-        match self.is_unsaved && self.last_save.elapsed() >= due {
-            true => self.save(),
-            false => Ok(()),
+    /// Saves the state as often as costs a twentieth of the time, and at least every few seconds; what is to be said of
+    /// it. A state that cannot be saved is tried again, and its failure said once.
+    pub fn save_when_due(&mut self) -> Option<String> {
+        let due = match self.cannot_save {
+            true => SAVE_EVERY,
+            false => SAVE_EVERY.min(20 * self.save_time),
+        };
+        if !self.is_unsaved || self.last_save.elapsed() < due {
+            return None;
+        }
+        let could_not = self.cannot_save;
+        match (self.save(), could_not) {
+            (Err(error), false) => Some(format!(
+                "the stream goes on, but its state is not saved: {error}"
+            )),
+            (Ok(()), true) => Some("the state of the stream is saved again".to_owned()),
+            _ => None,
         }
     }
 
@@ -157,7 +245,8 @@ impl StreamRun {
         };
         let begun = Instant::now();
         let saved = self.judge.saved().save(path);
-        self.is_unsaved &= saved.is_err();
+        self.cannot_save = saved.is_err();
+        self.is_unsaved &= self.cannot_save;
         (self.last_save, self.save_time) = (Instant::now(), begun.elapsed());
         saved
     }

@@ -11,7 +11,7 @@ use crate::workbench::event::Event;
 use atomscope_engine::experiment::JobProgress;
 use atomscope_engine::session::Session;
 use atomscope_engine::stream::{
-    Arrival, Feed, Paced, StreamError, StreamRun, StreamSource, judge_for, open_source,
+    Arrival, Feed, Outcome, Paced, StreamError, StreamRun, StreamSource, judge_for, open_source,
 };
 
 /// Arrivals that may wait to be judged.
@@ -72,19 +72,21 @@ impl Following<'_> {
             while let Ok(request) = self.order.requests.try_recv() {
                 self.answer(request);
             }
-            let timed = feed.next(PATIENCE)?;
-            match timed.arrival {
-                Arrival::Nothing => {}
-                Arrival::End => break,
-                _ => {
-                    let since = timed.since;
-                    self.picture.came(&timed.arrival);
-                    let outcome = self.run.take(timed)?;
-                    self.picture.take(&self.run, outcome, since);
-                }
+            let arrived = feed.next(PATIENCE);
+            let since = arrived.iter().flatten().map(|timed| timed.since).next();
+            for timed in arrived.iter().flatten() {
+                self.picture.came(&timed.arrival);
             }
-            if let Err(error) = self.run.save_when_due() {
-                self.picture.note(error.to_string());
+            let mut outcome = Outcome::default();
+            let taken = self.run.take_all(arrived, &mut outcome);
+            if let Some(since) = since {
+                self.picture.take(&self.run, outcome, since);
+            }
+            if !taken? {
+                break;
+            }
+            if let Some(note) = self.run.save_when_due() {
+                self.picture.note(note);
             }
             if self.last_picture.elapsed() >= PICTURE_EVERY {
                 self.show(feed, false);
@@ -102,10 +104,13 @@ impl Following<'_> {
                 run.judge.state.files.acknowledge(&path, is_seen);
                 Ok(())
             }
-            Request::Label(path, class) => run
-                .judge
-                .take(Arrival::Label { path, class })
-                .map(|outcome| self.picture.take(run, outcome, Instant::now())),
+            Request::Label(path, class) => {
+                let mut outcome = Outcome::default();
+                let label = Arrival::Label { path, class };
+                let taken = run.judge.take(label, &mut outcome);
+                self.picture.take(run, outcome, Instant::now());
+                taken
+            }
             Request::ApplyProposal(place) => run.judge.apply_proposal(place).map(|done| {
                 done.into_iter().for_each(|text| self.picture.note(text));
             }),
