@@ -56,7 +56,7 @@ pub(super) fn run(arguments: &AnalyseArguments) -> io::Result<ExitCode> {
                 let analysis = FaultAnalysis::of(&record, &recipe);
                 let summary = match &analysis {
                     Ok(analysis) => FaultSummary::of_analysis(analysis, line),
-                    Err(_) => FaultSummary::of(&record, &recipe, line),
+                    Err(error) => FaultSummary::without(error),
                 };
                 tell(path, &summary)?;
                 entries.push(Value::Object(fault_fields(path, &summary)));

@@ -6,8 +6,9 @@ use serde_json::{Map, Value, json};
 
 use atomscope_engine::dataset::DataSettings;
 use atomscope_engine::features::FeatureRecipe;
-use atomscope_engine::protection::{FaultSummary, Line};
+use atomscope_engine::protection::{FaultAnalysis, FaultSummary, Line};
 use atomscope_engine::records::{Kind, Record, open_with};
+use atomscope_engine::simulate::feeder::FaultClass;
 
 /// `path`, `bay`, `type_rule`, `phases`, `inception_s`, `clearing_s`, `distance`, `warnings`.
 pub(super) fn fault_fields(path: &Path, summary: &FaultSummary) -> Map<String, Value> {
@@ -34,7 +35,12 @@ pub(super) fn with_fault_fields(
     if record.kind != Kind::FaultRecord {
         return None;
     }
-    let summary = FaultSummary::of(&record, recipe, line_for(lines, &record));
+    let line = line_for(lines, &record);
+    let analysis = FaultAnalysis::of(&record, recipe);
+    let summary = match &analysis {
+        Ok(analysis) => FaultSummary::of_analysis(analysis, line),
+        Err(error) => FaultSummary::without(error),
+    };
     let mut fields = fault_fields(path, &summary);
     let segment = entry.get("segments").and_then(|segments| segments.get(0));
     for name in ["class", "margin", "set", "uncertain", "fit_p"] {
@@ -57,13 +63,36 @@ pub(super) fn with_fault_fields(
             .and_then(|(set, epsilon)| doubt(set, epsilon)),
     );
     let class = fields.get("class").and_then(Value::as_str);
+    let is_doubted = analysis
+        .ok()
+        .zip(class)
+        .is_some_and(|(analysis, class)| analysis.doubts(class));
     if let (Some(rule), Some(model)) = (summary.type_rule, class)
         && rule != model
     {
         warnings.push(json!(format!("the rule says {rule}, the model {model}")));
     }
+    if is_doubted {
+        include_no_fault(&mut fields, &mut warnings);
+    }
     fields.insert("warnings".to_owned(), Value::Array(warnings));
     Some(Value::Object(fields))
+}
+
+/// A model of magnitudes cannot tell a motor start from a fault far away: what the waves say of it widens its set.
+fn include_no_fault(fields: &mut Map<String, Value>, warnings: &mut Vec<Value>) {
+    let none = FaultClass::NoFault.name();
+    if let Some(set) = fields.get_mut("set").and_then(Value::as_array_mut)
+        && !set.iter().any(|name| name == none)
+    {
+        set.push(json!(none));
+        warnings.push(json!(format!(
+            "{none:?} is added to the classes that the model names, since the record looks like another event"
+        )));
+    }
+    if fields.get("uncertain").is_some_and(Value::is_boolean) {
+        fields.insert("uncertain".to_owned(), json!(true));
+    }
 }
 
 /// Why a decision is uncertain: its prediction set is not one class.

@@ -7,13 +7,14 @@ use atomscope_engine::dataset::{DataPlan, DataSettings};
 use atomscope_engine::experiment::{Extent, JudgeOptions, Run, RunParts, TrainedModel};
 use atomscope_engine::features::FaultRecipe;
 use atomscope_engine::features::phases::PhaseChoice;
+use atomscope_engine::protection::other_event::OtherEvent;
 use atomscope_engine::protection::{FaultAnalysis, FaultSummary, Line};
 use atomscope_engine::records::comtrade::{self, ComtradeStorage, encode, encode_combined};
 use atomscope_engine::records::{self, Input, Mode, Record};
 use atomscope_engine::session::Session;
 use atomscope_engine::simulate::feeder::FaultClass;
 use atomscope_engine::simulate::network::{
-    NetworkClass, NetworkClasses, NetworkSettings, NetworkSimulator,
+    EventKind, NetworkClass, NetworkClasses, NetworkSettings, NetworkSimulator,
 };
 
 fn simulator(seed: u64) -> NetworkSimulator {
@@ -90,6 +91,42 @@ fn check_rule(seed: u64) {
     assert!(clearing.len() > n_unseen, "{n_unseen} unseen");
     assert_eq!(n_invented, 0);
     assert!(quantile(clearing, 0.95) < 0.1);
+}
+
+#[test]
+fn other_events_are_no_sure_faults_and_faults_are_not_taken_for_them() {
+    // Whole records, and some that end four cycles after the inception.
+    for (seed, cycles_after) in [(31, 8), (32, 4)] {
+        let settings = NetworkSettings {
+            seed,
+            cycles_after,
+            classes: NetworkClasses::Events,
+            ..NetworkSettings::default()
+        };
+        let simulator = NetworkSimulator::new(settings).expect("legal settings");
+        let analysis = |class: NetworkClass, index: u32| {
+            let record = simulator.record(class, index);
+            FaultAnalysis::of(&record, &FaultRecipe::default()).expect("six phases")
+        };
+        let n_each = 60;
+        for kind in [EventKind::Inrush, EventKind::MotorStart] {
+            let found = (0..n_each).map(|index| analysis(NetworkClass::Event(kind), index));
+            let faults = found.filter(|found| {
+                let class = found.verdict.map(|verdict| verdict.class);
+                class.is_some_and(|class| class != FaultClass::NoFault)
+            });
+            let warnings: Vec<_> = faults.map(|found| found.warnings).collect();
+            assert!(warnings.len() <= 2, "{}: {warnings:?}", kind.name());
+        }
+        let mut n_lost = 0;
+        for class in FaultClass::ALL.into_iter().skip(1) {
+            let found = (0..n_each).map(|index| analysis(NetworkClass::Fault(class), index));
+            n_lost += found
+                .filter(|found| found.other_event.is_some_and(OtherEvent::is_likelier))
+                .count();
+        }
+        assert!(n_lost <= 2, "{n_lost} faults without a verdict");
+    }
 }
 
 #[test]

@@ -206,10 +206,11 @@ impl<'a> FaultReport<'a> {
                 "Peak current",
                 analysis
                     .peak_current_a()
-                    .map_or("–".to_owned(), |a| format!("{:.4} kA", a / 1e3)),
+                    .map_or("–".to_owned(), |a| format!("{} kA", five_digits(a / 1e3))),
             ),
             ("Channels", channels.join(", ")),
         ];
+        rows.extend(end.line.as_ref().map(|line| ("Line", line_text(line))));
         if let Some(decision) = &self.decision {
             let fit = decision
                 .fit_p
@@ -238,11 +239,13 @@ impl<'a> FaultReport<'a> {
 
     fn impedance(&self, page: &mut Page, end: &ReportedRecord) {
         let analysis = &end.analysis;
-        let (Some(inception_s), Some(line)) = (analysis.inception_s, &end.line) else {
-            page.paragraph(
+        let Some(line) = &end.line else {
+            return page.paragraph(
                 "No line data: impedance plane and distance need z1 per kilometre and the length.",
             );
-            return;
+        };
+        let Some(inception_s) = analysis.inception_s else {
+            return page.paragraph("No inception was found: there is no distance.");
         };
         page.subsection("Distance to fault");
         page.table(
@@ -264,6 +267,16 @@ impl<'a> FaultReport<'a> {
         let caption = "Six loops from the inception on, the faulted one strong, marks every half cycle; the grey line is the protected line.";
         page.figure(&plane(&points, faulted, line.z1()), caption);
     }
+}
+
+/// `North: 50 km, z1 0.1+0.4j Ω/km, z0 0.3+1.2j Ω/km`
+fn line_text(line: &Line) -> String {
+    let ohm = |(r, x): (f64, f64)| format!("{r}{x:+}j Ω/km");
+    let z0 = line
+        .z0_ohm_per_km
+        .map_or("three times z1, since none is given".to_owned(), ohm);
+    let z1 = ohm(line.z1_ohm_per_km);
+    format!("{}: {} km, z1 {z1}, z0 {z0}", line.name, line.length_km)
 }
 
 fn two_ends(page: &mut Page, near: &ReportedRecord, far: &ReportedRecord) {
@@ -309,7 +322,7 @@ fn phasor_rows(voltages: [Complex64; 3], currents: [Complex64; 3]) -> Vec<Vec<Ce
             let degrees = phasor.arg().to_degrees();
             rows.push(vec![
                 Cell::text(format!("{letter}{name}")),
-                Cell::Number(format!("{rms:.5}"), rms),
+                Cell::Number(five_digits(rms), rms),
                 Cell::Number(format!("{degrees:.2}"), degrees),
             ]);
         }
@@ -320,7 +333,7 @@ fn phasor_rows(voltages: [Complex64; 3], currents: [Complex64; 3]) -> Vec<Vec<Ce
 /// Voltages above, currents below, with scales.
 fn oscillogram(analysis: &FaultAnalysis) -> Figure {
     let size = [1040.0_f32, 460.0];
-    let (left, right, lane) = (60.0_f32, 1030.0_f32, 195.0_f32);
+    let (left, right, lane) = (80.0_f32, 1005.0_f32, 195.0_f32);
     let signals = &analysis.signals;
     let (start_s, end_s) = (signals.start_s, signals.end_s());
     let x = |time_s: f64| {
@@ -338,7 +351,7 @@ fn oscillogram(analysis: &FaultAnalysis) -> Figure {
         shapes.push(line_shape(vec![[left, middle], [right, middle]], 0.5, GREY));
         for (sign, level) in [(1.0, most), (-1.0, -most)] {
             shapes.push(text(
-                format!("{:.4}", level / 1e3),
+                five_digits(level / 1e3),
                 [left - 4.0, middle - sign * lane / 2.0 + 4.0],
                 Anchor::End,
             ));
@@ -387,7 +400,20 @@ fn oscillogram(analysis: &FaultAnalysis) -> Figure {
         }
         shapes.push(label);
     }
+    // The figure is as wide as the page: small on paper.
+    for shape in &mut shapes {
+        if let Shape::Text { size, .. } = shape {
+            *size = 15.0;
+        }
+    }
     Figure { size, shapes }
+}
+
+/// Five digits, whatever the size.
+fn five_digits(value: f64) -> String {
+    let order = value.abs().max(1e-9).log10().floor() as i32;
+    let decimals = (4 - order).clamp(0, 9) as usize;
+    format!("{value:.decimals$}")
 }
 
 /// Lowest and highest value of as many stretches as can be seen, in order.

@@ -5,18 +5,12 @@ use crate::features::fault::{FaultForm, FaultRecipe};
 use crate::features::fault_phasors::FaultPhasors;
 use crate::features::phase_signals::PhaseSignals;
 use crate::features::phases::Bay;
-use crate::features::phasor::phasor;
-use crate::features::resample::resample;
 use crate::records::Record;
 use crate::simulate::feeder::FaultClass;
 
 use super::course::{Stage, clearing_s, stages};
+use super::other_event::{OtherEvent, Suspect};
 use super::rule::{RuleVerdict, judge};
-
-/// Second harmonic in every phase from which a change may be an inrush.
-const INRUSH_HARMONIC: f64 = 0.12;
-/// Positive-sequence voltage, per unit, above which a balanced change may be a motor start.
-const MOTOR_VOLTAGE: f64 = 0.9;
 
 /// What a record says in closed form.
 #[derive(Debug, Clone)]
@@ -35,6 +29,8 @@ pub struct FaultAnalysis {
     pub clearing_s: Option<f64>,
     /// Type and phases; `None` where nothing can be judged.
     pub verdict: Option<RuleVerdict>,
+    /// What else the change may be.
+    pub other_event: Option<OtherEvent>,
     /// Types one after the other.
     pub stages: Vec<Stage>,
     /// Phasors before and during the fault.
@@ -53,8 +49,7 @@ impl FaultAnalysis {
         let map = recipe.phase_map(record);
         let signals = recipe.signals(record)?;
         let window = recipe.window_in(record, &signals);
-        let mut warnings = signals.notes.clone();
-        warnings.extend(record.warnings.iter().map(ToString::to_string));
+        let warnings = signals.notes.clone();
         let bay = Bay::of(&record.channels, map.complete().unwrap_or_default());
         let nominal_hz = signals.nominal_hz;
         let mut analysis = Self {
@@ -64,6 +59,7 @@ impl FaultAnalysis {
             inception_s: None,
             clearing_s: None,
             verdict: None,
+            other_event: None,
             stages: Vec::new(),
             phasors: None,
             warnings,
@@ -76,6 +72,9 @@ impl FaultAnalysis {
             }
             Err(error) => analysis.warnings.push(error.to_string()),
         }
+        // Why there is no verdict goes before what was odd about the file.
+        let of_file = record.warnings.iter().map(ToString::to_string);
+        analysis.warnings.extend(of_file);
         Ok(analysis)
     }
 
@@ -106,15 +105,36 @@ impl FaultAnalysis {
         if verdict.class == FaultClass::NoFault {
             return;
         }
+        if phasors.was_dead && verdict.class == FaultClass::ThreeLine {
+            let text = "a load that is switched on with the line would look the same";
+            self.warnings.push(text.to_owned());
+        }
         self.clearing_s = clearing_s(&self.signals, self.judged_s, self.frequency_hz);
-        let other = self.other_event(&phasors, verdict);
-        self.warnings.extend(other);
-        self.stages = stages(
+        let stages = stages(
             &self.signals,
             self.judged_s,
             self.clearing_s,
             self.frequency_hz,
         );
+        let suspect = Suspect {
+            signals: &self.signals,
+            phasors: &phasors,
+            verdict,
+            inception_s: self.judged_s,
+            clearing_s: self.clearing_s,
+            stages: &stages,
+        };
+        self.other_event = suspect.other_event();
+        match self.other_event {
+            Some(event) if event.is_likelier() => {
+                self.verdict = None;
+                let text = format!("the phasors are those of {verdict}, but {event}: no verdict");
+                return self.warnings.push(text);
+            }
+            Some(event) => self.warnings.push(event.to_string()),
+            None => {}
+        }
+        self.stages = stages;
         if let [first, .., last] = self.stages.as_slice() {
             let text = format!(
                 "the fault evolves: {} becomes {} at {:.4} s",
@@ -124,48 +144,9 @@ impl FaultAnalysis {
         }
     }
 
-    /// What else looks like the fault that the rule sees: an inrush has a second harmonic in every phase for long, a
-    /// motor start is balanced and leaves the voltage nearly as it was.
-    fn other_event(&self, phasors: &FaultPhasors, verdict: RuleVerdict) -> Option<String> {
-        let share = self.second_harmonic();
-        if let Some(share) = share.filter(|share| *share > INRUSH_HARMONIC) {
-            let percent = 100.0 * share;
-            return Some(format!(
-                "every phase has a second harmonic of {percent:.0} % or more after three cycles, as the inrush of a transformer has"
-            ));
-        }
-        let kept = phasors.positive_voltage();
-        (verdict.class == FaultClass::ThreeLine && kept > MOTOR_VOLTAGE).then(|| {
-            let percent = 100.0 * kept;
-            format!(
-                "the voltage keeps {percent:.0} %, as it does when a motor starts or a load joins"
-            )
-        })
-    }
-
-    /// The second harmonic of the currents three to five cycles after the inception, as a share of the fundamental: the
-    /// smallest of the phases. None of a current that is interrupted by then, or sampled too rarely.
-    fn second_harmonic(&self) -> Option<f64> {
-        const POINTS: usize = 64;
-        let signals = &self.signals;
-        let cycle = signals.rate_hz / self.frequency_hz;
-        let [start_s, end_s] = [3.0, 5.0].map(|cycles| self.judged_s + cycles / self.frequency_hz);
-        let is_interrupted = self.clearing_s.is_some_and(|at_s| at_s < end_s);
-        (cycle >= 8.0 && !is_interrupted).then_some(())?;
-        let mut smallest = f64::INFINITY;
-        for channel in 3..6 {
-            let start = signals.position(channel, start_s);
-            let wave = resample(
-                &signals.values[channel],
-                start,
-                cycle / POINTS as f64,
-                2 * POINTS,
-            )?;
-            let [first, second] = [1, 2].map(|order| phasor(&wave, 2, order).norm());
-            (first > 0.0).then_some(())?;
-            smallest = smallest.min(second / first);
-        }
-        smallest.is_finite().then_some(smallest)
+    /// Whether a decision for a class is to be doubted, because it names a fault and the record looks like another event.
+    pub fn doubts(&self, class: &str) -> bool {
+        self.other_event.is_some() && class != FaultClass::NoFault.name()
     }
 
     /// How long the fault lasts.

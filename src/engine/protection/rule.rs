@@ -9,7 +9,7 @@ use crate::features::fault_phasors::FaultPhasors;
 use crate::simulate::feeder::FaultClass;
 
 /// Zero-sequence voltage, per unit, from which an earth fault is considered that hardly moves the other voltages,
-const ISOLATED_ZERO: f64 = 0.10;
+pub(super) const ISOLATED_ZERO: f64 = 0.10;
 /// and how little the line-to-line voltages may change beside it.
 const ISOLATED_BETWEEN: f64 = 0.25;
 /// Voltage of the lowest phase, per unit, up to which it tells the phase of such a fault.

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::features::FeatureError;
 use crate::features::fault::FaultRecipe;
 use crate::records::Record;
 use crate::simulate::feeder::FaultClass;
@@ -49,10 +50,15 @@ impl FaultSummary {
     pub fn of(record: &Record, recipe: &FaultRecipe, line: Option<&Line>) -> Self {
         match FaultAnalysis::of(record, recipe) {
             Ok(analysis) => Self::of_analysis(&analysis, line),
-            Err(error) => Self {
-                warnings: vec![error.to_string()],
-                ..Self::default()
-            },
+            Err(error) => Self::without(&error),
+        }
+    }
+
+    /// Where nothing can be said, why.
+    pub fn without(error: &FeatureError) -> Self {
+        Self {
+            warnings: vec![error.to_string()],
+            ..Self::default()
         }
     }
 

@@ -436,11 +436,6 @@ impl FaultStage {
         self.reading.failure()
     }
 
-    /// The share read.
-    pub fn reading_share(&self) -> Option<f64> {
-        self.reading.share()
-    }
-
     pub(super) fn is_busy(&self) -> bool {
         self.reading.is_busy()
             || self.beside_reading.is_busy()
@@ -815,7 +810,7 @@ impl Workbench {
                         path: PathBuf::from(&end.name),
                         record: Record::clone(&end.source),
                         analysis: FaultAnalysis::clone(end.analysis.as_ref()?),
-                        line: Some(view.named_line(&end.station)),
+                        line: (!view.line.is_example()).then(|| view.named_line(&end.station)),
                     })
                 })
                 .collect();
@@ -823,7 +818,10 @@ impl Workbench {
             reported.first().ok_or_else(none)?;
             let report = FaultReport::new(&reported);
             let page = match decision.transpose()? {
-                Some(decision) => report.with_decision(decision).page(),
+                Some(mut decision) => {
+                    decision.is_uncertain |= reported[0].analysis.doubts(&decision.class);
+                    report.with_decision(decision).page()
+                }
                 None => report.page(),
             };
             write(&path, page.as_bytes())?;

@@ -103,7 +103,10 @@ impl ListColumn {
             Self::Phases => summary.phases.clone().unwrap_or_default(),
             Self::Duration => number(row.duration_s().map(|s| s * 1e3), 1, " ms"),
             Self::Distance => number(row.distance().map(|d| d.value), 3, ""),
-            Self::Peak => number(row.peak_current_a.map(|a| a / 1e3), 3, " kA"),
+            Self::Peak => match row.peak_current_a {
+                Some(a) if a < 1e3 => number(Some(a), 1, " A"),
+                peak => number(peak.map(|a| a / 1e3), 3, " kA"),
+            },
             Self::Class => model.map_or(String::new(), |model| match model.is_uncertain {
                 Some(true) => format!("{}, uncertain", model.class),
                 _ => model.class.clone(),
@@ -196,6 +199,7 @@ impl FaultList {
 /// The model that judges the records of a list.
 pub(super) struct ListJudge {
     model: Arc<TrainedModel>,
+    options: JudgeOptions,
     data: DataSettings,
     recipe: FaultRecipe,
     class_names: Vec<String>,
@@ -213,6 +217,7 @@ impl ListJudge {
         };
         Some(Self {
             model: model.clone(),
+            options: judges.options(),
             recipe: recipe.clone(),
             class_names: judges.facts.class_names.clone(),
             feature_names: judges.facts.feature_names.clone(),
@@ -228,9 +233,7 @@ impl ListJudge {
         let mut keep_going = |_: f64| true;
         let built = data.sample_unlabelled(record, &self.feature_names, &mut keep_going);
         let dataset = built.ok()?.dataset;
-        let judged = self
-            .model
-            .judge(&dataset, &JudgeOptions::default(), &mut keep_going);
+        let judged = self.model.judge(&dataset, &self.options, &mut keep_going);
         let judged = judged.ok()?;
         let first = judged.first()?;
         Some(ModelDecision {
@@ -299,13 +302,15 @@ fn row_of(
             let line = line.or_else(|| Line::of_station(lines, station));
             FaultSummary::of_analysis(analysis, line)
         }
-        Err(error) => FaultSummary {
-            warnings: vec![error.to_string()],
-            ..FaultSummary::default()
-        },
+        Err(error) => FaultSummary::without(error),
     };
     let mut row = InboxRow::new(name.into(), record, summary, analysis.as_ref().ok());
     row.model = judge.and_then(|judge| judge.decide(record, choice.applied_to(&judge.recipe)));
+    if let (Some(model), Ok(analysis)) = (&mut row.model, &analysis)
+        && analysis.doubts(&model.class)
+    {
+        model.is_uncertain = model.is_uncertain.map(|_| true);
+    }
     row
 }
 

@@ -85,6 +85,12 @@ impl LineData {
         }
     }
 
+    /// Whether these are the data that stand there before any are entered.
+    pub fn is_example(&self) -> bool {
+        let example = Self::default();
+        (self.z1, self.z0, self.length_km) == (example.z1, example.z0, example.length_km)
+    }
+
     /// As the engine takes it.
     pub fn line(&self) -> Line {
         self.named_line("line")

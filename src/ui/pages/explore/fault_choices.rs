@@ -174,7 +174,7 @@ fn station_ui(ui: &mut Ui, record: &FaultRecord, choice: &mut FaultChoice) -> bo
         .on_disabled_hover_text("The record names no station");
     let reset = ui.add_enabled(!choice.is_empty(), egui::Button::new("Reset"));
     let reset = reset
-        .on_hover_text("Lets the record speak for itself again")
+        .on_hover_text("Discards these choices; what the record says applies again")
         .on_disabled_hover_text("Nothing is chosen");
     if reset.clicked() {
         *choice = FaultChoice::default();

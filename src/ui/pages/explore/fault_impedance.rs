@@ -1,10 +1,10 @@
 //! What a protection engineer reads of a fault record: verdict, impedance plane, distance to fault, events.
 
-use egui::{Color32, ComboBox, DragValue, Grid, RichText, Stroke, TextEdit, Ui, Vec2b};
+use egui::{Color32, ComboBox, DragValue, RichText, Stroke, TextEdit, Ui, Vec2b};
 use egui_plot::{Line, LineStyle, MarkerShape, Plot, PlotPoints, Points, Polygon};
 
 use super::fault_list::push;
-use crate::ui::elements::{help, section};
+use crate::ui::elements::{help, section, wide_grid};
 use crate::ui::icons::color_dot;
 use crate::ui::numbers::{cut, short};
 use crate::ui::palette::{class_color, legible, mix, phase_color};
@@ -14,6 +14,7 @@ use crate::workbench::explore::{
     FaultAction, FaultRecord, FaultView, ImpedancePlane, LineData, LocusDecision,
 };
 use crate::workbench::{Action, Workbench};
+use atomscope_engine::protection::FaultAnalysis;
 use atomscope_engine::protection::distance::Distance;
 use atomscope_engine::protection::events::{RecordEvent, breaker_time_s};
 use atomscope_engine::protection::impedance::Loop;
@@ -64,12 +65,19 @@ pub(super) fn impedance_ui(
         analysis.frequency_hz
     );
     help(ui, &used);
+    model_ui(ui, workbench, analysis);
     for warning in &analysis.warnings {
         help(ui, warning);
     }
     section(ui, "Impedance");
     line_table_ui(ui, &workbench.settings().lines, look, actions);
     line_ui(ui, &mut look.line);
+    if look.line.is_example() {
+        help(
+            ui,
+            "An example line: enter the data of yours. Until then distances mean nothing, and the report leaves them out.",
+        );
+    }
     match plane {
         Some(plane) => {
             plane_ui(ui, record, plane);
@@ -79,6 +87,32 @@ pub(super) fn impedance_ui(
         None => help(ui, "Computing…"),
     }
     events_ui(ui, &record.events, record, look);
+}
+
+/// What the model says beside the rule, and whether they differ.
+fn model_ui(ui: &mut Ui, workbench: &Workbench, analysis: &FaultAnalysis) {
+    let Some(judged) = workbench.explore().ribbon().judged() else {
+        return;
+    };
+    let Some(segment) = judged.ribbon.segments.first() else {
+        return;
+    };
+    let class = judged.ribbon.class_name(segment.verdict.class);
+    let rule = analysis.verdict.map(|verdict| verdict.class.name());
+    let mut text = format!("Model: {class}, margin {}", short(segment.verdict.margin));
+    if let Some(assured) = &segment.assurance {
+        text += &format!(", fit p {:.3}", assured.fit_p);
+    }
+    if judged.ribbon.is_uncertain(segment) || analysis.doubts(class) {
+        text += ", uncertain";
+    }
+    match rule.filter(|rule| *rule != class) {
+        Some(rule) => {
+            let text = RichText::new(format!("{text}; the rule says {rule}"));
+            drop(ui.label(text.small().color(theme::tones(ui).warning)));
+        }
+        None => help(ui, &text),
+    }
 }
 
 /// The user's own lines: one is taken, kept under a name, or forgotten.
@@ -106,7 +140,7 @@ fn line_table_ui(
                 }
             });
         combo.response.labelled_by(label.id).on_hover_text(
-            "Lines that you have kept; the one whose name is part of a record's station is taken by itself",
+            "Lines that you have kept; the one whose name is part of a record's station is chosen automatically",
         );
         let field = TextEdit::singleline(&mut look.line_name)
             .hint_text("name")
@@ -121,7 +155,7 @@ fn line_table_ui(
         let keep = ui.add_enabled(is_new, egui::Button::new("Keep line").small());
         let keep = keep
             .on_hover_text("Kept with your settings for all sessions; one of the same name is replaced")
-            .on_disabled_hover_text("Give it a name first, or change something");
+            .on_disabled_hover_text("Enter a name first, or change something");
         if keep.clicked() {
             push(actions, FaultAction::KeepLine(line));
         }
@@ -189,23 +223,20 @@ fn line_ui(ui: &mut Ui, line: &mut LineData) {
             "Resistive reach of the quadrilateral; 0 for none",
         ),
     ];
-    Grid::new("line data")
-        .num_columns(4)
-        .spacing([8.0, 4.0])
-        .show(ui, |ui| {
-            for (place, (name, value, unit, most, text)) in fields.into_iter().enumerate() {
-                let label = ui.label(RichText::new(name).small());
-                let drag = DragValue::new(value)
-                    .range(0.0..=most)
-                    .speed(0.001 * f64::min(most, 10.0))
-                    .max_decimals(4)
-                    .suffix(unit);
-                ui.add(drag).labelled_by(label.id).on_hover_text(text);
-                if place % 2 == 1 {
-                    ui.end_row();
-                }
+    wide_grid(ui, "line data", [8.0, 4.0], |ui| {
+        for (place, (name, value, unit, most, text)) in fields.into_iter().enumerate() {
+            let label = ui.label(RichText::new(name).small());
+            let drag = DragValue::new(value)
+                .range(0.0..=most)
+                .speed(0.001 * f64::min(most, 10.0))
+                .max_decimals(4)
+                .suffix(unit);
+            ui.add(drag).labelled_by(label.id).on_hover_text(text);
+            if place % 2 == 1 {
+                ui.end_row();
             }
-        });
+        }
+    });
     line.z1.1 = line.z1.1.max(1e-6);
     line.length_km = line.length_km.max(1e-3);
 }
@@ -392,25 +423,22 @@ fn distances_ui(ui: &mut Ui, plane: &ImpedancePlane) {
     }
     section(ui, "Distance to fault");
     let km = plane.line.length_km;
-    Grid::new("distances")
-        .num_columns(3)
-        .spacing([10.0, 3.0])
-        .show(ui, |ui| {
-            for distance in plane.distances.iter().chain(&plane.two_ended) {
-                ui.label(RichText::new(distance.method.name()).small());
-                let interval = distance.interval.map_or(String::new(), |(low, high)| {
-                    format!(" ({} to {})", short(low * km), short(high * km))
-                });
-                let text = format!(
-                    "{:.3} = {} km{interval}",
-                    distance.value,
-                    short(distance.value * km)
-                );
-                ui.label(RichText::new(text.replace('-', "−")).small());
-                bar_ui(ui, distance);
-                ui.end_row();
-            }
-        });
+    wide_grid(ui, "distances", [10.0, 3.0], |ui| {
+        for distance in plane.distances.iter().chain(&plane.two_ended) {
+            ui.label(RichText::new(distance.method.name()).small());
+            let interval = distance.interval.map_or(String::new(), |(low, high)| {
+                format!(" ({} to {})", short(low * km), short(high * km))
+            });
+            let text = format!(
+                "{:.3} = {} km{interval}",
+                distance.value,
+                short(distance.value * km)
+            );
+            ui.label(RichText::new(text.replace('-', "−")).small());
+            bar_ui(ui, distance);
+            ui.end_row();
+        }
+    });
     help(
         ui,
         "Shares of the line; intervals hold 90 % of 1000 simulated faults of this type on this line, with sources, load and fault resistance drawn at random (seed 1)",

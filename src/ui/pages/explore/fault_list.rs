@@ -14,7 +14,7 @@ use atomscope_engine::protection::inbox::InboxRow;
 
 /// Width of each column in letters, in their order.
 const WIDTHS_EM: [f32; 12] = [
-    3.5, 12.0, 12.0, 13.0, 5.0, 4.5, 6.0, 5.5, 7.0, 5.5, 5.0, 4.5,
+    3.5, 12.0, 12.0, 15.0, 5.0, 4.5, 6.0, 5.5, 7.0, 5.5, 5.0, 4.5,
 ];
 
 /// Files that could not be read, listed at most.

@@ -4,7 +4,7 @@ use egui::{ComboBox, Grid, RichText, Ui};
 use num_complex::Complex64;
 
 use super::fault::{CURSORS, phase_name};
-use crate::ui::elements::{help, section};
+use crate::ui::elements::{help, section, wide_grid, wide_table};
 use crate::ui::icons::color_dot;
 use crate::ui::numbers::{cut, five_digits, percent, short};
 use crate::ui::palette::{mix, phase_color};
@@ -96,42 +96,44 @@ fn values_ui(ui: &mut Ui, record: &FaultRecord, measures: &FaultMeasures, look: 
         .flat_map(|lane| lane.signals.iter().copied())
         .collect();
     let [a, b] = &measures.cursors;
-    Grid::new("cursor values")
-        .num_columns(7)
-        .spacing([8.0, 2.0])
-        .striped(true)
-        .show(ui, |ui| {
-            for title in ["", "A", "B", "B − A", "RMS A", "RMS B", ""] {
-                ui.label(RichText::new(title).small().color(tones.weak));
-            }
-            ui.end_row();
-            for place in places {
-                let signal = &record.signals[place];
-                let scale = record.scale(signal, look.scale);
-                let color = match signal.phase {
-                    Some(phase) => phase_color(phase, shown),
-                    None => tones.weak,
-                };
-                ui.horizontal(|ui| {
-                    color_dot(ui, color);
-                    let name = RichText::new(cut(&signal.name, 10)).small();
-                    ui.label(name).on_hover_text(&signal.name);
-                });
-                let at = |cursor: &CursorMeasures| cursor.signals.get(place).copied();
-                let (at_a, at_b) = (at(a).unwrap_or_default(), at(b).unwrap_or_default());
-                let difference = at_b.value.zip(at_a.value).map(|(b, a)| b - a);
-                let values = [at_a.value, at_b.value, difference];
-                let rms = [at_a.rms, at_b.rms];
-                let values = values.map(|value| value.map(|v| v * scale.factor));
-                let rms = rms.map(|value| value.map(|v| v * scale.rms_factor));
-                for value in values.into_iter().chain(rms) {
-                    let text = value.map_or("–".to_owned(), five_digits);
-                    ui.label(RichText::new(text).small());
+    wide_table(ui, "cursor values", |ui| {
+        Grid::new("cursor values")
+            .num_columns(7)
+            .spacing([8.0, 2.0])
+            .striped(true)
+            .show(ui, |ui| {
+                for title in ["", "A", "B", "B − A", "RMS A", "RMS B", ""] {
+                    ui.label(RichText::new(title).small().color(tones.weak));
                 }
-                ui.label(RichText::new(scale.unit).small().color(tones.weak));
                 ui.end_row();
-            }
-        });
+                for place in places {
+                    let signal = &record.signals[place];
+                    let scale = record.scale(signal, look.scale);
+                    let color = match signal.phase {
+                        Some(phase) => phase_color(phase, shown),
+                        None => tones.weak,
+                    };
+                    ui.horizontal(|ui| {
+                        color_dot(ui, color);
+                        let name = RichText::new(cut(&signal.name, 10)).small();
+                        ui.label(name).on_hover_text(&signal.name);
+                    });
+                    let at = |cursor: &CursorMeasures| cursor.signals.get(place).copied();
+                    let (at_a, at_b) = (at(a).unwrap_or_default(), at(b).unwrap_or_default());
+                    let difference = at_b.value.zip(at_a.value).map(|(b, a)| b - a);
+                    let values = [at_a.value, at_b.value, difference];
+                    let rms = [at_a.rms, at_b.rms];
+                    let values = values.map(|value| value.map(|v| v * scale.factor));
+                    let rms = rms.map(|value| value.map(|v| v * scale.rms_factor));
+                    for value in values.into_iter().chain(rms) {
+                        let text = value.map_or("–".to_owned(), five_digits);
+                        ui.label(RichText::new(text).small());
+                    }
+                    ui.label(RichText::new(scale.unit).small().color(tones.weak));
+                    ui.end_row();
+                }
+            });
+    });
 }
 
 /// States at the cursors of the digital channels that are shown, and of those that change between them.
@@ -332,44 +334,41 @@ fn sequences_ui(ui: &mut Ui, record: &FaultRecord, cursor: &CursorMeasures, look
     section(ui, "Symmetrical components");
     let reference = reference(record, cursor, look);
     let tones = theme::tones(ui);
-    Grid::new("sequences")
-        .num_columns(5)
-        .spacing([12.0, 3.0])
-        .show(ui, |ui| {
-            for title in ["", "positive", "negative", "zero", "frequency"] {
-                ui.label(RichText::new(title).small().color(tones.weak));
+    wide_grid(ui, "sequences", [12.0, 3.0], |ui| {
+        for title in ["", "positive", "negative", "zero", "frequency"] {
+            ui.label(RichText::new(title).small().color(tones.weak));
+        }
+        ui.end_row();
+        for (place, set) in sets {
+            let measures = cursor.sets.get(place).copied().unwrap_or_default();
+            let scale = record.scale(&record.signals[set.signals[0]], look.scale);
+            let name = match set.quantity {
+                Quantity::Current => "I",
+                _ => "V",
+            };
+            let name = format!("{name} {}", scale.unit);
+            ui.label(RichText::new(name).small());
+            let Some([zero, positive, negative]) = measures.sequences else {
+                ui.label("–");
+                ui.end_row();
+                continue;
+            };
+            for part in [positive, negative, zero] {
+                let rms = part.norm() / 2.0_f64.sqrt() * scale.rms_factor;
+                let angle = degrees(part, reference);
+                let text = format!("{}, {angle:.1}°", five_digits(rms)).replace('-', "−");
+                let share = percent(part.norm() / positive.norm());
+                ui.label(RichText::new(text).small())
+                    .on_hover_text(format!("{share} of the positive sequence"));
             }
-            ui.end_row();
-            for (place, set) in sets {
-                let measures = cursor.sets.get(place).copied().unwrap_or_default();
-                let scale = record.scale(&record.signals[set.signals[0]], look.scale);
-                let name = match set.quantity {
-                    Quantity::Current => "I",
-                    _ => "V",
-                };
-                let name = format!("{name} {}", scale.unit);
-                ui.label(RichText::new(name).small());
-                let Some([zero, positive, negative]) = measures.sequences else {
-                    ui.label("–");
-                    ui.end_row();
-                    continue;
-                };
-                for part in [positive, negative, zero] {
-                    let rms = part.norm() / 2.0_f64.sqrt() * scale.rms_factor;
-                    let angle = degrees(part, reference);
-                    let text = format!("{}, {angle:.1}°", five_digits(rms)).replace('-', "−");
-                    let share = percent(part.norm() / positive.norm());
-                    ui.label(RichText::new(text).small())
-                        .on_hover_text(format!("{share} of the positive sequence"));
-                }
-                let hz = measures.frequency_hz;
-                let text = hz.map_or("–".to_owned(), |hz| format!("{hz:.3} Hz"));
-                ui.label(RichText::new(text).small()).on_hover_text(
+            let hz = measures.frequency_hz;
+            let text = hz.map_or("–".to_owned(), |hz| format!("{hz:.3} Hz"));
+            ui.label(RichText::new(text).small()).on_hover_text(
                     "Rotation of the positive sequence over the two cycles before the cursor; – if there is no sine",
                 );
-                ui.end_row();
-            }
-        });
+            ui.end_row();
+        }
+    });
 }
 
 fn harmonics_ui(ui: &mut Ui, record: &FaultRecord, measures: &FaultMeasures, look: &mut FaultView) {
