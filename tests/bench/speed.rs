@@ -87,7 +87,7 @@ const SECTIONS: &[Section] = &[
     Section {
         name: "trust",
         title: "Decisions that can be trusted",
-        text: "Margin-aware, Q = 30, L = 200, M = 10; one thread but for the choice, best of many.",
+        text: "Margin-aware, Q = 30, L = 200, M = 10; one thread but for the choice, best of many, processor time.",
         measure: || Some(trust::table()),
     },
     Section {

@@ -25,8 +25,15 @@ const TINY: f64 = 1e-12;
 const MANY: usize = 1000;
 /// Fewest calibration samples that say anything.
 const FEWEST: usize = 20;
-/// The statistics of scale and shape come from samples that are not kept, where there are so many.
-const ENOUGH_NOT_KEPT: usize = 300;
+/// Parts of the calibration samples that are each compared with all others, to see how many of one's
+/// own samples are flagged.
+const OWN_PARTS: usize = 10;
+/// A table is flagged when its share of flagged rows lies so many standard deviations above that of
+/// one's own samples.
+const TABLE_LIMIT: f64 = 3.0;
+/// Own samples flagged, relative to α, by calibrations of earlier versions, which did not count them:
+/// their statistics came from samples that were not kept, whose tails are too thin.
+const UNCOUNTED: f64 = 2.5;
 /// A recording is flagged when a median lies this many robust standard deviations away.
 const RECORDING_LIMIT: f64 = 4.0;
 /// Smallest spread of medians between recordings.
@@ -42,6 +49,8 @@ pub enum CalibrationSource {
     Prequential,
     /// Groups that models of the calibration did not learn from.
     HeldOutGroups,
+    /// Samples of a small set that models of the calibration did not learn from.
+    HeldOutSamples,
 }
 
 /// One calibration sample.
@@ -57,10 +66,9 @@ pub struct CalibrationSample {
     pub decided: usize,
     /// ln mean z² of its features.
     pub log_norm: f64,
-    /// ln mean square of what the principal directions leave.
+    /// ln mean square of what the principal directions leave; the sample must not be one of those
+    /// that the directions come from.
     pub log_residual: f64,
-    /// Whether the model keeps it.
-    pub is_kept: bool,
     /// Its recording, where it comes from a recording.
     pub recording: Option<usize>,
 }
@@ -141,6 +149,16 @@ pub struct RecordingFacts {
     pub spread: [f64; 3],
 }
 
+/// How many calibration samples are flagged when compared with others than themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OwnFlags {
+    /// Samples flagged.
+    pub n_flagged: usize,
+    /// Samples compared.
+    pub n_compared: usize,
+}
+
 /// Everything that is needed to say how sure a decision is; stored with the model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -151,7 +169,8 @@ pub struct Calibration {
     pub n_samples: usize,
     /// Sorted margins of every class, in units of θ where the decision layer takes part.
     pub margins: Vec<Vec<f64>>,
-    /// Sorted fits of every class.
+    /// Sorted fits of the samples decided for every class, rightly or not: a sample to be judged is
+    /// compared with those that were decided alike, since its own class is not known.
     pub fits: Vec<Vec<f64>>,
     /// Median and interquartile range of the fits of every class, or of all where it has few.
     pub fit_scales: Vec<(f64, f64)>,
@@ -163,6 +182,9 @@ pub struct Calibration {
     pub features: FeatureFacts,
     /// What recordings usually look like, where there are enough of them.
     pub recordings: Option<RecordingFacts>,
+    /// How many of one's own samples are flagged; absent in models of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_flags: Option<OwnFlags>,
 }
 
 /// Which of the three statistics speaks.
@@ -220,17 +242,73 @@ impl Calibration {
         if samples.len() < FEWEST {
             return None;
         }
+        let all: Vec<&CalibrationSample> = samples.iter().collect();
+        let mut whole = Self::sorted(source, n_classes, &all, features);
+        if source != CalibrationSource::HeldOutGroups {
+            whole.own_flags = Some(whole.count_own(samples));
+        }
+        whole.recordings = (source == CalibrationSource::HeldOutGroups)
+            .then(|| recording_facts(samples))
+            .flatten();
+        Some(whole)
+    }
+
+    /// Each part of the calibration samples judged by all others. Ranks among samples of one kind
+    /// flag α of them at most; what comes on top of it (the hard limit, medians and spreads of classes
+    /// with few samples, ties) is counted here.
+    fn count_own(&self, samples: &[CalibrationSample]) -> OwnFlags {
+        let n_classes = self.margins.len();
+        let mut n_flagged = 0;
+        for part in 0..OWN_PARTS {
+            let is_own = |place: usize| place % OWN_PARTS == part;
+            let places = samples.iter().enumerate();
+            let others: Vec<&CalibrationSample> = places
+                .clone()
+                .filter(|(place, _)| !is_own(*place))
+                .map(|(_, sample)| sample)
+                .collect();
+            let nothing = FeatureFacts {
+                mean: Vec::new(),
+                sd: Vec::new(),
+                zero_share: Vec::new(),
+            };
+            let mut others = Self::sorted(self.source, n_classes, &others, nothing);
+            // α is that of all samples.
+            others.n_samples = self.n_samples;
+            let own = places.filter(|(place, _)| is_own(*place));
+            n_flagged += own
+                .filter(|(_, sample)| {
+                    let statistics = [sample.fit, sample.log_norm, sample.log_residual];
+                    let (smallest, _) = others.smallest_p(sample.decided, statistics);
+                    others.is_strange((3.0 * smallest).min(1.0))
+                })
+                .count();
+        }
+        OwnFlags {
+            n_flagged,
+            n_compared: samples.len(),
+        }
+    }
+
+    fn sorted(
+        source: CalibrationSource,
+        n_classes: usize,
+        samples: &[&CalibrationSample],
+        features: FeatureFacts,
+    ) -> Self {
         let sorted = |values: Vec<f64>| {
             let mut values = values;
             values.sort_unstable_by(f64::total_cmp);
             values
         };
-        let of_class = |class: usize, value: fn(&CalibrationSample) -> f64| {
-            let own = samples.iter().filter(|sample| sample.class == class);
-            sorted(own.map(value).collect())
-        };
-        let classes = 0..n_classes;
-        let fits: Vec<Vec<f64>> = classes.clone().map(|c| of_class(c, |s| s.fit)).collect();
+        // One pass over the samples, since there may be many classes.
+        let (mut margins, mut fits) = (vec![Vec::new(); n_classes], vec![Vec::new(); n_classes]);
+        for sample in samples {
+            margins[sample.class].push(sample.margin);
+            fits[sample.decided].push(sample.fit);
+        }
+        let margins: Vec<Vec<f64>> = margins.into_iter().map(sorted).collect();
+        let fits: Vec<Vec<f64>> = fits.into_iter().map(sorted).collect();
         let all_fits = sorted(samples.iter().map(|sample| sample.fit).collect());
         let scale = |fits: &Vec<f64>| {
             let fits = if fits.len() < FEWEST_OF_CLASS {
@@ -241,25 +319,20 @@ impl Calibration {
             let range = quantile(fits, 0.75) - quantile(fits, 0.25);
             (quantile(fits, 0.5), range.max(TINY))
         };
-        let not_kept: Vec<&CalibrationSample> =
-            samples.iter().filter(|sample| !sample.is_kept).collect();
-        let usable: Vec<&CalibrationSample> = match not_kept.len() >= ENOUGH_NOT_KEPT {
-            true => not_kept,
-            false => samples.iter().collect(),
-        };
-        Some(Self {
+        // Kept samples take part: the unusual ones are kept, and without them ordinary samples of the
+        // tails would look like strangers.
+        Self {
             source,
             n_samples: samples.len(),
-            margins: classes.map(|c| of_class(c, |s| s.margin)).collect(),
+            margins,
             fit_scales: fits.iter().map(scale).collect(),
             fits,
-            log_norms: sorted(usable.iter().map(|sample| sample.log_norm).collect()),
-            log_residuals: sorted(usable.iter().map(|sample| sample.log_residual).collect()),
+            log_norms: sorted(samples.iter().map(|sample| sample.log_norm).collect()),
+            log_residuals: sorted(samples.iter().map(|sample| sample.log_residual).collect()),
             features,
-            recordings: (source == CalibrationSource::HeldOutGroups)
-                .then(|| recording_facts(samples))
-                .flatten(),
-        })
+            recordings: None,
+            own_flags: None,
+        }
     }
 
     /// α of the stranger flag.
@@ -316,6 +389,18 @@ impl Calibration {
         statistics: [f64; 3],
         epsilon: f64,
     ) -> Assurance {
+        let (smallest, reason) = self.smallest_p(decided, statistics);
+        Assurance {
+            p_values: self.p_values(scores, epsilon),
+            epsilon,
+            fit_p: (3.0 * smallest).min(1.0),
+            reason,
+            statistics,
+        }
+    }
+
+    /// The smallest p of the three statistics of a sample, and which of them it is.
+    fn smallest_p(&self, decided: usize, statistics: [f64; 3]) -> (f64, Strangeness) {
         let [fit, log_norm, log_residual] = statistics;
         let hard = |sorted: &[f64], value: f64| is_beyond(sorted, value);
         let fits = &self.fits[decided];
@@ -336,19 +421,31 @@ impl Calibration {
             ),
         ];
         let smallest = p.into_iter().min_by(|a, b| a.0.total_cmp(&b.0));
-        let (smallest, reason) = smallest.unwrap_or((1.0, Strangeness::Fit));
-        Assurance {
-            p_values: self.p_values(scores, epsilon),
-            epsilon,
-            fit_p: (3.0 * smallest).min(1.0),
-            reason,
-            statistics,
-        }
+        smallest.unwrap_or((1.0, Strangeness::Fit))
     }
 
     /// Whether a sample is unlike anything learned: its smallest p ≤ α/3.
     pub fn is_strange(&self, fit_p: f64) -> bool {
         fit_p <= self.alpha()
+    }
+
+    /// The share of flagged rows that a table of `n` rows must exceed to be a stranger:
+    /// q + 3·√(q/n + q/n_cal), where q is the share of one's own samples that is flagged, at least α.
+    ///
+    /// q/n is the variance of the share of the table. q/n_cal is that of the limits themselves: the
+    /// share of own samples beyond the k-th of n_cal calibration samples is Beta(k, n_cal + 1 − k)
+    /// distributed, with variance ≈ k/n_cal² = q/n_cal, and it is the same for all tables that one
+    /// model judges, however long they are.
+    fn table_limit(&self, n: usize) -> f64 {
+        let alpha = self.alpha();
+        let own = match self.own_flags {
+            Some(own) => own.n_flagged as f64 / own.n_compared.max(1) as f64,
+            None if self.source != CalibrationSource::HeldOutGroups => UNCOUNTED * alpha,
+            None => alpha,
+        };
+        let own = own.max(alpha);
+        let variance = own / n.max(1) as f64 + own / self.n_samples.max(1) as f64;
+        own + TABLE_LIMIT * variance.sqrt()
     }
 
     /// Whether a whole file is: by the medians of its segments against those of held-out recordings,
@@ -376,10 +473,9 @@ impl Calibration {
             return (largest.0 > RECORDING_LIMIT).then_some(largest.1);
         }
         let share = flagged.len() as f64 / n as f64;
-        let alpha = self.alpha();
         let limit = match is_recording {
             true => 0.5,
-            false => alpha + 3.0 * (alpha / n as f64).sqrt(),
+            false => self.table_limit(n),
         };
         if share <= limit {
             return None;

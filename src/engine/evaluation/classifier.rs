@@ -14,6 +14,8 @@ use crate::math::{Matrix, View, Write, product};
 /// Most samples that are classified together: large enough for the matrix product, small
 /// enough that the kernel values of all classes stay in the cache.
 const LARGEST_TILE: usize = 128;
+/// Samples of a group whose results do not depend on each other: whole vectors of every kind of processor.
+const GROUP: usize = 16;
 /// The smallest unit of margins.
 const SMALLEST_UNIT: f64 = 0.1;
 
@@ -189,21 +191,31 @@ impl<'a> Classifier<'a> {
         Ok(())
     }
 
-    /// The same, with r²/σ of every class for each sample.
-    pub fn classify_with_residuals<'d>(
+    /// What the head in force makes of each sample, with r²/σ of every class. Samples are looked at in groups of one
+    /// size, the last filled up, so that the last bits of what is said of one do not depend on those beside it: streams
+    /// come in other pieces when they are replayed.
+    pub fn classify_each<'d>(
         &self,
         data: impl Into<Columns<'d>>,
         index: &[usize],
         work: &mut ClassifierWork,
-        verdicts: &mut Vec<Verdict>,
-        residual_shares: &mut Vec<Vec<f64>>,
+        mut found: impl FnMut(HeadScores<'_>, &[f64]),
     ) -> Result<(), LearnError> {
         let data = data.into();
-        for part in index.chunks(self.tile()) {
-            self.score(data, part, work)?;
+        for (number, part) in index.chunks(GROUP).enumerate() {
+            let mut group = [part[part.len() - 1]; GROUP];
+            group[..part.len()].copy_from_slice(part);
+            self.score(data, &group, work)?;
             for i in 0..part.len() {
-                verdicts.push(verdict(work.scores.scores.col(i)));
-                residual_shares.push(work.scores.residual_shares.col(i).to_vec());
+                let scores = work.scores.scores.col(i);
+                let [z1, z2] = work.scores.evidence(verdict(scores).class, i);
+                let scores = HeadScores {
+                    position: number * GROUP + i,
+                    head: 0,
+                    scores,
+                    fit: z1 + z2,
+                };
+                found(scores, work.scores.residual_shares.col(i));
             }
         }
         Ok(())
@@ -435,6 +447,63 @@ pub(super) fn verdict(scores: &[f64]) -> Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::learner::{Progress, SampleStream, StepReport, Supply, start_learner};
+
+    /// Scores and residuals of the samples asked for, bit for bit.
+    fn each(classifier: &Classifier<'_>, data: View<'_>, index: &[usize]) -> Vec<Vec<u64>> {
+        let mut all = Vec::new();
+        let told =
+            classifier.classify_each(data, index, &mut classifier.work(), |found, shares| {
+                let numbers = found.scores.iter().chain(shares).chain([&found.fit]);
+                all.push(numbers.map(|number| number.to_bits()).collect());
+            });
+        told.expect("sound samples");
+        all
+    }
+
+    #[test]
+    fn what_is_said_of_a_sample_does_not_depend_on_those_beside_it() {
+        for (n_features, budget, n_classes) in [(2, 12, 2), (3, 30, 2), (40, 60, 3), (76, 200, 2)] {
+            let samples = Matrix::from_fn(n_features, 300 * n_classes, |i, j| {
+                let class = j % n_classes;
+                ((i * 7 + j * 13) as f64).sin() + 0.6 * ((class * 40 + i) as f64).cos()
+            });
+            let orders = (0..n_classes).map(|class| {
+                let of_class = (class..samples.cols()).step_by(n_classes);
+                of_class.collect::<Vec<usize>>()
+            });
+            let mut stream =
+                SampleStream::new(samples.view(), orders.collect(), Supply::Proportional);
+            let settings = LearnerSettings {
+                budget,
+                n_atoms: 8,
+                sparsity: 3,
+                ..LearnerSettings::margin_aware()
+            };
+            let (mut learner, _) =
+                start_learner(&settings, &mut stream, 1).expect("sound settings");
+            let mut report = StepReport::default();
+            for round in 0..25 {
+                let progress = Progress {
+                    round,
+                    n_rounds: 25,
+                };
+                let learned = learner.step(progress, &mut stream, &mut report);
+                learned.expect("sound samples");
+            }
+            let classifier = Classifier::of(learner.as_ref());
+            let index: Vec<usize> = (0..53).map(|k| k * 11 % samples.cols()).collect();
+            let together = each(&classifier, samples.view(), &index);
+            assert_eq!(together.len(), index.len());
+            for at in [1, 5, 16, 17] {
+                let apart: Vec<Vec<u64>> = index
+                    .chunks(at)
+                    .flat_map(|part| each(&classifier, samples.view(), part))
+                    .collect();
+                assert_eq!(apart, together, "{n_features} features, {at} at a time");
+            }
+        }
+    }
 
     #[test]
     fn the_verdict_names_the_two_best() {

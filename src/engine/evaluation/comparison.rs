@@ -8,7 +8,7 @@ const LEVEL: f64 = 0.95;
 
 /// What an interval says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Finding {
+pub enum Superiority {
     /// The first is better.
     Better,
     /// The first is worse.
@@ -69,22 +69,22 @@ impl PairedDifference {
     }
 
     /// What may be said.
-    pub fn finding(&self) -> Finding {
+    pub fn superiority(&self) -> Superiority {
         match self.interval {
-            None => Finding::TooFewPairs,
-            Some((low, _)) if low > 0.0 => Finding::Better,
-            Some((_, high)) if high < 0.0 => Finding::Worse,
-            Some(_) => Finding::NotShown,
+            None => Superiority::TooFewPairs,
+            Some((low, _)) if low > 0.0 => Superiority::Better,
+            Some((_, high)) if high < 0.0 => Superiority::Worse,
+            Some(_) => Superiority::NotShown,
         }
     }
 
     /// What may be said of `first` against `second`, in words.
     pub fn in_words(&self, first: &str, second: &str) -> String {
-        match self.finding() {
-            Finding::Better => format!("{first} is better than {second}"),
-            Finding::Worse => format!("{first} is worse than {second}"),
-            Finding::NotShown => "no difference shown".into(),
-            Finding::TooFewPairs => "too few pairs for an interval: add folds or seeds".into(),
+        match self.superiority() {
+            Superiority::Better => format!("{first} is better than {second}"),
+            Superiority::Worse => format!("{first} is worse than {second}"),
+            Superiority::NotShown => "no difference shown".into(),
+            Superiority::TooFewPairs => "too few pairs for an interval: add folds or seeds".into(),
         }
     }
 }
@@ -167,22 +167,22 @@ mod tests {
         let (low, high) = found.interval.expect("five pairs");
         assert!((low + 0.009_448_5).abs() < 1e-6, "{low}");
         assert!((high - 0.049_448_5).abs() < 1e-6, "{high}");
-        assert_eq!(found.finding(), Finding::NotShown);
+        assert_eq!(found.superiority(), Superiority::NotShown);
         assert_eq!(found.in_words("a", "b"), "no difference shown");
         // A plain t interval, 2.7764·√(.00025/5) = .0196, would have claimed a difference.
         let plain = PairedDifference::of(&pairs, 0.0).expect("five pairs");
-        assert_eq!(plain.finding(), Finding::Better);
+        assert_eq!(plain.superiority(), Superiority::Better);
     }
 
     #[test]
     fn one_pair_claims_nothing() {
         let found = PairedDifference::of(&[(0.9, 0.5)], 0.25).expect("a pair");
         assert_eq!((found.interval, found.sd), (None, None));
-        assert_eq!(found.finding(), Finding::TooFewPairs);
+        assert_eq!(found.superiority(), Superiority::TooFewPairs);
         assert_eq!(PairedDifference::of(&[], 0.25), None);
         let equal = PairedDifference::of(&[(0.75, 0.5), (1.0, 0.75)], 0.25).expect("two pairs");
-        assert_eq!(equal.finding(), Finding::TooFewPairs);
+        assert_eq!(equal.superiority(), Superiority::TooFewPairs);
         let same = PairedDifference::of(&[(0.75, 0.75), (1.0, 1.0)], 0.25).expect("two pairs");
-        assert_eq!(same.finding(), Finding::NotShown);
+        assert_eq!(same.superiority(), Superiority::NotShown);
     }
 }

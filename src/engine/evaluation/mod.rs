@@ -22,7 +22,7 @@ pub use calibration::{
 };
 pub(crate) use calibration::{log_residual, shape_directions};
 pub use classifier::{Classifier, ClassifierWork, Explanation, HeadScores, Verdict};
-pub use comparison::{Finding, PairedDifference};
+pub use comparison::{PairedDifference, Superiority};
 pub use confusion::Confusion;
 pub use drift::{
     Adwin, AdwinSettings, Direction, DriftAlarm, DriftDetector, PageHinkley, PageHinkleySettings,

@@ -288,7 +288,6 @@ mod tests {
                 decided: class as usize,
                 log_norm: 0.0,
                 log_residual: 0.0,
-                is_kept: false,
                 recording: None,
             })
             .collect();

@@ -152,7 +152,7 @@ impl Judge {
     }
 
     /// Judges samples by their features before preparation; nothing of those with missing values that the model's
-    /// preparation drops.
+    /// preparation drops. What is said of a sample is the same to the bit, whichever samples are judged with it.
     pub fn judge(&mut self, samples: &[&[f64]]) -> Result<Vec<Option<Opinion>>, RunError> {
         let trouble = trouble_of(&self.model);
         let Some(n_features) = samples.first().map(|sample| sample.len()) else {
@@ -167,33 +167,27 @@ impl Judge {
         let classifier = Classifier::of(self.learner.as_ref());
         let view = View::from_columns(&values, n_features);
         let positions: Vec<usize> = (0..kept.len()).collect();
-        let (mut verdicts, mut residuals) = (Vec::new(), Vec::new());
-        let work = &mut self.work;
+        let assessor = self.assessor.as_ref();
         classifier
-            .classify_with_residuals(view, &positions, work, &mut verdicts, &mut residuals)
-            .map_err(|error| trouble(error.into()))?;
-        let mut assured = Vec::with_capacity(kept.len());
-        if let Some(assessor) = &self.assessor {
-            let head = [self.model.learner.head];
-            classifier
-                .compare_heads(view, &positions, &head, work, |found| {
+            .classify_each(
+                view,
+                &positions,
+                &mut self.work,
+                |found, residual_shares| {
                     let place = found.position;
-                    let raw = samples[kept[place].0];
-                    assured.push(assessor.assess(raw, view.col(place), found));
-                })
-                .map_err(|error| trouble(error.into()))?;
-        }
-        let mut assured = assured.into_iter();
-        for (((position, n_missing), verdict), residual_shares) in
-            kept.into_iter().zip(verdicts).zip(residuals)
-        {
-            opinions[position] = Some(Opinion {
-                verdict,
-                residual_shares,
-                n_missing,
-                assurance: assured.next(),
-            });
-        }
+                    let (sample, n_missing) = kept[place];
+                    let assess = |assessor: &Assessor| {
+                        assessor.assess(samples[sample], view.col(place), found)
+                    };
+                    opinions[sample] = Some(Opinion {
+                        verdict: found.verdict(),
+                        residual_shares: residual_shares.to_vec(),
+                        n_missing,
+                        assurance: assessor.map(assess),
+                    });
+                },
+            )
+            .map_err(|error| trouble(error.into()))?;
         Ok(opinions)
     }
 

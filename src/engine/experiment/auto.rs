@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 
 use super::calibrating::has_groups;
 use super::error::RunTrouble;
-use super::settings::Training;
+use super::settings::{Experiment, Training};
 use super::width::training_median;
 use crate::dataset::{Dataset, MissingPolicy, Preparation, Scaling};
 use crate::evaluation::Classifier;
 use crate::learner::{
     Algorithm, Head, Kernel, LearnError, LearnerSettings, Progress, Radial, SampleStream,
-    StepReport, StopSignal, start_learner,
+    StepReport, StopSignal, Supply, start_learner,
 };
 use crate::math::{View, random_stream, shuffle};
 use crate::split::{Fold, SplitPlan};
@@ -112,6 +112,9 @@ pub struct AutoChoice {
     pub accuracy: f64,
     /// Why, in a sentence.
     pub reason: String,
+    /// How samples are given to the learner; of choices saved without it, in proportion.
+    #[serde(default)]
+    pub supply: Supply,
 }
 
 /// What was tried so far, and what was chosen at the end.
@@ -132,6 +135,14 @@ impl AutoChoice {
             head: Some(self.head),
             gate: self.head.uses_decision_layer(),
             ..auto_base(base)
+        }
+    }
+
+    /// The choice as ordinary settings of the training.
+    pub fn training(&self, base: Training) -> Training {
+        Training {
+            supply: self.supply,
+            ..base
         }
     }
 
@@ -187,6 +198,8 @@ pub(super) struct AutoSearch {
     base: LearnerSettings,
     missing: MissingPolicy,
     heads: Vec<Head>,
+    /// How samples are given to the learner.
+    schedule: Training,
     is_grouped: bool,
     seed: u64,
     stage: Stage,
@@ -210,12 +223,12 @@ impl AutoSearch {
     pub(super) fn new(
         dataset: &Dataset,
         training: &[usize],
-        base: &LearnerSettings,
-        missing: MissingPolicy,
-        seed: u64,
+        experiment: &Experiment,
+        schedule: Training,
     ) -> Result<Self, RunTrouble> {
         let training = dataset.subset(training)?;
-        let base = auto_base(base);
+        let base = auto_base(&experiment.learner);
+        let seed = experiment.seed;
         let counts = training.class_counts();
         let kept: usize = counts.iter().map(|count| (*count).min(base.budget)).sum();
         let heads = match kept <= MOST_JOINT {
@@ -229,11 +242,16 @@ impl AutoSearch {
             training,
             base,
             // Missing values of training samples become the mean of the feature.
-            missing: match missing {
+            missing: match experiment.preparation.missing {
                 MissingPolicy::Refuse => MissingPolicy::TrainingMean,
                 other => other,
             },
             heads,
+            // One pass, however long the training to come is.
+            schedule: Training {
+                length: Training::default().length,
+                ..schedule
+            },
             is_grouped,
             seed,
             stage,
@@ -338,6 +356,7 @@ impl AutoSearch {
             candidate: best.candidate,
             head,
             accuracy,
+            supply: self.schedule.supply,
             reason: format!(
                 "the best of {n_kernels} kernels on {by} of the training samples: {:.1} % of {} decisions right{only}",
                 100.0 * accuracy,
@@ -391,12 +410,11 @@ impl AutoSearch {
                 .kernel
                 .with_median(median.ok_or(RunTrouble::AllAlike)?);
         }
-        let training = Training::default();
-        let mut stream = SampleStream::new(view, orders, training.supply)
+        let mut stream = SampleStream::new(view, orders, self.schedule.supply)
             .until(stop)
             .on_threads(n_threads);
         let (mut learner, _) = start_learner(&settings, &mut stream, self.seed)?;
-        let n_rounds = training.n_rounds(&settings, largest);
+        let n_rounds = self.schedule.n_rounds(&settings, largest);
         let mut report = StepReport::default();
         for round in 0..n_rounds {
             let progress = Progress { round, n_rounds };

@@ -1,11 +1,12 @@
 //! Calibration of a part of a run: samples judged before they are learned, or groups judged by models
 //! that never learned from them; and the assessor that tells from it what a decision is worth.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::settings::Training;
+use super::settings::{SMALL_SET, Training};
 use crate::dataset::{Columns, Dataset};
 use crate::evaluation::{
     Assurance, Calibration, CalibrationSample, CalibrationSource, Classifier, FeatureFacts,
@@ -23,6 +24,12 @@ use crate::split::{Fold, SplitPlan};
 pub(super) const N_CHECKPOINTS: usize = 5;
 /// Models that are trained to judge groups they have not learned from.
 const N_HELD_OUT: usize = 4;
+/// Sets of up to so many samples are judged so too, if fewer than so many come to one that a dictionary
+/// begins with.
+const MOST_OF_CLASSES: usize = 4000;
+const FEW_STARTS: usize = 10;
+/// Values of a small set that is judged so although it has no groups, at most.
+const MOST_VALUES_OF_SMALL: usize = 200_000;
 /// Rounds of such a model that are learned in one step.
 const ROUNDS_PER_STEP: usize = 20;
 /// Samples that are judged in one step.
@@ -31,6 +38,9 @@ const JUDGED_PER_STEP: usize = 2_000;
 const FEWEST_TO_CHOOSE: usize = 300;
 /// Smallest share of a class among them, relative to its share of the training samples.
 const LEAST_SHARE: f64 = 0.5;
+
+/// Parts of the kept samples that the directions of the others are found for.
+const N_SHAPES: usize = 5;
 
 /// Numbers that are kept of calibration samples at most: 32 MB. Of more samples some are left out.
 const MOST_NUMBERS: usize = 4_000_000;
@@ -154,13 +164,7 @@ impl CalibrationRecord {
             training.iter().map(|sample| dataset.sample(*sample)),
             dataset.n_features(),
         );
-        let directions = shape_directions(&kept_samples(learner));
-        let mut is_kept = vec![false; dataset.n_samples()];
-        for class in 0..learner.n_classes() {
-            for &sample in learner.dictionary(class).kept.index() {
-                is_kept[sample] = true;
-            }
-        }
+        let shapes = Shapes::of(learner, source, dataset.n_samples());
         let classifier = Classifier::of(learner);
         let unit = classifier.margin_unit(head);
         let mut samples: Vec<CalibrationSample> = Vec::with_capacity(self.samples.len());
@@ -173,12 +177,58 @@ impl CalibrationRecord {
                 fit: found.fit,
                 decided: found.verdict().class,
                 log_norm: features.log_norm(&dataset.sample(sample)),
-                log_residual: log_residual(&directions, &values.column(sample)),
-                is_kept: source == CalibrationSource::Prequential && is_kept[sample],
+                log_residual: log_residual(shapes.without(sample), &values.column(sample)),
                 recording: Some(dataset.origin(sample).source),
             });
         });
         Calibration::of(source, dataset.n_classes(), &samples, features)
+    }
+}
+
+/// Principal directions that calibration samples are measured against as samples to come will be: by
+/// directions that do not come from themselves. Directions turn towards the samples they come from, so
+/// that a kept sample leaves less of itself than a new one; and to leave out kept samples would leave
+/// out the unusual ones.
+struct Shapes {
+    /// Of all kept samples.
+    whole: Principal,
+    /// Of the kept samples without one part of them each.
+    parts: Vec<Principal>,
+    /// The part of every kept sample, by its number in the data set.
+    part_of: Vec<Option<usize>>,
+}
+
+impl Shapes {
+    fn of(learner: &dyn Learner, source: CalibrationSource, n_samples: usize) -> Self {
+        let kept = kept_samples(learner);
+        let mut part_of = vec![None; n_samples];
+        let mut parts = Vec::new();
+        // Held-out groups are compared as whole recordings, whose medians hardly depend on it.
+        if source != CalibrationSource::HeldOutGroups && kept.cols() >= 2 * N_SHAPES {
+            let classes = 0..learner.n_classes();
+            let index = classes.flat_map(|class| learner.dictionary(class).kept.index().to_vec());
+            for (column, sample) in index.enumerate() {
+                part_of[sample] = Some(column % N_SHAPES);
+            }
+            parts.extend((0..N_SHAPES).map(|part| {
+                let columns = (0..kept.cols()).filter(|column| column % N_SHAPES != part);
+                let columns: Vec<usize> = columns.collect();
+                shape_directions(&Matrix::from_fn(kept.rows(), columns.len(), |i, j| {
+                    kept[(i, columns[j])]
+                }))
+            }));
+        }
+        Self {
+            whole: shape_directions(&kept),
+            parts,
+            part_of,
+        }
+    }
+
+    /// The directions that a sample had no part in.
+    fn without(&self, sample: usize) -> &Principal {
+        let part = self.part_of[sample].and_then(|part| self.parts.get(part));
+        part.unwrap_or(&self.whole)
     }
 }
 
@@ -242,9 +292,11 @@ impl Assessor {
     }
 }
 
-/// Models that each learn from all but some of the groups and judge those.
-pub(super) struct HeldOutGroups {
+/// Models that each learn from all but some of the groups, or of the samples of a small set, and judge
+/// those.
+pub(super) struct HeldOut {
     folds: Vec<Fold>,
+    pub(super) source: CalibrationSource,
     settings: LearnerSettings,
     seed: u64,
     /// The model in training, with the rounds it has learned.
@@ -255,18 +307,28 @@ pub(super) struct HeldOutGroups {
     pub(super) record: CalibrationRecord,
 }
 
+/// Whether samples without groups are so few that models may be trained only to judge them. Judged before
+/// they are learned, few are left, and not those that differ most: a dictionary begins with these.
+fn is_small(dataset: &Dataset, training: &[usize], learner: &LearnerSettings) -> bool {
+    let n_samples = training.len();
+    let n_start = dataset.n_classes().saturating_mul(learner.n_atoms);
+    let begins_with_many = n_samples <= MOST_OF_CLASSES && n_samples <= FEW_STARTS * n_start;
+    let n_values = n_samples.saturating_mul(dataset.n_features());
+    (n_samples <= SMALL_SET || begins_with_many) && n_values <= MOST_VALUES_OF_SMALL
+}
+
 /// Whether the groups of some samples are groups, and not one per sample.
 pub(super) fn has_groups(dataset: &Dataset, samples: &[usize]) -> bool {
     let Some(groups) = dataset.groups() else {
         return false;
     };
-    let distinct: std::collections::BTreeSet<usize> =
-        samples.iter().map(|sample| groups[*sample]).collect();
+    let distinct: BTreeSet<usize> = samples.iter().map(|sample| groups[*sample]).collect();
     distinct.len() >= 2 && 2 * distinct.len() <= samples.len()
 }
 
-impl HeldOutGroups {
-    /// Of the training samples of a part; none where the groups cannot be dealt.
+impl HeldOut {
+    /// Of the training samples of a part; none where groups cannot be dealt, or samples without groups
+    /// are many or lack a class in a fold.
     pub(super) fn new(
         dataset: &Dataset,
         training: &[usize],
@@ -274,11 +336,20 @@ impl HeldOutGroups {
         seed: u64,
     ) -> Option<Self> {
         let own = dataset.subset(training).ok()?;
-        let n_groups: std::collections::BTreeSet<usize> = own.groups()?.iter().copied().collect();
-        let plan = SplitPlan::GroupedKFold {
-            n_folds: N_HELD_OUT.min(n_groups.len()),
-            seed,
-            kept: Default::default(),
+        let by_group = has_groups(dataset, training);
+        if !by_group && !is_small(dataset, training, &settings) {
+            return None;
+        }
+        let plan = match own.groups().filter(|_| by_group) {
+            Some(groups) => SplitPlan::GroupedKFold {
+                n_folds: N_HELD_OUT.min(groups.iter().copied().collect::<BTreeSet<usize>>().len()),
+                seed,
+                kept: Default::default(),
+            },
+            None => SplitPlan::KFold {
+                n_folds: N_HELD_OUT,
+                seed,
+            },
         };
         let there = |places: Vec<usize>| places.into_iter().map(|place| training[place]);
         let split = plan.split(&own).ok()?;
@@ -286,8 +357,20 @@ impl HeldOutGroups {
             train: there(fold.train).collect(),
             test: there(fold.test).collect(),
         });
+        let folds: Vec<Fold> = folds.collect();
+        let has_all = |fold: &Fold| {
+            let classes = fold.train.iter().map(|sample| dataset.classes()[*sample]);
+            classes.collect::<BTreeSet<usize>>().len() == dataset.n_classes()
+        };
+        if !by_group && !folds.iter().all(has_all) {
+            return None;
+        }
         Some(Self {
-            folds: folds.collect(),
+            source: match by_group {
+                true => CalibrationSource::HeldOutGroups,
+                false => CalibrationSource::HeldOutSamples,
+            },
+            folds,
             record: CalibrationRecord::new(vec![settings.head]),
             settings,
             seed,

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::settings::Experiment;
-use crate::dataset::{Dataset, FeatureGroup, Layout, MissingPolicy};
+use super::settings::{Experiment, Training};
+use crate::dataset::{
+    Dataset, FeatureGroup, FittedPreparation, InnerProducts, Layout, MissingPolicy, SharedProducts,
+};
 use crate::settings::SettingProblem;
 use crate::split::audit::{Audit, audit};
 use crate::split::{ArrivalPlan, Fold, Split, SplitPlan};
@@ -99,9 +101,13 @@ pub struct CheckedExperiment {
     split: Split,
     audit: Arc<Audit>,
     fold_rounds: usize,
+    fold_training: Training,
+    final_training: Training,
     final_rounds: usize,
     /// What is judged and learned when, in the order of time.
     arrivals: Option<Arc<ArrivalPlan>>,
+    /// Inner products that it shares with other experiments on the same samples.
+    products: Option<Arc<SharedProducts>>,
 }
 
 impl Experiment {
@@ -123,17 +129,20 @@ impl Experiment {
         })?;
         let audit = Arc::new(audit(&dataset, &split));
         let (in_folds, in_all) = largest_classes(&dataset, &split);
-        let rounds = |largest| self.training.n_rounds(&self.learner, largest);
+        let (in_fold, in_final) = trainings(&self, &dataset, &split);
         let arrivals = self.arrivals(&dataset, &split).map(Arc::new);
         Ok(CheckedExperiment {
-            fold_rounds: rounds(in_folds),
-            final_rounds: rounds(in_all),
+            fold_rounds: in_fold.n_rounds(&self.learner, in_folds),
+            final_rounds: in_final.n_rounds(&self.learner, in_all),
+            fold_training: in_fold,
+            final_training: in_final,
             arrivals,
             experiment: self,
             facts: Arc::new(DataFacts::of(&dataset)),
             dataset,
             split,
             audit,
+            products: None,
         })
     }
 }
@@ -189,16 +198,31 @@ impl CheckedExperiment {
             return Err(problems);
         }
         let (in_folds, in_all) = largest_classes(&self.dataset, &self.split);
-        let rounds = |largest| experiment.training.n_rounds(&experiment.learner, largest);
+        let (in_fold, in_final) = trainings(&experiment, &self.dataset, &self.split);
         Ok(Self {
-            fold_rounds: rounds(in_folds),
-            final_rounds: rounds(in_all),
+            fold_rounds: in_fold.n_rounds(&experiment.learner, in_folds),
+            final_rounds: in_final.n_rounds(&experiment.learner, in_all),
+            fold_training: in_fold,
+            final_training: in_final,
             arrivals: experiment
                 .arrivals(&self.dataset, &self.split)
                 .map(Arc::new),
             experiment,
             ..self.clone()
         })
+    }
+
+    /// The same, with inner products that are shared with other experiments.
+    pub(super) fn sharing(self, products: Option<Arc<SharedProducts>>) -> Self {
+        Self { products, ..self }
+    }
+
+    /// The inner products of its samples after a preparation, where they are shared.
+    pub(super) fn products(
+        &self,
+        preparation: Option<&FittedPreparation>,
+    ) -> Option<Arc<InnerProducts>> {
+        self.products.as_ref()?.of(&self.dataset, preparation)
     }
 
     /// The samples to learn from and to be judged on.
@@ -228,10 +252,28 @@ impl CheckedExperiment {
         }
     }
 
+    /// How samples are given to the learner of a part.
+    pub(super) fn training(&self, part: Part) -> Training {
+        match part {
+            Part::Final => self.final_training,
+            Part::Fold(_) => self.fold_training,
+        }
+    }
+
     /// What is judged and learned when, in the order of time.
     pub fn arrivals(&self) -> Option<&Arc<ArrivalPlan>> {
         self.arrivals.as_ref()
     }
+}
+
+/// How samples are given to the learner of a fold, and of the final model.
+fn trainings(experiment: &Experiment, dataset: &Dataset, split: &Split) -> (Training, Training) {
+    let n_in_fold = match split.n_folds() {
+        0 => 0,
+        _ => split.fold(0).train.len(),
+    };
+    let in_fold = experiment.training_in_force(n_in_fold);
+    (in_fold, experiment.training_in_force(dataset.n_samples()))
 }
 
 /// Training samples of the largest class: in the fold where it has fewest, and in the whole set.

@@ -13,6 +13,7 @@ use super::fingerprint::Texts;
 use super::model::TrainedModel;
 use super::record::{PartRecord, Timing};
 use super::settings::Experiment;
+use super::state::RunState;
 use super::summary::{BaselineSummary, CurvePoint, FoldBaselines, TimingSummary, mean_and_sd};
 use super::trial::{FoldOutcome, Trial, run_trials};
 use super::trial_sequence::{PointProgress, TrialSequence, Watcher};
@@ -356,6 +357,15 @@ impl ComparedRun {
         let outcomes = outcomes.collect();
         let experiment = experiment.clone();
         Self::new(name, experiment, facts.clone(), test_folds.into(), outcomes)
+    }
+
+    /// The complete folds of a run as it is saved, with the settings that it is shown by.
+    pub fn of_state(name: String, experiment: &Experiment, state: &RunState) -> Self {
+        let parts = state.parts.iter().filter_map(|part| {
+            let model = part.model.as_ref()?;
+            Some((part.record.0.as_ref(), model.0.as_ref()))
+        });
+        Self::of_parts(name, experiment, &state.facts.0, &state.test_folds, parts)
     }
 
     /// In what samples or folds differ from those of another run; nothing if the two can be paired.

@@ -116,8 +116,8 @@ pub const PASSES: Setting = Setting::number(
 pub const SUPPLY: Setting = Setting::choice(
     "training.supply",
     "Supply",
-    "How many samples small classes contribute to a round. Default: in proportion.",
-    &["Proportional", "Repeat"],
+    "How many samples small classes contribute to a round. Default: in proportion; every sample once where settings are chosen for up to 1000 samples.",
+    &["Proportional", "Repeat", "Once"],
 );
 
 /// Number of tests.
@@ -149,7 +149,7 @@ pub const AUTO: Setting = Setting::switch(
 pub const CALIBRATE: Setting = Setting::switch(
     "tests.calibrate",
     "Calibrate decisions",
-    "Prediction sets with a promised coverage, and a flag for what is unlike anything learned; with groups it trains four more models per fold. Default: on.",
+    "Prediction sets with a promised coverage, and a flag for what is unlike anything learned; with groups, or up to 1000 training samples, it trains four more models per fold. Default: on.",
 );
 
 /// ε.

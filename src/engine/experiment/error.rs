@@ -9,7 +9,7 @@ use crate::split::SplitError;
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// Preparing or learning failed in a fold.
-    #[error("{}, after {batch} mini-batches: {trouble}", part_name(*.part))]
+    #[error("{}: {trouble}", moment(*.part, *.batch))]
     Trouble {
         /// The part of the run.
         part: Part,
@@ -52,6 +52,11 @@ pub enum RunTrouble {
     /// While learning or testing.
     #[error(transparent)]
     Learn(#[from] LearnError),
+    /// A class is missing on the side of the training.
+    #[error(
+        "class {0:?} has no training sample: choose fewer folds or other groups, or add samples"
+    )]
+    ClassMissing(String),
     /// No median distance to take the width of the kernel from.
     #[error(
         "most training samples are alike, so there is no median distance to take the width of the kernel from: give the width as a number"
@@ -78,9 +83,15 @@ impl RunError {
     }
 }
 
-fn part_name(part: Part) -> String {
-    match part {
+/// The part, and what it had learned.
+fn moment(part: Part, n_batches: usize) -> String {
+    let part = match part {
         Part::Fold(fold) => format!("fold {}", fold + 1),
         Part::Final => "the final model".into(),
+    };
+    match n_batches {
+        0 => part,
+        1 => format!("{part}, after 1 mini-batch"),
+        _ => format!("{part}, after {n_batches} mini-batches"),
     }
 }

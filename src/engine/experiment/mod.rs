@@ -36,7 +36,7 @@ mod worker;
 pub use apply::{FileWarning, Judge, JudgeOptions, Judged, Opinion, votes_by_source};
 pub use assignment::{NamedSetting, named_settings, with_settings};
 pub use auto::{AutoChoice, AutoReport, Candidate, Tried};
-pub use branch::{Branch, PairedDecisions, Timeline};
+pub use branch::{Branch, KeptBranch, PairedDecisions, Timeline};
 pub use calibrating::CalibrationRecord;
 pub use checked::{CheckedExperiment, DataFacts, Part};
 pub use comparison::{
@@ -63,8 +63,8 @@ pub use snapshot::{ClassSnapshot, Snapshot};
 pub use state::{Halfway, PartState, RunState, SampleChange, SettingChange, change_texts};
 pub use summary::{BaselineSummary, Coverage, CurvePoint, RunSummary, TimingSummary, mean_and_sd};
 pub use sweep::{
-    Axis, Chosen, OuterResult, PointResult, Search, SettingText, Sweep, SweepError, SweepPlan,
-    SweepPoint, SweepRow, SweepTable, Values,
+    Axis, Chosen, Effort, Entrants, Halving, OuterResult, PointResult, Saving, Search, SettingText,
+    StageCount, Stopped, Sweep, SweepError, SweepPlan, SweepPoint, SweepRow, SweepTable, Values,
 };
 pub use trial::{FoldOutcome, Trial, run_trials};
 pub use trial_sequence::{Pace, PointProgress, Watcher};

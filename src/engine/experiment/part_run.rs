@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::auto::{AutoReport, AutoSearch};
-use super::calibrating::{Assessor, CalibrationRecord, HeldOutGroups};
+use super::calibrating::{Assessor, CalibrationRecord, HeldOut};
 use super::checked::{CheckedExperiment, Part};
 use super::error::{RunError, RunTrouble};
 use super::model::TrainedModel;
@@ -21,13 +21,14 @@ use super::snapshot::Snapshot;
 use super::state::{Halfway, SampleChange, SettingChange};
 use super::testing::{TestMemory, TestProgress, sample_operations};
 use super::width::training_median;
-use crate::dataset::{Columns, Dataset, FittedPreparation, Scaling};
+use crate::dataset::{Columns, Dataset, FittedPreparation, InnerProducts, Scaling};
 use crate::evaluation::{Calibration, Classifier, Imputation, Verdict, readout_without_own_group};
 use crate::learner::{
     Algorithm, Dictionary, Kernel, LearnError, Learner, LearnerSettings, Progress, Repair,
     SampleStream, StepReport, StopSignal, StreamState, resume_learner, start_learner,
 };
 use crate::math::{random_stream, shuffle};
+use crate::records::counted;
 use crate::split::Fold;
 
 /// Floating-point operations after which a part looks up: a few milliseconds.
@@ -123,7 +124,7 @@ pub(super) struct PartRun {
 
 enum Phase {
     Choose(Box<AutoSearch>),
-    Calibrate(Box<HeldOutGroups>),
+    Calibrate(Box<HeldOut>),
     Prepare,
     Start,
     Train,
@@ -138,14 +139,19 @@ struct Values {
     preparation: Option<FittedPreparation>,
     /// Samples whose missing values were filled in by what was learned.
     filled: BTreeMap<usize, Vec<f64>>,
+    /// Inner products that are shared with other trainings.
+    products: Option<Arc<InnerProducts>>,
 }
 
 impl Values {
     fn columns(&self) -> Columns<'_> {
-        match &self.preparation {
+        let columns = match &self.preparation {
             Some(preparation) => Columns::prepared(&self.dataset, preparation, &self.filled),
             None => Columns::of(&self.dataset),
-        }
+        };
+        // What was filled in is known to this training alone.
+        let products = self.products.as_ref();
+        columns.with_products(products.filter(|_| self.filled.is_empty()))
     }
 }
 
@@ -172,6 +178,7 @@ impl PartRun {
                 dataset: checked.dataset().clone(),
                 preparation: None,
                 filled: BTreeMap::new(),
+                products: None,
             },
             preparation: None,
             kernel: checked.experiment().learner.kernel,
@@ -319,19 +326,19 @@ impl PartRun {
         let checked = around.checked;
         match &self.phase {
             Phase::Prepare if self.has_to_choose(checked) => {
+                self.check_classes(checked)?;
                 let experiment = checked.experiment();
                 let search = AutoSearch::new(
                     checked.dataset(),
                     &self.fold.train,
-                    &experiment.learner,
-                    experiment.preparation.missing,
-                    experiment.seed,
+                    experiment,
+                    checked.training(self.part),
                 );
                 self.phase = Phase::Choose(Box::new(search.map_err(|error| self.error(error))?));
                 Ok(SLICE)
             }
             Phase::Choose(_) => self.choose(around, news),
-            Phase::Calibrate(_) => self.calibrate_by_groups(around),
+            Phase::Calibrate(_) => self.calibrate_by_models(around),
             Phase::Prepare => {
                 self.prepare(checked)?;
                 self.phase = Phase::Start;
@@ -411,6 +418,20 @@ impl PartRun {
         RunError::new(self.part, self.next_round, source.into())
     }
 
+    /// Refuses a part whose training samples lack a class.
+    fn check_classes(&self, checked: &CheckedExperiment) -> Result<(), RunError> {
+        let dataset = checked.dataset();
+        let mut counts = vec![0_usize; dataset.n_classes()];
+        for sample in &self.fold.train {
+            counts[dataset.classes()[*sample]] += 1;
+        }
+        let missing = counts.iter().position(|count| *count == 0);
+        missing.map_or(Ok(()), |class| {
+            let name = dataset.class_names()[class].clone();
+            Err(self.error(RunTrouble::ClassMissing(name)))
+        })
+    }
+
     /// Missing values and scale, fitted on the training samples.
     fn prepare(&mut self, checked: &CheckedExperiment) -> Result<(), RunError> {
         let preparation = self.own_preparation(checked);
@@ -426,6 +447,7 @@ impl PartRun {
         let preparation = self.own_preparation(checked);
         if preparation.scaling == Scaling::None && dataset.n_missing() == 0 {
             self.record.n_samples = (self.fold.train.len(), self.fold.test.len());
+            self.values.products = checked.products(None);
             return Ok(());
         }
         let Some(fitted) = &self.preparation else {
@@ -444,9 +466,13 @@ impl PartRun {
         self.fold.train.retain(|sample| !dropped[*sample]);
         self.fold.test.retain(|sample| !dropped[*sample]);
         self.values.preparation = self.preparation.clone();
+        self.values.products = checked.products(self.preparation.as_ref());
         self.record.n_samples = (self.fold.train.len(), self.fold.test.len());
         let n_dropped = dropped.iter().filter(|dropped| **dropped).count();
-        let remark = format!("{n_dropped} samples with missing values are excluded");
+        let remark = format!(
+            "excluded: {} with missing values",
+            counted(n_dropped, "sample")
+        );
         if n_dropped > 0 && !self.record.remarks.contains(&remark) {
             self.record.remarks.push(remark);
         }
@@ -456,9 +482,9 @@ impl PartRun {
         });
         let lacking: Vec<usize> = lacking.filter(|count| *count > 0).collect();
         let remark = format!(
-            "{} missing values of {} training samples became the mean of their feature",
-            lacking.iter().sum::<usize>(),
-            lacking.len()
+            "{} of {} became the mean of the feature",
+            counted(lacking.iter().sum(), "missing value"),
+            counted(lacking.len(), "training sample")
         );
         if !lacking.is_empty() && !self.record.remarks.contains(&remark) {
             self.record.remarks.push(remark);
@@ -482,7 +508,7 @@ impl PartRun {
             orders[dataset.classes()[sample]].push(sample);
         }
         let view = self.values.columns();
-        let mut stream = SampleStream::new(view, orders, experiment.training.supply);
+        let mut stream = SampleStream::new(view, orders, checked.training(self.part).supply);
         let seed = experiment.seed.wrapping_add(number);
         let mut settings = self.own_learner(checked);
         if let (Kernel::OfMedian { .. }, Some(shape)) = (settings.kernel, settings.kernel.radial())
@@ -494,6 +520,9 @@ impl PartRun {
         self.kernel = settings.kernel;
         let started = start_learner(&settings, &mut stream, seed);
         let state = stream.into_state();
+        if started.is_err() {
+            self.check_classes(checked)?;
+        }
         let (learner, remarks) = started.map_err(|error| self.error(error))?;
         for (class, remark) in remarks.iter().enumerate() {
             if let Some(Repair::SharedStart { atoms }) = remark {

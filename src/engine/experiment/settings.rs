@@ -13,6 +13,9 @@ use crate::split::{HoldOut, SplitPlan};
 /// Most mini-batches of a run.
 const MOST_BATCHES: usize = declared::BATCHES.legal().1 as usize;
 
+/// Training samples of a small set, at most.
+pub(super) const SMALL_SET: usize = 1000;
+
 /// How long a dictionary is trained.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum TrainingLength {
@@ -46,7 +49,7 @@ pub struct Tests {
     pub prequential: bool,
     /// Whether calibration samples tell what decisions are worth: sets of classes with a promised
     /// coverage, and a flag for what is unlike anything learned. With groups it trains four more
-    /// models per fold.
+    /// models per fold; so it does for sets of few samples.
     #[serde(default = "switched_on")]
     pub calibrate: bool,
     /// ε: the share of samples whose prediction set may miss their class.
@@ -186,6 +189,21 @@ impl Experiment {
         self
     }
 
+    /// The training as it goes with so many samples: where settings are chosen for few, one pass gives
+    /// every sample exactly once. In proportion to the sizes some samples of small classes are never
+    /// given, and those that a dictionary began with come again.
+    pub(super) fn training_in_force(&self, n_samples: usize) -> Training {
+        let is_one_pass = self.training == Training::default();
+        let in_time = matches!(self.split, SplitPlan::InTime(_));
+        match self.auto && is_one_pass && !in_time && n_samples <= SMALL_SET {
+            true => Training {
+                supply: Supply::Once,
+                ..self.training
+            },
+            false => self.training,
+        }
+    }
+
     /// Everything that is wrong, field by field; with the data set also what does not fit it.
     pub fn problems(&self, dataset: Option<&Dataset>) -> Vec<SettingProblem> {
         let mut problems = within("data", self.data.problems());
@@ -304,12 +322,20 @@ impl Training {
                 (passes.ceil() as usize).clamp(1, MOST_BATCHES)
             }
             TrainingLength::Passes(passes) => {
-                let taken = match learner.start {
-                    Start::FarthestFirst { .. } => learner.n_atoms,
-                    _ => 0,
-                };
                 let given = (passes * largest as f64) as usize;
-                let rounds = given.saturating_sub(taken) / learner.batch_size;
+                let rounds = match self.supply {
+                    Supply::Once => {
+                        let taken = learner.n_start(largest);
+                        given.saturating_sub(taken).div_ceil(learner.batch_size)
+                    }
+                    _ => {
+                        let taken = match learner.start {
+                            Start::FarthestFirst { .. } => learner.n_atoms,
+                            _ => 0,
+                        };
+                        given.saturating_sub(taken) / learner.batch_size
+                    }
+                };
                 rounds.clamp(1, MOST_BATCHES)
             }
         }
@@ -374,6 +400,18 @@ mod tests {
         assert_eq!((moments[0], moments[1], moments[20]), (0, 3, 60));
         assert_eq!(tests.moments(7), [0, 1, 2, 3, 4, 5, 6, 7]);
         assert_eq!(tests.moments(1), [0, 1]);
+    }
+
+    #[test]
+    fn rounds_suffice_for_every_sample_once() {
+        let learner = LearnerSettings::margin_aware();
+        let once = Training {
+            supply: Supply::Once,
+            ..Training::default()
+        };
+        // 30 of 331 begin, and half of 33.
+        assert_eq!(once.n_rounds(&learner, 331), 31);
+        assert_eq!(once.n_rounds(&learner, 33), 2);
     }
 
     #[test]

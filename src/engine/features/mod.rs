@@ -241,7 +241,7 @@ impl Layout {
 }
 
 /// One sample made from a stretch of a record.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Sample {
     /// Start of the stretch, from the start of the record.
     pub start_s: f64,
@@ -252,7 +252,8 @@ pub struct Sample {
 }
 
 /// A stretch of a record that was omitted.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Rejection {
     /// Start of the stretch, from the start of the record.
     pub start_s: f64,
@@ -263,7 +264,8 @@ pub struct Rejection {
 }
 
 /// Why a stretch was omitted.
-#[derive(Debug, Clone, PartialEq, Error)]
+#[derive(Debug, Clone, PartialEq, Error, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub enum RejectReason {
     /// The recording has holes or infinities there.
     #[error("{n_missing} missing or infinite values in channel {channel}")]

@@ -215,7 +215,7 @@ impl PhaseSignals {
         };
         if segments.len() > 1 {
             self.notes.push(format!(
-                "the record has {} gaps: only the longest section, from {:.4} s, was used",
+                "the record has gaps ({}): only the longest section, from {:.4} s, was used",
                 segments.len() - 1,
                 longest.onset_s
             ));
@@ -285,7 +285,7 @@ impl PhaseSignals {
         let (first, last) = pairs.max_by_key(|(a, b)| b - a).unwrap_or((0, times.len()));
         if let (Some(from_s), false) = (times.get(first), record.gaps.is_empty()) {
             self.notes.push(format!(
-                "the record has {} gaps: only the longest stretch, from {from_s} s, was used",
+                "the record has gaps ({}): only the longest stretch, from {from_s} s, was used",
                 record.gaps.len()
             ));
         }

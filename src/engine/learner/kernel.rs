@@ -257,12 +257,18 @@ impl Kernel {
             exp_in_place(values.flat_mut());
             return;
         }
-        product(
-            values.view_mut(),
-            Write::Replace,
-            rows.matrix().view().t(),
-            columns.matrix().view(),
-        );
+        let (n_rows, n_columns) = (rows.len(), columns.len());
+        match rows.products_with(columns) {
+            Some(known) if columns_stand_alone(n_rows, rows.n_features(), n_columns) => {
+                known.fill(rows.index(), columns.index(), values);
+            }
+            _ => product(
+                values.view_mut(),
+                Write::Replace,
+                rows.matrix().view().t(),
+                columns.matrix().view(),
+            ),
+        }
         self.take_inner_products(rows, columns, values);
     }
 

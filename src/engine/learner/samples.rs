@@ -1,9 +1,11 @@
 //! Samples side by side with what the kernel needs to know of each: mini-batches,
 //! test blocks and the kept samples of a profile are all of this kind.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
-use crate::dataset::Columns;
+use crate::dataset::{Columns, InnerProducts};
 use crate::math::{Matrix, squared_norm};
 
 use super::error::LearnError;
@@ -22,6 +24,9 @@ pub struct Samples {
     index: Vec<usize>,
     self_kernel: Vec<f64>,
     auxiliary: Vec<f64>,
+    /// Where inner products of these samples are looked up, if all of them are known there.
+    #[serde(skip)]
+    products: Option<Arc<InnerProducts>>,
 }
 
 impl Samples {
@@ -34,6 +39,7 @@ impl Samples {
             index: Vec::with_capacity(capacity),
             self_kernel: Vec::with_capacity(capacity),
             auxiliary: Vec::with_capacity(capacity),
+            products: None,
         }
     }
 
@@ -112,7 +118,28 @@ impl Samples {
                 expected: self.features.rows(),
             });
         }
-        self.push_read(kernel, index, |features| features.copy_from_slice(x))
+        self.push_read(kernel, index, |features| features.copy_from_slice(x))?;
+        self.look_up_in(None);
+        Ok(())
+    }
+
+    /// After a sample was added: its inner products are looked up there. Samples of several stores, or of none, are
+    /// multiplied.
+    fn look_up_in(&mut self, products: Option<&Arc<InnerProducts>>) {
+        let is_same = match (&self.products, products) {
+            (None, None) => true,
+            (Some(own), Some(other)) => Arc::ptr_eq(own, other),
+            _ => false,
+        };
+        if !is_same {
+            self.products = products.filter(|_| self.len() == 1).cloned();
+        }
+    }
+
+    /// Where the inner products of these samples with `others` are looked up.
+    pub(super) fn products_with(&self, others: &Self) -> Option<&InnerProducts> {
+        let (own, other) = (self.products.as_ref()?, others.products.as_ref()?);
+        Arc::ptr_eq(own, other).then_some(own)
     }
 
     /// Adds a sample whose features are written into their place.
@@ -147,6 +174,7 @@ impl Samples {
             other.self_kernel[i],
             other.auxiliary[i],
         );
+        self.look_up_in(other.products.as_ref());
     }
 
     fn append(&mut self, index: usize, x: &[f64], self_kernel: f64, auxiliary: f64) {
@@ -193,7 +221,9 @@ impl Samples {
                 expected: self.n_features(),
             });
         }
-        self.push_read(kernel, sample, |features| data.read(sample, features))
+        self.push_read(kernel, sample, |features| data.read(sample, features))?;
+        self.look_up_in(data.products());
+        Ok(())
     }
 
     /// Exchanges samples `a` and `b`.

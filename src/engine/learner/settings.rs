@@ -127,6 +127,15 @@ impl LearnerSettings {
         }
     }
 
+    /// Samples of a class of `size` that leave the stream to begin with: one per atom, and at most half
+    /// of the class, since a decision can only be learned from samples that are new to the dictionaries.
+    pub fn n_start(&self, size: usize) -> usize {
+        match self.start {
+            Start::FarthestFirst { .. } => self.n_atoms.min((size / 2).max(1)),
+            Start::Random | Start::Given(_) => 0,
+        }
+    }
+
     /// Takes another algorithm; a head or gate that it does not know gives way to its own decision.
     pub fn take_algorithm(&mut self, algorithm: &Algorithm) {
         self.algorithm.clone_from(algorithm);

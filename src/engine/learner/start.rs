@@ -65,8 +65,7 @@ fn usable(
 }
 
 /// Begins with the first candidate and adds the one farthest from all chosen, by the
-/// distance 2 − 2 k(x,y)/√(k(x,x) k(y,y)); the chosen ones leave the stream. At most half of a class
-/// is chosen: a decision can only be learned from samples that are new to the dictionaries.
+/// distance 2 − 2 k(x,y)/√(k(x,x) k(y,y)); the chosen ones leave the stream.
 fn farthest_first(
     settings: &LearnerSettings,
     stream: &mut SampleStream<'_>,
@@ -74,7 +73,7 @@ fn farthest_first(
     candidates: &Samples,
 ) -> Samples {
     let n = candidates.len();
-    let most = settings.n_atoms.min((stream.order(class).len() / 2).max(1));
+    let most = settings.n_start(stream.order(class).len());
     let mut chosen = Samples::new(candidates.n_features(), settings.n_atoms);
     let mut newest = Samples::new(candidates.n_features(), 1);
     let mut similarity = vec![f64::NEG_INFINITY; n];

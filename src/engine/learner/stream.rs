@@ -24,14 +24,23 @@ pub enum Supply {
     /// unbalanced classes the last rounds would otherwise hold the largest class alone.
     #[default]
     Proportional,
+    /// Every sample once: each class gives an even part of what the start and the rounds before have
+    /// left of it, so that none is missed and none comes twice.
+    Once,
 }
 
 impl Supply {
-    /// How many samples a class of `size` gives to a round; the largest class has `largest`.
-    fn count(self, progress: Progress, batch_size: usize, size: usize, largest: usize) -> usize {
+    /// How many samples a class gives to a round; the largest class has `largest`.
+    fn count(self, progress: Progress, batch_size: usize, queue: &Queue, largest: usize) -> usize {
+        let size = queue.order.len();
         match self {
             Self::Repeat => batch_size,
             Self::Proportional => share_of_round(progress, batch_size, size, largest),
+            Self::Once => {
+                let rounds_left = progress.n_rounds.saturating_sub(progress.round).max(1);
+                let left = size.saturating_sub(queue.next);
+                ((left + rounds_left / 2) / rounds_left).min(batch_size)
+            }
         }
     }
 }
@@ -195,7 +204,7 @@ impl<'a> SampleStream<'a> {
         let StreamState { supply, queues } = &self.state;
         let largest = self.largest_class();
         for queue in queues {
-            let count = supply.count(progress, batch_size, queue.order.len(), largest);
+            let count = supply.count(progress, batch_size, queue, largest);
             let n = queue.order.len();
             samples.extend(
                 (0..if n > 0 { count } else { 0 }).map(|k| queue.order[(queue.next + k) % n]),
@@ -236,7 +245,7 @@ impl<'a> SampleStream<'a> {
         let StreamState { supply, queues } = &mut self.state;
         round.resize_with(queues.len(), Vec::new);
         for (queue, batch) in queues.iter_mut().zip(round) {
-            let count = supply.count(progress, batch_size, queue.order.len(), largest);
+            let count = supply.count(progress, batch_size, queue, largest);
             queue.take(count, batch);
         }
     }
@@ -314,10 +323,35 @@ mod tests {
     }
 
     #[test]
+    fn every_sample_comes_once_after_the_start() {
+        let data = Matrix::zeros(1, 200);
+        let sizes = [0..95, 95..128, 128..131, 131..131];
+        let orders = sizes.into_iter().map(Iterator::collect).collect();
+        let mut stream = SampleStream::new(data.view(), orders, Supply::Once);
+        stream.consume(0, &[3, 5, 7]);
+        stream.consume(1, &(0..16).collect::<Vec<usize>>());
+        stream.consume(2, &[0]);
+        let (mut round, mut given) = (Vec::new(), Vec::new());
+        for number in 0..10 {
+            let progress = Progress {
+                round: number,
+                n_rounds: 10,
+            };
+            stream.take_round(progress, 10, &mut round);
+            assert!(round.iter().all(|batch| batch.len() <= 10));
+            given.extend(round.concat());
+        }
+        given.sort_unstable();
+        let start = |sample: &usize| [3, 5, 7, 128].contains(sample) || (95..111).contains(sample);
+        let others: Vec<usize> = (0..131).filter(|sample| !start(sample)).collect();
+        assert_eq!(given, others);
+    }
+
+    #[test]
     fn the_next_round_is_told_before_it_is_taken() {
         let data = Matrix::zeros(1, 8);
         let orders = vec![vec![0, 1, 2], vec![3, 4, 5, 6, 7], vec![]];
-        for supply in [Supply::Repeat, Supply::Proportional] {
+        for supply in [Supply::Repeat, Supply::Proportional, Supply::Once] {
             let mut stream = SampleStream::new(data.view(), orders.clone(), supply);
             let (mut told, mut taken) = (Vec::new(), Vec::new());
             for round in 0..5 {

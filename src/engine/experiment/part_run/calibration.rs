@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::super::auto::{HEADS, heads_for};
 use super::super::calibrating::{
-    CalibrationRecord, HeldOutGroups, N_CHECKPOINTS, checkpoint, has_groups,
+    CalibrationRecord, HeldOut, N_CHECKPOINTS, checkpoint, has_groups,
 };
 use super::super::checked::CheckedExperiment;
 use super::super::error::{RunError, RunTrouble};
@@ -101,7 +101,8 @@ impl PartRun {
     }
 
     /// At the end of the training: the head is chosen again by what it would have decided, and the
-    /// samples judged tell what decisions are worth. Grouped data need models of their own for that.
+    /// samples judged tell what decisions are worth. Grouped data and small sets need models of their
+    /// own for that.
     pub(super) fn finish_calibration(&mut self, around: PartContext<'_>) -> Result<f64, RunError> {
         let checked = around.checked;
         self.is_calibrated = true;
@@ -112,23 +113,20 @@ impl PartRun {
             judged.best_head(&classifier, checked.dataset(), &self.fold.train)
         });
         self.settle_head(best)?;
-        if has_groups(checked.dataset(), &self.fold.train) {
-            if self.calibrates(around)
-                && let Some(learner) = &self.learner
-            {
-                let held_out = HeldOutGroups::new(
-                    checked.dataset(),
-                    &self.fold.train,
-                    learner.settings().clone(),
-                    checked.experiment().seed,
-                );
-                if let Some(held_out) = held_out {
-                    self.phase = Phase::Calibrate(Box::new(held_out));
-                }
-            }
-            return Ok(0.0);
+        if !self.calibrates(around) {
+            return Ok(SLICE);
         }
-        if let Some(judged) = judged.filter(|_| self.calibrates(around)) {
+        let held_out = self.learner.as_deref().and_then(|learner| {
+            HeldOut::new(
+                checked.dataset(),
+                &self.fold.train,
+                learner.settings().clone(),
+                checked.experiment().seed,
+            )
+        });
+        if let Some(held_out) = held_out {
+            self.phase = Phase::Calibrate(Box::new(held_out));
+        } else if let Some(judged) = judged {
             self.take_calibration(&judged, CalibrationSource::Prequential, checked);
         }
         Ok(SLICE)
@@ -191,15 +189,16 @@ impl PartRun {
         self.calibration = calibration.map(|calibration| Shared(Arc::new(calibration)));
     }
 
-    /// Models that have not learned from some of the groups judge them.
-    pub(super) fn calibrate_by_groups(&mut self, around: PartContext<'_>) -> Result<f64, RunError> {
+    /// Models that have not learned from some of the groups or samples judge them.
+    pub(super) fn calibrate_by_models(&mut self, around: PartContext<'_>) -> Result<f64, RunError> {
         let checked = around.checked;
         let dataset = checked.dataset();
         let Phase::Calibrate(held_out) = &mut self.phase else {
             return Ok(0.0);
         };
         let view = self.values.columns();
-        let outcome = held_out.step(dataset, view, &checked.experiment().training, around.stop);
+        let training = checked.training(self.part);
+        let outcome = held_out.step(dataset, view, &training, around.stop);
         match outcome {
             Ok(()) => {}
             Err(LearnError::Interrupted) => return Ok(0.0),
@@ -207,7 +206,8 @@ impl PartRun {
         }
         if held_out.is_complete() {
             let judged = std::mem::take(&mut held_out.record);
-            self.take_calibration(&judged, CalibrationSource::HeldOutGroups, checked);
+            let source = held_out.source;
+            self.take_calibration(&judged, source, checked);
             self.phase = Phase::Train;
         }
         Ok(SLICE)

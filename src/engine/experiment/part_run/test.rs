@@ -17,6 +17,7 @@ use crate::evaluation::{
     Baseline, BaselineData, BaselineResult, Classifier, FeatureFacts, Imputation, ridge_on_kept,
 };
 use crate::learner::{LearnError, Learner};
+use crate::records::counted;
 use crate::split::Fold;
 
 /// Most values of a fold that simple classifiers are given: they hold a scaled copy of them, 1 GB.
@@ -132,7 +133,9 @@ impl PartRun {
             n_samples += 1;
         }
         let remark = format!(
-            "{n_values} missing values of {n_samples} held-out samples are filled in from the kept samples"
+            "filled in from the kept samples: {} of {}",
+            counted(n_values, "missing value"),
+            counted(n_samples, "held-out sample")
         );
         if !self.record.remarks.contains(&remark) {
             self.record.remarks.push(remark);
