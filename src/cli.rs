@@ -35,6 +35,9 @@ use clap::{CommandFactory, Parser, Subcommand};
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::prelude::*;
 
+use atomscope_engine::dataset::KeptFeatures;
+use atomscope_engine::session::UserFolders;
+
 /// Online kernel dictionary learning on EEG recordings and power-grid fault records.
 #[derive(Debug, Parser)]
 #[command(
@@ -102,7 +105,7 @@ enum Command {
         /// Refuse files that break their standard
         #[arg(long)]
         strict: bool,
-        /// The sheet of a workbook; otherwise the first with cells
+        /// The sheet of a workbook; otherwise the first with rows and columns
         #[arg(long, value_name = "NAME")]
         sheet: Option<String>,
     },
@@ -130,9 +133,27 @@ fn log_to_stderr() {
     }
 }
 
+/// The variable of the environment that names the folder of computed features; empty for none.
+const FEATURES_VARIABLE: &str = "ATOMSCOPE_FEATURES";
+
+/// Features of recordings are kept in the cache of the user, or where the environment says.
+fn keep_features() {
+    let folder = match std::env::var_os(FEATURES_VARIABLE) {
+        Some(folder) if folder.is_empty() => None,
+        Some(folder) => Some(PathBuf::from(folder)),
+        None => UserFolders::find()
+            .ok()
+            .map(|folders| folders.cache.join("features")),
+    };
+    if let Some(folder) = folder {
+        KeptFeatures::in_folder(&folder).use_always();
+    }
+}
+
 /// Runs the program with the arguments of the process.
 pub fn run() -> ExitCode {
     log_to_stderr();
+    keep_features();
     // Wrong usage prints the usage and ends the process with code 2.
     let arguments = Arguments::parse();
     let outcome = match arguments.command {

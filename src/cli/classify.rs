@@ -411,7 +411,10 @@ impl Ready {
             let record = [record];
             let report = FaultReport::new(&record);
             let report = match self.fault_decision(&judged)? {
-                Some(decision) => report.with_decision(decision),
+                Some(mut decision) => {
+                    decision.is_uncertain |= record[0].analysis.doubts(&decision.class);
+                    report.with_decision(decision)
+                }
                 None => report,
             };
             file.add_fault(&name, &report);

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use atomscope_engine::records::Mode;
 use atomscope_engine::records::catalog::{CatalogError, Folder, Rule, label};
+use atomscope_engine::records::{Mode, counted};
 
 /// What rules give for a folder.
 #[derive(Debug, Serialize)]
@@ -25,6 +25,8 @@ pub(super) struct FolderReport {
 struct RuleReport {
     /// The rule as a session names it.
     rule: String,
+    #[serde(skip)]
+    words: String,
     classes: Vec<ClassReport>,
     problems: Vec<String>,
 }
@@ -71,7 +73,8 @@ impl FolderReport {
         if let Some(error) = &self.error {
             return writeln!(out, "  cannot be read: {error}");
         }
-        writeln!(out, "  folder with {} files that can be read", self.n_files)?;
+        let n_files = counted(self.n_files, "file");
+        writeln!(out, "  folder with {n_files} that can be read")?;
         for (reason, count) in &self.skipped {
             writeln!(out, "  skipped   {count} {reason}")?;
         }
@@ -79,13 +82,11 @@ impl FolderReport {
             writeln!(out, "  no rule for classes found")?;
         }
         for report in &self.rules {
-            writeln!(out, "  by the rule {}", report.rule)?;
+            writeln!(out, "  {}", report.words)?;
             for class in &report.classes {
-                writeln!(
-                    out,
-                    "    class {}: {} files, {} groups",
-                    class.class, class.n_files, class.n_groups
-                )?;
+                let n_files = counted(class.n_files, "file");
+                let n_groups = counted(class.n_groups, "group");
+                writeln!(out, "    class {}: {n_files}, {n_groups}", class.class)?;
             }
             for problem in &report.problems {
                 writeln!(out, "    {problem}")?;
@@ -98,6 +99,7 @@ impl FolderReport {
 impl RuleReport {
     fn of(folder: &Folder, rule: Rule, mode: Mode) -> Result<Self, CatalogError> {
         let text = ron::to_string(&rule).unwrap_or_else(|error| error.to_string());
+        let words = rule.in_words();
         let labels = label(folder, &[rule], mode, |_| true)?;
         let classes = labels.classes().into_iter().map(|count| ClassReport {
             class: count.class,
@@ -106,6 +108,7 @@ impl RuleReport {
         });
         Ok(Self {
             rule: text,
+            words,
             classes: classes.collect(),
             problems: labels.problems(),
         })

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, is_separator};
 use std::process;
 
 use atomscope_engine::export;
@@ -42,7 +42,9 @@ impl Output {
                 path.display()
             ))
         };
-        let Some(name) = path.file_name().filter(|_| !path.is_dir()) else {
+        let last = path.as_os_str().as_encoded_bytes().last();
+        let is_folder = path.is_dir() || last.is_some_and(|byte| is_separator(char::from(*byte)));
+        let Some(name) = path.file_name().filter(|_| !is_folder) else {
             return Err(cannot("it is a folder; name a file".to_owned()));
         };
         if path.exists() {
@@ -65,6 +67,16 @@ impl Output {
             path: path.to_owned(),
             reservation,
         })
+    }
+
+    /// The same for a session, whose name must end in .ron.
+    pub(super) fn reserve_session(path: &Path) -> Result<Self, Failure> {
+        if path.extension().is_none_or(|ending| ending != "ron") {
+            let path = path.display();
+            let text = format!("the name of a session ends in .ron, as in `name.ron`: {path}");
+            return Err(Failure::Usage(text));
+        }
+        Self::reserve(path)
     }
 
     /// Reserves a file if one is named.
@@ -105,8 +117,10 @@ impl Output {
     /// Tries the user's own folder, the folder for temporary files and the current one.
     fn kept(&self, reason: String, mut write: impl FnMut(&Path) -> Result<(), String>) -> Lost {
         let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
-        let ending = self.path.extension().unwrap_or_default().to_string_lossy();
-        let name = format!("{stem}.recovered-{}.{ending}", process::id());
+        let mut name = PathBuf::from(format!("{stem}.recovered-{}", process::id()));
+        if let Some(ending) = self.path.extension() {
+            name.add_extension(ending);
+        }
         let own = UserFolders::find().ok().map(|folders| folders.state);
         let folders = own
             .into_iter()
@@ -156,7 +170,13 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let refused = |path: &Path| matches!(Output::reserve(path), Err(Failure::Usage(_)));
         assert!(refused(folder.path()), "a folder is no file");
+        assert!(refused(&folder.path().join("new/")), "the name of a folder");
         assert!(refused(&folder.path().join("nowhere/out.json")));
+        // Found out at the end, the training would be lost.
+        for name in ["out.txt", "-", "ron"] {
+            let reserved = Output::reserve_session(&folder.path().join(name));
+            assert!(matches!(reserved, Err(Failure::Usage(_))), "{name}");
+        }
         let path = folder.path().join("out.json");
         let output = Output::reserve(&path).expect("it can be written");
         assert!(!path.exists(), "nothing is there before the result is");

@@ -10,6 +10,7 @@ use atomscope_engine::experiment::{
     CheckedExperiment, Coverage, CurvePoint, RunSummary, SettingChange, change_texts,
 };
 use atomscope_engine::export::{Predictions, RunResult};
+use atomscope_engine::records::counted;
 use atomscope_engine::split::audit::Severity;
 
 /// What a report is made of.
@@ -141,15 +142,15 @@ impl Report<'_> {
         };
         writeln!(
             out,
-            "Accuracy   {} over {} {}, after {} mini-batches",
+            "Accuracy   {} over {}, after {} {}",
             percent(&accuracy),
-            summary.folds.len(),
-            if summary.folds.len() == 1 {
-                "fold"
+            counted(summary.folds.len(), "fold"),
+            accuracy.at,
+            if accuracy.at == 1.0 {
+                "mini-batch"
             } else {
-                "folds"
-            },
-            accuracy.at
+                "mini-batches"
+            }
         )?;
         if let Some(balanced) = summary.confusion.balanced_accuracy() {
             writeln!(out, "Balanced   {:.2} %", 100.0 * balanced)?;
@@ -291,7 +292,7 @@ impl Report<'_> {
             if let Some(share) = self.summary.prequential_accuracy {
                 writeln!(
                     out,
-                    "Learning   {:.1} % right just before they were learned (prequential): others of their group were known by then, so it says nothing of new groups",
+                    "Learning   {:.1} % right just before they were learned (prequential): others of their group were known by then, so it says nothing about new groups",
                     100.0 * share
                 )?;
             }

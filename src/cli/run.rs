@@ -274,7 +274,8 @@ fn run_session(arguments: &RunArguments) -> Result<io::Result<ExitCode>, Failure
     if let Some(save) = &arguments.save {
         refuse_same_file(save, &arguments.session)?;
     }
-    let save = Output::reserve_named(arguments.save.as_deref())?;
+    let save = arguments.save.as_deref().map(Output::reserve_session);
+    let save = save.transpose()?;
     let outputs = Outputs {
         json: Output::reserve_named(arguments.json.as_deref())?,
         with_decisions: arguments.decisions,

@@ -39,6 +39,9 @@ pub(super) struct PictureArguments {
     /// Pixels per point
     #[arg(long, requires = "screenshot", value_name = "N", default_value = "1", value_parser = scale)]
     scale: f32,
+    /// Size of all text, 1 as usual
+    #[arg(long, requires = "screenshot", value_name = "N", default_value = "1", value_parser = text_size)]
+    text_size: f32,
     /// Train this many mini-batches of the first folds before
     #[arg(long, requires = "screenshot", value_name = "N", default_value = "40")]
     batches: usize,
@@ -77,6 +80,11 @@ fn scale(text: &str) -> Result<f32, String> {
         .ok()
         .filter(|scale| (0.5..=4.0).contains(scale));
     scale.ok_or_else(|| "a scale is 0.5 to 4".into())
+}
+
+fn text_size(text: &str) -> Result<f32, String> {
+    let size = text.parse().ok().filter(|size| (0.5..=3.0).contains(size));
+    size.ok_or_else(|| "a text size is 0.5 to 3".into())
 }
 
 /// The window, a picture of it, or where there is no display the terminal.
@@ -133,6 +141,7 @@ fn screenshot(
         }
     };
     workbench.apply(Action::SetTheme(picture.theme));
+    workbench.apply(Action::SetTextSize(picture.text_size));
     if let Err(message) = prepared {
         complain(message)?;
         return Ok(ExitCode::FAILURE);

@@ -17,6 +17,8 @@ use atomscope_engine::session::Theme;
 const PAGE_WIDTH: f32 = 730.0;
 /// Width of the frame around the list of stages.
 const STAGES_FRAME: f32 = 16.0;
+/// Height that the title bar of a window and the task bar of a desktop take together.
+const BARS_HEIGHT: f32 = 80.0;
 
 /// Text that is being typed into the questions of the window.
 #[derive(Debug, Default)]
@@ -52,6 +54,7 @@ pub struct App {
     dialogs: Option<Dialogs>,
     appearance: Option<(Theme, f32)>,
     title: String,
+    fits_screen: bool,
 }
 
 impl App {
@@ -64,6 +67,7 @@ impl App {
             dialogs: dialogs.then(Dialogs::default),
             appearance: None,
             title: String::new(),
+            fits_screen: false,
         }
     }
 
@@ -105,10 +109,33 @@ impl App {
         if let Some(wait) = self.workbench.next_change() {
             context.request_repaint_after(wait);
         }
+        self.fit_screen(context);
         for hint in super::system_fonts::take_hints(context) {
             self.workbench.tell(hint);
         }
         self.tell_system(context);
+    }
+
+    /// Maximises a new window that leaves no room for its title bar and the task bar. Its size is
+    /// limited to that of the screen without them, so that the run bar would lie below the screen.
+    fn fit_screen(&mut self, context: &Context) {
+        if self.fits_screen {
+            return;
+        }
+        let sizes = context.input(|input| {
+            let viewport = input.viewport();
+            viewport
+                .inner_rect
+                .map(|rect| rect.size())
+                .zip(viewport.monitor_size)
+        });
+        let Some((window, screen)) = sizes else {
+            return;
+        };
+        self.fits_screen = true;
+        if window.x > screen.x || window.y + BARS_HEIGHT > screen.y {
+            context.send_viewport_cmd(ViewportCommand::Maximized(true));
+        }
     }
 
     /// Shows everything, and does what was asked.

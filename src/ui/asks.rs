@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use egui::{Context, Grid, Id, Key, Modal, RichText, TextEdit, Ui};
+use egui::{Context, Grid, Id, Key, Modal, RichText, ScrollArea, TextEdit, Ui};
 
 use super::app::Typing;
 use super::dialogs::{DialogKind, Dialogs};
@@ -99,7 +99,7 @@ fn path_ui(
         ),
         DialogKind::ExportAnnotations => (
             "Write the annotations",
-            "A table (.csv, or .tsv as BIDS has it), or the recording with its annotations as EDF+ (.edf) or BDF+ (.bdf).",
+            "A table (.csv, or .tsv in the form of BIDS), or the recording with its annotations as EDF+ (.edf) or BDF+ (.bdf).",
             "Export",
         ),
         DialogKind::ExportRecording { .. } => (
@@ -109,7 +109,7 @@ fn path_ui(
         ),
         DialogKind::ExportPage => (
             "Save the page as a picture",
-            "The traces of the page on a sheet of A4 across: a picture (.png, .svg), or a sheet to print (.pdf, .html).",
+            "The traces of the page on an A4 sheet, landscape: a picture (.png, .svg), or a sheet to print (.pdf, .html).",
             "Save",
         ),
         DialogKind::OpenRater => (
@@ -119,13 +119,13 @@ fn path_ui(
         ),
         DialogKind::ExportScores => (
             "Write the scores",
-            "One row for each run of equal states: a table (.csv, or .tsv as BIDS has it) or EDF+ annotations (.edf).",
+            "One row for each run of equal states: a table (.csv, or .tsv in the form of BIDS) or EDF+ annotations (.edf).",
             "Export",
         ),
         DialogKind::Compare(what) => what.question(),
         DialogKind::OpenBeside => (
-            "Put a fault record beside",
-            "A fault record that is shown below the open one, both aligned on their inceptions.",
+            "Open a second fault record",
+            "It is shown below the open one, both aligned on their inceptions.",
             "Open",
         ),
         DialogKind::Fault(what) => what.question(),
@@ -147,7 +147,7 @@ fn path_ui(
         ),
         DialogKind::Export(content) => (
             content.name(),
-            "The file to write; its ending tells the format.",
+            "The file to write; its extension chooses the format.",
             "Export",
         ),
         DialogKind::SaveAs => (
@@ -247,11 +247,14 @@ fn unsaved_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
 /// A file is there already.
 fn replace_ui(ui: &mut Ui, path: &Path, action: &Action, actions: &mut Vec<Action>) {
     title(ui, "Replace the file?");
-    ui.label(format!("There is a file already: {}", path.display()));
+    ui.label(format!("This file already exists: {}", path.display()));
     ui.add_space(theme::GRID);
     ui.horizontal(|ui| {
         let replace = ui.button("Replace");
-        if replace.on_hover_text("What is there now is lost").clicked() {
+        if replace
+            .on_hover_text("The existing file is overwritten")
+            .clicked()
+        {
             actions.push(Action::Replace(Box::new(action.clone())));
         }
         cancel_ui(ui, "Cancel", actions);
@@ -269,7 +272,7 @@ fn changed_ui(ui: &mut Ui, then: Option<&Action>, actions: &mut Vec<Action>) {
             actions.push(Action::Ask(Ask::SaveAs(then)));
         }
         let overwrite = ui.button("Overwrite it");
-        let help = "What the other one wrote is lost";
+        let help = "The version on disk is overwritten";
         if overwrite.on_hover_text(help).clicked() {
             actions.push(Action::Overwrite);
         }
@@ -293,7 +296,7 @@ fn preset_ui(ui: &mut Ui, typing: &mut Typing, actions: &mut Vec<Action>) {
         let keep = ui.add_enabled(!name.is_empty(), egui::Button::new("Keep"));
         let keep = keep
             .on_hover_text("A preset of the same name is replaced (Enter)")
-            .on_disabled_hover_text("Give it a name first");
+            .on_disabled_hover_text("Enter a name first");
         if (keep.clicked() || enter) && !name.is_empty() {
             actions.push(Action::SavePreset(name));
             actions.push(Action::CancelAsk);
@@ -305,15 +308,26 @@ fn preset_ui(ui: &mut Ui, typing: &mut Typing, actions: &mut Vec<Action>) {
 fn keys_ui(ui: &mut Ui, actions: &mut Vec<Action>) {
     let tones = theme::tones(ui);
     title(ui, "Keys");
-    Grid::new("keys")
-        .num_columns(2)
-        .spacing([24.0, 6.0])
+    // Title and button stay in the window, however low it is.
+    let height = ui.ctx().content_rect().height() - 140.0;
+    ScrollArea::vertical()
+        .max_height(height)
+        // A modal offers the height that it had before: without this the list would stay as low as it began.
+        .min_scrolled_height(height)
+        .auto_shrink([false, true])
         .show(ui, |ui| {
-            for (key, what) in KEYS {
-                ui.label(RichText::new(key).color(tones.strong));
-                ui.label(what);
-                ui.end_row();
-            }
+            // Rows as high as their text: those of buttons would not fit in 800 points.
+            Grid::new("keys")
+                .num_columns(2)
+                .min_row_height(0.0)
+                .spacing([24.0, 6.0])
+                .show(ui, |ui| {
+                    for (key, what) in KEYS {
+                        ui.label(RichText::new(key).color(tones.strong));
+                        ui.label(what);
+                        ui.end_row();
+                    }
+                });
         });
     ui.add_space(theme::GRID);
     cancel_ui(ui, "Close", actions);

@@ -1,6 +1,6 @@
 //! Thin banners below the menu: that this is a demo, and what a crash has left.
 
-use egui::{Align, Frame, Layout, Margin, Panel, RichText, Ui};
+use egui::{Align, Frame, Layout, Margin, Panel, RichText, Ui, vec2};
 
 use super::icons::{Icon, icon_button};
 use super::theme;
@@ -24,7 +24,7 @@ fn banner(ui: &mut Ui, name: &'static str, contents: impl FnOnce(&mut Ui)) {
         .fill(theme::tones(ui).accent_wash)
         .inner_margin(Margin::symmetric(16, 4));
     Panel::top(name).frame(frame).show(ui, |ui| {
-        ui.horizontal(contents);
+        ui.horizontal_wrapped(contents);
     });
 }
 
@@ -58,7 +58,12 @@ fn demo_ui(ui: &mut Ui, demo: Demo, workbench: &Workbench, actions: &mut Vec<Act
         actions.push(Action::OpenDemo(action));
     }
     recent_ui(ui, workbench, actions);
-    ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+    let side = ui.spacing().interact_size.y;
+    if ui.available_size_before_wrap().x < side {
+        ui.end_row();
+    }
+    let rest = vec2(ui.available_size_before_wrap().x, side);
+    ui.allocate_ui_with_layout(rest, Layout::right_to_left(Align::Center), |ui| {
         if icon_button(ui, Icon::Close, "Hide the banner")
             .on_hover_text("Hide the banner")
             .clicked()
@@ -83,8 +88,8 @@ fn recent_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
         .response
     });
     menu.inner
-        .on_hover_text("Sessions that were saved or opened lately")
-        .on_disabled_hover_text("Sessions are listed here once one was saved or opened");
+        .on_hover_text("Sessions that were recently saved or opened")
+        .on_disabled_hover_text("Sessions are listed here once one has been saved or opened");
 }
 
 /// The newest copy, and a list of the others.

@@ -2,8 +2,8 @@
 
 use egui::containers::menu::{MenuButton, MenuConfig};
 use egui::{
-    Align, Layout, PopupCloseBehavior, Rect, Response, RichText, ScrollArea, Sense, Ui, UiBuilder,
-    pos2, vec2,
+    Align, Grid, Layout, PopupCloseBehavior, Rect, Response, RichText, ScrollArea, Sense, Ui,
+    UiBuilder, pos2, vec2,
 };
 
 use super::icons::{Icon, icon_mark};
@@ -45,6 +45,23 @@ pub(super) fn page_title(ui: &mut Ui, title: &str, what: &str) {
         ui.label(RichText::new(what).color(tones.weak));
     });
     ui.add_space(theme::GRID);
+}
+
+/// A table that scrolls sideways by itself where its column is narrower.
+pub(super) fn wide_table(ui: &mut Ui, name: &'static str, table: impl FnOnce(&mut Ui)) {
+    ScrollArea::horizontal().id_salt(name).show(ui, table);
+}
+
+/// The same of a plain grid.
+pub(super) fn wide_grid(
+    ui: &mut Ui,
+    name: &'static str,
+    spacing: [f32; 2],
+    rows: impl FnOnce(&mut Ui),
+) {
+    wide_table(ui, name, |ui| {
+        Grid::new(name).spacing(spacing).show(ui, rows);
+    });
 }
 
 /// In a row that wraps: begins a new one where less than so many sizes of text are left.

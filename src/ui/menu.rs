@@ -229,7 +229,7 @@ fn view_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
         ];
         for (theme, name) in themes {
             let is_chosen = workbench.settings().theme == theme;
-            let help = "Colours of the window. Default: as the system.";
+            let help = "Colours of the window. Default: those of the system.";
             if ui.radio(is_chosen, name).on_hover_text(help).clicked() {
                 actions.push(Action::SetTheme(theme));
                 ui.close();

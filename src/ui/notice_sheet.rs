@@ -4,7 +4,7 @@ use egui::{Align2, Area, Frame, Margin, Order, Panel, RichText, ScrollArea, Ui, 
 
 use super::icons::{Icon, icon_button, icon_mark};
 use super::theme::{self, Tones};
-use crate::workbench::{Action, Gravity, Notice, Workbench};
+use crate::workbench::{Action, Gravity, Notice, Stage, Workbench};
 
 fn look(gravity: Gravity, tones: &Tones) -> (Icon, egui::Color32) {
     match gravity {
@@ -30,7 +30,7 @@ pub(super) fn newest_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Ac
     let Some(newest) = workbench.notices().list().last() else {
         return;
     };
-    if workbench.view().notices_open {
+    if workbench.view().notices_open || stands_on_the_page(newest, workbench) {
         return;
     }
     if newest.gravity != Gravity::Done {
@@ -51,6 +51,12 @@ pub(super) fn newest_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Ac
                 notice_ui(ui, newest, actions);
             });
         });
+}
+
+/// Whether the page shown says the same, at the place where it can be mended.
+fn stands_on_the_page(notice: &Notice, workbench: &Workbench) -> bool {
+    let is_shown = workbench.view().page == Stage::Records;
+    is_shown && workbench.data().error() == Some(notice.text.as_str())
 }
 
 fn notice_ui(ui: &mut Ui, notice: &Notice, actions: &mut Vec<Action>) {

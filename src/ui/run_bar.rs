@@ -21,6 +21,9 @@ pub(super) fn run_bar_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<A
     let facts = match (loading, run, &obstacle) {
         (Some(_), _, _) => vec!["loading data".to_owned()],
         (None, Some(run), _) => facts(run, workbench),
+        (None, None, Some(_)) if workbench.data().error().is_some() => {
+            vec!["the data cannot be loaded: see Records".to_owned()]
+        }
         (None, None, Some(obstacle)) => vec![obstacle.clone()],
         (None, None, None) if training.is_starting() => vec!["preparing the run".to_owned()],
         (None, None, None) => vec!["ready to train".to_owned()],
@@ -58,7 +61,9 @@ fn facts(run: &RunView, workbench: &Workbench) -> Vec<String> {
                     Part::Final => None,
                 })
                 .collect();
-            facts.push(format!("fold {} of {}", folds.join(" and "), run.n_folds()));
+            let word = if folds.len() == 1 { "fold" } else { "folds" };
+            let folds = folds.join(" and ");
+            facts.push(format!("{word} {folds} of {}", run.n_folds()));
             facts.push(format!("batch {batch} of {}", run.rounds_of(*part)));
         }
         (Status::Running | Status::Paused, Some((Part::Final, batch))) => {

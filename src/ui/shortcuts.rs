@@ -9,7 +9,7 @@ const CTRL: Modifiers = Modifiers::COMMAND;
 const CTRL_SHIFT: Modifiers = Modifiers::COMMAND.plus(Modifiers::SHIFT);
 
 /// Every key with what it does, for the list that `?` shows.
-pub(super) const KEYS: [(&str, &str); 24] = [
+pub(super) const KEYS: [(&str, &str); 25] = [
     ("Ctrl+O", "Open a session or data file"),
     ("Ctrl+Shift+O", "Open a folder of data"),
     ("Ctrl+S", "Save"),
@@ -50,8 +50,12 @@ pub(super) const KEYS: [(&str, &str); 24] = [
         "Explore: other channels, where not all are shown at once",
     ),
     (
-        "1 – 9",
-        "Explore: marks with names of your own, while Mark is on",
+        "M, then 1 – 9",
+        "Explore: switches Mark on or off; marks with names of your own",
+    ),
+    (
+        "F6",
+        "Explore: to the traces; Tab and Shift+Tab go on from there",
     ),
     ("F9", "Explore: nothing but the traces, or all panels"),
     ("Ctrl+Plus, Ctrl+Minus", "Larger or smaller window content"),

@@ -2,7 +2,7 @@
 
 use egui::Ui;
 
-use super::widgets::{StageList, StageRow as Entry, StageState as Mark};
+use super::widgets::{StageList, StageMark, StageRow as Entry};
 use crate::workbench::{Action, Stage, StageState, Workbench};
 
 /// All stages; of a narrow list the names alone.
@@ -19,11 +19,11 @@ pub(super) fn stages_ui(
         .map(|(stage, status)| Entry {
             name: stage.name(),
             state: match status.state {
-                StageState::Empty => Mark::Empty,
-                StageState::Ready => Mark::Ready,
-                StageState::Stale(_) => Mark::Stale,
-                StageState::Running => Mark::Running,
-                StageState::Wrong(_) => Mark::Failed,
+                StageState::Empty => StageMark::Empty,
+                StageState::Ready => StageMark::Ready,
+                StageState::Stale(_) => StageMark::Stale,
+                StageState::Running => StageMark::Running,
+                StageState::Wrong(_) => StageMark::Failed,
             },
             summary: match &status.state {
                 StageState::Stale(reason) => reason,

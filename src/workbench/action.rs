@@ -201,7 +201,12 @@ impl Action {
 impl Workbench {
     /// Does what was asked for; what would lose unsaved work or replace a file is asked about first.
     pub fn apply(&mut self, action: Action) {
-        if action.leaves_session() && self.is_unsaved() {
+        // The demo begins by itself while a copy waits to be restored, and can be had again.
+        let is_unsaved = match action {
+            Action::Recover(_) if self.document.demo.is_some() => self.document.is_edited(),
+            _ => self.is_unsaved(),
+        };
+        if action.leaves_session() && is_unsaved {
             self.selection.ask = Some(Ask::Unsaved(Box::new(action)));
         } else if let Some(path) = self.replaced_by(&action) {
             let then = match self.selection.ask.take() {

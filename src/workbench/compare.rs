@@ -12,8 +12,8 @@ use super::sweep::{SweepAction, SweepEvent, SweepStage};
 use super::{Gravity, LoadedData, TaskError, Workbench};
 use atomscope_engine::dataset::{DataSettings, Dataset};
 use atomscope_engine::experiment::{
-    ComparedRun, Comparison, ComparisonPlan, Entrant, Experiment, JobProgress, PartRecord,
-    TrainedModel, available_threads,
+    ComparedRun, Comparison, ComparisonPlan, Entrant, Experiment, JobProgress, KeptBranch,
+    PartRecord, TrainedModel, available_threads,
 };
 use atomscope_engine::export::{comparison_html, write};
 use atomscope_engine::paper::Reproduction;
@@ -172,7 +172,7 @@ impl ComparePath {
             ),
             Self::Report => (
                 "Save the comparison",
-                "The report with figures and tables, as a page (.html). What is there is replaced.",
+                "The report with figures and tables, as a page (.html). An existing file is replaced.",
                 "Save",
             ),
             Self::Reproduction => (
@@ -386,6 +386,20 @@ impl ComparisonStage {
         });
     }
 
+    /// Shows the branches of a session that was opened, and no others.
+    pub(super) fn show_branches(&mut self, branches: &[Arc<KeptBranch>], places: &DataPlaces) {
+        self.contenders
+            .retain(|known| known.origin != Origin::Branch);
+        for branch in branches {
+            let run = ComparedRun::of_state(
+                branch.name.clone(),
+                &branch.state.settings_now(),
+                &branch.state,
+            );
+            self.add_branch(run, places.clone());
+        }
+    }
+
     /// A new run has begun: what was this run is an earlier one.
     fn keep_earlier(&mut self) {
         self.measuring = Background::default();
@@ -495,7 +509,10 @@ impl Workbench {
             }
             CompareAction::Remove(place) => {
                 if place < stage.contenders.len() {
-                    stage.contenders.remove(place);
+                    let removed = stage.contenders.remove(place);
+                    if removed.origin == Origin::Branch {
+                        self.document.drop_branch(&removed.name);
+                    }
                 }
             }
             CompareAction::ToggleColumn(column) => {
@@ -588,14 +605,8 @@ fn contender(path: &Path, taken: &[String]) -> Result<Contender, TaskError> {
         .chain(numbered)
         .find(|name| !taken.contains(name))
         .unwrap_or_default();
-    let run = session.run.as_deref().map(|state| {
-        let parts = state.parts.iter().filter_map(|part| {
-            let model = part.model.as_ref()?;
-            Some((part.record.0.as_ref(), model.0.as_ref()))
-        });
-        let (facts, folds) = (&state.facts.0, &state.test_folds);
-        ComparedRun::of_parts(name.clone(), &state.experiment, facts, folds, parts)
-    });
+    let run = session.run.as_deref();
+    let run = run.map(|state| ComparedRun::of_state(name.clone(), &state.experiment, state));
     Ok(Contender {
         name,
         is_ticked: true,

@@ -8,7 +8,7 @@ use super::draft::{Draft, Edits};
 use super::folds::Folds;
 use super::records::Data;
 use super::train::Training;
-use atomscope_engine::experiment::RunState;
+use atomscope_engine::experiment::{KeptBranch, RunState};
 use atomscope_engine::session::{DataPlaces, KeptTrends, Session};
 use atomscope_engine::split::SplitPlan;
 
@@ -34,10 +34,14 @@ pub(super) struct Document {
     pub(super) located: Vec<PathBuf>,
     /// Trends of recordings that were looked at.
     pub(super) trends: Vec<Arc<KeptTrends>>,
+    /// Other futures of the run.
+    pub(super) branches: Vec<Arc<KeptBranch>>,
 }
 
 /// Recordings whose trends are kept; those of a day take 5 MB.
 const MOST_TRENDS: usize = 12;
+/// Branches that are kept; each is as large as the run.
+const MOST_BRANCHES: usize = 6;
 
 /// A draft and a run at one moment.
 #[derive(Clone, Debug)]
@@ -63,6 +67,7 @@ impl Document {
             },
             draft,
             trends: session.trends.clone(),
+            branches: session.branches.clone(),
             data: Data::default(),
             split: Folds::default(),
             training: Training::default(),
@@ -95,6 +100,21 @@ impl Document {
         self.trends.push(kept);
         let n_over = self.trends.len().saturating_sub(MOST_TRENDS);
         self.trends.drain(..n_over);
+    }
+
+    /// Keeps a branch instead of an earlier one of its name.
+    pub(super) fn keep_branch(&mut self, branch: Arc<KeptBranch>) {
+        self.branches.retain(|known| known.name != branch.name);
+        self.branches.push(branch);
+        let n_over = self.branches.len().saturating_sub(MOST_BRANCHES);
+        self.branches.drain(..n_over);
+        self.run_has_changed();
+    }
+
+    /// Forgets a branch.
+    pub(super) fn drop_branch(&mut self, name: &str) {
+        self.branches.retain(|known| known.name != name);
+        self.run_has_changed();
     }
 
     pub(super) fn run_has_changed(&mut self) {
@@ -130,7 +150,12 @@ impl Document {
     pub(super) fn is_unsaved(&self) -> bool {
         let run = self.training.run();
         let counts = self.demo.is_none() || run.is_some_and(|run| run.summary.is_some());
-        self.draft != self.saved.draft || (self.has_trained_since(&self.saved) && counts)
+        self.is_edited() || (self.has_trained_since(&self.saved) && counts)
+    }
+
+    /// Whether settings, notes or annotations differ from what is saved.
+    pub(super) fn is_edited(&self) -> bool {
+        self.draft != self.saved.draft
     }
 
     /// Where the session is.
@@ -140,14 +165,13 @@ impl Document {
 
     /// What the session is called in the title.
     pub(super) fn name(&self) -> String {
-        match (self.path(), self.demo) {
-            (Some(path), _) => path
+        match self.path() {
+            Some(path) => path
                 .file_name()
                 .map(|name| name.to_string_lossy().into_owned())
                 .unwrap_or_default(),
-            (None, Some(Demo::FeederFaults)) => "feeder demo".into(),
-            (None, Some(Demo::Eeg)) => "EEG demo".into(),
-            (None, None) => "untitled".into(),
+            None if self.draft.title.is_empty() => "untitled".into(),
+            None => self.draft.title.clone(),
         }
     }
 
@@ -166,6 +190,7 @@ impl Document {
         session.recordings.clone_from(&self.draft.recordings);
         session.layout = Some(layout);
         session.trends.clone_from(&self.trends);
+        session.branches.clone_from(&self.branches);
         let is_known = |run: &Arc<RunState>| {
             let own = session.run.as_ref();
             own.is_some_and(|own| Arc::ptr_eq(own, run))

@@ -12,7 +12,7 @@ use atomscope_engine::split::{Split, SplitPlan};
 
 /// A group of the data set as the split treats it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct GroupRow {
+pub struct FoldGroup {
     /// Its name.
     pub name: String,
     /// The fold that tests it; none where it only trains or is divided.
@@ -33,7 +33,7 @@ pub struct MadeSplit {
     /// What leaks between them.
     pub audit: Audit,
     /// Every group.
-    pub groups: Vec<GroupRow>,
+    pub groups: Vec<FoldGroup>,
     /// Test samples of each class, fold by fold.
     pub class_counts: Vec<Vec<usize>>,
     dataset: Arc<Dataset>,
@@ -119,14 +119,14 @@ fn make(plan: SplitPlan, dataset: Arc<Dataset>) -> Result<MadeSplit, TaskError> 
     })
 }
 
-fn group_rows(dataset: &Dataset, split: &Split) -> Vec<GroupRow> {
+fn group_rows(dataset: &Dataset, split: &Split) -> Vec<FoldGroup> {
     let Some(groups) = dataset.groups() else {
         return Vec::new();
     };
-    let mut rows: Vec<GroupRow> = dataset
+    let mut rows: Vec<FoldGroup> = dataset
         .group_names()
         .iter()
-        .map(|name| GroupRow {
+        .map(|name| FoldGroup {
             name: name.clone(),
             fold: None,
             is_divided: false,

@@ -52,7 +52,7 @@ pub use draft::Draft;
 pub use error::TaskError;
 pub use examples::{EXAMPLES, Example};
 pub use export::FigurePainter;
-pub use folds::{Folds, GroupRow, MadeSplit};
+pub use folds::{FoldGroup, Folds, MadeSplit};
 pub use groupings::Regrouped;
 pub use inspect::{AtomUse, Inspection, origin_text};
 pub use labels::LabelPreview;
@@ -118,6 +118,8 @@ struct Tasks {
     width: Background<(), f64>,
     groupings: Background<(), Regrouped>,
     branching: Background<(), Branched>,
+    /// The branch that waits for the state of a run that goes on: its mini-batch, and what it does otherwise.
+    wanted_branch: Option<(usize, Otherwise)>,
     admissions: AdmissionStage,
     explore: Explore,
     comparison: ComparisonStage,
@@ -159,6 +161,7 @@ impl Workbench {
             width: Background::default(),
             groupings: Background::default(),
             branching: Background::default(),
+            wanted_branch: None,
             admissions: AdmissionStage::default(),
             explore: Explore::default(),
             comparison: ComparisonStage::default(),
@@ -252,6 +255,11 @@ impl Workbench {
     /// What the table or file of arrays offers to choose from.
     pub fn columns(&self) -> Option<&ColumnPreview> {
         self.tasks.columns.shown().map(Arc::as_ref)
+    }
+
+    /// Whether that file could not be read.
+    pub fn has_no_columns(&self) -> bool {
+        self.tasks.columns.failure().is_some()
     }
 
     /// The demo that is open, as long as its banner is shown.

@@ -79,6 +79,7 @@ impl Workbench {
                 self.notices.post(Topic::Explore, Gravity::Note, text);
             }
             Some(Ok(Opened::Data(data))) => {
+                let alone = data.single_recording().map(Path::to_owned);
                 // Nothing is inherited from the session before: learner and folds follow the data.
                 self.begin_session(Draft::of(Experiment::on(*data)));
                 self.selection.page = Stage::Records;
@@ -86,6 +87,10 @@ impl Workbench {
                     chooses_split: true,
                     trains: None,
                 });
+                if let Some(path) = alone {
+                    // Its traces are there at once, long before all of its samples.
+                    self.apply_explore(ExploreAction::OpenFile(path));
+                }
             }
             Some(Ok(Opened::Session(session))) => {
                 let path = session.path().map(Path::to_owned);
@@ -138,6 +143,10 @@ impl Workbench {
             .located
             .clone_from(&self.user.settings.data_folders);
         self.document.training = training;
+        self.tasks.wanted_branch = None;
+        let places = self.document.places();
+        let branches = &self.document.branches;
+        self.tasks.comparison.show_branches(branches, &places);
         self.notices.forget_session();
         self.tasks.dictionary = Default::default();
         self.tasks.inspection = Default::default();
@@ -154,11 +163,17 @@ impl Workbench {
     }
 
     pub(super) fn open_demo(&mut self, demo: Demo) {
-        let experiment = match demo {
-            Demo::FeederFaults => feeder_demo(),
-            Demo::Eeg => Experiment::on(DataSettings::simulated_eeg(EegSettings::default())),
+        let (title, experiment) = match demo {
+            Demo::FeederFaults => ("feeder demo", feeder_demo()),
+            Demo::Eeg => (
+                "EEG demo",
+                Experiment::on(DataSettings::simulated_eeg(EegSettings::default())),
+            ),
         };
-        self.begin_session(Draft::of(experiment));
+        let mut draft = Draft::of(experiment);
+        // Copies that a crash leaves are listed under the title.
+        draft.title = title.into();
+        self.begin_session(draft);
         self.document.training.limit_speed(Some(DEMO_ROUNDS_PER_S));
         // The first class of the faults is normal operation, whose memory never fills.
         self.selection.class = usize::from(demo == Demo::FeederFaults);
@@ -198,6 +213,9 @@ impl Workbench {
         });
         let located = &mut self.document.located;
         located.clone_from(&self.user.settings.data_folders);
+        // What was not found before is looked into again.
+        self.tasks.labels = Default::default();
+        self.tasks.columns = Default::default();
         self.load_data(Then::default());
     }
 

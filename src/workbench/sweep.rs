@@ -13,8 +13,8 @@ use super::{Gravity, LoadedData, Stage, TaskError, Workbench};
 use atomscope_engine::cluster::WorkFolder;
 use atomscope_engine::dataset::{DataFile, DataSettings, Dataset};
 use atomscope_engine::experiment::{
-    Axis, Experiment, JobProgress, NamedSetting, PointResult, Search, Sweep, SweepPlan, SweepTable,
-    Values, available_threads, named_settings, with_settings,
+    Axis, Experiment, Halving, JobProgress, NamedSetting, PointResult, Search, Sweep, SweepPlan,
+    SweepTable, Values, available_threads, named_settings, with_settings,
 };
 use atomscope_engine::export::{SweepResult, sweep_provenance, write_all};
 use atomscope_engine::session::{
@@ -69,6 +69,8 @@ pub struct SweepForm {
     pub seed: u64,
     /// Folds into which the training samples of every fold are dealt.
     pub inner_folds: usize,
+    /// How points are stopped early, if they are.
+    pub halving: Option<Halving>,
     /// Settings to try.
     pub axes: Vec<AxisForm>,
     /// Where finished points are kept.
@@ -91,6 +93,7 @@ impl Default for SweepForm {
             n_points: 30,
             seed: 1,
             inner_folds: Sweep::USUAL_INNER_FOLDS,
+            halving: None,
             axes: Vec::new(),
             folder: None,
         }
@@ -106,6 +109,7 @@ impl SweepForm {
         });
         let mut form = Self {
             inner_folds: sweep.inner_folds,
+            halving: sweep.halving,
             axes: axes.collect(),
             folder: Some(folder.to_owned()),
             ..Self::default()
@@ -139,6 +143,7 @@ impl SweepForm {
         Ok(Sweep {
             search,
             inner_folds: self.inner_folds,
+            halving: self.halving,
         })
     }
 }
@@ -516,6 +521,7 @@ impl SweepOrder {
                 SweepNews::Share(share, n_due) => {
                     done = 1.0 - (1.0 - share) * n_due as f64 / n_points as f64;
                 }
+                SweepNews::Phase(share, _) => done = share,
                 SweepNews::Finished(result) => {
                     results.push(result.clone());
                     self.post.send(event(SweepEvent::Finished(result)));
@@ -525,7 +531,7 @@ impl SweepOrder {
         };
         let all = store.finish(&plan, None, available_threads(), &mut hear)?;
         let report = SweepResult {
-            provenance: &sweep_provenance(&self.experiment, self.sweep.inner_folds),
+            provenance: &sweep_provenance(&self.experiment, &self.sweep),
             table: &SweepTable::of(results),
             n_points,
         };
@@ -625,6 +631,7 @@ mod tests {
         let mut filled = form("learner.n_atoms", "10 to 20 whole");
         filled.is_random = true;
         filled.folder = Some("somewhere".into());
+        filled.halving = Some(Halving::default());
         let sweep = filled.sweep().expect("sound");
         assert_eq!(SweepForm::of(&sweep, Path::new("somewhere")), filled);
     }

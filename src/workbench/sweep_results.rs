@@ -72,9 +72,10 @@ impl SweepResults {
 
     /// More points are finished.
     pub(super) fn add(&mut self, results: Vec<PointResult>) {
-        let rows = std::mem::take(&mut self.table.rows).into_iter();
-        let known = rows.map(|row| row.result);
-        self.table = SweepTable::of(known.chain(results).collect());
+        let known = std::mem::replace(&mut self.table, SweepTable::of(Vec::new()));
+        let mut all = known.into_results();
+        all.extend(results);
+        self.table = SweepTable::of(all);
         let result = self.result();
         let (names, mappable, nested) = (result.names(), result.mappable(), result.nested_words());
         (self.names, self.mappable, self.nested) = (names, mappable, nested);
@@ -199,7 +200,7 @@ fn value_of(row: &SweepRow, axis: usize) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use atomscope_engine::experiment::{OuterResult, SweepPoint};
+    use atomscope_engine::experiment::{Effort, OuterResult, SweepPoint};
 
     fn point(number: usize, width: &str, accuracy: Option<f64>) -> PointResult {
         PointResult {
@@ -207,11 +208,12 @@ mod tests {
                 number,
                 values: vec![("width".into(), width.into())],
             },
+            effort: Effort::Whole,
             problem: accuracy.is_none().then(|| "too wide".into()),
             outer: accuracy.map_or_else(Vec::new, |accuracy| {
                 vec![OuterResult {
                     inner: vec![accuracy],
-                    outer: accuracy,
+                    outer: Some(accuracy),
                 }]
             }),
             train_us_per_batch: accuracy,

@@ -515,6 +515,7 @@ impl Workbench {
         }
         if moved.has_state || !self.document.training.is_alive() {
             self.write_with_state();
+            self.branch_with_state();
         }
         if moved.is_complete {
             self.note_completion();

@@ -14,6 +14,7 @@ mod eeg_reference;
 mod event_scores;
 mod fault_records;
 mod fault_rule;
+mod features_again;
 mod in_time;
 mod invariants;
 mod label_sets;

@@ -17,7 +17,8 @@ impl Display {
     /// A display on a free number; none where there is no Xvfb.
     fn start() -> Option<Self> {
         let mut server = Command::new("Xvfb")
-            .args(["-displayfd", "1", "-screen", "0", "1280x800x24"])
+            // Otherwise it begins anew, and refuses whoever comes, when the last of its clients has gone.
+            .args(["-displayfd", "1", "-noreset", "-screen", "0", "1280x800x24"])
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()

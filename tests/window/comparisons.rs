@@ -371,6 +371,57 @@ fn a_killed_sweep_goes_on_where_it_was() {
     assert!(text_of(&ran).contains("another sweep"), "{}", text_of(&ran));
 }
 
+#[test]
+fn early_stopping_saves_trainings_and_is_taken_up_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let sweep = sweep_file(folder.path());
+    let text = std::fs::read_to_string(&sweep).expect("there");
+    let text = text.replace(
+        "    inner_folds",
+        "    halving: (stages: 2, factor: 3),\n    inner_folds",
+    );
+    std::fs::write(&sweep, text).expect("writable");
+    let (whole, parts) = (folder.path().join("whole"), folder.path().join("parts"));
+    let run = |out: &Path, threads: &str| {
+        let mut command = program();
+        command.args(["sweep", "--quiet", "--threads", threads]);
+        succeeds(command.arg(&sweep).arg("--out").arg(out))
+    };
+    let told = run(&whole, "2");
+    let words = "Stages  6 points with 1/3 of the training, ";
+    assert!(told.contains(words) && told.contains("% saved"), "{told}");
+    assert!(
+        told.contains("successive halving in 2 stages by 3"),
+        "{told}"
+    );
+    let stopping = &swept(&whole)["early_stopping"];
+    let number = |name: &str| stopping[name].as_f64().expect("a number");
+    assert!(
+        number("trainings") < 0.6 * number("trainings_without"),
+        "{stopping}"
+    );
+    // What is missing is computed again, and nothing else.
+    run(&parts, "1");
+    let files = || {
+        let listed = std::fs::read_dir(&parts).expect("there");
+        let paths = listed.map(|entry| entry.expect("readable").path());
+        let points = paths.filter(|path| path.to_string_lossy().contains("point-"));
+        points.collect::<std::collections::BTreeSet<PathBuf>>()
+    };
+    let before = files();
+    assert_eq!(before.len(), 18);
+    for task in [3, 9, 16] {
+        let path = parts.join(format!("point-{task:06}.ron"));
+        std::fs::remove_file(path).expect("there");
+    }
+    run(&parts, "2");
+    assert_eq!((files(), swept(&parts)), (before, swept(&whole)));
+    let page = std::fs::read_to_string(parts.join("sweep.html")).expect("written");
+    assert!(page.contains("Early stopping:") && page.contains("% saved"));
+    let ran = output(program().args(["sweep", "--shard", "1/3"]).arg(&sweep));
+    assert_eq!(ran.status.code(), Some(2));
+}
+
 fn text_of(ran: &Output) -> String {
     text(&ran.stderr)
 }

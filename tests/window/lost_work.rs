@@ -50,6 +50,36 @@ fn closing_a_minimised_window_asks_and_brings_it_back() {
     assert!(commands.contains(&ViewportCommand::Close));
 }
 
+/// What a window of a size asks of a screen when it appears, and a frame later.
+fn new_window(window: egui::Vec2, screen: egui::Vec2) -> [Vec<ViewportCommand>; 2] {
+    let mut app = App::new(empty(None), false);
+    let context = Context::default();
+    [(); 2].map(|()| {
+        let info = ViewportInfo {
+            inner_rect: Some(egui::Rect::from_min_size(egui::Pos2::ZERO, window)),
+            monitor_size: Some(screen),
+            ..ViewportInfo::default()
+        };
+        let mut input = RawInput::default();
+        input.viewports.insert(ViewportId::ROOT, info);
+        let output = context.run_logic(&input, |context| app.attend(context));
+        let mut commands = output.viewport_commands;
+        commands.remove(&ViewportId::ROOT).unwrap_or_default()
+    })
+}
+
+#[test]
+fn a_new_window_hides_no_run_bar_below_the_screen() {
+    let maximise = ViewportCommand::Maximized(true);
+    let small = egui::vec2(1440.0, 900.0);
+    let [first, second] = new_window(small, small);
+    assert!(first.contains(&maximise), "{first:?}");
+    assert!(!second.contains(&maximise), "a person may make it smaller");
+    let large = egui::vec2(1920.0, 1080.0);
+    let [first, _] = new_window(egui::vec2(1600.0, 1000.0), large);
+    assert!(!first.contains(&maximise), "{first:?}");
+}
+
 #[test]
 fn the_background_is_heard_while_the_window_is_minimised() {
     let mut workbench = loaded();
@@ -160,9 +190,11 @@ impl Home {
 }
 
 /// Waits for what a copy takes at most, and the crash of a program that was not closed.
-fn until_copied(workbench: &mut Workbench, copy: &Path) {
+fn until_copied(workbench: &mut Workbench, copy: &Path, edit: &str) {
     let begun = Instant::now();
-    while !copy.exists() {
+    // A copy of what was trained may be there before the edit.
+    let holds_edit = || std::fs::read_to_string(copy).is_ok_and(|text| text.contains(edit));
+    while !holds_edit() {
         workbench.update();
         assert!(
             begun.elapsed() < Duration::from_secs(10),
@@ -203,6 +235,7 @@ fn every_edit_has_a_copy_in_ten_seconds_although_nothing_trains() {
     until_copied(
         &mut workbench,
         &home.path.with_file_name("mine.recovery.ron"),
+        "remember this",
     );
     drop(workbench);
     let mut again = empty(Some(home.folders.clone()));
@@ -226,6 +259,48 @@ fn every_edit_has_a_copy_in_ten_seconds_although_nothing_trains() {
         home.copies(Some(&home.path)).is_empty(),
         "not saved leaves no copy"
     );
+}
+
+#[test]
+fn a_copy_of_a_demo_has_its_name_and_the_demo_that_began_meanwhile_is_not_asked_about() {
+    let home = home();
+    let train = |workbench: &mut Workbench| {
+        workbench.apply(Action::OpenDemo(Demo::FeederFaults));
+        workbench.apply(Action::LimitSpeed(None));
+        until(workbench, "the demo is complete", |w| {
+            status(w) == Some(Status::Complete)
+        });
+    };
+    let mut workbench = empty(Some(home.folders.clone()));
+    train(&mut workbench);
+    let mut draft = workbench.draft().clone();
+    draft.notes = "remember this".into();
+    workbench.edit(draft, false);
+    until_copied(
+        &mut workbench,
+        &home.folders.state.join("untitled.recovery.ron"),
+        "remember this",
+    );
+    drop(workbench);
+    let mut again = empty(Some(home.folders.clone()));
+    again.look_for_recovery();
+    train(&mut again);
+    until(&mut again, "the copy is found", |w| {
+        !w.offered_copies().is_empty()
+    });
+    assert_eq!(again.offered_copies()[0].name, "feeder demo");
+    again.apply(Action::Recover(0));
+    assert!(again.view().ask.is_none(), "the demo can be had again");
+    assert_eq!(again.draft().notes, "remember this");
+    assert_eq!(again.name(), "feeder demo");
+    // An edit cannot be had again.
+    let mut edited = empty(Some(home.folders.clone()));
+    edited.apply(Action::OpenDemo(Demo::FeederFaults));
+    let mut draft = edited.draft().clone();
+    draft.notes = "another".into();
+    edited.edit(draft, false);
+    edited.apply(Action::Recover(0));
+    assert!(matches!(edited.view().ask, Some(Ask::Unsaved(_))));
 }
 
 #[test]
@@ -266,6 +341,7 @@ fn not_saving_removes_a_copy_that_is_just_being_written() {
     until_copied(
         &mut workbench,
         &home.folders.state.join("untitled.recovery.ron"),
+        "seed: 9",
     );
     edit(&mut workbench, |experiment| experiment.seed = 10);
     let begun = Instant::now();
@@ -445,7 +521,13 @@ fn file_warnings_survive_reopening_and_moved_data_are_located() {
             .any(|n| n.gravity == Gravity::Error)
     };
     assert!(is_error(&again));
-    // The folder was renamed too: its parent is searched for the same files.
+    // The folder was renamed: it is known by its files.
+    let mut renamed = reopened(&path);
+    renamed.apply(Action::LocateData(there.clone()));
+    until(&mut renamed, "the data are found", |w| {
+        w.data().loaded().is_some()
+    });
+    // It was moved: the folder around it is searched for it.
     std::fs::create_dir(folder.path().join("elsewhere")).expect("a folder");
     std::fs::rename(&there, folder.path().join("elsewhere/data")).expect("moved");
     again.apply(Action::LocateData(folder.path().join("elsewhere")));
@@ -512,4 +594,28 @@ fn what_was_said_about_another_session_goes_with_it() {
         told.iter().all(|n| n.gravity < Gravity::Warning),
         "{told:?}"
     );
+}
+
+#[test]
+fn the_columns_of_a_table_that_was_located_are_shown() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (table, there) = (folder.path().join("table.csv"), folder.path().join("there"));
+    let rows: String = (0..40).map(|k| format!("{k},c{}\n", k % 2)).collect();
+    std::fs::write(&table, format!("a,class\n{rows}")).expect("written");
+    let mut workbench = empty(None);
+    workbench.apply(Action::Open(table.clone()));
+    until(&mut workbench, "data are loaded", |w| {
+        w.data().loaded().is_some()
+    });
+    let path = folder.path().join("mine.ron");
+    save_as(&mut workbench, &path);
+    std::fs::create_dir(&there).expect("a folder");
+    std::fs::rename(&table, there.join("renamed.csv")).expect("moved");
+    let mut again = reopened(&path);
+    again.apply(Action::Show(Stage::Records));
+    until(&mut again, "it is looked for", Workbench::has_no_columns);
+    again.apply(Action::LocateData(there));
+    until(&mut again, "its columns are shown", |w| {
+        w.columns().is_some()
+    });
 }

@@ -11,6 +11,7 @@ mod lost_work;
 mod pages;
 mod pictures;
 mod small_data;
+mod streaming;
 mod terminal;
 mod typing;
 mod widgets;

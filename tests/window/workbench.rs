@@ -19,7 +19,7 @@ use atomscope_engine::session::UserFolders;
 use atomscope_engine::simulate::eeg::{EegSettings, EegSimulator};
 use atomscope_engine::split::SplitPlan;
 
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 pub(crate) fn empty(folders: Option<UserFolders>) -> Workbench {
     Workbench::new(folders, Arc::new(|| {}))

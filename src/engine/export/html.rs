@@ -11,7 +11,7 @@ th{font-weight:600;border-bottom:2px solid #adb5bd;cursor:pointer}th:first-child
 .wide{overflow-x:auto}figure{margin:16px 0;display:inline-block;vertical-align:top}figcaption{color:#6c757d;font-size:13px;max-width:700px}\
 td[data-value]{white-space:nowrap}summary{font-size:16px;font-weight:600;margin-top:24px;cursor:pointer}p.weak,li{color:#495057}p.mind{border-left:3px solid #d55e00;padding-left:12px}h1,td.text{overflow-wrap:anywhere}svg{max-width:100%;height:auto}\
 article+article{border-top:3px solid #adb5bd;margin-top:48px;padding-top:12px}\
-@media print{body{margin:0;max-width:none}article{break-before:page}figure,table{break-inside:avoid}}";
+@media print{body{margin:0;max-width:none}article{break-before:page}figure,tr{break-inside:avoid}h1,h2,h3{break-after:avoid}}";
 
 /// A click on a head sorts by that column: by the exact value where a cell has one.
 const SORTING: &str = "document.querySelectorAll('th').forEach(function(head){head.onclick=function(){\

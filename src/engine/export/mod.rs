@@ -37,7 +37,7 @@ pub use python::{PythonError, python_module};
 pub use report::{DISCLAIMER, RecordingReport, ReportedModel, vote_text};
 pub use report_file::ReportFile;
 pub use segments::{segment_head, segment_row};
-pub use sweep::{SweepResult, sweep_provenance};
+pub use sweep::{SweepResult, remark_of, sweep_provenance};
 
 use std::fs::File;
 use std::io::{self, Write};

@@ -10,7 +10,7 @@ use super::comparison::{
 use super::html::{Cell, Page};
 use super::published::{Published, PublishedData};
 use super::tables::{number, table};
-use crate::evaluation::Finding;
+use crate::evaluation::Superiority;
 use crate::experiment::{ComparedRun, Comparison};
 
 /// One data set of the paper with one split.
@@ -140,11 +140,11 @@ fn order_note(
     data: Option<&str>,
 ) -> Option<String> {
     let difference = first.difference(second)?;
-    let ours = difference.finding();
+    let ours = difference.superiority();
     let agrees = match ours {
-        Finding::Better => published > 0.0,
-        Finding::Worse => published < 0.0,
-        Finding::NotShown | Finding::TooFewPairs => published == 0.0,
+        Superiority::Better => published > 0.0,
+        Superiority::Worse => published < 0.0,
+        Superiority::NotShown | Superiority::TooFewPairs => published == 0.0,
     };
     if agrees || names.0 == names.1 {
         return None;

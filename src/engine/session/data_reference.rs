@@ -272,17 +272,36 @@ impl DataReference {
         let Some(name) = wanted.file_name() else {
             return Ok(None);
         };
-        if self.content.is_none() {
+        let Some(content) = &self.content else {
             return Ok(None);
-        }
+        };
         for folder in &places.folders {
-            for candidate in named_below(folder, name) {
+            let named = named_below(folder, name).into_iter();
+            for candidate in named.chain(renamed(folder, content)) {
                 if self.difference(&candidate, keep_going)?.is_none() {
                     return Ok(Some(candidate));
                 }
             }
         }
         Ok(None)
+    }
+}
+
+/// What may hold the content under another name: the folder itself, or the files of the same size in it.
+fn renamed(folder: &Path, content: &Content) -> Vec<PathBuf> {
+    match content {
+        Content::Folder { files } if files.is_empty() => Vec::new(),
+        Content::Folder { .. } => vec![folder.to_owned()],
+        Content::File { size, .. } => {
+            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+            let is_alike = |entry: &fs::DirEntry| {
+                let found = entry.metadata();
+                found.is_ok_and(|found| found.is_file() && found.len() == *size)
+            };
+            let mut alike: Vec<PathBuf> = entries.filter(is_alike).map(|e| e.path()).collect();
+            alike.sort();
+            alike
+        }
     }
 }
 
@@ -554,7 +573,12 @@ mod tests {
         fs::rename(old, &new).expect("moved");
         assert_eq!(places.locate(Path::new("a.csv")), None);
         let places = places.knowing(&[reference]);
-        assert_eq!(places.locate(Path::new("a.csv")), Some(new));
+        assert_eq!(places.locate(Path::new("a.csv")), Some(new.clone()));
+        fs::remove_file(new).expect("removed");
+        scene.write("data/other.csv", "3,2,1");
+        assert_eq!(places.locate(Path::new("a.csv")), None);
+        let renamed = scene.write("data/renamed.csv", "1,2,3");
+        assert_eq!(places.locate(Path::new("a.csv")), Some(renamed));
     }
 
     #[test]

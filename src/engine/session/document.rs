@@ -16,7 +16,7 @@ use super::recording_notes::RecordingNotes;
 use super::results::Results;
 use super::store::{ArraysReference, Replace, SavedArrays, Stamp, load_arrays, read_text, save};
 use crate::dataset::{Built, DataFile};
-use crate::experiment::{Experiment, Run, RunState, SettingChange};
+use crate::experiment::{Experiment, KeptBranch, Run, RunState, SettingChange};
 use crate::records::SourceId;
 use crate::split::{HoldOut, SplitPlan};
 
@@ -76,12 +76,17 @@ pub struct Session {
     arrays: Option<ArraysReference>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     trend_arrays: Option<ArraysReference>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    branch_arrays: Option<ArraysReference>,
     /// The run as far as it has come.
     #[serde(skip)]
     pub run: Option<Arc<RunState>>,
     /// Trends of recordings, so that they need not be computed again.
     #[serde(skip)]
     pub trends: Vec<Arc<KeptTrends>>,
+    /// Other futures of the run.
+    #[serde(skip)]
+    pub branches: Vec<Arc<KeptBranch>>,
     /// Why the run could not be read, if so; everything else is there.
     #[serde(skip)]
     pub damage: Option<Arc<SessionError>>,
@@ -105,8 +110,10 @@ impl Session {
             results: None,
             arrays: None,
             trend_arrays: None,
+            branch_arrays: None,
             run: None,
             trends: Vec::new(),
+            branches: Vec::new(),
             damage: None,
             place: None,
         }
@@ -151,12 +158,29 @@ impl Session {
                     Err(error) => tracing::warn!(%error, "trends are not read"),
                 }
             }
+            session.read_branches(path);
             session.place = Some(Place {
                 path: path.to_owned(),
                 stamp: Some(stamp),
             });
             tracing::info!(path = %path.display(), damage = ?session.damage, "session opened");
             return Ok(session);
+        }
+    }
+
+    /// Branches that cannot be read stay where they are.
+    fn read_branches(&mut self, path: &Path) {
+        let Some(reference) = &self.branch_arrays else {
+            return;
+        };
+        match load_arrays::<Vec<KeptBranch>>(path, reference) {
+            Ok(branches) => {
+                self.branches = branches.into_iter().map(Arc::new).collect();
+                self.branch_arrays = None;
+            }
+            Err(error) => {
+                self.damage.get_or_insert(Arc::new(error));
+            }
         }
     }
 
@@ -189,7 +213,7 @@ impl Session {
         let is_elsewhere = self.path() != Some(path);
         if is_elsewhere {
             // Arrays that could not be read stay where they are.
-            moved.arrays = None;
+            (moved.arrays, moved.branch_arrays) = (None, None);
         }
         let stamp = write(path, Replace::Anything, &moved)?;
         *self = moved;
@@ -360,9 +384,10 @@ impl Session {
             let renamed = new_name(&SourceId::from_text(&reference.path).path());
             reference.path = SourceId::of(&renamed).into();
         }
-        if let Some(run) = &mut self.run {
+        let branches = self.branches.iter_mut();
+        let branches = branches.map(|branch| &mut Arc::make_mut(branch).state);
+        for run in self.run.iter_mut().map(Arc::make_mut).chain(branches) {
             // A run continues only with the settings and the groups it began with.
-            let run = Arc::make_mut(run);
             run.experiment.data.rename_files(&new_name);
             rename_tested_groups(&mut run.experiment.split, &before, &after);
             let facts = Arc::make_mut(&mut run.facts.0);
@@ -420,24 +445,38 @@ pub(super) fn write(
         (None, None) => SavedArrays::Nothing,
     };
     let trends: Vec<&KeptTrends> = session.trends.iter().map(Arc::as_ref).collect();
-    let new_trends = match trends[..] {
-        [] => None,
-        _ => Some(Arrays::of(&trends).map_err(unwritable)?),
-    };
+    let new_trends = arrays_of_all(&trends).map_err(unwritable)?;
     let trends = new_trends
         .as_ref()
         .map_or(SavedArrays::Nothing, SavedArrays::New);
-    save(&RealDisk, path, replace, [arrays, trends], &|[
-        run,
-        trends,
-    ]| {
-        // Cheap: the run is shared, not copied.
-        let mut saved = session.clone();
-        saved.format = FORMAT;
-        saved.arrays = run;
-        saved.trend_arrays = trends;
-        to_text(&saved, path)
-    })
+    let branches: Vec<&KeptBranch> = session.branches.iter().map(Arc::as_ref).collect();
+    let new_branches = arrays_of_all(&branches).map_err(unwritable)?;
+    let branches = match (&new_branches, &session.branch_arrays) {
+        (Some(arrays), _) => SavedArrays::New(arrays),
+        (None, Some(reference)) => SavedArrays::AsTheyAre(reference),
+        (None, None) => SavedArrays::Nothing,
+    };
+    save(
+        &RealDisk,
+        path,
+        replace,
+        [arrays, trends, branches],
+        &|references| {
+            // Cheap: the run is shared, not copied.
+            let mut saved = session.clone();
+            saved.format = FORMAT;
+            [saved.arrays, saved.trend_arrays, saved.branch_arrays] = references;
+            to_text(&saved, path)
+        },
+    )
+}
+
+/// Nothing of nothing.
+fn arrays_of_all<T: Serialize>(all: &[T]) -> Result<Option<Arrays>, ArraysError> {
+    match all {
+        [] => Ok(None),
+        all => Arrays::of(all).map(Some),
+    }
 }
 
 #[cfg(test)]

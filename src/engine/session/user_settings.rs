@@ -25,6 +25,8 @@ pub struct UserFolders {
     pub config: PathBuf,
     /// Holds recovery copies of sessions that have no place of their own.
     pub state: PathBuf,
+    /// Holds what can be computed again.
+    pub cache: PathBuf,
 }
 
 impl UserFolders {
@@ -39,14 +41,16 @@ impl UserFolders {
         Ok(Self {
             config: folders.config_dir().to_owned(),
             state: state.to_owned(),
+            cache: folders.cache_dir().to_owned(),
         })
     }
 
-    /// Both in one folder.
+    /// All in one folder.
     pub fn within(folder: &Path) -> Self {
         Self {
             config: folder.to_owned(),
             state: folder.join("state"),
+            cache: folder.join("cache"),
         }
     }
 

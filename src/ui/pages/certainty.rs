@@ -3,7 +3,7 @@
 
 use egui::{Grid, RichText, Ui};
 
-use crate::ui::elements::{help, section};
+use crate::ui::elements::{help, section, wide_grid};
 use crate::ui::numbers::percent;
 use crate::ui::theme;
 use crate::workbench::kernel_name;
@@ -34,30 +34,27 @@ pub(super) fn baselines_ui(ui: &mut Ui, summary: &RunSummary) {
     }
     section(ui, "Beside simple classifiers");
     let tones = theme::tones(ui);
-    Grid::new("baselines")
-        .num_columns(3)
-        .spacing([COLUMN_GAP, 4.0])
-        .show(ui, |ui| {
-            for title in ["", "accuracy", "this run is better by"] {
-                ui.label(RichText::new(title).small().color(tones.weak));
-            }
+    wide_grid(ui, "baselines", [COLUMN_GAP, 4.0], |ui| {
+        for title in ["", "accuracy", "this run is better by"] {
+            ui.label(RichText::new(title).small().color(tones.weak));
+        }
+        ui.end_row();
+        for found in &summary.baselines {
+            ui.label(found.baseline.name());
+            ui.label(percent(found.accuracy));
+            let interval = found
+                .difference
+                .interval
+                .map_or(String::new(), |(low, high)| {
+                    format!("  ({:+.1} to {:+.1})", 100.0 * low, 100.0 * high)
+                });
+            ui.label(format!(
+                "{:+.1} points{interval}",
+                100.0 * found.difference.mean
+            ));
             ui.end_row();
-            for found in &summary.baselines {
-                ui.label(found.baseline.name());
-                ui.label(percent(found.accuracy));
-                let interval = found
-                    .difference
-                    .interval
-                    .map_or(String::new(), |(low, high)| {
-                        format!("  ({:+.1} to {:+.1})", 100.0 * low, 100.0 * high)
-                    });
-                ui.label(format!(
-                    "{:+.1} points{interval}",
-                    100.0 * found.difference.mean
-                ));
-                ui.end_row();
-            }
-        });
+        }
+    });
 }
 
 /// Prediction sets: what they promise, and what they kept on the held-out samples.
@@ -71,23 +68,20 @@ pub(super) fn coverage_ui(ui: &mut Ui, class_names: &[String], summary: &RunSumm
         "Where the model is not sure it names several classes, or none. The promise is the share of samples whose true class is among those named; beside it what held-out samples show.",
     );
     let tones = theme::tones(ui);
-    Grid::new("coverage")
-        .num_columns(5)
-        .spacing([COLUMN_GAP, 4.0])
-        .show(ui, |ui| {
-            for title in ["promised", "measured", "one class", "several", "none"] {
-                ui.label(RichText::new(title).small().color(tones.weak));
-            }
+    wide_grid(ui, "coverage", [COLUMN_GAP, 4.0], |ui| {
+        for title in ["promised", "measured", "one class", "several", "none"] {
+            ui.label(RichText::new(title).small().color(tones.weak));
+        }
+        ui.end_row();
+        for found in &summary.coverage {
+            ui.label(percent(found.promised()));
+            ui.label(percent(found.measured));
+            ui.label(percent(found.single));
+            ui.label(percent((1.0 - found.single - found.none).max(0.0)));
+            ui.label(percent(found.none));
             ui.end_row();
-            for found in &summary.coverage {
-                ui.label(percent(found.promised()));
-                ui.label(percent(found.measured));
-                ui.label(percent(found.single));
-                ui.label(percent((1.0 - found.single - found.none).max(0.0)));
-                ui.label(percent(found.none));
-                ui.end_row();
-            }
-        });
+        }
+    });
     if let Some(own) = summary.own_coverage() {
         sets_by_class_ui(ui, class_names, own);
     }
@@ -102,26 +96,23 @@ fn sets_by_class_ui(ui: &mut Ui, class_names: &[String], own: &Coverage) {
         ui,
         &format!("By class, at {} promised:", percent(own.promised())),
     );
-    Grid::new("sets by class")
-        .num_columns(4)
-        .spacing([COLUMN_GAP, 4.0])
-        .show(ui, |ui| {
-            for title in ["", "several", "none", "true class named"] {
-                ui.label(RichText::new(title).small().color(tones.weak));
-            }
+    wide_grid(ui, "sets by class", [COLUMN_GAP, 4.0], |ui| {
+        for title in ["", "several", "none", "true class named"] {
+            ui.label(RichText::new(title).small().color(tones.weak));
+        }
+        ui.end_row();
+        for (class, name) in class_names.iter().enumerate() {
+            let Some((several, none)) = own.several_and_none.get(class) else {
+                continue;
+            };
+            ui.label(name);
+            ui.label(several.to_string());
+            ui.label(none.to_string());
+            let covered = own.by_class.get(class).copied().flatten();
+            ui.label(covered.map_or("–".into(), percent));
             ui.end_row();
-            for (class, name) in class_names.iter().enumerate() {
-                let Some((several, none)) = own.several_and_none.get(class) else {
-                    continue;
-                };
-                ui.label(name);
-                ui.label(several.to_string());
-                ui.label(none.to_string());
-                let covered = own.by_class.get(class).copied().flatten();
-                ui.label(covered.map_or("–".into(), percent));
-                ui.end_row();
-            }
-        });
+        }
+    });
 }
 
 /// What was tried so far, the chosen row marked.

@@ -34,7 +34,7 @@ impl ColumnRole {
 
     fn help(self) -> &'static str {
         match self {
-            Self::Class => "The class to be learned; several columns are joined to one name",
+            Self::Class => "The class to be learned; several columns are joined into one name",
             Self::Group => "The subject or record that a row belongs to",
             Self::Feature => "A number that is learned from",
             Self::Unused => "Excluded",
@@ -120,6 +120,14 @@ impl TableRoles<'_> {
     }
 }
 
+/// What stands in the place of columns or arrays that are not known. The error is told with the data.
+fn awaiting(workbench: &Workbench, reading: &'static str) -> &'static str {
+    match workbench.has_no_columns() {
+        true => "Shown when the file can be read",
+        false => reading,
+    }
+}
+
 /// The columns of a table.
 pub(super) fn table_columns_ui(
     ui: &mut Ui,
@@ -130,7 +138,7 @@ pub(super) fn table_columns_ui(
 ) {
     section(ui, "Columns");
     let Some(preview) = workbench.columns() else {
-        help(ui, "Reading the columns");
+        help(ui, awaiting(workbench, "Reading the columns"));
         return;
     };
     let none = TableChoice {
@@ -274,7 +282,7 @@ pub(super) fn arrays_ui(
 ) {
     section(ui, "Arrays");
     let Some(preview) = workbench.columns() else {
-        help(ui, "Reading the arrays");
+        help(ui, awaiting(workbench, "Reading the arrays"));
         return;
     };
     let first = preview.arrays.first().map(|(name, _)| name.clone());

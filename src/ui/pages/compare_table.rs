@@ -10,7 +10,7 @@ use crate::ui::numbers::{percent, short};
 use crate::ui::palette::class_color;
 use crate::ui::theme;
 use crate::workbench::{ComparisonStage, ResultColumn};
-use atomscope_engine::evaluation::Finding;
+use atomscope_engine::evaluation::Superiority;
 use atomscope_engine::experiment::ComparedRun;
 use atomscope_engine::export::BASELINE_NOTE;
 
@@ -106,9 +106,9 @@ pub(super) fn differences_ui(ui: &mut Ui, runs: &[&Arc<ComparedRun>]) {
                 100.0 * difference.mean,
                 difference.n_pairs
             ));
-            let color = match difference.finding() {
-                Finding::Better | Finding::Worse => tones.strong,
-                Finding::NotShown | Finding::TooFewPairs => tones.weak,
+            let color = match difference.superiority() {
+                Superiority::Better | Superiority::Worse => tones.strong,
+                Superiority::NotShown | Superiority::TooFewPairs => tones.weak,
             };
             let words = difference.in_words(&run.name, &first.name);
             ui.label(RichText::new(words).color(color));

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use egui::{Grid, Id, RichText, Ui};
+use egui::{Id, RichText, Ui};
 
 use super::certainty::{baselines_ui, choice_ui, coverage_ui, worth_ui};
 use super::explain::{inspection_ui, sample_link_ui, samples_ui};
 use super::train_panels::curves_ui;
-use crate::ui::elements::{self, fact, help, page_title, section};
+use crate::ui::elements::{self, fact, help, page_title, section, wide_grid};
 use crate::ui::icons::color_dot;
 use crate::ui::numbers::{percent, short};
 use crate::ui::palette::class_color;
@@ -22,6 +22,8 @@ use atomscope_engine::split::SplitPlan;
 
 /// Votes of groups that are listed.
 const MOST_GROUPS: usize = 60;
+/// Classes whose shares are listed.
+const MOST_SHARES: usize = 4;
 /// From so many folds on they are chosen from a list.
 const MANY_FOLDS: usize = 12;
 /// Width of the class names and groups, in letters.
@@ -158,10 +160,13 @@ fn scores_of(ui: &Ui, run: &RunView, summary: &RunSummary) -> Option<Arc<Scores>
 fn people_ui(ui: &mut Ui, run: &RunView, summary: &RunSummary, scores: &Scores) {
     let names = &run.facts.class_names;
     let shares = names.iter().zip(&scores.class_shares);
-    let shares: Vec<String> = shares
-        .take(4)
+    let mut shares: Vec<String> = shares
+        .take(MOST_SHARES)
         .map(|(name, share)| format!("{name} {}", percent(*share)))
         .collect();
+    if names.len() > MOST_SHARES {
+        shares.push("…".to_owned());
+    }
     fact(
         ui,
         "Chance",
@@ -178,7 +183,7 @@ fn people_ui(ui: &mut Ui, run: &RunView, summary: &RunSummary, scores: &Scores) 
         fact(ui, "AUC", estimate(auc));
     }
     if let Some(share) = summary.readout_logo {
-        let text = "The joint readout of the kept samples, each decided without those of its own group. Somewhat pessimistic, since hard samples are kept.";
+        let text = "The joint readout of the kept samples, each decided without those of its own group. Somewhat pessimistic, because hard samples are kept.";
         fact(
             ui,
             "Own group left out",
@@ -186,7 +191,7 @@ fn people_ui(ui: &mut Ui, run: &RunView, summary: &RunSummary, scores: &Scores) 
         )
         .on_hover_text(text);
         if let Some(share) = summary.prequential_accuracy {
-            let text = "Prequential: samples decided just before they were learned. Others of their group had been learned by then, so it says nothing of new groups.";
+            let text = "Prequential: samples decided just before they were learned. Others of their group had been learned by then, so it says nothing about new groups.";
             fact(
                 ui,
                 "While learning",
@@ -330,32 +335,29 @@ fn export_ui(ui: &mut Ui, actions: &mut Vec<Action>) {
 
 fn classes_ui(ui: &mut Ui, names: &[String], confusion: &Confusion, scores: Option<&Scores>) {
     let tones = theme::tones(ui);
-    Grid::new("per class")
-        .num_columns(5)
-        .spacing([COLUMN_GAP, 5.0])
-        .show(ui, |ui| {
-            for title in ["", "found", "95 % interval", "precision", "samples"] {
-                ui.label(RichText::new(title).small().color(tones.weak));
-            }
+    wide_grid(ui, "per class", [COLUMN_GAP, 5.0], |ui| {
+        for title in ["", "found", "95 % interval", "precision", "samples"] {
+            ui.label(RichText::new(title).small().color(tones.weak));
+        }
+        ui.end_row();
+        for (class, name) in names.iter().enumerate() {
+            ui.horizontal(|ui| {
+                color_dot(ui, class_color(class));
+                short_name_ui(ui, name);
+            });
+            let total = confusion.of_class(class);
+            // Segments of one group hang together: their interval is that over groups.
+            let over_groups =
+                scores.and_then(|s| s.recalls.get(class).copied().flatten()?.interval);
+            let (low, high) = over_groups
+                .unwrap_or_else(|| wilson_interval(confusion.count(class, class), total));
+            ui.label(confusion.recall(class).map_or("–".into(), percent));
+            ui.label(format!("{} to {}", percent(low), percent(high)));
+            ui.label(confusion.precision(class).map_or("–".into(), percent));
+            ui.label(total.to_string());
             ui.end_row();
-            for (class, name) in names.iter().enumerate() {
-                ui.horizontal(|ui| {
-                    color_dot(ui, class_color(class));
-                    short_name_ui(ui, name);
-                });
-                let total = confusion.of_class(class);
-                // Segments of one group hang together: their interval is that over groups.
-                let over_groups =
-                    scores.and_then(|s| s.recalls.get(class).copied().flatten()?.interval);
-                let (low, high) = over_groups
-                    .unwrap_or_else(|| wilson_interval(confusion.count(class, class), total));
-                ui.label(confusion.recall(class).map_or("–".into(), percent));
-                ui.label(format!("{} to {}", percent(low), percent(high)));
-                ui.label(confusion.precision(class).map_or("–".into(), percent));
-                ui.label(total.to_string());
-                ui.end_row();
-            }
-        });
+        }
+    });
 }
 
 /// How often every group is right, and its vote where it holds one class; where groups hold several samples.
@@ -391,45 +393,42 @@ fn groups_ui(
     }
     let tones = theme::tones(ui);
     let class_name = |class: usize| run.facts.class_names.get(class).map_or("", String::as_str);
-    Grid::new("per group")
-        .num_columns(4)
-        .spacing([COLUMN_GAP, 4.0])
-        .show(ui, |ui| {
-            let decided = if vote.is_some() { "decided" } else { "" };
-            for title in ["", "right", "samples", decided] {
-                ui.label(RichText::new(title).small().color(tones.weak));
+    wide_grid(ui, "per group", [COLUMN_GAP, 4.0], |ui| {
+        let decided = if vote.is_some() { "decided" } else { "" };
+        for title in ["", "right", "samples", decided] {
+            ui.label(RichText::new(title).small().color(tones.weak));
+        }
+        ui.end_row();
+        for row in scores.groups.iter().take(MOST_GROUPS) {
+            let name = run.facts.group_names.get(row.group);
+            let groups = run.facts.groups.iter().flatten();
+            let first = groups.into_iter().position(|group| *group == row.group);
+            let is_link = sample_link_ui(ui, name.map_or("", String::as_str));
+            if let (true, Some(sample)) = (is_link, first) {
+                actions.push(Action::Explore(ExploreAction::OpenSample(sample)));
+            }
+            ui.label(percent(row.right as f64 / row.total.max(1) as f64));
+            ui.label(row.total.to_string());
+            if vote.is_some() {
+                let is_right = row.decided == row.truth;
+                let color = if is_right { tones.ok } else { tones.error };
+                let decided = RichText::new(class_name(row.decided)).color(color);
+                ui.label(decided).on_hover_text(match is_right {
+                    true => "The vote of its samples is right".to_owned(),
+                    false => format!(
+                        "The vote of its samples is wrong: it is {}",
+                        class_name(row.truth)
+                    ),
+                });
             }
             ui.end_row();
-            for row in scores.groups.iter().take(MOST_GROUPS) {
-                let name = run.facts.group_names.get(row.group);
-                let groups = run.facts.groups.iter().flatten();
-                let first = groups.into_iter().position(|group| *group == row.group);
-                let is_link = sample_link_ui(ui, name.map_or("", String::as_str));
-                if let (true, Some(sample)) = (is_link, first) {
-                    actions.push(Action::Explore(ExploreAction::OpenSample(sample)));
-                }
-                ui.label(percent(row.right as f64 / row.total.max(1) as f64));
-                ui.label(row.total.to_string());
-                if vote.is_some() {
-                    let is_right = row.decided == row.truth;
-                    let color = if is_right { tones.ok } else { tones.error };
-                    let decided = RichText::new(class_name(row.decided)).color(color);
-                    ui.label(decided).on_hover_text(match is_right {
-                        true => "The vote of its samples is right".to_owned(),
-                        false => format!(
-                            "The vote of its samples is wrong: it is {}",
-                            class_name(row.truth)
-                        ),
-                    });
-                }
-                ui.end_row();
-            }
-        });
+        }
+    });
     let n_more = scores.groups.len().saturating_sub(MOST_GROUPS);
     if n_more > 0 {
         help(
             ui,
-            &format!("and {n_more} more groups, which the table of Export… lists"),
+            &format!("and {n_more} more groups, listed in the table under Export…"),
         );
     }
 }

@@ -156,7 +156,7 @@ fn preparation_ui(ui: &mut Ui, preparation: &mut Preparation) {
     let current = scalings
         .iter()
         .position(|(scaling, _)| *scaling == preparation.scaling);
-    let text = "How features are scaled, fitted on training samples alone. Default not at all.";
+    let text = "How features are scaled, fitted on training samples alone. Default: none.";
     if let Some(chosen) = choice(ui, "Scaling", text, current.unwrap_or(0), &names) {
         preparation.scaling = scalings[chosen].0;
     }

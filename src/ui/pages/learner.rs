@@ -119,6 +119,7 @@ fn settings_ui(ui: &mut Ui, workbench: &Workbench, draft: &mut Draft, actions: &
         {
             draft.experiment.learner = chosen.learner(&draft.experiment.learner);
             draft.experiment.preparation = chosen.preparation(draft.experiment.preparation);
+            draft.experiment.training = chosen.training(draft.experiment.training);
             draft.experiment.auto = false;
         }
     }
@@ -501,10 +502,15 @@ fn training_ui(ui: &mut Ui, training: &mut Training, problems: &[SettingProblem]
             Field::Passes.ui(ui, passes, Field::Passes.problem_of(problems));
         }
     }
-    let current = usize::from(training.supply == Supply::Repeat);
+    let supplies = [Supply::Proportional, Supply::Repeat, Supply::Once];
+    let current = supplies
+        .iter()
+        .position(|supply| *supply == training.supply);
+    let current = current.unwrap_or(0);
     let names = [
         "In proportion to their size",
         "A whole mini-batch; small classes repeat",
+        "Every sample once",
     ];
     if let Some(chosen) = choice(
         ui,
@@ -513,7 +519,7 @@ fn training_ui(ui: &mut Ui, training: &mut Training, problems: &[SettingProblem]
         current,
         &names,
     ) {
-        training.supply = [Supply::Proportional, Supply::Repeat][chosen];
+        training.supply = supplies[chosen];
     }
 }
 

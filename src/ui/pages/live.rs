@@ -124,7 +124,9 @@ fn source_ui(ui: &mut Ui, live: &LiveStage, actions: &mut Vec<Action>) {
             "New recordings or fault records are judged, each once; half-written ones are waited for"
         }
         SourceKind::File => "An EDF or BDF file is followed while it is written",
-        SourceKind::Lsl => "A stream on this network, read through your own liblsl",
+        SourceKind::Lsl => {
+            "A Lab Streaming Layer stream on this network, read through your own liblsl"
+        }
         SourceKind::Replay => "A recorded stream or an EDF or BDF recording, as it once came",
     };
     if let Some(place) = choice(ui, "Kind", explained, current.unwrap_or(0), &names) {
@@ -167,6 +169,9 @@ fn place_ui(ui: &mut Ui, form: &mut LiveForm, actions: &mut Vec<Action>) {
         .hint_text(hint);
     let text = "Where the stream comes from";
     ui.add(field).labelled_by(label.id).on_hover_text(text);
+    if form.kind == SourceKind::Lsl {
+        return;
+    }
     ui.horizontal(|ui| {
         let folder = matches!(form.kind, SourceKind::Folder | SourceKind::Replay);
         if folder && ui.button("Choose folder…").on_hover_text(text).clicked() {

@@ -34,7 +34,6 @@ pub(super) fn inbox_ui(ui: &mut Ui, live: &LiveStage, view: &LiveView, actions: 
     let em = theme::body_font(ui).size;
     let mut table = TableBuilder::new(ui)
         .id_salt("inbox")
-        .striped(true)
         .cell_layout(egui::Layout::left_to_right(egui::Align::Center));
     for width in WIDTHS_EM {
         let column = Column::initial(width * em).at_least(24.0);

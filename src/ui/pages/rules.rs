@@ -37,7 +37,7 @@ pub(super) fn rules_ui(
     let n_rules = source.rules.len();
     for (place, rule) in source.rules.iter().enumerate() {
         ui.horizontal(|ui| {
-            ui.label(format!("{}. {}", place + 1, rule_text(rule)));
+            ui.label(format!("{}. {}", place + 1, rule.in_words()));
             let name = format!("Remove rule {}", place + 1);
             let button = ui.add_enabled_ui(n_rules > 1, |ui| icon_button(ui, Icon::Close, &name));
             if button.inner.on_hover_text(&name).clicked() {
@@ -50,7 +50,7 @@ pub(super) fn rules_ui(
     }
     new_rule_ui(ui, source, typing);
     if let Some(preview) = workbench.labels() {
-        preview_ui(ui, preview);
+        preview_ui(ui, preview, workbench.data().error());
     }
 }
 
@@ -82,7 +82,8 @@ fn new_rule_ui(ui: &mut Ui, source: &mut RecordingSource, typing: &mut Typing) {
     }
 }
 
-fn preview_ui(ui: &mut Ui, preview: &LabelPreview) {
+/// What the rules give; a problem that the page names already is not repeated.
+fn preview_ui(ui: &mut Ui, preview: &LabelPreview, named: Option<&str>) {
     let tones = theme::tones(ui);
     let files = |n: usize| number_of(n, "file", "files");
     help(ui, &format!("Preview: {}", files(preview.n_files)));
@@ -91,7 +92,8 @@ fn preview_ui(ui: &mut Ui, preview: &LabelPreview) {
         let files = files(class.n_files);
         ui.label(format!("{}: {files} of {groups}", class.class));
     }
-    for problem in &preview.problems {
+    let problems = preview.problems.iter();
+    for problem in problems.filter(|problem| Some(problem.as_str()) != named) {
         ui.horizontal_wrapped(|ui| {
             icon_mark(ui, Icon::Warning, tones.warning);
             ui.label(RichText::new(problem).small());
@@ -108,14 +110,4 @@ fn preview_ui(ui: &mut Ui, preview: &LabelPreview) {
                 ui.end_row();
             }
         });
-}
-
-fn rule_text(rule: &Rule) -> String {
-    match rule {
-        Rule::FileName(pattern) => format!("From file names: {}", pattern.text()),
-        Rule::ParentFolder => "The class is the folder that the file is in".into(),
-        Rule::Table { path } => format!("From the table {}", path.display()),
-        Rule::Participants { path, .. } => format!("From the participants {}", path.display()),
-        Rule::Annotations(_) => "From annotations: each section has its own class".into(),
-    }
 }

@@ -127,11 +127,11 @@ fn plan_ui(
 fn time_order_ui(ui: &mut Ui, order: &mut TimeOrder, dataset: &Dataset) {
     help(
         ui,
-        "Every sample but the first ones is tested when it comes, then learned when its label has come.",
+        "Each sample after the first ones is tested when it arrives, then learned when its label has arrived.",
     );
     Field::StartShare.ui(ui, &mut order.start_share, None);
     let current = usize::from(matches!(order.delay, LabelDelay::Seconds(_)));
-    let text = "How late labels come. Seconds need files that name their start.";
+    let text = "How late labels arrive. Seconds need files that state their start.";
     let names = ["After some samples", "After some seconds"];
     if let Some(chosen) = choice(ui, "Labels", text, current, &names) {
         order.delay = match chosen {
@@ -147,7 +147,7 @@ fn time_order_ui(ui: &mut Ui, order: &mut TimeOrder, dataset: &Dataset) {
             let problem = dataset
                 .times_s()
                 .is_none()
-                .then_some("the files name no start");
+                .then_some("the files state no start");
             Field::DelaySeconds.ui(ui, delay_s, problem);
         }
     }

@@ -16,11 +16,15 @@ use crate::workbench::{
     Action, AxisForm, CompareAction, ComparePath, MOST_INNER_FOLDS, SweepAction, SweepForm,
     SweepResults, SweepStage, Workbench,
 };
+use atomscope_engine::experiment::Halving;
 use atomscope_engine::settings::Setting;
 
 const KIND_HELP: &str = "Every combination of the values, or a number of random draws";
 const INNER_HELP: &str =
     "Number of inner folds of the training samples, on which the settings are chosen (default 3)";
+const HALVING_HELP: &str = "Successive halving: all points begin with a short training on inner folds, and only the best go on to longer ones; the nested score stays honest";
+const STAGES_HELP: &str = "Number of stages; the last one trains to the end (default 3)";
+const FACTOR_HELP: &str = "One point in so many goes on to the next stage, whose training is so many times as long (default 3)";
 const SETTING_HELP: &str = "A setting of the session that is open, by its name in the file";
 const VALUES_HELP: &str = "Values with commas between: 10, 20, 40. A random search also takes ranges: 0.1 to 10, 0.001 to 1 log, 5 to 40 whole";
 const NESTED_HELP: &str = "In every outer fold the settings are chosen by inner folds of its training samples and judged on its test samples, which had no part in the choice";
@@ -88,6 +92,7 @@ fn form_ui(ui: &mut Ui, stage: &SweepStage, actions: &mut Vec<Action>) {
         &mut form.inner_folds,
         2..=MOST_INNER_FOLDS,
     );
+    halving_ui(ui, &mut form.halving);
     section(ui, "Settings");
     if form.axes.is_empty() {
         help(ui, "No setting is tried yet: add one or more");
@@ -111,6 +116,27 @@ fn form_ui(ui: &mut Ui, stage: &SweepStage, actions: &mut Vec<Action>) {
     folder_ui(ui, &form, actions);
     if form != *stage.form() {
         push(actions, SweepAction::Edit(form));
+    }
+}
+
+/// Whether and how points are stopped early.
+fn halving_ui(ui: &mut Ui, halving: &mut Option<Halving>) {
+    let kind = usize::from(halving.is_some());
+    let kinds = ["none", "successive halving"];
+    if let Some(kind) = choice(ui, "Early stopping", HALVING_HELP, kind, &kinds) {
+        *halving = (kind == 1).then(Halving::default);
+    }
+    if let Some(halving) = halving {
+        let (fewest, most) = Halving::STAGES;
+        number_ui(
+            ui,
+            "Stages",
+            STAGES_HELP,
+            &mut halving.stages,
+            fewest..=most,
+        );
+        let (least, most) = Halving::FACTOR;
+        number_ui(ui, "Factor", FACTOR_HELP, &mut halving.factor, least..=most);
     }
 }
 
@@ -238,8 +264,12 @@ fn start_ui(ui: &mut Ui, workbench: &Workbench, stage: &SweepStage, actions: &mu
     let form = stage.form();
     if let Some(n_points) = stage.check().n_points {
         let folds = workbench.split().made().map(|made| made.split.n_folds());
-        let each = folds.map_or(String::new(), |folds| {
-            format!(", each trained {folds} × ({} + 1) times", form.inner_folds)
+        let each = folds.map_or(String::new(), |folds| match form.halving {
+            Some(_) => format!(
+                ", each trained at most {folds} × {} times",
+                form.inner_folds
+            ),
+            None => format!(", each trained {folds} × ({} + 1) times", form.inner_folds),
         });
         help(ui, &format!("{n_points} points{each}, on all cores"));
     }
@@ -276,7 +306,14 @@ fn results_ui(ui: &mut Ui, stage: &SweepStage, look: &SweepResults, actions: &mu
     let status = stage.cluster.status();
     ui.horizontal_wrapped(|ui| {
         let counted = match status {
-            Some(status) => format!("{} of {} points", look.table.rows.len(), status.n_points()),
+            Some(status) if look.table.saving.is_none() => {
+                format!("{} of {} points", look.table.rows.len(), status.n_points())
+            }
+            Some(status) => format!(
+                "{} of {} stages of points",
+                status.points.done,
+                status.n_points()
+            ),
             None => look.counted(),
         };
         ui.label(format!("{counted} · nested score: {}", look.nested));
@@ -291,6 +328,9 @@ fn results_ui(ui: &mut Ui, stage: &SweepStage, look: &SweepResults, actions: &mu
         }
     });
     help(ui, NESTED_HELP);
+    if let Some(saving) = &look.table.saving {
+        help(ui, &format!("Early stopping: {}", saving.in_words()));
+    }
     if let Some(status) = status {
         work_ui(ui, status, actions);
     }

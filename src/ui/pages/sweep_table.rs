@@ -9,6 +9,7 @@ use crate::ui::numbers::{percent, short};
 use crate::ui::theme;
 use crate::workbench::{Action, SweepAction, SweepColumn, SweepResults};
 use atomscope_engine::experiment::SweepRow;
+use atomscope_engine::export::remark_of;
 
 const MOST_HEIGHT: f32 = 460.0;
 const USE_HELP: &str = "Applies the settings of this point to the session; Ctrl+Z undoes it";
@@ -127,8 +128,9 @@ fn row_ui(
         row.col(|ui| {
             let text = cell(look, point, *column);
             let label = ui.add(egui::Label::new(&text).extend());
-            if let (SweepColumn::Inner, Some(problem)) = (column, &point.result.problem) {
-                label.on_hover_text(problem);
+            let remark = remark_of(point);
+            if *column == SweepColumn::Inner && !remark.is_empty() {
+                label.on_hover_text(remark);
             }
         });
     }
@@ -143,6 +145,7 @@ fn cell(look: &SweepResults, point: &SweepRow, column: SweepColumn) -> String {
             or_dash(value.map(|(_, value)| value.clone()))
         }
         SweepColumn::Inner if point.result.problem.is_some() => "cannot be run".into(),
+        SweepColumn::Inner if point.stopped.is_some() => "stopped early".into(),
         SweepColumn::Inner => or_dash(point.inner.map(|share| format!("{:.2} %", 100.0 * share))),
         SweepColumn::Deviation => or_dash(point.inner_sd.map(percent)),
         SweepColumn::Chosen => look.result().chosen_by(point),

@@ -16,7 +16,7 @@ use crate::ui::widgets::{
 };
 use crate::workbench::explore::ExploreAction;
 use crate::workbench::{Action, AtomCard, DictionaryView, Workbench};
-use atomscope_engine::experiment::{LogEntry, ProfileEvent};
+use atomscope_engine::experiment::{LogEntry, ProfileEvent, change_texts};
 
 /// Entries of the log that are listed.
 const MOST_LISTED: usize = 200;
@@ -56,10 +56,12 @@ pub(super) fn curves_ui(
             points: &earlier.curve,
         })
         .collect();
+    let marks = change_texts(&run.experiment.learner, &run.changes);
     let plot = AccuracyPlot {
         folds: &folds,
         current_fold: current,
         earlier: &earlier,
+        marks: &marks,
         replay: replay.map(|batch| batch as f64),
         n_batches: run.n_rounds as f64,
         height,

@@ -1,9 +1,11 @@
-//! Accuracy against mini-batches: mean and spread over folds, the current fold, earlier runs.
+//! Accuracy against mini-batches: mean and spread over folds, the current fold, earlier runs, and what was changed on
+//! the way.
 
-use egui::{Key, Response, Sense, Ui};
-use egui_plot::{FilledArea, Line, LineStyle, PlotPoints, PlotUi, VLine};
+use egui::{Align2, Key, Rect, Response, Sense, Ui};
+use egui_plot::{FilledArea, Line, LineStyle, PlotPoints, PlotTransform, PlotUi, VLine};
 
 use super::chart_table::CurveTable;
+use super::short_text::shortened;
 use super::still_plot::StillPlot;
 use crate::ui::numbers::percent;
 use crate::ui::palette::mix;
@@ -26,6 +28,8 @@ pub struct AccuracyPlot<'a> {
     pub current_fold: Option<usize>,
     /// Earlier runs, to compare with.
     pub earlier: &'a [Curve<'a>],
+    /// Settings changed while it ran: the mini-batch, and what was changed.
+    pub marks: &'a [(usize, String)],
     /// The mini-batch that is replayed.
     pub replay: Option<f64>,
     /// Mini-batches of a whole fold: how far the axis reaches.
@@ -33,6 +37,9 @@ pub struct AccuracyPlot<'a> {
     /// Height with legend and axis.
     pub height: f32,
 }
+
+/// How near the pointer must be to a mark to read it, as a share of the axis.
+const NEAR_MARK: f64 = 0.015;
 
 /// Mean, lowest and highest accuracy of the folds at one mini-batch.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,6 +77,7 @@ impl AccuracyPlot<'_> {
             plot.pointer_coordinate().map(|place| place.x)
         });
         let response = shown.response;
+        self.mark_texts_ui(ui, &shown.transform, response.rect);
         self.tell(ui, &response);
         if response.has_focus() {
             icons::focus_ring(ui, response.rect);
@@ -80,8 +88,14 @@ impl AccuracyPlot<'_> {
             _ => None,
         };
         let hovered = shown.inner.filter(|_| response.hovered());
-        if let Some(band) = hovered.and_then(|batch| nearest(&bands, batch)) {
-            response.on_hover_text_at_pointer(hover_text(&band, self.folds.len()));
+        let band = hovered.and_then(|batch| nearest(&bands, batch));
+        let mut lines: Vec<String> = band
+            .map(|band| hover_text(&band, self.folds.len()))
+            .into_iter()
+            .collect();
+        lines.extend(hovered.into_iter().flat_map(|batch| self.marks_near(batch)));
+        if !lines.is_empty() {
+            response.on_hover_text_at_pointer(lines.join("\n"));
         }
         asked.map(|batch| batch.round().clamp(0.0, self.n_batches))
     }
@@ -121,16 +135,67 @@ impl AccuracyPlot<'_> {
                     .width(2.5),
             );
         }
+        for (batch, text) in self.marks {
+            plot.vline(
+                VLine::new(text.as_str(), *batch as f64)
+                    .color(tones.weak)
+                    .width(1.0)
+                    .style(LineStyle::Dotted { spacing: 4.0 }),
+            );
+        }
         if let Some(batch) = self.replay {
             plot.vline(VLine::new("replay", batch).color(tones.strong).width(1.0));
         }
+    }
+
+    /// The text of every mark beside its line, on the side with more room; marks close together in rows of their own.
+    fn mark_texts_ui(&self, ui: &Ui, transform: &PlotTransform, rect: Rect) {
+        let painter = ui.painter_at(rect);
+        let font = egui::TextStyle::Small.resolve(ui.style());
+        let tones = theme::tones(ui);
+        let mut ends: Vec<f32> = Vec::new();
+        for (batch, text) in self.marks {
+            let x = transform.position_from_point_x(*batch as f64);
+            let is_left = x < rect.center().x;
+            let room = if is_left {
+                rect.right() - x
+            } else {
+                x - rect.left()
+            };
+            let text = shortened(ui, text, &font, room - 8.0);
+            let galley = painter.layout_no_wrap(text, font.clone(), tones.weak);
+            let (anchor, shift) = match is_left {
+                true => (Align2::LEFT_BOTTOM, 4.0),
+                false => (Align2::RIGHT_BOTTOM, -4.0),
+            };
+            let span = anchor.anchor_size(egui::pos2(x + shift, rect.bottom()), galley.size());
+            let row = ends.iter().position(|end| *end < span.left());
+            let row = row.unwrap_or_else(|| {
+                ends.push(0.0);
+                ends.len() - 1
+            });
+            ends[row] = span.right();
+            let up = row as f32 * galley.size().y + 4.0;
+            let place = span.translate(egui::vec2(0.0, -up));
+            painter.rect_filled(place, 2.0, tones.page.gamma_multiply(0.8));
+            painter.galley(place.min, galley, tones.weak);
+        }
+    }
+
+    fn marks_near(&self, batch: f64) -> impl Iterator<Item = String> {
+        let near = NEAR_MARK * self.n_batches.max(1.0);
+        let marks = self.marks.iter();
+        let marks = marks.filter(move |(at, _)| (*at as f64 - batch).abs() <= near);
+        marks.map(|(at, text)| format!("changed at batch {at}: {text}"))
     }
 
     fn legend_ui(&self, ui: &mut Ui, tones: &Tones) {
         ui.horizontal_wrapped(|ui| {
             let entry = |ui: &mut Ui, color, width, dashed, text: String| {
                 legend_line(ui, color, width, dashed);
-                ui.label(egui::RichText::new(text).small().color(tones.weak));
+                // Broken over two rows, the rest of a name would stand above the axis like one of its numbers.
+                let text = egui::RichText::new(text).small().color(tones.weak);
+                ui.add(egui::Label::new(text).truncate());
                 ui.add_space(theme::GRID);
             };
             if let Some(fold) = self.current_fold {
@@ -185,13 +250,17 @@ impl AccuracyPlot<'_> {
 
     fn describe(&self) -> String {
         let current = self.current_fold.and_then(|fold| self.folds.get(fold));
-        match current.and_then(|points| points.last()) {
+        let mut text = match current.and_then(|points| points.last()) {
             Some([batch, accuracy]) => format!(
                 "Accuracy against mini-batches: {} at batch {batch:.0}",
                 percent(*accuracy)
             ),
             None => "Accuracy against mini-batches: no test yet".to_owned(),
+        };
+        for (batch, changed) in self.marks {
+            text.push_str(&format!("; changed at batch {batch}: {changed}"));
         }
+        text
     }
 
     /// The test before or after the replayed one, by arrow key.

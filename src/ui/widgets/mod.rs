@@ -56,6 +56,6 @@ pub use scalp_map::{ScalpInterpolator, ScalpMap};
 pub use schedule_plot::SchedulePlot;
 pub(in crate::ui) use short_text::shortened;
 pub use spectrum_plot::{SpectrumLine, SpectrumPlot};
-pub use stage_list::{StageList, StageRow, StageState};
+pub use stage_list::{StageList, StageMark, StageRow};
 pub use trace_chart::{ChartMark, ChartTrace, SMALLEST_NAME, TraceChart, gutter_width, trace_area};
 pub use waveform::{Mark, Trace, Waveform};

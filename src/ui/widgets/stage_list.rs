@@ -1,14 +1,21 @@
 //! The stages of the work, each with its state and a one-line summary: the map of the program.
 
-use egui::{Align2, FontId, Rect, Response, Role, Sense, Ui, WidgetInfo, pos2, vec2};
+use egui::{Align2, FontId, Rect, Response, Role, ScrollArea, Sense, Ui, WidgetInfo, pos2, vec2};
 
 use super::short_text::shortened;
 use crate::ui::icons::{Icon, focus_ring};
 use crate::ui::theme::{self, Tones};
 
+/// Distance between rows.
+const GAP: f32 = 2.0;
+/// Distance between the name of a stage and its summary.
+const LINE_GAP: f32 = 6.0;
+/// Most room above and below the text of a row.
+const PADDING: f32 = 8.0;
+
 /// How far a stage is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StageState {
+pub enum StageMark {
     /// Nothing there yet.
     Empty,
     /// Up to date.
@@ -21,7 +28,7 @@ pub enum StageState {
     Failed,
 }
 
-impl StageState {
+impl StageMark {
     /// In words.
     pub fn word(self) -> &'static str {
         match self {
@@ -49,7 +56,7 @@ pub struct StageRow<'a> {
     /// Its name.
     pub name: &'a str,
     /// How far it is.
-    pub state: StageState,
+    pub state: StageMark,
     /// One line: what it holds, or what made it stale.
     pub summary: &'a str,
     /// What it is for, on hovering.
@@ -69,20 +76,30 @@ pub struct StageList<'a> {
 impl StageList<'_> {
     /// Draws the list; gives the stage that was chosen.
     pub fn show(&self, ui: &mut Ui) -> Option<usize> {
-        ui.spacing_mut().item_spacing.y = 2.0;
+        ui.spacing_mut().item_spacing.y = GAP;
+        let padding = self.padding(ui);
         let mut chosen = None;
-        for (place, stage) in self.stages.iter().enumerate() {
-            if self.stage_ui(ui, place, stage).clicked() {
-                chosen = Some(place);
+        ScrollArea::vertical().id_salt("stages").show(ui, |ui| {
+            for (place, stage) in self.stages.iter().enumerate() {
+                if self.stage_ui(ui, place, stage, padding).clicked() {
+                    chosen = Some(place);
+                }
             }
-        }
+        });
         chosen
     }
 
-    fn stage_ui(&self, ui: &mut Ui, place: usize, stage: &StageRow<'_>) -> Response {
+    /// Room above and below the text of a row: less where large text would not fit otherwise.
+    fn padding(&self, ui: &Ui) -> f32 {
+        let share = ui.available_height() / self.stages.len() as f32 - GAP;
+        let text = theme::body_font(ui).size + theme::small_font(ui).size + LINE_GAP;
+        ((share - text) / 2.0).clamp(-LINE_GAP / 2.0, PADDING)
+    }
+
+    fn stage_ui(&self, ui: &mut Ui, place: usize, stage: &StageRow<'_>, padding: f32) -> Response {
         let tones = theme::tones(ui);
         let (body, small) = (theme::body_font(ui), theme::small_font(ui));
-        let height = body.size + small.size + 22.0;
+        let height = body.size + small.size + LINE_GAP + 2.0 * padding;
         let size = vec2(ui.available_width(), height);
         let (rect, response) = ui.allocate_exact_size(size, Sense::click());
         let (enabled, selected) = (ui.is_enabled(), place == self.current);
@@ -93,7 +110,7 @@ impl StageList<'_> {
         paint_ground(ui, rect, selected, &response);
         let name_color = if selected { tones.strong } else { tones.text };
         let (icon, color) = stage.state.icon(tones);
-        let mark_y = rect.top() + 8.0 + body.size * 0.6;
+        let mark_y = rect.top() + padding + body.size * 0.6;
         let mark_x = match self.is_narrow {
             true => rect.center().x,
             false => rect.left() + 22.0,
@@ -101,15 +118,15 @@ impl StageList<'_> {
         let mark = Rect::from_center_size(pos2(mark_x, mark_y), vec2(body.size, body.size));
         icon.paint(ui.painter(), mark, color);
         if self.is_narrow {
-            let at = pos2(rect.center().x, rect.bottom() - 6.0);
+            let at = pos2(rect.center().x, rect.bottom() - (padding - 2.0).max(0.0));
             ui.painter()
                 .text(at, Align2::CENTER_BOTTOM, stage.name, small, name_color);
         } else {
             let left = rect.left() + 40.0;
-            let name_at = pos2(left, rect.top() + 8.0);
+            let name_at = pos2(left, rect.top() + padding);
             ui.painter()
                 .text(name_at, Align2::LEFT_TOP, stage.name, body, name_color);
-            let summary_at = pos2(left, rect.bottom() - 8.0);
+            let summary_at = pos2(left, rect.bottom() - padding);
             self.paint_summary(ui, stage, summary_at, rect.right(), small);
         }
         // The summary again, for it may be cut off.
@@ -127,8 +144,8 @@ impl StageList<'_> {
     ) {
         let tones = theme::tones(ui);
         let color = match stage.state {
-            StageState::Stale => tones.stale,
-            StageState::Failed => tones.error,
+            StageMark::Stale => tones.stale,
+            StageMark::Failed => tones.error,
             _ => tones.weak,
         };
         let text = shortened(ui, stage.summary, &font, right - at.x - 8.0);

@@ -103,7 +103,7 @@ impl Judges {
         })
     }
 
-    fn options(&self) -> JudgeOptions {
+    pub(super) fn options(&self) -> JudgeOptions {
         JudgeOptions {
             epsilon: self.epsilon,
             ..JudgeOptions::default()

@@ -396,7 +396,14 @@ impl Explore {
 
     fn show(&mut self, opened: &OpenedRecording) {
         self.scoring = ScoringStage::default();
-        let before = self.eeg.as_ref().map(|browser| browser.view().clone());
+        let before = self.eeg.as_ref().map(|browser| {
+            let mut view = browser.view().clone();
+            // A page that was all of a short recording says nothing of the next.
+            if view.span_s >= browser.duration_s() {
+                view.span_s = EegView::default().span_s;
+            }
+            view
+        });
         self.eeg = (opened.viewer == Viewer::Eeg)
             .then(|| EegBrowser::new(opened, opened.stretch, before.as_ref()));
         self.opened = Some(opened.clone());
@@ -475,20 +482,22 @@ impl Workbench {
         }
     }
 
-    /// The place of the open record among the data, which may be another after they were loaded anew.
+    /// The place of the open record among the data, which may be another after they were loaded anew. A file that was
+    /// opened by itself and is one of the data is their record.
     fn follow_source(&mut self) {
+        if self.n_explorable() == 0 {
+            return;
+        }
         let (Some(opened), Some(loaded)) =
             (&mut self.tasks.explore.opened, self.document.data.loaded())
         else {
             return;
         };
-        let Some(source) = opened.source else {
-            return;
-        };
         let is_it = |row: &RecordRow| row.name == opened.name;
-        if !loaded.records.get(source).is_some_and(is_it) {
+        let known = opened.source.and_then(|source| loaded.records.get(source));
+        if !known.is_some_and(is_it) {
             let place = loaded.records.iter().position(is_it);
-            opened.source = Some(place.unwrap_or(source));
+            opened.source = place.or(opened.source);
         }
     }
 
@@ -704,7 +713,7 @@ impl Workbench {
                 ("svg", _) => figure.to_svg().into_bytes(),
                 ("html" | "htm", _) => figure.to_printed_page(&title).into_bytes(),
                 ("pdf", _) => figure.to_pdf().map_err(|letter| {
-                    let text = format!("the letters of a PDF lack {letter:?}: save the page as .html and print that");
+                    let text = format!("the fonts of a PDF have no character {letter:?}: save the page as .html and print that");
                     TaskError::Refused(text)
                 })?,
                 ("png", Some(paint)) => paint(&figure)?,

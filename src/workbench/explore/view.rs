@@ -273,6 +273,14 @@ impl EegView {
         self.start_s = around_s - (around_s - self.start_s) * self.span_s / before;
     }
 
+    /// Lets the digits put marks, or turn pages again.
+    pub fn toggle_marking(&mut self) {
+        self.keys = match self.keys {
+            KeyUse::Marks => KeyUse::Pages,
+            _ => KeyUse::Marks,
+        };
+    }
+
     /// Shows a time: the page stays if it is on it already, away from the edges.
     pub fn show_time(&mut self, time_s: f64) {
         let inside = (time_s - self.start_s) / self.span_s;

@@ -7,11 +7,12 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
+use atomscope_engine::dataset::Dataset;
 use atomscope_engine::export;
 use atomscope_engine::session::{Recovery, Session, UserFolders, find_copies};
 
 use super::Attack;
-use super::small_run::saved_session;
+use super::small_run::{names_in, read_data, saved_session};
 
 /// What the process to be killed does, and with which session.
 const DEED: &str = "ATOMSCOPE_CAMPAIGN_DEED";
@@ -31,6 +32,7 @@ fn a_deed_done_again_and_again_when_told_to() {
     }
     let mut session = Session::load(&path).expect("whole");
     let mut number: u64 = session.notes.parse().expect("a number");
+    let on_disk = (deed == "features").then(|| read_data(&session.experiment, &path).dataset);
     let folders = UserFolders::within(&folder.join("user"));
     let recovery = (deed == "copy").then(|| Recovery::claim(Some(&path), &folders));
     let mut recovery = recovery.map(|claimed| claimed.expect("a place"));
@@ -38,12 +40,28 @@ fn a_deed_done_again_and_again_when_told_to() {
     while begun.elapsed() < PATIENCE {
         number += 1;
         session.notes = number.to_string();
+        if let Some(dataset) = &on_disk {
+            put_on_disk(dataset);
+        }
         match &mut recovery {
             Some(recovery) => recovery.write(&session).expect("written"),
             None => session.save().expect("saved"),
         }
         // Only what is finished is promised.
         fs::write(folder.join("done"), number.to_string()).expect("written");
+    }
+}
+
+/// Writes the features of many samples to disk, a dozen chunks, and reads every one of them again.
+fn put_on_disk(dataset: &Dataset) {
+    let samples: Vec<usize> = (0..80_000).map(|k| k % dataset.n_samples()).collect();
+    let many = dataset.subset(&samples).expect("room in memory");
+    let stored = many.on_disk().expect("room on disk");
+    let bits = |set: &Dataset, sample: usize| -> Vec<u64> {
+        set.sample(sample).iter().map(|v| v.to_bits()).collect()
+    };
+    for sample in 0..samples.len() {
+        assert_eq!(bits(&stored, sample), bits(&many, sample));
     }
 }
 
@@ -87,10 +105,16 @@ pub(super) fn deed_command(deed: &str, path: &Path) -> Result<Command, String> {
 
 fn start(deed: &str, path: &Path) -> Result<Child, String> {
     deed_command(deed, path)?
+        .env("TMPDIR", scratch_folder(path))
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .map_err(|e| e.to_string())
+}
+
+/// Where the process writes what does not fit into memory.
+fn scratch_folder(path: &Path) -> PathBuf {
+    path.with_file_name("scratch")
 }
 
 /// The number of the last deed that was finished, if it is written down whole.
@@ -122,6 +146,7 @@ fn scene() -> (tempfile::TempDir, PathBuf) {
     let mut session = Session::load(&path).expect("whole");
     session.notes = "0".into();
     session.save().expect("saved");
+    fs::create_dir(scratch_folder(&path)).expect("made");
     (folder, path)
 }
 
@@ -130,17 +155,39 @@ pub(super) fn sessions(attack: &mut Attack) {
     while attack.goes_on() {
         attack.one("save", |attack| {
             let finished = kill_one(attack, "save", &path)?;
-            let found = Session::load(&path).map_err(|error| error.to_string())?;
-            let number: u64 = found
-                .notes
-                .parse()
-                .map_err(|error| format!("no number: {error}"))?;
-            let is_whole = found.damage.is_none() && number >= finished;
-            is_whole
-                .then_some(())
-                .ok_or(format!("{number} after {finished}"))
+            is_saved(&path, finished)
         });
     }
+}
+
+/// Features that are written to disk leave nothing behind, and what was saved between them is there.
+pub(super) fn feature_stores(attack: &mut Attack) {
+    let (_folder, path) = scene();
+    while attack.goes_on() {
+        attack.one("features", |attack| {
+            let finished = kill_one(attack, "features", &path)?;
+            is_saved(&path, finished)?;
+            let scratch = scratch_folder(&path);
+            let n_bytes = |name: &String| scratch.join(name).metadata().map_or(0, |m| m.len());
+            let left: u64 = names_in(&scratch).iter().map(n_bytes).sum();
+            (left == 0)
+                .then_some(())
+                .ok_or(format!("{left} bytes of features are left"))
+        });
+    }
+}
+
+/// Whether the session is whole and not older than what was finished.
+fn is_saved(path: &Path, finished: u64) -> Result<(), String> {
+    let found = Session::load(path).map_err(|error| error.to_string())?;
+    let number: u64 = found
+        .notes
+        .parse()
+        .map_err(|error| format!("no number: {error}"))?;
+    let is_whole = found.damage.is_none() && number >= finished;
+    is_whole
+        .then_some(())
+        .ok_or(format!("{number} after {finished}"))
 }
 
 pub(super) fn recovery_copies(attack: &mut Attack) {

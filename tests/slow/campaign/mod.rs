@@ -118,7 +118,7 @@ const fn row(
     }
 }
 
-const ROWS: [Row; 15] = [
+const ROWS: [Row; 16] = [
     row(
         "readers on damaged files, in process",
         (1_000_000, "files"),
@@ -152,8 +152,14 @@ const ROWS: [Row; 15] = [
     row(
         "SIGKILL while a sweep is run",
         (200, "kills"),
-        0.06,
+        0.04,
         kills::sweep_points,
+    ),
+    row(
+        "SIGKILL while features are written to disk",
+        (200, "kills"),
+        0.02,
+        kills::feature_stores,
     ),
     row(
         "writers under a limit of file size, onto a folder, into one that goes away, beside a file replaced while read",

@@ -101,14 +101,6 @@ impl Monkey {
 impl Monkey {
     /// A file falls onto the window. What is unsaved is not given up before the user has said so.
     fn drop_file(&mut self, path: &Path) -> Result<(), String> {
-        // What the user has agreed to open before comes first.
-        for _ in 0..500 {
-            if !self.app.workbench().is_busy() {
-                break;
-            }
-            std::thread::sleep(Duration::from_millis(2));
-            self.app.workbench_mut().update();
-        }
         // Unlike any before: what the user has given up once may go.
         let mine = format!("written at {}", self.seconds);
         let mut draft = self.app.workbench().draft().clone();

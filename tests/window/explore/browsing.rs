@@ -7,7 +7,7 @@ use atomscope::workbench::explore::ExploreAction;
 use atomscope::workbench::{Action, Stage, Workbench};
 use atomscope_engine::features::montage::Montage;
 use atomscope_engine::records::edf::{SampleWidth, write_file};
-use atomscope_engine::records::{Format, Kind, Record};
+use atomscope_engine::records::{Annotation, Format, Kind, Record};
 use atomscope_engine::session::GivenChannels;
 use egui::accesskit::Role;
 use egui::{Event, Key, Modifiers, PointerButton, Pos2};
@@ -347,6 +347,35 @@ fn a_recording_alone_is_opened_to_be_looked_at() {
     let workbench = window.harness.state().workbench();
     assert_eq!(workbench.view().page, Stage::Explore);
     assert!(workbench.data().loaded().is_none());
+}
+
+#[test]
+fn an_annotated_recording_alone_opens_on_its_traces_and_is_a_record_of_the_data() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("alone.edf");
+    let mut record = recording();
+    record.annotations = (0..12)
+        .map(|k| {
+            let text = if k % 2 == 0 { "rest" } else { "task" };
+            Annotation::new(5.0 * f64::from(k), Some(4.0), text)
+        })
+        .collect();
+    write_file(&record, SampleWidth::Edf, &path).expect("the folder can be written");
+    let mut workbench = Workbench::new(None, Arc::new(|| {}));
+    workbench.apply(Action::Open(path));
+    let mut window = window_of(workbench);
+    until(&mut window, "traces and data are there", |w| {
+        let has_page = w.explore().eeg().is_some_and(|eeg| eeg.page().is_some());
+        has_page && w.data().loaded().is_some()
+    });
+    let workbench = window.harness.state().workbench();
+    assert_eq!(workbench.view().page, Stage::Explore);
+    let opened = workbench.explore().opened().expect("a recording is open");
+    assert_eq!(
+        opened.source,
+        Some(0),
+        "decisions about it are of held-out folds"
+    );
 }
 
 #[test]

@@ -7,14 +7,14 @@ use atomscope::workbench::explore::{
     EegView, EventQuestion, EventSource, ExploreAction, KeyUse, LaneChoice, ScoringAction,
     SidePanel,
 };
-use atomscope::workbench::{Action, Stage};
+use atomscope::workbench::{Action, Ask, Stage};
 use atomscope_engine::evaluation::{EpochScores, EventScoring};
 use atomscope_engine::features::montage::Montage;
 use atomscope_engine::features::signal_kind::SignalKind;
 use atomscope_engine::records::edf::{SampleWidth, write_file};
 use atomscope_engine::records::{Annotation, Mode, open};
 use atomscope_engine::session::{OwnAnnotation, notes_on};
-use egui::Key;
+use egui::{Key, Pos2, Rect, vec2};
 use egui_kittest::kittest::Queryable;
 
 use super::{
@@ -104,6 +104,44 @@ fn digits_mark_while_marking_is_on_and_nothing_is_typed() {
 }
 
 #[test]
+fn marking_is_reached_by_keys_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("made.edf");
+    write_recording(&path);
+    let mut window = explored(&path);
+    // A key that is heard on the page reaches the traces from a button too, by F6.
+    window.harness.get_by_label("Trends").focus();
+    press(&mut window, Key::M);
+    assert_eq!(
+        view(&window).keys,
+        KeyUse::Pages,
+        "the button has the focus"
+    );
+    press(&mut window, Key::F6);
+    press(&mut window, Key::M);
+    press(&mut window, Key::Num2);
+    press(&mut window, Key::M);
+    assert_eq!(view(&window).keys, KeyUse::Pages);
+    assert_eq!(marks(&window, &path).len(), 1);
+    // Switched on by its button, the digits are heard at once.
+    window.harness.get_by_label("Mark").focus();
+    press(&mut window, Key::Space);
+    press(&mut window, Key::Num1);
+    assert_eq!(marks(&window, &path).len(), 2);
+    // While scoring, M is a state.
+    let states = ["M", "W"].map(str::to_owned).to_vec();
+    let scores = EpochScores::new(10.0, states, 60.0);
+    let begin = ScoringAction::Set(Some(scores));
+    apply(&mut window, ExploreAction::Scoring(begin));
+    let mut looked = view(&window).clone();
+    looked.keys = KeyUse::Scores;
+    apply(&mut window, ExploreAction::Look(Box::new(looked)));
+    press(&mut window, Key::M);
+    assert_eq!(view(&window).keys, KeyUse::Scores);
+    assert_eq!(scored(&window)[..2], [Some(0), None]);
+}
+
+#[test]
 fn epochs_are_scored_by_keys_undone_compared_and_written() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("made.edf");
@@ -157,7 +195,7 @@ fn epochs_are_scored_by_keys_undone_compared_and_written() {
     let agreement = stage.with_rater().expect("compared");
     assert_eq!(agreement.differing, [1]);
     assert_eq!(agreement.confusion.total(), 3);
-    for text in ["Cohen's kappa", "1 epoch differ"] {
+    for text in ["Cohen's kappa", "1 epoch differs"] {
         let found = window.harness.query_all_by_label_contains(text).count();
         assert!(found > 0, "{text} is not shown");
     }
@@ -313,4 +351,48 @@ fn no_more_lanes_are_shown_than_their_names_have_room_for() {
     assert_eq!(looked.n_lanes(64), 64);
     looked.lanes = LaneChoice::Sixteen;
     assert_eq!(looked.n_lanes(64), 16);
+}
+
+#[test]
+fn the_list_of_keys_fits_into_a_small_window() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("made.edf");
+    write_recording(&path);
+    let mut window = explored(&path);
+    for height in [800.0, 500.0] {
+        window.harness.set_size(vec2(1280.0, height));
+        let workbench = window.harness.state_mut().workbench_mut();
+        workbench.apply(Action::Ask(Ask::Keys));
+        for _ in 0..4 {
+            window.harness.step();
+        }
+        let whole = Rect::from_min_size(Pos2::ZERO, vec2(1280.0, height));
+        for label in ["Keys", "Close"] {
+            let place = window.harness.get_by_label(label).rect();
+            assert!(whole.contains_rect(place), "{label} at {place:?}, {height}");
+        }
+        press(&mut window, Key::Escape);
+    }
+}
+
+#[test]
+fn rows_of_trends_are_higher_on_a_large_screen() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("made.edf");
+    write_recording(&path);
+    let mut window = explored(&path);
+    click(&mut window, "Trends");
+    let label = "Trends of the recording";
+    let mut height_in = |size| {
+        window.harness.set_size(size);
+        for _ in 0..4 {
+            window.harness.step();
+        }
+        let rows = window.harness.get_by_label_contains(label);
+        rows.rect().height()
+    };
+    let small = height_in(vec2(1280.0, 800.0));
+    let large = height_in(vec2(2560.0, 1440.0));
+    assert!(small < 0.3 * 800.0, "{small}");
+    assert!(large > 0.24 * 1440.0 && large < 0.33 * 1440.0, "{large}");
 }

@@ -67,7 +67,7 @@ fn entries(window: &mut Window, list: &str) -> Vec<String> {
         .collect()
 }
 
-fn choose(window: &mut Window, list: &str, entry: &str) {
+pub(super) fn choose(window: &mut Window, list: &str, entry: &str) {
     open(window, list);
     // The entry may lie below the end of a long list.
     let found = window.harness.get_by_role_and_label(Role::Button, entry);

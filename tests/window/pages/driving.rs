@@ -20,7 +20,7 @@ use crate::small_data::small_draft;
 use crate::typing::type_into;
 
 /// How long anything may take before a test gives up.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(300);
 
 pub(crate) type Window = PictureHarness<'static, App>;
 

@@ -1,13 +1,13 @@
 //! Text on every page: never cut off, never on other text, with enough contrast, in any script.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
 use atomscope::ui::app::App;
 use atomscope::ui::palette::contrast;
 use atomscope::workbench::explore::ExploreAction;
-use atomscope::workbench::{Action, Stage, Workbench};
+use atomscope::workbench::{Action, CompareAction, CompareTab, Stage, Workbench};
 use atomscope_engine::records::edf::{SampleWidth, write_file};
 use atomscope_engine::records::{Annotation, Channel, Format, Kind, Record, Unit};
 use egui::epaint::{ClippedShape, TextShape};
@@ -18,11 +18,15 @@ use super::driving::{
     Window, apply, bare_workbench, click, is_ready, loading_workbench, show, small_eeg_draft,
     status, until, until_complete, window_of,
 };
+use super::names::controls;
 use crate::small_data::small_draft;
 
 /// The window that is asked for at least.
 const SMALLEST: Vec2 = vec2(1024.0, 700.0);
 const USUAL: Vec2 = vec2(1280.0, 800.0);
+/// Sizes of the window and of text. Where the text is large for the window, pages scroll.
+const SIZES: [(Vec2, f32); 4] = [(USUAL, 1.0), (USUAL, 2.0), (SMALLEST, 1.0), (SMALLEST, 1.5)];
+const HIGH: f32 = 3400.0;
 /// How far the edges of letters may reach beyond what is shown of them.
 const EDGE: f32 = 2.0;
 /// Level AA of the Web Content Accessibility Guidelines for text of ordinary size.
@@ -117,17 +121,18 @@ fn drawn(window: &Window) -> (Vec<Written>, Vec<(usize, Rect)>) {
     (texts, grounds)
 }
 
-/// What is wrong with the texts of the frame: cut off, or on one another.
-fn wrong_texts(window: &Window, page: &str, size: Vec2) -> Vec<String> {
+/// The texts of the frame that are cut at the left or the right.
+fn cut_off(window: &Window, size: Vec2) -> BTreeSet<String> {
+    let texts = drawn(window).0.into_iter();
+    let cut = texts.filter(|text| text.is_cut(size));
+    cut.map(|text| text.text.trim().to_owned()).collect()
+}
+
+/// The texts of the frame that lie on one another.
+fn on_other_texts(window: &Window, page: &str) -> Vec<String> {
     let (texts, grounds) = drawn(window);
     let mut wrong = Vec::new();
     for (place, text) in texts.iter().enumerate() {
-        if text.is_cut(size) {
-            wrong.push(format!(
-                "{page}: “{}” is cut off at {:?}",
-                text.text, text.ink
-            ));
-        }
         for other in &texts[..place] {
             let both = text.ink.intersect(other.ink);
             let both = both.intersect(text.clip).intersect(other.clip);
@@ -145,49 +150,66 @@ fn wrong_texts(window: &Window, page: &str, size: Vec2) -> Vec<String> {
     wrong
 }
 
-/// The same for a page that may have to be scrolled to its right end: a text that is cut off at one end must be whole
-/// at the other.
+/// The same for a page that may have to be scrolled: a text that is cut off must be whole where the page is scrolled to
+/// its right end, or where it is scrolled to that text.
 fn wrong_on_page(window: &mut Window, page: &str, size: Vec2) -> Vec<String> {
-    let at_left = wrong_texts(window, page, size);
-    if at_left.is_empty() {
-        return at_left;
+    let mut wrong = on_other_texts(window, page);
+    let mut cut = cut_off(window, size);
+    if !cut.is_empty() {
+        let whole = scrolled_right(window, size, |window| whole_texts(window, size));
+        cut.retain(|text| !whole.contains(text) && !is_reached(window, text, size));
     }
-    let whole: BTreeSet<String> = scrolled_right(window, size, |window| {
-        let (texts, _) = drawn(window);
-        texts
-            .into_iter()
-            .filter(|text| !text.is_cut(size))
-            .map(|text| text.text)
-            .collect()
-    });
-    let is_whole = |text: &String| {
-        let named = text.split(['“', '”']).nth(1).unwrap_or_default();
-        text.contains("cut off") && whole.contains(named)
-    };
-    at_left.into_iter().filter(|text| !is_whole(text)).collect()
+    let cut = cut.into_iter();
+    wrong.extend(cut.map(|text| format!("{page}: “{text}” is cut off")));
+    wrong
+}
+
+/// Whether a text that has a name is whole once it is scrolled to. Of a text shortened for want of room the name is whole.
+fn is_reached(window: &mut Window, text: &str, size: Vec2) -> bool {
+    let name = text.trim_end_matches('…');
+    let n_named = window.harness.query_all_by_label_contains(name).count();
+    (0..n_named).any(|place| {
+        let harness = &window.harness;
+        let Some(node) = harness.query_all_by_label_contains(name).nth(place) else {
+            return false;
+        };
+        node.scroll_to_me();
+        for _ in 0..20 {
+            window.harness.step();
+        }
+        whole_texts(window, size).contains(text)
+    })
+}
+
+/// The texts that are whole from left to right.
+fn whole_texts(window: &Window, size: Vec2) -> BTreeSet<String> {
+    let texts = drawn(window).0.into_iter();
+    let whole = texts.filter(|text| !text.is_cut(size));
+    whole.map(|text| text.text.trim().to_owned()).collect()
 }
 
 /// Looks at a page that is scrolled to its right end, and scrolls it back.
 fn scrolled_right<T>(window: &mut Window, size: Vec2, look: impl FnOnce(&Window) -> T) -> T {
     // Over the title of the page, where nothing else takes the wheel.
     window.harness.hover_at(egui::pos2(size.x - 60.0, 110.0));
-    let scroll = |window: &mut Window, x: f32| {
-        window.harness.event(egui::Event::MouseWheel {
-            unit: egui::MouseWheelUnit::Point,
-            delta: vec2(x, 0.0),
-            modifiers: egui::Modifiers::NONE,
-            phase: egui::TouchPhase::Move,
-            source: egui::MouseWheelSource::Unknown,
-        });
-        for _ in 0..15 {
-            window.harness.step();
-        }
-    };
-    scroll(window, -4000.0);
+    turn_wheel(window, vec2(-4000.0, 0.0));
     let found = look(window);
-    scroll(window, 4000.0);
+    turn_wheel(window, vec2(4000.0, 0.0));
     window.harness.remove_cursor();
     found
+}
+
+fn turn_wheel(window: &mut Window, delta: Vec2) {
+    window.harness.event(egui::Event::MouseWheel {
+        unit: egui::MouseWheelUnit::Point,
+        delta,
+        modifiers: egui::Modifiers::NONE,
+        phase: egui::TouchPhase::Move,
+        source: egui::MouseWheelSource::Unknown,
+    });
+    for _ in 0..15 {
+        window.harness.step();
+    }
 }
 
 fn dismiss_notices(window: &mut Window) {
@@ -206,10 +228,12 @@ fn for_every_page(window: &mut Window, mut look: impl FnMut(&mut Window, &str)) 
         settle(window);
         look(window, stage.name());
     }
+    let tab = |tab| Action::Compare(CompareAction::Show(tab));
     show(window, Stage::Compare);
-    click(window, "Sweep");
+    apply(window, tab(CompareTab::Sweep));
     settle(window);
     look(window, "Sweep");
+    apply(window, tab(CompareTab::Runs));
 }
 
 fn settle(window: &mut Window) {
@@ -239,30 +263,38 @@ fn eeg_in(size: Vec2) -> Window {
     window
 }
 
-/// The tables of the Compare page scroll sideways by themselves.
-fn without_tables(page: &str, mut found: Vec<String>) -> Vec<String> {
-    found.retain(|text| page != "Compare" || !text.contains("cut off"));
-    found
-}
-
 #[test]
-fn no_text_is_cut_off_or_on_other_text_in_a_usual_window() {
+fn no_text_is_cut_off_or_on_other_text_at_any_size() {
     let mut wrong = Vec::new();
     for (what, mut window) in [
         ("faults", trained_in(Theme::Light, USUAL)),
         ("EEG", eeg_in(USUAL)),
     ] {
-        for_every_page(&mut window, |window, page| {
-            let found = wrong_on_page(window, &format!("{page} with {what}"), USUAL);
-            wrong.extend(without_tables(page, found));
-        });
+        for (size, scale) in SIZES {
+            resize(&mut window, size, scale);
+            // In the high window nothing is scrolled out of sight up or down.
+            for height in [size.y, HIGH] {
+                let size = vec2(size.x, height);
+                window.harness.set_size(size);
+                let at = format!("{what}, {} × {height}, text {scale}", size.x);
+                for_every_page(&mut window, |window, page| {
+                    wrong.extend(wrong_on_page(window, &format!("{page} with {at}"), size));
+                });
+            }
+        }
     }
     assert!(wrong.is_empty(), "{} texts: {wrong:#?}", wrong.len());
 }
 
+fn resize(window: &mut Window, size: Vec2, scale: f32) {
+    window.harness.set_size(size);
+    apply(window, Action::SetTextSize(scale));
+    window.harness.step();
+}
+
 /// The colour that most pixels of a place have.
 fn ground(picture: &atomscope::ui::raster::Picture, place: Rect) -> Color32 {
-    let mut counts = std::collections::BTreeMap::new();
+    let mut counts = BTreeMap::new();
     let columns = place.left().max(0.0) as usize..(place.right() as usize).min(picture.width);
     for row in place.top().max(0.0) as usize..(place.bottom() as usize).min(picture.height) {
         for column in columns.clone() {
@@ -311,32 +343,104 @@ fn every_text_has_enough_contrast_in_both_themes() {
 }
 
 #[test]
-fn every_control_can_be_scrolled_to_in_the_smallest_window() {
-    let mut out_of_reach = Vec::new();
+fn every_control_can_be_scrolled_to_at_any_size() {
+    let mut out_of_reach = BTreeSet::new();
     let mut window = trained_in(Theme::Light, SMALLEST);
-    for_every_page(&mut window, |window, page| {
-        for (role, name, rect) in super::names::controls(window, page) {
-            let inside = Rect::from_min_size(egui::Pos2::ZERO, SMALLEST);
-            // Rows of the log stand in a list of their own, which scrolls by itself.
-            if inside.contains_rect(rect) || name.starts_with("batch ") {
-                continue;
-            }
-            let found = window.harness.query_all_by_role_and_label(role, &name);
-            let Some(node) = found.last() else { continue };
-            node.scroll_to_me();
-            for _ in 0..20 {
-                window.harness.step();
-            }
-            let found = window.harness.query_all_by_role_and_label(role, &name);
-            if !found
-                .map(|node| node.rect())
-                .any(|rect| inside.contains_rect(rect))
-            {
-                out_of_reach.push(format!("{page}: {role:?} {name}"));
-            }
-        }
-    });
+    for (size, scale) in SIZES {
+        resize(&mut window, size, scale);
+        for_every_page(&mut window, |window, page| {
+            let missed = unreachable(window, page, size);
+            let at = format!("{page}, {} × {}, text {scale}", size.x, size.y);
+            out_of_reach.extend(missed.into_iter().map(|control| format!("{at}: {control}")));
+        });
+    }
     assert!(out_of_reach.is_empty(), "{out_of_reach:#?}");
+}
+
+/// Controls of a page that are not whole in the window even when they are scrolled to.
+fn unreachable(window: &mut Window, page: &str, size: Vec2) -> Vec<String> {
+    let inside = Rect::from_min_size(egui::Pos2::ZERO, size).expand(1.0);
+    let mut missed = BTreeSet::new();
+    for (role, name, rect) in controls(window, page) {
+        // Rows of the log stand in a list of their own, which scrolls by itself.
+        if inside.contains_rect(rect) || name.starts_with("batch ") {
+            continue;
+        }
+        let found = window.harness.query_all_by_role_and_label(role, &name);
+        let Some(node) = found.last() else { continue };
+        node.scroll_to_me();
+        for _ in 0..20 {
+            window.harness.step();
+        }
+        let mut found = window.harness.query_all_by_role_and_label(role, &name);
+        if !found.any(|node| inside.contains_rect(node.rect())) {
+            missed.insert(format!("{role:?} {name}"));
+        }
+    }
+    if !missed.is_empty() {
+        let seen = seen_by_scrolling(window, page, size);
+        missed.retain(|control| !seen.contains(control));
+    }
+    missed.into_iter().collect()
+}
+
+/// Controls that are whole somewhere while the wheel is turned over the left and the right part of a page: of a list in
+/// a page that scrolls too, a request to be scrolled to moves the list alone.
+fn seen_by_scrolling(window: &mut Window, page: &str, size: Vec2) -> BTreeSet<String> {
+    let inside = Rect::from_min_size(egui::Pos2::ZERO, size).expand(1.0);
+    let mut seen = BTreeSet::new();
+    for (share, sideways) in [(0.3, 4000.0), (0.8, 4000.0), (0.3, -4000.0), (0.8, -4000.0)] {
+        let place = egui::pos2(size.x * share, size.y * 0.5);
+        window.harness.hover_at(place);
+        turn_wheel(window, vec2(sideways, 0.0));
+        turn_wheel(window, vec2(0.0, 9000.0));
+        let mut last = Vec::new();
+        for _ in 0..60 {
+            let shown = controls(window, page);
+            if shown == last {
+                break;
+            }
+            let whole = shown
+                .iter()
+                .filter(|(.., rect)| inside.contains_rect(*rect));
+            seen.extend(whole.map(|(role, name, _)| format!("{role:?} {name}")));
+            last = shown;
+            turn_wheel(window, vec2(0.0, -0.15 * size.y));
+        }
+    }
+    window.harness.remove_cursor();
+    seen
+}
+
+/// Letters of the program's own texts, each with the file that has it: what a system without fonts must draw.
+fn own_letters(folder: &Path, found: &mut BTreeMap<char, String>) {
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            own_letters(&path, found);
+            continue;
+        }
+        let text = fs::read_to_string(&path).expect("a text");
+        let lines = text.lines().take_while(|line| *line != "#[cfg(test)]");
+        for line in lines.filter(|line| !line.trim_start().starts_with("//")) {
+            let foreign = line.chars().filter(|letter| !letter.is_ascii());
+            found.extend(foreign.map(|letter| (letter, path.display().to_string())));
+        }
+    }
+}
+
+#[test]
+fn the_programs_own_texts_need_no_font_of_the_system() {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let font = fs::read(top.join("assets/Inter-Tabular-Medium.otf")).expect("it is shipped");
+    let font = ttf_parser::Face::parse(&font, 0).expect("a font");
+    let mut letters = BTreeMap::new();
+    for folder in ["src/ui", "src/workbench"] {
+        own_letters(&top.join(folder), &mut letters);
+    }
+    assert!(letters.contains_key(&'µ') || letters.contains_key(&'…'));
+    letters.retain(|letter, _| font.glyph_index(*letter).is_none());
+    assert!(letters.is_empty(), "{letters:?}");
 }
 
 /// Whether the system has fonts for the scripts; without them there is nothing to look at.
@@ -433,7 +537,7 @@ fn names_in_chinese_hebrew_and_arabic_are_drawn_whole_on_every_page() {
     });
     let (mut wrong, mut all) = (Vec::new(), String::new());
     for_every_page(&mut window, |window, page| {
-        wrong.extend(without_tables(page, wrong_on_page(window, page, USUAL)));
+        wrong.extend(wrong_on_page(window, page, USUAL));
         each(&window.harness.output().shapes, |shape, _| {
             if let Shape::Text(text) = shape {
                 all += &text.galley.job.text;

@@ -8,13 +8,14 @@ use atomscope::ui::app::App;
 use atomscope::workbench::{
     Action, AxisForm, CompareAction, CompareTab, Stage, SweepAction, SweepForm, SweepResults,
 };
-use atomscope_engine::experiment::{OuterResult, PointResult, SweepPoint};
+use atomscope_engine::experiment::{Effort, Halving, OuterResult, PointResult, SweepPoint};
 use atomscope_engine::session::{SweepStore, WorkIdentity, described_sweep};
 use atomscope_engine::split::SplitPlan;
 use egui::accesskit::Role;
 use egui::{Theme, vec2};
 use egui_kittest::kittest::{NodeT, Queryable};
 
+use super::choices::choose;
 use super::driving::{
     Window, apply, bare_workbench, click, is_ready, loading_workbench, says, show, type_text,
     until, window_of,
@@ -267,6 +268,39 @@ fn a_sweep_on_a_file_goes_on_wherever_the_session_is_and_in_the_terminal() {
 }
 
 #[test]
+fn early_stopping_is_chosen_and_its_saving_shown() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut window = at_sweep();
+    let filled = form(&[("learner.n_atoms", "6, 9, 12")], folder.path());
+    sweep(&mut window, SweepAction::Edit(filled));
+    window.harness.step();
+    choose(&mut window, "Early stopping", "successive halving");
+    let halving = |window: &Window| {
+        let comparison = window.harness.state().workbench().comparison();
+        comparison.sweep().form().halving
+    };
+    assert_eq!(halving(&window), Some(Halving::default()));
+    click(&mut window, "Start sweep");
+    until(&mut window, "the sweep has ended", |w| {
+        w.comparison().sweep().share().is_none()
+    });
+    until(&mut window, "every fold has chosen", |w| {
+        let results = w.comparison().sweep().results();
+        results.is_some_and(|results| results.table.chosen.len() > 1)
+    });
+    let saving = look(&window).table.saving.clone().expect("points stopped");
+    assert!(saving.share() > 0.3, "{}", saving.in_words());
+    assert!(says(
+        &window,
+        &format!("Early stopping: {}", saving.in_words())
+    ));
+    assert!(says(&window, "stopped early"));
+    let described = described_sweep(folder.path()).expect("readable");
+    let described = described.expect("written").sweep.halving;
+    assert_eq!(described, Some(Halving::default()));
+}
+
+#[test]
 fn looking_at_a_form_does_not_change_it() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = at_sweep();
@@ -306,14 +340,15 @@ fn finished_sweep(folder: &Path) {
                     ),
                 ],
             },
+            effort: Effort::Whole,
             problem: None,
             outer: vec![OuterResult {
                 inner: vec![accuracy, accuracy + 0.01],
-                outer: accuracy - 0.01,
+                outer: Some(accuracy - 0.01),
             }],
             train_us_per_batch: Some(100.0 - number as f64),
         };
-        store.keep(&result).expect("writable");
+        store.keep(number, &result).expect("writable");
     }
 }
 
@@ -370,7 +405,7 @@ fn the_tabs_lead_from_runs_to_the_sweep_and_back() {
     let tab = |window: &Window| window.harness.state().workbench().comparison().tab();
     assert_eq!(tab(&window), CompareTab::Sweep);
     let combos = window.harness.query_all_by_role(Role::ComboBox).count();
-    assert_eq!(combos, 1, "the kind of search");
+    assert_eq!(combos, 2, "the kind of search, and early stopping");
     click(&mut window, "Runs");
     assert_eq!(tab(&window), CompareTab::Runs);
     assert!(says(&window, "Reproduce the paper…"));

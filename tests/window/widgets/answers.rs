@@ -2,7 +2,7 @@
 
 use atomscope::ui::widgets::{PanelAction, RunRequest};
 use egui::{Key, Theme, vec2};
-use egui_kittest::kittest::Queryable;
+use egui_kittest::kittest::{NodeT, Queryable};
 
 use super::gallery::{eeg_page, frame_page, settings_page, train_page, window_of};
 use crate::pictures::write_picture;
@@ -68,6 +68,11 @@ fn the_accuracy_plot_is_replayed_by_click_and_arrows() {
     let mut window = window_of(train_page, [1240.0, 880.0], Theme::Light, 1.0);
     let harness = &mut window.harness;
     let plot = harness.get_by_label_contains("Accuracy against mini-batches");
+    let told = plot.accesskit_node().label().unwrap_or_default();
+    assert!(
+        told.ends_with("; changed at batch 40: L_max (200 → 150)"),
+        "{told}"
+    );
     let middle = plot.rect().center();
     plot.click();
     harness.run();

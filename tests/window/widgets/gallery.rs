@@ -9,7 +9,7 @@ use atomscope::ui::widgets::{
     AccuracyPlot, Atom, AtomGrid, AtomView, BatchFlow, ChartPlot, ClassHistogram, ConfusionMatrix,
     Curve, Edit, FoldStrip, GramMatrix, GroupCell, Health, HealthStrip, MapLabels, Mark,
     NumberField, PanelAction, PanelHeader, ProfilePanel, RunBar, RunPhase, RunRequest, ScalpMap,
-    SchedulePlot, StageList, StageRow, StageState, Trace, Waveform,
+    SchedulePlot, StageList, StageMark, StageRow, Trace, Waveform,
 };
 use atomscope::workbench::Direction;
 use atomscope_engine::evaluation::Confusion;
@@ -98,6 +98,7 @@ pub(crate) fn accuracy_ui(ui: &mut Ui, state: &mut Gallery) {
         folds: &folds,
         current_fold: Some(1),
         earlier: &earlier,
+        marks: &[(40, "L_max (200 → 150)".to_owned())],
         replay: state.seek.or(Some(24.0)),
         n_batches: 60.0,
         height: 240.0,
@@ -634,22 +635,22 @@ pub(crate) fn frame_page(ui: &mut Ui, state: &mut Gallery) {
             help: "What this stage is for",
         };
         let stages = [
-            stage("Records", StageState::Ready, "2000 records · 5 classes"),
-            stage("Features", StageState::Ready, "6 × 201 waveform, per unit"),
-            stage("Split", StageState::Ready, "5 folds, grouped · clean"),
+            stage("Records", StageMark::Ready, "2000 records · 5 classes"),
+            stage("Features", StageMark::Ready, "6 × 201 waveform, per unit"),
+            stage("Split", StageMark::Ready, "5 folds, grouped · clean"),
             stage(
                 "Learner",
-                StageState::Failed,
+                StageMark::Failed,
                 "sparsity must be 1 to 30, but is 45",
             ),
-            stage("Train", StageState::Running, "fold 2 of 5, batch 31 of 60"),
+            stage("Train", StageMark::Running, "fold 2 of 5, batch 31 of 60"),
             stage(
                 "Evaluate",
-                StageState::Stale,
+                StageMark::Stale,
                 "Q changed after this training was evaluated",
             ),
         ];
-        ui.allocate_ui(vec2(260.0, 340.0), |ui| {
+        ui.allocate_ui(vec2(260.0, 360.0), |ui| {
             let list = StageList {
                 stages: &stages,
                 current: state.stage,

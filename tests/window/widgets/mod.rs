@@ -97,6 +97,7 @@ fn widgets_without_data_draw_nothing_and_do_not_fail() {
             folds: &[],
             current_fold: Some(3),
             earlier: &[],
+            marks: &[],
             replay: None,
             n_batches: 0.0,
             height: 100.0,

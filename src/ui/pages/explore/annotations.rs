@@ -43,8 +43,8 @@ pub(super) fn annotations_ui(
         let is_any = !browser.annotations().rows().is_empty();
         let export = ui.add_enabled(is_any, egui::Button::new("Export…"));
         if export
-            .on_hover_text("All annotations as a table (CSV, or TSV as BIDS has it), or the recording with them as EDF+")
-            .on_disabled_hover_text("There is none to write")
+            .on_hover_text("All annotations as a table (CSV, or TSV in the form of BIDS), or the recording with them as EDF+")
+            .on_disabled_hover_text("There is no annotation to write")
             .clicked()
         {
             actions.push(Action::Ask(Ask::ExportAnnotations));
@@ -52,15 +52,22 @@ pub(super) fn annotations_ui(
     });
     search_ui(ui, browser, typing);
     let line = ui.spacing().interact_size.y;
-    let height = (ui.available_height() - line * 10.0).max(line * 3.0);
+    // An own annotation is edited below the list.
+    let lines_below = if view.annotation.is_some() { 12.0 } else { 9.0 };
+    let height = (ui.available_height() - line * lines_below).max(line * 3.0);
     list_ui(ui, browser, view, typing, height);
     ui.separator();
-    add_ui(ui, browser, opened, view, draft, typing);
-    let own = view.annotation;
-    if let Some(own) = own {
-        edit_ui(ui, opened, view, draft, own);
-    }
-    mark_names_ui(ui, workbench, actions);
+    // The names of the marks are higher than a small window leaves.
+    ScrollArea::vertical()
+        .id_salt("below the annotations")
+        .auto_shrink([false, false])
+        .show(ui, |ui| {
+            add_ui(ui, browser, opened, view, draft, typing);
+            if let Some(own) = view.annotation {
+                edit_ui(ui, opened, view, draft, own);
+            }
+            mark_names_ui(ui, workbench, actions);
+        });
 }
 
 /// Text to search for, and the types that there are with how often.

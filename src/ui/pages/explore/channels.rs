@@ -43,7 +43,7 @@ pub(super) fn channels_ui(
         let can_hide = !others.is_empty() && others.len() < traces.len();
         let only = ui.add_enabled(can_hide, egui::Button::new("EEG only").small());
         let only = only
-            .on_hover_text("Hides what is no EEG: heart, eyes, breathing, triggers")
+            .on_hover_text("Hides channels other than EEG: heart, eyes, breathing, triggers")
             .on_disabled_hover_text("All traces are of one kind");
         if only.clicked() {
             view.hidden = others.iter().map(|trace| trace.name.clone()).collect();
@@ -91,7 +91,7 @@ fn suspects_ui(
 ) {
     if !view.seeks_bad {
         let find = ui.add(egui::Button::new("Look for bad channels").small());
-        let what = "Flat, noisy, unlike all others, or full of mains hum, in 40 sections of 2 s; nothing is marked before you say so";
+        let what = "Flat, noisy, unlike all others, or full of mains hum, in 40 sections of 2 s; nothing is marked until you choose it";
         view.seeks_bad = find.on_hover_text(what).clicked();
         return;
     }
@@ -113,17 +113,17 @@ fn suspects_ui(
         (_, n) => format!("{} bad", number_of(n, "channel looks", "channels look")),
     };
     let mut marked: Vec<String> = Vec::new();
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
         help(ui, &text);
         let all = ui.add_enabled(!open.is_empty(), egui::Button::new("Mark all").small());
         let all = all
             .on_hover_text("Marks all of them as bad; Ctrl+Z takes it back")
-            .on_disabled_hover_text("There is none to mark");
+            .on_disabled_hover_text("There is no channel to mark");
         if all.clicked() {
             marked.extend(open.iter().map(|(name, _)| name.clone()));
         }
         let close = ui.small_button("Close");
-        if close.on_hover_text("Puts this list away").clicked() {
+        if close.on_hover_text("Closes this list").clicked() {
             view.seeks_bad = false;
         }
     });

@@ -14,6 +14,7 @@ use super::spectrum::spectrum_ui;
 use super::toolbar::{given_ui, toolbar_ui};
 use super::traces::{time_label, traces_ui};
 use super::trends::{trends_height, trends_ui};
+use super::{beside_segment, segment_ui};
 use crate::ui::app::Typing;
 use crate::ui::elements;
 use crate::ui::numbers::{percent, short};
@@ -58,8 +59,13 @@ pub(super) fn eeg_ui(
     if let Some(problem) = browser.problem() {
         elements::wrong(ui, problem);
     }
-    let page = ui.available_rect_before_wrap();
-    let side_width = side_width(ui, &view);
+    let mut page = ui.available_rect_before_wrap();
+    let is_explained = workbench.explore().ribbon().selected().is_some();
+    let segment = is_explained.then(|| beside_segment(ui));
+    if let Some((beside, _)) = segment {
+        page = beside;
+    }
+    let side_width = side_width(&view, theme::body_font(ui).size, page.width());
     let mut left = page;
     left.max.x -= side_width;
     elements::column(ui, left, "traces", |ui| {
@@ -108,6 +114,9 @@ pub(super) fn eeg_ui(
             }
         });
     }
+    if let Some((_, place)) = segment {
+        segment_ui(ui, place, workbench, opened, actions);
+    }
     if view != *browser.view() {
         actions.push(Action::Explore(ExploreAction::Look(Box::new(view))));
     }
@@ -131,15 +140,14 @@ fn folded_ui(ui: &mut Ui, workbench: &Workbench, view: &mut EegView, actions: &m
     });
 }
 
-fn side_width(ui: &Ui, view: &EegView) -> f32 {
-    let em = theme::body_font(ui).size;
+fn side_width(view: &EegView, em: f32, page_width: f32) -> f32 {
     match view.side {
         SidePanel::Closed => 0.0,
         SidePanel::Maps if view.comparison.is_some() => em * 34.0,
         SidePanel::Header => em * 34.0,
         _ => em * 20.0,
     }
-    .min(ui.available_width() * 0.5)
+    .min(page_width * 0.5)
 }
 
 fn side_ui(ui: &mut Ui, rect: Rect, contents: impl FnOnce(&mut Ui)) {

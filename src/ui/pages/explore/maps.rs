@@ -174,7 +174,7 @@ fn comparison_ui(
                 }
             });
         shown.response.labelled_by(label.id).on_hover_text(
-            "Another record of the data (its first two minutes), or the means of two classes (up to 12 recordings each); one colour scale for both. Default nothing.",
+            "Another record of the data (its first two minutes), or the means of two classes (up to 12 recordings each); one colour scale for both. Default: none.",
         );
         let file = ui.button("A file…");
         let text = "Any other recording, its first two minutes; the data of the session stay as they are";

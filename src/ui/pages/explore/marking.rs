@@ -21,7 +21,7 @@ pub(super) const DIGITS: [Key; 9] = [
     Key::Num9,
 ];
 
-/// Puts a mark when its digit is pressed.
+/// M switches marking on or off; while it is on, a digit puts its mark.
 pub(super) fn mark_keys(
     ui: &Ui,
     workbench: &Workbench,
@@ -32,10 +32,17 @@ pub(super) fn mark_keys(
     let Some(browser) = workbench.explore().eeg() else {
         return;
     };
-    if view.keys != KeyUse::Marks || !heard.hears {
+    // While scoring, letters are states.
+    if view.keys == KeyUse::Scores || !heard.hears {
         return;
     }
     let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+    if pressed(Key::M) {
+        view.toggle_marking();
+    }
+    if view.keys != KeyUse::Marks {
+        return;
+    }
     if pressed(Key::Escape) {
         view.keys = KeyUse::Pages;
     }

@@ -24,7 +24,7 @@ mod toolbar;
 mod traces;
 mod trends;
 
-use egui::{RichText, Ui};
+use egui::{Rect, RichText, Ui};
 
 use crate::ui::app::Typing;
 use crate::ui::elements::{self, page_title};
@@ -64,19 +64,34 @@ pub(in crate::ui) fn explore_page_ui(
         return;
     }
     head_ui(ui, workbench, opened, actions);
-    let is_explained = explore.ribbon().selected().is_some();
-    if !is_explained {
+    // An EEG has its tools above both the traces and the explained segment.
+    if explore.ribbon().selected().is_none() || opened.viewer == Viewer::Eeg {
         viewer_ui(ui, workbench, opened, draft, typing, actions);
         return;
     }
-    // The selected segment is explained beside its recording.
-    let width = ui.available_width();
-    let panel = (theme::body_font(ui).size * 30.0).min(width * 0.45);
-    let (left, right) = elements::two_columns(ui, width - panel - theme::PANEL_GAP);
+    let (left, right) = beside_segment(ui);
     elements::column(ui, left, "explored", |ui| {
         viewer_ui(ui, workbench, opened, draft, typing, actions);
     });
-    elements::scrolling_column(ui, right, "segment", |ui| {
+    segment_ui(ui, right, workbench, opened, actions);
+}
+
+/// Room for the recording, and at its right for the selected segment.
+fn beside_segment(ui: &Ui) -> (Rect, Rect) {
+    let width = ui.available_width();
+    let panel = (theme::body_font(ui).size * 30.0).min(width * 0.45);
+    elements::two_columns(ui, width - panel - theme::PANEL_GAP)
+}
+
+/// The selected segment is explained beside its recording.
+fn segment_ui(
+    ui: &mut Ui,
+    place: Rect,
+    workbench: &Workbench,
+    opened: &OpenedRecording,
+    actions: &mut Vec<Action>,
+) {
+    elements::scrolling_column(ui, place, "segment", |ui| {
         decision::decision_ui(ui, workbench, opened, actions);
     });
 }

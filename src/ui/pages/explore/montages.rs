@@ -83,7 +83,7 @@ pub(super) fn own_montage_ui(
         let save = ui.add_enabled(can_save, egui::Button::new("Save montage"));
         let save = save
             .on_hover_text("Kept with your settings; one of the same name is replaced")
-            .on_disabled_hover_text("Give it a name and at least one trace first");
+            .on_disabled_hover_text("Enter a name and at least one trace first");
         if save.clicked() {
             let lines = typing.montage.clone();
             let montage = NamedMontage {

@@ -70,7 +70,7 @@ pub(super) fn positions_ui(
                 let clear = ui.add_enabled(!own.is_empty(), egui::Button::new("Remove own"));
                 let clear = clear
                     .on_hover_text("Labels alone tell the places again; Ctrl+Z takes it back")
-                    .on_disabled_hover_text("No place was given");
+                    .on_disabled_hover_text("No position was entered");
                 if clear.clicked() {
                     changed.clear();
                 }

@@ -157,13 +157,15 @@ fn begin_ui(
         .on_hover_text(
             "Epochs are scored by keys from now on; Ctrl+Z takes each score back, Esc ends it",
         )
-        .on_disabled_hover_text("Something above is wrong");
+        .on_disabled_hover_text("Correct the values above first");
     if let Some(epoch_s) = epoch_s
         && begin.clicked()
     {
         let scores = EpochScores::new(epoch_s, states, duration_s);
         show_epoch(view, &scores, 0);
         view.keys = KeyUse::Scores;
+        // The letters are for the traces now.
+        begin.surrender_focus();
         actions.push(ask(ScoringAction::Set(Some(scores))));
     }
     let other = ui.button("Compare with a file…");
@@ -212,8 +214,10 @@ fn states_ui(ui: &mut Ui, scores: &EpochScores, view: &mut EegView, actions: &mu
         let mut is_on = view.keys == KeyUse::Scores;
         let keys = ui.checkbox(&mut is_on, "Keys score");
         let what = "The keys above score the epoch in the middle of the page and go to the next; off (Esc), digits turn pages. They are heard while nothing is typed.";
-        if keys.on_hover_text(what).changed() {
+        let keys = keys.on_hover_text(what);
+        if keys.changed() {
             view.keys = if is_on { KeyUse::Scores } else { KeyUse::Pages };
+            keys.surrender_focus();
         }
         let open = scores.epochs.iter().position(Option::is_none);
         let next = ui.add_enabled(open.is_some(), egui::Button::new("Next open"));
@@ -329,8 +333,8 @@ fn agreement_ui(
     help(
         ui,
         &format!(
-            "{} differ; click to go there",
-            number_of(n_differing, "epoch", "epochs")
+            "{}; click to go there",
+            number_of(n_differing, "epoch differs", "epochs differ")
         ),
     );
     let line = theme::small_font(ui).size * 1.6;

@@ -21,6 +21,8 @@ const LOW_PASS_HZ: [f64; 5] = [15.0, 30.0, 40.0, 70.0, 100.0];
 /// Limits of a frequency that is typed: below, the lead-in of a page would be longer than 40 s.
 const LOWEST_EDGE_HZ: f64 = 0.05;
 const HIGHEST_EDGE_HZ: f64 = 1000.0;
+/// Of an open list: all montages are seen without scrolling.
+const MENU_HEIGHT: f32 = 400.0;
 /// Frequencies of the mains.
 const MAINS_HZ: [f64; 2] = [50.0, 60.0];
 
@@ -113,15 +115,15 @@ pub(super) fn toolbar_ui(
         );
         strip_choice_ui(ui, view);
         let marks = ui.selectable_label(view.keys == KeyUse::Marks, "Mark");
-        let what = "The keys 1 to 9 put marks with the names under Annotations: between the cursors, at the pointer, or in the middle of the page. Esc ends it. Default off: digits turn pages.";
-        if marks.on_hover_text(what).clicked() {
-            view.keys = match view.keys {
-                KeyUse::Marks => KeyUse::Pages,
-                _ => KeyUse::Marks,
-            };
+        let what = "The keys 1 to 9 put marks with the names under Annotations: between the cursors, at the pointer, or in the middle of the page. M does the same as this button; Esc ends it. Default off: digits turn pages.";
+        let marks = marks.on_hover_text(what);
+        if marks.clicked() {
+            view.toggle_marking();
+            // The digits are for the traces now.
+            marks.surrender_focus();
         }
         let fold = ui.button("Traces only");
-        let what = "Folds everything but the traces away; F9 or the button at their corner brings it back";
+        let what = "Hides everything except the traces; F9 or the button in their corner brings it back";
         view.is_folded |= fold.on_hover_text(what).clicked();
         ui.separator();
         for panel in SidePanel::ALL {
@@ -170,6 +172,7 @@ pub(super) fn combo(
     let shown = ComboBox::from_id_salt(name)
         .selected_text(current)
         .width(width)
+        .height(MENU_HEIGHT)
         .show_ui(ui, |ui| {
             for (place, choice) in choices.iter().enumerate() {
                 if ui.selectable_label(choice == current, choice).clicked() {
@@ -196,6 +199,7 @@ fn filter_ui(ui: &mut Ui, name: &str, what: &str, edges_hz: &[f64], value: &mut 
     let shown = ComboBox::from_id_salt(name)
         .selected_text(&current)
         .width(width)
+        .height(MENU_HEIGHT)
         .close_behavior(egui::PopupCloseBehavior::CloseOnClickOutside)
         .show_ui(ui, |ui| {
             for (place, choice) in choices.iter().enumerate() {
@@ -286,7 +290,7 @@ fn time_base_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView) {
 fn display_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView) {
     let stays = egui::containers::menu::MenuConfig::new()
         .close_behavior(egui::PopupCloseBehavior::CloseOnClickOutside);
-    let menu = egui::containers::menu::MenuButton::new("Display ⏷").config(stays);
+    let menu = egui::containers::menu::MenuButton::new("Display ▼").config(stays);
     let (response, _) = menu.ui(ui, |ui| {
         switches_ui(ui, browser, view);
         ui.separator();

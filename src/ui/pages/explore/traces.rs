@@ -71,7 +71,9 @@ pub(super) fn traces_ui(
         hold_arrows(ui, id);
         focus_ring(ui, rect.shrink(2.0));
     }
-    if response.clicked() {
+    let is_called = workbench.view().ask.is_none()
+        && ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::F6));
+    if response.clicked() || is_called {
         response.request_focus();
     }
     let lane = |y: f32| {

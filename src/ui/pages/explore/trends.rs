@@ -17,6 +17,8 @@ use atomscope_engine::features::trends::{BANDS, COLUMN_S, LINE_HZ, N_LINES, Side
 
 /// Height of a row where there is room, where there is little, and its distance from the next.
 const ROW_HEIGHT: f32 = 32.0;
+/// On a large screen a row may take this part of the page: at 32 points its curves would be as flat as on a small one.
+const HIGHEST_OF_PAGE: f32 = 0.045;
 const LOWEST_ROW: f32 = 15.0;
 const ROW_GAP: f32 = 3.0;
 /// The part of the page that the rows may take.
@@ -121,10 +123,11 @@ impl Rows {
             view.shows_trends && is_there && !view.hidden_trends.contains(row.1)
         };
         let shown: Vec<_> = ROWS.iter().filter(is_shown).collect();
+        let highest = ROW_HEIGHT.max(page_height * HIGHEST_OF_PAGE);
         let room = page_height * MOST_OF_PAGE / shown.len().max(1) as f32 - ROW_GAP;
         Self {
             shown,
-            height: room.clamp(LOWEST_ROW, ROW_HEIGHT).floor(),
+            height: room.clamp(LOWEST_ROW, highest).floor(),
         }
     }
 
