@@ -49,7 +49,7 @@ use atomscope_engine::session::UserFolders;
 )]
 struct Arguments {
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Option<CliCommand>,
     /// A session, a data file or a folder of recordings to open
     path: Option<PathBuf>,
     #[command(flatten)]
@@ -57,7 +57,7 @@ struct Arguments {
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum CliCommand {
     /// Train a session and report how well it classifies
     Run(run::RunArguments),
     /// Compare sessions on identical folds and seeds
@@ -68,13 +68,13 @@ enum Command {
     Reproduce(reproduce::ReproduceArguments),
     /// Apply a trained session to recordings
     Classify(classify::ClassifyArguments),
-    /// Apply a trained session to what comes in: lines, a folder that fills, a file that grows, a live stream
+    /// Apply a trained session to a stream: lines, a watched folder, a growing file, a Lab Streaming Layer stream
     Stream(stream::StreamArguments),
     /// Write a trained model as a module for Python
     ExportModel(export_model::ExportModelArguments),
     /// Score events found (seizures, spikes, artefacts) against a reference
     Score(score::ScoreArguments),
-    /// Say what fault records show in closed form: type, phases, times, distance
+    /// Analyse fault records without a model: type, phases, times, distance
     Analyse(analyse::AnalyseArguments),
     /// Write simulated faults and other events as COMTRADE files
     Simulate(simulate::SimulateArguments),
@@ -84,7 +84,7 @@ enum Command {
         #[arg(long)]
         markdown: bool,
     },
-    /// Write completions of the commands for a shell
+    /// Write the command completions of a shell
     Completions {
         /// The shell
         shell: clap_complete::Shell,
@@ -158,20 +158,22 @@ pub fn run() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match arguments.command {
         None => window::open(arguments.path.as_deref(), &arguments.picture),
-        Some(Command::Run(arguments)) => run::run(&arguments),
-        Some(Command::Compare(arguments)) => compare::run(&arguments),
-        Some(Command::Sweep(arguments)) => sweep::run(&arguments),
-        Some(Command::Reproduce(arguments)) => reproduce::run(&arguments),
-        Some(Command::Classify(arguments)) => classify::run(&arguments),
-        Some(Command::Stream(arguments)) => stream::run(&arguments),
-        Some(Command::ExportModel(arguments)) => export_model::run(&arguments),
-        Some(Command::Score(arguments)) => score::run(&arguments),
-        Some(Command::Analyse(arguments)) => analyse::run(&arguments),
-        Some(Command::Simulate(arguments)) => simulate::run(&arguments),
-        Some(Command::Settings { markdown }) => settings::run(markdown, &mut io::stdout().lock()),
-        Some(Command::Completions { shell }) => shell::completions(shell, Arguments::command()),
-        Some(Command::Man(arguments)) => shell::man(&arguments, Arguments::command()),
-        Some(Command::Info {
+        Some(CliCommand::Run(arguments)) => run::run(&arguments),
+        Some(CliCommand::Compare(arguments)) => compare::run(&arguments),
+        Some(CliCommand::Sweep(arguments)) => sweep::run(&arguments),
+        Some(CliCommand::Reproduce(arguments)) => reproduce::run(&arguments),
+        Some(CliCommand::Classify(arguments)) => classify::run(&arguments),
+        Some(CliCommand::Stream(arguments)) => stream::run(&arguments),
+        Some(CliCommand::ExportModel(arguments)) => export_model::run(&arguments),
+        Some(CliCommand::Score(arguments)) => score::run(&arguments),
+        Some(CliCommand::Analyse(arguments)) => analyse::run(&arguments),
+        Some(CliCommand::Simulate(arguments)) => simulate::run(&arguments),
+        Some(CliCommand::Settings { markdown }) => {
+            settings::run(markdown, &mut io::stdout().lock())
+        }
+        Some(CliCommand::Completions { shell }) => shell::completions(shell, Arguments::command()),
+        Some(CliCommand::Man(arguments)) => shell::man(&arguments, Arguments::command()),
+        Some(CliCommand::Info {
             files,
             json,
             stats,

@@ -54,7 +54,7 @@ pub(super) struct ClassifyArguments {
     /// Share of samples whose prediction set may miss their class; without it that of the session
     #[arg(long, value_name = "SHARE", value_parser = epsilon)]
     epsilon: Option<f64>,
-    /// Find exact zeros that are no values and fill them in
+    /// Find exact zeros that stand for missing values, and fill them in
     #[arg(long)]
     repair: bool,
     /// No progress
@@ -76,7 +76,7 @@ struct Ready {
 }
 
 /// Where reports go.
-enum Reports {
+enum ReportPlaces {
     None,
     /// One file with a part for each recording.
     File(Output, Box<ReportFile>),
@@ -84,7 +84,7 @@ enum Reports {
     Folder(PathBuf),
 }
 
-impl Reports {
+impl ReportPlaces {
     /// A file or a folder, checked before the work begins.
     fn reserve(arguments: &ClassifyArguments) -> Result<Self, Failure> {
         let Some(path) = arguments.report.as_deref() else {
@@ -148,7 +148,7 @@ pub(super) fn run(arguments: &ClassifyArguments) -> io::Result<ExitCode> {
     let reserved = ready.and_then(|ready| {
         let rows = Output::reserve_named(arguments.csv.as_deref())?;
         let json = Output::reserve_named(arguments.json.as_deref())?;
-        Ok((ready, rows, json, Reports::reserve(arguments)?))
+        Ok((ready, rows, json, ReportPlaces::reserve(arguments)?))
     });
     let (ready, csv, json, mut reports) = match reserved {
         Ok(reserved) => reserved,

@@ -105,7 +105,7 @@ fn doubt(set: &[Value], epsilon: f64) -> Option<Value> {
     };
     let promised = 100.0 * (1.0 - epsilon);
     Some(json!(format!(
-        "the model is uncertain: so as to be right in {promised} % of the cases it names {named}"
+        "the model is uncertain: to be right in {promised} % of the cases it names {named}"
     )))
 }
 

@@ -27,12 +27,12 @@ struct RuleReport {
     rule: String,
     #[serde(skip)]
     words: String,
-    classes: Vec<ClassReport>,
+    classes: Vec<ClassPreview>,
     problems: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
-struct ClassReport {
+struct ClassPreview {
     class: String,
     n_files: usize,
     n_groups: usize,
@@ -101,7 +101,7 @@ impl RuleReport {
         let text = ron::to_string(&rule).unwrap_or_else(|error| error.to_string());
         let words = rule.in_words();
         let labels = label(folder, &[rule], mode, |_| true)?;
-        let classes = labels.classes().into_iter().map(|count| ClassReport {
+        let classes = labels.classes().into_iter().map(|count| ClassPreview {
             class: count.class,
             n_files: count.n_files,
             n_groups: count.n_groups,

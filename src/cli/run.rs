@@ -19,7 +19,7 @@ use super::outputs::Output;
 use super::progress::ProgressLine;
 use super::report::Report;
 use super::terminal;
-use atomscope_engine::dataset::{Built, DataPlan, DataSettings};
+use atomscope_engine::dataset::{Built, DataPlan, DataSettings, LeftOut};
 use atomscope_engine::evaluation::{Baseline, FasterForgetting};
 use atomscope_engine::experiment::{
     CheckedExperiment, Experiment, Extent, Part, Run, RunParts, RunSummary, SettingChange,
@@ -86,10 +86,10 @@ pub(super) struct RunArguments {
     /// Share of samples whose prediction set may miss their class
     #[arg(long, value_name = "SHARE", value_parser = epsilon)]
     epsilon: Option<f64>,
-    /// In the order of time: every sample but the first is tested when it comes, then learned
+    /// In the order of time: every sample but the first is tested when it arrives, then learned
     #[arg(long, value_enum)]
     order: Option<SampleOrder>,
-    /// In the order of time: labels come so many samples (50) or seconds (30s) after their samples
+    /// In the order of time: labels arrive so many samples (50) or seconds (30s) after their samples
     #[arg(long, value_name = "N|Ns", requires = "order")]
     delay: Option<LabelDelay>,
     /// In the order of time: λ and number of mini-batches after an alarm that says that decisions have become worse
@@ -152,7 +152,7 @@ impl RunArguments {
 }
 
 /// What is run, and how.
-struct Order<'a> {
+struct RunOrder<'a> {
     experiment: Experiment,
     /// Whether the folds are chosen by what is known of the data.
     chooses_split: bool,
@@ -176,7 +176,7 @@ struct Outputs {
 }
 
 /// A run that has ended.
-struct Ended {
+struct EndedRun {
     /// The run, of repeated groupings the first.
     run: Run,
     /// Its result, of repeated groupings all of them together.
@@ -222,7 +222,7 @@ fn experiment_on(path: &Path) -> Result<Experiment, Failure> {
 
 fn run_unsaved(name: String, experiment: Experiment, chooses_split: bool) -> io::Result<ExitCode> {
     let ended = interruptible().and_then(|interrupted| {
-        execute(Order {
+        execute(RunOrder {
             experiment,
             chooses_split,
             changes: Vec::new(),
@@ -290,7 +290,7 @@ fn run_session(arguments: &RunArguments) -> Result<io::Result<ExitCode>, Failure
     };
     let places = DataPlaces::new(Some(base), &arguments.data).knowing(&session.references);
     let changed = changed_data(&session, &places)?;
-    let mut ended = execute(Order {
+    let mut ended = execute(RunOrder {
         // Settings that were changed while the session was trained are changed again; with
         // other settings than the session's there is nothing to repeat.
         changes: if experiment == session.experiment {
@@ -376,7 +376,7 @@ fn refuse_same_file(save: &Path, session: &Path) -> Result<(), Failure> {
 }
 
 /// Loads the data, checks the experiment and runs it to its end.
-fn execute(order: Order<'_>) -> Result<Ended, Failure> {
+fn execute(order: RunOrder<'_>) -> Result<EndedRun, Failure> {
     let begin = Instant::now();
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(order.n_threads)
@@ -422,7 +422,7 @@ fn execute(order: Order<'_>) -> Result<Ended, Failure> {
         }
     }
     match (first, RunSummary::over_groupings(summaries)) {
-        (Some(run), Some(summary)) => Ok(Ended {
+        (Some(run), Some(summary)) => Ok(EndedRun {
             run,
             summary,
             built,
@@ -503,16 +503,9 @@ fn summary(run: &Run) -> RunSummary {
 }
 
 /// What to know beside the numbers.
-fn remarks(ended: &Ended) -> Vec<String> {
+fn remarks(ended: &EndedRun) -> Vec<String> {
     let mut remarks = ended.remarks.clone();
-    let n_left_out = ended.built.left_out.len();
-    if let Some(first) = ended.built.left_out.first() {
-        let source = first.source.display();
-        remarks.push(format!(
-            "{n_left_out} recordings or segments were excluded, e.g. {source}: {}",
-            first.reason
-        ));
-    }
+    remarks.extend(LeftOut::in_words(&ended.built.left_out));
     for record in ended.run.records() {
         for remark in &record.remarks {
             if !remarks.contains(remark) {
@@ -572,7 +565,7 @@ fn json_of(report: &Report<'_>, with_decisions: bool) -> serde_json::Value {
 }
 
 /// Tells the result on the standard output, as JSON or as text.
-fn report(name: &str, ended: &Ended, outputs: &Outputs) -> io::Result<ExitCode> {
+fn report(name: &str, ended: &EndedRun, outputs: &Outputs) -> io::Result<ExitCode> {
     let checked: &CheckedExperiment = ended.run.checked();
     let report = Report {
         session: name,

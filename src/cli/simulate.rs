@@ -19,7 +19,7 @@ use atomscope_engine::simulate::network::{NetworkClasses, NetworkSettings, Netwo
 pub(super) struct SimulateArguments {
     /// The built-in 20 kV feeder, faults on many networks, or faults and other events on many networks
     #[arg(long, value_enum, default_value = "networks")]
-    preset: Preset,
+    preset: SimulationPreset,
     /// Number of records in all; classes in turn
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     count: u32,
@@ -35,7 +35,7 @@ pub(super) struct SimulateArguments {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Preset {
+enum SimulationPreset {
     Feeder,
     Networks,
     Events,
@@ -51,7 +51,7 @@ enum FileFormat {
 }
 
 /// One record and what the list says of it.
-struct Made {
+struct SimulatedRecord {
     record: Record,
     class: String,
     phases: String,
@@ -115,12 +115,12 @@ fn write_all(arguments: &SimulateArguments) -> Result<(), String> {
 }
 
 /// What makes record `number`, classes in turn.
-fn maker(arguments: &SimulateArguments) -> Result<Box<dyn Fn(u32) -> Made>, String> {
+fn maker(arguments: &SimulateArguments) -> Result<Box<dyn Fn(u32) -> SimulatedRecord>, String> {
     let seed = arguments.seed;
     let classes = match arguments.preset {
-        Preset::Feeder => return feeder(seed),
-        Preset::Networks => NetworkClasses::Faults,
-        Preset::Events => NetworkClasses::Events,
+        SimulationPreset::Feeder => return feeder(seed),
+        SimulationPreset::Networks => NetworkClasses::Faults,
+        SimulationPreset::Events => NetworkClasses::Events,
     };
     let settings = NetworkSettings {
         seed,
@@ -139,7 +139,7 @@ fn maker(arguments: &SimulateArguments) -> Result<Box<dyn Fn(u32) -> Made>, Stri
         if let Some(clearing_s) = waveforms.clearing_s {
             parameters += &format!(", clearing {clearing_s:.6} s");
         }
-        Made {
+        SimulatedRecord {
             record: simulator.record_of(&scenario, &waveforms, index),
             class: class.name().to_owned(),
             phases: scenario.phase_letters(),
@@ -148,7 +148,7 @@ fn maker(arguments: &SimulateArguments) -> Result<Box<dyn Fn(u32) -> Made>, Stri
     }))
 }
 
-fn feeder(seed: u64) -> Result<Box<dyn Fn(u32) -> Made>, String> {
+fn feeder(seed: u64) -> Result<Box<dyn Fn(u32) -> SimulatedRecord>, String> {
     let settings = FeederSettings {
         seed,
         cycles_before: 3,
@@ -163,7 +163,7 @@ fn feeder(seed: u64) -> Result<Box<dyn Fn(u32) -> Made>, String> {
         let phases = scenario.fault.map_or([false; 3], |fault| fault.phases);
         let letters = ["A", "B", "C"].into_iter().zip(phases);
         let letters: String = letters.filter(|(_, is)| *is).map(|(l, _)| l).collect();
-        Made {
+        SimulatedRecord {
             record: simulator.record(class, index),
             class: class.name().to_owned(),
             phases: if letters == "AC" {

@@ -13,7 +13,7 @@ use super::terminal::{self, complain};
 use atomscope_engine::evaluation::FasterForgetting;
 use atomscope_engine::session::Session;
 use atomscope_engine::stream::{
-    Decision, Feed, Learning, LineSource, Outcome, SavedStream, StreamError, StreamRun,
+    Feed, Learning, LineSource, Outcome, SavedStream, StreamDecision, StreamError, StreamRun,
     StreamSource, export_recorded, judge_for, open_source,
 };
 
@@ -22,7 +22,7 @@ use atomscope_engine::stream::{
 pub(super) struct StreamArguments {
     /// A session with a final model, as `run --save` and the window write it
     model: PathBuf,
-    /// Where the data come from: - for lines of CSV on the standard input, a folder that fills, an EDF or BDF file that grows, any other file, a recorded stream, or lsl:NAME
+    /// Source of the data: - for lines of CSV on the standard input, a watched folder, a growing EDF or BDF file, any other file, a recorded stream, or lsl:NAME
     #[arg(long, value_name = "-|DIR|FILE|lsl:NAME")]
     source: String,
     /// Write one JSON object per line instead of text
@@ -31,7 +31,7 @@ pub(super) struct StreamArguments {
     /// Samples per second of the standard input
     #[arg(long, value_name = "HZ")]
     rate: Option<f64>,
-    /// End when nothing has come for so long
+    /// End when no data have arrived for so long
     #[arg(long, value_name = "S")]
     idle: Option<f64>,
     /// A file of a folder counts when it has not changed for so long
@@ -40,7 +40,7 @@ pub(super) struct StreamArguments {
     /// Where the state is kept that a restart continues from; beside the model by default
     #[arg(long, value_name = "FILE")]
     state: Option<PathBuf>,
-    /// Learn where labels come: a column `class`, `labels.csv` of the folder, a sub-folder named as a class
+    /// Learn when labels arrive: a column `class`, `labels.csv` of the folder, a sub-folder named as a class
     #[arg(long)]
     learn: bool,
     /// λ of every mini-batch that is learned
@@ -49,7 +49,7 @@ pub(super) struct StreamArguments {
     /// λ and number of mini-batches after an alarm that says that decisions have become worse
     #[arg(long, value_name = "LAMBDA:N", requires = "learn", value_parser = faster_forgetting)]
     on_alarm: Option<FasterForgetting>,
-    /// Keep everything that comes in, without loss, in a new folder
+    /// Keep all incoming data, without loss, in a new folder
     #[arg(long, value_name = "DIR")]
     record: Option<PathBuf>,
     /// At the end write what was recorded as EDF+ (or BDF+), decisions and alarms as annotations
@@ -241,7 +241,7 @@ impl Running<'_> {
 }
 
 /// A decision as a line of text: place, class, margin, set.
-fn text_of(decision: &Decision) -> String {
+fn text_of(decision: &StreamDecision) -> String {
     let place = match (&decision.path, decision.start_s) {
         (Some(path), Some(start_s)) => format!("{path} {start_s:.3} s"),
         (Some(path), None) => path.clone(),

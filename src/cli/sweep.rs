@@ -35,7 +35,7 @@ pub(super) struct SweepArguments {
     /// folders that are put together afterwards
     #[arg(long, value_name = "i/n", value_parser = shard)]
     shard: Option<(usize, usize)>,
-    /// Folder for finished points and the report; what is finished there is not done again. Without
+    /// Folder for finished points and the report; points finished there are not computed again. Without
     /// it the folder of a sweep that was begun in the window, or else NAME.sweep beside NAME.ron
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -65,7 +65,7 @@ fn shard(text: &str) -> Result<(usize, usize), String> {
 }
 
 /// A sweep that has ended.
-struct Ended {
+struct EndedSweep {
     table: SweepTable,
     provenance: String,
     n_points: usize,
@@ -120,7 +120,7 @@ impl SweepArguments {
     }
 }
 
-fn sweep(arguments: &SweepArguments, path: &Path) -> Result<Ended, Failure> {
+fn sweep(arguments: &SweepArguments, path: &Path) -> Result<EndedSweep, Failure> {
     let file = SweepFile::load(path).map_err(Failure::usage)?;
     if file.sweep.halving.is_some() && arguments.shard.is_some() {
         return Err(Failure::usage(
@@ -162,7 +162,7 @@ fn sweep(arguments: &SweepArguments, path: &Path) -> Result<Ended, Failure> {
     );
     let all = all.map_err(Failure::failed)?;
     progress.end();
-    let ended = Ended {
+    let ended = EndedSweep {
         table: SweepTable::of(results),
         provenance: sweep_provenance(&file.session.experiment, &file.sweep),
         n_points: plan.n_points(),
@@ -190,7 +190,7 @@ fn usual_folder(sweep: &Path) -> PathBuf {
     }
 }
 
-impl Ended {
+impl EndedSweep {
     fn result(&self) -> SweepResult<'_> {
         SweepResult {
             provenance: &self.provenance,

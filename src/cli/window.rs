@@ -12,7 +12,7 @@ use clap::Args;
 
 use super::run::run_in_terminal;
 use super::terminal::complain;
-use crate::ui::app::{Beginning, begin, run_window};
+use crate::ui::app::{WindowStart, begin, run_window};
 use crate::ui::screenshot::picture_of;
 use crate::workbench::explore::ExploreAction;
 use crate::workbench::{Action, Stage, Workbench};
@@ -90,14 +90,16 @@ fn text_size(text: &str) -> Result<f32, String> {
 /// The window, a picture of it, or where there is no display the terminal.
 pub(super) fn open(path: Option<&Path>, picture: &PictureArguments) -> io::Result<ExitCode> {
     let beginning = match path {
-        Some(path) => Beginning::Open(path.to_owned()),
-        None => Beginning::Demo,
+        Some(path) => WindowStart::Open(path.to_owned()),
+        None => WindowStart::Demo,
     };
     if let Some(out) = &picture.screenshot {
         return screenshot(out, beginning, picture);
     }
     let obstacle = match has_display() {
-        true => run_window(beginning, UserFolders::find().ok()).err(),
+        true => run_window(beginning, UserFolders::find().ok())
+            .err()
+            .map(|error| error.to_string()),
         false => Some("there is no display (neither DISPLAY nor WAYLAND_DISPLAY is set)".into()),
     };
     match obstacle {
@@ -119,7 +121,7 @@ fn has_display() -> bool {
 
 fn screenshot(
     out: &Path,
-    beginning: Beginning,
+    beginning: WindowStart,
     picture: &PictureArguments,
 ) -> io::Result<ExitCode> {
     let (sender, woken) = channel();
@@ -134,7 +136,7 @@ fn screenshot(
             settle(&mut workbench, &woken)
         }
         None => {
-            let opens_session = matches!(beginning, Beginning::Open(_));
+            let opens_session = matches!(beginning, WindowStart::Open(_));
             begin(&mut workbench, beginning);
             workbench.apply(Action::LimitSpeed(None));
             prepare(&mut workbench, &woken, picture, opens_session)
@@ -168,9 +170,9 @@ fn screenshot(
 }
 
 /// A recording that is only shown: its samples are not needed as data.
-fn explored_file(beginning: &Beginning, picture: &PictureArguments) -> Option<PathBuf> {
+fn explored_file(beginning: &WindowStart, picture: &PictureArguments) -> Option<PathBuf> {
     match beginning {
-        Beginning::Open(path) if picture.page == Stage::Explore => {
+        WindowStart::Open(path) if picture.page == Stage::Explore => {
             let is_session = path.extension().is_some_and(|ending| ending == "ron");
             (!is_session && !path.is_dir()).then(|| path.clone())
         }

@@ -39,7 +39,7 @@ mod worker;
 
 pub use error::ClusterError;
 pub use folder::{Mark, WorkFolder};
-pub use order::{Order, Prepared, Task, read_entrants, read_sweep_plan};
+pub use order::{Order, PreparedWork, Task, read_entrants, read_sweep_plan};
 pub use slurm::{JobRequest, cancel_jobs, requeue_this_job, submit};
 pub use status::{FailedPoint, PointCounts, WorkStatus, WorkerRow};
 pub use work::Work;

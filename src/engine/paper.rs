@@ -16,7 +16,7 @@ use crate::records::ReadError;
 use crate::session::DataPlaces;
 
 use methods::methods;
-use panels::{Panel, panels};
+use panels::{PaperPanel, panels};
 
 /// The distance is Euclidean for all kernels but the Laplacian.
 const NO_KERNEL: Kernel = Kernel::Linear;
@@ -98,7 +98,7 @@ impl Reproduction {
 
     fn part(
         &self,
-        panel: &Panel,
+        panel: &PaperPanel,
         keep_going: &mut dyn FnMut(f64) -> bool,
     ) -> Result<PaperPart, ReproductionError> {
         let planned = self.plan_part(panel, &mut |share| keep_going(0.02 * share))?;
@@ -126,7 +126,7 @@ impl Reproduction {
 
     fn plan_part(
         &self,
-        panel: &Panel,
+        panel: &PaperPanel,
         keep_going: &mut dyn FnMut(f64) -> bool,
     ) -> Result<PlannedPart, ReproductionError> {
         let experiment = panel.experiment(self.is_quick);

@@ -25,6 +25,8 @@ const BARS_HEIGHT: f32 = 80.0;
 pub(super) struct Typing {
     /// A path to open or to save under.
     pub(super) path: String,
+    /// Whether the field for it has had its proposal.
+    pub(super) has_proposed: bool,
     /// The name of a preset.
     pub(super) preset: String,
     /// What the list of records is searched for.
@@ -318,7 +320,7 @@ impl eframe::App for App {
 
 /// What the window begins with.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Beginning {
+pub enum WindowStart {
     /// The built-in feeder faults, trained at once.
     Demo,
     /// A session, a data file or a folder.
@@ -326,10 +328,10 @@ pub enum Beginning {
 }
 
 /// Tells a workbench what to begin with.
-pub fn begin(workbench: &mut Workbench, beginning: Beginning) {
+pub fn begin(workbench: &mut Workbench, beginning: WindowStart) {
     match beginning {
-        Beginning::Demo => workbench.apply(Action::OpenDemo(Demo::FeederFaults)),
-        Beginning::Open(path) => workbench.apply(Action::Open(path)),
+        WindowStart::Demo => workbench.apply(Action::OpenDemo(Demo::FeederFaults)),
+        WindowStart::Open(path) => workbench.apply(Action::Open(path)),
     }
 }
 
@@ -338,10 +340,11 @@ const ICON: &[u8] = include_bytes!("../../assets/icons/atomscope-256.png");
 
 /// Opens the window and stays until it is closed; the error says why it cannot be opened.
 pub fn run_window(
-    beginning: Beginning,
+    beginning: WindowStart,
     folders: Option<atomscope_engine::session::UserFolders>,
-) -> Result<(), String> {
-    let icon = eframe::icon_data::from_png_bytes(ICON).map_err(|error| error.to_string())?;
+) -> eframe::Result {
+    // A window without an icon is better than none.
+    let icon = eframe::icon_data::from_png_bytes(ICON).unwrap_or_default();
     let viewport = egui::ViewportBuilder::default()
         .with_icon(icon)
         .with_title("Atomscope")
@@ -362,5 +365,5 @@ pub fn run_window(
         begin(&mut workbench, beginning);
         Ok(Box::new(App::new(workbench, true)))
     });
-    eframe::run_native("atomscope", options, creator).map_err(|error| error.to_string())
+    eframe::run_native("atomscope", options, creator)
 }

@@ -1,15 +1,17 @@
 //! Questions in front of the page: which file, what becomes of unsaved changes, which keys there are.
 
+use crate::ui::elements::button;
 use std::path::{Path, PathBuf};
 
+use egui::text_selection::CCursorRange;
 use egui::{Context, Grid, Id, Key, Modal, RichText, ScrollArea, TextEdit, Ui};
 
 use super::app::Typing;
-use super::dialogs::{DialogKind, Dialogs};
+use super::dialogs::Dialogs;
 use super::manual::manual_ui;
 use super::shortcuts::KEYS;
 use super::theme;
-use crate::workbench::{Action, Ask, Workbench};
+use crate::workbench::{Action, Ask, PathAsk, Workbench};
 
 /// The question that waits, if one does.
 pub(super) fn asks_ui(
@@ -21,13 +23,14 @@ pub(super) fn asks_ui(
 ) {
     let Some(ask) = &workbench.view().ask else {
         typing.path.clear();
+        typing.has_proposed = false;
         typing.preset.clear();
         return;
     };
     let shown = Modal::new(Id::unique("question")).show(context, |ui| {
         ui.set_width(theme::body_font(ui).size * 38.0);
-        match (ask, DialogKind::of(ask)) {
-            (_, Some(kind)) => path_ui(ui, kind, workbench, typing, dialogs.take(), actions),
+        match (ask, ask.path()) {
+            (_, Some(what)) => path_ui(ui, what, workbench, typing, dialogs.take(), actions),
             (Ask::Unsaved(_), None) => unsaved_ui(ui, workbench, actions),
             (Ask::Replace { path, action, .. }, None) => replace_ui(ui, path, action, actions),
             (Ask::ChangedOnDisk(then), None) => changed_ui(ui, then.as_deref(), actions),
@@ -65,132 +68,55 @@ fn cancel_ui(ui: &mut Ui, text: &str, actions: &mut Vec<Action>) {
 /// A path: by the dialog of the system where there is one, always by typing.
 fn path_ui(
     ui: &mut Ui,
-    kind: DialogKind,
+    what: PathAsk,
     workbench: &Workbench,
     typing: &mut Typing,
     dialogs: Option<&mut Dialogs>,
     actions: &mut Vec<Action>,
 ) {
-    let (heading, help, verb) = match kind {
-        DialogKind::OpenFile => (
-            "Open a session or data",
-            "A session (.ron), a recording, a fault record, a table or arrays. Dropping it on the window does the same.",
-            "Open",
-        ),
-        DialogKind::OpenFolder => (
-            "Open a folder",
-            "A folder with the recordings or fault records of all classes.",
-            "Open",
-        ),
-        DialogKind::OpenRecording => (
-            "Open a recording",
-            "An EEG recording or a fault record to look at; the data of the session stay as they are.",
-            "Open",
-        ),
-        DialogKind::ImportAnnotations => (
-            "Add annotations",
-            "A table (.csv, .tsv, BIDS events.tsv: onset, duration, label) or the annotations of an EDF+ file, such as a hypnogram.",
-            "Add",
-        ),
-        DialogKind::ImportPositions => (
-            "Places of electrodes",
-            "A file of positions: .sfp, .elc, .elp, .loc, .locs or BIDS electrodes.tsv. They count for channels of the same names.",
-            "Open",
-        ),
-        DialogKind::ExportAnnotations => (
-            "Write the annotations",
-            "A table (.csv, or .tsv in the form of BIDS), or the recording with its annotations as EDF+ (.edf) or BDF+ (.bdf).",
-            "Export",
-        ),
-        DialogKind::ExportRecording { .. } => (
-            "Write the recording",
-            "The whole recording with the header's fields and all annotations as EDF+ (.edf) or BDF+ (.bdf).",
-            "Write",
-        ),
-        DialogKind::ExportPage => (
-            "Save the page as a picture",
-            "The traces of the page on an A4 sheet, landscape: a picture (.png, .svg), or a sheet to print (.pdf, .html).",
-            "Save",
-        ),
-        DialogKind::OpenRater => (
-            "Compare with other scores",
-            "The scores or events of a second rater: a table (.csv, .tsv: onset, duration, label) or an EDF+ file, such as a hypnogram.",
-            "Compare",
-        ),
-        DialogKind::ExportScores => (
-            "Write the scores",
-            "One row for each run of equal states: a table (.csv, or .tsv in the form of BIDS) or EDF+ annotations (.edf).",
-            "Export",
-        ),
-        DialogKind::Compare(what) => what.question(),
-        DialogKind::OpenBeside => (
-            "Open a second fault record",
-            "It is shown below the open one, both aligned on their inceptions.",
-            "Open",
-        ),
-        DialogKind::Fault(what) => what.question(),
-        DialogKind::Live(what) => what.question(),
-        DialogKind::CompareMaps => (
-            "Compare with a recording",
-            "An EEG recording whose band power over the head is shown beside that of the selection; what is open stays.",
-            "Compare",
-        ),
-        DialogKind::OpenModel => (
-            "Judge with a trained session",
-            "A session (.ron) with a final model, as the Run menu trains it; the session that is open stays as it is.",
-            "Open",
-        ),
-        DialogKind::Report => (
-            "Report of the recording",
-            "A page with its figures (.html) or the table of segments (.csv).",
-            "Write",
-        ),
-        DialogKind::Export(content) => (
-            content.name(),
-            "The file to write; its extension chooses the format.",
-            "Export",
-        ),
-        DialogKind::SaveAs => (
-            "Save as",
-            "The name of the session; it ends in .ron.",
-            "Save",
-        ),
-        DialogKind::LocateData => (
-            "Locate the data",
-            "The folder that holds the data now, or one of its files. They are searched for there too.",
-            "Locate",
-        ),
-    };
-    title(ui, heading);
-    ui.label(help);
+    let question = what.question();
+    title(ui, question.title);
+    ui.label(question.help);
     let label = ui.label("Path");
+    let is_new = !std::mem::replace(&mut typing.has_proposed, true);
+    if let Some(path) = workbench.proposed_path(what).filter(|_| is_new) {
+        typing.path = path.display().to_string();
+    }
     let field = TextEdit::singleline(&mut typing.path).desired_width(f32::INFINITY);
-    let field = ui
-        .add(field.hint_text("/path/to/file"))
+    let mut field = field.hint_text("/path/to/file").show(ui);
+    if is_new {
+        // What is typed replaces the proposal.
+        let all = CCursorRange::select_all(&field.galley);
+        field.state.cursor.set_char_range(Some(all));
+        field.state.store(ui.ctx(), field.response.id);
+    }
+    let field = field
+        .response
+        .response
         .labelled_by(label.id)
-        .on_hover_text(help);
-    if typing.path.is_empty() && ui.memory(|memory| memory.focused().is_none()) {
+        .on_hover_text(question.help);
+    let enter = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
+    if is_new || typing.path.is_empty() && ui.memory(|memory| memory.focused().is_none()) {
         field.request_focus();
     }
-    let enter = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
-    if let DialogKind::ExportRecording { mut anonymises } = kind
+    if let PathAsk::ExportRecording { mut anonymises } = what
         && ui
             .checkbox(&mut anonymises, "Anonymise")
             .on_hover_text("Leaves out patient and recording; the date becomes 1 January 1985, the time of day stays. Texts of annotations are kept: look through them. Default off.")
             .changed()
     {
-        actions.push(Action::Ask(Ask::ExportRecording { anonymises }));
+        actions.push(Action::Ask(Ask::Path(PathAsk::ExportRecording { anonymises })));
     }
     ui.add_space(theme::GRID);
     ui.horizontal(|ui| {
         let path = typing.path.trim();
-        let go = ui.add_enabled(!path.is_empty(), egui::Button::new(verb));
+        let go = ui.add_enabled(!path.is_empty(), egui::Button::new(question.verb));
         let go = go
             .on_hover_text("With the path above (Enter)")
             .on_disabled_hover_text("Type or choose a path first");
         if (go.clicked() || enter) && !path.is_empty() {
             let path = PathBuf::from(path);
-            actions.push(kind.answered(path));
+            actions.push(what.answered(path));
         }
         if let Some(dialogs) = dialogs {
             let text = if dialogs.is_open() {
@@ -201,13 +127,13 @@ fn path_ui(
             let browse = ui.add_enabled(!dialogs.is_open(), egui::Button::new(text));
             let help = "The file dialog of the system; if none appears, type the path above";
             if browse.on_hover_text(help).clicked() {
-                dialogs.ask(kind, ui.ctx());
+                dialogs.ask(what, ui.ctx());
             }
         }
         cancel_ui(ui, "Cancel", actions);
     });
     let recent = &workbench.settings().recent;
-    if kind == DialogKind::OpenFile && !recent.is_empty() {
+    if what == PathAsk::OpenFile && !recent.is_empty() {
         ui.add_space(theme::GRID);
         ui.label("Recent sessions");
         for path in recent.iter().take(8) {
@@ -231,13 +157,11 @@ fn unsaved_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     ));
     ui.add_space(theme::GRID);
     ui.horizontal(|ui| {
-        let save = ui.button("Save");
         let help = "Saves, then continues with what was asked for";
-        if save.on_hover_text(help).clicked() {
+        if button(ui, "Save", help) {
             actions.push(Action::SaveFirst);
         }
-        let lose = ui.button("Do not save");
-        if lose.on_hover_text("The changes are lost").clicked() {
+        if button(ui, "Do not save", "The changes are lost") {
             actions.push(Action::DoNotSave);
         }
         cancel_ui(ui, "Cancel", actions);
@@ -250,11 +174,7 @@ fn replace_ui(ui: &mut Ui, path: &Path, action: &Action, actions: &mut Vec<Actio
     ui.label(format!("This file already exists: {}", path.display()));
     ui.add_space(theme::GRID);
     ui.horizontal(|ui| {
-        let replace = ui.button("Replace");
-        if replace
-            .on_hover_text("The existing file is overwritten")
-            .clicked()
-        {
+        if button(ui, "Replace", "The existing file is overwritten") {
             actions.push(Action::Replace(Box::new(action.clone())));
         }
         cancel_ui(ui, "Cancel", actions);
@@ -266,14 +186,12 @@ fn changed_ui(ui: &mut Ui, then: Option<&Action>, actions: &mut Vec<Action>) {
     ui.label("Another window or program has written the session since it was opened here.");
     ui.add_space(theme::GRID);
     ui.horizontal(|ui| {
-        let other = ui.button("Save under another name…");
-        if other.on_hover_text("Both versions stay").clicked() {
+        if button(ui, "Save under another name…", "Both versions stay") {
             let then = then.cloned().map(Box::new);
             actions.push(Action::Ask(Ask::SaveAs(then)));
         }
-        let overwrite = ui.button("Overwrite it");
         let help = "The version on disk is overwritten";
-        if overwrite.on_hover_text(help).clicked() {
+        if button(ui, "Overwrite it", help) {
             actions.push(Action::Overwrite);
         }
         cancel_ui(ui, "Cancel", actions);

@@ -1,10 +1,11 @@
 //! Thin banners below the menu: that this is a demo, and what a crash has left.
 
+use crate::ui::elements::button;
 use egui::{Align, Frame, Layout, Margin, Panel, RichText, Ui, vec2};
 
 use super::icons::{Icon, icon_button};
 use super::theme;
-use crate::workbench::{Action, Ask, Demo, OfferedCopy, Workbench};
+use crate::workbench::{Action, Ask, Demo, OfferedCopy, PathAsk, Workbench};
 
 /// The banners that are due.
 pub(super) fn banners_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
@@ -43,18 +44,14 @@ fn demo_ui(ui: &mut Ui, demo: Demo, workbench: &Workbench, actions: &mut Vec<Act
         ),
     };
     ui.label(RichText::new(what).color(tones.strong));
-    let open = ui.button("Open your own data…");
-    if open
-        .on_hover_text("A session, a data file or a folder of recordings (Ctrl+O)")
-        .clicked()
-    {
-        actions.push(Action::Ask(Ask::OpenFile));
+    if button(
+        ui,
+        "Open your own data…",
+        "A session, a data file or a folder of recordings (Ctrl+O)",
+    ) {
+        actions.push(Action::Ask(Ask::Path(PathAsk::OpenFile)));
     }
-    if ui
-        .button(other)
-        .on_hover_text("The other built-in data")
-        .clicked()
-    {
+    if button(ui, other, "The other built-in data") {
         actions.push(Action::OpenDemo(action));
     }
     recent_ui(ui, workbench, actions);
@@ -78,8 +75,7 @@ fn recent_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     let menu = ui.add_enabled_ui(!recent.is_empty(), |ui| {
         ui.menu_button("Recent sessions", |ui| {
             for path in recent {
-                let open = ui.button(path.display().to_string());
-                if open.on_hover_text("Opens this session").clicked() {
+                if button(ui, path.display().to_string(), "Opens this session") {
                     actions.push(Action::Open(path.clone()));
                     ui.close();
                 }
@@ -102,13 +98,11 @@ fn recovery_ui(
     let tones = theme::tones(ui);
     let text = format!("Atomscope ended without saving {}.", described(newest));
     ui.label(RichText::new(text).color(tones.strong));
-    let recover = ui.button("Restore");
-    if recover.on_hover_text("Opens the copy").clicked() {
+    if button(ui, "Restore", "Opens the copy") {
         actions.push(Action::Recover(0));
     }
-    let discard = ui.button("Discard the copy");
     let help = "The copy is removed for good";
-    if discard.on_hover_text(help).clicked() {
+    if button(ui, "Discard the copy", help) {
         actions.push(Action::DiscardCopy(0));
     }
     if others.is_empty() {
@@ -117,15 +111,11 @@ fn recovery_ui(
     let list = ui.menu_button(format!("Older copies ({})", others.len()), |ui| {
         for (place, copy) in others.iter().enumerate() {
             ui.horizontal(|ui| {
-                if ui
-                    .button("Restore")
-                    .on_hover_text("Opens the copy")
-                    .clicked()
-                {
+                if button(ui, "Restore", "Opens the copy") {
                     actions.push(Action::Recover(place + 1));
                     ui.close();
                 }
-                if ui.button("Discard").on_hover_text(help).clicked() {
+                if button(ui, "Discard", help) {
                     actions.push(Action::DiscardCopy(place + 1));
                     ui.close();
                 }

@@ -93,6 +93,16 @@ pub(super) fn wrong(ui: &mut Ui, text: &str) {
     });
 }
 
+/// A button with its explanation; tells whether it was pressed.
+pub(super) fn button(
+    ui: &mut Ui,
+    text: impl Into<egui::WidgetText>,
+    help_text: impl Into<egui::WidgetText>,
+) -> bool {
+    let response = ui.button(text.into());
+    response.on_hover_text(help_text).clicked()
+}
+
 /// So high is a list before it scrolls.
 const LIST_HEIGHT: f32 = 420.0;
 

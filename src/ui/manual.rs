@@ -15,7 +15,7 @@ const WIDTH: f32 = 680.0;
 
 /// A part of the text.
 #[derive(Debug, PartialEq)]
-enum Block {
+enum ManualBlock {
     Title(String),
     Heading(String),
     Paragraph(String),
@@ -38,8 +38,8 @@ pub fn manual_ui(ui: &mut Ui, height: f32) {
 }
 
 /// The blocks of the Markdown that the manual is written in: headings, paragraphs, lists, figures.
-fn blocks(text: &str) -> Vec<Block> {
-    let mut blocks: Vec<Block> = Vec::new();
+fn blocks(text: &str) -> Vec<ManualBlock> {
+    let mut blocks: Vec<ManualBlock> = Vec::new();
     let mut is_open = false;
     for line in text.lines().map(str::trim) {
         let figure = line.strip_prefix("![").and_then(|rest| {
@@ -47,59 +47,59 @@ fn blocks(text: &str) -> Vec<Block> {
             let name = path.rsplit('/').next()?.strip_prefix("manual-")?;
             let name = name.strip_suffix("-light.png")?.to_owned();
             let caption = caption.to_owned();
-            Some(Block::Figure { name, caption })
+            Some(ManualBlock::Figure { name, caption })
         });
         let new = match line {
             "" => None,
             _ if figure.is_some() => figure,
             _ => [
-                ("## ", Block::Heading as fn(String) -> Block),
-                ("# ", Block::Title),
-                ("- ", Block::Item),
+                ("## ", ManualBlock::Heading as fn(String) -> ManualBlock),
+                ("# ", ManualBlock::Title),
+                ("- ", ManualBlock::Item),
             ]
             .into_iter()
             .find_map(|(mark, block)| Some(block(line.strip_prefix(mark)?.to_owned()))),
         };
         match (new, blocks.last_mut()) {
             (Some(block), _) => {
-                is_open = matches!(block, Block::Item(_));
+                is_open = matches!(block, ManualBlock::Item(_));
                 blocks.push(block);
             }
             (None, _) if line.is_empty() => is_open = false,
-            (None, Some(Block::Paragraph(text) | Block::Item(text))) if is_open => {
+            (None, Some(ManualBlock::Paragraph(text) | ManualBlock::Item(text))) if is_open => {
                 text.push(' ');
                 text.push_str(line);
             }
             (None, _) => {
                 is_open = true;
-                blocks.push(Block::Paragraph(line.to_owned()));
+                blocks.push(ManualBlock::Paragraph(line.to_owned()));
             }
         }
     }
     blocks
 }
 
-fn block_ui(ui: &mut Ui, block: &Block) {
+fn block_ui(ui: &mut Ui, block: &ManualBlock) {
     let tones = theme::tones(ui);
     match block {
-        Block::Title(text) => {
+        ManualBlock::Title(text) => {
             ui.label(RichText::new(text).heading().size(24.0).color(tones.strong));
         }
-        Block::Heading(text) => {
+        ManualBlock::Heading(text) => {
             ui.add_space(theme::GRID * 2.0);
             ui.label(RichText::new(text).heading().color(tones.strong));
         }
-        Block::Paragraph(text) => {
+        ManualBlock::Paragraph(text) => {
             ui.add(Label::new(inline(ui, text)).wrap());
             ui.add_space(theme::GRID / 2.0);
         }
-        Block::Item(text) => {
+        ManualBlock::Item(text) => {
             ui.horizontal_top(|ui| {
                 ui.label("•");
                 ui.add(Label::new(inline(ui, text)).wrap());
             });
         }
-        Block::Figure { name, caption } => {
+        ManualBlock::Figure { name, caption } => {
             ui.add_space(theme::GRID);
             figure_ui(ui, name);
             ui.label(RichText::new(caption).small().color(tones.weak));
@@ -275,13 +275,15 @@ mod tests {
         let figures: Vec<&str> = blocks
             .iter()
             .filter_map(|block| match block {
-                Block::Figure { name, .. } => Some(name.as_str()),
+                ManualBlock::Figure { name, .. } => Some(name.as_str()),
                 _ => None,
             })
             .collect();
         let terms = ["atom", "profile", "forgetting", "margin", "prequential"];
         assert_eq!(figures, terms);
-        let headings = blocks.iter().filter(|b| matches!(b, Block::Heading(_)));
+        let headings = blocks
+            .iter()
+            .filter(|b| matches!(b, ManualBlock::Heading(_)));
         assert!(headings.count() >= 8);
     }
 
@@ -292,9 +294,9 @@ mod tests {
         assert_eq!(
             found,
             [
-                Block::Paragraph(text("one two")),
-                Block::Item(text("three four")),
-                Block::Paragraph(text("five")),
+                ManualBlock::Paragraph(text("one two")),
+                ManualBlock::Item(text("three four")),
+                ManualBlock::Paragraph(text("five")),
             ]
         );
     }

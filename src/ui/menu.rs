@@ -1,10 +1,13 @@
 //! The menu bar, with the name of the session and the theme at its end.
 
+use crate::ui::elements::button;
 use egui::{Align, Button, Layout, MenuBar, RichText, Ui};
 
 use super::icons::{Icon, icon_button};
 use super::theme::{self, TEXT_SCALES};
-use crate::workbench::{Action, Ask, CommandLine, Demo, EXAMPLES, Panel, Stage, Workbench};
+use crate::workbench::{
+    Action, Ask, CommandLine, Demo, EXAMPLES, Panel, PathAsk, Stage, Workbench,
+};
 use atomscope_engine::session::Theme;
 
 /// The menu bar.
@@ -58,7 +61,7 @@ fn file_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
         ui,
         ("Open…", "Ctrl+O", "A session, or one file of data"),
         true,
-        Action::Ask(Ask::OpenFile),
+        Action::Ask(Ask::Path(PathAsk::OpenFile)),
         actions,
     );
     item(
@@ -69,7 +72,7 @@ fn file_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
             "A folder with the recordings or fault records of all classes",
         ),
         true,
-        Action::Ask(Ask::OpenFolder),
+        Action::Ask(Ask::Path(PathAsk::OpenFolder)),
         actions,
     );
     let recent = &workbench.settings().recent;
@@ -139,7 +142,7 @@ fn file_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
             "The decisions of the model on the recording of the Explore page; classify it there first",
         ),
         is_judged,
-        Action::Ask(Ask::Report),
+        Action::Ask(Ask::Path(PathAsk::Report)),
         actions,
     );
     ui.separator();
@@ -265,7 +268,7 @@ fn command_menu(ui: &mut Ui, workbench: &Workbench) {
     let menu = ui.add_enabled_ui(!lines.is_empty(), |ui| {
         ui.menu_button("Copy as command", |ui| {
             for CommandLine { name, line } in lines {
-                if ui.button(name).on_hover_text(&line).clicked() {
+                if button(ui, name, &line) {
                     ui.ctx().copy_text(line);
                     ui.close();
                 }

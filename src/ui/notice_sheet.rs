@@ -6,7 +6,8 @@ use super::icons::{Icon, icon_button, icon_mark};
 use super::theme::{self, Tones};
 use crate::workbench::{Action, Gravity, Notice, Stage, Workbench};
 
-fn look(gravity: Gravity, tones: &Tones) -> (Icon, egui::Color32) {
+/// The mark of a notice and its colour.
+pub(super) fn look(gravity: Gravity, tones: &Tones) -> (Icon, egui::Color32) {
     match gravity {
         Gravity::Done => (Icon::Check, tones.ok),
         Gravity::Note => (Icon::Full, tones.accent),

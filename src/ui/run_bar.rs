@@ -34,6 +34,7 @@ pub(super) fn run_bar_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<A
         progress: loading.or(run.map(|run| run.progress.share())),
         facts: &facts,
         n_notices: workbench.notices().list().len(),
+        gravest: workbench.notices().gravest(),
     };
     actions.extend(bar.show(ui).map(|request| match request {
         RunRequest::Start => Action::Start,

@@ -3,7 +3,7 @@
 use egui::{Context, Key, KeyboardShortcut, Modifiers, ViewportCommand};
 
 use crate::workbench::explore::KeyUse;
-use crate::workbench::{Action, Ask, Stage, Workbench};
+use crate::workbench::{Action, Ask, PathAsk, Stage, Workbench};
 
 const CTRL: Modifiers = Modifiers::COMMAND;
 const CTRL_SHIFT: Modifiers = Modifiers::COMMAND.plus(Modifiers::SHIFT);
@@ -67,8 +67,12 @@ pub(super) const KEYS: [(&str, &str); 25] = [
 /// Turns pressed keys into actions.
 pub(super) fn shortcuts(context: &Context, workbench: &Workbench, actions: &mut Vec<Action>) {
     let with_modifiers = [
-        (CTRL_SHIFT, Key::O, Action::Ask(Ask::OpenFolder)),
-        (CTRL, Key::O, Action::Ask(Ask::OpenFile)),
+        (
+            CTRL_SHIFT,
+            Key::O,
+            Action::Ask(Ask::Path(PathAsk::OpenFolder)),
+        ),
+        (CTRL, Key::O, Action::Ask(Ask::Path(PathAsk::OpenFile))),
         (CTRL_SHIFT, Key::S, Action::Ask(Ask::SaveAs(None))),
         (CTRL, Key::S, Action::Save),
         (CTRL_SHIFT, Key::Z, Action::Redo),

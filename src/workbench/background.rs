@@ -66,13 +66,13 @@ pub(super) type Wrap<T> = fn(Answer<T>) -> Event;
 
 /// A job under way. Dropping it cancels the work; its answer still comes.
 #[derive(Debug)]
-pub(super) struct Task {
+pub(super) struct BackgroundTask {
     job: Job<()>,
     /// Another one for every job, so that the answer of a job that was replaced is known.
     number: u64,
 }
 
-impl Task {
+impl BackgroundTask {
     pub(super) fn start<T: Send + 'static>(
         post: &Post,
         name: &str,
@@ -117,7 +117,7 @@ impl Task {
 #[derive(Debug)]
 pub(super) struct Background<K, T> {
     wanted: Option<K>,
-    task: Option<Task>,
+    task: Option<BackgroundTask>,
     shown: Option<Arc<T>>,
     failure: Option<String>,
 }
@@ -143,7 +143,7 @@ impl<K: PartialEq, T: Send + 'static> Background<K, T> {
     ) {
         self.wanted = Some(key);
         self.failure = None;
-        self.task = Some(Task::start(post, name, wrap, work));
+        self.task = Some(BackgroundTask::start(post, name, wrap, work));
     }
 
     /// Works for `key` unless its result is there or under way; young work is let finish first.
@@ -151,7 +151,7 @@ impl<K: PartialEq, T: Send + 'static> Background<K, T> {
     where
         W: FnOnce(&JobProgress) -> Result<T, TaskError> + Send + 'static,
     {
-        let is_young = |task: &Task| task.job.elapsed() < PATIENCE;
+        let is_young = |task: &BackgroundTask| task.job.elapsed() < PATIENCE;
         if !self.is_wanted(&key) && !self.task.as_ref().is_some_and(is_young) {
             self.start(key, on, work());
         }
@@ -221,7 +221,7 @@ impl<K, T> Background<K, T> {
 
     /// The share done, while working.
     pub(super) fn share(&self) -> Option<f64> {
-        self.task.as_ref().map(Task::share)
+        self.task.as_ref().map(BackgroundTask::share)
     }
 
     /// The share done of work that takes longer than a moment.

@@ -125,65 +125,6 @@ pub enum CompareTab {
     Sweep,
 }
 
-/// What a path is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ComparePath {
-    /// A session to compare with.
-    Session,
-    /// The folder of a sweep, to look at its results.
-    Sweep,
-    /// The folder for the points of a sweep.
-    SweepFolder,
-    /// A file for the report.
-    Report,
-    /// A folder for the repetition of the paper.
-    Reproduction,
-}
-
-impl ComparePath {
-    /// What is done with the path.
-    pub fn action(self, path: PathBuf) -> CompareAction {
-        match self {
-            Self::Session => CompareAction::Add(path),
-            Self::Sweep => CompareAction::Sweep(SweepAction::Open(path)),
-            Self::SweepFolder => CompareAction::Sweep(SweepAction::ChooseFolder(path)),
-            Self::Report => CompareAction::SaveReport(path),
-            Self::Reproduction => CompareAction::Reproduce(path),
-        }
-    }
-
-    /// Title, explanation and verb of the question.
-    pub fn question(self) -> (&'static str, &'static str, &'static str) {
-        match self {
-            Self::Session => (
-                "Compare with a session",
-                "A session (.ron), trained or not; the open session does not change.",
-                "Add",
-            ),
-            Self::Sweep => (
-                "Open sweep results",
-                "The folder to which a sweep has written its points, here or by `atomscope sweep`.",
-                "Open",
-            ),
-            Self::SweepFolder => (
-                "Folder of the sweep",
-                "Every finished point is written there at once, and the report at the end. Points of the same sweep that are already there are not run again.",
-                "Choose",
-            ),
-            Self::Report => (
-                "Save the comparison",
-                "The report with figures and tables, as a page (.html). An existing file is replaced.",
-                "Save",
-            ),
-            Self::Reproduction => (
-                "Reproduce the paper",
-                "A folder for the report. Data are searched beside the session and in the folder ATOMSCOPE_DATA; data that are not found are skipped. It takes some minutes and can be stopped.",
-                "Reproduce",
-            ),
-        }
-    }
-}
-
 /// Somebody who can be compared.
 #[derive(Clone, Debug)]
 pub struct Contender {
@@ -195,12 +136,12 @@ pub struct Contender {
     pub run: Option<Arc<ComparedRun>>,
     experiment: Experiment,
     places: DataPlaces,
-    origin: Origin,
+    origin: ContenderOrigin,
 }
 
 /// Where a contender comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Origin {
+enum ContenderOrigin {
     /// The run of the Train page.
     ThisRun,
     /// One that was there before.
@@ -266,9 +207,9 @@ impl ComparisonStage {
     pub(super) fn ticked_files<'a>(&'a self, saved: &'a Path) -> Option<Vec<&'a Path>> {
         let ticked = self.contenders.iter().filter(|c| c.is_ticked);
         let files = ticked.map(|contender| match &contender.origin {
-            Origin::ThisRun => Some(saved),
-            Origin::Session(path) => Some(path.as_path()),
-            Origin::EarlierRun | Origin::Branch => None,
+            ContenderOrigin::ThisRun => Some(saved),
+            ContenderOrigin::Session(path) => Some(path.as_path()),
+            ContenderOrigin::EarlierRun | ContenderOrigin::Branch => None,
         });
         let files: Option<Vec<&Path>> = files.collect();
         files.filter(|files| files.len() > 1)
@@ -354,10 +295,13 @@ impl ComparisonStage {
     fn take_measured(&mut self, measured: Arc<ComparedRun>, places: DataPlaces) {
         let (name, experiment) = (measured.name.clone(), measured.experiment.clone());
         let run = Some(measured);
+        // A run that was brought back is no earlier one any more.
+        self.contenders
+            .retain(|c| c.origin != ContenderOrigin::EarlierRun || c.name != name);
         if let Some(current) = self
             .contenders
             .iter_mut()
-            .find(|c| c.origin == Origin::ThisRun)
+            .find(|c| c.origin == ContenderOrigin::ThisRun)
         {
             (current.name, current.experiment, current.run) = (name, experiment, run);
             return;
@@ -368,7 +312,7 @@ impl ComparisonStage {
             run,
             experiment,
             places,
-            origin: Origin::ThisRun,
+            origin: ContenderOrigin::ThisRun,
         };
         self.contenders.insert(0, contender);
     }
@@ -382,14 +326,14 @@ impl ComparisonStage {
             experiment: run.experiment.clone(),
             run: Some(Arc::new(run)),
             places,
-            origin: Origin::Branch,
+            origin: ContenderOrigin::Branch,
         });
     }
 
     /// Shows the branches of a session that was opened, and no others.
     pub(super) fn show_branches(&mut self, branches: &[Arc<KeptBranch>], places: &DataPlaces) {
         self.contenders
-            .retain(|known| known.origin != Origin::Branch);
+            .retain(|known| known.origin != ContenderOrigin::Branch);
         for branch in branches {
             let run = ComparedRun::of_state(
                 branch.name.clone(),
@@ -403,10 +347,10 @@ impl ComparisonStage {
     /// A new run has begun: what was this run is an earlier one.
     fn keep_earlier(&mut self) {
         self.measuring = Background::default();
-        let is_earlier = |c: &Contender| c.origin == Origin::EarlierRun;
+        let is_earlier = |c: &Contender| c.origin == ContenderOrigin::EarlierRun;
         for contender in &mut self.contenders {
-            if contender.origin == Origin::ThisRun {
-                contender.origin = Origin::EarlierRun;
+            if contender.origin == ContenderOrigin::ThisRun {
+                contender.origin = ContenderOrigin::EarlierRun;
             }
         }
         while self.contenders.iter().filter(|c| is_earlier(c)).count() > MOST_EARLIER {
@@ -510,7 +454,7 @@ impl Workbench {
             CompareAction::Remove(place) => {
                 if place < stage.contenders.len() {
                     let removed = stage.contenders.remove(place);
-                    if removed.origin == Origin::Branch {
+                    if removed.origin == ContenderOrigin::Branch {
                         self.document.drop_branch(&removed.name);
                     }
                 }
@@ -540,7 +484,7 @@ impl Workbench {
         let ticked: Vec<Contender> = stage
             .contenders
             .iter()
-            .filter(|c| c.is_ticked && c.origin != Origin::Branch)
+            .filter(|c| c.is_ticked && c.origin != ContenderOrigin::Branch)
             .cloned()
             .collect();
         let Some(first) = ticked.first() else {
@@ -613,7 +557,7 @@ fn contender(path: &Path, taken: &[String]) -> Result<Contender, TaskError> {
         run: run.filter(|run| !run.outcomes.is_empty()).map(Arc::new),
         experiment: session.experiment,
         places: DataPlaces::new(Some(path), &[]).knowing(&session.references),
-        origin: Origin::Session(path.to_owned()),
+        origin: ContenderOrigin::Session(path.to_owned()),
     })
 }
 

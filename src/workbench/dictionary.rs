@@ -16,14 +16,14 @@ const MOST_STRONGEST: usize = 5;
 
 /// Dictionaries at one moment, wherever they are kept.
 #[derive(Clone, Debug)]
-enum Moment {
+enum DictionaryMoment {
     /// While training.
     Live(Arc<Snapshot>),
     /// At a test.
     Test(Arc<TestRecord>),
 }
 
-impl Moment {
+impl DictionaryMoment {
     fn snapshot(&self) -> &Snapshot {
         match self {
             Self::Live(snapshot) => snapshot,
@@ -87,14 +87,14 @@ struct Looked {
 }
 
 /// What a dictionary is made ready for.
-struct Wanted {
-    moment: Moment,
+struct WantedDictionary {
+    moment: DictionaryMoment,
     class: usize,
     dataset: Option<Arc<Dataset>>,
     looked: Looked,
 }
 
-impl PartialEq for Wanted {
+impl PartialEq for WantedDictionary {
     fn eq(&self, other: &Self) -> bool {
         let is_same_data = match (&self.dataset, &other.dataset) {
             (Some(a), Some(b)) => Arc::ptr_eq(a, b),
@@ -111,7 +111,7 @@ impl PartialEq for Wanted {
 /// The newest dictionary made ready.
 #[derive(Default)]
 pub(super) struct Dictionaries {
-    made: Background<Wanted, DictionaryView>,
+    made: Background<WantedDictionary, DictionaryView>,
     looked: Looked,
 }
 
@@ -153,7 +153,7 @@ impl Workbench {
             return;
         };
         let loaded = self.document.data.loaded();
-        let wanted = Wanted {
+        let wanted = WantedDictionary {
             moment,
             class: self.shown_class(),
             dataset: loaded.map(|loaded| loaded.dataset.clone()),
@@ -172,13 +172,13 @@ impl Workbench {
     }
 
     /// The dictionaries that are looked at.
-    fn moment(&self) -> Option<(Moment, Kernel)> {
+    fn moment(&self) -> Option<(DictionaryMoment, Kernel)> {
         let run = self.document.training.run()?;
         let part = Part::Fold(self.shown_fold()?);
         let live = run.live.as_ref().filter(|live| live.part == part);
         let moment = match (self.selection.replay, live) {
-            (None, Some(live)) => Moment::Live(live.clone()),
-            (replay, _) => Moment::Test(run.part(part)?.test_at(replay)?.clone()),
+            (None, Some(live)) => DictionaryMoment::Live(live.clone()),
+            (replay, _) => DictionaryMoment::Test(run.part(part)?.test_at(replay)?.clone()),
         };
         Some((moment, run.experiment.learner.kernel))
     }

@@ -7,8 +7,8 @@ use super::action::Demo;
 use super::draft::{Draft, Edits};
 use super::folds::Folds;
 use super::records::Data;
-use super::train::Training;
-use atomscope_engine::experiment::{KeptBranch, RunState};
+use super::train::TrainingState;
+use atomscope_engine::experiment::{Experiment, KeptBranch, RunState};
 use atomscope_engine::session::{DataPlaces, KeptTrends, Session};
 use atomscope_engine::split::SplitPlan;
 
@@ -18,7 +18,7 @@ pub(super) struct Document {
     pub(super) edits: Edits,
     pub(super) data: Data,
     pub(super) split: Folds,
-    pub(super) training: Training,
+    pub(super) training: TrainingState,
     /// The session as it was last opened or saved.
     pub(super) session: Session,
     /// The draft and the version of the run that are saved.
@@ -36,6 +36,16 @@ pub(super) struct Document {
     pub(super) trends: Vec<Arc<KeptTrends>>,
     /// Other futures of the run.
     pub(super) branches: Vec<Arc<KeptBranch>>,
+}
+
+/// What a session without a file is called: by its title, or by its data.
+pub(super) fn name_of_new(title: &str, experiment: &Experiment) -> String {
+    let files = experiment.data.files();
+    match files.first().and_then(|path| path.file_name()) {
+        _ if !title.is_empty() => title.to_owned(),
+        Some(name) => format!("untitled ({})", name.to_string_lossy()),
+        None => "untitled".to_owned(),
+    }
 }
 
 /// Recordings whose trends are kept; those of a day take 5 MB.
@@ -70,7 +80,7 @@ impl Document {
             branches: session.branches.clone(),
             data: Data::default(),
             split: Folds::default(),
-            training: Training::default(),
+            training: TrainingState::default(),
             session,
             run_version: 0,
             demo: None,
@@ -148,8 +158,7 @@ impl Document {
     /// Whether something would be lost now. What a demo has trained by itself counts as soon as a
     /// fold is complete.
     pub(super) fn is_unsaved(&self) -> bool {
-        let run = self.training.run();
-        let counts = self.demo.is_none() || run.is_some_and(|run| run.summary.is_some());
+        let counts = self.demo.is_none() || self.training.has_results();
         self.is_edited() || (self.has_trained_since(&self.saved) && counts)
     }
 
@@ -170,8 +179,7 @@ impl Document {
                 .file_name()
                 .map(|name| name.to_string_lossy().into_owned())
                 .unwrap_or_default(),
-            None if self.draft.title.is_empty() => "untitled".into(),
-            None => self.draft.title.clone(),
+            None => name_of_new(&self.draft.title, &self.draft.experiment),
         }
     }
 
@@ -182,8 +190,8 @@ impl Document {
         DataPlaces::new(self.path(), &folders).knowing(&self.session.references)
     }
 
-    /// The session with the draft and the run of now, as it would be saved.
-    pub(super) fn to_session(&self, layout: String) -> Session {
+    /// The session with the draft of now and a run, as it would be saved.
+    pub(super) fn to_session(&self, layout: String, run: Option<&Arc<RunState>>) -> Session {
         let mut session = self.session.clone();
         session.title.clone_from(&self.draft.title);
         session.notes.clone_from(&self.draft.notes);
@@ -195,7 +203,7 @@ impl Document {
             let own = session.run.as_ref();
             own.is_some_and(|own| Arc::ptr_eq(own, run))
         };
-        match self.training.state() {
+        match run {
             Some(run) if is_known(run) => {}
             Some(run) => session.set_run(run.clone()),
             // A run that could not be read stays as it is on disk.

@@ -33,17 +33,25 @@ impl Draft {
     }
 }
 
+/// A run that another one has replaced.
+#[derive(Clone, Debug)]
+pub(super) struct ReplacedRun {
+    pub(super) state: Arc<RunState>,
+    /// Its number among the runs.
+    pub(super) number: usize,
+}
+
 /// Something that can be had back.
 #[derive(Debug)]
 enum Step {
     /// The draft before an edit.
     Draft(Box<Draft>),
     /// The run that another one has replaced.
-    Run(Arc<RunState>),
+    Run(ReplacedRun),
 }
 
 /// A step back or forth: gives the run to be shown, if that is what the step is about.
-pub(super) type StepOf = fn(&mut Edits, &mut Draft, Option<Arc<RunState>>) -> Option<Arc<RunState>>;
+pub(super) type StepOf = fn(&mut Edits, &mut Draft, Option<ReplacedRun>) -> Option<ReplacedRun>;
 
 /// Earlier and later versions of a draft, and the runs that were replaced.
 #[derive(Debug, Default)]
@@ -72,7 +80,7 @@ impl Edits {
     }
 
     /// A run was replaced by another one: it can be had back.
-    pub(super) fn keep_run(&mut self, run: Arc<RunState>) {
+    pub(super) fn keep_run(&mut self, run: ReplacedRun) {
         self.push(Step::Run(run));
         let is_run = |step: &Step| matches!(step, Step::Run(_));
         while self.back.iter().filter(|step| is_run(step)).count() > MOST_RUNS {
@@ -94,8 +102,8 @@ impl Edits {
     pub(super) fn undo(
         &mut self,
         draft: &mut Draft,
-        run: Option<Arc<RunState>>,
-    ) -> Option<Arc<RunState>> {
+        run: Option<ReplacedRun>,
+    ) -> Option<ReplacedRun> {
         self.settle(draft);
         let step = self.back.pop()?;
         let (inverse, shown) = self.exchange(step, draft, run);
@@ -107,8 +115,8 @@ impl Edits {
     pub(super) fn redo(
         &mut self,
         draft: &mut Draft,
-        run: Option<Arc<RunState>>,
-    ) -> Option<Arc<RunState>> {
+        run: Option<ReplacedRun>,
+    ) -> Option<ReplacedRun> {
         self.settle(draft);
         let step = self.forth.pop()?;
         let (inverse, shown) = self.exchange(step, draft, run);
@@ -121,8 +129,8 @@ impl Edits {
         &mut self,
         step: Step,
         draft: &mut Draft,
-        run: Option<Arc<RunState>>,
-    ) -> (Option<Step>, Option<Arc<RunState>>) {
+        run: Option<ReplacedRun>,
+    ) -> (Option<Step>, Option<ReplacedRun>) {
         match step {
             Step::Draft(other) => {
                 let present = std::mem::replace(&mut self.settled, *other);

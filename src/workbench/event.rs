@@ -19,7 +19,7 @@ use super::notices::Topic;
 use super::open::Opened;
 use super::records::LoadedData;
 use super::recover::Copied;
-use super::save::Saved;
+use super::save::SavedSession;
 use super::signal::Signal;
 use super::{Gravity, TaskError, Workbench};
 use atomscope_engine::experiment::Run;
@@ -43,7 +43,7 @@ pub(super) enum Event {
     /// The worker has mail.
     Mail,
     /// A session was written.
-    Saved(Answer<Saved>),
+    Saved(Answer<SavedSession>),
     /// A recovery copy was written.
     Copied(Answer<Copied>),
     /// Recovery copies were searched for.

@@ -40,12 +40,12 @@ pub struct MadeSplit {
 }
 
 /// What folds are made for: a plan and the data it deals.
-struct Wanted {
+struct WantedFolds {
     plan: SplitPlan,
     dataset: Arc<Dataset>,
 }
 
-impl PartialEq for Wanted {
+impl PartialEq for WantedFolds {
     fn eq(&self, other: &Self) -> bool {
         self.plan == other.plan && Arc::ptr_eq(&self.dataset, &other.dataset)
     }
@@ -54,7 +54,7 @@ impl PartialEq for Wanted {
 /// The folds of the session and their audit.
 #[derive(Default)]
 pub struct Folds {
-    made: Background<Wanted, MadeSplit>,
+    made: Background<WantedFolds, MadeSplit>,
 }
 
 impl Folds {
@@ -89,7 +89,7 @@ impl Workbench {
         let Some(loaded) = data.loaded() else {
             return;
         };
-        let wanted = Wanted {
+        let wanted = WantedFolds {
             plan: draft.experiment.split.clone(),
             dataset: loaded.dataset.clone(),
         };

@@ -102,81 +102,6 @@ impl LiveForm {
     }
 }
 
-/// What a path is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LivePath {
-    /// A trained session.
-    Model,
-    /// A folder to watch, or that of a recorded stream.
-    Folder,
-    /// A file to follow or to replay.
-    File,
-    /// A new folder for everything that comes in.
-    Record,
-    /// A table of the files that came.
-    ExportInbox,
-    /// The recorded stream as EDF+.
-    ExportRecorded,
-}
-
-impl LivePath {
-    /// What is done with the path.
-    pub fn action(self, path: PathBuf) -> LiveAction {
-        match self {
-            Self::Model => LiveAction::ChooseModel(Some(path)),
-            Self::Folder | Self::File => LiveAction::ChoosePlace(path),
-            Self::Record => LiveAction::Record(path),
-            Self::ExportInbox => LiveAction::ExportInbox(path),
-            Self::ExportRecorded => LiveAction::ExportRecorded(path),
-        }
-    }
-
-    /// Title, explanation and verb of the question.
-    pub fn question(self) -> (&'static str, &'static str, &'static str) {
-        match self {
-            Self::Model => (
-                "Judge with a trained session",
-                "A session (.ron) with a final model, as the Run menu trains it; the session that is open stays as it is.",
-                "Choose",
-            ),
-            Self::Folder => (
-                "Folder of the stream",
-                "A folder that fills with recordings or fault records, or the folder of a recorded stream.",
-                "Choose",
-            ),
-            Self::File => (
-                "File of the stream",
-                "An EDF or BDF file that is being written or is complete, or any file that the model can judge.",
-                "Choose",
-            ),
-            Self::Record => (
-                "Record the stream",
-                "A new or empty folder: everything that comes in is kept there without loss, with the decisions.",
-                "Record",
-            ),
-            Self::ExportInbox => (
-                "Write the list of files",
-                "The files as they are filtered and sorted, as a table (.csv).",
-                "Write",
-            ),
-            Self::ExportRecorded => (
-                "Write the recorded stream",
-                "The last recording as EDF+ (.edf) or BDF+ (.bdf), the decisions and alarms as annotations.",
-                "Write",
-            ),
-        }
-    }
-
-    /// The name that is proposed for a file to be written.
-    pub fn proposed(self) -> Option<&'static str> {
-        match self {
-            Self::ExportInbox => Some("inbox.csv"),
-            Self::ExportRecorded => Some("stream.edf"),
-            _ => None,
-        }
-    }
-}
-
 /// Something on the Live page.
 #[derive(Clone, Debug)]
 pub enum LiveAction {
@@ -206,7 +131,7 @@ pub enum LiveAction {
     Label(PathBuf, String),
     /// Does what is proposed about an alarm, by its place.
     ApplyProposal(usize),
-    /// Nothing is done about it.
+    /// The alarm has no consequences.
     DismissAlarm(usize),
     /// Writes the files as a table.
     ExportInbox(PathBuf),
@@ -235,10 +160,10 @@ enum Request {
 }
 
 /// The newest picture that nobody has looked at yet.
-type Slot = Arc<Mutex<Option<LiveView>>>;
+type ViewSlot = Arc<Mutex<Option<LiveView>>>;
 
 /// What is to be followed.
-struct Order {
+struct LiveOrder {
     session: Model,
     source: String,
     /// So many times the pace of its time; none: as fast as it comes.
@@ -246,7 +171,7 @@ struct Order {
     state_path: Option<PathBuf>,
     learning: Option<Learning>,
     requests: Receiver<Request>,
-    slot: Slot,
+    slot: ViewSlot,
 }
 
 enum Model {
@@ -262,7 +187,7 @@ pub struct LiveStage {
     following: Background<(), ()>,
     finding: Background<(), Vec<LslStream>>,
     requests: Option<Sender<Request>>,
-    slot: Slot,
+    slot: ViewSlot,
     view: Option<Arc<LiveView>>,
     is_held: bool,
     delays: Delays,
@@ -460,14 +385,17 @@ impl Workbench {
         };
         let session = match &self.tasks.live.form.model {
             Some(path) => Model::File(path.clone()),
-            None => Model::Open(Box::new(self.document.to_session(String::new()))),
+            None => Model::Open(Box::new(
+                self.document
+                    .to_session(String::new(), self.document.training.state()),
+            )),
         };
         let live = &mut self.tasks.live;
         let (sender, requests) = channel();
-        live.slot = Slot::default();
+        live.slot = ViewSlot::default();
         (live.requests, live.view, live.problem) = (Some(sender), None, None);
         (live.is_held, live.delays, live.n_alarms_told) = (false, Delays::default(), 0);
-        let order = Order {
+        let order = LiveOrder {
             session,
             speed: (live.form.kind == SourceKind::Replay).then_some(live.form.speed),
             state_path: model_path.map(|path| SavedStream::usual_place(&path, &source)),

@@ -24,6 +24,7 @@ mod live;
 mod notices;
 mod open;
 mod panels;
+mod path_ask;
 mod records;
 mod recover;
 mod remember;
@@ -45,7 +46,7 @@ pub use changes::{algorithm_name, kernel_name, learner_summary, pruning_name, wh
 pub use columns::{ColumnChoice, ColumnPreview};
 pub use commands::CommandLine;
 pub use compare::{
-    CompareAction, ComparePath, CompareTab, ComparisonStage, Contender, MOST_SEEDS, ResultColumn,
+    CompareAction, CompareTab, ComparisonStage, Contender, MOST_SEEDS, ResultColumn,
 };
 pub use dictionary::{AtomCard, DictionaryView};
 pub use draft::Draft;
@@ -57,21 +58,22 @@ pub use groupings::Regrouped;
 pub use inspect::{AtomUse, Inspection, origin_text};
 pub use labels::LabelPreview;
 pub use live::{
-    LiveAction, LiveAlarm, LiveForm, LivePath, LiveScore, LiveStage, LiveTraces, LiveView,
-    ShownDecision, SourceKind,
+    LiveAction, LiveAlarm, LiveForm, LiveScore, LiveStage, LiveTraces, LiveView, ShownDecision,
+    SourceKind,
 };
 pub use notices::{Gravity, Notice, Notices};
-pub use panels::{Direction, Panel, PanelPart as TilingPart, Tiling};
+pub use panels::{Panel, PanelMove, PanelPart as TilingPart, Tiling};
+pub use path_ask::{PathAsk, PathKind};
 pub use records::{Data, LoadedData, RecordRow};
 pub use recover::OfferedCopy;
 pub use run_view::{EarlierRun, PartView, RunView};
 pub use selection::{Ask, Selection};
 pub use signal::{Signal, SignalChannel};
-pub use stages::{Stage, StageState, StageStatus, number_of, split_summary};
+pub use stages::{Stage, StageState, StageStatus, split_summary};
 pub use sweep::{AxisForm, MOST_INNER_FOLDS, SweepAction, SweepCheck, SweepForm, SweepStage};
 pub use sweep_cluster::{ClusterAction, ClusterStage, JobForm, MOST_WORKERS};
 pub use sweep_results::{SweepColumn, SweepResults};
-pub use train::{LearnerChange, Training};
+pub use train::{LearnerChange, TrainingState};
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -94,6 +96,7 @@ use signal::SignalQuestion;
 
 use atomscope_engine::dataset::MissingPolicy;
 use atomscope_engine::experiment::{Part, TestRecord};
+use atomscope_engine::records::counted;
 use atomscope_engine::session::{Session, UserFolders, UserSettings};
 
 /// How often the progress of what takes long is shown.
@@ -193,7 +196,7 @@ impl Workbench {
     }
 
     /// The training stage.
-    pub fn training(&self) -> &Training {
+    pub fn training(&self) -> &TrainingState {
         &self.document.training
     }
 
@@ -347,7 +350,8 @@ impl Workbench {
         let refuses = self.document.draft.experiment.preparation.missing == MissingPolicy::Refuse;
         (n_missing > 0 && refuses).then(|| {
             format!(
-                "{n_missing} values are missing: choose on the Features page how to handle them"
+                "{}: choose on the Features page how to handle them",
+                counted(n_missing, "missing value")
             )
         })
     }

@@ -125,6 +125,12 @@ impl Notices {
         passing.map(|notice| notice.posted + GOOD_NEWS_STAYS).min()
     }
 
+    /// How serious the most serious one is.
+    pub fn gravest(&self) -> Gravity {
+        let all = self.list.iter().map(|notice| notice.gravity);
+        all.max().unwrap_or(Gravity::Done)
+    }
+
     /// All of them, the newest last.
     pub fn list(&self) -> &[Notice] {
         &self.list

@@ -14,7 +14,7 @@ use super::save::Saving;
 use super::selection::{Ask, Selection};
 use super::train::Beginning;
 use super::{Gravity, Stage, TaskError, Workbench};
-use atomscope_engine::dataset::{DataSettings, DatasetError};
+use atomscope_engine::dataset::{DataSettings, DatasetError, LeftOut};
 use atomscope_engine::experiment::{Experiment, JobProgress};
 use atomscope_engine::learner::Algorithm;
 use atomscope_engine::session::Session;
@@ -233,14 +233,7 @@ impl Workbench {
             let text = remark.clone();
             self.notices.post(Topic::Data, Gravity::Warning, text);
         }
-        if let Some(first) = loaded.left_out.first() {
-            let n = loaded.left_out.len();
-            let text = format!(
-                "{} excluded, e.g. {}: {}",
-                super::number_of(n, "recording or segment was", "recordings or segments were"),
-                first.source.display(),
-                first.reason
-            );
+        if let Some(text) = LeftOut::in_words(&loaded.left_out) {
             self.notices.post(Topic::Data, Gravity::Warning, text);
         }
         self.document.awaits_split = false;

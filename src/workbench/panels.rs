@@ -49,7 +49,7 @@ impl Panel {
 
 /// Where a panel can be moved by a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
+pub enum PanelMove {
     /// Into or beside what is at the left.
     Left,
     /// Into or beside what is at the right.
@@ -60,7 +60,7 @@ pub enum Direction {
     Down,
 }
 
-impl Direction {
+impl PanelMove {
     /// All directions.
     pub const ALL: [Self; 4] = [Self::Left, Self::Right, Self::Up, Self::Down];
 }
@@ -159,15 +159,15 @@ impl Tiling {
     pub fn moved(
         &self,
         panel: Panel,
-        direction: Direction,
+        direction: PanelMove,
         is_shown: impl Fn(Panel) -> bool,
     ) -> Option<Self> {
         let path = self.path(panel)?;
         let (depth, neighbour) = (0..path.len()).rev().find_map(|depth| {
             let container = self.at(&path[..depth])?;
             let is_along = match container {
-                Self::Row(_) => matches!(direction, Direction::Left | Direction::Right),
-                Self::Column(_) => matches!(direction, Direction::Up | Direction::Down),
+                Self::Row(_) => matches!(direction, PanelMove::Left | PanelMove::Right),
+                Self::Column(_) => matches!(direction, PanelMove::Up | PanelMove::Down),
                 _ => false,
             };
             let own = path[depth];
@@ -176,8 +176,8 @@ impl Tiling {
                 panels.into_iter().any(&is_shown)
             };
             let neighbour = match direction {
-                Direction::Left | Direction::Up => (0..own).rev().find(is_seen),
-                Direction::Right | Direction::Down => {
+                PanelMove::Left | PanelMove::Up => (0..own).rev().find(is_seen),
+                PanelMove::Right | PanelMove::Down => {
                     (own + 1..container.parts().len()).find(is_seen)
                 }
             };
@@ -206,8 +206,8 @@ impl Tiling {
         }
         // Taken from where it was: there it comes first or second, by the side it moved to.
         let old = match direction {
-            Direction::Left | Direction::Up => 1,
-            Direction::Right | Direction::Down => 0,
+            PanelMove::Left | PanelMove::Up => 1,
+            PanelMove::Right | PanelMove::Down => 0,
         };
         tiling.remove(panel, &mut { old });
         tiling.simplify();
@@ -288,7 +288,7 @@ mod tests {
             let usual = Tiling::usual(is_narrow);
             assert!(usual.is_whole());
             for panel in Panel::ALL {
-                for direction in Direction::ALL {
+                for direction in PanelMove::ALL {
                     let mut tiling = usual.clone();
                     while let Some(next) = tiling.moved(panel, direction, all_shown) {
                         assert!(next.is_whole(), "{panel:?} {direction:?}: {next:?}");
@@ -303,18 +303,18 @@ mod tests {
     #[test]
     fn a_panel_moves_into_the_column_beside_and_past_its_neighbour() {
         let usual = Tiling::usual(false);
-        let moved = usual.moved(Panel::Profile, Direction::Right, all_shown);
+        let moved = usual.moved(Panel::Profile, PanelMove::Right, all_shown);
         let moved = moved.expect("there is a column");
         let column = &moved.parts()[1].tiling;
         assert_eq!(column.panels()[1], Panel::Profile);
-        let moved = moved.moved(Panel::Profile, Direction::Up, all_shown);
+        let moved = moved.moved(Panel::Profile, PanelMove::Up, all_shown);
         let moved = moved.expect("it is the second");
         assert_eq!(moved.parts()[1].tiling.panels()[0], Panel::Profile);
-        let back = moved.moved(Panel::Profile, Direction::Left, all_shown);
+        let back = moved.moved(Panel::Profile, PanelMove::Left, all_shown);
         let back = back.expect("there is a column");
         assert_eq!(back.parts()[0].tiling.panels()[0], Panel::Profile);
         assert_eq!(
-            usual.moved(Panel::Accuracy, Direction::Left, all_shown),
+            usual.moved(Panel::Accuracy, PanelMove::Left, all_shown),
             None
         );
     }
@@ -322,7 +322,7 @@ mod tests {
     #[test]
     fn a_hidden_panel_is_passed_in_one_step() {
         let is_shown = |panel| panel != Panel::Profile;
-        let moved = Tiling::usual(false).moved(Panel::Accuracy, Direction::Down, is_shown);
+        let moved = Tiling::usual(false).moved(Panel::Accuracy, PanelMove::Down, is_shown);
         let first = moved.expect("Tune is below").parts()[0].tiling.panels();
         assert_eq!(first, [Panel::Profile, Panel::Tune, Panel::Accuracy]);
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::TaskError;
-use super::background::{Answer, Post, Task};
+use super::background::{Answer, BackgroundTask, Post};
 use super::event::Event;
 use super::train::Beginning;
 use atomscope_engine::dataset::{DataFile, DataSettings, Dataset, LeftOut};
@@ -73,7 +73,7 @@ enum Loading {
     #[default]
     Idle,
     Reading {
-        task: Task,
+        task: BackgroundTask,
         then: Then,
     },
     Failed {
@@ -139,7 +139,7 @@ impl Data {
         then: Then,
         post: &Post,
     ) {
-        let task = Task::start(post, "loading", Event::Loaded, move |progress| {
+        let task = BackgroundTask::start(post, "loading", Event::Loaded, move |progress| {
             load(settings, &places, progress)
         });
         self.loading = Loading::Reading { task, then };

@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::background::{Answer, Post, Task};
-use super::document::Version;
+use super::background::{Answer, BackgroundTask, Post};
+use super::document::{Version, name_of_new};
 use super::event::Event;
 use super::notices::Topic;
-use super::{Gravity, TaskError, Workbench, number_of};
+use super::{Gravity, TaskError, Workbench};
 use atomscope_engine::experiment::Command;
+use atomscope_engine::records::counted;
 use atomscope_engine::session::{
     FoundCopies, Recovery, RecoveryOffer, SessionError, UserFolders, find_copies,
 };
@@ -26,7 +27,7 @@ enum Copying {
     /// The worker is asked for the state of the run.
     AwaitingState,
     Writing {
-        task: Task,
+        task: BackgroundTask,
         /// What is written; nothing if the session was closed meanwhile, and the copy with it.
         version: Option<Box<Version>>,
     },
@@ -45,7 +46,7 @@ pub(super) struct Copies {
     /// When a run in training was copied last.
     run_copied: Option<Instant>,
     /// Searches at the start and after opening a session may overlap; all answers count.
-    searching: Vec<Task>,
+    searching: Vec<BackgroundTask>,
     offers: Vec<RecoveryOffer>,
 }
 
@@ -120,8 +121,7 @@ impl OfferedCopy {
         let session = &offer.session;
         let name = match offer.belongs_to() {
             Some(path) => path.display().to_string(),
-            None if session.title.is_empty() => "untitled".to_owned(),
-            None => session.title.clone(),
+            None => name_of_new(&session.title, &session.experiment),
         };
         let mut contents = Vec::new();
         if let Some(run) = &session.run {
@@ -134,7 +134,7 @@ impl OfferedCopy {
         let notes = session.recordings.iter();
         let n_annotations: usize = notes.map(|notes| notes.annotations.len()).sum();
         if n_annotations > 0 {
-            contents.push(number_of(n_annotations, "annotation", "annotations"));
+            contents.push(counted(n_annotations, "annotation"));
         }
         if !session.notes.is_empty() {
             contents.push("notes".to_owned());
@@ -169,7 +169,7 @@ impl Workbench {
     /// Searches for copies of sessions, in the background.
     pub(super) fn search_copies(&mut self, sessions: Vec<Option<PathBuf>>) {
         if let Some(folders) = self.user.folders.clone() {
-            let task = Task::start(
+            let task = BackgroundTask::start(
                 &self.tasks.post,
                 "recovery",
                 Event::CopiesFound,
@@ -273,7 +273,8 @@ impl Workbench {
         if self.is_saving() {
             return;
         }
-        let session = self.document.to_session(self.selection.layout());
+        let run = self.document.training.worth_keeping();
+        let session = self.document.to_session(self.selection.layout(), run);
         let version = self.document.version();
         let copies = &mut self.tasks.copies;
         if self.document.training.is_alive() {
@@ -281,7 +282,7 @@ impl Workbench {
         }
         let held = copies.held.take();
         let post: &Post = &self.tasks.post;
-        let task = Task::start(post, "recovery copy", Event::Copied, move |_| {
+        let task = BackgroundTask::start(post, "recovery copy", Event::Copied, move |_| {
             let claimed = match held {
                 Some(recovery) => Ok(recovery),
                 None => Recovery::claim(session.path(), &folders),

@@ -1,13 +1,13 @@
 //! What is remembered about the user: changed here at once, and on disk in the background.
 
-use super::background::{Answer, Task};
+use super::background::{Answer, BackgroundTask};
 use super::event::Event;
 use super::notices::{Notices, Topic};
 use super::{Gravity, Workbench};
 use atomscope_engine::session::{UserFolders, UserSettings};
 
 /// A change of what is remembered.
-type Edit = Box<dyn FnOnce(&mut UserSettings) + Send>;
+type SettingsEdit = Box<dyn FnOnce(&mut UserSettings) + Send>;
 
 /// What is remembered about the user, and where.
 #[derive(Default)]
@@ -15,9 +15,9 @@ pub(super) struct User {
     pub(super) settings: UserSettings,
     /// Without folders nothing is remembered.
     pub(super) folders: Option<UserFolders>,
-    writing: Option<Task>,
+    writing: Option<BackgroundTask>,
     /// Changes that wait for the one being written: two at once would be refused.
-    waiting: Vec<Edit>,
+    waiting: Vec<SettingsEdit>,
 }
 
 impl User {
@@ -63,7 +63,7 @@ impl Workbench {
         }
         let edits = std::mem::take(&mut user.waiting);
         let post = &self.tasks.post;
-        user.writing = Some(Task::start(
+        user.writing = Some(BackgroundTask::start(
             post,
             "settings",
             Event::Remembered,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::action::Action;
-use super::background::{Answer, Task};
+use super::background::{Answer, BackgroundTask};
 use super::document::Version;
 use super::draft::{Draft, Edits};
 use super::event::Event;
@@ -26,12 +26,12 @@ pub(super) enum SaveTo {
 }
 
 /// A save that was asked for, and what shall be done after it.
-pub(super) struct Order {
+pub(super) struct SaveOrder {
     to: SaveTo,
     then: Option<Box<Action>>,
 }
 
-impl Order {
+impl SaveOrder {
     /// Becomes one with a later order.
     fn take_in(&mut self, later: Self) {
         if later.to != SaveTo::SamePlace {
@@ -47,19 +47,19 @@ pub(super) enum Saving {
     #[default]
     Idle,
     /// The worker is asked for the state of the run.
-    AwaitingState(Order),
+    AwaitingState(SaveOrder),
     /// A recovery copy is written: the two must not meet.
-    AwaitingCopy(Order),
+    AwaitingCopy(SaveOrder),
     Writing {
-        task: Task,
+        task: BackgroundTask,
         then: Option<Box<Action>>,
         /// Asked for meanwhile: two at once would meet each other's lock, and one of them would be lost.
-        next: Option<Order>,
+        next: Option<SaveOrder>,
     },
 }
 
 /// What came of writing a session.
-pub(super) struct Saved {
+pub(super) struct SavedSession {
     session: Box<Session>,
     recovery: Option<Recovery>,
     result: Result<(), SessionError>,
@@ -90,7 +90,7 @@ impl Workbench {
             }
             to => to,
         };
-        let order = Order { to, then };
+        let order = SaveOrder { to, then };
         match &mut self.tasks.saving {
             Saving::Idle => self.begin_saving(order),
             Saving::AwaitingState(waiting) | Saving::AwaitingCopy(waiting) => {
@@ -103,7 +103,7 @@ impl Workbench {
         }
     }
 
-    fn begin_saving(&mut self, order: Order) {
+    fn begin_saving(&mut self, order: SaveOrder) {
         if self.document.training.is_alive() {
             self.document.training.command(Command::ReportState);
             self.tasks.saving = Saving::AwaitingState(order);
@@ -129,20 +129,20 @@ impl Workbench {
         }
     }
 
-    fn write(&mut self, order: Order) {
+    fn write(&mut self, order: SaveOrder) {
         if self.tasks.copies.is_writing() {
             self.tasks.saving = Saving::AwaitingCopy(order);
             return;
         }
-        let Order { to, then } = order;
+        let SaveOrder { to, then } = order;
         let document = &self.document;
         let version = document.version();
-        let mut session = document.to_session(self.selection.layout());
+        let mut session = document.to_session(self.selection.layout(), document.training.state());
         let loaded = document.data.loaded();
         let loaded = loaded.filter(|l| l.settings == version.draft.experiment.data);
         let loaded = loaded.cloned();
         let mut recovery = self.tasks.copies.take_held();
-        let task = Task::start(&self.tasks.post, "saving", Event::Saved, move |_| {
+        let task = BackgroundTask::start(&self.tasks.post, "saving", Event::Saved, move |_| {
             if let Some(loaded) = loaded {
                 session.note_data(&loaded.files);
             }
@@ -150,7 +150,7 @@ impl Workbench {
                 Some(recovery) => recovery.around_save(|| write_to(&mut session, &to)),
                 None => write_to(&mut session, &to),
             };
-            Ok(Saved {
+            Ok(SavedSession {
                 session: Box::new(session),
                 recovery,
                 result,
@@ -164,7 +164,7 @@ impl Workbench {
         };
     }
 
-    pub(super) fn take_saved(&mut self, answer: Answer<Saved>) {
+    pub(super) fn take_saved(&mut self, answer: Answer<SavedSession>) {
         let (then, next) = match std::mem::take(&mut self.tasks.saving) {
             Saving::Writing { task, then, next } if task.is_answered_by(&answer) => (then, next),
             other => {

@@ -6,57 +6,17 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::action::Action;
-use super::compare::ComparePath;
-use super::explore::FaultPath;
-use super::live::LivePath;
 use super::panels::{Panel, Tiling};
+use super::path_ask::PathAsk;
 use super::stages::Stage;
-use atomscope_engine::export::ExportContent;
 
 /// A question that waits for the user.
 #[derive(Clone, Debug)]
 pub enum Ask {
-    /// Which file to open.
-    OpenFile,
-    /// Which folder to open.
-    OpenFolder,
-    /// Which recording to explore.
-    OpenRecording,
-    /// Which annotations are added to those of the recording.
-    ImportAnnotations,
-    /// Which file tells where the electrodes lie.
-    ImportPositions,
-    /// Where the annotations of the recording are written.
-    ExportAnnotations,
-    /// Where the recording is written as EDF+.
-    ExportRecording {
-        /// Whether patient, recording and date are left out.
-        anonymises: bool,
-    },
-    /// Where the page that is shown is written as a picture.
-    ExportPage,
-    /// Whose scores are compared with one's own.
-    OpenRater,
-    /// Where the scores of epochs are written.
-    ExportScores,
-    /// A file or folder for the comparison.
-    Compare(ComparePath),
-    /// Which fault record to put beside.
-    OpenBeside,
-    /// A file or folder for fault records.
-    Fault(FaultPath),
-    /// A file or folder for the stream.
-    Live(LivePath),
-    /// Which recording the maps are compared with.
-    CompareMaps,
-    /// Which trained session shall judge.
-    OpenModel,
-    /// Where the report of a recording is written.
-    Report,
+    /// A path for something.
+    Path(PathAsk),
     /// Where to save, and what is done after it.
     SaveAs(Option<Box<Action>>),
-    /// In which folder missing data lie.
-    LocateData,
     /// Whether a file that is there already shall be replaced.
     Replace {
         /// The file.
@@ -72,14 +32,29 @@ pub enum Ask {
     ChangedOnDisk(Option<Box<Action>>),
     /// The name of a new preset.
     PresetName,
-    /// Where a result is written.
-    Export(ExportContent),
     /// Nothing: the manual is shown.
     Manual,
     /// Nothing: the list of keys is shown.
     Keys,
     /// Nothing: what the program is.
     About,
+}
+
+impl Ask {
+    /// What a path is asked for, if one is.
+    pub fn path(&self) -> Option<PathAsk> {
+        match self {
+            Self::Path(what) => Some(*what),
+            Self::SaveAs(_) => Some(PathAsk::SaveAs),
+            Self::Replace { .. }
+            | Self::Unsaved(_)
+            | Self::ChangedOnDisk(_)
+            | Self::PresetName
+            | Self::Manual
+            | Self::Keys
+            | Self::About => None,
+        }
+    }
 }
 
 /// What is looked at.

@@ -4,6 +4,7 @@ use super::Workbench;
 use super::changes::{learner_summary, stale_reason, what_changed};
 use atomscope_engine::dataset::{DataPlan, Layout};
 use atomscope_engine::experiment::{Part, Status};
+use atomscope_engine::records::counted;
 use atomscope_engine::split::SplitPlan;
 use atomscope_engine::split::audit::Severity;
 
@@ -81,7 +82,7 @@ impl Stage {
             Self::Train => "Training, watched",
             Self::Evaluate => "How well the held-out samples were classified",
             Self::Compare => "Runs, sessions and sweeps side by side",
-            Self::Live => "A trained model on a stream, as it comes",
+            Self::Live => "A trained model applied to a live stream",
             Self::Explore => "Recordings and fault records by themselves",
         }
     }
@@ -169,7 +170,7 @@ impl Workbench {
         }
         match comparison.compared().len() {
             0 => StageStatus::new(StageState::Empty, "no runs"),
-            n => StageStatus::new(StageState::Ready, number_of(n, "run", "runs")),
+            n => StageStatus::new(StageState::Ready, counted(n, "run")),
         }
     }
 
@@ -178,7 +179,7 @@ impl Workbench {
         match (live.view(), live.is_running(), live.problem()) {
             (Some(view), true, _) => {
                 let decided = usize::try_from(view.n_decisions).unwrap_or(usize::MAX);
-                let text = number_of(decided, "decision", "decisions");
+                let text = counted(decided, "decision");
                 StageStatus::new(StageState::Running, format!("live, {text}"))
             }
             (None, true, _) => StageStatus::new(StageState::Running, "opening the stream"),
@@ -204,12 +205,10 @@ impl Workbench {
         let data = &loaded.dataset;
         let n_records = loaded.records.len();
         let summary = match self.document.draft.experiment.data.source {
-            DataPlan::Table(_) | DataPlan::Arrays(_) => {
-                number_of(data.n_samples(), "sample", "samples")
-            }
-            _ => number_of(n_records, "record", "records"),
+            DataPlan::Table(_) | DataPlan::Arrays(_) => counted(data.n_samples(), "sample"),
+            _ => counted(n_records, "record"),
         };
-        let n_classes = number_of(data.n_classes(), "class", "classes");
+        let n_classes = counted(data.n_classes(), "class");
         let summary = format!("{summary} · {n_classes}");
         let is_same = loaded.settings.source == self.document.draft.experiment.data.source
             && loaded.settings.class_names == self.document.draft.experiment.data.class_names
@@ -299,7 +298,7 @@ impl Workbench {
         };
         let summary = match (&run.status, run.active.first()) {
             (Status::Complete, _) => {
-                format!("{} complete", number_of(run.n_folds(), "fold", "folds"))
+                format!("{} complete", counted(run.n_folds(), "fold"))
             }
             (Status::Running, Some((Part::Fold(fold), batch))) => format!(
                 "fold {} of {}, batch {batch}/{}",
@@ -340,7 +339,7 @@ impl Workbench {
             .summary
             .as_ref()
             .map_or(0, |summary| summary.folds.len());
-        let folds = number_of(n_complete, "fold", "folds");
+        let folds = counted(n_complete, "fold");
         let text = format!("{:.1} % over {folds}", 100.0 * accuracy.mean);
         let state = match run.is_alive() {
             true => StageState::Running,
@@ -360,7 +359,7 @@ impl Workbench {
         match self.n_explorable() {
             0 => StageStatus::new(StageState::Empty, "no recording open"),
             n => {
-                let text = number_of(n, "recording", "recordings");
+                let text = counted(n, "recording");
                 StageStatus::new(StageState::Ready, format!("{text} to view"))
             }
         }
@@ -384,19 +383,13 @@ impl Workbench {
     }
 }
 
-/// How many there are of something: `1 class`, `19 classes`.
-pub fn number_of(n: usize, one: &str, many: &str) -> String {
-    match n {
-        1 => format!("1 {one}"),
-        n => format!("{n} {many}"),
-    }
-}
-
 /// A plan in a few words.
 pub fn split_summary(plan: &SplitPlan) -> String {
     match plan {
-        SplitPlan::KFold { n_folds, .. } => format!("{n_folds} folds"),
-        SplitPlan::GroupedKFold { n_folds, .. } => format!("{n_folds} folds by group"),
+        SplitPlan::KFold { n_folds, .. } => counted(*n_folds, "fold"),
+        SplitPlan::GroupedKFold { n_folds, .. } => {
+            format!("{} by group", counted(*n_folds, "fold"))
+        }
         SplitPlan::LeaveOneGroupOut | SplitPlan::HoldOut(_) | SplitPlan::InTime(_) => {
             plan.in_words()
         }

@@ -67,13 +67,13 @@ pub(super) enum ClusterEvent {
     /// Something was asked; what is said.
     Asked(Answer<String>),
     /// What the folder holds.
-    Seen(PathBuf, Seen),
+    Seen(PathBuf, SeenFolder),
     /// Nobody watches any more.
     Unwatched(Answer<()>),
 }
 
 /// What the folder holds.
-pub(super) struct Seen {
+pub(super) struct SeenFolder {
     status: Result<WorkStatus, ClusterError>,
     /// All finished points, where there are more than before.
     finished: Option<Vec<PointResult>>,
@@ -141,7 +141,7 @@ fn watch(folder: &Path, post: &Post, progress: &JobProgress) {
         let finished = (n_done != n_known).then(|| read_sweep(folder).ok());
         n_known = n_done;
         let finished = finished.flatten();
-        let seen = Seen { status, finished };
+        let seen = SeenFolder { status, finished };
         post.send(event(ClusterEvent::Seen(folder.to_owned(), seen)));
         if !progress.rest(WATCH_INTERVAL) {
             return;

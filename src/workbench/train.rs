@@ -3,8 +3,9 @@
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
-use super::background::{Answer, Post, Task};
+use super::background::{Answer, BackgroundTask, Post};
 use super::changes::learner_summary;
+use super::draft::ReplacedRun;
 use super::event::Event;
 use super::notices::Topic;
 use super::records::Then;
@@ -16,6 +17,7 @@ use atomscope_engine::experiment::{
     Worker, available_threads,
 };
 use atomscope_engine::learner::{Algorithm, Forgetting, LearnerSettings};
+use atomscope_engine::records::counted;
 use atomscope_engine::session::HistoryEntry;
 
 /// Earlier runs kept for comparison.
@@ -84,7 +86,10 @@ enum Driving {
     #[default]
     Idle,
     /// A run is checked and made ready.
-    Checking { task: Task, beginning: Beginning },
+    Checking {
+        task: BackgroundTask,
+        beginning: Beginning,
+    },
     /// A thread is at work or pauses.
     Working {
         worker: Worker,
@@ -97,16 +102,20 @@ enum Driving {
 
 /// The run and what drives it.
 #[derive(Default)]
-pub struct Training {
+pub struct TrainingState {
     driving: Driving,
     run: Option<RunView>,
     state: Option<Arc<RunState>>,
+    /// The run with results that this one has replaced, as long as this one has none.
+    superseded: Option<Arc<RunState>>,
     earlier: Vec<EarlierRun>,
     rounds_per_s: Option<f64>,
     /// Whether a final model on all samples is trained after the folds.
     final_model: bool,
     /// Runs begun or shown so far, so that one is not taken for another.
     n_begun: usize,
+    /// The number of the run.
+    number: usize,
     /// States of the run on its way, to go back to.
     timeline: Arc<Mutex<Timeline>>,
 }
@@ -120,7 +129,7 @@ struct Moved {
     is_complete: bool,
 }
 
-impl Training {
+impl TrainingState {
     /// The run, as far as it has come.
     pub fn run(&self) -> Option<&RunView> {
         self.run.as_ref()
@@ -147,7 +156,7 @@ impl Training {
 
     /// The number of the run, another one for every run.
     pub(super) fn run_number(&self) -> usize {
-        self.n_begun
+        self.number
     }
 
     /// Why the last start failed.
@@ -171,6 +180,17 @@ impl Training {
     /// The newest state of the run that was reported.
     pub(super) fn state(&self) -> Option<&Arc<RunState>> {
         self.state.as_ref()
+    }
+
+    /// The run that a recovery copy keeps: one with results rather than a younger one without.
+    pub(super) fn worth_keeping(&self) -> Option<&Arc<RunState>> {
+        self.superseded.as_ref().or(self.state.as_ref())
+    }
+
+    /// Whether there are results that a copy keeps.
+    pub(super) fn has_results(&self) -> bool {
+        let has_own = |run: &RunView| run.summary.is_some();
+        self.superseded.is_some() || self.run.as_ref().is_some_and(has_own)
     }
 
     /// States of the run on its way.
@@ -240,7 +260,7 @@ impl Training {
         post: &Post,
         make: impl FnOnce() -> Result<Run, TaskError> + Send + 'static,
     ) {
-        let task = Task::start(post, "checking", Event::RunReady, move |_| make());
+        let task = BackgroundTask::start(post, "checking", Event::RunReady, move |_| make());
         self.driving = Driving::Checking { task, beginning };
     }
 
@@ -248,14 +268,25 @@ impl Training {
     pub(super) fn show_saved(&mut self, state: Option<Arc<RunState>>) {
         self.driving = Driving::Idle;
         self.timeline = Arc::default();
-        self.n_begun += usize::from(state.is_some());
+        if state.is_some() {
+            self.count_run();
+        }
         self.run = state.as_deref().map(RunView::of_state);
+        self.superseded = None;
         self.state = state;
     }
 
+    fn count_run(&mut self) {
+        self.n_begun += 1;
+        self.number = self.n_begun;
+    }
+
     /// Brings back a run that another one has replaced.
-    fn bring_back(&mut self, state: Arc<RunState>) {
+    fn bring_back(&mut self, ReplacedRun { state, number }: ReplacedRun) {
+        let superseded = self.superseded.take().filter(|_| !has_results(&state));
         self.show_saved(Some(state));
+        self.number = number;
+        self.superseded = superseded;
         let curve = self
             .run
             .as_ref()
@@ -298,15 +329,19 @@ impl Training {
         self.command(Command::LimitSpeed(rounds_per_s));
     }
 
-    /// Hands a run to a worker and shows it. Gives back the state of the run that it replaces.
-    fn drive(&mut self, mut run: Run, beginning: Beginning, post: &Post) -> Option<Arc<RunState>> {
+    /// Hands a run to a worker and shows it. Gives back the run that it replaces.
+    fn drive(&mut self, mut run: Run, beginning: Beginning, post: &Post) -> Option<ReplacedRun> {
         let state = run.state();
         let mut replaced = None;
         self.run = Some(match state.parts.is_empty() {
             true => {
                 self.keep_for_comparison();
-                self.n_begun += 1;
-                replaced = self.state.take();
+                let before = self.state.take();
+                let with_results = before.clone().filter(|state| has_results(state));
+                self.superseded = with_results.or(self.superseded.take());
+                let number = self.number;
+                replaced = before.map(|state| ReplacedRun { state, number });
+                self.count_run();
                 self.timeline = Arc::default();
                 RunView::begin(&run, &state.planned)
             }
@@ -355,6 +390,9 @@ impl Training {
             self.state = Some(Arc::from(state));
             moved.has_state = true;
         }
+        if run.summary.is_some() {
+            self.superseded = None;
+        }
         if run.status.is_over() {
             if let Status::Failed(message) = &run.status {
                 moved.trouble = Some(format!("training stopped: {message}"));
@@ -364,6 +402,11 @@ impl Training {
         }
         moved
     }
+}
+
+/// Whether a part of the run is complete.
+fn has_results(state: &RunState) -> bool {
+    state.parts.iter().any(|part| part.model.is_some())
 }
 
 impl Workbench {
@@ -466,9 +509,11 @@ impl Workbench {
     fn go_through_edits(&mut self, step: super::draft::StepOf) {
         let document = &mut self.document;
         let before = document.draft.experiment.learner.clone();
+        let number = document.training.run_number();
         let present = document.training.state().cloned();
-        if let Some(state) = step(&mut document.edits, &mut document.draft, present) {
-            document.training.bring_back(state);
+        let present = present.map(|state| ReplacedRun { state, number });
+        if let Some(run) = step(&mut document.edits, &mut document.draft, present) {
+            document.training.bring_back(run);
             document.run_has_changed();
             self.replay(None);
         }
@@ -533,7 +578,7 @@ impl Workbench {
             "trained {}: {:.1} % over {}",
             learner_summary(run.learner_now()),
             100.0 * accuracy.mean,
-            super::number_of(run.n_folds(), "fold", "folds")
+            counted(run.n_folds(), "fold")
         );
         let text = format!("Training is complete: {what}");
         self.notices.post(Topic::Training, Gravity::Done, text);

@@ -6,7 +6,9 @@ use std::time::Instant;
 
 use atomscope_engine::features::trends::{TrendChannels, Trends};
 use atomscope_engine::math::{Normal, random_stream};
-use atomscope_engine::records::{Channel, Format, Kind, ReadError, Record, Samples, Source, Unit};
+use atomscope_engine::records::{
+    Channel, Format, Kind, ReadError, Record, SampleSource, Source, Unit,
+};
 
 const RATE_HZ: usize = 256;
 const HOURS: usize = 24;
@@ -22,7 +24,7 @@ const NAMES: [&str; 64] = [
 /// Noise repeated for ever, stored as files store it: a day as numbers would fill the memory.
 struct Repeated(Vec<i16>);
 
-impl Samples for Repeated {
+impl SampleSource for Repeated {
     fn read(&self, channel: usize, first: usize, out: &mut [f64]) -> Result<(), ReadError> {
         let offset = channel * 997 + first;
         for (k, value) in out.iter_mut().enumerate() {

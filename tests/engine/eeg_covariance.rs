@@ -11,7 +11,9 @@ use atomscope_engine::features::eeg_segments::covariance_steps;
 use atomscope_engine::features::{Extraction, FeatureRecipe, Stretch};
 use atomscope_engine::learner::Readout;
 use atomscope_engine::math::{Matrix, Normal, random_stream};
-use atomscope_engine::records::{Channel, Format, Kind, ReadError, Record, Samples, Source, Unit};
+use atomscope_engine::records::{
+    Channel, Format, Kind, ReadError, Record, SampleSource, Source, Unit,
+};
 use cpu_time::ThreadTime;
 use ndarray::{Array, Dimension, Ix2, Ix3};
 
@@ -282,7 +284,7 @@ struct Made {
     longest_read: AtomicUsize,
 }
 
-impl Samples for Made {
+impl SampleSource for Made {
     fn read(&self, channel: usize, first: usize, out: &mut [f64]) -> Result<(), ReadError> {
         self.longest_read.fetch_max(out.len(), Ordering::Relaxed);
         for (place, value) in out.iter_mut().enumerate() {

@@ -13,7 +13,8 @@ use atomscope_engine::simulate::concepts::{
 };
 use atomscope_engine::split::{ArrivalPlan, LabelDelay, SplitPlan, TimeOrder};
 use atomscope_engine::stream::{
-    Arrival, Decision, Feed, Learning, LiveJudge, Outcome, StreamError, StreamRun, StreamSource,
+    Arrival, Feed, Learning, LiveJudge, Outcome, StreamDecision, StreamError, StreamRun,
+    StreamSource,
 };
 use cpu_time::ProcessTime;
 
@@ -241,7 +242,11 @@ fn trained() -> (Session, Vec<(Vec<f64>, usize)>) {
 }
 
 /// The decisions of a stream without their times.
-fn follow(judge: &mut LiveJudge, samples: &[(Vec<f64>, usize)], apply: bool) -> Vec<Decision> {
+fn follow(
+    judge: &mut LiveJudge,
+    samples: &[(Vec<f64>, usize)],
+    apply: bool,
+) -> Vec<StreamDecision> {
     let mut decisions = Vec::new();
     for (features, class) in samples {
         let arrival = Arrival::Row {

@@ -19,8 +19,8 @@ use atomscope_engine::session::Session;
 use atomscope_engine::simulate::eeg::{EegSettings, EegSimulator, SubjectClass};
 use atomscope_engine::split::SplitPlan;
 use atomscope_engine::stream::{
-    Arrival, Decision, Feed, FileMark, LineKind, LineSource, LiveJudge, Outcome, Paced,
-    ReplaySource, StreamError, StreamRecorder, StreamRun, StreamSource, Timed, WatchedFolder,
+    Arrival, Feed, FileMark, LineKind, LineSource, LiveJudge, Outcome, Paced, ReplaySource,
+    StreamDecision, StreamError, StreamRecorder, StreamRun, StreamSource, Timed, WatchedFolder,
     export_recorded, is_recorded_stream, open_source,
 };
 
@@ -391,7 +391,7 @@ fn taken(run: &mut StreamRun, arrivals: Vec<Arrival>) -> Outcome {
 }
 
 /// Everything that was decided, without the time of the clock.
-fn without_clock(mut decisions: Vec<Decision>) -> Vec<Decision> {
+fn without_clock(mut decisions: Vec<StreamDecision>) -> Vec<StreamDecision> {
     decisions.iter_mut().for_each(|d| d.time.clear());
     decisions
 }
@@ -435,7 +435,8 @@ fn a_recorded_stream_gives_the_same_decisions_to_the_bit_and_becomes_a_recording
         }
     }
     let repeated = repeated.decisions;
-    let bits = |all: &[Decision]| -> Vec<u64> { all.iter().map(|d| d.margin.to_bits()).collect() };
+    let bits =
+        |all: &[StreamDecision]| -> Vec<u64> { all.iter().map(|d| d.margin.to_bits()).collect() };
     assert_eq!(bits(&repeated), bits(&decisions));
     assert_eq!(without_clock(repeated), without_clock(decisions.clone()));
 
@@ -479,7 +480,7 @@ fn a_recorded_stream_gives_the_same_decisions_to_the_bit_and_becomes_a_recording
 fn read_on(
     source: &mut dyn StreamSource,
     judge: &mut LiveJudge,
-    decisions: &mut Vec<Decision>,
+    decisions: &mut Vec<StreamDecision>,
 ) -> bool {
     let mut outcome = Outcome::default();
     let mut is_over = false;

@@ -10,7 +10,7 @@ use atomscope::ui::theme;
 use atomscope::workbench::explore::{
     BesideChoice, ExploreAction, FaultAction, ModelChoice, RibbonAction,
 };
-use atomscope::workbench::{Action, Ask, Draft, Stage, StageState, Workbench};
+use atomscope::workbench::{Action, Ask, Draft, PathAsk, Stage, StageState, Workbench};
 use atomscope_engine::dataset::{DataSettings, StretchDeed};
 use atomscope_engine::experiment::{Experiment, Status};
 use atomscope_engine::simulate::feeder::FeederSettings;
@@ -384,7 +384,7 @@ fn a_report_is_written_from_the_window() {
     let mut window = judged(3);
     click(&mut window, "Report…");
     let asked = window.state().workbench().view().ask.clone();
-    assert!(matches!(asked, Some(Ask::Report)));
+    assert!(matches!(asked, Some(Ask::Path(PathAsk::Report))));
     let path = folder.path().join("report.html");
     explore(
         &mut window,

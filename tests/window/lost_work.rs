@@ -380,8 +380,45 @@ fn a_step_keeps_a_complete_run_and_undo_brings_back_one_that_was_replaced() {
         workbench.training().earlier().is_empty(),
         "it is not earlier than itself"
     );
+    until(&mut workbench, "it is measured", |w| !w.is_busy());
+    let names: Vec<&str> = workbench
+        .comparison()
+        .contenders()
+        .iter()
+        .map(|contender| contender.name.as_str())
+        .collect();
+    assert!(
+        matches!(names[..], [one] if one.starts_with("run 1:")),
+        "{names:?}"
+    );
     workbench.apply(Action::Undo);
     assert_eq!(workbench.stale(), None, "the settings are back too");
+}
+
+#[test]
+fn a_complete_run_is_work_until_the_next_one_has_results() {
+    let home = home();
+    let mut workbench = empty(Some(home.folders.clone()));
+    workbench.apply(Action::OpenDemo(Demo::FeederFaults));
+    workbench.apply(Action::LimitSpeed(None));
+    until(&mut workbench, "the demo is complete", |w| {
+        status(w) == Some(Status::Complete)
+    });
+    workbench.apply(Action::LimitSpeed(Some(0.5)));
+    workbench.apply(Action::StartAnew);
+    until(&mut workbench, "another run has begun", |w| {
+        w.training().is_alive()
+    });
+    assert!(workbench.is_unsaved(), "the complete run would be lost");
+    let mut draft = workbench.draft().clone();
+    draft.notes = "remember this".into();
+    workbench.edit(draft, false);
+    let copy = home.folders.state.join("untitled.recovery.ron");
+    until_copied(&mut workbench, &copy, "remember this");
+    drop(workbench);
+    let copies = home.copies(None);
+    let kept = copies[0].run.as_ref().expect("the run is in the copy");
+    assert!(kept.is_complete());
 }
 
 #[test]

@@ -13,7 +13,7 @@ use atomscope_engine::session::Session;
 use atomscope_engine::simulate::concepts::{CONCEPT_CLASSES, ConceptSettings};
 use atomscope_engine::simulate::eeg::{EegSettings, EegSimulator, SubjectClass};
 use atomscope_engine::split::SplitPlan;
-use atomscope_engine::stream::{Arrival, Decision, ReplaySource, SavedStream, StreamSource};
+use atomscope_engine::stream::{Arrival, ReplaySource, SavedStream, StreamDecision, StreamSource};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_atomscope");
 
@@ -255,7 +255,7 @@ fn a_full_disk_ends_the_recording_but_not_the_stream_and_what_was_recorded_stays
         said.contains("recording ends, the stream goes on"),
         "{said}"
     );
-    let last: Decision = serde_json::from_str(&last).expect("it is JSON");
+    let last: StreamDecision = serde_json::from_str(&last).expect("it is JSON");
 
     let mut replay = ReplaySource::open(&recorded).expect("what was recorded is whole");
     let mut values = Vec::new();

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::small_data::small_draft;
 use atomscope::workbench::{
-    Action, Ask, Criterion, Direction, Gravity, LearnerChange, NotMeasured, Panel, Stage,
+    Action, Ask, Criterion, Gravity, LearnerChange, NotMeasured, Panel, PanelMove, Stage,
     StageState, Tiling, Workbench,
 };
 use atomscope_engine::dataset::{DataPlan, DataSettings, TableSource};
@@ -686,7 +686,7 @@ fn panels_stand_where_they_stood_when_the_program_starts_again() {
     let folders = UserFolders::within(folder.path());
     let mut workbench = empty(Some(folders.clone()));
     workbench.apply(Action::TogglePanel(Panel::Gram));
-    let moved = Tiling::usual(false).moved(Panel::Confusion, Direction::Left, |_| true);
+    let moved = Tiling::usual(false).moved(Panel::Confusion, PanelMove::Left, |_| true);
     workbench.apply(Action::ArrangePanels(moved.expect("there is a column")));
     let view = workbench.view();
     let arranged = (view.hidden.clone(), view.tiling.clone());

@@ -19,7 +19,7 @@ const MOST_DEATHS: usize = 50;
 
 /// The outcome of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Stage {
+pub(super) enum AttemptStage {
     /// Its worker is at it, if it lives.
     Held,
     /// Its worker has left it: stopped, or failed.
@@ -32,7 +32,7 @@ pub(super) enum Stage {
 #[serde(deny_unknown_fields)]
 pub(super) struct Claim {
     pub(super) worker: String,
-    pub(super) stage: Stage,
+    pub(super) stage: AttemptStage,
 }
 
 /// A point that was taken.
@@ -78,8 +78,8 @@ pub(super) fn take_next(
         }
         let attempt = match last_claim(folder, &listing, number) {
             None => 1,
-            Some((last, Stage::Released, _)) => last + 1,
-            Some((last, Stage::Held, holder)) => {
+            Some((last, AttemptStage::Released, _)) => last + 1,
+            Some((last, AttemptStage::Held, holder)) => {
                 let now = *now.get_or_insert_with(|| folder.now());
                 match life_of(folder, &holder, now) {
                     Life::Dead => last + 1,
@@ -90,7 +90,7 @@ pub(super) fn take_next(
                 }
             }
             // Its result will be seen in a moment, unless somebody has removed it since.
-            Some((last, Stage::Done, _)) => {
+            Some((last, AttemptStage::Done, _)) => {
                 let now = *now.get_or_insert_with(|| folder.now());
                 match is_old(&folder.claim_path(number, last), now) {
                     true => last + 1,
@@ -112,7 +112,7 @@ pub(super) fn take_next(
         if claim(folder, taken, worker)? {
             // Somebody may have finished it since the folder was listed.
             if folder.list()?.done.contains(&number) {
-                settle(folder, taken, worker, Stage::Done)?;
+                settle(folder, taken, worker, AttemptStage::Done)?;
                 continue;
             }
             return Ok(Found::Point(taken));
@@ -133,12 +133,12 @@ pub(super) fn last_claim(
     folder: &WorkFolder,
     listing: &Listing,
     number: usize,
-) -> Option<(u32, Stage, String)> {
+) -> Option<(u32, AttemptStage, String)> {
     let last = *listing.attempts.get(&number)?.last()?;
     let claim = folder.read::<Claim>(&folder.claim_path(number, last));
     Some(match claim {
         Some(claim) => (last, claim.stage, claim.worker),
-        None => (last, Stage::Held, String::new()),
+        None => (last, AttemptStage::Held, String::new()),
     })
 }
 
@@ -151,7 +151,7 @@ fn n_deaths(folder: &WorkFolder, listing: &Listing, number: usize) -> usize {
     let held = listing.attempts.get(&number).into_iter().flatten();
     let held = held.filter(|attempt| {
         let claim = folder.read::<Claim>(&folder.claim_path(number, **attempt));
-        claim.is_none_or(|claim| claim.stage == Stage::Held)
+        claim.is_none_or(|claim| claim.stage == AttemptStage::Held)
     });
     held.count()
 }
@@ -162,7 +162,7 @@ fn claim(folder: &WorkFolder, taken: Taken, worker: &str) -> Result<bool, Cluste
     let staged = folder.inner(&format!(".claim-{worker}"));
     let claim = Claim {
         worker: worker.to_owned(),
-        stage: Stage::Held,
+        stage: AttemptStage::Held,
     };
     fs::write(&staged, to_text(&claim, &path)?)
         .map_err(|error| ClusterError::io("write the claim", &staged, error))?;
@@ -174,7 +174,8 @@ fn claim(folder: &WorkFolder, taken: Taken, worker: &str) -> Result<bool, Cluste
         // that the name exists: then the claim is our own.
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             let found = folder.read::<Claim>(&path);
-            Ok(found.is_some_and(|found| found.worker == worker && found.stage == Stage::Held))
+            Ok(found
+                .is_some_and(|found| found.worker == worker && found.stage == AttemptStage::Held))
         }
         // Somebody has finished everything and cleaned up.
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
@@ -188,7 +189,7 @@ pub(super) fn settle(
     folder: &WorkFolder,
     taken: Taken,
     worker: &str,
-    stage: Stage,
+    stage: AttemptStage,
 ) -> Result<(), ClusterError> {
     let path = folder.claim_path(taken.number, taken.attempt);
     let worker = worker.to_owned();

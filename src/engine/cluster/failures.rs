@@ -12,7 +12,7 @@ const MOST_FAILURES: usize = 3;
 /// One failure.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Failure {
+pub(super) struct PointFailure {
     pub(super) worker: String,
     pub(super) error: String,
     /// Whether trying again is of no use.
@@ -50,7 +50,7 @@ fn write(
     let worker = worker.to_owned();
     folder.write(
         &path,
-        &Failure {
+        &PointFailure {
             worker,
             error,
             is_final,
@@ -71,7 +71,7 @@ pub(super) fn last_failure(
     folder: &WorkFolder,
     listing: &Listing,
     number: usize,
-) -> Option<Failure> {
+) -> Option<PointFailure> {
     let attempt = *listing.failures.get(&number)?.last()?;
     folder.read(&folder.failure_path(number, attempt))
 }

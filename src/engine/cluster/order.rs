@@ -55,7 +55,7 @@ pub struct Order {
 }
 
 /// Work with its data, ready to be computed.
-pub struct Prepared {
+pub struct PreparedWork {
     /// The work.
     pub work: Box<dyn Work>,
     /// What its points are computed from.
@@ -63,7 +63,7 @@ pub struct Prepared {
 }
 
 /// Hears the share of the data that is read; cancels by returning false.
-type KeepGoing<'a> = &'a mut dyn FnMut(f64) -> bool;
+type KeepReading<'a> = &'a mut dyn FnMut(f64) -> bool;
 
 /// A path that leads to the same file from any folder.
 fn absolute(path: &Path) -> Result<PathBuf, ClusterError> {
@@ -104,7 +104,7 @@ impl Order {
     }
 
     /// Reads the data and checks everything.
-    pub fn prepare(&self, keep_going: KeepGoing<'_>) -> Result<Prepared, ClusterError> {
+    pub fn prepare(&self, keep_going: KeepReading<'_>) -> Result<PreparedWork, ClusterError> {
         let (work, files): (Box<dyn Work>, Vec<DataFile>) = match &self.task {
             Task::Sweep { file } => {
                 let file = SweepFile::load(file)?;
@@ -142,12 +142,16 @@ impl Order {
             }
         };
         let identity = WorkIdentity::new(work.fingerprint(), &files, work.audit());
-        Ok(Prepared { work, identity })
+        Ok(PreparedWork { work, identity })
     }
 
     /// Writes the order into a folder, where it may be worked on from now; what is finished there
     /// must be of the same work. How many points are open.
-    pub fn place(&self, folder: &WorkFolder, prepared: &Prepared) -> Result<usize, ClusterError> {
+    pub fn place(
+        &self,
+        folder: &WorkFolder,
+        prepared: &PreparedWork,
+    ) -> Result<usize, ClusterError> {
         drop(prepared.work.open(folder.path(), &prepared.identity)?);
         folder.make()?;
         let order = Self {
@@ -181,7 +185,7 @@ impl WorkFolder {
 pub fn read_sweep_plan(
     file: &SweepFile,
     data: &[PathBuf],
-    keep_going: KeepGoing<'_>,
+    keep_going: KeepReading<'_>,
 ) -> Result<(SweepPlan, Vec<DataFile>), ClusterError> {
     let experiment = &file.session.experiment;
     let all = SweepPlan::data_settings(experiment, &file.sweep)?;
@@ -202,7 +206,7 @@ pub fn read_entrants(
     sessions: &[PathBuf],
     with_baselines: bool,
     data: &[PathBuf],
-    keep_going: KeepGoing<'_>,
+    keep_going: KeepReading<'_>,
 ) -> Result<(Vec<Entrant>, Vec<DataFile>), ClusterError> {
     let mut read: Vec<(DataSettings, Arc<Dataset>)> = Vec::new();
     let mut files = Vec::new();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::claims::{Stage, last_claim};
+use super::claims::{AttemptStage, last_claim};
 use super::error::ClusterError;
 use super::failures::{is_put_aside, last_failure};
 use super::folder::{Listing, Mark, WorkFolder};
@@ -113,7 +113,7 @@ impl WorkStatus {
             } else {
                 let claim = last_claim(folder, &listing, number);
                 let is_running = claim.is_some_and(|(_, stage, worker)| {
-                    stage == Stage::Held && alive.contains(&worker)
+                    stage == AttemptStage::Held && alive.contains(&worker)
                 });
                 match is_running {
                     true => counts.running += 1,

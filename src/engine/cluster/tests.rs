@@ -5,9 +5,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use super::claims::{Claim, Found, Stage, Taken, take_next};
+use super::claims::{AttemptStage, Claim, Found, Taken, take_next};
 use super::error::ClusterError;
-use super::order::Prepared;
+use super::order::PreparedWork;
 use super::status::WorkStatus;
 use super::work::{PointEnd, Points, SweepWork, Work};
 use super::*;
@@ -28,13 +28,13 @@ struct Counted {
 }
 
 impl Counted {
-    fn prepared(n_points: usize, failing: &[usize]) -> Prepared {
+    fn prepared(n_points: usize, failing: &[usize]) -> PreparedWork {
         let work = Self {
             n_computed: (0..n_points).map(|_| AtomicUsize::new(0)).collect(),
             failing: failing.to_vec(),
             n_merged: AtomicUsize::new(0),
         };
-        Prepared {
+        PreparedWork {
             identity: WorkIdentity::new(work.fingerprint(), [], Vec::new()),
             work: Box::new(work),
         }
@@ -95,13 +95,13 @@ impl Points for CountedPoints<'_> {
 }
 
 /// The order that a status needs; what is computed is not read from it here.
-fn placed(folder: &WorkFolder, prepared: &Prepared) {
+fn placed(folder: &WorkFolder, prepared: &PreparedWork) {
     let task = Task::Reproduce { is_quick: true };
     let order = Order::new(task, &[]).expect("sound");
     order.place(folder, prepared).expect("writable");
 }
 
-fn work_alone(folder: &WorkFolder, prepared: &Prepared) -> WorkerEnd {
+fn work_alone(folder: &WorkFolder, prepared: &PreparedWork) -> WorkerEnd {
     let stop = AtomicBool::new(false);
     work_through(folder, prepared, &stop, &|_| {}).expect("it works")
 }
@@ -167,7 +167,7 @@ fn the_claim_of_a_dead_worker_returns_and_that_of_a_living_one_does_not() {
     let claim = |number, attempt, worker: &str| {
         let claim = Claim {
             worker: worker.into(),
-            stage: Stage::Held,
+            stage: AttemptStage::Held,
         };
         let path = folder.claim_path(number, attempt);
         folder.write(&path, &claim).expect("writable");
@@ -219,7 +219,7 @@ fn pause_and_cancel_keep_points_from_being_taken() {
     assert_eq!(work_alone(&folder, &prepared), WorkerEnd::Complete);
 }
 
-fn small_sweep(halving: Option<Halving>) -> Prepared {
+fn small_sweep(halving: Option<Halving>) -> PreparedWork {
     let experiment = Experiment {
         data: DataSettings::feeder_faults(FeederSettings {
             records_per_class: 8,
@@ -243,7 +243,7 @@ fn small_sweep(halving: Option<Halving>) -> Prepared {
     let dataset: std::sync::Arc<Dataset> = built.expect("simulated").dataset.into();
     let data = vec![(experiment.data.clone(), dataset)];
     let plan = SweepPlan::new(&experiment, &sweep, data).expect("sound");
-    Prepared {
+    PreparedWork {
         identity: WorkIdentity::new(plan.fingerprint(), [], plan.audit()),
         work: Box::new(SweepWork {
             plan,

@@ -6,12 +6,12 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::claims::{Found, Stage, Taken, is_superseded, settle, take_next};
+use super::claims::{AttemptStage, Found, Taken, is_superseded, settle, take_next};
 use super::error::ClusterError;
 use super::failures::note_failure;
 use super::folder::{Mark, WorkFolder, remove};
 use super::heartbeat::{BEAT_EVERY, Heart};
-use super::order::Prepared;
+use super::order::PreparedWork;
 use super::work::Points;
 use crate::experiment::{Pace, PointProgress, Watcher, panic_message};
 use crate::session::{load_progress, save_progress};
@@ -53,13 +53,13 @@ pub enum WorkerEnd {
 /// saved, and the next worker resumes it bit for bit.
 pub fn work_through(
     folder: &WorkFolder,
-    prepared: &Prepared,
+    prepared: &PreparedWork,
     stop: &AtomicBool,
     told: &(dyn Fn(WorkerNews) + Sync),
 ) -> Result<WorkerEnd, ClusterError> {
     let points = prepared.work.open(folder.path(), &prepared.identity)?;
     folder.make()?;
-    let worker = Worker {
+    let worker = ClusterWorker {
         folder,
         points: points.as_ref(),
         n_points: prepared.work.n_points(),
@@ -81,7 +81,7 @@ pub fn work_through(
     })
 }
 
-struct Worker<'a> {
+struct ClusterWorker<'a> {
     folder: &'a WorkFolder,
     points: &'a dyn Points,
     n_points: usize,
@@ -95,7 +95,7 @@ struct Worker<'a> {
     told: &'a (dyn Fn(WorkerNews) + Sync),
 }
 
-impl Worker<'_> {
+impl ClusterWorker<'_> {
     /// Beats until the worker ends, and looks whether it is still wanted.
     fn keep_beating(&self) {
         loop {
@@ -192,20 +192,20 @@ impl Worker<'_> {
         }));
         let computed = computed.unwrap_or_else(|panic| Err(panic_message(panic.as_ref())));
         let (stage, news) = match computed {
-            Ok(true) => (Stage::Done, WorkerNews::Finished(number)),
-            Ok(false) => (Stage::Released, WorkerNews::Left(number)),
+            Ok(true) => (AttemptStage::Done, WorkerNews::Finished(number)),
+            Ok(false) => (AttemptStage::Released, WorkerNews::Left(number)),
             Err(error) => {
                 note_failure(self.folder, taken, &self.heart.name, error.clone())?;
-                (Stage::Released, WorkerNews::Failed(number, error))
+                (AttemptStage::Released, WorkerNews::Failed(number, error))
             }
         };
         let settled = settle(self.folder, taken, &self.heart.name, stage);
         match stage {
             // Whoever has put everything together meanwhile has also cleaned up.
-            Stage::Done => drop(settled.and(remove(&self.folder.state_path(number)))),
-            Stage::Held | Stage::Released => settled?,
+            AttemptStage::Done => drop(settled.and(remove(&self.folder.state_path(number)))),
+            AttemptStage::Held | AttemptStage::Released => settled?,
         }
-        self.begin(None, stage == Stage::Done);
+        self.begin(None, stage == AttemptStage::Done);
         (self.told)(news);
         Ok(())
     }
@@ -230,7 +230,7 @@ impl Worker<'_> {
 }
 
 struct PointWatcher<'a> {
-    worker: &'a Worker<'a>,
+    worker: &'a ClusterWorker<'a>,
     number: usize,
     saved_at: Instant,
 }

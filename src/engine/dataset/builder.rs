@@ -32,6 +32,21 @@ pub struct LeftOut {
     pub reason: String,
 }
 
+impl LeftOut {
+    /// How many were excluded, and the first of them.
+    pub fn in_words(all: &[Self]) -> Option<String> {
+        let Self { source, reason, .. } = all.first()?;
+        let how_many = match all.len() {
+            1 => "1 recording or segment was".to_owned(),
+            n => format!("{n} recordings or segments were"),
+        };
+        Some(format!(
+            "{how_many} excluded, e.g. {}: {reason}",
+            source.display()
+        ))
+    }
+}
+
 impl Label {
     /// The labelled stretches of a record, where it has some.
     pub fn stretches(&self) -> Option<Vec<Stretch>> {

@@ -11,7 +11,7 @@ use crate::math::View;
 /// Features of samples, by the place of each.
 #[derive(Clone, Copy, Debug)]
 pub struct Columns<'a> {
-    source: Source<'a>,
+    source: ColumnSource<'a>,
     products: Option<&'a Arc<InnerProducts>>,
 }
 
@@ -19,7 +19,7 @@ pub struct Columns<'a> {
 type Replacing<'a> = (&'a FittedPreparation, &'a BTreeMap<usize, Vec<f64>>);
 
 #[derive(Clone, Copy, Debug)]
-enum Source<'a> {
+enum ColumnSource<'a> {
     /// As they stand.
     Plain(View<'a>),
     /// What a preparation makes of a data set, if there is one.
@@ -32,7 +32,7 @@ enum Source<'a> {
 impl<'a> From<View<'a>> for Columns<'a> {
     fn from(values: View<'a>) -> Self {
         Self {
-            source: Source::Plain(values),
+            source: ColumnSource::Plain(values),
             products: None,
         }
     }
@@ -42,8 +42,8 @@ impl<'a> Columns<'a> {
     /// The samples of a data set as they stand.
     pub fn of(dataset: &'a Dataset) -> Self {
         let source = match dataset.values() {
-            Some(values) => Source::Plain(View::from_columns(values, dataset.n_features())),
-            None => Source::Dataset {
+            Some(values) => ColumnSource::Plain(View::from_columns(values, dataset.n_features())),
+            None => ColumnSource::Dataset {
                 dataset,
                 preparation: None,
             },
@@ -61,7 +61,7 @@ impl<'a> Columns<'a> {
         preparation: &'a FittedPreparation,
         replaced: &'a BTreeMap<usize, Vec<f64>>,
     ) -> Self {
-        let source = Source::Dataset {
+        let source = ColumnSource::Dataset {
             dataset,
             preparation: Some((preparation, replaced)),
         };
@@ -84,24 +84,24 @@ impl<'a> Columns<'a> {
     /// Number of features.
     pub fn n_features(&self) -> usize {
         match self.source {
-            Source::Plain(values) => values.rows(),
-            Source::Dataset { dataset, .. } => dataset.n_features(),
+            ColumnSource::Plain(values) => values.rows(),
+            ColumnSource::Dataset { dataset, .. } => dataset.n_features(),
         }
     }
 
     /// Number of samples.
     pub fn n_samples(&self) -> usize {
         match self.source {
-            Source::Plain(values) => values.cols(),
-            Source::Dataset { dataset, .. } => dataset.n_samples(),
+            ColumnSource::Plain(values) => values.cols(),
+            ColumnSource::Dataset { dataset, .. } => dataset.n_samples(),
         }
     }
 
     /// `features` ← those of a sample.
     pub fn read(&self, sample: usize, features: &mut [f64]) {
         let (dataset, preparation) = match self.source {
-            Source::Plain(values) => return features.copy_from_slice(values.col(sample)),
-            Source::Dataset {
+            ColumnSource::Plain(values) => return features.copy_from_slice(values.col(sample)),
+            ColumnSource::Dataset {
                 dataset,
                 preparation,
             } => (dataset, preparation),
@@ -120,8 +120,8 @@ impl<'a> Columns<'a> {
     /// The features of a sample; a copy where they are not held as they are.
     pub fn column(&self, sample: usize) -> Cow<'a, [f64]> {
         match self.source {
-            Source::Plain(values) => Cow::Borrowed(values.col(sample)),
-            Source::Dataset { .. } => {
+            ColumnSource::Plain(values) => Cow::Borrowed(values.col(sample)),
+            ColumnSource::Dataset { .. } => {
                 let mut features = vec![0.0; self.n_features()];
                 self.read(sample, &mut features);
                 Cow::Owned(features)

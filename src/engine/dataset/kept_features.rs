@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 
 use super::feature_store::{ChunkWriter, Chunks, FeatureStore};
 use super::made_samples::MadeSamples;
-use crate::features::{Extraction, FeatureGroup, Layout, Rejection, Sample};
+use crate::features::{Extraction, FeatureGroup, Layout, RejectedStretch, Sample};
 use crate::records::{ByteSource, ContentHash, FileCache, hexadecimal, program_build};
 
 /// Smaller recordings are sampled as fast as their features are read.
@@ -43,7 +43,7 @@ struct Facts {
     layout: Layout,
     feature_groups: Vec<FeatureGroup>,
     label_slack_s: f64,
-    rejected: Vec<Rejection>,
+    rejected: Vec<RejectedStretch>,
     notes: Vec<String>,
     n_missing: usize,
     chunk_samples: usize,
@@ -237,7 +237,7 @@ mod tests {
             feature_groups: Vec::new(),
             label_slack_s: 0.1 + 0.2,
             samples: Vec::new(),
-            rejected: vec![Rejection {
+            rejected: vec![RejectedStretch {
                 start_s: 1.0 / 3.0,
                 duration_s: f64::INFINITY,
                 reason: crate::features::RejectReason::Silent,

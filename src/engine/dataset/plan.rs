@@ -257,8 +257,8 @@ impl DataSettings {
             }
             (DataPlan::Arrays(arrays), _) => {
                 let options = arrays.mode.into();
-                let add = |builder: &mut DatasetBuilder, opened: Opened<'_>| {
-                    let Opened {
+                let add = |builder: &mut DatasetBuilder, opened: OpenedFile<'_>| {
+                    let OpenedFile {
                         named,
                         record,
                         keep_going,
@@ -323,7 +323,7 @@ fn found(path: &Path, locate: &Locate<'_>) -> Result<PathBuf, DatasetError> {
 }
 
 /// A file that was opened.
-struct Opened<'a> {
+struct OpenedFile<'a> {
     /// As the settings name it.
     named: &'a Path,
     record: Record,
@@ -337,7 +337,7 @@ fn add_each(
     locate: &Locate<'_>,
     keep_going: &mut dyn FnMut(f64) -> bool,
     builder: &mut DatasetBuilder,
-    mut add: impl FnMut(&mut DatasetBuilder, Opened<'_>) -> Result<(), DatasetError>,
+    mut add: impl FnMut(&mut DatasetBuilder, OpenedFile<'_>) -> Result<(), DatasetError>,
 ) -> Result<(), DatasetError> {
     let mut files = Vec::new();
     for named in paths {
@@ -357,7 +357,7 @@ fn add_each(
         if !go_on(0.0) {
             return Err(ReadError::Cancelled.into());
         }
-        let opened = Opened {
+        let opened = OpenedFile {
             named,
             record: open_with(real, options)?,
             keep_going: &mut go_on,

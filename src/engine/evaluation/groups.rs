@@ -53,14 +53,14 @@ pub fn group_votes(
     n_classes: usize,
     decisions: impl IntoIterator<Item = (usize, usize, usize, f64)>,
 ) -> Vec<GroupVote> {
-    struct Tally {
+    struct GroupTally {
         truths: Vec<u64>,
         votes: Vec<u64>,
         margins: Vec<f64>,
     }
-    let mut tallies: BTreeMap<usize, Tally> = BTreeMap::new();
+    let mut tallies: BTreeMap<usize, GroupTally> = BTreeMap::new();
     for (group, truth, decided, margin) in decisions {
-        let tally = tallies.entry(group).or_insert_with(|| Tally {
+        let tally = tallies.entry(group).or_insert_with(|| GroupTally {
             truths: vec![0; n_classes],
             votes: vec![0; n_classes],
             margins: vec![0.0; n_classes],

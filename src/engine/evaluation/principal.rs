@@ -252,9 +252,9 @@ mod tests {
 
     use ndarray::ArrayD;
 
-    struct Numbers(Record);
+    struct ReferenceNumbers(Record);
 
-    impl Numbers {
+    impl ReferenceNumbers {
         fn open() -> Option<Self> {
             let data = std::env::var_os("ATOMSCOPE_DATA")?;
             let path = Path::new(&data).join("../reference/trust.npz");
@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn p_values_and_scale_are_those_of_the_prototype() {
-        let Some(numbers) = Numbers::open() else {
+        let Some(numbers) = ReferenceNumbers::open() else {
             eprintln!("skipped: there is no trust.npz beside ATOMSCOPE_DATA");
             return;
         };
@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn missing_features_and_zeros_are_those_of_the_prototype() {
-        let Some(numbers) = Numbers::open() else {
+        let Some(numbers) = ReferenceNumbers::open() else {
             eprintln!("skipped: there is no trust.npz beside ATOMSCOPE_DATA");
             return;
         };

@@ -94,7 +94,7 @@ impl Scores {
         let tally = Tally::of(n_classes, decisions)?;
         let votes = votes(n_classes, decisions);
         let positive = (n_classes == 2).then(|| positive_class(class_names));
-        let ranking = positive.and_then(|positive| Ranking::of(decisions, positive, &tally));
+        let ranking = positive.and_then(|positive| ScoreRanking::of(decisions, positive, &tally));
         let mut drawn = Drawn::new(n_classes);
         if tally.groups.len() > 1 {
             drawn.draw(&tally, ranking.as_ref(), seed);
@@ -227,12 +227,12 @@ impl Tally {
 }
 
 /// The decisions of two classes in order of their score for the positive one, equals together.
-struct Ranking {
+struct ScoreRanking {
     /// Place of the group among all, whether the sample is positive, and its score.
     ranked: Vec<(usize, bool, f64)>,
 }
 
-impl Ranking {
+impl ScoreRanking {
     fn of(decisions: &[ScoredDecision], positive: usize, tally: &Tally) -> Option<Self> {
         let ranked = decisions.iter().map(|decision| {
             let place = tally.groups.binary_search(&decision.group).ok()?;
@@ -286,7 +286,7 @@ impl Drawn {
     }
 
     /// Draws as many groups as there are, with replacement, again and again.
-    fn draw(&mut self, tally: &Tally, ranking: Option<&Ranking>, seed: u64) {
+    fn draw(&mut self, tally: &Tally, ranking: Option<&ScoreRanking>, seed: u64) {
         let n_groups = tally.groups.len();
         let ranking = ranking.filter(|r| r.ranked.len() * N_DRAWS <= MOST_RANKED);
         let mut random = random_stream(seed, "bootstrap over groups", 0);

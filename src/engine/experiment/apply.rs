@@ -97,7 +97,7 @@ pub struct Opinion {
 }
 
 /// Samples as the classifier takes them.
-struct Prepared {
+struct PreparedSamples {
     /// Prepared features, one sample after the other.
     values: Vec<f64>,
     /// Which samples they are, and how many features of each were missing.
@@ -163,7 +163,7 @@ impl Judge {
         if self.repairs {
             self.repair(samples, &mut prepared)?;
         }
-        let Prepared { values, kept } = prepared;
+        let PreparedSamples { values, kept } = prepared;
         let classifier = Classifier::of(self.learner.as_ref());
         let view = View::from_columns(&values, n_features);
         let positions: Vec<usize> = (0..kept.len()).collect();
@@ -192,7 +192,7 @@ impl Judge {
     }
 
     /// Prepares samples, and fills in missing features from the kept samples where the model does.
-    fn prepare(&mut self, samples: &[&[f64]]) -> Result<Prepared, RunError> {
+    fn prepare(&mut self, samples: &[&[f64]]) -> Result<PreparedSamples, RunError> {
         let trouble = trouble_of(&self.model);
         let fills = fills_missing(&self.model.learner);
         let (mut values, mut kept) = (Vec::new(), Vec::new());
@@ -210,11 +210,15 @@ impl Judge {
             values.extend(features);
             kept.push((position, n_missing));
         }
-        Ok(Prepared { values, kept })
+        Ok(PreparedSamples { values, kept })
     }
 
     /// Fills in exact zeros that are no values, in samples that fit worse than training samples do.
-    fn repair(&mut self, samples: &[&[f64]], prepared: &mut Prepared) -> Result<(), RunError> {
+    fn repair(
+        &mut self,
+        samples: &[&[f64]],
+        prepared: &mut PreparedSamples,
+    ) -> Result<(), RunError> {
         let (Some(calibration), Some(first)) = (self.model.calibration.clone(), samples.first())
         else {
             return Ok(());

@@ -202,12 +202,12 @@ pub(super) struct AutoSearch {
     schedule: Training,
     is_grouped: bool,
     seed: u64,
-    stage: Stage,
+    stage: TrialStage,
     report: AutoReport,
 }
 
 /// A stage in progress.
-struct Stage {
+struct TrialStage {
     number: usize,
     samples: Dataset,
     folds: Vec<Fold>,
@@ -237,7 +237,7 @@ impl AutoSearch {
         };
         let all: Vec<usize> = (0..training.n_samples()).collect();
         let is_grouped = has_groups(&training, &all);
-        let stage = Stage::new(&training, 0, candidates(), is_grouped, seed, heads.len())?;
+        let stage = TrialStage::new(&training, 0, candidates(), is_grouped, seed, heads.len())?;
         Ok(Self {
             training,
             base,
@@ -327,7 +327,7 @@ impl AutoSearch {
             .take(N_SURVIVORS[number - 1])
             .map(|tried| tried.candidate);
         let best: Vec<Candidate> = best.collect();
-        self.stage = Stage::new(
+        self.stage = TrialStage::new(
             &self.training,
             number,
             best,
@@ -439,7 +439,7 @@ impl AutoSearch {
     }
 }
 
-impl Stage {
+impl TrialStage {
     fn new(
         training: &Dataset,
         number: usize,

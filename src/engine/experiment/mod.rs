@@ -63,8 +63,9 @@ pub use snapshot::{ClassSnapshot, Snapshot};
 pub use state::{Halfway, PartState, RunState, SampleChange, SettingChange, change_texts};
 pub use summary::{BaselineSummary, Coverage, CurvePoint, RunSummary, TimingSummary, mean_and_sd};
 pub use sweep::{
-    Axis, Chosen, Effort, Entrants, Halving, OuterResult, PointResult, Saving, Search, SettingText,
+    Axis, Chosen, Effort, Entrants, Halving, OuterResult, PointResult, Search, SettingText,
     StageCount, Stopped, Sweep, SweepError, SweepPlan, SweepPoint, SweepRow, SweepTable, Values,
+    WorkSaved,
 };
 pub use trial::{FoldOutcome, Trial, run_trials};
 pub use trial_sequence::{Pace, PointProgress, Watcher};

@@ -88,7 +88,7 @@ pub(super) struct PartContext<'a> {
 pub(super) struct PartRun {
     pub(super) part: Part,
     fold: Fold,
-    values: Values,
+    values: FeatureValues,
     preparation: Option<FittedPreparation>,
     /// The kernel with its width in numbers.
     kernel: Kernel,
@@ -133,7 +133,7 @@ enum Phase {
 }
 
 /// The features of all samples as the learner sees them, addressed as in the data set.
-struct Values {
+struct FeatureValues {
     dataset: Arc<Dataset>,
     /// None where it changes nothing.
     preparation: Option<FittedPreparation>,
@@ -143,7 +143,7 @@ struct Values {
     products: Option<Arc<InnerProducts>>,
 }
 
-impl Values {
+impl FeatureValues {
     fn columns(&self) -> Columns<'_> {
         let columns = match &self.preparation {
             Some(preparation) => Columns::prepared(&self.dataset, preparation, &self.filled),
@@ -174,7 +174,7 @@ impl PartRun {
         Self {
             part,
             fold,
-            values: Values {
+            values: FeatureValues {
                 dataset: checked.dataset().clone(),
                 preparation: None,
                 filled: BTreeMap::new(),

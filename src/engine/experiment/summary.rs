@@ -152,7 +152,12 @@ impl RunSummary {
             });
         let points = 100.0 * best.difference.mean;
         let name = best.baseline.name();
-        Some(if points > 0.0 {
+        let is_open = best.difference.interval.is_some_and(|(low, _)| low <= 0.0);
+        Some(if points > 0.0 && is_open {
+            format!(
+                "not clearly better than the best simple classifier, {name}: {points:+.1} points{interval}"
+            )
+        } else if points > 0.0 {
             format!("{points:.1} points better than the best simple classifier, {name}{interval}")
         } else {
             let advice = match self.auto.is_empty() {
@@ -160,7 +165,7 @@ impl RunSummary {
                 false => "add samples or features, or use",
             };
             format!(
-                "it does not beat {name}: {points:+.1} points{interval}; {advice} the simple classifier"
+                "not better than the best simple classifier, {name}: {points:+.1} points{interval}; {advice} that one"
             )
         })
     }

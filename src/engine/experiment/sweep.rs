@@ -9,7 +9,7 @@ mod nested;
 mod points;
 mod table;
 
-pub use halving::{Effort, Entrants, Halving, Saving, StageCount};
+pub use halving::{Effort, Entrants, Halving, StageCount, WorkSaved};
 pub use nested::{OuterResult, PointResult, SweepError, SweepPlan};
 pub use points::{Axis, Search, SettingText, SweepPoint, Values};
 pub use table::{Chosen, Stopped, SweepRow, SweepTable};

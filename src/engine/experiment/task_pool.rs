@@ -23,17 +23,17 @@ impl Watch {
 }
 
 /// A task by its number; no result if it was stopped.
-type Work<'a, R, E> = dyn Fn(usize, &Watch) -> Result<Option<R>, E> + Sync + 'a;
+type TaskWork<'a, R, E> = dyn Fn(usize, &Watch) -> Result<Option<R>, E> + Sync + 'a;
 
 /// What is to be worked through.
-pub(super) struct Tasks<'a, R, E> {
+pub(super) struct TaskList<'a, R, E> {
     pub(super) n_tasks: usize,
     /// Units of work of all tasks together.
     pub(super) n_units: u64,
-    pub(super) work: &'a Work<'a, R, E>,
+    pub(super) work: &'a TaskWork<'a, R, E>,
 }
 
-impl<R: Send, E: Send> Tasks<'_, R, E> {
+impl<R: Send, E: Send> TaskList<'_, R, E> {
     /// Works through all tasks, some at a time. `keep_going` receives the share done and stops
     /// everything by saying false; `finished` is given each result on the calling thread. The
     /// first failure stops everything. Whether all tasks came to their end.
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     fn squares(n_threads: usize) -> Vec<usize> {
-        let tasks = Tasks {
+        let tasks = TaskList {
             n_tasks: 20,
             n_units: 20,
             work: &|number, watch: &Watch| {
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_failure_and_a_stop_end_everything() {
-        let failing = Tasks {
+        let failing = TaskList {
             n_tasks: 1000,
             n_units: 1000,
             work: &|number, _: &Watch| match number {
@@ -156,7 +156,7 @@ mod tests {
         };
         let found = failing.work_through(2, &mut |_| true, &mut |_, ()| Ok(()));
         assert_eq!(found, Err("three".to_owned()));
-        let endless = Tasks {
+        let endless = TaskList {
             n_tasks: 4,
             n_units: 4,
             work: &|_, watch: &Watch| {

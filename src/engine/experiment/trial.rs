@@ -8,7 +8,7 @@ use super::checked::{CheckedExperiment, Part};
 use super::error::RunError;
 use super::model::TrainedModel;
 use super::record::{PartRecord, Timing};
-use super::task_pool::Tasks;
+use super::task_pool::TaskList;
 use super::trial_sequence::TrialSequence;
 use crate::evaluation::{BaselineResult, Confusion};
 
@@ -102,7 +102,7 @@ pub fn run_trials(
     n_threads: usize,
     keep_going: &mut dyn FnMut(f64) -> bool,
 ) -> Vec<Option<Result<FoldOutcome, RunError>>> {
-    let tasks = Tasks {
+    let tasks = TaskList {
         n_tasks: trials.len(),
         n_units: trials.iter().map(|trial| trial.n_rounds() as u64).sum(),
         work: &|number, mut watch| {

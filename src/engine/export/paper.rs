@@ -170,7 +170,7 @@ fn order_note(
 }
 
 /// A method beside its published result.
-struct Beside<'a> {
+struct WithPublished<'a> {
     row: &'a ComparedRun,
     place: Option<f64>,
     published: Option<f64>,
@@ -178,7 +178,7 @@ struct Beside<'a> {
     published_ms: Option<f64>,
 }
 
-impl Beside<'_> {
+impl WithPublished<'_> {
     fn last(&self) -> Option<f64> {
         self.row.summary.last.map(|point| point.mean)
     }
@@ -202,14 +202,14 @@ fn beside<'a>(
     part: &PaperPart,
     comparison: &'a Comparison,
     data: Option<&PublishedData>,
-) -> Vec<Beside<'a>> {
+) -> Vec<WithPublished<'a>> {
     let name = |place: usize| part.published_names.get(place).copied().flatten();
     let published = |place: usize| data?.last(name(place)?);
     let last = |row: &ComparedRun| row.summary.last.map(|point| point.mean);
     let ours: Vec<Option<f64>> = comparison.rows.iter().map(last).collect();
     let theirs: Vec<Option<f64>> = (0..ours.len()).map(published).collect();
     let rows = comparison.rows.iter().enumerate();
-    rows.map(|(place, row)| Beside {
+    rows.map(|(place, row)| WithPublished {
         row,
         place: rank(&ours, place),
         published: theirs[place],
@@ -231,11 +231,11 @@ const BESIDE_HEAD: [&str; 9] = [
     "times faster",
 ];
 
-fn beside_rows(methods: &[Beside<'_>]) -> Vec<Vec<Cell>> {
+fn beside_rows(methods: &[WithPublished<'_>]) -> Vec<Vec<Cell>> {
     let percent = |value: f64| format!("{:.2} %", 100.0 * value);
     let whole = |value: f64| format!("{value:.0}");
     let fine = |value: f64| format!("{value:.3}");
-    let row = |method: &Beside<'_>| {
+    let row = |method: &WithPublished<'_>| {
         let [grow, prune] = method.ms();
         vec![
             Cell::text(&method.row.name),
@@ -253,7 +253,7 @@ fn beside_rows(methods: &[Beside<'_>]) -> Vec<Vec<Cell>> {
 }
 
 /// The same as CSV, each row with what it belongs to.
-fn beside_csv(comparison: &Comparison, methods: &[Beside<'_>]) -> String {
+fn beside_csv(comparison: &Comparison, methods: &[WithPublished<'_>]) -> String {
     let mut head: Vec<String> = PROVENANCE_HEAD.map(str::to_owned).to_vec();
     head.extend(
         [

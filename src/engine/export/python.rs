@@ -39,7 +39,7 @@ pub fn python_module(
 ) -> Result<String, PythonError> {
     let learner = model.revive()?;
     let classifier = Classifier::of(learner.as_ref());
-    let mut tensors = Tensors::default();
+    let mut tensors = NamedNumbers::default();
     let mut settings = json!({
         "source": source,
         "classes": facts.class_names,
@@ -132,9 +132,9 @@ fn decision(decision: &Decision) -> Value {
 
 /// Numbers by name, in the order of the names.
 #[derive(Default)]
-struct Tensors(BTreeMap<String, (Vec<usize>, Vec<u8>)>);
+struct NamedNumbers(BTreeMap<String, (Vec<usize>, Vec<u8>)>);
 
-impl Tensors {
+impl NamedNumbers {
     /// A matrix column after column: a row of the tensor is a column of the matrix.
     fn add(&mut self, name: String, matrix: &Matrix) {
         let columns = (0..matrix.cols()).flat_map(|j| matrix.col(j));

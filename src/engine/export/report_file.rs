@@ -10,7 +10,7 @@ use super::{ExportError, ending_of};
 
 /// What a report says about one recording.
 #[derive(Debug)]
-struct Part {
+struct ReportPart {
     name: String,
     /// What was decided, in a sentence.
     summary: String,
@@ -21,7 +21,7 @@ struct Part {
 #[derive(Debug)]
 pub struct ReportFile {
     is_table: bool,
-    parts: Vec<Part>,
+    parts: Vec<ReportPart>,
     table: String,
 }
 
@@ -62,7 +62,7 @@ impl ReportFile {
             self.table.push_str(&table[n_skipped..]);
             return;
         }
-        self.parts.push(Part {
+        self.parts.push(ReportPart {
             name: report.name.to_owned(),
             summary: vote_text(report.ribbon),
             page: report.page(),
@@ -71,7 +71,7 @@ impl ReportFile {
 
     /// Adds the report of a fault record to a page.
     pub fn add_fault(&mut self, name: &str, report: &FaultReport<'_>) {
-        self.parts.push(Part {
+        self.parts.push(ReportPart {
             name: name.to_owned(),
             summary: report.summary(),
             page: report.contents(),
@@ -83,7 +83,7 @@ impl ReportFile {
         let mut page = Page::default();
         page.title(name);
         page.mind(reason);
-        self.parts.push(Part {
+        self.parts.push(ReportPart {
             name: name.to_owned(),
             summary: "no decision".to_owned(),
             page,

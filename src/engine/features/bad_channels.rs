@@ -85,7 +85,7 @@ pub fn suspects(record: &Record) -> Result<Vec<(usize, Suspicion)>, ReadError> {
     if length < 8 || n_samples < length {
         return Ok(Vec::new());
     }
-    let mut looks = vec![Look::default(); eeg.len()];
+    let mut looks = vec![ChannelSummary::default(); eeg.len()];
     let n_stretches = N_STRETCHES.min(n_samples / length);
     let mut welch = Welch::new(length, length, rate_hz);
     for stretch in 0..n_stretches {
@@ -109,7 +109,7 @@ pub fn suspects(record: &Record) -> Result<Vec<(usize, Suspicion)>, ReadError> {
 
 /// What is seen of a channel, a value a stretch.
 #[derive(Debug, Clone, Default)]
-struct Look {
+struct ChannelSummary {
     amplitudes: Vec<f64>,
     correlations: Vec<f64>,
     /// Share of hum at 50 and at 60 Hz.
@@ -118,7 +118,7 @@ struct Look {
 
 const MAINS_HZ: [f64; 2] = [50.0, 60.0];
 
-fn add_stretch(signals: &[Vec<f64>], welch: &mut Welch, looks: &mut [Look]) {
+fn add_stretch(signals: &[Vec<f64>], welch: &mut Welch, looks: &mut [ChannelSummary]) {
     let norms: Vec<f64> = signals.iter().map(|s| dot(s, s).sqrt()).collect();
     for (k, signal) in signals.iter().enumerate() {
         let look = &mut looks[k];
@@ -146,7 +146,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-fn judge(eeg: &[usize], looks: Vec<Look>) -> Vec<(usize, Suspicion)> {
+fn judge(eeg: &[usize], looks: Vec<ChannelSummary>) -> Vec<(usize, Suspicion)> {
     let amplitudes: Vec<f64> = looks.iter().map(|look| median(&look.amplitudes)).collect();
     let typical = median(&amplitudes);
     let distances: Vec<f64> = amplitudes.iter().map(|a| (a - typical).abs()).collect();

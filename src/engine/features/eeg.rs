@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::eeg_frames::SampleMaker;
 use super::filter::{Filter, FilterDesign, MAX_ORDER, Passband, Prototype};
 use super::spectrum::{Welch, band_power};
-use super::{FeatureError, Layout, RejectReason, Rejection, Sample, is_positive};
+use super::{FeatureError, Layout, RejectReason, RejectedStretch, Sample, is_positive};
 use crate::settings::{SettingProblem, SettingProblems};
 
 /// The longest frame, in samples, that a recipe may ask for: an hour at 4 kHz.
@@ -265,7 +265,7 @@ impl SampleMaker for EegExtractor<'_> {
         stretch: &[&[f64]],
         start_s: f64,
         channel_names: &[String],
-        rejected: &mut Vec<Rejection>,
+        rejected: &mut Vec<RejectedStretch>,
     ) -> Option<Sample> {
         self.sample(stretch, start_s, channel_names, rejected)
     }
@@ -389,7 +389,7 @@ impl<'a> EegExtractor<'a> {
         stretch: &[&[f64]],
         start_s: f64,
         channel_names: &[String],
-        rejected: &mut Vec<Rejection>,
+        rejected: &mut Vec<RejectedStretch>,
     ) -> Option<Sample> {
         let n_frames = self.recipe.frames_per_sample;
         let mut sums = vec![0.0; stretch.len() * self.recipe.bands.len()];
@@ -403,7 +403,7 @@ impl<'a> EegExtractor<'a> {
                         *sum += feature;
                     }
                 }
-                Err(reason) => rejected.push(Rejection {
+                Err(reason) => rejected.push(RejectedStretch {
                     start_s: start_s + first as f64 / self.rate_hz,
                     duration_s: self.frame_length as f64 / self.rate_hz,
                     reason,
@@ -413,7 +413,7 @@ impl<'a> EegExtractor<'a> {
         let duration_s = self.sample_length() as f64 / self.rate_hz;
         if 2 * n_kept < n_frames || n_kept == 0 {
             if n_frames > 1 {
-                rejected.push(Rejection {
+                rejected.push(RejectedStretch {
                     start_s,
                     duration_s,
                     reason: RejectReason::TooFewFrames { n_kept, n_frames },

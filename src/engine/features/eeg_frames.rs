@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::eeg::{ChannelChoice, EegExtractor, EegRecipe};
-use super::{Extraction, FeatureError, Rejection, Sample, Stretch};
+use super::{Extraction, FeatureError, RejectedStretch, Sample, Stretch};
 use crate::records::{Channel, ChannelKind, ReadError, Record, Segment};
 
 /// Values of each channel that are read at a time, so that a long recording never lies in memory whole.
@@ -24,7 +24,7 @@ pub(super) trait SampleMaker {
         stretch: &[&[f64]],
         start_s: f64,
         channel_names: &[String],
-        rejected: &mut Vec<Rejection>,
+        rejected: &mut Vec<RejectedStretch>,
     ) -> Option<Sample>;
 }
 
@@ -130,7 +130,7 @@ impl<'a> RecordingChannels<'a> {
         maker: &mut dyn SampleMaker,
         stretches: Option<&[Stretch]>,
         take: &mut dyn FnMut(Sample),
-        rejected: &mut Vec<Rejection>,
+        rejected: &mut Vec<RejectedStretch>,
         keep_going: &mut dyn FnMut(f64) -> bool,
     ) -> Result<(), FeatureError> {
         let n_samples = shortest(self.record, &self.channels);
@@ -174,9 +174,9 @@ impl<'a> RecordingChannels<'a> {
         &self,
         maker: &mut dyn SampleMaker,
         segment: &Segment,
-        block: &Block,
+        block: &FrameBlock,
         take: &mut dyn FnMut(Sample),
-        rejected: &mut Vec<Rejection>,
+        rejected: &mut Vec<RejectedStretch>,
     ) -> Result<(), FeatureError> {
         let values = self.values(block.first..block.end)?;
         for start in 0..block.n_starts {
@@ -245,7 +245,7 @@ pub(super) fn microvolts(channel: &Channel) -> f64 {
 }
 
 /// A run of samples that is read at once.
-struct Block {
+struct FrameBlock {
     first: usize,
     end: usize,
     n_starts: usize,
@@ -271,16 +271,16 @@ impl Blocks {
 }
 
 impl Iterator for Blocks {
-    type Item = Block;
+    type Item = FrameBlock;
 
-    fn next(&mut self) -> Option<Block> {
+    fn next(&mut self) -> Option<FrameBlock> {
         let left = self.end.checked_sub(self.next)?;
         let room = left.checked_sub(self.sample_length)?;
         let n_left = room / self.sample_hop + 1;
         let n_starts = n_left.min((BLOCK_LENGTH / self.sample_hop).max(1));
         let first = self.next;
         self.next += n_starts * self.sample_hop;
-        Some(Block {
+        Some(FrameBlock {
             first,
             end: first + (n_starts - 1) * self.sample_hop + self.sample_length,
             n_starts,

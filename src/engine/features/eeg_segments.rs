@@ -14,7 +14,8 @@ use super::eeg_groups::{
     CovarianceGroup, EegGroup, EegGroupsRecipe, Placement, Recentring, Reference,
 };
 use super::{
-    Extraction, FeatureError, FeatureGroup, GroupKind, RejectReason, Rejection, Sample, Stretch,
+    Extraction, FeatureError, FeatureGroup, GroupKind, RejectReason, RejectedStretch, Sample,
+    Stretch,
 };
 use crate::math::{Matrix, NotConverged};
 use crate::records::Record;
@@ -617,7 +618,7 @@ impl SampleMaker for SegmentMaker<'_> {
         stretch: &[&[f64]],
         start_s: f64,
         channel_names: &[String],
-        rejected: &mut Vec<Rejection>,
+        rejected: &mut Vec<RejectedStretch>,
     ) -> Option<Sample> {
         let name = |channel: usize| channel_names.get(channel).cloned().unwrap_or_default();
         let limit = self.recipe.max_peak_to_peak;
@@ -633,7 +634,7 @@ impl SampleMaker for SegmentMaker<'_> {
                 values,
             }),
             Err(reason) => {
-                rejected.push(Rejection {
+                rejected.push(RejectedStretch {
                     start_s,
                     duration_s,
                     reason,

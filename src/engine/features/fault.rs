@@ -10,7 +10,7 @@ use super::phase_signals::PhaseSignals;
 use super::phases::{Bay, PHASE_NAMES, PhaseChoice, PhaseMap};
 use super::phasor::{phasor, sequence_components};
 use super::resample::{PASSED_SHARE, resample};
-use super::{Extraction, FeatureError, Layout, RejectReason, Rejection, Sample, is_positive};
+use super::{Extraction, FeatureError, Layout, RejectReason, RejectedStretch, Sample, is_positive};
 use crate::records::Record;
 use crate::settings::{SettingProblem, SettingProblems};
 
@@ -295,7 +295,7 @@ impl FaultRecipe {
                 duration_s: window.duration_s,
                 values,
             }),
-            Err(reason) => extraction.rejected.push(Rejection {
+            Err(reason) => extraction.rejected.push(RejectedStretch {
                 start_s: window.start_s,
                 duration_s: window.duration_s,
                 reason,

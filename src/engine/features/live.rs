@@ -6,7 +6,7 @@ use super::eeg::{ChannelChoice, EegExtractor};
 use super::eeg_frames::{SampleMaker, microvolts};
 use super::eeg_groups::{EegGroup, Recentring};
 use super::eeg_segments::SegmentMaker;
-use super::{FeatureError, FeatureRecipe, Rejection, Sample};
+use super::{FeatureError, FeatureRecipe, RejectedStretch, Sample};
 use crate::records::Channel;
 
 /// Values of a stream on their way to becoming samples. Memory is bounded by the length of a sample.
@@ -111,7 +111,7 @@ impl LiveSegments {
         &mut self,
         frames: &[f64],
         samples: &mut Vec<Sample>,
-        rejected: &mut Vec<Rejection>,
+        rejected: &mut Vec<RejectedStretch>,
     ) {
         for (values, (channel, factor)) in self.values.iter_mut().zip(&self.channels) {
             let own = frames.iter().skip(*channel).step_by(self.n_channels.max(1));

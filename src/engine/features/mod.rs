@@ -165,7 +165,7 @@ pub struct Extraction {
     /// The samples in order of time.
     pub samples: Vec<Sample>,
     /// The stretches omitted.
-    pub rejected: Vec<Rejection>,
+    pub rejected: Vec<RejectedStretch>,
     /// What was assumed.
     pub notes: Vec<String>,
 }
@@ -254,7 +254,7 @@ pub struct Sample {
 /// A stretch of a record that was omitted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Rejection {
+pub struct RejectedStretch {
     /// Start of the stretch, from the start of the record.
     pub start_s: f64,
     /// Length of the stretch.

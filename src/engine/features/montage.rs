@@ -118,7 +118,7 @@ impl Montage {
     /// The traces of a montage. Channels that no electrode is known of follow as they are recorded.
     /// The error names the line of an own montage that cannot be read, or the reference that is missing.
     pub fn derive(&self, channels: &[MontageChannel<'_>]) -> Result<Vec<Derivation>, String> {
-        let head = Head::of(channels);
+        let head = HeadChannels::of(channels);
         let of_electrodes = match self {
             Self::AsRecorded => {
                 let each = channels.iter().enumerate();
@@ -143,7 +143,7 @@ impl Montage {
 }
 
 /// The channels that lie on the head, in the order of the file.
-struct Head<'a> {
+struct HeadChannels<'a> {
     channels: &'a [MontageChannel<'a>],
     places: Vec<usize>,
     /// Channels by electrode.
@@ -151,7 +151,7 @@ struct Head<'a> {
     scalp: Scalp,
 }
 
-impl<'a> Head<'a> {
+impl<'a> HeadChannels<'a> {
     fn of(channels: &'a [MontageChannel<'a>]) -> Self {
         let mut electrodes = BTreeMap::new();
         let mut places = Vec::new();
@@ -289,7 +289,7 @@ impl<'a> Head<'a> {
 }
 
 /// The traces of an own montage, line by line.
-fn own(text: &str, head: &Head<'_>) -> Result<Vec<Derivation>, String> {
+fn own(text: &str, head: &HeadChannels<'_>) -> Result<Vec<Derivation>, String> {
     let lines = text.lines().enumerate();
     let lines = lines.map(|(number, line)| (number + 1, line.trim()));
     lines
@@ -301,7 +301,7 @@ fn own(text: &str, head: &Head<'_>) -> Result<Vec<Derivation>, String> {
 }
 
 /// `Fp1 - F3`, `C3 - 0.5 A1 - 0.5 A2`, or with a name before a colon.
-fn own_line(line: &str, head: &Head<'_>) -> Result<Derivation, String> {
+fn own_line(line: &str, head: &HeadChannels<'_>) -> Result<Derivation, String> {
     let (name, mut rest) = match line.split_once(':') {
         Some((name, rest)) => (name.trim().to_owned(), rest.trim()),
         None => (line.to_owned(), line),
@@ -345,7 +345,7 @@ fn leading_number(text: &str) -> (f64, &str) {
 }
 
 /// The channel whose name the text begins with, the longest one that fits; then an electrode.
-fn leading_channel<'t>(text: &'t str, head: &Head<'_>) -> Result<(usize, &'t str), String> {
+fn leading_channel<'t>(text: &'t str, head: &HeadChannels<'_>) -> Result<(usize, &'t str), String> {
     let ends_there = |length: usize| {
         text.is_char_boundary(length)
             && text[length..]

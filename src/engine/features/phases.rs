@@ -247,7 +247,7 @@ impl PhaseSet {
 }
 
 /// Three channels that differ by the phase alone.
-struct Group {
+struct PhaseTriple {
     /// What their names share, without phase and without the letter of the quantity.
     bay: String,
     channels: [usize; 3],
@@ -255,7 +255,7 @@ struct Group {
 }
 
 /// All complete groups of one quantity, the likeliest first.
-fn groups(channels: &[Channel], quantity: Quantity) -> Vec<Group> {
+fn groups(channels: &[Channel], quantity: Quantity) -> Vec<PhaseTriple> {
     let mut found: BTreeMap<(usize, String), [Option<usize>; 3]> = BTreeMap::new();
     for (index, channel) in channels.iter().enumerate() {
         let name = folded(&channel.name);
@@ -267,11 +267,11 @@ fn groups(channels: &[Channel], quantity: Quantity) -> Vec<Group> {
             group[phase].get_or_insert(index);
         }
     }
-    let mut complete: Vec<Group> = found
+    let mut complete: Vec<PhaseTriple> = found
         .into_iter()
         .filter_map(|((rank, bay), [a, b, c])| {
             let channels = [a?, b?, c?];
-            Some(Group {
+            Some(PhaseTriple {
                 bay,
                 channels,
                 rank,

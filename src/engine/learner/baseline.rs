@@ -37,12 +37,12 @@ pub struct BaselineState {
 
 /// The learner of all classes.
 #[derive(Debug)]
-pub(super) struct Baseline {
+pub(super) struct BaselineLearner {
     settings: LearnerSettings,
     state: BaselineState,
 }
 
-impl Baseline {
+impl BaselineLearner {
     /// Learned from the start samples.
     pub(super) fn start(settings: LearnerSettings, starts: &[Samples]) -> Self {
         let dictionaries = starts.iter().map(|s| start_dictionary(&settings, s));
@@ -175,7 +175,7 @@ fn take_atom_gram(dictionary: &mut Dictionary, gram: &mut Matrix) {
     dictionary.atom_gram.symmetrise();
 }
 
-impl Learner for Baseline {
+impl Learner for BaselineLearner {
     fn step(
         &mut self,
         _progress: Progress,

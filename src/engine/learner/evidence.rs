@@ -85,12 +85,12 @@ pub(super) struct Evidence {
     pub(super) profile: EvidenceProfile,
     /// The mini-batch seen through the dictionary.
     pub(super) view: BlockView,
-    work: Work,
+    work: EvidenceScratch,
 }
 
 /// Scratch memory, so that a step allocates nothing.
 #[derive(Clone, Debug, Default)]
-struct Work {
+struct EvidenceScratch {
     block_kernel: Matrix,
     span_block: SpanBlock,
     /// σ̂, the kernel matrix of the mini-batch projected on the span.
@@ -164,7 +164,7 @@ impl Evidence {
         Self {
             profile,
             view: BlockView::new(coder, codes),
-            work: Work::default(),
+            work: EvidenceScratch::default(),
         }
     }
 

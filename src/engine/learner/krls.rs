@@ -70,12 +70,12 @@ pub struct KrlsProfile {
 #[derive(Clone, Debug)]
 pub(super) struct Krls {
     pub(super) profile: KrlsProfile,
-    work: Work,
+    work: KrlsScratch,
 }
 
 /// Scratch memory, so that a step allocates nothing.
 #[derive(Clone, Debug, Default)]
-struct Work {
+struct KrlsScratch {
     view: BlockView,
     block_kernel: Matrix,
     /// Largest squared coherence of each sample of the mini-batch with a kept one.
@@ -128,7 +128,7 @@ struct Work {
     spot: SpotWork,
 }
 
-impl Work {
+impl KrlsScratch {
     /// Scratch memory with room for the largest step, so that no later one allocates.
     fn new(settings: &LearnerSettings, n_atoms: usize) -> Self {
         let most = settings.most_moving();
@@ -171,7 +171,7 @@ impl Work {
     }
 }
 
-impl Work {
+impl KrlsScratch {
     /// Rows and columns of K for the samples that entered, by `entered` from mini-batch to place;
     /// `old` samples were there before.
     fn write_entered(&self, old: usize, kept_gram: &mut Matrix) {
@@ -270,7 +270,7 @@ impl Krls {
         if profile.code_sizes.is_empty() {
             profile.take_code_sizes();
         }
-        let mut work = Work::new(settings, profile.dictionary.n_atoms());
+        let mut work = KrlsScratch::new(settings, profile.dictionary.n_atoms());
         sort_by_age(&profile.entered, &mut work.by_age);
         Self { profile, work }
     }
@@ -684,8 +684,8 @@ pub(super) fn note_use(view: &BlockView, batch: &Samples, report: &mut ClassRepo
 
 /// S M S for a diagonal S.
 pub(super) fn scale_symmetric(matrix: &mut Matrix, scales: &[f64]) {
-    struct Scaling<'a>(&'a mut Matrix, &'a [f64]);
-    impl WithVectors for Scaling<'_> {
+    struct RowScaling<'a>(&'a mut Matrix, &'a [f64]);
+    impl WithVectors for RowScaling<'_> {
         type Output = ();
         #[inline(always)]
         fn with_simd<S: Vectors>(self, simd: S) {
@@ -698,7 +698,7 @@ pub(super) fn scale_symmetric(matrix: &mut Matrix, scales: &[f64]) {
             }
         }
     }
-    with_vectors(Scaling(matrix, scales));
+    with_vectors(RowScaling(matrix, scales));
 }
 
 /// Largest difference of two matrices relative to the largest element.

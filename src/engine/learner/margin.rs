@@ -58,11 +58,11 @@ pub(super) struct Margin {
     /// q05 of that, once it was asked for.
     usual_threshold: OnceLock<Option<f64>>,
     readouts: ReadoutCache,
-    work: Work,
+    work: MarginScratch,
 }
 
 #[derive(Debug)]
-struct Work {
+struct MarginScratch {
     round: Vec<Vec<usize>>,
     /// Most samples of several classes that all classes look at together.
     block_size: usize,
@@ -164,7 +164,7 @@ impl Margin {
             .first()
             .map_or(0, |class| class.profile.dictionary.kept.n_features());
         let n_classes = classes.len();
-        let work = Work {
+        let work = MarginScratch {
             round: Vec::new(),
             block_size: block_size(n_classes),
             block: Samples::new(
@@ -242,7 +242,7 @@ impl Margin {
         group: Range<usize>,
         stream: &SampleStream<'_>,
     ) -> Result<(), LearnError> {
-        let Work {
+        let MarginScratch {
             round,
             block,
             scores,
@@ -341,7 +341,7 @@ impl Margin {
         if self.usual_fit.is_none() || 2 * progress.round < progress.n_rounds {
             return;
         }
-        let Work {
+        let MarginScratch {
             block,
             scores,
             fits,
@@ -358,7 +358,7 @@ impl Margin {
         let Algorithm::Margin { error_weights, .. } = self.settings.algorithm else {
             unreachable!("settings of another algorithm")
         };
-        let Work {
+        let MarginScratch {
             round,
             block,
             scores,
@@ -399,7 +399,7 @@ impl Margin {
             unreachable!("settings of another algorithm")
         };
         let settings = &self.settings;
-        let Work {
+        let MarginScratch {
             scores,
             lessons,
             time,

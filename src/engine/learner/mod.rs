@@ -98,7 +98,7 @@ pub use sparse_coding::{Pursuit, SparseCoder, SparseCodes};
 pub use stop::StopSignal;
 pub use stream::{Progress, SampleStream, StreamState, Supply};
 
-use baseline::Baseline;
+use baseline::BaselineLearner;
 use batch::Batch;
 use evidence::Evidence;
 use krls::Krls;
@@ -243,7 +243,7 @@ pub fn start_learner(
             side_by_side(settings, &starts, |s, start| Okdlfb::start(s, start, seed))
         }
         Algorithm::NearestMean | Algorithm::KernelRidge { .. } | Algorithm::Svm { .. } => {
-            Box::new(Baseline::start(settings, &starts))
+            Box::new(BaselineLearner::start(settings, &starts))
         }
     };
     Ok((learner, remarks))
@@ -294,7 +294,7 @@ pub fn resume_learner(
         (
             Algorithm::NearestMean | Algorithm::KernelRidge { .. } | Algorithm::Svm { .. },
             LearnerState::Baseline(state),
-        ) => Box::new(Baseline::resume(settings, state)),
+        ) => Box::new(BaselineLearner::resume(settings, state)),
         _ => {
             return Err(LearnError::BadState(
                 "it belongs to another algorithm than the settings name".into(),

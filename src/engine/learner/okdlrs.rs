@@ -33,12 +33,12 @@ const LARGEST_CODE: f64 = 1e4;
 pub(super) struct Okdlrs {
     profile: GradientProfile,
     newcomers: Newcomers,
-    work: Work,
+    work: OkdlrsScratch,
 }
 
 /// Scratch memory of the alternation.
 #[derive(Clone, Debug, Default)]
-struct Work {
+struct OkdlrsScratch {
     /// U K.
     wide: Matrix,
     /// W and U after a step.
@@ -144,7 +144,7 @@ impl Okdlrs {
     }
 }
 
-impl Work {
+impl OkdlrsScratch {
     /// One step of W; its relative change.
     fn step_codes(
         &mut self,
@@ -322,7 +322,7 @@ impl ClassLearner for Okdlrs {
         Self {
             profile,
             newcomers: Newcomers::new(settings),
-            work: Work::default(),
+            work: OkdlrsScratch::default(),
         }
     }
 

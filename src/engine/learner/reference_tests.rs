@@ -21,9 +21,9 @@ const KERNEL: Kernel = Kernel::NormalisedPolynomial {
 /// What the prototype adds to diagonals.
 const JITTER: f64 = 1e-9;
 
-struct Numbers(Record);
+struct PrototypeNumbers(Record);
 
-impl Numbers {
+impl PrototypeNumbers {
     fn open() -> Option<Self> {
         let Some(data) = std::env::var_os("ATOMSCOPE_DATA") else {
             eprintln!("skipped: ATOMSCOPE_DATA is not set, so trust.npz is not compared");
@@ -106,7 +106,11 @@ fn assert_close(what: &str, found: &Matrix, expected: &Matrix, tolerance: f64) {
 }
 
 /// What a readout says of the test samples, a row per class.
-fn read(readout: &Readout, numbers: &Numbers, classes: &[(Dictionary, SeenSamples)]) -> Matrix {
+fn read(
+    readout: &Readout,
+    numbers: &PrototypeNumbers,
+    classes: &[(Dictionary, SeenSamples)],
+) -> Matrix {
     let tests = numbers.samples("test_X", 0..40);
     let rows: Vec<Matrix> = classes
         .iter()
@@ -123,7 +127,7 @@ fn read(readout: &Readout, numbers: &Numbers, classes: &[(Dictionary, SeenSample
 
 #[test]
 fn readouts_are_those_of_the_prototype() {
-    let Some(numbers) = Numbers::open() else {
+    let Some(numbers) = PrototypeNumbers::open() else {
         return;
     };
     let classes = numbers.classes();
@@ -152,7 +156,7 @@ fn readouts_are_those_of_the_prototype() {
 
 #[test]
 fn the_gate_is_that_of_the_prototype() {
-    let Some(numbers) = Numbers::open() else {
+    let Some(numbers) = PrototypeNumbers::open() else {
         return;
     };
     let mut fits = numbers.list("prequential_best_z1");
@@ -177,7 +181,7 @@ fn the_gate_is_that_of_the_prototype() {
 
 #[test]
 fn a_step_is_that_of_the_prototype() {
-    let Some(numbers) = Numbers::open() else {
+    let Some(numbers) = PrototypeNumbers::open() else {
         return;
     };
     let settings = LearnerSettings {

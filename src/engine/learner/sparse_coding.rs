@@ -192,12 +192,12 @@ pub struct SparseCoder {
     lengths: Vec<f64>,
     /// Ψ with unit diagonal, column after column.
     gram: Vec<f64>,
-    searches: [Search; TOGETHER],
+    searches: [PursuitSearch; TOGETHER],
 }
 
 /// The pursuit of one sample; all rows are as long as `lengths`.
 #[derive(Clone, Debug, Default)]
-struct Search {
+struct PursuitSearch {
     /// r².
     residual: f64,
     /// The r² that is small enough.
@@ -323,7 +323,7 @@ impl SparseCoder {
 
 /// Samples that are being coded.
 struct Pursuits<'a> {
-    searches: &'a mut [Search],
+    searches: &'a mut [PursuitSearch],
     gram: &'a [f64],
     pursuit: Pursuit,
     most: usize,
@@ -351,7 +351,7 @@ impl Pursuits<'_> {
             most,
             ..
         } = self;
-        if let Ok(searches) = <&mut [Search; TOGETHER]>::try_from(&mut *searches) {
+        if let Ok(searches) = <&mut [PursuitSearch; TOGETHER]>::try_from(&mut *searches) {
             pursue_together(simd, searches, gram, most, &weigh);
         } else {
             for search in searches {
@@ -365,7 +365,7 @@ impl Pursuits<'_> {
 #[inline(always)]
 fn pursue_together<S: Vectors, const N: usize>(
     simd: S,
-    searches: &mut [Search; N],
+    searches: &mut [PursuitSearch; N],
     gram: &[f64],
     most: usize,
     weigh: &impl Fn(S::f64s) -> S::f64s,
@@ -392,7 +392,7 @@ fn pursue_together<S: Vectors, const N: usize>(
     }
 }
 
-impl Search {
+impl PursuitSearch {
     fn reserve(&mut self, row: usize, sparsity: usize) {
         for values in [&mut self.correlations, &mut self.remainders] {
             values.clear();

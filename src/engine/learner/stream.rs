@@ -31,7 +31,13 @@ pub enum Supply {
 
 impl Supply {
     /// How many samples a class gives to a round; the largest class has `largest`.
-    fn count(self, progress: Progress, batch_size: usize, queue: &Queue, largest: usize) -> usize {
+    fn count(
+        self,
+        progress: Progress,
+        batch_size: usize,
+        queue: &ClassQueue,
+        largest: usize,
+    ) -> usize {
         let size = queue.order.len();
         match self {
             Self::Repeat => batch_size,
@@ -48,7 +54,7 @@ impl Supply {
 /// The samples of one class in the order in which they come.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Queue {
+struct ClassQueue {
     order: Vec<usize>,
     next: usize,
 }
@@ -58,7 +64,7 @@ struct Queue {
 #[serde(deny_unknown_fields)]
 pub struct StreamState {
     supply: Supply,
-    queues: Vec<Queue>,
+    queues: Vec<ClassQueue>,
 }
 
 impl StreamState {
@@ -74,7 +80,7 @@ impl StreamState {
 
     /// A sample comes as one of another class, next; nothing changes where it never comes or is of that class.
     pub fn put_into(&mut self, sample: usize, class: usize) {
-        let holds = |queue: &Queue| queue.order.contains(&sample);
+        let holds = |queue: &ClassQueue| queue.order.contains(&sample);
         let is_there = self.queues.get(class).is_none_or(holds);
         if is_there || !self.queues.iter().any(holds) {
             return;
@@ -106,7 +112,7 @@ impl<'a> SampleStream<'a> {
         assert!(orders.iter().all(inside), "an index lies outside the data");
         let queues = orders
             .into_iter()
-            .map(|order| Queue { order, next: 0 })
+            .map(|order| ClassQueue { order, next: 0 })
             .collect();
         Self::resume(data, StreamState { supply, queues })
     }
@@ -251,7 +257,7 @@ impl<'a> SampleStream<'a> {
     }
 }
 
-impl Queue {
+impl ClassQueue {
     fn take(&mut self, count: usize, batch: &mut Vec<usize>) {
         batch.clear();
         if self.order.is_empty() {

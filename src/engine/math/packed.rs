@@ -57,12 +57,12 @@ pub(crate) fn serialize<T: Packed + Serialize, S: Serializer>(
 pub(crate) fn deserialize<'de, T: Packed + Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Vec<T>, D::Error> {
-    deserializer.deserialize_any(Numbers(PhantomData))
+    deserializer.deserialize_any(PackedNumbers(PhantomData))
 }
 
-struct Numbers<T>(PhantomData<T>);
+struct PackedNumbers<T>(PhantomData<T>);
 
-impl<'de, T: Packed + Deserialize<'de>> Visitor<'de> for Numbers<T> {
+impl<'de, T: Packed + Deserialize<'de>> Visitor<'de> for PackedNumbers<T> {
     type Value = Vec<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -174,15 +174,15 @@ fn sum_block<S: Vectors, const N: usize, const V: usize>(
 /// long columns.
 pub fn inner_products(target: &mut Matrix, columns: View<'_>) {
     target.reshape(columns.cols(), columns.cols());
-    with_vectors(InnerProducts { target, columns });
+    with_vectors(ColumnProducts { target, columns });
 }
 
-struct InnerProducts<'a> {
+struct ColumnProducts<'a> {
     target: &'a mut Matrix,
     columns: View<'a>,
 }
 
-impl WithVectors for InnerProducts<'_> {
+impl WithVectors for ColumnProducts<'_> {
     type Output = ();
 
     #[inline(always)]

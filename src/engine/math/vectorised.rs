@@ -9,15 +9,15 @@
 /// calls must be marked `#[inline(always)]`, or they are compiled without them.
 #[inline(always)]
 pub fn vectorised<R>(work: impl FnOnce() -> R) -> R {
-    struct Work<F>(F);
-    impl<R, F: FnOnce() -> R> pulp::WithSimd for Work<F> {
+    struct Vectorised<F>(F);
+    impl<R, F: FnOnce() -> R> pulp::WithSimd for Vectorised<F> {
         type Output = R;
         #[inline(always)]
         fn with_simd<S: pulp::Simd>(self, _: S) -> R {
             (self.0)()
         }
     }
-    pulp::Arch::new().dispatch(Work(work))
+    pulp::Arch::new().dispatch(Vectorised(work))
 }
 
 /// Arithmetic on vectors as wide as the machine has them, for loops that the compiler does not
@@ -235,8 +235,8 @@ mod tests {
 
     #[test]
     fn columns_of_every_length_are_updated() {
-        struct Work<'a>(&'a mut [f64], &'a [f64]);
-        impl WithVectors for Work<'_> {
+        struct AddTwice<'a>(&'a mut [f64], &'a [f64]);
+        impl WithVectors for AddTwice<'_> {
             type Output = ();
             #[inline(always)]
             fn with_simd<S: Vectors>(self, simd: S) {
@@ -249,7 +249,7 @@ mod tests {
             let source: Vec<f64> = (0..n).map(|i| f64::from(i * i % 5)).collect();
             let before: Vec<f64> = (0..n).map(f64::from).collect();
             let mut target = before.clone();
-            with_vectors(Work(&mut target, &source));
+            with_vectors(AddTwice(&mut target, &source));
             let pairs = before.iter().zip(&source);
             let expected: Vec<f64> = pairs.map(|(y, x)| y + 2.0 * x).collect();
             assert_eq!(target, expected);

@@ -1,6 +1,6 @@
 //! The methods that are compared, one row each.
 
-use super::panels::Panel;
+use super::panels::PaperPanel;
 use crate::experiment::{Experiment, Tests, Training, TrainingLength};
 use crate::learner::{Kernel, LearnerSettings, Supply};
 
@@ -28,7 +28,7 @@ enum KernelChoice {
 }
 
 /// A method of the comparison.
-pub(super) struct Method {
+pub(super) struct PaperMethod {
     /// What it is called.
     pub(super) name: &'static str,
     /// What it is called in the published results.
@@ -37,7 +37,7 @@ pub(super) struct Method {
     kernel: KernelChoice,
 }
 
-impl Method {
+impl PaperMethod {
     fn new(name: &'static str, kernel: KernelChoice, settings: LearnerSettings) -> Self {
         Self {
             name,
@@ -56,7 +56,7 @@ impl Method {
 
     /// The method on a data set with the paper's protocol; `median` is the usual distance
     /// between its samples.
-    pub(super) fn on(&self, base: &Experiment, panel: &Panel, median: f64) -> Experiment {
+    pub(super) fn on(&self, base: &Experiment, panel: &PaperPanel, median: f64) -> Experiment {
         let kernel = match self.kernel {
             KernelChoice::Paper => PAPER_KERNEL,
             KernelChoice::OfPanel => panel.own_kernel,
@@ -93,23 +93,23 @@ impl Method {
 }
 
 /// All methods, in the order of the report: the paper's, ours, baselines.
-pub(super) fn methods() -> Vec<Method> {
+pub(super) fn methods() -> Vec<PaperMethod> {
     use KernelChoice::{Median, OfPanel, Own, Paper};
     type S = LearnerSettings;
     vec![
-        Method::new("KRLS as published", Paper, S::as_published()).published_as("KRLS"),
-        Method::new("OKDLRS", Paper, S::okdlrs()).published_as("OKDLRS"),
-        Method::new("OKDLFB, feature space", Paper, S::okdlfb()).published_as("OKDLFB"),
-        Method::new("OKDLFB, parameter space", Paper, S::okdlfb_parameter()),
-        Method::new("sKDL", Paper, S::skdl()).published_as("sKDL"),
-        Method::new("KMOD", Paper, S::kmod()).published_as("KMOD"),
-        Method::new("kernel K-SVD", Paper, S::ksvd()),
-        Method::new("KRLS as in the text", Paper, S::paper_text()),
-        Method::new("RLS-DLA, linear", Own, S::rls_dla()),
-        Method::new("evidence-preserving KRLS", Paper, S::evidence_preserving()),
-        Method::new("margin-aware KRLS", OfPanel, S::margin_aware()),
-        Method::new("nearest mean", Paper, S::nearest_mean()),
-        Method::new("kernel ridge", OfPanel, S::kernel_ridge()),
-        Method::new("RBF SVM", Median, S::svm()),
+        PaperMethod::new("KRLS as published", Paper, S::as_published()).published_as("KRLS"),
+        PaperMethod::new("OKDLRS", Paper, S::okdlrs()).published_as("OKDLRS"),
+        PaperMethod::new("OKDLFB, feature space", Paper, S::okdlfb()).published_as("OKDLFB"),
+        PaperMethod::new("OKDLFB, parameter space", Paper, S::okdlfb_parameter()),
+        PaperMethod::new("sKDL", Paper, S::skdl()).published_as("sKDL"),
+        PaperMethod::new("KMOD", Paper, S::kmod()).published_as("KMOD"),
+        PaperMethod::new("kernel K-SVD", Paper, S::ksvd()),
+        PaperMethod::new("KRLS as in the text", Paper, S::paper_text()),
+        PaperMethod::new("RLS-DLA, linear", Own, S::rls_dla()),
+        PaperMethod::new("evidence-preserving KRLS", Paper, S::evidence_preserving()),
+        PaperMethod::new("margin-aware KRLS", OfPanel, S::margin_aware()),
+        PaperMethod::new("nearest mean", Paper, S::nearest_mean()),
+        PaperMethod::new("kernel ridge", OfPanel, S::kernel_ridge()),
+        PaperMethod::new("RBF SVM", Median, S::svm()),
     ]
 }

@@ -20,7 +20,7 @@ const QUICK_TESTS: usize = 4;
 const QUICK_RECORDS: u32 = 100;
 
 /// A data set with a split.
-pub(super) struct Panel {
+pub(super) struct PaperPanel {
     /// Its name in names of files.
     pub(super) key: &'static str,
     /// What it is called.
@@ -39,9 +39,9 @@ pub(super) struct Panel {
 }
 
 /// All data sets, in the order of the report.
-pub(super) fn panels() -> Vec<Panel> {
+pub(super) fn panels() -> Vec<PaperPanel> {
     vec![
-        Panel {
+        PaperPanel {
             key: "usps",
             title: "USPS digits",
             published: Some("USPS"),
@@ -51,7 +51,7 @@ pub(super) fn panels() -> Vec<Panel> {
             session: include_str!("../../../sessions/usps-paper.ron"),
             adapt: |_| {},
         },
-        Panel {
+        PaperPanel {
             key: "isolet",
             title: "ISOLET letters, random folds as published",
             published: Some("ISOLET"),
@@ -63,7 +63,7 @@ pub(super) fn panels() -> Vec<Panel> {
             session: include_str!("../../../sessions/isolet-paper.ron"),
             adapt: |_| {},
         },
-        Panel {
+        PaperPanel {
             key: "isolet-speakers",
             title: "ISOLET letters, by part of the speakers",
             published: None,
@@ -75,7 +75,7 @@ pub(super) fn panels() -> Vec<Panel> {
             session: include_str!("../../../sessions/isolet-paper.ron"),
             adapt: by_file,
         },
-        Panel {
+        PaperPanel {
             key: "eeg-subjects",
             title: "EEG, folds by subject",
             published: None,
@@ -87,7 +87,7 @@ pub(super) fn panels() -> Vec<Panel> {
             session: include_str!("../../../sessions/schizophrenia-eeg.ron"),
             adapt: log_amplitudes,
         },
-        Panel {
+        PaperPanel {
             key: "eeg-as-published",
             title: "EEG as published: not a valid score",
             published: Some("EEG"),
@@ -99,7 +99,7 @@ pub(super) fn panels() -> Vec<Panel> {
             session: include_str!("../../../sessions/schizophrenia-eeg-as-published.ron"),
             adapt: |_| {},
         },
-        Panel {
+        PaperPanel {
             key: "feeder",
             title: "Feeder faults",
             published: Some("DistNet"),
@@ -131,7 +131,7 @@ fn log_amplitudes(experiment: &mut Experiment) {
     experiment.learner = LearnerSettings::margin_aware();
 }
 
-impl Panel {
+impl PaperPanel {
     /// Data, preparation and split, with the tests of the paper.
     ///
     /// # Panics

@@ -8,7 +8,7 @@ use crate::features::phases::Bay;
 use crate::records::Record;
 use crate::simulate::feeder::FaultClass;
 
-use super::course::{Stage, clearing_s, stages};
+use super::course::{CourseStage, clearing_s, stages};
 use super::other_event::{OtherEvent, Suspect};
 use super::rule::{RuleVerdict, judge};
 
@@ -32,7 +32,7 @@ pub struct FaultAnalysis {
     /// What else the change may be.
     pub other_event: Option<OtherEvent>,
     /// Types one after the other.
-    pub stages: Vec<Stage>,
+    pub stages: Vec<CourseStage>,
     /// Phasors before and during the fault.
     pub phasors: Option<FaultPhasors>,
     /// What was assumed, and why there is no verdict.

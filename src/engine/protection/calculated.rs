@@ -106,14 +106,14 @@ enum Node {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Token {
+enum FormulaToken {
     Number(f64),
     Name(String),
     Quoted(String),
     Sign(char),
 }
 
-impl fmt::Display for Token {
+impl fmt::Display for FormulaToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Number(number) => write!(f, "{number}"),
@@ -123,7 +123,7 @@ impl fmt::Display for Token {
     }
 }
 
-fn tokens(text: &str) -> Result<Vec<(usize, Token)>, CalculationError> {
+fn tokens(text: &str) -> Result<Vec<(usize, FormulaToken)>, CalculationError> {
     let letters: Vec<char> = text.chars().collect();
     let mut found = Vec::new();
     let mut at = 0;
@@ -145,7 +145,7 @@ fn tokens(text: &str) -> Result<Vec<(usize, Token)>, CalculationError> {
                 };
                 let name = letters[at..at + length].iter().collect();
                 at += length + 1;
-                Token::Quoted(name)
+                FormulaToken::Quoted(name)
             }
             c if is_name(c) => {
                 while at < letters.len() && is_name(letters[at]) {
@@ -153,11 +153,13 @@ fn tokens(text: &str) -> Result<Vec<(usize, Token)>, CalculationError> {
                 }
                 let word: String = letters[start..at].iter().collect();
                 match word.parse::<f64>() {
-                    Ok(number) if !word.starts_with(char::is_alphabetic) => Token::Number(number),
-                    _ => Token::Name(word),
+                    Ok(number) if !word.starts_with(char::is_alphabetic) => {
+                        FormulaToken::Number(number)
+                    }
+                    _ => FormulaToken::Name(word),
                 }
             }
-            '+' | '-' | '*' | '/' | '(' | ')' | ',' | '=' => Token::Sign(letter),
+            '+' | '-' | '*' | '/' | '(' | ')' | ',' | '=' => FormulaToken::Sign(letter),
             other => {
                 return Err(CalculationError::Syntax {
                     at: start + 1,
@@ -171,16 +173,16 @@ fn tokens(text: &str) -> Result<Vec<(usize, Token)>, CalculationError> {
     Ok(found)
 }
 
-struct Parser<'a> {
-    tokens: &'a [(usize, Token)],
+struct FormulaParser<'a> {
+    tokens: &'a [(usize, FormulaToken)],
     at: usize,
     end: usize,
 }
 
-impl Parser<'_> {
+impl FormulaParser<'_> {
     fn peek_sign(&self) -> Option<char> {
         match self.tokens.get(self.at) {
-            Some((_, Token::Sign(sign))) => Some(*sign),
+            Some((_, FormulaToken::Sign(sign))) => Some(*sign),
             _ => None,
         }
     }
@@ -223,25 +225,25 @@ impl Parser<'_> {
         }
         let token = self.tokens.get(self.at).map(|(_, token)| token.clone());
         match token {
-            Some(Token::Sign('-')) => {
+            Some(FormulaToken::Sign('-')) => {
                 self.at += 1;
                 Ok(Node::Negative(Box::new(self.part(depth - 1)?)))
             }
-            Some(Token::Sign('(')) => {
+            Some(FormulaToken::Sign('(')) => {
                 self.at += 1;
                 let inner = self.sum(depth - 1)?;
                 self.close()?;
                 Ok(inner)
             }
-            Some(Token::Number(number)) => {
+            Some(FormulaToken::Number(number)) => {
                 self.at += 1;
                 Ok(Node::Number(number))
             }
-            Some(Token::Quoted(name)) => {
+            Some(FormulaToken::Quoted(name)) => {
                 self.at += 1;
                 Ok(Node::Channel(name))
             }
-            Some(Token::Name(name)) => {
+            Some(FormulaToken::Name(name)) => {
                 self.at += 1;
                 if self.peek_sign() != Some('(') {
                     return Ok(Node::Channel(name));
@@ -278,13 +280,13 @@ impl Calculation {
         let end = line.chars().count();
         let (name, first) = match tokens.as_slice() {
             [
-                (_, Token::Name(name) | Token::Quoted(name)),
-                (_, Token::Sign('=')),
+                (_, FormulaToken::Name(name) | FormulaToken::Quoted(name)),
+                (_, FormulaToken::Sign('=')),
                 ..,
             ] => (name.clone(), 2),
             _ => (line.trim().to_owned(), 0),
         };
-        let mut parser = Parser {
+        let mut parser = FormulaParser {
             tokens: &tokens,
             at: first,
             end,
@@ -299,28 +301,30 @@ impl Calculation {
     /// The samples of the new channel.
     pub fn compute(&self, context: &Context<'_>) -> Result<Vec<f64>, CalculationError> {
         match self.expression.value(context)? {
-            Value::Wave(wave) => Ok(wave),
-            Value::Number(number) => Ok(vec![number]),
+            FormulaValue::Wave(wave) => Ok(wave),
+            FormulaValue::Number(number) => Ok(vec![number]),
         }
     }
 }
 
-enum Value {
+enum FormulaValue {
     Number(f64),
     Wave(Vec<f64>),
 }
 
 impl Node {
-    fn value(&self, context: &Context<'_>) -> Result<Value, CalculationError> {
+    fn value(&self, context: &Context<'_>) -> Result<FormulaValue, CalculationError> {
         match self {
-            Self::Number(number) => Ok(Value::Number(*number)),
+            Self::Number(number) => Ok(FormulaValue::Number(*number)),
             Self::Channel(name) => match context.channels.values(name) {
-                Some(values) => Ok(Value::Wave(values)),
+                Some(values) => Ok(FormulaValue::Wave(values)),
                 None => Err(CalculationError::NoChannel { name: name.clone() }),
             },
             Self::Negative(inner) => Ok(match inner.value(context)? {
-                Value::Number(number) => Value::Number(-number),
-                Value::Wave(wave) => Value::Wave(wave.into_iter().map(|v| -v).collect()),
+                FormulaValue::Number(number) => FormulaValue::Number(-number),
+                FormulaValue::Wave(wave) => {
+                    FormulaValue::Wave(wave.into_iter().map(|v| -v).collect())
+                }
             }),
             Self::Pair(sign, left, right) => {
                 Ok(paired(*sign, left.value(context)?, right.value(context)?))
@@ -330,7 +334,7 @@ impl Node {
     }
 }
 
-fn paired(sign: char, left: Value, right: Value) -> Value {
+fn paired(sign: char, left: FormulaValue, right: FormulaValue) -> FormulaValue {
     let of = |a: f64, b: f64| match sign {
         '+' => a + b,
         '-' => a - b,
@@ -338,36 +342,40 @@ fn paired(sign: char, left: Value, right: Value) -> Value {
         _ => a / b,
     };
     match (left, right) {
-        (Value::Number(a), Value::Number(b)) => Value::Number(of(a, b)),
-        (Value::Wave(a), Value::Number(b)) => {
-            Value::Wave(a.into_iter().map(|x| of(x, b)).collect())
+        (FormulaValue::Number(a), FormulaValue::Number(b)) => FormulaValue::Number(of(a, b)),
+        (FormulaValue::Wave(a), FormulaValue::Number(b)) => {
+            FormulaValue::Wave(a.into_iter().map(|x| of(x, b)).collect())
         }
-        (Value::Number(a), Value::Wave(b)) => {
-            Value::Wave(b.into_iter().map(|x| of(a, x)).collect())
+        (FormulaValue::Number(a), FormulaValue::Wave(b)) => {
+            FormulaValue::Wave(b.into_iter().map(|x| of(a, x)).collect())
         }
-        (Value::Wave(a), Value::Wave(b)) => {
-            Value::Wave(a.into_iter().zip(b).map(|(x, y)| of(x, y)).collect())
+        (FormulaValue::Wave(a), FormulaValue::Wave(b)) => {
+            FormulaValue::Wave(a.into_iter().zip(b).map(|(x, y)| of(x, y)).collect())
         }
     }
 }
 
 /// Waves and numbers of a function's arguments, in order.
-struct Arguments {
+struct FunctionArguments {
     name: String,
     waves: Vec<Vec<f64>>,
     number: Option<f64>,
 }
 
-fn function(name: &str, nodes: &[Node], context: &Context<'_>) -> Result<Value, CalculationError> {
-    let mut arguments = Arguments {
+fn function(
+    name: &str,
+    nodes: &[Node],
+    context: &Context<'_>,
+) -> Result<FormulaValue, CalculationError> {
+    let mut arguments = FunctionArguments {
         name: name.to_owned(),
         waves: Vec::new(),
         number: None,
     };
     for node in nodes {
         match node.value(context)? {
-            Value::Wave(wave) => arguments.waves.push(wave),
-            Value::Number(number) => arguments.number = Some(number),
+            FormulaValue::Wave(wave) => arguments.waves.push(wave),
+            FormulaValue::Number(number) => arguments.number = Some(number),
         }
     }
     let per_cycle = context.rate_hz / context.frequency_hz;
@@ -380,7 +388,7 @@ fn function(name: &str, nodes: &[Node], context: &Context<'_>) -> Result<Value, 
     let root_two = 2.0_f64.sqrt();
     let size = |x: Complex64| x.norm() / root_two;
     let phasors = |wave: &[f64], order: f64| sliding_phasors(wave, per_cycle, order);
-    let power = |arguments: Arguments, of: fn(Complex64) -> f64| {
+    let power = |arguments: FunctionArguments, of: fn(Complex64) -> f64| {
         let [v, i] = arguments.waves_of::<2>("a voltage and a current")?;
         let (v, i) = (phasors(&v, 1.0), phasors(&i, 1.0));
         Ok(v.iter()
@@ -452,10 +460,10 @@ fn function(name: &str, nodes: &[Node], context: &Context<'_>) -> Result<Value, 
             });
         }
     };
-    Ok(Value::Wave(wave))
+    Ok(FormulaValue::Wave(wave))
 }
 
-impl Arguments {
+impl FunctionArguments {
     fn one(self) -> Result<Vec<f64>, CalculationError> {
         self.waves_of::<1>("one channel").map(|[wave]| wave)
     }

@@ -24,7 +24,7 @@ const LASTING_STEPS: usize = 4;
 
 /// A stage of a fault.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Stage {
+pub struct CourseStage {
     /// When it begins.
     pub start_s: f64,
     /// What it is.
@@ -144,12 +144,12 @@ pub fn stages(
     inception_s: f64,
     clearing_s: Option<f64>,
     frequency_hz: f64,
-) -> Vec<Stage> {
+) -> Vec<CourseStage> {
     const MOST_STEPS: usize = 4000;
     let quarter_s = 0.25 / frequency_hz;
     let cycle_s = 4.0 * quarter_s;
     let end_s = clearing_s.map_or(signals.end_s(), |clearing_s| clearing_s - cycle_s);
-    let mut seen: Vec<Stage> = Vec::new();
+    let mut seen: Vec<CourseStage> = Vec::new();
     for step in 0..MOST_STEPS {
         let judged_s = inception_s + step as f64 * quarter_s;
         if step > 0 && judged_s + 1.125 * cycle_s > end_s {
@@ -157,12 +157,12 @@ pub fn stages(
         }
         let phasors = signals.fault_phasors_from(inception_s, judged_s, frequency_hz);
         let Ok(Ok(phasors)) = phasors else { break };
-        seen.push(Stage {
+        seen.push(CourseStage {
             start_s: judged_s,
             verdict: judge(&phasors),
         });
     }
-    let mut stages: Vec<Stage> = seen.first().copied().into_iter().collect();
+    let mut stages: Vec<CourseStage> = seen.first().copied().into_iter().collect();
     for (at, stage) in seen.iter().enumerate() {
         let lasts = seen.get(at..at + LASTING_STEPS);
         let lasts = lasts.is_some_and(|all| all.iter().all(|s| s.verdict == stage.verdict));

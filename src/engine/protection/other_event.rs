@@ -8,7 +8,7 @@ use crate::features::phasor::{phasor, sequence_components};
 use crate::features::resample::resample;
 use crate::simulate::feeder::FaultClass;
 
-use super::course::Stage;
+use super::course::CourseStage;
 use super::rule::{ISOLATED_ZERO, RuleVerdict};
 
 /// Second harmonic in every phase that carries it from which a change is an inrush: simulated faults have less than 0.04
@@ -102,7 +102,7 @@ pub(super) struct Suspect<'a> {
     pub(super) verdict: RuleVerdict,
     pub(super) inception_s: f64,
     pub(super) clearing_s: Option<f64>,
-    pub(super) stages: &'a [Stage],
+    pub(super) stages: &'a [CourseStage],
 }
 
 impl Suspect<'_> {

@@ -5,7 +5,7 @@
 
 use num_complex::Complex64;
 
-use super::zones::{Shape, Zone, ZoneLoops};
+use super::zones::{Zone, ZoneLoops, ZoneShape};
 
 /// Longest file that is read.
 pub const MOST_BYTES: usize = 1 << 20;
@@ -62,13 +62,13 @@ pub enum RioError {
 }
 
 /// One line: keyword, values, number of the line.
-struct Entry<'a> {
+struct RioLine<'a> {
     key: String,
     values: &'a str,
     line: usize,
 }
 
-impl Entry<'_> {
+impl RioLine<'_> {
     fn numbers(&self, n_needed: usize) -> Result<Vec<f64>, RioError> {
         let parts = self
             .values
@@ -112,7 +112,7 @@ pub fn parse(text: &str) -> Result<RioFile, RioError> {
         let raw = raw.split(';').next().unwrap_or("").trim();
         let (key, values) = raw.split_once([' ', '\t', '=']).unwrap_or((raw, ""));
         let values = values.trim().trim_start_matches('=').trim();
-        let entry = Entry {
+        let entry = RioLine {
             key: key.to_uppercase(),
             values,
             line,
@@ -182,7 +182,7 @@ struct OpenZone {
 }
 
 impl OpenZone {
-    fn take(&mut self, entry: &Entry<'_>) -> Result<(), RioError> {
+    fn take(&mut self, entry: &RioLine<'_>) -> Result<(), RioError> {
         match entry.key.as_str() {
             "LABEL" | "NAME" => self.name = Some(entry.values.trim_matches(['"', '\'']).to_owned()),
             "FAULTLOOP" => {
@@ -248,12 +248,12 @@ impl OpenZone {
             (angle, Some(reach), offset) => {
                 let turn = angle.unwrap_or(75.0).to_radians();
                 let point = |size: f64| (size * turn.cos(), size * turn.sin());
-                Shape::Mho {
+                ZoneShape::Mho {
                     reach: point(reach),
                     offset: point(-offset.unwrap_or(0.0)),
                 }
             }
-            _ => Shape::Polygon(self.polygon()?),
+            _ => ZoneShape::Polygon(self.polygon()?),
         };
         Some(Zone {
             name: self.name.clone().unwrap_or_else(|| number.to_owned()),

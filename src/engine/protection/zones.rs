@@ -29,7 +29,7 @@ impl ZoneLoops {
 
 /// The outline of a zone, in Ω.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum Shape {
+pub enum ZoneShape {
     /// A circle through `offset` and `reach`: `|Z − (reach + offset)/2| ≤ |reach − offset|/2`.
     Mho {
         /// The far point, R and X.
@@ -50,13 +50,13 @@ pub struct Zone {
     /// Where it applies.
     pub loops: ZoneLoops,
     /// Its outline.
-    pub shape: Shape,
+    pub shape: ZoneShape,
 }
 
 /// Points of a circle when it is drawn.
 const CIRCLE_POINTS: usize = 96;
 
-impl Shape {
+impl ZoneShape {
     /// A quadrilateral: resistive reach to either side, reactive reach along the line angle, directional lines.
     pub fn quadrilateral(resistance: f64, reactance: f64, line_angle: f64) -> Self {
         let along = |x: f64| x / line_angle.tan();

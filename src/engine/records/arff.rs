@@ -8,7 +8,7 @@ use super::text::quoted;
 use super::text_encoding;
 use super::{
     Channel, ChannelKind, FilePlace, Findings, Format, Input, Kind, ReadError, ReadOptions, Record,
-    Samples, Source, Unit,
+    SampleSource, Source, Unit,
 };
 
 /// Most different texts of a string attribute.
@@ -70,8 +70,8 @@ fn read_header<'a>(
     lines: &mut impl Iterator<Item = (usize, &'a str)>,
     input: &Input,
     findings: &mut Findings,
-) -> Result<Table, ReadError> {
-    let mut table = Table::default();
+) -> Result<ArffTable, ReadError> {
+    let mut table = ArffTable::default();
     for (number, line) in lines {
         let line = line.trim();
         if line.is_empty() || line.starts_with('%') {
@@ -81,7 +81,7 @@ fn read_header<'a>(
         match keyword(line) {
             Some((word, _)) if word == "@relation" => {}
             Some((word, rest)) if word == "@attribute" => {
-                let attribute = Attribute::parse(rest, number, input, findings)?;
+                let attribute = ArffAttribute::parse(rest, number, input, findings)?;
                 table.add(attribute, place, findings)?;
             }
             Some((word, _)) if word == "@data" => {
@@ -109,8 +109,8 @@ fn read_header<'a>(
 }
 
 #[derive(Debug, Default)]
-struct Table {
-    attributes: Vec<Attribute>,
+struct ArffTable {
+    attributes: Vec<ArffAttribute>,
     /// Names declared by all nominal attributes.
     n_names: usize,
     n_rows: usize,
@@ -120,13 +120,13 @@ struct Table {
 
 /// A named column.
 #[derive(Debug)]
-struct Attribute {
+struct ArffAttribute {
     name: String,
-    values: Values,
+    values: ArffValues,
 }
 
 #[derive(Debug)]
-enum Values {
+enum ArffValues {
     Numeric(NumberColumn),
     /// The names are declared.
     Nominal(NameColumn),
@@ -134,13 +134,13 @@ enum Values {
     Text(NameColumn),
 }
 
-impl Attribute {
+impl ArffAttribute {
     fn parse(
         declaration: &str,
         line: usize,
         input: &Input,
         findings: &mut Findings,
-    ) -> Result<Attribute, ReadError> {
+    ) -> Result<ArffAttribute, ReadError> {
         let place = FilePlace::Line(line);
         let (name, rest) = take_token(declaration.trim(), &[]);
         let kind = rest.trim();
@@ -153,8 +153,8 @@ impl Attribute {
             .next()
             .unwrap_or("");
         let values = match word.to_ascii_lowercase().as_str() {
-            "numeric" | "real" | "integer" => Values::Numeric(NumberColumn::new()),
-            "string" => Values::Text(NameColumn::new(Vec::new(), MAX_TEXTS)),
+            "numeric" | "real" | "integer" => ArffValues::Numeric(NumberColumn::new()),
+            "string" => ArffValues::Text(NameColumn::new(Vec::new(), MAX_TEXTS)),
             word @ ("date" | "relational") => {
                 let remedy = match word {
                     "date" => "write the date as seconds (numeric) or as text (string)",
@@ -167,34 +167,34 @@ impl Attribute {
                 });
             }
             _ => match nominal_names(kind, MAX_LEVELS + 1) {
-                Some(names) => Values::Nominal(NameColumn::new(names, MAX_LEVELS)),
+                Some(names) => ArffValues::Nominal(NameColumn::new(names, MAX_LEVELS)),
                 None => {
                     let expected = "numeric, real, integer, string or {names}";
                     return Err(findings.refusal(place, "attribute type", quoted(kind), expected));
                 }
             },
         };
-        Ok(Attribute { name, values })
+        Ok(ArffAttribute { name, values })
     }
 
     fn n_names(&self) -> usize {
         match &self.values {
-            Values::Numeric(_) => 0,
-            Values::Nominal(names) | Values::Text(names) => names.levels.len(),
+            ArffValues::Numeric(_) => 0,
+            ArffValues::Nominal(names) | ArffValues::Text(names) => names.levels.len(),
         }
     }
 
     /// The default of a sparse row: zero, or the first name.
     fn push_default(&mut self) {
         match &mut self.values {
-            Values::Numeric(numbers) => numbers.push_whole(0),
-            Values::Nominal(names) | Values::Text(names) => names.positions.push_whole(0),
+            ArffValues::Numeric(numbers) => numbers.push_whole(0),
+            ArffValues::Nominal(names) | ArffValues::Text(names) => names.positions.push_whole(0),
         }
     }
 
     fn push(
         &mut self,
-        field: &Field,
+        field: &ArffField,
         line: usize,
         findings: &mut Findings,
     ) -> Result<(), ReadError> {
@@ -202,7 +202,7 @@ impl Attribute {
         let place = FilePlace::Line(line);
         let text = field.text.as_str();
         match &mut self.values {
-            Values::Numeric(numbers) => {
+            ArffValues::Numeric(numbers) => {
                 let number = text.parse::<f64>().ok();
                 numbers.push(number.unwrap_or(f64::NAN));
                 if number.is_none() && !is_missing {
@@ -211,9 +211,11 @@ impl Attribute {
                     return findings.breach(place, &self.name, found, "a number", assumed);
                 }
             }
-            Values::Nominal(names) | Values::Text(names) if is_missing => names.push_missing(),
-            Values::Text(names) => names.push(text),
-            Values::Nominal(names) => match names.position(text) {
+            ArffValues::Nominal(names) | ArffValues::Text(names) if is_missing => {
+                names.push_missing()
+            }
+            ArffValues::Text(names) => names.push(text),
+            ArffValues::Nominal(names) => match names.position(text) {
                 Some(position) => names.positions.push_whole(position),
                 None => {
                     names.push_missing();
@@ -228,7 +230,7 @@ impl Attribute {
 
     fn channel(&self, n_rows: usize, rate_hz: Option<f64>) -> Channel {
         let mut channel = Channel::analog(self.name.clone(), Unit::none(), rate_hz, n_rows);
-        if let Values::Nominal(names) | Values::Text(names) = &self.values {
+        if let ArffValues::Nominal(names) | ArffValues::Text(names) = &self.values {
             channel.kind = ChannelKind::Nominal {
                 levels: names.levels.as_slice().into(),
             };
@@ -246,21 +248,21 @@ fn nominal_names(kind: &str, most: usize) -> Option<Vec<String>> {
 }
 
 /// One field of a row.
-struct Field {
+struct ArffField {
     text: String,
     is_quoted: bool,
 }
 
 /// Fields between commas, or between white space if there is no comma;
 /// quotation marks and backslashes resolved; at most `most` of them.
-fn fields(line: &str, most: usize) -> Vec<Field> {
+fn fields(line: &str, most: usize) -> Vec<ArffField> {
     let ends: &[char] = if line.contains(',') { &[','] } else { &[] };
     let mut fields = Vec::new();
     let mut rest = line.trim();
     loop {
         let is_quoted = rest.starts_with(['\'', '"']);
         let (text, after) = take_token(rest, ends);
-        fields.push(Field { text, is_quoted });
+        fields.push(ArffField { text, is_quoted });
         let after = after.trim_start();
         rest = match after.strip_prefix(',') {
             Some(next) => next.trim_start(),
@@ -314,11 +316,11 @@ fn finished(token: String, quote: Option<char>) -> String {
     }
 }
 
-impl Table {
+impl ArffTable {
     /// Adds an attribute unless there are too many of them or of their names.
     fn add(
         &mut self,
-        attribute: Attribute,
+        attribute: ArffAttribute,
         place: FilePlace,
         findings: &Findings,
     ) -> Result<(), ReadError> {
@@ -378,7 +380,7 @@ impl Table {
             let expected = "a file of proportionate size; store it densely";
             return Err(findings.refusal(place, "sparse rows", found, expected));
         }
-        let mut given: Vec<(usize, Field)> = Vec::new();
+        let mut given: Vec<(usize, ArffField)> = Vec::new();
         for part in inner
             .split(',')
             .map(str::trim)
@@ -394,7 +396,7 @@ impl Table {
             };
             let is_quoted = value.trim_start().starts_with(['\'', '"']);
             let (text, _) = take_token(value.trim_start(), &[',']);
-            given.push((index, Field { text, is_quoted }));
+            given.push((index, ArffField { text, is_quoted }));
         }
         given.sort_by_key(|(index, _)| *index);
         given.dedup_by_key(|(index, _)| *index);
@@ -413,16 +415,16 @@ impl Table {
 /// The columns of the table, in memory.
 #[derive(Debug)]
 struct ArffSamples {
-    attributes: Vec<Attribute>,
+    attributes: Vec<ArffAttribute>,
 }
 
-impl Samples for ArffSamples {
+impl SampleSource for ArffSamples {
     fn read(&self, channel: usize, first: usize, out: &mut [f64]) -> Result<(), ReadError> {
         let attribute = self.attributes.get(channel);
         for (offset, value) in out.iter_mut().enumerate() {
             *value = match attribute.map(|attribute| &attribute.values) {
-                Some(Values::Numeric(numbers)) => numbers.get(first + offset),
-                Some(Values::Nominal(names) | Values::Text(names)) => {
+                Some(ArffValues::Numeric(numbers)) => numbers.get(first + offset),
+                Some(ArffValues::Nominal(names) | ArffValues::Text(names)) => {
                     names.positions.get(first + offset)
                 }
                 None => f64::NAN,

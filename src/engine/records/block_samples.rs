@@ -1,10 +1,10 @@
 //! Samples in blocks somewhere in a file; in a block, all channels of each time lie together: FIF, Nihon Kohden.
 
-use super::{ByteSource, Number, ReadError, Samples};
+use super::{ByteSource, Number, ReadError, SampleSource};
 
 /// A stretch of samples.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Block {
+pub(super) struct SampleBlock {
     /// Where its first number starts.
     pub(super) offset: u64,
     /// Number of its first sample in the recording.
@@ -17,7 +17,7 @@ pub(super) struct Block {
 pub(super) struct BlockSamples {
     pub(super) bytes: ByteSource,
     pub(super) is_big_endian: bool,
-    pub(super) blocks: Vec<Block>,
+    pub(super) blocks: Vec<SampleBlock>,
     /// Numbers of each time, which may be more than there are channels.
     pub(super) frame_len: usize,
     /// Value of the stored 0 and of one step, in each channel.
@@ -72,7 +72,7 @@ impl BlockSamples {
     }
 }
 
-impl Samples for BlockSamples {
+impl SampleSource for BlockSamples {
     fn read(&self, channel: usize, first: usize, out: &mut [f64]) -> Result<(), ReadError> {
         self.visit(first, out.len(), |at, number, frames| {
             self.decode(channel, number, frames, &mut out[at..]);

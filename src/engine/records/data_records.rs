@@ -1,6 +1,6 @@
 //! Samples in data records of equal length, each signal's part of a record together: EDF, BDF, GDF.
 
-use super::{ByteSource, Number, Quantisation, ReadError, Samples};
+use super::{ByteSource, Number, Quantisation, ReadError, SampleSource};
 
 /// Where each signal lies in a data record and how its numbers are scaled.
 pub(super) struct DataRecords {
@@ -88,7 +88,7 @@ impl DataRecords {
     }
 }
 
-impl Samples for DataRecords {
+impl SampleSource for DataRecords {
     fn read(&self, channel: usize, first: usize, out: &mut [f64]) -> Result<(), ReadError> {
         let signal = &self.signals[channel];
         let (per_record, width) = (signal.samples_per_record, signal.number.bytes());

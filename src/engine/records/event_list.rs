@@ -82,7 +82,7 @@ pub fn read(input: &Input, mode: Mode) -> Result<EventList, ReadError> {
 
 /// Where the columns are.
 #[derive(Debug, Clone, Copy)]
-struct Columns {
+struct EventColumns {
     onset: usize,
     duration: Option<usize>,
     end: Option<usize>,
@@ -91,7 +91,7 @@ struct Columns {
     recording: Option<usize>,
 }
 
-impl Columns {
+impl EventColumns {
     /// From the names of a header.
     fn named(header: &csv::StringRecord) -> Option<Self> {
         // `Start_Time`, `onset (s)` and `onset_s` are the names of the list with other letters.
@@ -168,12 +168,12 @@ fn read_table(
         let Some(columns) = columns else {
             let first = row.get(0).unwrap_or("");
             columns = Some(if seconds(first).is_some() {
-                read_row(&row, Columns::in_order(), line, &mut list, findings)?;
-                Columns::in_order()
+                read_row(&row, EventColumns::in_order(), line, &mut list, findings)?;
+                EventColumns::in_order()
             } else {
                 let expected = "names of columns, among them onset (duration, label)";
                 let found = quoted(&row.iter().collect::<Vec<_>>().join(" "));
-                Columns::named(&row).ok_or_else(|| {
+                EventColumns::named(&row).ok_or_else(|| {
                     findings.refusal(FilePlace::Line(line), "first row", found, expected)
                 })?
             });
@@ -196,7 +196,7 @@ fn separator(text: &str) -> u8 {
 
 fn read_row(
     row: &csv::StringRecord,
-    columns: Columns,
+    columns: EventColumns,
     line: usize,
     list: &mut EventList,
     findings: &mut Findings,

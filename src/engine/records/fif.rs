@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::block_samples::{Block, BlockSamples};
+use super::block_samples::{BlockSamples, SampleBlock};
 use super::text::{decode, decode_field};
 use super::{
     Annotation, ByteSource, Channel, FilePlace, Findings, Format, Gap, Input, Kind, Number,
@@ -141,14 +141,14 @@ struct RawFile {
     channels: Vec<FifChannel>,
     first_sample: f64,
     /// Buffers (with their number type), and breaks of so many buffers.
-    parts: Vec<Part>,
+    parts: Vec<FifPart>,
     onsets_s: Vec<f64>,
     ends_s: Vec<f64>,
     texts: Vec<String>,
     about: Vec<Vec<String>>,
 }
 
-enum Part {
+enum FifPart {
     Buffer { at: u64, size: u64, number: Number },
     Skip { n_buffers: f64 },
 }
@@ -195,7 +195,7 @@ impl RawFile {
                 kind::FIRST_SAMPLE => self.first_sample = first(tag)?,
                 kind::DATA_SKIP => {
                     let n_buffers = first(tag)?;
-                    self.parts.push(Part::Skip { n_buffers });
+                    self.parts.push(FifPart::Skip { n_buffers });
                 }
                 kind::DATA_BUFFER => {
                     let number = number_of(tag.number).ok_or_else(|| {
@@ -203,7 +203,7 @@ impl RawFile {
                         let expected = "16- or 32-bit integers or floating numbers";
                         findings.refusal(place, "type of a data buffer", tag.number, expected)
                     })?;
-                    self.parts.push(Part::Buffer {
+                    self.parts.push(FifPart::Buffer {
                         at: tag.at,
                         size: tag.size,
                         number,
@@ -286,18 +286,18 @@ impl RawFile {
     }
 
     /// Buffers as blocks, skips as gaps, and the samples left out before the first buffer.
-    fn layout(&self, findings: &mut Findings) -> (Vec<Block>, Vec<Gap>, f64) {
+    fn layout(&self, findings: &mut Findings) -> (Vec<SampleBlock>, Vec<Gap>, f64) {
         let frame_len = self.channels.len() as u64;
-        let (mut blocks, mut gaps): (Vec<Block>, Vec<Gap>) = (Vec::new(), Vec::new());
+        let (mut blocks, mut gaps): (Vec<SampleBlock>, Vec<Gap>) = (Vec::new(), Vec::new());
         let (mut first_sample, mut lost_s, mut n_before) = (0, 0.0, 0.0);
         let mut skipped = 0.0;
         for part in &self.parts {
             let (at, size, number) = match part {
-                Part::Skip { n_buffers } => {
+                FifPart::Skip { n_buffers } => {
                     skipped += n_buffers.max(0.0);
                     continue;
                 }
-                Part::Buffer { at, size, number } => (*at, *size, *number),
+                FifPart::Buffer { at, size, number } => (*at, *size, *number),
             };
             let n_samples = (size / (frame_len * number.bytes() as u64)) as usize;
             // Skips count in buffers of the size that follows.
@@ -314,7 +314,7 @@ impl RawFile {
             }
             skipped = 0.0;
             if n_samples > 0 {
-                blocks.push(Block {
+                blocks.push(SampleBlock {
                     offset: at,
                     first_sample,
                     n_samples,

@@ -26,7 +26,7 @@ pub fn is_certain(head: &[u8]) -> bool {
 pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
     let bytes = &input.bytes;
     let mut findings = Findings::new(input.path(), options.mode);
-    let header = Header::read(bytes, &mut findings)?;
+    let header = GdfHeader::read(bytes, &mut findings)?;
     let channels: Vec<Channel> = header
         .signals
         .iter()
@@ -73,7 +73,7 @@ pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
     Ok(record)
 }
 
-struct Header {
+struct GdfHeader {
     version: f64,
     start: Option<StartTime>,
     identity: Identity,
@@ -81,10 +81,10 @@ struct Header {
     n_records: u64,
     record_s: f64,
     record_bytes: u64,
-    signals: Vec<Signal>,
+    signals: Vec<GdfSignal>,
 }
 
-struct Signal {
+struct GdfSignal {
     name: String,
     unit: Unit,
     sensor: Sensor,
@@ -92,9 +92,9 @@ struct Signal {
 }
 
 /// Little-endian fields by their place; what is not there is zero.
-struct Fields<'a>(&'a [u8]);
+struct GdfFields<'a>(&'a [u8]);
 
-impl Fields<'_> {
+impl GdfFields<'_> {
     fn raw(&self, at: usize, width: usize) -> &[u8] {
         self.0.get(at..at + width).unwrap_or(&[])
     }
@@ -108,10 +108,10 @@ impl Fields<'_> {
     }
 }
 
-impl Header {
+impl GdfHeader {
     fn read(bytes: &ByteSource, findings: &mut Findings) -> Result<Self, ReadError> {
         let fixed = bytes.read_range(0, BLOCK_BYTES)?;
-        let fixed = Fields(&fixed);
+        let fixed = GdfFields(&fixed);
         let version_text = fixed.text(4, 4);
         let version: Option<f64> = version_text.parse().ok();
         let Some(version) = version.filter(|v| (1.0..3.0).contains(v)) else {
@@ -154,7 +154,7 @@ impl Header {
             return Err(findings.refusal(place, "header size", declared_offset, expected));
         }
         let listed = bytes.read_range(BLOCK_BYTES, n_signals * BLOCK_BYTES)?;
-        let signals = signals(&Fields(&listed), n_signals as usize, is_first, findings)?;
+        let signals = signals(&GdfFields(&listed), n_signals as usize, is_first, findings)?;
         let widths = signals
             .iter()
             .map(|signal| (signal.stored.samples_per_record * signal.stored.number.bytes()) as u64);
@@ -179,7 +179,7 @@ impl Header {
     /// As many data records as the header says and the file holds.
     fn count_records(
         &self,
-        fixed: &Fields<'_>,
+        fixed: &GdfFields<'_>,
         file_bytes: u64,
         findings: &mut Findings,
     ) -> Result<u64, ReadError> {
@@ -201,7 +201,7 @@ impl Header {
 }
 
 /// Text of digits in the first layout, days since the year 0 in 2⁻³² in the second.
-fn start(fixed: &Fields<'_>, is_first: bool) -> Option<StartTime> {
+fn start(fixed: &GdfFields<'_>, is_first: bool) -> Option<StartTime> {
     if !is_first {
         const SECONDS_PER_DAY: f64 = 86_400.0;
         // Day 1 is the first of January of the year 0.
@@ -223,11 +223,11 @@ fn start(fixed: &Fields<'_>, is_first: bool) -> Option<StartTime> {
 }
 
 fn signals(
-    fields: &Fields<'_>,
+    fields: &GdfFields<'_>,
     n_signals: usize,
     is_first: bool,
     findings: &mut Findings,
-) -> Result<Vec<Signal>, ReadError> {
+) -> Result<Vec<GdfSignal>, ReadError> {
     // Each field of all channels, then the next field.
     let at = |before: usize, width: usize, signal: usize| before * n_signals + width * signal;
     let digital = match is_first {
@@ -277,7 +277,7 @@ fn signals(
                 filter_text(edge_hz(208), edge_hz(204), edge_hz(212))
             }
         };
-        signals.push(Signal {
+        signals.push(GdfSignal {
             name,
             unit,
             sensor: Sensor {
@@ -352,7 +352,7 @@ fn coded_unit(code: u16) -> Unit {
 /// The events behind the data records.
 fn events(
     bytes: &ByteSource,
-    header: &Header,
+    header: &GdfHeader,
     fastest_hz: f64,
     names: &[String],
     findings: &mut Findings,
@@ -363,7 +363,7 @@ fn events(
         return Ok(Vec::new());
     }
     let table = bytes.read_range(at, TABLE_BYTES)?;
-    let table = Fields(&table);
+    let table = GdfFields(&table);
     let (declared, rate_hz) = match header.version < SECOND_TABLE {
         true => (
             table.number(Number::Uint32, 4),
@@ -396,7 +396,7 @@ fn events(
     }
     let n = declared as usize;
     let listed = bytes.read_range(at + TABLE_BYTES, n as u64 * event_bytes)?;
-    let listed = Fields(&listed);
+    let listed = GdfFields(&listed);
     let event = |k: usize| {
         // Positions count from 1; then types, channels, durations, each of all events.
         let position = (listed.number(Number::Uint32, 4 * k) - 1.0).max(0.0);

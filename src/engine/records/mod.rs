@@ -57,7 +57,7 @@ pub use read_error::ReadError;
 pub use readers::{READERS, Reader, open, open_with, read};
 pub use record::{
     Annotation, ArrayInfo, Channel, ChannelKind, Format, Gap, GridChannel, GridFacts, Identity,
-    Kind, MemorySamples, Quantisation, RateSection, Record, Samples, Segment, Sensor, Source,
+    Kind, MemorySamples, Quantisation, RateSection, Record, SampleSource, Segment, Sensor, Source,
     TimeAxis, TransformerSide,
 };
 pub(crate) use scratch_file::{ScratchFile, ScratchWriter};

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::block_samples::{Block, BlockSamples};
+use super::block_samples::{BlockSamples, SampleBlock};
 use super::ini::Ini;
 use super::text::{decode, decode_field};
 use super::{
@@ -133,10 +133,10 @@ fn line(code: u8) -> (f64, f64) {
     (low, (high - low) / 65_535.0)
 }
 
-fn sample_blocks(blocks: &[DataBlock]) -> Vec<Block> {
+fn sample_blocks(blocks: &[DataBlock]) -> Vec<SampleBlock> {
     let mut first_sample = 0;
     let place = |block: &DataBlock| {
-        let own = Block {
+        let own = SampleBlock {
             offset: block.offset,
             first_sample,
             n_samples: block.n_samples as usize,

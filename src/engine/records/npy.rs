@@ -8,7 +8,7 @@ use ndarray::{ArrayD, IxDyn, ShapeBuilder};
 use super::text::quoted;
 use super::{
     ArrayInfo, ByteSource, Channel, FilePlace, Findings, Format, Input, Kind, Number, ReadError,
-    ReadOptions, Record, Samples, Source, Stored, Unit,
+    ReadOptions, Record, SampleSource, Source, Stored, Unit,
 };
 
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -314,7 +314,7 @@ struct ArraySamples {
     table: Option<(usize, Sides)>,
 }
 
-impl Samples for ArraySamples {
+impl SampleSource for ArraySamples {
     fn read(&self, channel: usize, first: usize, out: &mut [f64]) -> Result<(), ReadError> {
         let table = self
             .table

@@ -1,6 +1,6 @@
 //! Numbers stored one after the other in a file, read by channel at a constant stride.
 
-use super::{ByteSource, ReadError, Samples};
+use super::{ByteSource, ReadError, SampleSource};
 
 /// How a number is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -162,7 +162,7 @@ impl StridedSamples {
     }
 }
 
-impl Samples for StridedSamples {
+impl SampleSource for StridedSamples {
     fn read(&self, channel: usize, first: usize, out: &mut [f64]) -> Result<(), ReadError> {
         let start = self.position(channel, first);
         self.stored.read(start, self.sample_stride, out)?;

@@ -387,7 +387,7 @@ pub struct ArrayInfo {
 }
 
 /// Where samples come from when they are needed.
-pub trait Samples: Send + Sync {
+pub trait SampleSource: Send + Sync {
     /// Fills `out` with the samples of `channel` from number `first`, in the channel's unit.
     ///
     /// [`Record`] has checked that they exist.
@@ -438,7 +438,7 @@ pub struct MemorySamples {
     pub arrays: Vec<(String, ArrayD<f64>)>,
 }
 
-impl Samples for MemorySamples {
+impl SampleSource for MemorySamples {
     fn read(&self, channel: usize, first: usize, out: &mut [f64]) -> Result<(), ReadError> {
         let stored = self
             .channels
@@ -494,7 +494,7 @@ pub struct Record {
     pub undecided: Vec<String>,
     /// The sheets of the workbook that the table is one of, the table first.
     pub sheets: Vec<String>,
-    samples: Arc<dyn Samples>,
+    samples: Arc<dyn SampleSource>,
 }
 
 impl fmt::Debug for Record {
@@ -520,7 +520,7 @@ impl Record {
         kind: Kind,
         source: Source,
         channels: Vec<Channel>,
-        samples: Arc<dyn Samples>,
+        samples: Arc<dyn SampleSource>,
     ) -> Self {
         Self {
             format,
@@ -542,7 +542,7 @@ impl Record {
     }
 
     /// The same record with its samples from elsewhere.
-    pub(super) fn with_samples(mut self, samples: Arc<dyn Samples>) -> Self {
+    pub(super) fn with_samples(mut self, samples: Arc<dyn SampleSource>) -> Self {
         self.samples = samples;
         self
     }

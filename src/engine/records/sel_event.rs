@@ -123,7 +123,7 @@ pub(super) fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadE
             "a line of headings with TRIG",
         ));
     };
-    let table = Table::read(&lines, head, &mut findings)?;
+    let table = SampleTable::read(&lines, head, &mut findings)?;
     let start = moment(&lines).and_then(|trigger| {
         let before_s = table.trigger.unwrap_or(0) as f64 / rate_hz;
         trigger.plus_seconds(-before_s)
@@ -164,7 +164,7 @@ fn moment(lines: &[&str]) -> Option<StartTime> {
 }
 
 /// The rows of samples.
-struct Table {
+struct SampleTable {
     names: Vec<String>,
     analog: Vec<Vec<f64>>,
     bit_names: Vec<String>,
@@ -172,7 +172,7 @@ struct Table {
     trigger: Option<usize>,
 }
 
-impl Table {
+impl SampleTable {
     fn read(lines: &[&str], head: usize, findings: &mut Findings) -> Result<Self, ReadError> {
         let heads = fields(lines[head]);
         let trig = heads

@@ -17,9 +17,13 @@ pub(super) fn decode_field(bytes: &[u8]) -> String {
     text.trim().to_owned()
 }
 
-/// A number of things: `1 file`, `2 files`.
+/// A number of things: `1 file`, `2 files`, `3 classes`.
 pub fn counted(number: usize, what: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
+    let plural = match what {
+        _ if number == 1 => "",
+        _ if what.ends_with('s') || what.ends_with("ch") => "es",
+        _ => "s",
+    };
     format!("{number} {what}{plural}")
 }
 

@@ -99,7 +99,7 @@ impl Arrays {
     /// Takes `value` apart.
     pub(super) fn of<T: Serialize + ?Sized>(value: &T) -> Result<Self, ArraysError> {
         let mut value = Value::serialized(value)?;
-        let mut found = Found::default();
+        let mut found = FoundTensors::default();
         found.take_out(&mut value, &mut Vec::new());
         let mut state = Vec::new();
         ciborium::into_writer(&value, &mut state)?;
@@ -151,12 +151,12 @@ fn header(tensors: &[Tensor]) -> Result<Vec<u8>, ArraysError> {
 
 /// The tensors found so far.
 #[derive(Default)]
-struct Found {
+struct FoundTensors {
     tensors: Vec<Tensor>,
     names: BTreeSet<String>,
 }
 
-impl Found {
+impl FoundTensors {
     /// Replaces every long list of numbers inside `value`, which stands at the end of `way`, by
     /// the name of a tensor.
     fn take_out(&mut self, value: &mut Value, way: &mut Vec<String>) {

@@ -256,7 +256,7 @@ impl DataReference {
         match &self.content {
             None => Ok(None),
             Some(Content::File { size, sha256 }) => {
-                let mut progress = Progress::of(*size, keep_going);
+                let mut progress = HashProgress::of(*size, keep_going);
                 file_difference(path, *size, sha256, &mut progress)
             }
             Some(Content::Folder { files }) => folder_difference(path, files, keep_going),
@@ -336,13 +336,13 @@ fn with_slashes(path: &Path) -> String {
 }
 
 /// Bytes done of all bytes to be hashed.
-struct Progress<'a> {
+struct HashProgress<'a> {
     total: u64,
     done: u64,
     keep_going: &'a mut dyn FnMut(f64) -> bool,
 }
 
-impl<'a> Progress<'a> {
+impl<'a> HashProgress<'a> {
     fn of(total: u64, keep_going: &'a mut dyn FnMut(f64) -> bool) -> Self {
         Self {
             total: total.max(1),
@@ -365,7 +365,7 @@ fn file_difference(
     path: &Path,
     size: u64,
     sha256: &str,
-    progress: &mut Progress<'_>,
+    progress: &mut HashProgress<'_>,
 ) -> Result<Option<String>, SessionError> {
     match fs::metadata(path) {
         Ok(metadata) if !metadata.is_file() => Ok(Some("it is not a file".into())),
@@ -394,7 +394,7 @@ fn folder_difference(
     let total = files
         .iter()
         .fold(0_u64, |sum, file| sum.saturating_add(file.size));
-    let mut progress = Progress::of(total, keep_going);
+    let mut progress = HashProgress::of(total, keep_going);
     let mut n_different = 0;
     let mut first = None;
     for file in files {
@@ -498,11 +498,11 @@ mod tests {
         hash_file(path, &mut |_| true).expect("readable")
     }
 
-    struct Scene {
+    struct HashScene {
         folder: tempfile::TempDir,
     }
 
-    impl Scene {
+    impl HashScene {
         fn new() -> Self {
             let folder = tempfile::tempdir().expect("a temporary folder");
             for name in ["sessions", "data/deep", "elsewhere"] {
@@ -539,7 +539,7 @@ mod tests {
 
     #[test]
     fn data_that_stayed_is_found_and_the_path_is_relative() {
-        let scene = Scene::new();
+        let scene = HashScene::new();
         scene.write("elsewhere/a.csv", "1,2,3");
         let reference = scene.reference("elsewhere/a.csv");
         assert_eq!(reference.path, "../elsewhere/a.csv");
@@ -549,7 +549,7 @@ mod tests {
 
     #[test]
     fn moved_data_is_found_by_name_and_hash_and_not_by_name_alone() {
-        let scene = Scene::new();
+        let scene = HashScene::new();
         let old = scene.write("elsewhere/a.csv", "1,2,3");
         let reference = scene.reference("elsewhere/a.csv");
         fs::remove_file(old).expect("removed");
@@ -561,7 +561,7 @@ mod tests {
 
     #[test]
     fn places_locate_a_name_and_what_was_moved() {
-        let scene = Scene::new();
+        let scene = HashScene::new();
         let old = scene.write("sessions/a.csv", "1,2,3");
         let reference = scene.reference("sessions/a.csv");
         let places = DataPlaces {
@@ -583,7 +583,7 @@ mod tests {
 
     #[test]
     fn changed_data_is_told_with_what_differs() {
-        let scene = Scene::new();
+        let scene = HashScene::new();
         scene.write("sessions/a.csv", "1,2,3");
         let reference = scene.reference("sessions/a.csv");
         for (content, words) in [("3,2,1", "other content"), ("1,2", "3 bytes, expected 5")] {
@@ -603,7 +603,7 @@ mod tests {
 
     #[test]
     fn a_reference_without_content_accepts_any_file_at_its_path_only() {
-        let scene = Scene::new();
+        let scene = HashScene::new();
         let reference = DataReference::to_any("deep/a.csv");
         assert_eq!(scene.resolve(&reference), Resolution::Missing);
         let path = scene.write("data/deep/a.csv", "anything");
@@ -616,7 +616,7 @@ mod tests {
 
     #[test]
     fn a_folder_is_compared_file_by_file_and_found_when_moved() {
-        let scene = Scene::new();
+        let scene = HashScene::new();
         let a = scene.write("data/deep/a.csv", "1");
         let b = scene.write("data/deep/b.csv", "2");
         let mut reference = DataReference::to_any("../data/deep");
@@ -640,7 +640,7 @@ mod tests {
 
     #[test]
     fn the_way_to_what_is_not_there_yet_is_known_too() {
-        let scene = Scene::new();
+        let scene = HashScene::new();
         let way = relative_path(&scene.path("sessions"), &scene.path("data/new/a.csv"));
         assert_eq!(way.expect("a way"), "../data/new/a.csv");
         let same = relative_path(&scene.path("data"), &scene.path("sessions/../data"));
@@ -649,7 +649,7 @@ mod tests {
 
     #[test]
     fn comparing_stops_when_told() {
-        let scene = Scene::new();
+        let scene = HashScene::new();
         scene.write("sessions/a.csv", "1,2,3");
         let reference = scene.reference("sessions/a.csv");
         let places = DataPlaces {

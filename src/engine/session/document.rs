@@ -35,7 +35,7 @@ pub struct HistoryEntry {
 
 /// Where a session is saved, and what was there when it was last read or written here.
 #[derive(Clone, Debug)]
-struct Place {
+struct SavedPlace {
     path: PathBuf,
     /// Nothing if no file was there.
     stamp: Option<Stamp>,
@@ -91,7 +91,7 @@ pub struct Session {
     #[serde(skip)]
     pub damage: Option<Arc<SessionError>>,
     #[serde(skip)]
-    place: Option<Place>,
+    place: Option<SavedPlace>,
 }
 
 impl Session {
@@ -159,7 +159,7 @@ impl Session {
                 }
             }
             session.read_branches(path);
-            session.place = Some(Place {
+            session.place = Some(SavedPlace {
                 path: path.to_owned(),
                 stamp: Some(stamp),
             });
@@ -223,7 +223,7 @@ impl Session {
 
     fn settle(&mut self, path: &Path, stamp: Stamp) {
         tracing::info!(path = %path.display(), "session saved");
-        self.place = Some(Place {
+        self.place = Some(SavedPlace {
             path: path.to_owned(),
             stamp: Some(stamp),
         });
@@ -231,7 +231,7 @@ impl Session {
 
     /// Gives the session a place without saving it: what is there now may be replaced.
     pub(super) fn belongs_to(&mut self, path: Option<&Path>) {
-        self.place = path.map(|path| Place {
+        self.place = path.map(|path| SavedPlace {
             path: path.to_owned(),
             stamp: read_text(path).ok().map(|(_, stamp)| stamp),
         });

@@ -157,12 +157,12 @@ mod tests {
         format: u32,
         sparsity: usize,
         #[serde(default)]
-        kernel: Kernel,
+        kernel: KernelOfNext,
     }
 
     #[derive(Debug, Default, Serialize, Deserialize, PartialEq)]
     #[serde(deny_unknown_fields)]
-    enum Kernel {
+    enum KernelOfNext {
         #[default]
         Linear,
         Gaussian {
@@ -220,7 +220,7 @@ mod tests {
         let settings = Settings {
             format: 1,
             sparsity: 3,
-            kernel: Kernel::Gaussian { width: 0.1 },
+            kernel: KernelOfNext::Gaussian { width: 0.1 },
         };
         let path = Path::new("a.ron");
         let text = to_text(&settings, path).expect("writable");

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::Split;
 use crate::dataset::{Dataset, Place};
+use crate::records::counted;
 
 /// Examples given with a finding.
 const MAX_EXAMPLES: usize = 5;
@@ -645,7 +646,7 @@ fn class_imbalance(subject: &Subject<'_>) -> Option<Finding> {
         count,
         examples,
         text: format!(
-            "{count} of {} folds have classes in other shares than the whole. Their scores are not comparable, and plain accuracy rewards guessing the frequent class. Compare balanced accuracy, or use fewer folds.",
+            "Classes have other shares than in the whole: in {count} of {} folds. Their scores are not comparable, and plain accuracy rewards guessing the frequent class. Compare balanced accuracy, or use fewer folds.",
             subject.n_folds
         ),
     })
@@ -712,8 +713,8 @@ fn too_few_groups(subject: &Subject<'_>) -> Option<Finding> {
         count: few.len(),
         examples: few.iter().take(MAX_EXAMPLES).map(example).collect(),
         text: format!(
-            "{} classes come from fewer than {FEW_GROUPS} groups. {advice}",
-            few.len()
+            "Fewer than {FEW_GROUPS} groups: {}. {advice}",
+            counted(few.len(), "class")
         ),
     })
 }

@@ -10,7 +10,7 @@ use crate::dataset::{Dataset, DatasetParts, FeatureGroup, GroupKind, Origin, Pla
 
 /// A sample of a made-up set: class, group, file, start of a window of 1 s, value.
 #[derive(Debug, Clone)]
-struct Made {
+struct MadeSample {
     class: usize,
     group: usize,
     source: usize,
@@ -18,7 +18,7 @@ struct Made {
     value: f64,
 }
 
-fn dataset(samples: &[Made], with_groups: bool) -> Dataset {
+fn dataset(samples: &[MadeSample], with_groups: bool) -> Dataset {
     let names = |what: &str, last: Option<usize>| -> Vec<String> {
         (0..=last.unwrap_or(0))
             .map(|n| format!("{what}{n}"))
@@ -52,10 +52,10 @@ fn dataset(samples: &[Made], with_groups: bool) -> Dataset {
 }
 
 /// Subjects with one recording each, all of one class, windows one after the other.
-fn subjects(classes_of_subjects: &[usize], n_windows: usize) -> Vec<Made> {
+fn subjects(classes_of_subjects: &[usize], n_windows: usize) -> Vec<MadeSample> {
     let mut samples = Vec::new();
     for (subject, class) in classes_of_subjects.iter().enumerate() {
-        samples.extend((0..n_windows).map(|window| Made {
+        samples.extend((0..n_windows).map(|window| MadeSample {
             class: *class,
             group: subject,
             source: subject,
@@ -66,9 +66,9 @@ fn subjects(classes_of_subjects: &[usize], n_windows: usize) -> Vec<Made> {
     samples
 }
 
-fn any_samples() -> impl Strategy<Value = Vec<Made>> {
+fn any_samples() -> impl Strategy<Value = Vec<MadeSample>> {
     let sample = (0usize..4, 0usize..12, 0usize..5, 0u32..60, 0u32..400);
-    let made = sample.prop_map(|(class, group, source, start, value)| Made {
+    let made = sample.prop_map(|(class, group, source, start, value)| MadeSample {
         class,
         group,
         source,
@@ -363,7 +363,7 @@ fn the_published_eeg_protocol_lights_up_red() {
     let mut samples = Vec::new();
     for class in 0..2 {
         for _copy in 0..14 {
-            samples.extend((0..169).map(|window| Made {
+            samples.extend((0..169).map(|window| MadeSample {
                 class,
                 group: class,
                 source: class,
@@ -530,7 +530,7 @@ fn a_group_keeps_its_fold_when_segments_go_and_recordings_come() {
     let mut plan = SplitPlan::grouped(5, 1);
     let before = folds_by_name(&plan, &data);
     // Segments excluded and relabelled, not yet saved by name.
-    let mut fewer: Vec<Made> = samples.iter().skip(4).cloned().collect();
+    let mut fewer: Vec<MadeSample> = samples.iter().skip(4).cloned().collect();
     fewer[30].class = 1;
     assert_eq!(folds_by_name(&plan, &dataset(&fewer, true)), before);
     // Saved by name: two subjects more, one gone, and the order of the files turned round.
@@ -645,7 +645,7 @@ fn clean_is_said_only_where_the_audit_could_look() {
 
 #[test]
 fn recentring_on_recordings_of_one_class_is_an_error() {
-    let recentred = |samples: &[Made]| {
+    let recentred = |samples: &[MadeSample]| {
         let n = samples.len();
         Dataset::new(DatasetParts {
             values: (0..n).map(|k| k as f64).collect(),

@@ -10,7 +10,7 @@ use crate::records::StartTime;
 
 /// What was decided about one sample of a stream. As JSON it has exactly these keys, in this order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Decision {
+pub struct StreamDecision {
     /// When it was decided, UTC, as `2026-01-31T12:00:00.000Z`.
     pub time: String,
     /// The source as it was named.
@@ -29,7 +29,7 @@ pub struct Decision {
     pub fit_p: Option<f64>,
 }
 
-impl Decision {
+impl StreamDecision {
     /// The decision that an opinion says.
     pub(super) fn new(
         opinion: &Opinion,

@@ -14,7 +14,7 @@ use super::recorder::StreamFacts;
 use super::replay::{chunks_of, gaps_of, read_chunk, read_facts};
 use crate::records::edf::{SampleWidth, covering, write};
 use crate::records::{
-    Annotation, Channel, Format, Gap, Kind, Quantisation, ReadError, Record, Samples, Source,
+    Annotation, Channel, Format, Gap, Kind, Quantisation, ReadError, Record, SampleSource, Source,
     StartTime,
 };
 
@@ -43,14 +43,14 @@ pub fn export_recorded(folder: &Path, path: &Path) -> Result<(), StreamError> {
 
 /// A chunk: its file and its first frame.
 #[derive(Clone, Debug)]
-struct Chunk {
+struct FrameChunk {
     path: PathBuf,
     first: u64,
 }
 
 /// A stretch without a gap: its place on the grid of samples, its first frame, its frames.
 #[derive(Clone, Copy, Debug)]
-struct Stretch {
+struct GaplessRun {
     place: u64,
     first: u64,
     n_frames: u64,
@@ -58,8 +58,8 @@ struct Stretch {
 
 /// The chunks of a recorded stream, read one at a time.
 struct Recorded {
-    chunks: Vec<Chunk>,
-    stretches: Vec<Stretch>,
+    chunks: Vec<FrameChunk>,
+    stretches: Vec<GaplessRun>,
     /// Data records that are written, by their second on the grid.
     seconds: Vec<u64>,
     per_record: u64,
@@ -92,7 +92,7 @@ impl Recorded {
                     }
                 }
             }
-            chunks.push(Chunk {
+            chunks.push(FrameChunk {
                 path,
                 first: n_total,
             });
@@ -122,7 +122,7 @@ impl Recorded {
 
     /// The time of a frame on the grid.
     fn time_s(&self, frame: u64, rate_hz: f64) -> f64 {
-        let holds = |stretch: &&Stretch| stretch.first <= frame;
+        let holds = |stretch: &&GaplessRun| stretch.first <= frame;
         let stretch = self.stretches.iter().rev().find(holds);
         stretch.map_or(0.0, |stretch| {
             (stretch.place + frame - stretch.first) as f64 / rate_hz
@@ -210,7 +210,7 @@ impl Recorded {
     }
 }
 
-impl Samples for Recorded {
+impl SampleSource for Recorded {
     fn read(&self, channel: usize, first: usize, out: &mut [f64]) -> Result<(), ReadError> {
         let mut at_hand = self.at_hand.lock().unwrap_or_else(PoisonError::into_inner);
         for (number, value) in (first as u64..).zip(out.iter_mut()) {
@@ -230,14 +230,14 @@ impl Samples for Recorded {
 }
 
 /// Where the frames between gaps lie on the grid of samples.
-fn stretches(n_frames: u64, gaps: &[(u64, f64)], rate_hz: f64) -> Vec<Stretch> {
+fn stretches(n_frames: u64, gaps: &[(u64, f64)], rate_hz: f64) -> Vec<GaplessRun> {
     let mut stretches = Vec::new();
     let (mut place, mut first) = (0, 0);
     let ends = gaps.iter().map(|(frame, lost_s)| (*frame, *lost_s));
     for (end, lost_s) in ends.chain([(n_frames, 0.0)]) {
         let end = end.clamp(first, n_frames);
         if end > first {
-            stretches.push(Stretch {
+            stretches.push(GaplessRun {
                 place,
                 first,
                 n_frames: end - first,

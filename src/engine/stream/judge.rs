@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
 use super::{
-    Arrival, Decision, FileMark, JudgedFile, Learning, LineKind, SavedStream, StreamError, utc_now,
+    Arrival, FileMark, JudgedFile, Learning, LineKind, SavedStream, StreamDecision, StreamError,
+    utc_now,
 };
 use crate::dataset::{DataPlan, DataSettings, Dataset, Place};
 use crate::evaluation::{ChangeWatch, WatchedAlarm};
@@ -18,7 +19,7 @@ use crate::session::{Session, model_sha256};
 #[derive(Debug, Default)]
 pub struct Outcome {
     /// Decisions, in order.
-    pub decisions: Vec<Decision>,
+    pub decisions: Vec<StreamDecision>,
     /// Sentences for the user.
     pub notes: Vec<String>,
     /// Changes that were noticed; their place among all alarms of the stream.
@@ -487,7 +488,7 @@ impl LiveJudge {
         outcome: &mut Outcome,
     ) {
         let source = &self.state.source;
-        let decision = Decision::new(opinion, &self.class_names, source, path, start_s);
+        let decision = StreamDecision::new(opinion, &self.class_names, source, path, start_s);
         self.state.n_decisions += 1;
         if let Some(watch) = &mut self.state.watch {
             let (class, margin) = (opinion.verdict.class, decision.margin);

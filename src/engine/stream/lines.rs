@@ -37,7 +37,7 @@ pub enum LineKind {
 
 /// Which cells of a line mean what.
 #[derive(Debug, Clone)]
-struct Columns {
+struct LineColumns {
     n_cells: usize,
     values: Vec<usize>,
     time: Option<usize>,
@@ -48,7 +48,7 @@ struct Columns {
 pub struct LineSource<R> {
     input: R,
     kind: LineKind,
-    columns: Option<Columns>,
+    columns: Option<LineColumns>,
     channels: Vec<Channel>,
     /// Moments that wait until the rate is known.
     held: Vec<(f64, Vec<f64>)>,
@@ -131,7 +131,7 @@ impl<R: BufRead + Send> LineSource<R> {
     }
 
     /// Columns by the names of the first line.
-    fn named(&self, names: &[&str]) -> Result<Columns, StreamError> {
+    fn named(&self, names: &[&str]) -> Result<LineColumns, StreamError> {
         let find = |wanted: &[&str]| {
             names
                 .iter()
@@ -160,7 +160,7 @@ impl<R: BufRead + Send> LineSource<R> {
                 feature_names.iter().map(place).collect::<Result<_, _>>()?
             }
         };
-        Ok(Columns {
+        Ok(LineColumns {
             n_cells: names.len(),
             values,
             time,
@@ -169,7 +169,7 @@ impl<R: BufRead + Send> LineSource<R> {
     }
 
     /// Columns in the model's order.
-    fn unnamed(&self, n_cells: usize) -> Result<Columns, StreamError> {
+    fn unnamed(&self, n_cells: usize) -> Result<LineColumns, StreamError> {
         let expected: &[String] = match &self.kind {
             LineKind::Moments { channel_names, .. } => channel_names,
             LineKind::Samples { feature_names } => feature_names,
@@ -189,7 +189,7 @@ impl<R: BufRead + Send> LineSource<R> {
                 ),
             });
         }
-        Ok(Columns {
+        Ok(LineColumns {
             n_cells,
             values: (0..n_cells).collect(),
             time: None,
@@ -197,7 +197,7 @@ impl<R: BufRead + Send> LineSource<R> {
         })
     }
 
-    fn begin(&mut self, columns: &Columns, names: Option<&[&str]>) -> Result<(), StreamError> {
+    fn begin(&mut self, columns: &LineColumns, names: Option<&[&str]>) -> Result<(), StreamError> {
         let LineKind::Moments { channel_names, .. } = &self.kind else {
             return Ok(());
         };
@@ -228,7 +228,7 @@ impl<R: BufRead + Send> LineSource<R> {
             .push_back(Arrival::Channels { channels, rate_hz });
     }
 
-    fn take_cells(&mut self, columns: &Columns, cells: &[&str]) {
+    fn take_cells(&mut self, columns: &LineColumns, cells: &[&str]) {
         let parsed: Option<Vec<f64>> = match cells.len() == columns.n_cells {
             true => columns.values.iter().map(|at| number(cells[*at])).collect(),
             false => None,
@@ -252,7 +252,7 @@ impl<R: BufRead + Send> LineSource<R> {
     }
 
     /// Says that a line cannot be used: the first, then ever more rarely.
-    fn complain(&mut self, columns: &Columns, cells: &[&str]) {
+    fn complain(&mut self, columns: &LineColumns, cells: &[&str]) {
         self.n_bad += 1;
         if self.n_bad.is_power_of_two() {
             let what = match cells.len() == columns.n_cells {

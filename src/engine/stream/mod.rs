@@ -3,7 +3,7 @@
 //! A [`StreamSource`] delivers [`Arrival`]s: lines of the standard input, files of a watched folder, the end of a growing
 //! file, samples of the Lab Streaming Layer, or a recorded stream once more. A [`Feed`] runs it on a thread behind a
 //! bounded queue; what a full queue cannot take is counted and becomes a gap. [`LiveJudge`] turns arrivals into
-//! [`Decision`]s by the same features, preparation and classifier as files, and learns where labels come.
+//! [`StreamDecision`]s by the same features, preparation and classifier as files, and learns where labels come.
 //! [`SavedStream`] is what survives a restart; [`StreamRecorder`] keeps everything that came in; [`StreamRun`] does all of it.
 
 mod decision;
@@ -26,7 +26,7 @@ mod run;
 mod saved;
 mod source;
 
-pub use decision::{Decision, utc_now};
+pub use decision::{StreamDecision, utc_now};
 pub use error::StreamError;
 pub use export::export_recorded;
 pub use feed::{Feed, Timed};

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Arrival, Decision, StreamError, utc_now};
+use super::{Arrival, StreamDecision, StreamError, utc_now};
 use crate::records::{Channel, Unit};
 use crate::session::write_at_once;
 
@@ -156,7 +156,7 @@ impl StreamRecorder {
     }
 
     /// Keeps decisions.
-    pub fn decided(&mut self, decisions: &[Decision]) -> Result<(), StreamError> {
+    pub fn decided(&mut self, decisions: &[StreamDecision]) -> Result<(), StreamError> {
         if decisions.is_empty() {
             return Ok(());
         }
@@ -190,7 +190,7 @@ impl StreamRecorder {
 }
 
 /// A decision as a row of the table.
-fn cells(decision: &Decision) -> [String; 8] {
+fn cells(decision: &StreamDecision) -> [String; 8] {
     let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
     let set = decision.set.as_ref().map(|set| set.join(" "));
     [

@@ -2,13 +2,18 @@
 
 use egui::Ui;
 
-use super::fields::Field;
+use super::fields::SettingField;
 use crate::ui::elements::{self, choice, switch};
 use crate::ui::widgets::Edit;
+use atomscope_engine::learner::declared::{
+    ALTERNATIONS, ATOM_PENALTY, ATOM_RATE, CAUTION, CODE_RATE, COST, DECAY, GROWING_THRESHOLD,
+    KMOD_RIDGE, LEAST_CURVATURE, MEMORY_OF_ERRORS, METHOD_THRESHOLD, NOVELTY, SKDL_CODE_PENALTY,
+    STEP_RATE, TOLERANCE,
+};
 use atomscope_engine::learner::{
     Algorithm, ContributionNorm, Conventions, GradientSpace, Growing, LearnerSettings, Pruning,
 };
-use atomscope_engine::settings::SettingProblem;
+use atomscope_engine::settings::{Setting, SettingProblem};
 
 /// The algorithms in the order they are offered, with the preset each comes from.
 fn offered() -> [(&'static str, LearnerSettings); 12] {
@@ -61,7 +66,7 @@ pub(super) fn growing_ui(ui: &mut Ui, learner: &mut LearnerSettings, problems: &
     let growing = match &mut learner.algorithm {
         Algorithm::Krls { growing, .. } => growing,
         Algorithm::Evidence { novelty, .. } | Algorithm::Margin { novelty, .. } => {
-            Field::Novelty.ui(ui, novelty, Field::Novelty.problem_of(problems));
+            NOVELTY.ui(ui, novelty, problems);
             return;
         }
         _ => return,
@@ -97,7 +102,7 @@ pub(super) fn growing_ui(ui: &mut Ui, learner: &mut LearnerSettings, problems: &
         | Growing::Representation { threshold }
         | Growing::RepresentationAsPublished { threshold }
         | Growing::Projection { threshold } => {
-            Field::Threshold.ui(ui, threshold, Field::Threshold.problem_of(problems));
+            GROWING_THRESHOLD.ui(ui, threshold, problems);
         }
     }
 }
@@ -124,12 +129,12 @@ pub(super) fn algorithm_numbers_ui(
     problems: &[SettingProblem],
 ) -> Edit {
     let mut edit = Edit::default();
-    let mut number = |ui: &mut Ui, field: Field, value: &mut f64| {
-        edit = edit.and(field.ui(ui, value, field.problem_of(problems)));
+    let mut number = |ui: &mut Ui, field: &Setting, value: &mut f64| {
+        edit = edit.and(field.ui(ui, value, problems));
     };
     let conventions = match algorithm {
         Algorithm::Kmod { ridge } | Algorithm::KernelRidge { ridge } => {
-            number(ui, Field::Ridge, ridge);
+            number(ui, &KMOD_RIDGE, ridge);
             None
         }
         Algorithm::Skdl {
@@ -141,11 +146,11 @@ pub(super) fn algorithm_numbers_ui(
             conventions,
             ..
         } => {
-            number(ui, Field::MethodThreshold, threshold);
-            number(ui, Field::CodePenalty, code_penalty);
-            number(ui, Field::AtomPenalty, atom_penalty);
-            number(ui, Field::CodeRate, code_rate);
-            number(ui, Field::AtomRate, atom_rate);
+            number(ui, &METHOD_THRESHOLD, threshold);
+            number(ui, &SKDL_CODE_PENALTY, code_penalty);
+            number(ui, &ATOM_PENALTY, atom_penalty);
+            number(ui, &CODE_RATE, code_rate);
+            number(ui, &ATOM_RATE, atom_rate);
             Some(conventions)
         }
         Algorithm::Okdlrs {
@@ -155,10 +160,10 @@ pub(super) fn algorithm_numbers_ui(
             conventions,
             ..
         } => {
-            number(ui, Field::Caution, caution);
-            number(ui, Field::LeastCurvature, least_curvature);
+            number(ui, &CAUTION, caution);
+            number(ui, &LEAST_CURVATURE, least_curvature);
             let mut count = *alternations as f64;
-            number(ui, Field::Alternations, &mut count);
+            number(ui, &ALTERNATIONS, &mut count);
             *alternations = count.round().max(0.0) as usize;
             Some(conventions)
         }
@@ -171,16 +176,16 @@ pub(super) fn algorithm_numbers_ui(
             conventions,
             ..
         } => {
-            number(ui, Field::MethodThreshold, threshold);
-            number(ui, Field::CodePenalty, code_penalty);
-            number(ui, Field::Decay, decay);
-            number(ui, Field::StepRate, rate);
+            number(ui, &METHOD_THRESHOLD, threshold);
+            number(ui, &SKDL_CODE_PENALTY, code_penalty);
+            number(ui, &DECAY, decay);
+            number(ui, &STEP_RATE, rate);
             space_ui(ui, space, &mut edit);
             Some(conventions)
         }
         Algorithm::Svm { cost, tolerance } => {
-            number(ui, Field::Cost, cost);
-            number(ui, Field::Tolerance, tolerance);
+            number(ui, &COST, cost);
+            number(ui, &TOLERANCE, tolerance);
             None
         }
         Algorithm::Ksvd | Algorithm::NearestMean => {
@@ -230,8 +235,7 @@ pub(super) fn margin_ui(ui: &mut Ui, learner: &mut LearnerSettings, problems: &[
     else {
         return;
     };
-    let problem = Field::MemoryOfErrors.problem_of(problems);
-    Field::MemoryOfErrors.ui(ui, memory_of_errors, problem);
+    MEMORY_OF_ERRORS.ui(ui, memory_of_errors, problems);
     switch(
         ui,
         "Decision layer",

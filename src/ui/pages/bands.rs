@@ -2,7 +2,7 @@
 
 use egui::{DragValue, TextEdit, Ui};
 
-use crate::ui::elements::{help, section};
+use crate::ui::elements::{button, help, section};
 use crate::ui::icons::{Icon, icon_button};
 use crate::ui::theme;
 use atomscope_engine::features::eeg::Band;
@@ -37,8 +37,7 @@ pub(super) fn bands_editor_ui(ui: &mut Ui, bands: &mut Vec<Band>, text: &str, us
         bands.remove(place);
     }
     ui.horizontal(|ui| {
-        let add = ui.button("Add a band");
-        if add.on_hover_text("A band above the last one").clicked() {
+        if button(ui, "Add a band", "A band above the last one") {
             bands.push(next_band(bands));
         }
         let reset = ui.add_enabled(*bands != usual.bands, egui::Button::new(usual.name));

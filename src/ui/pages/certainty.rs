@@ -32,7 +32,7 @@ pub(super) fn baselines_ui(ui: &mut Ui, summary: &RunSummary) {
     if summary.baselines.is_empty() {
         return;
     }
-    section(ui, "Beside simple classifiers");
+    section(ui, "Compared with simple classifiers");
     let tones = theme::tones(ui);
     wide_grid(ui, "baselines", [COLUMN_GAP, 4.0], |ui| {
         for title in ["", "accuracy", "this run is better by"] {
@@ -125,7 +125,7 @@ pub(super) fn choice_ui(ui: &mut Ui, report: &AutoReport) {
         .min_col_width(0.0)
         .spacing([theme::GRID, 4.0])
         .show(ui, |ui| {
-            for title in ["stage", "kernel", "features", "head", "right"] {
+            for title in ["stage", "correct", "head", "features", "kernel"] {
                 ui.label(RichText::new(title).small().color(tones.weak));
             }
             ui.end_row();
@@ -141,23 +141,23 @@ pub(super) fn choice_ui(ui: &mut Ui, report: &AutoReport) {
                 } else {
                     tried.stage.to_string()
                 }));
-                ui.label(text(kernel_name(&tried.candidate.kernel)));
+                match (tried.best(), &tried.trouble) {
+                    (Some((head, accuracy)), _) => {
+                        ui.label(text(percent(accuracy)));
+                        ui.label(text(head.name().into()));
+                    }
+                    (None, trouble) => {
+                        let trouble = trouble.as_deref().unwrap_or("nothing was tested");
+                        ui.label("–");
+                        ui.label(RichText::new("not possible").color(tones.weak))
+                            .on_hover_text(trouble);
+                    }
+                }
                 ui.label(text(match tried.candidate.scaling {
                     Scaling::None => "as they are".into(),
                     _ => "z-scored".into(),
                 }));
-                match (tried.best(), &tried.trouble) {
-                    (Some((head, accuracy)), _) => {
-                        ui.label(text(head.name().into()));
-                        ui.label(text(percent(accuracy)));
-                    }
-                    (None, trouble) => {
-                        let trouble = trouble.as_deref().unwrap_or("nothing was tested");
-                        ui.label(RichText::new("not possible").color(tones.weak))
-                            .on_hover_text(trouble);
-                        ui.label("–");
-                    }
-                }
+                ui.label(text(kernel_name(&tried.candidate.kernel)));
                 ui.end_row();
             }
         });

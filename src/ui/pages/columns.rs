@@ -2,14 +2,16 @@
 
 use egui::{ComboBox, RichText, ScrollArea, TextEdit, Ui};
 
-use super::fields::Field;
+use super::fields::SettingField;
 use crate::ui::app::Typing;
 use crate::ui::elements::{choice, help, section, switch, wrong};
 use crate::ui::theme;
 use crate::workbench::{ColumnChoice, ColumnPreview, Workbench};
+use atomscope_engine::dataset::declared::{DIVIDE_BY, PICTURE_COLUMNS, PICTURE_ROWS};
 use atomscope_engine::dataset::{
     ArrayChoice, ArrayContent, ArraySource, Layout, TableChoice, TableClasses, TableSource,
 };
+use atomscope_engine::records::counted;
 use atomscope_engine::records::table::DecimalSign;
 use atomscope_engine::settings::SettingProblem;
 
@@ -166,7 +168,13 @@ pub(super) fn table_columns_ui(
     });
     let sought = typing.column.trim().to_lowercase();
     let is_sought = |column: &&ColumnChoice| column.name.to_lowercase().contains(&sought);
-    let shown: Vec<&ColumnChoice> = preview.columns.iter().filter(is_sought).collect();
+    let mut shown: Vec<&ColumnChoice> = preview.columns.iter().filter(is_sought).collect();
+    // What was chosen stands above the many features, where it is seen without scrolling.
+    shown.sort_by_key(|column| match roles.role(column) {
+        ColumnRole::Class => 0,
+        ColumnRole::Group => 1,
+        ColumnRole::Feature | ColumnRole::Unused => 2,
+    });
     let line = ui.spacing().interact_size.y;
     let mut changed = None;
     ScrollArea::vertical()
@@ -238,8 +246,8 @@ fn summary_ui(ui: &mut Ui, roles: &TableRoles<'_>, preview: &ColumnPreview) {
         Some(name) => format!("group from {name}"),
         None => "no group".to_owned(),
     };
-    let n_features = roles.count(ColumnRole::Feature);
-    ui.label(format!("{class} · {group} · {n_features} features"));
+    let features = counted(roles.count(ColumnRole::Feature), "feature");
+    ui.label(format!("{class} · {group} · {features}"));
     let name = preview.file.file_name().unwrap_or_default();
     help(ui, &format!("Columns of {}", name.to_string_lossy()));
 }
@@ -293,8 +301,7 @@ pub(super) fn arrays_ui(
     };
     let mut wanted = before.clone();
     content_ui(ui, &mut wanted.content, preview);
-    let problem = Field::Divisor.problem_of(problems);
-    Field::Divisor.ui(ui, &mut wanted.divide_by, problem);
+    DIVIDE_BY.ui(ui, &mut wanted.divide_by, problems);
     let text = "All samples of a file form one group, such as a subject. Default: off.";
     switch(ui, "A file is a group", text, &mut wanted.group_by_file);
     layout_ui(ui, &mut wanted.layout);
@@ -387,8 +394,8 @@ fn layout_ui(ui: &mut Ui, layout: &mut Layout) {
         by_columns,
     } = layout
     {
-        Field::PictureRows.whole_ui(ui, n_rows, None);
-        Field::PictureColumns.whole_ui(ui, n_columns, None);
+        PICTURE_ROWS.whole_ui(ui, n_rows, &[]);
+        PICTURE_COLUMNS.whole_ui(ui, n_columns, &[]);
         let text = "The picture is stored column by column, as MATLAB does. Default off.";
         switch(ui, "Column by column", text, by_columns);
     }

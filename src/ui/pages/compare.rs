@@ -10,7 +10,7 @@ use crate::ui::palette::class_color;
 use crate::ui::theme;
 use crate::ui::widgets::{ChartPlot, ConfusionMatrix};
 use crate::workbench::{
-    Action, Ask, CompareAction, ComparePath, CompareTab, ComparisonStage, Draft, MOST_SEEDS,
+    Action, Ask, CompareAction, CompareTab, ComparisonStage, Draft, MOST_SEEDS, PathAsk,
     ResultColumn, Workbench,
 };
 use atomscope_engine::experiment::{ComparedRun, CurvePoint};
@@ -70,8 +70,8 @@ fn tabs_ui(ui: &mut Ui, shown: CompareTab, actions: &mut Vec<Action>) {
     });
 }
 
-pub(super) fn ask(actions: &mut Vec<Action>, what: ComparePath) {
-    actions.push(Action::Ask(Ask::Compare(what)));
+pub(super) fn ask(actions: &mut Vec<Action>, what: PathAsk) {
+    actions.push(Action::Ask(Ask::Path(what)));
 }
 
 /// Who takes part.
@@ -115,7 +115,7 @@ fn contenders_ui(ui: &mut Ui, comparison: &ComparisonStage, actions: &mut Vec<Ac
         .on_hover_text("Open a session file to compare with; the open session stays as it is")
         .clicked()
     {
-        ask(actions, ComparePath::Session);
+        ask(actions, PathAsk::CompareSession);
     }
 }
 
@@ -154,7 +154,7 @@ fn training_ui(ui: &mut Ui, comparison: &ComparisonStage, actions: &mut Vec<Acti
         .on_disabled_hover_text("There are no results yet")
         .clicked()
     {
-        ask(actions, ComparePath::Report);
+        ask(actions, PathAsk::ComparisonReport);
     }
 }
 
@@ -196,7 +196,7 @@ fn paper_ui(ui: &mut Ui, comparison: &ComparisonStage, actions: &mut Vec<Action>
     let paper = ui.button("Reproduce the paper…");
     let text = "Runs the paper's comparison on all of its data sets that are found and writes a report with the published curves beside ours";
     if paper.on_hover_text(text).clicked() {
-        ask(actions, ComparePath::Reproduction);
+        ask(actions, PathAsk::Reproduction);
     }
     ui.add_space(theme::PANEL_GAP);
 }
@@ -207,7 +207,7 @@ fn results_ui(ui: &mut Ui, comparison: &ComparisonStage, actions: &mut Vec<Actio
     if runs.is_empty() {
         let text = "Curves, costs and differences appear here when a run has results";
         if crate::ui::widgets::empty_state(ui, text, Some("Add a session…")) {
-            ask(actions, ComparePath::Session);
+            ask(actions, PathAsk::CompareSession);
         }
         return;
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use egui::{Align, Id, Layout, RichText, Ui, vec2};
 
 use super::features::heads_ui;
-use super::samples::Drawn;
+use super::samples::SampleDrawing;
 use crate::ui::elements::{choice, help, section};
 use crate::ui::numbers::percent;
 use crate::ui::theme;
@@ -17,6 +17,7 @@ use atomscope_engine::features::readable::{
     Square, band_powers, channel_shares, readable, squares,
 };
 use atomscope_engine::math::Matrix;
+use atomscope_engine::records::counted;
 
 /// Largest and smallest side of a picture.
 const SIDES: (f32, f32) = (130.0, 70.0);
@@ -57,7 +58,7 @@ pub(super) fn steps_ui(ui: &mut Ui, steps: &[CovarianceSteps]) {
 /// Says how many bands are not shown.
 fn unshown_ui(ui: &mut Ui, n_more: usize) {
     if n_more > 0 {
-        help(ui, &format!("and {n_more} more bands"));
+        help(ui, &format!("and {}", counted(n_more, "more band")));
     }
 }
 
@@ -121,7 +122,7 @@ pub(super) fn class_maps_ui(ui: &mut Ui, dataset: &Arc<Dataset>) {
     .into_iter()
     .flatten()
     {
-        heads_ui(ui, &Drawn::of_readable(&read), &read.values);
+        heads_ui(ui, &SampleDrawing::of_readable(&read), &read.values);
     }
     let shares = channel_shares(groups, &difference);
     let named: Vec<String> = shares

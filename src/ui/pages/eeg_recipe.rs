@@ -3,16 +3,21 @@
 use egui::{RichText, ScrollArea, Ui};
 
 use super::bands::{UsualBands, bands_editor_ui};
-use super::fields::Field;
+use super::fields::SettingField;
 use crate::ui::elements::{choice, fixed_label, help, lasting_menu, section, switch};
 use crate::ui::theme;
 use atomscope_engine::dataset::DataSettings;
 use atomscope_engine::features::declared;
+use atomscope_engine::features::declared::{
+    DELAY_STEP, FRAME_S, FRAMES_PER_SAMPLE, MAX_PEAK_TO_PEAK, N_DELAYS, OFFSET_S, OVERLAP,
+    SEGMENT_OVERLAP, SEGMENT_S, SHRINKAGE,
+};
 use atomscope_engine::features::eeg::{ChannelChoice, EegMeasure};
 use atomscope_engine::features::eeg_groups::{
     CovarianceGroup, EegGroup, Placement, Recentring, Reference,
 };
 use atomscope_engine::features::{EegGroupsRecipe, EegRecipe, FeatureRecipe};
+use atomscope_engine::records::counted;
 use atomscope_engine::settings::SettingProblem;
 
 /// The limit of swings that is offered when it is switched on, in µV: blinks stay, loose electrodes go.
@@ -65,12 +70,10 @@ pub(super) fn eeg_bands_ui(
     channels: &[String],
     problems: &[SettingProblem],
 ) {
-    let problem = |field: Field| field.problem_of(problems);
     channels_ui(ui, channels, &mut recipe.channels);
-    Field::FrameLength.ui(ui, &mut recipe.frame_s, problem(Field::FrameLength));
-    Field::Overlap.ui(ui, &mut recipe.overlap, problem(Field::Overlap));
-    let frames = Field::FramesPerSample;
-    frames.whole_ui(ui, &mut recipe.frames_per_sample, problem(frames));
+    FRAME_S.ui(ui, &mut recipe.frame_s, problems);
+    OVERLAP.ui(ui, &mut recipe.overlap, problems);
+    FRAMES_PER_SAMPLE.whole_ui(ui, &mut recipe.frames_per_sample, problems);
     let current = usize::from(matches!(recipe.measure, EegMeasure::Power { .. }));
     let text = "What is measured in each band. Default amplitude, as in the paper.";
     let names = [
@@ -107,7 +110,6 @@ pub(super) fn eeg_groups_ui(
     channels: &[String],
     problems: &[SettingProblem],
 ) {
-    let problem = |field: Field| field.problem_of(problems);
     channels_ui(ui, channels, &mut recipe.channels);
     let names = ["As recorded", "Average of the channels"];
     let current = usize::from(recipe.reference == Reference::Average);
@@ -115,15 +117,15 @@ pub(super) fn eeg_groups_ui(
     if let Some(chosen) = choice(ui, declared::REFERENCE.label, help_text, current, &names) {
         recipe.reference = [Reference::AsRecorded, Reference::Average][chosen.min(1)];
     }
-    Field::Segment.ui(ui, &mut recipe.segment_s, problem(Field::Segment));
+    SEGMENT_S.ui(ui, &mut recipe.segment_s, problems);
     placement_ui(ui, &mut recipe.placement, problems);
     for group in &mut recipe.groups {
         match group {
             EegGroup::Covariance(group) => covariance_ui(ui, group, problems),
             EegGroup::DelayCovariance { n_delays, step, .. } => {
                 section(ui, "Delay covariance");
-                Field::Delays.whole_ui(ui, n_delays, problem(Field::Delays));
-                Field::DelayStep.whole_ui(ui, step, problem(Field::DelayStep));
+                N_DELAYS.whole_ui(ui, n_delays, problems);
+                DELAY_STEP.whole_ui(ui, step, problems);
             }
             EegGroup::LogBands { .. } | EegGroup::Shape => {}
         }
@@ -145,10 +147,10 @@ fn placement_ui(ui: &mut Ui, placement: &mut Placement, problems: &[SettingProbl
         };
     }
     let (field, value) = match placement {
-        Placement::Consecutive { overlap } => (Field::SegmentOverlap, overlap),
-        Placement::Stretches { offset_s } => (Field::TrialOffset, offset_s),
+        Placement::Consecutive { overlap } => (&SEGMENT_OVERLAP, overlap),
+        Placement::Stretches { offset_s } => (&OFFSET_S, offset_s),
     };
-    field.ui(ui, value, field.problem_of(problems));
+    field.ui(ui, value, problems);
 }
 
 fn covariance_ui(ui: &mut Ui, group: &mut CovarianceGroup, problems: &[SettingProblem]) {
@@ -167,8 +169,7 @@ fn covariance_ui(ui: &mut Ui, group: &mut CovarianceGroup, problems: &[SettingPr
     }
     let gain = declared::GAIN_NORMALISED;
     switch(ui, gain.label, gain.help, &mut group.gain_normalised);
-    let field = Field::Shrinkage;
-    field.ui(ui, &mut group.shrinkage, field.problem_of(problems));
+    SHRINKAGE.ui(ui, &mut group.shrinkage, problems);
     let usual = match group.recentring {
         Recentring::Off => UsualBands {
             name: "One band",
@@ -230,8 +231,8 @@ fn channels_ui(ui: &mut Ui, names: &[String], chosen: &mut ChannelChoice) {
     let used: Vec<bool> = names.iter().map(is_used).collect();
     let title = match chosen {
         ChannelChoice::All if names.is_empty() => "All channels".to_owned(),
-        ChannelChoice::All => format!("All {} channels", names.len()),
-        ChannelChoice::Named(used) if names.is_empty() => format!("{} channels", used.len()),
+        ChannelChoice::All => format!("All of {}", counted(names.len(), "channel")),
+        ChannelChoice::Named(used) if names.is_empty() => counted(used.len(), "channel"),
         ChannelChoice::Named(used) => format!("{} of {} channels", used.len(), names.len()),
     };
     let mut toggled = None;
@@ -278,7 +279,6 @@ fn peak_limit_ui(ui: &mut Ui, limit: &mut Option<f64>, problems: &[SettingProble
         *limit = is_on.then_some(USUAL_PEAK_LIMIT);
     }
     if let Some(limit) = limit {
-        let field = Field::PeakLimit;
-        field.ui(ui, limit, field.problem_of(problems));
+        MAX_PEAK_TO_PEAK.ui(ui, limit, problems);
     }
 }

@@ -7,17 +7,18 @@ use egui::{Id, RichText, Ui};
 use super::certainty::{baselines_ui, choice_ui, coverage_ui, worth_ui};
 use super::explain::{inspection_ui, sample_link_ui, samples_ui};
 use super::train_panels::curves_ui;
-use crate::ui::elements::{self, fact, help, page_title, section, wide_grid};
+use crate::ui::elements::{self, button, fact, help, page_title, section, wide_grid};
 use crate::ui::icons::color_dot;
 use crate::ui::numbers::{percent, short};
 use crate::ui::palette::class_color;
 use crate::ui::theme;
 use crate::ui::widgets::{ChartPlot, ConfusionMatrix, empty_state, shortened};
 use crate::workbench::explore::ExploreAction;
-use crate::workbench::{Action, Ask, Draft, RunView, Workbench, split_summary};
+use crate::workbench::{Action, Ask, Draft, PathAsk, RunView, Workbench, split_summary};
 use atomscope_engine::evaluation::{Confusion, Estimate, Scores, wilson_interval};
 use atomscope_engine::experiment::{Part, RunSummary, mean_and_sd};
 use atomscope_engine::export::{Chart, ExportContent, Series};
+use atomscope_engine::records::counted;
 use atomscope_engine::split::SplitPlan;
 
 /// Votes of groups that are listed.
@@ -222,7 +223,7 @@ fn groupings_ui(ui: &mut Ui, workbench: &Workbench, run: &RunView, actions: &mut
             );
             fact(
                 ui,
-                &format!("Over {} groupings", found.groupings.len()),
+                &format!("Over {}", counted(found.groupings.len(), "grouping")),
                 text,
             );
         }
@@ -236,16 +237,14 @@ fn groupings_ui(ui: &mut Ui, workbench: &Workbench, run: &RunView, actions: &mut
         Some(share) => {
             ui.horizontal(|ui| {
                 ui.label(format!("Repeating the grouping: {}", percent(share)));
-                let button = ui.button("Cancel the groupings");
-                if button.on_hover_text("The run itself stays").clicked() {
+                if button(ui, "Cancel the groupings", "The run itself stays") {
                     actions.push(Action::CancelGroupings);
                 }
             });
         }
         None => {
             let text = "Trains five times more with the groups dealt to folds anew: how far the score depends on the grouping";
-            let button = ui.button("Repeat with 5 groupings");
-            if button.on_hover_text(text).clicked() {
+            if button(ui, "Repeat with 5 groupings", text) {
                 actions.push(Action::RepeatGroupings);
             }
         }
@@ -312,8 +311,7 @@ fn final_model_ui(ui: &mut Ui, workbench: &Workbench, run: &RunView, actions: &m
         ui.label("Final model trained").on_hover_text(text);
     } else if workbench.can_add_final_model() {
         let text = "One more model, trained on all samples and not tested, for classifying new recordings. It is saved with the session.";
-        let button = ui.button("Train a final model");
-        if button.on_hover_text(text).clicked() {
+        if button(ui, "Train a final model", text) {
             actions.push(Action::AddFinalModel);
         }
     }
@@ -324,7 +322,7 @@ fn export_ui(ui: &mut Ui, actions: &mut Vec<Action>) {
     let menu = ui.menu_button("Export…", |ui| {
         for content in ExportContent::ALL {
             if ui.button(content.name()).clicked() {
-                actions.push(Action::Ask(Ask::Export(content)));
+                actions.push(Action::Ask(Ask::Path(PathAsk::Export(content))));
                 ui.close();
             }
         }
@@ -428,7 +426,10 @@ fn groups_ui(
     if n_more > 0 {
         help(
             ui,
-            &format!("and {n_more} more groups, listed in the table under Export…"),
+            &format!(
+                "and {}, listed in the table under Export…",
+                counted(n_more, "more group")
+            ),
         );
     }
 }
@@ -537,7 +538,7 @@ fn decisions_ui(ui: &mut Ui, workbench: &Workbench, run: &RunView, actions: &mut
     }
     if let Some(own) = sets {
         let text = format!(
-            "several, none: samples for which the model names more than one class, or none, so as to be right in {}",
+            "several, none: samples for which the model names more than one class, or none, to be right in {}",
             percent(own.promised())
         );
         help(ui, &text);

@@ -33,7 +33,10 @@ fn admission_text(how: Admission) -> String {
             format!(": the kept samples spanned only {} of it", percent(share))
         }
         Admission::Outside(share) => {
-            format!(": {} of it was new to the kept samples", percent(share))
+            format!(
+                ": {} % of it was new to the kept samples",
+                short(100.0 * share)
+            )
         }
     }
 }
@@ -53,8 +56,8 @@ fn rejection_text(reason: Rejection) -> String {
             format!("the kept samples span {} of it already", percent(share))
         }
         Rejection::InSpan(share) => format!(
-            "only {} of it is new to the kept samples; it was still learned from",
-            percent(share)
+            "only {} % of it is new to the kept samples; it was still learned from",
+            short(100.0 * share)
         ),
         Rejection::DependentCode => {
             "its code is linearly dependent on others of the mini-batch".into()
@@ -77,6 +80,12 @@ fn removal_text(reason: Removal) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_small_share_that_was_enough_is_not_told_as_none() {
+        let text = event_text(ProfileEvent::Admitted(Admission::Outside(1.3e-4)));
+        assert!(text.contains("0.0130 %"), "{text}");
+    }
 
     #[test]
     fn every_event_says_why() {

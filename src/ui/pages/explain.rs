@@ -2,8 +2,8 @@
 
 use egui::{Grid, RichText, ScrollArea, Ui};
 
-use super::samples::{Drawn, drawn_values};
-use crate::ui::elements::{help, section};
+use super::samples::{SampleDrawing, drawn_values};
+use crate::ui::elements::{button, help, section};
 use crate::ui::icons::{Icon, color_dot, icon_button};
 use crate::ui::numbers::{percent, short};
 use crate::ui::palette::class_color;
@@ -116,17 +116,16 @@ pub(super) fn inspection_ui(
     );
     ui.horizontal(|ui| {
         ui.label(truth);
-        let button = ui.button("Show in the recording");
         let text = "The signal that the sample was made of, on the Records page";
-        if button.on_hover_text(text).clicked() {
+        if button(ui, "Show in the recording", text) {
             actions.push(Action::LookAtSample(inspection.sample));
             actions.push(Action::Show(crate::workbench::Stage::Records));
         }
-        let explore = ui.button("Explore");
-        if explore
-            .on_hover_text("Opens the recording at this sample, on the Explore page (7)")
-            .clicked()
-        {
+        if button(
+            ui,
+            "Explore",
+            "Opens the recording at this sample, on the Explore page (7)",
+        ) {
             let sample = inspection.sample;
             actions.push(Action::Explore(ExploreAction::OpenSample(sample)));
         }
@@ -239,7 +238,7 @@ pub(super) fn code_ui(
     atoms: &[AtomUse],
     class: usize,
 ) -> Option<usize> {
-    let drawn = Drawn::of_dataset(dataset);
+    let drawn = SampleDrawing::of_dataset(dataset);
     let total: f64 = atoms.iter().map(|used| used.value.abs()).sum();
     let known = |sample: &usize| *sample < dataset.n_samples();
     let strongest: Vec<(&AtomUse, Vec<f64>)> = atoms

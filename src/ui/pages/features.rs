@@ -4,10 +4,10 @@ use egui::{RichText, Slider, Ui};
 
 use super::covariance::{class_maps_ui, squares_ui, steps_ui};
 use super::eeg_recipe::{eeg_bands_ui, eeg_groups_ui, eeg_recipe_choice_ui};
-use super::fields::Field;
-use super::samples::{Drawn, drawn_values};
+use super::fields::SettingField;
+use super::samples::{SampleDrawing, drawn_values};
 use super::signal::{bands_ui, signal_ui};
-use crate::ui::elements::{self, choice, help, page_title, section};
+use crate::ui::elements::{self, button, choice, help, page_title, section};
 use crate::ui::icons::color_dot;
 use crate::ui::palette::class_color;
 use crate::ui::theme;
@@ -16,6 +16,7 @@ use crate::workbench::{Action, Demo, Draft, Signal, SignalChannel, Workbench, or
 use atomscope_engine::dataset::{
     Dataset, GroupKind, Layout, MissingPolicy, Place, Preparation, Scaling,
 };
+use atomscope_engine::features::declared::{HIGHEST_HARMONIC, N_CYCLES, N_POINTS};
 use atomscope_engine::features::fault::{FaultForm, PerUnit};
 use atomscope_engine::features::{FaultRecipe, FeatureRecipe};
 use atomscope_engine::settings::SettingProblem;
@@ -74,11 +75,11 @@ fn recipe_ui(ui: &mut Ui, workbench: &Workbench, draft: &mut Draft, actions: &mu
         .loaded()
         .is_some_and(|loaded| loaded.settings != draft.experiment.data);
     if is_stale && problems.is_empty() {
-        let button = ui.button("Recompute the samples");
-        if button
-            .on_hover_text("Loads the records with this recipe")
-            .clicked()
-        {
+        if button(
+            ui,
+            "Recompute the samples",
+            "Loads the records with this recipe",
+        ) {
             actions.push(Action::LoadData);
         }
     }
@@ -111,14 +112,13 @@ fn fault_ui(ui: &mut Ui, recipe: &mut FaultRecipe, problems: &[SettingProblem]) 
         // They are one cycle by definition, in per unit of the cycle before.
         FaultForm::Magnitudes => return,
         FaultForm::Waveform { n_points } => {
-            Field::Points.whole_ui(ui, n_points, Field::Points.problem_of(problems));
+            N_POINTS.whole_ui(ui, n_points, problems);
         }
         FaultForm::Phasors { highest_harmonic } => {
-            let field = Field::Harmonics;
-            field.whole_ui(ui, highest_harmonic, field.problem_of(problems));
+            HIGHEST_HARMONIC.whole_ui(ui, highest_harmonic, problems);
         }
     }
-    Field::Cycles.whole_ui(ui, &mut recipe.n_cycles, Field::Cycles.problem_of(problems));
+    N_CYCLES.whole_ui(ui, &mut recipe.n_cycles, problems);
     let current = match recipe.per_unit {
         PerUnit::Off => 0,
         PerUnit::BeforeInception => 1,
@@ -209,11 +209,7 @@ fn sample_ui(ui: &mut Ui, workbench: &Workbench, dataset: &Dataset, actions: &mu
         // Rows of a table have none.
         None if matches!(dataset.origin(sample).place, Place::Row(_)) => {}
         None => {
-            let button = ui.button("Show its signal");
-            if button
-                .on_hover_text("Reads the beginning of the record")
-                .clicked()
-            {
+            if button(ui, "Show its signal", "Reads the beginning of the record") {
                 actions.push(Action::LookAtRecord(source));
             }
         }
@@ -228,7 +224,7 @@ fn features_ui(ui: &mut Ui, dataset: &Dataset, sample: usize) {
         signal_ui(ui, &look, 170.0);
         return;
     }
-    let drawn = Drawn::of_dataset(dataset);
+    let drawn = SampleDrawing::of_dataset(dataset);
     let values = drawn_values(dataset, sample);
     let has_heads = heads_ui(ui, &drawn, &values);
     squares_ui(ui, dataset.feature_groups(), &dataset.sample(sample));
@@ -271,7 +267,7 @@ fn delay_limit_hz(dataset: &Dataset) -> Option<f64> {
 }
 
 /// Channel × band features as one head per band; false where a channel has no known place.
-pub(super) fn heads_ui(ui: &mut Ui, drawn: &Drawn, values: &[f64]) -> bool {
+pub(super) fn heads_ui(ui: &mut Ui, drawn: &SampleDrawing, values: &[f64]) -> bool {
     let Layout::ChannelBand { n_bands, .. } = drawn.layout else {
         return false;
     };

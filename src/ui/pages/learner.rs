@@ -4,15 +4,20 @@ use egui::{RichText, Ui};
 
 use super::algorithm::{algorithm_numbers_ui, algorithm_ui, all_prunings, growing_ui, margin_ui};
 use super::certainty::choice_ui;
-use super::fields::Field;
+use super::fields::SettingField;
 use super::meaning::meaning_ui;
 use super::tune::set_pruning;
-use crate::ui::elements::{self, choice, page_title, section, switch};
+use crate::ui::elements::{self, button, choice, page_title, section, switch};
 use crate::ui::theme;
 use crate::workbench::{Action, Ask, Draft, RunView, Workbench, pruning_name};
 use atomscope_engine::experiment::declared as experiment_settings;
+use atomscope_engine::experiment::declared::{BATCHES, EPSILON, N_TESTS, PASSES, SEED};
 use atomscope_engine::experiment::{Experiment, Training, TrainingLength};
 use atomscope_engine::learner::declared;
+use atomscope_engine::learner::declared::{
+    BATCH_SIZE, BUDGET, CALIBRATION, DEGREE, ERROR_LIMIT, HEADROOM, N_ATOMS, OFFSET, POOL,
+    RAMP_SHARE, REGULARISATION, SPARSITY, START_VALUE, WIDTH,
+};
 use atomscope_engine::learner::{
     Algorithm, Forgetting, ForgettingShape, Head, Kernel, LearnerSettings, Normalisation, Pursuit,
     Radial, Start, Supply,
@@ -72,11 +77,11 @@ fn presets_ui(
                 learner.clone_from(&preset.learner);
             }
         }
-        let keep = ui.button("Save as preset…");
-        if keep
-            .on_hover_text("Save these settings under a name, for all sessions")
-            .clicked()
-        {
+        if button(
+            ui,
+            "Save as preset…",
+            "Save these settings under a name, for all sessions",
+        ) {
             actions.push(Action::Ask(Ask::PresetName));
         }
         let own = &workbench.settings().presets;
@@ -151,8 +156,7 @@ fn settings_ui(ui: &mut Ui, workbench: &Workbench, draft: &mut Draft, actions: &
     section(ui, "Training");
     training_ui(ui, &mut draft.experiment.training, &problems);
     let tests = &mut draft.experiment.tests;
-    let problem = Field::Tests.problem_of(&problems);
-    Field::Tests.whole_ui(ui, &mut tests.n_tests, problem);
+    N_TESTS.whole_ui(ui, &mut tests.n_tests, &problems);
     missing_shares_ui(ui, &mut tests.missing_shares);
     switch(
         ui,
@@ -167,8 +171,7 @@ fn settings_ui(ui: &mut Ui, workbench: &Workbench, draft: &mut Draft, actions: &
         &mut tests.calibrate,
     );
     if tests.calibrate {
-        let problem = Field::Epsilon.problem_of(&problems);
-        Field::Epsilon.ui(ui, &mut tests.epsilon, problem);
+        EPSILON.ui(ui, &mut tests.epsilon, &problems);
     }
     switch(
         ui,
@@ -182,7 +185,7 @@ fn settings_ui(ui: &mut Ui, workbench: &Workbench, draft: &mut Draft, actions: &
         actions.push(Action::TrainFinalModel(wants_final));
     }
     let mut seed = draft.experiment.seed as f64;
-    if Field::Seed.ui(ui, &mut seed, None).changed {
+    if SEED.ui(ui, &mut seed, &[]).changed {
         draft.experiment.seed = seed.round().max(0.0) as u64;
     }
     ui.add_space(theme::PANEL_GAP);
@@ -191,11 +194,9 @@ fn settings_ui(ui: &mut Ui, workbench: &Workbench, draft: &mut Draft, actions: &
 /// γ, β and the switches of the margin-aware learner.
 fn decision_ui(ui: &mut Ui, learner: &mut LearnerSettings, problems: &[SettingProblem]) {
     if learner.algorithm.is_recursive() {
-        let problem = Field::Regularisation.problem_of(problems);
-        Field::Regularisation.ui(ui, &mut learner.regularisation, problem);
+        REGULARISATION.ui(ui, &mut learner.regularisation, problems);
     }
-    let problem = Field::Calibration.problem_of(problems);
-    Field::Calibration.ui(ui, &mut learner.calibration, problem);
+    CALIBRATION.ui(ui, &mut learner.calibration, problems);
     margin_ui(ui, learner, problems);
     head_ui(ui, learner, problems);
 }
@@ -296,18 +297,17 @@ fn kernel_ui(
             _ => Kernel::Laplacian { width },
         };
     }
-    let problem = Field::Degree.problem_of(problems);
     match kernel {
         Kernel::Linear => {}
         Kernel::Polynomial { degree, offset } | Kernel::NormalisedPolynomial { degree, offset } => {
             let mut whole = *degree as usize;
-            if Field::Degree.whole_ui(ui, &mut whole, problem).changed {
+            if DEGREE.whole_ui(ui, &mut whole, problems).changed {
                 *degree = u32::try_from(whole).unwrap_or(u32::MAX);
             }
-            Field::Offset.ui(ui, offset, None);
+            OFFSET.ui(ui, offset, &[]);
         }
         Kernel::Gaussian { width } | Kernel::Laplacian { width } => {
-            Field::Width.ui(ui, width, problem);
+            WIDTH.ui(ui, width, problems);
             let can = workbench.data().loaded().is_some();
             let button = ui.add_enabled(can, egui::Button::new("Suggest a width"));
             let text = "The median distance between samples, a good first width; needs data";
@@ -320,22 +320,21 @@ fn kernel_ui(
             }
         }
         Kernel::OfMedian { multiple, .. } => {
-            Field::Width.ui(ui, multiple, problem);
+            WIDTH.ui(ui, multiple, problems);
             elements::help(ui, "times the median distance between training samples");
         }
     }
 }
 
 fn dictionary_ui(ui: &mut Ui, learner: &mut LearnerSettings, problems: &[SettingProblem]) {
-    let problem = |field: Field| field.problem_of(problems);
     if learner.algorithm.is_baseline() {
         elements::help(ui, "Baselines have no atoms");
         return;
     }
-    Field::Atoms.whole_ui(ui, &mut learner.n_atoms, problem(Field::Atoms));
-    Field::Sparsity.whole_ui(ui, &mut learner.sparsity, problem(Field::Sparsity));
+    N_ATOMS.whole_ui(ui, &mut learner.n_atoms, problems);
+    SPARSITY.whole_ui(ui, &mut learner.sparsity, problems);
     if !learner.algorithm.is_batch() {
-        Field::BatchSize.whole_ui(ui, &mut learner.batch_size, problem(Field::BatchSize));
+        BATCH_SIZE.whole_ui(ui, &mut learner.batch_size, problems);
     }
     let current = usize::from(learner.pursuit == Pursuit::Omp);
     let names = [
@@ -351,7 +350,7 @@ fn dictionary_ui(ui: &mut Ui, learner: &mut LearnerSettings, problems: &[Setting
     ) {
         learner.pursuit = [Pursuit::Ormp, Pursuit::Omp][chosen];
     }
-    Field::ErrorLimit.ui(ui, &mut learner.error_limit, problem(Field::ErrorLimit));
+    ERROR_LIMIT.ui(ui, &mut learner.error_limit, problems);
     start_ui(ui, learner, problems);
     if learner.algorithm.is_recursive() {
         normalisation_ui(ui, learner, problems);
@@ -384,7 +383,7 @@ fn start_ui(ui: &mut Ui, learner: &mut LearnerSettings, problems: &[SettingProbl
         };
     }
     if let Start::FarthestFirst { pool } = &mut learner.start {
-        Field::Pool.whole_ui(ui, pool, Field::Pool.problem_of(problems));
+        POOL.whole_ui(ui, pool, problems);
     }
 }
 
@@ -426,10 +425,9 @@ fn pruning_ui(ui: &mut Ui, learner: &mut LearnerSettings, problems: &[SettingPro
         elements::help(ui, "All samples are kept; the budget does not apply");
         return;
     }
-    let budget = Field::Budget.problem_of(problems);
-    Field::Budget.whole_ui(ui, &mut learner.budget, budget);
+    BUDGET.whole_ui(ui, &mut learner.budget, problems);
     if let Some(headroom) = learner.algorithm.headroom_mut() {
-        Field::Headroom.whole_ui(ui, headroom, Field::Headroom.problem_of(problems));
+        HEADROOM.whole_ui(ui, headroom, problems);
     }
     let Some(present) = learner.algorithm.pruning() else {
         return;
@@ -474,10 +472,9 @@ fn forgetting_ui(ui: &mut Ui, forgetting: &mut Forgetting, problems: &[SettingPr
     ) {
         forgetting.shape = shapes[chosen].0;
     }
-    let problem = Field::StartValue.problem_of(problems);
-    Field::StartValue.ui(ui, &mut forgetting.start_value, problem);
+    START_VALUE.ui(ui, &mut forgetting.start_value, problems);
     if forgetting.shape != ForgettingShape::Constant {
-        Field::RampShare.ui(ui, &mut forgetting.ramp_share, None);
+        RAMP_SHARE.ui(ui, &mut forgetting.ramp_share, &[]);
     }
 }
 
@@ -496,10 +493,10 @@ fn training_ui(ui: &mut Ui, training: &mut Training, problems: &[SettingProblem]
     }
     match &mut training.length {
         TrainingLength::Batches(n) => {
-            Field::Batches.whole_ui(ui, n, Field::Batches.problem_of(problems));
+            BATCHES.whole_ui(ui, n, problems);
         }
         TrainingLength::Passes(passes) => {
-            Field::Passes.ui(ui, passes, Field::Passes.problem_of(problems));
+            PASSES.ui(ui, passes, problems);
         }
     }
     let supplies = [Supply::Proportional, Supply::Repeat, Supply::Once];

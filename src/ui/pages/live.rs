@@ -3,7 +3,7 @@
 use egui::{Align2, Button, Rect, RichText, Role, Sense, TextEdit, Ui, WidgetInfo, pos2, vec2};
 
 use super::live_inbox::inbox_ui;
-use crate::ui::elements::{self, choice, fact, help, page_title, section, switch, wrong};
+use crate::ui::elements::{self, button, choice, fact, help, page_title, section, switch, wrong};
 use crate::ui::numbers::{count, percent, short, tick};
 use crate::ui::palette::{class_color, mix};
 use crate::ui::theme;
@@ -11,10 +11,11 @@ use crate::ui::widgets::{
     ChartMark, ChartPlot, ChartTrace, Edit, NumberField, TraceChart, empty_state, trace_area,
 };
 use crate::workbench::{
-    Action, Ask, Draft, LiveAction, LiveAlarm, LiveForm, LivePath, LiveStage, LiveTraces, LiveView,
+    Action, Ask, Draft, LiveAction, LiveAlarm, LiveForm, LiveStage, LiveTraces, LiveView, PathAsk,
     ShownDecision, SourceKind, Workbench,
 };
 use atomscope_engine::export::{Chart, Series, Stroke, series_ink};
+use atomscope_engine::records::counted;
 
 /// Height of the ribbon.
 const RIBBON: f32 = 26.0;
@@ -29,8 +30,8 @@ fn push(actions: &mut Vec<Action>, action: LiveAction) {
     actions.push(Action::Live(action));
 }
 
-fn ask(actions: &mut Vec<Action>, what: LivePath) {
-    actions.push(Action::Ask(Ask::Live(what)));
+fn ask(actions: &mut Vec<Action>, what: PathAsk) {
+    actions.push(Action::Ask(Ask::Path(what)));
 }
 
 /// The Live page.
@@ -40,7 +41,7 @@ pub(in crate::ui) fn live_page_ui(
     _draft: &mut Draft,
     actions: &mut Vec<Action>,
 ) {
-    page_title(ui, "Live", "a trained model on a stream, as it comes");
+    page_title(ui, "Live", "a trained model applied to a live stream");
     let live = workbench.live();
     let width = theme::body_font(ui).size * 22.0;
     let (left, right) = elements::two_columns(ui, width);
@@ -63,7 +64,7 @@ pub(in crate::ui) fn live_page_ui(
             empty_state(ui, "The stream is being opened", None);
         }
         None => {
-            let text = "A folder that fills, a file that grows, a stream of the Lab Streaming Layer or a recording appears here as it comes, with what the model decides. Choose the source and the model at the left.";
+            let text = "A watched folder, a growing file, a Lab Streaming Layer stream or a recording appears here as its data arrive, with the decisions of the model. Choose source and model at the left.";
             empty_state(ui, text, None);
         }
     });
@@ -76,39 +77,36 @@ fn buttons_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
             let obstacle = workbench.live_obstacle();
             let start = ui.add_enabled(obstacle.is_none(), Button::new("Follow the stream"));
             let start = start
-                .on_hover_text("Reads and judges what comes until it is stopped")
+                .on_hover_text("Reads and judges incoming data until it is stopped")
                 .on_disabled_hover_text(obstacle.unwrap_or_default());
             if start.clicked() {
                 push(actions, LiveAction::Start);
             }
             return;
         }
-        let stop = ui.button("End");
-        let text = "Ends the stream; its state is saved, and the same source goes on from there";
-        if stop.on_hover_text(text).clicked() {
+        let text = "Ends the stream; its state is saved, and the same source can be resumed";
+        if button(ui, "End", text) {
             push(actions, LiveAction::Stop);
         }
         let (name, text) = match live.is_held() {
             false => (
                 "Hold",
-                "Holds what is shown; everything that comes is still judged and recorded",
+                "Freezes the display; incoming data are still judged and recorded",
             ),
-            true => ("Go on", "Shows what has come meanwhile, and follows it"),
+            true => ("Resume", "Shows the newest data and follows them"),
         };
-        if ui.button(name).on_hover_text(text).clicked() {
+        if button(ui, name, text) {
             push(actions, LiveAction::Hold);
         }
         let is_recording = live.view().is_some_and(|view| view.recording.is_some());
         if is_recording {
-            let end = ui.button("End recording");
-            if end.on_hover_text("What was recorded is complete").clicked() {
+            if button(ui, "End recording", "What was recorded is complete") {
                 push(actions, LiveAction::EndRecording);
             }
         } else {
-            let record = ui.button("Record…");
-            let text = "Keeps everything that comes in from now on, without loss, in a new folder";
-            if record.on_hover_text(text).clicked() {
-                ask(actions, LivePath::Record);
+            let text = "Keeps all incoming data from now on, without loss, in a new folder";
+            if button(ui, "Record…", text) {
+                ask(actions, PathAsk::RecordStream);
             }
         }
     });
@@ -127,7 +125,9 @@ fn source_ui(ui: &mut Ui, live: &LiveStage, actions: &mut Vec<Action>) {
         SourceKind::Lsl => {
             "A Lab Streaming Layer stream on this network, read through your own liblsl"
         }
-        SourceKind::Replay => "A recorded stream or an EDF or BDF recording, as it once came",
+        SourceKind::Replay => {
+            "A recorded stream or an EDF or BDF recording, played back as it was received"
+        }
     };
     if let Some(place) = choice(ui, "Kind", explained, current.unwrap_or(0), &names) {
         form.kind = SourceKind::ALL[place];
@@ -140,7 +140,7 @@ fn source_ui(ui: &mut Ui, live: &LiveStage, actions: &mut Vec<Action>) {
         let field = NumberField {
             label: "Speed",
             symbol: "",
-            help: "So many times as fast as it once came (default 1)",
+            help: "Speed of the playback, in multiples of the original (default 1)",
             unit: "×",
             range: 1.0..=20.0,
             logarithmic: false,
@@ -175,11 +175,11 @@ fn place_ui(ui: &mut Ui, form: &mut LiveForm, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         let folder = matches!(form.kind, SourceKind::Folder | SourceKind::Replay);
         if folder && ui.button("Choose folder…").on_hover_text(text).clicked() {
-            ask(actions, LivePath::Folder);
+            ask(actions, PathAsk::LiveFolder);
         }
         let file = matches!(form.kind, SourceKind::File | SourceKind::Replay);
         if file && ui.button("Choose file…").on_hover_text(text).clicked() {
-            ask(actions, LivePath::File);
+            ask(actions, PathAsk::LiveFile);
         }
     });
 }
@@ -231,14 +231,14 @@ fn model_ui(ui: &mut Ui, live: &LiveStage, actions: &mut Vec<Action>) {
             .on_hover_text("The final model of a session in a file")
             .clicked()
         {
-            ask(actions, LivePath::Model);
+            ask(actions, PathAsk::LiveModel);
         }
     });
     if let Some(path) = &form.model {
         help(ui, &path.display().to_string());
     }
     let text = "From labels.csv, sub-folders named as classes, annotations, or by hand";
-    switch(ui, "Learn where labels come", text, &mut form.learns);
+    switch(ui, "Learn when labels arrive", text, &mut form.learns);
     if form.learns {
         let field = NumberField {
             label: "Forgetting",
@@ -254,7 +254,7 @@ fn model_ui(ui: &mut Ui, live: &LiveStage, actions: &mut Vec<Action>) {
         let _: Edit = field.show(ui, &mut form.forgetting);
         form.forgetting = form.forgetting.clamp(0.5, 1.0);
         let text =
-            "What is proposed about an alarm is done at once when decisions have become worse";
+            "The proposed answer to an alarm is applied at once when decisions have become worse";
         switch(ui, "Answer alarms by rule", text, &mut form.follows_rule);
     }
     if form != *live.form() {
@@ -286,9 +286,13 @@ fn facts_ui(ui: &mut Ui, live: &LiveStage, view: &LiveView, actions: &mut Vec<Ac
     }
     let lost = match (view.n_lost, view.lost_s > 0.0) {
         (0, false) => "none".to_owned(),
-        (n, false) => format!("{n} samples: the queue was full"),
-        (0, true) => format!("{} s before they came here", short(view.lost_s)),
-        (n, true) => format!("{n} samples here, {} s before", short(view.lost_s)),
+        (n, false) => format!("{}: the queue was full", counted(n as usize, "sample")),
+        (0, true) => format!("{} s before they were received", short(view.lost_s)),
+        (n, true) => format!(
+            "{} here, {} s before",
+            counted(n as usize, "sample"),
+            short(view.lost_s)
+        ),
     };
     let lost_tone = match view.n_lost > 0 || view.lost_s > 0.0 {
         true => theme::tones(ui).warning,
@@ -311,7 +315,7 @@ fn facts_ui(ui: &mut Ui, live: &LiveStage, view: &LiveView, actions: &mut Vec<Ac
             .on_hover_text("The last recording with decisions and alarms as annotations")
             .on_disabled_hover_text("End the recording first");
         if export.clicked() {
-            ask(actions, LivePath::ExportRecorded);
+            ask(actions, PathAsk::ExportStream);
         }
     }
     notes_ui(ui, view);
@@ -385,7 +389,7 @@ fn now_ui(ui: &mut Ui, live: &LiveStage, view: &LiveView) {
         );
         ui.label(in_words(now));
         let state = match (live.is_held(), view.is_over) {
-            (true, _) => "paused: what comes is still judged",
+            (true, _) => "paused: incoming data are still judged",
             (false, true) => "ended",
             (false, false) => "live",
         };
@@ -666,7 +670,7 @@ fn alarms_ui(ui: &mut Ui, view: &LiveView, actions: &mut Vec<Action>) {
     if view.alarms.is_empty() {
         help(
             ui,
-            "ADWIN and Page–Hinkley watch the error where labels come, and margin, fit and shares of classes without them",
+            "ADWIN and Page–Hinkley watch the error when labels arrive, and margin, fit and shares of classes without them",
         );
         return;
     }
@@ -676,13 +680,11 @@ fn alarms_ui(ui: &mut Ui, view: &LiveView, actions: &mut Vec<Action>) {
             help(ui, &answer);
         } else if let Some(proposal) = &alarm.proposal {
             ui.horizontal_wrapped(|ui| {
-                let apply = ui.button(proposal.as_str());
                 let text = "Holds from the next mini-batch on, and is recorded as a change by hand";
-                if apply.on_hover_text(text).clicked() {
+                if button(ui, proposal.as_str(), text) {
                     push(actions, LiveAction::ApplyProposal(alarm.place));
                 }
-                let dismiss = ui.button("Dismiss");
-                if dismiss.on_hover_text("Nothing is done about it").clicked() {
+                if button(ui, "Dismiss", "The alarm has no consequences") {
                     push(actions, LiveAction::DismissAlarm(alarm.place));
                 }
             });

@@ -9,7 +9,8 @@ use crate::ui::elements::help;
 use crate::ui::numbers::short;
 use crate::ui::theme;
 use crate::workbench::explore::ExploreAction;
-use crate::workbench::{Action, Ask, LiveAction, LivePath, LiveStage, LiveView, Stage, number_of};
+use crate::workbench::{Action, Ask, LiveAction, LiveStage, LiveView, PathAsk, Stage};
+use atomscope_engine::records::counted;
 use atomscope_engine::stream::{InboxColumn, InboxQuery, InboxShow, JudgedFile};
 
 /// Width of each column in letters: seen, arrived, file, class, margin, fit, label.
@@ -26,7 +27,7 @@ pub(super) fn inbox_ui(ui: &mut Ui, live: &LiveStage, view: &LiveView, actions: 
     if view.inbox.is_empty() {
         help(
             ui,
-            "Files appear here as they come and have rested for a second",
+            "Files appear here once they have been unchanged for a second",
         );
         return;
     }
@@ -82,15 +83,12 @@ fn tools_ui(ui: &mut Ui, query: &InboxQuery, view: &LiveView, actions: &mut Vec<
             .on_hover_text("The files as they are filtered and sorted, as a table (.csv)")
             .clicked()
         {
-            actions.push(Action::Ask(Ask::Live(LivePath::ExportInbox)));
+            actions.push(Action::Ask(Ask::Path(PathAsk::ExportInbox)));
         }
         let (all, new) = (view.inbox.len(), view.inbox.n_new());
         help(
             ui,
-            &format!(
-                "{}, {new} not acknowledged",
-                number_of(all, "file", "files")
-            ),
+            &format!("{}, {new} not acknowledged", counted(all, "file")),
         );
     });
 }
@@ -125,7 +123,7 @@ fn seen_ui(ui: &mut Ui, path: &Path, file: &JudgedFile, actions: &mut Vec<Action
         let text = format!("Acknowledge {name}");
         egui::WidgetInfo::selected(egui::Role::CheckBox, enabled, is_seen, text)
     });
-    if seen.on_hover_text("Somebody has seen this file").changed() {
+    if seen.on_hover_text("Marks this file as seen").changed() {
         push(actions, LiveAction::Acknowledge(path.to_owned(), is_seen));
     }
 }

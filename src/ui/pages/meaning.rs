@@ -11,6 +11,7 @@ use crate::workbench::{
 };
 use atomscope_engine::experiment::Experiment;
 use atomscope_engine::learner::LearnerSettings;
+use atomscope_engine::records::counted;
 
 /// The right side of the Learner page.
 pub(super) fn meaning_ui(
@@ -91,7 +92,7 @@ fn cost_ui(ui: &mut Ui, workbench: &Workbench, learner: &LearnerSettings) {
     fact(
         ui,
         "Memory",
-        format!("≈ {}B for {n_classes} classes", count(bytes)),
+        format!("≈ {}B for {}", count(bytes), counted(n_classes, "class")),
     );
     let timing = workbench
         .training()

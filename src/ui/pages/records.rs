@@ -6,19 +6,24 @@ use egui::{RichText, TextEdit, Ui};
 use egui_extras::{Column, TableBuilder};
 
 use super::columns::{arrays_ui, table_columns_ui};
-use super::fields::Field;
+use super::fields::SettingField;
 use super::rules::rules_ui;
 use super::signal::signal_ui;
 use crate::ui::app::Typing;
-use crate::ui::elements::{self, help, page_title, section};
+use crate::ui::elements::{self, button, help, page_title, section};
 use crate::ui::icons::{Icon, color_dot, icon_mark, named_dot};
 use crate::ui::palette::class_color;
 use crate::ui::theme;
 use crate::ui::widgets::empty_state;
 use crate::workbench::explore::ExploreAction;
-use crate::workbench::{Action, Ask, Demo, Draft, LoadedData, RecordRow, Workbench, number_of};
+use crate::workbench::{Action, Ask, Demo, Draft, LoadedData, PathAsk, RecordRow, Workbench};
 use atomscope_engine::dataset::{DataPlan, DataSettings, RecordingSource};
+use atomscope_engine::experiment::declared::SEED;
+use atomscope_engine::records::counted;
 use atomscope_engine::settings::SettingProblem;
+use atomscope_engine::simulate::declared::{
+    DURATION_S, EFFECT, ELECTRODE_DRIFT, N_SAMPLES, NOISE, RECORDS_PER_CLASS, SUBJECTS_PER_CLASS,
+};
 
 /// Classes of a record that are named in its row.
 const MOST_NAMED: usize = 2;
@@ -78,12 +83,12 @@ fn failed_ui(
     elements::wrong(ui, error);
     ui.add_space(theme::GRID);
     ui.horizontal(|ui| {
-        let text = "Names the folder that holds the data now";
+        let text = "Choose the folder that holds the data now";
         if workbench.data().is_missing() && ui.button("Locate…").on_hover_text(text).clicked() {
-            actions.push(Action::Ask(Ask::LocateData));
+            actions.push(Action::Ask(Ask::Path(PathAsk::LocateData)));
         }
         let again = ui.button("Try again");
-        let text = "Loads once more, with the settings as they are";
+        let text = "Loads the data again with the current settings";
         if again.on_hover_text(text).clicked() {
             actions.push(Action::LoadData);
         }
@@ -129,16 +134,16 @@ fn sources_ui(ui: &mut Ui, workbench: &Workbench, draft: &Draft, actions: &mut V
             (
                 "Open file…",
                 "A recording, a table, arrays or a session (Ctrl+O)",
-                Ask::OpenFile,
+                Ask::Path(PathAsk::OpenFile),
             ),
             (
                 "Open folder…",
                 "A folder of recordings or fault records (Ctrl+Shift+O)",
-                Ask::OpenFolder,
+                Ask::Path(PathAsk::OpenFolder),
             ),
         ];
         for (text, help, ask) in buttons {
-            if ui.button(text).on_hover_text(help).clicked() {
+            if button(ui, text, help) {
                 actions.push(Action::Ask(ask));
             }
         }
@@ -147,19 +152,15 @@ fn sources_ui(ui: &mut Ui, workbench: &Workbench, draft: &Draft, actions: &mut V
             .loaded()
             .is_some_and(|loaded| loaded.settings != draft.experiment.data);
         if workbench.loading_share().is_some() && workbench.data().loaded().is_some() {
-            let cancel = ui.button("Cancel loading");
-            if cancel
-                .on_hover_text("Data loaded before are kept")
-                .clicked()
-            {
+            if button(ui, "Cancel loading", "The data loaded earlier are kept") {
                 actions.push(Action::CancelLoading);
             }
         } else if stale {
-            let button = ui.button("Load again");
-            if button
-                .on_hover_text("The settings have changed since the data were loaded")
-                .clicked()
-            {
+            if button(
+                ui,
+                "Load again",
+                "The settings have changed since the data were loaded",
+            ) {
                 actions.push(Action::LoadData);
             }
         }
@@ -196,7 +197,7 @@ fn table_ui(
             .labelled_by(label.id)
             .on_hover_text("Search in name, class and group");
         if dataset.n_missing() > 0 {
-            help(ui, &format!("{} values are missing", dataset.n_missing()));
+            help(ui, &counted(dataset.n_missing(), "missing value"));
         }
     });
     let shown = matching(loaded, typing.search.trim());
@@ -335,7 +336,7 @@ fn record_ui(
         ui,
         &format!(
             "{} at {} Hz{duration}",
-            number_of(look.n_channels, "channel", "channels"),
+            counted(look.n_channels, "channel"),
             look.rate_hz
         ),
     );
@@ -419,8 +420,7 @@ fn source_ui(
         DataPlan::FeederFaults(feeder) => {
             section(ui, "Simulation");
             let mut n = feeder.records_per_class as usize;
-            let problem = Field::RecordsPerClass.problem_of(problems);
-            if Field::RecordsPerClass.whole_ui(ui, &mut n, problem).changed {
+            if RECORDS_PER_CLASS.whole_ui(ui, &mut n, problems).changed {
                 feeder.records_per_class = u32::try_from(n).unwrap_or(u32::MAX);
             }
             seed_ui(ui, &mut feeder.seed);
@@ -428,8 +428,7 @@ fn source_ui(
         DataPlan::NetworkFaults(networks) => {
             section(ui, "Simulation");
             let mut n = networks.records_per_class as usize;
-            let problem = Field::RecordsPerClass.problem_of(problems);
-            if Field::RecordsPerClass.whole_ui(ui, &mut n, problem).changed {
+            if RECORDS_PER_CLASS.whole_ui(ui, &mut n, problems).changed {
                 networks.records_per_class = u32::try_from(n).unwrap_or(u32::MAX);
             }
             seed_ui(ui, &mut networks.seed);
@@ -437,25 +436,18 @@ fn source_ui(
         DataPlan::SimulatedEeg(eeg) => {
             section(ui, "Simulation");
             let mut n = eeg.subjects_per_class as usize;
-            let problem = Field::SubjectsPerClass.problem_of(problems);
-            if Field::SubjectsPerClass
-                .whole_ui(ui, &mut n, problem)
-                .changed
-            {
+            if SUBJECTS_PER_CLASS.whole_ui(ui, &mut n, problems).changed {
                 eeg.subjects_per_class = u32::try_from(n).unwrap_or(u32::MAX);
             }
-            let problem = Field::Duration.problem_of(problems);
-            Field::Duration.ui(ui, &mut eeg.duration_s, problem);
-            Field::Effect.ui(ui, &mut eeg.effect, Field::Effect.problem_of(problems));
-            let problem = Field::ElectrodeDrift.problem_of(problems);
-            Field::ElectrodeDrift.ui(ui, &mut eeg.electrode_drift, problem);
+            DURATION_S.ui(ui, &mut eeg.duration_s, problems);
+            EFFECT.ui(ui, &mut eeg.effect, problems);
+            ELECTRODE_DRIFT.ui(ui, &mut eeg.electrode_drift, problems);
             seed_ui(ui, &mut eeg.seed);
         }
         DataPlan::Concepts(concepts) => {
             section(ui, "Simulation");
-            let problem = Field::Samples.problem_of(problems);
-            Field::Samples.whole_ui(ui, &mut concepts.n_samples, problem);
-            Field::Noise.ui(ui, &mut concepts.noise, Field::Noise.problem_of(problems));
+            N_SAMPLES.whole_ui(ui, &mut concepts.n_samples, problems);
+            NOISE.ui(ui, &mut concepts.noise, problems);
             seed_ui(ui, &mut concepts.seed);
         }
         DataPlan::Recordings(source) => {
@@ -509,7 +501,7 @@ fn notes_ui(ui: &mut Ui, draft: &mut Draft) {
 
 fn seed_ui(ui: &mut Ui, seed: &mut u64) {
     let mut number = *seed as f64;
-    if Field::Seed.ui(ui, &mut number, None).changed {
+    if SEED.ui(ui, &mut number, &[]).changed {
         *seed = number.round().max(0.0) as u64;
     }
 }

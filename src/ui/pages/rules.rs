@@ -2,14 +2,16 @@
 
 use egui::{Grid, RichText, TextEdit, Ui};
 
-use super::fields::Field;
+use super::fields::SettingField;
 use crate::ui::app::Typing;
 use crate::ui::elements::{help, section, switch, wrong};
 use crate::ui::icons::{Icon, icon_button, icon_mark};
 use crate::ui::theme;
-use crate::workbench::{LabelPreview, Workbench, number_of};
+use crate::workbench::{LabelPreview, Workbench};
 use atomscope_engine::dataset::RecordingSource;
+use atomscope_engine::dataset::declared::RATE_HZ;
 use atomscope_engine::records::catalog::{Pattern, Rule};
+use atomscope_engine::records::counted;
 
 /// The rate that is proposed first: usual for EEG.
 const USUAL_RATE_HZ: f64 = 250.0;
@@ -29,7 +31,7 @@ pub(super) fn rules_ui(
     }
     if let Some(rate_hz) = &mut source.options.rate_hz {
         let problem = (*rate_hz <= 0.0).then_some("the sampling rate must be more than 0 Hz");
-        Field::Rate.ui(ui, rate_hz, problem);
+        RATE_HZ.ui_with(ui, rate_hz, problem);
     }
     section(ui, "Rules for class and group");
     help(ui, "The first rule that gives a class or a group applies");
@@ -85,10 +87,10 @@ fn new_rule_ui(ui: &mut Ui, source: &mut RecordingSource, typing: &mut Typing) {
 /// What the rules give; a problem that the page names already is not repeated.
 fn preview_ui(ui: &mut Ui, preview: &LabelPreview, named: Option<&str>) {
     let tones = theme::tones(ui);
-    let files = |n: usize| number_of(n, "file", "files");
+    let files = |n: usize| counted(n, "file");
     help(ui, &format!("Preview: {}", files(preview.n_files)));
     for class in &preview.classes {
-        let groups = number_of(class.n_groups, "group", "groups");
+        let groups = counted(class.n_groups, "group");
         let files = files(class.n_files);
         ui.label(format!("{}: {files} of {groups}", class.class));
     }

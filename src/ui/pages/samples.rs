@@ -41,7 +41,7 @@ impl BandPlaces {
 }
 
 /// How samples are drawn: covariances as what a clinician reads, everything else as it is.
-pub(super) struct Drawn {
+pub(super) struct SampleDrawing {
     /// How the drawn values lie side by side.
     pub(super) layout: Layout,
     /// Where channels lie on the head.
@@ -50,7 +50,7 @@ pub(super) struct Drawn {
     pub(super) names: Vec<String>,
 }
 
-impl Drawn {
+impl SampleDrawing {
     fn of(layout: Layout, groups: &[FeatureGroup], feature_names: &[String]) -> Self {
         let readable = readable_layout(groups);
         let (layout, names) = readable.unwrap_or_else(|| (layout, feature_names.to_vec()));

@@ -4,7 +4,7 @@ use egui::Ui;
 
 use crate::ui::palette::{mix, phase_color};
 use crate::ui::theme;
-use crate::ui::widgets::{Mark, Trace, Waveform};
+use crate::ui::widgets::{TimeMark, Trace, Waveform};
 use crate::workbench::Signal;
 
 /// The signal of a record.
@@ -33,11 +33,11 @@ pub(super) fn signal_ui(ui: &mut Ui, look: &Signal, height: f32) {
             look.channels.get(place).map_or("", |c| c.unit.as_str())
         })
         .collect();
-    let marks: Vec<Mark<'_>> = look
+    let marks: Vec<TimeMark<'_>> = look
         .marks
         .iter()
         .take(20)
-        .map(|(time_s, text)| Mark {
+        .map(|(time_s, text)| TimeMark {
             time_s: *time_s,
             text,
         })

@@ -2,7 +2,7 @@
 
 use egui::{RichText, ScrollArea, Ui};
 
-use super::fields::Field;
+use super::fields::SettingField;
 use crate::ui::elements::{self, choice, help, page_title, section};
 use crate::ui::icons::{Icon, color_dot, icon_mark};
 use crate::ui::palette::{class_color, fold_color};
@@ -10,6 +10,10 @@ use crate::ui::theme;
 use crate::ui::widgets::{FoldStrip, GroupCell, empty_state};
 use crate::workbench::{Action, Demo, Draft, MadeSplit, Workbench};
 use atomscope_engine::dataset::Dataset;
+use atomscope_engine::experiment::declared::{
+    DELAY_S, DELAY_SAMPLES, N_FOLDS, SPLIT_SEED, START_SHARE, TEST_SHARE,
+};
+use atomscope_engine::records::counted;
 use atomscope_engine::settings::SettingProblem;
 use atomscope_engine::split::audit::{Finding, FindingKind, Severity};
 use atomscope_engine::split::{HoldOut, LabelDelay, SplitPlan, TimeOrder};
@@ -105,17 +109,17 @@ fn plan_ui(
     }
     match plan {
         SplitPlan::KFold { n_folds, seed } | SplitPlan::GroupedKFold { n_folds, seed, .. } => {
-            Field::Folds.whole_ui(ui, n_folds, Field::Folds.problem_of(problems));
+            N_FOLDS.whole_ui(ui, n_folds, problems);
             seed_ui(ui, seed);
         }
         SplitPlan::HoldOut(
             HoldOut::Share { test_share, seed } | HoldOut::GroupShare { test_share, seed },
         ) => {
-            Field::TestShare.ui(ui, test_share, None);
+            TEST_SHARE.ui(ui, test_share, &[]);
             seed_ui(ui, seed);
         }
         SplitPlan::HoldOut(HoldOut::Time { test_share }) => {
-            Field::TestShare.ui(ui, test_share, None);
+            TEST_SHARE.ui(ui, test_share, &[]);
         }
         SplitPlan::LeaveOneGroupOut => {}
         SplitPlan::InTime(order) => time_order_ui(ui, order, dataset),
@@ -129,7 +133,7 @@ fn time_order_ui(ui: &mut Ui, order: &mut TimeOrder, dataset: &Dataset) {
         ui,
         "Each sample after the first ones is tested when it arrives, then learned when its label has arrived.",
     );
-    Field::StartShare.ui(ui, &mut order.start_share, None);
+    START_SHARE.ui(ui, &mut order.start_share, &[]);
     let current = usize::from(matches!(order.delay, LabelDelay::Seconds(_)));
     let text = "How late labels arrive. Seconds need files that state their start.";
     let names = ["After some samples", "After some seconds"];
@@ -141,14 +145,14 @@ fn time_order_ui(ui: &mut Ui, order: &mut TimeOrder, dataset: &Dataset) {
     }
     match &mut order.delay {
         LabelDelay::Samples(n_samples) => {
-            Field::DelaySamples.whole_ui(ui, n_samples, None);
+            DELAY_SAMPLES.whole_ui(ui, n_samples, &[]);
         }
         LabelDelay::Seconds(delay_s) => {
             let problem = dataset
                 .times_s()
                 .is_none()
                 .then_some("the files state no start");
-            Field::DelaySeconds.ui(ui, delay_s, problem);
+            DELAY_S.ui_with(ui, delay_s, problem);
         }
     }
 }
@@ -191,7 +195,7 @@ fn groups_ui(ui: &mut Ui, held_out: &mut Vec<String>, dataset: &Dataset) {
 
 fn seed_ui(ui: &mut Ui, seed: &mut u64) {
     let mut number = *seed as f64;
-    if Field::SplitSeed.ui(ui, &mut number, None).changed {
+    if SPLIT_SEED.ui(ui, &mut number, &[]).changed {
         *seed = number.round().max(0.0) as u64;
     }
 }
@@ -283,7 +287,10 @@ fn folds_ui(ui: &mut Ui, made: &MadeSplit, workbench: &Workbench) {
             })
             .collect();
         let text = match cells.len() {
-            n if n > 1 => format!("{n} groups, coloured by the fold that tests them"),
+            n if n > 1 => format!(
+                "{}, coloured by the fold that tests them",
+                counted(n, "group")
+            ),
             _ => String::new(),
         };
         help(ui, &text);
@@ -339,10 +346,10 @@ fn counts_ui(ui: &mut Ui, made: &MadeSplit, workbench: &Workbench) {
     });
     let n_more = made.class_counts.len().saturating_sub(MOST_LISTED);
     if n_more > 0 {
-        help(ui, &format!("and {n_more} more folds"));
+        help(ui, &format!("and {}", counted(n_more, "more fold")));
     }
     let n_more = names.len().saturating_sub(MOST_CLASSES);
     if n_more > 0 {
-        help(ui, &format!("and {n_more} more classes"));
+        help(ui, &format!("and {}", counted(n_more, "more class")));
     }
 }

@@ -8,15 +8,16 @@ use egui::{ComboBox, DragValue, ScrollArea, TextEdit, Ui};
 use super::compare::{ask, progress_ui};
 use super::sweep_cluster::{submit_ui, work_ui};
 use super::sweep_table::points_ui;
-use crate::ui::elements::{self, choice, fixed_label, help, section, wrong};
+use crate::ui::elements::{self, button, choice, fixed_label, help, section, wrong};
 use crate::ui::icons::{Icon, icon_button};
 use crate::ui::theme;
 use crate::ui::widgets::{ChartPlot, HeatMapView, empty_state};
 use crate::workbench::{
-    Action, AxisForm, CompareAction, ComparePath, MOST_INNER_FOLDS, SweepAction, SweepForm,
+    Action, AxisForm, CompareAction, MOST_INNER_FOLDS, PathAsk, SweepAction, SweepForm,
     SweepResults, SweepStage, Workbench,
 };
 use atomscope_engine::experiment::Halving;
+use atomscope_engine::records::counted;
 use atomscope_engine::settings::Setting;
 
 const KIND_HELP: &str = "Every combination of the values, or a number of random draws";
@@ -48,7 +49,7 @@ pub(super) fn sweep_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Act
             None => {
                 let text = "Choose settings and values at the left and start, or open the results of an earlier sweep";
                 if empty_state(ui, text, Some("Open sweep results…")) {
-                    ask(actions, ComparePath::Sweep);
+                    ask(actions, PathAsk::OpenSweep);
                 }
             }
         }
@@ -106,11 +107,11 @@ fn form_ui(ui: &mut Ui, stage: &SweepStage, actions: &mut Vec<Action>) {
     if let Some(place) = removed {
         form.axes.remove(place);
     }
-    let add = ui.button("Add a setting");
-    if add
-        .on_hover_text("Another setting of the session to be tried")
-        .clicked()
-    {
+    if button(
+        ui,
+        "Add a setting",
+        "Another setting of the session to be tried",
+    ) {
         form.axes.extend(unused_axis(stage, &form));
     }
     folder_ui(ui, &form, actions);
@@ -244,12 +245,12 @@ fn folder_ui(ui: &mut Ui, form: &SweepForm, actions: &mut Vec<Action>) {
             "Every finished point is saved there, so that a sweep can be resumed",
         ),
     }
-    let choose = ui.button("Choose a folder…");
-    if choose
-        .on_hover_text("Where finished points and the report are written")
-        .clicked()
-    {
-        ask(actions, ComparePath::SweepFolder);
+    if button(
+        ui,
+        "Choose a folder…",
+        "Where finished points and the report are written",
+    ) {
+        ask(actions, PathAsk::SweepFolder);
     }
 }
 
@@ -271,7 +272,10 @@ fn start_ui(ui: &mut Ui, workbench: &Workbench, stage: &SweepStage, actions: &mu
             ),
             None => format!(", each trained {folds} × ({} + 1) times", form.inner_folds),
         });
-        help(ui, &format!("{n_points} points{each}, on all cores"));
+        help(
+            ui,
+            &format!("{}{each}, on all cores", counted(n_points, "point")),
+        );
     }
     let obstacle = match (stage.check().obstacle(), &form.folder) {
         (Some(problem), _) => Some(problem.to_owned()),
@@ -291,10 +295,9 @@ fn start_ui(ui: &mut Ui, workbench: &Workbench, stage: &SweepStage, actions: &mu
         {
             push(actions, SweepAction::Start);
         }
-        let open = ui.button("Open sweep results…");
         let text = "A folder written by a sweep, here or by `atomscope sweep`";
-        if open.on_hover_text(text).clicked() {
-            ask(actions, ComparePath::Sweep);
+        if button(ui, "Open sweep results…", text) {
+            ask(actions, PathAsk::OpenSweep);
         }
     });
     submit_ui(ui, stage, obstacle.as_deref(), actions);
@@ -359,14 +362,14 @@ fn map_ui(ui: &mut Ui, look: &SweepResults, actions: &mut Vec<Action>) {
                 .position(|known| *known == axis)
                 .unwrap_or(0)
         };
-        let text = "The setting from top to bottom of the map";
+        let text = "The setting along the vertical axis of the map";
         if let Some(chosen) = choice(ui, "Down", text, place(*down), &names) {
             push(
                 actions,
                 SweepAction::MapOver(look.mappable[chosen], *across),
             );
         }
-        let text = "The setting from left to right of the map";
+        let text = "The setting along the horizontal axis of the map";
         if let Some(chosen) = choice(ui, "Across", text, place(*across), &names) {
             push(actions, SweepAction::MapOver(*down, look.mappable[chosen]));
         }

@@ -33,17 +33,17 @@ pub(super) fn submit_ui(
     for (name, help_text, text) in [
         (
             "Time limit",
-            "Of each worker, as in 2:00:00; what is not finished by then is resumed by another",
+            "Time limit of each worker, such as 2:00:00; another worker resumes what is not finished by then",
             &mut form.time,
         ),
         (
             "Partition",
-            "Of the cluster; empty for its usual one",
+            "Partition of the cluster; empty for its default",
             &mut form.partition,
         ),
         (
             "Options of sbatch",
-            "Further options, as in --mem=4G --account=lab",
+            "Further options, such as --mem=4G --account=lab",
             &mut form.sbatch,
         ),
     ] {

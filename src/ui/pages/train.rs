@@ -1,5 +1,6 @@
 //! The Train page: curves, confusion, dictionaries and profile of a run as it goes, at any moment of it.
 
+use crate::ui::elements::button;
 use egui::{Rect, RichText, Slider, Ui};
 
 use super::train_panels as panels;
@@ -12,7 +13,7 @@ use crate::ui::palette::class_color;
 use crate::ui::theme;
 use crate::ui::widgets::{PanelAction, PanelHeader, empty_state};
 use crate::workbench::{
-    Action, Demo, Direction, Draft, Otherwise, Panel, RunView, Tiling, Workbench,
+    Action, Demo, Draft, Otherwise, Panel, PanelMove, RunView, Tiling, Workbench,
 };
 use atomscope_engine::experiment::Part;
 
@@ -204,8 +205,7 @@ fn replay_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
 fn branch_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     if let Some(share) = workbench.branching_share() {
         ui.label(percent(share));
-        let cancel = ui.button("Cancel the branch");
-        if cancel.on_hover_text("The run stays as it is").clicked() {
+        if button(ui, "Cancel the branch", "The run stays as it is") {
             actions.push(Action::CancelBranch);
         }
         return;
@@ -241,8 +241,8 @@ pub(super) fn panel_ui(
     let is_enlarged = view.enlarged == Some(panel);
     let is_shown = |panel| !view.hidden.contains(&panel);
     let moved = |direction| tiling?.moved(panel, direction, is_shown);
-    let can_move = |direction: &Direction| moved(*direction).is_some();
-    let moves: Vec<Direction> = Direction::ALL.into_iter().filter(can_move).collect();
+    let can_move = |direction: &PanelMove| moved(*direction).is_some();
+    let moves: Vec<PanelMove> = PanelMove::ALL.into_iter().filter(can_move).collect();
     let detail = detail(workbench, panel);
     let mut asked = None;
     elements::column(ui, rect, panel.title(), |ui| {

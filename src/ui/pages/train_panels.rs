@@ -1,18 +1,19 @@
 //! The panels of the Train page.
 
+use crate::ui::elements::button;
 use egui::{RichText, ScrollArea, Ui};
 
 use super::covariance::squares_ui;
 use super::events::event_text;
 use super::explain::sample_link_ui;
-use super::samples::Drawn;
+use super::samples::SampleDrawing;
 use crate::ui::elements;
 use crate::ui::numbers::short;
 use crate::ui::palette::class_color;
 use crate::ui::theme;
 use crate::ui::widgets::{
-    AccuracyPlot, Atom, AtomGrid, AtomView, BatchFlow, ConfusionMatrix, Curve, GramMatrix, Health,
-    HealthStrip, MapLabels, ProfilePanel, empty_state,
+    AccuracyPlot, Atom, AtomGrid, AtomView, BatchFlow, ConfusionMatrix, Curve, GramMatrix,
+    HealthNumbers, HealthStrip, MapLabels, ProfilePanel, empty_state,
 };
 use crate::workbench::explore::ExploreAction;
 use crate::workbench::{Action, AtomCard, DictionaryView, Workbench};
@@ -101,9 +102,8 @@ pub(super) fn confusion_ui(
             let name = |class: usize| names.get(class).map_or("", String::as_str);
             let n = test.confusion.count(truth, decided);
             ui.label(format!("{n} × {} taken for {}", name(truth), name(decided)));
-            let button = ui.button("Show the samples");
             let text = "Lists them on the Evaluate page, as the last test decided";
-            if button.on_hover_text(text).clicked() {
+            if button(ui, "Show the samples", text) {
                 actions.push(Action::ChooseFold(workbench.shown_fold()));
                 actions.push(Action::ChooseCell(cell));
                 actions.push(Action::Show(crate::workbench::Stage::Evaluate));
@@ -136,7 +136,7 @@ pub(super) fn dictionary_ui(
         .view()
         .atom
         .and_then(|index| shown.atoms.iter().find(|atom| atom.index == index));
-    let drawn = Drawn::of_facts(&run.facts);
+    let drawn = SampleDrawing::of_facts(&run.facts);
     let side = if chosen.is_some() {
         (width * 0.36).max(220.0)
     } else {
@@ -145,7 +145,7 @@ pub(super) fn dictionary_ui(
     let page = ui.available_rect_before_wrap();
     let grid = egui::Rect::from_min_size(page.min, egui::vec2(width - side, height - strip));
     elements::column(ui, grid, "atoms", |ui| {
-        let look = Look {
+        let look = ClassLook {
             shown,
             drawn: &drawn,
         };
@@ -166,12 +166,12 @@ pub(super) fn dictionary_ui(
 }
 
 /// What all atoms of a class are drawn with.
-struct Look<'a> {
+struct ClassLook<'a> {
     shown: &'a DictionaryView,
-    drawn: &'a Drawn,
+    drawn: &'a SampleDrawing,
 }
 
-impl Look<'_> {
+impl ClassLook<'_> {
     fn atoms_ui(
         &self,
         ui: &mut Ui,
@@ -262,7 +262,7 @@ fn health_ui(ui: &mut Ui, workbench: &Workbench, shown: &DictionaryView) {
         .filter_map(|round| round.classes.get(shown.class))
         .map(|class| class.repairs as usize);
     let strip = HealthStrip {
-        health: Health {
+        health: HealthNumbers {
             drift: f64::from(metric.drift),
             smallest_pivot: f64::from(metric.smallest_pivot),
             condition: f64::from(metric.condition),

@@ -6,10 +6,11 @@ use crate::ui::elements;
 use crate::ui::theme;
 use crate::ui::widgets::{Edit, SchedulePlot};
 use crate::workbench::{Action, Draft, LearnerChange, Workbench, pruning_name};
+use atomscope_engine::learner::declared::{BUDGET, GROWING_THRESHOLD, NOVELTY};
 use atomscope_engine::learner::{Algorithm, Growing, LearnerSettings, Pruning};
 
 use super::algorithm::{algorithm_numbers_ui, all_prunings};
-use super::fields::Field;
+use super::fields::SettingField;
 use super::learner::learner_problem;
 
 /// Forgetting, budget, thresholds and pruning.
@@ -36,8 +37,7 @@ pub(super) fn tune_ui(
             ui.add_space(4.0);
         }
         if !learner.algorithm.keeps_all() {
-            let problem = Field::Budget.problem_of(&problems);
-            budget = Field::Budget.whole_ui(ui, &mut learner.budget, problem);
+            budget = BUDGET.whole_ui(ui, &mut learner.budget, &problems);
         }
         algorithm = criterion_ui(ui, learner, &problems);
         if let Some(pruning) = pruning_ui(ui, workbench, learner) {
@@ -75,14 +75,10 @@ fn criterion_ui(
             Growing::Coherence { threshold }
             | Growing::Representation { threshold }
             | Growing::RepresentationAsPublished { threshold }
-            | Growing::Projection { threshold } => {
-                let problem = Field::Threshold.problem_of(problems);
-                Field::Threshold.ui(ui, threshold, problem)
-            }
+            | Growing::Projection { threshold } => GROWING_THRESHOLD.ui(ui, threshold, problems),
         },
         Algorithm::Evidence { novelty, .. } | Algorithm::Margin { novelty, .. } => {
-            let problem = Field::Novelty.problem_of(problems);
-            Field::Novelty.ui(ui, novelty, problem)
+            NOVELTY.ui(ui, novelty, problems)
         }
         other => algorithm_numbers_ui(ui, other, problems),
     }

@@ -43,7 +43,7 @@ const NEAR_MARK: f64 = 0.015;
 
 /// Mean, lowest and highest accuracy of the folds at one mini-batch.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Band {
+struct FoldSpread {
     batch: f64,
     mean: f64,
     low: f64,
@@ -100,7 +100,7 @@ impl AccuracyPlot<'_> {
         asked.map(|batch| batch.round().clamp(0.0, self.n_batches))
     }
 
-    fn draw<'a>(&self, plot: &mut PlotUi<'a>, tones: &Tones, bands: &[Band], columns: usize) {
+    fn draw<'a>(&self, plot: &mut PlotUi<'a>, tones: &Tones, bands: &[FoldSpread], columns: usize) {
         for curve in self.earlier {
             plot.line(
                 line(curve.name, curve.points, columns)
@@ -190,13 +190,17 @@ impl AccuracyPlot<'_> {
     }
 
     fn legend_ui(&self, ui: &mut Ui, tones: &Tones) {
-        ui.horizontal_wrapped(|ui| {
+        // One row, so that the plot keeps its height when another run is added.
+        ui.horizontal(|ui| {
+            let font = theme::small_font(ui);
             let entry = |ui: &mut Ui, color, width, dashed, text: String| {
-                legend_line(ui, color, width, dashed);
-                // Broken over two rows, the rest of a name would stand above the axis like one of its numbers.
-                let text = egui::RichText::new(text).small().color(tones.weak);
-                ui.add(egui::Label::new(text).truncate());
-                ui.add_space(theme::GRID);
+                let room = ui.available_width() - LEGEND_LINE - ui.spacing().item_spacing.x;
+                let text = shortened(ui, &text, &font, room);
+                if text.chars().count() > 1 {
+                    legend_line(ui, color, width, dashed);
+                    ui.label(egui::RichText::new(text).small().color(tones.weak));
+                    ui.add_space(theme::GRID);
+                }
             };
             if let Some(fold) = self.current_fold {
                 entry(ui, tones.accent, 2.5, false, format!("fold {}", fold + 1));
@@ -290,9 +294,12 @@ fn line<'a>(name: &str, points: &[[f64; 2]], columns: usize) -> Line<'a> {
     Line::new(name, PlotPoints::from(reduce::line(points, columns)))
 }
 
+/// Width of the piece of a line in a legend.
+const LEGEND_LINE: f32 = 22.0;
+
 /// A short piece of a line, for legends.
 pub(super) fn legend_line(ui: &mut Ui, color: egui::Color32, width: f32, dashed: bool) {
-    let (rect, _) = ui.allocate_exact_size(egui::vec2(22.0, 12.0), Sense::hover());
+    let (rect, _) = ui.allocate_exact_size(egui::vec2(LEGEND_LINE, 12.0), Sense::hover());
     let stroke = egui::Stroke::new(width, color);
     let y = rect.center().y;
     if dashed {
@@ -305,7 +312,7 @@ pub(super) fn legend_line(ui: &mut Ui, color: egui::Color32, width: f32, dashed:
     }
 }
 
-fn hover_text(band: &Band, n_folds: usize) -> String {
+fn hover_text(band: &FoldSpread, n_folds: usize) -> String {
     let mean = percent(band.mean);
     if n_folds > 1 {
         let (low, high) = (percent(band.low), percent(band.high));
@@ -315,8 +322,8 @@ fn hover_text(band: &Band, n_folds: usize) -> String {
     }
 }
 
-fn nearest(bands: &[Band], batch: f64) -> Option<Band> {
-    let distance = |band: &Band| (band.batch - batch).abs();
+fn nearest(bands: &[FoldSpread], batch: f64) -> Option<FoldSpread> {
+    let distance = |band: &FoldSpread| (band.batch - batch).abs();
     bands
         .iter()
         .copied()
@@ -324,7 +331,7 @@ fn nearest(bands: &[Band], batch: f64) -> Option<Band> {
 }
 
 /// Mean and spread at every mini-batch at which at least one fold was tested.
-fn bands(folds: &[&[[f64; 2]]]) -> Vec<Band> {
+fn bands(folds: &[&[[f64; 2]]]) -> Vec<FoldSpread> {
     let mut points: Vec<[f64; 2]> = folds
         .iter()
         .flat_map(|fold| fold.iter().copied())
@@ -335,7 +342,7 @@ fn bands(folds: &[&[[f64; 2]]]) -> Vec<Band> {
         .chunk_by(|a, b| a[0] == b[0])
         .map(|same| {
             let values = || same.iter().map(|point| point[1]);
-            Band {
+            FoldSpread {
                 batch: same[0][0],
                 mean: values().sum::<f64>() / same.len() as f64,
                 low: values().fold(f64::INFINITY, f64::min),

@@ -6,6 +6,7 @@ use super::cell_grid::CellGrid;
 use super::short_text::text_width;
 use crate::ui::palette::{fold_color, mix, text_on};
 use crate::ui::theme;
+use atomscope_engine::records::counted;
 
 const CELL_HEIGHT: f32 = 26.0;
 const GAP: f32 = 2.0;
@@ -97,7 +98,13 @@ impl FoldStrip<'_> {
             Some(fold) => format!("tested in fold {}", fold + 1),
             None => "always for training".to_owned(),
         };
-        let describe = || format!("{}: {fold}, {} samples", group.name, group.n_samples);
+        let describe = || {
+            format!(
+                "{}: {fold}, {}",
+                group.name,
+                counted(group.n_samples, "sample")
+            )
+        };
         let response = grid.cell(ui, place, cell, describe);
         let own = group
             .fold

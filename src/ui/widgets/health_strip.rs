@@ -9,7 +9,7 @@ use crate::ui::theme::{self, Tones};
 
 /// The numerical condition of a dictionary, as numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Health {
+pub struct HealthNumbers {
     /// Relative error of the recursion against the definition, where checked last.
     pub drift: f64,
     /// Smallest pivot of the last step relative to its diagonal element.
@@ -37,10 +37,10 @@ enum Grade {
 /// A line of numbers with marks.
 pub struct HealthStrip {
     /// What is shown.
-    pub health: Health,
+    pub health: HealthNumbers,
 }
 
-struct Entry {
+struct HealthEntry {
     name: &'static str,
     value: String,
     grade: Grade,
@@ -71,31 +71,31 @@ impl HealthStrip {
         });
     }
 
-    fn entries(&self) -> [Entry; 5] {
+    fn entries(&self) -> [HealthEntry; 5] {
         let health = &self.health;
         [
-            Entry {
+            HealthEntry {
                 name: "drift",
                 value: short(health.drift),
                 grade: grade(health.drift, 1e-8, 1e-4),
                 meaning: "How far the recursion has moved from what a full computation gives. \
                           Below 1e−8 it is rounding; above 1e−4 the dictionary is recomputed.",
             },
-            Entry {
+            HealthEntry {
                 name: "smallest pivot",
                 value: short(health.smallest_pivot),
                 grade: grade(1.0 / health.smallest_pivot, 1e8, 1e12),
                 meaning: "The least independent direction met in the last update, relative to its \
                           size. Near zero, two atoms or kept samples are almost the same.",
             },
-            Entry {
+            HealthEntry {
                 name: "condition",
                 value: short(health.condition),
                 grade: grade(health.condition, 1e8, 1e12),
                 meaning: "By how much errors of the data may grow in the solution. Raise γ if it \
                           stays above 1e8.",
             },
-            Entry {
+            HealthEntry {
                 name: "unused atoms",
                 value: format!("{} of {}", health.unused_atoms, health.n_atoms),
                 grade: grade(
@@ -106,7 +106,7 @@ impl HealthStrip {
                 meaning: "Atoms that no code used lately. Many of them: Q is larger than the class \
                           needs, or λ forgets too fast.",
             },
-            Entry {
+            HealthEntry {
                 name: "repairs",
                 value: health.repairs.to_string(),
                 grade: grade(self.correction_rate(), 0.5, 1.0),
@@ -120,7 +120,7 @@ impl HealthStrip {
     /// Corrections for each atom and mini-batch. Forgetting takes the evidence of an atom that is
     /// not used, and a floor then replaces it: that is no trouble as long as it is the exception.
     fn correction_rate(&self) -> f64 {
-        let Health {
+        let HealthNumbers {
             n_batches, n_atoms, ..
         } = self.health;
         self.health.repairs as f64 / (n_batches * n_atoms).max(1) as f64
@@ -146,7 +146,7 @@ fn looks(grade: &Grade, tones: &Tones) -> (Option<Icon>, Color32) {
     }
 }
 
-fn entry_text(ui: &Ui, tones: &Tones, entry: &Entry) -> LayoutJob {
+fn entry_text(ui: &Ui, tones: &Tones, entry: &HealthEntry) -> LayoutJob {
     let color = looks(&entry.grade, tones).1;
     let font = theme::body_font(ui);
     let mut text = LayoutJob::default();
@@ -160,7 +160,7 @@ fn entry_text(ui: &Ui, tones: &Tones, entry: &Entry) -> LayoutJob {
     text
 }
 
-fn entry_ui(ui: &mut Ui, tones: &Tones, entry: &Entry, text: LayoutJob) {
+fn entry_ui(ui: &mut Ui, tones: &Tones, entry: &HealthEntry, text: LayoutJob) {
     if let (Some(icon), color) = looks(&entry.grade, tones) {
         icon_mark(ui, icon, color);
     }
@@ -179,9 +179,9 @@ mod tests {
         assert_eq!(grade(0.5, 1.0, 2.0), Grade::Well);
         assert_eq!(grade(1.5, 1.0, 2.0), Grade::Watch);
         let strip = HealthStrip {
-            health: Health {
+            health: HealthNumbers {
                 smallest_pivot: 0.0,
-                ..Health::default()
+                ..HealthNumbers::default()
             },
         };
         assert_eq!(strip.entries()[1].grade, Grade::Bad);

@@ -9,7 +9,7 @@ use super::cache::{cached, fingerprint};
 use super::chart_table::{ChartTable, extent};
 use super::plot_cursor::{CursorMove, PlotCursor};
 use super::trace_chart::add_band;
-use super::waveform::Mark;
+use super::waveform::TimeMark;
 use crate::ui::numbers::{short, tick};
 use crate::ui::palette::legible;
 use crate::ui::theme;
@@ -99,7 +99,7 @@ pub struct LanePlot<'a> {
     /// The record's own time that the axis calls zero.
     pub zero_s: f64,
     /// Moments to mark.
-    pub marks: &'a [Mark<'a>],
+    pub marks: &'a [TimeMark<'a>],
     /// The cursors.
     pub cursors: &'a [LaneCursor<'a>],
     /// A cursor that takes the focus now.

@@ -6,7 +6,7 @@ use egui::{
 
 use crate::ui::icons::{Icon, focus_ring, hold_arrows, icon_button};
 use crate::ui::theme;
-use crate::workbench::Direction;
+use crate::workbench::PanelMove;
 
 /// What was asked of a panel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub enum PanelAction {
     /// To disappear until it is called back.
     Hide,
     /// To move by one place.
-    Move(Direction),
+    Move(PanelMove),
     /// To follow the pointer, which has taken hold of it.
     Drag,
 }
@@ -30,7 +30,7 @@ pub struct PanelHeader<'a> {
     /// Whether the panel fills the page.
     pub enlarged: bool,
     /// Where it can be moved by a step; nowhere: its place is fixed.
-    pub moves: &'a [Direction],
+    pub moves: &'a [PanelMove],
 }
 
 impl PanelHeader<'_> {
@@ -85,15 +85,15 @@ impl PanelHeader<'_> {
         }
     }
 
-    fn arrow(&self, ui: &Ui) -> Option<Direction> {
-        let key = |direction: &Direction| match direction {
-            Direction::Left => Key::ArrowLeft,
-            Direction::Right => Key::ArrowRight,
-            Direction::Up => Key::ArrowUp,
-            Direction::Down => Key::ArrowDown,
+    fn arrow(&self, ui: &Ui) -> Option<PanelMove> {
+        let key = |direction: &PanelMove| match direction {
+            PanelMove::Left => Key::ArrowLeft,
+            PanelMove::Right => Key::ArrowRight,
+            PanelMove::Up => Key::ArrowUp,
+            PanelMove::Down => Key::ArrowDown,
         };
         let is_pressed =
-            |direction: &Direction| ui.input(|input| input.key_pressed(key(direction)));
+            |direction: &PanelMove| ui.input(|input| input.key_pressed(key(direction)));
         self.moves.iter().copied().find(is_pressed)
     }
 
@@ -127,12 +127,12 @@ impl PanelHeader<'_> {
 
     fn moves_ui(&self, ui: &mut Ui) -> Option<PanelAction> {
         let mut action = None;
-        for direction in Direction::ALL {
+        for direction in PanelMove::ALL {
             let name = match direction {
-                Direction::Left => "Move left",
-                Direction::Right => "Move right",
-                Direction::Up => "Move up",
-                Direction::Down => "Move down",
+                PanelMove::Left => "Move left",
+                PanelMove::Right => "Move right",
+                PanelMove::Up => "Move up",
+                PanelMove::Down => "Move down",
             };
             let can = self.moves.contains(&direction);
             let button = ui.add_enabled(can, egui::Button::new(name));

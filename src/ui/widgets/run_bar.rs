@@ -3,8 +3,11 @@
 use egui::{Align, Layout, Rect, Response, RichText, Role, Sense, Ui, WidgetInfo, vec2};
 
 use crate::ui::icons::{Icon, icon_button};
+use crate::ui::notice_sheet::look;
 use crate::ui::numbers::percent;
 use crate::ui::theme;
+use crate::workbench::Gravity;
+use atomscope_engine::records::counted;
 
 /// What a run is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +47,8 @@ pub struct RunBar<'a> {
     pub facts: &'a [String],
     /// Number of notices worth a look.
     pub n_notices: usize,
+    /// How serious the most serious of them is.
+    pub gravest: Gravity,
 }
 
 impl RunBar<'_> {
@@ -155,22 +160,17 @@ impl RunBar<'_> {
         if self.n_notices == 0 {
             return false;
         }
-        let tones = theme::tones(ui);
-        let text = RichText::new(format!("{}", self.n_notices)).color(tones.warning);
+        let (icon, color) = look(self.gravest, theme::tones(ui));
+        let text = RichText::new(self.n_notices.to_string()).color(color);
         let count = ui.label(text);
-        let noun = if self.n_notices == 1 {
-            "notice"
-        } else {
-            "notices"
-        };
-        let name = format!("{} {noun}", self.n_notices);
+        let name = counted(self.n_notices, "notice");
         let button = ui
             .scope(|ui| {
                 let widgets = &mut ui.visuals_mut().widgets;
                 for look in [&mut widgets.inactive, &mut widgets.hovered] {
-                    look.fg_stroke.color = tones.warning;
+                    look.fg_stroke.color = color;
                 }
-                icon_button(ui, Icon::Warning, &name)
+                icon_button(ui, icon, &name)
             })
             .inner;
         button

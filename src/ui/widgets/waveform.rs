@@ -23,7 +23,7 @@ pub struct Trace<'a> {
 }
 
 /// A moment worth a line: a trigger, an annotation.
-pub struct Mark<'a> {
+pub struct TimeMark<'a> {
     /// When.
     pub time_s: f64,
     /// What.
@@ -43,7 +43,7 @@ pub struct Waveform<'a> {
     /// Unit of each lane.
     pub lane_units: &'a [&'a str],
     /// Moments to mark.
-    pub marks: &'a [Mark<'a>],
+    pub marks: &'a [TimeMark<'a>],
     /// The height to fill.
     pub height: f32,
 }

@@ -82,7 +82,7 @@ type Compared = (
 );
 
 /// Something that the background has made of the recording.
-pub(in crate::workbench) enum Made {
+pub(in crate::workbench) enum RecordingEvent {
     /// A page of traces.
     Page(Answer<TracePage>),
     /// The whole recording at a glance.
@@ -99,7 +99,7 @@ pub(in crate::workbench) enum Made {
     Compared(Answer<ComparedMaps>),
 }
 
-fn made(made: Made) -> Event {
+fn made(made: RecordingEvent) -> Event {
     Event::Explore(ExploreEvent::Eeg(made))
 }
 
@@ -355,21 +355,21 @@ impl EegBrowser {
     }
 
     /// Takes over what the background has made of the recording; gives trends that can be kept with the session.
-    pub(super) fn take(&mut self, made: Made) -> Option<Arc<KeptTrends>> {
+    pub(super) fn take(&mut self, made: RecordingEvent) -> Option<Arc<KeptTrends>> {
         // What has failed is said beside the traces.
         match made {
-            Made::Page(answer) => {
+            RecordingEvent::Page(answer) => {
                 let is_new = matches!(self.page.take(answer), Some(Ok(_)));
                 if is_new && self.view.sensitivity.is_none() {
                     self.fit();
                 }
             }
-            Made::Whole(answer) => drop(self.whole.take(answer)),
-            Made::Spectrogram(answer) => drop(self.spectrogram.take(answer)),
-            Made::Trends(answer) => return self.take_trends(answer),
-            Made::Spectra(answer) => drop(self.spectra.take(answer)),
-            Made::Suspects(answer) => drop(self.suspects.take(answer)),
-            Made::Compared(answer) => drop(self.compared.take(answer)),
+            RecordingEvent::Whole(answer) => drop(self.whole.take(answer)),
+            RecordingEvent::Spectrogram(answer) => drop(self.spectrogram.take(answer)),
+            RecordingEvent::Trends(answer) => return self.take_trends(answer),
+            RecordingEvent::Spectra(answer) => drop(self.spectra.take(answer)),
+            RecordingEvent::Suspects(answer) => drop(self.suspects.take(answer)),
+            RecordingEvent::Compared(answer) => drop(self.compared.take(answer)),
         }
         None
     }
@@ -483,7 +483,7 @@ impl EegBrowser {
 
     fn ask_suspects(&mut self, post: &Post) {
         let record = self.record.clone();
-        let wrap = |answer| made(Made::Suspects(answer));
+        let wrap = |answer| made(RecordingEvent::Suspects(answer));
         self.suspects.follow((), (post, "bad channels", wrap), || {
             move |_: &JobProgress| Ok(suspects(&record)?)
         });
@@ -501,7 +501,7 @@ impl EegBrowser {
             filter: self.view.filter,
         };
         let (record, whole) = (self.record.clone(), self.whole.shown().cloned());
-        let wrap = |answer| made(Made::Page(answer));
+        let wrap = |answer| made(RecordingEvent::Page(answer));
         self.page.follow(request.clone(), (post, "page", wrap), || {
             move |progress: &JobProgress| {
                 let overview = whole.as_ref().map(|whole| &whole.overview);
@@ -513,7 +513,7 @@ impl EegBrowser {
             return;
         }
         let (record, duration_s) = (self.record.clone(), self.duration_s);
-        let wrap = |answer| made(Made::Whole(answer));
+        let wrap = |answer| made(RecordingEvent::Whole(answer));
         self.whole.follow((), (post, "overview", wrap), || {
             move |progress: &JobProgress| {
                 Whole::read(&record, duration_s, |share| progress.go_on(share))
@@ -523,7 +523,7 @@ impl EegBrowser {
             && let Some(trace) = self.chosen().cloned()
         {
             let record = self.record.clone();
-            let wrap = |answer| made(Made::Spectrogram(answer));
+            let wrap = |answer| made(RecordingEvent::Spectrogram(answer));
             let on = (post, "spectrogram", wrap as _);
             self.spectrogram.follow(trace.clone(), on, || {
                 move |progress: &JobProgress| spectrogram(&record, &trace, duration_s, progress)
@@ -532,7 +532,7 @@ impl EegBrowser {
         if matches!(self.view.side, SidePanel::Spectrum | SidePanel::Maps) {
             let (record, traces) = (self.record.clone(), self.shown.clone());
             let stretch = self.view.selection();
-            let wrap = |answer| made(Made::Spectra(answer));
+            let wrap = |answer| made(RecordingEvent::Spectra(answer));
             let on = (post, "spectra", wrap as _);
             self.spectra.follow((traces.clone(), stretch), on, || {
                 move |progress: &JobProgress| spectra(&record, &traces, stretch, progress)
@@ -554,7 +554,7 @@ impl EegBrowser {
         let record = self.record.clone();
         let slot = Arc::new(Mutex::new(None));
         self.unfinished_trends = slot.clone();
-        let wrap = |answer| made(Made::Trends(answer));
+        let wrap = |answer| made(RecordingEvent::Trends(answer));
         let on = (post, "trends", wrap as _);
         self.trends.follow(chosen.clone(), on, || {
             move |progress: &JobProgress| {
@@ -600,7 +600,7 @@ impl EegBrowser {
             data,
             rate_hz,
         );
-        let wrap = |answer| made(Made::Compared(answer));
+        let wrap = |answer| made(RecordingEvent::Compared(answer));
         self.compared.follow(key, (post, "comparison", wrap), || {
             move |progress: &JobProgress| {
                 let reader = ComparedReader {

@@ -261,68 +261,8 @@ pub enum FaultAction {
     ForgetLine(String),
     /// Takes zones from a file.
     Zones(PathBuf),
-    /// Writes the report of the event, with both ends where a second record is beside.
+    /// Writes the report of the event, with both ends while a second record is shown.
     Report(PathBuf),
-}
-
-/// A path that is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FaultPath {
-    /// A folder whose records are listed.
-    List,
-    /// The file for the list.
-    ExportList,
-    /// A file of zones.
-    Zones,
-    /// The file for the report.
-    Report,
-}
-
-impl FaultPath {
-    /// What is done with the path.
-    pub fn action(self, path: PathBuf) -> FaultAction {
-        match self {
-            Self::List => FaultAction::List(Some(path)),
-            Self::ExportList => FaultAction::ExportList(path),
-            Self::Zones => FaultAction::Zones(path),
-            Self::Report => FaultAction::Report(path),
-        }
-    }
-
-    /// The name that is proposed for a file that is written.
-    pub fn proposed(self) -> Option<&'static str> {
-        match self {
-            Self::List | Self::Zones => None,
-            Self::ExportList => Some("fault-records.csv"),
-            Self::Report => Some("fault-report.html"),
-        }
-    }
-
-    /// Title, explanation and verb of the question.
-    pub fn question(self) -> (&'static str, &'static str, &'static str) {
-        match self {
-            Self::List => (
-                "List a folder of fault records",
-                "A folder of COMTRADE records (.cfg, .cff) and event reports (.cev); the data of the session do not change.",
-                "List",
-            ),
-            Self::ExportList => (
-                "Export the list",
-                "The records of the list with all columns, as a table (.csv).",
-                "Export",
-            ),
-            Self::Zones => (
-                "Zones of a relay",
-                "A RIO file with distance zones; impedances in primary ohms.",
-                "Open",
-            ),
-            Self::Report => (
-                "Report of the event",
-                "A page (.html) with facts, oscillograms, phasors, impedance, distances, events and hashes; of both ends while a second record is beside.",
-                "Write",
-            ),
-        }
-    }
 }
 
 /// The viewer's state.
@@ -349,7 +289,7 @@ pub struct FaultStage {
 }
 
 /// Something that the background has made of the record.
-pub(in crate::workbench) enum Made {
+pub(in crate::workbench) enum FaultEvent {
     /// It is in memory.
     Record(Answer<FaultRecord>),
     /// The second one is.
@@ -364,7 +304,7 @@ pub(in crate::workbench) enum Made {
     List(Answer<FaultList>),
 }
 
-fn made(made: Made) -> Event {
+fn made(made: FaultEvent) -> Event {
     Event::Explore(ExploreEvent::Fault(made))
 }
 
@@ -474,7 +414,7 @@ impl FaultStage {
             view: self.view.take().filter(|_| is_same),
             ..Self::default()
         };
-        let wrap = |answer| made(Made::Record(answer));
+        let wrap = |answer| made(FaultEvent::Record(answer));
         let on = (post, "fault record", wrap as _);
         self.reading.start((), on, move |progress| {
             FaultRecord::read(&record, name, &given, &mut |share| progress.go_on(share))
@@ -499,7 +439,7 @@ impl FaultStage {
             return;
         }
         let (record, asked) = (record.clone(), question);
-        let wrap = |answer| made(Made::Measures(answer));
+        let wrap = |answer| made(FaultEvent::Measures(answer));
         self.measuring
             .start(question, (post, "measuring", wrap), move |_| {
                 Ok(FaultMeasures::of(&record, asked))
@@ -525,7 +465,7 @@ impl FaultStage {
             return;
         }
         if let Some(analysis) = record.analysis.clone() {
-            let wrap = |answer| made(Made::Plane(answer));
+            let wrap = |answer| made(FaultEvent::Plane(answer));
             let asked = question.clone();
             self.plane
                 .start(question, (post, "impedance plane", wrap), move |_| {
@@ -550,7 +490,7 @@ impl FaultStage {
         if self.overlay.is_wanted(&question) {
             return;
         }
-        let wrap = |answer| made(Made::Overlay(answer));
+        let wrap = |answer| made(FaultEvent::Overlay(answer));
         let asked = question.clone();
         self.overlay
             .start(question, (post, "second record", wrap), move |_| {
@@ -597,7 +537,7 @@ impl FaultStage {
             self.beside = None;
             return;
         }
-        let wrap = |answer| made(Made::Beside(answer));
+        let wrap = |answer| made(FaultEvent::Beside(answer));
         let on = (post, "record beside", wrap as _);
         self.beside_reading.start((), on, move |progress| {
             let (name, record) = match (choice, loaded) {
@@ -683,11 +623,11 @@ impl Workbench {
         })
     }
 
-    pub(super) fn take_fault(&mut self, made: Made) {
+    pub(super) fn take_fault(&mut self, made: FaultEvent) {
         let fault = &mut self.tasks.explore.fault;
         match made {
             // Why it cannot be read is said in its place.
-            Made::Record(answer) => {
+            FaultEvent::Record(answer) => {
                 if let Some(Ok(record)) = fault.reading.take(answer) {
                     let notes = &self.document.draft.recordings;
                     let chosen = fault_choice(notes, &record.name, &record.station).line;
@@ -695,17 +635,17 @@ impl Workbench {
                     fault.show(record, chosen.as_ref().or(kept));
                 }
             }
-            Made::Beside(answer) => {
+            FaultEvent::Beside(answer) => {
                 let taken = fault.beside_reading.take(answer);
                 let beside = self.tell_failure(Topic::Explore, taken);
                 let fault = &mut self.tasks.explore.fault;
                 fault.beside = beside.or(fault.beside.take());
             }
-            Made::Measures(answer) => drop(fault.measuring.take(answer)),
-            Made::Plane(answer) => drop(fault.plane.take(answer)),
-            Made::Overlay(answer) => drop(fault.overlay.take(answer)),
+            FaultEvent::Measures(answer) => drop(fault.measuring.take(answer)),
+            FaultEvent::Plane(answer) => drop(fault.plane.take(answer)),
+            FaultEvent::Overlay(answer) => drop(fault.overlay.take(answer)),
             // Why there is no list is said in its place.
-            Made::List(answer) => drop(fault.listing.take(answer)),
+            FaultEvent::List(answer) => drop(fault.listing.take(answer)),
         }
     }
 
@@ -756,7 +696,7 @@ impl Workbench {
         let judge = self.judges().and_then(ListJudge::of);
         let notes = self.document.draft.recordings.clone();
         let lines = self.user.settings.lines.clone();
-        let wrap = |answer| made(Made::List(answer));
+        let wrap = |answer| made(FaultEvent::List(answer));
         let on = (&self.tasks.post, "list of fault records", wrap as _);
         let fault = &mut self.tasks.explore.fault;
         fault.shows_list = true;

@@ -8,7 +8,7 @@ use atomscope_engine::features::fault_phasors::{FaultPhasors, magnitudes};
 use atomscope_engine::protection::distance::Distance;
 use atomscope_engine::protection::impedance::{LocusPoint, locus};
 use atomscope_engine::protection::rule::judge;
-use atomscope_engine::protection::zones::{Shape, Stay, Zone, ZoneLoops, stays};
+use atomscope_engine::protection::zones::{Stay, Zone, ZoneLoops, ZoneShape, stays};
 use atomscope_engine::protection::{FaultAnalysis, Line};
 use atomscope_engine::simulate::feeder::FaultClass;
 
@@ -109,7 +109,7 @@ impl LineData {
 
     fn zones(&self) -> Vec<Zone> {
         let z1 = self.line().z1() * self.mho_share;
-        let zone = |name: &str, shape: Shape| Zone {
+        let zone = |name: &str, shape: ZoneShape| Zone {
             name: name.to_owned(),
             loops: ZoneLoops::All,
             shape,
@@ -119,14 +119,14 @@ impl LineData {
             let reach = (z1.re, z1.im);
             zones.push(zone(
                 "mho",
-                Shape::Mho {
+                ZoneShape::Mho {
                     reach,
                     offset: (0.0, 0.0),
                 },
             ));
         }
         if self.mho_share > 0.0 && self.quadrilateral_ohm > 0.0 {
-            let shape = Shape::quadrilateral(self.quadrilateral_ohm, z1.im, z1.arg());
+            let shape = ZoneShape::quadrilateral(self.quadrilateral_ohm, z1.im, z1.arg());
             zones.push(zone("quadrilateral", shape));
         }
         zones

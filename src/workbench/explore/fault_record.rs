@@ -131,7 +131,7 @@ impl DigitalSignal {
 
 /// Signals that share a lane and its scale.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lane {
+pub struct SignalLane {
     /// What it is called.
     pub title: String,
     /// Places of its signals.
@@ -169,7 +169,7 @@ pub struct FaultRecord {
     /// The digital channels.
     pub digital: Vec<DigitalSignal>,
     /// How the analog channels share lanes, the phases first.
-    pub lanes: Vec<Lane>,
+    pub lanes: Vec<SignalLane>,
     /// The three-phase sets, those of the samples first.
     pub sets: Vec<SignalSet>,
     /// Frequency and inception.
@@ -500,8 +500,8 @@ fn calculated(
 }
 
 /// One lane for each three-phase set, then one for each other signal.
-fn lanes(signals: &[GridSignal], sets: &[SignalSet]) -> Vec<Lane> {
-    let in_sets = sets.iter().map(|set| Lane {
+fn lanes(signals: &[GridSignal], sets: &[SignalSet]) -> Vec<SignalLane> {
+    let in_sets = sets.iter().map(|set| SignalLane {
         title: set
             .signals
             .map(|place| signals[place].name.as_str())
@@ -509,10 +509,12 @@ fn lanes(signals: &[GridSignal], sets: &[SignalSet]) -> Vec<Lane> {
         signals: set.signals.to_vec(),
     });
     let is_single = |place: &usize| sets.iter().all(|set| !set.signals.contains(place));
-    let singles = (0..signals.len()).filter(is_single).map(|place| Lane {
-        title: signals[place].name.clone(),
-        signals: vec![place],
-    });
+    let singles = (0..signals.len())
+        .filter(is_single)
+        .map(|place| SignalLane {
+            title: signals[place].name.clone(),
+            signals: vec![place],
+        });
     in_sets.chain(singles).collect()
 }
 

@@ -22,7 +22,7 @@ mod view;
 pub use annotations::{AnnotationList, AnnotationRow};
 pub use band_maps::{BandMaps, ComparedMaps};
 pub use browser::{EegBrowser, ShownTrends, Whole};
-pub use fault::{Alignment, BesideChoice, FaultAction, FaultPath, FaultStage, FaultView};
+pub use fault::{Alignment, BesideChoice, FaultAction, FaultStage, FaultView};
 pub use fault_list::{FaultList, ListColumn, ListView, ListedRecords};
 pub use fault_measures::{
     CursorMeasures, FaultMeasures, HarmonicMeasures, MeasureQuestion, SetMeasures, SignalMeasures,
@@ -30,8 +30,8 @@ pub use fault_measures::{
 pub use fault_overlay::{OverlaidSignal, Overlay};
 pub use fault_plane::{ImpedancePlane, LineData, LocusDecision};
 pub use fault_record::{
-    BLOCK_SAMPLES, DigitalSignal, FaultRecord, GivenFacts, GridSignal, Lane, ShownScale, SignalSet,
-    ValueScale,
+    BLOCK_SAMPLES, DigitalSignal, FaultRecord, GivenFacts, GridSignal, ShownScale, SignalLane,
+    SignalSet, ValueScale,
 };
 pub use judging::{Explained, Fate, Judgement, ModelChoice};
 pub use page::{PageRequest, PageTrace, TracePage};
@@ -299,13 +299,13 @@ pub(super) enum ExploreEvent {
     /// A recording is open.
     Opened(Answer<OpenedRecording>),
     /// Something of an EEG.
-    Eeg(browser::Made),
+    Eeg(browser::RecordingEvent),
     /// Something of a fault record.
-    Fault(fault::Made),
+    Fault(fault::FaultEvent),
     /// Something of the decisions.
-    Ribbon(ribbon::Made),
+    Ribbon(ribbon::RibbonEvent),
     /// Something of scores.
-    Scoring(scoring::Made),
+    Rater(Answer<scoring::Rater>),
     /// A model has learned a correction.
     Corrected(Answer<correcting::Reviewed>),
 }
@@ -478,7 +478,7 @@ impl Workbench {
             ExploreEvent::Fault(made) => self.take_fault(made),
             ExploreEvent::Ribbon(made) => self.take_ribbon(made),
             ExploreEvent::Corrected(answer) => self.take_corrected(answer),
-            ExploreEvent::Scoring(made) => self.take_scoring(made),
+            ExploreEvent::Rater(answer) => self.take_rater(answer),
         }
     }
 

@@ -89,7 +89,7 @@ pub struct RibbonStage {
 }
 
 /// Something that the background has made of the decisions.
-pub(in crate::workbench) enum Made {
+pub(in crate::workbench) enum RibbonEvent {
     /// The recording is judged.
     Judged(Answer<Judgement>),
     /// A segment is explained.
@@ -100,7 +100,7 @@ pub(in crate::workbench) enum Made {
     Other(Answer<OtherSession>),
 }
 
-fn made(made: Made) -> Event {
+fn made(made: RibbonEvent) -> Event {
     Event::Explore(ExploreEvent::Ribbon(made))
 }
 
@@ -245,20 +245,20 @@ impl Workbench {
         self.select_awaited();
     }
 
-    pub(super) fn take_ribbon(&mut self, made: Made) {
+    pub(super) fn take_ribbon(&mut self, made: RibbonEvent) {
         let ribbon = &mut self.tasks.explore.ribbon;
         match made {
             // Why it cannot be judged is said in its place.
-            Made::Judged(answer) => drop(ribbon.judging.take(answer)),
-            Made::Explained(answer) => {
+            RibbonEvent::Judged(answer) => drop(ribbon.judging.take(answer)),
+            RibbonEvent::Explained(answer) => {
                 let taken = ribbon.explained.take(answer);
                 self.tell_failure(Topic::Explore, taken);
             }
-            Made::Kept(answer) => {
+            RibbonEvent::Kept(answer) => {
                 let taken = ribbon.kept.take(answer);
                 self.tell_failure(Topic::Explore, taken);
             }
-            Made::Other(answer) => {
+            RibbonEvent::Other(answer) => {
                 let taken = ribbon.other.take(answer);
                 if self.tell_failure(Topic::Explore, taken).is_some() {
                     let ribbon = &mut self.tasks.explore.ribbon;
@@ -341,7 +341,7 @@ impl Workbench {
             }
             RibbonAction::ChooseFile(path) => {
                 self.selection.ask = None;
-                let wrap = |answer| made(Made::Other(answer));
+                let wrap = |answer| made(RibbonEvent::Other(answer));
                 let on = (&self.tasks.post, "trained session", wrap as _);
                 let other = &mut self.tasks.explore.ribbon.other;
                 other.start(path.clone(), on, move |_| OtherSession::load(path));
@@ -378,7 +378,7 @@ impl Workbench {
         ribbon.selected = None;
         ribbon.judging.hide();
         let key = (choice, ribbon.found_from.models.clone());
-        let wrap = |answer| made(Made::Judged(answer));
+        let wrap = |answer| made(RibbonEvent::Judged(answer));
         let on = (&self.tasks.post, "judging", wrap as _);
         ribbon
             .judging
@@ -391,7 +391,7 @@ impl Workbench {
         let (Some(segment), Some(judged)) = (segment, ribbon.judging.shown().cloned()) else {
             return;
         };
-        let wrap = |answer| made(Made::Explained(answer));
+        let wrap = |answer| made(RibbonEvent::Explained(answer));
         let on = (&self.tasks.post, "explaining", wrap as _);
         ribbon
             .explained
@@ -407,7 +407,7 @@ impl Workbench {
             return;
         };
         let (source, window) = question;
-        let wrap = |answer| made(Made::Kept(answer));
+        let wrap = |answer| made(RibbonEvent::Kept(answer));
         let on = (&self.tasks.post, "kept sample", wrap as _);
         let kept = &mut self.tasks.explore.ribbon.kept;
         kept.start(question, on, move |_| {

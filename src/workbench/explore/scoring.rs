@@ -14,6 +14,7 @@ use atomscope_engine::experiment::{Ribbon, RibbonSegment};
 use atomscope_engine::export::write_scores;
 use atomscope_engine::records::{Annotation, Mode, event_list};
 use atomscope_engine::session::{OwnAnnotation, change_notes, notes_on};
+use atomscope_engine::settings::SettingProblem;
 
 /// Something to be done with scores.
 #[derive(Clone, Debug, PartialEq)]
@@ -137,13 +138,7 @@ pub struct ScoringStage {
     with_model: Option<Agreement>,
     with_rater: Option<Agreement>,
     question: Option<EventQuestion>,
-    events: Option<Result<EventScore, String>>,
-}
-
-/// Something that the background has made of scores.
-pub(in crate::workbench) enum Made {
-    /// The second rater is read.
-    Rater(Answer<Rater>),
+    events: Option<Result<EventScore, SettingProblem>>,
 }
 
 impl ScoringStage {
@@ -168,10 +163,8 @@ impl ScoringStage {
     }
 
     /// Which events are compared, and how far they agree.
-    pub fn events(&self) -> Option<(&EventQuestion, Result<&EventScore, &str>)> {
-        let found = self.events.as_ref()?;
-        let found = found.as_ref().map_err(String::as_str);
-        Some((self.question.as_ref()?, found))
+    pub fn events(&self) -> Option<(&EventQuestion, Result<&EventScore, &SettingProblem>)> {
+        Some((self.question.as_ref()?, self.events.as_ref()?.as_ref()))
     }
 
     pub(super) fn is_busy(&self) -> bool {
@@ -226,8 +219,7 @@ impl Workbench {
         stage.with_rater = with(stage.rated.as_ref());
     }
 
-    pub(super) fn take_scoring(&mut self, made: Made) {
-        let Made::Rater(answer) = made;
+    pub(super) fn take_rater(&mut self, answer: Answer<Rater>) {
         let taken = self.tasks.explore.scoring.rater.take(answer);
         if self.tell_failure(Topic::Explore, taken).is_some() {
             self.compare_scores();
@@ -270,7 +262,7 @@ impl Workbench {
 
     fn open_rater(&mut self, path: PathBuf) {
         self.selection.ask = None;
-        let wrap = |answer| Event::Explore(ExploreEvent::Scoring(Made::Rater(answer)));
+        let wrap = |answer| Event::Explore(ExploreEvent::Rater(answer));
         let on = (&self.tasks.post, "second rater", wrap as _);
         let rater = &mut self.tasks.explore.scoring.rater;
         rater.start(path.clone(), on, move |_| {
@@ -335,7 +327,7 @@ impl Workbench {
         };
         let duration_s = opened.record.duration_s().unwrap_or(0.0);
         let score = question.scoring.score(&reference, &found, duration_s);
-        self.tasks.explore.scoring.events = Some(score.map_err(|error| error.to_string()));
+        self.tasks.explore.scoring.events = Some(score);
     }
 }
 

@@ -179,7 +179,7 @@ pub(super) fn read_traces(
     let n_rates = rates.len() as f64;
     for (number, rate_hz) in rates.into_iter().enumerate() {
         let running = filter.at_rate(rate_hz)?;
-        let group = Group::new(record, traces, rate_hz);
+        let group = TraceGroup::new(record, traces, rate_hz);
         let lead_in = (filter.lead_in_s() * rate_hz).ceil() as usize;
         for segment in group.segments(start_s, end_s) {
             for part in group.parts(&segment, (start_s, end_s)) {
@@ -205,7 +205,7 @@ struct GroupTrace {
 }
 
 /// Traces of one rate with the channels they need.
-struct Group<'a> {
+struct TraceGroup<'a> {
     record: &'a Record,
     traces: Vec<GroupTrace>,
     /// Terms that most traces have, summed once for all of them: under an average reference that is the reference,
@@ -273,7 +273,7 @@ fn add_terms(values: &mut [f64], terms: &[(usize, f64)], channels: &[Vec<f64>]) 
     }
 }
 
-impl<'a> Group<'a> {
+impl<'a> TraceGroup<'a> {
     fn new(record: &'a Record, traces: &'a [TraceSource], rate_hz: f64) -> Self {
         let of_rate = |(_, trace): &(usize, &TraceSource)| trace.rate_hz == rate_hz;
         let traces: Vec<_> = traces.iter().enumerate().filter(of_rate).collect();

@@ -3,8 +3,8 @@
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
-use super::picture::Picture;
-use super::{LiveEvent, Model, Order, Request};
+use super::picture::PictureMaker;
+use super::{LiveEvent, LiveOrder, Model, Request};
 use crate::workbench::TaskError;
 use crate::workbench::background::Post;
 use crate::workbench::event::Event;
@@ -24,7 +24,7 @@ const PICTURE_EVERY: Duration = Duration::from_millis(40);
 const PATIENCE: Duration = Duration::from_millis(10);
 
 /// Follows a stream until it ends or is told to.
-pub(super) fn follow(order: Order, post: &Post, job: &JobProgress) -> Result<(), TaskError> {
+pub(super) fn follow(order: LiveOrder, post: &Post, job: &JobProgress) -> Result<(), TaskError> {
     let session = match &order.session {
         Model::Open(session) => session.as_ref().clone(),
         Model::File(path) => Session::load(path)?,
@@ -44,7 +44,7 @@ pub(super) fn follow(order: Order, post: &Post, job: &JobProgress) -> Result<(),
     let mut run = StreamRun::new(judge, order.state_path.clone());
     // The first state shows at once whether it can be saved.
     run.save()?;
-    let picture = Picture::new(&order.source, &run, notes);
+    let picture = PictureMaker::new(&order.source, &run, notes);
     let feed = Feed::start(source, QUEUE);
     let mut following = Following {
         order: &order,
@@ -59,10 +59,10 @@ pub(super) fn follow(order: Order, post: &Post, job: &JobProgress) -> Result<(),
 
 /// A stream that is followed.
 struct Following<'a> {
-    order: &'a Order,
+    order: &'a LiveOrder,
     post: &'a Post,
     run: StreamRun,
-    picture: Picture,
+    picture: PictureMaker,
     last_picture: Instant,
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use atomscope_engine::evaluation::{AlarmAnswer, WatchedAlarm};
 use atomscope_engine::records::Channel;
 use atomscope_engine::records::overview::MinMax;
-use atomscope_engine::stream::{Arrival, Decision, Inbox, Outcome, StreamRun};
+use atomscope_engine::stream::{Arrival, Inbox, Outcome, StreamDecision, StreamRun};
 
 /// Time that the traces show.
 const SPAN_S: f64 = 10.0;
@@ -60,7 +60,7 @@ pub struct ShownDecision {
     /// Place of the class.
     pub class: usize,
     /// The decision.
-    pub decision: Decision,
+    pub decision: StreamDecision,
 }
 
 /// Scores over the last decisions whose truth came.
@@ -162,7 +162,7 @@ impl LiveView {
 }
 
 /// What is gathered for the next picture.
-pub(super) struct Picture {
+pub(super) struct PictureMaker {
     source: String,
     class_names: Arc<Vec<String>>,
     traces: Option<TraceRing>,
@@ -184,7 +184,7 @@ pub(super) struct Picture {
     is_news: bool,
 }
 
-impl Picture {
+impl PictureMaker {
     pub(super) fn new(source: &str, run: &StreamRun, notes: Vec<String>) -> Self {
         Self {
             source: source.to_owned(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use atomscope::ui::app::App;
-use atomscope::workbench::{Action, Ask, Stage, Workbench};
+use atomscope::workbench::{Action, Ask, PathAsk, Stage, Workbench};
 use atomscope_engine::learner::LearnerSettings;
 use egui::accesskit::Role;
 use egui::{Key, Order, Pos2, Rect, Theme, vec2};
@@ -226,9 +226,9 @@ fn menus_and_questions_explain_themselves() {
         }
     }
     let questions = [
-        Ask::OpenFile,
+        Ask::Path(PathAsk::OpenFile),
         Ask::SaveAs(None),
-        Ask::LocateData,
+        Ask::Path(PathAsk::LocateData),
         Ask::Unsaved(Box::new(Action::Quit)),
         Ask::ChangedOnDisk(None),
         Ask::PresetName,

@@ -7,11 +7,11 @@ use atomscope::ui::palette::{class_color, phase_color};
 use atomscope::ui::theme::{self, tones};
 use atomscope::ui::widgets::{
     AccuracyPlot, Atom, AtomGrid, AtomView, BatchFlow, ChartPlot, ClassHistogram, ConfusionMatrix,
-    Curve, Edit, FoldStrip, GramMatrix, GroupCell, Health, HealthStrip, MapLabels, Mark,
+    Curve, Edit, FoldStrip, GramMatrix, GroupCell, HealthNumbers, HealthStrip, MapLabels,
     NumberField, PanelAction, PanelHeader, ProfilePanel, RunBar, RunPhase, RunRequest, ScalpMap,
-    SchedulePlot, StageList, StageMark, StageRow, Trace, Waveform,
+    SchedulePlot, StageList, StageMark, StageRow, TimeMark, Trace, Waveform,
 };
-use atomscope::workbench::Direction;
+use atomscope::workbench::{Gravity, PanelMove};
 use atomscope_engine::evaluation::Confusion;
 use atomscope_engine::export::{Chart, Series};
 use atomscope_engine::features::Layout;
@@ -152,7 +152,7 @@ pub(crate) fn header_ui(ui: &mut Ui, state: &mut Gallery) {
         title: "Confusion",
         detail: "fold 2, batch 30 · 400 test records",
         enlarged: false,
-        moves: &Direction::ALL,
+        moves: &PanelMove::ALL,
     };
     if let Some(action) = header.show(ui) {
         state.panel = Some(action);
@@ -208,7 +208,7 @@ pub(crate) fn fault_atoms_ui(ui: &mut Ui, state: &mut Gallery) {
 }
 
 pub(crate) fn health_ui(ui: &mut Ui) {
-    let health = Health {
+    let health = HealthNumbers {
         drift: 3.1e-13,
         smallest_pivot: 2.2e-4,
         condition: 4.1e9,
@@ -533,7 +533,7 @@ pub(crate) fn fault_record_ui(ui: &mut Ui) {
         rate_hz: 3350.0,
         start_s: -0.02,
         lane_units: &["pu", "pu"],
-        marks: &[Mark {
+        marks: &[TimeMark {
             time_s: 0.001,
             text: "inception",
         }],
@@ -684,6 +684,7 @@ pub(crate) fn frame_page(ui: &mut Ui, state: &mut Gallery) {
                 progress,
                 facts: if place == 0 { &facts } else { &[] },
                 n_notices,
+                gravest: Gravity::Warning,
             };
             let asked = ui.push_id(place, |ui| bar.show(ui)).inner;
             state.request = asked.or(state.request);

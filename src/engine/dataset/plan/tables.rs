@@ -9,7 +9,7 @@ use super::super::builder::{DataFile, DatasetBuilder, Label};
 use super::super::long_table::LongTable;
 use super::super::table::row_names;
 use super::super::{DatasetError, TableChoice, TableClasses, is_feature};
-use super::{Locate, Opened, add_each, found, no_class};
+use super::{Locate, OpenedFile, add_each, found, no_class};
 use crate::features::FeatureRecipe;
 use crate::records::table::DecimalSign;
 use crate::records::{Channel, Mode, ReadOptions, Record, open_with};
@@ -74,8 +74,8 @@ impl TableSource {
         keep_going: &mut dyn FnMut(f64) -> bool,
     ) -> Result<(), DatasetError> {
         let options = self.read_options();
-        let add = |builder: &mut DatasetBuilder, opened: Opened<'_>| {
-            let Opened {
+        let add = |builder: &mut DatasetBuilder, opened: OpenedFile<'_>| {
+            let OpenedFile {
                 named,
                 record,
                 keep_going,

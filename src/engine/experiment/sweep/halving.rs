@@ -159,7 +159,7 @@ pub struct StageCount {
 
 /// What early stopping has saved.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Saving {
+pub struct WorkSaved {
     /// The stages so far.
     pub stages: Vec<StageCount>,
     /// Trainings, a short one counting by its length.
@@ -168,7 +168,7 @@ pub struct Saving {
     pub whole: f64,
 }
 
-impl Saving {
+impl WorkSaved {
     /// What these results have saved; nothing where no point was stopped early.
     pub(super) fn of(results: &[PointResult]) -> Option<Self> {
         let mut stages: Vec<StageCount> = Vec::new();

@@ -15,7 +15,7 @@ use crate::experiment::comparison::pairing_difference;
 use crate::experiment::error::RunError;
 use crate::experiment::fingerprint::Texts;
 use crate::experiment::settings::{Experiment, Tests};
-use crate::experiment::task_pool::Tasks;
+use crate::experiment::task_pool::TaskList;
 use crate::experiment::trial::Trial;
 use crate::experiment::trial_sequence::{PointProgress, TrialSequence, Watcher};
 use crate::split::{HoldOut, Split, SplitPlan};
@@ -348,7 +348,7 @@ impl SweepPlan {
             return Ok(true);
         };
         let entrants = self.entrants(self.phase_of(*first), known);
-        let all = Tasks {
+        let all = TaskList {
             n_tasks: tasks.len(),
             n_units: tasks
                 .iter()

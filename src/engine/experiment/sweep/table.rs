@@ -1,6 +1,6 @@
 //! The results of a sweep: every point by its inner folds, and the nested score of the choice.
 
-use super::halving::{Effort, Saving, mean};
+use super::halving::{Effort, WorkSaved, mean};
 use super::nested::{OuterResult, PointResult};
 use crate::experiment::summary::mean_and_sd;
 
@@ -52,7 +52,7 @@ pub struct SweepTable {
     /// Mean accuracy of the choices on data that had no part in them, and its deviation.
     pub nested: Option<(f64, Option<f64>)>,
     /// What early stopping has saved so far.
-    pub saving: Option<Saving>,
+    pub saving: Option<WorkSaved>,
     /// What it was made of.
     results: Vec<PointResult>,
 }
@@ -84,7 +84,7 @@ impl SweepTable {
             rows,
             chosen,
             nested,
-            saving: Saving::of(&results),
+            saving: WorkSaved::of(&results),
             results,
         }
     }

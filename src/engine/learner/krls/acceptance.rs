@@ -5,7 +5,7 @@ use crate::math::{Matrix, add_scaled, dot, vectorised};
 
 use super::super::report::{ClassReport, Rejection};
 use super::super::samples::Samples;
-use super::Work;
+use super::KrlsScratch;
 
 /// max_j k_j²/(σ K_jj) of every sample of a mini-batch, Eq. (eqCoh) squared.
 pub(super) fn measure_coherence(
@@ -60,7 +60,7 @@ fn largest_squares<const N: usize>(
 
 /// Published: accepted codes must be linearly independent; later dependent ones are dropped.
 pub(super) fn drop_dependent_codes(
-    work: &mut Work,
+    work: &mut KrlsScratch,
     n_atoms: usize,
     batch: &Samples,
     report: &mut ClassReport,

@@ -10,7 +10,7 @@ use super::super::pruning::Pruning;
 use super::super::report::{ClassReport, Removal, Repair, TimeSpent};
 use super::super::settings::LearnerSettings;
 use super::super::sparse_coding::SparseCodes;
-use super::{Krls, KrlsProfile, Work, conventions};
+use super::{Krls, KrlsProfile, KrlsScratch, conventions};
 
 /// A sample may leave only if 1 − λ wᵀCw stays above this.
 const SMALLEST_SLACK: f64 = 1e-3;
@@ -226,7 +226,7 @@ impl Krls {
     }
 }
 
-impl Work {
+impl KrlsScratch {
     /// `by_age` after samples left and others took their places, of which `n_kept` are left.
     fn follow_moves(&mut self, n_kept: usize) {
         const GONE: usize = usize::MAX;
@@ -263,7 +263,7 @@ impl Work {
             }
             self.combined.clear();
             self.combined.resize(n_atoms, Lanes::default());
-            with_vectors(Combination {
+            with_vectors(RowCombination {
                 sums: &mut self.combined,
                 rows: &self.leaving_rows,
                 codes: &profile.codes,
@@ -308,14 +308,14 @@ fn copy<'v, 't>(
 }
 
 /// Column q of `sums` ← Σ_j λ_j w_qj · row j.
-struct Combination<'a> {
+struct RowCombination<'a> {
     sums: &'a mut [Lanes],
     rows: &'a [Lanes],
     codes: &'a SparseCodes,
     weights: &'a [f64],
 }
 
-impl WithVectors for Combination<'_> {
+impl WithVectors for RowCombination<'_> {
     type Output = ();
 
     #[inline(always)]

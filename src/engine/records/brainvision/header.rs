@@ -18,7 +18,7 @@ pub(super) enum Orientation {
 
 /// How samples are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Storage {
+pub(super) enum SampleStorage {
     Binary { number: Number, is_big_endian: bool },
     Text(TextLayout),
 }
@@ -34,11 +34,11 @@ pub(super) struct ChannelEntry {
 
 /// What the header says.
 #[derive(Debug)]
-pub(super) struct Header {
+pub(super) struct BrainVisionHeader {
     pub(super) data_file: String,
     pub(super) marker_file: Option<String>,
     pub(super) orientation: Orientation,
-    pub(super) storage: Storage,
+    pub(super) storage: SampleStorage,
     pub(super) rate_hz: f64,
     pub(super) n_samples: Option<u64>,
     pub(super) channels: Vec<ChannelEntry>,
@@ -51,7 +51,7 @@ const MAX_CHANNELS: usize = 65_536;
 /// Most bytes of a header that are read; real ones have some kilobytes.
 const MAX_BYTES: u64 = 4 << 20;
 
-impl Header {
+impl BrainVisionHeader {
     pub(super) fn read(bytes: &ByteSource, findings: &mut Findings) -> Result<Self, ReadError> {
         let text = decode(&bytes.read_start(MAX_BYTES)?);
         let ini = Ini::new(&text);
@@ -103,12 +103,12 @@ fn is_value(ini: &Ini<'_>, key: &str, value: &str) -> bool {
     entry.is_some_and(|entry| entry.value.eq_ignore_ascii_case(value))
 }
 
-fn read_storage(ini: &Ini<'_>, findings: &Findings) -> Result<Storage, ReadError> {
+fn read_storage(ini: &Ini<'_>, findings: &Findings) -> Result<SampleStorage, ReadError> {
     if is_value(ini, "dataformat", "ascii") {
-        return Ok(Storage::Text(TextLayout::read(ini)));
+        return Ok(SampleStorage::Text(TextLayout::read(ini)));
     }
     let order = ini.get("binary infos", "usebigendianorder");
-    Ok(Storage::Binary {
+    Ok(SampleStorage::Binary {
         number: read_number(ini.get("binary infos", "binaryformat"), findings)?,
         is_big_endian: order.is_some_and(|entry| entry.value.eq_ignore_ascii_case("yes")),
     })

@@ -6,7 +6,7 @@ use super::super::{Annotation, ByteSource, FilePlace, Findings, Gap, Mode, ReadE
 
 /// What the marker file says.
 #[derive(Debug, Default)]
-pub(super) struct Timeline {
+pub(super) struct MarkedTimeline {
     pub(super) start: Option<StartTime>,
     pub(super) annotations: Vec<Annotation>,
     pub(super) gaps: Vec<Gap>,
@@ -29,9 +29,9 @@ pub(super) fn read(
     n_samples: usize,
     mode: Mode,
     header_findings: &mut Findings,
-) -> Result<Timeline, ReadError> {
+) -> Result<MarkedTimeline, ReadError> {
     let mut findings = Findings::new(bytes.path(), mode);
-    let mut timeline = Timeline::default();
+    let mut timeline = MarkedTimeline::default();
     let mut segment: Option<Marker> = None;
     let text = decode(&bytes.read_all()?);
     let most = Annotation::most_in(bytes.len());
@@ -92,7 +92,7 @@ fn annotation(marker: &Marker, rate_hz: f64) -> Annotation {
 
 /// Time lost between two segments, from their dates.
 fn add_gap(
-    timeline: &mut Timeline,
+    timeline: &mut MarkedTimeline,
     before: Option<&Marker>,
     marker: &Marker,
     rate_hz: f64,

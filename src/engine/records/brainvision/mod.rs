@@ -10,9 +10,9 @@ use std::sync::Arc;
 use super::text::quoted;
 use super::{
     ByteSource, Channel, FilePlace, Findings, Format, Input, Kind, Mode, Number, ReadError,
-    ReadOptions, Record, Samples, Source, Stored, StridedSamples, Unit,
+    ReadOptions, Record, SampleSource, Source, Stored, StridedSamples, Unit,
 };
-use header::{Header, Orientation, Storage};
+use header::{BrainVisionHeader, Orientation, SampleStorage};
 
 /// Whether these bytes start a header or marker file.
 pub fn is_certain(head: &[u8]) -> bool {
@@ -72,14 +72,14 @@ fn find_header(input: &Input) -> Result<ByteSource, ReadError> {
 
 fn read_header(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
     let mut findings = Findings::new(input.path(), options.mode);
-    let header = Header::read(&input.bytes, &mut findings)?;
+    let header = BrainVisionHeader::read(&input.bytes, &mut findings)?;
     let data = data_file(input, &header, &mut findings)?;
     let (n_samples, samples) = samples(&data, &header, &mut findings)?;
     let markers = marker_file(input, &header, &mut findings)?;
 
     let mut source = Source::new(input.path(), input.bytes.len());
     source.add_companion(data.path(), data.len());
-    let mut timeline = markers::Timeline::default();
+    let mut timeline = markers::MarkedTimeline::default();
     if let Some(markers) = &markers {
         source.add_companion(markers.path(), markers.len());
         timeline = markers::read(
@@ -108,7 +108,7 @@ fn read_header(input: &Input, options: &ReadOptions) -> Result<Record, ReadError
 /// The named file, or the one of the header's own stem where the set was renamed.
 fn data_file(
     input: &Input,
-    header: &Header,
+    header: &BrainVisionHeader,
     findings: &mut Findings,
 ) -> Result<ByteSource, ReadError> {
     if let Some(data) = input.companion(&header.file_name(&header.data_file, input.path()))? {
@@ -137,7 +137,7 @@ fn data_file(
 
 fn marker_file(
     input: &Input,
-    header: &Header,
+    header: &BrainVisionHeader,
     findings: &mut Findings,
 ) -> Result<Option<ByteSource>, ReadError> {
     let Some(name) = &header.marker_file else {
@@ -164,7 +164,7 @@ fn marker_file(
 
 /// Samples of each channel, from the length of the data file.
 fn count_samples(
-    header: &Header,
+    header: &BrainVisionHeader,
     number: Number,
     data: &ByteSource,
     findings: &mut Findings,
@@ -199,7 +199,7 @@ fn count_samples(
     Ok(stored as usize)
 }
 
-fn channels(header: &Header, n_samples: usize, findings: &mut Findings) -> Vec<Channel> {
+fn channels(header: &BrainVisionHeader, n_samples: usize, findings: &mut Findings) -> Vec<Channel> {
     header
         .channels
         .iter()
@@ -214,15 +214,15 @@ fn channels(header: &Header, n_samples: usize, findings: &mut Findings) -> Vec<C
 /// How many samples each channel has, and where they are.
 fn samples(
     data: &ByteSource,
-    header: &Header,
+    header: &BrainVisionHeader,
     findings: &mut Findings,
-) -> Result<(usize, Arc<dyn Samples>), ReadError> {
+) -> Result<(usize, Arc<dyn SampleSource>), ReadError> {
     let (number, is_big_endian) = match header.storage {
-        Storage::Binary {
+        SampleStorage::Binary {
             number,
             is_big_endian,
         } => (number, is_big_endian),
-        Storage::Text(layout) => {
+        SampleStorage::Text(layout) => {
             let samples = text_data::read(data, header, layout, findings)?;
             let n_samples = samples.channels.first().map_or(0, Vec::len);
             return Ok((n_samples, Arc::new(samples)));

@@ -3,7 +3,7 @@
 use super::super::ini::Ini;
 use super::super::text::{decode, quoted};
 use super::super::{ByteSource, FilePlace, Findings, MemorySamples, ReadError};
-use super::header::{Header, Orientation};
+use super::header::{BrainVisionHeader, Orientation};
 
 /// What stands between and before the numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl TextLayout {
 /// All samples, scaled; channels that a cut file leaves shorter are cut to the shortest.
 pub(super) fn read(
     bytes: &ByteSource,
-    header: &Header,
+    header: &BrainVisionHeader,
     layout: TextLayout,
     findings: &mut Findings,
 ) -> Result<MemorySamples, ReadError> {

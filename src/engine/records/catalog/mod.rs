@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::counted;
 use super::{Mode, ReadError};
 pub use annotations::{AnnotationRule, LabelledSpan, Lasts};
 pub use pattern::Pattern;
@@ -175,7 +176,7 @@ impl LabelledSet {
             };
             let listed = without.iter().take(LISTED).map(String::as_str);
             problems.push(format!(
-                "{} of {} files have no class and are excluded: {}{more}",
+                "no class, so excluded: {} of {} files: {}{more}",
                 without.len(),
                 self.files.len(),
                 listed.collect::<Vec<_>>().join(", ")
@@ -204,8 +205,8 @@ impl LabelledSet {
         let (group, names) = mixed.first()?;
         let names: Vec<&str> = names.iter().copied().collect();
         Some(format!(
-            "{} groups have files of several classes, e.g. {group:?} of {}: the same subject?",
-            mixed.len(),
+            "files of several classes in {}, e.g. {group:?} of {}: the same subject?",
+            counted(mixed.len(), "group"),
             names.join(" and ")
         ))
     }
@@ -220,7 +221,10 @@ pub fn label(
     mode: Mode,
     mut go_on: impl FnMut(f64) -> bool,
 ) -> Result<LabelledSet, CatalogError> {
-    let sources: Vec<Labels> = rules.iter().map(Labels::new).collect::<Result<_, _>>()?;
+    let sources: Vec<LoadedRule> = rules
+        .iter()
+        .map(LoadedRule::new)
+        .collect::<Result<_, _>>()?;
     let mut files = Vec::with_capacity(folder.files.len());
     for (position, path) in folder.files.iter().enumerate() {
         if !go_on(position as f64 / folder.files.len() as f64) {
@@ -232,7 +236,7 @@ pub fn label(
     Ok(LabelledSet { files })
 }
 
-fn label_file(folder: &Folder, path: &Path, sources: &[Labels], mode: Mode) -> LabelledFile {
+fn label_file(folder: &Folder, path: &Path, sources: &[LoadedRule], mode: Mode) -> LabelledFile {
     let mut file = LabelledFile {
         path: path.to_owned(),
         ..LabelledFile::default()
@@ -265,7 +269,7 @@ pub fn own_name(path: &Path) -> String {
 
 /// What one rule says of one file.
 #[derive(Debug, Default)]
-struct Found {
+struct RuleFinding {
     class: Option<String>,
     group: Option<String>,
     spans: Vec<LabelledSpan>,
@@ -273,7 +277,7 @@ struct Found {
 }
 
 /// A rule with its table read.
-enum Labels<'a> {
+enum LoadedRule<'a> {
     FileName(&'a Pattern),
     ParentFolder,
     Table(table::Table),
@@ -281,7 +285,7 @@ enum Labels<'a> {
     Annotations(&'a AnnotationRule),
 }
 
-impl<'a> Labels<'a> {
+impl<'a> LoadedRule<'a> {
     fn new(rule: &'a Rule) -> Result<Self, CatalogError> {
         Ok(match rule {
             Rule::FileName(pattern) => Self::FileName(pattern),
@@ -294,40 +298,40 @@ impl<'a> Labels<'a> {
         })
     }
 
-    fn of(&self, folder: &Folder, path: &Path, mode: Mode) -> Found {
+    fn of(&self, folder: &Folder, path: &Path, mode: Mode) -> RuleFinding {
         match self {
             Self::FileName(pattern) => match pattern.labels(path) {
-                Some((class, group)) => Found {
+                Some((class, group)) => RuleFinding {
                     class,
                     group,
-                    ..Found::default()
+                    ..RuleFinding::default()
                 },
-                None => Found {
+                None => RuleFinding {
                     problem: Some(format!("the name does not fit {:?}", pattern.text())),
-                    ..Found::default()
+                    ..RuleFinding::default()
                 },
             },
             Self::ParentFolder => {
                 let whole = folder.path.join(path);
                 let parent = whole.parent().and_then(Path::file_name);
-                Found {
+                RuleFinding {
                     class: parent.map(|name| name.to_string_lossy().into_owned()),
-                    ..Found::default()
+                    ..RuleFinding::default()
                 }
             }
             Self::Table(table) => table.labels(path),
             Self::Participants(participants) => participants.labels(path),
             Self::Annotations(rule) => match rule.spans(&folder.path.join(path), mode) {
-                Ok(spans) => Found {
+                Ok(spans) => RuleFinding {
                     problem: spans
                         .is_empty()
                         .then(|| "no annotation of a class".to_owned()),
                     spans,
-                    ..Found::default()
+                    ..RuleFinding::default()
                 },
-                Err(error) => Found {
+                Err(error) => RuleFinding {
                     problem: Some(error.to_string()),
-                    ..Found::default()
+                    ..RuleFinding::default()
                 },
             },
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::super::ByteSource;
 use super::super::text::{decode, quoted};
-use super::{CatalogError, Found};
+use super::{CatalogError, RuleFinding};
 
 /// Most bytes of a table that are read.
 const MAX_BYTES: u64 = 64 << 20;
@@ -105,7 +105,7 @@ impl Table {
     }
 
     /// Looks for the path, then for the file name, each with and without extension.
-    pub(super) fn labels(&self, path: &Path) -> Found {
+    pub(super) fn labels(&self, path: &Path) -> RuleFinding {
         let whole = normal(&path.to_string_lossy());
         let name = whole.rsplit('/').next().unwrap_or(&whole);
         let stem = |path: &str| path.rsplit_once('.').map(|(stem, _)| stem.to_owned());
@@ -117,14 +117,14 @@ impl Table {
         ];
         let found = keys.iter().flatten().find_map(|key| self.labels.get(key));
         match found {
-            Some((class, group)) => Found {
+            Some((class, group)) => RuleFinding {
                 class: class.clone(),
                 group: group.clone(),
-                ..Found::default()
+                ..RuleFinding::default()
             },
-            None => Found {
+            None => RuleFinding {
                 problem: Some("the table does not list the file".to_owned()),
-                ..Found::default()
+                ..RuleFinding::default()
             },
         }
     }
@@ -165,31 +165,31 @@ impl Participants {
     }
 
     /// The participant is the part `sub-…` of the path.
-    pub(super) fn labels(&self, path: &Path) -> Found {
+    pub(super) fn labels(&self, path: &Path) -> RuleFinding {
         let whole = path.to_string_lossy().replace('\\', "/");
         let participant = whole
             .split(['/', '_'])
             .map(|part| part.split('.').next().unwrap_or(part))
             .find(|part| part.to_lowercase().starts_with("sub-"));
         let Some(participant) = participant else {
-            return Found {
+            return RuleFinding {
                 problem: Some("no part of the path is a participant (sub-…)".to_owned()),
-                ..Found::default()
+                ..RuleFinding::default()
             };
         };
         match self.classes.get(&participant.to_lowercase()) {
-            Some(class) => Found {
+            Some(class) => RuleFinding {
                 class: class.clone(),
                 group: Some(participant.to_owned()),
-                ..Found::default()
+                ..RuleFinding::default()
             },
-            None => Found {
+            None => RuleFinding {
                 group: Some(participant.to_owned()),
                 problem: Some(format!(
                     "participants.tsv does not list {}",
                     quoted(participant)
                 )),
-                ..Found::default()
+                ..RuleFinding::default()
             },
         }
     }

@@ -6,9 +6,9 @@ use super::super::{Annotation, Channel, Format, Kind, Record, Unit, edf};
 use super::*;
 
 /// A folder that is removed with the test.
-struct Scratch(PathBuf);
+struct TestFolder(PathBuf);
 
-impl Scratch {
+impl TestFolder {
     fn new(name: &str, files: &[(&str, &str)]) -> Self {
         let folder =
             std::env::temp_dir().join(format!("atomscope-catalog-{name}-{}", std::process::id()));
@@ -22,7 +22,7 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
+impl Drop for TestFolder {
     fn drop(&mut self) {
         fs::remove_dir_all(&self.0).expect("the folder was made by this test");
     }
@@ -96,7 +96,7 @@ fn a_folder_lists_recordings_without_their_companions() {
         ("labels.csv", "file,class\n"),
         ("notes.md", ""),
     ];
-    let scratch = Scratch::new("scan", &files);
+    let scratch = TestFolder::new("scan", &files);
     let folder = Folder::scan(&scratch.0).expect("the folder is readable");
     let listed: Vec<String> = folder
         .files
@@ -110,14 +110,14 @@ fn a_folder_lists_recordings_without_their_companions() {
     assert!(rules.iter().any(|rule| matches!(rule, Rule::Table { .. })));
 }
 
-fn label_all(scratch: &Scratch, rules: &[Rule]) -> LabelledSet {
+fn label_all(scratch: &TestFolder, rules: &[Rule]) -> LabelledSet {
     let folder = Folder::scan(&scratch.0).expect("the folder is readable");
     label(&folder, rules, Mode::Tolerant, |_| true).expect("the rules are sound")
 }
 
 #[test]
 fn the_parent_folder_is_the_class_and_each_file_its_own_group() {
-    let scratch = Scratch::new(
+    let scratch = TestFolder::new(
         "parent",
         &[("ill/1.edf", ""), ("well/1.edf", ""), ("well/2.edf", "")],
     );
@@ -145,7 +145,7 @@ fn a_table_labels_by_path_name_or_stem_and_names_what_is_missing() {
         ("h4.edf", ""),
         ("labels.csv", table),
     ];
-    let scratch = Scratch::new("table", &files);
+    let scratch = TestFolder::new("table", &files);
     let path = scratch.0.join("labels.csv");
     let set = label_all(&scratch, &[Rule::Table { path }]);
     let found: Vec<(Option<&str>, &str)> = set
@@ -163,7 +163,7 @@ fn a_table_labels_by_path_name_or_stem_and_names_what_is_missing() {
         ]
     );
     assert!(
-        set.problems()[0].contains("1 of 4 files have no class"),
+        set.problems()[0].contains("excluded: 1 of 4 files"),
         "{:?}",
         set.problems()
     );
@@ -185,7 +185,7 @@ fn bids_participants_give_class_and_group() {
         ("sub-02/eeg/sub-02_task-rest_eeg.edf", ""),
         ("sub-03/eeg/sub-03_task-rest_eeg.edf", ""),
     ];
-    let scratch = Scratch::new("bids", &files);
+    let scratch = TestFolder::new("bids", &files);
     let path = scratch.0.join("participants.tsv");
     let set = label_all(
         &scratch,
@@ -207,7 +207,7 @@ fn bids_participants_give_class_and_group() {
 
 #[test]
 fn one_rule_may_give_the_class_and_another_the_group() {
-    let scratch = Scratch::new("two", &[("ill/p1_a.edf", ""), ("well/p1_b.edf", "")]);
+    let scratch = TestFolder::new("two", &[("ill/p1_a.edf", ""), ("well/p1_b.edf", "")]);
     let group = Pattern::new("{group}_{*}").expect("sound");
     let set = label_all(&scratch, &[Rule::FileName(group), Rule::ParentFolder]);
     assert_eq!(set.files[0].class.as_deref(), Some("ill"));
@@ -238,7 +238,7 @@ fn note(onset_s: f64, duration_s: Option<f64>, text: &str) -> Annotation {
 
 #[test]
 fn seizure_annotations_cut_a_recording_into_spans() {
-    let scratch = Scratch::new("seizure", &[("keep.md", "")]);
+    let scratch = TestFolder::new("seizure", &[("keep.md", "")]);
     let record = recording(vec![
         note(5.0, Some(3.0), "Seizure start"),
         note(1.0, None, "eyes"),

@@ -5,10 +5,10 @@ use std::io::{BufRead, BufReader};
 use crate::records::number_column::{NumberColumn, parse_whole};
 use crate::records::source_reader::SourceReader;
 use crate::records::text::quoted;
-use crate::records::{ByteSource, FilePlace, Findings, ReadError, Samples};
+use crate::records::{ByteSource, FilePlace, Findings, ReadError, SampleSource};
 
 use super::configuration::{Configuration, DataType};
-use super::scale::Scale;
+use super::scale::ChannelScale;
 
 /// Bytes read at once.
 const BLOCK_BYTES: usize = 1 << 18;
@@ -17,7 +17,7 @@ const MISSING_STATE: u8 = u8::MAX;
 
 /// The stored numbers of one channel.
 #[derive(Debug)]
-enum Column {
+enum AsciiColumn {
     /// Of an analog channel.
     Numbers(NumberColumn),
     /// Of a digital channel.
@@ -27,11 +27,11 @@ enum Column {
 /// A field that is neither blank nor a number.
 struct Unreadable;
 
-impl Column {
+impl AsciiColumn {
     /// Adds a field; one that is blank or cannot be read counts as missing.
     fn push(&mut self, field: &[u8]) -> Result<(), Unreadable> {
         match self {
-            Column::States(states) => {
+            AsciiColumn::States(states) => {
                 let state = match field {
                     b"0" => Some(0),
                     b"1" => Some(1),
@@ -40,7 +40,7 @@ impl Column {
                 states.push(state.unwrap_or(MISSING_STATE));
                 readable(state.is_some(), field)
             }
-            Column::Numbers(numbers) => {
+            AsciiColumn::Numbers(numbers) => {
                 if let Some(whole) = parse_whole(field) {
                     numbers.push_whole(whole);
                     return Ok(());
@@ -54,8 +54,8 @@ impl Column {
 
     fn stored(&self, row: usize) -> f64 {
         match self {
-            Column::Numbers(numbers) => numbers.get(row),
-            Column::States(states) => match states.get(row) {
+            AsciiColumn::Numbers(numbers) => numbers.get(row),
+            AsciiColumn::States(states) => match states.get(row) {
                 Some(&MISSING_STATE) | None => f64::NAN,
                 Some(&state) => f64::from(state),
             },
@@ -78,8 +78,8 @@ fn real_number(field: &[u8]) -> Option<f64> {
 /// Samples of a text data file, in memory.
 #[derive(Debug)]
 pub(super) struct AsciiSamples {
-    columns: Vec<Column>,
-    scales: Vec<Scale>,
+    columns: Vec<AsciiColumn>,
+    scales: Vec<ChannelScale>,
     stamps: Vec<f64>,
 }
 
@@ -120,7 +120,7 @@ impl AsciiSamples {
     }
 }
 
-impl Samples for AsciiSamples {
+impl SampleSource for AsciiSamples {
     fn read(&self, channel: usize, first: usize, out: &mut [f64]) -> Result<(), ReadError> {
         let scale = self.scales.get(channel);
         let column = self.columns.get(channel);
@@ -134,11 +134,11 @@ impl Samples for AsciiSamples {
 
 /// Takes the lines of a data file one by one.
 struct RowCollector {
-    columns: Vec<Column>,
+    columns: Vec<AsciiColumn>,
     n_analog: usize,
     stamps: Vec<f64>,
     n_declared: usize,
-    separator: Option<Separator>,
+    separator: Option<AsciiSeparator>,
     /// Columns in the file, known after the first row.
     n_columns: usize,
     line_number: usize,
@@ -147,7 +147,7 @@ struct RowCollector {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Separator {
+enum AsciiSeparator {
     Byte(u8),
     Spaces,
 }
@@ -202,11 +202,11 @@ impl RowCollector {
         let analog = configuration
             .analog
             .iter()
-            .map(|_| Column::Numbers(NumberColumn::new()));
+            .map(|_| AsciiColumn::Numbers(NumberColumn::new()));
         let digital = configuration
             .digital
             .iter()
-            .map(|_| Column::States(Vec::new()));
+            .map(|_| AsciiColumn::States(Vec::new()));
         let n_declared = configuration.n_declared.filter(|n| *n > 0);
         RowCollector {
             columns: analog.chain(digital).collect(),
@@ -251,8 +251,8 @@ impl RowCollector {
             None => self.settle_columns(line, findings)?,
         };
         match separator {
-            Separator::Byte(byte) => self.take_fields(line, line.split(|b| *b == byte)),
-            Separator::Spaces => {
+            AsciiSeparator::Byte(byte) => self.take_fields(line, line.split(|b| *b == byte)),
+            AsciiSeparator::Spaces => {
                 let fields = line.split(u8::is_ascii_whitespace);
                 self.take_fields(line, fields.filter(|field| !field.is_empty()));
             }
@@ -265,21 +265,21 @@ impl RowCollector {
         &mut self,
         line: &[u8],
         findings: &mut Findings,
-    ) -> Result<Separator, ReadError> {
+    ) -> Result<AsciiSeparator, ReadError> {
         let has = |byte: &u8| line.contains(byte);
         let byte = [b',', b';', b'\t'].into_iter().find(has);
-        let separator = byte.map_or(Separator::Spaces, Separator::Byte);
+        let separator = byte.map_or(AsciiSeparator::Spaces, AsciiSeparator::Byte);
         let n_fields = match separator {
-            Separator::Byte(byte) => line.split(|b| *b == byte).count(),
-            Separator::Spaces => line
+            AsciiSeparator::Byte(byte) => line.split(|b| *b == byte).count(),
+            AsciiSeparator::Spaces => line
                 .split(u8::is_ascii_whitespace)
                 .filter(|f| !f.is_empty())
                 .count(),
         };
         let place = FilePlace::Line(self.line_number);
-        if separator != Separator::Byte(b',') {
+        if separator != AsciiSeparator::Byte(b',') {
             let found = match separator {
-                Separator::Byte(b';') => "a semicolon",
+                AsciiSeparator::Byte(b';') => "a semicolon",
                 _ => "white space",
             };
             findings.breach(place, "separator", found, "a comma", "it was taken for it")?;
@@ -361,7 +361,7 @@ impl RowCollector {
             findings.breach(FilePlace::File, "data length", found, expected, assumed)?;
         }
         self.oddities.report(self.line_number, findings)?;
-        let scale = |channel| Scale::new(channel, DataType::Ascii, configuration.revision);
+        let scale = |channel| ChannelScale::new(channel, DataType::Ascii, configuration.revision);
         Ok(AsciiSamples {
             columns: self.columns,
             scales: configuration.analog.iter().map(scale).collect(),

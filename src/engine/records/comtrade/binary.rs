@@ -1,9 +1,9 @@
 //! Binary COMTRADE data: rows of fixed length, read where they are when they are needed.
 
-use crate::records::{ByteSource, FilePlace, Findings, ReadError, Samples};
+use crate::records::{ByteSource, FilePlace, Findings, ReadError, SampleSource};
 
 use super::configuration::{Configuration, DataType};
-use super::scale::{Scale, is_unsigned};
+use super::scale::{ChannelScale, is_unsigned};
 
 /// Bytes of sample number and time stamp in front of each row.
 const ROW_HEAD_BYTES: u64 = 8;
@@ -100,7 +100,7 @@ pub(super) struct BinarySamples {
     start: u64,
     layout: RowLayout,
     n_rows: u64,
-    scales: Vec<Scale>,
+    scales: Vec<ChannelScale>,
     unsigned: Vec<bool>,
 }
 
@@ -136,7 +136,7 @@ impl BinarySamples {
             scales: configuration
                 .analog
                 .iter()
-                .map(|channel| Scale::new(channel, layout.data_type, configuration.revision))
+                .map(|channel| ChannelScale::new(channel, layout.data_type, configuration.revision))
                 .collect(),
             unsigned: configuration.analog.iter().map(is_unsigned).collect(),
         };
@@ -282,7 +282,7 @@ impl BinarySamples {
     }
 }
 
-impl Samples for BinarySamples {
+impl SampleSource for BinarySamples {
     fn read(&self, channel: usize, first: usize, out: &mut [f64]) -> Result<(), ReadError> {
         let n_analog = self.scales.len();
         let mut values = out.iter_mut();

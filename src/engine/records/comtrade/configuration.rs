@@ -5,7 +5,7 @@
 use crate::records::text::quoted;
 use crate::records::{FilePlace, Findings, ReadError, TransformerSide};
 
-use super::lines::{BlankFields, Line, parse_count, split_lines};
+use super::lines::{BlankFields, ConfigurationLine, parse_count, split_lines};
 use super::moment::{self, Moment};
 
 /// The revision whose layout a record follows.
@@ -153,9 +153,9 @@ impl Configuration {
     /// Line frequency, number of rates, rates; gives back the lines after them.
     fn parse_rates<'a, 'b>(
         &mut self,
-        lines: &'b [Line<'a>],
+        lines: &'b [ConfigurationLine<'a>],
         findings: &mut Findings,
-    ) -> Result<&'b [Line<'a>], ReadError> {
+    ) -> Result<&'b [ConfigurationLine<'a>], ReadError> {
         // The line frequency may be blank, and blank lines are gone: the line
         // before the first pair of numbers is the count of rates.
         let has_frequency = lines.get(1).is_none_or(|line| line.n_used() < 2);
@@ -167,7 +167,9 @@ impl Configuration {
                 rest = tail;
             }
         } else {
-            let place = lines.first().map_or(FilePlace::File, Line::place);
+            let place = lines
+                .first()
+                .map_or(FilePlace::File, ConfigurationLine::place);
             let assumed = "it is taken as unknown";
             findings.breach(place, "line frequency", "blank", "50 or 60", assumed)?;
         }
@@ -186,14 +188,16 @@ impl Configuration {
     fn parse_sections<'a, 'b>(
         &mut self,
         n_rates: usize,
-        lines: &'b [Line<'a>],
+        lines: &'b [ConfigurationLine<'a>],
         findings: &mut Findings,
-    ) -> Result<&'b [Line<'a>], ReadError> {
-        let is_rate = |line: &&Line| parse_count(line.field(1)).is_some();
+    ) -> Result<&'b [ConfigurationLine<'a>], ReadError> {
+        let is_rate = |line: &&ConfigurationLine| parse_count(line.field(1)).is_some();
         let n_present = lines.iter().take_while(is_rate).count();
         // With no rate there is still one line: zero and the number of samples.
         let n_expected = n_rates.max(usize::from(n_present > 0));
-        let place = lines.first().map_or(FilePlace::File, Line::place);
+        let place = lines
+            .first()
+            .map_or(FilePlace::File, ConfigurationLine::place);
         if n_present != n_expected {
             let found = format!("{n_present} lines of rate and last sample");
             let assumed = "those present are used";
@@ -261,10 +265,10 @@ impl Configuration {
     /// Start and trigger; gives back the lines after them.
     fn parse_moments<'a, 'b>(
         &mut self,
-        lines: &'b [Line<'a>],
+        lines: &'b [ConfigurationLine<'a>],
         findings: &mut Findings,
-    ) -> Result<&'b [Line<'a>], ReadError> {
-        let is_type = |line: &Line| DataType::parse(line.field(0)).is_some();
+    ) -> Result<&'b [ConfigurationLine<'a>], ReadError> {
+        let is_type = |line: &ConfigurationLine| DataType::parse(line.field(0)).is_some();
         let n_moments = lines
             .iter()
             .take(2)
@@ -272,7 +276,9 @@ impl Configuration {
             .count();
         let (moments, rest) = lines.split_at_checked(n_moments).unwrap_or((lines, &[]));
         if n_moments < 2 {
-            let place = lines.first().map_or(FilePlace::File, Line::place);
+            let place = lines
+                .first()
+                .map_or(FilePlace::File, ConfigurationLine::place);
             let found = format!("{n_moments} lines");
             let expected = "two lines, start and trigger";
             let assumed = "the missing one is taken as unknown";
@@ -308,7 +314,11 @@ impl Configuration {
     }
 
     /// File type, time multiplier, time codes.
-    fn parse_storage(&mut self, lines: &[Line], findings: &mut Findings) -> Result<(), ReadError> {
+    fn parse_storage(
+        &mut self,
+        lines: &[ConfigurationLine],
+        findings: &mut Findings,
+    ) -> Result<(), ReadError> {
         if let Some(line) = lines.first() {
             self.data_type = DataType::parse(line.field(0));
             if self.data_type.is_none() {
@@ -341,7 +351,11 @@ impl Configuration {
     }
 
     /// Lines that a revision asks for at the end and that recorders forget.
-    fn check_late_lines(&self, lines: &[Line], findings: &mut Findings) -> Result<(), ReadError> {
+    fn check_late_lines(
+        &self,
+        lines: &[ConfigurationLine],
+        findings: &mut Findings,
+    ) -> Result<(), ReadError> {
         let expected: &[&str] = match self.revision {
             Revision::R1991 => &["file type"],
             Revision::R1999 => &["file type", "time multiplier"],
@@ -370,8 +384,8 @@ impl Configuration {
 
 /// Station, device and revision.
 fn parse_identity(
-    line: &Line,
-    analog: &[Line],
+    line: &ConfigurationLine,
+    analog: &[ConfigurationLine],
     findings: &mut Findings,
 ) -> Result<(String, String, Revision), ReadError> {
     let station = line.field(0).to_owned();
@@ -413,8 +427,8 @@ fn parse_identity(
 
 /// Number of analog and digital channels: declared, or those with lines if the declaration is wrong.
 fn channel_counts(
-    line: &Line,
-    rest: &[Line],
+    line: &ConfigurationLine,
+    rest: &[ConfigurationLine],
     findings: &mut Findings,
 ) -> Result<(usize, usize), ReadError> {
     let count_with = |letter: char| {
@@ -460,27 +474,27 @@ fn channel_counts(
 }
 
 /// Counts the lines that look like analog channels and, after them, digital ones.
-fn channels_with_lines(lines: &[Line]) -> (usize, usize) {
-    let is_analog = |line: &&Line| line.fields.len() >= 8;
-    let is_digital = |line: &&Line| (3..8).contains(&line.fields.len());
+fn channels_with_lines(lines: &[ConfigurationLine]) -> (usize, usize) {
+    let is_analog = |line: &&ConfigurationLine| line.fields.len() >= 8;
+    let is_digital = |line: &&ConfigurationLine| (3..8).contains(&line.fields.len());
     let analog = lines.iter().take_while(is_analog).count();
     let digital = lines.iter().skip(analog).take_while(is_digital).count();
     (analog, digital)
 }
 
 /// Whether so many channel lines are followed by the single number of the line frequency.
-fn ends_at_frequency((analog, digital): (usize, usize), lines: &[Line]) -> bool {
+fn ends_at_frequency((analog, digital): (usize, usize), lines: &[ConfigurationLine]) -> bool {
     let n_channels = analog.saturating_add(digital);
     let channels_have_fields = lines
         .iter()
         .take(n_channels)
         .all(|line| line.fields.len() >= 2);
-    let is_single = |line: &Line| line.n_used() == 1;
+    let is_single = |line: &ConfigurationLine| line.n_used() == 1;
     channels_have_fields && lines.get(n_channels).is_some_and(is_single)
 }
 
 fn parse_analog(
-    lines: &[Line],
+    lines: &[ConfigurationLine],
     revision: Revision,
     findings: &mut Findings,
 ) -> Result<Vec<AnalogChannel>, ReadError> {
@@ -531,7 +545,7 @@ fn parse_limit(text: &str) -> Option<f64> {
 }
 
 /// A channel name with commas in it makes the line too long: joins it again.
-fn without_name_commas<'a>(line: &Line<'a>) -> Line<'a> {
+fn without_name_commas<'a>(line: &ConfigurationLine<'a>) -> ConfigurationLine<'a> {
     const N_FIELDS: usize = 13;
     let surplus = line.n_used().saturating_sub(N_FIELDS);
     let ends_with_scaling = matches!(line.field(N_FIELDS - 1 + surplus), "P" | "p" | "S" | "s");
@@ -540,14 +554,14 @@ fn without_name_commas<'a>(line: &Line<'a>) -> Line<'a> {
     }
     let mut fields = line.fields.clone();
     fields.drain(2..2 + surplus);
-    Line {
+    ConfigurationLine {
         number: line.number,
         fields,
     }
 }
 
 /// `n,name,phase,circuit,normal`, in 1991 `n,name,normal`.
-fn parse_digital(line: &Line) -> DigitalChannel {
+fn parse_digital(line: &ConfigurationLine) -> DigitalChannel {
     let normal_at = if line.n_used() <= 3 { 2 } else { 4 };
     let short = normal_at == 2;
     let text_at = |index: usize| {

@@ -7,14 +7,14 @@ use crate::records::{FilePlace, Findings, ReadError};
 
 /// One line of a configuration, cut into trimmed fields.
 #[derive(Debug, Clone)]
-pub(super) struct Line<'a> {
+pub(super) struct ConfigurationLine<'a> {
     /// Number in the file, from 1.
     pub(super) number: usize,
     /// The fields, without the white space around them.
     pub(super) fields: Vec<&'a str>,
 }
 
-impl<'a> Line<'a> {
+impl<'a> ConfigurationLine<'a> {
     /// Field `index`; blank if the line is shorter.
     pub(super) fn field(&self, index: usize) -> &'a str {
         self.fields.get(index).copied().unwrap_or("")
@@ -81,7 +81,7 @@ pub(super) fn parse_count(text: &str) -> Option<usize> {
 pub(super) fn split_lines<'a>(
     text: &'a str,
     findings: &mut Findings,
-) -> Result<Vec<Line<'a>>, ReadError> {
+) -> Result<Vec<ConfigurationLine<'a>>, ReadError> {
     let filled = filled_lines(text, findings)?;
     let separator = separator_of(&filled);
     if separator != ',' {
@@ -89,7 +89,7 @@ pub(super) fn split_lines<'a>(
         let assumed = "it was taken for the comma";
         findings.breach(FilePlace::Line(1), "separator", shown, "','", assumed)?;
     }
-    let cut = |(number, line): (usize, &'a str)| Line {
+    let cut = |(number, line): (usize, &'a str)| ConfigurationLine {
         number,
         fields: line.split(separator).map(unquoted).collect(),
     };

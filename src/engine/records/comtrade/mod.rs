@@ -15,21 +15,21 @@ use std::sync::Arc;
 use super::text_encoding;
 use super::{
     ByteSource, Channel, ChannelKind, FilePlace, Findings, Format, GridChannel, GridFacts, Input,
-    Kind, Quantity, ReadError, ReadOptions, Record, Samples, Source, TransformerSide, Unit,
+    Kind, Quantity, ReadError, ReadOptions, Record, SampleSource, Source, TransformerSide, Unit,
 };
 use ascii::AsciiSamples;
 use binary::BinarySamples;
 use configuration::{AnalogChannel, Configuration, DataType, Revision};
-use timeline::Timeline;
+use timeline::RecordTimeline;
 pub use writer::{
-    ComtradeStorage, Files as WrittenFiles, encode, encode_combined, write_combined, write_files,
+    ComtradeStorage, WrittenFiles, encode, encode_combined, write_combined, write_files,
 };
 
 /// Longest configuration that is taken for one: some 15 000 channels, the largest seen has 40 kB.
 const MAX_CONFIGURATION_BYTES: u64 = 1 << 20;
 
 /// Where the parts of a record are.
-struct Files {
+struct RecordFiles {
     configuration: (ByteSource, u64, u64),
     data: (ByteSource, u64, u64),
     data_type: Option<DataType>,
@@ -72,7 +72,10 @@ pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
     Ok(record)
 }
 
-fn read_configuration(files: &Files, findings: &mut Findings) -> Result<Configuration, ReadError> {
+fn read_configuration(
+    files: &RecordFiles,
+    findings: &mut Findings,
+) -> Result<Configuration, ReadError> {
     let (bytes, start, end) = &files.configuration;
     let n_bytes = end.saturating_sub(*start);
     if n_bytes > MAX_CONFIGURATION_BYTES {
@@ -88,13 +91,13 @@ fn read_configuration(files: &Files, findings: &mut Findings) -> Result<Configur
 
 /// Samples ready to be read, and when they were taken.
 struct OpenedSamples {
-    samples: Arc<dyn Samples>,
+    samples: Arc<dyn SampleSource>,
     n_samples: usize,
-    timeline: Timeline,
+    timeline: RecordTimeline,
 }
 
 fn open_samples(
-    files: &Files,
+    files: &RecordFiles,
     configuration: &Configuration,
     findings: &mut Findings,
 ) -> Result<OpenedSamples, ReadError> {
@@ -119,10 +122,10 @@ fn open_samples(
 }
 
 /// The sections of a combined file.
-fn combined_files(input: &Input, findings: &mut Findings) -> Result<Files, ReadError> {
+fn combined_files(input: &Input, findings: &mut Findings) -> Result<RecordFiles, ReadError> {
     let parts = combined::find_parts(&input.bytes, findings)?;
     let (start, end) = parts.configuration;
-    Ok(Files {
+    Ok(RecordFiles {
         configuration: (input.bytes.clone(), start, end),
         data: (input.bytes.clone(), parts.data.0, parts.data.1),
         data_type: parts.data_type,
@@ -130,7 +133,7 @@ fn combined_files(input: &Input, findings: &mut Findings) -> Result<Files, ReadE
 }
 
 /// Configuration and data file, whichever of them (or .hdr, .inf) was opened.
-fn separate_files(input: &Input, findings: &mut Findings) -> Result<Files, ReadError> {
+fn separate_files(input: &Input, findings: &mut Findings) -> Result<RecordFiles, ReadError> {
     let extension = input.extension();
     let find = |ending: &'static str, role: &'static str, findings: &mut Findings| {
         if extension == ending {
@@ -159,7 +162,7 @@ fn separate_files(input: &Input, findings: &mut Findings) -> Result<Files, ReadE
     };
     let data = find("dat", "data file", findings)?;
     let (configuration_end, data_end) = (configuration.len(), data.len());
-    Ok(Files {
+    Ok(RecordFiles {
         configuration: (configuration, 0, configuration_end),
         data: (data, 0, data_end),
         data_type: None,
@@ -185,7 +188,7 @@ fn namesake(input: &Input, ending: &str) -> Result<Option<ByteSource>, ReadError
 
 /// The declared type, unless the data is plainly of another.
 fn settle_data_type(
-    files: &Files,
+    files: &RecordFiles,
     configuration: &Configuration,
     findings: &mut Findings,
 ) -> Result<DataType, ReadError> {
@@ -230,12 +233,12 @@ fn ascii_timeline(
     rows: &AsciiSamples,
     configuration: &Configuration,
     findings: &mut Findings,
-) -> Result<Timeline, ReadError> {
+) -> Result<RecordTimeline, ReadError> {
     if configuration.rates.is_empty() {
-        return Timeline::from_stamps(rows.stamps(), configuration.stamp_unit_s(), findings);
+        return RecordTimeline::from_stamps(rows.stamps(), configuration.stamp_unit_s(), findings);
     }
     let n_samples = rows.n_rows();
-    let mut timeline = Timeline::from_rates(&configuration.rates, n_samples, findings);
+    let mut timeline = RecordTimeline::from_rates(&configuration.rates, n_samples, findings);
     timeline.split_at_gaps(rows.stamps(), configuration.stamp_unit_s(), findings);
     if !timeline.gaps.is_empty() {
         return Ok(timeline);
@@ -253,12 +256,16 @@ fn binary_timeline(
     rows: &BinarySamples,
     configuration: &Configuration,
     findings: &mut Findings,
-) -> Result<Timeline, ReadError> {
+) -> Result<RecordTimeline, ReadError> {
     if configuration.rates.is_empty() {
-        return Timeline::from_stamps(&rows.stamps()?, configuration.stamp_unit_s(), findings);
+        return RecordTimeline::from_stamps(
+            &rows.stamps()?,
+            configuration.stamp_unit_s(),
+            findings,
+        );
     }
     let n_samples = rows.n_rows();
-    let mut timeline = Timeline::from_rates(&configuration.rates, n_samples, findings);
+    let mut timeline = RecordTimeline::from_rates(&configuration.rates, n_samples, findings);
     let outer = rows.outer_stamps()?;
     // All stamps are read only where the outer ones do not say what the rates say.
     if timeline.contradicts(outer, configuration.stamp_unit_s(), n_samples) {
@@ -378,7 +385,7 @@ fn grid_facts(
 }
 
 /// The file that was opened, and its companions.
-fn source_of(input: &Input, files: &Files) -> Source {
+fn source_of(input: &Input, files: &RecordFiles) -> Source {
     let mut source = Source::new(input.path(), input.bytes.len());
     for part in [&files.configuration.0, &files.data.0] {
         if part.path() != input.path() {

@@ -4,16 +4,16 @@ use super::configuration::{AnalogChannel, DataType, Revision};
 
 /// How the stored numbers of one analog channel become values.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Scale {
+pub(super) struct ChannelScale {
     multiplier: f64,
     offset: f64,
     /// The stored number that means "missing", if there is one.
     missing: Option<f64>,
 }
 
-impl Scale {
+impl ChannelScale {
     /// The scale of a channel in a file of that type and revision.
-    pub(super) fn new(channel: &AnalogChannel, data: DataType, revision: Revision) -> Scale {
+    pub(super) fn new(channel: &AnalogChannel, data: DataType, revision: Revision) -> ChannelScale {
         let code = match (data, revision) {
             // A multiplier of zero gives every code the same value; recorders
             // write 999999 for such a channel without meaning "missing".
@@ -25,7 +25,7 @@ impl Scale {
             (DataType::Binary32, _) => Some(f64::from(i32::MIN)),
             (DataType::Float32, _) => Some(f64::from(f32::MIN)),
         };
-        Scale {
+        ChannelScale {
             multiplier: channel.multiplier,
             offset: channel.offset,
             missing: code,

@@ -23,7 +23,7 @@ const MOST_GAPS: usize = 1000;
 
 /// The time axis of a record and the rate of its channels.
 #[derive(Debug, PartialEq)]
-pub(super) struct Timeline {
+pub(super) struct RecordTimeline {
     /// How sample numbers become times.
     pub(super) axis: TimeAxis,
     /// Samples per second, if there is one rate (or one that drifts a little).
@@ -32,16 +32,16 @@ pub(super) struct Timeline {
     pub(super) gaps: Vec<Gap>,
 }
 
-impl Timeline {
+impl RecordTimeline {
     /// From declared sections of constant rate.
     pub(super) fn from_rates(
         rates: &[DeclaredRate],
         n_samples: usize,
         findings: &mut Findings,
-    ) -> Timeline {
+    ) -> RecordTimeline {
         let sections = sections(rates, n_samples);
         let Some(first) = sections.first() else {
-            return Timeline {
+            return RecordTimeline {
                 axis: TimeAxis::Regular,
                 rate_hz: None,
                 gaps: Vec::new(),
@@ -50,7 +50,7 @@ impl Timeline {
         let all = || sections.iter().map(|section| section.rate_hz);
         let (least, greatest) = (all().fold(f64::MAX, f64::min), all().fold(0.0, f64::max));
         if least == greatest {
-            return Timeline {
+            return RecordTimeline {
                 axis: TimeAxis::Regular,
                 rate_hz: Some(first.rate_hz),
                 gaps: Vec::new(),
@@ -67,7 +67,7 @@ impl Timeline {
             FilePlace::File,
             format!("{n_sections} sections at {least} to {greatest} Hz; {told}"),
         );
-        Timeline {
+        RecordTimeline {
             axis: TimeAxis::Sections(sections),
             rate_hz,
             gaps: Vec::new(),
@@ -165,7 +165,7 @@ impl Timeline {
         stamps: &[f64],
         unit_s: f64,
         findings: &mut Findings,
-    ) -> Result<Timeline, ReadError> {
+    ) -> Result<RecordTimeline, ReadError> {
         let first = stamps.first().copied().unwrap_or(f64::NAN);
         let known = stamps.iter().all(|stamp| stamp.is_finite());
         if !known {
@@ -173,7 +173,7 @@ impl Timeline {
             let found = format!("missing in {n_missing} of {} rows", stamps.len());
             let assumed = "times are unknown";
             findings.breach(FilePlace::File, "time stamp", found, "one per row", assumed)?;
-            return Ok(Timeline {
+            return Ok(RecordTimeline {
                 axis: TimeAxis::Regular,
                 rate_hz: None,
                 gaps: Vec::new(),
@@ -191,7 +191,7 @@ impl Timeline {
             .iter()
             .map(|stamp| (stamp - first) * unit_s)
             .collect();
-        Ok(Timeline {
+        Ok(RecordTimeline {
             axis: TimeAxis::Stamps(seconds),
             rate_hz: None,
             gaps: Vec::new(),

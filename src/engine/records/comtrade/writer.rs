@@ -41,7 +41,7 @@ impl ComtradeStorage {
 
 /// The contents of the two files.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Files {
+pub struct WrittenFiles {
     /// Contents of the .cfg file.
     pub configuration: Vec<u8>,
     /// Contents of the .dat file.
@@ -54,8 +54,8 @@ pub struct Files {
 /// goes first and comes last: between them there is none.
 pub fn write_files(record: &Record, storage: ComtradeStorage, path: &Path) -> io::Result<()> {
     let files = encode(record, storage)?;
-    let data = Staged::write(path.with_extension("dat"), &files.data)?;
-    let configuration = Staged::write(path.with_extension("cfg"), &files.configuration)?;
+    let data = StagedFile::write(path.with_extension("dat"), &files.data)?;
+    let configuration = StagedFile::write(path.with_extension("cfg"), &files.configuration)?;
     match std::fs::remove_file(&configuration.target) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -67,16 +67,16 @@ pub fn write_files(record: &Record, storage: ComtradeStorage, path: &Path) -> io
 /// Writes `record` to `path` with the extension `cff`: configuration and data in one file of the 2013 revision.
 pub fn write_combined(record: &Record, storage: ComtradeStorage, path: &Path) -> io::Result<()> {
     let bytes = encode_combined(record, storage)?;
-    Staged::write(path.with_extension("cff"), &bytes)?.commit()
+    StagedFile::write(path.with_extension("cff"), &bytes)?.commit()
 }
 
 /// A file written whole beside the one it is for.
-struct Staged {
+struct StagedFile {
     path: PathBuf,
     target: PathBuf,
 }
 
-impl Staged {
+impl StagedFile {
     fn write(target: PathBuf, content: &[u8]) -> io::Result<Self> {
         let name = target.file_name().unwrap_or_default().to_string_lossy();
         let path = target.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
@@ -90,7 +90,7 @@ impl Staged {
     }
 }
 
-impl Drop for Staged {
+impl Drop for StagedFile {
     fn drop(&mut self) {
         // After it was committed there is nothing to remove.
         std::fs::remove_file(&self.path).unwrap_or_default();
@@ -119,12 +119,12 @@ pub fn encode_combined(record: &Record, storage: ComtradeStorage) -> io::Result<
 /// missing values are written as such. Separators in names become semicolons,
 /// times are cut to microseconds. Refuses what the format cannot hold:
 /// channels of different length, nominal channels, times that are unknown.
-pub fn encode(record: &Record, storage: ComtradeStorage) -> io::Result<Files> {
+pub fn encode(record: &Record, storage: ComtradeStorage) -> io::Result<WrittenFiles> {
     encode_as(record, storage, storage.revision())
 }
 
-fn encode_as(record: &Record, storage: ComtradeStorage, revision: u16) -> io::Result<Files> {
-    let layout = Layout::new(record)?;
+fn encode_as(record: &Record, storage: ComtradeStorage, revision: u16) -> io::Result<WrittenFiles> {
+    let layout = ChannelLayout::new(record)?;
     let mut columns = Vec::with_capacity(layout.analog.len());
     for &channel in &layout.analog {
         let values = record.read_channel(channel).map_err(io::Error::other)?;
@@ -139,7 +139,7 @@ fn encode_as(record: &Record, storage: ComtradeStorage, revision: u16) -> io::Re
         _ => binary_rows(&layout, &columns, &states, storage),
     };
     let configuration = configuration(record, &layout, &columns, storage, revision).into_bytes();
-    Ok(Files {
+    Ok(WrittenFiles {
         configuration,
         data,
     })
@@ -150,7 +150,7 @@ fn refuse(text: impl Into<String>) -> io::Error {
 }
 
 /// What is common to all channels.
-struct Layout {
+struct ChannelLayout {
     analog: Vec<usize>,
     digital: Vec<usize>,
     n_samples: usize,
@@ -161,8 +161,8 @@ struct Layout {
     time_multiplier: f64,
 }
 
-impl Layout {
-    fn new(record: &Record) -> io::Result<Layout> {
+impl ChannelLayout {
+    fn new(record: &Record) -> io::Result<ChannelLayout> {
         let (mut analog, mut digital) = (Vec::new(), Vec::new());
         for (index, channel) in record.channels.iter().enumerate() {
             match channel.kind {
@@ -203,7 +203,7 @@ impl Layout {
         let longest_us = times_us.iter().copied().fold(0.0, f64::max);
         let time_multiplier = (longest_us / f64::from(u32::MAX - 1)).ceil().max(1.0);
         let stamp = |us: &f64| (us / time_multiplier).round() as u32;
-        Ok(Layout {
+        Ok(ChannelLayout {
             analog,
             digital,
             n_samples,
@@ -269,7 +269,7 @@ fn spread(values: &[f64], limit: f64) -> (f64, f64) {
     }
 }
 
-fn ascii_rows(layout: &Layout, columns: &[StoredColumn], states: &[Vec<f64>]) -> Vec<u8> {
+fn ascii_rows(layout: &ChannelLayout, columns: &[StoredColumn], states: &[Vec<f64>]) -> Vec<u8> {
     let mut text = String::new();
     let put = |text: &mut String, value: String| {
         text.push(',');
@@ -301,7 +301,7 @@ fn is_on(state: &[f64], row: usize) -> bool {
 }
 
 fn binary_rows(
-    layout: &Layout,
+    layout: &ChannelLayout,
     columns: &[StoredColumn],
     states: &[Vec<f64>],
     storage: ComtradeStorage,
@@ -353,7 +353,7 @@ fn binary_rows(
 
 fn configuration(
     record: &Record,
-    layout: &Layout,
+    layout: &ChannelLayout,
     columns: &[StoredColumn],
     storage: ComtradeStorage,
     revision: u16,

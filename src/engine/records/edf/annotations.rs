@@ -5,14 +5,14 @@
 
 use super::super::text::decode;
 use super::super::{Annotation, ByteSource, FilePlace, Findings, Gap, ReadError};
-use super::header::{Continuity, Header};
+use super::header::{Continuity, EdfHeader};
 
 /// Between a text and the one channel it is about, as other programs write it too.
 pub(super) const CHANNEL_MARK: &str = "@@";
 
 /// When data records start, and what was noted.
 #[derive(Debug, Default)]
-pub(super) struct Timeline {
+pub(super) struct EdfTimeline {
     /// Onset of the first data record after the start in the header.
     pub(super) first_onset_s: f64,
     /// In order of time, counted from the first sample.
@@ -23,9 +23,9 @@ pub(super) struct Timeline {
 /// Reads the annotation signals of all data records.
 pub(super) fn read(
     bytes: &ByteSource,
-    header: &Header,
+    header: &EdfHeader,
     findings: &mut Findings,
-) -> Result<Timeline, ReadError> {
+) -> Result<EdfTimeline, ReadError> {
     let ranges: Vec<(u64, u64)> = header
         .signals
         .iter()
@@ -45,7 +45,7 @@ pub(super) fn read(
                 "gaps are unknown",
             )?;
         }
-        return Ok(Timeline::default());
+        return Ok(EdfTimeline::default());
     }
     let mut collector = Collector::new(bytes.len());
     visit_records(bytes, header, &ranges, |record, lists| {
@@ -59,7 +59,7 @@ pub(super) fn read(
 /// Small records are read many at a time, of large ones only the annotations.
 fn visit_records(
     bytes: &ByteSource,
-    header: &Header,
+    header: &EdfHeader,
     ranges: &[(u64, u64)],
     mut visit: impl FnMut(u64, &[&[u8]]) -> Result<(), ReadError>,
 ) -> Result<(), ReadError> {
@@ -98,7 +98,7 @@ fn visit_records(
 
 /// Builds the timeline record by record.
 struct Collector {
-    timeline: Timeline,
+    timeline: EdfTimeline,
     previous_onset_s: Option<f64>,
     max_annotations: usize,
     n_seen: usize,
@@ -108,7 +108,7 @@ struct Collector {
 impl Collector {
     fn new(file_bytes: u64) -> Self {
         Self {
-            timeline: Timeline::default(),
+            timeline: EdfTimeline::default(),
             previous_onset_s: None,
             max_annotations: Annotation::most_in(file_bytes),
             n_seen: 0,
@@ -120,7 +120,7 @@ impl Collector {
         &mut self,
         record: u64,
         signals: &[&[u8]],
-        header: &Header,
+        header: &EdfHeader,
         findings: &mut Findings,
     ) -> Result<(), ReadError> {
         let place = FilePlace::Byte(header.data_offset + record * header.record_bytes());
@@ -190,13 +190,13 @@ impl Collector {
         }
     }
 
-    fn expected_onset_s(&self, header: &Header) -> Option<f64> {
+    fn expected_onset_s(&self, header: &EdfHeader) -> Option<f64> {
         self.previous_onset_s
             .map(|onset_s| onset_s + header.record_duration_s)
     }
 
     /// Notes a gap if the record does not start where the one before ended.
-    fn advance(&mut self, record: u64, onset_s: f64, header: &Header) {
+    fn advance(&mut self, record: u64, onset_s: f64, header: &EdfHeader) {
         if record == 0 {
             self.timeline.first_onset_s = onset_s;
         }
@@ -212,7 +212,11 @@ impl Collector {
         self.previous_onset_s = Some(onset_s);
     }
 
-    fn finish(mut self, header: &Header, findings: &mut Findings) -> Result<Timeline, ReadError> {
+    fn finish(
+        mut self,
+        header: &EdfHeader,
+        findings: &mut Findings,
+    ) -> Result<EdfTimeline, ReadError> {
         if self.n_dropped > 0 {
             let dropped = format!(
                 "{} more annotations than any recording has, skipped",
@@ -230,7 +234,7 @@ impl Collector {
         Ok(self.timeline)
     }
 
-    fn report_gaps(&self, header: &Header, findings: &mut Findings) -> Result<(), ReadError> {
+    fn report_gaps(&self, header: &EdfHeader, findings: &mut Findings) -> Result<(), ReadError> {
         let gaps = &self.timeline.gaps;
         let Some(first) = gaps.first() else {
             return Ok(());
@@ -265,7 +269,7 @@ fn to_nanosecond(seconds: f64) -> f64 {
 }
 
 /// Onsets are often rounded to the millisecond.
-fn tolerance_s(header: &Header) -> f64 {
+fn tolerance_s(header: &EdfHeader) -> f64 {
     let fastest_hz = header
         .data_signals()
         .filter_map(|(_, signal)| header.rate_hz(signal))

@@ -22,20 +22,20 @@ pub(super) enum Continuity {
 
 /// What the header says, after doubtful fields were settled.
 #[derive(Debug)]
-pub(super) struct Header {
+pub(super) struct EdfHeader {
     pub(super) is_bdf: bool,
     pub(super) continuity: Continuity,
     pub(super) data_offset: u64,
     pub(super) n_records: u64,
     pub(super) record_duration_s: f64,
-    pub(super) signals: Vec<Signal>,
+    pub(super) signals: Vec<EdfSignal>,
     pub(super) identity: Identity,
     start: Option<StartTime>,
 }
 
 /// What the header says of one signal.
 #[derive(Debug)]
-pub(super) struct Signal {
+pub(super) struct EdfSignal {
     pub(super) label: String,
     pub(super) unit: String,
     pub(super) sensor: Sensor,
@@ -47,7 +47,7 @@ pub(super) struct Signal {
     pub(super) is_annotations: bool,
 }
 
-impl Header {
+impl EdfHeader {
     pub(super) fn read(bytes: &ByteSource, findings: &mut Findings) -> Result<Self, ReadError> {
         if bytes.len() < BLOCK_BYTES {
             return Err(findings.refusal(
@@ -101,17 +101,17 @@ impl Header {
     }
 
     /// Signals that are channels, with their position in the header.
-    pub(super) fn data_signals(&self) -> impl Iterator<Item = (usize, &Signal)> {
+    pub(super) fn data_signals(&self) -> impl Iterator<Item = (usize, &EdfSignal)> {
         let all = self.signals.iter().enumerate();
         all.filter(|(_, signal)| !signal.is_annotations)
     }
 
-    pub(super) fn rate_hz(&self, signal: &Signal) -> Option<f64> {
+    pub(super) fn rate_hz(&self, signal: &EdfSignal) -> Option<f64> {
         let rate_hz = signal.samples_per_record as f64 / self.record_duration_s;
         (rate_hz.is_finite() && rate_hz > 0.0).then_some(rate_hz)
     }
 
-    pub(super) fn n_samples(&self, signal: &Signal) -> usize {
+    pub(super) fn n_samples(&self, signal: &EdfSignal) -> usize {
         let n_samples = signal.samples_per_record.saturating_mul(self.n_records);
         usize::try_from(n_samples).unwrap_or(usize::MAX)
     }
@@ -448,7 +448,7 @@ fn read_signals(
     n_signals: u64,
     is_bdf: bool,
     findings: &mut Findings,
-) -> Result<Vec<Signal>, ReadError> {
+) -> Result<Vec<EdfSignal>, ReadError> {
     let mut signals = Vec::with_capacity(n_signals as usize);
     let sample_bytes = if is_bdf { 3 } else { 2 };
     let mut offset_in_record: u64 = 0;
@@ -467,7 +467,7 @@ fn read_signals(
         };
         let unit = decode_field(fields.raw(at(2), 8));
         note_range(&unit, physical, &label, at(3), findings);
-        signals.push(Signal {
+        signals.push(EdfSignal {
             sensor: Sensor {
                 transducer: fields.text(at(1), 80),
                 prefilter: fields.text(at(7), 80),
@@ -515,7 +515,7 @@ fn read_samples_per_record(
 }
 
 /// A range of values: of the stored numbers, then of what they stand for.
-type Scale = ((f64, f64), (f64, f64));
+type EdfScale = ((f64, f64), (f64, f64));
 
 /// Says that a physical range cannot be true: no amplifier measures a thousand volts, and no signal has 10¹² of anything.
 fn note_range(unit: &str, physical: (f64, f64), label: &str, at: u64, findings: &mut Findings) {
@@ -539,7 +539,7 @@ fn read_scale(
     at: [u64; 4],
     label: &str,
     findings: &mut Findings,
-) -> Result<Scale, ReadError> {
+) -> Result<EdfScale, ReadError> {
     let numbers = at.map(|at| parse_number(&fields.text(at, 8)));
     if let [
         Some(physical_min),

@@ -18,7 +18,7 @@ use super::{
     ByteSource, Channel, ChannelKind, FilePlace, Findings, Format, Input, Kind, Mode, Number,
     ReadError, ReadOptions, Record, Source, Unit,
 };
-use header::{Continuity, Header};
+use header::{Continuity, EdfHeader};
 pub use writer::{SampleWidth, covering, write, write_annotations, write_file};
 
 /// Whether these bytes start an EDF or BDF file.
@@ -44,7 +44,7 @@ pub fn from_bytes(name: &str, bytes: impl Into<Vec<u8>>, mode: Mode) -> Result<R
 pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
     let bytes = &input.bytes;
     let mut findings = Findings::new(input.path(), options.mode);
-    let header = Header::read(bytes, &mut findings)?;
+    let header = EdfHeader::read(bytes, &mut findings)?;
     header.check_damage(bytes, &mut findings)?;
     let timeline = annotations::read(bytes, &header, &mut findings)?;
 
@@ -66,7 +66,7 @@ pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
     Ok(record)
 }
 
-fn samples(bytes: &ByteSource, header: &Header) -> DataRecords {
+fn samples(bytes: &ByteSource, header: &EdfHeader) -> DataRecords {
     let number = match header.is_bdf {
         true => Number::Int24,
         false => Number::Int16,
@@ -86,7 +86,7 @@ fn samples(bytes: &ByteSource, header: &Header) -> DataRecords {
     }
 }
 
-fn format(header: &Header) -> Format {
+fn format(header: &EdfHeader) -> Format {
     match (header.is_bdf, header.continuity) {
         (false, Continuity::Plain) => Format::Edf,
         (false, Continuity::Continuous) => Format::EdfPlusC,
@@ -98,7 +98,7 @@ fn format(header: &Header) -> Format {
 }
 
 /// The channels that hold samples, with what is odd about their names and units.
-fn channels(header: &Header, findings: &mut Findings) -> Result<Vec<Channel>, ReadError> {
+fn channels(header: &EdfHeader, findings: &mut Findings) -> Result<Vec<Channel>, ReadError> {
     let mut channels: Vec<Channel> = Vec::new();
     for (position, signal) in header.data_signals() {
         let unit = Unit::parse(&signal.unit);

@@ -49,7 +49,7 @@ pub fn write_file(record: &Record, width: SampleWidth, path: &Path) -> io::Resul
 /// ASCII become `?` in names and units (`µV` becomes `uV`). Patient, recording, transducers and filters are kept. Refuses what the
 /// format cannot hold: channels of different duration or without rate, NaN.
 pub fn write(record: &Record, width: SampleWidth, out: &mut dyn Write) -> io::Result<()> {
-    let layout = Layout::new(record)?;
+    let layout = DataRecordLayout::new(record)?;
     let scales: Vec<Quantisation> = (0..record.channels.len())
         .map(|channel| scale_of(record, channel, width))
         .collect::<io::Result<_>>()?;
@@ -92,7 +92,7 @@ pub fn write_annotations(
     }
     let longest = records.iter().map(Vec::len).max().unwrap_or(0);
     let annotation_samples = longest.div_ceil(SampleWidth::Edf.bytes()).max(8);
-    let layout = Layout {
+    let layout = DataRecordLayout {
         duration_text: "0".to_owned(),
         samples_per_record: Vec::new(),
         onsets_s: vec![0.0; records.len()],
@@ -127,13 +127,13 @@ fn refuse(text: String) -> io::Error {
 }
 
 /// How the samples are cut into data records of equal duration.
-struct Layout {
+struct DataRecordLayout {
     duration_text: String,
     samples_per_record: Vec<usize>,
     onsets_s: Vec<f64>,
 }
 
-impl Layout {
+impl DataRecordLayout {
     fn new(record: &Record) -> io::Result<Self> {
         let first = record.channels.first();
         let rate_hz = first
@@ -289,7 +289,7 @@ fn number_field(value: f64) -> io::Result<String> {
 }
 
 /// The annotation bytes of each data record: its onset, then what was noted in it.
-fn annotation_lists(record: &Record, layout: &Layout) -> io::Result<Vec<Vec<u8>>> {
+fn annotation_lists(record: &Record, layout: &DataRecordLayout) -> io::Result<Vec<Vec<u8>>> {
     let first_s = record
         .start
         .map_or(0.0, |start| f64::from(start.nanosecond) * 1e-9);
@@ -342,7 +342,7 @@ fn trimmed_decimals(seconds: f64) -> String {
 fn write_header(
     record: &Record,
     width: SampleWidth,
-    layout: &Layout,
+    layout: &DataRecordLayout,
     scales: &[Quantisation],
     annotation_samples: usize,
     out: &mut dyn Write,

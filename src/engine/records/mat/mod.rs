@@ -16,7 +16,7 @@ use ndarray::ArrayD;
 
 use super::{
     ArrayInfo, ByteSource, Channel, FilePlace, Findings, Format, Input, Kind, Mode, ReadError,
-    ReadOptions, Record, Samples, Source, StridedSamples,
+    ReadOptions, Record, SampleSource, Source, StridedSamples,
 };
 pub use value::{Numeric, Sparse, Value, Variable};
 
@@ -155,7 +155,7 @@ struct MatSamples {
     recording: Option<StridedSamples>,
 }
 
-impl Samples for MatSamples {
+impl SampleSource for MatSamples {
     fn read(&self, channel: usize, first: usize, out: &mut [f64]) -> Result<(), ReadError> {
         match &self.recording {
             Some(recording) => recording.read(channel, first, out),

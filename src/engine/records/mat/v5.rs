@@ -50,13 +50,13 @@ pub(super) fn read(
     findings: &mut Findings,
 ) -> Result<Vec<Variable>, ReadError> {
     let head = bytes.read_range(0, HEADER_BYTES)?;
-    let mut parser = Parser {
+    let mut parser = MatParser {
         is_big_endian: head.get(126..128) == Some(b"MI"),
         budget: Budget::new(bytes.len()),
         findings,
     };
     let mut variables = Vec::new();
-    let mut stretch = Stretch {
+    let mut stretch = MatBytes {
         bytes: bytes.clone(),
         at: HEADER_BYTES,
         end: bytes.len(),
@@ -83,7 +83,7 @@ pub(super) fn read(
 
 /// A part of a file, or of inflated bytes, that is read element by element.
 #[derive(Clone)]
-struct Stretch {
+struct MatBytes {
     bytes: ByteSource,
     at: u64,
     end: u64,
@@ -91,14 +91,14 @@ struct Stretch {
 
 /// Where an element's data lie.
 #[derive(Debug, Clone, Copy)]
-struct Element {
+struct MatElement {
     kind: u32,
     tag_offset: u64,
     offset: u64,
     len: u64,
 }
 
-struct Parser<'a> {
+struct MatParser<'a> {
     is_big_endian: bool,
     budget: Budget,
     findings: &'a mut Findings,
@@ -113,7 +113,7 @@ struct ArrayHead {
     name: String,
 }
 
-impl Parser<'_> {
+impl MatParser<'_> {
     fn word(&self, bytes: &[u8]) -> u32 {
         match *bytes {
             [a, b, c, d, ..] if self.is_big_endian => u32::from_be_bytes([a, b, c, d]),
@@ -123,7 +123,7 @@ impl Parser<'_> {
     }
 
     /// The next element of the file itself; some zeros at the end are padding.
-    fn next_top_level(&mut self, stretch: &mut Stretch) -> Result<Option<Element>, ReadError> {
+    fn next_top_level(&mut self, stretch: &mut MatBytes) -> Result<Option<MatElement>, ReadError> {
         let left = stretch.end - stretch.at;
         if left == 0 {
             return Ok(None);
@@ -139,7 +139,7 @@ impl Parser<'_> {
     }
 
     /// The next element, checked to lie within its surroundings.
-    fn next(&self, stretch: &mut Stretch) -> Result<Element, ReadError> {
+    fn next(&self, stretch: &mut MatBytes) -> Result<MatElement, ReadError> {
         let tag_offset = stretch.at;
         let left = stretch.end.saturating_sub(stretch.at);
         if left < 8 {
@@ -180,7 +180,7 @@ impl Parser<'_> {
         }
         // The last element of a file may lack its padding.
         stretch.at = next.min(stretch.end);
-        Ok(Element {
+        Ok(MatElement {
             kind,
             tag_offset,
             offset,
@@ -190,8 +190,8 @@ impl Parser<'_> {
 
     fn top_level(
         &mut self,
-        stretch: &Stretch,
-        element: &Element,
+        stretch: &MatBytes,
+        element: &MatElement,
     ) -> Result<Option<Variable>, ReadError> {
         match element.kind {
             MI_MATRIX => self.named(stretch, element),
@@ -204,7 +204,7 @@ impl Parser<'_> {
                 };
                 let inflated = compressed.inflate(&mut self.budget, self.findings)?;
                 let end = inflated.len() as u64;
-                let mut inside = Stretch {
+                let mut inside = MatBytes {
                     bytes: ByteSource::from_bytes(stretch.bytes.path(), inflated),
                     at: 0,
                     end,
@@ -228,8 +228,8 @@ impl Parser<'_> {
     /// A variable; what MATLAB keeps for itself has no name and is skipped.
     fn named(
         &mut self,
-        stretch: &Stretch,
-        element: &Element,
+        stretch: &MatBytes,
+        element: &MatElement,
     ) -> Result<Option<Variable>, ReadError> {
         if element.len == 0 {
             return Ok(None);
@@ -242,8 +242,8 @@ impl Parser<'_> {
 
     fn array(
         &mut self,
-        stretch: &Stretch,
-        element: &Element,
+        stretch: &MatBytes,
+        element: &MatElement,
         depth: usize,
     ) -> Result<(String, Value), ReadError> {
         let place = FilePlace::Byte(element.tag_offset);
@@ -253,7 +253,7 @@ impl Parser<'_> {
             return Err(self.findings.refusal(place, "nesting", found, expected));
         }
         self.budget.spend_value(place, self.findings)?;
-        let mut inside = Stretch {
+        let mut inside = MatBytes {
             bytes: stretch.bytes.clone(),
             at: element.offset,
             end: element.offset + element.len,
@@ -298,7 +298,7 @@ impl Parser<'_> {
         Ok((head.name, value))
     }
 
-    fn empty(&self, stretch: &Stretch) -> Value {
+    fn empty(&self, stretch: &MatBytes) -> Value {
         Value::Numeric(Numeric {
             shape: vec![0, 0],
             real: Stored {
@@ -314,7 +314,7 @@ impl Parser<'_> {
     }
 
     /// Class and flag bits.
-    fn flags(&self, stretch: &mut Stretch) -> Result<(u8, u8), ReadError> {
+    fn flags(&self, stretch: &mut MatBytes) -> Result<(u8, u8), ReadError> {
         let element = self.next(stretch)?;
         if element.kind != MI_UINT32 || element.len != 8 {
             return Err(self.findings.refusal(
@@ -329,7 +329,7 @@ impl Parser<'_> {
     }
 
     /// Size along each axis, whose product fits in memory numbers.
-    fn shape(&self, stretch: &mut Stretch) -> Result<Vec<usize>, ReadError> {
+    fn shape(&self, stretch: &mut MatBytes) -> Result<Vec<usize>, ReadError> {
         let element = self.next(stretch)?;
         let place = FilePlace::Byte(element.tag_offset);
         let known = matches!(element.kind, MI_INT32 | MI_UINT32);
@@ -370,7 +370,7 @@ impl Parser<'_> {
         Ok(shape)
     }
 
-    fn name(&mut self, stretch: &mut Stretch) -> Result<String, ReadError> {
+    fn name(&mut self, stretch: &mut MatBytes) -> Result<String, ReadError> {
         let element = self.next(stretch)?;
         let place = FilePlace::Byte(element.tag_offset);
         if !matches!(element.kind, MI_INT8 | MI_UINT8 | MI_UTF8) || element.len > 4096 {
@@ -396,7 +396,7 @@ impl Parser<'_> {
         Ok(name)
     }
 
-    fn numeric(&self, head: &ArrayHead, stretch: &mut Stretch) -> Result<Value, ReadError> {
+    fn numeric(&self, head: &ArrayHead, stretch: &mut MatBytes) -> Result<Value, ReadError> {
         let len = product(&head.shape);
         let real = self.numbers(len, stretch)?;
         if head.is_complex {
@@ -412,7 +412,7 @@ impl Parser<'_> {
     }
 
     /// An element of exactly `len` numbers.
-    fn numbers(&self, len: usize, stretch: &mut Stretch) -> Result<Stored, ReadError> {
+    fn numbers(&self, len: usize, stretch: &mut MatBytes) -> Result<Stored, ReadError> {
         let (stored, n_stored) = self.any_numbers(stretch)?;
         if n_stored == len as u64 {
             return Ok(stored);
@@ -426,7 +426,7 @@ impl Parser<'_> {
     }
 
     /// An element of numbers, and how many there are.
-    fn any_numbers(&self, stretch: &mut Stretch) -> Result<(Stored, u64), ReadError> {
+    fn any_numbers(&self, stretch: &mut MatBytes) -> Result<(Stored, u64), ReadError> {
         let element = self.next(stretch)?;
         let Some(number) = number_type(element.kind) else {
             return Err(self.findings.refusal(
@@ -445,7 +445,7 @@ impl Parser<'_> {
         Ok((stored, element.len / number.bytes() as u64))
     }
 
-    fn sparse(&mut self, head: &ArrayHead, stretch: &mut Stretch) -> Result<Value, ReadError> {
+    fn sparse(&mut self, head: &ArrayHead, stretch: &mut MatBytes) -> Result<Value, ReadError> {
         let place = FilePlace::Byte(stretch.at);
         let [n_rows, n_columns] = head.shape[..] else {
             let found = head.shape.len();
@@ -473,7 +473,7 @@ impl Parser<'_> {
         &mut self,
         is_logical: bool,
         n_entries: usize,
-        stretch: &mut Stretch,
+        stretch: &mut MatBytes,
     ) -> Result<Vec<f64>, ReadError> {
         let at = stretch.at;
         let element = self.next(stretch)?;
@@ -489,7 +489,7 @@ impl Parser<'_> {
     }
 
     /// All numbers of an element, paid for as f64.
-    fn few_numbers(&mut self, stretch: &mut Stretch) -> Result<Vec<f64>, ReadError> {
+    fn few_numbers(&mut self, stretch: &mut MatBytes) -> Result<Vec<f64>, ReadError> {
         let (stored, n_stored) = self.any_numbers(stretch)?;
         let place = FilePlace::Byte(stored.offset);
         self.budget
@@ -499,7 +499,7 @@ impl Parser<'_> {
         Ok(values)
     }
 
-    fn text(&mut self, head: &ArrayHead, stretch: &mut Stretch) -> Result<Value, ReadError> {
+    fn text(&mut self, head: &ArrayHead, stretch: &mut MatBytes) -> Result<Value, ReadError> {
         let shape = head.shape.clone();
         let len = product(&shape);
         if len == 0 {
@@ -559,7 +559,7 @@ impl Parser<'_> {
     fn cell(
         &mut self,
         head: &ArrayHead,
-        stretch: &mut Stretch,
+        stretch: &mut MatBytes,
         depth: usize,
     ) -> Result<Value, ReadError> {
         let len = product(&head.shape);
@@ -573,7 +573,7 @@ impl Parser<'_> {
     fn items(
         &mut self,
         len: usize,
-        stretch: &mut Stretch,
+        stretch: &mut MatBytes,
         depth: usize,
     ) -> Result<Vec<Value>, ReadError> {
         self.check_room(len, stretch)?;
@@ -581,7 +581,7 @@ impl Parser<'_> {
     }
 
     /// Each item has a tag of 8 bytes at least.
-    fn check_room(&self, n_items: usize, stretch: &Stretch) -> Result<(), ReadError> {
+    fn check_room(&self, n_items: usize, stretch: &MatBytes) -> Result<(), ReadError> {
         let room = (stretch.end - stretch.at) / 8;
         if n_items as u64 <= room {
             return Ok(());
@@ -593,7 +593,7 @@ impl Parser<'_> {
             .refusal(place, "number of items", n_items, expected))
     }
 
-    fn item(&mut self, stretch: &mut Stretch, depth: usize) -> Result<Value, ReadError> {
+    fn item(&mut self, stretch: &mut MatBytes, depth: usize) -> Result<Value, ReadError> {
         let element = self.next(stretch)?;
         if element.kind != MI_MATRIX {
             let place = FilePlace::Byte(element.tag_offset);
@@ -608,7 +608,7 @@ impl Parser<'_> {
     fn structure(
         &mut self,
         head: &ArrayHead,
-        stretch: &mut Stretch,
+        stretch: &mut MatBytes,
         depth: usize,
     ) -> Result<Value, ReadError> {
         let names = self.field_names(stretch)?;
@@ -630,7 +630,7 @@ impl Parser<'_> {
     }
 
     /// Names of equal width, ended by zeros.
-    fn field_names(&mut self, stretch: &mut Stretch) -> Result<Vec<String>, ReadError> {
+    fn field_names(&mut self, stretch: &mut MatBytes) -> Result<Vec<String>, ReadError> {
         let element = self.next(stretch)?;
         let place = FilePlace::Byte(element.tag_offset);
         let width = match element.len {

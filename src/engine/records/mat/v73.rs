@@ -1,7 +1,7 @@
 //! MATLAB 7.3 files: HDF5 with MATLAB's conventions for text, cells, structs and sparse matrices; and plain HDF5.
 
 use super::super::{ByteSource, FilePlace, Findings, Format, Number, ReadError, Stored, unread};
-use super::hdf5::{self, Dataset, Element, Hdf5, Object};
+use super::hdf5::{self, Element, Hdf5, Hdf5Array, Object};
 use super::v5::rows_of;
 use super::value::{Numeric, Sparse, Value, Variable};
 
@@ -23,7 +23,7 @@ pub(super) fn read(
 ) -> Result<(Format, Vec<Variable>), ReadError> {
     let is_told = bytes.read_start(6)? == b"MATLAB";
     let (file, root) = Hdf5::open(bytes, findings)?;
-    let mut reader = Reader {
+    let mut reader = Mat73Reader {
         file,
         is_matlab: is_told,
     };
@@ -59,12 +59,12 @@ pub(super) fn read(
     Ok((format, variables))
 }
 
-struct Reader<'a> {
+struct Mat73Reader<'a> {
     file: Hdf5<'a>,
     is_matlab: bool,
 }
 
-impl Reader<'_> {
+impl Mat73Reader<'_> {
     fn value(&mut self, address: u64, depth: usize) -> Result<Value, ReadError> {
         // Every value is paid for before it is built, what is too deep as well: a cell may hold itself many times.
         self.file
@@ -91,7 +91,7 @@ impl Reader<'_> {
         &mut self,
         object: &Object,
         class: &str,
-        data: &Dataset,
+        data: &Hdf5Array,
         depth: usize,
     ) -> Result<Value, ReadError> {
         if object.number_attribute("MATLAB_empty") == Some(1) {
@@ -164,7 +164,7 @@ impl Reader<'_> {
     }
 
     /// The numbers of a short array.
-    fn small_numbers(&mut self, data: &Dataset) -> Result<Vec<f64>, ReadError> {
+    fn small_numbers(&mut self, data: &Hdf5Array) -> Result<Vec<f64>, ReadError> {
         let Some(stored) = data.stored().filter(|_| data.len() <= 32) else {
             return Ok(Vec::new());
         };
@@ -174,7 +174,7 @@ impl Reader<'_> {
     }
 
     /// All numbers of an array, paid for.
-    fn numbers(&mut self, data: &Dataset) -> Result<Vec<f64>, ReadError> {
+    fn numbers(&mut self, data: &Hdf5Array) -> Result<Vec<f64>, ReadError> {
         let Some(stored) = data.stored() else {
             return Ok(Vec::new());
         };
@@ -184,7 +184,7 @@ impl Reader<'_> {
         Ok(values)
     }
 
-    fn text(&mut self, data: &Dataset, shape: Vec<usize>) -> Result<Value, ReadError> {
+    fn text(&mut self, data: &Hdf5Array, shape: Vec<usize>) -> Result<Value, ReadError> {
         let n_rows = shape.first().copied().unwrap_or(1);
         // Rows of one letter cost most.
         self.file.spend((n_rows.min(data.len()) as u64) * 48, 0)?;
@@ -202,7 +202,7 @@ impl Reader<'_> {
     /// Real parts, taken out from between the imaginary ones.
     fn complex(
         &mut self,
-        data: &Dataset,
+        data: &Hdf5Array,
         shape: Vec<usize>,
         number: Number,
         is_big_endian: bool,
@@ -229,7 +229,7 @@ impl Reader<'_> {
     }
 
     /// The values that an array of references stands for.
-    fn referred(&mut self, data: &Dataset, depth: usize) -> Result<Vec<Value>, ReadError> {
+    fn referred(&mut self, data: &Hdf5Array, depth: usize) -> Result<Vec<Value>, ReadError> {
         self.file.spend(data.len() as u64 * 8, 0)?;
         let raw = data.raw()?;
         let mut items = Vec::new();

@@ -39,7 +39,7 @@ impl Met {
 
 /// What the fields of a column are.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
+pub(super) struct ColumnTally {
     n_either: usize,
     point: Met,
     comma: Met,
@@ -58,7 +58,7 @@ pub(super) struct Tally {
     words: Vec<String>,
 }
 
-impl Tally {
+impl ColumnTally {
     pub(super) fn take(&mut self, line: usize, field: &str) {
         if let Some(spelling) = spelling(field) {
             match spelling {
@@ -119,7 +119,11 @@ pub(super) struct FileSigns {
 }
 
 impl FileSigns {
-    pub(super) fn of(tallies: &[Tally], told: Option<DecimalSign>, has_semicolons: bool) -> Self {
+    pub(super) fn of(
+        tallies: &[ColumnTally],
+        told: Option<DecimalSign>,
+        has_semicolons: bool,
+    ) -> Self {
         let has = |sign| {
             tallies
                 .iter()
@@ -152,15 +156,15 @@ fn are(number: usize, what: &str, so: &str) -> String {
 }
 
 /// A decision about a column, and why it is not beyond doubt.
-pub(super) struct Decision {
+pub(super) struct ColumnDecision {
     pub(super) form: Form,
     /// Numbers of the column can be read in two ways and nothing tells which.
     pub(super) is_undecided: bool,
     doubt: Option<(usize, String, &'static str, String)>,
 }
 
-impl Decision {
-    pub(super) fn of(tally: &Tally, signs: FileSigns) -> Self {
+impl ColumnDecision {
+    pub(super) fn of(tally: &ColumnTally, signs: FileSigns) -> Self {
         let sure = |form| Self {
             form,
             is_undecided: false,
@@ -232,7 +236,7 @@ impl Decision {
         }
     }
 
-    fn of_moments(tally: &Tally, form: MomentForm, two_orders: bool) -> Self {
+    fn of_moments(tally: &ColumnTally, form: MomentForm, two_orders: bool) -> Self {
         let (line, text) = tally.texts.first.clone().unwrap_or_default();
         let is_dotted = text.matches('.').count() >= 2;
         let form = match two_orders && !is_dotted {
@@ -258,7 +262,7 @@ impl Decision {
     pub(super) fn report(
         &self,
         name: &str,
-        tally: &Tally,
+        tally: &ColumnTally,
         findings: &mut Findings,
     ) -> Result<(), ReadError> {
         let field = format!("column {}", quoted(name));
@@ -334,7 +338,7 @@ pub(super) enum TableColumn {
 }
 
 impl TableColumn {
-    pub(super) fn new(form: Form, tally: &Tally, max_levels: usize) -> Self {
+    pub(super) fn new(form: Form, tally: &ColumnTally, max_levels: usize) -> Self {
         let values = NumberColumn::new();
         match form {
             Form::Numbers {

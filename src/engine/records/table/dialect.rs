@@ -12,7 +12,7 @@ pub(super) struct Dialect {
     /// Number of columns.
     pub(super) n_columns: usize,
     /// The names in the header, as written; `None` without a header.
-    pub(super) header: Option<Header>,
+    pub(super) header: Option<HeaderRow>,
     /// The line of the first row of values.
     pub(super) first_line: usize,
     /// Units in a line of their own below the header.
@@ -23,7 +23,7 @@ pub(super) struct Dialect {
 
 /// The row that names the columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Header {
+pub(super) struct HeaderRow {
     /// Its line.
     pub(super) line: usize,
     /// The names of the columns.
@@ -43,7 +43,7 @@ const ROWS_MEASURED: usize = 50;
 const FIELDS_LOOKED_AT: usize = 500;
 
 /// A row with its line.
-type Row = (usize, Vec<String>);
+type LinedRow = (usize, Vec<String>);
 
 impl Dialect {
     /// The dialect that makes most numbers of the first lines; `None` if there is no row.
@@ -53,7 +53,7 @@ impl Dialect {
         let rows = rows_of(head, text.lines_before(), separator, usize::MAX);
         let n_columns = usual_width(&rows)?;
         // Names and remarks of the writer may stand above the table.
-        let is_of_table = |(_, row): &Row| {
+        let is_of_table = |(_, row): &LinedRow| {
             let lacks_one = row.len() > 1 && row.len() + 1 == n_columns;
             // A title stands alone in its row, however many separators follow it.
             let is_title = n_columns > 2
@@ -72,7 +72,7 @@ impl Dialect {
         let (header, mut body) = match has_header(rows) {
             true => {
                 let (names, lacks_first) = names_of(&first.1, rest, &mut n_columns);
-                let header = Header {
+                let header = HeaderRow {
                     line: first.0,
                     names,
                     lacks_first,
@@ -111,7 +111,7 @@ fn header_in_remark(
     separator: Separator,
     n_columns: usize,
     first_line: usize,
-) -> Option<Header> {
+) -> Option<HeaderRow> {
     let mut last = None;
     let looked = for_each_row(head, lines_before, separator, |line, fields| {
         if line < first_line && may_be_remark(fields) {
@@ -132,7 +132,7 @@ fn header_in_remark(
     let (line, names) = last?;
     let is_name = |name: &String| !name.is_empty() && !is_number(name) && !is_missing(name);
     let fits = n_columns > 1 && names.len() == n_columns && names.iter().all(is_name);
-    fits.then_some(Header {
+    fits.then_some(HeaderRow {
         line,
         names,
         lacks_first: false,
@@ -160,7 +160,7 @@ fn separator_of(head: &str) -> Separator {
 }
 
 /// The rows of the first lines that can be no remarks.
-fn rows_of(head: &str, lines_before: usize, separator: Separator, most: usize) -> Vec<Row> {
+fn rows_of(head: &str, lines_before: usize, separator: Separator, most: usize) -> Vec<LinedRow> {
     let mut rows = Vec::new();
     let looked = for_each_row(head, lines_before, separator, |line, fields| {
         if !may_be_remark(fields) {
@@ -174,7 +174,7 @@ fn rows_of(head: &str, lines_before: usize, separator: Separator, most: usize) -
 }
 
 /// As many columns as most of the first rows have fields.
-fn usual_width(rows: &[Row]) -> Option<usize> {
+fn usual_width(rows: &[LinedRow]) -> Option<usize> {
     let widths = rows
         .iter()
         .take(ROWS_MEASURED)
@@ -189,7 +189,7 @@ fn is_number(field: &str) -> bool {
 }
 
 /// Share of numbers among the fields of all but the first line, if the lines have equally many fields.
-fn fitness(separator: Separator, rows: &[Row]) -> f64 {
+fn fitness(separator: Separator, rows: &[LinedRow]) -> f64 {
     let Some(n_fields) = rows.last().map(|(_, row)| row.len()).filter(|n| *n > 1) else {
         return 0.0;
     };
@@ -224,7 +224,7 @@ fn fitness(separator: Separator, rows: &[Row]) -> f64 {
 
 /// Whether the first row holds names: none of its fields is a number, or one
 /// is text above a column of numbers.
-fn has_header(rows: &[Row]) -> bool {
+fn has_header(rows: &[LinedRow]) -> bool {
     let Some(((_, first), body)) = rows.split_first() else {
         return false;
     };
@@ -247,12 +247,12 @@ fn has_header(rows: &[Row]) -> bool {
 }
 
 /// Whether every word of the first row stands below it again, and no number does: labels without a header.
-fn is_again_below(first: &[String], body: &[Row]) -> bool {
+fn is_again_below(first: &[String], body: &[LinedRow]) -> bool {
     let recurs = |(column, name): (usize, &String)| {
         let mut below = body.iter().filter_map(|(_, row)| row.get(column));
         is_missing(name) || below.any(|field| field == name)
     };
-    let holds_number = |(_, row): &Row| row.iter().any(|field| is_number(field));
+    let holds_number = |(_, row): &LinedRow| row.iter().any(|field| is_number(field));
     first.iter().enumerate().all(recurs) && !body.iter().any(holds_number)
 }
 
@@ -268,7 +268,7 @@ pub(super) fn counts_columns(row: &[String]) -> bool {
 }
 
 /// The names, and whether the first column has none. Rows that all end with a separator are one field too wide.
-fn names_of(first: &[String], body: &[Row], n_columns: &mut usize) -> (Vec<String>, bool) {
+fn names_of(first: &[String], body: &[LinedRow], n_columns: &mut usize) -> (Vec<String>, bool) {
     let is_shorter = first.len() + 1 == *n_columns
         && !body.is_empty()
         && body.iter().all(|(_, row)| row.len() == *n_columns);
@@ -287,7 +287,7 @@ fn names_of(first: &[String], body: &[Row], n_columns: &mut usize) -> (Vec<Strin
 }
 
 /// Whether a row holds units above rows of numbers: `(V)`, `[s]`, `kV`.
-fn are_units(row: &[String], below: &[Row]) -> bool {
+fn are_units(row: &[String], below: &[LinedRow]) -> bool {
     let is_bracketed = |field: &str| {
         (field.starts_with('(') && field.ends_with(')'))
             || (field.starts_with('[') && field.ends_with(']'))
@@ -300,7 +300,7 @@ fn are_units(row: &[String], below: &[Row]) -> bool {
     };
     let mut filled = row.iter().filter(|field| !field.is_empty()).peekable();
     let has_units = filled.peek().is_some() && filled.all(|field| is_unit(&field));
-    let numbers = |(_, row): &Row| 2 * row.iter().filter(|f| is_number(f)).count() > row.len();
+    let numbers = |(_, row): &LinedRow| 2 * row.iter().filter(|f| is_number(f)).count() > row.len();
     has_units && !row.iter().all(|f| is_number(f)) && below.first().is_some_and(numbers)
 }
 

@@ -13,12 +13,12 @@ use std::sync::Arc;
 use super::text::{counted, quoted};
 use super::text_encoding;
 use super::{
-    Channel, FilePlace, Findings, Format, Input, Kind, ReadError, ReadOptions, Record, Samples,
-    Source, Unit,
+    Channel, FilePlace, Findings, Format, Input, Kind, ReadError, ReadOptions, Record,
+    SampleSource, Source, Unit,
 };
 pub(super) use column::NameColumn;
 pub use column::are_truth_values;
-use column::{Decision, FileSigns, Form, TableColumn, Tally};
+use column::{ColumnDecision, ColumnTally, FileSigns, Form, TableColumn};
 use dialect::{Dialect, counts_columns};
 pub use number_form::DecimalSign;
 use rows::{Separator, TableText, is_remark};
@@ -104,11 +104,15 @@ fn read_text(
     let names = column_names(&dialect, &tallies, &mut findings)?;
     let has_semicolons = dialect.separator == Separator::Byte(b';');
     let signs = FileSigns::of(&tallies, options.decimal, has_semicolons);
-    let decisions: Vec<Decision> = tallies.iter().map(|t| Decision::of(t, signs)).collect();
+    let decisions: Vec<ColumnDecision> = tallies
+        .iter()
+        .map(|t| ColumnDecision::of(t, signs))
+        .collect();
     let n_nominal = decisions.iter().filter(|d| d.form == Form::Names).count();
     let max_levels = (MAX_LEVELS / n_nominal.max(1)).clamp(2, MAX_LEVELS_PER_COLUMN);
-    let column =
-        |(decision, tally): (&Decision, &Tally)| TableColumn::new(decision.form, tally, max_levels);
+    let column = |(decision, tally): (&ColumnDecision, &ColumnTally)| {
+        TableColumn::new(decision.form, tally, max_levels)
+    };
     let mut columns: Vec<TableColumn> = decisions.iter().zip(&tallies).map(column).collect();
     body.fill(&mut columns, &mut findings)?;
     let mut undecided = Vec::new();
@@ -250,7 +254,7 @@ fn report_layout(
 /// Names from the header, or numbers; each only once.
 fn column_names(
     dialect: &Dialect,
-    tallies: &[Tally],
+    tallies: &[ColumnTally],
     findings: &mut Findings,
 ) -> Result<Vec<String>, ReadError> {
     let mut names: Vec<String> = Vec::with_capacity(dialect.n_columns);
@@ -326,9 +330,9 @@ impl Body<'_> {
     }
 
     /// First pass: what the columns are.
-    fn tally(&self, findings: &mut Findings) -> Result<Vec<Tally>, ReadError> {
-        let mut tallies: Vec<Tally> = Vec::new();
-        tallies.resize_with(self.dialect.n_columns, Tally::default);
+    fn tally(&self, findings: &mut Findings) -> Result<Vec<ColumnTally>, ReadError> {
+        let mut tallies: Vec<ColumnTally> = Vec::new();
+        tallies.resize_with(self.dialect.n_columns, ColumnTally::default);
         let remarks = self.for_each(|line, fields| {
             for (tally, field) in tallies.iter_mut().zip(fields) {
                 tally.take(line, field);
@@ -423,7 +427,7 @@ struct TableSamples {
     columns: Vec<TableColumn>,
 }
 
-impl Samples for TableSamples {
+impl SampleSource for TableSamples {
     fn read(&self, channel: usize, first: usize, out: &mut [f64]) -> Result<(), ReadError> {
         let column = self.columns.get(channel);
         for (offset, value) in out.iter_mut().enumerate() {

@@ -22,7 +22,7 @@ const SHORTEST_STRING: u64 = 13;
 
 /// What a member is for, which says what it may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum MemberUse {
     /// The cells of an Excel sheet, read one by one.
     Sheet,
     /// The texts of all Excel sheets, held in memory.
@@ -33,7 +33,7 @@ pub(super) enum Part {
     Other,
 }
 
-impl Part {
+impl MemberUse {
     /// By the name of the member, in lower case.
     pub(super) fn of(name: &str) -> Self {
         match name {
@@ -48,10 +48,10 @@ impl Part {
 
 /// Goes through a member: what it would take, or why it is refused.
 pub(super) struct Measure {
-    part: Part,
+    part: MemberUse,
     /// Memory that strings or expanded cells may take.
     room: u64,
-    state: State,
+    state: GuardState,
     tag: Vec<u8>,
     n_text: usize,
     n_tags: u64,
@@ -66,18 +66,18 @@ pub(super) struct Measure {
 pub(super) type Refusal = (String, &'static str);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum GuardState {
     Text,
     Tag,
     Quote(u8),
 }
 
 impl Measure {
-    pub(super) fn new(part: Part, room: u64) -> Self {
+    pub(super) fn new(part: MemberUse, room: u64) -> Self {
         Self {
             part,
             room,
-            state: State::Text,
+            state: GuardState::Text,
             tag: Vec::new(),
             n_text: 0,
             n_tags: 0,
@@ -90,7 +90,7 @@ impl Measure {
 
     /// Check sum of the member, or why it is refused.
     pub(super) fn finish(self) -> Result<u32, Refusal> {
-        let is_whole = self.open.is_empty() && self.state == State::Text && self.n_tags > 0;
+        let is_whole = self.open.is_empty() && self.state == GuardState::Text && self.n_tags > 0;
         match (self.refusal, is_whole) {
             (Some(refusal), _) => Err(refusal),
             (None, false) => Err(("cut off".to_owned(), "XML whose tags close")),
@@ -102,31 +102,31 @@ impl Measure {
         let odd = |found: &str| Err((found.to_owned(), "XML as spreadsheet programs write it"));
         match (self.state, byte) {
             (_, 0) => return odd("another encoding than UTF-8"),
-            (State::Text, b'<') => {
+            (GuardState::Text, b'<') => {
                 self.cells.text(self.n_text as u64);
                 self.n_text = 0;
                 self.tag.clear();
-                self.state = State::Tag;
+                self.state = GuardState::Tag;
             }
-            (State::Text, _) => self.n_text += 1,
-            (State::Tag, b'<') => return odd("\"<\" within a tag"),
-            (State::Tag, b'>') => {
-                self.state = State::Text;
+            (GuardState::Text, _) => self.n_text += 1,
+            (GuardState::Tag, b'<') => return odd("\"<\" within a tag"),
+            (GuardState::Tag, b'>') => {
+                self.state = GuardState::Text;
                 let tag = std::mem::take(&mut self.tag);
                 self.take_tag(&tag)?;
                 self.tag = tag;
             }
-            (State::Tag, quote @ (b'"' | b'\'')) => {
-                self.state = State::Quote(quote);
+            (GuardState::Tag, quote @ (b'"' | b'\'')) => {
+                self.state = GuardState::Quote(quote);
                 self.tag.push(byte);
             }
-            (State::Quote(quote), byte) => {
+            (GuardState::Quote(quote), byte) => {
                 if byte == quote {
-                    self.state = State::Tag;
+                    self.state = GuardState::Tag;
                 }
                 self.tag.push(byte);
             }
-            (State::Tag, byte) => self.tag.push(byte),
+            (GuardState::Tag, byte) => self.tag.push(byte),
         }
         match self.tag.len().max(self.n_text) > MAX_PIECE {
             true => odd("a text or tag of more than a million bytes"),
@@ -138,7 +138,7 @@ impl Measure {
         let odd = |found: &str| Err((found.to_owned(), "XML as spreadsheet programs write it"));
         let is_first = self.n_tags == 0;
         self.n_tags += 1;
-        if self.part == Part::Other && self.n_tags > MAX_TAGS {
+        if self.part == MemberUse::Other && self.n_tags > MAX_TAGS {
             return odd("more than 100000 tags");
         }
         match tag.first() {
@@ -168,7 +168,7 @@ impl Measure {
             return odd("a tag without a name, or nested too deeply");
         }
         self.check_place(name, body)?;
-        if self.part == Part::Content {
+        if self.part == MemberUse::Content {
             self.cells.open(name, body)?;
         }
         if is_empty {
@@ -186,7 +186,7 @@ impl Measure {
             b"sheets" | b"sst" | b"si" | b"cellXfs" | b"Relationship" | b"definedNames"
         );
         let is_root = self.open.is_empty();
-        if self.part == Part::Sheet && (is_held || is_root != (local == b"worksheet")) {
+        if self.part == MemberUse::Sheet && (is_held || is_root != (local == b"worksheet")) {
             let found = format!("<{}> in a sheet", String::from_utf8_lossy(local));
             return Err((found, "rows of cells"));
         }
@@ -272,11 +272,11 @@ struct Cells {
     text_bytes: u64,
     /// Empty rows that count only if another row follows.
     pending_rows: u64,
-    row: Row,
+    row: GuardRow,
 }
 
 #[derive(Debug, Default)]
-struct Row {
+struct GuardRow {
     repeats: u64,
     width: u64,
     text_bytes: u64,
@@ -291,9 +291,9 @@ impl Cells {
         match name {
             b"table:table-row" => {
                 let repeats = largest(tag, b"table:number-rows-repeated")?.unwrap_or(1);
-                self.row = Row {
+                self.row = GuardRow {
                     repeats,
-                    ..Row::default()
+                    ..GuardRow::default()
                 };
             }
             b"table:table-cell" | b"table:covered-table-cell" => {
@@ -368,7 +368,7 @@ impl Cells {
 mod tests {
     use super::*;
 
-    fn measured(part: Part, text: &str) -> Result<u32, Refusal> {
+    fn measured(part: MemberUse, text: &str) -> Result<u32, Refusal> {
         let mut measure = Measure::new(part, 1 << 20);
         drop(measure.write(text.as_bytes()));
         measure.finish()
@@ -385,13 +385,13 @@ mod tests {
             "<a b=\"",
             "<a/><?pi?>",
         ] {
-            assert!(measured(Part::Other, text).is_err(), "{text}");
+            assert!(measured(MemberUse::Other, text).is_err(), "{text}");
         }
-        assert!(measured(Part::Other, "<?xml version='1.0'?><a b='>'><c/>x</a>").is_ok());
+        assert!(measured(MemberUse::Other, "<?xml version='1.0'?><a b='>'><c/>x</a>").is_ok());
         let strings = |count: &str| format!("<sst uniqueCount=\"{count}\"></sst>");
-        assert!(measured(Part::Strings, &strings("100")).is_ok());
-        assert!(measured(Part::Strings, &strings("99999999999999")).is_err());
-        assert!(measured(Part::Sheet, "<worksheet><sst/></worksheet>").is_err());
+        assert!(measured(MemberUse::Strings, &strings("100")).is_ok());
+        assert!(measured(MemberUse::Strings, &strings("99999999999999")).is_err());
+        assert!(measured(MemberUse::Sheet, "<worksheet><sst/></worksheet>").is_err());
     }
 
     #[test]
@@ -406,7 +406,7 @@ mod tests {
             )
         };
         let value = " office:value=\"1\"";
-        let is_taken = |rows: &str| measured(Part::Content, &sheet(rows)).is_ok();
+        let is_taken = |rows: &str| measured(MemberUse::Content, &sheet(rows)).is_ok();
         assert!(is_taken(&row(100, &cell(10, value))));
         // What LibreOffice writes below and beside the cells.
         let rest = row(1_048_000, &cell(16_384, ""));

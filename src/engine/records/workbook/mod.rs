@@ -12,8 +12,8 @@ use super::table;
 use super::text::quoted;
 use super::zip::{self, Member, PlainArchive};
 use super::{FilePlace, Findings, Format, Input, ReadError, ReadOptions, Record};
-use guard::{Measure, Part, Refusal};
-use sheet_text::{Extent, SheetText};
+use guard::{Measure, MemberUse, Refusal};
+use sheet_text::{SheetExtent, SheetText};
 
 /// Whether the first bytes are those of an archive whose first members a workbook has.
 pub(super) fn is_certain(head: &[u8]) -> bool {
@@ -66,7 +66,7 @@ fn chosen(
     names: &[(String, bool)],
     options: &ReadOptions,
     findings: &mut Findings,
-) -> Result<(String, Extent), ReadError> {
+) -> Result<(String, SheetExtent), ReadError> {
     let all: Vec<&str> = names.iter().map(|(name, _)| name.as_str()).collect();
     if let Some(wanted) = &options.array {
         let is_wanted = |name: &&&str| **name == wanted || name.eq_ignore_ascii_case(wanted);
@@ -197,11 +197,15 @@ impl Workbook {
     }
 
     /// Where the cells of a sheet lie, if it has any.
-    fn extent(&mut self, name: &str, findings: &Findings) -> Result<Option<Extent>, ReadError> {
+    fn extent(
+        &mut self,
+        name: &str,
+        findings: &Findings,
+    ) -> Result<Option<SheetExtent>, ReadError> {
         let (Self::Excel(_, n_bytes) | Self::OpenDocument(_, n_bytes)) = *self;
-        let mut extent: Option<Extent> = None;
+        let mut extent: Option<SheetExtent> = None;
         self.for_each_cell(name, findings, &mut |place, _| {
-            let new = extent.map_or(Extent::of(place), |extent| extent.with(place));
+            let new = extent.map_or(SheetExtent::of(place), |extent| extent.with(place));
             extent = Some(new);
             new.check(n_bytes, findings)
         })?;
@@ -211,7 +215,7 @@ impl Workbook {
     fn text(
         &mut self,
         name: &str,
-        extent: Extent,
+        extent: SheetExtent,
         findings: &Findings,
     ) -> Result<String, ReadError> {
         let (Self::Excel(_, n_bytes) | Self::OpenDocument(_, n_bytes)) = *self;
@@ -267,14 +271,14 @@ fn measured(input: &Input, members: &[Member], findings: &Findings) -> Result<Ve
         if !is_text || is_needless || is_of_other_kind {
             continue;
         }
-        let part = Part::of(&name);
+        let part = MemberUse::of(&name);
         let limit = match part {
-            Part::Sheet | Part::Content => room,
-            Part::Strings => n_bytes.saturating_add(10 << 20).min(room),
-            Part::Other => n_bytes.saturating_add(4 << 20).min(room),
+            MemberUse::Sheet | MemberUse::Content => room,
+            MemberUse::Strings => n_bytes.saturating_add(10 << 20).min(room),
+            MemberUse::Other => n_bytes.saturating_add(4 << 20).min(room),
         };
         let held = match part {
-            Part::Content => n_bytes.saturating_mul(6).saturating_add(40 << 20),
+            MemberUse::Content => n_bytes.saturating_mul(6).saturating_add(40 << 20),
             _ => limit,
         };
         let size_and_sum = match name.as_str() {

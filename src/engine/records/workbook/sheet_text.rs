@@ -8,13 +8,13 @@ use super::super::{FilePlace, Findings, ReadError};
 
 /// The rectangle of a sheet that has cells; rows and columns from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Extent {
+pub(super) struct SheetExtent {
     last_row: u32,
     first_column: u32,
     last_column: u32,
 }
 
-impl Extent {
+impl SheetExtent {
     pub(super) fn of((row, column): (u32, u32)) -> Self {
         Self {
             last_row: row,
@@ -59,7 +59,7 @@ impl Extent {
 
 /// The text of a sheet while it grows.
 pub(super) struct SheetText {
-    extent: Extent,
+    extent: SheetExtent,
     text: String,
     /// Bytes that values may take.
     room: usize,
@@ -70,7 +70,7 @@ pub(super) struct SheetText {
 }
 
 impl SheetText {
-    pub(super) fn new(extent: Extent, n_bytes: u64) -> Self {
+    pub(super) fn new(extent: SheetExtent, n_bytes: u64) -> Self {
         let room = n_bytes.saturating_mul(3).saturating_add(16 << 20);
         Self {
             extent,
@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn rows_are_lines_and_as_long_as_the_widest() {
-        let extent = [(1, 4), (3, 2)].map(Extent::of);
+        let extent = [(1, 4), (3, 2)].map(SheetExtent::of);
         let extent = extent[0].with((3, 2));
         let mut text = SheetText::new(extent, 100);
         for (place, value) in [((1, 2), "a"), ((1, 4), "b,\"c\""), ((3, 2), "x\ny")] {
@@ -295,9 +295,13 @@ mod tests {
 
     #[test]
     fn a_sheet_of_two_cells_far_apart_takes_no_memory() {
-        let extent = Extent::of((0, 0)).with((1_048_575, 16_383));
+        let extent = SheetExtent::of((0, 0)).with((1_048_575, 16_383));
         let refused = extent.check(10_000, &findings()).expect_err("too large");
         assert!(refused.to_string().contains("1048576 rows"), "{refused}");
-        assert!(Extent::of((99_999, 9)).check(10_000, &findings()).is_ok());
+        assert!(
+            SheetExtent::of((99_999, 9))
+                .check(10_000, &findings())
+                .is_ok()
+        );
     }
 }

@@ -13,9 +13,9 @@ use ndarray::{ArrayD, IxDyn};
 use super::text::quoted;
 use super::{
     Annotation, ArrayInfo, ByteSource, Channel, FilePlace, Findings, Format, Gap, Input, Kind,
-    ReadError, ReadOptions, Record, Samples, Source, TimeAxis, Unit,
+    ReadError, ReadOptions, Record, SampleSource, Source, TimeAxis, Unit,
 };
-use stream::{Stream, Values};
+use stream::{Stream, StreamValues};
 
 /// Added to the name of a stream for the array of its time stamps.
 const STAMPS: &str = "/time_stamps";
@@ -67,7 +67,7 @@ pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
         .annotations
         .sort_by(|a, b| a.onset_s.total_cmp(&b.onset_s));
     let unused = streams.iter().enumerate().filter(|(place, stream)| {
-        Some(*place) != main && matches!(stream.values, Values::Numbers { .. })
+        Some(*place) != main && matches!(stream.values, StreamValues::Numbers { .. })
     });
     for (_, stream) in unused {
         let text = format!(
@@ -93,7 +93,7 @@ fn choose(
     options: &ReadOptions,
     findings: &Findings,
 ) -> Result<Option<usize>, ReadError> {
-    let is_numeric = |stream: &&Stream| matches!(stream.values, Values::Numbers { .. });
+    let is_numeric = |stream: &&Stream| matches!(stream.values, StreamValues::Numbers { .. });
     if let Some(wanted) = &options.array {
         let found = streams.iter().position(|stream| stream.name == *wanted);
         return match found.filter(|place| is_numeric(&&streams[*place])) {
@@ -242,8 +242,8 @@ fn array_infos(stream: &Stream) -> Vec<ArrayInfo> {
     let info = |name: String, shape: Vec<usize>| ArrayInfo { name, shape };
     let stamps = info(format!("{}{STAMPS}", stream.name), vec![n_samples]);
     match stream.values {
-        Values::Texts(_) => vec![stamps],
-        Values::Numbers { .. } => vec![
+        StreamValues::Texts(_) => vec![stamps],
+        StreamValues::Numbers { .. } => vec![
             info(stream.name.clone(), vec![n_samples, stream.n_channels]),
             stamps,
         ],
@@ -257,7 +257,7 @@ struct XdfSamples {
     main: Option<usize>,
 }
 
-impl Samples for XdfSamples {
+impl SampleSource for XdfSamples {
     fn read(&self, channel: usize, first: usize, out: &mut [f64]) -> Result<(), ReadError> {
         match self.main {
             Some(main) => self.streams[main].read(&self.bytes, channel, first, out),
@@ -273,7 +273,7 @@ impl Samples for XdfSamples {
             let stamps = stream.stamps_s.clone();
             return Ok(shaped(&[stamps.len()], stamps));
         }
-        let Some(stream) = named(name).filter(|s| matches!(s.values, Values::Numbers { .. }))
+        let Some(stream) = named(name).filter(|s| matches!(s.values, StreamValues::Numbers { .. }))
         else {
             return Ok(None);
         };

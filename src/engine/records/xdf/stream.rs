@@ -27,7 +27,7 @@ pub(super) struct Stream {
     pub(super) clock: Vec<(f64, f64)>,
     /// Stretches of samples without a break, known once stamps are corrected.
     pub(super) segments: Vec<Range<usize>>,
-    pub(super) values: Values,
+    pub(super) values: StreamValues,
     last_stamp_s: f64,
 }
 
@@ -39,13 +39,16 @@ pub(super) struct AboutChannel {
 }
 
 /// What a stream carries.
-pub(super) enum Values {
-    Numbers { number: Number, chunks: Vec<Chunk> },
+pub(super) enum StreamValues {
+    Numbers {
+        number: Number,
+        chunks: Vec<XdfChunk>,
+    },
     Texts(Vec<String>),
 }
 
 /// Samples written together.
-pub(super) struct Chunk {
+pub(super) struct XdfChunk {
     /// Where the first of them starts.
     offset: u64,
     len: u64,
@@ -71,7 +74,7 @@ pub(super) fn read_all(
                 break;
             }
         };
-        let content = Content {
+        let content = ChunkBytes {
             bytes: bytes.read_range(chunk.offset, chunk.len)?,
             at: 0,
         };
@@ -104,7 +107,7 @@ struct FileChunk {
 impl FileChunk {
     fn at(bytes: &ByteSource, at: u64) -> Option<Self> {
         let head = bytes.read_range(at, 11.min(bytes.len() - at)).ok()?;
-        let mut head = Content { bytes: head, at: 0 };
+        let mut head = ChunkBytes { bytes: head, at: 0 };
         let len = head.length()?;
         let tag = u16::from_le_bytes(head.array()?);
         let offset = at + head.at as u64;
@@ -115,12 +118,12 @@ impl FileChunk {
 }
 
 /// Bytes read one after the other.
-struct Content {
+struct ChunkBytes {
     bytes: Vec<u8>,
     at: usize,
 }
 
-impl Content {
+impl ChunkBytes {
     fn take(&mut self, n: usize) -> Option<&[u8]> {
         let part = self.bytes.get(self.at..self.at.checked_add(n)?)?;
         self.at += n;
@@ -162,7 +165,7 @@ mod tag {
 
 fn take_chunk(
     chunk: &FileChunk,
-    mut content: Content,
+    mut content: ChunkBytes,
     streams: &mut Vec<Stream>,
     findings: &mut Findings,
 ) -> Result<(), ReadError> {
@@ -208,8 +211,8 @@ impl Stream {
         let n_channels = field("channel_count")?.trim().parse().ok()?;
         let rate_hz: f64 = field("nominal_srate")?.trim().parse().ok()?;
         let values = match field("channel_format")?.trim() {
-            "string" => Values::Texts(Vec::new()),
-            name => Values::Numbers {
+            "string" => StreamValues::Texts(Vec::new()),
+            name => StreamValues::Numbers {
                 number: number_of(name)?,
                 chunks: Vec::new(),
             },
@@ -235,8 +238,8 @@ impl Stream {
     /// The texts of a stream of texts.
     pub(super) fn texts(&self) -> &[String] {
         match &self.values {
-            Values::Texts(texts) => texts,
-            Values::Numbers { .. } => &[],
+            StreamValues::Texts(texts) => texts,
+            StreamValues::Numbers { .. } => &[],
         }
     }
 
@@ -252,21 +255,21 @@ impl Stream {
     }
 
     /// Notes the stamps of a chunk, its texts, or where its numbers are; nothing of a chunk that ends early.
-    fn take_samples(&mut self, chunk: &FileChunk, content: &mut Content) -> Option<()> {
+    fn take_samples(&mut self, chunk: &FileChunk, content: &mut ChunkBytes) -> Option<()> {
         let n_samples = usize::try_from(content.length()?).ok()?;
         let (start, before) = (content.at, self.stamps_s.len());
         let is_whole = (0..n_samples).all(|_| self.take_sample(content).is_some());
         if !is_whole {
             self.stamps_s.truncate(before);
-            if let Values::Texts(texts) = &mut self.values {
+            if let StreamValues::Texts(texts) = &mut self.values {
                 texts.truncate(before);
             }
             return None;
         }
-        if let Values::Numbers { chunks, .. } = &mut self.values
+        if let StreamValues::Numbers { chunks, .. } = &mut self.values
             && n_samples > 0
         {
-            chunks.push(Chunk {
+            chunks.push(XdfChunk {
                 offset: chunk.offset + start as u64,
                 len: (content.at - start) as u64,
                 first_sample: before,
@@ -276,13 +279,13 @@ impl Stream {
         Some(())
     }
 
-    fn take_sample(&mut self, content: &mut Content) -> Option<()> {
+    fn take_sample(&mut self, content: &mut ChunkBytes) -> Option<()> {
         let stamp = content.stamp()?;
         match &mut self.values {
-            Values::Numbers { number, .. } => {
+            StreamValues::Numbers { number, .. } => {
                 content.take(self.n_channels * number.bytes())?;
             }
-            Values::Texts(texts) => {
+            StreamValues::Texts(texts) => {
                 let mut joined = String::new();
                 for channel in 0..self.n_channels {
                     let len = usize::try_from(content.length()?).ok()?;
@@ -310,7 +313,7 @@ impl Stream {
         first: usize,
         out: &mut [f64],
     ) -> Result<(), ReadError> {
-        let Values::Numbers { number, chunks } = &self.values else {
+        let StreamValues::Numbers { number, chunks } = &self.values else {
             return Ok(());
         };
         let wanted = first..first + out.len();
@@ -319,7 +322,7 @@ impl Stream {
             if chunk.first_sample >= wanted.end {
                 break;
             }
-            let mut content = Content {
+            let mut content = ChunkBytes {
                 bytes: bytes.read_range(chunk.offset, chunk.len)?,
                 at: 0,
             };

@@ -17,7 +17,7 @@ enum Tree {
     #[serde(rename = "u")]
     Unit,
     #[serde(rename = "n")]
-    Number(Kind, u64),
+    Number(NumberKind, u64),
     #[serde(rename = "t")]
     Text(String),
     #[serde(rename = "-")]
@@ -37,12 +37,12 @@ enum Tree {
     Array(String),
     /// A long list, as columns.
     #[serde(rename = "r")]
-    Rows(Columns),
+    Rows(ItemColumns),
 }
 
 /// How the bits of a number are meant.
 #[derive(Clone, Copy, Deserialize)]
-enum Kind {
+enum NumberKind {
     #[serde(rename = "?")]
     Flag,
     #[serde(rename = "i")]
@@ -57,19 +57,19 @@ enum Kind {
 
 /// The values of one place in all items of a list.
 #[derive(Deserialize)]
-enum Columns {
+enum ItemColumns {
     #[serde(rename = "a")]
     Numbers(String),
     #[serde(rename = "f")]
-    Fields(Vec<(Cow<'static, str>, Columns)>),
+    Fields(Vec<(Cow<'static, str>, ItemColumns)>),
     /// Lists: where each ends in the column of all their items.
     #[serde(rename = "s")]
-    Sequences(String, Box<Columns>),
+    Sequences(String, Box<ItemColumns>),
     #[serde(rename = "p")]
-    Tuples(Vec<Columns>),
+    Tuples(Vec<ItemColumns>),
     /// Options: how many were present so far, and those present.
     #[serde(rename = "o")]
-    Options(String, Box<Columns>),
+    Options(String, Box<ItemColumns>),
     #[serde(rename = "t")]
     Trees(Vec<Tree>),
 }
@@ -121,7 +121,7 @@ fn values(trees: Vec<Tree>, tensors: &mut Tensors<'_>) -> Result<Vec<Value>, Arr
     trees.into_iter().map(|tree| tree.value(tensors)).collect()
 }
 
-impl Kind {
+impl NumberKind {
     fn value(self, bits: u64) -> Value {
         match self {
             Self::Flag => Value::Bool(bits != 0),
@@ -133,7 +133,7 @@ impl Kind {
     }
 }
 
-impl Columns {
+impl ItemColumns {
     /// The items of the list.
     fn rows(self, tensors: &mut Tensors<'_>) -> Result<Vec<Value>, ArraysError> {
         match self {
@@ -170,7 +170,7 @@ impl Columns {
 
 /// Row after row of columns that are equally long.
 fn side_by_side(
-    columns: Vec<Columns>,
+    columns: Vec<ItemColumns>,
     tensors: &mut Tensors<'_>,
 ) -> Result<Vec<Vec<Value>>, ArraysError> {
     let mut rows: Vec<Vec<Value>> = Vec::new();
@@ -194,7 +194,7 @@ fn side_by_side(
 /// The items of all rows, cut where each row ends.
 fn split(
     ends: &str,
-    items: Columns,
+    items: ItemColumns,
     tensors: &mut Tensors<'_>,
 ) -> Result<Vec<Vec<Value>>, ArraysError> {
     const MESSAGE: &str = "rows of a list do not end in order";

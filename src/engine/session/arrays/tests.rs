@@ -157,7 +157,7 @@ proptest! {
 }
 
 #[derive(Serialize)]
-struct Profile {
+struct SavedProfile {
     coefficients: Matrix,
     errors: Vec<f64>,
     few: Vec<f64>,
@@ -165,7 +165,7 @@ struct Profile {
 
 #[test]
 fn tensors_have_the_names_shapes_and_types_of_the_layout() {
-    let profile = Profile {
+    let profile = SavedProfile {
         coefficients: Matrix::from_fn(3, 2, |i, j| (10 * i + j) as f64),
         errors: vec![0.1; 20],
         few: vec![0.1; 15],
@@ -174,12 +174,12 @@ fn tensors_have_the_names_shapes_and_types_of_the_layout() {
     let record = BTreeMap::from([("part", part)]);
     let state = BTreeMap::from([("Margin", BTreeMap::from([("profiles", [profile])]))]);
     #[derive(Serialize)]
-    struct Part<R, M> {
+    struct SavedPart<R, M> {
         record: R,
         model: M,
     }
     let model = BTreeMap::from([("state", state)]);
-    let bytes = file_of(&BTreeMap::from([("parts", [Part { record, model }])]));
+    let bytes = file_of(&BTreeMap::from([("parts", [SavedPart { record, model }])]));
     let tensors = SafeTensors::deserialize(&bytes).expect("a safetensors file");
     let mut names = tensors.names();
     names.sort_unstable();

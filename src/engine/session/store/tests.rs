@@ -9,15 +9,15 @@ use super::*;
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Small {
+struct SmallSession {
     format: u32,
     note: String,
     arrays: Option<ArraysReference>,
 }
 
-type State = BTreeMap<String, Vec<f64>>;
+type StoredTensors = BTreeMap<String, Vec<f64>>;
 
-fn state(number: f64) -> State {
+fn state(number: f64) -> StoredTensors {
     BTreeMap::from([("numbers".to_owned(), vec![number; 60])])
 }
 
@@ -26,14 +26,14 @@ fn put(
     path: &Path,
     replace: Replace<'_>,
     note: &str,
-    state: Option<&State>,
+    state: Option<&StoredTensors>,
 ) -> Result<Stamp, SessionError> {
     let arrays = state.map(|state| Arrays::of(state).expect("plain numbers"));
     let arrays = arrays
         .as_ref()
         .map_or(SavedArrays::Nothing, SavedArrays::New);
     save(disk, path, replace, [arrays], &|[arrays]| {
-        let small = Small {
+        let small = SmallSession {
             format: 1,
             note: note.to_owned(),
             arrays,
@@ -42,9 +42,9 @@ fn put(
     })
 }
 
-fn get(path: &Path) -> Result<(String, Option<State>), SessionError> {
+fn get(path: &Path) -> Result<(String, Option<StoredTensors>), SessionError> {
     let (text, _) = read_text(path)?;
-    let small: Small = from_text(&text, path)?;
+    let small: SmallSession = from_text(&text, path)?;
     let state = match &small.arrays {
         Some(reference) => Some(load_arrays(path, reference)?),
         None => None,
@@ -194,7 +194,7 @@ fn damaged_arrays_are_told_from_missing_ones_and_the_ron_still_loads() {
     let message = get(&path).expect_err("no arrays").to_string();
     assert!(message.contains("missing") && message.contains("results are intact"));
     let (text, _) = read_text(&path).expect("the RON is there");
-    let small: Small = from_text(&text, &path).expect("and whole");
+    let small: SmallSession = from_text(&text, &path).expect("and whole");
     assert_eq!(small.note, "note");
 }
 
@@ -244,7 +244,7 @@ fn hostile_references_are_refused() {
             sha256: sha256.to_owned(),
             size: u64::MAX,
         };
-        let refused = load_arrays::<State>(&path, &reference);
+        let refused = load_arrays::<StoredTensors>(&path, &reference);
         assert!(matches!(refused, Err(SessionError::ArraysDamaged { .. })));
     }
 }

@@ -60,7 +60,7 @@ use super::SimulateError;
 use crate::math::{Normal, random_stream};
 use crate::settings::{SettingProblem, SettingProblems};
 use crate::simulate::declared;
-use synthesis::{Part, Sampling, Streams};
+use synthesis::{Sampling, SignalPart, Streams};
 
 /// Everything that decides which recordings are made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -162,7 +162,7 @@ impl EegSimulator {
 
     /// Draws subject `index` of `class`, whatever the number of subjects.
     pub fn subject(&self, class: SubjectClass, index: u32) -> SubjectTraits {
-        let mut random = self.streams(class, index).of(Part::Traits);
+        let mut random = self.streams(class, index).of(SignalPart::Traits);
         let EegSettings {
             effect,
             coupling_effect,

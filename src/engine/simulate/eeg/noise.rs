@@ -26,13 +26,13 @@ impl White {
 }
 
 /// A linear filter fed sample by sample.
-pub(super) trait Filter {
+pub(super) trait NoiseFilter {
     fn step(&mut self, input: f64) -> f64;
 }
 
 /// Gain that gives a filter's output unit variance for white input of unit variance:
 /// 1/√Σh², with the impulse response `h` taken over 20 s.
-fn unit_variance_gain(mut filter: impl Filter, rate_hz: f64) -> f64 {
+fn unit_variance_gain(mut filter: impl NoiseFilter, rate_hz: f64) -> f64 {
     let n = (20.0 * rate_hz) as usize;
     let energy: f64 = (0..n)
         .map(|k| filter.step(if k == 0 { 1.0 } else { 0.0 }).powi(2))
@@ -47,13 +47,13 @@ fn unit_variance_gain(mut filter: impl Filter, rate_hz: f64) -> f64 {
 /// octaves per octave on average.
 #[derive(Clone)]
 pub(super) struct OneOverF {
-    sections: [Section; Self::N_SECTIONS],
+    sections: [NoiseSection; Self::N_SECTIONS],
     gain: f64,
 }
 
 /// `y = b0 x + b1 x₋₁ − a1 y₋₁`, in transposed form.
 #[derive(Clone, Copy, Default)]
-struct Section {
+struct NoiseSection {
     b0: f64,
     b1: f64,
     a1: f64,
@@ -66,20 +66,20 @@ impl OneOverF {
 
     pub(super) fn new(exponent: f64, rate_hz: f64) -> Self {
         let mut filter = Self {
-            sections: [Section::default(); Self::N_SECTIONS],
+            sections: [NoiseSection::default(); Self::N_SECTIONS],
             gain: 1.0,
         };
         for (octave, section) in filter.sections.iter_mut().enumerate() {
             let pole_hz = Self::LOWEST_POLE_HZ * 2.0_f64.powi(octave as i32);
             let zero_hz = pole_hz * 2.0_f64.powf(exponent / 2.0);
-            *section = Section::new(pole_hz, zero_hz, rate_hz);
+            *section = NoiseSection::new(pole_hz, zero_hz, rate_hz);
         }
         filter.gain = unit_variance_gain(filter.clone(), rate_hz);
         filter
     }
 }
 
-impl Section {
+impl NoiseSection {
     /// (s + ω_z)/(s + ω_p) by the bilinear transform, corners prewarped.
     fn new(pole_hz: f64, zero_hz: f64, rate_hz: f64) -> Self {
         // Beyond Nyquist the tangent would change its sign.
@@ -94,7 +94,7 @@ impl Section {
     }
 }
 
-impl Filter for OneOverF {
+impl NoiseFilter for OneOverF {
     #[inline]
     fn step(&mut self, input: f64) -> f64 {
         let mut value = input * self.gain;
@@ -130,7 +130,7 @@ impl Rhythm {
     }
 }
 
-impl Filter for Rhythm {
+impl NoiseFilter for Rhythm {
     #[inline]
     fn step(&mut self, input: f64) -> f64 {
         let [y1, y2] = self.last;
@@ -160,7 +160,7 @@ impl Drift {
     }
 }
 
-impl Filter for Drift {
+impl NoiseFilter for Drift {
     #[inline]
     fn step(&mut self, input: f64) -> f64 {
         self.value = self.keep * self.value + self.fresh * input;
@@ -175,7 +175,7 @@ mod tests {
     use num_complex::Complex64;
 
     /// Power gain at `hz` from the impulse response.
-    fn power_at(mut filter: impl Filter, hz: f64, rate_hz: f64) -> f64 {
+    fn power_at(mut filter: impl NoiseFilter, hz: f64, rate_hz: f64) -> f64 {
         let response: Complex64 = (0..5000)
             .map(|k| {
                 let impulse = if k == 0 { 1.0 } else { 0.0 };
@@ -207,13 +207,13 @@ mod tests {
 
     #[test]
     fn filtered_noise_has_unit_variance() {
-        let variance = |mut filter: Box<dyn Filter>| {
+        let variance = |mut filter: Box<dyn NoiseFilter>| {
             let mut white = White::new(random_stream(1, "test", 9));
             let n = 200_000;
             let sum: f64 = (0..n).map(|_| filter.step(white.next()).powi(2)).sum();
             sum / f64::from(n)
         };
-        let filters: [Box<dyn Filter>; 3] = [
+        let filters: [Box<dyn NoiseFilter>; 3] = [
             Box::new(OneOverF::new(1.2, 250.0)),
             Box::new(Rhythm::new(10.0, 1.5, 250.0)),
             Box::new(Drift::new(1.0, 250.0, 0.0)),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::records::{
-    Channel, Format, Kind, Quantisation, ReadError, Record, Samples, Source, Unit,
+    Channel, Format, Kind, Quantisation, ReadError, Record, SampleSource, Source, Unit,
 };
 
 use super::super::SIMULATED_START;
@@ -28,7 +28,7 @@ impl Digitised {
     }
 }
 
-impl Samples for Digitised {
+impl SampleSource for Digitised {
     fn read(&self, channel: usize, first: usize, out: &mut [f64]) -> Result<(), ReadError> {
         let values = self.channels.get(channel).and_then(|all| all.get(first..));
         match values.and_then(|rest| rest.get(..out.len())) {

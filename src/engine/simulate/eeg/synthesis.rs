@@ -4,7 +4,7 @@ use std::f64::consts::{PI, TAU};
 
 use super::super::Interval;
 use super::montage::{EYES, N_CHANNELS, Position, RIGHT_JAW, angle_between, positions};
-use super::noise::{Drift, Filter, OneOverF, Rhythm, White};
+use super::noise::{Drift, NoiseFilter, OneOverF, Rhythm, White};
 use super::subject::{RhythmTraits, SubjectTraits};
 use crate::math::{Normal, RandomStream, random_below, random_share, random_stream};
 
@@ -21,7 +21,7 @@ const VIGILANCE_MEMORY_S: f64 = 20.0;
 
 /// Which part of the signal a stream of random numbers belongs to.
 #[derive(Clone, Copy)]
-pub(super) enum Part {
+pub(super) enum SignalPart {
     Traits,
     Background(usize),
     Coupling,
@@ -33,7 +33,7 @@ pub(super) enum Part {
     Mains,
 }
 
-impl Part {
+impl SignalPart {
     /// What the stream is for, and for which channel or rhythm.
     fn purpose(self) -> (&'static str, usize) {
         match self {
@@ -59,7 +59,7 @@ pub(super) struct Streams {
 }
 
 impl Streams {
-    pub(super) fn of(self, part: Part) -> RandomStream {
+    pub(super) fn of(self, part: SignalPart) -> RandomStream {
         let (purpose, member) = part.purpose();
         random_stream(self.seed, purpose, self.subject << 8 | member as u64)
     }
@@ -79,7 +79,7 @@ impl Sampling {
     }
 
     /// Filtered white noise in its steady state.
-    fn noise(self, mut filter: impl Filter, random: RandomStream) -> Vec<f64> {
+    fn noise(self, mut filter: impl NoiseFilter, random: RandomStream) -> Vec<f64> {
         let mut white = White::new(random);
         for _ in 0..self.n_warm_up() {
             filter.step(white.next());
@@ -109,11 +109,26 @@ pub(super) fn synthesise(
     for (number, rhythm) in traits.rhythms.iter().enumerate() {
         add_rhythm(&mut channels, rhythm, number, sampling, streams);
     }
-    add_blinks(&mut channels, traits, sampling, streams.of(Part::Blinks));
-    add_muscle(&mut channels, traits, sampling, streams.of(Part::Muscle));
-    add_mains(&mut channels, traits, sampling, streams.of(Part::Mains));
+    add_blinks(
+        &mut channels,
+        traits,
+        sampling,
+        streams.of(SignalPart::Blinks),
+    );
+    add_muscle(
+        &mut channels,
+        traits,
+        sampling,
+        streams.of(SignalPart::Muscle),
+    );
+    add_mains(
+        &mut channels,
+        traits,
+        sampling,
+        streams.of(SignalPart::Mains),
+    );
     for (number, channel) in channels.iter_mut().enumerate() {
-        let mut white = White::new(streams.of(Part::Amplifier(number)));
+        let mut white = White::new(streams.of(SignalPart::Amplifier(number)));
         for value in channel {
             *value = digitise(*value + traits.amplifier_rms_uv * white.next());
         }
@@ -148,7 +163,7 @@ fn background(traits: &SubjectTraits, sampling: Sampling, streams: Streams) -> V
     let share = |p: Position, q: Position| (-0.5 * (angle_between(p, q) / spread).powi(2)).exp();
     let mut channels = vec![vec![0.0; sampling.n_samples]; N_CHANNELS];
     for (number, &source) in places.iter().enumerate() {
-        let signal = sampling.noise(filter.clone(), streams.of(Part::Background(number)));
+        let signal = sampling.noise(filter.clone(), streams.of(SignalPart::Background(number)));
         for (c, channel) in channels.iter_mut().enumerate() {
             let energy: f64 = places.iter().map(|&q| share(places[c], q).powi(2)).sum();
             let weight = share(places[c], source) / energy.sqrt();
@@ -156,7 +171,7 @@ fn background(traits: &SubjectTraits, sampling: Sampling, streams: Streams) -> V
             add(channel, &signal, traits.background_rms_uv[c] * weight * own);
         }
     }
-    let signal = sampling.noise(filter, streams.of(Part::Coupling));
+    let signal = sampling.noise(filter, streams.of(SignalPart::Coupling));
     for (c, channel) in channels.iter_mut().enumerate() {
         let gain = traits.background_rms_uv[c] * coupled(traits, places[c]);
         add(channel, &signal, gain);
@@ -178,8 +193,8 @@ fn add_rhythm(
     streams: Streams,
 ) {
     let filter = Rhythm::new(rhythm.centre_hz, rhythm.bandwidth_hz, sampling.rate_hz);
-    let mut signal = sampling.noise(filter, streams.of(Part::Rhythm(number)));
-    let mut white = White::new(streams.of(Part::Vigilance(number)));
+    let mut signal = sampling.noise(filter, streams.of(SignalPart::Rhythm(number)));
+    let mut white = White::new(streams.of(SignalPart::Vigilance(number)));
     let mut drift = Drift::new(VIGILANCE_MEMORY_S, sampling.rate_hz, white.next());
     for value in &mut signal {
         *value *= (VIGILANCE_SD * drift.step(white.next())).exp();

@@ -21,7 +21,7 @@ use crate::simulate::phases::{Coupling, Phases, Scalar};
 
 /// A mutually coupled series branch from the parent's node to its own.
 #[derive(Clone, Debug)]
-pub(super) struct Branch {
+pub(super) struct FeederBranch {
     /// Node it comes from; none for the branch from the source.
     pub(super) parent: Option<usize>,
     /// Resistance matrix in Ω.
@@ -44,22 +44,22 @@ pub(super) struct DeltaLoad {
 
 /// Conductances from the phases of a node to one another and to earth, in S.
 #[derive(Clone, Debug)]
-pub(super) struct Shunt {
+pub(super) struct FeederShunt {
     pub(super) node: usize,
     pub(super) conductance: Coupling<f64>,
 }
 
 /// The network with one set of loads, before and after the switching instant.
 #[derive(Clone, Debug)]
-pub(super) struct Circuit {
+pub(super) struct FeederCircuit {
     /// Angular frequency of the source in rad/s.
     pub(super) angular_frequency: f64,
     /// Peak phasor of the source voltages in V at time zero; v(t) = Im(phasor · e^{jωt}).
     pub(super) source: Phases<Complex64>,
-    pub(super) branches: Vec<Branch>,
+    pub(super) branches: Vec<FeederBranch>,
     pub(super) loads: Vec<DeltaLoad>,
     /// The fault, closed at the switching instant.
-    pub(super) fault: Option<Shunt>,
+    pub(super) fault: Option<FeederShunt>,
 }
 
 /// Before or after the switching instant.
@@ -109,7 +109,7 @@ impl DeltaLoad {
     }
 }
 
-impl Circuit {
+impl FeederCircuit {
     pub(super) fn parents(&self) -> Vec<Option<usize>> {
         self.branches.iter().map(|branch| branch.parent).collect()
     }

@@ -67,7 +67,7 @@ use super::SimulateError;
 use crate::math::random_stream;
 use crate::settings::{SettingProblem, SettingProblems};
 use crate::simulate::declared;
-use transient::Timing;
+use transient::SwitchingTiming;
 
 /// Everything that decides which records are made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -215,7 +215,7 @@ impl FeederSimulator {
         let settings = &self.settings;
         let circuit = scenario.circuit(&settings.network);
         let steps_per_s = self.rate_hz() * settings.steps_per_sample as f64;
-        let timing = Timing {
+        let timing = SwitchingTiming {
             step_s: 1.0 / steps_per_s,
             steps_per_sample: settings.steps_per_sample,
             samples_before: settings.cycles_before * settings.samples_per_cycle,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::f64::consts::TAU;
 
 use super::super::Interval;
-use super::circuit::{Branch, Circuit, DeltaLoad, Shunt};
+use super::circuit::{DeltaLoad, FeederBranch, FeederCircuit, FeederShunt};
 use super::network::FeederNetwork;
 use crate::math::{RandomStream, random_below, random_share};
 use crate::settings::SettingProblems;
@@ -251,9 +251,9 @@ impl Scenario {
     }
 
     /// The circuit of this scenario on `network`; a fault splits its section in two.
-    pub(super) fn circuit(&self, network: &FeederNetwork) -> Circuit {
+    pub(super) fn circuit(&self, network: &FeederNetwork) -> FeederCircuit {
         let omega = network.angular_frequency();
-        let branch = |parent, impedance: &super::SequenceImpedance, length| Branch {
+        let branch = |parent, impedance: &super::SequenceImpedance, length| FeederBranch {
             parent,
             resistance: impedance.resistance(length),
             inductance: impedance.inductance(length, omega),
@@ -271,7 +271,7 @@ impl Scenario {
                 branches.push(branch(Some(from), impedance, length_km * position));
                 from = branches.len() - 1;
                 length_km *= 1.0 - position;
-                fault_shunt = Some(Shunt {
+                fault_shunt = Some(FeederShunt {
                     node: from,
                     conductance: fault.conductance(),
                 });
@@ -294,7 +294,7 @@ impl Scenario {
                 }
             })
             .collect();
-        Circuit {
+        FeederCircuit {
             angular_frequency: omega,
             source: self.source_phasors(network),
             branches,

@@ -19,14 +19,14 @@
 use num_complex::Complex64;
 
 use super::circuit::{
-    Branch, Circuit, DeltaLoad, NodalTree, SteadyState, Topology, between_phases, delta_admittance,
-    delta_to_phases,
+    DeltaLoad, FeederBranch, FeederCircuit, NodalTree, SteadyState, Topology, between_phases,
+    delta_admittance, delta_to_phases,
 };
 use crate::simulate::phases::{Coupling, Phases};
 
 /// When to step and what to keep.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Timing {
+pub(super) struct SwitchingTiming {
     /// Length of one step.
     pub(super) step_s: f64,
     /// Steps between two samples.
@@ -47,15 +47,15 @@ pub(super) struct HeadSample {
 /// Steps the circuit from its steady state through the switching instant (time zero).
 ///
 /// The sample at the instant itself shows the circuit just before it switches.
-pub(super) fn simulate(circuit: &Circuit, timing: Timing) -> Vec<HeadSample> {
+pub(super) fn simulate(circuit: &FeederCircuit, timing: SwitchingTiming) -> Vec<HeadSample> {
     let step_s = timing.step_s;
     let steps_before = timing.samples_before * timing.steps_per_sample;
-    let mut state = State::steady(circuit, -(steps_before as f64) * step_s);
+    let mut state = TransientState::steady(circuit, -(steps_before as f64) * step_s);
     let mut samples = Vec::with_capacity(timing.samples_before + timing.samples_after);
     samples.push(state.head());
 
     if steps_before > 0 {
-        let before = Companion::new(circuit, Topology::Before, step_s);
+        let before = FeederCompanion::new(circuit, Topology::Before, step_s);
         before.start_trapezoidal(&mut state);
         for step in 1..=steps_before {
             let time_s = (step as f64 - steps_before as f64) * step_s;
@@ -67,7 +67,7 @@ pub(super) fn simulate(circuit: &Circuit, timing: Timing) -> Vec<HeadSample> {
         }
     }
 
-    let after = Companion::new(circuit, Topology::After, step_s);
+    let after = FeederCompanion::new(circuit, Topology::After, step_s);
     let steps_after = timing.samples_after.saturating_sub(1) * timing.steps_per_sample;
     for step in 1..=steps_after {
         let time_s = step as f64 * step_s;
@@ -86,7 +86,7 @@ pub(super) fn simulate(circuit: &Circuit, timing: Timing) -> Vec<HeadSample> {
 }
 
 /// Everything that changes from step to step.
-struct State {
+struct TransientState {
     voltages: Vec<Phases<f64>>,
     branch_currents: Vec<Phases<f64>>,
     branch_history: Vec<Phases<f64>>,
@@ -95,9 +95,9 @@ struct State {
     source: Phases<f64>,
 }
 
-impl State {
+impl TransientState {
     /// The steady state before switching, at `time_s`.
-    fn steady(circuit: &Circuit, time_s: f64) -> Self {
+    fn steady(circuit: &FeederCircuit, time_s: f64) -> Self {
         let SteadyState {
             voltages,
             branch_currents,
@@ -138,7 +138,7 @@ struct BranchCompanion {
 }
 
 impl BranchCompanion {
-    fn new(branch: &Branch, step_s: f64) -> Self {
+    fn new(branch: &FeederBranch, step_s: f64) -> Self {
         let inductive = branch.inductance.map(|l| 2.0 * l / step_s);
         let conductance = (branch.resistance + inductive).inverse();
         Self {
@@ -178,14 +178,14 @@ fn by_phase(factors: &[f64; 3], values: Phases<f64>) -> Phases<f64> {
 }
 
 /// All companion models of one topology and its factored nodal matrix.
-struct Companion {
+struct FeederCompanion {
     branches: Vec<BranchCompanion>,
     loads: Vec<LoadCompanion>,
     nodal: NodalTree<f64>,
 }
 
-impl Companion {
-    fn new(circuit: &Circuit, topology: Topology, step_s: f64) -> Self {
+impl FeederCompanion {
+    fn new(circuit: &FeederCircuit, topology: Topology, step_s: f64) -> Self {
         let branches: Vec<BranchCompanion> = circuit
             .branches
             .iter()
@@ -213,7 +213,7 @@ impl Companion {
     }
 
     /// Solves for voltages and currents at `time_s` from the histories.
-    fn step_to(&self, time_s: f64, circuit: &Circuit, state: &mut State) {
+    fn step_to(&self, time_s: f64, circuit: &FeederCircuit, state: &mut TransientState) {
         let turn = Complex64::cis(circuit.angular_frequency * time_s);
         state.source = circuit.source.map(|p| p.re * turn.im + p.im * turn.re);
         state.voltages.fill(Phases::default());
@@ -241,7 +241,7 @@ impl Companion {
     }
 
     /// Trapezoidal histories from voltages and currents alone.
-    fn start_trapezoidal(&self, state: &mut State) {
+    fn start_trapezoidal(&self, state: &mut TransientState) {
         for (node, branch) in self.branches.iter().enumerate() {
             let from = branch.parent.map_or(state.source, |p| state.voltages[p]);
             let driven = branch.conductance.times(from - state.voltages[node]);
@@ -256,7 +256,7 @@ impl Companion {
     }
 
     /// Trapezoidal histories after a step: `Y u` is what the current has beyond its history.
-    fn follow_trapezoidal(&self, state: &mut State) {
+    fn follow_trapezoidal(&self, state: &mut TransientState) {
         for (node, branch) in self.branches.iter().enumerate() {
             let current = state.branch_currents[node];
             let driven = current - state.branch_history[node];
@@ -270,7 +270,7 @@ impl Companion {
     }
 
     /// Histories of a half step of backward Euler: currents alone, no voltage before the jump.
-    fn start_backward_euler(&self, state: &mut State) {
+    fn start_backward_euler(&self, state: &mut TransientState) {
         for (node, branch) in self.branches.iter().enumerate() {
             state.branch_history[node] = branch.backward_euler.times(state.branch_currents[node]);
         }

@@ -5,7 +5,7 @@ use std::f64::consts::TAU;
 use num_complex::Complex64;
 
 use super::inrush::Inrush;
-use super::solver::{Arc, Branch, Breaker, Circuit, End, Shunt, Solution, Timing};
+use super::solver::{Arc, Breaker, Circuit, End, SeriesBranch, Shunt, Solution, SolverTiming};
 use super::{NetworkRanges, NetworkSettings, NetworkSimulator, NetworkWaveforms};
 use crate::math::{Normal, RandomStream, random_below, random_share, random_stream};
 use crate::simulate::feeder::FaultClass;
@@ -432,11 +432,11 @@ impl NetworkScenario {
     }
 
     /// Cycles after the inception until the events of the scenario end.
-    fn timing(&self, settings: &NetworkSettings, shift_s: f64) -> Timing {
+    fn timing(&self, settings: &NetworkSettings, shift_s: f64) -> SolverTiming {
         let per_cycle = self.samples_per_cycle;
         let steps_per_sample = 256_usize.div_ceil(per_cycle);
         let rate_hz = per_cycle as f64 * self.frequency_hz;
-        Timing {
+        SolverTiming {
             start_s: shift_s - settings.cycles_before as f64 / self.frequency_hz,
             step_s: 1.0 / (rate_hz * steps_per_sample as f64),
             steps_per_sample,
@@ -457,7 +457,7 @@ impl NetworkScenario {
         self.observed(&solution, timing)
     }
 
-    fn observed(&self, solution: &Solution, timing: Timing) -> NetworkWaveforms {
+    fn observed(&self, solution: &Solution, timing: SolverTiming) -> NetworkWaveforms {
         let instants = &solution.instants;
         let voltage =
             |node: usize, p: usize| instants.iter().map(|i| i.voltages[node].0[p]).collect();
@@ -487,7 +487,7 @@ impl NetworkScenario {
 
     /// When the fault was interrupted: the last opening of a pole that interrupted a part of the fault and not the load
     /// alone. Where one pole ends the fault, the others carry little until they open.
-    fn interruption_s(&self, solution: &Solution, timing: Timing) -> Option<f64> {
+    fn interruption_s(&self, solution: &Solution, timing: SolverTiming) -> Option<f64> {
         let opens_s = self.opens_cycles? / self.frequency_hz;
         let sample = |time_s: f64| {
             let sample_s = timing.step_s * timing.steps_per_sample as f64;
@@ -520,7 +520,7 @@ impl NetworkScenario {
         };
         let branch = |from: End, to: usize, ohm: [f64; 4], share: f64| {
             let (resistance, inductance) = coupled(ohm, share);
-            Branch {
+            SeriesBranch {
                 from,
                 to,
                 resistance,
@@ -605,7 +605,7 @@ impl NetworkScenario {
             from_s,
             until_s,
         };
-        let load = |r: f64, x: f64| Branch {
+        let load = |r: f64, x: f64| SeriesBranch {
             from: End::Source(Phases::default()),
             to: SWITCHED,
             // A star without neutral: no zero sequence.

@@ -32,7 +32,7 @@ pub(super) enum End {
 
 /// A mutually coupled series branch.
 #[derive(Clone, Debug)]
-pub(super) struct Branch {
+pub(super) struct SeriesBranch {
     pub(super) from: End,
     pub(super) to: usize,
     /// Ω.
@@ -84,7 +84,7 @@ pub(super) struct Arc {
 pub(super) struct Circuit {
     pub(super) angular_frequency: f64,
     pub(super) n_nodes: usize,
-    pub(super) branches: Vec<Branch>,
+    pub(super) branches: Vec<SeriesBranch>,
     pub(super) shunts: Vec<Shunt>,
     pub(super) breakers: Vec<Breaker>,
     pub(super) arc: Option<Arc>,
@@ -95,7 +95,7 @@ pub(super) struct Circuit {
 
 /// When to step.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Timing {
+pub(super) struct SolverTiming {
     pub(super) start_s: f64,
     pub(super) step_s: f64,
     pub(super) steps_per_sample: usize,
@@ -118,7 +118,7 @@ pub(super) struct Solution {
 
 /// Which parts are connected.
 #[derive(Clone, Debug, PartialEq)]
-struct Topology {
+struct Connections {
     branches: Vec<bool>,
     shunts: Vec<bool>,
     poles: Vec<[bool; 3]>,
@@ -127,11 +127,16 @@ struct Topology {
 }
 
 impl Circuit {
-    fn topology(&self, time_s: f64, opened: &[[bool; 3]], arc: Option<(bool, usize)>) -> Topology {
+    fn topology(
+        &self,
+        time_s: f64,
+        opened: &[[bool; 3]],
+        arc: Option<(bool, usize)>,
+    ) -> Connections {
         let closed = |(breaker, open): (&Breaker, &[bool; 3])| {
             open.map(|is_open| time_s >= breaker.closes_s && !is_open)
         };
-        Topology {
+        Connections {
             branches: self.branches.iter().map(|b| time_s >= b.joins_s).collect(),
             shunts: self
                 .shunts
@@ -144,13 +149,13 @@ impl Circuit {
     }
 
     /// Steps through time from the steady state at the start.
-    pub(super) fn run(&self, timing: Timing) -> Solution {
+    pub(super) fn run(&self, timing: SolverTiming) -> Solution {
         let mut opened = vec![[false; 3]; self.breakers.len()];
         let mut openings = vec![[None; 3]; self.breakers.len()];
         // Half a step before an event its time has not come: rounding decides nothing.
         let eps_s = 1e-6 * timing.step_s;
         let mut topology = self.topology(timing.start_s, &opened, None);
-        let mut state = State::steady(self, &topology, timing.start_s);
+        let mut state = SolverState::steady(self, &topology, timing.start_s);
         let mut model = Companion::new(self, &topology, timing.step_s);
         model.start_trapezoidal(self, timing.start_s, &mut state);
         let mut instants = vec![state.instant()];
@@ -202,7 +207,7 @@ impl Circuit {
     fn arc_state(
         &self,
         time_s: f64,
-        state: &State,
+        state: &SolverState,
         now: Option<(bool, usize)>,
         burning: &mut usize,
     ) -> Option<(bool, usize)> {
@@ -245,7 +250,7 @@ impl Arc {
     }
 }
 
-struct State {
+struct SolverState {
     voltages: Vec<Phases<f64>>,
     currents: Vec<Phases<f64>>,
     branch_history: Vec<Phases<f64>>,
@@ -256,11 +261,11 @@ struct State {
     breaker_currents: Vec<Phases<f64>>,
 }
 
-impl State {
-    fn steady(circuit: &Circuit, topology: &Topology, time_s: f64) -> Self {
+impl SolverState {
+    fn steady(circuit: &Circuit, topology: &Connections, time_s: f64) -> Self {
         let omega = circuit.angular_frequency;
         let j = Complex64::new(0.0, omega);
-        let admittance = |branch: &Branch| {
+        let admittance = |branch: &SeriesBranch| {
             let resistive = branch.resistance.map(Complex64::from);
             inverted(&(resistive + branch.inductance.map(|l| j * l)))
         };
@@ -281,7 +286,7 @@ impl State {
         let voltages = matrix.inverted().times(&currents);
         let turn = Complex64::cis(omega * time_s);
         let now = |phasor: Phases<Complex64>| phasor.map(|x| (x * turn).im);
-        let branch_current = |(k, branch): (usize, &Branch)| {
+        let branch_current = |(k, branch): (usize, &SeriesBranch)| {
             let from = match branch.from {
                 End::Node(node) => voltages[node],
                 End::Source(source) => source,
@@ -346,7 +351,7 @@ impl<T: Scalar> Nodal<T> {
     fn add_parts(
         &mut self,
         circuit: &Circuit,
-        topology: &Topology,
+        topology: &Connections,
         series: &[Coupling<T>],
         shunts: &[Coupling<T>],
     ) {
@@ -455,7 +460,7 @@ fn pole_conductance(is_closed: bool) -> f64 {
 
 /// All companion models of one topology.
 struct Companion {
-    topology: Topology,
+    topology: Connections,
     /// Y, Y (2L/h − R) and Y 2L/h of every branch.
     branches: Vec<[Coupling<f64>; 3]>,
     /// 2C/h of every shunt.
@@ -464,8 +469,8 @@ struct Companion {
 }
 
 impl Companion {
-    fn new(circuit: &Circuit, topology: &Topology, step_s: f64) -> Self {
-        let model = |branch: &Branch| {
+    fn new(circuit: &Circuit, topology: &Connections, step_s: f64) -> Self {
+        let model = |branch: &SeriesBranch| {
             let inductive = branch.inductance.map(|l| 2.0 * l / step_s);
             let conductance = inverted(&(branch.resistance + inductive));
             [
@@ -513,7 +518,7 @@ impl Companion {
     }
 
     /// Solves for the voltages and currents at a time from the histories.
-    fn solve(&self, circuit: &Circuit, time_s: f64, state: &mut State) {
+    fn solve(&self, circuit: &Circuit, time_s: f64, state: &mut SolverState) {
         let mut injected = vec![Phases::default(); circuit.n_nodes];
         for (k, branch) in circuit.branches.iter().enumerate() {
             if !self.topology.branches[k] {
@@ -563,7 +568,7 @@ impl Companion {
     }
 
     /// Histories of the trapezoidal rule from the voltages and currents of the steady state.
-    fn start_trapezoidal(&self, circuit: &Circuit, time_s: f64, state: &mut State) {
+    fn start_trapezoidal(&self, circuit: &Circuit, time_s: f64, state: &mut SolverState) {
         for (k, branch) in circuit.branches.iter().enumerate() {
             let from = Self::source_at(circuit, branch.from, time_s, &state.voltages);
             let driven = self.branches[k][0].times(from - state.voltages[branch.to]);
@@ -576,7 +581,7 @@ impl Companion {
     }
 
     /// Histories after a step: what a current has beyond its history is `Y u`.
-    fn follow(&self, state: &mut State) {
+    fn follow(&self, state: &mut SolverState) {
         for (k, [_, trapezoidal, _]) in self.branches.iter().enumerate() {
             let current = state.currents[k];
             let driven = current - state.branch_history[k];
@@ -590,7 +595,7 @@ impl Companion {
     }
 
     /// Histories of a half step of backward Euler.
-    fn start_backward_euler(&self, state: &mut State) {
+    fn start_backward_euler(&self, state: &mut SolverState) {
         for (k, [_, _, backward]) in self.branches.iter().enumerate() {
             state.branch_history[k] = backward.times(state.currents[k]);
         }

@@ -6,7 +6,7 @@ use num_complex::Complex64;
 
 use super::inrush::Inrush;
 use super::scenario::{Happening, NetworkScenario};
-use super::solver::{Arc, Branch, Circuit, End, Shunt, Timing};
+use super::solver::{Arc, Circuit, End, SeriesBranch, Shunt, SolverTiming};
 use super::*;
 use crate::simulate::FaultStar;
 use crate::simulate::phases::{Coupling, Phases};
@@ -37,7 +37,7 @@ fn one_node(r: f64, l: f64, peak: f64) -> Circuit {
     Circuit {
         angular_frequency: TAU * 50.0,
         n_nodes: 1,
-        branches: vec![Branch {
+        branches: vec![SeriesBranch {
             from: cosine_source(peak),
             to: 0,
             resistance,
@@ -51,9 +51,9 @@ fn one_node(r: f64, l: f64, peak: f64) -> Circuit {
     }
 }
 
-fn timing(n_before: usize, n_after: usize) -> Timing {
+fn timing(n_before: usize, n_after: usize) -> SolverTiming {
     let rate_hz = 50.0 * 64.0;
-    Timing {
+    SolverTiming {
         start_s: -(n_before as f64) / rate_hz,
         step_s: 1.0 / (rate_hz * 16.0),
         steps_per_sample: 16,
@@ -144,7 +144,7 @@ fn a_load_that_joins_follows_the_closed_form_of_an_rl_circuit() {
     let (z, power_factor): (f64, f64) = (10.0, 0.2);
     let x = z * (1.0 - power_factor * power_factor).sqrt();
     let (resistance, inductance) = balanced(z * power_factor, x / (TAU * 50.0));
-    circuit.branches.push(Branch {
+    circuit.branches.push(SeriesBranch {
         from: End::Source(Phases::default()),
         to: 0,
         resistance,

@@ -7,11 +7,11 @@ use egui::{RichText, ScrollArea, TextEdit, Ui};
 use super::marking::{mark_names_ui, new_annotation};
 use super::traces::time_label;
 use crate::ui::app::Typing;
-use crate::ui::elements::{help, section};
+use crate::ui::elements::{button, help, section};
 use crate::ui::numbers::cut;
 use crate::ui::theme;
 use crate::workbench::explore::{AnnotationRow, EegBrowser, EegView, OpenedRecording};
-use crate::workbench::{Action, Ask, Draft, Workbench};
+use crate::workbench::{Action, Ask, Draft, PathAsk, Workbench};
 use atomscope_engine::features::signal_kind::clean_label;
 use atomscope_engine::session::{OwnAnnotation, change_notes, notes_on};
 
@@ -33,12 +33,8 @@ pub(super) fn annotations_ui(
     };
     section(ui, "Annotations");
     ui.horizontal(|ui| {
-        let import = ui.button("Import…");
-        if import
-            .on_hover_text("Adds annotations of a table (CSV, BIDS events.tsv) or of an EDF+ file")
-            .clicked()
-        {
-            actions.push(Action::Ask(Ask::ImportAnnotations));
+        if button(ui, "Import…", "Adds annotations of a table (CSV, BIDS events.tsv) or of an EDF+ file") {
+            actions.push(Action::Ask(Ask::Path(PathAsk::ImportAnnotations)));
         }
         let is_any = !browser.annotations().rows().is_empty();
         let export = ui.add_enabled(is_any, egui::Button::new("Export…"));
@@ -47,7 +43,7 @@ pub(super) fn annotations_ui(
             .on_disabled_hover_text("There is no annotation to write")
             .clicked()
         {
-            actions.push(Action::Ask(Ask::ExportAnnotations));
+            actions.push(Action::Ask(Ask::Path(PathAsk::ExportAnnotations)));
         }
     });
     search_ui(ui, browser, typing);
@@ -84,11 +80,7 @@ fn search_ui(ui: &mut Ui, browser: &EegBrowser, typing: &mut Typing) {
             for row in browser.annotations().rows() {
                 *counts.entry(row.text.as_str()).or_default() += 1;
             }
-            if ui
-                .button("All types")
-                .on_hover_text("Shows all annotations")
-                .clicked()
-            {
+            if button(ui, "All types", "Shows all annotations") {
                 typing.annotation_search.clear();
                 ui.close();
             }

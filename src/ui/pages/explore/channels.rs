@@ -5,9 +5,10 @@ use egui::{RichText, ScrollArea, Ui};
 use crate::ui::elements::{help, section};
 use crate::ui::icons::{Icon, icon_mark};
 use crate::ui::theme;
+use crate::workbench::Draft;
 use crate::workbench::explore::{EegBrowser, EegView, OpenedRecording, TraceSource};
-use crate::workbench::{Draft, number_of};
 use atomscope_engine::features::signal_kind::{SignalKind, clean_label, kind_of};
+use atomscope_engine::records::counted;
 use atomscope_engine::session::{change_notes, notes_on};
 
 /// All traces of the montage, and the chosen one in detail.
@@ -110,14 +111,14 @@ fn suspects_ui(
     let text = match (found.len(), open.len()) {
         (0, _) => "No channel looks bad".to_owned(),
         (_, 0) => "All that look bad are marked".to_owned(),
-        (_, n) => format!("{} bad", number_of(n, "channel looks", "channels look")),
+        (_, n) => format!("Looks bad: {}", counted(n, "channel")),
     };
     let mut marked: Vec<String> = Vec::new();
     ui.horizontal_wrapped(|ui| {
         help(ui, &text);
         let all = ui.add_enabled(!open.is_empty(), egui::Button::new("Mark all").small());
         let all = all
-            .on_hover_text("Marks all of them as bad; Ctrl+Z takes it back")
+            .on_hover_text("Marks all of them as bad; Ctrl+Z undoes it")
             .on_disabled_hover_text("There is no channel to mark");
         if all.clicked() {
             marked.extend(open.iter().map(|(name, _)| name.clone()));
@@ -135,7 +136,7 @@ fn suspects_ui(
                 ui.horizontal(|ui| {
                     let mark = ui.small_button(format!("Mark {}", clean_label(name)));
                     if mark
-                        .on_hover_text("Marks it as bad; Ctrl+Z takes it back")
+                        .on_hover_text("Marks it as bad; Ctrl+Z undoes it")
                         .clicked()
                     {
                         marked.push(name.clone());

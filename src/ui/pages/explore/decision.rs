@@ -3,7 +3,7 @@
 use egui::{ComboBox, RichText, Ui};
 
 use super::ribbon::correct_buttons;
-use crate::ui::elements::{help, section};
+use crate::ui::elements::{button, help, section};
 use crate::ui::icons::{Icon, color_dot, icon_button};
 use crate::ui::numbers::short;
 use crate::ui::pages::events::event_text;
@@ -14,9 +14,10 @@ use crate::ui::theme;
 use crate::workbench::explore::{
     Explained, ExploreAction, Fate, Judgement, ModelChoice, OpenedRecording, RibbonAction,
 };
-use crate::workbench::{Action, Workbench, number_of};
+use crate::workbench::{Action, Workbench};
 use atomscope_engine::dataset::{Dataset, StretchDeed};
 use atomscope_engine::experiment::Part;
+use atomscope_engine::records::counted;
 
 fn ask(action: RibbonAction) -> Action {
     Action::Explore(ExploreAction::Ribbon(action))
@@ -100,11 +101,11 @@ fn head_ui(
     });
     let is_tested = judgement.choice == ModelChoice::HeldOut && workbench.stale().is_none();
     if is_tested {
-        let button = ui.button("Show in Evaluate");
-        if button
-            .on_hover_text("Its cell of the confusion matrix, with the other samples of the cell")
-            .clicked()
-        {
+        if button(
+            ui,
+            "Show in Evaluate",
+            "Its cell of the confusion matrix, with the other samples of the cell",
+        ) {
             actions.push(ask(RibbonAction::ShowInEvaluate));
         }
     }
@@ -123,7 +124,7 @@ fn correct_ui(
     let corrections = workbench.corrections();
     let n_learned = judgement.n_corrections();
     if n_learned > 0 {
-        let seen = number_of(n_learned, "correction", "corrections");
+        let seen = counted(n_learned, "correction");
         help(
             ui,
             &format!("The model has learned from {seen}; its scores by subject are of before them"),
@@ -186,8 +187,7 @@ fn by_hand_ui(
             actions.push(ask(RibbonAction::Put(StretchDeed::Exclude)));
         }
         if deed.is_some() {
-            let back = ui.button("By the rules");
-            if back.on_hover_text("Removes the manual label of this section").clicked() {
+            if button(ui, "By the rules", "Removes the manual label of this section") {
                 actions.push(ask(RibbonAction::Forget));
             }
         }
@@ -248,11 +248,11 @@ fn kept_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
         {
             actions.push(ask(RibbonAction::HideKept));
         }
-        let open = ui.button("Open its recording");
-        if open
-            .on_hover_text("Explores the recording that the kept sample comes from, at its time")
-            .clicked()
-        {
+        if button(
+            ui,
+            "Open its recording",
+            "Explores the recording that the kept sample comes from, at its time",
+        ) {
             let records = workbench.data().loaded().map(|loaded| &loaded.records);
             let place = records.and_then(|rows| rows.iter().position(|row| row.name == kept.name));
             if let Some(source) = place {

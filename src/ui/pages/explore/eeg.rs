@@ -24,7 +24,7 @@ use crate::ui::widgets::{OverviewStrip, StripPicture, gutter_width};
 use crate::workbench::explore::{
     EegBrowser, EegView, ExploreAction, OpenedRecording, SidePanel, Spectrogram, StripKind,
 };
-use crate::workbench::{Action, Ask, Draft, Workbench};
+use crate::workbench::{Action, Ask, Draft, PathAsk, Workbench};
 use atomscope_engine::features::measure::Measurement;
 use atomscope_engine::features::signal_kind::clean_label;
 
@@ -313,7 +313,7 @@ fn readout_ui(
                 let open = ui.small_button("Decisions by a model…");
                 let what = "Opens a trained session: its final model classifies the segments of the recording. To correct a model, open its session first (File › Open), then the recording";
                 if open.on_hover_text(what).clicked() {
-                    actions.push(Action::Ask(Ask::OpenModel));
+                    actions.push(Action::Ask(Ask::Path(PathAsk::OpenModel)));
                 }
             }
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| ui.add(text));

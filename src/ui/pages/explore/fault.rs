@@ -13,7 +13,7 @@ use crate::ui::numbers::short;
 use crate::ui::palette::{mix, phase_color};
 use crate::ui::theme;
 use crate::ui::widgets::{
-    CursorMove, DigitalRow, LaneCursor, LanePlot, LanePlotEvents, LaneTrace, Mark, PlotLane,
+    CursorMove, DigitalRow, LaneCursor, LanePlot, LanePlotEvents, LaneTrace, PlotLane, TimeMark,
     cursor_letter, empty_state, page_hears_keys,
 };
 use crate::workbench::explore::{
@@ -187,9 +187,9 @@ fn plot_ui(
     let other_s = overlay.and_then(|overlay| overlay.inception_s);
     texts.extend(other_s.map(|at_s| (at_s, "inception ′".to_owned())));
     texts.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let marks: Vec<Mark<'_>> = texts
+    let marks: Vec<TimeMark<'_>> = texts
         .iter()
-        .map(|(time_s, text)| Mark {
+        .map(|(time_s, text)| TimeMark {
             time_s: *time_s,
             text,
         })

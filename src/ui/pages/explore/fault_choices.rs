@@ -97,7 +97,7 @@ fn bay_ui(ui: &mut Ui, record: &FaultRecord, choice: &mut FaultChoice) {
                 .on_hover_text(format!("The channel that is taken as {phase}"));
         });
     }
-    let help = "Turns the sign of the currents; by default they count positive into the line";
+    let help = "Reverses the sign of the currents; by default they count positive into the line";
     ui.checkbox(
         &mut choice.phases.is_reversed,
         "Currents count out of the line",

@@ -50,12 +50,11 @@ pub(super) fn impedance_ui(
     let duration = analysis
         .duration_s()
         .map_or(String::new(), |s| format!(" · {} ms", short(s * 1e3)));
-    let text = format!(
-        "{verdict} · {} → {}{duration}",
-        seconds(analysis.inception_s),
-        seconds(analysis.clearing_s)
-    );
-    ui.label(RichText::new(text).strong()).on_hover_text(
+    let times = analysis.inception_s.map_or(String::new(), |inception_s| {
+        let from = seconds(Some(inception_s));
+        format!(" · {from} → {}{duration}", seconds(analysis.clearing_s))
+    });
+    ui.label(RichText::new(format!("{verdict}{times}")).strong()).on_hover_text(
         "Type and phases by the rule of phasors and sequences, without a model; inception and clearing from the currents",
     );
     let used = format!(

@@ -1,5 +1,6 @@
 //! The list of a folder's fault records: sorted by any column, searched, exported, each row leads to its record.
 
+use crate::ui::elements::button;
 use egui::{RichText, TextEdit, Ui};
 use egui_extras::{Column, TableBuilder};
 
@@ -7,10 +8,11 @@ use crate::ui::elements;
 use crate::ui::theme;
 use crate::ui::widgets::empty_state;
 use crate::workbench::explore::{
-    ExploreAction, FaultAction, FaultList, FaultPath, FaultStage, ListColumn, ListView,
+    ExploreAction, FaultAction, FaultList, FaultStage, ListColumn, ListView,
 };
-use crate::workbench::{Action, Ask, Workbench, number_of};
+use crate::workbench::{Action, Ask, PathAsk, Workbench};
 use atomscope_engine::protection::inbox::InboxRow;
+use atomscope_engine::records::counted;
 
 /// Width of each column in letters, in their order.
 const WIDTHS_EM: [f32; 12] = [
@@ -43,8 +45,8 @@ pub(super) fn fault_list_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Ve
     let text = format!(
         "{} of {} in {}: {}",
         shown.len(),
-        number_of(list.rows.len(), "record", "records"),
-        number_of(events, "event", "events"),
+        counted(list.rows.len(), "record"),
+        counted(events, "event"),
         list.from.name()
     );
     elements::help(ui, &text);
@@ -55,10 +57,7 @@ pub(super) fn fault_list_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Ve
         let others = list.unread.len() - MOST_UNREAD;
         elements::help(
             ui,
-            &format!(
-                "{} more could not be read",
-                number_of(others, "file", "files")
-            ),
+            &format!("{} more could not be read", counted(others, "file")),
         );
     }
     egui::ScrollArea::horizontal()
@@ -84,15 +83,11 @@ fn head_ui(ui: &mut Ui, workbench: &Workbench, fault: &FaultStage, actions: &mut
             .on_hover_text("All records of the list as a table (.csv)")
             .on_disabled_hover_text("There is no list yet");
         if export.clicked() {
-            actions.push(Action::Ask(Ask::Fault(FaultPath::ExportList)));
+            actions.push(Action::Ask(Ask::Path(PathAsk::FaultTable)));
         }
         if let (Some(share), true) = (fault.listing_share(), fault.list().is_some()) {
             ui.label(format!("{:.0} %", 100.0 * share));
-            if ui
-                .button("Cancel")
-                .on_hover_text("The list before is kept")
-                .clicked()
-            {
+            if button(ui, "Cancel", "The previous list is kept") {
                 push(actions, FaultAction::CancelList);
             }
         }
@@ -114,7 +109,7 @@ pub(super) fn list_buttons_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut 
     let folder = ui.button("List a folder…");
     let help = "All fault records of a folder: type, phases, duration, distance, peak current, the model's class, grouped by event";
     if folder.on_hover_text(help).clicked() {
-        actions.push(Action::Ask(Ask::Fault(FaultPath::List)));
+        actions.push(Action::Ask(Ask::Path(PathAsk::FaultFolder)));
     }
     let can = workbench.n_explorable() > 0;
     let own = ui.add_enabled(can, egui::Button::new("List the session"));

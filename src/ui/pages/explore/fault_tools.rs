@@ -1,5 +1,6 @@
 //! The line of tools above a fault record: scale, bases, lanes, frequency, zoom, another record beside.
 
+use crate::ui::elements::button;
 use egui::{ScrollArea, Ui};
 
 use super::fault_beside::alignment_ui;
@@ -8,9 +9,10 @@ use super::fault_list::list_buttons_ui;
 use crate::ui::elements;
 use crate::ui::theme;
 use crate::workbench::explore::{
-    BesideChoice, ExploreAction, FaultAction, FaultPath, FaultRecord, FaultView, ValueScale,
+    BesideChoice, ExploreAction, FaultAction, FaultRecord, FaultView, ValueScale,
 };
-use crate::workbench::{Action, Ask, Draft, Workbench, number_of};
+use crate::workbench::{Action, Ask, Draft, PathAsk, Workbench};
+use atomscope_engine::records::counted;
 use atomscope_engine::session::{UnitBases, change_notes, notes_on};
 
 /// Records listed to be put beside.
@@ -164,7 +166,7 @@ fn lanes_ui(ui: &mut Ui, record: &FaultRecord, look: &mut FaultView) {
             for (place, digital) in rows {
                 let name = match digital.changes() {
                     true => {
-                        let changes = number_of(digital.edges.len() - 1, "change", "changes");
+                        let changes = counted(digital.edges.len() - 1, "change");
                         format!("{} · {changes}", digital.name)
                     }
                     false => digital.name.clone(),
@@ -246,17 +248,13 @@ fn beside_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
         actions.push(Action::Explore(ExploreAction::Fault(action)));
     };
     if fault.beside().is_some() {
-        let close = ui.button("Close second record");
-        if close
-            .on_hover_text("Shows the first record alone")
-            .clicked()
-        {
+        if button(ui, "Close second record", "Shows the first record alone") {
             ask(BesideChoice::Nothing);
         }
         return;
     }
     let mut asks_file = false;
-    let menu = ui.menu_button("Beside…", |ui| {
+    let menu = ui.menu_button("Second record…", |ui| {
         if ui.button("Open a file…").clicked() {
             asks_file = true;
             ui.close();
@@ -279,7 +277,7 @@ fn beside_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     menu.response
         .on_hover_text("Another record below this one, both aligned on their inceptions");
     if asks_file {
-        actions.push(Action::Ask(Ask::OpenBeside));
+        actions.push(Action::Ask(Ask::Path(PathAsk::OpenBeside)));
     }
 }
 
@@ -289,25 +287,24 @@ fn outputs_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
         (
             "Zones…",
             "Distance zones of a relay from a RIO file; shown in the impedance plane with entry and leaving times",
-            FaultPath::Zones,
+            PathAsk::Zones,
         ),
         (
             "Event report…",
-            "A page with everything about the event; of both ends while a second record is beside",
-            FaultPath::Report,
+            "A page with everything about the event; of both ends while a second record is shown",
+            PathAsk::FaultReport,
         ),
     ];
     for (name, help, path) in asks {
-        if ui.button(name).on_hover_text(help).clicked() {
-            actions.push(Action::Ask(Ask::Fault(path)));
+        if button(ui, name, help) {
+            actions.push(Action::Ask(Ask::Path(path)));
         }
     }
     let has_list = workbench.explore().fault().list().is_some();
     if !has_list {
         return list_buttons_ui(ui, workbench, actions);
     }
-    let back = ui.button("Show list");
-    if back.on_hover_text("The list of records again").clicked() {
+    if button(ui, "Show list", "The list of records again") {
         let action = FaultAction::ShowList(true);
         actions.push(Action::Explore(ExploreAction::Fault(action)));
     }

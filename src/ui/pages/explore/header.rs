@@ -3,13 +3,13 @@
 use egui::{Grid, RichText, ScrollArea, Ui};
 
 use super::channels_text;
-use crate::ui::elements::{help, section};
+use crate::ui::elements::{button, help, section};
 use crate::ui::numbers::{clock, short};
 use crate::ui::theme;
 use crate::workbench::explore::OpenedRecording;
-use crate::workbench::{Action, Ask, number_of};
+use crate::workbench::{Action, Ask, PathAsk};
 use atomscope_engine::features::signal_kind::kind_of;
-use atomscope_engine::records::{Channel, Record};
+use atomscope_engine::records::{Channel, Record, counted};
 
 /// Names of the columns, with the width of each in letters.
 const COLUMNS: [(&str, f32); 7] = [
@@ -27,10 +27,9 @@ pub(super) fn header_ui(ui: &mut Ui, opened: &OpenedRecording, actions: &mut Vec
     let record = &opened.record;
     ui.horizontal(|ui| {
         section(ui, "Header");
-        let export = ui.button("Write as EDF+…");
         let what = "The whole recording with these fields, the annotations of the file and your own; anonymised if you like";
-        if export.on_hover_text(what).clicked() {
-            actions.push(Action::Ask(Ask::ExportRecording { anonymises: false }));
+if button(ui, "Write as EDF+…", what) {
+            actions.push(Action::Ask(Ask::Path(PathAsk::ExportRecording { anonymises: false })));
         }
     });
     let width = ui.available_width();
@@ -67,7 +66,7 @@ fn fields(record: &Record) -> Vec<(&'static str, String)> {
         ),
         ("Channels", channels_text(record)),
         ("Annotations", record.annotations.len().to_string()),
-        ("Gaps", number_of(record.gaps.len(), "gap", "gaps")),
+        ("Gaps", counted(record.gaps.len(), "gap")),
     ]
 }
 

@@ -3,14 +3,15 @@
 use egui::{ComboBox, ScrollArea, Ui};
 
 use super::positions::positions_ui;
-use crate::ui::elements::{help, section};
+use crate::ui::elements::{button, help, section};
 use crate::ui::numbers::cut;
 use crate::ui::theme;
 use crate::ui::widgets::ScalpMap;
 use crate::workbench::explore::{
     BANDS, BandMaps, EegBrowser, EegView, MapComparison, OpenedRecording, last_part,
 };
-use crate::workbench::{Action, Ask, Draft, RecordRow, Workbench};
+use crate::workbench::{Action, Ask, Draft, PathAsk, RecordRow, Workbench};
+use atomscope_engine::records::counted;
 
 /// Classes and records that are listed to compare with.
 const MOST_CLASSES: usize = 16;
@@ -69,7 +70,11 @@ pub(super) fn maps_ui(
         };
         help(
             ui,
-            &format!("{}: {} electrodes{of}", side.title, side.names.len()),
+            &format!(
+                "{}: {}{of}",
+                side.title,
+                counted(side.names.len(), "electrode")
+            ),
         );
     }
     ScrollArea::vertical()
@@ -176,10 +181,9 @@ fn comparison_ui(
         shown.response.labelled_by(label.id).on_hover_text(
             "Another record of the data (its first two minutes), or the means of two classes (up to 12 recordings each); one colour scale for both. Default: none.",
         );
-        let file = ui.button("A file…");
         let text = "Any other recording, its first two minutes; the data of the session stay as they are";
-        if file.on_hover_text(text).clicked() {
-            actions.push(Action::Ask(Ask::CompareMaps));
+if button(ui, "A file…", text) {
+            actions.push(Action::Ask(Ask::Path(PathAsk::CompareMaps)));
         }
     });
     let needs_data = !matches!(view.comparison, Some(MapComparison::File(_)));

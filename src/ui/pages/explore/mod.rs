@@ -27,12 +27,12 @@ mod trends;
 use egui::{Rect, RichText, Ui};
 
 use crate::ui::app::Typing;
-use crate::ui::elements::{self, page_title};
+use crate::ui::elements::{self, button, page_title};
 use crate::ui::theme;
 use crate::ui::widgets::empty_state;
 use crate::workbench::explore::{ExploreAction, OpenedRecording, Viewer, last_part};
-use crate::workbench::{Action, Ask, Draft, Workbench, number_of};
-use atomscope_engine::records::Record;
+use crate::workbench::{Action, Ask, Draft, PathAsk, Workbench};
+use atomscope_engine::records::{Record, counted};
 use atomscope_engine::session::GivenChannels;
 
 /// Less room than this many letters is no room for the facts of a recording.
@@ -127,7 +127,7 @@ fn nothing_open_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>
     ui.horizontal(|ui| fault_list::list_buttons_ui(ui, workbench, actions));
     let text = "EEG recordings and fault records are shown here. Choose one on the Records page, or open a file; the data of the session do not change.";
     if empty_state(ui, text, Some("Open a recording…")) {
-        actions.push(Action::Ask(Ask::OpenRecording));
+        actions.push(Action::Ask(Ask::Path(PathAsk::OpenRecording)));
     }
     recent_ui(ui, workbench, actions);
 }
@@ -149,20 +149,18 @@ fn head_ui(
             .on_hover_text("Another file to show; the data of the session do not change")
             .clicked()
         {
-            actions.push(Action::Ask(Ask::OpenRecording));
+            actions.push(Action::Ask(Ask::Path(PathAsk::OpenRecording)));
         }
         recent_ui(ui, workbench, actions);
         if opened.viewer == Viewer::Eeg {
-            let picture = ui.button("Picture…");
             let what = "Saves the traces of the page as PNG, SVG, or a sheet to print (HTML, PDF)";
-            if picture.on_hover_text(what).clicked() {
-                actions.push(Action::Ask(Ask::ExportPage));
+            if button(ui, "Picture…", what) {
+                actions.push(Action::Ask(Ask::Path(PathAsk::ExportPage)));
             }
         }
         if workbench.explore().opening_share().is_some() {
             ui.spinner();
-            let cancel = ui.button("Cancel");
-            if cancel.on_hover_text("The open record is kept").clicked() {
+            if button(ui, "Cancel", "The open record is kept") {
                 actions.push(Action::Explore(ExploreAction::CancelOpening));
             }
         }
@@ -216,8 +214,7 @@ fn recent_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
     let menu = ui.menu_button("Recent", |ui| {
         for path in recent {
             let name = path.display().to_string();
-            let open = ui.button(last_part(&name));
-            if open.on_hover_text(&name).clicked() {
+            if button(ui, last_part(&name), &name) {
                 actions.push(Action::Explore(ExploreAction::OpenFile(path.clone())));
                 ui.close();
             }
@@ -301,7 +298,7 @@ fn facts(opened: &OpenedRecording) -> String {
 
 /// How many channels of which rate: "139 channels, 126 at 512 Hz, 13 at 1 Hz".
 fn channels_text(record: &Record) -> String {
-    let channels = number_of(record.channels.len(), "channel", "channels");
+    let channels = counted(record.channels.len(), "channel");
     // Six digits tell any rate; a rate that was worked out has more.
     let rates = record.channels.iter().filter_map(|channel| channel.rate_hz);
     let mut counts: Vec<(f64, usize)> = Vec::new();

@@ -94,7 +94,7 @@ pub(super) fn own_montage_ui(
         }
         let remove = ui.add_enabled(!name.is_empty(), egui::Button::new("Remove montage"));
         let remove = remove
-            .on_hover_text("Forgets the montage of this name; its traces stay in the table")
+            .on_hover_text("Deletes the montage of this name; its traces stay in the table")
             .on_disabled_hover_text("It has no name");
         if remove.clicked() {
             actions.push(Action::Explore(ExploreAction::RemoveMontage(name)));

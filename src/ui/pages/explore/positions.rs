@@ -2,11 +2,11 @@
 
 use egui::{CollapsingHeader, DragValue, Grid, ScrollArea, Ui};
 
-use crate::ui::elements::help;
+use crate::ui::elements::{button, help};
 use crate::ui::icons::{Icon, icon_button};
 use crate::ui::widgets::cached;
 use crate::workbench::explore::{EegBrowser, OpenedRecording};
-use crate::workbench::{Action, Ask, Draft};
+use crate::workbench::{Action, Ask, Draft, PathAsk};
 use atomscope_engine::features::electrodes::Scalp;
 use atomscope_engine::features::signal_kind::{SignalKind, clean_label, kinds_of};
 use atomscope_engine::records::electrode_positions::PlacedElectrode;
@@ -62,14 +62,13 @@ pub(super) fn positions_ui(
             let mut changed = own.clone();
             said_ui(ui, &by_label, &own);
             ui.horizontal(|ui| {
-                let file = ui.button("From a file…");
                 let what = "Places of .sfp, .elc, .elp, .loc, .locs or BIDS electrodes.tsv, by the names of the channels";
-                if file.on_hover_text(what).clicked() {
-                    actions.push(Action::Ask(Ask::ImportPositions));
+if button(ui, "From a file…", what) {
+                    actions.push(Action::Ask(Ask::Path(PathAsk::ImportPositions)));
                 }
                 let clear = ui.add_enabled(!own.is_empty(), egui::Button::new("Remove own"));
                 let clear = clear
-                    .on_hover_text("Labels alone tell the places again; Ctrl+Z takes it back")
+                    .on_hover_text("Uses the positions of the labels alone again; Ctrl+Z undoes it")
                     .on_disabled_hover_text("No position was entered");
                 if clear.clicked() {
                     changed.clear();

@@ -7,7 +7,7 @@ use egui::{
 use egui::{StrokeKind, pos2, vec2};
 
 use super::marking::DIGITS;
-use crate::ui::elements::wrong;
+use crate::ui::elements::{button, wrong};
 use crate::ui::icons::focus_ring;
 use crate::ui::numbers::{percent, short};
 use crate::ui::palette::{class_color, mix};
@@ -16,9 +16,10 @@ use crate::ui::widgets::{ChartTable, extent};
 use crate::workbench::explore::{
     ExploreAction, Judgement, ModelChoice, OpenedRecording, RibbonAction,
 };
-use crate::workbench::{Action, Ask, Workbench, number_of};
+use crate::workbench::{Action, Ask, PathAsk, Workbench};
 use atomscope_engine::experiment::{Ribbon, RibbonSegment};
 use atomscope_engine::export::{hatch_lines, vote_text};
+use atomscope_engine::records::counted;
 
 /// Segments that are buttons of their own; where more are shown, the ribbon is one.
 const MOST_BUTTONS: usize = 80;
@@ -119,8 +120,7 @@ fn head_ui(
         if let Some(share) = stage.judging_share() {
             let bar = egui::ProgressBar::new(share as f32).desired_width(120.0);
             ui.add(bar.text(percent(share)));
-            let cancel = ui.button("Cancel judging");
-            if cancel.on_hover_text("Stops without a decision").clicked() {
+            if button(ui, "Cancel judging", "Stops without a decision") {
                 actions.push(ask(RibbonAction::Cancel));
             }
             return;
@@ -139,12 +139,8 @@ fn head_ui(
             ui.add(egui::Label::new(text).truncate());
             return;
         };
-        let report = ui.button("Report…");
-        if report
-            .on_hover_text("Writes a report on the recording, its quality, the ribbon, the vote and the model as a page (.html) or a table (.csv)")
-            .clicked()
-        {
-            actions.push(Action::Ask(Ask::Report));
+        if button(ui, "Report…", "Writes a report on the recording, its quality, the ribbon, the vote and the model as a page (.html) or a table (.csv)") {
+            actions.push(Action::Ask(Ask::Path(PathAsk::Report)));
         }
         vote_ui(ui, judgement);
     });
@@ -163,7 +159,7 @@ fn model_ui(ui: &mut Ui, workbench: &Workbench, label: Id, actions: &mut Vec<Act
                 }
             }
             if ui.selectable_label(false, "a trained session…").clicked() {
-                actions.push(Action::Ask(Ask::OpenModel));
+                actions.push(Action::Ask(Ask::Path(PathAsk::OpenModel)));
             }
         });
     combo.response.labelled_by(label).on_hover_text(
@@ -198,7 +194,7 @@ fn vote_ui(ui: &mut Ui, judgement: &Judgement) {
     }
     let n_corrections = judgement.n_corrections();
     if n_corrections > 0 {
-        let count = number_of(n_corrections, "correction", "corrections");
+        let count = counted(n_corrections, "correction");
         text.push_str(&format!(" · {count}"));
     }
     let mut tip = format!(
@@ -230,7 +226,7 @@ fn vote_ui(ui: &mut Ui, judgement: &Judgement) {
 fn uncertain_text(ribbon: &Ribbon) -> String {
     match ribbon.segments.first().and_then(|s| s.assurance.as_ref()) {
         Some(assurance) => format!(
-            "Uncertain: the model names several classes or none, so as to be right in {} of the cases.",
+            "Uncertain: the model names several classes or none, to be right in {} of the cases.",
             percent(1.0 - assurance.epsilon)
         ),
         None => format!(
@@ -403,15 +399,14 @@ pub(super) fn correct_buttons(
     let others = ribbon.class_names.iter().enumerate();
     for (class, name) in others.filter(|(class, _)| Some(*class) != decided) {
         let button = ui.button(format!("It is {name}"));
-        let what = "The model learns it at once, in one step; Ctrl+Z takes it back exactly. Saved with the session";
+        let what = "The model learns it at once, in one step; Ctrl+Z undoes it exactly. Saved with the session";
         if button.on_hover_text(what).clicked() {
             let class = Some(class);
             actions.push(ask(RibbonAction::Correct { segment, class }));
         }
     }
-    let artefact = ui.button("It is an artefact");
     let what = "Noted with the session; the model learns nothing from it";
-    if artefact.on_hover_text(what).clicked() {
+    if button(ui, "It is an artefact", what) {
         let class = None;
         actions.push(ask(RibbonAction::Correct { segment, class }));
     }

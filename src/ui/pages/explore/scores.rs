@@ -4,17 +4,18 @@ use egui::{Grid, Key, Modifiers, RichText, ScrollArea, TextEdit, Ui};
 
 use super::traces::HeardTraces;
 use crate::ui::app::Typing;
-use crate::ui::elements::{help, section, wrong};
+use crate::ui::elements::{button, help, section, wrong};
 use crate::ui::numbers::{clock, percent};
 use crate::ui::theme;
 use crate::workbench::explore::{
     EegView, EventQuestion, EventSource, ExploreAction, KeyUse, RibbonAction, ScoringAction,
     last_part, state_keys,
 };
-use crate::workbench::{Action, Ask, Workbench, number_of};
+use crate::workbench::{Action, Ask, PathAsk, Workbench};
 use atomscope_engine::evaluation::{
     Agreement, DetectionCounts, EpochScores, EventScoring, TimeSpan,
 };
+use atomscope_engine::records::counted;
 
 /// Misses or false alarms seen at once.
 const SPANS_SEEN: usize = 5;
@@ -155,7 +156,7 @@ fn begin_ui(
     let begin = ui.add_enabled(problem.is_none(), egui::Button::new("Start scoring"));
     let begin = begin
         .on_hover_text(
-            "Epochs are scored by keys from now on; Ctrl+Z takes each score back, Esc ends it",
+            "Epochs are scored by keys from now on; Ctrl+Z undoes each score, Esc ends scoring",
         )
         .on_disabled_hover_text("Correct the values above first");
     if let Some(epoch_s) = epoch_s
@@ -168,12 +169,12 @@ fn begin_ui(
         begin.surrender_focus();
         actions.push(ask(ScoringAction::Set(Some(scores))));
     }
-    let other = ui.button("Compare with a file…");
-    if other
-        .on_hover_text("Scores or events of a second rater")
-        .clicked()
-    {
-        actions.push(Action::Ask(Ask::OpenRater));
+    if button(
+        ui,
+        "Compare with a file…",
+        "Scores or events of a second rater",
+    ) {
+        actions.push(Action::Ask(Ask::Path(PathAsk::OpenRater)));
     }
 }
 
@@ -204,7 +205,7 @@ fn states_ui(ui: &mut Ui, scores: &EpochScores, view: &mut EegView, actions: &mu
         }
         let none = ui.add_enabled(current.is_some(), egui::Button::new("None"));
         let none = none
-            .on_hover_text("Takes the score of this epoch back (Delete)")
+            .on_hover_text("Removes the score of this epoch (Delete)")
             .on_disabled_hover_text("This epoch is not scored");
         if none.clicked() {
             score(view, scores, None, actions);
@@ -229,12 +230,8 @@ fn states_ui(ui: &mut Ui, scores: &EpochScores, view: &mut EegView, actions: &mu
         {
             show_epoch(view, scores, open);
         }
-        let export = ui.button("Export…");
-        if export
-            .on_hover_text("The scores as a table (CSV), EDF+ annotations or BIDS events")
-            .clicked()
-        {
-            actions.push(Action::Ask(Ask::ExportScores));
+        if button(ui, "Export…", "The scores as a table (CSV), EDF+ annotations or BIDS events") {
+            actions.push(Action::Ask(Ask::Path(PathAsk::ExportScores)));
         }
         let discard = ui.button("Discard");
         if discard
@@ -267,17 +264,17 @@ fn agreements_ui(
             let path = rater.path.display().to_string();
             agreement_ui(ui, last_part(&path), agreement, scores, view);
             let close = ui.small_button("Close the second rater");
-            if close.on_hover_text("Compares no longer").clicked() {
+            if close.on_hover_text("Ends the comparison").clicked() {
                 actions.push(ask(ScoringAction::CloseRater));
             }
         }
         _ => {
-            let open = ui.button("Compare with a file…");
-            if open
-                .on_hover_text("The scores of a second rater: CSV, BIDS or EDF+ annotations")
-                .clicked()
-            {
-                actions.push(Action::Ask(Ask::OpenRater));
+            if button(
+                ui,
+                "Compare with a file…",
+                "The scores of a second rater: CSV, BIDS or EDF+ annotations",
+            ) {
+                actions.push(Action::Ask(Ask::Path(PathAsk::OpenRater)));
             }
         }
     }
@@ -305,7 +302,7 @@ fn agreement_ui(
     ui.label(format!(
         "Cohen's kappa {kappa}, equal in {} of {}",
         percent(accuracy),
-        number_of(confusion.total() as usize, "epoch", "epochs")
+        counted(confusion.total() as usize, "epoch")
     ));
     ScrollArea::horizontal()
         .id_salt(("confusion of scores", with))
@@ -333,8 +330,8 @@ fn agreement_ui(
     help(
         ui,
         &format!(
-            "{}; click to go there",
-            number_of(n_differing, "epoch differs", "epochs differ")
+            "Differ: {}; click to go there",
+            counted(n_differing, "epoch")
         ),
     );
     let line = theme::small_font(ui).size * 1.6;
@@ -414,7 +411,7 @@ fn events_ui(ui: &mut Ui, workbench: &Workbench, view: &mut EegView, actions: &m
     }
     match known {
         None => {}
-        Some((_, Err(problem))) => wrong(ui, problem),
+        Some((_, Err(problem))) => wrong(ui, &problem.to_string()),
         Some((_, Ok(score))) => {
             counts_ui(ui, "By sample", &score.by_sample);
             counts_ui(ui, "By event", &score.by_event);

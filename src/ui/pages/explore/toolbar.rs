@@ -1,5 +1,6 @@
 //! The tools above the traces: montage, filters, sensitivity, time base, and the panels beside.
 
+use crate::ui::elements::button;
 use egui::{ComboBox, TextEdit, Ui};
 
 use super::montages::{montage_ui, own_montage_ui};
@@ -141,20 +142,20 @@ fn panel_help(panel: SidePanel) -> &'static str {
     match panel {
         SidePanel::Closed => "",
         SidePanel::Header => {
-            "What the file says: patient, recording, start, and of each channel rate, range, transducer and filters. Again to close."
+            "What the file says: patient, recording, start, and of each channel rate, range, transducer and filters. Click again to close."
         }
         SidePanel::Channels => {
-            "Which traces are shown, in which order, which are bad. Again to close."
+            "Which traces are shown, in which order, which are bad. Click again to close."
         }
         SidePanel::Annotations => {
-            "Notes of the file and your own: search, jump, add. Again to close."
+            "Notes of the file and your own: search, jump, add. Click again to close."
         }
-        SidePanel::Spectrum => "Welch spectrum of the selection or the page. Again to close.",
+        SidePanel::Spectrum => "Welch spectrum of the selection or the page. Click again to close.",
         SidePanel::Scores => {
-            "Scores epochs (sleep stages, own states) by keys, compares them with the model and a second rater, and scores events. Again to close."
+            "Scores epochs (sleep stages, own states) by keys, compares them with the model and a second rater, and scores events. Click again to close."
         }
         SidePanel::Maps => {
-            "Band power over the head, compared with another recording or class. Again to close."
+            "Band power over the head, compared with another recording or class. Click again to close."
         }
     }
 }
@@ -257,11 +258,11 @@ fn sensitivity_ui(
             .values_mut()
             .for_each(|own| *own *= factor);
     }
-    let fit = ui.button("Fit");
-    if fit
-        .on_hover_text("Sensitivities at which the traces of this page fill their lanes")
-        .clicked()
-    {
+    if button(
+        ui,
+        "Fit",
+        "Sensitivities at which the traces of this page fill their lanes",
+    ) {
         actions.push(Action::Explore(ExploreAction::Fit));
     }
 }

@@ -32,7 +32,7 @@ const BEND_UV: f32 = 10.0;
 
 /// What a row shows.
 #[derive(Clone, Copy, PartialEq)]
-enum Row {
+enum TrendRow {
     Spectra(Side),
     Amplitude(usize),
     Powers,
@@ -43,49 +43,49 @@ enum Row {
 }
 
 /// The last two only where a model has judged.
-const ROWS: [(Row, &str, &str); 9] = [
+const ROWS: [(TrendRow, &str, &str); 9] = [
     (
-        Row::Spectra(Side::Left),
+        TrendRow::Spectra(Side::Left),
         "Spectra L",
         "Spectral array of the left electrodes, 0.5 Hz below to 32 Hz above; −10 to 30 dB of 1 µV²/Hz",
     ),
     (
-        Row::Spectra(Side::Right),
+        TrendRow::Spectra(Side::Right),
         "Spectra R",
         "Spectral array of the right electrodes, 0.5 Hz below to 32 Hz above; −10 to 30 dB of 1 µV²/Hz",
     ),
     (
-        Row::Amplitude(0),
+        TrendRow::Amplitude(0),
         "aEEG L",
         "Amplitude-integrated EEG, left: least and largest of 15 s; linear to 10 µV in the middle, then a decade to 100 µV",
     ),
     (
-        Row::Amplitude(1),
+        TrendRow::Amplitude(1),
         "aEEG R",
         "Amplitude-integrated EEG, right: least and largest of 15 s; linear to 10 µV in the middle, then a decade to 100 µV",
     ),
     (
-        Row::Powers,
+        TrendRow::Powers,
         "Bands",
         "Power of delta, theta, alpha and beta, mean over channels: −10 to 40 dB of 1 µV², in the colours of the first four classes",
     ),
     (
-        Row::Asymmetry,
+        TrendRow::Asymmetry,
         "R − L",
         "Asymmetry of alpha power, (R − L)/(R + L) over homologous pairs: up is more on the right, the edges are ±1",
     ),
     (
-        Row::Suppression,
+        TrendRow::Suppression,
         "Suppressed",
         "Share of the last minute below 5 µV for at least 0.5 s, mean over channels: 0 to 100 %",
     ),
     (
-        Row::Class,
+        TrendRow::Class,
         "Class",
         "What the model decided, in the colours of the classes",
     ),
     (
-        Row::Margin,
+        TrendRow::Margin,
         "Margin",
         "How far the best class is ahead of the next, up to the largest margin of the recording",
     ),
@@ -110,16 +110,16 @@ pub(super) fn trend_rows_ui(ui: &mut Ui, view: &mut EegView) {
 }
 
 /// The rows that are shown, with the height of each.
-struct Rows {
-    shown: Vec<&'static (Row, &'static str, &'static str)>,
+struct ShownRows {
+    shown: Vec<&'static (TrendRow, &'static str, &'static str)>,
     height: f32,
 }
 
-impl Rows {
+impl ShownRows {
     fn of(workbench: &Workbench, view: &EegView, page_height: f32) -> Self {
         let has_judged = workbench.explore().ribbon().judged().is_some();
-        let is_shown = |row: &&(Row, &'static str, &str)| {
-            let is_there = has_judged || !matches!(row.0, Row::Class | Row::Margin);
+        let is_shown = |row: &&(TrendRow, &'static str, &str)| {
+            let is_there = has_judged || !matches!(row.0, TrendRow::Class | TrendRow::Margin);
             view.shows_trends && is_there && !view.hidden_trends.contains(row.1)
         };
         let shown: Vec<_> = ROWS.iter().filter(is_shown).collect();
@@ -143,12 +143,12 @@ impl Rows {
 
 /// The height of all rows on a page of this height.
 pub(super) fn trends_height(workbench: &Workbench, view: &EegView, page_height: f32) -> f32 {
-    Rows::of(workbench, view, page_height).all()
+    ShownRows::of(workbench, view, page_height).all()
 }
 
 /// The rows, or how far they are.
 pub(super) fn trends_ui(ui: &mut Ui, workbench: &Workbench, view: &mut EegView, page_height: f32) {
-    let rows = Rows::of(workbench, view, page_height);
+    let rows = ShownRows::of(workbench, view, page_height);
     let browser = workbench.explore().eeg();
     let Some(browser) = browser.filter(|_| !rows.shown.is_empty()) else {
         return;
@@ -182,7 +182,7 @@ pub(super) fn trends_ui(ui: &mut Ui, workbench: &Workbench, view: &mut EegView, 
     let judged = workbench.explore().ribbon().judged();
     for (number, (row, name, _)) in rows.shown.iter().enumerate() {
         let rect = rows.rect(area, number);
-        if let (Row::Class | Row::Margin, Some(judged)) = (row, judged) {
+        if let (TrendRow::Class | TrendRow::Margin, Some(judged)) = (row, judged) {
             decided_ui(ui, rect, *row, name, &judged.ribbon, browser.duration_s());
             continue;
         }
@@ -237,15 +237,15 @@ fn centred_text(ui: &Ui, area: Rect, text: &str) {
 }
 
 /// What a row says in one column; nothing where there is no value.
-fn value_text(row: Row, trends: &Trends, column: usize) -> Option<String> {
+fn value_text(row: TrendRow, trends: &Trends, column: usize) -> Option<String> {
     let finite = |value: f32| value.is_finite().then_some(value);
     Some(match row {
-        Row::Amplitude(side) => {
+        TrendRow::Amplitude(side) => {
             let &(low, high) = trends.aeeg[side].get(column)?;
             let from = trends.aeeg_from[side].as_deref().unwrap_or("");
             format!("{from} {:.1} to {:.1} µV", finite(low)?, finite(high)?)
         }
-        Row::Powers => {
+        TrendRow::Powers => {
             let power = |band: usize| {
                 let power = finite(*trends.band_powers[band].get(column)?)?;
                 Some(format!("{} {} µV²", BANDS[band].0, short(f64::from(power))))
@@ -253,23 +253,23 @@ fn value_text(row: Row, trends: &Trends, column: usize) -> Option<String> {
             let powers: Option<Vec<String>> = (0..BANDS.len()).map(power).collect();
             powers?.join(", ")
         }
-        Row::Asymmetry => format!("{:+.2}", finite(*trends.asymmetry[2].get(column)?)?),
-        Row::Suppression => percent(f64::from(finite(*trends.suppression.get(column)?)?)),
-        Row::Spectra(side) => {
+        TrendRow::Asymmetry => format!("{:+.2}", finite(*trends.asymmetry[2].get(column)?)?),
+        TrendRow::Suppression => percent(f64::from(finite(*trends.suppression.get(column)?)?)),
+        TrendRow::Spectra(side) => {
             let lines = trends.spectrum(side, column);
             let highest = (0..lines.len()).max_by(|a, b| lines[*a].total_cmp(&lines[*b]))?;
             let density = finite(lines[highest])?;
             let hz = (highest + 1) as f64 * LINE_HZ;
             format!("most at {hz} Hz, {} µV²/Hz", short(f64::from(density)))
         }
-        Row::Class | Row::Margin => return None,
+        TrendRow::Class | TrendRow::Margin => return None,
     })
 }
 
 fn row_ui(
     ui: &Ui,
     rect: Rect,
-    row: Row,
+    row: TrendRow,
     name: &str,
     (trends, revision): (&Trends, u64),
     duration_s: f64,
@@ -279,8 +279,8 @@ fn row_ui(
     let middle = rect.center().y;
     let up = |share: f32| rect.bottom() - share.clamp(0.0, 1.0) * rect.height();
     match row {
-        Row::Spectra(side) => spectra_ui(ui, rect, side, (trends, revision), duration_s),
-        Row::Amplitude(side) => {
+        TrendRow::Spectra(side) => spectra_ui(ui, rect, side, (trends, revision), duration_s),
+        TrendRow::Amplitude(side) => {
             ui.painter()
                 .hline(rect.x_range(), middle, Stroke::new(1.0, tones.hairline));
             bars_ui(ui, rect, trends, duration_s, tones.accent, |column| {
@@ -288,7 +288,7 @@ fn row_ui(
                 (up(amplitude_share(high)), up(amplitude_share(low)))
             });
         }
-        Row::Powers => {
+        TrendRow::Powers => {
             let (low, high) = POWER_DB;
             for (band, powers) in trends.band_powers.iter().enumerate() {
                 let color = class_color(band);
@@ -299,18 +299,18 @@ fn row_ui(
                 });
             }
         }
-        Row::Asymmetry => {
+        TrendRow::Asymmetry => {
             ui.painter()
                 .hline(rect.x_range(), middle, Stroke::new(1.0, tones.hairline));
             bars_ui(ui, rect, trends, duration_s, tones.text, |column| {
                 (up(0.5 + trends.asymmetry[2][column] / 2.0), middle)
             });
         }
-        Row::Suppression => bars_ui(ui, rect, trends, duration_s, tones.stale, |column| {
+        TrendRow::Suppression => bars_ui(ui, rect, trends, duration_s, tones.stale, |column| {
             (up(trends.suppression[column]), rect.bottom())
         }),
         // Drawn from the decisions.
-        Row::Class | Row::Margin => {}
+        TrendRow::Class | TrendRow::Margin => {}
     }
 }
 
@@ -324,7 +324,7 @@ fn ground_ui(ui: &Ui, rect: Rect, name: &str) {
 }
 
 /// The model's decisions: for every column of pixels the class, or the margin as a bar.
-fn decided_ui(ui: &Ui, rect: Rect, row: Row, name: &str, ribbon: &Ribbon, duration_s: f64) {
+fn decided_ui(ui: &Ui, rect: Rect, row: TrendRow, name: &str, ribbon: &Ribbon, duration_s: f64) {
     ground_ui(ui, rect, name);
     let segments = &ribbon.segments;
     let margins = segments.iter().map(|segment| segment.verdict.margin);
@@ -339,7 +339,7 @@ fn decided_ui(ui: &Ui, rect: Rect, row: Row, name: &str, ribbon: &Ribbon, durati
             continue;
         };
         let share = match row {
-            Row::Margin => (segment.verdict.margin / largest).clamp(0.0, 1.0) as f32,
+            TrendRow::Margin => (segment.verdict.margin / largest).clamp(0.0, 1.0) as f32,
             _ => 1.0,
         };
         let left = rect.left() + pixel as f32;

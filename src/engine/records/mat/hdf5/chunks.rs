@@ -9,7 +9,7 @@ use super::{Hdf5, NOWHERE, number};
 
 /// What was done to a chunk before it was stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Filter {
+pub(super) enum ChunkFilter {
     Deflate,
     /// First bytes of all elements, then second bytes, …
     Shuffle,
@@ -25,7 +25,7 @@ pub(super) struct Chunked {
     pub(super) element_bytes: u64,
     /// Bytes of the whole array.
     pub(super) len: u64,
-    pub(super) filters: Vec<Filter>,
+    pub(super) filters: Vec<ChunkFilter>,
     /// Where its layout is described.
     pub(super) at: u64,
 }
@@ -134,7 +134,7 @@ impl Hdf5<'_> {
                 continue;
             }
             chunk = match filter {
-                Filter::Deflate => {
+                ChunkFilter::Deflate => {
                     let mut inflated = Vec::new();
                     // One byte more than there should be shows that there is too much.
                     let mut decoder = ZlibDecoder::new(chunk.as_slice()).take(chunk_bytes + 5);
@@ -143,8 +143,8 @@ impl Hdf5<'_> {
                     })?;
                     inflated
                 }
-                Filter::Shuffle => unshuffle(&chunk, array.element_bytes as usize),
-                Filter::Fletcher32 => {
+                ChunkFilter::Shuffle => unshuffle(&chunk, array.element_bytes as usize),
+                ChunkFilter::Fletcher32 => {
                     chunk.truncate(chunk.len().saturating_sub(4));
                     chunk
                 }

@@ -1,7 +1,7 @@
 //! Arrays of HDF5: what their elements are, their shape, and where they are stored.
 
 use super::super::super::{ByteSource, FilePlace, Number, ReadError, Stored};
-use super::chunks::{Chunked, Filter};
+use super::chunks::{ChunkFilter, Chunked};
 use super::object::Object;
 use super::{Hdf5, NOWHERE, number};
 
@@ -27,7 +27,7 @@ impl Element {
 }
 
 /// An array: its elements lie one after the other at `offset` of `bytes`.
-pub(in super::super) struct Dataset {
+pub(in super::super) struct Hdf5Array {
     /// Size along each axis, the last one changing fastest.
     pub(in super::super) shape: Vec<usize>,
     pub(in super::super) element: Element,
@@ -35,7 +35,7 @@ pub(in super::super) struct Dataset {
     offset: u64,
 }
 
-impl Dataset {
+impl Hdf5Array {
     pub(in super::super) fn len(&self) -> usize {
         self.shape.iter().product()
     }
@@ -130,7 +130,7 @@ impl Hdf5<'_> {
     pub(in super::super) fn dataset(
         &mut self,
         object: &Object,
-    ) -> Result<Option<Dataset>, ReadError> {
+    ) -> Result<Option<Hdf5Array>, ReadError> {
         let (Some(space), Some(datatype), Some(layout)) = (
             object.message(0x01),
             object.message(0x03),
@@ -163,7 +163,7 @@ impl Hdf5<'_> {
             len,
             filters,
         )?;
-        Ok(Some(Dataset {
+        Ok(Some(Hdf5Array {
             shape,
             element,
             bytes,
@@ -179,7 +179,7 @@ impl Hdf5<'_> {
         shape: &[usize],
         element_bytes: u64,
         len: u64,
-        filters: Vec<Filter>,
+        filters: Vec<ChunkFilter>,
     ) -> Result<(ByteSource, u64), ReadError> {
         let version = layout.first().copied().unwrap_or(0);
         let byte = |position: usize| layout.get(position).copied().unwrap_or(0);
@@ -258,7 +258,7 @@ impl Hdf5<'_> {
         Ok((bytes, offset))
     }
 
-    fn filters(&self, data: &[u8], at: u64) -> Result<Vec<Filter>, ReadError> {
+    fn filters(&self, data: &[u8], at: u64) -> Result<Vec<ChunkFilter>, ReadError> {
         let cut_short = || self.refusal(at, "list of filters", "cut short", "whole entries");
         let version = data.first().copied().unwrap_or(0);
         let n_filters = data.get(1).copied().unwrap_or(0);
@@ -289,9 +289,9 @@ impl Hdf5<'_> {
                 position += 4;
             }
             filters.push(match id {
-                1 => Filter::Deflate,
-                2 => Filter::Shuffle,
-                3 => Filter::Fletcher32,
+                1 => ChunkFilter::Deflate,
+                2 => ChunkFilter::Shuffle,
+                3 => ChunkFilter::Fletcher32,
                 _ => return Err(self.unsupported(format!("HDF5 filter {id}"))),
             });
         }

@@ -10,7 +10,7 @@ mod dataset;
 mod group;
 mod object;
 
-pub(super) use dataset::{Dataset, Element};
+pub(super) use dataset::{Element, Hdf5Array};
 pub(super) use object::Object;
 
 use super::super::{ByteSource, FilePlace, Findings, ReadError};

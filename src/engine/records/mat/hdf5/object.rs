@@ -102,16 +102,16 @@ impl Hdf5<'_> {
     }
 
     /// Version 1: 16 bytes, then messages.
-    fn old_header(&self, at: u64, start: &[u8]) -> Result<((u64, u64), Layout), ReadError> {
+    fn old_header(&self, at: u64, start: &[u8]) -> Result<((u64, u64), MessageLayout), ReadError> {
         let version = start.first().copied().unwrap_or(0);
         match (version, number(start, 8, 4)) {
-            (1, Some(len)) => Ok(((at + 16, len), Layout::Old)),
+            (1, Some(len)) => Ok(((at + 16, len), MessageLayout::Old)),
             _ => Err(self.refusal(at, "version of an object header", version, "1 or 2")),
         }
     }
 
     /// Version 2: `OHDR`, flags that tell what follows, messages, a sum.
-    fn new_header(&self, at: u64, start: &[u8]) -> Result<((u64, u64), Layout), ReadError> {
+    fn new_header(&self, at: u64, start: &[u8]) -> Result<((u64, u64), MessageLayout), ReadError> {
         let flags = start.get(5).copied().unwrap_or(0);
         let times = if flags & 0x20 != 0 { 16 } else { 0 };
         let phase = if flags & 0x10 != 0 { 4 } else { 0 };
@@ -120,21 +120,21 @@ impl Hdf5<'_> {
         let size = self.read(size_at, width)?;
         let len = number(&size, 0, width as usize).unwrap_or(0);
         let has_order = flags & 0x04 != 0;
-        Ok(((size_at + width, len), Layout::New { has_order }))
+        Ok(((size_at + width, len), MessageLayout::New { has_order }))
     }
 
     fn take_messages(
         &self,
         piece: &[u8],
         at: u64,
-        layout: Layout,
+        layout: MessageLayout,
         object: &mut Object,
         pieces: &mut Vec<(u64, u64)>,
     ) -> Result<(), ReadError> {
         let (kind_width, prefix) = match layout {
-            Layout::Old => (2, 8),
-            Layout::New { has_order: false } => (1, 4),
-            Layout::New { has_order: true } => (1, 6),
+            MessageLayout::Old => (2, 8),
+            MessageLayout::New { has_order: false } => (1, 4),
+            MessageLayout::New { has_order: true } => (1, 6),
         };
         let mut position = 0;
         while position + prefix <= piece.len() {
@@ -161,22 +161,27 @@ impl Hdf5<'_> {
     }
 
     /// Where a header continues.
-    fn continuation(&self, data: &[u8], at: u64, layout: Layout) -> Result<(u64, u64), ReadError> {
+    fn continuation(
+        &self,
+        data: &[u8],
+        at: u64,
+        layout: MessageLayout,
+    ) -> Result<(u64, u64), ReadError> {
         let (Some(address), Some(len)) = (number(data, 0, 8), number(data, 8, 8)) else {
             return Err(self.refusal(at, "continuation of a header", "cut short", "16 bytes"));
         };
         let place = self.place(address)?;
         Ok(match layout {
-            Layout::Old => (place, len),
+            MessageLayout::Old => (place, len),
             // `OCHK` before, a sum behind.
-            Layout::New { .. } => (place + 4, len.saturating_sub(8)),
+            MessageLayout::New { .. } => (place + 4, len.saturating_sub(8)),
         })
     }
 }
 
 /// How messages are laid out.
 #[derive(Debug, Clone, Copy)]
-enum Layout {
+enum MessageLayout {
     Old,
     New { has_order: bool },
 }
