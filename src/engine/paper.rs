@@ -64,7 +64,7 @@ pub enum ReproductionError {
     Write(#[from] ExportError),
 }
 
-/// Hears the share done and what is being done; cancels by returning false.
+/// Receives the share done and what is being done; cancels by returning false.
 pub type KeepGoing<'a> = &'a mut dyn FnMut(f64, &str) -> bool;
 
 impl Reproduction {

@@ -1,6 +1,5 @@
 //! Questions in front of the page: which file, what becomes of unsaved changes, which keys there are.
 
-use crate::ui::elements::button;
 use std::path::{Path, PathBuf};
 
 use egui::text_selection::CCursorRange;
@@ -8,6 +7,7 @@ use egui::{Context, Grid, Id, Key, Modal, RichText, ScrollArea, TextEdit, Ui};
 
 use super::app::Typing;
 use super::dialogs::Dialogs;
+use super::elements::button;
 use super::manual::manual_ui;
 use super::shortcuts::KEYS;
 use super::theme;

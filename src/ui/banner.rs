@@ -1,8 +1,8 @@
 //! Thin banners below the menu: that this is a demo, and what a crash has left.
 
-use crate::ui::elements::button;
 use egui::{Align, Frame, Layout, Margin, Panel, RichText, Ui, vec2};
 
+use super::elements::button;
 use super::icons::{Icon, icon_button};
 use super::theme;
 use crate::workbench::{Action, Ask, Demo, OfferedCopy, PathAsk, Workbench};

@@ -1,8 +1,8 @@
 //! The menu bar, with the name of the session and the theme at its end.
 
-use crate::ui::elements::button;
 use egui::{Align, Button, Layout, MenuBar, RichText, Ui};
 
+use super::elements::button;
 use super::icons::{Icon, icon_button};
 use super::theme::{self, TEXT_SCALES};
 use crate::workbench::{

@@ -97,7 +97,7 @@ pub(super) fn shortcuts(context: &Context, workbench: &Workbench, actions: &mut 
         }
         return;
     }
-    // What is focused hears the plain keys itself: a field is typed in, a button pressed.
+    // What has the focus receives the plain keys itself: a field is typed in, a button pressed.
     // Digits and letters mark or score while that is switched on.
     let is_free = workbench.key_use() == KeyUse::Pages;
     if !context.egui_wants_keyboard_input() && is_free {
@@ -121,7 +121,7 @@ fn plain_keys(context: &Context, actions: &mut Vec<Action>) {
         (Key::Num8, Action::Show(Stage::Compare)),
         (Key::Num9, Action::Show(Stage::Live)),
     ];
-    // An open list or menu hears the keys itself, whether or not it was opened by them.
+    // An open list or menu receives the keys itself, whether or not it was opened by them.
     if egui::Popup::is_any_open(context) {
         return;
     }

@@ -71,11 +71,11 @@ pub enum Action {
     LoadData,
     /// Stops loading or opening.
     CancelLoading,
-    /// Begins or goes on training.
+    /// Begins or resumes training.
     Start,
     /// Rests.
     Pause,
-    /// Begins, goes on or rests, whichever is the other.
+    /// Begins, resumes or pauses, whichever applies.
     StartOrPause,
     /// One round, then rests.
     Step,
@@ -109,7 +109,7 @@ pub enum Action {
     ChooseFold(Option<usize>),
     /// Looks at an earlier mini-batch; without one at the newest.
     Replay(Option<usize>),
-    /// Holds what is shown while training goes on, or follows it again.
+    /// Freezes what is shown while training continues, or follows it again.
     Freeze,
     /// Looks at an atom.
     ChooseAtom(Option<usize>),

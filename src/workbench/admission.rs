@@ -135,7 +135,7 @@ impl Workbench {
         })
     }
 
-    /// Takes the measures of the fold looked at from its log, where it has gone on.
+    /// Takes the measures of the fold looked at from its log, where it has grown.
     pub(super) fn follow_admissions(&mut self) {
         if self.selection.page != Stage::Learner {
             return;

@@ -33,7 +33,7 @@ impl Post {
         (Self { sender, wake }, inbox)
     }
 
-    /// Posts an event; nobody hears it after the workbench is gone.
+    /// Posts an event; nobody receives it after the workbench is gone.
     pub(super) fn send(&self, event: Event) {
         drop(self.sender.send(event));
         (self.wake)();
@@ -209,7 +209,7 @@ impl<K, T> Background<K, T> {
         self.shown.as_ref()
     }
 
-    /// Puts the result away; the work under way goes on.
+    /// Puts the result away; the work under way continues.
     pub(super) fn hide(&mut self) {
         self.shown = None;
     }
@@ -235,7 +235,7 @@ impl<K, T> Background<K, T> {
         self.task.is_some()
     }
 
-    /// Asks the work to end; what it makes of that is still heard.
+    /// Asks the work to end; its answer is still received.
     pub(super) fn cancel(&self) {
         if let Some(task) = &self.task {
             task.cancel();
@@ -276,7 +276,7 @@ mod tests {
                 .follow(key, on, || move |_: &JobProgress| result);
         }
 
-        fn hear(&mut self) -> Option<Result<Arc<f64>, TaskError>> {
+        fn next_result(&mut self) -> Option<Result<Arc<f64>, TaskError>> {
             match self.inbox.recv().expect("the job answers") {
                 Event::Width(answer) => self.numbers.take(answer),
                 _ => panic!("no other event is posted"),
@@ -292,20 +292,20 @@ mod tests {
     fn a_result_is_made_once_for_each_wish() {
         let mut scene = Scene::new();
         scene.ask(1, Ok(10.0));
-        scene.hear();
+        scene.next_result();
         assert_eq!(scene.shown(), Some(10.0));
         scene.ask(1, Ok(99.0));
         assert!(!scene.numbers.is_busy(), "it is there");
         scene.ask(2, Ok(20.0));
         // Young work is let finish, then the newest wish follows.
         scene.ask(3, Ok(99.0));
-        scene.hear();
+        scene.next_result();
         assert_eq!(scene.shown(), Some(20.0));
         scene.ask(3, Err(TaskError::Cancelled));
-        assert!(scene.hear().is_none());
+        assert!(scene.next_result().is_none());
         assert_eq!(scene.shown(), Some(20.0));
         scene.ask(3, Ok(30.0));
-        scene.hear();
+        scene.next_result();
         assert_eq!(scene.shown(), Some(30.0));
     }
 
@@ -314,7 +314,7 @@ mod tests {
         let mut scene = Scene::new();
         let on = (&scene.post, "test", Event::Width as Wrap<f64>);
         scene.numbers.start(1, on, |_| panic!("out of cheese"));
-        let Some(Err(error)) = scene.hear() else {
+        let Some(Err(error)) = scene.next_result() else {
             panic!("a panic is a failure")
         };
         assert!(error.to_string().ends_with("out of cheese"), "{error}");
@@ -322,8 +322,8 @@ mod tests {
         let on = (&scene.post, "test", Event::Width as Wrap<f64>);
         scene.numbers.start(1, on, |_| Ok(1.0));
         scene.numbers.start(2, on, |_| Ok(2.0));
-        let heard = [scene.hear().is_some(), scene.hear().is_some()];
-        assert_eq!(heard.iter().filter(|is_taken| **is_taken).count(), 1);
+        let results = [scene.next_result().is_some(), scene.next_result().is_some()];
+        assert_eq!(results.iter().filter(|is_taken| **is_taken).count(), 1);
         assert_eq!(scene.shown(), Some(2.0));
     }
 }

@@ -58,7 +58,7 @@ impl Workbench {
         self.tasks.branching.share()
     }
 
-    /// Takes a branch of the run at the mini-batch that is looked at. A run that goes on tells its state first.
+    /// Takes a branch of the run at the mini-batch that is looked at. A run in progress reports its state first.
     pub(super) fn branch(&mut self, otherwise: Otherwise) {
         let (Some(batch), None) = (self.branch_batch(), self.branch_obstacle()) else {
             return;

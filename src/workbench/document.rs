@@ -190,7 +190,7 @@ impl Document {
         DataPlaces::new(self.path(), &folders).knowing(&self.session.references)
     }
 
-    /// The session with the draft of now and a run, as it would be saved.
+    /// The session with the current draft and a run, as it would be saved.
     pub(super) fn to_session(&self, layout: String, run: Option<&Arc<RunState>>) -> Session {
         let mut session = self.session.clone();
         session.title.clone_from(&self.draft.title);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use atomscope_engine::experiment::{Experiment, RunState};
 use atomscope_engine::session::RecordingNotes;
 
-/// Most steps that can be taken back.
+/// Most steps that can be undone.
 const MOST_STEPS: usize = 200;
 /// Most runs among them: their states are large.
 const MOST_RUNS: usize = 3;
@@ -41,7 +41,7 @@ pub(super) struct ReplacedRun {
     pub(super) number: usize,
 }
 
-/// Something that can be had back.
+/// Something that can be undone.
 #[derive(Debug)]
 enum Step {
     /// The draft before an edit.
@@ -71,7 +71,7 @@ impl Edits {
         }
     }
 
-    /// An edit is finished: what was before it can be had back.
+    /// An edit is finished: what was before it can be restored.
     pub(super) fn settle(&mut self, draft: &Draft) {
         if self.settled != *draft {
             let before = std::mem::replace(&mut self.settled, draft.clone());
@@ -79,7 +79,7 @@ impl Edits {
         }
     }
 
-    /// A run was replaced by another one: it can be had back.
+    /// A run was replaced by another one: it can be restored.
     pub(super) fn keep_run(&mut self, run: ReplacedRun) {
         self.push(Step::Run(run));
         let is_run = |step: &Step| matches!(step, Step::Run(_));

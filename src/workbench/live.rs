@@ -117,7 +117,7 @@ pub enum LiveAction {
     Start,
     /// Ends; the state is saved.
     Stop,
-    /// Holds what is shown while everything goes on, or follows it again.
+    /// Freezes the display while the stream continues, or follows it again.
     Hold,
     /// Records into a new folder.
     Record(PathBuf),
@@ -218,7 +218,7 @@ impl LiveStage {
         self.following.is_busy()
     }
 
-    /// Whether the picture is held while the stream goes on.
+    /// Whether the picture is frozen while the stream continues.
     pub fn is_held(&self) -> bool {
         self.is_held
     }
@@ -260,7 +260,7 @@ impl LiveStage {
 
     fn ask(&self, request: Request) {
         if let Some(requests) = &self.requests {
-            // A stream that has just ended hears nothing any more.
+            // A stream that has just ended takes no more orders.
             drop(requests.send(request));
         }
     }

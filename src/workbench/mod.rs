@@ -121,7 +121,7 @@ struct Tasks {
     width: Background<(), f64>,
     groupings: Background<(), Regrouped>,
     branching: Background<(), Branched>,
-    /// The branch that waits for the state of a run that goes on: its mini-batch, and what it does otherwise.
+    /// The branch that waits for the state of a run in progress: its mini-batch, and what it does otherwise.
     wanted_branch: Option<(usize, Otherwise)>,
     admissions: AdmissionStage,
     explore: Explore,

@@ -38,7 +38,7 @@ pub enum SweepAction {
     Edit(SweepForm),
     /// Where its points are kept.
     ChooseFolder(PathBuf),
-    /// Begins, or goes on with what the folder holds.
+    /// Begins, or resumes what the folder holds.
     Start,
     /// Stops; finished points are kept.
     Stop,

@@ -26,7 +26,7 @@ const MOST_EARLIER: usize = 6;
 /// How a run begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Beginning {
-    /// It goes on until it is complete.
+    /// It runs until it is complete.
     Running,
     /// It pauses after one round.
     OneStep,
@@ -41,7 +41,7 @@ pub enum LearnerChange {
     Budget(usize),
     /// The settings of the algorithm: thresholds, pruning.
     Algorithm(Algorithm),
-    /// Everything that may change while a run goes on.
+    /// Everything that may change during a run.
     All(Box<LearnerSettings>),
 }
 
@@ -264,7 +264,7 @@ impl TrainingState {
         self.driving = Driving::Checking { task, beginning };
     }
 
-    /// Shows a saved run, or none; one that goes on now ends.
+    /// Shows a saved run, or none; one in progress ends.
     pub(super) fn show_saved(&mut self, state: Option<Arc<RunState>>) {
         self.driving = Driving::Idle;
         self.timeline = Arc::default();
@@ -311,10 +311,10 @@ impl TrainingState {
         }
     }
 
-    /// Changes settings of the run that goes on.
+    /// Changes settings of the run in progress.
     fn tune(&mut self, change: LearnerChange) {
         if let (Driving::Working { worker, sent }, Some(run)) = (&mut self.driving, &self.run) {
-            // What was sent a moment ago is not taken back by what is sent now.
+            // What was sent a moment ago is not undone by what is sent now.
             let now = sent.as_deref().unwrap_or(run.learner_now());
             let wanted = change.applied_to(now);
             if wanted != *now {
@@ -496,12 +496,12 @@ impl Workbench {
         self.document.training.final_model = wanted;
     }
 
-    /// One edit back; the run that goes on follows.
+    /// One edit back; the run in progress follows.
     pub(super) fn undo(&mut self) {
         self.go_through_edits(|edits, draft, run| edits.undo(draft, run));
     }
 
-    /// One edit forth; the run that goes on follows.
+    /// One edit forth; the run in progress follows.
     pub(super) fn redo(&mut self) {
         self.go_through_edits(|edits, draft, run| edits.redo(draft, run));
     }
@@ -519,7 +519,7 @@ impl Workbench {
         }
         let now = &self.document.draft.experiment.learner;
         for change in LearnerChange::between(&before, now) {
-            // What the run never had is not taken back in it.
+            // What the run never had is not undone in it.
             let is_possible = self.document.training.run().is_some_and(|run| {
                 let changed = change.clone().applied_to(run.learner_now());
                 run.learner_now().check_change(&changed).is_ok()

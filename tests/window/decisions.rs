@@ -11,7 +11,7 @@ use atomscope::workbench::explore::{
     BesideChoice, ExploreAction, FaultAction, ModelChoice, RibbonAction,
 };
 use atomscope::workbench::{Action, Ask, Draft, PathAsk, Stage, StageState, Workbench};
-use atomscope_engine::dataset::{DataSettings, StretchDeed};
+use atomscope_engine::dataset::{DataSettings, StretchCorrection};
 use atomscope_engine::experiment::{Experiment, Status};
 use atomscope_engine::simulate::feeder::FeederSettings;
 use atomscope_engine::split::SplitPlan;
@@ -363,7 +363,7 @@ fn a_stretch_is_relabelled_and_left_out_and_the_data_follow_and_it_can_be_undone
         .dataset
         .class_names()
         .to_vec();
-    let relabel = StretchDeed::Relabel(names[4].clone());
+    let relabel = StretchCorrection::Relabel(names[4].clone());
     explore(
         &mut window,
         ExploreAction::Ribbon(RibbonAction::Put(relabel)),

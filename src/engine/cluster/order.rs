@@ -62,7 +62,7 @@ pub struct PreparedWork {
     pub identity: WorkIdentity,
 }
 
-/// Hears the share of the data that is read; cancels by returning false.
+/// Receives the share of the data that is read; cancels by returning false.
 type KeepReading<'a> = &'a mut dyn FnMut(f64) -> bool;
 
 /// A path that leads to the same file from any folder.

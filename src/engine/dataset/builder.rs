@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::feature_store::FeatureList;
 use super::labels::NameList;
 use super::made_samples::{MadeSamples, MakingError};
-use super::{ByHand, Dataset, DatasetError, DatasetParts, Origin, Place, StretchDeed};
+use super::{ByHand, Dataset, DatasetError, DatasetParts, Origin, Place, StretchCorrection};
 use crate::features::{FeatureError, FeatureGroup, FeatureRecipe, Layout, Sample, Stretch};
 use crate::records::catalog::LabelledSpan;
 use crate::records::{ContentHash, ReadError, Record, Source, SourceId, StartTime, Warning};
@@ -341,12 +341,14 @@ impl DatasetBuilder {
                 duration_s: sample.duration_s,
             };
             let named = SourceId::from_text(&own_group).path();
-            let deed = self.by_hand.deed(&named, sample.start_s, sample.duration_s);
-            match (deed.cloned(), class_of(label, &sample, slack_s)) {
-                (Some(StretchDeed::Exclude), _) => {
+            let correction = self
+                .by_hand
+                .correction(&named, sample.start_s, sample.duration_s);
+            match (correction.cloned(), class_of(label, &sample, slack_s)) {
+                (Some(StretchCorrection::Exclude), _) => {
                     self.leave_out(path, Some(place), "excluded manually".to_owned());
                 }
-                (Some(StretchDeed::Relabel(class)), _) => {
+                (Some(StretchCorrection::Relabel(class)), _) => {
                     self.relabelled.push((self.classes.len(), class));
                     self.push_numbered(path, place, &sample.values, 0, Some(group))?;
                 }

@@ -60,7 +60,7 @@ fn some<T: Send>(
     let (finished, n_finished) = channel();
     let (first, next) = (pieces.start, AtomicUsize::new(0));
     // Threads of its own, as many as rayon has: the caller may be one of those, and whoever works on a long piece
-    // neither reports nor hears that it is cancelled.
+    // neither reports nor notices that it is cancelled.
     thread::scope(|scope| {
         let n_threads = rayon::current_num_threads().min(results.len());
         let workers = (0..n_threads).map(|_| {

@@ -31,7 +31,7 @@ pub use kept_features::KeptFeatures;
 pub use long_table::LongTable;
 pub use plan::{
     ArraySource, ByHand, DataPlan, DataSettings, FolderLabels, Locate, RecordingSource, Relabel,
-    StretchByHand, StretchDeed, TableSource,
+    StretchByHand, StretchCorrection, TableSource,
 };
 pub use preparation::{FittedPreparation, MissingPolicy, Preparation, Prepared};
 pub use scaling::{FittedScaling, Scaling};

@@ -8,7 +8,7 @@ mod simulated;
 mod tables;
 mod unlabelled;
 
-pub use by_hand::{ByHand, StretchByHand, StretchDeed};
+pub use by_hand::{ByHand, StretchByHand, StretchCorrection};
 pub use recordings::{FolderLabels, RecordingSource, Relabel};
 pub use tables::TableSource;
 

@@ -32,7 +32,7 @@ pub enum Pace {
 
 /// Who watches over a point.
 pub trait Watcher {
-    /// Hears of rounds done and says what is next.
+    /// Receives the rounds done and decides what is next.
     fn look(&mut self, n_rounds: u64) -> Pace;
     /// Saves the progress.
     fn save(&mut self, progress: &PointProgress);

@@ -208,7 +208,7 @@ impl StreamRun {
                 Err(lost) => format!(", but for its last seconds ({lost})"),
             };
             outcome.notes.push(format!(
-                "recording ends, the stream goes on; what was recorded stays{rest}: {error}"
+                "recording ends, the stream continues; what was recorded stays{rest}: {error}"
             ));
         }
     }
@@ -231,7 +231,7 @@ impl StreamRun {
         let could_not = self.cannot_save;
         match (self.save(), could_not) {
             (Err(error), false) => Some(format!(
-                "the stream goes on, but its state is not saved: {error}"
+                "the stream continues, but its state is not saved: {error}"
             )),
             (Ok(()), true) => Some("the state of the stream is saved again".to_owned()),
             _ => None,

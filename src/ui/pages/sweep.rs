@@ -25,7 +25,7 @@ const INNER_HELP: &str =
     "Number of inner folds of the training samples, on which the settings are chosen (default 3)";
 const HALVING_HELP: &str = "Successive halving: all points begin with a short training on inner folds, and only the best go on to longer ones; the nested score stays honest";
 const STAGES_HELP: &str = "Number of stages; the last one trains to the end (default 3)";
-const FACTOR_HELP: &str = "One point in so many goes on to the next stage, whose training is so many times as long (default 3)";
+const FACTOR_HELP: &str = "One point in so many proceeds to the next stage, whose training is so many times as long (default 3)";
 const SETTING_HELP: &str = "A setting of the session that is open, by its name in the file";
 const VALUES_HELP: &str = "Values with commas between: 10, 20, 40. A random search also takes ranges: 0.1 to 10, 0.001 to 1 log, 5 to 40 whole";
 const NESTED_HELP: &str = "In every outer fold the settings are chosen by inner folds of its training samples and judged on its test samples, which had no part in the choice";

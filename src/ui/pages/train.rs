@@ -1,12 +1,12 @@
 //! The Train page: curves, confusion, dictionaries and profile of a run as it goes, at any moment of it.
 
-use crate::ui::elements::button;
 use egui::{Rect, RichText, Slider, Ui};
 
 use super::train_panels as panels;
 use super::train_tiles::tiles_ui;
 use super::tune::tune_ui;
 use crate::ui::elements;
+use crate::ui::elements::button;
 use crate::ui::icons::{Icon, color_dot, icon_button};
 use crate::ui::numbers::percent;
 use crate::ui::palette::class_color;

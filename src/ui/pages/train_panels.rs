@@ -1,6 +1,5 @@
 //! The panels of the Train page.
 
-use crate::ui::elements::button;
 use egui::{RichText, ScrollArea, Ui};
 
 use super::covariance::squares_ui;
@@ -8,6 +7,7 @@ use super::events::event_text;
 use super::explain::sample_link_ui;
 use super::samples::SampleDrawing;
 use crate::ui::elements;
+use crate::ui::elements::button;
 use crate::ui::numbers::short;
 use crate::ui::palette::class_color;
 use crate::ui::theme;

@@ -176,7 +176,7 @@ pub(super) struct ComparedReader<'a> {
     pub(super) notes: &'a [ElectrodeNotes],
     /// The rate that counts for a file that does not say its own, as for the open recording.
     pub(super) assumed_rate_hz: Option<f64>,
-    /// Hears how far it is.
+    /// Receives the share done.
     pub(super) progress: &'a JobProgress,
 }
 

@@ -23,7 +23,7 @@ pub(in crate::workbench) struct Reviewed {
     after: Arc<TrainedModel>,
 }
 
-/// Corrections done, and those taken back.
+/// Corrections done, and those undone.
 #[derive(Default)]
 pub(super) struct Review {
     pub(super) learning: super::Background<usize, Reviewed>,

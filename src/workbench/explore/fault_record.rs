@@ -208,7 +208,7 @@ pub struct GivenFacts {
 }
 
 impl FaultRecord {
-    /// Reads all channels of a record. `go_on` hears the share done and stops the work by saying false.
+    /// Reads all channels of a record. `go_on` receives the share done and cancels by returning false.
     pub fn read(
         record: &Record,
         name: String,
@@ -669,7 +669,7 @@ mod tests {
         let read = read.expect("in memory");
         let scale = read.scale(&read.signals[0], ValueScale::PerUnit);
         assert!((60.0 * scale.factor - 2.0).abs() < 1e-9);
-        // Those of the user go before both, each for itself, and can be taken back.
+        // Those of the user go before both, each for itself, and can be undone.
         let mut read = Arc::new(read);
         follow_bases(&mut read, [Some(66_000.0), None]);
         assert_eq!(read.bases, [Some(66_000.0), Some(600.0)]);

@@ -1,4 +1,4 @@
-//! Decisions on the recording that is open: judged in the background, one explained, some put right by hand, all reported.
+//! Decisions on the recording that is open: judged in the background, one explained, some corrected by hand, all reported.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::workbench::records::{LoadedData, Then};
 use crate::workbench::signal::{Signal, SignalQuestion, question_of, signal_of};
 use crate::workbench::stages::Stage;
 use crate::workbench::{Action, Gravity, TaskError, Workbench, learner_summary};
-use atomscope_engine::dataset::{StretchByHand, StretchDeed};
+use atomscope_engine::dataset::{StretchByHand, StretchCorrection};
 use atomscope_engine::export::{RecordingReport, ReportedModel, write};
 use atomscope_engine::records::Record;
 use atomscope_engine::session::model_sha256;
@@ -43,7 +43,7 @@ pub enum RibbonAction {
         class: Option<usize>,
     },
     /// Puts the selected segment right by hand.
-    Put(StretchDeed),
+    Put(StretchCorrection),
     /// Lets the rules count again for the selected segment.
     Forget,
     /// Shows the selected segment among the decisions of the Evaluate page.
@@ -350,8 +350,8 @@ impl Workbench {
             RibbonAction::ShowKept(sample) => self.show_kept(sample),
             RibbonAction::HideKept => self.tasks.explore.ribbon.kept = Background::default(),
             RibbonAction::Correct { segment, class } => self.correct(segment, class),
-            RibbonAction::Put(deed) => self.put_right(Some(deed)),
-            RibbonAction::Forget => self.put_right(None),
+            RibbonAction::Put(correction) => self.correct_by_hand(Some(correction)),
+            RibbonAction::Forget => self.correct_by_hand(None),
             RibbonAction::ShowInEvaluate => self.show_in_evaluate(),
             RibbonAction::Report(path) => self.report(path),
         }
@@ -426,32 +426,32 @@ impl Workbench {
     }
 
     /// What was said by hand of the selected segment.
-    pub fn selected_deed(&self) -> Option<&StretchDeed> {
+    pub fn selected_correction(&self) -> Option<&StretchCorrection> {
         let (named, start_s, duration_s) = self.selected_stretch()?;
         let by_hand = &self.document.draft.experiment.data.by_hand;
-        by_hand.deed(&named, start_s, duration_s)
+        by_hand.correction(&named, start_s, duration_s)
     }
 
     /// Puts the selected segment right, or lets the rules count again; the data follow.
-    fn put_right(&mut self, deed: Option<StretchDeed>) {
+    fn correct_by_hand(&mut self, correction: Option<StretchCorrection>) {
         let Some((recording, start_s, duration_s)) = self.selected_stretch() else {
             return;
         };
         self.change(|draft| {
             let by_hand = &mut draft.experiment.data.by_hand;
-            match deed {
-                Some(deed) => by_hand.put(StretchByHand {
+            match correction {
+                Some(correction) => by_hand.put(StretchByHand {
                     recording,
                     start_s,
                     duration_s,
-                    deed,
+                    correction,
                 }),
                 None => by_hand.forget(&recording, start_s, duration_s),
             }
         });
     }
 
-    /// What is put right by hand is loaded at once, also after an undo.
+    /// What is corrected by hand is loaded at once, also after an undo.
     pub(in crate::workbench) fn follow_by_hand(&mut self) {
         let wanted = &self.document.draft.experiment.data;
         let Some(loaded) = self.document.data.loaded() else {

@@ -212,7 +212,7 @@ impl PictureMaker {
         self.is_news = true;
         match arrival {
             Arrival::Channels { channels, rate_hz } => {
-                // Where channels come again, the time of the stream goes on.
+                // Where channels come again, the time of the stream continues.
                 let start_s = self.traces.as_ref().map_or(0.0, TraceRing::end_s);
                 self.traces = Some(TraceRing::new(channels, *rate_hz, start_s));
             }

@@ -8,7 +8,7 @@ use crate::settings::{SettingProblem, SettingProblems};
 
 /// What becomes of the samples of a stretch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum StretchDeed {
+pub enum StretchCorrection {
     /// They are of this class, whatever the rules say.
     Relabel(String),
     /// They take no part.
@@ -27,7 +27,8 @@ pub struct StretchByHand {
     /// Length of the stretch.
     pub duration_s: f64,
     /// What becomes of it.
-    pub deed: StretchDeed,
+    #[serde(rename = "deed")]
+    pub correction: StretchCorrection,
 }
 
 impl StretchByHand {
@@ -79,11 +80,16 @@ impl ByHand {
     }
 
     /// What was said of a sample.
-    pub fn deed(&self, recording: &Path, start_s: f64, duration_s: f64) -> Option<&StretchDeed> {
+    pub fn correction(
+        &self,
+        recording: &Path,
+        start_s: f64,
+        duration_s: f64,
+    ) -> Option<&StretchCorrection> {
         let mut latest = self.stretches.iter().rev();
         let found =
             latest.find(|known| known.recording == recording && known.holds(start_s, duration_s));
-        found.map(|known| &known.deed)
+        found.map(|known| &known.correction)
     }
 
     /// What is wrong with the stretches.
@@ -97,7 +103,7 @@ impl ByHand {
             );
             let is_sound = start_s >= 0.0 && duration_s > 0.0 && (start_s + duration_s).is_finite();
             problems.require(is_sound, "by_hand", text);
-            if let StretchDeed::Relabel(class) = &stretch.deed {
+            if let StretchCorrection::Relabel(class) = &stretch.correction {
                 let text = format!("a class needs a name: {}", stretch.recording.display());
                 problems.require(!class.trim().is_empty(), "by_hand", text);
             }
@@ -117,38 +123,42 @@ impl ByHand {
 mod tests {
     use super::*;
 
-    fn stretch(recording: &str, start_s: f64, deed: StretchDeed) -> StretchByHand {
+    fn stretch(recording: &str, start_s: f64, correction: StretchCorrection) -> StretchByHand {
         StretchByHand {
             recording: recording.into(),
             start_s,
             duration_s: 2.0,
-            deed,
+            correction,
         }
     }
 
     #[test]
     fn a_segment_is_meant_and_neither_its_neighbours_nor_other_recordings() {
         let mut by_hand = ByHand::default();
-        by_hand.put(stretch("a.edf", 10.0, StretchDeed::Exclude));
-        let deed = |file: &str, start_s| by_hand.deed(Path::new(file), start_s, 2.0).cloned();
-        assert_eq!(deed("a.edf", 10.0), Some(StretchDeed::Exclude));
-        assert_eq!(deed("b.edf", 10.0), None);
+        by_hand.put(stretch("a.edf", 10.0, StretchCorrection::Exclude));
+        let correction =
+            |file: &str, start_s| by_hand.correction(Path::new(file), start_s, 2.0).cloned();
+        assert_eq!(correction("a.edf", 10.0), Some(StretchCorrection::Exclude));
+        assert_eq!(correction("b.edf", 10.0), None);
         // Next to it, and overlapping by half.
         for start_s in [8.0, 9.0, 11.0, 12.0] {
-            assert_eq!(deed("a.edf", start_s), None, "{start_s}");
+            assert_eq!(correction("a.edf", start_s), None, "{start_s}");
         }
         // Shorter samples inside the stretch follow it too.
-        assert!(by_hand.deed(Path::new("a.edf"), 10.5, 0.5).is_some());
+        assert!(by_hand.correction(Path::new("a.edf"), 10.5, 0.5).is_some());
     }
 
     #[test]
     fn the_last_word_counts_and_can_be_taken_back() {
         let mut by_hand = ByHand::default();
-        let ictal = StretchDeed::Relabel("ictal".into());
-        by_hand.put(stretch("a.edf", 10.0, StretchDeed::Exclude));
+        let ictal = StretchCorrection::Relabel("ictal".into());
+        by_hand.put(stretch("a.edf", 10.0, StretchCorrection::Exclude));
         by_hand.put(stretch("a.edf", 10.0, ictal.clone()));
         assert_eq!(by_hand.stretches().len(), 1);
-        assert_eq!(by_hand.deed(Path::new("a.edf"), 10.0, 2.0), Some(&ictal));
+        assert_eq!(
+            by_hand.correction(Path::new("a.edf"), 10.0, 2.0),
+            Some(&ictal)
+        );
         by_hand.forget(Path::new("a.edf"), 10.0, 2.0);
         assert!(by_hand.is_empty());
     }
@@ -156,8 +166,12 @@ mod tests {
     #[test]
     fn stretches_that_cannot_be_are_named() {
         let mut by_hand = ByHand::default();
-        by_hand.put(stretch("a.edf", -1.0, StretchDeed::Exclude));
-        by_hand.put(stretch("b.edf", 1.0, StretchDeed::Relabel(" ".into())));
+        by_hand.put(stretch("a.edf", -1.0, StretchCorrection::Exclude));
+        by_hand.put(stretch(
+            "b.edf",
+            1.0,
+            StretchCorrection::Relabel(" ".into()),
+        ));
         let texts: Vec<String> = by_hand.problems().into_iter().map(|p| p.message).collect();
         assert_eq!(texts.len(), 2);
         assert!(texts[0].contains("starts at -1 s") && texts[0].ends_with("a.edf"));

@@ -128,7 +128,7 @@ impl RecordingSource {
             let go_on = |share: f64| keep_going((number as f64 + share) / n_paths);
             let mut labels = catalog::label(&folder, &rules, self.options.mode, go_on)?;
             for file in &mut labels.files {
-                self.put_right(file, &named);
+                self.correct_by_hand(file, &named);
             }
             all.push(FolderLabels {
                 named,
@@ -140,7 +140,7 @@ impl RecordingSource {
     }
 
     /// Applies what was changed by hand.
-    fn put_right(&self, file: &mut LabelledFile, folder: &Path) {
+    fn correct_by_hand(&self, file: &mut LabelledFile, folder: &Path) {
         let named = folder.join(&file.path);
         // Files of the same name in two folders are two groups.
         if self.paths.len() > 1 && file.is_own_group {

@@ -229,16 +229,16 @@ fn stretches_are_relabelled_and_taken_out_by_hand() {
         } => (start_s, duration_s),
         Place::Row(_) => panic!("recordings have time"),
     };
-    for (sample, deed) in [
-        (relabelled, StretchDeed::Relabel("drowsy".into())),
-        (excluded, StretchDeed::Exclude),
+    for (sample, correction) in [
+        (relabelled, StretchCorrection::Relabel("drowsy".into())),
+        (excluded, StretchCorrection::Exclude),
     ] {
         let (start_s, duration_s) = place(sample);
         settings.by_hand.put(StretchByHand {
             recording: before.dataset.source(sample).to_owned(),
             start_s,
             duration_s,
-            deed,
+            correction,
         });
     }
     // A name given by hand is kept, also where the rules' class of that name gets another.

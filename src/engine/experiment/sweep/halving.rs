@@ -19,7 +19,7 @@ use crate::experiment::{declared, summary::mean_and_sd};
 pub struct Halving {
     /// Stages; the last one trains to the end.
     pub stages: usize,
-    /// One point in so many goes on to the next stage, whose training is so many times as long.
+    /// One point in so many proceeds to the next stage, whose training is so many times as long.
     pub factor: usize,
 }
 

@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_shorter_than_their_rows_are_put_right() {
+    fn headers_shorter_than_their_rows_are_corrected() {
         let of_r = dialect("x,y\na,1,2\nb,3,4\nc,5,6\n");
         let header = of_r.header.expect("there is one");
         assert!(header.lacks_first);

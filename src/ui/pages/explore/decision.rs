@@ -15,7 +15,7 @@ use crate::workbench::explore::{
     Explained, ExploreAction, Fate, Judgement, ModelChoice, OpenedRecording, RibbonAction,
 };
 use crate::workbench::{Action, Workbench};
-use atomscope_engine::dataset::{Dataset, StretchDeed};
+use atomscope_engine::dataset::{Dataset, StretchCorrection};
 use atomscope_engine::experiment::Part;
 use atomscope_engine::records::counted;
 
@@ -157,10 +157,10 @@ fn by_hand_ui(
         return;
     }
     section(ui, "By hand");
-    let deed = workbench.selected_deed();
-    let shown = match deed {
-        Some(StretchDeed::Relabel(class)) => class.as_str(),
-        Some(StretchDeed::Exclude) => "excluded",
+    let correction = workbench.selected_correction();
+    let shown = match correction {
+        Some(StretchCorrection::Relabel(class)) => class.as_str(),
+        Some(StretchCorrection::Exclude) => "excluded",
         None => "by the rules",
     };
     ui.horizontal_wrapped(|ui| {
@@ -170,8 +170,8 @@ fn by_hand_ui(
             .show_ui(ui, |ui| {
                 for name in &judgement.ribbon.class_names {
                     if ui.selectable_label(shown == name, name).clicked() {
-                        let deed = StretchDeed::Relabel(name.clone());
-                        actions.push(ask(RibbonAction::Put(deed)));
+                        let correction = StretchCorrection::Relabel(name.clone());
+                        actions.push(ask(RibbonAction::Put(correction)));
                     }
                 }
             });
@@ -179,14 +179,14 @@ fn by_hand_ui(
             "Gives this section of the recording another class. Default: by the rules. The data are loaded again, folds and audit are updated, and training becomes stale; Ctrl+Z undoes it.",
         );
         let exclude = ui.add_enabled(
-            deed != Some(&StretchDeed::Exclude),
+            correction != Some(&StretchCorrection::Exclude),
             egui::Button::new("Exclude it"),
         );
         let help = "Excludes this section from the data, for example an artefact. Training becomes stale; Ctrl+Z undoes it.";
         if exclude.on_hover_text(help).clicked() {
-            actions.push(ask(RibbonAction::Put(StretchDeed::Exclude)));
+            actions.push(ask(RibbonAction::Put(StretchCorrection::Exclude)));
         }
-        if deed.is_some() {
+        if correction.is_some() {
             if button(ui, "By the rules", "Removes the manual label of this section") {
                 actions.push(ask(RibbonAction::Forget));
             }

@@ -1,10 +1,10 @@
 //! The list of a folder's fault records: sorted by any column, searched, exported, each row leads to its record.
 
-use crate::ui::elements::button;
 use egui::{RichText, TextEdit, Ui};
 use egui_extras::{Column, TableBuilder};
 
 use crate::ui::elements;
+use crate::ui::elements::button;
 use crate::ui::theme;
 use crate::ui::widgets::empty_state;
 use crate::workbench::explore::{

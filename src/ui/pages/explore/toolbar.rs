@@ -1,11 +1,11 @@
 //! The tools above the traces: montage, filters, sensitivity, time base, and the panels beside.
 
-use crate::ui::elements::button;
 use egui::{ComboBox, TextEdit, Ui};
 
 use super::montages::{montage_ui, own_montage_ui};
 use super::trends::trend_rows_ui;
 use crate::ui::app::Typing;
+use crate::ui::elements::button;
 use crate::ui::numbers::short;
 use crate::ui::theme;
 use crate::workbench::explore::{
