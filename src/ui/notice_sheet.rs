@@ -63,7 +63,7 @@ fn stands_on_the_page(notice: &Notice, workbench: &Workbench) -> bool {
 fn notice_ui(ui: &mut Ui, notice: &Notice, actions: &mut Vec<Action>) {
     let tones = theme::tones(ui);
     let (icon, color) = look(notice.gravity, tones);
-    ui.horizontal_top(|ui| {
+    ui.horizontal(|ui| {
         icon_mark(ui, icon, color);
         if icon_button(ui, Icon::Close, "Dismiss notice")
             .on_hover_text("Dismiss this notice")

@@ -614,7 +614,7 @@ fn other_channels_are_said_and_waited_out_and_a_recording_that_fails_ends_alone(
     assert!(!outcome.decisions.is_empty() && run.recorded_into().is_none());
     let said = outcome.notes.join("\n");
     assert!(
-        said.contains("recording ends, the stream goes on"),
+        said.contains("recording ends, the stream continues"),
         "{said}"
     );
 }

@@ -252,7 +252,7 @@ fn a_full_disk_ends_the_recording_but_not_the_stream_and_what_was_recorded_stays
     let (is_well, said) = stream.end();
     assert!(is_well, "{said}");
     assert!(
-        said.contains("recording ends, the stream goes on"),
+        said.contains("recording ends, the stream continues"),
         "{said}"
     );
     let last: StreamDecision = serde_json::from_str(&last).expect("it is JSON");

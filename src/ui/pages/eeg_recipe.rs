@@ -231,7 +231,7 @@ fn channels_ui(ui: &mut Ui, names: &[String], chosen: &mut ChannelChoice) {
     let used: Vec<bool> = names.iter().map(is_used).collect();
     let title = match chosen {
         ChannelChoice::All if names.is_empty() => "All channels".to_owned(),
-        ChannelChoice::All => format!("All of {}", counted(names.len(), "channel")),
+        ChannelChoice::All => format!("All {}", counted(names.len(), "channel")),
         ChannelChoice::Named(used) if names.is_empty() => counted(used.len(), "channel"),
         ChannelChoice::Named(used) => format!("{} of {} channels", used.len(), names.len()),
     };

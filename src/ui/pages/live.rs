@@ -64,7 +64,7 @@ pub(in crate::ui) fn live_page_ui(
             empty_state(ui, "The stream is being opened", None);
         }
         None => {
-            let text = "A watched folder, a growing file, a Lab Streaming Layer stream or a recording appears here as its data arrive, with the decisions of the model. Choose source and model at the left.";
+            let text = "A watched folder, a growing file, a Lab Streaming Layer stream or a recording appears here as its data arrive, with the decisions of the model. Choose the source and the model at the left.";
             empty_state(ui, text, None);
         }
     });
