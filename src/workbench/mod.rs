@@ -63,7 +63,7 @@ pub use live::{
 };
 pub use notices::{Gravity, Notice, Notices};
 pub use panels::{Panel, PanelMove, PanelPart as TilingPart, Tiling};
-pub use path_ask::{PathAsk, PathKind};
+pub use path_ask::{PathAsk, PathKind, PathQuestion};
 pub use records::{Data, LoadedData, RecordRow};
 pub use recover::OfferedCopy;
 pub use run_view::{EarlierRun, PartView, RunView};

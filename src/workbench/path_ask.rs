@@ -356,7 +356,7 @@ impl Workbench {
             return None;
         };
         let data = self.draft().experiment.data.files();
-        let beside = self.path().or(data.first().map(|path| path.as_ref()))?;
+        let beside = self.path().or(data.first().map(PathBuf::as_path))?;
         if ask == PathAsk::SaveAs {
             return Some(beside.with_extension("ron"));
         }
