@@ -186,10 +186,10 @@ fn by_hand_ui(
         if exclude.on_hover_text(help).clicked() {
             actions.push(ask(RibbonAction::Put(StretchCorrection::Exclude)));
         }
-        if correction.is_some() {
-            if button(ui, "By the rules", "Removes the manual label of this section") {
-                actions.push(ask(RibbonAction::Forget));
-            }
+        if correction.is_some()
+            && button(ui, "By the rules", "Removes the manual label of this section")
+        {
+            actions.push(ask(RibbonAction::Forget));
         }
     });
     if let Some(reason) = workbench.stale() {

@@ -3,8 +3,7 @@
 use egui::{RichText, TextEdit, Ui};
 use egui_extras::{Column, TableBuilder};
 
-use crate::ui::elements;
-use crate::ui::elements::button;
+use crate::ui::elements::{self, button};
 use crate::ui::theme;
 use crate::ui::widgets::empty_state;
 use crate::workbench::explore::{

@@ -5,8 +5,7 @@ use egui::{ScrollArea, Ui};
 use super::fault_beside::alignment_ui;
 use super::fault_choices::choices_ui;
 use super::fault_list::list_buttons_ui;
-use crate::ui::elements;
-use crate::ui::elements::button;
+use crate::ui::elements::{self, button};
 use crate::ui::theme;
 use crate::workbench::explore::{
     BesideChoice, ExploreAction, FaultAction, FaultRecord, FaultView, ValueScale,

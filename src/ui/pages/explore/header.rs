@@ -28,7 +28,7 @@ pub(super) fn header_ui(ui: &mut Ui, opened: &OpenedRecording, actions: &mut Vec
     ui.horizontal(|ui| {
         section(ui, "Header");
         let what = "The whole recording with these fields, the annotations of the file and your own; anonymised if you like";
-if button(ui, "Write as EDF+…", what) {
+        if button(ui, "Write as EDF+…", what) {
             actions.push(Action::Ask(Ask::Path(PathAsk::ExportRecording { anonymises: false })));
         }
     });

@@ -182,7 +182,7 @@ fn comparison_ui(
             "Another record of the data (its first two minutes), or the means of two classes (up to 12 recordings each); one colour scale for both. Default: none.",
         );
         let text = "Any other recording, its first two minutes; the data of the session stay as they are";
-if button(ui, "A file…", text) {
+        if button(ui, "A file…", text) {
             actions.push(Action::Ask(Ask::Path(PathAsk::CompareMaps)));
         }
     });

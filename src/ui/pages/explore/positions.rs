@@ -63,7 +63,7 @@ pub(super) fn positions_ui(
             said_ui(ui, &by_label, &own);
             ui.horizontal(|ui| {
                 let what = "Places of .sfp, .elc, .elp, .loc, .locs or BIDS electrodes.tsv, by the names of the channels";
-if button(ui, "From a file…", what) {
+                if button(ui, "From a file…", what) {
                     actions.push(Action::Ask(Ask::Path(PathAsk::ImportPositions)));
                 }
                 let clear = ui.add_enabled(!own.is_empty(), egui::Button::new("Remove own"));
