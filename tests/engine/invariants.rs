@@ -818,19 +818,17 @@ fn brute_force_ormp(gram: &Matrix, h: &[f64], sigma: f64, sparsity: usize) -> (V
     (chosen, residual)
 }
 
-/// The smallest share of its squared length that an atom of a code has left beside those chosen
-/// before it.
-fn smallest_remainder(gram: &Matrix, code: &[(usize, f64)]) -> f64 {
-    let cosine = |p: usize, q: usize| gram[(p, q)] / (gram[(p, p)] * gram[(q, q)]).sqrt();
-    let cosines = Matrix::from_fn(code.len(), code.len(), |i, j| cosine(code[i].0, code[j].0));
-    let mut factor = Cholesky::default();
-    factor
-        .factor(cosines.view())
-        .expect("chosen atoms are independent");
-    factor.smallest_pivot()
+/// How well rounding lets the squared residual of a code be known: factors of Ψ are exact for a Ψ + δΨ, whose entries are
+/// off by some ε of the atoms' lengths, and r² = σ − 2 wᵀh + wᵀΨw is stationary in w, so that it changes by wᵀ δΨ w.
+fn rounding_of_residual(gram: &Matrix, sigma: f64, code: &[(usize, f64)]) -> f64 {
+    let lengths = code.iter().map(|&(q, w)| w.abs() * gram[(q, q)].sqrt());
+    let size = sigma.sqrt() + lengths.sum::<f64>();
+    64.0 * f64::EPSILON * size * size
 }
 
 proptest! {
+    #![proptest_config(config())]
+
     #[test]
     fn ormp_equals_brute_force(
         n_features in 2_usize..6,
@@ -848,9 +846,7 @@ proptest! {
         coder.prepare(gram.view());
         let (code, residual) = coder.code(h.col(0), sigma);
         let (_, expected) = brute_force_ormp(&gram, h.col(0), sigma, sparsity);
-        // What an atom has left beside those chosen before it is a difference of numbers near 1, so
-        // it is known to rounding divided by itself, and the residual no better.
-        let bound = sigma * (1e-8 + 16.0 * f64::EPSILON / smallest_remainder(&gram, &code));
+        let bound = rounding_of_residual(&gram, sigma, &code);
         prop_assert!((residual - expected.max(0.0)).abs() <= bound);
         // The code reproduces the residual it claims.
         let mut left = x.clone();

@@ -202,6 +202,15 @@ fn reader_for(input: &Input, head: &[u8]) -> Result<Option<&'static Reader>, Rea
     if unread::recognise(head).is_some() {
         return Ok(None);
     }
+    // Tables have the ending of COMTRADE's samples too; beside no configuration, words tell them apart.
+    if extension == "dat"
+        && table::has_words(head)
+        && input.companion_with_extension("cfg")?.is_none()
+    {
+        return Ok(READERS
+            .iter()
+            .find(|reader| reader.extensions.contains(&"csv")));
+    }
     let named = || {
         READERS
             .iter()

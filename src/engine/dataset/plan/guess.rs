@@ -175,7 +175,13 @@ fn first_records(
         if !keep_going(number as f64 / MAX_LOOKED_INTO as f64) {
             return Err(ReadError::Cancelled.into());
         }
-        records.extend(open(&folder.path.join(file), Mode::Tolerant));
+        let record = open(&folder.path.join(file), Mode::Tolerant);
+        // A text of words reads as a table without rows.
+        records.extend(
+            record
+                .into_iter()
+                .filter(|r| r.kind != Kind::Table || r.channels.iter().any(|c| c.n_samples > 0)),
+        );
     }
     Ok(records)
 }
