@@ -117,13 +117,10 @@ fn length_of(shape: &[usize]) -> Option<usize> {
     }
 }
 
-/// Whether an array is called as labels are: `y`, `labels`, `train.target`.
+/// Whether an array is called as classes are: `y`, `labels`, `train.target`.
 fn is_named_as_class(name: &str) -> bool {
     let base = plain_name(name.rsplit(['.', '/']).next().unwrap_or(name));
-    let singular = base.strip_suffix("es").filter(|base| base.ends_with("ss"));
-    let singular = singular.or_else(|| base.strip_suffix('s'));
-    let is_class = |name: &str| CLASS_NAMES.contains(&name) || name == "gnd";
-    is_class(&base) || singular.is_some_and(is_class)
+    CLASS_NAMES.contains(&base.as_str())
 }
 
 /// A matrix beside one of these vectors, which can tell the classes of its rows or columns.

@@ -392,7 +392,7 @@ fn note_skipped(builder: &mut DatasetBuilder, named: &Path, folder: &Folder) {
 fn no_class(record: &Record) -> DatasetError {
     DatasetError::Unclear {
         reason: format!(
-            "no column looks like the class among {}: choose one",
+            "no column looks like the class among {}: choose one (--class)",
             record.first_channel_names()
         ),
         path: record.source.path.clone(),

@@ -18,11 +18,18 @@ pub(super) const MAX_CLASSES: usize = 1000;
 const LABEL_NAMES: [&str; 4] = ["class", "class label", "label", "target"];
 
 /// Column names that usually hold the class, the surest first; lower case, words apart by a space.
-pub(super) const CLASS_NAMES: [&str; 16] = [
+pub(super) const CLASS_NAMES: [&str; 23] = [
     "class",
     "class label",
     "label",
     "target",
+    "classes",
+    "labels",
+    "targets",
+    "class id",
+    "ground truth",
+    "gnd",
+    "species",
     "fault type",
     "fault class",
     "fault",

@@ -137,12 +137,14 @@ fn the_parent_folder_is_the_class_and_each_file_its_own_group() {
 
 #[test]
 fn a_table_labels_by_path_name_or_stem_and_names_what_is_missing() {
-    let table = "File;Class;Subject\nh1.edf;well;A\nsub/h2;ill;B\nH3;ill;\n";
+    let table =
+        "File;Class;Subject\nh1.edf;well;A\nsub/h2;ill;B\nH3;ill;\nh5;ill;\nh5;well;\nh6;ill;\n";
     let files = [
         ("h1.edf", ""),
         ("sub/h2.edf", ""),
         ("h3.edf", ""),
         ("h4.edf", ""),
+        ("h5.edf", ""),
         ("labels.csv", table),
     ];
     let scratch = Scratch::new("table", &files);
@@ -159,14 +161,21 @@ fn a_table_labels_by_path_name_or_stem_and_names_what_is_missing() {
             (Some("well"), "A"),
             (Some("ill"), "h3"),
             (None, "h4"),
+            (None, "h5"),
             (Some("ill"), "B")
         ]
     );
+    let problems = set.problems();
     assert!(
-        set.problems()[0].contains("1 of 4 files have no class"),
-        "{:?}",
-        set.problems()
+        problems[0].contains("2 of 5 files have no class"),
+        "{problems:?}"
     );
+    assert!(
+        problems[1].contains("1 file of the table of labels not found in the folder: h6"),
+        "{problems:?}"
+    );
+    let of_twice = set.files[3].problem.as_deref();
+    assert_eq!(of_twice, Some("rows of the table contradict each other"));
 
     let wrong = Rule::Table {
         path: scratch.0.join("h1.edf"),

@@ -42,8 +42,6 @@ pub(super) struct Header {
 /// Lines looked at, and bytes.
 const LINES_LOOKED_AT: usize = 200;
 const BYTES_LOOKED_AT: usize = 1 << 20;
-/// Rows whose width counts.
-const ROWS_MEASURED: usize = 50;
 /// Fields looked at in each row.
 const FIELDS_LOOKED_AT: usize = 500;
 
@@ -245,15 +243,16 @@ fn rows_of(head: &str, lines_before: usize, separator: Separator, most: usize) -
     rows
 }
 
-/// As many columns as most of the first rows have fields.
+/// As many columns as most rows of several fields have, if those are more than a third; lines of words may stand above.
 fn usual_width(rows: &[Row]) -> Option<usize> {
-    let widths = rows
-        .iter()
-        .take(ROWS_MEASURED)
-        .map(|(_, fields)| fields.len());
-    let mut widths: Vec<usize> = widths.collect();
+    let mut widths: Vec<usize> = rows.iter().map(|(_, fields)| fields.len()).collect();
     widths.sort_unstable();
-    widths.get(widths.len() / 2).copied()
+    let runs = widths.chunk_by(|a, b| a == b).filter(|run| run[0] > 1);
+    let usual = runs
+        .max_by_key(|run| run.len())
+        .filter(|run| 3 * run.len() > widths.len());
+    let width = usual.and_then(<[usize]>::first);
+    width.or(widths.get(widths.len() / 2)).copied()
 }
 
 fn is_number(field: &str) -> bool {
@@ -274,17 +273,17 @@ fn fitness(separator: Separator, rows: &[Row]) -> f64 {
         return 0.0;
     };
     let is_alike = |(_, row): &Row| row.len() == n_fields;
-    let (Some(first), Some(last)) = (
+    let (Some(mut first), Some(last)) = (
         rows.iter().position(is_alike),
         rows.iter().rposition(is_alike),
     ) else {
         return 0.0;
     };
-    // What stands above and below the table may be of another width, if it is not the greater part.
+    // What stands above and below the table may be of another width, if it is not much more.
     let table = rows.get(first..=last).unwrap_or_default();
     let n_alike = table.iter().filter(|row| is_alike(row)).count();
     // A few ragged rows do not make another separator.
-    if 2 * table.len() < rows.len() || n_alike * 10 < table.len() * 9 {
+    if 3 * table.len() < rows.len() || n_alike * 10 < table.len() * 9 {
         return 0.0;
     }
     let is_comma = separator == Separator::Byte(b',');
@@ -302,9 +301,15 @@ fn fitness(separator: Separator, rows: &[Row]) -> f64 {
     }
     let is_filled = |field: &&String| is_missing(field) || (is_whole(field) && is_value(field));
     let n_values = fields().filter(is_filled).count();
+    let lacks_first = |(_, row): &Row| row.len() + 1 == n_fields;
+    if is_above_names(table) {
+        first += 1;
+    } else if first > 0 && rows.get(first - 1).is_some_and(lacks_first) {
+        first -= 1;
+    }
     // Separating at all is worth something, also between words; the right separator cuts the header too.
     let share = 0.1 + n_values as f64 / fields().count().max(1) as f64;
-    share * (1.0 - 0.25 * first.min(2) as f64)
+    share / (1.0 + first.min(2) as f64)
 }
 
 /// Whether every comma of a row stands in a number between spaces: `on 1,5`.
@@ -368,17 +373,16 @@ pub(super) fn counts_columns(row: &[String]) -> bool {
 
 /// The names, and whether the first column has none. Rows that all end with a separator are one field too wide.
 fn names_of(first: &[String], body: &[Row], n_columns: &mut usize) -> (Vec<String>, bool) {
-    let is_shorter = first.len() + 1 == *n_columns
-        && !body.is_empty()
-        && body.iter().all(|(_, row)| row.len() == *n_columns);
-    if !is_shorter {
-        return (first.to_vec(), false);
-    }
-    if body
-        .iter()
-        .all(|(_, row)| row.last().is_some_and(String::is_empty))
+    let is_full = |(_, row): &&Row| row.len() == *n_columns;
+    let mut full = body.iter().filter(is_full).peekable();
+    let has_rows = full.peek().is_some();
+    let is_empty = |field: Option<&String>| field.is_none_or(String::is_empty);
+    if has_rows && is_empty(first.get(*n_columns - 1)) && full.all(|(_, row)| is_empty(row.last()))
     {
         *n_columns -= 1;
+        return (first.to_vec(), false);
+    }
+    if !has_rows || first.len() + 1 != *n_columns {
         return (first.to_vec(), false);
     }
     let names = std::iter::once(String::new()).chain(first.iter().cloned());
@@ -467,14 +471,21 @@ mod tests {
         assert_eq!(separator("a,b,class\n1.5 kV,1,x\n2.0 kV,2,y\n"), ',');
         assert_eq!(separator("1.5 1,2\n2.5 3,4\n"), ' ');
         assert_eq!(separator("c p\na on -64,50\nb on 95,97\nb NA NA\n"), ' ');
+        assert_eq!(separator("a;b;c\n1,234;x;u\n2,345;y;v\n"), ';');
         assert_eq!(separator("name,value\nSample 1,5\nSample 2,7\n"), ',');
         assert_eq!(
             separator("a|b|c\nx|11:47:23|-82,22\ny|12:30:00|5,31\n"),
             '|'
         );
+        let long = "made by a device, in a lab\nline\n".repeat(9) + &"1;2\n3;4\n".repeat(6);
+        assert_eq!(separator(&long), ';');
         // Notes above and below the table are of another width.
         assert_eq!(separator("k;v\n1;x\n2;y\n3;x\n\nSource: a, b\n"), ';');
         assert_eq!(separator("Report of a station\nk|v|w\n1|x|u\n2|y|u\n"), '|');
+        assert_eq!(
+            separator("Report of it\n\"k\"\tv\tw\n1\t2\t3\n4\t5\t6\n"),
+            '\t'
+        );
     }
 
     #[test]
@@ -544,6 +555,7 @@ mod tests {
         assert_eq!(header.names, ["", "x", "y"]);
         let trailing = dialect("x,y\n1,2,\n3,4,\n5,6,\n");
         assert_eq!(trailing.n_columns, 2);
+        assert_eq!(dialect("x,y,\n1,2,\n3,4,\nnote\n").n_columns, 2);
         assert_eq!(trailing.header.expect("there is one").names, ["x", "y"]);
     }
 

@@ -340,11 +340,19 @@ impl Body<'_> {
         Ok(remarks)
     }
 
+    /// Whether a row is a note; filling it up would take memory the file does not have.
+    fn is_much_too_short(&self, fields: &[&str]) -> bool {
+        fields.len() * 4 < self.dialect.n_columns * 3
+    }
+
     /// First pass: what the columns are.
     fn tally(&self, findings: &mut Findings) -> Result<Vec<Tally>, ReadError> {
         let mut tallies: Vec<Tally> = Vec::new();
         tallies.resize_with(self.dialect.n_columns, Tally::default);
         let remarks = self.for_each(|line, fields| {
+            if self.is_much_too_short(fields) {
+                return Ok(());
+            }
             for (tally, field) in tallies.iter_mut().zip(fields) {
                 tally.take(line, field);
             }
@@ -369,8 +377,7 @@ impl Body<'_> {
                 let (_, _, count) = ragged.get_or_insert((line, fields.len(), 0));
                 *count += 1;
             }
-            // Filling up a row that is much too short would take memory the file does not have.
-            if fields.len() * 4 < n_columns * 3 {
+            if self.is_much_too_short(fields) {
                 return Ok(());
             }
             for (position, column) in columns.iter_mut().enumerate() {
