@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::math::{Matrix, Write, product};
 
 use super::block_memory::Renewal;
+use super::distance::DistanceWork;
 use super::kernel::Kernel;
 use super::report::TimeSpent;
 use super::samples::Samples;
@@ -47,6 +48,7 @@ pub(super) struct BlockView {
     pub(super) distances: Vec<f64>,
     /// kᵀP, row per sample.
     pub(super) weights: Matrix,
+    distance: DistanceWork,
     /// The sparse codes.
     pub(super) codes: SparseCodes,
     pub(super) coder: SparseCoder,
@@ -111,6 +113,23 @@ impl Dictionary {
                 &mut view.distances,
             );
         }
+    }
+
+    /// The squared distance alone, to the digits that decisions need.
+    pub(super) fn settle(&self, block: &Samples, view: &mut BlockView) {
+        let own = self.kept.self_kernel();
+        let Some((span, root)) = self.span.as_ref().and_then(|s| Some((s, s.root(own)?))) else {
+            self.measure_distances(block, view);
+            return;
+        };
+        let BlockView {
+            kernel_rows,
+            distance,
+            distances,
+            ..
+        } = view;
+        distances.clear();
+        self.settle_distances(block, kernel_rows, span, root, distance, distances);
     }
 
     /// Bytes of memory held.
