@@ -48,7 +48,7 @@ pub(super) struct BlockView {
     pub(super) distances: Vec<f64>,
     /// kᵀP, row per sample.
     pub(super) weights: Matrix,
-    distance: DistanceWork,
+    pub(super) distance: DistanceWork,
     /// The sparse codes.
     pub(super) codes: SparseCodes,
     pub(super) coder: SparseCoder,
@@ -113,23 +113,6 @@ impl Dictionary {
                 &mut view.distances,
             );
         }
-    }
-
-    /// The squared distance alone, to the digits that decisions need.
-    pub(super) fn settle(&self, block: &Samples, view: &mut BlockView) {
-        let own = self.kept.self_kernel();
-        let Some((span, root)) = self.span.as_ref().and_then(|s| Some((s, s.root(own)?))) else {
-            self.measure_distances(block, view);
-            return;
-        };
-        let BlockView {
-            kernel_rows,
-            distance,
-            distances,
-            ..
-        } = view;
-        distances.clear();
-        self.settle_distances(block, kernel_rows, span, root, distance, distances);
     }
 
     /// Bytes of memory held.

@@ -115,7 +115,7 @@ impl BlockScores {
             match distances {
                 Distances::Unused => {}
                 Distances::ToLearn => dictionary(class).measure_distances(block, view),
-                Distances::ToDecide => dictionary(class).settle(block, view),
+                Distances::ToDecide => dictionary(class).settle_distances(block, view),
             }
             view.time = TimeSpent(begin.elapsed());
             Ok(())
