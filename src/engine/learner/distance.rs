@@ -73,7 +73,7 @@ impl SpanRoot {
             true => lower.at(n - 1 - i, n - 1 - j),
             false => 0.0,
         });
-        let reach = |j: usize| {
+        let reach = |j: usize| -> f64 {
             let pairs = rows.col(j).iter().zip(own);
             pairs.map(|(value, own)| value.abs() * own.sqrt()).sum()
         };
