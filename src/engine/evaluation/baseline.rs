@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::dataset::Columns;
 use crate::learner::{
-    Algorithm, BlockMemory, Kernel, LearnError, Learner, LearnerSettings, Progress, Readout, SampleStream,
-    Samples, StepReport, StopSignal, Supply, start_learner,
+    Algorithm, BlockMemory, Kernel, LearnError, Learner, LearnerSettings, Progress, Readout,
+    SampleStream, Samples, StepReport, StopSignal, Supply, start_learner,
 };
 use crate::math::{Cholesky, Matrix, View, Write, dot, product, squared_distance, vectorised};
 

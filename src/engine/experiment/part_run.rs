@@ -34,6 +34,9 @@ use crate::split::Fold;
 /// Floating-point operations after which a part looks up: a few milliseconds.
 const SLICE: f64 = 1e8;
 
+/// Classes that are named one by one in remarks.
+const MOST_NAMED: usize = 3;
+
 /// How far a part goes before it looks up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
@@ -536,13 +539,8 @@ impl PartRun {
             self.check_classes(checked)?;
         }
         let (learner, remarks) = started.map_err(|error| self.error(error))?;
-        for (class, remark) in remarks.iter().enumerate() {
-            if let Some(Repair::SharedStart { atoms }) = remark {
-                let name = &dataset.class_names()[class];
-                self.record.remarks.push(format!(
-                    "class {name} has few samples for its atoms: {atoms} atoms start from the same sample as another"
-                ));
-            }
+        self.remark_on_starts(&remarks, dataset.class_names());
+        for class in 0..learner.n_classes() {
             for &sample in learner.dictionary(class).kept.index() {
                 self.record.log.push(0, class, sample, ProfileEvent::Start);
             }
@@ -550,6 +548,34 @@ impl PartRun {
         self.learner = Some(learner);
         self.stream = Some(state);
         Ok(())
+    }
+
+    /// Tells of classes with few samples, one by one where they are few.
+    fn remark_on_starts(&mut self, remarks: &[Option<Repair>], names: &[String]) {
+        let shared = |remark: &Option<Repair>| match remark {
+            Some(Repair::SharedStart { atoms }) => Some(*atoms),
+            _ => None,
+        };
+        let starts = remarks.iter().zip(names);
+        let starts: Vec<(usize, &str)> = starts
+            .filter_map(|(remark, name)| Some((shared(remark)?, name.as_str())))
+            .collect();
+        if starts.len() <= MOST_NAMED {
+            self.record.remarks.extend(starts.iter().map(|(atoms, name)| {
+                format!(
+                    "class {name} has few samples for its atoms: {atoms} atoms start from the same sample as another"
+                )
+            }));
+            return;
+        }
+        let named: Vec<&str> = starts[..MOST_NAMED].iter().map(|(_, name)| *name).collect();
+        let most = starts.iter().map(|(atoms, _)| *atoms).max().unwrap_or(0);
+        self.record.remarks.push(format!(
+            "{} classes have few samples for their atoms ({} and {} more): up to {most} atoms of a class start from the same sample as another",
+            starts.len(),
+            named.join(", "),
+            starts.len() - MOST_NAMED
+        ));
     }
 
     /// Rounds that can be learned in one go: nothing else is due before the last of them is over, and they take no

@@ -251,12 +251,7 @@ impl LogitRound {
     /// in which a round is seen, and so the sums do not either.
     fn take_means(&mut self) {
         let means = self.means.cols_view(0, self.n_waiting);
-        product(
-            self.curvature.view_mut(),
-            Write::Subtract,
-            means,
-            means.t(),
-        );
+        product(self.curvature.view_mut(), Write::Subtract, means, means.t());
         self.n_waiting = 0;
     }
 

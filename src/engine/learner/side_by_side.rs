@@ -69,12 +69,12 @@ pub(super) struct SideBySide<L> {
     readouts: ReadoutCache,
     round: Vec<Vec<usize>>,
     /// What each class learns in turn.
-    lessons: Vec<Vec<Lesson>>,
+    turns: Vec<Vec<Turn>>,
 }
 
 /// A mini-batch of one class, and what it comes to.
 #[derive(Debug)]
-struct Lesson {
+struct Turn {
     batch: Samples,
     factor: f64,
     report: ClassReport,
@@ -87,23 +87,23 @@ impl<L: ClassLearner> SideBySide<L> {
     /// `decision` is calibrated as the settings say.
     pub(super) fn new(settings: LearnerSettings, learners: Vec<L>, mut decision: Decision) -> Self {
         decision.calibrate(settings.calibration, learners.len());
-        let lessons = learners.iter().map(|_| Vec::new()).collect();
+        let turns = learners.iter().map(|_| Vec::new()).collect();
         Self {
             settings,
             learners,
             decision,
             readouts: ReadoutCache::default(),
             round: Vec::new(),
-            lessons,
+            turns,
         }
     }
 }
 
 impl<L: ClassLearner> SideBySide<L> {
-    /// Takes a round from the stream: a lesson for each class.
+    /// Takes a round from the stream: a turn of each class.
     fn prepare(
         &mut self,
-        turn: usize,
+        number: usize,
         progress: Progress,
         stream: &mut SampleStream<'_>,
         report: &mut StepReport,
@@ -115,25 +115,25 @@ impl<L: ClassLearner> SideBySide<L> {
         report.clear(factor, self.learners.len(), settings.n_atoms, most_moving);
         stream.take_round(progress, settings.batch_size, &mut self.round);
         for (class, samples) in self.round.iter().enumerate() {
-            let lessons = &mut self.lessons[class];
-            if lessons.len() == turn {
+            let turns = &mut self.turns[class];
+            if turns.len() == number {
                 let n_features = self.learners[class].dictionary().kept.n_features();
-                lessons.push(Lesson {
+                turns.push(Turn {
                     batch: Samples::new(n_features, settings.batch_size),
                     factor,
                     report: ClassReport::default(),
                 });
             }
-            let lesson = &mut lessons[turn];
-            lesson.batch.load(&settings.kernel, stream.data(), samples)?;
-            lesson.factor = factor;
-            std::mem::swap(&mut lesson.report, &mut report.classes[class]);
+            let turn = &mut turns[number];
+            turn.batch.load(&settings.kernel, stream.data(), samples)?;
+            turn.factor = factor;
+            std::mem::swap(&mut turn.report, &mut report.classes[class]);
         }
         Ok(())
     }
 }
 
-impl Lesson {
+impl Turn {
     fn learn<L: ClassLearner>(&mut self, settings: &LearnerSettings, learner: &mut L) {
         let Self {
             batch,
@@ -173,33 +173,34 @@ impl<L: ClassLearner> Learner for SideBySide<L> {
         reports: &mut [StepReport],
     ) -> Result<(), LearnError> {
         // All mini-batches are checked before any dictionary changes.
-        for (turn, report) in reports.iter_mut().enumerate() {
-            let round = progress.round + turn;
-            self.prepare(turn, Progress { round, ..progress }, stream, report)?;
+        for (number, report) in reports.iter_mut().enumerate() {
+            let round = progress.round + number;
+            self.prepare(number, Progress { round, ..progress }, stream, report)?;
         }
         stream.stop().check()?;
         self.readouts.clear();
         let (settings, n_turns) = (&self.settings, reports.len());
-        let learn = |(learner, lessons): (&mut L, &mut Vec<Lesson>)| {
-            for lesson in &mut lessons[..n_turns] {
-                lesson.learn(settings, learner);
+        let learn = |(learner, turns): (&mut L, &mut Vec<Turn>)| {
+            for turn in &mut turns[..n_turns] {
+                turn.learn(settings, learner);
             }
         };
         if stream.n_threads() > 1 {
             let learners = self.learners.par_iter_mut();
-            learners.zip(&mut self.lessons).for_each(learn);
+            learners.zip(&mut self.turns).for_each(learn);
         } else {
             let learners = self.learners.iter_mut();
-            learners.zip(&mut self.lessons).for_each(learn);
+            learners.zip(&mut self.turns).for_each(learn);
         }
-        for (turn, report) in reports.iter_mut().enumerate() {
-            for (class, (lessons, report)) in
-                self.lessons.iter_mut().zip(&mut report.classes).enumerate()
+        for (number, report) in reports.iter_mut().enumerate() {
+            for (class, (turns, report)) in
+                self.turns.iter_mut().zip(&mut report.classes).enumerate()
             {
-                let lesson = &mut lessons[turn];
-                std::mem::swap(report, &mut lesson.report);
-                if !lesson.batch.is_empty() {
-                    self.decision.note_usual_residual(class, report.mean_residual);
+                let turn = &mut turns[number];
+                std::mem::swap(report, &mut turn.report);
+                if !turn.batch.is_empty() {
+                    self.decision
+                        .note_usual_residual(class, report.mean_residual);
                 }
             }
         }

@@ -33,9 +33,8 @@ impl PartRun {
             .as_ref()
             .map_or(0, |judged| judged.n_checkpoints);
         let n_rounds = around.checked.n_start_rounds(self.part);
-        let is_there = n_done < N_CHECKPOINTS
-            && round < n_rounds
-            && round >= checkpoint(n_done, n_rounds);
+        let is_there =
+            n_done < N_CHECKPOINTS && round < n_rounds && round >= checkpoint(n_done, n_rounds);
         is_there
             && (self.calibrates(around) || around.checked.experiment().auto)
             && !has_groups(around.checked.dataset(), &self.fold.train)
