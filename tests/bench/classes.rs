@@ -84,7 +84,7 @@ fn row(n_classes: usize) -> String {
 }
 
 /// A line of Linux's list about this process; 0 elsewhere.
-fn megabytes(key: &str) -> f64 {
+pub(crate) fn megabytes(key: &str) -> f64 {
     let text = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = text.lines().find(|line| line.starts_with(key));
     let kilobytes = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<f64>().ok());

@@ -326,8 +326,7 @@ impl DatasetBuilder {
         let group = group.unwrap_or(&own_group);
         let slack_s = made.extraction.label_slack_s;
         if matches!(label, Label::Whole(_)) {
-            self.features
-                .expect(made.n_samples() * made.extraction.feature_names.len());
+            self.expect(made.n_samples(), made.extraction.feature_names.len())?;
         }
         let mut sample = Sample::default();
         for number in 0..made.n_samples() {
@@ -481,6 +480,16 @@ impl DatasetBuilder {
                 "has feature {found:?} where those before have {known:?}: choose channels by name"
             )),
         }
+    }
+
+    /// Makes room for the features of samples to come.
+    pub(super) fn expect(
+        &mut self,
+        n_samples: usize,
+        n_features: usize,
+    ) -> Result<(), DatasetError> {
+        let made = self.features.expect(n_samples, n_features);
+        made.map_err(DatasetError::not_stored)
     }
 
     /// Adds one sample whose features have joined; its class may get another name.

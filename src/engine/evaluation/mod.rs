@@ -15,7 +15,8 @@ mod principal;
 mod scores;
 mod watch;
 
-pub use baseline::{Baseline, BaselineData, BaselineResult, ridge_on_kept};
+pub use baseline::{Baseline, BaselineData, BaselineResult};
+pub(crate) use baseline::{chance, ridge_on_kept};
 pub use calibration::{
     Assurance, Calibration, CalibrationSample, CalibrationSource, FEWEST_SEGMENTS, FeatureFacts,
     RecordingFacts, Strangeness, prediction_set,

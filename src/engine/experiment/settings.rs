@@ -366,8 +366,11 @@ impl Tests {
         problems.into_list()
     }
 
-    /// The rounds after which is tested: none at first, all at last, evenly between.
+    /// The rounds after which is tested: none at first, all at last, evenly between; 0 tests are one at the end alone.
     pub fn moments(&self, n_rounds: usize) -> Vec<usize> {
+        if self.n_tests == 0 {
+            return vec![n_rounds];
+        }
         let n_tests = self.n_tests as u128;
         let mut moments: Vec<usize> = (0..=n_tests)
             .map(|test| ((test * n_rounds as u128 + n_tests / 2) / n_tests) as usize)

@@ -122,6 +122,25 @@ pub trait Learner: Send + Sync {
         report: &mut StepReport,
     ) -> Result<(), LearnError>;
 
+    /// Most rounds that [`Learner::steps`] takes.
+    fn rounds_at_once(&self) -> usize {
+        1
+    }
+
+    /// Learns one round after the other, the first as `progress` says, with a report each. Where classes learn alone,
+    /// each takes all its mini-batches in turn, while its matrices are in the cache; what is learned is the same.
+    fn steps(
+        &mut self,
+        progress: Progress,
+        stream: &mut SampleStream<'_>,
+        reports: &mut [StepReport],
+    ) -> Result<(), LearnError> {
+        match reports {
+            [report] => self.step(progress, stream, report),
+            _ => Err(LearnError::BadState("it learns one round at a time".into())),
+        }
+    }
+
     /// Number of classes.
     fn n_classes(&self) -> usize;
 

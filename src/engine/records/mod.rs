@@ -60,7 +60,7 @@ pub use record::{
     Kind, MemorySamples, Quantisation, RateSection, Record, Samples, Segment, Sensor, Source,
     TimeAxis, TransformerSide,
 };
-pub(crate) use scratch_file::{ScratchFile, ScratchWriter};
+pub(crate) use scratch_file::{ScratchFile, ScratchWriter, scratch_folder};
 pub use source_id::SourceId;
 pub(crate) use source_id::{path_keys, path_text, path_texts};
 pub use start_time::StartTime;

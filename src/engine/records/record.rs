@@ -409,6 +409,19 @@ pub trait Samples: Send + Sync {
         Ok(None)
     }
 
+    /// Fills `out` with the entries of the matrix called `name` at place `first` of `axis` and those that follow, all of
+    /// one place together; false where arrays are only read whole.
+    fn slices(
+        &self,
+        name: &str,
+        axis: usize,
+        first: usize,
+        out: &mut [f64],
+    ) -> Result<bool, ReadError> {
+        let _ = (name, axis, first, out);
+        Ok(false)
+    }
+
     /// How a channel is stored as whole numbers, so that it can be written again without loss.
     fn quantisation(&self, channel: usize) -> Option<Quantisation> {
         let _ = channel;
@@ -621,6 +634,17 @@ impl Record {
                 names(self.arrays.iter().map(|array| array.name.as_str())),
             )),
         }
+    }
+
+    /// The entries of a matrix at some places of an axis: see [`Samples::slices`].
+    pub(crate) fn slices(
+        &self,
+        name: &str,
+        axis: usize,
+        first: usize,
+        out: &mut [f64],
+    ) -> Result<bool, ReadError> {
+        self.samples.slices(name, axis, first, out)
     }
 
     /// How a channel is stored as whole numbers, if it is.

@@ -24,14 +24,17 @@ impl PartRun {
 
     /// Whether samples are judged before they are learned: for the calibration, or to choose a head.
     pub(super) fn checkpoint_is_due(&self, around: PartContext<'_>) -> bool {
+        self.checkpoint_is_due_at(self.next_round, around)
+    }
+
+    pub(super) fn checkpoint_is_due_at(&self, round: usize, around: PartContext<'_>) -> bool {
         let n_done = self
             .judged
             .as_ref()
             .map_or(0, |judged| judged.n_checkpoints);
         let n_rounds = around.checked.n_start_rounds(self.part);
-        let is_there = n_done < N_CHECKPOINTS
-            && self.next_round < n_rounds
-            && self.next_round >= checkpoint(n_done, n_rounds);
+        let is_there =
+            n_done < N_CHECKPOINTS && round < n_rounds && round >= checkpoint(n_done, n_rounds);
         is_there
             && (self.calibrates(around) || around.checked.experiment().auto)
             && !has_groups(around.checked.dataset(), &self.fold.train)

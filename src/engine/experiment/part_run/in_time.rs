@@ -210,7 +210,8 @@ impl PartRun {
         if *learner.settings() != settings {
             learned = learner.change_settings(settings);
         }
-        let learned = learned.and_then(|()| learner.step(progress, &mut stream, &mut self.report));
+        let mut report = self.reports.pop().unwrap_or_default();
+        let learned = learned.and_then(|()| learner.step(progress, &mut stream, &mut report));
         let spent = begin.elapsed();
         let operations = round_operations(learner);
         match learned {
@@ -227,8 +228,9 @@ impl PartRun {
         let first = number
             .checked_sub(1)
             .map_or(0, |before| plan.rounds[before].n_judged);
-        self.report.prequential = self.right_of(checked, first..plan.rounds[number].n_judged);
-        self.note_round(spent, news);
+        report.prequential = self.right_of(checked, first..plan.rounds[number].n_judged);
+        self.note_round(spent, &report, news);
+        self.reports.push(report);
         Ok(operations)
     }
 
