@@ -6,7 +6,7 @@ use super::{DataPlan, DataSettings};
 use crate::features::covariance::triangle_length;
 use crate::features::eeg::{Band, ChannelChoice};
 use crate::features::eeg_groups::EegGroup;
-use crate::features::signal_kind::{SignalKind, kind_of};
+use crate::features::signal_kind::{SignalKind, kind_of, place_of_channel};
 use crate::features::{EegGroupsRecipe, FeatureRecipe};
 use crate::records::catalog::Rule;
 use crate::records::{Channel, ChannelKind, Record};
@@ -114,26 +114,38 @@ impl DataSettings {
 }
 
 /// The channels that hold signals.
-fn signals(record: &Record) -> impl Iterator<Item = &Channel> {
+fn signals(record: &Record) -> impl Iterator<Item = &Channel> + Clone {
     let channels = record.channels.iter();
     channels.filter(|channel| channel.kind == ChannelKind::Analog)
 }
 
-/// The names of the channels that samples are made of: those of the commonest rate that are not named as something else
-/// than EEG (heart, eyes, breathing …), as far as all recordings have them, whatever their order there.
+/// The names of the channels that samples are made of: those of the commonest rate that are named as EEG, or, where that
+/// is not most, that are not named as something else (heart, eyes, breathing …); as far as all recordings have them,
+/// whatever their order there.
 fn shared_channels(first: &Record, records: &[Record]) -> Vec<String> {
-    let may_be_eeg =
-        |channel: &&Channel| matches!(kind_of(channel), SignalKind::Eeg | SignalKind::Other);
-    let mut own: Vec<&Channel> = signals(first).filter(may_be_eeg).collect();
-    if own.is_empty() {
-        own = signals(first).collect();
-    }
+    let of = |kinds: &[SignalKind]| -> Vec<&Channel> {
+        signals(first)
+            .filter(|channel| kinds.contains(&kind_of(channel)))
+            .collect()
+    };
+    let (eeg, unknown) = (
+        of(&[SignalKind::Eeg]),
+        of(&[SignalKind::Eeg, SignalKind::Other]),
+    );
+    let mut own = match (eeg.len() * 2 > unknown.len(), unknown.is_empty()) {
+        (true, _) => eeg,
+        (false, false) => unknown,
+        (false, true) => signals(first).collect(),
+    };
     let n_with = |rate_hz: Option<f64>| own.iter().filter(|c| c.rate_hz == rate_hz).count();
     let commonest = own.iter().map(|channel| channel.rate_hz);
     let commonest = commonest.min_by_key(|rate_hz| Reverse(n_with(*rate_hz)));
     own.retain(|channel| Some(channel.rate_hz) == commonest);
     let is_shared = |channel: &&&Channel| {
-        let has_it = |record: &Record| signals(record).any(|other| other.name == channel.name);
+        let has_it = |record: &Record| {
+            let labels = signals(record).map(|other| other.name.as_str());
+            place_of_channel(labels, &channel.name).is_some()
+        };
         records.iter().all(has_it)
     };
     let shared: Vec<&Channel> = own.iter().filter(is_shared).copied().collect();
@@ -194,6 +206,13 @@ mod tests {
         let all = named(&["Fp1", "Cz", "O1"]);
         assert_eq!(chosen(&[plain.clone(), other.clone()]), all);
         assert_eq!(chosen(&[other, plain.clone()]), named(&["O1", "Fp1", "Cz"]));
+        let spelled = record(&["EEG FP1-REF", "EEG CZ-REF", "EEG O1-REF"]);
+        assert_eq!(chosen(&[plain.clone(), spelled]), all);
+        // Inputs without a known name are taken only where most are such.
+        let spare = record(&["Fp1", "Cz", "O1", "VNS", "--0"]);
+        assert_eq!(chosen(&[spare]), all);
+        let unnamed = record(&["left", "right", "Cz"]);
+        assert_eq!(chosen(&[unnamed]), ChannelChoice::All);
         let fewer = record(&["Fp1", "O1"]);
         assert_eq!(chosen(&[plain.clone(), fewer]), named(&["Fp1", "O1"]));
         // What shares nothing is no reason to take fewer.
