@@ -10,7 +10,7 @@ use super::settings::{SMALL_SET, Training};
 use crate::dataset::{Columns, Dataset};
 use crate::evaluation::{
     Assurance, Calibration, CalibrationSample, CalibrationSource, Classifier, FeatureFacts,
-    GatheredScores, HeadScores, Principal, log_residual, shape_directions,
+    GatheredScores, HeadScores, Judged, Principal, log_residual, ranked, shape_directions,
 };
 use crate::learner::{
     Head, LearnError, Learner, LearnerSettings, Progress, SampleStream, StepReport, StopSignal,
@@ -101,7 +101,7 @@ impl CalibrationRecord {
         Ok(())
     }
 
-    /// The head that judged most samples rightly, the first of equals, with its accuracy; none where
+    /// The head that judged the samples best, with its accuracy; none where
     /// there is no choice, too few were judged, or a class is missing among them: a rare class whose
     /// samples were used up by the start would make heads look best that never decide for it.
     pub(super) fn best_head(
@@ -126,27 +126,18 @@ impl CalibrationRecord {
         if pairs.any(|(learned, judged)| *judged < LEAST_SHARE * learned) {
             return None;
         }
-        let right = |head: usize| {
-            let mut right = 0;
+        let judge = |head: usize| {
+            let mut judged = Judged::default();
             classifier.weigh(&self.gathered, head, self.heads[head], |found| {
                 let class = classes[self.samples[found.position]];
-                right += usize::from(found.verdict().class == class);
+                judged.push(Some(class), found.verdict().class, found.scores);
             });
-            right
+            judged.finish();
+            judged
         };
-        let counts: Vec<usize> = (0..self.heads.len()).map(right).collect();
-        let better = |best: usize, head: usize| {
-            if counts[head] > counts[best] {
-                head
-            } else {
-                best
-            }
-        };
-        let best = (0..counts.len()).fold(0, better);
-        Some((
-            self.heads[best]?,
-            counts[best] as f64 / self.samples.len() as f64,
-        ))
+        let judged: Vec<Judged> = (0..self.heads.len()).map(judge).collect();
+        let best = *ranked(&judged, self.samples.len()).first()?;
+        Some((self.heads[best]?, judged[best].accuracy()))
     }
 
     /// What the samples judged by `head` say of decisions of `learner`; none from too few.
