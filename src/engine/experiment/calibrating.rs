@@ -30,6 +30,10 @@ const MOST_OF_CLASSES: usize = 4000;
 const FEW_STARTS: usize = 10;
 /// Values of a small set that is judged so although it has no groups, at most.
 const MOST_VALUES_OF_SMALL: usize = 200_000;
+/// Where fewer than one of so many training samples was judged before it was learned, and fewer than are
+/// enough, models are trained to judge them, however many they are.
+const FEWEST_JUDGED: usize = 10;
+const ENOUGH_JUDGED: usize = 1000;
 /// Rounds of such a model that are learned in one step.
 const ROUNDS_PER_STEP: usize = 20;
 /// Samples that are judged in one step.
@@ -73,6 +77,11 @@ impl CalibrationRecord {
             n_checkpoints: 0,
             samples: Vec::new(),
         }
+    }
+
+    /// Samples judged.
+    pub(super) fn n_samples(&self) -> usize {
+        self.samples.len()
     }
 
     /// Whether it is whole, and not of an earlier version.
@@ -318,17 +327,20 @@ pub(super) fn has_groups(dataset: &Dataset, samples: &[usize]) -> bool {
 }
 
 impl HeldOut {
-    /// Of the training samples of a part; none where groups cannot be dealt, or samples without groups
-    /// are many or lack a class in a fold.
+    /// Of the training samples of a part, of which `n_judged` were judged before they were learned; none
+    /// where groups cannot be dealt, or samples without groups are many, or lack a class in a fold.
     pub(super) fn new(
         dataset: &Dataset,
         training: &[usize],
+        n_judged: usize,
         settings: LearnerSettings,
         seed: u64,
     ) -> Option<Self> {
         let own = dataset.subset(training).ok()?;
         let by_group = has_groups(dataset, training);
-        if !by_group && !is_small(dataset, training, &settings) {
+        // A training of several passes meets nothing new in its second half.
+        let is_repeated = n_judged < ENOUGH_JUDGED.min(training.len() / FEWEST_JUDGED);
+        if !by_group && !is_repeated && !is_small(dataset, training, &settings) {
             return None;
         }
         let plan = match own.groups().filter(|_| by_group) {

@@ -116,6 +116,7 @@ impl PartRun {
             HeldOut::new(
                 checked.dataset(),
                 &self.fold.train,
+                judged.as_ref().map_or(0, CalibrationRecord::n_samples),
                 learner.settings().clone(),
                 checked.experiment().seed,
             )
