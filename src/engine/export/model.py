@@ -219,14 +219,26 @@ class AtomscopeClassifier:
             raise ValueError(f"epsilon must be between 0 and 1, but is {epsilon}")
         scores = self.scores(X) / self.settings["margin_unit"]
         margins = [self.tensors[f"calibration/margins{c}"] for c in range(len(self.classes_))]
-        pooled = np.sort(np.concatenate(margins))
+        pooled = self._pooled(margins, epsilon)
+        shared = np.sort(np.concatenate([margins[c] for c in pooled] or [[]]))
         p = np.empty_like(scores)
         for c, own in enumerate(margins):
             others = np.delete(scores, c, axis=1).max(axis=1, initial=-np.inf)
-            known = own if len(own) >= 2.0 / epsilon else pooled
+            known = shared if c in pooled else own
             below = np.searchsorted(known, scores[:, c] - others, side="right")
             p[:, c] = (1 + below) / (len(known) + 1)
         return p
+
+    @staticmethod
+    def _pooled(margins, epsilon):
+        """The classes too small for a level of their own, joined by larger ones until they are enough."""
+        pooled, total = [], 0
+        for c in sorted(range(len(margins)), key=lambda c: len(margins[c])):
+            if len(margins[c]) >= 2.0 / epsilon and not (pooled and total < 1.0 / epsilon):
+                break
+            pooled.append(c)
+            total += len(margins[c])
+        return pooled
 
     def prepare(self, X):
         """Samples with missing values filled in and features scaled, as the model saw them."""
