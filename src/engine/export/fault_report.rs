@@ -17,7 +17,7 @@ use crate::protection::impedance::{LocusPoint, Loop, in_own_letters, locus};
 use crate::protection::line::Line;
 use crate::protection::uncertainty::{COVERED, N_SIMULATED, SEED};
 use crate::protection::zones::{Zone, stays};
-use crate::records::Record;
+use crate::records::{Record, hexadecimal};
 
 /// Most points of a wave in a figure: two per column of a wide page.
 const MOST_POINTS: usize = 2400;
@@ -128,7 +128,7 @@ impl<'a> FaultReport<'a> {
         });
         let rows: Vec<Vec<Cell>> = files
             .map(|file| {
-                let hash = std::fs::read(&file).map(|bytes| hex(&Sha256::digest(bytes)));
+                let hash = std::fs::read(&file).map(|bytes| hexadecimal(&Sha256::digest(bytes)));
                 let hash = hash.unwrap_or_else(|error| error.to_string());
                 vec![Cell::text(file.display().to_string()), Cell::text(hash)]
             })
@@ -631,8 +631,4 @@ fn text(text: String, place: [f32; 2], anchor: Anchor) -> Shape {
         text,
         ink: DARK,
     }
-}
-
-fn hex(digest: &[u8]) -> String {
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }

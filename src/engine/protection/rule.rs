@@ -7,6 +7,7 @@ use num_complex::Complex64;
 
 use crate::features::fault_phasors::FaultPhasors;
 use crate::simulate::feeder::FaultClass;
+use crate::simulate::phase_letters;
 
 /// Zero-sequence voltage, per unit, from which an earth fault is considered that hardly moves the other voltages,
 pub(super) const ISOLATED_ZERO: f64 = 0.10;
@@ -61,13 +62,7 @@ impl RuleVerdict {
 
     /// `A` … `ABC`; nothing without a fault.
     pub fn phase_letters(&self) -> String {
-        let letters = ['A', 'B', 'C'].into_iter().zip(self.phases);
-        let faulted: String = letters.filter(|(_, is)| *is).map(|(l, _)| l).collect();
-        if faulted == "AC" {
-            "CA".to_owned()
-        } else {
-            faulted
-        }
+        phase_letters(self.phases)
     }
 
     /// Whether earth is part of the fault.

@@ -8,7 +8,7 @@ use crate::records::{
     Annotation, Channel, Format, GridChannel, GridFacts, Kind, Record, TransformerSide, Unit,
 };
 use crate::simulate::SIMULATED_START;
-use crate::simulate::fault_star::FaultStar;
+use crate::simulate::fault_star::{FaultStar, phase_letters};
 
 const PHASES: [&str; 3] = ["A", "B", "C"];
 
@@ -87,24 +87,13 @@ impl NetworkScenario {
         record
     }
 
-    /// Letters of the faulted phases.
-    pub fn phase_letters(&self) -> String {
-        let faulted = PHASES.into_iter().zip(self.phases).filter(|(_, is)| *is);
-        let letters: String = faulted.map(|(letter, _)| letter).collect();
-        if letters == "AC" {
-            "CA".to_owned()
-        } else {
-            letters
-        }
-    }
-
     /// The truth in one line.
     pub fn description(&self) -> String {
         let [r1, x1, r0, x0] = self.line_ohm;
         format!(
             "{} {}: {:.3} kV, {} Hz, neutral {}, line {:.3} km z1 {r1:.4}+{x1:.4}j z0 {r0:.4}+{x0:.4}j ohm, place {:.4}, far end {}, {} samples a cycle, {}",
             self.class.name(),
-            self.phase_letters(),
+            phase_letters(self.phases),
             self.nominal_kv,
             self.frequency_hz,
             self.neutral,
