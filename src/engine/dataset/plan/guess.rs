@@ -1,7 +1,7 @@
 //! What "open this file or folder" means: the likeliest source, labels and recipe.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::super::error::DatasetError;
 use super::super::{ArrayChoice, LongTable, TableChoice};
@@ -98,13 +98,17 @@ fn for_folder(
         return Ok(settings);
     }
     let by_notes = AnnotationRule::suggest(&records);
-    let mut rules = match (best_rule(&folder, by_notes.is_some())?, by_notes) {
+    let is_faults = first.kind == Kind::FaultRecord;
+    let by_names = best_rule(&folder, by_notes.is_some())?;
+    // Names of fault records tell a class if all of them do: else they are stations, dates and numbers.
+    let by_names = by_names.filter(|rule| !is_faults || labels_all(&folder, rule));
+    let mut rules = match (by_names, by_notes) {
         (Some(rule), _) => vec![rule],
         (None, Some(rule)) => vec![Rule::Annotations(rule)],
         // Without a rule, loading says what is missing, and a rule can be given.
         (None, None) => Vec::new(),
     };
-    if first.kind != Kind::FaultRecord && !rules.is_empty() {
+    if !is_faults && !rules.is_empty() {
         rules.extend(group_rule(&folder, rules.first()));
     }
     let options = ReadOptions {
@@ -352,6 +356,20 @@ fn best_rule(folder: &Folder, has_notes: bool) -> Result<Option<Rule>, DatasetEr
         }
     }
     Ok(best.map(|(_, rule)| rule))
+}
+
+/// Whether a rule tells the class of every fault record, or is a table that was made to tell them.
+fn labels_all(folder: &Folder, rule: &Rule) -> bool {
+    let labels = catalog::label(folder, std::slice::from_ref(rule), Mode::Tolerant, |_| true);
+    let is_told = |labels: LabelledSet| {
+        let told = labels.files.iter().filter(|file| file.has_class());
+        let told: BTreeSet<PathBuf> = told.map(|file| folder.path.join(&file.path)).collect();
+        folder
+            .fault_records()
+            .iter()
+            .all(|record| told.contains(record))
+    };
+    rule.table().is_some() || labels.is_ok_and(is_told)
 }
 
 /// Numbers in file names count recordings or subjects, and so do names that differ in the numbers of their words alone:

@@ -37,7 +37,20 @@ const COMPANIONS: &[(&str, &[&str])] = &[
     ("inf", &["cfg"]),
 ];
 
+/// Whether a file is a fault record, by the ending of its name.
+fn is_fault_record(file: &Path) -> bool {
+    let ending = file.extension().and_then(|ending| ending.to_str());
+    let ending = ending.unwrap_or_default().to_lowercase();
+    ["cfg", "cff", "cev"].contains(&ending.as_str())
+}
+
 impl Folder {
+    /// The fault records, by the endings of their names.
+    pub fn fault_records(&self) -> Vec<PathBuf> {
+        let files = self.files.iter().filter(|file| is_fault_record(file));
+        files.map(|file| self.path.join(file)).collect()
+    }
+
     /// Lists the files; links to folders are not followed.
     pub fn scan(path: &Path) -> Result<Self, CatalogError> {
         let mut found = Vec::new();
