@@ -301,7 +301,7 @@ fn fitness(separator: Separator, rows: &[Row]) -> f64 {
     }
     let is_filled = |field: &&String| is_missing(field) || (is_whole(field) && is_value(field));
     let n_values = fields().filter(is_filled).count();
-    let lacks_first = |(_, row): &Row| row.len() + 1 == n_fields;
+    let lacks_first = |(_, row): &Row| row.len() > 1 && row.len() + 1 == n_fields;
     if is_above_names(table) {
         first += 1;
     } else if first > 0 && rows.get(first - 1).is_some_and(lacks_first) {
@@ -375,14 +375,11 @@ pub(super) fn counts_columns(row: &[String]) -> bool {
 fn names_of(first: &[String], body: &[Row], n_columns: &mut usize) -> (Vec<String>, bool) {
     let is_full = |(_, row): &&Row| row.len() == *n_columns;
     let mut full = body.iter().filter(is_full).peekable();
-    let has_rows = full.peek().is_some();
-    let is_empty = |field: Option<&String>| field.is_none_or(String::is_empty);
-    if has_rows && is_empty(first.get(*n_columns - 1)) && full.all(|(_, row)| is_empty(row.last()))
-    {
-        *n_columns -= 1;
+    if first.len() + 1 != *n_columns || full.peek().is_none() {
         return (first.to_vec(), false);
     }
-    if !has_rows || first.len() + 1 != *n_columns {
+    if full.all(|(_, row)| row.last().is_some_and(String::is_empty)) {
+        *n_columns -= 1;
         return (first.to_vec(), false);
     }
     let names = std::iter::once(String::new()).chain(first.iter().cloned());
@@ -555,7 +552,7 @@ mod tests {
         assert_eq!(header.names, ["", "x", "y"]);
         let trailing = dialect("x,y\n1,2,\n3,4,\n5,6,\n");
         assert_eq!(trailing.n_columns, 2);
-        assert_eq!(dialect("x,y,\n1,2,\n3,4,\nnote\n").n_columns, 2);
+        assert_eq!(dialect("x,y\n1,2,\n3,4,\nnote\n").n_columns, 2);
         assert_eq!(trailing.header.expect("there is one").names, ["x", "y"]);
     }
 
