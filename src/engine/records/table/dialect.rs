@@ -221,6 +221,10 @@ fn separator_of(head: &str) -> Separator {
     ];
     let mut best = (Separator::Byte(b','), 0.0);
     for separator in candidates {
+        // Where tabs cut numbers out, spaces stand within names.
+        if separator == Separator::Spaces && best.0 == Separator::Byte(b'\t') && best.1 > 0.3 {
+            break;
+        }
         let score = fitness(separator, &rows_of(head, 0, separator, FIELDS_LOOKED_AT));
         if score > best.1 {
             best = (separator, score);
@@ -337,9 +341,11 @@ fn has_header(rows: &[Row]) -> bool {
     if !first.iter().any(|field| is_text(field)) {
         return false;
     }
+    // What stands for no value, but is no symbol such as `Na`.
+    let is_blank = |field: &str| matches!(field, "?" | "-" | "--" | "nan" | "NaN");
     let has_values = first
         .iter()
-        .any(|field| is_value(field) || is_spreadsheet_error(field));
+        .any(|field| is_value(field) || is_spreadsheet_error(field) || is_blank(field));
     if !has_values && !is_again_below(first, body) {
         return true;
     }
@@ -460,6 +466,7 @@ mod tests {
             ','
         );
         assert_eq!(separator("x|y\n1|2"), '|');
+        assert_eq!(separator("Report of it\na b\tc\nx y\t1\nz x\t2\n"), '\t');
         assert_eq!(separator("time;name\n1;a,b\n2;c,d"), ';');
         assert_eq!(separator("1.0  2.0\n3.0 -4.0\n"), ' ');
         assert_eq!(separator("1,5 2,5\n3,5 4,5\n"), ' ');
@@ -499,6 +506,8 @@ mod tests {
         assert!(has_header(",0,1,2\n0,7,8,9\n1,4,5,6\n"));
         assert!(!has_header("22:32:28,open\n22:32:29,shut\n"));
         assert!(!has_header("#DIV/0!,open\n5.5,shut\n"));
+        assert!(!has_header("?,open\n5.5,shut\n"));
+        assert!(has_header("Na,class\n5.5,shut\n"));
     }
 
     #[test]
