@@ -222,7 +222,7 @@ fn separator_of(head: &str) -> Separator {
     let mut best = (Separator::Byte(b','), 0.0);
     for separator in candidates {
         // Where tabs cut numbers out, spaces stand within names.
-        if separator == Separator::Spaces && best.0 == Separator::Byte(b'\t') && best.1 > 0.3 {
+        if separator == Separator::Spaces && best.0 == Separator::Byte(b'\t') && best.1 > 0.2 {
             break;
         }
         let score = fitness(separator, &rows_of(head, 0, separator, FIELDS_LOOKED_AT));
