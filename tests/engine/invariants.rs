@@ -782,18 +782,22 @@ fn the_linear_kernel_is_rls_dla() {
     assert!(relative_error(&atoms, &explicit.dictionary) < 1e-9);
 }
 
-/// ORMP by brute force: every step tries every atom and solves least squares anew.
+/// ORMP by brute force: every step tries every atom and solves least squares anew. Like the coder it takes no atom of whose
+/// squared length the atoms before it leave less than 1e-10.
 fn brute_force_ormp(gram: &Matrix, h: &[f64], sigma: f64, sparsity: usize) -> (Vec<usize>, f64) {
+    let length = |q: usize| gram[(q, q)].sqrt();
     let residual_with = |atoms: &[usize]| {
-        let part = Matrix::from_fn(atoms.len(), atoms.len(), |i, j| gram[(atoms[i], atoms[j])]);
+        let cosine = |p: usize, q: usize| gram[(p, q)] / (length(p) * length(q));
+        let part = Matrix::from_fn(atoms.len(), atoms.len(), |i, j| cosine(atoms[i], atoms[j]));
         let mut factor = Cholesky::default();
         factor.factor(part.view()).ok()?;
-        if factor.smallest_pivot() < 1e-9 {
+        if factor.smallest_pivot() <= 1e-10 {
             return None;
         }
-        let mut w: Vec<f64> = atoms.iter().map(|&q| h[q]).collect();
+        let along: Vec<f64> = atoms.iter().map(|&q| h[q] / length(q)).collect();
+        let mut w = along.clone();
         factor.solve(&mut w);
-        let explained: f64 = atoms.iter().zip(&w).map(|(&q, w)| h[q] * w).sum();
+        let explained: f64 = along.iter().zip(&w).map(|(h, w)| h * w).sum();
         Some(sigma - explained)
     };
     let (mut chosen, mut residual) = (Vec::new(), sigma);

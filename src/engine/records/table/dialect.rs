@@ -221,6 +221,10 @@ fn separator_of(head: &str) -> Separator {
     ];
     let mut best = (Separator::Byte(b','), 0.0);
     for separator in candidates {
+        // Where tabs cut numbers out, spaces stand within names.
+        if separator == Separator::Spaces && best.0 == Separator::Byte(b'\t') && best.1 > 0.2 {
+            break;
+        }
         let score = fitness(separator, &rows_of(head, 0, separator, FIELDS_LOOKED_AT));
         if score > best.1 {
             best = (separator, score);
@@ -301,7 +305,7 @@ fn fitness(separator: Separator, rows: &[Row]) -> f64 {
     }
     let is_filled = |field: &&String| is_missing(field) || (is_whole(field) && is_value(field));
     let n_values = fields().filter(is_filled).count();
-    let lacks_first = |(_, row): &Row| row.len() + 1 == n_fields;
+    let lacks_first = |(_, row): &Row| row.len() > 1 && row.len() + 1 == n_fields;
     if is_above_names(table) {
         first += 1;
     } else if first > 0 && rows.get(first - 1).is_some_and(lacks_first) {
@@ -337,9 +341,11 @@ fn has_header(rows: &[Row]) -> bool {
     if !first.iter().any(|field| is_text(field)) {
         return false;
     }
+    // What stands for no value, but is no symbol such as `Na`.
+    let is_blank = |field: &str| matches!(field, "?" | "-" | "--" | "nan" | "NaN");
     let has_values = first
         .iter()
-        .any(|field| is_value(field) || is_spreadsheet_error(field));
+        .any(|field| is_value(field) || is_spreadsheet_error(field) || is_blank(field));
     if !has_values && !is_again_below(first, body) {
         return true;
     }
@@ -375,14 +381,11 @@ pub(super) fn counts_columns(row: &[String]) -> bool {
 fn names_of(first: &[String], body: &[Row], n_columns: &mut usize) -> (Vec<String>, bool) {
     let is_full = |(_, row): &&Row| row.len() == *n_columns;
     let mut full = body.iter().filter(is_full).peekable();
-    let has_rows = full.peek().is_some();
-    let is_empty = |field: Option<&String>| field.is_none_or(String::is_empty);
-    if has_rows && is_empty(first.get(*n_columns - 1)) && full.all(|(_, row)| is_empty(row.last()))
-    {
-        *n_columns -= 1;
+    if first.len() + 1 != *n_columns || full.peek().is_none() {
         return (first.to_vec(), false);
     }
-    if !has_rows || first.len() + 1 != *n_columns {
+    if full.all(|(_, row)| row.last().is_some_and(String::is_empty)) {
+        *n_columns -= 1;
         return (first.to_vec(), false);
     }
     let names = std::iter::once(String::new()).chain(first.iter().cloned());
@@ -463,6 +466,7 @@ mod tests {
             ','
         );
         assert_eq!(separator("x|y\n1|2"), '|');
+        assert_eq!(separator("Report of it\na b\tc\nx y\t1\nz x\t2\n"), '\t');
         assert_eq!(separator("time;name\n1;a,b\n2;c,d"), ';');
         assert_eq!(separator("1.0  2.0\n3.0 -4.0\n"), ' ');
         assert_eq!(separator("1,5 2,5\n3,5 4,5\n"), ' ');
@@ -502,6 +506,8 @@ mod tests {
         assert!(has_header(",0,1,2\n0,7,8,9\n1,4,5,6\n"));
         assert!(!has_header("22:32:28,open\n22:32:29,shut\n"));
         assert!(!has_header("#DIV/0!,open\n5.5,shut\n"));
+        assert!(!has_header("?,open\n5.5,shut\n"));
+        assert!(has_header("Na,class\n5.5,shut\n"));
     }
 
     #[test]
@@ -555,7 +561,7 @@ mod tests {
         assert_eq!(header.names, ["", "x", "y"]);
         let trailing = dialect("x,y\n1,2,\n3,4,\n5,6,\n");
         assert_eq!(trailing.n_columns, 2);
-        assert_eq!(dialect("x,y,\n1,2,\n3,4,\nnote\n").n_columns, 2);
+        assert_eq!(dialect("x,y\n1,2,\n3,4,\nnote\n").n_columns, 2);
         assert_eq!(trailing.header.expect("there is one").names, ["x", "y"]);
     }
 
