@@ -56,7 +56,7 @@ const SECTIONS: &[Section] = &[
         name: "classes",
         title: "Many classes",
         text: "19 features, one thread: 40 samples of each class, 4 mini-batches of the margin-aware learner, then 256 \
-               samples classified. Memory is the peak of a process of its own beyond the samples.",
+               samples classified. Processor time; memory is the peak of a process of its own beyond the samples.",
         measure: || Some(classes::table()),
     },
     Section {

@@ -416,14 +416,17 @@ impl<'r> MatrixRows<'r> {
 
 /// The different labels in rising order, missing ones aside.
 fn sorted_labels(labels: &[f64], name: &str) -> Result<Vec<f64>, DatasetError> {
-    let mut known: Vec<f64> = labels.iter().copied().filter(|v| !v.is_nan()).collect();
-    known.sort_by(f64::total_cmp);
-    known.dedup_by(|a, b| a.total_cmp(b).is_eq());
-    if known.len() > MAX_CLASSES {
-        return Err(DatasetError::TooManyClasses {
-            name: format!("array {name:?}"),
-            most: MAX_CLASSES,
-        });
+    let mut known: Vec<f64> = Vec::new();
+    for label in labels.iter().filter(|label| !label.is_nan()) {
+        if let Err(place) = known.binary_search_by(|value| value.total_cmp(label)) {
+            known.insert(place, *label);
+        }
+        if known.len() > MAX_CLASSES {
+            return Err(DatasetError::TooManyClasses {
+                name: format!("array {name:?}"),
+                most: MAX_CLASSES,
+            });
+        }
     }
     Ok(known)
 }

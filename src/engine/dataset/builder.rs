@@ -482,12 +482,18 @@ impl DatasetBuilder {
         }
     }
 
-    /// Makes room for the features of samples to come.
+    /// Makes room for samples to come.
     pub(super) fn expect(
         &mut self,
         n_samples: usize,
         n_features: usize,
     ) -> Result<(), DatasetError> {
+        // As with features, small additions are left to the usual doubling.
+        if n_samples > self.classes.len() {
+            self.classes.reserve_exact(n_samples);
+            self.groups.reserve_exact(n_samples);
+            self.origins.reserve_exact(n_samples);
+        }
         let made = self.features.expect(n_samples, n_features);
         made.map_err(DatasetError::not_stored)
     }

@@ -397,12 +397,14 @@ mod tests {
 
     #[test]
     fn tests_come_evenly_and_never_twice() {
-        let tests = Tests::default();
+        let mut tests = Tests::default();
         let moments = tests.moments(60);
         assert_eq!(moments.len(), 21);
         assert_eq!((moments[0], moments[1], moments[20]), (0, 3, 60));
         assert_eq!(tests.moments(7), [0, 1, 2, 3, 4, 5, 6, 7]);
         assert_eq!(tests.moments(1), [0, 1]);
+        tests.n_tests = 0;
+        assert_eq!(tests.moments(60), [60]);
     }
 
     #[test]

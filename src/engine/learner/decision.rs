@@ -268,3 +268,45 @@ impl LogitRound {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_curvature_of_many_samples_is_the_sum_of_theirs() {
+        const N_CLASSES: usize = 5;
+        let mut round = LogitRound::default();
+        round.clear(N_CLASSES);
+        let mut expected = Matrix::zeros(2 + N_CLASSES, 2 + N_CLASSES);
+        // Some more than wait for one product.
+        for sample in 0..WAITING + 7 {
+            let wave = |k: usize| ((sample * 31 + k * 7) as f64).sin();
+            let evidence = |c: usize| [3.0 + wave(c), 2.0 * wave(c + 9)];
+            let mut shares: Vec<f64> = (0..N_CLASSES).map(|c| 2.0 * wave(c + 20)).collect();
+            softmax(&mut shares);
+            round.add(evidence, &shares, sample % N_CLASSES);
+            let vector = |c: usize| {
+                let mut vector = [0.0; 2 + N_CLASSES];
+                vector[..2].copy_from_slice(&evidence(c));
+                vector[2 + c] = 1.0;
+                vector
+            };
+            for i in 0..2 + N_CLASSES {
+                for j in 0..2 + N_CLASSES {
+                    let sum = |f: &dyn Fn([f64; 2 + N_CLASSES]) -> f64| -> f64 {
+                        (0..N_CLASSES).map(|c| shares[c] * f(vector(c))).sum()
+                    };
+                    let (first, second) = (sum(&|b| b[i]), sum(&|b| b[j]));
+                    expected[(i, j)] += sum(&|b| b[i] * b[j]) - first * second;
+                }
+            }
+        }
+        round.finish();
+        for j in 0..2 + N_CLASSES {
+            for (found, expected) in round.curvature.col(j).iter().zip(expected.col(j)) {
+                assert!((found - expected).abs() < 1e-10, "{found} {expected}");
+            }
+        }
+    }
+}

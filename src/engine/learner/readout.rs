@@ -175,7 +175,7 @@ impl Readout {
             write_gram(system);
             ridge * mean_diagonal(system)
         };
-        solve_raised(write, &mut targets, stop)?;
+        solve_raised(MOST_LIFTS, write, &mut targets, stop)?;
         Ok(Self::cut(&targets, sizes))
     }
 
@@ -240,7 +240,7 @@ impl Readout {
             }
             lift * trace / n.max(1) as f64
         };
-        solve_raised(write, &mut targets, stop)?;
+        solve_raised(MOST_LIFTS, write, &mut targets, stop)?;
         Ok(Self::cut(&targets, &sizes))
     }
 
@@ -315,21 +315,23 @@ fn joint_gram(classes: &[ClassSamples<'_>], n: usize, gram: &mut Matrix) {
     }
 }
 
-fn mean_diagonal(matrix: &Matrix) -> f64 {
+/// The mean of the diagonal.
+pub(super) fn mean_diagonal(matrix: &Matrix) -> f64 {
     let n = matrix.rows();
     (0..n).map(|j| matrix[(j, j)]).sum::<f64>() / n.max(1) as f64
 }
 
 /// `solutions` ← (system + lift·I)⁻¹ · `solutions`, where `write` makes the system and returns the lift; only
 /// rounding can make it indefinite, and a larger lift then mends it. Zero where none does.
-fn solve_raised(
+pub(super) fn solve_raised(
+    n_tries: usize,
     write: impl FnMut(&mut Matrix) -> f64,
     solutions: &mut Matrix,
     stop: StopSignal<'_>,
 ) -> Result<(), LearnError> {
     let mut factor = Cholesky::default();
     stop.check()?;
-    let outcome = factor.factor_raised(MOST_LIFTS, write, || !stop.is_raised());
+    let outcome = factor.factor_raised(n_tries, write, || !stop.is_raised());
     stop.check()?;
     if matches!(outcome, Ok(true)) {
         vectorised(

@@ -331,3 +331,49 @@ pub(super) fn shared_start(start: &Samples) -> Option<Repair> {
     let atoms = start.len() - distinct.len();
     (atoms > 0).then_some(Repair::SharedStart { atoms })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learner::{Supply, start_learner};
+    use crate::math::Matrix;
+
+    #[test]
+    fn rounds_in_one_go_are_rounds_one_by_one() {
+        let data = Matrix::from_fn(40, 300, |i, j| {
+            ((i * 7 + j * 13) as f64).sin() + ((j % 3 * i) as f64).cos()
+        });
+        let orders = || -> Vec<Vec<usize>> {
+            let of_class = |class: usize| (class..300).step_by(3).collect();
+            (0..3).map(of_class).collect()
+        };
+        for preset in [
+            LearnerSettings::paper_text(),
+            LearnerSettings::evidence_preserving(),
+        ] {
+            let settings = LearnerSettings {
+                budget: 40,
+                calibration: 0.25,
+                ..preset
+            };
+            let learned = |sizes: &[usize]| {
+                let mut stream = SampleStream::new(data.view(), orders(), Supply::Repeat);
+                let started = start_learner(&settings, &mut stream, 1);
+                let (mut learner, _) = started.expect("sound samples");
+                let (mut round, mut told) = (0, Vec::new());
+                for &size in sizes {
+                    let mut reports = vec![StepReport::default(); size];
+                    let n_rounds = 12;
+                    let progress = Progress { round, n_rounds };
+                    let learned = learner.steps(progress, &mut stream, &mut reports);
+                    learned.expect("sound samples");
+                    round += size;
+                    let classes = reports.iter().flat_map(|report| &report.classes);
+                    told.extend(classes.map(|class| (class.admitted.clone(), class.n_kept)));
+                }
+                (ron::to_string(&learner.state()).expect("plain data"), told)
+            };
+            assert_eq!(learned(&[4, 1, 5, 2]), learned(&[1; 12]));
+        }
+    }
+}
