@@ -45,7 +45,7 @@ pub(in crate::ui) fn explore_has_columns(workbench: &Workbench) -> bool {
     let explore = workbench.explore();
     let has_segment = explore.ribbon().selected().is_some();
     let mut opened = explore.opened().into_iter();
-    opened.any(|opened| opened.viewer == Viewer::Fault || has_segment)
+    !workbench.is_folded() && opened.any(|opened| opened.viewer == Viewer::Fault || has_segment)
 }
 
 /// The Explore page.
