@@ -172,7 +172,8 @@ impl App {
             page(ui, workbench, &mut draft, &mut actions);
         };
         let narrow = match workbench.view().page {
-            Stage::Split | Stage::Explore => Narrow::Wrapped,
+            Stage::Split => Narrow::Wrapped,
+            Stage::Explore if !pages::explore_has_columns(workbench) => Narrow::Wrapped,
             Stage::Train => Narrow::Scrolled,
             _ => Narrow::Stacked,
         };

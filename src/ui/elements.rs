@@ -30,7 +30,7 @@ pub(super) enum Narrow {
 }
 
 fn is_narrow(ui: &Ui) -> bool {
-    ui.available_width() < LEAST_WIDTH * theme::text_scale(ui)
+    ui.available_width() < LEAST_WIDTH * theme::text_scale(ui) - 1.0
 }
 
 /// A page that scrolls where the window is too small for it at this text size.
