@@ -420,7 +420,11 @@ mod tests {
                 ..LabelledFile::default()
             };
             let files = classes.iter().map(file).collect();
-            has_numbers(&LabelledSet { files })
+            let labels = LabelledSet {
+                files,
+                ..LabelledSet::default()
+            };
+            has_numbers(&labels)
         };
         assert!(counts(&["session1", "session2"]));
         assert!(counts(&["ses-1_task-rest", "ses-12_task-rest"]));
