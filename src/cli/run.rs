@@ -505,6 +505,7 @@ fn summary(run: &Run) -> RunSummary {
 /// What to know beside the numbers.
 fn remarks(ended: &EndedRun) -> Vec<String> {
     let mut remarks = ended.remarks.clone();
+    remarks.extend(ended.built.notes.iter().cloned());
     remarks.extend(LeftOut::in_words(&ended.built.left_out));
     for record in ended.run.records() {
         for remark in &record.remarks {
@@ -549,6 +550,7 @@ fn reserve_exports(
 /// The result as JSON, with what was decided about every held-out sample if that is wanted.
 fn json_of(report: &Report<'_>, with_decisions: bool) -> serde_json::Value {
     let mut result = report.result().to_json();
+    result["remarks"] = report.remarks.into();
     if !with_decisions {
         return result;
     }

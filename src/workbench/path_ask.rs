@@ -227,7 +227,7 @@ impl PathAsk {
             ),
             Self::Zones => (
                 "Zones of a relay",
-                "A RIO file with distance zones; impedances in primary ohms.",
+                "A RIO file with distance zones; secondary impedances are multiplied by the ratios of the record.",
                 "Open",
                 File,
             ),
