@@ -37,7 +37,7 @@ pub use groups::{
 };
 pub use left_out_groups::readout_without_own_group;
 pub use principal::{Imputation, Principal};
-pub(crate) use ranking::{Judged, ranked};
+pub(crate) use ranking::{RankedDecisions, ranked};
 pub(crate) use scores::groups_have_one_class;
 pub use scores::{Estimate, GroupRow, ScoredDecision, Scores};
 pub use watch::{AlarmAnswer, ChangeWatch, FasterForgetting, Watched, WatchedAlarm};

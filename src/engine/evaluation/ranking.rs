@@ -13,7 +13,7 @@ const N_HALVINGS: usize = 12;
 
 /// What one way to decide made of samples.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Judged {
+pub(crate) struct RankedDecisions {
     is_right: Vec<bool>,
     /// The true class of every sample that has scores, and its scores.
     classes: Vec<usize>,
@@ -21,7 +21,7 @@ pub(crate) struct Judged {
     cross_entropy: Option<f64>,
 }
 
-impl Judged {
+impl RankedDecisions {
     /// A sample of a class, none where the class was not learned, that was decided by these scores.
     pub(crate) fn push(&mut self, class: Option<usize>, decided: usize, scores: &[f64]) {
         self.is_right.push(class == Some(decided));
@@ -74,7 +74,7 @@ impl Judged {
 
 /// The places of all from the best to the worst: first those that are not behind the most accurate one,
 /// the surest first, then the others by accuracy. Of equals the first comes first.
-pub(crate) fn ranked(all: &[Judged], n_samples: usize) -> Vec<usize> {
+pub(crate) fn ranked(all: &[RankedDecisions], n_samples: usize) -> Vec<usize> {
     let mut places: Vec<usize> = (0..all.len()).collect();
     places.sort_by(|a, b| all[*b].accuracy().total_cmp(&all[*a].accuracy()));
     let Some(best) = places.first().map(|place| &all[*place]) else {
@@ -137,8 +137,8 @@ fn at_scale(class: usize, scores: &[f64], scale: f64) -> (f64, f64) {
 mod tests {
     use super::*;
 
-    fn judged(decisions: &[(usize, [f64; 2])]) -> Judged {
-        let mut judged = Judged::default();
+    fn judged(decisions: &[(usize, [f64; 2])]) -> RankedDecisions {
+        let mut judged = RankedDecisions::default();
         for (class, scores) in decisions {
             judged.push(Some(*class), usize::from(scores[1] > scores[0]), scores);
         }

@@ -13,7 +13,7 @@ use super::error::RunTrouble;
 use super::settings::{Experiment, Training};
 use super::width::training_median;
 use crate::dataset::{Dataset, MissingPolicy, Preparation, Scaling};
-use crate::evaluation::{Classifier, Judged, ranked};
+use crate::evaluation::{Classifier, RankedDecisions, ranked};
 use crate::learner::{
     Algorithm, Head, Kernel, LearnError, LearnerSettings, Progress, Radial, SampleStream,
     StepReport, StopSignal, Supply, start_learner,
@@ -231,8 +231,8 @@ struct TrialStage {
     /// Folds done of the candidate that waits first.
     n_folds_done: usize,
     /// What every head decided: of the candidates done, and of the one that waits first.
-    judged: Vec<(Candidate, Head, Judged)>,
-    judging: Vec<Judged>,
+    judged: Vec<(Candidate, Head, RankedDecisions)>,
+    judging: Vec<RankedDecisions>,
 }
 
 impl AutoSearch {
@@ -314,7 +314,7 @@ impl AutoSearch {
     fn end_stage(&mut self) -> Result<(), RunTrouble> {
         let number = self.stage.number + 1;
         let judged = std::mem::take(&mut self.stage.judged);
-        let (ways, judged): (Vec<(Candidate, Head)>, Vec<Judged>) = judged
+        let (ways, judged): (Vec<(Candidate, Head)>, Vec<RankedDecisions>) = judged
             .into_iter()
             .map(|(candidate, head, judged)| ((candidate, head), judged))
             .unzip();
@@ -327,7 +327,10 @@ impl AutoSearch {
         let is_long = self.training.n_samples() >= LONG_TRAINING;
         let n_stages = STAGE_SAMPLES.len() - usize::from(!is_long);
         if number == n_stages {
-            let most = judged.iter().map(Judged::accuracy).fold(0.0, f64::max);
+            let most = judged
+                .iter()
+                .map(RankedDecisions::accuracy)
+                .fold(0.0, f64::max);
             self.choose(ways[best], &judged[best], most);
             return Ok(());
         }
@@ -349,7 +352,12 @@ impl AutoSearch {
     }
 
     /// The choice, and the accuracy of the most accurate.
-    fn choose(&mut self, (candidate, head): (Candidate, Head), judged: &Judged, most: f64) {
+    fn choose(
+        &mut self,
+        (candidate, head): (Candidate, Head),
+        judged: &RankedDecisions,
+        most: f64,
+    ) {
         let n_kernels = candidates().len();
         let by = if self.is_grouped {
             "inner folds by group"
@@ -387,7 +395,7 @@ impl AutoSearch {
         fold: &Fold,
         stop: StopSignal<'_>,
         n_threads: usize,
-    ) -> Result<Vec<Judged>, RunTrouble> {
+    ) -> Result<Vec<RankedDecisions>, RunTrouble> {
         let samples = &self.stage.samples;
         let preparation = Preparation {
             missing: self.missing,
@@ -437,7 +445,7 @@ impl AutoSearch {
         }
         let classifier = Classifier::of(learner.as_ref()).until(stop);
         let heads: Vec<Option<Head>> = self.heads.iter().copied().map(Some).collect();
-        let mut judged = vec![Judged::default(); heads.len()];
+        let mut judged = vec![RankedDecisions::default(); heads.len()];
         let positions: Vec<usize> = (0..test.samples.len()).collect();
         let truth = |position: usize| numbers[samples.classes()[test.samples[position]]];
         classifier.compare_heads(
@@ -499,14 +507,14 @@ impl TrialStage {
             waiting,
             n_folds_done: 0,
             judged: Vec::new(),
-            judging: vec![Judged::default(); n_heads],
+            judging: vec![RankedDecisions::default(); n_heads],
         })
     }
 
     /// What the candidate that waits first came to; the next one is begun.
     fn tried(&mut self, candidate: Candidate, heads: &[Head], trouble: Option<String>) -> Tried {
-        let n_tested = self.judging.first().map_or(0, Judged::len);
-        let judged: Vec<Judged> = self.judging.iter_mut().map(std::mem::take).collect();
+        let n_tested = self.judging.first().map_or(0, RankedDecisions::len);
+        let judged: Vec<RankedDecisions> = self.judging.iter_mut().map(std::mem::take).collect();
         let mut accuracies = Vec::new();
         if trouble.is_none() {
             for (&head, mut judged) in heads.iter().zip(judged) {

@@ -9,10 +9,11 @@ use crate::ui::icons::color_dot;
 use crate::ui::numbers::{percent, short};
 use crate::ui::palette::class_color;
 use crate::ui::theme;
-use crate::workbench::{ComparisonStage, ResultColumn, number_of};
+use crate::workbench::{ComparisonStage, ResultColumn};
 use atomscope_engine::evaluation::Superiority;
 use atomscope_engine::experiment::ComparedRun;
 use atomscope_engine::export::BASELINE_NOTE;
+use atomscope_engine::records::counted;
 
 /// Scores and costs of every run, in the columns that are ticked.
 pub(super) fn scores_ui(ui: &mut Ui, comparison: &ComparisonStage, runs: &[&Arc<ComparedRun>]) {
@@ -104,7 +105,7 @@ pub(super) fn differences_ui(ui: &mut Ui, runs: &[&Arc<ComparedRun>]) {
                 run.name,
                 first.name,
                 100.0 * difference.mean,
-                number_of(difference.n_pairs, "pair", "pairs")
+                counted(difference.n_pairs, "pair")
             ));
             let color = match difference.superiority() {
                 Superiority::Better | Superiority::Worse => tones.strong,

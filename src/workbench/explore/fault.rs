@@ -17,7 +17,7 @@ use crate::workbench::event::Event;
 use crate::workbench::notices::{Gravity, Topic};
 use crate::workbench::records::LoadedData;
 use crate::workbench::signal::record_of;
-use crate::workbench::{TaskError, Workbench, number_of};
+use crate::workbench::{TaskError, Workbench};
 use atomscope_engine::dataset::DataSettings;
 use atomscope_engine::export::fault_report::{FaultReport, ReportedDecision, ReportedRecord};
 use atomscope_engine::export::write;
@@ -27,7 +27,7 @@ use atomscope_engine::protection::inbox::to_csv;
 use atomscope_engine::protection::rio::{self, RioFile};
 use atomscope_engine::protection::zones::Zone;
 use atomscope_engine::protection::{FaultAnalysis, Line};
-use atomscope_engine::records::{Input, Mode, Record, open};
+use atomscope_engine::records::{Input, Mode, Record, counted, open};
 use atomscope_engine::session::{
     FaultChoice, RecordingNotes, fault_choice, model_sha256, notes_on,
 };
@@ -739,7 +739,7 @@ impl Workbench {
         let fault = &mut self.tasks.explore.fault;
         let ratio = fault.shown.as_ref().and_then(|end| end.impedance_ratio());
         fault.zones = file.primary_zones(ratio.unwrap_or(1.0));
-        let mut said = vec![number_of(fault.zones.len(), "zone", "zones")];
+        let mut said = vec![counted(fault.zones.len(), "zone")];
         match ratio {
             _ if file.is_primary => {}
             Some(ratio) => said.push(format!("secondary ohms, multiplied by {ratio:.4}")),
