@@ -584,7 +584,7 @@ fn a_failure_is_reported_with_its_place_and_keeps_the_records() {
 fn wrong_settings_are_named_field_by_field() {
     let mut wrong = experiment(LearnerSettings::margin_aware());
     wrong.learner.sparsity = 45;
-    wrong.tests.n_tests = 0;
+    wrong.tests.n_tests = 10_001;
     wrong.training.length = TrainingLength::Passes(f64::NAN);
     wrong.split = SplitPlan::grouped(500, 1);
     let problems = wrong
