@@ -25,7 +25,7 @@ pub(super) struct AnalyseArguments {
     /// Fault records or folders of them; with --report one record, or both ends of one line
     #[arg(required = true)]
     files: Vec<OsString>,
-    /// Line data for distances: length_km, z1_ohm_per_km, z0_ohm_per_km
+    /// Line data for distances: (length_km: 50, z1_ohm_per_km: (0.1, 0.4), z0_ohm_per_km: (0.3, 1.2))
     #[arg(long, value_name = "L.ron")]
     line: Option<PathBuf>,
     /// Write the results as JSON; - for the standard output instead of a line for each record
@@ -134,20 +134,7 @@ fn named_files(named: &[OsString]) -> io::Result<Vec<PathBuf>> {
         }
         match Folder::scan(path) {
             Ok(folder) => {
-                let is_record = |file: &&PathBuf| {
-                    let ending = file
-                        .extension()
-                        .and_then(|e| e.to_str())
-                        .unwrap_or_default();
-                    ["cfg", "cff", "cev"].contains(&ending.to_lowercase().as_str())
-                };
-                files.extend(
-                    folder
-                        .files
-                        .iter()
-                        .filter(is_record)
-                        .map(|file| path.join(file)),
-                );
+                files.extend(folder.fault_records());
             }
             Err(error) => complain(error)?,
         }

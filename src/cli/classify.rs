@@ -48,7 +48,7 @@ pub(super) struct ClassifyArguments {
     /// Write decisions, prediction sets and warnings as JSON
     #[arg(long, value_name = "OUT")]
     json: Option<PathBuf>,
-    /// Line data for the distances of fault records: length_km, z1_ohm_per_km, z0_ohm_per_km
+    /// Line data for the distances of fault records: (length_km: 50, z1_ohm_per_km: (0.1, 0.4), z0_ohm_per_km: (0.3, 1.2))
     #[arg(long, value_name = "L.ron")]
     line: Option<PathBuf>,
     /// Share of samples whose prediction set may miss their class; without it that of the session

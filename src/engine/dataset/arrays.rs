@@ -1,6 +1,6 @@
 //! Data sets from arrays: pages of classes (features × samples × classes), or a matrix beside its labels.
 
-use ndarray::{ArrayD, ArrayView2, Axis, Ix2, Ix3};
+use ndarray::{ArrayD, Axis, Ix3};
 use serde::{Deserialize, Serialize};
 
 use super::builder::DatasetBuilder;
@@ -228,8 +228,7 @@ impl DatasetBuilder {
         choice: &ArrayChoice,
     ) -> Result<(), DatasetError> {
         let labels = vector(record, labels_name)?;
-        let array = record.array(samples_name)?;
-        let samples = by_rows(record, samples_name, &array, labels.len())?;
+        let mut samples = MatrixRows::of(record, samples_name, labels.len())?;
         let groups = groups_name.map(|name| vector(record, name)).transpose()?;
         if let (Some(groups), Some(name)) = (&groups, groups_name)
             && groups.len() != labels.len()
@@ -242,7 +241,8 @@ impl DatasetBuilder {
             let expected = format!("{} different labels, one per name", known.len());
             wrong_shape(record, labels_name, &[labels.len()], &expected)
         })?;
-        self.join(record, samples.ncols(), choice.layout)?;
+        self.join(record, samples.n_features, choice.layout)?;
+        self.expect(samples.n_samples, samples.n_features)?;
         for (row, label) in labels.iter().enumerate() {
             let Ok(class) = known.binary_search_by(|value| value.total_cmp(label)) else {
                 let path = record.source.path.as_path();
@@ -253,11 +253,8 @@ impl DatasetBuilder {
                 );
                 continue;
             };
-            let values: Vec<f64> = samples
-                .row(row)
-                .iter()
-                .map(|v| v / choice.divide_by)
-                .collect();
+            let values = samples.row(row)?.iter();
+            let values: Vec<f64> = values.map(|v| v / choice.divide_by).collect();
             let group = groups.as_ref().map(|groups| number_name(groups[row]));
             self.push_row(
                 record,
@@ -333,37 +330,103 @@ fn vector(record: &Record, name: &str) -> Result<Vec<f64>, DatasetError> {
     Ok(array.iter().copied().collect())
 }
 
-/// The matrix with samples as rows, whichever way it lies in the file; rows if both fit.
-fn by_rows<'a>(
-    record: &Record,
-    name: &str,
-    array: &'a ArrayD<f64>,
+/// Values of a matrix that are read at a time, where not all of it has to be.
+const BLOCK_VALUES: usize = 1 << 17;
+
+/// The samples of a matrix one after the other, whichever way it lies in the file; rows if both fit.
+struct MatrixRows<'r> {
+    record: &'r Record,
+    name: &'r str,
     n_samples: usize,
-) -> Result<ArrayView2<'a, f64>, DatasetError> {
-    let wrong = || {
-        let expected = format!("a matrix with {n_samples} rows or columns, one per label");
-        wrong_shape(record, name, array.shape(), &expected)
-    };
-    let matrix = array.view().into_dimensionality::<Ix2>().or(Err(wrong()))?;
-    if matrix.nrows() == n_samples {
-        Ok(matrix)
-    } else if matrix.ncols() == n_samples {
-        Ok(matrix.reversed_axes())
-    } else {
-        Err(wrong())
+    n_features: usize,
+    /// Along which the samples follow each other.
+    axis: usize,
+    /// Samples that were read together, from `first` on.
+    block: Vec<f64>,
+    first: usize,
+    /// All of it, where parts cannot be read.
+    whole: Option<ArrayD<f64>>,
+}
+
+impl<'r> MatrixRows<'r> {
+    fn of(record: &'r Record, name: &'r str, n_samples: usize) -> Result<Self, DatasetError> {
+        let listed = record.arrays.iter().find(|array| array.name == name);
+        let (shape, whole) = match listed {
+            Some(listed) => (listed.shape.clone(), None),
+            None => {
+                let array = record.array(name)?;
+                (array.shape().to_vec(), Some(array))
+            }
+        };
+        let (axis, n_features) = match shape[..] {
+            [rows, columns] if rows == n_samples => (0, columns),
+            [rows, columns] if columns == n_samples => (1, rows),
+            _ => {
+                let expected = format!("a matrix with {n_samples} rows or columns, one per label");
+                return Err(wrong_shape(record, name, &shape, &expected));
+            }
+        };
+        Ok(Self {
+            record,
+            name,
+            n_samples,
+            n_features,
+            axis,
+            block: Vec::new(),
+            first: 0,
+            whole,
+        })
+    }
+
+    /// The features of a sample.
+    fn row(&mut self, row: usize) -> Result<&[f64], DatasetError> {
+        let n = self.n_features;
+        if row < self.first || (row - self.first + 1) * n > self.block.len() {
+            let count = (BLOCK_VALUES / n.max(1)).clamp(1, self.n_samples - row);
+            self.first = row;
+            self.block.resize(count * n, 0.0);
+            self.load()?;
+        }
+        let place = (row - self.first) * n;
+        Ok(&self.block[place..place + n])
+    }
+
+    fn load(&mut self) -> Result<(), DatasetError> {
+        let (record, block) = (self.record, &mut self.block);
+        if self.whole.is_none() {
+            if record.slices(self.name, self.axis, self.first, block)? {
+                return Ok(());
+            }
+            self.whole = Some(record.array(self.name)?);
+        }
+        let Some(array) = &self.whole else {
+            return Ok(());
+        };
+        let n_features = self.n_features.max(1);
+        for (k, values) in block.chunks_mut(n_features).enumerate() {
+            let sample = array.index_axis(Axis(self.axis), self.first + k);
+            values
+                .iter_mut()
+                .zip(&sample)
+                .for_each(|(to, from)| *to = *from);
+        }
+        Ok(())
     }
 }
 
 /// The different labels in rising order, missing ones aside.
 fn sorted_labels(labels: &[f64], name: &str) -> Result<Vec<f64>, DatasetError> {
-    let mut known: Vec<f64> = labels.iter().copied().filter(|v| !v.is_nan()).collect();
-    known.sort_by(f64::total_cmp);
-    known.dedup_by(|a, b| a.total_cmp(b).is_eq());
-    if known.len() > MAX_CLASSES {
-        return Err(DatasetError::TooManyClasses {
-            name: format!("array {name:?}"),
-            most: MAX_CLASSES,
-        });
+    let mut known: Vec<f64> = Vec::new();
+    for label in labels.iter().filter(|label| !label.is_nan()) {
+        if let Err(place) = known.binary_search_by(|value| value.total_cmp(label)) {
+            known.insert(place, *label);
+        }
+        if known.len() > MAX_CLASSES {
+            return Err(DatasetError::TooManyClasses {
+                name: format!("array {name:?}"),
+                most: MAX_CLASSES,
+            });
+        }
     }
     Ok(known)
 }

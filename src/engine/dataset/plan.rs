@@ -135,6 +135,18 @@ impl DataSettings {
         }
     }
 
+    /// The folder of fault records whose classes nothing tells.
+    pub fn unlabelled_faults(&self) -> Option<&Path> {
+        let is_faults = matches!(&self.recipe, Some(FeatureRecipe::Fault(_)));
+        match &self.source {
+            DataPlan::Recordings(recordings) => match &recordings.paths[..] {
+                [path] if is_faults && recordings.rules.is_empty() && path.is_dir() => Some(path),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// What is wrong with the settings, field by field; nothing when they can be used.
     pub fn problems(&self) -> Vec<SettingProblem> {
         let mut problems = SettingProblems::default();

@@ -171,6 +171,10 @@ impl DatasetBuilder {
             Some(column) => row_names(record, std::slice::from_ref(column), n_rows)?,
             None => vec![None; n_rows],
         };
+        let is_time = |channel: &Channel| channel.kind == ChannelKind::Time;
+        if let Some(column) = record.channels.iter().position(is_time) {
+            self.note_row_times(path, record.read(column, 0..n_rows)?);
+        }
         let columns = self.feature_columns(record, choice)?;
         let mut names = Vec::with_capacity(columns.len());
         let mut values = Vec::with_capacity(columns.len());

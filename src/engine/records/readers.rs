@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use super::{
-    ChannelKind, FilePlace, Input, Mode, ReadError, ReadOptions, Record, arff, brainvision,
-    comtrade, edf, fif, gdf, mat, nihon_kohden, npy, npz, persyst, sel_event, table, unread,
-    workbook, xdf,
+    ChannelKind, FilePlace, Input, Kind, Mode, ReadError, ReadOptions, Record, arff, brainvision,
+    comtrade, edf, events_beside, fif, gdf, mat, nihon_kohden, npy, npz, persyst, sel_event, table,
+    unread, workbook, xdf,
 };
 
 /// One format family: how it is recognised and what reads it.
@@ -159,6 +159,9 @@ pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
             let mut record = (reader.read)(input, options)?;
             if let Some(names) = &options.channel_names {
                 name_signals(&mut record, names)?;
+            }
+            if record.kind == Kind::Recording {
+                events_beside::add(&mut record, input, options.mode)?;
             }
             Ok(record)
         }
