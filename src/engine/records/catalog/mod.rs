@@ -127,7 +127,7 @@ impl LabelledFile {
 pub struct LabelledSet {
     /// All files, in order of their paths.
     pub files: Vec<LabelledFile>,
-    /// Files that tables of labels list and that are not there.
+    /// Files that tables of labels list and that are not among those of the folder.
     pub not_found: Vec<String>,
 }
 
@@ -202,8 +202,9 @@ impl LabelledSet {
         let n_lost = counted(self.not_found.len(), "file");
         let listed = first_of(&self.not_found);
         let has_some = !self.not_found.is_empty();
-        has_some
-            .then(|| format!("{n_lost} of the table of labels not found in the folder: {listed}"))
+        has_some.then(|| {
+            format!("{n_lost} of the table of labels not among those that can be read: {listed}")
+        })
     }
 
     /// `01` of healthy and `01` of patients may be two persons.

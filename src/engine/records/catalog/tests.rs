@@ -183,7 +183,7 @@ fn a_table_labels_by_path_name_or_stem_and_names_what_is_missing() {
         "{problems:?}"
     );
     assert!(
-        problems[1].contains("1 file of the table of labels not found in the folder: h6"),
+        problems[1].contains("1 file of the table of labels not among those that can be read: h6"),
         "{problems:?}"
     );
     let of_twice = set.files[3].problem.as_deref();
