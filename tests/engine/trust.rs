@@ -7,6 +7,7 @@ use atomscope_engine::dataset::{DataSettings, Dataset, DatasetParts, Origin, Pla
 use atomscope_engine::evaluation::{Baseline, Classifier};
 use atomscope_engine::experiment::{
     Coverage, Experiment, Extent, JudgeOptions, Run, RunParts, RunState, RunSummary, TrainedModel,
+    Training, TrainingLength,
 };
 use atomscope_engine::learner::{Head, LearnerSettings, Supply};
 use atomscope_engine::math::{
@@ -503,6 +504,23 @@ fn sets_cover_where_the_decision_layer_drifts() {
         let uncertain: u64 = found.several_and_none.iter().map(|(s, n)| s + n).sum();
         let single = 1.0 - uncertain as f64 / 1600.0;
         assert!((found.single - single).abs() < 1e-9, "{found:?}");
+    }
+}
+
+/// In the second half of a training of several passes every sample is known: others judge.
+#[test]
+fn a_training_of_several_passes_is_calibrated() {
+    let mut experiment = auto_experiment(false);
+    experiment.auto = false;
+    experiment.training = Training {
+        length: TrainingLength::Passes(3.0),
+        supply: Supply::Repeat,
+    };
+    let (summary, _) = run(blobs(3000, 3, 5, 0.9, 61).dataset(), experiment);
+    assert_eq!(summary.coverage.len(), 3);
+    for found in &summary.coverage {
+        let short = found.promised() - found.measured;
+        assert!(short.abs() < 0.03, "{found:?}");
     }
 }
 
