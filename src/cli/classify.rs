@@ -1,7 +1,7 @@
 //! `atomscope classify`: a trained session applied to new recordings.
 
 use std::ffi::OsString;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -48,7 +48,7 @@ pub(super) struct ClassifyArguments {
     /// Write decisions, prediction sets and warnings as JSON
     #[arg(long, value_name = "OUT")]
     json: Option<PathBuf>,
-    /// Line data for the distances of fault records: length_km, z1_ohm_per_km, z0_ohm_per_km
+    /// Line data for the distances of fault records: (length_km: 50, z1_ohm_per_km: (0.1, 0.4), z0_ohm_per_km: (0.3, 1.2))
     #[arg(long, value_name = "L.ron")]
     line: Option<PathBuf>,
     /// Share of samples whose prediction set may miss their class; without it that of the session
@@ -200,9 +200,7 @@ pub(super) fn run(arguments: &ClassifyArguments) -> io::Result<ExitCode> {
     match &csv {
         // Only one of the two can be read from there.
         None if json.as_ref().is_some_and(Output::is_stdout) => {}
-        // Data for another program are not touched; a person must not be harmed by a file name.
-        None if io::stdout().is_terminal() => terminal::stdout().write_all(&rows)?,
-        None => io::stdout().write_all(&rows)?,
+        None => terminal::results().write_all(&rows)?,
         Some(output) => is_whole &= write_result(output, &String::from_utf8_lossy(&rows))?,
     }
     if let Some(output) = &json {

@@ -13,6 +13,9 @@ use atomscope_engine::export::{Predictions, RunResult};
 use atomscope_engine::records::counted;
 use atomscope_engine::split::audit::Severity;
 
+/// Remarks shown as text; JSON has them all.
+const SHOWN_REMARKS: usize = 40;
+
 /// What a report is made of.
 pub(super) struct Report<'a> {
     pub(super) session: &'a str,
@@ -60,6 +63,9 @@ impl Report<'_> {
             facts.n_classes(),
             facts.n_features()
         )?;
+        if let Some(place) = experiment.data.classes_in_words() {
+            writeln!(out, "Classes    {place}")?;
+        }
         if let Some(reason) = experiment.data.recipe_reason() {
             writeln!(out, "Recipe     {reason}")?;
         }
@@ -90,8 +96,12 @@ impl Report<'_> {
         for (batch, text) in change_texts(&experiment.learner, self.changes) {
             writeln!(out, "Changed    after mini-batch {batch}: {text}")?;
         }
-        for remark in self.remarks {
+        for remark in self.remarks.iter().take(SHOWN_REMARKS) {
             writeln!(out, "Remark     {remark}")?;
+        }
+        let n_more = self.remarks.len().saturating_sub(SHOWN_REMARKS);
+        if n_more > 0 {
+            writeln!(out, "Remark     and {n_more} more (--json lists all)")?;
         }
         writeln!(out, "Seed       {}", experiment.seed)
     }

@@ -13,6 +13,7 @@ use atomscope_engine::records::Record;
 use atomscope_engine::records::comtrade::{ComtradeStorage, write_combined, write_files};
 use atomscope_engine::simulate::feeder::{FaultClass, FeederSettings, FeederSimulator};
 use atomscope_engine::simulate::network::{NetworkClasses, NetworkSettings, NetworkSimulator};
+use atomscope_engine::simulate::phase_letters;
 
 /// What `simulate` is told.
 #[derive(Debug, Args)]
@@ -142,7 +143,7 @@ fn maker(arguments: &SimulateArguments) -> Result<Box<dyn Fn(u32) -> Made>, Stri
         Made {
             record: simulator.record_of(&scenario, &waveforms, index),
             class: class.name().to_owned(),
-            phases: scenario.phase_letters(),
+            phases: phase_letters(scenario.phases),
             parameters,
         }
     }))
@@ -161,16 +162,10 @@ fn feeder(seed: u64) -> Result<Box<dyn Fn(u32) -> Made>, String> {
         let index = number / FaultClass::ALL.len() as u32;
         let scenario = simulator.scenario(class, index);
         let phases = scenario.fault.map_or([false; 3], |fault| fault.phases);
-        let letters = ["A", "B", "C"].into_iter().zip(phases);
-        let letters: String = letters.filter(|(_, is)| *is).map(|(l, _)| l).collect();
         Made {
             record: simulator.record(class, index),
             class: class.name().to_owned(),
-            phases: if letters == "AC" {
-                "CA".to_owned()
-            } else {
-                letters
-            },
+            phases: phase_letters(phases),
             parameters: simulator.description(&scenario),
         }
     }))

@@ -7,7 +7,7 @@ use super::background::Answer;
 use super::document::Document;
 use super::draft::Draft;
 use super::event::Event;
-use super::explore::{Explore, ExploreAction};
+use super::explore::{Explore, ExploreAction, FaultAction};
 use super::notices::Topic;
 use super::records::{LoadedData, Then};
 use super::save::Saving;
@@ -80,6 +80,7 @@ impl Workbench {
             }
             Some(Ok(Opened::Data(data))) => {
                 let alone = data.single_recording().map(Path::to_owned);
+                let listed = data.unlabelled_faults().map(Path::to_owned);
                 // Nothing is inherited from the session before: learner and folds follow the data.
                 self.begin_session(Draft::of(Experiment::on(*data)));
                 self.selection.page = Stage::Records;
@@ -90,6 +91,12 @@ impl Workbench {
                 if let Some(path) = alone {
                     // Its traces are there at once, long before all of its samples.
                     self.apply_explore(ExploreAction::OpenFile(path));
+                }
+                if let Some(folder) = listed {
+                    // An inbox of records: what they show needs no classes.
+                    self.selection.page = Stage::Explore;
+                    let list = FaultAction::List(Some(folder));
+                    self.apply_explore(ExploreAction::Fault(list));
                 }
             }
             Some(Ok(Opened::Session(session))) => {

@@ -52,8 +52,7 @@ fn check_rule(seed: u64) {
             let found = FaultAnalysis::of(&record, &FaultRecipe::default()).expect("six phases");
             n += 1;
             let verdict = found.verdict;
-            let is_right = verdict
-                .is_some_and(|v| v.class == class && v.phase_letters() == scenario.phase_letters());
+            let is_right = verdict.is_some_and(|v| v.class == class && v.phases == scenario.phases);
             right += usize::from(is_right);
             if !is_right {
                 println!(

@@ -5,9 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use super::builder::DatasetBuilder;
 use super::labels::number_name;
-use super::table::MAX_CLASSES;
+use super::table::{CLASS_NAMES, MAX_CLASSES, tell_classes};
 use super::{DatasetError, Layout, Place};
-use crate::records::{Format, Record};
+use crate::records::table::plain_name;
+use crate::records::{ArrayInfo, Format, Record};
 use crate::settings::{SettingProblem, SettingProblems};
 
 /// Which arrays of a file hold what.
@@ -55,46 +56,31 @@ fn unchanged() -> f64 {
 }
 
 impl ArrayChoice {
-    /// The likely meaning of a file: a 3-D array is pages of classes; a matrix beside a vector of its length is
-    /// labelled. A square number of features of pages is taken for pictures, in MATLAB's order if the file is MATLAB's.
+    /// The likely meaning of a file: a matrix beside a vector of its length that is named as labels are, a 3-D array of
+    /// pages of classes, or a matrix beside any vector of its length that can tell classes. A square number of features of
+    /// pages is taken for pictures, in MATLAB's order if the file is MATLAB's.
     pub fn guess(record: &Record) -> Option<Self> {
-        let of_rank = |rank: usize| record.arrays.iter().find(|a| a.shape.len() == rank);
-        let is_matlab = matches!(record.format, Format::Mat4 | Format::Mat5 | Format::Mat73);
-        if let Some(pages) = of_rank(3) {
-            let side = (pages.shape[0] as f64).sqrt().round() as usize;
-            let layout = if side > 1 && side.checked_mul(side) == Some(pages.shape[0]) {
-                Layout::Image {
-                    n_rows: side,
-                    n_columns: side,
-                    by_columns: is_matlab,
-                }
-            } else {
-                Layout::Plain
-            };
-            let array = pages.name.clone();
-            return Some(Self::plain(ArrayContent::Pages { array }, layout));
-        }
-        let length = |shape: &[usize]| match *shape {
-            [n] | [n, 1] | [1, n] => Some(n),
-            _ => None,
-        };
-        record.arrays.iter().find_map(|samples| {
-            let [n_rows, n_columns] = samples.shape[..] else {
-                return None;
-            };
-            if n_rows < 2 || n_columns < 2 {
-                return None;
+        let vectors = record
+            .arrays
+            .iter()
+            .filter(|array| length_of(&array.shape).is_some());
+        let (named, others): (Vec<&ArrayInfo>, Vec<&ArrayInfo>) =
+            vectors.partition(|array| is_named_as_class(&array.name));
+        labelled(record, &named)
+            .or_else(|| pages(record, &named))
+            .or_else(|| labelled(record, &others))
+    }
+
+    /// Which arrays hold what, in a few words.
+    pub(super) fn in_words(&self) -> String {
+        match &self.content {
+            ArrayContent::Pages { array } => {
+                format!("array {array:?}, a page each: features × samples × classes")
             }
-            let labels = record.arrays.iter().find(|labels| {
-                length(&labels.shape).is_some_and(|n| n == n_rows || n == n_columns)
-            })?;
-            let content = ArrayContent::Labelled {
-                samples: samples.name.clone(),
-                labels: labels.name.clone(),
-                groups: None,
-            };
-            Some(Self::plain(content, Layout::Plain))
-        })
+            ArrayContent::Labelled {
+                samples, labels, ..
+            } => format!("array {labels:?} for the rows or columns of {samples:?}"),
+        }
     }
 
     /// One array of features × samples × classes, as it is.
@@ -121,6 +107,63 @@ impl ArrayChoice {
         problems.require(legal, "divide_by", text);
         problems.into_list()
     }
+}
+
+/// The length of a shape that is long along one axis only.
+fn length_of(shape: &[usize]) -> Option<usize> {
+    match *shape {
+        [n] | [n, 1] | [1, n] => Some(n),
+        _ => None,
+    }
+}
+
+/// Whether an array is called as classes are: `y`, `labels`, `train.target`.
+fn is_named_as_class(name: &str) -> bool {
+    let base = plain_name(name.rsplit(['.', '/']).next().unwrap_or(name));
+    CLASS_NAMES.contains(&base.as_str())
+}
+
+/// A matrix beside one of these vectors, which can tell the classes of its rows or columns.
+fn labelled(record: &Record, vectors: &[&ArrayInfo]) -> Option<ArrayChoice> {
+    record.arrays.iter().find_map(|samples| {
+        let [n_rows, n_columns] = samples.shape[..] else {
+            return None;
+        };
+        if n_rows < 2 || n_columns < 2 {
+            return None;
+        }
+        let fits = |labels: &&&ArrayInfo| {
+            length_of(&labels.shape).is_some_and(|n| n == n_rows || n == n_columns)
+                && vector(record, &labels.name).is_ok_and(tell_classes)
+        };
+        let content = ArrayContent::Labelled {
+            samples: samples.name.clone(),
+            labels: vectors.iter().find(fits)?.name.clone(),
+            groups: None,
+        };
+        Some(ArrayChoice::plain(content, Layout::Plain))
+    })
+}
+
+/// A 3-D array, unless one of these vectors labels what lies along one of its axes.
+fn pages(record: &Record, labels: &[&ArrayInfo]) -> Option<ArrayChoice> {
+    let pages = record.arrays.iter().find(|array| array.shape.len() == 3)?;
+    let mut lengths = labels.iter().filter_map(|array| length_of(&array.shape));
+    if lengths.any(|n| n > 1 && pages.shape.contains(&n)) {
+        return None;
+    }
+    let side = (pages.shape[0] as f64).sqrt().round() as usize;
+    let layout = if side > 1 && side.checked_mul(side) == Some(pages.shape[0]) {
+        Layout::Image {
+            n_rows: side,
+            n_columns: side,
+            by_columns: matches!(record.format, Format::Mat4 | Format::Mat5 | Format::Mat73),
+        }
+    } else {
+        Layout::Plain
+    };
+    let array = pages.name.clone();
+    Some(ArrayChoice::plain(ArrayContent::Pages { array }, layout))
 }
 
 impl DatasetBuilder {
@@ -466,6 +509,35 @@ mod tests {
             assert_eq!(*data.sample(1), [10.0, 11.0]);
             assert_eq!(data.group_names(), ["digits.mat"]);
         }
+    }
+
+    #[test]
+    fn labels_are_told_by_their_name_and_their_values() {
+        let matrix = || Array2::<f64>::zeros((8, 2)).into_dyn();
+        let times = Array1::from_iter((0..8).map(|t| f64::from(t) / 4.0)).into_dyn();
+        let classes = || Array1::from_iter((0..8).map(|t| f64::from(t % 2))).into_dyn();
+        let labels_of = |named| match guess(&arrays(named)).content {
+            ArrayContent::Labelled { labels, .. } => labels,
+            ArrayContent::Pages { array } => array,
+        };
+        let named = vec![("x", matrix()), ("t", times.clone()), ("u", classes())];
+        assert_eq!(labels_of(named), "u");
+        let named = vec![
+            ("x", matrix()),
+            ("a", classes()),
+            ("train.labels", classes()),
+        ];
+        assert_eq!(labels_of(named), "train.labels");
+        assert_eq!(
+            ArrayChoice::guess(&arrays(vec![("x", matrix()), ("t", times)])),
+            None
+        );
+        // Trials × channels × time with a label for each trial are no pages of classes.
+        let trials = Array3::<f64>::zeros((8, 3, 5)).into_dyn();
+        assert_eq!(
+            ArrayChoice::guess(&arrays(vec![("x", trials), ("y", classes())])),
+            None
+        );
     }
 
     #[test]

@@ -135,6 +135,18 @@ impl DataSettings {
         }
     }
 
+    /// The folder of fault records whose classes nothing tells.
+    pub fn unlabelled_faults(&self) -> Option<&Path> {
+        let is_faults = matches!(&self.recipe, Some(FeatureRecipe::Fault(_)));
+        match &self.source {
+            DataPlan::Recordings(recordings) => match &recordings.paths[..] {
+                [path] if is_faults && recordings.rules.is_empty() && path.is_dir() => Some(path),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// What is wrong with the settings, field by field; nothing when they can be used.
     pub fn problems(&self) -> Vec<SettingProblem> {
         let mut problems = SettingProblems::default();
@@ -208,6 +220,15 @@ impl DataSettings {
                 let names = files.iter().map(|path| path.display().to_string());
                 names.collect::<Vec<_>>().join(", ")
             }
+        }
+    }
+
+    /// Where tables and arrays say the class of a sample, in a few words.
+    pub fn classes_in_words(&self) -> Option<String> {
+        match &self.source {
+            DataPlan::Table(table) => table.choice.as_ref().map(TableChoice::in_words),
+            DataPlan::Arrays(arrays) => arrays.choice.as_ref().map(ArrayChoice::in_words),
+            _ => None,
         }
     }
 
@@ -383,7 +404,7 @@ fn note_skipped(builder: &mut DatasetBuilder, named: &Path, folder: &Folder) {
 fn no_class(record: &Record) -> DatasetError {
     DatasetError::Unclear {
         reason: format!(
-            "no column looks like the class among {}: choose one",
+            "no column looks like the class among {}: choose one (--class)",
             record.first_channel_names()
         ),
         path: record.source.path.clone(),

@@ -12,6 +12,7 @@ mod gathered;
 mod groups;
 mod left_out_groups;
 mod principal;
+mod ranking;
 mod scores;
 mod watch;
 
@@ -36,6 +37,7 @@ pub use groups::{
 };
 pub use left_out_groups::readout_without_own_group;
 pub use principal::{Imputation, Principal};
+pub(crate) use ranking::{Judged, ranked};
 pub(crate) use scores::groups_have_one_class;
 pub use scores::{Estimate, GroupRow, ScoredDecision, Scores};
 pub use watch::{AlarmAnswer, ChangeWatch, FasterForgetting, Watched, WatchedAlarm};

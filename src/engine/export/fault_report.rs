@@ -16,7 +16,8 @@ use crate::protection::events::{breaker_time_s, events};
 use crate::protection::impedance::{LocusPoint, Loop, in_own_letters, locus};
 use crate::protection::line::Line;
 use crate::protection::uncertainty::{COVERED, N_SIMULATED, SEED};
-use crate::records::Record;
+use crate::protection::zones::{Zone, stays};
+use crate::records::{Record, hexadecimal};
 
 /// Most points of a wave in a figure: two per column of a wide page.
 const MOST_POINTS: usize = 2400;
@@ -58,6 +59,7 @@ pub struct ReportedDecision {
 pub struct FaultReport<'a> {
     records: &'a [ReportedRecord],
     decision: Option<ReportedDecision>,
+    zones: Vec<Zone>,
 }
 
 impl<'a> FaultReport<'a> {
@@ -66,7 +68,14 @@ impl<'a> FaultReport<'a> {
         Self {
             records,
             decision: None,
+            zones: Vec::new(),
         }
+    }
+
+    /// With zones in the impedance plane.
+    pub fn with_zones(mut self, zones: Vec<Zone>) -> Self {
+        self.zones = zones;
+        self
     }
 
     /// With what a model decided.
@@ -119,7 +128,7 @@ impl<'a> FaultReport<'a> {
         });
         let rows: Vec<Vec<Cell>> = files
             .map(|file| {
-                let hash = std::fs::read(&file).map(|bytes| hex(&Sha256::digest(bytes)));
+                let hash = std::fs::read(&file).map(|bytes| hexadecimal(&Sha256::digest(bytes)));
                 let hash = hash.unwrap_or_else(|error| error.to_string());
                 vec![Cell::text(file.display().to_string()), Cell::text(hash)]
             })
@@ -143,8 +152,14 @@ impl<'a> FaultReport<'a> {
         ));
         let events = events(&end.record, Some(analysis)).unwrap_or_default();
         page.facts(&self.facts(end, breaker_time_s(&events)));
-        let caption = "Voltages in kV and currents in kA, primary; the dashed marks are inception and clearing.";
-        page.figure(&oscillogram(analysis), caption);
+        let (from_s, to_s) = shown_span(analysis);
+        let signals = &analysis.signals;
+        let caption = format!(
+            "Voltages in kV and currents in kA, primary, from {from_s:.3} to {to_s:.3} s of a record from {:.3} to {:.3} s; the dashed marks are inception and clearing.",
+            signals.start_s,
+            signals.end_s()
+        );
+        page.figure(&oscillogram(analysis, (from_s, to_s)), &caption);
         if let Some(phasors) = &analysis.phasors {
             let own = in_own_letters(phasors);
             page.subsection("Phasors during the fault (RMS)");
@@ -165,7 +180,7 @@ impl<'a> FaultReport<'a> {
                 vec![time, Cell::text(event.text.clone())]
             })
             .collect();
-        page.table(&["Time (s)", "Event"], &rows);
+        page.columns(|page| page.table(&["Time (s)", "Event"], &rows));
         if events.len() > MOST_LISTED {
             page.paragraph(&format!("… and {} more.", events.len() - MOST_LISTED));
         }
@@ -186,10 +201,9 @@ impl<'a> FaultReport<'a> {
             .zip(&analysis.signals.names)
             .map(|(phase, name)| format!("{phase} = {name}"))
             .collect();
-        let start = end
-            .record
-            .start
-            .map_or("–".to_owned(), |start| start.to_string());
+        let start = end.record.start.map_or("–".to_owned(), |start| {
+            start.to_string().replacen('T', " ", 1)
+        });
         let mut rows = vec![
             ("Start", start),
             ("Type and phases (rule)", verdict),
@@ -265,7 +279,22 @@ impl<'a> FaultReport<'a> {
         );
         let faulted = analysis.verdict.and_then(|verdict| Loop::of(&verdict));
         let caption = "Six loops from the inception on, the faulted one strong, marks every half cycle; the grey line is the protected line.";
-        page.figure(&plane(&points, faulted, line.z1()), caption);
+        page.figure(&plane(&points, faulted, line.z1(), &self.zones), caption);
+        let rows: Vec<Vec<Cell>> = stays(&self.zones, &points)
+            .iter()
+            .map(|stay| {
+                let time = |at_s: f64| format!("{at_s:.4}");
+                vec![
+                    Cell::text(self.zones[stay.zone].name.clone()),
+                    Cell::text(stay.of.name()),
+                    Cell::of(Some(stay.enters_s), time),
+                    Cell::of(stay.leaves_s, time),
+                ]
+            })
+            .collect();
+        if !rows.is_empty() {
+            page.table(&["Zone", "Loop", "Enters (s)", "Leaves (s)"], &rows);
+        }
     }
 }
 
@@ -330,12 +359,39 @@ fn phasor_rows(voltages: [Complex64; 3], currents: [Complex64; 3]) -> Vec<Vec<Ce
     rows
 }
 
+/// From three cycles before the inception to four after the clearing, or ten after the inception; else the whole record.
+fn shown_span(analysis: &FaultAnalysis) -> (f64, f64) {
+    let (start_s, end_s) = (analysis.signals.start_s, analysis.signals.end_s());
+    let cycle_s = 1.0 / analysis.frequency_hz;
+    let Some(inception_s) = analysis.inception_s else {
+        return (start_s, end_s);
+    };
+    let last_s = match analysis.clearing_s {
+        Some(clearing_s) => clearing_s + 4.0 * cycle_s,
+        None => inception_s + 10.0 * cycle_s,
+    };
+    let from_s = inception_s - 3.0 * cycle_s;
+    (from_s.max(start_s), last_s.min(end_s))
+}
+
+/// Round values within a range, at most nine.
+fn round_ticks(low: f64, high: f64) -> Vec<f64> {
+    let raw = ((high - low) / 8.0).max(1e-9);
+    let order = 10.0_f64.powf(raw.log10().floor());
+    let step = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * order);
+    let step = step.into_iter().find(|step| *step >= raw).unwrap_or(raw);
+    let (first, last) = ((low / step).ceil() as i64, (high / step).floor() as i64);
+    (first..=last).map(|k| k as f64 * step).collect()
+}
+
 /// Voltages above, currents below, with scales.
-fn oscillogram(analysis: &FaultAnalysis) -> Figure {
+fn oscillogram(analysis: &FaultAnalysis, (start_s, end_s): (f64, f64)) -> Figure {
     let size = [1040.0_f32, 460.0];
     let (left, right, lane) = (80.0_f32, 1005.0_f32, 195.0_f32);
     let signals = &analysis.signals;
-    let (start_s, end_s) = (signals.start_s, signals.end_s());
+    let sample = |time_s: f64| ((time_s - signals.start_s) * signals.rate_hz).round() as usize;
+    let (first, last) = (sample(start_s), sample(end_s));
+    let shown = |values: &'_ Vec<f64>| first.min(values.len())..values.len().min(last + 1);
     let x = |time_s: f64| {
         left + (right - left) * ((time_s - start_s) / (end_s - start_s).max(1e-12)) as f32
     };
@@ -345,7 +401,8 @@ fn oscillogram(analysis: &FaultAnalysis) -> Figure {
         .enumerate()
     {
         let middle = 15.0 + lane / 2.0 + place as f32 * (lane + 20.0);
-        let finite = three.iter().flatten().filter(|v| v.is_finite());
+        let finite = three.iter().flat_map(|values| &values[shown(values)]);
+        let finite = finite.filter(|v| v.is_finite());
         let most = finite.fold(1e-12_f64, |most, v| most.max(v.abs()));
         let y = |value: f64| middle - (value / most) as f32 * lane / 2.0;
         shapes.push(line_shape(vec![[left, middle], [right, middle]], 0.5, GREY));
@@ -362,9 +419,9 @@ fn oscillogram(analysis: &FaultAnalysis) -> Figure {
             Anchor::End,
         ));
         for (phase, values) in three.iter().enumerate() {
-            let points = thinned(values)
+            let points = thinned(&values[shown(values)])
                 .into_iter()
-                .map(|(k, v)| [x(signals.time_s(k)), y(v)]);
+                .map(|(k, v)| [x(signals.time_s(first + k)), y(v)]);
             shapes.push(line_shape(points.collect(), 1.0, class_ink(phase)));
         }
     }
@@ -381,8 +438,7 @@ fn oscillogram(analysis: &FaultAnalysis) -> Figure {
             ));
         }
     }
-    for k in 0..=8 {
-        let time_s = start_s + (end_s - start_s) * f64::from(k) / 8.0;
+    for time_s in round_ticks(start_s, end_s) {
         shapes.push(text(
             format!("{time_s:.3} s"),
             [x(time_s), 455.0],
@@ -471,7 +527,7 @@ fn phasor_figure(voltages: [Complex64; 3], currents: [Complex64; 3]) -> Figure {
 }
 
 /// The R–X plane with equal scales.
-fn plane(points: &[LocusPoint], faulted: Option<Loop>, z1: Complex64) -> Figure {
+fn plane(points: &[LocusPoint], faulted: Option<Loop>, z1: Complex64, zones: &[Zone]) -> Figure {
     let size = [520.0_f32, 520.0];
     let reach = z1.norm() * 1.6;
     let (low, high) = (-0.6 * reach, 1.4 * reach);
@@ -496,6 +552,29 @@ fn plane(points: &[LocusPoint], faulted: Option<Loop>, z1: Complex64) -> Figure 
             Anchor::Start,
         ),
     ];
+    for ohm in round_ticks(low, high).into_iter().filter(|ohm| *ohm != 0.0) {
+        let label = |place, anchor| text(format!("{}", ohm as f32), place, anchor);
+        let [across, up] = place(Complex64::new(ohm, ohm));
+        shapes.push(line_shape(
+            vec![[across, origin[1] - 3.0], [across, origin[1] + 3.0]],
+            0.5,
+            GREY,
+        ));
+        shapes.push(label([across, origin[1] + 14.0], Anchor::Middle));
+        shapes.push(line_shape(
+            vec![[origin[0] - 3.0, up], [origin[0] + 3.0, up]],
+            0.5,
+            GREY,
+        ));
+        shapes.push(label([origin[0] - 5.0, up + 4.0], Anchor::End));
+    }
+    for zone in zones {
+        let corners = zone.shape.outline();
+        let corners = corners.iter().chain(corners.first());
+        let drawn =
+            |(r, x): &(f64, f64)| place(Complex64::new(r.clamp(low, high), x.clamp(low, high)));
+        shapes.push(line_shape(corners.map(drawn).collect(), 1.0, GREY));
+    }
     for (number, of) in Loop::ALL.into_iter().enumerate() {
         let is_faulted = faulted == Some(of);
         let width = if is_faulted { 2.5 } else { 0.8 };
@@ -552,8 +631,4 @@ fn text(text: String, place: [f32; 2], anchor: Anchor) -> Shape {
         text,
         ink: DARK,
     }
-}
-
-fn hex(digest: &[u8]) -> String {
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -11,7 +11,9 @@ th{font-weight:600;border-bottom:2px solid #adb5bd;cursor:pointer}th:first-child
 .wide{overflow-x:auto}figure{margin:16px 0;display:inline-block;vertical-align:top}figcaption{color:#6c757d;font-size:13px;max-width:700px}\
 td[data-value]{white-space:nowrap}summary{font-size:16px;font-weight:600;margin-top:24px;cursor:pointer}p.weak,li{color:#495057}p.mind{border-left:3px solid #d55e00;padding-left:12px}h1,td.text{overflow-wrap:anywhere}svg{max-width:100%;height:auto}\
 article+article{border-top:3px solid #adb5bd;margin-top:48px;padding-top:12px}\
-@media print{body{margin:0;max-width:none}article{break-before:page}figure,tr{break-inside:avoid}h1,h2,h3{break-after:avoid}}";
+.columns{columns:20em auto}\
+@media print{body{font-size:11px;margin:0;padding:0;max-width:none}h1{font-size:18px}h2{font-size:15px;margin-top:16px;padding-top:8px}h3{font-size:12px;margin-top:12px}\
+th,td{padding:1px 8px}table{margin:6px 0}figure{margin:8px 0}svg{max-height:85mm}figcaption{font-size:10px}article{break-before:page}figure,tr{break-inside:avoid}h1,h2,h3{break-after:avoid}}";
 
 /// A click on a head sorts by that column: by the exact value where a cell has one.
 const SORTING: &str = "document.querySelectorAll('th').forEach(function(head){head.onclick=function(){\
@@ -115,6 +117,13 @@ impl Page {
             self.tagged("li", item);
         }
         self.body.push_str("</ul>\n");
+    }
+
+    /// Contents in as many columns as fit.
+    pub(super) fn columns(&mut self, contents: impl FnOnce(&mut Self)) {
+        self.body.push_str("<div class=\"columns\">");
+        contents(self);
+        self.body.push_str("</div>\n");
     }
 
     pub(super) fn figure(&mut self, figure: &Figure, caption: &str) {

@@ -5,8 +5,18 @@ use super::resample::resample;
 /// Share of the threshold down to which the start of a change is followed back.
 const ONSET_SHARE: f64 = 1.0 / 3.0;
 
+/// The changes of two phases pass through zero together, for less than this part of a cycle;
+const GAPS_PER_CYCLE: usize = 24;
+
+/// what lies before such a gap belongs to the start if it stands out by this factor more.
+const BEYOND_GAP: f64 = 1.5;
+
 /// Changes smaller than this share of the largest one of the record are not the fault (a swing of the load before it, say).
 const SHARE_OF_LARGEST: f64 = 0.2;
+
+/// unless they exceed the normal size by this factor: no load swings so far, but a fault to earth may be small beside what
+/// becomes of it.
+const NO_SWING: f64 = 1.5;
 
 /// Share of the largest current or voltage that counts as its normal size where the first cycle is nearly empty.
 const SMALLEST_SHARE: f64 = 0.05;
@@ -41,7 +51,7 @@ pub fn first_change(groups: &[&[Vec<f64>]], cycle: f64, threshold: f64) -> Optio
     }
     let largest = change.iter().copied().fold(0.0, f64::max);
     let visible = threshold * ONSET_SHARE;
-    let threshold = threshold.max(SHARE_OF_LARGEST * largest);
+    let threshold = threshold.max((SHARE_OF_LARGEST * largest).min(NO_SWING));
     let quarter = (lag / 4).max(2);
     let lasts = |at: usize| {
         let after = &change[at..n_compared.min(at + quarter)];
@@ -54,11 +64,16 @@ pub fn first_change(groups: &[&[Vec<f64>]], cycle: f64, threshold: f64) -> Optio
     let earliest = found.saturating_sub(2 * quarter);
     let calm = &change[earliest.saturating_sub(lag)..earliest];
     let onset_level = calm.iter().copied().fold(visible, f64::max);
-    let onset = (earliest..found)
-        .rev()
-        .take_while(|&at| change[at] > onset_level)
-        .last()
-        .unwrap_or(found);
+    let gap = lag / GAPS_PER_CYCLE + 1;
+    let mut onset = found;
+    for at in (earliest..found).rev() {
+        let level = if at + 1 == onset { 1.0 } else { BEYOND_GAP } * onset_level;
+        if change[at] > level {
+            onset = at;
+        } else if onset - at > gap {
+            break;
+        }
+    }
     Some(onset + lag)
 }
 
@@ -105,6 +120,20 @@ mod tests {
     }
 
     #[test]
+    fn the_start_is_followed_back_through_a_zero_of_the_change() {
+        let voltages = three_phases(|_| 100.0, 200.0, 1400);
+        let mut currents = three_phases(|_| 1.0, 200.0, 1400);
+        for t in 700..1400 {
+            let angle = 2.0 * PI * (t - 700) as f64 / 200.0;
+            let change = 10.0 * ((angle - 0.3).cos() - 0.3f64.cos() * (-angle / 3.0).exp());
+            currents[0][t] += change;
+            currents[1][t] -= change;
+        }
+        let found = first_change(&[&voltages, &currents], 200.0, 0.1).expect("a large fault");
+        assert!((700usize..=704).contains(&found), "{found}");
+    }
+
+    #[test]
     fn a_steady_record_has_no_inception() {
         let voltages = three_phases(|_| 100.0, 83.7, 2000);
         let currents = three_phases(|t| 1.0 + 1e-5 * t as f64, 83.7, 2000);
@@ -122,6 +151,18 @@ mod tests {
         }
         let found = first_change(&[&voltages, &currents], 16.0, 0.1).expect("a large fault");
         assert!((199usize..=202).contains(&found), "{found}");
+    }
+
+    #[test]
+    fn a_small_fault_that_becomes_a_large_one_begins_with_the_small_one() {
+        let voltages = three_phases(|_| 100.0, 64.0, 640);
+        let mut currents = three_phases(|_| 1.0, 64.0, 640);
+        let fault = three_phases(|t| if t < 320 { 4.0 } else { 30.0 }, 64.0, 640);
+        for t in 130..640 {
+            currents[0][t] += fault[0][t];
+        }
+        let found = first_change(&[&voltages, &currents], 64.0, 0.1).expect("a fault");
+        assert!((129usize..=133).contains(&found), "{found}");
     }
 
     #[test]

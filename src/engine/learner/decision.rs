@@ -39,7 +39,7 @@ const USUAL_RESIDUAL_MEMORY: f64 = 0.95;
 /// The smallest r²/σ that counts.
 const SMALLEST_RESIDUAL: f64 = 1e-9;
 /// The smallest δ/σ that counts.
-const SMALLEST_DISTANCE: f64 = 1e-6;
+pub(super) const SMALLEST_DISTANCE: f64 = 1e-6;
 /// Forgetting of the curvature H from round to round.
 const CURVATURE_MEMORY: f64 = 0.98;
 /// Added to the diagonal of H in every round.

@@ -17,6 +17,7 @@ mod contributions;
 mod decision;
 pub mod declared;
 mod dictionary;
+mod distance;
 mod error;
 mod evidence;
 mod forgetting;
@@ -89,7 +90,7 @@ pub use report::{
     Admission, ClassReport, Health, Rejection, Removal, Repair, StepReport, TimeSpent,
 };
 pub use samples::Samples;
-pub(crate) use scoring::{BlockScores, Circumstances, block_size};
+pub(crate) use scoring::{BlockScores, Circumstances, Distances, block_size};
 pub use second_look::SecondLook;
 pub use seen::SeenSamples;
 pub use settings::{LearnerSettings, Normalisation, Start};

@@ -357,7 +357,7 @@ mod tests {
     fn settings(budget: usize) -> LearnerSettings {
         LearnerSettings {
             kernel: KERNEL,
-            n_atoms: 4,
+            n_atoms: 6,
             sparsity: 2,
             budget,
             head: Some(Head::E),
@@ -380,10 +380,14 @@ mod tests {
         block
     }
 
-    /// A class that has learned 44 samples, or that many and some of them twice.
+    /// A class that has learned 44 samples; two of the four that it began with serve two atoms each.
     fn learned(budget: usize, shift: f64) -> Evidence {
         let settings = settings(budget);
-        let mut class = Evidence::start(&settings, &samples(0, 4, shift));
+        let mut start = samples(0, 4, shift);
+        for twice in 0..2 {
+            start.push_from(&samples(twice, 1, shift), 0);
+        }
+        let mut class = Evidence::start(&settings, &start);
         for batch in 0..4 {
             let batch = samples(4 + 10 * batch, 10, shift);
             class.learn(&settings, &batch, 1.0, &mut empty_report());
@@ -393,7 +397,7 @@ mod tests {
 
     fn empty_report() -> ClassReport {
         let mut report = StepReport::default();
-        report.clear(1.0, 1, 4, 20);
+        report.clear(1.0, 1, 6, 20);
         report.classes.remove(0)
     }
 

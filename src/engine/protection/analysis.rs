@@ -29,7 +29,7 @@ pub struct FaultAnalysis {
     pub clearing_s: Option<f64>,
     /// Type and phases; `None` where nothing can be judged.
     pub verdict: Option<RuleVerdict>,
-    /// What else the change may be.
+    /// What else the change may be, also where the record begins within a fault.
     pub other_event: Option<OtherEvent>,
     /// Types one after the other.
     pub stages: Vec<Stage>,
@@ -97,6 +97,10 @@ impl FaultAnalysis {
         if phasors.is_acb {
             self.warnings.push("the phases turn A–C–B".to_owned());
         }
+        if let Some(event) = OtherEvent::before_inception(&phasors, has_inception) {
+            self.other_event = Some(event);
+            return self.warnings.push(format!("{event}: no verdict"));
+        }
         let verdict = match has_inception {
             true => judge(&phasors),
             false => RuleVerdict::NO_FAULT,
@@ -144,9 +148,9 @@ impl FaultAnalysis {
         }
     }
 
-    /// Whether a decision for a class is to be doubted, because it names a fault and the record looks like another event.
+    /// Whether a decision for a class is to be doubted, because the record looks like another event.
     pub fn doubts(&self, class: &str) -> bool {
-        self.other_event.is_some() && class != FaultClass::NoFault.name()
+        self.other_event.is_some_and(|event| event.doubts(class))
     }
 
     /// How long the fault lasts.

@@ -296,6 +296,16 @@ impl Calculation {
         }
     }
 
+    /// The unit of the new channel, with channels in volts and amperes; empty where it has none.
+    pub fn unit(&self, of_channel: &dyn Fn(&str) -> String) -> String {
+        self.expression.unit(of_channel)
+    }
+
+    /// The channel that the line names first.
+    pub fn first_channel(&self) -> Option<&str> {
+        self.expression.first_channel()
+    }
+
     /// The samples of the new channel.
     pub fn compute(&self, context: &Context<'_>) -> Result<Vec<f64>, CalculationError> {
         match self.expression.value(context)? {
@@ -311,6 +321,52 @@ enum Value {
 }
 
 impl Node {
+    fn first_channel(&self) -> Option<&str> {
+        match self {
+            Self::Number(_) => None,
+            Self::Channel(name) => Some(name),
+            Self::Negative(inner) => inner.first_channel(),
+            Self::Pair(_, left, right) => left.first_channel().or_else(|| right.first_channel()),
+            Self::Function(_, nodes) => nodes.iter().find_map(Self::first_channel),
+        }
+    }
+
+    fn unit(&self, of_channel: &dyn Fn(&str) -> String) -> String {
+        match self {
+            Self::Number(_) => String::new(),
+            Self::Channel(name) => of_channel(name),
+            Self::Negative(inner) => inner.unit(of_channel),
+            Self::Pair(sign, left, right) => {
+                let (of_left, of_right) = (left.unit(of_channel), right.unit(of_channel));
+                match (sign, of_left.as_str(), of_right.as_str()) {
+                    ('+' | '-', a, b) if a == b => of_left,
+                    ('*' | '/', _, "") => of_left,
+                    ('*', "", _) => of_right,
+                    ('*', "V", "A") | ('*', "A", "V") => "W".to_owned(),
+                    ('/', "V", "A") => "Ω".to_owned(),
+                    _ => String::new(),
+                }
+            }
+            Self::Function(name, nodes) => {
+                let of_first = nodes.first().map(|node| node.unit(of_channel));
+                let of_first = of_first.unwrap_or_default();
+                match name.as_str() {
+                    "ang" => "°".to_owned(),
+                    "thd" | "unbalance" => "%".to_owned(),
+                    "f" => "Hz".to_owned(),
+                    "P" => "W".to_owned(),
+                    "Q" => "var".to_owned(),
+                    "S" => "VA".to_owned(),
+                    "diff" | "int" | "i2t" if of_first.is_empty() => String::new(),
+                    "diff" => format!("{of_first}/s"),
+                    "int" => format!("{of_first}s"),
+                    "i2t" => format!("{of_first}²s"),
+                    _ => of_first,
+                }
+            }
+        }
+    }
+
     fn value(&self, context: &Context<'_>) -> Result<Value, CalculationError> {
         match self {
             Self::Number(number) => Ok(Value::Number(*number)),
@@ -616,6 +672,27 @@ mod tests {
             .compute(&context)
             .expect(line);
         *wave.last().expect("samples")
+    }
+
+    #[test]
+    fn units_follow_the_expression() {
+        let of = |name: &str| name[..1].replace('I', "A");
+        let unit = |line: &str| Calculation::parse(line).expect("a line").unit(&of);
+        let lines = [
+            ("3I0 = IA + IB + IC", "A"),
+            ("-2 * rms(VA) / 3", "V"),
+            ("VA * IA", "W"),
+            ("VA / IA", "Ω"),
+            ("VA + IA", ""),
+            ("P(VA, IA) + P(VB, IB)", "W"),
+            ("ang(VA, VB)", "°"),
+            ("i2t(IA)", "A²s"),
+            ("diff(VA)", "V/s"),
+            ("thd(IA) / 100", "%"),
+        ];
+        for (line, expected) in lines {
+            assert_eq!(unit(line), expected, "{line}");
+        }
     }
 
     #[test]

@@ -60,7 +60,9 @@ pub fn events(
 pub fn digital_events(record: &Record) -> Result<Vec<RecordEvent>, ReadError> {
     let mut all = Vec::new();
     for (index, channel) in record.channels.iter().enumerate() {
-        if !matches!(channel.kind, ChannelKind::Digital { .. }) {
+        // Relays call elements that are not used `*`.
+        let is_named = channel.name.chars().any(char::is_alphanumeric);
+        if !matches!(channel.kind, ChannelKind::Digital { .. }) || !is_named {
             continue;
         }
         let states = record.read_channel(index)?;

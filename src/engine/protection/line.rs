@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use num_complex::Complex64;
+use ron::extensions::Extensions;
 use serde::{Deserialize, Serialize};
 
 use crate::records::{Input, ReadError};
@@ -16,6 +17,7 @@ const MOST_BYTES: u64 = 1 << 20;
 #[serde(deny_unknown_fields)]
 pub struct Line {
     /// Own name; also the station or bay whose records it is for.
+    #[serde(default)]
     pub name: String,
     /// Length.
     pub length_km: f64,
@@ -89,10 +91,15 @@ impl Line {
             place: error.span.start.to_string(),
             reason: error.code.to_string(),
         };
-        let lines = match text.trim_start().starts_with('[') {
-            true => ron::from_str::<Vec<Self>>(&text).map_err(syntax)?,
-            false => vec![ron::from_str::<Self>(&text).map_err(syntax)?],
+        // Files are written by hand: z0 may stand with or without `Some`.
+        let plain = ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME);
+        let read = |options: &ron::Options| match text.trim_start().starts_with('[') {
+            true => options.from_str::<Vec<Self>>(&text),
+            false => options.from_str::<Self>(&text).map(|line| vec![line]),
         };
+        let lines = read(&ron::Options::default())
+            .or_else(|error| read(&plain).map_err(|_| error))
+            .map_err(syntax)?;
         for line in &lines {
             if let Some(problem) = line.problems().into_iter().next() {
                 return Err(LineError::Setting {
@@ -151,5 +158,33 @@ impl Line {
     /// Residual compensation k0 = (Z0 − Z1)/(3 Z1).
     pub fn k0(&self) -> Complex64 {
         (self.z0() - self.z1()) / (3.0 * self.z1())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_data_are_read_as_people_write_them() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("line.ron");
+        let texts = [
+            "(length_km: 50, z1_ohm_per_km: (0.1, 0.4), z0_ohm_per_km: (0.3, 1.2))",
+            "(name: \"L\", length_km: 50.0, z1_ohm_per_km: (0.1, 0.4), z0_ohm_per_km: Some((0.3, 1.2)))",
+            "[(length_km: 50, z1_ohm_per_km: (0.1, 0.4))]",
+        ];
+        for text in texts {
+            std::fs::write(&path, text).expect("written");
+            let lines = Line::load_all(&path).expect(text);
+            assert_eq!(lines.len(), 1, "{text}");
+            assert!(
+                (lines[0].z0() - Complex64::new(15.0, 60.0)).norm() < 1e-9,
+                "{text}"
+            );
+        }
+        std::fs::write(&path, "(length_km: 50)").expect("written");
+        let error = Line::load_all(&path).expect_err("no impedance");
+        assert!(error.to_string().contains("z1_ohm_per_km"), "{error}");
     }
 }

@@ -1,6 +1,9 @@
 //! Other events of a records inbox whose phasors look like those of a fault: inrush, motor start, switched capacitor, load.
 
+use std::f64::consts::TAU;
 use std::fmt;
+
+use num_complex::Complex64;
 
 use crate::features::fault_phasors::FaultPhasors;
 use crate::features::phase_signals::PhaseSignals;
@@ -14,14 +17,18 @@ use super::rule::{ISOLATED_ZERO, RuleVerdict};
 /// Second harmonic in every phase that carries it from which a change is an inrush: simulated faults have less than 0.04
 /// once a cycle is over, saturated current transformers give more, but not in all phases for long.
 const INRUSH_HARMONIC: f64 = 0.12;
-/// A phase carries it if its current has grown by this factor: with an earthed star one core may stay unsaturated, and
-/// what is left of an interrupted current has no meaningful harmonics.
+/// A phase carries it if its current has changed by this share: with an earthed star one core may stay unsaturated,
+const INRUSH_CHANGE: f64 = 0.3;
+/// and by this share of the largest change;
+const INRUSH_SHARE: f64 = 0.1;
+/// one at least has grown by this factor, since what is left of an interrupted current has no meaningful harmonics.
 const INRUSH_GROWTH: f64 = 1.1;
 /// Phases that an inrush has at least.
 const INRUSH_PHASES: usize = 2;
 /// Cycles after the inception from which two cycles are looked at,
 const INRUSH_FROM: f64 = 3.0;
-/// or in a shorter record the last ones, one at least, but none before this.
+/// and the last ones, where a core that is driven far has come back and a current transformer has recovered; in a
+/// shorter record these alone, one at least, but none before this.
 const INRUSH_EARLIEST: f64 = 1.0;
 /// Cycles at the end of a record in which an interruption is not seen: poles open one by one, and a quiet half cycle
 /// must follow.
@@ -30,25 +37,45 @@ const UNSEEN_CYCLES: f64 = 1.25;
 const INRUSH_SAMPLES: f64 = 8.0;
 
 /// Positive-sequence voltage, per unit, above which a balanced change may be a motor start,
-const MOTOR_VOLTAGE: f64 = 0.88;
+const MOTOR_VOLTAGE: f64 = 0.85;
 /// if the current grows by no more than this: 4 to 8 times the rated current of a motor, beside other load,
 const MOTOR_GROWTH: f64 = 50.0;
 /// or nothing to speak of flowed before, as on the feeder of a single motor;
 const MOTOR_ALONE: f64 = 200.0;
 /// and X/R of V1/ΔI1 is that of a power factor of 0.12 to 0.4 (8.3 to 2.3), with room for what noise and DC do to it.
-const MOTOR_X_OVER_R: std::ops::RangeInclusive<f64> = 1.9..=12.0;
+const MOTOR_X_OVER_R: std::ops::RangeInclusive<f64> = 1.7..=12.0;
+/// What flowed before was a load if its positive sequence exceeds the others by this factor; else it was noise.
+const LOAD_BALANCE: f64 = 2.0;
+/// A current that is interrupted is still this share of what it was one cycle after the inception; that of a motor that
+/// has come up to speed has faded.
+const INTERRUPTED_SHARE: f64 = 0.5;
 
 /// Positive-sequence voltage, per unit, above which a balanced change may be a load,
 const LOAD_VOLTAGE: f64 = 0.95;
+/// or above which it may be one if the current grows by no more than this,
+const LARGE_LOAD_VOLTAGE: f64 = 0.88;
+const LARGE_LOAD_GROWTH: f64 = 3.0;
 /// if it is less inductive than a motor that starts.
-const LOAD_X_OVER_R: f64 = 1.9;
+const LOAD_X_OVER_R: f64 = 1.7;
 
 /// A change that passes by itself may be a switched capacitor if the positive sequence keeps this much,
 const SWITCHING_VOLTAGE: f64 = 0.9;
 /// and no current grows by this factor.
 const SWITCHING_GROWTH: f64 = 1.2;
 
-/// What a change may be that the rule takes for a fault.
+/// Negative sequence of the voltages before the change, as a share of the positive one, that no healthy network has.
+const UNBALANCE_BEFORE: f64 = 0.06;
+/// The same if the currents are as unbalanced as those of a fault: by their own negative sequence.
+const UNBALANCE_WITH_CURRENT: f64 = 0.025;
+const CURRENT_UNBALANCE: f64 = 0.3;
+/// Zero sequence of the voltages before that only an earth fault has, as a share of the positive one, if it then
+const ZERO_BEFORE: f64 = 0.25;
+/// drops to this share, or nothing changes; otherwise a second fault has joined it.
+const ZERO_GONE: f64 = 0.3;
+/// A voltage that rises by this factor while no current grows is one that comes back.
+const RECOVERY: f64 = 1.15;
+
+/// What a change may be other than the inception of a fault.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum OtherEvent {
     /// A transformer is switched on; smallest share of the second harmonic.
@@ -59,12 +86,41 @@ pub enum OtherEvent {
     Switching(f64),
     /// A large load joins, or a fault of high resistance; voltage that is left, per unit.
     Load(f64),
+    /// The record begins within a fault of some phases; unbalance of the voltages before the change.
+    Unbalanced(f64),
+    /// The record begins within a balanced fault, whose end the change is; factor by which the voltage rises.
+    Recovery(f64),
 }
 
 impl OtherEvent {
     /// Whether the event is likelier than the fault, so that the rule gives no verdict.
     pub fn is_likelier(self) -> bool {
         !matches!(self, Self::Load(_))
+    }
+
+    /// What the phasors alone say against an inception: a state before it that is not a healthy one.
+    pub(super) fn before_inception(phasors: &FaultPhasors, has_inception: bool) -> Option<Self> {
+        let sizes = |three| sequence_components(three).map(|x| x.norm());
+        let [zero, positive, negative] = sizes(phasors.voltages_before);
+        let [zero_after, ..] = sizes(phasors.voltages);
+        let [_, current, current_negative] = sizes(phasors.currents_before);
+        let is_unbalanced = negative > UNBALANCE_BEFORE * positive
+            || negative > UNBALANCE_WITH_CURRENT * positive
+                && current_negative > CURRENT_UNBALANCE * current;
+        let is_earthed =
+            zero > ZERO_BEFORE * positive && (!has_inception || zero_after < ZERO_GONE * zero);
+        if !phasors.was_dead && (is_unbalanced || is_earthed) {
+            return Some(Self::Unbalanced(negative.max(zero) / positive));
+        }
+        let rise = phasors.positive_voltage();
+        let grows = largest_size(phasors.currents) > phasors.mean_current_before();
+        (rise > RECOVERY && !grows && !phasors.was_dead).then_some(Self::Recovery(rise))
+    }
+
+    /// Whether a decision for a class is to be doubted.
+    pub fn doubts(self, class: &str) -> bool {
+        let is_about_before = matches!(self, Self::Unbalanced(_) | Self::Recovery(_));
+        is_about_before || class != FaultClass::NoFault.name()
     }
 }
 
@@ -91,8 +147,21 @@ impl fmt::Display for OtherEvent {
                 "the voltage keeps {:.0} % and the change is balanced, hardly inductive and not interrupted, as when a large load joins",
                 100.0 * voltage
             ),
+            Self::Unbalanced(share) => write!(
+                f,
+                "the voltages are unbalanced by {:.0} % before the change that is judged: the record begins within the fault, or a voltage is missing",
+                100.0 * share
+            ),
+            Self::Recovery(factor) => write!(
+                f,
+                "the voltage rises to {factor:.2} times and no current grows: the record begins within a fault that ends here"
+            ),
         }
     }
+}
+
+fn largest_size(three: [Complex64; 3]) -> f64 {
+    three.into_iter().map(|x| x.norm()).fold(0.0, f64::max)
 }
 
 /// A change that the rule takes for a fault, and its course.
@@ -122,12 +191,15 @@ impl Suspect<'_> {
         let phasors = self.phasors;
         let kept = phasors.positive_voltage();
         let is_steady = self.verdict.class == FaultClass::ThreeLine
-            && self.clearing_s.is_none()
+            && !self.is_interrupted()
             && !phasors.was_dead;
         is_steady.then_some(())?;
         let before = phasors.mean_current_before();
         let now = phasors.currents.iter().map(|i| i.norm()).sum::<f64>() / 3.0;
-        let is_motor_size = now < MOTOR_GROWTH * before || now > MOTOR_ALONE * before;
+        let [zero, positive, negative] =
+            sequence_components(phasors.currents_before).map(|i| i.norm());
+        let is_alone = now > MOTOR_ALONE * before || positive < LOAD_BALANCE * zero.max(negative);
+        let is_motor_size = now < MOTOR_GROWTH * before || is_alone;
         let [_, voltage, _] = sequence_components(phasors.voltages);
         let [_, change, _] = phasors.current_sequences();
         let power = voltage * change.conj();
@@ -135,18 +207,16 @@ impl Suspect<'_> {
         if kept > MOTOR_VOLTAGE && is_motor_size && MOTOR_X_OVER_R.contains(&x_over_r) {
             return Some(OtherEvent::MotorStart(kept));
         }
-        (kept > LOAD_VOLTAGE && x_over_r < LOAD_X_OVER_R).then_some(OtherEvent::Load(kept))
+        let is_large_load = kept > LARGE_LOAD_VOLTAGE && now < LARGE_LOAD_GROWTH * before;
+        let is_load = x_over_r < LOAD_X_OVER_R && (kept > LOAD_VOLTAGE || is_large_load);
+        is_load.then_some(OtherEvent::Load(kept))
     }
 
     /// A change that is over without an interruption, though the voltage was kept and no current grew.
     fn switching(&self) -> Option<OtherEvent> {
         let phasors = self.phasors;
         let [zero, _, _] = phasors.voltage_sequences();
-        let largest = phasors
-            .currents
-            .iter()
-            .map(|i| i.norm())
-            .fold(0.0, f64::max);
+        let largest = largest_size(phasors.currents);
         let last = self.stages.last()?;
         let is_switching = last.verdict.class == FaultClass::NoFault
             && self.clearing_s.is_none()
@@ -157,16 +227,31 @@ impl Suspect<'_> {
         is_switching.then_some(OtherEvent::Switching(last.start_s - self.inception_s))
     }
 
-    /// The second harmonic of the currents as a share of the fundamental: the smallest of the phases whose current has
-    /// grown, so that one saturated current transformer does not suffice. None of a current that is interrupted at
-    /// once, or sampled too rarely, or where less than two have grown.
+    /// Whether the current breaks off instead of fading away.
+    fn is_interrupted(&self) -> bool {
+        let cycle_s = 1.0 / self.phasors.frequency_hz;
+        let peak = |from_s: f64| {
+            let sizes = self.signals.values[3..]
+                .iter()
+                .enumerate()
+                .flat_map(|(k, current)| {
+                    let start = self.signals.position(3 + k, from_s).max(0.0) as usize;
+                    let n = (cycle_s * self.signals.rate_hz).round() as usize;
+                    current.iter().skip(start).take(n)
+                });
+            sizes.fold(0.0, |most: f64, i| most.max(i.abs()))
+        };
+        self.clearing_s.is_some_and(|at_s| {
+            peak(at_s - 1.5 * cycle_s) >= INTERRUPTED_SHARE * peak(self.inception_s + cycle_s)
+        })
+    }
+
+    /// The second harmonic of the currents as a share of the fundamental: the larger of what is left a few cycles after
+    /// the inception and at the end.
     fn second_harmonic(&self) -> Option<f64> {
-        const POINTS: usize = 64;
-        let signals = self.signals;
         let frequency_hz = self.phasors.frequency_hz;
-        let cycle = signals.rate_hz / frequency_hz;
         // What an interruption does to a wave is no second harmonic.
-        let seen_s = signals.end_s() - UNSEEN_CYCLES / frequency_hz;
+        let seen_s = self.signals.end_s() - UNSEEN_CYCLES / frequency_hz;
         let end_s = self
             .clearing_s
             .map_or(seen_s, |at_s| at_s - 1.0 / frequency_hz);
@@ -176,25 +261,48 @@ impl Suspect<'_> {
         } else {
             1
         };
-        let from = (cycles - n_cycles as f64).min(INRUSH_FROM);
-        (cycle >= INRUSH_SAMPLES && from >= INRUSH_EARLIEST).then_some(())?;
-        let mut before = self.phasors.currents_before.map(|i| i.norm());
+        let last = cycles - n_cycles as f64;
+        let is_seen =
+            self.signals.rate_hz / frequency_hz >= INRUSH_SAMPLES && last >= INRUSH_EARLIEST;
+        is_seen.then_some(())?;
+        let shares = [last.min(INRUSH_FROM), last].map(|from| self.harmonic_from(from, n_cycles));
+        shares.into_iter().flatten().reduce(f64::max)
+    }
+
+    /// The second harmonic over some cycles as a share of the change of the fundamental: the smallest of the phases whose
+    /// current has changed, so that one saturated current transformer does not suffice. None where less than two have.
+    fn harmonic_from(&self, from: f64, n_cycles: usize) -> Option<f64> {
+        const POINTS: usize = 64;
+        let signals = self.signals;
+        let frequency_hz = self.phasors.frequency_hz;
+        let cycle = signals.rate_hz / frequency_hz;
+        let start_s = self.inception_s + from / frequency_hz;
+        // The load that goes on is no part of what has come, and turns on from the inception.
+        let turned = Complex64::cis(TAU * from);
+        let mut before = self.phasors.currents_before;
         if self.phasors.is_acb {
             before.swap(1, 2);
         }
-        let start_s = self.inception_s + from / frequency_hz;
+        let mut has_grown = false;
         let mut shares = Vec::with_capacity(3);
         for (channel, before) in (3..6).zip(before) {
             let start = signals.position(channel, start_s);
             let current = &signals.values[channel];
             let wave = resample(current, start, cycle / POINTS as f64, n_cycles * POINTS)?;
-            let [first, second] = [1, 2].map(|order| phasor(&wave, n_cycles, order).norm());
-            if first > INRUSH_GROWTH * before {
-                shares.push(second / first);
+            let [first, second] = [1, 2].map(|order| phasor(&wave, n_cycles, order));
+            let change = (first - before * turned).norm();
+            has_grown |= first.norm() > INRUSH_GROWTH * before.norm();
+            if change > INRUSH_CHANGE * before.norm() {
+                shares.push((change, second.norm() / change));
             }
         }
-        (shares.len() >= INRUSH_PHASES).then_some(())?;
-        let smallest = shares.into_iter().fold(f64::INFINITY, f64::min);
+        let largest = shares
+            .iter()
+            .fold(0.0, |most: f64, (change, _)| most.max(*change));
+        shares.retain(|(change, _)| *change > INRUSH_SHARE * largest);
+        (has_grown && shares.len() >= INRUSH_PHASES).then_some(())?;
+        let smallest = shares.into_iter().map(|(_, share)| share);
+        let smallest = smallest.fold(f64::INFINITY, f64::min);
         smallest.is_finite().then_some(smallest)
     }
 }

@@ -27,6 +27,20 @@ pub struct RioFile {
     pub is_primary: bool,
 }
 
+impl RioFile {
+    /// The zones in primary ohms; `ratio` turns secondary into primary ones.
+    pub fn primary_zones(&self, ratio: f64) -> Vec<Zone> {
+        let factor = if self.is_primary { 1.0 } else { ratio };
+        let zones = self.zones.iter().cloned();
+        zones
+            .map(|zone| Zone {
+                shape: zone.shape.scaled(factor),
+                ..zone
+            })
+            .collect()
+    }
+}
+
 /// Why a RIO file cannot be read.
 #[derive(Debug, thiserror::Error, PartialEq)]
 pub enum RioError {
@@ -337,6 +351,19 @@ mod tests {
         }
         assert!(mho.shape.contains(Complex64::new(1.5009, 6.0)));
         assert!(!mho.shape.contains(Complex64::new(9.9867, 5.5856)));
+    }
+
+    #[test]
+    fn secondary_zones_are_turned_into_primary_ones() {
+        let reach = |text: &str| {
+            let file = parse(text).expect("zones");
+            match file.primary_zones(2.5)[1].shape {
+                Shape::Mho { reach, .. } => Complex64::new(reach.0, reach.1).norm(),
+                Shape::Polygon(_) => 0.0,
+            }
+        };
+        assert!((reach(TEXT) - 16.492).abs() < 1e-9);
+        assert!((reach(&TEXT.replace("YES", "NO")) - 2.5 * 16.492).abs() < 1e-9);
     }
 
     #[test]

@@ -7,11 +7,14 @@ use num_complex::Complex64;
 
 use crate::features::fault_phasors::FaultPhasors;
 use crate::simulate::feeder::FaultClass;
+use crate::simulate::phase_letters;
 
 /// Zero-sequence voltage, per unit, from which an earth fault is considered that hardly moves the other voltages,
 pub(super) const ISOLATED_ZERO: f64 = 0.10;
 /// and how little the line-to-line voltages may change beside it.
 const ISOLATED_BETWEEN: f64 = 0.25;
+/// The change of the current, as a multiple of the mean before, up to which its shape is not asked.
+const ISOLATED_CURRENT: f64 = 0.5;
 /// Voltage of the lowest phase, per unit, up to which it tells the phase of such a fault.
 const LOWEST_TELLS: f64 = 0.5;
 
@@ -59,13 +62,7 @@ impl RuleVerdict {
 
     /// `A` … `ABC`; nothing without a fault.
     pub fn phase_letters(&self) -> String {
-        let letters = ['A', 'B', 'C'].into_iter().zip(self.phases);
-        let faulted: String = letters.filter(|(_, is)| *is).map(|(l, _)| l).collect();
-        if faulted == "AC" {
-            "CA".to_owned()
-        } else {
-            faulted
-        }
+        phase_letters(self.phases)
     }
 
     /// Whether earth is part of the fault.
@@ -109,7 +106,15 @@ fn judge_turned(phasors: &FaultPhasors) -> RuleVerdict {
     let before = phasors.mean_current_before();
     let turn = (sequences[2] / sequences[1]).arg();
 
-    if u0 > ISOLATED_ZERO && line_to_line_change(phasors) < ISOLATED_BETWEEN * u0 {
+    let between = sizes(differences(phasors.current_changes()));
+    let is_one_phase = smallest(between) < ONE_PHASE * largest(between);
+    // Two phases to earth far out on a strong network move the voltages like one phase; their currents tell them apart.
+    let is_one_phase_or_small =
+        is_one_phase || largest(sizes(phasors.current_changes())) < ISOLATED_CURRENT * before;
+    if u0 > ISOLATED_ZERO
+        && line_to_line_change(phasors) < ISOLATED_BETWEEN * u0
+        && is_one_phase_or_small
+    {
         let voltages = sizes(phasors.voltages).map(|v| v / phasors.base_v);
         let lowest = [0, 1, 2]
             .into_iter()
@@ -137,8 +142,7 @@ fn judge_turned(phasors: &FaultPhasors) -> RuleVerdict {
         };
     }
     let is_earth = s0 > EARTH_CURRENT * s1.max(s2) || u0 > EARTH_VOLTAGE;
-    let between = sizes(differences(phasors.current_changes()));
-    if is_earth && smallest(between) < ONE_PHASE * largest(between) {
+    if is_earth && is_one_phase {
         return one_phase(nearest(turn, ONE_PHASE_TURNS));
     }
     let mut phases = [true; 3];

@@ -38,6 +38,17 @@ impl From<&EndState> for EndPhasors {
     }
 }
 
+/// Ratio and angle errors of instrument transformers between voltage and current: classes 3P and 5P allow some per cent
+/// and a degree or two at their limits, most are far within.
+const RATIO_ERROR: f64 = 0.01;
+const ANGLE_ERROR: f64 = 0.5 * TAU / 360.0;
+/// What noise, harmonics and the remaining DC do to a phasor, as shares of the largest voltage and current.
+const VOLTAGE_NOISE: f64 = 0.002;
+const CURRENT_NOISE: f64 = 0.004;
+
+/// Share of the lines that end at a load instead of a source.
+const LOAD_SHARE: f64 = 0.3;
+
 /// What is known of the circuit around a fault.
 #[derive(Debug, Clone, Copy)]
 pub struct Seen {
@@ -85,15 +96,19 @@ fn simulated_error(
     let z1 = line.z1();
     let near_z = match line.source_ohm {
         Some((r, x)) => Complex64::new(r, x),
-        None => Complex64::from_polar(z1.norm() * log_between(0.1, 5.0), 1.45),
+        None => Complex64::from_polar(z1.norm() * log_between(0.1, 10.0), 1.45),
     };
-    let far_z = Complex64::from_polar(z1.norm() * log_between(0.1, 20.0), 1.45);
+    let far_source_z = Complex64::from_polar(z1.norm() * log_between(0.1, 20.0), 1.45);
+    let load_z = Complex64::from_polar(z1.norm() * log_between(3.0, 50.0), 0.35);
     let (near_zero, far_zero) = (log_between(0.5, 3.0), log_between(0.5, 3.0));
     let ohm = log_between(0.01, most_ohm.max(0.02));
     // Line data are known to some per cent only.
     let line_error = log_between(0.98, 1.02);
     let zero_error = log_between(0.9, 1.1);
     let angle = (random_share(random) - 0.5) * 40.0_f64.to_radians();
+    let is_load = random_share(random) < LOAD_SHARE;
+    let far_z = if is_load { load_z } else { far_source_z };
+    let far_source = if is_load { 0.0 } else { 1e5 };
     let circuit = TwoSourceLine {
         line: Sequences {
             z1: z1 * line_error,
@@ -107,7 +122,10 @@ fn simulated_error(
             z1: far_z,
             z0: far_z * far_zero,
         },
-        sources: [Complex64::from(1e5), Complex64::from_polar(1e5, angle)],
+        sources: [
+            Complex64::from(1e5),
+            Complex64::from_polar(far_source, angle),
+        ],
     };
     let star = match seen.verdict.class {
         FaultClass::SingleLineToGround => FaultStar {
@@ -129,7 +147,10 @@ fn simulated_error(
     };
     Loop::of(&seen.verdict)?;
     let [near, far] = circuit.fault(place, &star);
-    let (near, mut far) = (EndPhasors::from(&near), EndPhasors::from(&far));
+    let mut near = EndPhasors::from(&near);
+    let mut far = EndPhasors::from(&far);
+    measure(&mut near, random);
+    measure(&mut far, random);
     let (z1, k0) = (line.z1(), line.k0());
     let found = match method {
         Method::Synchronised => {
@@ -144,4 +165,34 @@ fn simulated_error(
         _ => one_ended(method, &near, &seen.verdict, z1, k0)?,
     };
     Some(found - place)
+}
+
+/// What transformers and recorder make of the phasors of one end.
+fn measure(end: &mut EndPhasors, random: &mut RandomStream) {
+    let mut within = |limit: f64| (2.0 * random_share(random) - 1.0) * limit;
+    let ratio = Complex64::from_polar(1.0 + within(RATIO_ERROR), within(ANGLE_ERROR));
+    let largest = |sets: [&[Complex64; 3]; 2]| {
+        let sizes = sets.into_iter().flatten().map(|x| x.norm());
+        sizes.fold(0.0, f64::max)
+    };
+    let noise = [
+        VOLTAGE_NOISE * largest([&end.voltages, &end.voltages_before]),
+        CURRENT_NOISE * largest([&end.currents, &end.currents_before]),
+    ];
+    let sets = [
+        (&mut end.voltages, 0),
+        (&mut end.voltages_before, 0),
+        (&mut end.currents, 1),
+        (&mut end.currents_before, 1),
+    ];
+    for (three, quantity) in sets {
+        for x in three {
+            let error = Complex64::new(within(noise[quantity]), within(noise[quantity]));
+            let ratio = match quantity {
+                0 => Complex64::from(1.0),
+                _ => ratio,
+            };
+            *x = *x * ratio + error;
+        }
+    }
 }

@@ -82,6 +82,18 @@ impl Shape {
         }
     }
 
+    /// The same with every impedance multiplied.
+    pub fn scaled(self, factor: f64) -> Self {
+        let point = |(r, x): (f64, f64)| (r * factor, x * factor);
+        match self {
+            Self::Mho { reach, offset } => Self::Mho {
+                reach: point(reach),
+                offset: point(offset),
+            },
+            Self::Polygon(points) => Self::Polygon(points.into_iter().map(point).collect()),
+        }
+    }
+
     /// The outline as points, for drawing.
     pub fn outline(&self) -> Vec<(f64, f64)> {
         match self {

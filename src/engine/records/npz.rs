@@ -1,6 +1,7 @@
 //! Archives of NumPy arrays (.npz).
 
 use super::npy::{self, NpyArray};
+use super::unread::UNPACK;
 use super::workbook;
 use super::zip;
 use super::{
@@ -45,6 +46,13 @@ pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
     }
     if arrays.is_empty() && workbook::is_workbook(&members) {
         return workbook::read(input, options);
+    }
+    if !members.iter().any(|member| member.name.ends_with(".npy")) {
+        return Err(ReadError::Unsupported {
+            path: input.path().to_owned(),
+            what: "a ZIP archive without arrays".to_owned(),
+            remedy: UNPACK.to_owned(),
+        });
     }
     if arrays.is_empty() {
         let found = format!("{} members", members.len());

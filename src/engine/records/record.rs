@@ -631,7 +631,7 @@ impl Record {
             Some(array) => Ok(array),
             None => Err(self.not_there(
                 format!("array {name:?}"),
-                names(self.arrays.iter().map(|array| array.name.as_str())),
+                first_names(self.arrays.iter().map(|array| array.name.as_str())),
             )),
         }
     }
@@ -661,7 +661,7 @@ impl Record {
 
     /// Names of the first channels, for messages.
     pub fn first_channel_names(&self) -> String {
-        names(self.channels.iter().map(|channel| channel.name.as_str()))
+        first_names(self.channels.iter().map(|channel| channel.name.as_str()))
     }
 
     /// Time from the first sample to the end of the last, gaps included.
@@ -768,7 +768,8 @@ impl Record {
     }
 }
 
-fn names<'a>(names: impl Iterator<Item = &'a str>) -> String {
+/// The first of some names, for messages.
+pub(crate) fn first_names<'a>(names: impl Iterator<Item = &'a str>) -> String {
     const MOST: usize = 20;
     let list: Vec<&str> = names.collect();
     match list.len() {

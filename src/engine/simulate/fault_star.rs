@@ -2,6 +2,20 @@
 
 use super::phases::Coupling;
 
+/// `A` … `ABC` of the faulted phases, in the order in which they follow each other; nothing without one.
+pub fn phase_letters(phases: [bool; 3]) -> String {
+    match phases {
+        [true, false, true] => "CA".to_owned(),
+        _ => {
+            let letters = ['A', 'B', 'C'].into_iter().zip(phases);
+            letters
+                .filter(|(_, is)| *is)
+                .map(|(letter, _)| letter)
+                .collect()
+        }
+    }
+}
+
 /// The faulted phases and the resistances of their star.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FaultStar {

@@ -10,7 +10,7 @@ pub mod network;
 mod phases;
 pub mod two_source;
 
-pub use fault_star::FaultStar;
+pub use fault_star::{FaultStar, phase_letters};
 pub use interval::Interval;
 
 use crate::records::StartTime;

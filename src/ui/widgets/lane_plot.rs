@@ -1,8 +1,9 @@
 //! Signals of a fault record on one time axis: lanes of analog traces, rows of digital channels, marks and two cursors.
 
+use std::sync::Arc;
+
 use egui::epaint::{Mesh, Shape};
-use egui::text::{LayoutJob, TextFormat, TextWrapping};
-use egui::{Color32, Id, Rangef, Rect, Response, Sense, Stroke, Ui, pos2, vec2};
+use egui::{Color32, Galley, Id, Rangef, Rect, Response, Sense, Stroke, Ui, pos2, vec2};
 
 use super::axes::Axes;
 use super::cache::{cached, fingerprint};
@@ -430,14 +431,33 @@ fn paint_gutter(ui: &Ui, area: Rect, lines: &[(&str, Color32)]) {
     for (place, (text, color)) in lines.iter().take(n_lines).enumerate() {
         let tones = theme::tones(ui);
         let color = &legible(*color, tones.page, tones.text);
-        let format = TextFormat::simple(font.clone(), *color);
-        let mut job = LayoutJob::single_section((*text).to_owned(), format);
-        job.wrap = TextWrapping::truncate_at_width(width);
-        let galley = ui.painter().layout_job(job);
+        let galley = within(text, width, |text| {
+            ui.painter().layout_no_wrap(text, font.clone(), *color)
+        });
         let left = area.left() - font.size * 0.6 - galley.size().x;
         let at = pos2(left, top + line * place as f32);
         ui.painter().galley(at, galley, *color);
     }
+}
+
+/// A name that fits a width: letters are left out of its middle, because names of channels differ at their ends.
+fn within(text: &str, width: f32, lay_out: impl Fn(String) -> Arc<Galley>) -> Arc<Galley> {
+    let whole = lay_out(text.to_owned());
+    if whole.size().x <= width {
+        return whole;
+    }
+    let letters: Vec<char> = text.chars().collect();
+    let fitting = letters.len() as f32 * width / whole.size().x;
+    for kept in (2..=fitting as usize).rev() {
+        let head = letters[..kept / 2].iter();
+        let tail = letters[letters.len() - kept.div_ceil(2)..].iter();
+        let shortened: String = head.chain(&['…']).chain(tail).collect();
+        let galley = lay_out(shortened);
+        if galley.size().x <= width {
+            return galley;
+        }
+    }
+    lay_out("…".to_owned())
 }
 
 /// The samples of a span and one on either side, stretch by stretch with the line from one to the next.

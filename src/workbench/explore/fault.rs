@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use num_complex::Complex64;
+
 use super::fault_list::{FaultList, ListJudge, ListView, ListedRecords, list_records};
 use super::fault_measures::{FaultMeasures, MeasureQuestion};
 use super::fault_overlay::{Overlay, OverlayQuestion};
@@ -12,18 +14,19 @@ use super::fault_record::{FaultRecord, GivenFacts, ValueScale, follow_bases};
 use super::{ExploreEvent, Viewer};
 use crate::workbench::background::{Answer, Background, Post};
 use crate::workbench::event::Event;
-use crate::workbench::notices::Topic;
+use crate::workbench::notices::{Gravity, Topic};
 use crate::workbench::records::LoadedData;
 use crate::workbench::signal::record_of;
-use crate::workbench::{TaskError, Workbench};
+use crate::workbench::{TaskError, Workbench, number_of};
 use atomscope_engine::dataset::DataSettings;
 use atomscope_engine::export::fault_report::{FaultReport, ReportedDecision, ReportedRecord};
 use atomscope_engine::export::write;
 use atomscope_engine::features::FeatureRecipe;
 use atomscope_engine::features::fault::{FaultForm, FaultRecipe, PerUnit};
 use atomscope_engine::protection::inbox::to_csv;
+use atomscope_engine::protection::rio::{self, RioFile};
 use atomscope_engine::protection::zones::Zone;
-use atomscope_engine::protection::{FaultAnalysis, Line, rio};
+use atomscope_engine::protection::{FaultAnalysis, Line};
 use atomscope_engine::records::{Input, Mode, Record, open};
 use atomscope_engine::session::{
     FaultChoice, RecordingNotes, fault_choice, model_sha256, notes_on,
@@ -313,7 +316,7 @@ impl FaultPath {
             ),
             Self::Zones => (
                 "Zones of a relay",
-                "A RIO file with distance zones; impedances in primary ohms.",
+                "A RIO file with distance zones; secondary impedances are multiplied by the ratios of the record.",
                 "Open",
             ),
             Self::Report => (
@@ -786,9 +789,32 @@ impl Workbench {
     fn open_zones(&mut self, path: &Path) {
         self.selection.ask = None;
         match read_zones(path) {
-            Ok(zones) => self.tasks.explore.fault.zones = zones,
+            Ok(file) => self.take_zones(&file),
             Err(error) => self.notices.fail(Topic::Explore, &error),
         }
+    }
+
+    /// Zones in primary ohms, and the residual compensation of the relay as that of the line.
+    fn take_zones(&mut self, file: &RioFile) {
+        let fault = &mut self.tasks.explore.fault;
+        let ratio = fault.shown.as_ref().and_then(|end| end.impedance_ratio());
+        fault.zones = file.primary_zones(ratio.unwrap_or(1.0));
+        let mut said = vec![number_of(fault.zones.len(), "zone", "zones")];
+        match ratio {
+            _ if file.is_primary => {}
+            Some(ratio) => said.push(format!("secondary ohms, multiplied by {ratio:.4}")),
+            None => {
+                said.push("secondary ohms, left as they are: the record tells no ratios".into())
+            }
+        }
+        if let (Some(k0), Some(view)) = (file.k0, fault.view.as_mut()) {
+            let z1 = Complex64::new(view.line.z1.0, view.line.z1.1);
+            let z0 = z1 * (1.0 + 3.0 * k0);
+            view.line.z0 = (z0.re, z0.im);
+            said.push(format!("r0 and x0 by its k0 {:.3}{:+.3}j", k0.re, k0.im));
+        }
+        self.notices
+            .post(Topic::Explore, Gravity::Done, said.join("; "));
     }
 
     /// Writes the report of the record that is open, and of the one beside, in the background.
@@ -801,6 +827,8 @@ impl Workbench {
         let ends: Vec<Arc<FaultRecord>> =
             fault.shown.iter().chain(&fault.beside).cloned().collect();
         let decision = self.reported_decision();
+        let mut zones = view.line.zones();
+        zones.extend(fault.zones.iter().cloned());
         let on = (&self.tasks.post, "fault report", Event::Exported as _);
         self.tasks.exporting.start((), on, move |_| {
             let reported: Vec<ReportedRecord> = ends
@@ -816,7 +844,7 @@ impl Workbench {
                 .collect();
             let none = || TaskError::refused("the record has no three phases to report about");
             reported.first().ok_or_else(none)?;
-            let report = FaultReport::new(&reported);
+            let report = FaultReport::new(&reported).with_zones(zones);
             let page = match decision.transpose()? {
                 Some(mut decision) => {
                     decision.is_uncertain |= reported[0].analysis.doubts(&decision.class);
@@ -850,7 +878,7 @@ impl Workbench {
 }
 
 /// The zones of a RIO file.
-fn read_zones(path: &Path) -> Result<Vec<Zone>, TaskError> {
+fn read_zones(path: &Path) -> Result<RioFile, TaskError> {
     let input = Input::open(path)?;
     let n_bytes = input.bytes.len();
     if n_bytes > rio::MOST_BYTES as u64 {
@@ -862,8 +890,5 @@ fn read_zones(path: &Path) -> Result<Vec<Zone>, TaskError> {
     }
     let bytes = input.bytes.read_range(0, n_bytes)?;
     let text = String::from_utf8_lossy(&bytes);
-    let found = rio::parse(&text);
-    let found =
-        found.map_err(|error| TaskError::Refused(format!("{error}: {}", path.display())))?;
-    Ok(found.zones)
+    rio::parse(&text).map_err(|error| TaskError::Refused(format!("{error}: {}", path.display())))
 }

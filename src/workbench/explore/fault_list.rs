@@ -257,7 +257,8 @@ pub(super) fn list_records(
         ListedRecords::Data(loaded) => (0..loaded.records.len())
             .map(|place| Box::new(move || record_of(loaded, place)) as Open<'_>)
             .collect(),
-        ListedRecords::Folder(folder) => fault_files(folder)?
+        ListedRecords::Folder(folder) => Folder::scan(folder)?
+            .fault_records()
             .into_iter()
             .map(|path| Box::new(move || listed(&path)) as Open<'_>)
             .collect(),
@@ -312,18 +313,6 @@ fn row_of(
         model.is_uncertain = model.is_uncertain.map(|_| true);
     }
     row
-}
-
-/// Fault records of a folder and the folders in it, by the ending of their names.
-fn fault_files(folder: &Path) -> Result<Vec<PathBuf>, TaskError> {
-    let scanned = Folder::scan(folder)?;
-    let is_record = |file: &&PathBuf| {
-        let ending = file.extension().and_then(|ending| ending.to_str());
-        let ending = ending.unwrap_or_default().to_lowercase();
-        ["cfg", "cff", "cev"].contains(&ending.as_str())
-    };
-    let found = scanned.files.iter().filter(is_record);
-    Ok(found.map(|file| folder.join(file)).collect())
 }
 
 #[cfg(test)]

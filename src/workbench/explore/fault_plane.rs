@@ -107,7 +107,8 @@ impl LineData {
         }
     }
 
-    fn zones(&self) -> Vec<Zone> {
+    /// The zones by hand.
+    pub(super) fn zones(&self) -> Vec<Zone> {
         let z1 = self.line().z1() * self.mho_share;
         let zone = |name: &str, shape: Shape| Zone {
             name: name.to_owned(),

@@ -12,7 +12,7 @@ use atomscope_engine::protection::calculated::{Calculation, Channels, Context};
 use atomscope_engine::protection::events::{RecordEvent, events};
 use atomscope_engine::records::overview::MinMax;
 use atomscope_engine::records::{
-    ChannelKind, GridChannel, Quantity, Record, StartTime, TimeAxis, Unit,
+    ChannelKind, GridChannel, Quantity, Record, StartTime, TimeAxis, TransformerSide, Unit,
 };
 
 /// Analog values held in memory at most: half a gigabyte.
@@ -386,12 +386,24 @@ impl FaultRecord {
         }
     }
 
+    /// What turns secondary into primary ohms: the ratio of the voltage over that of the current transformers.
+    pub fn impedance_ratio(&self) -> Option<f64> {
+        let analysis = self.analysis.as_ref()?;
+        let [voltage, _, _, current, ..] = analysis.bay.channels;
+        let ratio = |channel: usize| {
+            let grid = self.source.channels.get(channel)?.grid.as_ref()?;
+            Some(grid.primary / grid.secondary)
+        };
+        let ratio = ratio(voltage)? / ratio(current)?;
+        (ratio.is_finite() && ratio > 0.0 && ratio != 1.0).then_some(ratio)
+    }
+
     /// Size and name of the unit that values are shown in: kV and kA of the line where they reach a thousand.
     fn shown_unit(&self, signal: &GridSignal, scale: ValueScale) -> (f64, String) {
         let name = match signal.unit.quantity {
             Some(Quantity::Voltage) => "V",
             Some(Quantity::Current) => "A",
-            _ => return (signal.unit.in_base, signal.unit.symbol.clone()),
+            _ => return power_unit(signal),
         };
         let is_large = |other: &GridSignal| {
             let (low, high) = other.extent;
@@ -413,20 +425,42 @@ impl FaultRecord {
     }
 }
 
+/// Size and name of the unit of what is no voltage or current: watts with the prefix that suits them, others as they are.
+fn power_unit(signal: &GridSignal) -> (f64, String) {
+    let symbol = &signal.unit.symbol;
+    let (low, high) = signal.extent;
+    let largest = high.max(-low);
+    let prefix = match symbol.as_str() {
+        "W" | "var" | "VA" if largest >= 1e6 => Some((1e6, "M")),
+        "W" | "var" | "VA" if largest >= 1e3 => Some((1e3, "k")),
+        _ => None,
+    };
+    match prefix {
+        Some((size, letter)) => (size, format!("{letter}{symbol}")),
+        None => (signal.unit.in_base, symbol.clone()),
+    }
+}
+
 /// Channels that calculated lines may name: by their own names, or VA … IC of the bay.
 struct NamedSignals<'a> {
     signals: &'a [GridSignal],
     phases: [Option<usize>; 6],
 }
 
-impl Channels for NamedSignals<'_> {
-    fn values(&self, name: &str) -> Option<Vec<f64>> {
+impl NamedSignals<'_> {
+    fn find(&self, name: &str) -> Option<&GridSignal> {
         let own = self.signals.iter().find(|signal| signal.name == name);
         let of_bay = || {
             let place = PHASE_NAMES.iter().position(|phase| *phase == name)?;
             self.signals.get(self.phases[place]?)
         };
-        let signal = own.or_else(of_bay)?;
+        own.or_else(of_bay)
+    }
+}
+
+impl Channels for NamedSignals<'_> {
+    fn values(&self, name: &str) -> Option<Vec<f64>> {
+        let signal = self.find(name)?;
         let factor = signal.in_line_units();
         Some(signal.values.iter().map(|value| value * factor).collect())
     }
@@ -486,16 +520,34 @@ fn calculated(
     if let [constant] = values[..] {
         values = vec![constant; times.n_samples()];
     }
+    let unit = calculation.unit(&|name: &str| {
+        let quantity = channels.find(name).and_then(|signal| signal.unit.quantity);
+        match quantity {
+            Some(Quantity::Voltage) => "V".to_owned(),
+            Some(Quantity::Current) => "A".to_owned(),
+            _ => String::new(),
+        }
+    });
+    // What is still volts or amperes has secondary values too: by the ratio of the channel it is made of.
+    let first = calculation
+        .first_channel()
+        .and_then(|name| channels.find(name));
+    let grid = first.and_then(|signal| signal.grid.clone());
+    let grid = grid.filter(|_| matches!(unit.as_str(), "V" | "A"));
+    let grid = grid.map(|grid| GridChannel {
+        scaling: Some(TransformerSide::Primary),
+        ..grid
+    });
     Ok(GridSignal {
         name: calculation.name,
-        unit: Unit::none(),
+        unit: Unit::parse(&unit),
         quantity: None,
         phase: None,
         extent: extent(&values),
         blocks: block_extents(&values),
         times,
         values,
-        grid: None,
+        grid,
     })
 }
 

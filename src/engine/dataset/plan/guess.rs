@@ -1,7 +1,7 @@
 //! What "open this file or folder" means: the likeliest source, labels and recipe.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::super::error::DatasetError;
 use super::super::{ArrayChoice, LongTable, TableChoice};
@@ -47,17 +47,17 @@ impl DataSettings {
                 path,
                 "a single fault record is one sample: to train, open the folder with the records of all classes",
             )),
-            Kind::Recording => match AnnotationRule::suggest(&record) {
-                Some(rule) => {
-                    let rules = vec![Rule::Annotations(rule)];
-                    let records = std::slice::from_ref(&record);
-                    Ok(of_recordings(path, rules, records, ReadOptions::default()))
-                }
-                None => Err(single(
-                    path,
-                    "a single recording without annotations of two classes has no classes: to train, open the folder with the recordings of all classes",
-                )),
-            },
+            Kind::Recording => {
+                let records = std::slice::from_ref(&record);
+                let rule = AnnotationRule::suggest(records).ok_or_else(|| {
+                    single(
+                        path,
+                        "a single recording without annotations of two classes has no classes: to train, open the folder with the recordings of all classes",
+                    )
+                })?;
+                let rules = vec![Rule::Annotations(rule)];
+                Ok(of_recordings(path, rules, records, ReadOptions::default()))
+            }
         }
     }
 }
@@ -97,14 +97,18 @@ fn for_folder(
     if let Some(settings) = held {
         return Ok(settings);
     }
-    let by_notes = records.iter().find_map(AnnotationRule::suggest);
-    let mut rules = match (best_rule(&folder, by_notes.is_some())?, by_notes) {
+    let by_notes = AnnotationRule::suggest(&records);
+    let is_faults = first.kind == Kind::FaultRecord;
+    let by_names = best_rule(&folder, by_notes.is_some())?;
+    // Names of fault records tell a class if all of them do: else they are stations, dates and numbers.
+    let by_names = by_names.filter(|rule| !is_faults || labels_all(&folder, rule));
+    let mut rules = match (by_names, by_notes) {
         (Some(rule), _) => vec![rule],
         (None, Some(rule)) => vec![Rule::Annotations(rule)],
         // Without a rule, loading says what is missing, and a rule can be given.
         (None, None) => Vec::new(),
     };
-    if first.kind != Kind::FaultRecord && !rules.is_empty() {
+    if !is_faults && !rules.is_empty() {
         rules.extend(group_rule(&folder, rules.first()));
     }
     let options = ReadOptions {
@@ -175,7 +179,13 @@ fn first_records(
         if !keep_going(number as f64 / MAX_LOOKED_INTO as f64) {
             return Err(ReadError::Cancelled.into());
         }
-        records.extend(open(&folder.path.join(file), Mode::Tolerant));
+        let record = open(&folder.path.join(file), Mode::Tolerant);
+        // A text of words reads as a table without rows.
+        records.extend(
+            record
+                .into_iter()
+                .filter(|r| r.kind != Kind::Table || r.channels.iter().any(|c| c.n_samples > 0)),
+        );
     }
     Ok(records)
 }
@@ -348,15 +358,42 @@ fn best_rule(folder: &Folder, has_notes: bool) -> Result<Option<Rule>, DatasetEr
     Ok(best.map(|(_, rule)| rule))
 }
 
-/// Numbers in file names count recordings or subjects, and so do words that differ in a number alone: `session1`.
+/// Whether a rule tells the class of every fault record, or is a table that was made to tell them.
+fn labels_all(folder: &Folder, rule: &Rule) -> bool {
+    let labels = catalog::label(folder, std::slice::from_ref(rule), Mode::Tolerant, |_| true);
+    let is_told = |labels: LabelledSet| {
+        let told = labels.files.iter().filter(|file| file.has_class());
+        let told: BTreeSet<PathBuf> = told.map(|file| folder.path.join(&file.path)).collect();
+        folder
+            .fault_records()
+            .iter()
+            .all(|record| told.contains(record))
+    };
+    rule.table().is_some() || labels.is_ok_and(is_told)
+}
+
+/// Numbers in file names count recordings or subjects, and so do names that differ in the numbers of their words alone:
+/// `session1`, `ses-1_task-rest`, `run2_raw`. The number of `13Hz` counts nothing.
 fn has_numbers(labels: &LabelledSet) -> bool {
     let classes = labels.files.iter().filter_map(|file| file.class.as_deref());
-    let stems: Vec<(&str, &str)> = classes
-        .map(|class| (class, class.trim_end_matches(|c: char| c.is_ascii_digit())))
-        .collect();
-    let is_counted = |(class, stem): &(&str, &str)| stem.len() < class.len();
-    stems.iter().any(|(_, stem)| stem.is_empty())
-        || stems.iter().all(is_counted) && stems.windows(2).all(|pair| pair[0].1 == pair[1].1)
+    let without: Vec<(&str, String)> = classes.map(|c| (c, without_counts(c))).collect();
+    let is_counted = |(class, rest): &(&str, String)| rest.len() < class.len();
+    without.iter().any(|(_, rest)| rest.is_empty())
+        || without.iter().all(is_counted) && without.windows(2).all(|pair| pair[0].1 == pair[1].1)
+}
+
+/// A name without the numbers that end its words.
+fn without_counts(name: &str) -> String {
+    let words = name.split_inclusive(|letter: char| !letter.is_alphanumeric());
+    let bare = words.flat_map(|word| {
+        let end = word.find(|letter: char| !letter.is_alphanumeric());
+        let (word, end) = word.split_at(end.unwrap_or(word.len()));
+        [
+            word.trim_end_matches(|letter: char| letter.is_ascii_digit()),
+            end,
+        ]
+    });
+    bare.collect()
 }
 
 /// The number of classes, if the labels look like classes: two or more, of most files, with two files each on average.
@@ -373,6 +410,29 @@ fn told_classes(labels: &LabelledSet) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::records::catalog::LabelledFile;
+
+    #[test]
+    fn numbers_that_end_words_count_recordings() {
+        let counts = |classes: &[&str]| {
+            let file = |class: &&str| LabelledFile {
+                class: Some((*class).to_owned()),
+                ..LabelledFile::default()
+            };
+            let files = classes.iter().map(file).collect();
+            let labels = LabelledSet {
+                files,
+                ..LabelledSet::default()
+            };
+            has_numbers(&labels)
+        };
+        assert!(counts(&["session1", "session2"]));
+        assert!(counts(&["ses-1_task-rest", "ses-12_task-rest"]));
+        assert!(counts(&["run1_raw", "run2_raw"]) && counts(&["01", "rest"]));
+        assert!(
+            !counts(&["13Hz", "17Hz"]) && !counts(&["h01", "s01"]) && !counts(&["rest", "task"])
+        );
+    }
 
     #[test]
     fn subjects_are_read_from_folders_and_names_that_files_share() {

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::super::auto::{HEADS, heads_for};
+use super::super::auto::AutoReport;
 use super::super::calibrating::{
     CalibrationRecord, HeldOut, N_CHECKPOINTS, checkpoint, has_groups,
 };
@@ -46,17 +46,13 @@ impl PartRun {
         let checked = around.checked;
         let dataset = checked.dataset();
         let own = self.own_learner(checked);
-        let is_open = checked.experiment().auto && own.head.is_some_and(|h| HEADS.contains(&h));
         let mut judged = self.judged.take().unwrap_or_else(|| {
-            let mut counts = vec![0; dataset.n_classes()];
-            for &sample in &self.fold.train {
-                counts[dataset.classes()[sample]] += 1;
-            }
-            let heads = match is_open {
-                true => heads_for(&counts).into_iter().map(Some).collect(),
-                false => vec![own.head],
-            };
-            CalibrationRecord::new(heads)
+            let tried = self.record.auto.iter().flat_map(AutoReport::heads);
+            let heads: Vec<Option<Head>> = tried.map(Some).collect();
+            CalibrationRecord::new(match heads.is_empty() {
+                true => vec![own.head],
+                false => heads,
+            })
         });
         // Short trainings pass several checkpoints at once.
         let n_rounds = checked.n_start_rounds(self.part);
@@ -123,6 +119,7 @@ impl PartRun {
             HeldOut::new(
                 checked.dataset(),
                 &self.fold.train,
+                judged.as_ref().map_or(0, CalibrationRecord::n_samples),
                 learner.settings().clone(),
                 checked.experiment().seed,
             )

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::super::{READERS, ReadError};
+use super::super::{READERS, ReadError, events_beside};
 use super::pattern::Pattern;
 use super::{AnnotationRule, CatalogError, Rule};
 
@@ -37,7 +37,20 @@ const COMPANIONS: &[(&str, &[&str])] = &[
     ("inf", &["cfg"]),
 ];
 
+/// Whether a file is a fault record, by the ending of its name.
+fn is_fault_record(file: &Path) -> bool {
+    let ending = file.extension().and_then(|ending| ending.to_str());
+    let ending = ending.unwrap_or_default().to_lowercase();
+    ["cfg", "cff", "cev"].contains(&ending.as_str())
+}
+
 impl Folder {
+    /// The fault records, by the endings of their names.
+    pub fn fault_records(&self) -> Vec<PathBuf> {
+        let files = self.files.iter().filter(|file| is_fault_record(file));
+        files.map(|file| self.path.join(file)).collect()
+    }
+
     /// Lists the files; links to folders are not followed.
     pub fn scan(path: &Path) -> Result<Self, CatalogError> {
         let mut found = Vec::new();
@@ -167,7 +180,7 @@ fn ending(file: &Path) -> String {
 
 /// Why a file is no recording or table of its own.
 fn reason_to_skip(file: &Path, all: &[PathBuf]) -> Option<String> {
-    if is_companion(file, all) {
+    if is_companion(file, all) || events_beside::is_about_another(file) && is_not_alone(file, all) {
         return Some("that belong to another file".to_owned());
     }
     if is_readable(file) {
@@ -178,6 +191,16 @@ fn reason_to_skip(file: &Path, all: &[PathBuf]) -> Option<String> {
         "" => "without an ending that tells the format".to_owned(),
         ending => format!("of .{ending}, which is no format that is read"),
     })
+}
+
+/// Whether the folder holds more than tables about recordings and hypnograms.
+fn is_not_alone(file: &Path, all: &[PathBuf]) -> bool {
+    let folder = file.parent().unwrap_or(file);
+    let start = all.partition_point(|other| other.as_path() < folder);
+    let mut inside = all[start..]
+        .iter()
+        .take_while(|other| other.starts_with(folder));
+    inside.any(|other| is_readable(other) && !events_beside::is_about_another(other))
 }
 
 fn is_readable(file: &Path) -> bool {

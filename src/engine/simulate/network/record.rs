@@ -1,10 +1,14 @@
 //! A simulated event as a [`Record`], as if a fault recorder at the breaker had written it.
 
-use super::{NetworkClass, NetworkScenario, NetworkSimulator, NetworkWaveforms};
+use std::fmt;
+
+use super::scenario::Happening;
+use super::{FarEnd, NetworkClass, NetworkScenario, NetworkSimulator, NetworkWaveforms, Neutral};
 use crate::records::{
     Annotation, Channel, Format, GridChannel, GridFacts, Kind, Record, TransformerSide, Unit,
 };
 use crate::simulate::SIMULATED_START;
+use crate::simulate::fault_star::{FaultStar, phase_letters};
 
 const PHASES: [&str; 3] = ["A", "B", "C"];
 
@@ -83,24 +87,13 @@ impl NetworkScenario {
         record
     }
 
-    /// Letters of the faulted phases.
-    pub fn phase_letters(&self) -> String {
-        let faulted = PHASES.into_iter().zip(self.phases).filter(|(_, is)| *is);
-        let letters: String = faulted.map(|(letter, _)| letter).collect();
-        if letters == "AC" {
-            "CA".to_owned()
-        } else {
-            letters
-        }
-    }
-
     /// The truth in one line.
     pub fn description(&self) -> String {
         let [r1, x1, r0, x0] = self.line_ohm;
         format!(
-            "{} {}: {:.3} kV, {} Hz, neutral {:?}, line {:.3} km z1 {r1:.4}+{x1:.4}j z0 {r0:.4}+{x0:.4}j ohm, place {:.4}, far end {:?}, {} samples a cycle, {:?}",
+            "{} {}: {:.3} kV, {} Hz, neutral {}, line {:.3} km z1 {r1:.4}+{x1:.4}j z0 {r0:.4}+{x0:.4}j ohm, place {:.4}, far end {}, {} samples a cycle, {}",
             self.class.name(),
-            self.phase_letters(),
+            phase_letters(self.phases),
             self.nominal_kv,
             self.frequency_hz,
             self.neutral,
@@ -110,5 +103,79 @@ impl NetworkScenario {
             self.samples_per_cycle,
             self.happening
         )
+    }
+}
+
+impl fmt::Display for Neutral {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Solid => f.write_str("solid"),
+            Self::Impedance(r, x) => write!(f, "{r:.3}+{x:.3}j ohm"),
+            Self::Isolated => f.write_str("isolated"),
+            Self::Petersen(share) => write!(f, "compensated but for {:.1} %", 100.0 * share),
+        }
+    }
+}
+
+impl fmt::Display for FarEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Source(share, degrees) => {
+                write!(
+                    f,
+                    "source of {share:.3} of the fault level at {degrees:.2} degrees"
+                )
+            }
+            Self::Load => f.write_str("load"),
+            Self::EarthedTransformer(x) => {
+                write!(f, "load behind an earthed transformer of {x:.3} ohm")
+            }
+        }
+    }
+}
+
+/// Resistances of a fault in words.
+fn star_text(star: &FaultStar) -> String {
+    match star.earth_ohm {
+        Some(ohm) => format!(
+            "{:.4} ohm a phase and {ohm:.4} ohm to earth",
+            star.phase_ohm
+        ),
+        None => format!("{:.4} ohm a phase", star.phase_ohm),
+    }
+}
+
+impl fmt::Display for Happening {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nothing => f.write_str("nothing happens"),
+            Self::Fault(star) => write!(f, "fault of {}", star_text(star)),
+            Self::Evolving(first, then, cycles) => write!(
+                f,
+                "fault of {}, after {cycles:.2} cycles of {}",
+                star_text(first),
+                star_text(then)
+            ),
+            Self::LoadJoins(r, x) => write!(f, "load of {r:.3}+{x:.3}j ohm joins"),
+            Self::LoadLeaves(r, x) => write!(f, "load of {r:.3}+{x:.3}j ohm leaves"),
+            Self::Capacitor(farad) => write!(f, "capacitor of {:.4} uF", 1e6 * farad),
+            Self::HighImpedanceArc(_, [below, above], _) => {
+                write!(f, "arc of {below:.0} and {above:.0} V")
+            }
+            Self::Inrush(inrush, rated_z) => write!(
+                f,
+                "inrush into {}, saturation {:.3}, air-core reactance {:.3}, rated impedance {rated_z:.3} ohm",
+                if inrush.is_delta {
+                    "delta"
+                } else {
+                    "earthed star"
+                },
+                inrush.saturation,
+                inrush.saturated_x
+            ),
+            Self::VoltageRamp(share, cycles) => {
+                write!(f, "voltage goes to {share:.3} within {cycles:.2} cycles")
+            }
+        }
     }
 }

@@ -21,7 +21,7 @@ use atomscope_engine::protection::impedance::Loop;
 use atomscope_engine::protection::line::Line as PowerLine;
 
 /// Rows of events seen at once.
-const EVENT_ROWS: f32 = 12.0;
+const EVENT_ROWS: f32 = 8.0;
 
 /// Steps of the locus between two marks: half a cycle.
 const STEPS_PER_MARK: usize = 8;
@@ -46,15 +46,15 @@ pub(super) fn impedance_ui(
     let verdict = analysis
         .verdict
         .map_or("no verdict".to_owned(), |v| v.to_string());
-    let seconds = |time: Option<f64>| time.map_or("–".to_owned(), |s| format!("{s:.4} s"));
+    let times = match (analysis.inception_s, analysis.clearing_s) {
+        (Some(from_s), Some(to_s)) => format!(" · {from_s:.4} s → {to_s:.4} s"),
+        (Some(from_s), None) => format!(" · from {from_s:.4} s"),
+        _ => String::new(),
+    };
     let duration = analysis
         .duration_s()
         .map_or(String::new(), |s| format!(" · {} ms", short(s * 1e3)));
-    let text = format!(
-        "{verdict} · {} → {}{duration}",
-        seconds(analysis.inception_s),
-        seconds(analysis.clearing_s)
-    );
+    let text = format!("{verdict}{times}{duration}");
     ui.label(RichText::new(text).strong()).on_hover_text(
         "Type and phases by the rule of phasors and sequences, without a model; inception and clearing from the currents",
     );
@@ -508,6 +508,8 @@ fn events_ui(ui: &mut Ui, events: &[RecordEvent], record: &FaultRecord, look: &m
     egui::ScrollArea::vertical()
         .id_salt("events of the record")
         .max_height(EVENT_ROWS * row)
+        // Without it a list below the fold of the panel shows little more than one row.
+        .min_scrolled_height(EVENT_ROWS * row)
         .auto_shrink([false, true])
         .show_rows(ui, row, events.len(), |ui, shown| {
             for event in &events[shown] {

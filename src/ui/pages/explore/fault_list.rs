@@ -14,7 +14,7 @@ use atomscope_engine::protection::inbox::InboxRow;
 
 /// Width of each column in letters, in their order.
 const WIDTHS_EM: [f32; 12] = [
-    3.5, 12.0, 12.0, 15.0, 5.0, 4.5, 6.0, 5.5, 7.0, 5.5, 5.0, 4.5,
+    3.5, 12.0, 12.0, 15.0, 5.0, 4.5, 6.0, 5.5, 7.0, 8.5, 5.0, 4.5,
 ];
 
 /// Files that could not be read, listed at most.
@@ -134,14 +134,20 @@ fn table_ui(
     actions: &mut Vec<Action>,
 ) {
     let em = theme::body_font(ui).size;
+    // What the window has beyond the usual widths is shared out, in steps, so that widths set by hand stay.
+    let needed = WIDTHS_EM.iter().sum::<f32>() * em + ui.spacing().item_spacing.x * 12.0;
+    let quarters = (4.0 * ui.available_width() / needed)
+        .floor()
+        .clamp(4.0, 8.0);
+    let em_wide = em * quarters / 4.0;
     let mut table = TableBuilder::new(ui)
-        .id_salt("fault records")
+        .id_salt(("fault records", quarters as u32))
         .striped(true)
         .sense(egui::Sense::click())
         .cell_layout(egui::Layout::left_to_right(egui::Align::Center));
     for width in WIDTHS_EM {
         table = table.column(
-            Column::initial(width * em)
+            Column::initial(width * em_wide)
                 .at_least(30.0)
                 .resizable(true)
                 .clip(true),
