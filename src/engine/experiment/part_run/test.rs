@@ -160,8 +160,11 @@ impl PartRun {
             }
             let n_classes = around.checked.dataset().n_classes();
             let classifier = Classifier::of(learner);
-            self.test_memory
-                .make_room(self.fold.test.len(), &classifier);
+            // A last test leaves nothing to the next one.
+            if self.record.tests.len() + 1 < self.moments.len() {
+                let n_samples = self.fold.test.len();
+                self.test_memory.make_room(n_samples, &classifier);
+            }
             let test = TestProgress::begin(zeroed, &classifier, n_classes, around.n_threads);
             self.phase = Phase::Test(Box::new(test));
         }
