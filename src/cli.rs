@@ -155,7 +155,8 @@ pub fn run() -> ExitCode {
     log_to_stderr();
     keep_features();
     // Wrong usage prints the usage and ends the process with code 2.
-    let arguments = Arguments::parse();
+    let arguments =
+        Arguments::try_parse().unwrap_or_else(|error| terminal::refuse_arguments(&error));
     let outcome = match arguments.command {
         None => window::open(arguments.path.as_deref(), &arguments.picture),
         Some(Command::Run(arguments)) => run::run(&arguments),

@@ -28,7 +28,7 @@ pub(super) struct AnalyseArguments {
     /// Line data for distances: (length_km: 50, z1_ohm_per_km: (0.1, 0.4), z0_ohm_per_km: (0.3, 1.2))
     #[arg(long, value_name = "L.ron")]
     line: Option<PathBuf>,
-    /// Write the results as JSON
+    /// Write the results as JSON; - for the standard output instead of a line for each record
     #[arg(long, value_name = "OUT")]
     json: Option<PathBuf>,
     /// Write the list of records, grouped by event, as CSV
@@ -45,6 +45,7 @@ pub(super) fn run(arguments: &AnalyseArguments) -> io::Result<ExitCode> {
         Ok(prepared) => prepared,
         Err(failure) => return ending::tell(failure),
     };
+    let is_text = !outputs.iter().flatten().any(Output::is_stdout);
     let mut is_whole = true;
     let (mut entries, mut reported, mut rows) = (Vec::new(), Vec::new(), Vec::new());
     for path in named_files(&arguments.files)? {
@@ -58,7 +59,7 @@ pub(super) fn run(arguments: &AnalyseArguments) -> io::Result<ExitCode> {
                     Ok(analysis) => FaultSummary::of_analysis(analysis, line),
                     Err(error) => FaultSummary::without(error),
                 };
-                tell(path, &summary)?;
+                tell(path, &summary, is_text)?;
                 entries.push(Value::Object(fault_fields(path, &summary)));
                 let found = analysis.as_ref().ok();
                 rows.push(InboxRow::new(path.to_owned(), &record, summary, found));
@@ -141,8 +142,8 @@ fn named_files(named: &[OsString]) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// `BC-G from 0.1469 s to 0.2300 s, Takagi 0.60 (0.58 to 0.62): path`
-fn tell(path: &Path, summary: &FaultSummary) -> io::Result<()> {
+/// `BC-G from 0.1469 s to 0.2300 s, Takagi 0.60 (0.58 to 0.62): path`, unless something else goes to the standard output.
+fn tell(path: &Path, summary: &FaultSummary, is_text: bool) -> io::Result<()> {
     let mut text = match (summary.type_rule, &summary.phases) {
         (None, _) => "no verdict".to_owned(),
         (Some(class), None) => class.to_owned(),
@@ -161,7 +162,9 @@ fn tell(path: &Path, summary: &FaultSummary) -> io::Result<()> {
         }
     }
     let name = one_line(path.display());
-    writeln!(terminal::stdout(), "{text}: {name}")?;
+    if is_text {
+        writeln!(terminal::stdout(), "{text}: {name}")?;
+    }
     let mut err = CleanWriter::new(io::stderr());
     for warning in &summary.warnings {
         writeln!(err, "note: {warning}: {name}")?;

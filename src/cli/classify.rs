@@ -1,7 +1,7 @@
 //! `atomscope classify`: a trained session applied to new recordings.
 
 use std::ffi::OsString;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -200,9 +200,7 @@ pub(super) fn run(arguments: &ClassifyArguments) -> io::Result<ExitCode> {
     match &csv {
         // Only one of the two can be read from there.
         None if json.as_ref().is_some_and(Output::is_stdout) => {}
-        // Data for another program are not touched; a person must not be harmed by a file name.
-        None if io::stdout().is_terminal() => terminal::stdout().write_all(&rows)?,
-        None => io::stdout().write_all(&rows)?,
+        None => terminal::results().write_all(&rows)?,
         Some(output) => is_whole &= write_result(output, &String::from_utf8_lossy(&rows))?,
     }
     if let Some(output) = &json {

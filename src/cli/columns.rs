@@ -1,5 +1,7 @@
 //! Which columns of a table are class, group and features, as told on the command line.
 
+use std::collections::HashSet;
+
 use clap::Args;
 
 use super::ending::Failure;
@@ -130,6 +132,8 @@ fn columns(record: &Record, told: &[String]) -> Result<Vec<String>, Failure> {
             }
         }
     }
+    let mut known = HashSet::new();
+    names.retain(|name| known.insert(name.clone()));
     Ok(names)
 }
 
@@ -148,7 +152,7 @@ mod tests {
             columns(&record, &told).ok().map(|names| names.join(" "))
         };
         assert_eq!(named("a,3").as_deref(), Some("a c"));
-        assert_eq!(named("2-4,d").as_deref(), Some("b c 5-20 d"));
+        assert_eq!(named("2-4,d,2").as_deref(), Some("b c 5-20 d"));
         assert_eq!(named("5-20").as_deref(), Some("5-20"));
         for wrong in ["e", "0", "6", "4-2", "1-9"] {
             assert_eq!(named(wrong), None, "{wrong}");

@@ -14,7 +14,7 @@ use atomscope_engine::session::DataPlaces;
 
 use super::outputs::Output;
 use super::progress::ProgressLine;
-use super::terminal::complain;
+use super::terminal::{self, complain};
 
 /// Ended by Ctrl-C, as shells count it.
 pub(super) const INTERRUPTED: u8 = 130;
@@ -111,7 +111,7 @@ pub(super) fn is_stdout(path: &Path) -> bool {
 /// it is where it should be.
 pub(super) fn write_result(output: &Output, text: &str) -> io::Result<bool> {
     if output.is_stdout() {
-        io::stdout().write_all(text.as_bytes())?;
+        terminal::results().write_all(text.as_bytes())?;
         return Ok(true);
     }
     match output.write(text.as_bytes()) {

@@ -6,7 +6,10 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use atomscope_engine::records::catalog::{CatalogError, Folder, Rule, label};
+use atomscope_engine::dataset::{DataPlan, DataSettings};
+use atomscope_engine::records::catalog::{
+    CatalogError, ClassCount, Folder, LabelledSet, Rule, label,
+};
 use atomscope_engine::records::{Mode, counted};
 
 /// What rules give for a folder.
@@ -16,8 +19,20 @@ pub(super) struct FolderReport {
     n_files: usize,
     /// Why files were skipped, and how many.
     skipped: BTreeMap<String, usize>,
+    /// What opening the folder makes of it, if it can tell classes.
+    opened: Option<OpenedReport>,
     rules: Vec<RuleReport>,
     pub(super) error: Option<String>,
+}
+
+/// What opening a folder of recordings chooses by itself.
+#[derive(Debug, Serialize)]
+struct OpenedReport {
+    rules: Vec<String>,
+    /// The recipe, and why it is that one.
+    recipe: Option<String>,
+    classes: Vec<ClassReport>,
+    problems: Vec<String>,
 }
 
 /// What one rule gives.
@@ -46,6 +61,7 @@ impl FolderReport {
                 path: shown,
                 n_files: folder.files.len(),
                 skipped: folder.skipped,
+                opened: OpenedReport::of(path),
                 rules,
                 error: None,
             },
@@ -53,6 +69,7 @@ impl FolderReport {
                 path: shown,
                 n_files: 0,
                 skipped: BTreeMap::new(),
+                opened: None,
                 rules: Vec::new(),
                 error: Some(error.to_string()),
             },
@@ -78,21 +95,68 @@ impl FolderReport {
         for (reason, count) in &self.skipped {
             writeln!(out, "  skipped   {count} {reason}")?;
         }
+        if let Some(opened) = &self.opened {
+            writeln!(out, "  When it is opened: {}", opened.rules.join("; "))?;
+            if let Some(recipe) = &opened.recipe {
+                writeln!(out, "    {recipe}")?;
+            }
+            write_labels(&opened.classes, &opened.problems, out)?;
+        }
         if self.rules.is_empty() {
             writeln!(out, "  no rule for classes found")?;
         }
         for report in &self.rules {
             writeln!(out, "  {}", report.words)?;
-            for class in &report.classes {
-                let n_files = counted(class.n_files, "file");
-                let n_groups = counted(class.n_groups, "group");
-                writeln!(out, "    class {}: {n_files}, {n_groups}", class.class)?;
-            }
-            for problem in &report.problems {
-                writeln!(out, "    {problem}")?;
-            }
+            write_labels(&report.classes, &report.problems, out)?;
         }
         Ok(())
+    }
+}
+
+fn write_labels(
+    classes: &[ClassReport],
+    problems: &[String],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    for class in classes {
+        let n_files = counted(class.n_files, "file");
+        let n_groups = counted(class.n_groups, "group");
+        writeln!(out, "    class {}: {n_files}, {n_groups}", class.class)?;
+    }
+    for problem in problems {
+        writeln!(out, "    {problem}")?;
+    }
+    Ok(())
+}
+
+impl OpenedReport {
+    fn of(path: &Path) -> Option<Self> {
+        let settings = DataSettings::for_path(path, &mut |_| true).ok()?;
+        let DataPlan::Recordings(source) = &settings.source else {
+            return None;
+        };
+        let as_named = |path: &Path| Some(path.to_owned());
+        let folders = source.labels(&as_named, &mut |_| true).ok()?;
+        let labels = &folders.first()?.labels;
+        let rules = source.rules.iter().map(Rule::in_words).collect();
+        (!source.rules.is_empty()).then(|| Self {
+            rules,
+            recipe: settings.recipe_reason(),
+            classes: ClassReport::all_of(labels),
+            problems: labels.problems(),
+        })
+    }
+}
+
+impl ClassReport {
+    fn all_of(labels: &LabelledSet) -> Vec<Self> {
+        let classes = labels.classes().into_iter();
+        let report = |count: ClassCount| Self {
+            class: count.class,
+            n_files: count.n_files,
+            n_groups: count.n_groups,
+        };
+        classes.map(report).collect()
     }
 }
 
@@ -101,15 +165,10 @@ impl RuleReport {
         let text = ron::to_string(&rule).unwrap_or_else(|error| error.to_string());
         let words = rule.in_words();
         let labels = label(folder, &[rule], mode, |_| true)?;
-        let classes = labels.classes().into_iter().map(|count| ClassReport {
-            class: count.class,
-            n_files: count.n_files,
-            n_groups: count.n_groups,
-        });
         Ok(Self {
             rule: text,
             words,
-            classes: classes.collect(),
+            classes: ClassReport::all_of(&labels),
             problems: labels.problems(),
         })
     }

@@ -9,8 +9,9 @@ use serde::Serialize;
 
 use super::folder_preview::FolderReport;
 use super::terminal::one_line;
+use atomscope_engine::features::signal_kind::kind_of;
 use atomscope_engine::records::{
-    self, Annotation, ArrayInfo, ChannelKind, Gap, Mode, ReadError, ReadOptions, Record,
+    self, Annotation, ArrayInfo, ChannelKind, Gap, Kind, Mode, ReadError, ReadOptions, Record,
 };
 
 /// Values read at once for statistics, those of all channels together.
@@ -118,6 +119,9 @@ struct ChannelReport {
     unit: String,
     rate_hz: Option<f64>,
     n_samples: usize,
+    /// What a channel of a recording measures, judged by label, unit and rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signal: Option<&'static str>,
     /// The texts of a column of text with how often each occurs.
     #[serde(skip_serializing_if = "Option::is_none")]
     categories: Option<Vec<Category>>,
@@ -173,6 +177,7 @@ impl FileReport {
                 unit: channel.unit.symbol.clone(),
                 rate_hz: channel.rate_hz,
                 n_samples: channel.n_samples,
+                signal: (record.kind == Kind::Recording).then(|| kind_of(channel).name()),
                 // Numbers of positions in the list of texts tell nothing.
                 stats: match categories {
                     Some(_) => Stats::default(),
@@ -302,6 +307,9 @@ impl ChannelReport {
             out,
             "    {name:<24} {unit:<6} {rate:>12} {n_samples:>10} samples"
         )?;
+        if let Some(signal) = self.signal {
+            write!(out, "  {signal}")?;
+        }
         if let Some(categories) = &self.categories {
             let shown = categories.iter().take(CATEGORIES_SHOWN);
             let shown: Vec<String> = shown

@@ -13,6 +13,9 @@ use atomscope_engine::export::{Predictions, RunResult};
 use atomscope_engine::records::counted;
 use atomscope_engine::split::audit::Severity;
 
+/// Remarks shown as text; JSON has them all.
+const SHOWN_REMARKS: usize = 40;
+
 /// What a report is made of.
 pub(super) struct Report<'a> {
     pub(super) session: &'a str,
@@ -60,6 +63,9 @@ impl Report<'_> {
             facts.n_classes(),
             facts.n_features()
         )?;
+        if let Some(place) = experiment.data.classes_in_words() {
+            writeln!(out, "Classes    {place}")?;
+        }
         if let Some(reason) = experiment.data.recipe_reason() {
             writeln!(out, "Recipe     {reason}")?;
         }
@@ -90,8 +96,12 @@ impl Report<'_> {
         for (batch, text) in change_texts(&experiment.learner, self.changes) {
             writeln!(out, "Changed    after mini-batch {batch}: {text}")?;
         }
-        for remark in self.remarks {
+        for remark in self.remarks.iter().take(SHOWN_REMARKS) {
             writeln!(out, "Remark     {remark}")?;
+        }
+        let n_more = self.remarks.len().saturating_sub(SHOWN_REMARKS);
+        if n_more > 0 {
+            writeln!(out, "Remark     and {n_more} more (--json lists all)")?;
         }
         writeln!(out, "Seed       {}", experiment.seed)
     }
@@ -355,6 +365,9 @@ fn percent(point: &CurvePoint) -> String {
     }
 }
 
+/// Classes whose decisions are counted against each other; of more, those of lowest recall stand alone.
+const MOST_CLASSES: usize = 40;
+
 /// Rows are true classes, columns decisions, the last column the recall.
 fn write_confusion(
     out: &mut impl Write,
@@ -369,8 +382,20 @@ fn write_confusion(
     let longest = names.iter().map(|name| name.chars().count()).max();
     let wide = longest.unwrap_or(0).max(5);
     let column = wide.min(8).max(digits) + 1;
+    let is_large = names.len() > MOST_CLASSES;
+    let mut rows: Vec<usize> = (0..names.len()).collect();
+    if is_large {
+        let recall = |class: usize| confusion.recall(class).unwrap_or(f64::INFINITY);
+        rows.sort_by(|&a, &b| recall(a).total_cmp(&recall(b)));
+        rows.truncate(MOST_CLASSES);
+        writeln!(
+            out,
+            "The {MOST_CLASSES} classes of lowest recall of {}; --export confusion=FILE.csv writes all decisions",
+            names.len()
+        )?;
+    }
     write!(out, "{:>wide$} ", "true")?;
-    for name in &names {
+    for name in names.iter().filter(|_| !is_large) {
         let name: String = name.chars().take(column - 1).collect();
         write!(out, "{name:>column$}")?;
     }
@@ -379,9 +404,9 @@ fn write_confusion(
         Some(_) => writeln!(out, "  several     none  covered")?,
         None => writeln!(out)?,
     }
-    for (truth, name) in names.iter().enumerate() {
-        write!(out, "{name:>wide$} ")?;
-        for decided in 0..confusion.n_classes() {
+    for truth in rows {
+        write!(out, "{:>wide$} ", names[truth])?;
+        for decided in (0..confusion.n_classes()).filter(|_| !is_large) {
             write!(out, "{:>column$}", confusion.count(truth, decided))?;
         }
         let share = |share: Option<f64>| match share {

@@ -505,6 +505,7 @@ fn summary(run: &Run) -> RunSummary {
 /// What to know beside the numbers.
 fn remarks(ended: &Ended) -> Vec<String> {
     let mut remarks = ended.remarks.clone();
+    remarks.extend(ended.built.notes.iter().cloned());
     let n_left_out = ended.built.left_out.len();
     if let Some(first) = ended.built.left_out.first() {
         let source = first.source.display();
@@ -556,6 +557,7 @@ fn reserve_exports(
 /// The result as JSON, with what was decided about every held-out sample if that is wanted.
 fn json_of(report: &Report<'_>, with_decisions: bool) -> serde_json::Value {
     let mut result = report.result().to_json();
+    result["remarks"] = report.remarks.into();
     if !with_decisions {
         return result;
     }

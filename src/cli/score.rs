@@ -1,5 +1,6 @@
 //! `atomscope score`: events found against events of a reference.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -97,6 +98,8 @@ fn score(arguments: &ScoreArguments) -> Result<Scored, Failure> {
         split_longer_than_s: arguments.split,
     };
     let label = arguments.label.as_deref();
+    let lists = [&reference, &hypothesis];
+    remarks.extend(label.and_then(|label| missing_label(label, lists)));
     let (reference, hypothesis) = (spans(&reference, label), spans(&hypothesis, label));
     let score = scoring
         .score(&reference, &hypothesis, duration_s)
@@ -125,6 +128,20 @@ fn spans(list: &EventList, label: Option<&str>) -> Vec<TimeSpan> {
         end_s: event.onset_s + event.duration_s.unwrap_or(0.0),
     };
     list.annotations.iter().filter(counts).map(span).collect()
+}
+
+/// That no event has a label, with those there are.
+fn missing_label(label: &str, lists: [&EventList; 2]) -> Option<String> {
+    let texts = || {
+        lists
+            .iter()
+            .flat_map(|list| &list.annotations)
+            .map(|event| &event.text)
+    };
+    let found: BTreeSet<&String> = texts().take(MOST_LISTED).collect();
+    let is_missing =
+        !found.is_empty() && !texts().any(|text| is_of(&text.to_lowercase(), Some(label)));
+    is_missing.then(|| format!("no event has the label {label:?}; there are {found:?}"))
 }
 
 fn is_of(text: &str, label: Option<&str>) -> bool {

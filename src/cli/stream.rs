@@ -1,6 +1,6 @@
 //! `atomscope stream`: a trained session applied to what comes in, one line per decision.
 
-use std::io::{self, BufReader, IsTerminal, Write};
+use std::io::{self, BufReader, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
@@ -177,10 +177,7 @@ impl Running<'_> {
         for note in outcome.notes.iter().filter(|_| !self.arguments.quiet) {
             complain(note)?;
         }
-        let mut out: Box<dyn Write> = match io::stdout().is_terminal() {
-            true => Box::new(terminal::stdout()),
-            false => Box::new(io::stdout().lock()),
-        };
+        let mut out = terminal::results();
         for decision in &outcome.decisions {
             let line = match self.arguments.json {
                 true => serde_json::to_string(decision).map_err(io::Error::other)?,

@@ -1,7 +1,7 @@
 //! Text for the terminal: control characters in file names, labels and messages are written as escapes.
 
 use std::borrow::Cow;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 /// Whether a character could move the cursor, colour the text or turn its direction around.
 fn is_unsafe(c: char) -> bool {
@@ -69,6 +69,25 @@ impl<W: Write> Write for CleanWriter<W> {
 /// The standard output, for text that a person reads.
 pub(super) fn stdout() -> CleanWriter<io::StdoutLock<'static>> {
     CleanWriter::new(io::stdout().lock())
+}
+
+/// The standard output, for results: data for another program are not touched, a person must not be harmed by a name.
+pub(super) fn results() -> Box<dyn Write> {
+    match io::stdout().is_terminal() {
+        true => Box::new(stdout()),
+        false => Box::new(io::stdout().lock()),
+    }
+}
+
+/// Says what is wrong with the arguments, as `clap` writes it, and ends the process.
+pub(super) fn refuse_arguments(error: &clap::Error) -> ! {
+    let text = error.render().to_string();
+    if text.contains(is_unsafe) {
+        // Nothing is left to tell it to if this fails too.
+        drop(write!(io::stderr(), "{}", clean(&text)));
+        std::process::exit(error.exit_code());
+    }
+    error.exit()
 }
 
 /// Says something on the standard error, after the name of the program.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use egui::{CentralPanel, Context, Frame, Margin, Panel, ThemePreference, Ui, ViewportCommand};
 
 use super::dialogs::Dialogs;
-use super::elements::roomy_page;
+use super::elements::{LEAST_WIDTH, Narrow, roomy_page};
 use super::{
     asks, banner, figure_picture, menu, notice_sheet, pages, run_bar, shortcuts, stage_list, theme,
 };
@@ -13,8 +13,6 @@ use crate::workbench::explore::ExploreAction;
 use crate::workbench::{Action, Demo, Stage, Workbench};
 use atomscope_engine::session::Theme;
 
-/// Width that most pages need where text has its usual size.
-const PAGE_WIDTH: f32 = 730.0;
 /// Width of the frame around the list of stages.
 const STAGES_FRAME: f32 = 16.0;
 /// Height that the title bar of a window and the task bar of a desktop take together.
@@ -173,14 +171,15 @@ impl App {
             };
             page(ui, workbench, &mut draft, &mut actions);
         };
-        // Two columns need their width; running text wraps at any.
-        let least_width = match workbench.view().page {
-            Stage::Split => 400.0,
-            _ => PAGE_WIDTH,
+        let narrow = match workbench.view().page {
+            Stage::Split => Narrow::Wrapped,
+            Stage::Explore if !pages::explore_has_columns(workbench) => Narrow::Wrapped,
+            Stage::Train => Narrow::Scrolled,
+            _ => Narrow::Stacked,
         };
         CentralPanel::default()
             .frame(frame)
-            .show(ui, |ui| roomy_page(ui, least_width, &mut page));
+            .show(ui, |ui| roomy_page(ui, narrow, &mut page));
         asks::asks_ui(
             &context,
             &self.workbench,
@@ -233,7 +232,7 @@ impl App {
             theme::body_font(ui).size * 17.0,
             theme::small_font(ui).size * 6.0,
         );
-        let page = PAGE_WIDTH * theme::text_scale(ui) + 2.0 * f32::from(theme::PAGE_MARGIN);
+        let page = LEAST_WIDTH * theme::text_scale(ui) + 2.0 * f32::from(theme::PAGE_MARGIN);
         // Large text or a small window: the room is the page's, and the stages tell their names alone.
         let is_narrow = ui.available_width() - wide < page + STAGES_FRAME;
         let frame = Frame::side_top_panel(ui.style()).inner_margin(Margin::symmetric(8, 12));

@@ -14,14 +14,33 @@ pub(super) fn label_width(ui: &Ui) -> f32 {
     theme::body_font(ui).size * 12.0
 }
 
-/// The least height of a page where text has its usual size.
+/// The least width and height of a page where text has its usual size.
+pub(super) const LEAST_WIDTH: f32 = 730.0;
 const LEAST_HEIGHT: f32 = 420.0;
 
-/// A page that scrolls both ways where the window is too small for it at this text size; `least_width` where text has
-/// its usual size.
-pub(super) fn roomy_page(ui: &mut Ui, least_width: f32, contents: impl FnOnce(&mut Ui)) {
-    let least = vec2(least_width, LEAST_HEIGHT) * theme::text_scale(ui);
+/// How a page uses a window that is narrower than [`LEAST_WIDTH`] at this text size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Narrow {
+    /// Its two columns stand one above the other.
+    Stacked,
+    /// All of it wraps.
+    Wrapped,
+    /// It scrolls sideways.
+    Scrolled,
+}
+
+fn is_narrow(ui: &Ui) -> bool {
+    ui.available_width() < LEAST_WIDTH * theme::text_scale(ui) - 1.0
+}
+
+/// A page that scrolls where the window is too small for it at this text size.
+pub(super) fn roomy_page(ui: &mut Ui, narrow: Narrow, contents: impl FnOnce(&mut Ui)) {
     let room = ui.available_size();
+    let mut least = vec2(LEAST_WIDTH, LEAST_HEIGHT) * theme::text_scale(ui);
+    if narrow != Narrow::Scrolled {
+        least.y *= f32::from(1 + u8::from(is_narrow(ui) && narrow == Narrow::Stacked));
+        least.x = 0.0;
+    }
     if room.x >= least.x && room.y >= least.y {
         contents(ui);
         return;
@@ -39,7 +58,7 @@ pub(super) fn roomy_page(ui: &mut Ui, least_width: f32, contents: impl FnOnce(&m
 /// The title of a page with one line on what it is for.
 pub(super) fn page_title(ui: &mut Ui, title: &str, what: &str) {
     let tones = theme::tones(ui);
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
         ui.label(RichText::new(title).heading().color(tones.strong));
         ui.add_space(theme::GRID);
         ui.label(RichText::new(what).color(tones.weak));
@@ -176,9 +195,13 @@ pub(super) fn fact(ui: &mut Ui, name: &str, value: impl Into<String>) -> Respons
     row.response
 }
 
-/// The rest of the page in two columns, the left one of the given width.
+/// The rest of the page in two columns, the left one of the given width; the right one below it where both have no room.
 pub(super) fn two_columns(ui: &Ui, left_width: f32) -> (Rect, Rect) {
     let page = ui.available_rect_before_wrap();
+    if is_narrow(ui) {
+        let (above, below) = page.split_top_bottom_at_fraction(0.5);
+        return (above, below.with_min_y(below.top() + theme::PANEL_GAP));
+    }
     let edge = page.left() + left_width;
     let left = Rect::from_min_max(page.min, pos2(edge, page.bottom()));
     let right = Rect::from_min_max(pos2(edge + theme::PANEL_GAP, page.top()), page.max);

@@ -464,6 +464,7 @@ impl Workbench {
     }
 
     fn go_through_edits(&mut self, step: super::draft::StepOf) {
+        let scores = self.epoch_scores().cloned();
         let document = &mut self.document;
         let before = document.draft.experiment.learner.clone();
         let present = document.training.state().cloned();
@@ -471,6 +472,9 @@ impl Workbench {
             document.training.bring_back(state);
             document.run_has_changed();
             self.replay(None);
+        }
+        if let Some(before) = scores {
+            self.show_rescored(&before);
         }
         let now = &self.document.draft.experiment.learner;
         for change in LearnerChange::between(&before, now) {

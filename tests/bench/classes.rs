@@ -2,13 +2,13 @@
 
 use std::fs;
 use std::process::Command;
-use std::time::Instant;
 
 use atomscope_engine::evaluation::Classifier;
 use atomscope_engine::learner::{
     LearnerSettings, Progress, SampleStream, StepReport, Supply, start_learner,
 };
 use atomscope_engine::math::Matrix;
+use cpu_time::ProcessTime;
 
 /// The argument that makes this program measure one number of classes and end.
 const ALONE: &str = "--classes-alone";
@@ -53,7 +53,7 @@ fn row(n_classes: usize) -> String {
     let settings = LearnerSettings::margin_aware();
     let (mut learner, _) = start_learner(&settings, &mut stream, 1).expect("sound samples");
     let mut report = StepReport::default();
-    let begin = Instant::now();
+    let begin = ProcessTime::now();
     for round in 0..N_ROUNDS {
         let progress = Progress {
             round,
@@ -66,7 +66,7 @@ fn row(n_classes: usize) -> String {
     let index: Vec<usize> = (0..N_CLASSIFIED.min(samples.cols())).collect();
     let classifier = Classifier::of(learner.as_ref());
     let mut verdicts = Vec::with_capacity(index.len());
-    let begin = Instant::now();
+    let begin = ProcessTime::now();
     let classified = classifier.classify(
         samples.view(),
         &index,
@@ -84,7 +84,7 @@ fn row(n_classes: usize) -> String {
 }
 
 /// A line of Linux's list about this process; 0 elsewhere.
-fn megabytes(key: &str) -> f64 {
+pub(crate) fn megabytes(key: &str) -> f64 {
     let text = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = text.lines().find(|line| line.starts_with(key));
     let kilobytes = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<f64>().ok());

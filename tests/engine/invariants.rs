@@ -782,18 +782,22 @@ fn the_linear_kernel_is_rls_dla() {
     assert!(relative_error(&atoms, &explicit.dictionary) < 1e-9);
 }
 
-/// ORMP by brute force: every step tries every atom and solves least squares anew.
+/// ORMP by brute force: every step tries every atom and solves least squares anew. Like the coder it takes no atom of whose
+/// squared length the atoms before it leave less than 1e-10.
 fn brute_force_ormp(gram: &Matrix, h: &[f64], sigma: f64, sparsity: usize) -> (Vec<usize>, f64) {
+    let length = |q: usize| gram[(q, q)].sqrt();
     let residual_with = |atoms: &[usize]| {
-        let part = Matrix::from_fn(atoms.len(), atoms.len(), |i, j| gram[(atoms[i], atoms[j])]);
+        let cosine = |p: usize, q: usize| gram[(p, q)] / (length(p) * length(q));
+        let part = Matrix::from_fn(atoms.len(), atoms.len(), |i, j| cosine(atoms[i], atoms[j]));
         let mut factor = Cholesky::default();
         factor.factor(part.view()).ok()?;
-        if factor.smallest_pivot() < 1e-9 {
+        if factor.smallest_pivot() <= 1e-10 {
             return None;
         }
-        let mut w: Vec<f64> = atoms.iter().map(|&q| h[q]).collect();
+        let along: Vec<f64> = atoms.iter().map(|&q| h[q] / length(q)).collect();
+        let mut w = along.clone();
         factor.solve(&mut w);
-        let explained: f64 = atoms.iter().zip(&w).map(|(&q, w)| h[q] * w).sum();
+        let explained: f64 = along.iter().zip(&w).map(|(h, w)| h * w).sum();
         Some(sigma - explained)
     };
     let (mut chosen, mut residual) = (Vec::new(), sigma);
@@ -818,19 +822,17 @@ fn brute_force_ormp(gram: &Matrix, h: &[f64], sigma: f64, sparsity: usize) -> (V
     (chosen, residual)
 }
 
-/// The smallest share of its squared length that an atom of a code has left beside those chosen
-/// before it.
-fn smallest_remainder(gram: &Matrix, code: &[(usize, f64)]) -> f64 {
-    let cosine = |p: usize, q: usize| gram[(p, q)] / (gram[(p, p)] * gram[(q, q)]).sqrt();
-    let cosines = Matrix::from_fn(code.len(), code.len(), |i, j| cosine(code[i].0, code[j].0));
-    let mut factor = Cholesky::default();
-    factor
-        .factor(cosines.view())
-        .expect("chosen atoms are independent");
-    factor.smallest_pivot()
+/// How well rounding lets the squared residual of a code be known: factors of Ψ are exact for a Ψ + δΨ, whose entries are
+/// off by some ε of the atoms' lengths, and r² = σ − 2 wᵀh + wᵀΨw is stationary in w, so that it changes by wᵀ δΨ w.
+fn rounding_of_residual(gram: &Matrix, sigma: f64, code: &[(usize, f64)]) -> f64 {
+    let lengths = code.iter().map(|&(q, w)| w.abs() * gram[(q, q)].sqrt());
+    let size = sigma.sqrt() + lengths.sum::<f64>();
+    64.0 * f64::EPSILON * size * size
 }
 
 proptest! {
+    #![proptest_config(config())]
+
     #[test]
     fn ormp_equals_brute_force(
         n_features in 2_usize..6,
@@ -848,9 +850,7 @@ proptest! {
         coder.prepare(gram.view());
         let (code, residual) = coder.code(h.col(0), sigma);
         let (_, expected) = brute_force_ormp(&gram, h.col(0), sigma, sparsity);
-        // What an atom has left beside those chosen before it is a difference of numbers near 1, so
-        // it is known to rounding divided by itself, and the residual no better.
-        let bound = sigma * (1e-8 + 16.0 * f64::EPSILON / smallest_remainder(&gram, &code));
+        let bound = rounding_of_residual(&gram, sigma, &code);
         prop_assert!((residual - expected.max(0.0)).abs() <= bound);
         // The code reproduces the residual it claims.
         let mut left = x.clone();

@@ -29,21 +29,6 @@ import importlib.util, json, sys, pathlib
 import numpy as np
 folder = pathlib.Path(sys.argv[1])
 
-def blur(m, X):
-    """How far rounding alone moves the scores of the program itself: the distance to the span is the
-    difference of nearly equal numbers where kept samples are nearly dependent, and counts by its logarithm."""
-    decision = m.settings["decision"]
-    blurred = np.zeros(len(X))
-    for c, kept in enumerate(m._kept):
-        span = m.tensors.get(f"class{c}/span")
-        if span is not None and decision["kind"] == "OnlineLogit":
-            Z = m.prepare(X)
-            own, k = m._kernel.own(Z), m._kernel(Z, kept)
-            noise = np.finfo(float).eps * np.einsum("ij,ij->i", np.abs(k) @ np.abs(span), np.abs(k))
-            distance = np.maximum(own - np.einsum("ij,ij->i", k @ span, k), 1e-6 * own)
-            blurred = np.maximum(blurred, abs(decision["theta"][1]) * noise / distance)
-    return np.minimum(2.0 * blurred, 1e-3)
-
 trouble, worst = [], 0.0
 for path in sorted(folder.glob("*.py")):
     spec = importlib.util.spec_from_file_location(path.stem, path)
@@ -57,17 +42,15 @@ for path in sorted(folder.glob("*.py")):
     else:
         ranked = np.sort(found, axis=1)
         margins = ranked[:, -1] - ranked[:, -2]
-    allowed = np.full(len(X), 1e-9) if told["strict"] else 1e-9 + blur(model.model, X)
     off = np.abs(margins - told["margins"])
     for i, expected in enumerate(told["scores"]):
         if expected is not None:
             expected = expected[1] - expected[0] if len(expected) == 2 else np.array(expected)
             off[i] = max(off[i], float(np.abs(found[i] - expected).max()))
-    excess = float((off / allowed).max())
     off = float(off.max())
-    print(f"{path.stem}: {off:.1e}, {excess:.1e} of what is allowed")
+    print(f"{path.stem}: {off:.1e}")
     worst = max(worst, off)
-    if not excess < 1.0:
+    if not off < 1e-9:
         trouble.append(f"{path.stem}: scores differ by {off}")
     if list(model.classes_) != told["classes"] or list(model.predict(X)) != told["labels"]:
         trouble.append(f"{path.stem}: labels differ")
@@ -208,9 +191,8 @@ fn scores(model: &TrainedModel, classifier: &Classifier<'_>, sample: &[f64]) -> 
     found
 }
 
-/// Writes the module of a model, and what the program says of samples; whether scores must agree to 1e-9 whatever
-/// rounding makes of nearly dependent kept samples.
-fn write(folder: &Path, name: &str, state: &RunState, dataset: &Dataset, strict: bool) {
+/// Writes the module of a model, and what the program says of samples.
+fn write(folder: &Path, name: &str, state: &RunState, dataset: &Dataset) {
     let model = state.final_model().expect("it is complete");
     let text = python_module(model, &state.facts, name).expect("it can be written");
     std::fs::write(folder.join(format!("{name}.py")), text).expect("written");
@@ -246,7 +228,6 @@ fn write(folder: &Path, name: &str, state: &RunState, dataset: &Dataset, strict:
         "labels": judged.iter().map(|item| &classes[item.verdict.class]).collect::<Vec<_>>(),
         "sets": sets,
         "epsilon": EPSILON,
-        "strict": strict,
     });
     std::fs::write(folder.join(format!("{name}.json")), told.to_string()).expect("written");
 }
@@ -337,22 +318,18 @@ fn made_cases() -> Vec<(String, LearnerSettings, Preparation)> {
     cases
 }
 
-/// The same for a shipped session that learns some 2000 samples, where its data are, on samples that it has not learned;
-/// with the session's own settings scores must agree strictly.
-fn write_shipped(folder: &Path, name: &str, change: impl Fn(&mut LearnerSettings)) {
-    let Some((mut experiment, dataset)) = shipped(name) else {
+/// The same for a shipped session that learns some 2000 samples, where its data are, on samples that it has not learned.
+fn write_shipped(folder: &Path, name: &str) {
+    let Some((experiment, dataset)) = shipped(name) else {
         return;
     };
-    let own = experiment.learner.clone();
-    change(&mut experiment.learner);
-    let strict = experiment.learner == own;
     let step = dataset.n_samples() / 2000 + 2;
     let every = |first: usize| {
         let chosen: Vec<usize> = (first..dataset.n_samples()).step_by(step).collect();
         dataset.subset(&chosen).expect("samples of it")
     };
     let state = train(&Arc::new(every(0)), experiment);
-    write(folder, &name.replace('-', "_"), &state, &every(1), strict);
+    write(folder, &name.replace('-', "_"), &state, &every(1));
 }
 
 #[test]
@@ -367,19 +344,34 @@ fn modules_for_python_decide_as_the_program_does() {
         for (name, learner, preparation) in made_cases() {
             let state = train(&dataset, experiment(learner, preparation));
             let name = format!("{name}_of_{n_classes}");
-            write(folder, &name, &state, &dataset, false);
+            write(folder, &name, &state, &dataset);
         }
     }
-    for name in ["usps-margin", "isolet-margin", "bonn-epilepsy"] {
-        write_shipped(folder, name, |_| {});
+    // A quadratic kernel of waveforms has few dimensions: with ν = 1e-5 kept samples are nearly dependent.
+    for name in [
+        "usps-margin",
+        "isolet-margin",
+        "bonn-epilepsy",
+        "feeder-faults",
+    ] {
+        write_shipped(folder, name);
     }
-    // A quadratic kernel of waveforms has few dimensions: kept samples are nearly dependent, and with the session's
-    // ν = 1e-5 so much that rounding moves scores by some 1e-2.
-    write_shipped(folder, "feeder-faults", |learner| {
-        if let Algorithm::Margin { novelty, .. } = &mut learner.algorithm {
-            *novelty = 1e-3;
-        }
-    });
+    // So are samples of two features beside a Gaussian wider than their distances.
+    let mut dependent = LearnerSettings {
+        kernel: Kernel::Gaussian { width: 1.0 },
+        head: Some(Head::S4J),
+        ..LearnerSettings::margin_aware()
+    };
+    if let Algorithm::Margin { novelty, .. } = &mut dependent.algorithm {
+        *novelty = 1e-5;
+    }
+    let plain = Preparation {
+        missing: MissingPolicy::TrainingMean,
+        scaling: Scaling::ZScore,
+    };
+    let dataset = blobs(3, 2, 0.0);
+    let state = train(&dataset, experiment(dependent, plain));
+    write(folder, "dependent", &state, &dataset);
     let check = folder.join("check");
     std::fs::write(&check, CHECK).expect("written");
     let output = Command::new(python)

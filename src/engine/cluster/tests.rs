@@ -217,6 +217,9 @@ fn pause_and_cancel_keep_points_from_being_taken() {
     assert!(folder.list().expect("readable").done.is_empty());
     placed(&folder, &prepared);
     assert_eq!(work_alone(&folder, &prepared), WorkerEnd::Complete);
+    // Nothing is left to be paused.
+    folder.set(Mark::Paused, true).expect("writable");
+    assert_eq!(work_alone(&folder, &prepared), WorkerEnd::Complete);
 }
 
 fn small_sweep(halving: Option<Halving>) -> Prepared {

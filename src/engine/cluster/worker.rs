@@ -12,6 +12,7 @@ use super::failures::note_failure;
 use super::folder::{Mark, WorkFolder, remove};
 use super::heartbeat::{BEAT_EVERY, Heart};
 use super::order::Prepared;
+use super::status::WorkStatus;
 use super::work::Points;
 use crate::experiment::{Pace, PointProgress, Watcher, panic_message};
 use crate::session::{load_progress, save_progress};
@@ -131,6 +132,8 @@ impl Worker<'_> {
                 return Ok(WorkerEnd::Cancelled);
             }
             let found = match self.folder.is(Mark::Paused) {
+                // Where nothing is left to wait for, a pause must not hold a place on the cluster.
+                true if WorkStatus::read(self.folder)?.is_complete() => Found::Nothing,
                 true => Found::Others,
                 false => {
                     let n_needed = |number| self.points.n_needed(number);

@@ -1,13 +1,14 @@
 //! Data sets from arrays: pages of classes (features × samples × classes), or a matrix beside its labels.
 
-use ndarray::{ArrayD, ArrayView2, Axis, Ix2, Ix3};
+use ndarray::{ArrayD, Axis, Ix3};
 use serde::{Deserialize, Serialize};
 
 use super::builder::DatasetBuilder;
 use super::labels::number_name;
-use super::table::MAX_CLASSES;
+use super::table::{CLASS_NAMES, MAX_CLASSES, tell_classes};
 use super::{DatasetError, Layout, Place};
-use crate::records::{Format, Record};
+use crate::records::table::plain_name;
+use crate::records::{ArrayInfo, Format, Record};
 use crate::settings::{SettingProblem, SettingProblems};
 
 /// Which arrays of a file hold what.
@@ -55,46 +56,31 @@ fn unchanged() -> f64 {
 }
 
 impl ArrayChoice {
-    /// The likely meaning of a file: a 3-D array is pages of classes; a matrix beside a vector of its length is
-    /// labelled. A square number of features of pages is taken for pictures, in MATLAB's order if the file is MATLAB's.
+    /// The likely meaning of a file: a matrix beside a vector of its length that is named as labels are, a 3-D array of
+    /// pages of classes, or a matrix beside any vector of its length that can tell classes. A square number of features of
+    /// pages is taken for pictures, in MATLAB's order if the file is MATLAB's.
     pub fn guess(record: &Record) -> Option<Self> {
-        let of_rank = |rank: usize| record.arrays.iter().find(|a| a.shape.len() == rank);
-        let is_matlab = matches!(record.format, Format::Mat4 | Format::Mat5 | Format::Mat73);
-        if let Some(pages) = of_rank(3) {
-            let side = (pages.shape[0] as f64).sqrt().round() as usize;
-            let layout = if side > 1 && side.checked_mul(side) == Some(pages.shape[0]) {
-                Layout::Image {
-                    n_rows: side,
-                    n_columns: side,
-                    by_columns: is_matlab,
-                }
-            } else {
-                Layout::Plain
-            };
-            let array = pages.name.clone();
-            return Some(Self::plain(ArrayContent::Pages { array }, layout));
-        }
-        let length = |shape: &[usize]| match *shape {
-            [n] | [n, 1] | [1, n] => Some(n),
-            _ => None,
-        };
-        record.arrays.iter().find_map(|samples| {
-            let [n_rows, n_columns] = samples.shape[..] else {
-                return None;
-            };
-            if n_rows < 2 || n_columns < 2 {
-                return None;
+        let vectors = record
+            .arrays
+            .iter()
+            .filter(|array| length_of(&array.shape).is_some());
+        let (named, others): (Vec<&ArrayInfo>, Vec<&ArrayInfo>) =
+            vectors.partition(|array| is_named_as_class(&array.name));
+        labelled(record, &named)
+            .or_else(|| pages(record, &named))
+            .or_else(|| labelled(record, &others))
+    }
+
+    /// Which arrays hold what, in a few words.
+    pub(super) fn in_words(&self) -> String {
+        match &self.content {
+            ArrayContent::Pages { array } => {
+                format!("array {array:?}, a page each: features × samples × classes")
             }
-            let labels = record.arrays.iter().find(|labels| {
-                length(&labels.shape).is_some_and(|n| n == n_rows || n == n_columns)
-            })?;
-            let content = ArrayContent::Labelled {
-                samples: samples.name.clone(),
-                labels: labels.name.clone(),
-                groups: None,
-            };
-            Some(Self::plain(content, Layout::Plain))
-        })
+            ArrayContent::Labelled {
+                samples, labels, ..
+            } => format!("array {labels:?} for the rows or columns of {samples:?}"),
+        }
     }
 
     /// One array of features × samples × classes, as it is.
@@ -121,6 +107,63 @@ impl ArrayChoice {
         problems.require(legal, "divide_by", text);
         problems.into_list()
     }
+}
+
+/// The length of a shape that is long along one axis only.
+fn length_of(shape: &[usize]) -> Option<usize> {
+    match *shape {
+        [n] | [n, 1] | [1, n] => Some(n),
+        _ => None,
+    }
+}
+
+/// Whether an array is called as classes are: `y`, `labels`, `train.target`.
+fn is_named_as_class(name: &str) -> bool {
+    let base = plain_name(name.rsplit(['.', '/']).next().unwrap_or(name));
+    CLASS_NAMES.contains(&base.as_str())
+}
+
+/// A matrix beside one of these vectors, which can tell the classes of its rows or columns.
+fn labelled(record: &Record, vectors: &[&ArrayInfo]) -> Option<ArrayChoice> {
+    record.arrays.iter().find_map(|samples| {
+        let [n_rows, n_columns] = samples.shape[..] else {
+            return None;
+        };
+        if n_rows < 2 || n_columns < 2 {
+            return None;
+        }
+        let fits = |labels: &&&ArrayInfo| {
+            length_of(&labels.shape).is_some_and(|n| n == n_rows || n == n_columns)
+                && vector(record, &labels.name).is_ok_and(tell_classes)
+        };
+        let content = ArrayContent::Labelled {
+            samples: samples.name.clone(),
+            labels: vectors.iter().find(fits)?.name.clone(),
+            groups: None,
+        };
+        Some(ArrayChoice::plain(content, Layout::Plain))
+    })
+}
+
+/// A 3-D array, unless one of these vectors labels what lies along one of its axes.
+fn pages(record: &Record, labels: &[&ArrayInfo]) -> Option<ArrayChoice> {
+    let pages = record.arrays.iter().find(|array| array.shape.len() == 3)?;
+    let mut lengths = labels.iter().filter_map(|array| length_of(&array.shape));
+    if lengths.any(|n| n > 1 && pages.shape.contains(&n)) {
+        return None;
+    }
+    let side = (pages.shape[0] as f64).sqrt().round() as usize;
+    let layout = if side > 1 && side.checked_mul(side) == Some(pages.shape[0]) {
+        Layout::Image {
+            n_rows: side,
+            n_columns: side,
+            by_columns: matches!(record.format, Format::Mat4 | Format::Mat5 | Format::Mat73),
+        }
+    } else {
+        Layout::Plain
+    };
+    let array = pages.name.clone();
+    Some(ArrayChoice::plain(ArrayContent::Pages { array }, layout))
 }
 
 impl DatasetBuilder {
@@ -185,8 +228,7 @@ impl DatasetBuilder {
         choice: &ArrayChoice,
     ) -> Result<(), DatasetError> {
         let labels = vector(record, labels_name)?;
-        let array = record.array(samples_name)?;
-        let samples = by_rows(record, samples_name, &array, labels.len())?;
+        let mut samples = MatrixRows::of(record, samples_name, labels.len())?;
         let groups = groups_name.map(|name| vector(record, name)).transpose()?;
         if let (Some(groups), Some(name)) = (&groups, groups_name)
             && groups.len() != labels.len()
@@ -199,7 +241,8 @@ impl DatasetBuilder {
             let expected = format!("{} different labels, one per name", known.len());
             wrong_shape(record, labels_name, &[labels.len()], &expected)
         })?;
-        self.join(record, samples.ncols(), choice.layout)?;
+        self.join(record, samples.n_features, choice.layout)?;
+        self.expect(samples.n_samples, samples.n_features)?;
         for (row, label) in labels.iter().enumerate() {
             let Ok(class) = known.binary_search_by(|value| value.total_cmp(label)) else {
                 let path = record.source.path.as_path();
@@ -210,11 +253,8 @@ impl DatasetBuilder {
                 );
                 continue;
             };
-            let values: Vec<f64> = samples
-                .row(row)
-                .iter()
-                .map(|v| v / choice.divide_by)
-                .collect();
+            let values = samples.row(row)?.iter();
+            let values: Vec<f64> = values.map(|v| v / choice.divide_by).collect();
             let group = groups.as_ref().map(|groups| number_name(groups[row]));
             self.push_row(
                 record,
@@ -290,37 +330,103 @@ fn vector(record: &Record, name: &str) -> Result<Vec<f64>, DatasetError> {
     Ok(array.iter().copied().collect())
 }
 
-/// The matrix with samples as rows, whichever way it lies in the file; rows if both fit.
-fn by_rows<'a>(
-    record: &Record,
-    name: &str,
-    array: &'a ArrayD<f64>,
+/// Values of a matrix that are read at a time, where not all of it has to be.
+const BLOCK_VALUES: usize = 1 << 17;
+
+/// The samples of a matrix one after the other, whichever way it lies in the file; rows if both fit.
+struct MatrixRows<'r> {
+    record: &'r Record,
+    name: &'r str,
     n_samples: usize,
-) -> Result<ArrayView2<'a, f64>, DatasetError> {
-    let wrong = || {
-        let expected = format!("a matrix with {n_samples} rows or columns, one per label");
-        wrong_shape(record, name, array.shape(), &expected)
-    };
-    let matrix = array.view().into_dimensionality::<Ix2>().or(Err(wrong()))?;
-    if matrix.nrows() == n_samples {
-        Ok(matrix)
-    } else if matrix.ncols() == n_samples {
-        Ok(matrix.reversed_axes())
-    } else {
-        Err(wrong())
+    n_features: usize,
+    /// Along which the samples follow each other.
+    axis: usize,
+    /// Samples that were read together, from `first` on.
+    block: Vec<f64>,
+    first: usize,
+    /// All of it, where parts cannot be read.
+    whole: Option<ArrayD<f64>>,
+}
+
+impl<'r> MatrixRows<'r> {
+    fn of(record: &'r Record, name: &'r str, n_samples: usize) -> Result<Self, DatasetError> {
+        let listed = record.arrays.iter().find(|array| array.name == name);
+        let (shape, whole) = match listed {
+            Some(listed) => (listed.shape.clone(), None),
+            None => {
+                let array = record.array(name)?;
+                (array.shape().to_vec(), Some(array))
+            }
+        };
+        let (axis, n_features) = match shape[..] {
+            [rows, columns] if rows == n_samples => (0, columns),
+            [rows, columns] if columns == n_samples => (1, rows),
+            _ => {
+                let expected = format!("a matrix with {n_samples} rows or columns, one per label");
+                return Err(wrong_shape(record, name, &shape, &expected));
+            }
+        };
+        Ok(Self {
+            record,
+            name,
+            n_samples,
+            n_features,
+            axis,
+            block: Vec::new(),
+            first: 0,
+            whole,
+        })
+    }
+
+    /// The features of a sample.
+    fn row(&mut self, row: usize) -> Result<&[f64], DatasetError> {
+        let n = self.n_features;
+        if row < self.first || (row - self.first + 1) * n > self.block.len() {
+            let count = (BLOCK_VALUES / n.max(1)).clamp(1, self.n_samples - row);
+            self.first = row;
+            self.block.resize(count * n, 0.0);
+            self.load()?;
+        }
+        let place = (row - self.first) * n;
+        Ok(&self.block[place..place + n])
+    }
+
+    fn load(&mut self) -> Result<(), DatasetError> {
+        let (record, block) = (self.record, &mut self.block);
+        if self.whole.is_none() {
+            if record.slices(self.name, self.axis, self.first, block)? {
+                return Ok(());
+            }
+            self.whole = Some(record.array(self.name)?);
+        }
+        let Some(array) = &self.whole else {
+            return Ok(());
+        };
+        let n_features = self.n_features.max(1);
+        for (k, values) in block.chunks_mut(n_features).enumerate() {
+            let sample = array.index_axis(Axis(self.axis), self.first + k);
+            values
+                .iter_mut()
+                .zip(&sample)
+                .for_each(|(to, from)| *to = *from);
+        }
+        Ok(())
     }
 }
 
 /// The different labels in rising order, missing ones aside.
 fn sorted_labels(labels: &[f64], name: &str) -> Result<Vec<f64>, DatasetError> {
-    let mut known: Vec<f64> = labels.iter().copied().filter(|v| !v.is_nan()).collect();
-    known.sort_by(f64::total_cmp);
-    known.dedup_by(|a, b| a.total_cmp(b).is_eq());
-    if known.len() > MAX_CLASSES {
-        return Err(DatasetError::TooManyClasses {
-            name: format!("array {name:?}"),
-            most: MAX_CLASSES,
-        });
+    let mut known: Vec<f64> = Vec::new();
+    for label in labels.iter().filter(|label| !label.is_nan()) {
+        if let Err(place) = known.binary_search_by(|value| value.total_cmp(label)) {
+            known.insert(place, *label);
+        }
+        if known.len() > MAX_CLASSES {
+            return Err(DatasetError::TooManyClasses {
+                name: format!("array {name:?}"),
+                most: MAX_CLASSES,
+            });
+        }
     }
     Ok(known)
 }
@@ -403,6 +509,35 @@ mod tests {
             assert_eq!(*data.sample(1), [10.0, 11.0]);
             assert_eq!(data.group_names(), ["digits.mat"]);
         }
+    }
+
+    #[test]
+    fn labels_are_told_by_their_name_and_their_values() {
+        let matrix = || Array2::<f64>::zeros((8, 2)).into_dyn();
+        let times = Array1::from_iter((0..8).map(|t| f64::from(t) / 4.0)).into_dyn();
+        let classes = || Array1::from_iter((0..8).map(|t| f64::from(t % 2))).into_dyn();
+        let labels_of = |named| match guess(&arrays(named)).content {
+            ArrayContent::Labelled { labels, .. } => labels,
+            ArrayContent::Pages { array } => array,
+        };
+        let named = vec![("x", matrix()), ("t", times.clone()), ("u", classes())];
+        assert_eq!(labels_of(named), "u");
+        let named = vec![
+            ("x", matrix()),
+            ("a", classes()),
+            ("train.labels", classes()),
+        ];
+        assert_eq!(labels_of(named), "train.labels");
+        assert_eq!(
+            ArrayChoice::guess(&arrays(vec![("x", matrix()), ("t", times)])),
+            None
+        );
+        // Trials × channels × time with a label for each trial are no pages of classes.
+        let trials = Array3::<f64>::zeros((8, 3, 5)).into_dyn();
+        assert_eq!(
+            ArrayChoice::guess(&arrays(vec![("x", trials), ("y", classes())])),
+            None
+        );
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::feature_store::FeatureList;
 use super::labels::NameList;
@@ -164,6 +165,8 @@ pub struct DatasetBuilder {
     sources: NameList,
     /// When files begin, by where they were found.
     starts: BTreeMap<PathBuf, StartTime>,
+    /// When the rows of tables were written, in seconds.
+    row_times_s: BTreeMap<PathBuf, Arc<[f64]>>,
     origins: Vec<Origin>,
     left_out: Vec<LeftOut>,
     /// How many of these do not state their sampling rate.
@@ -234,6 +237,14 @@ impl DatasetBuilder {
                 self.note(format!("{text}: {error}: {}", path.display()));
             }
             Keeping::Done | Keeping::Failed(_) => {}
+        }
+    }
+
+    /// Keeps when the rows of a table were written, if they stand in the order of their times: times of day may begin
+    /// anew.
+    pub(super) fn note_row_times(&mut self, path: &Path, times_s: Vec<f64>) {
+        if times_s.is_sorted() || times_s.iter().rev().is_sorted() {
+            self.row_times_s.insert(path.to_owned(), times_s.into());
         }
     }
 
@@ -315,8 +326,7 @@ impl DatasetBuilder {
         let group = group.unwrap_or(&own_group);
         let slack_s = made.extraction.label_slack_s;
         if matches!(label, Label::Whole(_)) {
-            self.features
-                .expect(made.n_samples() * made.extraction.feature_names.len());
+            self.expect(made.n_samples(), made.extraction.feature_names.len())?;
         }
         let mut sample = Sample::default();
         for number in 0..made.n_samples() {
@@ -414,6 +424,14 @@ impl DatasetBuilder {
             group_names: group_names.into_names(),
             groups_are_files: any_group && self.groups_are_files,
             groups,
+            row_times_s: sources
+                .iter()
+                .map(|source| {
+                    self.row_times_s
+                        .get(&SourceId::from_text(source).path())
+                        .cloned()
+                })
+                .collect(),
             source_starts: sources
                 .iter()
                 .map(|source| {
@@ -462,6 +480,22 @@ impl DatasetBuilder {
                 "has feature {found:?} where those before have {known:?}: choose channels by name"
             )),
         }
+    }
+
+    /// Makes room for samples to come.
+    pub(super) fn expect(
+        &mut self,
+        n_samples: usize,
+        n_features: usize,
+    ) -> Result<(), DatasetError> {
+        // As with features, small additions are left to the usual doubling.
+        if n_samples > self.classes.len() {
+            self.classes.reserve_exact(n_samples);
+            self.groups.reserve_exact(n_samples);
+            self.origins.reserve_exact(n_samples);
+        }
+        let made = self.features.expect(n_samples, n_features);
+        made.map_err(DatasetError::not_stored)
     }
 
     /// Adds one sample whose features have joined; its class may get another name.

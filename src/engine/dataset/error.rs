@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::records::ReadError;
 use crate::records::catalog::CatalogError;
+use crate::records::{ReadError, scratch_folder};
 use crate::settings::SettingProblem;
 use crate::simulate::SimulateError;
 
@@ -201,7 +201,9 @@ pub enum DatasetError {
 impl DatasetError {
     /// Features could not be written into the folder of temporary files.
     pub(super) fn not_stored(source: std::io::Error) -> Self {
-        let folder = std::env::temp_dir();
-        Self::NotStored { source, folder }
+        Self::NotStored {
+            source,
+            folder: scratch_folder(),
+        }
     }
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use sha2::{Digest, Sha256};
 
 use crate::memory::free_bytes;
-use crate::records::{ByteSource, ReadError, ScratchFile, ScratchWriter};
+use crate::records::{ByteSource, ReadError, ScratchFile, ScratchWriter, scratch_folder};
 
 /// Bytes of a chunk, roughly.
 const CHUNK_BYTES: usize = 1 << 18;
@@ -76,27 +76,35 @@ impl FeatureList {
         }
         let n_values = self.values.len() + features.len();
         if n_values > self.values.capacity() && !self.fits(2 * n_values) {
-            let mut writer = to_scratch(features.len())?;
-            let known = std::mem::take(&mut self.values);
-            for sample in known.chunks(features.len().max(1)) {
-                writer.push(sample)?;
-            }
-            writer.push(features)?;
-            self.writer = Some(writer);
-            return Ok(());
+            return self.move_to_disk(features.len())?.push(features);
         }
         self.values.extend_from_slice(features);
         Ok(())
     }
 
-    /// Makes room for values to come, where they are in memory: exactly as much as a large addition needs. Small ones
-    /// are left to the usual doubling, which moves what is there less often.
-    pub(super) fn expect(&mut self, n_values: usize) {
-        let n_known = self.values.len();
-        // What is there is moved: for a moment it is in memory twice.
-        if self.writer.is_none() && n_values > n_known && self.fits(2 * n_known + n_values) {
-            self.values.reserve_exact(n_values);
+    fn move_to_disk(&mut self, n_features: usize) -> io::Result<&mut FeatureWriter> {
+        let mut writer = to_scratch(n_features)?;
+        let known = std::mem::take(&mut self.values);
+        for sample in known.chunks(n_features.max(1)) {
+            writer.push(sample)?;
         }
+        Ok(self.writer.insert(writer))
+    }
+
+    /// Makes room for samples to come: on disk at once where they will not fit into memory, else exactly as much as a
+    /// large addition needs. Small ones are left to the usual doubling, which moves what is there less often.
+    pub(super) fn expect(&mut self, n_samples: usize, n_features: usize) -> io::Result<()> {
+        let (n_known, n_values) = (self.values.len(), n_samples.saturating_mul(n_features));
+        if self.writer.is_some() || n_values <= n_known {
+            return Ok(());
+        }
+        // What is there is moved: for a moment it is in memory twice.
+        if self.fits(2 * n_known + n_values) {
+            self.values.reserve_exact(n_values);
+        } else if !self.fits(n_known + n_values) {
+            self.move_to_disk(n_features)?;
+        }
+        Ok(())
     }
 
     fn fits(&self, n_values: usize) -> bool {
@@ -115,7 +123,7 @@ impl FeatureList {
 
 /// A writer to a file of temporary features.
 fn to_scratch(n_features: usize) -> io::Result<FeatureWriter> {
-    let file = ScratchWriter::new(&std::env::temp_dir())?;
+    let file = ScratchWriter::new(&scratch_folder())?;
     Ok(ChunkWriter::new(file, n_features))
 }
 
@@ -322,6 +330,22 @@ mod tests {
             }
             assert_eq!(store.failure(), None);
         }
+    }
+
+    #[test]
+    fn what_will_not_fit_goes_to_disk_at_once() {
+        let mut list = FeatureList::in_memory_up_to(10_000);
+        list.push(&[1.0, 2.0]).expect("room");
+        list.expect(600, 2).expect("room");
+        list.push(&[3.0, 4.0]).expect("room");
+        assert!(list.writer.is_none());
+        list.expect(700, 2).expect("room on disk");
+        assert!(list.writer.is_some() && list.values.is_empty());
+        list.push(&[5.0, 6.0]).expect("room on disk");
+        let (_, store) = list.finish().expect("room on disk");
+        let (store, mut last) = (store.expect("on disk"), [0.0; 2]);
+        store.read(2, &mut last);
+        assert_eq!((store.n_values(), last), (6, [5.0, 6.0]));
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! Inner products of the samples of a data set with each other, as a preparation makes them: tiles of the Gram matrix
-//! that are computed when they are first needed, for all trainings on the same samples. Most kernels follow from them,
-//! so points of a sweep that differ in anything else than data and preparation multiply no features twice.
+//! Inner products of the samples of a data set with each other, as a preparation makes them: columns of the Gram
+//! matrix that are computed when they are first needed, for all trainings on the same samples. Most kernels follow from
+//! them, so points of a sweep that differ in anything else than data and preparation multiply no features twice.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,16 +10,16 @@ use super::{Columns, Dataset, FittedPreparation};
 use crate::math::{Matrix, Write, columns_stand_alone, product};
 use crate::memory::Reservation;
 
-/// Samples along each side of a tile.
+/// Samples that are compared with all others at a time.
 const TILE: usize = 128;
 
 /// Inner products of the samples of one data set after one preparation.
 pub struct InnerProducts {
     dataset: Arc<Dataset>,
     preparation: Option<FittedPreparation>,
-    /// Tiles on and below the diagonal, row after row; each is TILE columns of TILE numbers.
-    tiles: Vec<OnceLock<Box<[f64]>>>,
-    /// The memory that all tiles together take.
+    /// Of every TILE samples, a column each, with all samples. Both halves are held: whoever asks gathers from columns.
+    panels: Vec<OnceLock<Matrix>>,
+    /// The memory that all panels together take.
     _room: Reservation,
 }
 
@@ -29,11 +29,6 @@ impl fmt::Debug for InnerProducts {
     }
 }
 
-/// Tiles of a row and those above it.
-fn n_tiles(n_rows: usize) -> usize {
-    n_rows * (n_rows + 1) / 2
-}
-
 impl InnerProducts {
     /// Those of a data set, if they have the same bits wherever they are computed and all of them may be in memory.
     pub fn of(dataset: &Arc<Dataset>, preparation: Option<&FittedPreparation>) -> Option<Self> {
@@ -41,13 +36,13 @@ impl InnerProducts {
         if !columns_stand_alone(TILE, dataset.n_features(), TILE) {
             return None;
         }
-        let n_tiles = n_tiles(dataset.n_samples().div_ceil(TILE));
-        let bytes = (n_tiles * TILE * TILE * size_of::<f64>()) as u64;
+        let n_panels = dataset.n_samples().div_ceil(TILE);
+        let bytes = ((n_panels * TILE).pow(2) * size_of::<f64>()) as u64;
         let mut room = Reservation::default();
         (room.ask(bytes) == bytes).then(|| Self {
             dataset: dataset.clone(),
             preparation: preparation.cloned(),
-            tiles: (0..n_tiles).map(|_| OnceLock::new()).collect(),
+            panels: (0..n_panels).map(|_| OnceLock::new()).collect(),
             _room: room,
         })
     }
@@ -56,34 +51,32 @@ impl InnerProducts {
     /// features, where its columns stand alone.
     pub(crate) fn fill(&self, rows: &[usize], columns: &[usize], values: &mut Matrix) {
         for (j, &column) in columns.iter().enumerate() {
+            let panel = self.panels[column / TILE].get_or_init(|| self.compute(column / TILE));
+            let known = panel.col(column % TILE);
             for (value, &row) in values.col_mut(j).iter_mut().zip(rows) {
-                let (low, high) = (row.min(column), row.max(column));
-                let tile = self.tile(high / TILE, low / TILE);
-                *value = tile[low % TILE * TILE + high % TILE];
+                *value = known[row];
             }
         }
     }
 
-    fn tile(&self, row: usize, column: usize) -> &[f64] {
-        let place = n_tiles(row) + column;
-        self.tiles[place].get_or_init(|| self.compute(row, column))
+    fn compute(&self, panel: usize) -> Matrix {
+        let right = self.features(panel);
+        let mut values = Matrix::zeros(self.panels.len() * TILE, TILE);
+        for row in 0..self.panels.len() {
+            let left = self.features(row);
+            product(
+                values.block_mut(row * TILE, TILE, 0, TILE),
+                Write::Replace,
+                left.view().t(),
+                right.view(),
+            );
+        }
+        values
     }
 
-    fn compute(&self, row: usize, column: usize) -> Box<[f64]> {
-        let (left, right) = (self.features(row), self.features(column));
-        let mut tile = Matrix::zeros(TILE, TILE);
-        product(
-            tile.view_mut(),
-            Write::Replace,
-            left.view().t(),
-            right.view(),
-        );
-        tile.flat_mut().into()
-    }
-
-    /// The samples of a tile as columns. The last samples of the set fill up its last tile: smaller products would be
+    /// The samples of a panel as columns. The last samples of the set fill up its last panel: smaller products would be
     /// computed in another way.
-    fn features(&self, tile: usize) -> Matrix {
+    fn features(&self, panel: usize) -> Matrix {
         let replaced = BTreeMap::new();
         let samples = match &self.preparation {
             Some(preparation) => Columns::prepared(&self.dataset, preparation, &replaced),
@@ -91,7 +84,7 @@ impl InnerProducts {
         };
         let mut features = Matrix::zeros(samples.n_features(), TILE);
         for k in 0..TILE {
-            let sample = (tile * TILE + k).min(samples.n_samples() - 1);
+            let sample = (panel * TILE + k).min(samples.n_samples() - 1);
             samples.read(sample, features.col_mut(k));
         }
         features

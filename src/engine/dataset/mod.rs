@@ -99,6 +99,8 @@ pub struct DatasetParts {
     pub sources: Vec<PathBuf>,
     /// When each file begins, by its own clock; empty where no file tells.
     pub source_starts: Vec<Option<StartTime>>,
+    /// When each row of a file was written, in seconds, where a column tells; empty where none does.
+    pub row_times_s: Vec<Option<Arc<[f64]>>>,
     /// Origin of each sample.
     pub origins: Vec<Origin>,
 }
@@ -350,6 +352,7 @@ impl Dataset {
             groups_are_files: all.groups_are_files,
             sources: all.sources.clone(),
             source_starts: all.source_starts.clone(),
+            row_times_s: all.row_times_s.clone(),
             origins: samples.iter().map(|s| all.origins[*s]).collect(),
         })
     }

@@ -223,6 +223,15 @@ impl DataSettings {
         }
     }
 
+    /// Where tables and arrays say the class of a sample, in a few words.
+    pub fn classes_in_words(&self) -> Option<String> {
+        match &self.source {
+            DataPlan::Table(table) => table.choice.as_ref().map(TableChoice::in_words),
+            DataPlan::Arrays(arrays) => arrays.choice.as_ref().map(ArrayChoice::in_words),
+            _ => None,
+        }
+    }
+
     /// Names every file and folder again, as when a session is saved in another place.
     pub fn rename_files(&mut self, new_name: &dyn Fn(&Path) -> PathBuf) {
         match &mut self.source {
@@ -395,7 +404,7 @@ fn note_skipped(builder: &mut DatasetBuilder, named: &Path, folder: &Folder) {
 fn no_class(record: &Record) -> DatasetError {
     DatasetError::Unclear {
         reason: format!(
-            "no column looks like the class among {}: choose one",
+            "no column looks like the class among {}: choose one (--class)",
             record.first_channel_names()
         ),
         path: record.source.path.clone(),

@@ -1,5 +1,7 @@
 //! Data sets from tables: rows are samples, columns are features, a class and perhaps a group.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::builder::DatasetBuilder;
@@ -16,11 +18,18 @@ pub(super) const MAX_CLASSES: usize = 1000;
 const LABEL_NAMES: [&str; 4] = ["class", "class label", "label", "target"];
 
 /// Column names that usually hold the class, the surest first; lower case, words apart by a space.
-const CLASS_NAMES: [&str; 16] = [
+pub(super) const CLASS_NAMES: [&str; 23] = [
     "class",
     "class label",
     "label",
     "target",
+    "classes",
+    "labels",
+    "targets",
+    "class id",
+    "ground truth",
+    "gnd",
+    "species",
     "fault type",
     "fault class",
     "fault",
@@ -74,6 +83,21 @@ pub struct TableChoice {
 }
 
 impl TableChoice {
+    /// Where class and group stand, in a few words.
+    pub(super) fn in_words(&self) -> String {
+        let classes = match &self.classes {
+            TableClasses::Columns(names) if names.len() > 1 => {
+                format!("columns {names:?} together")
+            }
+            TableClasses::Columns(names) => format!("column {:?}", names.join("")),
+            TableClasses::Whole(class) => format!("all rows are {class:?}"),
+        };
+        match &self.group_column {
+            Some(group) => format!("{classes}, groups in column {group:?}"),
+            None => classes,
+        }
+    }
+
     /// The likely meaning of a table, by the names and kinds of its columns; `None` where no column looks like a class.
     pub fn guess(record: &Record) -> Option<Self> {
         let named = |known: &'static [&str]| {
@@ -89,13 +113,15 @@ impl TableChoice {
         let may_be_class =
             |channel: &&Channel| !is_group(channel) && tells_classes(record, channel);
         let text_columns = || record.channels.iter().rev().filter(is_text);
-        let class = named(&CLASS_NAMES)
+        // Words for yes and no may be one of several flags.
+        let words = || text_columns().filter(|channel| !is_feature(&channel.kind));
+        let alone = |class: &Channel| vec![class.name.clone()];
+        let classes = named(&CLASS_NAMES)
             .find(may_be_class)
-            .or_else(|| text_columns().find(may_be_class));
-        let classes = match class {
-            Some(class) => vec![class.name.clone()],
-            None => flag_columns(record)?,
-        };
+            .or_else(|| words().find(may_be_class))
+            .map(alone)
+            .or_else(|| flag_columns(record))
+            .or_else(|| text_columns().find(may_be_class).map(alone))?;
         Some(Self {
             classes: TableClasses::Columns(classes),
             group_column: group.map(|channel| channel.name.clone()),
@@ -109,6 +135,15 @@ impl TableChoice {
         let is_told = self.classes != TableClasses::Columns(Vec::new());
         let text = "no column is the class: choose one".to_owned();
         problems.require(is_told, "classes", text);
+        let of_classes: &[String] = match &self.classes {
+            TableClasses::Columns(names) => names,
+            TableClasses::Whole(_) => &[],
+        };
+        let mut features = self.feature_columns.iter().flatten();
+        if let Some(name) = features.find(|name| of_classes.contains(name)) {
+            let text = format!("column {name:?} is the class and cannot be a feature too");
+            problems.require(false, "feature_columns", text);
+        }
         problems.into_list()
     }
 }
@@ -117,6 +152,9 @@ impl DatasetBuilder {
     /// Adds the rows of a table. Rows without class are omitted; missing features stay missing.
     pub fn add_table(&mut self, record: &Record, choice: &TableChoice) -> Result<(), DatasetError> {
         let path = record.source.path.as_path();
+        for warning in &record.warnings {
+            self.note(format!("{warning}: {}", path.display()));
+        }
         let n_rows = record
             .channels
             .iter()
@@ -133,6 +171,10 @@ impl DatasetBuilder {
             Some(column) => row_names(record, std::slice::from_ref(column), n_rows)?,
             None => vec![None; n_rows],
         };
+        let is_time = |channel: &Channel| channel.kind == ChannelKind::Time;
+        if let Some(column) = record.channels.iter().position(is_time) {
+            self.note_row_times(path, record.read(column, 0..n_rows)?);
+        }
         let columns = self.feature_columns(record, choice)?;
         let mut names = Vec::with_capacity(columns.len());
         let mut values = Vec::with_capacity(columns.len());
@@ -153,12 +195,15 @@ impl DatasetBuilder {
         if names.is_empty() {
             return Err(DatasetError::NoFeatures);
         }
-        let is_label = |name: &&String| LABEL_NAMES.contains(&plain_name(name).as_str());
-        if choice.feature_columns.is_none()
-            && let Some(name) = names.iter().find(is_label)
-        {
+        for (name, values) in names.iter().zip(&values) {
+            let reason = match plain_name(name).as_str() {
+                _ if choice.feature_columns.is_some() => continue,
+                _ if are_paired(values, &classes) => "has one value for each class",
+                plain if LABEL_NAMES.contains(&plain) => "is named as a class is",
+                _ => continue,
+            };
             self.note(format!(
-                "column {name:?} is a feature, but is named as a class is; leave it out (--features) if it tells the answer: {}",
+                "column {name:?} is a feature, but {reason}; leave it out (--features) if it tells the answer: {}",
                 path.display()
             ));
         }
@@ -209,21 +254,21 @@ impl DatasetBuilder {
         if let TableClasses::Columns(names) = &choice.classes {
             used.extend(names);
         }
-        let free =
-            (0..record.channels.len()).filter(|c| !used.contains(&&record.channels[*c].name));
-        let (features, others): (Vec<usize>, Vec<usize>) =
-            free.partition(|c| is_feature(&record.channels[*c].kind));
-        for column in others {
-            let channel = &record.channels[column];
+        let mut features = Vec::with_capacity(record.channels.len());
+        for (column, channel) in record.channels.iter().enumerate() {
             let what = match channel.kind {
-                ChannelKind::Time => "dates or times",
-                _ => "text",
+                _ if used.contains(&&channel.name) => continue,
+                ChannelKind::Time => "contains dates or times",
+                _ if !is_feature(&channel.kind) => "contains text",
+                // Of sorted rows their number would tell the class.
+                _ if counts_rows(record, channel) => "counts the rows",
+                _ => {
+                    features.push(column);
+                    continue;
+                }
             };
-            self.note(format!(
-                "column {:?} contains {what} and was excluded: {}",
-                channel.name,
-                record.source.path.display()
-            ));
+            let (name, path) = (&channel.name, record.source.path.display());
+            self.note(format!("column {name:?} {what} and was excluded: {path}"));
         }
         Ok(features)
     }
@@ -240,34 +285,84 @@ pub fn is_feature(kind: &ChannelKind) -> bool {
 
 /// Whether the values of a column can tell classes: names or whole numbers, most of them more than once.
 fn tells_classes(record: &Record, channel: &Channel) -> bool {
-    /// In a table of fewer rows every class may have one row.
-    const FEW_ROWS: usize = 8;
-    let is_enough = |n_different: usize| {
-        n_different <= MAX_CLASSES
-            && (channel.n_samples < FEW_ROWS || 2 * n_different <= channel.n_samples)
-    };
     match &channel.kind {
-        ChannelKind::Nominal { levels } => is_enough(levels.len()),
+        ChannelKind::Nominal { levels } => are_few(levels.len(), channel.n_samples),
         ChannelKind::Time => false,
         ChannelKind::Analog | ChannelKind::Digital { .. } => {
             let values = record
                 .channel_index(&channel.name)
                 .and_then(|column| record.read_channel(column).ok());
-            let mut values = values.unwrap_or_default();
-            values.retain(|value| !value.is_nan());
-            let is_whole = values.iter().all(|value| value.fract() == 0.0);
-            values.sort_by(f64::total_cmp);
-            values.dedup();
-            is_whole && is_enough(values.len())
+            tell_classes(values.unwrap_or_default())
         }
     }
 }
 
-/// Columns of 0 and 1 at the beginning or the end of a table of other numbers: the class, one column each.
+/// Whether numbers can tell classes: whole ones, most of them more than once.
+pub(super) fn tell_classes(mut values: Vec<f64>) -> bool {
+    values.retain(|value| !value.is_nan());
+    let (n_values, is_whole) = (
+        values.len(),
+        values.iter().all(|value| value.fract() == 0.0),
+    );
+    values.sort_by(f64::total_cmp);
+    values.dedup();
+    is_whole && are_few(values.len(), n_values)
+}
+
+/// Whether so many different values can be classes.
+fn are_few(n_different: usize, n_values: usize) -> bool {
+    /// Of fewer values every class may have one.
+    const FEW_VALUES: usize = 8;
+    n_different <= MAX_CLASSES && (n_values < FEW_VALUES || 2 * n_different <= n_values)
+}
+
+/// Whether a column that is called as row numbers are, or has no name, rises by 1 from row to row.
+fn counts_rows(record: &Record, channel: &Channel) -> bool {
+    const NAMES: [&str; 9] = [
+        "id",
+        "index",
+        "no",
+        "nr",
+        "row",
+        "unnamed: 0",
+        "column 1",
+        "",
+        "#",
+    ];
+    let name = channel.name.to_lowercase();
+    NAMES.contains(&name.trim_end_matches('.'))
+        && channel.n_samples > 2
+        && record
+            .channel_index(&channel.name)
+            .and_then(|column| record.read_channel(column).ok())
+            .is_some_and(|values| values.windows(2).all(|pair| pair[1] - pair[0] == 1.0))
+}
+
+/// Whether every class has one value, and every value is that of one class, in rows that are more than the classes.
+fn are_paired(values: &[f64], classes: &[Option<String>]) -> bool {
+    let (mut value_of, mut class_of) = (HashMap::new(), HashMap::new());
+    let labelled = values.iter().zip(classes).filter_map(|(value, class)| {
+        let class = class.as_deref()?;
+        (!value.is_nan()).then_some((value.to_bits(), class))
+    });
+    let mut n_rows = 0;
+    for (value, class) in labelled {
+        n_rows += 1;
+        if *value_of.entry(class).or_insert(value) != value
+            || *class_of.entry(value).or_insert(class) != class
+        {
+            return false;
+        }
+    }
+    value_of.len() > 1 && 2 * value_of.len() <= n_rows
+}
+
+/// Columns of 0 and 1, or of yes and no, at the beginning or the end of a table of other columns: the class, one column
+/// each.
 fn flag_columns(record: &Record) -> Option<Vec<String>> {
     let flags = |column: usize| -> Option<Vec<f64>> {
-        let is_number = record.channels[column].kind == ChannelKind::Analog;
-        let values = is_number.then(|| record.read_channel(column).ok())??;
+        let may_be = is_feature(&record.channels[column].kind);
+        let values = may_be.then(|| record.read_channel(column).ok())??;
         let is_flag = |value: &f64| *value == 0.0 || *value == 1.0;
         (values.iter().all(is_flag) && values.contains(&1.0)).then_some(values)
     };
@@ -392,7 +487,7 @@ fn check_number_of_classes(
 mod tests {
     use super::*;
     use crate::dataset::Built;
-    use crate::records::{Format, Kind, Unit};
+    use crate::records::{FilePlace, Format, Kind, Unit, Warning};
     use std::sync::Arc;
 
     const NAN: f64 = f64::NAN;
@@ -506,6 +601,15 @@ mod tests {
             build(&record, &choice).dataset.class_names(),
             ["1-1-0", "0-0-1"]
         );
+        let mut record = table(&[("Ia", &[5.0, 6.0, 7.0]), ("y_A", a), ("y_B", b)]);
+        for column in [1, 2] {
+            make_text(&mut record, column, &["False", "True"]);
+        }
+        let choice = TableChoice::guess(&record).expect("one is yes in every row");
+        assert_eq!(
+            build(&record, &choice).dataset.class_names(),
+            ["y_A", "y_B"]
+        );
         let alone = table(&[("on", a), ("off", a), ("Ia", &[5.0, 6.0, 7.0])]);
         assert_eq!(
             TableChoice::guess(&alone),
@@ -538,6 +642,37 @@ mod tests {
         record.undecided = vec!["x".into()];
         let refused = DatasetBuilder::new().add_table(&record, &by_columns(&["c"]));
         assert!(matches!(refused, Err(DatasetError::Undecided { .. })));
+    }
+
+    #[test]
+    fn what_would_tell_the_class_is_left_out_or_named() {
+        let (class, code): (&[f64], &[f64]) = (&[0.0, 1.0, 0.0, 1.0], &[7.0, 9.0, 7.0, 9.0]);
+        let mut record = table(&[
+            ("Id", &[1.0, 2.0, 3.0, 4.0]),
+            ("x", &[1.0, 2.0, 3.0, 5.0]),
+            ("code", code),
+            ("c", class),
+        ]);
+        record.warnings = vec![Warning {
+            place: FilePlace::Line(3),
+            text: "assumed".to_owned(),
+        }];
+        let built = build(&record, &by_columns(&["c"]));
+        assert_eq!(built.dataset.feature_names(), ["x", "code"]);
+        let told = [
+            "line 3: assumed",
+            "counts the rows",
+            "one value for each class",
+        ];
+        assert_eq!(built.notes.len(), told.len(), "{:?}", built.notes);
+        for (note, told) in built.notes.iter().zip(told) {
+            assert!(note.contains(told), "{note}");
+        }
+        let twice = TableChoice {
+            feature_columns: Some(vec!["x".into(), "c".into()]),
+            ..by_columns(&["c"])
+        };
+        assert_eq!(twice.problems().len(), 1);
     }
 
     #[test]

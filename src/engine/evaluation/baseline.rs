@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::dataset::Columns;
 use crate::learner::{
-    Algorithm, Kernel, LearnError, Learner, LearnerSettings, Progress, Readout, SampleStream,
-    Samples, StepReport, StopSignal, Supply, start_learner,
+    Algorithm, BlockMemory, Kernel, LearnError, Learner, LearnerSettings, Progress, Readout,
+    SampleStream, Samples, StepReport, StopSignal, Supply, start_learner,
 };
 use crate::math::{Cholesky, Matrix, View, Write, dot, product, squared_distance, vectorised};
 
@@ -154,8 +154,8 @@ impl BaselineData {
         }
     }
 
-    /// The class that a baseline other than [`Baseline::RidgeOnKept`] gives every test sample; none
-    /// where there are more samples or features than it can take.
+    /// The class that a baseline other than [`Baseline::Chance`] and [`Baseline::RidgeOnKept`] gives every test
+    /// sample; none where there are more samples or features than it can take.
     pub fn decide(
         &self,
         baseline: Baseline,
@@ -163,10 +163,6 @@ impl BaselineData {
     ) -> Result<Option<Vec<usize>>, LearnError> {
         let n = self.train.cols();
         Ok(match baseline {
-            Baseline::Chance => {
-                let largest = largest_place(&self.counts());
-                Some(vec![largest; self.test.cols()])
-            }
             Baseline::NearestMean => Some(self.nearest_mean()),
             Baseline::NearestNeighbours if n <= MOST_COMPARED => {
                 Some(self.nearest_neighbours(stop)?)
@@ -462,37 +458,58 @@ impl BaselineData {
 }
 
 /// What kernel ridge regression on the kept samples of a learner decides about columns of `values`;
-/// none where it keeps too many.
-pub fn ridge_on_kept<'d>(
+/// none where it keeps too many. `known` holds kernel values of the first tiles of a [`Classifier`].
+pub(crate) fn ridge_on_kept(
     learner: &dyn Learner,
-    values: impl Into<Columns<'d>>,
+    values: Columns<'_>,
     test: &[usize],
+    known: &[BlockMemory],
     stop: StopSignal<'_>,
 ) -> Result<Option<Vec<usize>>, LearnError> {
-    let values = values.into();
-    let dictionaries: Vec<_> = (0..learner.n_classes())
-        .map(|c| learner.dictionary(c))
-        .collect();
+    let classifier = Classifier::of(learner);
+    let dictionaries: Vec<_> = classifier.dictionaries().collect();
     let n_kept: usize = dictionaries.iter().map(|d| d.n_kept()).sum();
     let (Some(first), true) = (dictionaries.first(), n_kept <= MOST_KEPT) else {
         return Ok(None);
     };
     let readout = Readout::of_kept(&dictionaries, stop)?;
-    let mut tile = Samples::new(values.n_features(), TILE);
+    let size = classifier.tile();
+    let mut tile = Samples::new(values.n_features(), size);
     let mut rows = vec![Matrix::default(); dictionaries.len()];
     let mut sums = Matrix::default();
     let mut decided = Vec::with_capacity(test.len());
-    for part in test.chunks(TILE) {
+    for (number, part) in test.chunks(size).enumerate() {
         stop.check()?;
-        tile.load(&first.kernel, values, part)?;
-        for (rows, dictionary) in rows.iter_mut().zip(&dictionaries) {
-            first.kernel.block(&tile, &dictionary.kept, rows);
+        let of_class = |class: usize| {
+            let known = known.get(number)?;
+            known.rows(class, &dictionaries[class].kept, part.len())
+        };
+        if (0..dictionaries.len()).any(|class| of_class(class).is_none()) {
+            tile.load(&first.kernel, values, part)?;
+            for (rows, dictionary) in rows.iter_mut().zip(&dictionaries) {
+                first.kernel.block(&tile, &dictionary.kept, rows);
+            }
         }
-        readout.apply(part.len(), |class| &rows[class], &mut sums);
+        let rows_of = |class: usize| of_class(class).unwrap_or(&rows[class]);
+        readout.apply(part.len(), rows_of, &mut sums);
         let scores = |i: usize| sums.row(i).copied().collect::<Vec<f64>>();
         decided.extend((0..part.len()).map(|i| largest_place(&scores(i))));
     }
     Ok(Some(decided))
+}
+
+/// The largest of the classes of `train`, for every test sample.
+pub(crate) fn chance(
+    train: &[usize],
+    classes: &[usize],
+    n_classes: usize,
+    n_test: usize,
+) -> Vec<usize> {
+    let mut counts = vec![0.0; n_classes];
+    train
+        .iter()
+        .for_each(|&sample| counts[classes[sample]] += 1.0);
+    vec![largest_place(&counts); n_test]
 }
 
 /// The place of the largest number, the first of equals.

@@ -340,28 +340,50 @@ impl Calibration {
         if self.n_samples >= MANY { 0.01 } else { 0.05 }
     }
 
-    /// p_c = (1 + #{calibration samples of class c with m ≤ m_c})/(n_c + 1) of every class, all
-    /// classes pooled where a class has too few samples for level `epsilon`.
+    /// p_c = (1 + #{calibration samples of class c with m ≤ m_c})/(n_c + 1) of every class; classes that
+    /// are too small for level `epsilon` share their samples.
     pub fn p_values(&self, scores: &[f64], epsilon: f64) -> Vec<f64> {
-        let fewest = 2.0 / epsilon;
+        let pooled = self.pooled(epsilon);
         let margin = |class: usize| {
             let others = scores.iter().enumerate().filter(|(c, _)| *c != class);
             let best = others.map(|(_, score)| *score);
             scores[class] - best.fold(f64::NEG_INFINITY, f64::max)
         };
         let p = |class: usize| {
-            let own = &self.margins[class];
             let margin = margin(class);
-            let below = |list: &Vec<f64>| list.partition_point(|m| *m <= margin);
-            if own.len() as f64 >= fewest {
-                (1 + below(own)) as f64 / (own.len() + 1) as f64
-            } else {
-                let total: usize = self.margins.iter().map(Vec::len).sum();
-                let below: usize = self.margins.iter().map(below).sum();
-                (1 + below) as f64 / (total + 1) as f64
+            let is_known = |other: usize| other == class || (pooled[class] && pooled[other]);
+            let known = (0..pooled.len()).filter(|other| is_known(*other));
+            let (mut below, mut total) = (0, 0);
+            for margins in known.map(|other| &self.margins[other]) {
+                below += margins.partition_point(|m| *m <= margin);
+                total += margins.len();
             }
+            (1 + below) as f64 / (total + 1) as f64
         };
         (0..scores.len()).map(p).collect()
+    }
+
+    /// The classes that share their calibration samples at level `epsilon`: those with fewer than 2/ε.
+    /// Where all of them together have fewer than 1/ε, with which no class could be ruled out, the next
+    /// larger ones join them. A sample of one of these classes is then one of those it is compared with,
+    /// so that 1 − ε of them are covered, and 1 − ε of every other class; were they compared with all
+    /// classes, fewer would be.
+    fn pooled(&self, epsilon: f64) -> Vec<bool> {
+        let mut classes: Vec<usize> = (0..self.margins.len()).collect();
+        classes.sort_by_key(|class| self.margins[*class].len());
+        let mut pooled = vec![false; classes.len()];
+        let (mut is_open, mut total) = (false, 0);
+        for class in classes {
+            let n_own = self.margins[class].len();
+            let is_short = is_open && (total as f64) < 1.0 / epsilon;
+            if n_own as f64 >= 2.0 / epsilon && !is_short {
+                break;
+            }
+            pooled[class] = true;
+            is_open = true;
+            total += n_own;
+        }
+        pooled
     }
 
     /// p of the fit of a sample decided for `class`, low side.
@@ -561,4 +583,57 @@ pub(crate) fn shape_directions(kept: &crate::math::Matrix) -> Principal {
 /// ln(mean-square residual + 1e-12) of a prepared sample.
 pub(crate) fn log_residual(directions: &Principal, prepared: &[f64]) -> f64 {
     (directions.mean_square_residual(prepared) + TINY).ln()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of a frequent class that is told apart and a rare one that mostly is not.
+    fn unbalanced(n_rare: usize) -> (Vec<(usize, f64)>, Calibration) {
+        let frequent = (0..760).map(|i| (0, f64::from(i) / 100.0));
+        let rare = (0..n_rare).map(|i| (1, 1.0 - i as f64));
+        let margins: Vec<(usize, f64)> = frequent.chain(rare).collect();
+        let sample = |(class, margin)| CalibrationSample {
+            class,
+            margin,
+            fit: 1.0,
+            decided: 0,
+            log_norm: 0.0,
+            log_residual: 0.0,
+            recording: None,
+        };
+        let samples: Vec<CalibrationSample> = margins.iter().copied().map(sample).collect();
+        let facts = FeatureFacts {
+            mean: Vec::new(),
+            sd: Vec::new(),
+            zero_share: Vec::new(),
+        };
+        let source = CalibrationSource::HeldOutSamples;
+        let calibration = Calibration::of(source, 2, &samples, facts).expect("enough");
+        (margins, calibration)
+    }
+
+    #[test]
+    fn rare_classes_take_no_coverage_from_all() {
+        // Enough of their own, and too few for that.
+        for (n_rare, least_of_rare) in [(39, 0.95), (12, 0.0)] {
+            let (margins, calibration) = unbalanced(n_rare);
+            let is_covered = |(class, margin): &(usize, f64)| {
+                let scores = if *class == 0 {
+                    [*margin, 0.0]
+                } else {
+                    [0.0, *margin]
+                };
+                prediction_set(&calibration.p_values(&scores, 0.05), 0.05).contains(class)
+            };
+            let share = |samples: &[(usize, f64)]| {
+                let covered = samples.iter().filter(|sample| is_covered(sample));
+                covered.count() as f64 / samples.len() as f64
+            };
+            let (all, rare) = (share(&margins), share(&margins[760..]));
+            assert!((0.945..=0.97).contains(&all), "{n_rare}: {all}");
+            assert!(rare >= least_of_rare, "{n_rare}: {rare}");
+        }
+    }
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use crate::dataset::Columns;
 use crate::learner::{
-    BlockMemory, BlockScores, Circumstances, Decision, Dictionary, Gate, Head, LearnError, Learner,
-    LearnerSettings, OnlineLogit, Readout, Samples, SecondLook, SparseCoder, StopSignal,
-    block_size,
+    BlockMemory, BlockScores, Circumstances, Decision, Dictionary, Distances, Gate, Head,
+    LearnError, Learner, LearnerSettings, OnlineLogit, Readout, Samples, SecondLook, SparseCoder,
+    StopSignal, block_size,
 };
 use crate::math::{Matrix, View, Write, product};
 
@@ -309,7 +309,10 @@ impl<'a> Classifier<'a> {
     ) -> Result<(), LearnError> {
         work.tile.load(&self.settings.kernel, data, part)?;
         let circumstances = Circumstances {
-            with_distance: self.decision.needs_distance(),
+            distances: match self.decision.needs_distance() {
+                true => Distances::ToDecide,
+                false => Distances::Unused,
+            },
             stop: self.stop,
             n_threads: 1,
         };

@@ -12,10 +12,12 @@ mod gathered;
 mod groups;
 mod left_out_groups;
 mod principal;
+mod ranking;
 mod scores;
 mod watch;
 
-pub use baseline::{Baseline, BaselineData, BaselineResult, ridge_on_kept};
+pub use baseline::{Baseline, BaselineData, BaselineResult};
+pub(crate) use baseline::{chance, ridge_on_kept};
 pub use calibration::{
     Assurance, Calibration, CalibrationSample, CalibrationSource, FEWEST_SEGMENTS, FeatureFacts,
     RecordingFacts, Strangeness, prediction_set,
@@ -35,6 +37,7 @@ pub use groups::{
 };
 pub use left_out_groups::readout_without_own_group;
 pub use principal::{Imputation, Principal};
+pub(crate) use ranking::{Judged, ranked};
 pub(crate) use scores::groups_have_one_class;
 pub use scores::{Estimate, GroupRow, ScoredDecision, Scores};
 pub use watch::{AlarmAnswer, ChangeWatch, FasterForgetting, Watched, WatchedAlarm};

@@ -180,7 +180,8 @@ fn rows(tally: &Tally, votes: &[GroupVote]) -> Vec<GroupRow> {
     rows
 }
 
-/// Whether most samples of every group are of one class, so that the vote of a group can be right or wrong.
+/// Whether nearly all samples of every group are of one class, so that the vote of a group can be right or wrong: where
+/// the class changes within groups, a vote for the commonest is no finding.
 pub(crate) fn groups_have_one_class(n_classes: usize, decisions: &[ScoredDecision]) -> bool {
     Tally::of(n_classes, decisions).is_some_and(|tally| tally.groups_have_one_class())
 }
@@ -209,7 +210,7 @@ impl Tally {
     fn groups_have_one_class(&self) -> bool {
         self.by_group.iter().all(|counts| {
             let all: u64 = counts.iter().map(|(_, all)| all).sum();
-            counts.iter().any(|(_, of_class)| 2 * of_class > all)
+            counts.iter().any(|(_, of_class)| 10 * of_class >= 9 * all)
         })
     }
 

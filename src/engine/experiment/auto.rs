@@ -13,7 +13,7 @@ use super::error::RunTrouble;
 use super::settings::{Experiment, Training};
 use super::width::training_median;
 use crate::dataset::{Dataset, MissingPolicy, Preparation, Scaling};
-use crate::evaluation::Classifier;
+use crate::evaluation::{Classifier, Judged, ranked};
 use crate::learner::{
     Algorithm, Head, Kernel, LearnError, LearnerSettings, Progress, Radial, SampleStream,
     StepReport, StopSignal, Supply, start_learner,
@@ -48,19 +48,26 @@ const NOVELTY: f64 = 1e-5;
 const MOST_JOINT: usize = 1200;
 
 /// The heads that are tried; of equals the first wins.
-pub(super) const HEADS: [Head; 5] = [Head::S4E, Head::S, Head::E, Head::E1, Head::N];
+const HEADS: [Head; 5] = [Head::S4E, Head::S, Head::E, Head::E1, Head::N];
+/// The heads that are tried where too many samples are kept to solve for all of them.
+const HEADS_OF_MANY: [Head; 2] = [Head::SecondLook, Head::N];
 
 /// Where a class is so many times as large as another, the nearest mean N is not tried: it decides as
 /// if classes were equally frequent, and noise in the mean of a small class, which is larger on inner
 /// folds than in the training to come, makes up for that there.
 const UNBALANCED: usize = 3;
 
-/// The heads that are tried where classes have so many samples.
-pub(super) fn heads_for(class_counts: &[usize]) -> Vec<Head> {
+/// The heads that are tried where classes have so many samples and keep at most `budget` of them.
+fn heads_for(class_counts: &[usize], budget: usize) -> Vec<Head> {
     let counts = || class_counts.iter().copied().filter(|count| *count > 0);
     let (most, fewest) = (counts().max().unwrap_or(0), counts().min().unwrap_or(0));
+    let n_kept: usize = counts().map(|count| count.min(budget)).sum();
+    let heads = match n_kept <= MOST_JOINT {
+        true => &HEADS[..],
+        false => &HEADS_OF_MANY,
+    };
     let is_tried = |head: &Head| *head != Head::N || most <= UNBALANCED * fewest;
-    HEADS.into_iter().filter(is_tried).collect()
+    heads.iter().copied().filter(is_tried).collect()
 }
 
 /// A kernel on features of a kind.
@@ -125,6 +132,15 @@ pub struct AutoReport {
     pub tried: Vec<Tried>,
     /// The choice.
     pub chosen: Option<AutoChoice>,
+}
+
+impl AutoReport {
+    /// The heads that were tried. What the first of them needs is learned, and with it what all need.
+    pub(super) fn heads(&self) -> impl Iterator<Item = Head> + '_ {
+        let mut heads = self.tried.iter().map(|tried| &tried.heads);
+        let heads = heads.find(|heads| !heads.is_empty());
+        heads.into_iter().flatten().map(|(head, _)| *head)
+    }
 }
 
 impl AutoChoice {
@@ -212,10 +228,11 @@ struct Stage {
     samples: Dataset,
     folds: Vec<Fold>,
     waiting: Vec<Candidate>,
-    /// Folds done of the candidate that waits first, with right decisions of each head.
+    /// Folds done of the candidate that waits first.
     n_folds_done: usize,
-    right: Vec<usize>,
-    n_tested: usize,
+    /// What every head decided: of the candidates done, and of the one that waits first.
+    judged: Vec<(Candidate, Head, Judged)>,
+    judging: Vec<Judged>,
 }
 
 impl AutoSearch {
@@ -229,12 +246,7 @@ impl AutoSearch {
         let training = dataset.subset(training)?;
         let base = auto_base(&experiment.learner);
         let seed = experiment.seed;
-        let counts = training.class_counts();
-        let kept: usize = counts.iter().map(|count| (*count).min(base.budget)).sum();
-        let heads = match kept <= MOST_JOINT {
-            true => heads_for(&counts),
-            false => vec![Head::SecondLook],
-        };
+        let heads = heads_for(&training.class_counts(), base.budget);
         let all: Vec<usize> = (0..training.n_samples()).collect();
         let is_grouped = has_groups(&training, &all);
         let stage = Stage::new(&training, 0, candidates(), is_grouped, seed, heads.len())?;
@@ -275,10 +287,9 @@ impl AutoSearch {
         };
         let fold = &self.stage.folds[self.stage.n_folds_done];
         match self.try_fold(candidate, fold, stop, n_threads) {
-            Ok(right) => {
-                self.stage.n_tested += fold.test.len();
-                let totals = self.stage.right.iter_mut().zip(right);
-                totals.for_each(|(total, right)| *total += right);
+            Ok(judged) => {
+                let all = self.stage.judging.iter_mut().zip(judged);
+                all.for_each(|(all, judged)| all.append(judged));
                 self.stage.n_folds_done += 1;
                 if self.stage.n_folds_done == self.stage.folds.len() {
                     let tried = self.stage.tried(candidate, &self.heads, None);
@@ -302,31 +313,30 @@ impl AutoSearch {
     /// The best go on to the next stage, or are the choice.
     fn end_stage(&mut self) -> Result<(), RunTrouble> {
         let number = self.stage.number + 1;
-        let mut ranked: Vec<&Tried> = self
-            .report
-            .tried
-            .iter()
-            .filter(|tried| tried.stage == number && tried.trouble.is_none())
-            .collect();
-        let accuracy = |tried: &Tried| tried.best().map_or(0.0, |best| best.1);
-        // Stable: of equals the first stays first.
-        ranked.sort_by(|a, b| accuracy(b).total_cmp(&accuracy(a)));
-        if ranked.is_empty() {
+        let judged = std::mem::take(&mut self.stage.judged);
+        let (ways, judged): (Vec<(Candidate, Head)>, Vec<Judged>) = judged
+            .into_iter()
+            .map(|(candidate, head, judged)| ((candidate, head), judged))
+            .unzip();
+        let order = ranked(&judged, self.stage.samples.n_samples());
+        let Some(&best) = order.first() else {
             let reasons = self.report.tried.iter().filter_map(|t| t.trouble.clone());
             let first = reasons.into_iter().next().unwrap_or_default();
             return Err(RunTrouble::NothingChosen(first));
-        }
+        };
         let is_long = self.training.n_samples() >= LONG_TRAINING;
         let n_stages = STAGE_SAMPLES.len() - usize::from(!is_long);
         if number == n_stages {
-            self.choose(ranked[0].clone());
+            let most = judged.iter().map(Judged::accuracy).fold(0.0, f64::max);
+            self.choose(ways[best], &judged[best], most);
             return Ok(());
         }
-        let best = ranked
-            .iter()
-            .take(N_SURVIVORS[number - 1])
-            .map(|tried| tried.candidate);
-        let best: Vec<Candidate> = best.collect();
+        let mut best: Vec<Candidate> = Vec::new();
+        for (candidate, _) in order.into_iter().map(|place| ways[place]) {
+            if best.len() < N_SURVIVORS[number - 1] && !best.contains(&candidate) {
+                best.push(candidate);
+            }
+        }
         self.stage = Stage::new(
             &self.training,
             number,
@@ -338,41 +348,46 @@ impl AutoSearch {
         Ok(())
     }
 
-    fn choose(&mut self, best: Tried) {
-        let Some((head, accuracy)) = best.best() else {
-            return;
-        };
+    /// The choice, and the accuracy of the most accurate.
+    fn choose(&mut self, (candidate, head): (Candidate, Head), judged: &Judged, most: f64) {
         let n_kernels = candidates().len();
         let by = if self.is_grouped {
             "inner folds by group"
         } else {
             "inner folds"
         };
-        let only = match self.heads[..] {
-            [_] => "; many samples are kept, so the head is fixed",
-            _ => "",
+        let surer = match judged.accuracy() < most {
+            true => format!(
+                "; {:.1} % were right with another, no more than chance explains, and less surely",
+                100.0 * most
+            ),
+            false => String::new(),
+        };
+        let only = match self.heads.contains(&HEADS[0]) {
+            true => "",
+            false => "; too many samples are kept for heads that solve for all of them",
         };
         self.report.chosen = Some(AutoChoice {
-            candidate: best.candidate,
+            candidate,
             head,
-            accuracy,
+            accuracy: judged.accuracy(),
             supply: self.schedule.supply,
             reason: format!(
-                "the best of {n_kernels} kernels on {by} of the training samples: {:.1} % of {} decisions right{only}",
-                100.0 * accuracy,
-                best.n_tested
+                "the best of {n_kernels} kernels on {by} of the training samples: {:.1} % of {} decisions right{surer}{only}",
+                100.0 * judged.accuracy(),
+                judged.len()
             ),
         });
     }
 
-    /// Right decisions of every head on the test samples of an inner fold.
+    /// What every head decides about the test samples of an inner fold.
     fn try_fold(
         &self,
         candidate: Candidate,
         fold: &Fold,
         stop: StopSignal<'_>,
         n_threads: usize,
-    ) -> Result<Vec<usize>, RunTrouble> {
+    ) -> Result<Vec<Judged>, RunTrouble> {
         let samples = &self.stage.samples;
         let preparation = Preparation {
             missing: self.missing,
@@ -422,7 +437,7 @@ impl AutoSearch {
         }
         let classifier = Classifier::of(learner.as_ref()).until(stop);
         let heads: Vec<Option<Head>> = self.heads.iter().copied().map(Some).collect();
-        let mut right = vec![0; heads.len()];
+        let mut judged = vec![Judged::default(); heads.len()];
         let positions: Vec<usize> = (0..test.samples.len()).collect();
         let truth = |position: usize| numbers[samples.classes()[test.samples[position]]];
         classifier.compare_heads(
@@ -431,11 +446,11 @@ impl AutoSearch {
             &heads,
             &mut classifier.work(),
             |found| {
-                let is_right = Some(found.verdict().class) == truth(found.position);
-                right[found.head] += usize::from(is_right);
+                let class = truth(found.position);
+                judged[found.head].push(class, found.verdict().class, found.scores);
             },
         )?;
-        Ok(right)
+        Ok(judged)
     }
 }
 
@@ -483,30 +498,29 @@ impl Stage {
             samples,
             waiting,
             n_folds_done: 0,
-            right: vec![0; n_heads],
-            n_tested: 0,
+            judged: Vec::new(),
+            judging: vec![Judged::default(); n_heads],
         })
     }
 
     /// What the candidate that waits first came to; the next one is begun.
     fn tried(&mut self, candidate: Candidate, heads: &[Head], trouble: Option<String>) -> Tried {
-        let n_tested = std::mem::take(&mut self.n_tested);
-        let share = |right: usize| right as f64 / n_tested.max(1) as f64;
-        let heads = match trouble {
-            Some(_) => Vec::new(),
-            None => heads
-                .iter()
-                .zip(&self.right)
-                .map(|(head, right)| (*head, share(*right)))
-                .collect(),
-        };
-        self.right.fill(0);
+        let n_tested = self.judging.first().map_or(0, Judged::len);
+        let judged: Vec<Judged> = self.judging.iter_mut().map(std::mem::take).collect();
+        let mut accuracies = Vec::new();
+        if trouble.is_none() {
+            for (&head, mut judged) in heads.iter().zip(judged) {
+                judged.finish();
+                accuracies.push((head, judged.accuracy()));
+                self.judged.push((candidate, head, judged));
+            }
+        }
         self.n_folds_done = 0;
         self.waiting.remove(0);
         Tried {
             stage: self.number + 1,
             candidate,
-            heads,
+            heads: accuracies,
             n_tested,
             trouble,
         }

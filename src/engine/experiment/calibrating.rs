@@ -10,7 +10,7 @@ use super::settings::{SMALL_SET, Training};
 use crate::dataset::{Columns, Dataset};
 use crate::evaluation::{
     Assurance, Calibration, CalibrationSample, CalibrationSource, Classifier, FeatureFacts,
-    GatheredScores, HeadScores, Principal, log_residual, shape_directions,
+    GatheredScores, HeadScores, Judged, Principal, log_residual, ranked, shape_directions,
 };
 use crate::learner::{
     Head, LearnError, Learner, LearnerSettings, Progress, SampleStream, StepReport, StopSignal,
@@ -30,6 +30,10 @@ const MOST_OF_CLASSES: usize = 4000;
 const FEW_STARTS: usize = 10;
 /// Values of a small set that is judged so although it has no groups, at most.
 const MOST_VALUES_OF_SMALL: usize = 200_000;
+/// Where fewer than one of so many training samples was judged before it was learned, and fewer than are
+/// enough, models are trained to judge them, however many they are.
+const FEWEST_JUDGED: usize = 10;
+const ENOUGH_JUDGED: usize = 1000;
 /// Rounds of such a model that are learned in one step.
 const ROUNDS_PER_STEP: usize = 20;
 /// Samples that are judged in one step.
@@ -75,6 +79,11 @@ impl CalibrationRecord {
         }
     }
 
+    /// Samples judged.
+    pub(super) fn n_samples(&self) -> usize {
+        self.samples.len()
+    }
+
     /// Whether it is whole, and not of an earlier version.
     pub(super) fn is_whole(&self, n_classes: usize) -> bool {
         let n_samples = self.samples.len();
@@ -101,7 +110,7 @@ impl CalibrationRecord {
         Ok(())
     }
 
-    /// The head that judged most samples rightly, the first of equals, with its accuracy; none where
+    /// The head that judged the samples best, with its accuracy; none where
     /// there is no choice, too few were judged, or a class is missing among them: a rare class whose
     /// samples were used up by the start would make heads look best that never decide for it.
     pub(super) fn best_head(
@@ -126,27 +135,18 @@ impl CalibrationRecord {
         if pairs.any(|(learned, judged)| *judged < LEAST_SHARE * learned) {
             return None;
         }
-        let right = |head: usize| {
-            let mut right = 0;
+        let judge = |head: usize| {
+            let mut judged = Judged::default();
             classifier.weigh(&self.gathered, head, self.heads[head], |found| {
                 let class = classes[self.samples[found.position]];
-                right += usize::from(found.verdict().class == class);
+                judged.push(Some(class), found.verdict().class, found.scores);
             });
-            right
+            judged.finish();
+            judged
         };
-        let counts: Vec<usize> = (0..self.heads.len()).map(right).collect();
-        let better = |best: usize, head: usize| {
-            if counts[head] > counts[best] {
-                head
-            } else {
-                best
-            }
-        };
-        let best = (0..counts.len()).fold(0, better);
-        Some((
-            self.heads[best]?,
-            counts[best] as f64 / self.samples.len() as f64,
-        ))
+        let judged: Vec<Judged> = (0..self.heads.len()).map(judge).collect();
+        let best = *ranked(&judged, self.samples.len()).first()?;
+        Some((self.heads[best]?, judged[best].accuracy()))
     }
 
     /// What the samples judged by `head` say of decisions of `learner`; none from too few.
@@ -327,17 +327,20 @@ pub(super) fn has_groups(dataset: &Dataset, samples: &[usize]) -> bool {
 }
 
 impl HeldOut {
-    /// Of the training samples of a part; none where groups cannot be dealt, or samples without groups
-    /// are many or lack a class in a fold.
+    /// Of the training samples of a part, of which `n_judged` were judged before they were learned; none
+    /// where groups cannot be dealt, or samples without groups are many, or lack a class in a fold.
     pub(super) fn new(
         dataset: &Dataset,
         training: &[usize],
+        n_judged: usize,
         settings: LearnerSettings,
         seed: u64,
     ) -> Option<Self> {
         let own = dataset.subset(training).ok()?;
         let by_group = has_groups(dataset, training);
-        if !by_group && !is_small(dataset, training, &settings) {
+        // A training of several passes meets nothing new in its second half.
+        let is_repeated = n_judged < ENOUGH_JUDGED.min(training.len() / FEWEST_JUDGED);
+        if !by_group && !is_repeated && !is_small(dataset, training, &settings) {
             return None;
         }
         let plan = match own.groups().filter(|_| by_group) {

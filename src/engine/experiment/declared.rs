@@ -124,8 +124,8 @@ pub const SUPPLY: Setting = Setting::choice(
 pub const N_TESTS: Setting = Setting::number(
     "tests.n_tests",
     "Tests",
-    "Number of tests during training",
-    (1.0, 1e4),
+    "Number of tests during training; 0 tests at the end alone",
+    (0.0, 1e4),
     (1.0, 100.0),
     20.0,
 )

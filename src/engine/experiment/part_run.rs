@@ -34,6 +34,9 @@ use crate::split::Fold;
 /// Floating-point operations after which a part looks up: a few milliseconds.
 const SLICE: f64 = 1e8;
 
+/// Classes that are named one by one in remarks.
+const MOST_NAMED: usize = 3;
+
 /// How far a part goes before it looks up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
@@ -97,7 +100,8 @@ pub(super) struct PartRun {
     moments: Vec<usize>,
     next_round: usize,
     phase: Phase,
-    report: StepReport,
+    /// Of the rounds learned last.
+    reports: Vec<StepReport>,
     /// For every sample of the data set the round in which it was admitted last.
     entered: Vec<u32>,
     pub(super) record: PartRecord,
@@ -187,7 +191,7 @@ impl PartRun {
             moments,
             next_round: 0,
             phase: Phase::Prepare,
-            report: StepReport::default(),
+            reports: Vec::new(),
             entered: vec![0; checked.dataset().n_samples()],
             record: PartRecord::new(part, n_rounds),
             upcoming: Vec::new(),
@@ -298,7 +302,11 @@ impl PartRun {
         let first_round = self.next_round;
         let mut operations = 0.0;
         while !self.is_complete() && !around.stop.is_raised() {
-            operations += self.step(around, news)?;
+            let most_rounds = match extent {
+                Extent::Round => 1,
+                Extent::Slice => usize::MAX,
+            };
+            operations += self.step(around, most_rounds, news)?;
             if let Some(failure) = around.checked.dataset().failure() {
                 return Err(self.error(RunTrouble::FeaturesLost(failure.to_owned())));
             }
@@ -321,8 +329,13 @@ impl PartRun {
         Ok(())
     }
 
-    /// The next step; the operations it took, roughly.
-    fn step(&mut self, around: PartContext<'_>, news: &mut Vec<News>) -> Result<f64, RunError> {
+    /// The next step, of at most so many rounds; the operations it took, roughly.
+    fn step(
+        &mut self,
+        around: PartContext<'_>,
+        most_rounds: usize,
+        news: &mut Vec<News>,
+    ) -> Result<f64, RunError> {
         let checked = around.checked;
         match &self.phase {
             Phase::Prepare if self.has_to_choose(checked) => {
@@ -361,7 +374,7 @@ impl PartRun {
                 Ok(0.0)
             }
             Phase::Train if self.next_round < self.record.n_rounds => {
-                self.learn_round(around, news)
+                self.learn_rounds(around, most_rounds, news)
             }
             Phase::Train => {
                 let tests = &checked.experiment().tests;
@@ -386,7 +399,9 @@ impl PartRun {
                 if is_fold && self.record.missing.len() < n_missing {
                     self.begin_test((Some(self.record.missing.len()), 0), around);
                 } else {
-                    self.judge_readout(checked);
+                    if around.extras.calibration {
+                        self.judge_readout(checked);
+                    }
                     self.phase = Phase::Complete;
                 }
                 Ok(0.0)
@@ -524,13 +539,8 @@ impl PartRun {
             self.check_classes(checked)?;
         }
         let (learner, remarks) = started.map_err(|error| self.error(error))?;
-        for (class, remark) in remarks.iter().enumerate() {
-            if let Some(Repair::SharedStart { atoms }) = remark {
-                let name = &dataset.class_names()[class];
-                self.record.remarks.push(format!(
-                    "class {name} has few samples for its atoms: {atoms} atoms start from the same sample as another"
-                ));
-            }
+        self.remark_on_starts(&remarks, dataset.class_names());
+        for class in 0..learner.n_classes() {
             for &sample in learner.dictionary(class).kept.index() {
                 self.record.log.push(0, class, sample, ProfileEvent::Start);
             }
@@ -540,11 +550,75 @@ impl PartRun {
         Ok(())
     }
 
-    fn learn_round(
+    /// Tells of classes with few samples, one by one where they are few.
+    fn remark_on_starts(&mut self, remarks: &[Option<Repair>], names: &[String]) {
+        let shared = |remark: &Option<Repair>| match remark {
+            Some(Repair::SharedStart { atoms }) => Some(*atoms),
+            _ => None,
+        };
+        let starts = remarks.iter().zip(names);
+        let starts: Vec<(usize, &str)> = starts
+            .filter_map(|(remark, name)| Some((shared(remark)?, name.as_str())))
+            .collect();
+        if starts.len() <= MOST_NAMED {
+            self.record.remarks.extend(starts.iter().map(|(atoms, name)| {
+                format!(
+                    "class {name} has few samples for its atoms: {atoms} atoms start from the same sample as another"
+                )
+            }));
+            return;
+        }
+        let named: Vec<&str> = starts[..MOST_NAMED].iter().map(|(_, name)| *name).collect();
+        let most = starts.iter().map(|(atoms, _)| *atoms).max().unwrap_or(0);
+        self.record.remarks.push(format!(
+            "{} classes have few samples for their atoms ({} and {} more): up to {most} atoms of a class start from the same sample as another",
+            starts.len(),
+            named.join(", "),
+            starts.len() - MOST_NAMED
+        ));
+    }
+
+    /// Rounds that can be learned in one go: nothing else is due before the last of them is over, and they take no
+    /// longer than a slice.
+    fn rounds_at_once(&self, around: PartContext<'_>, most: usize) -> usize {
+        let Some(learner) = self.learner.as_deref() else {
+            return 1;
+        };
+        if around.checked.experiment().tests.prequential {
+            return 1;
+        }
+        let fitting = (SLICE / round_operations(learner).max(1.0)) as usize;
+        let most = most.min(learner.rounds_at_once()).min(fitting);
+        let mut count = 1;
+        while count < most && !self.something_is_due(around, self.next_round + count) {
+            count += 1;
+        }
+        count
+    }
+
+    /// Whether something else than learning comes before a round.
+    fn something_is_due(&self, around: PartContext<'_>, round: usize) -> bool {
+        let PartContext {
+            checked,
+            changes,
+            samples,
+            ..
+        } = around;
+        round >= self.record.n_rounds
+            || round == checked.n_start_rounds(self.part)
+            || self.test_is_due_at(round)
+            || self.checkpoint_is_due_at(round, around)
+            || changes.iter().any(|change| change.batch == round)
+            || samples.iter().any(|change| change.batch == round)
+    }
+
+    fn learn_rounds(
         &mut self,
         around: PartContext<'_>,
+        most_rounds: usize,
         news: &mut Vec<News>,
     ) -> Result<f64, RunError> {
+        let n_rounds = self.rounds_at_once(around, most_rounds);
         let PartContext {
             checked, changes, ..
         } = around;
@@ -580,12 +654,15 @@ impl PartRun {
             if *learner.settings() != settings {
                 learner.change_settings(settings)?;
             }
-            learner.step(progress, &mut stream, &mut self.report)?;
-            self.report.prequential = self.report.prequential.or(prequential);
+            self.reports.resize_with(n_rounds, StepReport::default);
+            learner.steps(progress, &mut stream, &mut self.reports)?;
+            for report in &mut self.reports {
+                report.prequential = report.prequential.or(prequential);
+            }
             Ok(())
         });
-        let spent = begin.elapsed();
-        let operations = round_operations(learner);
+        let spent = begin.elapsed().div_f64(n_rounds as f64);
+        let operations = n_rounds as f64 * round_operations(learner);
         if outcome == Err(LearnError::Interrupted) {
             // The round is learned another time, as if it had never begun.
             stream.go_back_to(&self.places);
@@ -594,15 +671,19 @@ impl PartRun {
         }
         self.stream = Some(stream.into_state());
         outcome.map_err(|error| self.error(error))?;
-        self.note_round(spent, news);
+        let reports = std::mem::take(&mut self.reports);
+        for report in &reports {
+            self.note_round(spent, report, news);
+        }
+        self.reports = reports;
         Ok(operations)
     }
 
-    fn note_round(&mut self, spent: Duration, news: &mut Vec<News>) {
+    fn note_round(&mut self, spent: Duration, report: &StepReport, news: &mut Vec<News>) {
         self.next_round += 1;
         let number = u32::try_from(self.next_round).unwrap_or(u32::MAX);
         let (mut pruning, mut on_classes) = (Duration::ZERO, Duration::ZERO);
-        for class in &self.report.classes {
+        for class in &report.classes {
             on_classes += class.class_time.0;
             pruning += class.pruning_time.0;
             for &sample in &class.admitted {
@@ -614,9 +695,9 @@ impl PartRun {
         let spent = spent.max(on_classes);
         self.record.timing.pruning += pruning;
         self.record.timing.growing += spent.saturating_sub(pruning);
-        self.record.log.note(self.next_round, &self.report);
-        self.record.note_use(&self.report);
-        let metric = RoundMetric::of(self.next_round, &self.report);
+        self.record.log.note(self.next_round, report);
+        self.record.note_use(report);
+        let metric = RoundMetric::of(self.next_round, report);
         let happened = self.record.log.since(self.n_told);
         self.n_told = self.record.log.len();
         news.push(News::Round(self.part, metric.clone(), happened));

@@ -73,7 +73,7 @@ pub struct Run {
 impl Run {
     /// The same run without calibration: trials of sweeps need the score alone, those of comparisons simple
     /// classifiers beside it.
-    pub(super) fn bare(self, with_baselines: bool) -> Self {
+    pub fn bare(self, with_baselines: bool) -> Self {
         Self {
             extras: Extras {
                 calibration: false,

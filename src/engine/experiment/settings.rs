@@ -366,8 +366,11 @@ impl Tests {
         problems.into_list()
     }
 
-    /// The rounds after which is tested: none at first, all at last, evenly between.
+    /// The rounds after which is tested: none at first, all at last, evenly between; 0 tests are one at the end alone.
     pub fn moments(&self, n_rounds: usize) -> Vec<usize> {
+        if self.n_tests == 0 {
+            return vec![n_rounds];
+        }
         let n_tests = self.n_tests as u128;
         let mut moments: Vec<usize> = (0..=n_tests)
             .map(|test| ((test * n_rounds as u128 + n_tests / 2) / n_tests) as usize)
@@ -394,12 +397,14 @@ mod tests {
 
     #[test]
     fn tests_come_evenly_and_never_twice() {
-        let tests = Tests::default();
+        let mut tests = Tests::default();
         let moments = tests.moments(60);
         assert_eq!(moments.len(), 21);
         assert_eq!((moments[0], moments[1], moments[20]), (0, 3, 60));
         assert_eq!(tests.moments(7), [0, 1, 2, 3, 4, 5, 6, 7]);
         assert_eq!(tests.moments(1), [0, 1]);
+        tests.n_tests = 0;
+        assert_eq!(tests.moments(60), [60]);
     }
 
     #[test]

@@ -79,6 +79,11 @@ impl TestMemory {
         self.tiles.resize_with(n_tiles, BlockMemory::default);
     }
 
+    /// What is known of the first tiles.
+    pub(super) fn tiles(&self) -> &[BlockMemory] {
+        &self.tiles
+    }
+
     fn lend(&mut self, first: usize, count: usize) -> Vec<BlockMemory> {
         let tiles = self.tiles.iter_mut().skip(first).take(count);
         tiles.map(std::mem::take).collect()

@@ -240,7 +240,11 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), ExportError> {
     let fill = |file: &Path| {
         let mut file = File::create(file)?;
         file.write_all(bytes)?;
-        file.sync_all()
+        // Devices and pipes cannot be synchronised.
+        match file.metadata()?.is_file() {
+            true => file.sync_all(),
+            false => Ok(()),
+        }
     };
     let written = match stage_for(path) {
         Some((staged, target)) => fill(&staged)

@@ -31,8 +31,60 @@ def _power(base, degree):
     return value
 
 
+def _in_lanes(terms):
+    """Sums over the last axis in the order of the program: eight running sums, then their sum."""
+    n = terms.shape[-1]
+    padded = np.zeros(terms.shape[:-1] + (max(-(-n // 8), 1), 8))
+    padded.reshape(terms.shape[:-1] + (-1,))[..., :n] = terms
+    sums = np.add.accumulate(padded, axis=-2)[..., -1, :]
+    quarters = sums[..., :4] + sums[..., 4:]
+    return (quarters[..., 0] + quarters[..., 1]) + (quarters[..., 2] + quarters[..., 3])
+
+
+def _halves(rows):
+    """Leading digits of every row, so few that products of them add up without rounding, and the rest."""
+    digits = (53 - int(np.ceil(np.log2(max(rows.shape[1], 1))))) // 2
+    exponent = np.frexp(np.abs(rows).max(axis=1, initial=0.0))[1]
+    shift = np.ldexp(1.5, np.maximum(52 + exponent - digits, -1022))[:, None]
+    high = (rows + shift) - shift
+    return high, rows - high
+
+
+def _inner_products(rows, columns):
+    """Inner products of every row with every column sample, rounded once: distances are small differences of them."""
+    (row_high, row_low), (column_high, column_low) = _halves(rows), _halves(columns)
+    return row_high @ column_high.T + (row_low @ column_high.T + rows @ column_low.T)
+
+
+def _fused(a, b, c):
+    """a b + c, rounded once."""
+    product = a * b
+    a_high, b_high = (134217729.0 * v - (134217729.0 * v - v) for v in (a, b))
+    a_low, b_low = a - a_high, b - b_high
+    error = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
+    total = product + c
+    part = total - product
+    return total + ((product - (total - part)) + (c - part) + error)
+
+
+def _exp(x):
+    """e^x to the bits of the program: x = k ln 2 + r and the series of e^r."""
+    values = np.empty(x.shape)
+    # In pieces that stay in the cache.
+    for piece, target in zip(np.array_split(x.ravel(), x.size // 4096 + 1),
+                             np.array_split(values.reshape(-1), x.size // 4096 + 1)):
+        inside = np.clip(piece, -708.0, 709.0)
+        k = (inside * 1.4426950408889634 + 6755399441055744.0) - 6755399441055744.0
+        r = _fused(k, -1.9082149292705877e-10, _fused(k, -0.6931471803691238, inside))
+        series = np.full(piece.shape, 1.0 / 479001600.0)
+        for factorial in (39916800, 3628800, 362880, 40320, 5040, 720, 120, 24, 6, 2, 1, 1):
+            series = _fused(series, r, 1.0 / factorial)
+        target[:] = np.where(piece < -708.0, 0.0, np.ldexp(series, k.astype(int)))
+    return values
+
+
 class _Kernel:
-    """k(x, y) of rows of features."""
+    """k(x, y) of rows of features, to the bits of the program."""
 
     def __init__(self, description):
         if isinstance(description, str):
@@ -41,7 +93,7 @@ class _Kernel:
 
     def own(self, rows):
         """k(x, x) of every row."""
-        squares = np.einsum("ij,ij->i", rows, rows)
+        squares = _in_lanes(rows * rows)
         if self.kind == "Linear":
             return squares
         if self.kind in ("Gaussian", "Laplacian"):
@@ -52,9 +104,9 @@ class _Kernel:
     def __call__(self, rows, columns):
         """k of every row with every column sample: one row per row, one column per column sample."""
         if self.kind == "Laplacian":
-            distances = [np.abs(rows - column).sum(axis=1) for column in columns]
-            return np.exp(-np.array(distances).T.reshape(len(rows), len(columns)) / self.parameters["width"])
-        inner = rows @ columns.T
+            distances = [_in_lanes(np.abs(rows - column)) for column in columns]
+            return _exp(-np.array(distances).T.reshape(len(rows), len(columns)) / self.parameters["width"])
+        inner = _inner_products(rows, columns)
         if self.kind == "Linear":
             return inner
         if self.kind == "Gaussian":
@@ -62,21 +114,26 @@ class _Kernel:
         offset, degree = self.parameters["offset"], self.parameters["degree"]
         values = _power(offset + inner, degree)
         if self.kind == "NormalisedPolynomial":
-            for axis, samples in ((1, rows), (0, columns)):
-                raw = _power(offset + np.einsum("ij,ij->i", samples, samples), degree)
-                lengths = np.sqrt(np.where(raw > 0.0, raw, 1.0))
-                values = values * np.expand_dims(np.where(raw > 0.0, 1.0 / lengths, 0.0), axis)
+            row_scales, column_scales = (self._scales(samples, offset, degree) for samples in (rows, columns))
+            values = values * (row_scales[:, None] * column_scales)
         return values
 
+    @staticmethod
+    def _scales(samples, offset, degree):
+        raw = _power(offset + _in_lanes(samples * samples), degree)
+        return np.where(raw > 0.0, 1.0 / np.sqrt(np.where(raw > 0.0, raw, 1.0)), 0.0)
+
     def _gaussian(self, rows, columns, inner):
-        factor = 1.0 / (2.0 * self.parameters["width"] ** 2)
-        sums = np.einsum("ij,ij->i", rows, rows)[:, None] + np.einsum("ij,ij->i", columns, columns)
+        factor = 1.0 / (2.0 * self.parameters["width"] * self.parameters["width"])
+        sums = _in_lanes(rows * rows)[:, None] + _in_lanes(columns * columns)
         squared = np.maximum(sums - 2.0 * inner, 0.0)
         # Where the difference of large terms lost digits, it is taken from the features.
         lost = sums * factor * np.finfo(float).eps
-        for i, j in np.argwhere((lost > 1e-12) & (squared * factor < 50.0 + lost)):
-            squared[i, j] = np.sum((rows[i] - columns[j]) ** 2)
-        return np.exp(-squared * factor)
+        i, j = np.nonzero((lost > 1e-12) & (squared * factor < 50.0 + lost))
+        for first in range(0, len(i), 4096):
+            few = slice(first, first + 4096)
+            squared[i[few], j[few]] = _in_lanes((rows[i[few]] - columns[j[few]]) ** 2)
+        return _exp(-squared * factor)
 
 
 def _residuals(atom_gram, products, own, sparsity, error_limit, order_recursive):
@@ -162,14 +219,26 @@ class AtomscopeClassifier:
             raise ValueError(f"epsilon must be between 0 and 1, but is {epsilon}")
         scores = self.scores(X) / self.settings["margin_unit"]
         margins = [self.tensors[f"calibration/margins{c}"] for c in range(len(self.classes_))]
-        pooled = np.sort(np.concatenate(margins))
+        pooled = self._pooled(margins, epsilon)
+        shared = np.sort(np.concatenate([margins[c] for c in pooled] or [[]]))
         p = np.empty_like(scores)
         for c, own in enumerate(margins):
             others = np.delete(scores, c, axis=1).max(axis=1, initial=-np.inf)
-            known = own if len(own) >= 2.0 / epsilon else pooled
+            known = shared if c in pooled else own
             below = np.searchsorted(known, scores[:, c] - others, side="right")
             p[:, c] = (1 + below) / (len(known) + 1)
         return p
+
+    @staticmethod
+    def _pooled(margins, epsilon):
+        """The classes too small for a level of their own, joined by larger ones until they are enough."""
+        pooled, total = [], 0
+        for c in sorted(range(len(margins)), key=lambda c: len(margins[c])):
+            if len(margins[c]) >= 2.0 / epsilon and not (pooled and total < 1.0 / epsilon):
+                break
+            pooled.append(c)
+            total += len(margins[c])
+        return pooled
 
     def prepare(self, X):
         """Samples with missing values filled in and features scaled, as the model saw them."""
@@ -197,7 +266,7 @@ class AtomscopeClassifier:
         if scaling == "UnitNorm":
             largest = np.abs(X).max(axis=1, initial=0.0, keepdims=True)
             X /= np.where(largest > 0.0, largest, 1.0)
-            lengths = np.sqrt(np.einsum("ij,ij->i", X, X))[:, None]
+            lengths = np.sqrt(np.add.accumulate(X * X, axis=1)[:, -1:])
             X /= np.where(lengths > 0.0, lengths, 1.0)
         elif isinstance(scaling, dict):
             ((_, numbers),) = scaling.items()
@@ -232,9 +301,7 @@ class AtomscopeClassifier:
             residual[:, c] = _residuals(
                 tensors[f"class{c}/atom_gram"], h, own, settings["sparsity"], settings["error_limit"],
                 settings["pursuit"] == "Ormp")
-            span = tensors.get(f"class{c}/span")
-            if span is not None:
-                distance[:, c] = own - np.einsum("ij,ij->i", rows @ span, rows)
+            distance[:, c] = self._distance(c, own, rows)
             kernel_rows.append(rows)
             products.append(h)
         residual = np.where(signal[:, None], residual / divisor, 0.0)
@@ -249,6 +316,16 @@ class AtomscopeClassifier:
         if "gate" in settings:
             self._pass_gate(scores, z1, z2, signal)
         return scores
+
+    def _distance(self, c, own, rows):
+        """Squared distance to the span of the kept samples, σ − ‖Tk‖²; 0 where no score needs it."""
+        root, span = (self.tensors.get(f"class{c}/{name}") for name in ("span_root", "span"))
+        if root is None:
+            return 0.0 if span is None else own - np.einsum("ij,ij->i", rows @ span, rows)
+        distance = own.copy()
+        for length in _inner_products(rows, root).T:
+            distance -= length * length
+        return distance
 
     def _decide(self, residual, z1, z2, products, own, signal):
         decision = self.settings["decision"]

@@ -59,7 +59,10 @@ pub fn python_module(
         add("atom_gram", &dictionary.atom_gram);
         let span = dictionary.span.as_ref();
         if let Some(span) = span.filter(|_| learner.decision().needs_distance()) {
-            add("span", span.inverse());
+            match span.root(dictionary.kept.self_kernel()) {
+                Some(root) => add("span_root", root.rows()),
+                None => add("span", span.inverse()),
+            }
         }
     }
     let deciding = classifier.deciding(model.learner.head)?;

@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use super::eeg::{ChannelChoice, EegExtractor, EegRecipe};
+use super::signal_kind::place_of_channel;
 use super::{Extraction, FeatureError, Rejection, Sample, Stretch};
-use crate::records::{Channel, ChannelKind, ReadError, Record, Segment};
+use crate::records::{Channel, ChannelKind, ReadError, Record, Segment, first_names};
 
 /// Values of each channel that are read at a time, so that a long recording never lies in memory whole.
 const BLOCK_LENGTH: usize = 1 << 16;
@@ -60,12 +61,8 @@ pub(super) struct RecordingChannels<'a> {
 
 impl<'a> RecordingChannels<'a> {
     pub(super) fn new(record: &'a Record, choice: &ChannelChoice) -> Result<Self, FeatureError> {
-        let channels = chosen_channels(choice, record)?;
+        let (channels, names) = chosen_channels(choice, &record.channels)?;
         let rate_hz = common_rate(record, &channels)?;
-        let names = channels
-            .iter()
-            .map(|channel| record.channels[*channel].name.clone())
-            .collect();
         Ok(Self {
             record,
             channels,
@@ -195,26 +192,42 @@ impl<'a> RecordingChannels<'a> {
     }
 }
 
-fn chosen_channels(choice: &ChannelChoice, record: &Record) -> Result<Vec<usize>, FeatureError> {
-    let is_analog = |channel: &usize| record.channels[*channel].kind == ChannelKind::Analog;
-    let chosen: Vec<usize> = match choice {
-        ChannelChoice::All => (0..record.channels.len()).filter(is_analog).collect(),
-        ChannelChoice::Named(names) => names
-            .iter()
-            .map(|name| {
-                record
-                    .channel_index(name)
-                    .ok_or_else(|| FeatureError::NoChannel {
-                        name: name.clone(),
-                        channels: record.first_channel_names(),
-                    })
-            })
-            .collect::<Result<_, _>>()?,
+/// The channels to use, each once, and what features call them: by the names asked for, also where they are spelled
+/// otherwise.
+pub(super) fn chosen_channels(
+    choice: &ChannelChoice,
+    channels: &[Channel],
+) -> Result<(Vec<usize>, Vec<String>), FeatureError> {
+    let labels = channels.iter().map(|channel| channel.name.as_str());
+    let named = |name: &String, taken: &[usize]| {
+        let place = place_of_channel(labels.clone(), name);
+        let place = place.filter(|place| !taken.contains(place));
+        place.ok_or_else(|| FeatureError::NoChannel {
+            name: name.clone(),
+            channels: first_names(labels.clone()),
+        })
     };
-    if chosen.is_empty() {
-        return Err(FeatureError::NoValues);
+    let mut places = Vec::new();
+    let names: Vec<String> = match choice {
+        ChannelChoice::All => {
+            let is_analog = |place: &usize| channels[*place].kind == ChannelKind::Analog;
+            places.extend((0..channels.len()).filter(is_analog));
+            places
+                .iter()
+                .map(|place| channels[*place].name.clone())
+                .collect()
+        }
+        ChannelChoice::Named(names) => {
+            for name in names {
+                places.push(named(name, &places)?);
+            }
+            names.clone()
+        }
+    };
+    match places.is_empty() {
+        true => Err(FeatureError::NoValues),
+        false => Ok((places, names)),
     }
-    Ok(chosen)
 }
 
 fn common_rate(record: &Record, channels: &[usize]) -> Result<f64, FeatureError> {

@@ -202,7 +202,7 @@ fn words_of(upper: &str) -> Vec<&str> {
         .collect()
 }
 
-fn newer_name(name: &str) -> &str {
+pub(super) fn newer_name(name: &str) -> &str {
     let alias = ALIASES.iter().find(|(old, _)| *old == name);
     alias.map_or(name, |(_, same)| same)
 }

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::eeg::{ChannelChoice, EegExtractor};
-use super::eeg_frames::{SampleMaker, microvolts};
+use super::eeg::EegExtractor;
+use super::eeg_frames::{SampleMaker, chosen_channels, microvolts};
 use super::eeg_groups::{EegGroup, Recentring};
 use super::eeg_segments::SegmentMaker;
 use super::{FeatureError, FeatureRecipe, Rejection, Sample};
@@ -60,8 +60,7 @@ impl LiveSegments {
             FeatureRecipe::EegGroups(recipe) => &recipe.channels,
             FeatureRecipe::Fault(_) => return Err(FeatureError::NoValues),
         };
-        let used = chosen(choice, channels)?;
-        let names: Vec<String> = used.iter().map(|at| channels[*at].name.clone()).collect();
+        let (used, names) = chosen_channels(choice, channels)?;
         let (maker, feature_names): (Box<dyn SampleMaker + Send>, Vec<String>) = match recipe {
             FeatureRecipe::Eeg(recipe) => {
                 let maker = EegExtractor::assemble(Cow::Owned(recipe.clone()), rate_hz)?;
@@ -150,25 +149,5 @@ impl LiveSegments {
         self.onset_s = self.time_s() + lost_s;
         self.values.iter_mut().for_each(Vec::clear);
         (self.first, self.next) = (0, 0);
-    }
-}
-
-fn chosen(choice: &ChannelChoice, channels: &[Channel]) -> Result<Vec<usize>, FeatureError> {
-    let place = |name: &String| {
-        let found = channels.iter().position(|channel| channel.name == *name);
-        found.ok_or_else(|| FeatureError::NoChannel {
-            name: name.clone(),
-            channels: channels
-                .iter()
-                .map(|channel| channel.name.as_str())
-                .take(8)
-                .collect::<Vec<_>>()
-                .join(", "),
-        })
-    };
-    match choice {
-        ChannelChoice::All if channels.is_empty() => Err(FeatureError::NoValues),
-        ChannelChoice::All => Ok((0..channels.len()).collect()),
-        ChannelChoice::Named(names) => names.iter().map(place).collect(),
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::electrodes;
+use super::electrodes::{self, is_ear, newer_name};
 use crate::records::{Channel, ChannelKind, Record};
 
 /// What a channel measures.
@@ -68,7 +68,7 @@ const WORDS: &[(SignalKind, &[&str])] = &[
     (SignalKind::Ecg, &["ECG", "EKG"]),
     (
         SignalKind::Emg,
-        &["EMG", "CHIN", "TIB", "LLEG", "RLEG", "MASSETER"],
+        &["EMG", "CHIN", "TIB", "LEG", "LLEG", "RLEG", "MASSETER"],
     ),
     (
         SignalKind::Spo2,
@@ -177,7 +177,9 @@ fn has_contact_name(words: &[&str]) -> bool {
 
 /// A label without `EEG ` before and the reference behind: `Fp1` of `EEG Fp1-Ref`.
 pub fn clean_label(label: &str) -> &str {
-    const BEFORE: [&str; 6] = ["EEG ", "POL ", "SEEG ", "ECG ECG", "EOG EOG", "EMG EMG"];
+    const BEFORE: [&str; 7] = [
+        "EEG ", "EEG:", "POL ", "SEEG ", "ECG ECG", "EOG EOG", "EMG EMG",
+    ];
     const BEHIND: [&str; 5] = ["-REF", "-LE", "-AVG", "-AV", "-RE"];
     let mut clean = label.trim();
     for before in BEFORE {
@@ -186,7 +188,7 @@ pub fn clean_label(label: &str) -> &str {
             .filter(|s| s.eq_ignore_ascii_case(before));
         if rest.is_some() {
             // `ECG ECG1` keeps its second word.
-            let kept = before.find(' ').map_or(0, |space| space + 1);
+            let kept = before.find([' ', ':']).map_or(0, |space| space + 1);
             clean = clean[kept..].trim_start();
             break;
         }
@@ -201,6 +203,31 @@ pub fn clean_label(label: &str) -> &str {
     }
     let clean = clean.trim_end_matches('.');
     if clean.is_empty() { label } else { clean }
+}
+
+/// The place among labels of the channel with a name: the one called so, or the only one whose label says the same in
+/// another spelling (`EEG FP1-REF` and `Fp1`, `T3` and `T7`).
+pub fn place_of_channel<'a>(
+    labels: impl Iterator<Item = &'a str> + Clone,
+    name: &str,
+) -> Option<usize> {
+    if let Some(exact) = labels.clone().position(|label| label == name) {
+        return Some(exact);
+    }
+    let wanted = spelled_alike(name);
+    let mut alike = labels
+        .enumerate()
+        .filter(|(_, label)| spelled_alike(label) == wanted);
+    let (place, _) = alike.next()?;
+    alike.next().is_none().then_some(place)
+}
+
+fn spelled_alike(label: &str) -> String {
+    let clean = clean_label(label).to_uppercase();
+    match is_ear(&clean) {
+        true => clean,
+        false => newer_name(&clean).to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -284,6 +311,7 @@ mod tests {
             ("EEG FP1-LE", "FP1"),
             ("POL X1", "X1"),
             ("ECG ECG1", "ECG1"),
+            ("EEG:C3", "C3"),
             ("Fc5.", "Fc5"),
             ("Fp1-F7", "Fp1-F7"),
             ("-Ref", "-Ref"),
@@ -295,5 +323,17 @@ mod tests {
         for (label, clean) in cases {
             assert_eq!(clean_label(label), clean, "{label}");
         }
+    }
+
+    #[test]
+    fn a_channel_is_found_by_its_name_in_another_spelling() {
+        let place = |labels: &[&str], name| place_of_channel(labels.iter().copied(), name);
+        assert_eq!(place(&["Cz", "EEG FP1-REF", "Fp1"], "Fp1"), Some(2));
+        assert_eq!(place(&["EEG FP1-REF", "T8"], "Fp1."), Some(0));
+        assert_eq!(place(&["EEG FP1-REF", "T8"], "EEG T4-LE"), Some(1));
+        // Two that say the same, another reference, or a pair of electrodes are none.
+        assert_eq!(place(&["EEG Fp1-Ref", "POL FP1"], "Fp1"), None);
+        assert_eq!(place(&["Fp1-A2", "Fp1-F7", "A1"], "Fp1"), None);
+        assert_eq!(place(&["T9"], "A1"), None);
     }
 }

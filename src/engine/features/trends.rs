@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::electrodes::{Scalp, is_ear};
 use super::filter::{Filter, FilterDesign, FilterError, Passband, Prototype};
-use super::signal_kind::{SignalKind, kinds_of};
+use super::signal_kind::{SignalKind, clean_label, kinds_of};
 use super::spectrum::Welch;
 use crate::records::{ReadError, Record};
 
@@ -131,6 +131,13 @@ impl Trends {
         self.spectra[side as usize].get(lines).unwrap_or(&[])
     }
 
+    /// Whether some channels are known to lie left or right; also as long as nothing is computed.
+    pub fn has_sides(&self) -> bool {
+        let [left, right, all] = &self.spectra;
+        let is_there = |lines: &Vec<f32>| lines.iter().step_by(N_LINES).any(|l| l.is_finite());
+        is_there(left) || is_there(right) || !is_there(all)
+    }
+
     /// Time of the start of a column.
     pub fn onset_s(column: usize) -> f64 {
         column as f64 * COLUMN_S
@@ -190,6 +197,17 @@ struct Pair {
     subtrahend: Option<usize>,
 }
 
+impl Pair {
+    /// A channel as it was recorded.
+    fn single(labels: &[&str], place: usize) -> Self {
+        Self {
+            name: clean_label(labels[place]).to_owned(),
+            minuend: place,
+            subtrahend: None,
+        }
+    }
+}
+
 /// Which channels and samples the trends are made of.
 struct Plan {
     rate_hz: f64,
@@ -245,8 +263,8 @@ impl Plan {
             .iter()
             .map(|&k| record.channels[k].name.as_str())
             .collect();
-        let scalp = Scalp::of(&labels);
-        notes.extend(scalp.notes.iter().cloned());
+        let (names, assumed) = derivations(&labels);
+        notes.extend(assumed);
         if eeg
             .iter()
             .any(|&place| record.channels[place].unit.volts().is_none())
@@ -259,15 +277,18 @@ impl Plan {
             passband: Passband::High { edge_hz: DRIFT_HZ },
             order: 2,
         };
-        let names: Vec<Option<&str>> = scalp.electrodes.iter().map(Option::as_deref).collect();
+        let names: Vec<Option<&str>> = names.iter().map(Option::as_deref).collect();
+        let sides: Vec<Option<Side>> = names.iter().map(|name| name.and_then(side_of)).collect();
+        let aeeg = match sides.iter().all(Option::is_none) {
+            // Without left and right the first channel stands for all.
+            true => [Some(Pair::single(&labels, 0)), None],
+            false => [false, true].map(|is_right| aeeg_pair(&names, &labels, is_right)),
+        };
         Ok(Self {
             rate_hz,
-            sides: names.iter().map(|name| name.and_then(side_of)).collect(),
+            sides,
             pairs: homologous(&names),
-            aeeg: [
-                aeeg_pair(&names, &labels, false),
-                aeeg_pair(&names, &labels, true),
-            ],
+            aeeg,
             columns: columns_of(record, first, rate_hz),
             columns_at_once: (MAX_VALUES / (eeg.len() * column_samples).max(1)).clamp(1, 240),
             is_even: record.channels.iter().all(|c| c.n_samples == n_samples),
@@ -467,8 +488,35 @@ struct ChannelColumn {
     suppressed: f32,
 }
 
-/// Left electrodes have odd numbers, right ones even; ears and the midline are neither.
+/// The electrode of each channel, or both (`FP1-F7`) where their difference was recorded; and what was assumed.
+fn derivations(labels: &[&str]) -> (Vec<Option<String>>, Vec<String>) {
+    let scalp = Scalp::of(labels);
+    let of_pairs: Vec<[&str; 2]> = labels.iter().filter_map(|label| halves(label)).collect();
+    let mut judged = Scalp::of(of_pairs.as_flattened()).electrodes.into_iter();
+    let derived = labels
+        .iter()
+        .zip(scalp.electrodes)
+        .map(|(label, electrode)| {
+            let pair = halves(label).and_then(|_| {
+                let (first, second) = (judged.next()?, judged.next()?);
+                Some(format!("{}-{}", first?, second?))
+            });
+            electrode.or(pair)
+        });
+    (derived.collect(), scalp.notes)
+}
+
+/// The two electrodes of a difference that was recorded.
+fn halves(label: &str) -> Option<[&str; 2]> {
+    let (first, second) = clean_label(label).split_once('-')?;
+    Some([first, second])
+}
+
+/// Left electrodes have odd numbers, right ones even; ears and the midline are neither. Of a pair both must be of a side.
 fn side_of(electrode: &str) -> Option<Side> {
+    if let Some((first, second)) = electrode.split_once('-') {
+        return side_of(first).filter(|side| side_of(second) == Some(*side));
+    }
     let digits = electrode.trim_start_matches(|letter: char| letter.is_ascii_alphabetic());
     let number: u32 = digits.parse().ok()?;
     match (is_ear(electrode), number % 2) {
@@ -478,8 +526,11 @@ fn side_of(electrode: &str) -> Option<Side> {
     }
 }
 
-/// The electrode at the same place on the right.
+/// The electrode, or pair, at the same place on the right.
 fn mirrored(electrode: &str) -> Option<String> {
+    if let Some((first, second)) = electrode.split_once('-') {
+        return Some(format!("{}-{}", mirrored(first)?, mirrored(second)?));
+    }
     let letters = electrode.trim_end_matches(|letter: char| letter.is_ascii_digit());
     let number: u32 = electrode[letters.len()..].parse().ok()?;
     Some(format!("{letters}{}", number + 1))
@@ -507,22 +558,27 @@ fn aeeg_pair(names: &[Option<&str>], labels: &[&str], is_right: bool) -> Option<
         };
         names.iter().position(|name| *name == Some(own.as_str()))
     };
-    let of_pair = |(first, second): &(&str, &str)| Some((place(first)?, Some(place(second)?)));
+    let of_pair = |(first, second): &(&str, &str)| {
+        let recorded = place(&format!("{first}-{second}")).map(|pair| (pair, None));
+        recorded.or_else(|| Some((place(first)?, Some(place(second)?))))
+    };
     let side = if is_right { Side::Right } else { Side::Left };
     let alone = || {
         let is_own = |name: &Option<&str>| name.and_then(side_of) == Some(side);
         Some((names.iter().position(is_own)?, None))
     };
     let (minuend, subtrahend) = AEEG_PAIRS.iter().find_map(of_pair).or_else(alone)?;
-    let label = |place: usize| super::signal_kind::clean_label(labels[place]);
-    let name = match subtrahend {
-        Some(subtrahend) => format!("{}-{}", label(minuend), label(subtrahend)),
-        None => label(minuend).to_owned(),
-    };
-    Some(Pair {
-        name,
-        minuend,
-        subtrahend,
+    Some(match subtrahend {
+        Some(subtrahend) => Pair {
+            name: format!(
+                "{}-{}",
+                clean_label(labels[minuend]),
+                clean_label(labels[subtrahend])
+            ),
+            minuend,
+            subtrahend: Some(subtrahend),
+        },
+        None => Pair::single(labels, minuend),
     })
 }
 
@@ -760,5 +816,25 @@ mod tests {
             ..bad
         };
         assert!(!short.is_whole());
+    }
+
+    #[test]
+    fn pairs_have_sides_and_recordings_without_sides_have_trends() {
+        let (left, right) = (sine(10.0, 10.0), sine(20.0, 10.0));
+        let channels: [(&str, &dyn Fn(f64) -> f64); 3] =
+            [("F3-C3", &left), ("F4-C4", &right), ("FZ-CZ", &left)];
+        let bipolar = trends(&recording(&channels, 60.0));
+        assert_close(bipolar.asymmetry[2][1], 0.6, 0.01);
+        assert_eq!(
+            bipolar.aeeg_from,
+            ["F3-C3", "F4-C4"].map(|name| Some(name.to_owned()))
+        );
+        assert!(bipolar.has_sides());
+        let channels: [(&str, &dyn Fn(f64) -> f64); 2] =
+            [("EEG Fpz-Cz", &left), ("EEG Pz-Oz", &right)];
+        let middle = trends(&recording(&channels, 60.0));
+        assert_eq!(middle.aeeg_from, [Some("Fpz-Cz".to_owned()), None]);
+        assert!(!middle.has_sides() && middle.aeeg[0][1].1 > 5.0);
+        assert!(middle.spectrum(Side::All, 1)[19] > 1.0);
     }
 }

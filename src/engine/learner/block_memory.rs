@@ -26,6 +26,14 @@ impl BlockMemory {
             std::mem::swap(known, &mut view.known);
         }
     }
+
+    /// The kernel values of the block, of so many samples, with the `kept` ones of a class, if those were kept at the
+    /// last look.
+    pub(crate) fn rows(&self, class: usize, kept: &Samples, n_samples: usize) -> Option<&Matrix> {
+        let (rows, known) = self.classes.get(class)?;
+        let is_known = known.as_deref() == Some(kept.index()) && rows.rows() == n_samples;
+        is_known.then_some(rows)
+    }
 }
 
 /// Brings kernel values of a block up to date; scratch memory.

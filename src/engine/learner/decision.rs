@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::math::{Cholesky, Matrix};
+use crate::math::{Cholesky, Matrix, Write, product};
 
 use super::second_look::SecondLook;
 
@@ -39,7 +39,7 @@ const USUAL_RESIDUAL_MEMORY: f64 = 0.95;
 /// The smallest r²/σ that counts.
 const SMALLEST_RESIDUAL: f64 = 1e-9;
 /// The smallest δ/σ that counts.
-const SMALLEST_DISTANCE: f64 = 1e-6;
+pub(super) const SMALLEST_DISTANCE: f64 = 1e-6;
 /// Forgetting of the curvature H from round to round.
 const CURVATURE_MEMORY: f64 = 0.98;
 /// Added to the diagonal of H in every round.
@@ -129,12 +129,19 @@ pub struct OnlineLogit {
     pub second_look: Option<SecondLook>,
 }
 
+/// Means of so many samples wait for one product of matrices.
+const WAITING: usize = 64;
+
 /// Sums over the samples of a round, with scratch memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LogitRound {
     gradient: Vec<f64>,
     curvature: Matrix,
-    mean: Vec<f64>,
+    /// Σ p_c and Σ p_c z_c, a column per class.
+    weighted: Matrix,
+    /// B̄ of the latest samples, a column each; `n_waiting` are not yet in the curvature.
+    means: Matrix,
+    n_waiting: usize,
     factor: Cholesky,
 }
 
@@ -164,6 +171,7 @@ impl OnlineLogit {
     /// Takes the sums of a round: H ← .98 H + Σ curvature + .001 I; (θ, b) += H⁻¹ Σ gradient.
     pub(super) fn learn(&mut self, round: &mut LogitRound) {
         let n = round.gradient.len();
+        round.finish();
         self.curvature.scale(CURVATURE_MEMORY);
         for j in 0..n {
             for (total, part) in self
@@ -193,31 +201,34 @@ impl LogitRound {
     /// Begins a round.
     pub(super) fn clear(&mut self, n_classes: usize) {
         let n = 2 + n_classes;
-        for vector in [&mut self.gradient, &mut self.mean] {
-            vector.clear();
-            vector.resize(n, 0.0);
-        }
+        self.gradient.clear();
+        self.gradient.resize(n, 0.0);
         self.curvature.reshape(n, n);
         self.curvature.fill(0.0);
+        self.weighted.reshape(3, n_classes);
+        self.weighted.fill(0.0);
+        self.means.reshape(n, WAITING);
+        self.n_waiting = 0;
     }
 
     /// Adds one sample: B_c = [z_c; unit vector of c], gradient B_y − B̄, curvature
-    /// Σ p_c B_c B_cᵀ − B̄ B̄ᵀ.
+    /// Σ p_c B_c B_cᵀ − B̄ B̄ᵀ. All of B_c B_cᵀ but its first two rows and columns is diagonal.
     pub(super) fn add(
         &mut self,
         evidence: impl Fn(usize) -> [f64; 2],
         probabilities: &[f64],
         class: usize,
     ) {
-        self.mean[..2].fill(0.0);
+        let (mean, shares) = self.means.col_mut(self.n_waiting).split_at_mut(2);
+        mean.fill(0.0);
+        shares.copy_from_slice(probabilities);
         for (c, &p) in probabilities.iter().enumerate() {
             let z = evidence(c);
-            self.mean[2 + c] = p;
-            self.curvature[(2 + c, 2 + c)] += p;
+            let sums = self.weighted.col_mut(c);
+            sums[0] += p;
             for i in 0..2 {
-                self.mean[i] += p * z[i];
-                self.curvature[(i, 2 + c)] += p * z[i];
-                self.curvature[(2 + c, i)] += p * z[i];
+                mean[i] += p * z[i];
+                sums[1 + i] += p * z[i];
                 for j in 0..2 {
                     self.curvature[(i, j)] += p * (z[i] * z[j]);
                 }
@@ -227,11 +238,74 @@ impl LogitRound {
         self.gradient[0] += z[0];
         self.gradient[1] += z[1];
         self.gradient[2 + class] += 1.0;
-        for j in 0..self.mean.len() {
-            self.gradient[j] -= self.mean[j];
-            let own = self.mean[j];
-            for (total, other) in self.curvature.col_mut(j).iter_mut().zip(&self.mean) {
-                *total -= own * other;
+        let means = self.means.col(self.n_waiting);
+        let gradient = self.gradient.iter_mut().zip(means);
+        gradient.for_each(|(total, mean)| *total -= mean);
+        self.n_waiting += 1;
+        if self.n_waiting == WAITING {
+            self.take_means();
+        }
+    }
+
+    /// Subtracts B̄ B̄ᵀ of the samples that wait. How many there are does not depend on the blocks
+    /// in which a round is seen, and so the sums do not either.
+    fn take_means(&mut self) {
+        let means = self.means.cols_view(0, self.n_waiting);
+        product(self.curvature.view_mut(), Write::Subtract, means, means.t());
+        self.n_waiting = 0;
+    }
+
+    /// Completes the curvature.
+    fn finish(&mut self) {
+        self.take_means();
+        for c in 0..self.weighted.cols() {
+            let sums = self.weighted.col(c);
+            self.curvature[(2 + c, 2 + c)] += sums[0];
+            for i in 0..2 {
+                self.curvature[(i, 2 + c)] += sums[1 + i];
+                self.curvature[(2 + c, i)] += sums[1 + i];
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_curvature_of_many_samples_is_the_sum_of_theirs() {
+        const N_CLASSES: usize = 5;
+        let mut round = LogitRound::default();
+        round.clear(N_CLASSES);
+        let mut expected = Matrix::zeros(2 + N_CLASSES, 2 + N_CLASSES);
+        // Some more than wait for one product.
+        for sample in 0..WAITING + 7 {
+            let wave = |k: usize| ((sample * 31 + k * 7) as f64).sin();
+            let evidence = |c: usize| [3.0 + wave(c), 2.0 * wave(c + 9)];
+            let mut shares: Vec<f64> = (0..N_CLASSES).map(|c| 2.0 * wave(c + 20)).collect();
+            softmax(&mut shares);
+            round.add(evidence, &shares, sample % N_CLASSES);
+            let vector = |c: usize| {
+                let mut vector = [0.0; 2 + N_CLASSES];
+                vector[..2].copy_from_slice(&evidence(c));
+                vector[2 + c] = 1.0;
+                vector
+            };
+            for i in 0..2 + N_CLASSES {
+                for j in 0..2 + N_CLASSES {
+                    let sum = |f: &dyn Fn([f64; 2 + N_CLASSES]) -> f64| -> f64 {
+                        (0..N_CLASSES).map(|c| shares[c] * f(vector(c))).sum()
+                    };
+                    let (first, second) = (sum(&|b| b[i]), sum(&|b| b[j]));
+                    expected[(i, j)] += sum(&|b| b[i] * b[j]) - first * second;
+                }
+            }
+        }
+        round.finish();
+        for j in 0..2 + N_CLASSES {
+            for (found, expected) in round.curvature.col(j).iter().zip(expected.col(j)) {
+                assert!((found - expected).abs() < 1e-10, "{found} {expected}");
             }
         }
     }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::math::{Matrix, Write, product};
 
 use super::block_memory::Renewal;
+use super::distance::DistanceWork;
 use super::kernel::Kernel;
 use super::report::TimeSpent;
 use super::samples::Samples;
@@ -47,6 +48,7 @@ pub(super) struct BlockView {
     pub(super) distances: Vec<f64>,
     /// kᵀP, row per sample.
     pub(super) weights: Matrix,
+    pub(super) distance: DistanceWork,
     /// The sparse codes.
     pub(super) codes: SparseCodes,
     pub(super) coder: SparseCoder,

@@ -201,7 +201,7 @@ impl Evidence {
             }
         }
         if let Some(seen) = &mut profile.seen {
-            seen.add(block, n_distinct(start), &mut self.work.seen);
+            seen.begin(block, &distinct(start));
         }
         profile.n_entered = block.admitted.len() as u64;
         for q in 0..n_atoms {
@@ -753,12 +753,11 @@ fn add_old_weights(change: &mut Matrix, block: &SpanBlock) {
     }
 }
 
-/// Start samples may serve several atoms; each was seen once.
-fn n_distinct(start: &Samples) -> usize {
-    let mut index = start.index().to_vec();
-    index.sort_unstable();
-    index.dedup();
-    index.len()
+/// The first place of every start sample: some may serve several atoms.
+fn distinct(start: &Samples) -> Vec<usize> {
+    let index = start.index();
+    let is_first = |place: &usize| !index[..*place].contains(&index[*place]);
+    (0..index.len()).filter(is_first).collect()
 }
 
 fn novelty_of(settings: &LearnerSettings) -> f64 {

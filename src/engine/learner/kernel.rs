@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::math::{
-    Matrix, Write, columns_stand_alone, exp_in_place, inner_products, manhattan_distance, product,
-    squared_distance, squared_norm, vectorised,
+    Halves, Matrix, Write, columns_stand_alone, exp_in_place, inner_products, manhattan_distance,
+    precise_inner_products, product, squared_distance, squared_norm, vectorised,
 };
 
 use super::samples::Samples;
@@ -270,6 +270,22 @@ impl Kernel {
             ),
         }
         self.take_inner_products(rows, columns, values);
+    }
+
+    /// The same from inner products that are rounded once, so that other programs get the same bits.
+    pub(super) fn block_precisely(
+        &self,
+        rows: &Samples,
+        columns: &Samples,
+        values: &mut Matrix,
+        work: &mut Halves,
+    ) {
+        if self.radial() == Some(Radial::Laplacian) {
+            self.block(rows, columns, values);
+        } else {
+            precise_inner_products(values, rows.matrix(), columns.matrix(), work);
+            self.take_inner_products(rows, columns, values);
+        }
     }
 
     /// Whether the columns of a block of these sizes have the same bits beside any others.

@@ -23,7 +23,7 @@ use super::head::{Head, JOINT_UP_TO};
 use super::readout::{ClassSamples, Readout, ReadoutCache};
 use super::report::{ClassReport, StepReport, TimeSpent};
 use super::samples::Samples;
-use super::scoring::{BlockScores, Circumstances, block_size};
+use super::scoring::{BlockScores, Circumstances, Distances, block_size};
 use super::second_look::{LEARN_EVERY, SecondLookRound};
 use super::settings::LearnerSettings;
 use super::stop::StopSignal;
@@ -254,7 +254,7 @@ impl Margin {
             block.push_column(&self.settings.kernel, stream.data(), sample)?;
         }
         let circumstances = Circumstances {
-            with_distance: true,
+            distances: Distances::ToLearn,
             stop: stream.stop(),
             n_threads: stream.n_threads(),
         };

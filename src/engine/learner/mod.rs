@@ -17,6 +17,7 @@ mod contributions;
 mod decision;
 pub mod declared;
 mod dictionary;
+mod distance;
 mod error;
 mod evidence;
 mod forgetting;
@@ -89,7 +90,7 @@ pub use report::{
     Admission, ClassReport, Health, Rejection, Removal, Repair, StepReport, TimeSpent,
 };
 pub use samples::Samples;
-pub(crate) use scoring::{BlockScores, Circumstances, block_size};
+pub(crate) use scoring::{BlockScores, Circumstances, Distances, block_size};
 pub use second_look::SecondLook;
 pub use seen::SeenSamples;
 pub use settings::{LearnerSettings, Normalisation, Start};
@@ -120,6 +121,25 @@ pub trait Learner: Send + Sync {
         stream: &mut SampleStream<'_>,
         report: &mut StepReport,
     ) -> Result<(), LearnError>;
+
+    /// Most rounds that [`Learner::steps`] takes.
+    fn rounds_at_once(&self) -> usize {
+        1
+    }
+
+    /// Learns one round after the other, the first as `progress` says, with a report each. Where classes learn alone,
+    /// each takes all its mini-batches in turn, while its matrices are in the cache; what is learned is the same.
+    fn steps(
+        &mut self,
+        progress: Progress,
+        stream: &mut SampleStream<'_>,
+        reports: &mut [StepReport],
+    ) -> Result<(), LearnError> {
+        match reports {
+            [report] => self.step(progress, stream, report),
+            _ => Err(LearnError::BadState("it learns one round at a time".into())),
+        }
+    }
 
     /// Number of classes.
     fn n_classes(&self) -> usize;

@@ -147,31 +147,35 @@ impl Readout {
         ridge: f64,
         stop: StopSignal<'_>,
     ) -> Result<Self, LearnError> {
-        let (gram, sizes) = joint_gram(classes, stop)?;
-        Self::of_gram(gram, &sizes, ridge, stop)
+        let sizes = sizes_of(classes)?;
+        let n = sizes.iter().sum();
+        Self::joint_of(&sizes, ridge, |gram| joint_gram(classes, n, gram), stop)
     }
 
     /// J of kept samples whose kernel matrix is known: `sizes` of each class, one class after the other.
     pub fn joint_of_gram(gram: Matrix, sizes: &[usize]) -> Result<Self, LearnError> {
-        Self::of_gram(gram, sizes, RIDGE, StopSignal::default())
+        let write = |system: &mut Matrix| system.copy_from(gram.view());
+        Self::joint_of(sizes, RIDGE, write, StopSignal::default())
     }
 
-    fn of_gram(
-        mut gram: Matrix,
+    fn joint_of(
         sizes: &[usize],
         ridge: f64,
+        mut write_gram: impl FnMut(&mut Matrix),
         stop: StopSignal<'_>,
     ) -> Result<Self, LearnError> {
-        let n = gram.rows();
-        let own: f64 = (0..n).map(|j| gram[(j, j)]).sum::<f64>() / n.max(1) as f64;
-        let mut targets = Matrix::zeros(n, sizes.len());
+        let mut targets = Matrix::zeros(sizes.iter().sum(), sizes.len());
         targets.fill(-1.0);
         let mut row = 0;
         for (class, size) in sizes.iter().enumerate() {
             targets.col_mut(class)[row..row + size].fill(1.0);
             row += size;
         }
-        solve_lifted(&mut gram, ridge * own, &mut targets, stop)?;
+        let write = |system: &mut Matrix| {
+            write_gram(system);
+            ridge * mean_diagonal(system)
+        };
+        solve_raised(MOST_LIFTS, write, &mut targets, stop)?;
         Ok(Self::cut(&targets, sizes))
     }
 
@@ -182,9 +186,12 @@ impl Readout {
         lift: f64,
         stop: StopSignal<'_>,
     ) -> Result<Self, LearnError> {
-        let (gram, sizes) = joint_gram(classes, stop)?;
-        let n = gram.rows();
-        let own: f64 = (0..n).map(|j| gram[(j, j)]).sum::<f64>() / n.max(1) as f64;
+        let sizes = sizes_of(classes)?;
+        let n: usize = sizes.iter().sum();
+        stop.check()?;
+        let mut gram = Matrix::default();
+        joint_gram(classes, n, &mut gram);
+        let own = mean_diagonal(&gram);
         // K M, class after class, and the right-hand sides 2 K_:c v_c − Σ K_:d v_d.
         let mut weighted = Matrix::zeros(n, n);
         let mut targets = Matrix::zeros(n, sizes.len());
@@ -211,29 +218,29 @@ impl Readout {
             let all: f64 = 0.5 * targets.row(row).sum::<f64>();
             (0..sizes.len()).for_each(|class| targets[(row, class)] -= all);
         }
-        let mut system = Matrix::zeros(n, n);
-        for row in (0..n).step_by(PANEL) {
-            stop.check()?;
-            let height = PANEL.min(n - row);
-            // Only the lower half is read by the factorisation.
-            product(
-                system.block_mut(row, height, 0, row + height),
-                Write::Replace,
-                weighted.block(row, height, 0, n),
-                gram.cols_view(0, row + height),
-            );
-        }
-        let trace: f64 = (0..n).map(|j| system[(j, j)]).sum();
-        for j in 0..n {
-            let pairs = system.col_mut(j)[j..].iter_mut().zip(&gram.col(j)[j..]);
-            pairs.for_each(|(value, k)| *value += ridge * own * k);
-        }
-        solve_lifted(
-            &mut system,
-            lift * trace / n.max(1) as f64,
-            &mut targets,
-            stop,
-        )?;
+        let write = |system: &mut Matrix| {
+            system.reshape(n, n);
+            for row in (0..n).step_by(PANEL) {
+                if stop.is_raised() {
+                    break;
+                }
+                let height = PANEL.min(n - row);
+                // Only the lower half is read by the factorisation.
+                product(
+                    system.block_mut(row, height, 0, row + height),
+                    Write::Replace,
+                    weighted.block(row, height, 0, n),
+                    gram.cols_view(0, row + height),
+                );
+            }
+            let trace: f64 = (0..n).map(|j| system[(j, j)]).sum();
+            for j in 0..n {
+                let pairs = system.col_mut(j)[j..].iter_mut().zip(&gram.col(j)[j..]);
+                pairs.for_each(|(value, k)| *value += ridge * own * k);
+            }
+            lift * trace / n.max(1) as f64
+        };
+        solve_raised(MOST_LIFTS, write, &mut targets, stop)?;
         Ok(Self::cut(&targets, &sizes))
     }
 
@@ -284,57 +291,57 @@ fn unseen() -> LearnError {
     )
 }
 
-/// K of the kept samples of all classes, and how many each keeps.
-fn joint_gram(
-    classes: &[ClassSamples<'_>],
-    stop: StopSignal<'_>,
-) -> Result<(Matrix, Vec<usize>), LearnError> {
+/// How many samples each class keeps, if the system of all is not too large.
+fn sizes_of(classes: &[ClassSamples<'_>]) -> Result<Vec<usize>, LearnError> {
     let sizes: Vec<usize> = classes.iter().map(|c| c.dictionary.n_kept()).collect();
-    let n: usize = sizes.iter().sum();
-    if n > MOST_KEPT {
-        return Err(LearnError::TooManyKept {
-            found: n,
-            most: MOST_KEPT,
-        });
+    let found = sizes.iter().sum();
+    if found > MOST_KEPT {
+        let most = MOST_KEPT;
+        return Err(LearnError::TooManyKept { found, most });
     }
-    stop.check()?;
-    let mut gram = Matrix::default();
+    Ok(sizes)
+}
+
+/// `gram` ← K of the kept samples of all classes, `n` in all.
+fn joint_gram(classes: &[ClassSamples<'_>], n: usize, gram: &mut Matrix) {
+    gram.reshape(n, n);
     if let Some(first) = classes.first() {
         let mut all = Samples::new(first.dictionary.kept.n_features(), n);
         for samples in classes {
             let kept = &samples.dictionary.kept;
             (0..kept.len()).for_each(|j| all.push_from(kept, j));
         }
-        first.dictionary.kernel.gram(&all, &mut gram);
+        first.dictionary.kernel.gram(&all, gram);
     }
-    Ok((gram, sizes))
 }
 
-/// `solutions` ← (system + lift·I)⁻¹ · `solutions`; only rounding can make the system indefinite,
-/// and a larger lift then mends it.
-fn solve_lifted(
-    system: &mut Matrix,
-    mut lift: f64,
+/// The mean of the diagonal.
+pub(super) fn mean_diagonal(matrix: &Matrix) -> f64 {
+    let n = matrix.rows();
+    (0..n).map(|j| matrix[(j, j)]).sum::<f64>() / n.max(1) as f64
+}
+
+/// `solutions` ← (system + lift·I)⁻¹ · `solutions`, where `write` makes the system and returns the lift; only
+/// rounding can make it indefinite, and a larger lift then mends it. Zero where none does.
+pub(super) fn solve_raised(
+    n_tries: usize,
+    write: impl FnMut(&mut Matrix) -> f64,
     solutions: &mut Matrix,
     stop: StopSignal<'_>,
 ) -> Result<(), LearnError> {
     let mut factor = Cholesky::default();
-    for _ in 0..MOST_LIFTS {
-        (0..system.rows()).for_each(|j| system[(j, j)] += lift);
-        let outcome = factor.factor_while(system.view(), || !stop.is_raised());
-        stop.check()?;
-        if matches!(outcome, Ok(true)) {
-            vectorised(
-                #[inline(always)]
-                || (0..solutions.cols()).for_each(|c| factor.solve(solutions.col_mut(c))),
-            );
-            if solutions.is_finite() {
-                return Ok(());
-            }
-        }
-        lift = (10.0 * lift).max(f64::MIN_POSITIVE);
+    stop.check()?;
+    let outcome = factor.factor_raised(n_tries, write, || !stop.is_raised());
+    stop.check()?;
+    if matches!(outcome, Ok(true)) {
+        vectorised(
+            #[inline(always)]
+            || (0..solutions.cols()).for_each(|c| factor.solve(solutions.col_mut(c))),
+        );
     }
-    solutions.fill(0.0);
+    if !matches!(outcome, Ok(true)) || !solutions.is_finite() {
+        solutions.fill(0.0);
+    }
     Ok(())
 }
 
@@ -350,7 +357,7 @@ mod tests {
     fn settings(budget: usize) -> LearnerSettings {
         LearnerSettings {
             kernel: KERNEL,
-            n_atoms: 4,
+            n_atoms: 6,
             sparsity: 2,
             budget,
             head: Some(Head::E),
@@ -373,10 +380,14 @@ mod tests {
         block
     }
 
-    /// A class that has learned 44 samples, or that many and some of them twice.
+    /// A class that has learned 44 samples; two of the four that it began with serve two atoms each.
     fn learned(budget: usize, shift: f64) -> Evidence {
         let settings = settings(budget);
-        let mut class = Evidence::start(&settings, &samples(0, 4, shift));
+        let mut start = samples(0, 4, shift);
+        for twice in 0..2 {
+            start.push_from(&samples(twice, 1, shift), 0);
+        }
+        let mut class = Evidence::start(&settings, &start);
         for batch in 0..4 {
             let batch = samples(4 + 10 * batch, 10, shift);
             class.learn(&settings, &batch, 1.0, &mut empty_report());
@@ -386,7 +397,7 @@ mod tests {
 
     fn empty_report() -> ClassReport {
         let mut report = StepReport::default();
-        report.clear(1.0, 1, 4, 20);
+        report.clear(1.0, 1, 6, 20);
         report.classes.remove(0)
     }
 

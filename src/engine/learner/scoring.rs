@@ -34,11 +34,22 @@ pub(crate) fn block_size(n_classes: usize) -> usize {
 /// Two classes, and how much speaks for the first of them.
 type PairScore = ((usize, usize), f64);
 
+/// What distances to the span of the kept samples are wanted for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Distances {
+    /// For nothing.
+    Unused,
+    /// The block is learned: with what that needs of them.
+    ToLearn,
+    /// Only scores follow, in which rounding must not be seen.
+    ToDecide,
+}
+
 /// How a block is examined.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Circumstances<'a> {
-    /// Whether distances to the span of the kept samples are wanted.
-    pub(crate) with_distance: bool,
+    /// What is wanted of distances to the span of the kept samples.
+    pub(crate) distances: Distances,
     /// Raised when the block is no longer wanted.
     pub(crate) stop: StopSignal<'a>,
     /// Threads of the pool at hand that share the classes.
@@ -93,7 +104,7 @@ impl BlockScores {
         coded: impl Fn(usize) -> std::ops::Range<usize> + Sync,
     ) -> Result<(), LearnError> {
         let Circumstances {
-            with_distance,
+            distances,
             stop,
             n_threads,
         } = circumstances;
@@ -101,8 +112,10 @@ impl BlockScores {
             stop.check()?;
             let begin = Instant::now();
             dictionary(class).code(block, coded(class), view);
-            if with_distance {
-                dictionary(class).measure_distances(block, view);
+            match distances {
+                Distances::Unused => {}
+                Distances::ToLearn => dictionary(class).measure_distances(block, view),
+                Distances::ToDecide => dictionary(class).settle_distances(block, view),
             }
             view.time = TimeSpent(begin.elapsed());
             Ok(())

@@ -23,6 +23,8 @@ const CURVATURE_MEMORY: f64 = 0.98;
 pub(super) const LEARN_EVERY: u64 = 5;
 /// Pull of β towards 1 per round.
 const PULL: f64 = 0.02;
+/// How often the ridge is raised tenfold should a system not factor: only rounding can make it indefinite.
+const MOST_LIFTS: usize = 8;
 /// Largest β.
 const LARGEST_WEIGHT: f64 = 10.0;
 
@@ -122,7 +124,6 @@ pub(super) struct PairSolutions {
     class_grams: Vec<Matrix>,
     is_known: Vec<bool>,
     cross: Matrix,
-    joint: Matrix,
     factor: Cholesky,
 }
 
@@ -234,43 +235,40 @@ impl PairSolutions {
             .kernel
             .block(&second.kept, &first.kept, &mut self.cross);
         let (n_first, n_second) = (first.n_kept(), second.n_kept());
-        self.joint.reshape(n_first + n_second, n_first + n_second);
-        // Only the lower half is read by the factorisation.
-        for j in 0..n_first {
-            let column = self.joint.col_mut(j);
-            column[..n_first].copy_from_slice(self.class_grams[a].col(j));
-            column[n_first..].copy_from_slice(self.cross.col(j));
-        }
-        for j in 0..n_second {
-            let column = self.joint.col_mut(n_first + j);
-            column[..n_first].fill(0.0);
-            column[n_first..].copy_from_slice(self.class_grams[b].col(j));
-        }
-        solution.resize(n_first, 1.0);
-        solution.resize(n_first + n_second, -1.0);
-        let trace: f64 = (0..n_first + n_second).map(|j| self.joint[(j, j)]).sum();
-        let mut ridge = RIDGE * trace / (n_first + n_second) as f64;
-        // Only rounding can make this indefinite; a larger ridge then corrects it.
-        for _ in 0..8 {
-            for j in 0..n_first + n_second {
-                self.joint[(j, j)] += ridge;
+        let n = n_first + n_second;
+        let Self {
+            class_grams,
+            cross,
+            factor,
+            ..
+        } = self;
+        let write = |joint: &mut Matrix| {
+            joint.reshape(n, n);
+            // Only the lower half is read by the factorisation.
+            for j in 0..n_first {
+                let column = joint.col_mut(j);
+                column[..n_first].copy_from_slice(class_grams[a].col(j));
+                column[n_first..].copy_from_slice(cross.col(j));
             }
-            match self
-                .factor
-                .factor_while(self.joint.view(), || !stop.is_raised())
-            {
-                Ok(true) => {
-                    vectorised(
-                        #[inline(always)]
-                        || self.factor.solve(solution),
-                    );
-                    return Ok(());
-                }
-                Ok(false) => return Err(LearnError::Interrupted),
-                Err(_) => ridge *= 10.0,
+            for j in 0..n_second {
+                let column = joint.col_mut(n_first + j);
+                column[n_first..].copy_from_slice(class_grams[b].col(j));
             }
+            let trace: f64 = (0..n).map(|j| joint[(j, j)]).sum();
+            RIDGE * trace / n as f64
+        };
+        match factor.factor_raised(MOST_LIFTS, write, || !stop.is_raised()) {
+            Ok(true) => {
+                solution.resize(n_first, 1.0);
+                solution.resize(n, -1.0);
+                vectorised(
+                    #[inline(always)]
+                    || factor.solve(solution),
+                );
+            }
+            Ok(false) => return Err(LearnError::Interrupted),
+            Err(_) => solution.resize(n, 0.0),
         }
-        solution.fill(0.0);
         Ok(())
     }
 }

@@ -47,6 +47,25 @@ impl SeenSamples {
         }
     }
 
+    /// Takes in the block that a class begins with: `distinct` are its samples, each once. One that serves
+    /// several atoms stands in the block as often, and was seen once all the same.
+    pub(super) fn begin(&mut self, block: &SpanBlock, distinct: &[usize]) {
+        let n_kept = block.admitted.len();
+        let mixing = &block.mixing;
+        self.n_seen = distinct.len() as u64;
+        let sum = |k: usize| distinct.iter().map(|&i| mixing[(k, i)]).sum::<f64>();
+        self.sum.extend((0..n_kept).map(sum));
+        if let Some(moment) = &mut self.second_moment {
+            moment.resize(n_kept, n_kept);
+            for k in 0..n_kept {
+                for l in 0..n_kept {
+                    let products = distinct.iter().map(|&i| mixing[(k, i)] * mixing[(l, i)]);
+                    moment[(k, l)] = products.sum();
+                }
+            }
+        }
+    }
+
     /// Takes in a block whose admitted samples are about to be kept, `n_counted` samples of it new:
     /// v ← [v + ΣT_old, ΣT_new], M ← [[M + T_oT_oᵀ, T_oT_nᵀ], [T_nT_oᵀ, T_nT_nᵀ]].
     pub(super) fn add(&mut self, block: &SpanBlock, n_counted: usize, work: &mut SeenWork) {

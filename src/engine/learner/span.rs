@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::math::{Cholesky, Matrix, Write, product, solve_lower_transposed_right, vectorised};
 
+use super::distance::{RootCache, SpanRoot};
 use super::kernel::Kernel;
 use super::samples::Samples;
 
@@ -33,6 +34,8 @@ pub struct Span {
     attainable_drift: f64,
     /// The kept sample that is checked next.
     next_check: usize,
+    #[serde(skip)]
+    root: RootCache,
 }
 
 /// How a block of new samples lies to the span, with the scratch memory to find out.
@@ -108,6 +111,11 @@ impl Span {
     /// P.
     pub fn inverse(&self) -> &Matrix {
         &self.inverse
+    }
+
+    /// T of P = TᵀT, where P has one; `own` is k(x, x) of the kept samples.
+    pub(crate) fn root(&self, own: &[f64]) -> Option<&SpanRoot> {
+        self.root.get(&self.inverse, own)
     }
 
     /// Number of samples that span it.
@@ -247,6 +255,7 @@ impl Span {
         if new == 0 {
             return;
         }
+        self.root = RootCache::default();
         self.inverse.resize(old + new, old + new);
         for (k, &j) in block.admitted.iter().enumerate() {
             for l in 0..old {
@@ -280,6 +289,7 @@ impl Span {
 
     /// Exchanges the places of two samples.
     pub(super) fn swap(&mut self, a: usize, b: usize) {
+        self.root = RootCache::default();
         self.inverse.swap_symmetric(a, b);
     }
 
@@ -296,6 +306,7 @@ impl Span {
     /// but by rounding, which is told by `false` (then P must be rebuilt).
     #[must_use]
     pub(super) fn shrink(&mut self, count: usize, work: &mut ShrinkWork) -> bool {
+        self.root = RootCache::default();
         let (n, new) = (self.len(), work.pending.cols());
         let keep = n - count;
         if new > 0 {
@@ -397,6 +408,7 @@ impl Span {
         kernel_matrix: &mut Matrix,
         work: &mut SpotWork,
     ) -> bool {
+        self.root = RootCache::default();
         kernel.gram(kept, kernel_matrix);
         for (j, own) in kept.self_kernel().iter().enumerate() {
             kernel_matrix[(j, j)] = (1.0 + self.diagonal_lift) * own;

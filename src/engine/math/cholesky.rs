@@ -62,24 +62,67 @@ impl Cholesky {
     pub fn factor_while(
         &mut self,
         matrix: View<'_>,
+        goes_on: impl FnMut() -> bool,
+    ) -> Result<bool, NotPositiveDefinite> {
+        self.lower.copy_from(matrix);
+        self.factor_written(goes_on)
+    }
+
+    /// The same for the matrix that `write` makes, of which no copy is held: it returns what is added to the
+    /// diagonal. While rounding makes the sum indefinite it is written again, with ten times as much on top;
+    /// at most `n_tries` times.
+    pub fn factor_raised(
+        &mut self,
+        n_tries: usize,
+        mut write: impl FnMut(&mut Matrix) -> f64,
         mut goes_on: impl FnMut() -> bool,
     ) -> Result<bool, NotPositiveDefinite> {
-        let n = matrix.rows();
+        let (mut multiple, mut step) = (1.0, 1.0);
+        for _ in 1..n_tries {
+            self.write_raised(&mut write, multiple);
+            if let Ok(is_complete) = self.factor_written(&mut goes_on) {
+                return Ok(is_complete);
+            }
+            step *= 10.0;
+            multiple += step;
+        }
+        self.write_raised(&mut write, multiple);
+        self.factor_written(goes_on)
+    }
+
+    fn write_raised(&mut self, write: &mut impl FnMut(&mut Matrix) -> f64, multiple: f64) {
+        let lift = write(&mut self.lower).max(f64::MIN_POSITIVE);
+        for j in 0..self.lower.cols() {
+            self.lower[(j, j)] += multiple * lift;
+        }
+    }
+
+    /// Factors what stands in the place of the factor.
+    fn factor_written(
+        &mut self,
+        mut goes_on: impl FnMut() -> bool,
+    ) -> Result<bool, NotPositiveDefinite> {
+        let n = self.lower.rows();
+        assert_eq!(n, self.lower.cols(), "only square matrices factor");
         if !goes_on() {
             return Ok(false);
         }
-        if n <= LARGEST_AT_ONCE {
-            return self.factor(matrix).map(|()| true);
-        }
-        assert_eq!(n, matrix.cols(), "only square matrices factor");
-        self.lower.copy_from(matrix);
-        for first in (0..n).step_by(PANEL) {
-            if !goes_on() {
-                return Ok(false);
+        if n < BLOCKED_FROM {
+            vectorised(
+                #[inline(always)]
+                || factor_plain(&mut self.lower),
+            )?;
+        } else if n <= LARGEST_AT_ONCE {
+            factor_blocked(&mut self.lower, &mut self.scratch)?;
+        } else {
+            for first in (0..n).step_by(PANEL) {
+                if !goes_on() {
+                    return Ok(false);
+                }
+                factor_panel(&mut self.lower, first, &mut self.scratch)?;
             }
-            factor_panel(&mut self.lower, first, &mut self.scratch)?;
+            clear_above(&mut self.lower)?;
         }
-        clear_above(&mut self.lower)?;
         self.note_pivots();
         Ok(true)
     }
@@ -420,6 +463,37 @@ mod tests {
             looks < 4
         });
         assert_eq!((outcome, looks), (Ok(false), 4));
+    }
+
+    #[test]
+    fn what_rounding_made_indefinite_is_written_again_and_raised_more() {
+        for n in [5, 140, 600] {
+            let mut n_written = 0;
+            let mut factor = Cholesky::default();
+            let outcome = factor.factor_raised(
+                8,
+                |matrix| {
+                    n_written += 1;
+                    matrix.copy_from(Matrix::identity(n).view());
+                    matrix[(n - 1, n - 1)] = -0.5;
+                    0.01
+                },
+                || true,
+            );
+            // 1, 11 and 111 times .01: the last is enough.
+            assert_eq!((outcome, n_written), (Ok(true), 3));
+            assert!((factor.lower().at(0, 0).powi(2) - 2.11).abs() < 1e-12);
+            let outcome = factor.factor_raised(
+                2,
+                |matrix| {
+                    matrix.copy_from(Matrix::identity(n).view());
+                    matrix[(n - 1, n - 1)] = -0.5;
+                    0.01
+                },
+                || true,
+            );
+            assert_eq!(outcome.expect_err("indefinite").row, n - 1);
+        }
     }
 
     #[test]

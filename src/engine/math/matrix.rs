@@ -19,6 +19,9 @@ pub struct Matrix {
     stride: usize,
 }
 
+/// Rows and columns of the largest matrix for which memory is reserved.
+const MOST_RESERVED: usize = 1 << 12;
+
 impl Matrix {
     /// A matrix of zeros.
     pub fn zeros(rows: usize, cols: usize) -> Self {
@@ -30,8 +33,13 @@ impl Matrix {
         }
     }
 
-    /// An empty matrix with room for `rows` × `cols` elements.
+    /// An empty matrix with room for `rows` × `cols` elements, or for so many of them as are worth reserving: limits
+    /// may be set far beyond what is ever kept.
     pub fn with_capacity(rows: usize, cols: usize) -> Self {
+        let (rows, cols) = match rows.saturating_mul(cols) <= MOST_RESERVED * MOST_RESERVED {
+            true => (rows, cols),
+            false => (rows.min(MOST_RESERVED), cols.min(MOST_RESERVED)),
+        };
         Self {
             data: Vec::with_capacity(rows * cols),
             rows: 0,
@@ -501,6 +509,15 @@ impl<'a> ViewMut<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_memory_is_reserved_for_a_limit_far_away() {
+        let mut matrix = Matrix::with_capacity(10_000_000, 10_000_000);
+        matrix.resize(3, 2);
+        matrix[(2, 1)] = 7.0;
+        matrix.resize(5_000, 3);
+        assert_eq!((matrix[(2, 1)], matrix.rows()), (7.0, 5_000));
+    }
 
     #[test]
     fn resizing_keeps_contents_and_zeroes_what_is_new() {

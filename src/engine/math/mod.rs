@@ -4,6 +4,7 @@
 mod cholesky;
 mod matrix;
 pub(crate) mod packed;
+mod precise_product;
 mod product;
 mod random;
 mod small_product;
@@ -12,6 +13,7 @@ mod vectorised;
 
 pub use cholesky::{Cholesky, NotPositiveDefinite, solve_lower_transposed_right};
 pub use matrix::{Matrix, View, ViewMut};
+pub use precise_product::{Halves, precise_inner_products};
 pub use product::{Write, columns_stand_alone, product};
 pub use random::{Normal, RandomStream, fnv, random_below, random_share, random_stream, shuffle};
 pub use small_product::{add_symmetric_product, inner_products, small_product};

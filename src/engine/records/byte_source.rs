@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -22,6 +23,8 @@ enum Storage {
     #[cfg(not(any(unix, windows)))]
     File(Arc<std::sync::Mutex<File>>),
     Memory(Arc<Vec<u8>>),
+    /// A stretch of another source, from this byte on.
+    Part(Arc<ByteSource>, u64),
 }
 
 impl ByteSource {
@@ -61,6 +64,15 @@ impl ByteSource {
             path: name.as_ref().into(),
             len: bytes.len() as u64,
             storage: Storage::Memory(Arc::new(bytes)),
+        }
+    }
+
+    /// The bytes of a stretch, which lies inside, under a name of their own; nothing is read.
+    pub(super) fn part(&self, name: impl AsRef<Path>, place: Range<u64>) -> Self {
+        Self {
+            path: name.as_ref().into(),
+            len: place.end.min(self.len).saturating_sub(place.start),
+            storage: Storage::Part(Arc::new(self.clone()), place.start),
         }
     }
 
@@ -138,6 +150,11 @@ impl ByteSource {
                 let mut file = file.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
                 file.seek(SeekFrom::Start(offset))?;
                 file.read(out)
+            }
+            Storage::Part(whole, start) => {
+                let left = usize::try_from(self.len.saturating_sub(offset)).unwrap_or(usize::MAX);
+                let n = left.min(out.len());
+                whole.read_at(start.saturating_add(offset), &mut out[..n])
             }
             Storage::Memory(bytes) => {
                 let rest = usize::try_from(offset)

@@ -19,6 +19,8 @@ const CHANNEL_BYTES: usize = 96;
 /// Kinds of tags.
 mod kind {
     pub(super) const FILE_ID: i32 = 100;
+    pub(super) const REFERENCE_ROLE: i32 = 115;
+    pub(super) const REFERENCE_NAME: i32 = 118;
     pub(super) const BLOCK_START: i32 = 104;
     pub(super) const BLOCK_END: i32 = 105;
     pub(super) const N_CHANNELS: i32 = 200;
@@ -38,8 +40,12 @@ mod kind {
 mod block {
     pub(super) const MEASUREMENT: i32 = 101;
     pub(super) const RAW: [i32; 3] = [102, 112, 119];
+    pub(super) const REFERENCE: i32 = 118;
     pub(super) const ANNOTATIONS: i32 = 3810;
 }
+
+/// The role of a file that holds what follows.
+const NEXT_FILE: f64 = 2.0;
 
 /// Whether these bytes start a FIF file.
 pub fn is_certain(head: &[u8]) -> bool {
@@ -146,6 +152,9 @@ struct RawFile {
     ends_s: Vec<f64>,
     texts: Vec<String>,
     about: Vec<Vec<String>>,
+    /// Whether the file last named holds what follows, and the name of the one that does.
+    goes_on: bool,
+    next_file: Option<String>,
 }
 
 enum Part {
@@ -211,6 +220,12 @@ impl RawFile {
                 }
                 _ => {}
             },
+            (Some(block::REFERENCE), kind::REFERENCE_ROLE) => {
+                self.goes_on = first(tag)? == NEXT_FILE;
+            }
+            (Some(block::REFERENCE), kind::REFERENCE_NAME) if self.goes_on => {
+                self.next_file = Some(decode(&tag.bytes(bytes)?));
+            }
             (Some(block::ANNOTATIONS), kind::SPAN_START) => self.onsets_s = tag.numbers(bytes)?,
             (Some(block::ANNOTATIONS), kind::SPAN_END) => self.ends_s = tag.numbers(bytes)?,
             (Some(block::ANNOTATIONS), kind::COMMENT) => {
@@ -241,6 +256,12 @@ impl RawFile {
         if !(self.rate_hz.is_finite() && self.rate_hz > 0.0) {
             let expected = "a positive number";
             return Err(findings.refusal(FilePlace::File, "sampling rate", self.rate_hz, expected));
+        }
+        if let Some(next) = &self.next_file {
+            let text = format!(
+                "the recording goes on in {next}, which is not read with it: this is the first part; for the whole, save it in MNE as one file of up to 2 GB, or as EDF"
+            );
+            findings.note(FilePlace::File, text);
         }
         let (blocks, gaps, n_before) = self.layout(findings);
         if blocks.is_empty() {

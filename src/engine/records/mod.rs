@@ -15,6 +15,7 @@ mod data_records;
 pub mod edf;
 pub mod electrode_positions;
 pub mod event_list;
+mod events_beside;
 pub mod fif;
 mod file_cache;
 mod findings;
@@ -55,12 +56,13 @@ pub use fuzz_entries::{FUZZ_ENTRIES, FuzzEntry, PART_SEPARATOR, visit};
 pub use numbers::{Number, Stored, StridedSamples};
 pub use read_error::ReadError;
 pub use readers::{READERS, Reader, open, open_with, read};
+pub(crate) use record::first_names;
 pub use record::{
     Annotation, ArrayInfo, Channel, ChannelKind, Format, Gap, GridChannel, GridFacts, Identity,
     Kind, MemorySamples, Quantisation, RateSection, Record, Samples, Segment, Sensor, Source,
     TimeAxis, TransformerSide,
 };
-pub(crate) use scratch_file::{ScratchFile, ScratchWriter};
+pub(crate) use scratch_file::{ScratchFile, ScratchWriter, scratch_folder};
 pub use source_id::SourceId;
 pub(crate) use source_id::{path_keys, path_text, path_texts};
 pub use start_time::StartTime;

@@ -233,6 +233,30 @@ impl NpyArray {
         })
     }
 
+    /// Entries of a matrix at place `first` of `axis` and those that follow; false for what is no matrix.
+    fn slices(&self, axis: usize, first: usize, out: &mut [f64]) -> Result<bool, ReadError> {
+        let [n_rows, n_columns] = self.shape[..] else {
+            return Ok(false);
+        };
+        let n_across = if axis == 0 { n_columns } else { n_rows };
+        if self.column_major == (axis == 1) {
+            // All of one place lie together.
+            self.elements.read((first * n_across) as u64, 1, out)?;
+            return Ok(true);
+        }
+        let n_along = if axis == 0 { n_rows } else { n_columns };
+        let mut along = vec![0.0; out.len() / n_across.max(1)];
+        for across in 0..n_across {
+            let start = across * n_along + first;
+            self.elements.read(start as u64, 1, &mut along)?;
+            let targets = out[across..].iter_mut().step_by(n_across);
+            targets
+                .zip(&along)
+                .for_each(|(target, value)| *target = *value);
+        }
+        Ok(true)
+    }
+
     fn to_array(&self) -> Result<ArrayD<f64>, ReadError> {
         let mut values = vec![0.0; self.size()];
         self.elements.read(0, 1, &mut values)?;
@@ -324,6 +348,17 @@ impl Samples for ArraySamples {
         };
         let start = (channel * sides.channel_step + first * sides.sample_step) as u64;
         array.elements.read(start, sides.sample_step, out)
+    }
+
+    fn slices(
+        &self,
+        name: &str,
+        axis: usize,
+        first: usize,
+        out: &mut [f64],
+    ) -> Result<bool, ReadError> {
+        let found = self.arrays.iter().find(|(known, _)| known == name);
+        found.map_or(Ok(false), |(_, array)| array.slices(axis, first, out))
     }
 
     fn array(&self, name: &str) -> Result<Option<ArrayD<f64>>, ReadError> {

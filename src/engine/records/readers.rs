@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use super::{
-    ChannelKind, FilePlace, Input, Mode, ReadError, ReadOptions, Record, arff, brainvision,
-    comtrade, edf, fif, gdf, mat, nihon_kohden, npy, npz, persyst, sel_event, table, unread,
-    workbook, xdf,
+    ChannelKind, FilePlace, Input, Kind, Mode, ReadError, ReadOptions, Record, arff, brainvision,
+    comtrade, edf, events_beside, fif, gdf, mat, nihon_kohden, npy, npz, persyst, sel_event, table,
+    unread, workbook, xdf,
 };
 
 /// One format family: how it is recognised and what reads it.
@@ -160,6 +160,9 @@ pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
             if let Some(names) = &options.channel_names {
                 name_signals(&mut record, names)?;
             }
+            if record.kind == Kind::Recording {
+                events_beside::add(&mut record, input, options.mode)?;
+            }
             Ok(record)
         }
         None => Err(unknown_format(input, &head)),
@@ -201,6 +204,15 @@ fn reader_for(input: &Input, head: &[u8]) -> Result<Option<&'static Reader>, Rea
     }
     if unread::recognise(head).is_some() {
         return Ok(None);
+    }
+    // Tables have the ending of COMTRADE's samples too; beside no configuration, words tell them apart.
+    if extension == "dat"
+        && table::has_words(head)
+        && input.companion_with_extension("cfg")?.is_none()
+    {
+        return Ok(READERS
+            .iter()
+            .find(|reader| reader.extensions.contains(&"csv")));
     }
     let named = || {
         READERS

@@ -409,6 +409,19 @@ pub trait Samples: Send + Sync {
         Ok(None)
     }
 
+    /// Fills `out` with the entries of the matrix called `name` at place `first` of `axis` and those that follow, all of
+    /// one place together; false where arrays are only read whole.
+    fn slices(
+        &self,
+        name: &str,
+        axis: usize,
+        first: usize,
+        out: &mut [f64],
+    ) -> Result<bool, ReadError> {
+        let _ = (name, axis, first, out);
+        Ok(false)
+    }
+
     /// How a channel is stored as whole numbers, so that it can be written again without loss.
     fn quantisation(&self, channel: usize) -> Option<Quantisation> {
         let _ = channel;
@@ -618,9 +631,20 @@ impl Record {
             Some(array) => Ok(array),
             None => Err(self.not_there(
                 format!("array {name:?}"),
-                names(self.arrays.iter().map(|array| array.name.as_str())),
+                first_names(self.arrays.iter().map(|array| array.name.as_str())),
             )),
         }
+    }
+
+    /// The entries of a matrix at some places of an axis: see [`Samples::slices`].
+    pub(crate) fn slices(
+        &self,
+        name: &str,
+        axis: usize,
+        first: usize,
+        out: &mut [f64],
+    ) -> Result<bool, ReadError> {
+        self.samples.slices(name, axis, first, out)
     }
 
     /// How a channel is stored as whole numbers, if it is.
@@ -637,7 +661,7 @@ impl Record {
 
     /// Names of the first channels, for messages.
     pub fn first_channel_names(&self) -> String {
-        names(self.channels.iter().map(|channel| channel.name.as_str()))
+        first_names(self.channels.iter().map(|channel| channel.name.as_str()))
     }
 
     /// Time from the first sample to the end of the last, gaps included.
@@ -744,7 +768,8 @@ impl Record {
     }
 }
 
-fn names<'a>(names: impl Iterator<Item = &'a str>) -> String {
+/// The first of some names, for messages.
+pub(crate) fn first_names<'a>(names: impl Iterator<Item = &'a str>) -> String {
     const MOST: usize = 20;
     let list: Vec<&str> = names.collect();
     match list.len() {

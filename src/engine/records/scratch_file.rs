@@ -24,6 +24,16 @@ pub(crate) struct ScratchFile {
     bytes: ByteSource,
 }
 
+/// The folder of large temporary files: the one of the system for them, as /tmp is often in memory; what `TMPDIR` names
+/// goes before it.
+pub(crate) fn scratch_folder() -> PathBuf {
+    let lasting = Path::new("/var/tmp");
+    match std::env::var_os("TMPDIR") {
+        None if cfg!(unix) && lasting.is_dir() => lasting.to_owned(),
+        _ => std::env::temp_dir(),
+    }
+}
+
 impl ScratchWriter {
     /// A new file in a folder.
     pub(crate) fn new(folder: &Path) -> io::Result<Self> {

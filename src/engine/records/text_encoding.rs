@@ -120,6 +120,16 @@ fn mostly_utf8(bytes: &[u8]) -> bool {
     valid > 4 * invalid
 }
 
+/// Whether a byte groups the digits of a number or is a dash between spaces, which is the same in Windows-1251 and 1252.
+fn is_windows_mark(run: &[u8], before: Option<&u8>, after: Option<&u8>) -> bool {
+    let between = |is_it: fn(&u8) -> bool| before.is_some_and(is_it) && after.is_some_and(is_it);
+    match run {
+        [0x92 | 0xA0] => between(u8::is_ascii_digit),
+        [0x96 | 0x97] => between(u8::is_ascii_whitespace),
+        _ => false,
+    }
+}
+
 /// What the bytes above 127 look like.
 #[derive(Debug, Default)]
 struct HighBytes {
@@ -165,7 +175,10 @@ impl HighBytes {
             let run = bytes.iter().skip(at).take_while(|b| **b >= 0x80).count();
             let before = at.checked_sub(1).and_then(|i| bytes.get(i));
             let after = bytes.get(at + run);
-            seen.count_run(bytes.get(at..at + run).unwrap_or(&[]), before, after);
+            let run_bytes = bytes.get(at..at + run).unwrap_or(&[]);
+            if !is_windows_mark(run_bytes, before, after) {
+                seen.count_run(run_bytes, before, after);
+            }
             at += run;
         }
         seen
@@ -272,6 +285,13 @@ mod tests {
         recognised("Poste électrique à Orléans,,1991", WINDOWS_1252);
         recognised("1,Temp,,,°C,1,0\n2,Iα", UTF_8);
         recognised("1,Temp,,,°C,1,0\n2,I,,,µA", WINDOWS_1252);
+    }
+
+    #[test]
+    fn marks_between_digits_and_spaces_are_no_russian_letters() {
+        recognised("a;b\n1\u{a0}528\u{a0}652;2\n", WINDOWS_1252);
+        recognised("größer;1’575’432 – 2\n", WINDOWS_1252);
+        recognised("Т1;ТТ-2\n", IBM866);
     }
 
     #[test]

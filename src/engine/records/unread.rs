@@ -121,6 +121,11 @@ const RECORDINGS: &[Recording] = &[
         },
         "convert it to NPY or MAT, with neo or Intan's own scripts",
     ),
+    (
+        "Spike2 SMR",
+        |head, ending| head.get(2..12) == Some(b"(C) CED 87") || ending == "smrx",
+        BY_ITS_PROGRAM,
+    ),
     ("Natus XLTEK", |_, ending| ending == "erd", BY_ITS_PROGRAM),
     (
         "PQDIF (IEEE 1159.3)",
@@ -195,9 +200,12 @@ pub(super) fn folder(path: &Path) -> Option<Unread> {
     }
 }
 
-const UNPACK: &str = "unpack it and open what it holds";
+pub(super) const UNPACK: &str = "unpack it and open what it holds";
 const AS_CSV: &str = "export the table as CSV";
 const NO_DATA: &str = "it holds no samples; open the file with the data";
+
+/// The start of a SAS data set.
+const SAS: &[u8] = b"\0\0\0\0\0\0\0\0\0\0\0\0\xc2\xea\x81\x60";
 
 /// Bytes at the start of a file, and what they belong to.
 const SIGNATURES: &[(&[u8], &str, &str)] = &[
@@ -221,6 +229,9 @@ const SIGNATURES: &[(&[u8], &str, &str)] = &[
     (b"RDX2\n", "an R workspace", AS_CSV),
     (b"RDX3\n", "an R workspace", AS_CSV),
     (b"TDSm", "a LabVIEW TDMS file", AS_CSV),
+    (b"ABF2", "an Axon ABF file", AS_CSV),
+    (b"ABF ", "an Axon ABF file", AS_CSV),
+    (SAS, "a SAS file", AS_CSV),
     (b"fLaC", "a FLAC sound", "convert it to CSV"),
     (b"%PDF-", "a PDF document", NO_DATA),
     (b"\x89PNG\r\n", "a PNG picture", NO_DATA),

@@ -21,6 +21,12 @@ const MAX_COMMENT_BYTES: u64 = 1 << 16;
 /// An entry of the directory without its name.
 const ENTRY_BYTES: usize = 46;
 const MAX_ENTRIES: usize = 10_000;
+/// What stands in 32 bits for a number that needs more.
+const LONG: u64 = u32::MAX as u64;
+const LOCATOR_MAGIC: &[u8] = b"PK\x06\x07";
+const LOCATOR_BYTES: u64 = 20;
+const LONG_END_MAGIC: &[u8] = b"PK\x06\x06";
+const LONG_END_BYTES: u64 = 56;
 
 /// One member, as the directory of the archive lists it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,7 +79,26 @@ fn find_directory(source: &ByteSource, findings: &Findings) -> Result<(u64, u64)
             expected,
         ));
     };
-    Ok((u64::from(u32_at(end, 16)), u64::from(u32_at(end, 12))))
+    let (start, length) = (u64::from(u32_at(end, 16)), u64::from(u32_at(end, 12)));
+    if start < LONG && length < LONG {
+        return Ok((start, length));
+    }
+    // Beyond 4 GB the place stands in a longer record, which a locator before the end record tells.
+    let end_at = source.len() - tail_bytes + at.unwrap_or(0) as u64;
+    let long = end_at.checked_sub(LOCATOR_BYTES).and_then(|at| {
+        let locator = source.read_range(at, LOCATOR_BYTES).ok()?;
+        let record = u64_at(&locator, 8).filter(|_| locator.starts_with(LOCATOR_MAGIC))?;
+        let record = source.read_range(record, LONG_END_BYTES).ok()?;
+        let is_one = record.starts_with(LONG_END_MAGIC);
+        u64_at(&record, 48)
+            .zip(u64_at(&record, 40))
+            .filter(|_| is_one)
+    });
+    long.ok_or_else(|| {
+        let place = FilePlace::Byte(end_at);
+        let expected = "an end record for more than 4 GB";
+        findings.refusal(place, "archive end", "missing", expected)
+    })
 }
 
 /// A member and the length of its entry.
@@ -113,7 +138,7 @@ impl Member {
                     &mut self.local_header,
                 ];
                 for field in fields {
-                    if *field == u64::from(u32::MAX) {
+                    if *field == LONG {
                         *field = values.next().map_or(*field, u64::from_le_bytes);
                     }
                 }
@@ -121,6 +146,20 @@ impl Member {
             }
             extra = extra.get(4 + length..).unwrap_or(&[]);
         }
+    }
+
+    /// The bytes of a member that is stored as it is, in place; none where it is packed.
+    pub(super) fn in_place(
+        &self,
+        source: &ByteSource,
+        name: &str,
+        findings: &Findings,
+    ) -> Result<Option<ByteSource>, ReadError> {
+        if self.method != 0 {
+            return Ok(None);
+        }
+        let place = self.packed_place(source, findings)?;
+        Ok(Some(source.part(name, place)))
     }
 
     /// Unpacks the member; refuses if it grows beyond `limit` bytes.
@@ -253,6 +292,11 @@ impl PlainArchive {
 fn u16_at(bytes: &[u8], at: usize) -> u16 {
     let two = bytes.get(at..).and_then(|rest| rest.first_chunk());
     two.map_or(0, |two| u16::from_le_bytes(*two))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    let eight = bytes.get(at..).and_then(|rest| rest.first_chunk());
+    eight.map(|eight| u64::from_le_bytes(*eight))
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> u32 {

@@ -19,13 +19,17 @@ struct Made {
 }
 
 fn dataset(samples: &[Made], with_groups: bool) -> Dataset {
+    Dataset::new(made_parts(samples, with_groups)).expect("the parts fit")
+}
+
+fn made_parts(samples: &[Made], with_groups: bool) -> DatasetParts {
     let names = |what: &str, last: Option<usize>| -> Vec<String> {
         (0..=last.unwrap_or(0))
             .map(|n| format!("{what}{n}"))
             .collect()
     };
     let groups = samples.iter().map(|s| s.group);
-    Dataset::new(DatasetParts {
+    DatasetParts {
         values: samples.iter().flat_map(|s| [s.value, 1.0]).collect(),
         feature_names: vec!["x".into(), "one".into()],
         class_names: names("class", samples.iter().map(|s| s.class).max()),
@@ -47,8 +51,7 @@ fn dataset(samples: &[Made], with_groups: bool) -> Dataset {
             })
             .collect(),
         ..DatasetParts::default()
-    })
-    .expect("the parts fit")
+    }
 }
 
 /// Subjects with one recording each, all of one class, windows one after the other.
@@ -595,6 +598,38 @@ fn one_recording_under_two_subjects_turns_the_audit_red() {
         );
         assert_eq!(report.verdict(), AuditVerdict::Leaks);
     }
+}
+
+#[test]
+fn a_copy_in_another_format_is_one_too() {
+    let classes: Vec<usize> = (0..20).map(|subject| subject % 2).collect();
+    let samples = subjects(&classes, 30);
+    // The features of subject 7 are those of subject 3 but for rounding, an epoch later.
+    let value = |sample: usize, feature: usize| {
+        let spread = ((sample * 8 + feature) as f64 * 12.9898).sin() * 43758.5453;
+        spread - spread.floor() + 1.0
+    };
+    let copied = |sample: usize, feature: usize| match sample {
+        210..=238 => value(sample - 119, feature) * (1.0 + 1e-5),
+        _ => value(sample, feature),
+    };
+    let of = |value: &dyn Fn(usize, usize) -> f64| {
+        let mut parts = made_parts(&samples, true);
+        parts.values = (0..8 * samples.len())
+            .map(|k| value(k / 8, k % 8))
+            .collect();
+        parts.feature_names = (0..8).map(|feature| format!("x{feature}")).collect();
+        let data = Dataset::new(parts).expect("the parts fit");
+        let report = audit_of(&data, &SplitPlan::grouped(5, 1));
+        report
+            .finding(FindingKind::RecordingInTwoGroups)
+            .map(|finding| finding.examples.clone())
+    };
+    assert_eq!(of(&value), None);
+    assert_eq!(
+        of(&copied),
+        Some(vec!["file3 of subject3 and file7 of subject7".to_owned()])
+    );
 }
 
 #[test]

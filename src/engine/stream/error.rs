@@ -8,6 +8,7 @@ use crate::experiment::{CorrectionError, RunError};
 use crate::features::FeatureError;
 use crate::records::ReadError;
 use crate::records::catalog::CatalogError;
+use crate::session::SessionError;
 
 /// Why a stream cannot be read, judged or kept.
 #[derive(Debug, thiserror::Error)]
@@ -100,6 +101,9 @@ pub enum StreamError {
         /// What was being done.
         doing: &'static str,
     },
+    /// What came in cannot be kept.
+    #[error(transparent)]
+    Keep(#[from] SessionError),
     /// The saved state is damaged.
     #[error("the saved state of the stream cannot be used ({reason}): remove it to begin anew: {}", path.display())]
     BadState {

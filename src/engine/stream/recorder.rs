@@ -147,12 +147,9 @@ impl StreamRecorder {
             rate_hz,
             begun: Some(utc_now()),
         };
-        let text = serde_json::to_string_pretty(&facts).map_err(std::io::Error::other);
-        let written = text.and_then(|text| {
-            write_at_once(&path, text.as_bytes())
-                .map_err(|error| std::io::Error::other(error.to_string()))
-        });
-        written.map_err(|source| StreamError::io("record", &path, source))
+        let text = serde_json::to_string_pretty(&facts)
+            .map_err(|error| StreamError::io("record", &path, std::io::Error::other(error)))?;
+        Ok(write_at_once(&path, text.as_bytes())?)
     }
 
     /// Keeps decisions.
@@ -180,9 +177,7 @@ impl StreamRecorder {
         bytes.extend(self.chunk.iter().flat_map(|value| value.to_le_bytes()));
         let number = self.n_chunks + 1;
         let path = self.folder.join(format!("samples-{number:06}.npy"));
-        write_at_once(&path, &bytes).map_err(|error| {
-            StreamError::io("record", &path, std::io::Error::other(error.to_string()))
-        })?;
+        write_at_once(&path, &bytes)?;
         self.n_chunks = number;
         self.chunk.clear();
         Ok(())

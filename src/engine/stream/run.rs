@@ -204,8 +204,8 @@ impl StreamRun {
         if let Err(error) = recorded {
             // The samples at hand are written where that is still possible.
             let rest = match self.end_recording() {
-                Ok(()) => String::new(),
-                Err(lost) => format!(", but for its last seconds ({lost})"),
+                Ok(()) => "",
+                Err(_) => ", but for its last seconds",
             };
             outcome.notes.push(format!(
                 "recording ends, the stream goes on; what was recorded stays{rest}: {error}"

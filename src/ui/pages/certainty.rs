@@ -146,7 +146,11 @@ pub(super) fn choice_ui(ui: &mut Ui, report: &AutoReport) {
                     Scaling::None => "as they are".into(),
                     _ => "z-scored".into(),
                 }));
-                match (tried.best(), &tried.trouble) {
+                // Not always the most accurate one was chosen.
+                let mut heads = tried.heads.iter().copied();
+                let own = chosen.filter(|_| is_chosen);
+                let own = own.and_then(|own| heads.find(|(head, _)| *head == own.head));
+                match (own.or(tried.best()), &tried.trouble) {
                     (Some((head, accuracy)), _) => {
                         ui.label(text(head.name().into()));
                         ui.label(text(percent(accuracy)));

@@ -9,7 +9,7 @@ use crate::ui::icons::color_dot;
 use crate::ui::numbers::{percent, short};
 use crate::ui::palette::class_color;
 use crate::ui::theme;
-use crate::workbench::{ComparisonStage, ResultColumn};
+use crate::workbench::{ComparisonStage, ResultColumn, number_of};
 use atomscope_engine::evaluation::Superiority;
 use atomscope_engine::experiment::ComparedRun;
 use atomscope_engine::export::BASELINE_NOTE;
@@ -100,11 +100,11 @@ pub(super) fn differences_ui(ui: &mut Ui, runs: &[&Arc<ComparedRun>]) {
                 format!(" ({:+.2} to {:+.2})", 100.0 * low, 100.0 * high)
             });
             ui.label(format!(
-                "{} − {}: {:+.2} points{interval}, {} pairs:",
+                "{} − {}: {:+.2} points{interval}, {}:",
                 run.name,
                 first.name,
                 100.0 * difference.mean,
-                difference.n_pairs
+                number_of(difference.n_pairs, "pair", "pairs")
             ));
             let color = match difference.superiority() {
                 Superiority::Better | Superiority::Worse => tones.strong,

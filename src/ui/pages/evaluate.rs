@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use egui::{Id, RichText, Ui};
+use egui::{Id, RichText, Ui, vec2};
 
 use super::certainty::{baselines_ui, choice_ui, coverage_ui, worth_ui};
 use super::explain::{inspection_ui, sample_link_ui, samples_ui};
@@ -12,7 +12,7 @@ use crate::ui::icons::color_dot;
 use crate::ui::numbers::{percent, short};
 use crate::ui::palette::class_color;
 use crate::ui::theme;
-use crate::ui::widgets::{ChartPlot, ConfusionMatrix, empty_state, shortened};
+use crate::ui::widgets::{ChartPlot, ConfusionMatrix, empty_state, shortened, text_width};
 use crate::workbench::explore::ExploreAction;
 use crate::workbench::{Action, Ask, Draft, RunView, Workbench, split_summary};
 use atomscope_engine::evaluation::{Confusion, Estimate, Scores, wilson_interval};
@@ -393,6 +393,14 @@ fn groups_ui(
     }
     let tones = theme::tones(ui);
     let class_name = |class: usize| run.facts.class_names.get(class).map_or("", String::as_str);
+    // A grid would cut names to the width of an empty column.
+    let font = theme::small_font(ui);
+    let rows = scores.groups.iter().take(MOST_GROUPS);
+    let names = rows.filter_map(|row| run.facts.group_names.get(row.group));
+    let widest = names
+        .map(|name| text_width(ui, name, &font))
+        .fold(0.0, f32::max);
+    let width = (widest + 2.0).min(theme::body_font(ui).size * NAME_WIDTH);
     wide_grid(ui, "per group", [COLUMN_GAP, 4.0], |ui| {
         let decided = if vote.is_some() { "decided" } else { "" };
         for title in ["", "right", "samples", decided] {
@@ -403,7 +411,13 @@ fn groups_ui(
             let name = run.facts.group_names.get(row.group);
             let groups = run.facts.groups.iter().flatten();
             let first = groups.into_iter().position(|group| *group == row.group);
-            let is_link = sample_link_ui(ui, name.map_or("", String::as_str));
+            let name = name.map_or("", String::as_str);
+            let cell = vec2(width, ui.spacing().interact_size.y);
+            let is_link = ui.allocate_ui(cell, |ui| {
+                ui.set_width(width);
+                sample_link_ui(ui, name)
+            });
+            let is_link = is_link.inner;
             if let (true, Some(sample)) = (is_link, first) {
                 actions.push(Action::Explore(ExploreAction::OpenSample(sample)));
             }

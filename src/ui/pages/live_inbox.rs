@@ -5,15 +5,17 @@ use std::path::Path;
 use egui::{Button, ComboBox, RichText, TextEdit, Ui};
 use egui_extras::{Column, TableBuilder};
 
-use crate::ui::elements::help;
+use crate::ui::elements::{help, wide_table};
 use crate::ui::numbers::short;
 use crate::ui::theme;
 use crate::workbench::explore::ExploreAction;
 use crate::workbench::{Action, Ask, LiveAction, LivePath, LiveStage, LiveView, Stage, number_of};
 use atomscope_engine::stream::{InboxColumn, InboxQuery, InboxShow, JudgedFile};
 
-/// Width of each column in letters: seen, arrived, file, class, margin, fit, label.
-const WIDTHS_EM: [f32; 7] = [3.0, 7.0, 13.0, 6.0, 4.5, 4.5, 8.0];
+/// Width of each column in letters: seen, arrived, class, margin, fit, label. The name of the file, after the second,
+/// has the rest.
+const WIDTHS_EM: [f32; 6] = [3.0, 5.5, 6.5, 4.5, 4.5, 8.0];
+const LEAST_FILE_EM: f32 = 7.0;
 
 fn push(actions: &mut Vec<Action>, action: LiveAction) {
     actions.push(Action::Live(action));
@@ -32,12 +34,31 @@ pub(super) fn inbox_ui(ui: &mut Ui, live: &LiveStage, view: &LiveView, actions: 
     }
     let rows = view.inbox.select(query);
     let em = theme::body_font(ui).size;
+    let least = em * (WIDTHS_EM.iter().sum::<f32>() + LEAST_FILE_EM + 4.0);
+    let width = ui.available_width().max(least);
+    wide_table(ui, "inbox", |ui| {
+        ui.set_max_width(width);
+        table_ui(ui, em, &rows, live, view, actions);
+    });
+}
+
+fn table_ui(
+    ui: &mut Ui,
+    em: f32,
+    rows: &[(&Path, &JudgedFile)],
+    live: &LiveStage,
+    view: &LiveView,
+    actions: &mut Vec<Action>,
+) {
     let mut table = TableBuilder::new(ui)
         .id_salt("inbox")
         .cell_layout(egui::Layout::left_to_right(egui::Align::Center));
-    for width in WIDTHS_EM {
-        let column = Column::initial(width * em).at_least(24.0);
-        table = table.column(column.resizable(true).clip(true));
+    for (number, width) in WIDTHS_EM.into_iter().enumerate() {
+        if number == 2 {
+            let file = Column::remainder().at_least(LEAST_FILE_EM * em);
+            table = table.column(file.clip(true));
+        }
+        table = table.column(Column::exact(width * em).clip(true));
     }
     table
         .header(em * 1.8, |mut header| {
@@ -45,7 +66,7 @@ pub(super) fn inbox_ui(ui: &mut Ui, live: &LiveStage, view: &LiveView, actions: 
                 ui.label(RichText::new("Seen").small());
             });
             for column in InboxColumn::ALL {
-                header.col(|ui| column_ui(ui, column, query, actions));
+                header.col(|ui| column_ui(ui, column, live.query(), actions));
             }
         })
         .body(|body| {

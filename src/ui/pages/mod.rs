@@ -33,7 +33,7 @@ mod tune;
 
 pub(super) use compare::compare_page_ui;
 pub(super) use evaluate::evaluate_page_ui;
-pub(super) use explore::explore_page_ui;
+pub(super) use explore::{explore_has_columns, explore_page_ui};
 pub(super) use features::features_page_ui;
 pub(super) use learner::learner_page_ui;
 pub(super) use live::live_page_ui;

@@ -165,8 +165,14 @@ fn entry_ui(ui: &mut Ui, tones: &Tones, entry: &Entry, text: LayoutJob) {
         icon_mark(ui, icon, color);
     }
     // Name and number stay on one line.
-    ui.add(egui::Label::new(text).extend())
-        .on_hover_text(entry.meaning);
+    let label = ui.add(egui::Label::new(text).extend());
+    let enabled = ui.is_enabled();
+    // Between the two stands no space that could be read.
+    label.widget_info(|| {
+        let said = format!("{} {}", entry.name, entry.value);
+        egui::WidgetInfo::labeled(egui::Role::Label, enabled, said)
+    });
+    label.on_hover_text(entry.meaning);
 }
 
 #[cfg(test)]

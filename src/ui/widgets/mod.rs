@@ -54,7 +54,7 @@ pub use profile_panel::{BatchFlow, ProfilePanel};
 pub use run_bar::{RunBar, RunPhase, RunRequest};
 pub use scalp_map::{ScalpInterpolator, ScalpMap};
 pub use schedule_plot::SchedulePlot;
-pub(in crate::ui) use short_text::shortened;
+pub(in crate::ui) use short_text::{shortened, text_width};
 pub use spectrum_plot::{SpectrumLine, SpectrumPlot};
 pub use stage_list::{StageList, StageMark, StageRow};
 pub use trace_chart::{ChartMark, ChartTrace, SMALLEST_NAME, TraceChart, gutter_width, trace_area};

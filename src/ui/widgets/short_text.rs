@@ -3,7 +3,7 @@
 use egui::{Color32, FontId, Ui};
 
 /// The width of one line of text.
-pub(super) fn text_width(ui: &Ui, text: &str, font: &FontId) -> f32 {
+pub(in crate::ui) fn text_width(ui: &Ui, text: &str, font: &FontId) -> f32 {
     let text = text.to_owned();
     let galley = ui
         .painter()

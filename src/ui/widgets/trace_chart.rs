@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use egui::epaint::{Mesh, Shape};
 use egui::text::{LayoutJob, TextFormat};
-use egui::{Align2, Color32, Painter, Rangef, Rect, Response, Stroke, Ui, pos2};
+use egui::{Align2, Color32, FontId, Painter, Rangef, Rect, Response, Stroke, Ui, pos2};
 
 use super::cache::{cached, fingerprint};
 use super::chart_table::{ChartTable, extent};
-use super::short_text::shortened;
+use super::short_text::{shortened, text_width};
 use crate::ui::numbers::{short, tick, time_step};
 use crate::ui::palette::legible;
 use crate::ui::theme;
@@ -273,9 +273,16 @@ impl TraceChart<'_> {
                 (_, true) => tones.accent,
                 _ => tones.text,
             };
+            // A long name is written smaller before it is cut.
+            let share = (width / text_width(ui, trace.name, &font)).min(1.0);
+            let size = (font.size * share).max(SMALLEST_NAME);
+            let font = FontId {
+                size,
+                ..font.clone()
+            };
             let text = shortened(ui, trace.name, &font, width);
             let at = pos2(area.left() - 6.0, self.lane_centre(area, place));
-            painter.text(at, Align2::RIGHT_CENTER, text, font.clone(), color);
+            painter.text(at, Align2::RIGHT_CENTER, text, font, color);
         }
     }
 

@@ -375,6 +375,11 @@ impl Workbench {
             },
         };
         let ribbon = &mut self.tasks.explore.ribbon;
+        // The same stretch is selected among the decisions to come.
+        let chosen = ribbon.selected.zip(ribbon.judged());
+        let chosen = chosen.and_then(|(segment, judged)| judged.ribbon.segments.get(segment));
+        let stretch = chosen.map(|segment| (segment.start_s, segment.duration_s));
+        ribbon.awaited = ribbon.awaited.or(stretch);
         ribbon.selected = None;
         ribbon.judging.hide();
         let key = (choice, ribbon.found_from.models.clone());

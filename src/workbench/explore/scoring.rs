@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::ExploreEvent;
 use super::judging::Judgement;
+use super::view::EegView;
 use crate::workbench::background::{Answer, Background};
 use crate::workbench::event::Event;
 use crate::workbench::notices::Topic;
@@ -253,6 +254,25 @@ impl Workbench {
                 self.tasks.explore.scoring.question = question;
                 self.score_events();
             }
+        }
+    }
+
+    /// Leads to the first epoch that is scored otherwise than before, so that an undone one can be scored anew.
+    pub(in crate::workbench) fn show_rescored(&mut self, before: &EpochScores) {
+        let Some(now) = self.epoch_scores() else {
+            return;
+        };
+        let mut pairs = before.epochs.iter().zip(&now.epochs);
+        let Some(epoch) = pairs.position(|(before, now)| before != now) else {
+            return;
+        };
+        let start_s = epoch as f64 * now.epoch_s;
+        if let Some(browser) = &mut self.tasks.explore.eeg {
+            let view = EegView {
+                start_s,
+                ..browser.view().clone()
+            };
+            browser.look(view);
         }
     }
 

@@ -6,7 +6,7 @@ use super::{DataPlan, DataSettings};
 use crate::features::covariance::triangle_length;
 use crate::features::eeg::{Band, ChannelChoice};
 use crate::features::eeg_groups::EegGroup;
-use crate::features::signal_kind::{SignalKind, kind_of};
+use crate::features::signal_kind::{SignalKind, kind_of, place_of_channel};
 use crate::features::{EegGroupsRecipe, FeatureRecipe};
 use crate::records::catalog::Rule;
 use crate::records::{Channel, ChannelKind, Record};
@@ -39,7 +39,10 @@ pub(super) fn eeg_recipe(rules: &[Rule], records: &[Record]) -> EegGroupsRecipe 
                 true => shortest_s,
                 false => EegGroupsRecipe::for_traits().segment_s,
             };
-            let bands = state_bands(first, n_channels, is_trial);
+            let is_used = |channel: &&Channel| names.contains(&channel.name);
+            let rates = signals(first).filter(is_used).filter_map(|c| c.rate_hz);
+            let nyquist_hz = rates.fold(f64::INFINITY, f64::min) / 2.0;
+            let bands = state_bands(nyquist_hz, n_channels, is_trial);
             EegGroupsRecipe::for_states(bands, segment_s, 0.0)
         }
         None => EegGroupsRecipe::for_traits(),
@@ -55,11 +58,9 @@ pub(super) fn eeg_recipe(rules: &[Rule], records: &[Record]) -> EegGroupsRecipe 
 /// Most features that a guess makes of a sample: with more channels it takes fewer bands.
 const MAX_GUESSED_FEATURES: usize = 50_000;
 
-/// The bands of states, as far as the rate of the recording carries them: the filter bank for trials, the usual bands
+/// The bands of states, as far as the rate of the channels carries them: the filter bank for trials, the usual bands
 /// from delta on for longer stretches (sleep, seizures).
-fn state_bands(first: &Record, n_channels: usize, is_trial: bool) -> Vec<Band> {
-    let rates = first.channels.iter().filter_map(|channel| channel.rate_hz);
-    let nyquist_hz = rates.fold(f64::INFINITY, f64::min) / 2.0;
+fn state_bands(nyquist_hz: f64, n_channels: usize, is_trial: bool) -> Vec<Band> {
     let usual = vec![
         Band::new("delta", 1.0, 4.0),
         Band::new("theta", 4.0, 8.0),
@@ -114,26 +115,38 @@ impl DataSettings {
 }
 
 /// The channels that hold signals.
-fn signals(record: &Record) -> impl Iterator<Item = &Channel> {
+fn signals(record: &Record) -> impl Iterator<Item = &Channel> + Clone {
     let channels = record.channels.iter();
     channels.filter(|channel| channel.kind == ChannelKind::Analog)
 }
 
-/// The names of the channels that samples are made of: those of the commonest rate that are not named as something else
-/// than EEG (heart, eyes, breathing …), as far as all recordings have them, whatever their order there.
+/// The names of the channels that samples are made of: those of the commonest rate that are named as EEG, or, where that
+/// is not most, that are not named as something else (heart, eyes, breathing …); as far as all recordings have them,
+/// whatever their order there.
 fn shared_channels(first: &Record, records: &[Record]) -> Vec<String> {
-    let may_be_eeg =
-        |channel: &&Channel| matches!(kind_of(channel), SignalKind::Eeg | SignalKind::Other);
-    let mut own: Vec<&Channel> = signals(first).filter(may_be_eeg).collect();
-    if own.is_empty() {
-        own = signals(first).collect();
-    }
+    let of = |kinds: &[SignalKind]| -> Vec<&Channel> {
+        signals(first)
+            .filter(|channel| kinds.contains(&kind_of(channel)))
+            .collect()
+    };
+    let (eeg, unknown) = (
+        of(&[SignalKind::Eeg]),
+        of(&[SignalKind::Eeg, SignalKind::Other]),
+    );
+    let mut own = match (eeg.len() * 2 > unknown.len(), unknown.is_empty()) {
+        (true, _) => eeg,
+        (false, false) => unknown,
+        (false, true) => signals(first).collect(),
+    };
     let n_with = |rate_hz: Option<f64>| own.iter().filter(|c| c.rate_hz == rate_hz).count();
     let commonest = own.iter().map(|channel| channel.rate_hz);
     let commonest = commonest.min_by_key(|rate_hz| Reverse(n_with(*rate_hz)));
     own.retain(|channel| Some(channel.rate_hz) == commonest);
     let is_shared = |channel: &&&Channel| {
-        let has_it = |record: &Record| signals(record).any(|other| other.name == channel.name);
+        let has_it = |record: &Record| {
+            let labels = signals(record).map(|other| other.name.as_str());
+            place_of_channel(labels, &channel.name).is_some()
+        };
         records.iter().all(has_it)
     };
     let shared: Vec<&Channel> = own.iter().filter(is_shared).copied().collect();
@@ -151,17 +164,13 @@ fn shared_channels(first: &Record, records: &[Record]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::records::catalog::AnnotationRule;
     use crate::records::{Format, Kind, Unit};
 
     #[test]
     fn bands_of_states_follow_trials_rate_and_channels() {
-        let record = |rate_hz| {
-            let channel = Channel::analog("Oz", Unit::parse("uV"), Some(rate_hz), 0);
-            let data = vec![(channel, vec![0.0; 10])];
-            Record::in_memory(Format::Simulated, Kind::Recording, "made.edf", data)
-        };
-        let n_bands = |rate_hz, n_channels, is_trial| {
-            state_bands(&record(rate_hz), n_channels, is_trial).len()
+        let n_bands = |rate_hz: f64, n_channels, is_trial| {
+            state_bands(rate_hz / 2.0, n_channels, is_trial).len()
         };
         assert_eq!(n_bands(256.0, 8, true), 9);
         assert_eq!(n_bands(40.0, 8, true), 4);
@@ -169,8 +178,25 @@ mod tests {
         assert_eq!(n_bands(256.0, 128, true), 5);
         assert_eq!(n_bands(256.0, 300, true), 1);
         assert_eq!(n_bands(6.0, 8, true), 1);
-        let delta = &state_bands(&record(256.0), 8, false)[0];
+        let delta = &state_bands(128.0, 8, false)[0];
         assert_eq!((delta.low_hz, delta.high_hz), (1.0, 4.0));
+        // A slow channel beside the EEG takes no band away.
+        let channel = |name: &str, rate_hz, n_samples| {
+            let channel = Channel::analog(name, Unit::parse("uV"), Some(rate_hz), 0);
+            (channel, vec![0.0; n_samples])
+        };
+        let data = vec![
+            channel("C3", 100.0, 6000),
+            channel("C4", 100.0, 6000),
+            channel("SpO2", 1.0, 60),
+        ];
+        let night = Record::in_memory(Format::Simulated, Kind::Recording, "night.edf", data);
+        let stages = Rule::Annotations(AnnotationRule::seizures());
+        let recipe = eeg_recipe(&[stages], &[night]);
+        let [EegGroup::Covariance(group)] = &recipe.groups[..] else {
+            panic!("one group of covariances: {recipe:?}");
+        };
+        assert_eq!(group.bands.len(), 5);
     }
 
     #[test]
@@ -194,6 +220,13 @@ mod tests {
         let all = named(&["Fp1", "Cz", "O1"]);
         assert_eq!(chosen(&[plain.clone(), other.clone()]), all);
         assert_eq!(chosen(&[other, plain.clone()]), named(&["O1", "Fp1", "Cz"]));
+        let spelled = record(&["EEG FP1-REF", "EEG CZ-REF", "EEG O1-REF"]);
+        assert_eq!(chosen(&[plain.clone(), spelled]), all);
+        // Inputs without a known name are taken only where most are such.
+        let spare = record(&["Fp1", "Cz", "O1", "VNS", "--0"]);
+        assert_eq!(chosen(&[spare]), all);
+        let unnamed = record(&["left", "right", "Cz"]);
+        assert_eq!(chosen(&[unnamed]), ChannelChoice::All);
         let fewer = record(&["Fp1", "O1"]);
         assert_eq!(chosen(&[plain.clone(), fewer]), named(&["Fp1", "O1"]));
         // What shares nothing is no reason to take fewer.

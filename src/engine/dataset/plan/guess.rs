@@ -47,17 +47,17 @@ impl DataSettings {
                 path,
                 "a single fault record is one sample: to train, open the folder with the records of all classes",
             )),
-            Kind::Recording => match AnnotationRule::suggest(&record) {
-                Some(rule) => {
-                    let rules = vec![Rule::Annotations(rule)];
-                    let records = std::slice::from_ref(&record);
-                    Ok(of_recordings(path, rules, records, ReadOptions::default()))
-                }
-                None => Err(single(
-                    path,
-                    "a single recording without annotations of two classes has no classes: to train, open the folder with the recordings of all classes",
-                )),
-            },
+            Kind::Recording => {
+                let records = std::slice::from_ref(&record);
+                let rule = AnnotationRule::suggest(records).ok_or_else(|| {
+                    single(
+                        path,
+                        "a single recording without annotations of two classes has no classes: to train, open the folder with the recordings of all classes",
+                    )
+                })?;
+                let rules = vec![Rule::Annotations(rule)];
+                Ok(of_recordings(path, rules, records, ReadOptions::default()))
+            }
         }
     }
 }
@@ -97,7 +97,7 @@ fn for_folder(
     if let Some(settings) = held {
         return Ok(settings);
     }
-    let by_notes = records.iter().find_map(AnnotationRule::suggest);
+    let by_notes = AnnotationRule::suggest(&records);
     let is_faults = first.kind == Kind::FaultRecord;
     let by_names = best_rule(&folder, by_notes.is_some())?;
     // Names of fault records tell a class if all of them do: else they are stations, dates and numbers.
@@ -179,7 +179,13 @@ fn first_records(
         if !keep_going(number as f64 / MAX_LOOKED_INTO as f64) {
             return Err(ReadError::Cancelled.into());
         }
-        records.extend(open(&folder.path.join(file), Mode::Tolerant));
+        let record = open(&folder.path.join(file), Mode::Tolerant);
+        // A text of words reads as a table without rows.
+        records.extend(
+            record
+                .into_iter()
+                .filter(|r| r.kind != Kind::Table || r.channels.iter().any(|c| c.n_samples > 0)),
+        );
     }
     Ok(records)
 }
@@ -366,15 +372,28 @@ fn labels_all(folder: &Folder, rule: &Rule) -> bool {
     rule.table().is_some() || labels.is_ok_and(is_told)
 }
 
-/// Numbers in file names count recordings or subjects, and so do words that differ in a number alone: `session1`.
+/// Numbers in file names count recordings or subjects, and so do names that differ in the numbers of their words alone:
+/// `session1`, `ses-1_task-rest`, `run2_raw`. The number of `13Hz` counts nothing.
 fn has_numbers(labels: &LabelledSet) -> bool {
     let classes = labels.files.iter().filter_map(|file| file.class.as_deref());
-    let stems: Vec<(&str, &str)> = classes
-        .map(|class| (class, class.trim_end_matches(|c: char| c.is_ascii_digit())))
-        .collect();
-    let is_counted = |(class, stem): &(&str, &str)| stem.len() < class.len();
-    stems.iter().any(|(_, stem)| stem.is_empty())
-        || stems.iter().all(is_counted) && stems.windows(2).all(|pair| pair[0].1 == pair[1].1)
+    let without: Vec<(&str, String)> = classes.map(|c| (c, without_counts(c))).collect();
+    let is_counted = |(class, rest): &(&str, String)| rest.len() < class.len();
+    without.iter().any(|(_, rest)| rest.is_empty())
+        || without.iter().all(is_counted) && without.windows(2).all(|pair| pair[0].1 == pair[1].1)
+}
+
+/// A name without the numbers that end its words.
+fn without_counts(name: &str) -> String {
+    let words = name.split_inclusive(|letter: char| !letter.is_alphanumeric());
+    let bare = words.flat_map(|word| {
+        let end = word.find(|letter: char| !letter.is_alphanumeric());
+        let (word, end) = word.split_at(end.unwrap_or(word.len()));
+        [
+            word.trim_end_matches(|letter: char| letter.is_ascii_digit()),
+            end,
+        ]
+    });
+    bare.collect()
 }
 
 /// The number of classes, if the labels look like classes: two or more, of most files, with two files each on average.
@@ -391,6 +410,29 @@ fn told_classes(labels: &LabelledSet) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::records::catalog::LabelledFile;
+
+    #[test]
+    fn numbers_that_end_words_count_recordings() {
+        let counts = |classes: &[&str]| {
+            let file = |class: &&str| LabelledFile {
+                class: Some((*class).to_owned()),
+                ..LabelledFile::default()
+            };
+            let files = classes.iter().map(file).collect();
+            let labels = LabelledSet {
+                files,
+                ..LabelledSet::default()
+            };
+            has_numbers(&labels)
+        };
+        assert!(counts(&["session1", "session2"]));
+        assert!(counts(&["ses-1_task-rest", "ses-12_task-rest"]));
+        assert!(counts(&["run1_raw", "run2_raw"]) && counts(&["01", "rest"]));
+        assert!(
+            !counts(&["13Hz", "17Hz"]) && !counts(&["h01", "s01"]) && !counts(&["rest", "task"])
+        );
+    }
 
     #[test]
     fn subjects_are_read_from_folders_and_names_that_files_share() {

@@ -130,6 +130,10 @@ impl RecordingSource {
             for file in &mut labels.files {
                 self.put_right(file, &named);
             }
+            // A table may list the files of all folders, or more than the one that was named.
+            if self.paths.len() > 1 || named != *path {
+                labels.not_found.clear();
+            }
             all.push(FolderLabels {
                 named,
                 folder,
@@ -194,6 +198,9 @@ impl RecordingSource {
         } in &folders
         {
             note_skipped(builder, named, folder);
+            if let Some(lost) = labels.lost() {
+                builder.note(format!("{lost}: {}", named.display()));
+            }
             for file in &labels.files {
                 let path = folder.path.join(&file.path);
                 match label_of(file) {

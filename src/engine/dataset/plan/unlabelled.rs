@@ -8,6 +8,7 @@ use crate::dataset::builder::{DatasetBuilder, Label};
 use crate::dataset::made_samples::MadeSamples;
 use crate::dataset::{ArrayChoice, Built, DatasetError, TableChoice, TableClasses};
 use crate::features::eeg::ChannelChoice;
+use crate::features::signal_kind::place_of_channel;
 use crate::features::{FeatureRecipe, Stretch};
 use crate::records::catalog::Rule;
 use crate::records::{ChannelKind, Mode, ReadOptions, Record, open, open_with};
@@ -139,27 +140,29 @@ fn take_learned(channels: &mut ChannelChoice, record: &Record, feature_names: &[
     if *channels != ChannelChoice::All {
         return;
     }
-    // Features are called "1–45 Hz Fp1" or "Fp1 alpha"; pairs of channels have a × between.
-    let is_of = |feature: &str, channel: &str| {
-        let before = feature.strip_suffix(channel);
-        let behind = feature.strip_prefix(channel);
-        before.is_some_and(|rest| rest.ends_with(' ') && !rest.contains('×'))
-            || behind.is_some_and(|rest| rest.starts_with(' '))
-    };
     let signals = record.channels.iter();
     let signals = signals.filter(|channel| channel.kind == ChannelKind::Analog);
-    let mut found: Vec<(usize, &String)> = signals
-        .clone()
-        .filter_map(|channel| {
-            let mut features = feature_names.iter();
-            let place = features.position(|feature| is_of(feature, &channel.name))?;
-            Some((place, &channel.name))
-        })
-        .collect();
-    found.sort_unstable();
-    let names = || found.iter().map(|(_, name)| *name);
-    if !found.is_empty() && !names().eq(signals.map(|channel| &channel.name)) {
-        *channels = ChannelChoice::Named(names().cloned().collect());
+    let labels = signals.map(|channel| channel.name.as_str());
+    // Features are called "1–45 Hz Fp1" or "Fp1 alpha"; pairs of channels have a × between.
+    let channel_of = |feature: &String| {
+        let spaces = feature
+            .match_indices(' ')
+            .filter(|_| !feature.contains('×'));
+        let behind = spaces.clone().map(|(at, _)| &feature[at + 1..]);
+        let before = spaces.rev().map(|(at, _)| &feature[..at]);
+        let mut names = behind.chain(before);
+        names
+            .find(|name| place_of_channel(labels.clone(), name).is_some())
+            .map(str::to_owned)
+    };
+    let mut names: Vec<String> = Vec::new();
+    for name in feature_names.iter().filter_map(channel_of) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    if !names.is_empty() && !labels.eq(names.iter().map(String::as_str)) {
+        *channels = ChannelChoice::Named(names);
     }
 }
 

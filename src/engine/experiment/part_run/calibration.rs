@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::super::auto::{HEADS, heads_for};
+use super::super::auto::AutoReport;
 use super::super::calibrating::{
     CalibrationRecord, HeldOut, N_CHECKPOINTS, checkpoint, has_groups,
 };
@@ -24,14 +24,17 @@ impl PartRun {
 
     /// Whether samples are judged before they are learned: for the calibration, or to choose a head.
     pub(super) fn checkpoint_is_due(&self, around: PartContext<'_>) -> bool {
+        self.checkpoint_is_due_at(self.next_round, around)
+    }
+
+    pub(super) fn checkpoint_is_due_at(&self, round: usize, around: PartContext<'_>) -> bool {
         let n_done = self
             .judged
             .as_ref()
             .map_or(0, |judged| judged.n_checkpoints);
         let n_rounds = around.checked.n_start_rounds(self.part);
-        let is_there = n_done < N_CHECKPOINTS
-            && self.next_round < n_rounds
-            && self.next_round >= checkpoint(n_done, n_rounds);
+        let is_there =
+            n_done < N_CHECKPOINTS && round < n_rounds && round >= checkpoint(n_done, n_rounds);
         is_there
             && (self.calibrates(around) || around.checked.experiment().auto)
             && !has_groups(around.checked.dataset(), &self.fold.train)
@@ -43,17 +46,13 @@ impl PartRun {
         let checked = around.checked;
         let dataset = checked.dataset();
         let own = self.own_learner(checked);
-        let is_open = checked.experiment().auto && own.head.is_some_and(|h| HEADS.contains(&h));
         let mut judged = self.judged.take().unwrap_or_else(|| {
-            let mut counts = vec![0; dataset.n_classes()];
-            for &sample in &self.fold.train {
-                counts[dataset.classes()[sample]] += 1;
-            }
-            let heads = match is_open {
-                true => heads_for(&counts).into_iter().map(Some).collect(),
-                false => vec![own.head],
-            };
-            CalibrationRecord::new(heads)
+            let tried = self.record.auto.iter().flat_map(AutoReport::heads);
+            let heads: Vec<Option<Head>> = tried.map(Some).collect();
+            CalibrationRecord::new(match heads.is_empty() {
+                true => vec![own.head],
+                false => heads,
+            })
         });
         // Short trainings pass several checkpoints at once.
         let n_rounds = checked.n_start_rounds(self.part);
@@ -120,6 +119,7 @@ impl PartRun {
             HeldOut::new(
                 checked.dataset(),
                 &self.fold.train,
+                judged.as_ref().map_or(0, CalibrationRecord::n_samples),
                 learner.settings().clone(),
                 checked.experiment().seed,
             )

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::super::auto::{AutoChoice, HEADS};
+use super::super::auto::AutoChoice;
 use super::super::checked::CheckedExperiment;
 use super::super::error::{RunError, RunTrouble};
 use super::super::state::SettingChange;
@@ -56,9 +56,10 @@ impl PartRun {
         let chosen = self.chosen();
         let base = &checked.experiment().learner;
         let mut own = chosen.map_or_else(|| base.clone(), |chosen| chosen.learner(base));
-        if chosen.is_some_and(|chosen| HEADS.contains(&chosen.head)) {
+        let tried = self.record.auto.as_ref().filter(|_| chosen.is_some());
+        if let Some(first) = tried.and_then(|tried| tried.heads().next()) {
             // What every head needs is learned; which of them decides is settled at the end.
-            (own.head, own.gate) = (Some(HEADS[0]), true);
+            (own.head, own.gate) = (Some(first), true);
         }
         own
     }

@@ -147,27 +147,28 @@ impl PartRun {
         }
         time.n_labels = n_labels.min(n_judged).max(time.n_labels);
         let rule = checked.experiment().on_alarm;
-        let now = self.learner.as_deref().map(|learner| learner.settings());
-        if let (Some(faster), Some(now)) = (rule, now)
-            && raised.iter().any(WatchedAlarm::is_worse)
-        {
-            let usual = time
-                .forgets_faster
-                .map_or(now.forgetting, |(_, usual)| usual);
-            time.forgets_faster = Some((self.next_round + faster.n_batches, usual));
-            self.wanted_changes.push(LearnerSettings {
-                forgetting: Forgetting::constant(faster.factor),
-                ..now.clone()
-            });
-        } else if let Some(now) = now
-            && let Some((_, usual)) = time
+        if let Some(now) = self.learner.as_deref().map(|l| l.settings().forgetting) {
+            let mut wanted = None;
+            if let Some(faster) = rule.filter(|_| raised.iter().any(WatchedAlarm::is_worse)) {
+                let usual = time.forgets_faster.map_or(now, |(_, usual)| usual);
+                time.forgets_faster = Some((self.next_round + faster.n_batches, usual));
+                wanted = Some(Forgetting::constant(faster.factor));
+            } else if let Some((_, usual)) = time
                 .forgets_faster
                 .take_if(|(until, _)| self.next_round >= *until)
-        {
-            self.wanted_changes.push(LearnerSettings {
-                forgetting: usual,
-                ..now.clone()
-            });
+            {
+                wanted = Some(usual);
+            }
+            if let Some(forgetting) = wanted.filter(|wanted| *wanted != now) {
+                // All else stays as it was set; what was chosen by itself is no change.
+                let mut others = around.changes.iter().rev();
+                let other = others.find(|change| !change.spared.contains(&self.part));
+                let before = other.map_or(&checked.experiment().learner, |other| &other.learner);
+                self.wanted_changes.push(LearnerSettings {
+                    forgetting,
+                    ..before.clone()
+                });
+            }
         }
         self.record.in_time = Some(time);
         Ok(!self.wanted_changes.is_empty())
@@ -209,7 +210,8 @@ impl PartRun {
         if *learner.settings() != settings {
             learned = learner.change_settings(settings);
         }
-        let learned = learned.and_then(|()| learner.step(progress, &mut stream, &mut self.report));
+        let mut report = self.reports.pop().unwrap_or_default();
+        let learned = learned.and_then(|()| learner.step(progress, &mut stream, &mut report));
         let spent = begin.elapsed();
         let operations = round_operations(learner);
         match learned {
@@ -226,8 +228,9 @@ impl PartRun {
         let first = number
             .checked_sub(1)
             .map_or(0, |before| plan.rounds[before].n_judged);
-        self.report.prequential = self.right_of(checked, first..plan.rounds[number].n_judged);
-        self.note_round(spent, news);
+        report.prequential = self.right_of(checked, first..plan.rounds[number].n_judged);
+        self.note_round(spent, &report, news);
+        self.reports.push(report);
         Ok(operations)
     }
 

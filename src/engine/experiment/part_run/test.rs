@@ -14,7 +14,8 @@ use super::super::testing::{Remedy, TestMemory, TestProgress, TestSubject};
 use super::{News, PartContext, PartRun, Phase, SLICE};
 use crate::dataset::Zeroing;
 use crate::evaluation::{
-    Baseline, BaselineData, BaselineResult, Classifier, FeatureFacts, Imputation, ridge_on_kept,
+    Baseline, BaselineData, BaselineResult, Classifier, FeatureFacts, Imputation, chance,
+    ridge_on_kept,
 };
 use crate::learner::{LearnError, Learner};
 use crate::records::counted;
@@ -51,7 +52,11 @@ impl PartRun {
         let Fold { train, test } = &self.fold;
         let decided = match (baseline, self.learner.as_deref()) {
             (Baseline::RidgeOnKept, Some(learner)) => {
-                ridge_on_kept(learner, view, test, around.stop)
+                ridge_on_kept(learner, view, test, self.test_memory.tiles(), around.stop)
+            }
+            (Baseline::Chance, _) => {
+                let (classes, n_classes) = (dataset.classes(), dataset.n_classes());
+                Ok(Some(chance(train, classes, n_classes, test.len())))
             }
             _ if (train.len() + test.len()).saturating_mul(dataset.n_features())
                 > MOST_BASELINE_VALUES =>
@@ -96,10 +101,12 @@ impl PartRun {
     }
 
     pub(super) fn test_is_due(&self) -> bool {
-        let n_tested = self.record.tests.len();
-        self.moments
-            .get(n_tested)
-            .is_some_and(|moment| self.next_round >= *moment)
+        self.test_is_due_at(self.next_round)
+    }
+
+    pub(super) fn test_is_due_at(&self, round: usize) -> bool {
+        let next = self.moments.get(self.record.tests.len());
+        next.is_some_and(|moment| round >= *moment)
     }
 
     /// Before the trained dictionaries are tested: values that held-out samples lack are filled in

@@ -120,7 +120,7 @@ pub struct SweepPlan {
 /// Every run of a sweep is tested once, at its end.
 fn tested_once() -> Tests {
     Tests {
-        n_tests: 1,
+        n_tests: 0,
         missing_shares: Vec::new(),
         prequential: false,
         calibrate: false,

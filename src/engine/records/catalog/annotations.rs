@@ -64,39 +64,36 @@ impl AnnotationRule {
         }
     }
 
-    /// A rule for the annotations of a record, if they tell classes: seizures, or a few texts that come again and again.
-    pub fn suggest(record: &Record) -> Option<Self> {
+    /// A rule for the annotations of some records of a set, if in one of them they tell classes: seizures, or a few texts
+    /// that come again and again.
+    pub fn suggest(records: &[Record]) -> Option<Self> {
         let tells_classes = |rule: &Self| {
-            let spans = rule.spans_of(record);
-            let first = spans.first().map(|span| span.class.as_str());
-            spans.iter().any(|span| Some(span.class.as_str()) != first)
+            let changes = |record: &Record| {
+                let spans = rule.spans_of(record);
+                spans.windows(2).any(|pair| pair[0].class != pair[1].class)
+            };
+            records.iter().any(changes)
         };
         let seizures = Self::seizures();
         if tells_classes(&seizures) {
             return Some(seizures);
         }
-        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        for annotation in &record.annotations {
-            *counts.entry(annotation.text.trim()).or_default() += 1;
-        }
-        let mut texts: Vec<&str> = counts
-            .into_iter()
-            .filter(|(text, count)| !text.is_empty() && *count > 1)
-            .map(|(text, _)| text)
-            .collect();
+        let mut texts: Vec<&str> = records.iter().flat_map(texts_told_again).collect();
+        texts.sort_unstable();
+        texts.dedup();
         if texts.len() > MAX_SUGGESTED_TEXTS {
             return None;
         }
         // A text may be part of a longer one, and the first that fits wins.
         texts.sort_by_key(|text| Reverse(text.len()));
-        let has_length = |annotation: &Annotation| annotation.duration_s.is_some_and(|s| s > 0.0);
+        let mut annotations = records.iter().flat_map(|record| &record.annotations);
         let rule = Self {
             classes: texts
                 .iter()
                 .map(|t| (t.to_string(), t.to_string()))
                 .collect(),
             otherwise: None,
-            lasts: match record.annotations.iter().any(has_length) {
+            lasts: match annotations.any(|a| a.duration_s.is_some_and(|s| s > 0.0)) {
                 true => Lasts::AsSaid,
                 false => Lasts::UntilNext,
             },
@@ -186,4 +183,17 @@ impl AnnotationRule {
             .find(|(part, _)| text.contains(&part.to_lowercase()));
         found.map(|(_, class)| class.as_str())
     }
+}
+
+/// Texts that come more than once in a record. One that ends with a question mark tells nothing (`Sleep stage ?`).
+fn texts_told_again(record: &Record) -> Vec<&str> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for annotation in &record.annotations {
+        *counts.entry(annotation.text.trim()).or_default() += 1;
+    }
+    let is_told = |text: &str| !text.is_empty() && !text.ends_with('?');
+    let again = counts
+        .into_iter()
+        .filter(|(text, count)| is_told(text) && *count > 1);
+    again.map(|(text, _)| text).collect()
 }

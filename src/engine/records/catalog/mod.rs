@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::text::counted;
 use super::{Mode, ReadError};
 pub use annotations::{AnnotationRule, LabelledSpan, Lasts};
 pub use pattern::Pattern;
@@ -126,6 +127,19 @@ impl LabelledFile {
 pub struct LabelledSet {
     /// All files, in order of their paths.
     pub files: Vec<LabelledFile>,
+    /// Files that tables of labels list and that are not there.
+    pub not_found: Vec<String>,
+}
+
+/// The first names of a list.
+fn first_of(names: &[String]) -> String {
+    const LISTED: usize = 10;
+    let listed = names.iter().take(LISTED).map(String::as_str);
+    let listed = listed.collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(LISTED) {
+        0 => listed,
+        more => format!("{listed} and {more} more"),
+    }
 }
 
 /// Files and groups of one class.
@@ -165,28 +179,31 @@ impl LabelledSet {
     /// What to look at before the rules are applied.
     pub fn problems(&self) -> Vec<String> {
         let mut problems = Vec::new();
-        const LISTED: usize = 10;
         let without = self.files.iter().filter(|f| !f.has_class());
         let without: Vec<String> = without.map(|f| f.path.display().to_string()).collect();
         if !without.is_empty() {
-            let more = match without.len().checked_sub(LISTED) {
-                Some(more) if more > 0 => format!(" and {more} more"),
-                _ => String::new(),
-            };
-            let listed = without.iter().take(LISTED).map(String::as_str);
+            let (n_without, n_files) = (without.len(), self.files.len());
+            let listed = first_of(&without);
             problems.push(format!(
-                "{} of {} files have no class and are excluded: {}{more}",
-                without.len(),
-                self.files.len(),
-                listed.collect::<Vec<_>>().join(", ")
+                "{n_without} of {n_files} files have no class and are excluded: {listed}"
             ));
         }
+        problems.extend(self.lost());
         let classes = self.classes();
         if classes.len() == 1 {
             problems.push(format!("all files are of class {:?}", classes[0].class));
         }
         problems.extend(self.groups_of_several_classes());
         problems
+    }
+
+    /// Says that files of a table of labels are not there.
+    pub fn lost(&self) -> Option<String> {
+        let n_lost = counted(self.not_found.len(), "file");
+        let listed = first_of(&self.not_found);
+        let has_some = !self.not_found.is_empty();
+        has_some
+            .then(|| format!("{n_lost} of the table of labels not found in the folder: {listed}"))
     }
 
     /// `01` of healthy and `01` of patients may be two persons.
@@ -229,7 +246,12 @@ pub fn label(
         files.push(label_file(folder, path, &sources, mode));
     }
     go_on(1.0);
-    Ok(LabelledSet { files })
+    let missing = |source: &Labels| match source {
+        Labels::Table(table) => table.not_among(&folder.files),
+        _ => Vec::new(),
+    };
+    let not_found = sources.iter().flat_map(missing).collect();
+    Ok(LabelledSet { files, not_found })
 }
 
 fn label_file(folder: &Folder, path: &Path, sources: &[Labels], mode: Mode) -> LabelledFile {

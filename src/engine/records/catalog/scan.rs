@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::super::{READERS, ReadError};
+use super::super::{READERS, ReadError, events_beside};
 use super::pattern::Pattern;
 use super::{AnnotationRule, CatalogError, Rule};
 
@@ -180,7 +180,7 @@ fn ending(file: &Path) -> String {
 
 /// Why a file is no recording or table of its own.
 fn reason_to_skip(file: &Path, all: &[PathBuf]) -> Option<String> {
-    if is_companion(file, all) {
+    if is_companion(file, all) || events_beside::is_about_another(file) && is_not_alone(file, all) {
         return Some("that belong to another file".to_owned());
     }
     if is_readable(file) {
@@ -191,6 +191,16 @@ fn reason_to_skip(file: &Path, all: &[PathBuf]) -> Option<String> {
         "" => "without an ending that tells the format".to_owned(),
         ending => format!("of .{ending}, which is no format that is read"),
     })
+}
+
+/// Whether the folder holds more than tables about recordings and hypnograms.
+fn is_not_alone(file: &Path, all: &[PathBuf]) -> bool {
+    let folder = file.parent().unwrap_or(file);
+    let start = all.partition_point(|other| other.as_path() < folder);
+    let mut inside = all[start..]
+        .iter()
+        .take_while(|other| other.starts_with(folder));
+    inside.any(|other| is_readable(other) && !events_beside::is_about_another(other))
 }
 
 fn is_readable(file: &Path) -> bool {

@@ -1,6 +1,6 @@
 //! Labels from tables: a CSV of files, or the participants of a BIDS data set.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::super::ByteSource;
@@ -69,9 +69,12 @@ fn cell(row: &[String], column: Option<usize>) -> Option<String> {
     (!is_missing).then(|| text.clone())
 }
 
-/// Class and group by file.
+/// Class and group of a file.
+type ClassAndGroup = (Option<String>, Option<String>);
+
+/// Class and group by file; none where rows contradict each other.
 pub(super) struct Table {
-    labels: BTreeMap<String, (Option<String>, Option<String>)>,
+    labels: BTreeMap<String, Option<ClassAndGroup>>,
 }
 
 impl Table {
@@ -93,41 +96,61 @@ impl Table {
             "participant",
             "participant_id",
         ]);
-        let labels = rows
-            .rows
-            .iter()
-            .filter_map(|row| {
-                let labels = (cell(row, Some(class)), cell(row, group));
-                Some((normal(&cell(row, Some(file))?), labels))
-            })
-            .collect();
+        let mut labels = BTreeMap::new();
+        for row in &rows.rows {
+            let Some(name) = cell(row, Some(file)) else {
+                continue;
+            };
+            let told = Some((cell(row, Some(class)), cell(row, group)));
+            let known = labels.entry(normal(&name)).or_insert_with(|| told.clone());
+            if *known != told {
+                *known = None;
+            }
+        }
         Ok(Self { labels })
     }
 
-    /// Looks for the path, then for the file name, each with and without extension.
+    /// The files that it lists and that are not among these.
+    pub(super) fn not_among(&self, files: &[PathBuf]) -> Vec<String> {
+        let keys: BTreeSet<String> = files.iter().flat_map(|file| keys(file)).collect();
+        let listed = self.labels.keys();
+        listed
+            .filter(|name| !keys.contains(*name))
+            .cloned()
+            .collect()
+    }
+
+    /// What it says of a file.
     pub(super) fn labels(&self, path: &Path) -> Found {
-        let whole = normal(&path.to_string_lossy());
-        let name = whole.rsplit('/').next().unwrap_or(&whole);
-        let stem = |path: &str| path.rsplit_once('.').map(|(stem, _)| stem.to_owned());
-        let keys = [
-            Some(whole.clone()),
-            stem(&whole),
-            Some(name.to_owned()),
-            stem(name),
-        ];
-        let found = keys.iter().flatten().find_map(|key| self.labels.get(key));
-        match found {
-            Some((class, group)) => Found {
+        let problem = |text: &str| Found {
+            problem: Some(text.to_owned()),
+            ..Found::default()
+        };
+        match keys(path).iter().find_map(|key| self.labels.get(key)) {
+            Some(Some((class, group))) => Found {
                 class: class.clone(),
                 group: group.clone(),
                 ..Found::default()
             },
-            None => Found {
-                problem: Some("the table does not list the file".to_owned()),
-                ..Found::default()
-            },
+            Some(None) => problem("rows of the table contradict each other"),
+            None => problem("the table does not list the file"),
         }
     }
+}
+
+/// The names by which a table may list a file: its path, then its name, each with and without extension.
+fn keys(path: &Path) -> Vec<String> {
+    let whole = normal(&path.to_string_lossy());
+    let name = whole.rsplit('/').next().unwrap_or(&whole).to_owned();
+    let with_stem = |path: String| {
+        let stem = path.rsplit_once('.').map(|(stem, _)| stem.to_owned());
+        [Some(path), stem]
+    };
+    [whole, name]
+        .into_iter()
+        .flat_map(with_stem)
+        .flatten()
+        .collect()
 }
 
 fn normal(path: &str) -> String {

@@ -95,6 +95,10 @@ fn a_folder_lists_recordings_without_their_companions() {
         ("b/x.fdt", ""),
         ("labels.csv", "file,class\n"),
         ("notes.md", ""),
+        ("b/r_events.tsv", ""),
+        ("c/SC4001E0-PSG.edf", ""),
+        ("c/SC4001EC-Hypnogram.edf", ""),
+        ("scored/SC4002EC-Hypnogram.edf", ""),
     ];
     let scratch = Scratch::new("scan", &files);
     let folder = Folder::scan(&scratch.0).expect("the folder is readable");
@@ -103,7 +107,15 @@ fn a_folder_lists_recordings_without_their_companions() {
         .iter()
         .map(|f| f.to_string_lossy().replace('\\', "/"))
         .collect();
-    assert_eq!(listed, ["a/h01.edf", "a/s01.edf", "b/r.vhdr", "b/x.set"]);
+    let expected = [
+        "a/h01.edf",
+        "a/s01.edf",
+        "b/r.vhdr",
+        "b/x.set",
+        "c/SC4001E0-PSG.edf",
+        "scored/SC4002EC-Hypnogram.edf",
+    ];
+    assert_eq!(listed, expected);
     assert_eq!(folder.tables, [PathBuf::from("labels.csv")]);
     let rules = folder.suggestions();
     assert!(rules.contains(&Rule::ParentFolder));
@@ -137,12 +149,14 @@ fn the_parent_folder_is_the_class_and_each_file_its_own_group() {
 
 #[test]
 fn a_table_labels_by_path_name_or_stem_and_names_what_is_missing() {
-    let table = "File;Class;Subject\nh1.edf;well;A\nsub/h2;ill;B\nH3;ill;\n";
+    let table =
+        "File;Class;Subject\nh1.edf;well;A\nsub/h2;ill;B\nH3;ill;\nh5;ill;\nh5;well;\nh6;ill;\n";
     let files = [
         ("h1.edf", ""),
         ("sub/h2.edf", ""),
         ("h3.edf", ""),
         ("h4.edf", ""),
+        ("h5.edf", ""),
         ("labels.csv", table),
     ];
     let scratch = Scratch::new("table", &files);
@@ -159,14 +173,21 @@ fn a_table_labels_by_path_name_or_stem_and_names_what_is_missing() {
             (Some("well"), "A"),
             (Some("ill"), "h3"),
             (None, "h4"),
+            (None, "h5"),
             (Some("ill"), "B")
         ]
     );
+    let problems = set.problems();
     assert!(
-        set.problems()[0].contains("1 of 4 files have no class"),
-        "{:?}",
-        set.problems()
+        problems[0].contains("2 of 5 files have no class"),
+        "{problems:?}"
     );
+    assert!(
+        problems[1].contains("1 file of the table of labels not found in the folder: h6"),
+        "{problems:?}"
+    );
+    let of_twice = set.files[3].problem.as_deref();
+    assert_eq!(of_twice, Some("rows of the table contradict each other"));
 
     let wrong = Rule::Table {
         path: scratch.0.join("h1.edf"),
@@ -299,7 +320,8 @@ fn a_rule_is_suggested_for_annotations_that_tell_classes() {
         note(12.0, None, "Stage N"),
         note(13.0, None, "a remark"),
     ]);
-    let rule = AnnotationRule::suggest(&stages).expect("two texts that come again");
+    let rule =
+        AnnotationRule::suggest(std::slice::from_ref(&stages)).expect("two texts that come again");
     assert_eq!(rule.lasts, Lasts::UntilNext);
     let spans = rule.spans_of(&stages);
     assert_eq!(spans.len(), 4);
@@ -309,10 +331,24 @@ fn a_rule_is_suggested_for_annotations_that_tell_classes() {
     );
 
     let seizure = recording(vec![note(5.0, Some(3.0), "Seizure")]);
-    let rule = AnnotationRule::suggest(&seizure);
+    let rule = AnnotationRule::suggest(std::slice::from_ref(&seizure));
     assert_eq!(rule, Some(AnnotationRule::seizures()));
 
+    // A stage that the first recording lacks is one all the same.
+    let asleep = recording(vec![
+        note(0.0, None, "Stage R"),
+        note(4.0, None, "Stage W"),
+        note(8.0, None, "Stage R"),
+        note(12.0, None, "Stage R"),
+    ]);
+    let rule = AnnotationRule::suggest(&[stages, asleep]).expect("texts that come again");
+    let named: Vec<&str> = rule.classes.iter().map(|(text, _)| text.as_str()).collect();
+    assert_eq!(named, ["Stage N", "Stage R", "Stage W"]);
+
     let remarks = recording(vec![note(1.0, None, "start"), note(9.0, None, "end")]);
-    assert_eq!(AnnotationRule::suggest(&remarks), None);
-    assert_eq!(AnnotationRule::suggest(&recording(Vec::new())), None);
+    assert_eq!(
+        AnnotationRule::suggest(std::slice::from_ref(&remarks)),
+        None
+    );
+    assert_eq!(AnnotationRule::suggest(&[recording(Vec::new())]), None);
 }

@@ -124,11 +124,14 @@ fn pick_array(
     findings: &Findings,
 ) -> Result<Option<(String, Numeric)>, ReadError> {
     let mut arrays: Vec<(String, Numeric)> = Vec::new();
+    let mut matrices: Vec<Vec<usize>> = Vec::new();
     visit(variables, |path, value| {
+        matrices.push(value.shape());
         if let Value::Numeric(numeric) = value {
             arrays.push((path.to_owned(), numeric.clone()));
         }
     });
+    matrices.retain(|shape| shape.len() > 1 && shape.iter().all(|n| *n > 1));
     if let Some(name) = &options.array {
         let names: Vec<&str> = arrays
             .iter()
@@ -156,7 +159,8 @@ fn pick_array(
     let Some(position) = largest else {
         return Ok(None);
     };
-    if !is_told && has_labels(&arrays, position) {
+    let is_label = || are_labels(&arrays[position].1, matrices.iter().flatten());
+    if !is_told && (is_label() || has_labels(&arrays, position)) {
         return Ok(None);
     }
     Ok(Some(arrays.swap_remove(position)))
@@ -178,23 +182,30 @@ fn looks_like_recording(numeric: &Numeric) -> bool {
 /// A vector with one small whole number for each row or column makes the array a data set.
 fn has_labels(arrays: &[(String, Numeric)], position: usize) -> bool {
     let (_, data) = &arrays[position];
-    let has_side = |len: usize| data.shape.contains(&len);
-    arrays.iter().enumerate().any(|(other, (_, numeric))| {
-        let is_vector = match numeric.shape.len() {
-            1 => true,
-            2 => numeric.shape.contains(&1),
-            _ => false,
-        };
-        other != position
-            && is_vector
-            && (2..1_000_000).contains(&numeric.len())
-            && has_side(numeric.len())
-            && numeric.values().is_ok_and(|values| {
-                let is_label = |v: &f64| v.fract() == 0.0 && v.abs() <= 1000.0;
-                let changes = values.windows(2).filter(|pair| pair[0] != pair[1]).count();
-                values.iter().all(is_label) && changes > 0
-            })
-    })
+    let others = arrays
+        .iter()
+        .enumerate()
+        .filter(|(other, _)| *other != position);
+    others
+        .map(|(_, (_, other))| other)
+        .any(|other| are_labels(other, data.shape.iter()))
+}
+
+/// Whether an array is a vector of small whole numbers, as many as one of these sides is long.
+fn are_labels<'a>(numeric: &Numeric, mut sides: impl Iterator<Item = &'a usize>) -> bool {
+    let is_vector = match numeric.shape.len() {
+        1 => true,
+        2 => numeric.shape.contains(&1),
+        _ => false,
+    };
+    is_vector
+        && (2..1_000_000).contains(&numeric.len())
+        && sides.any(|side| *side == numeric.len())
+        && numeric.values().is_ok_and(|values| {
+            let is_label = |v: &f64| v.fract() == 0.0 && v.abs() <= 1000.0;
+            let changes = values.windows(2).filter(|pair| pair[0] != pair[1]).count();
+            values.iter().all(is_label) && changes > 0
+        })
 }
 
 /// Names under which files keep the sampling rate, in lower case.

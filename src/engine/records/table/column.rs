@@ -52,8 +52,9 @@ pub(super) struct Tally {
     texts: Met,
     errors: Met,
     missing_words: Met,
-    /// Texts that each form of dates can read.
+    /// Texts that each form of dates can read, and those that none can.
     moments: [usize; MomentForm::ALL.len()],
+    undated: Met,
     /// The first different texts.
     words: Vec<String>,
 }
@@ -80,8 +81,14 @@ impl Tally {
             }
         } else {
             self.texts.meet(line, field);
+            let mut is_moment = false;
             for (count, form) in self.moments.iter_mut().zip(MomentForm::ALL) {
-                *count += usize::from(form.parse(field).is_some());
+                let can_read = form.parse(field).is_some();
+                *count += usize::from(can_read);
+                is_moment |= can_read;
+            }
+            if !is_moment {
+                self.undated.meet(line, field);
             }
             if self.words.len() < 3 && !self.words.iter().any(|word| is_same_word(word, field)) {
                 self.words.push(field.to_owned());
@@ -278,15 +285,18 @@ impl Decision {
                     expected,
                     missing(&tally.missing_words),
                 )?;
+                let makes_text = |met: &Met| {
+                    let verb = if met.count == 1 { "makes" } else { "make" };
+                    let n_fields = counted(met.count, "such field");
+                    format!("{n_fields} {verb} it a column of text")
+                };
+                let n_moments = tally.moments.iter().max().copied().unwrap_or(0);
                 if tally.n_numbers() > tally.texts.count {
-                    let n_fields = counted(tally.texts.count, "such field");
-                    let makes = if tally.texts.count == 1 {
-                        "makes"
-                    } else {
-                        "make"
-                    };
-                    let assumed = format!("{n_fields} {makes} it a column of text");
+                    let assumed = makes_text(&tally.texts);
                     breach(&tally.texts, "a number as in most rows", assumed)?;
+                } else if 2 * n_moments > tally.texts.count {
+                    let assumed = makes_text(&tally.undated);
+                    breach(&tally.undated, "a date or time as in most rows", assumed)?;
                 }
             }
             Form::Numbers {

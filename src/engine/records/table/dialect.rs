@@ -1,8 +1,11 @@
 //! How a text table is written: separator, where it begins, header, units.
 
 use super::super::Unit;
+use super::moment::MomentForm;
 use super::number_form::{is_space_or_apostrophe, spelling};
-use super::rows::{Separator, TableText, for_each_row, is_missing, may_be_remark};
+use super::rows::{
+    Separator, TableText, for_each_row, is_missing, is_spreadsheet_error, may_be_remark,
+};
 
 /// The way a table is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +22,8 @@ pub(super) struct Dialect {
     pub(super) units: Option<Vec<String>>,
     /// Lines before the table that are neither remarks nor rows of it: the first, and how many.
     pub(super) preamble: Option<(usize, usize)>,
+    /// The first of the rows at the end that sum up the others, and the word that says so.
+    pub(super) totals: Option<(usize, String)>,
 }
 
 /// The row that names the columns.
@@ -37,10 +42,36 @@ pub(super) struct Header {
 /// Lines looked at, and bytes.
 const LINES_LOOKED_AT: usize = 200;
 const BYTES_LOOKED_AT: usize = 1 << 20;
-/// Rows whose width counts.
-const ROWS_MEASURED: usize = 50;
 /// Fields looked at in each row.
 const FIELDS_LOOKED_AT: usize = 500;
+
+/// Lines at the end among which rows of totals are looked for.
+const LINES_AT_END: usize = 12;
+/// Words that begin a row which sums up those above it.
+const TOTAL_WORDS: [&str; 22] = [
+    "total",
+    "totals",
+    "grand total",
+    "sum",
+    "summe",
+    "gesamt",
+    "mean",
+    "average",
+    "avg",
+    "mittelwert",
+    "median",
+    "sd",
+    "std",
+    "min",
+    "max",
+    "count",
+    "somme",
+    "moyenne",
+    "suma",
+    "totale",
+    "итого",
+    "合计",
+];
 
 /// A row with its line.
 type Row = (usize, Vec<String>);
@@ -63,7 +94,8 @@ impl Dialect {
                 && row.iter().skip(1).all(String::is_empty);
             !is_title && (lacks_one || row.len() * 4 >= n_columns * 3)
         };
-        let n_before = rows.iter().position(is_of_table)?;
+        let mut n_before = rows.iter().position(is_of_table)?;
+        n_before += usize::from(rows.get(n_before..).is_some_and(is_above_names));
         let preamble = rows.first().filter(|_| n_before > 0);
         let preamble = preamble.map(|(line, _)| (*line, n_before));
         let rows = rows.get(n_before..)?;
@@ -94,15 +126,53 @@ impl Dialect {
             body = rest;
         }
         let after = rows.last().map_or(1, |(line, _)| line + 1);
+        let first_line = body.first().map_or(after, |(line, _)| *line);
         Some(Dialect {
             separator,
             n_columns,
             header,
-            first_line: body.first().map_or(after, |(line, _)| *line),
+            first_line,
             units,
             preamble,
+            totals: totals(text, separator, n_columns, body),
         })
     }
+}
+
+/// The rows at the end that begin with words such as `Total` and `Mean`, each once and in no row before.
+fn totals(
+    text: &TableText<'_>,
+    separator: Separator,
+    n_columns: usize,
+    body: &[Row],
+) -> Option<(usize, String)> {
+    let word_of = |row: &[String]| {
+        let first = row.iter().find(|field| !field.is_empty())?;
+        let word = first.trim_end_matches(':').to_lowercase();
+        TOTAL_WORDS.contains(&word.as_str()).then_some(word)
+    };
+    let (tail, lines_before) = text.tail(LINES_AT_END);
+    let mut words = Vec::new();
+    let mut first = None;
+    for (line, row) in rows_of(tail, lines_before, separator, FIELDS_LOOKED_AT) {
+        // Notes below the table are skipped as rows that are much too short.
+        if row.len() * 4 < n_columns * 3 {
+            continue;
+        }
+        match word_of(&row) {
+            Some(word) if words.contains(&word) => return None,
+            Some(word) => {
+                first.get_or_insert((line, row.iter().find(|f| !f.is_empty())?.clone()));
+                words.push(word);
+            }
+            None if first.is_some() => return None,
+            None => {}
+        }
+    }
+    let (line, word) = first.filter(|_| n_columns > 1)?;
+    let before = || body.iter().filter(|(row_line, _)| *row_line < line);
+    let is_class = |(_, row): &Row| word_of(row).is_some();
+    (before().count() > 1 && !before().any(is_class)).then_some((line, word))
 }
 
 /// The last remark above the first row, if it names as many columns as there are.
@@ -151,6 +221,10 @@ fn separator_of(head: &str) -> Separator {
     ];
     let mut best = (Separator::Byte(b','), 0.0);
     for separator in candidates {
+        // Where tabs cut numbers out, spaces stand within names.
+        if separator == Separator::Spaces && best.0 == Separator::Byte(b'\t') && best.1 > 0.2 {
+            break;
+        }
         let score = fitness(separator, &rows_of(head, 0, separator, FIELDS_LOOKED_AT));
         if score > best.1 {
             best = (separator, score);
@@ -173,53 +247,85 @@ fn rows_of(head: &str, lines_before: usize, separator: Separator, most: usize) -
     rows
 }
 
-/// As many columns as most of the first rows have fields.
+/// As many columns as most rows of several fields have, if those are more than a third; lines of words may stand above.
 fn usual_width(rows: &[Row]) -> Option<usize> {
-    let widths = rows
-        .iter()
-        .take(ROWS_MEASURED)
-        .map(|(_, fields)| fields.len());
-    let mut widths: Vec<usize> = widths.collect();
+    let mut widths: Vec<usize> = rows.iter().map(|(_, fields)| fields.len()).collect();
     widths.sort_unstable();
-    widths.get(widths.len() / 2).copied()
+    let runs = widths.chunk_by(|a, b| a == b).filter(|run| run[0] > 1);
+    let usual = runs
+        .max_by_key(|run| run.len())
+        .filter(|run| 3 * run.len() > widths.len());
+    let width = usual.and_then(<[usize]>::first);
+    width.or(widths.get(widths.len() / 2)).copied()
 }
 
 fn is_number(field: &str) -> bool {
     spelling(field).is_some()
 }
 
-/// Share of numbers among the fields of all but the first line, if the lines have equally many fields.
+/// Whether a field is what stands in rows and not above them: a number, a date or a time.
+fn is_value(field: &str) -> bool {
+    is_number(field)
+        || MomentForm::ALL
+            .iter()
+            .any(|form| form.parse(field).is_some())
+}
+
+/// Share of values among the fields of the rows, if they have equally many fields; less where rows above them have not.
 fn fitness(separator: Separator, rows: &[Row]) -> f64 {
-    let Some(n_fields) = rows.last().map(|(_, row)| row.len()).filter(|n| *n > 1) else {
+    let Some(n_fields) = usual_width(rows).filter(|n| *n > 1) else {
         return 0.0;
     };
-    // What stands above the table may be narrower, if it is not the greater part.
-    let n_above = rows.iter().take_while(|(_, row)| row.len() < n_fields);
-    let n_above = n_above.count();
-    if 2 * n_above > rows.len() {
+    let is_alike = |(_, row): &Row| row.len() == n_fields;
+    let (Some(mut first), Some(last)) = (
+        rows.iter().position(is_alike),
+        rows.iter().rposition(is_alike),
+    ) else {
         return 0.0;
-    }
-    let rows = rows.get(n_above..).unwrap_or(rows);
-    let n_alike = rows.iter().filter(|(_, row)| row.len() == n_fields).count();
+    };
+    // What stands above and below the table may be of another width, if it is not much more.
+    let table = rows.get(first..=last).unwrap_or_default();
+    let n_alike = table.iter().filter(|row| is_alike(row)).count();
     // A few ragged rows do not make another separator.
-    if n_alike * 10 < rows.len() * 9 {
+    if 3 * table.len() < rows.len() || n_alike * 10 < table.len() * 9 {
         return 0.0;
     }
-    let body = rows.get(1..).filter(|body| !body.is_empty());
-    let fields = || body.unwrap_or(rows).iter().flat_map(|(_, row)| row);
+    let is_comma = separator == Separator::Byte(b',');
+    if is_comma && table.iter().all(|(_, row)| is_cut_at_decimals(row)) {
+        return 0.0;
+    }
+    let body = table.get(1..).filter(|body| !body.is_empty());
+    let fields = || body.unwrap_or(table).iter().flat_map(|(_, row)| row);
     // Cut at commas, `1,5 200,5` would hold the grouped number `5 200`.
-    let is_whole = |field: &&String| {
-        separator != Separator::Byte(b',') || !field.contains(is_space_or_apostrophe)
-    };
+    let is_whole = |field: &&String| !is_comma || !field.contains(is_space_or_apostrophe);
     // Cut at spaces, `1.5 kV,2,x` would hold `kV,2,x`.
     let holds_marks = |field: &&String| field.contains([',', ';', '|']) && !is_number(field);
-    if separator == Separator::Spaces && fields().filter(holds_marks).count() * 2 >= rows.len() {
+    if separator == Separator::Spaces && fields().filter(holds_marks).count() * 2 >= table.len() {
         return 0.0;
     }
-    let is_value = |field: &&String| is_missing(field) || (is_whole(field) && is_number(field));
-    let n_values = fields().filter(is_value).count();
-    // Separating at all is worth something, also between words.
-    0.1 + n_values as f64 / fields().count().max(1) as f64
+    let is_filled = |field: &&String| is_missing(field) || (is_whole(field) && is_value(field));
+    let n_values = fields().filter(is_filled).count();
+    let lacks_first = |(_, row): &Row| row.len() > 1 && row.len() + 1 == n_fields;
+    if is_above_names(table) {
+        first += 1;
+    } else if first > 0 && rows.get(first - 1).is_some_and(lacks_first) {
+        first -= 1;
+    }
+    // Separating at all is worth something, also between words; the right separator cuts the header too.
+    let share = 0.1 + n_values as f64 / fields().count().max(1) as f64;
+    share / (1.0 + first.min(2) as f64)
+}
+
+/// Whether every comma of a row stands in a number between spaces: `on 1,5`.
+fn is_cut_at_decimals(row: &[String]) -> bool {
+    let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let is_decimal = |pair: &[String]| {
+        let [left, right] = pair else { return false };
+        let whole = left.rsplit(' ').next().unwrap_or_default();
+        let fraction = right.split(' ').next().unwrap_or_default();
+        is_digits(whole.trim_start_matches(['-', '+'])) && is_digits(fraction.trim_end_matches('%'))
+    };
+    row.iter().any(|field| field.contains(' ')) && row.windows(2).all(is_decimal)
 }
 
 /// Whether the first row holds names: none of its fields is a number, or one
@@ -232,11 +338,15 @@ fn has_header(rows: &[Row]) -> bool {
         return true;
     }
     let is_text = |field: &str| !is_number(field) && !is_missing(field);
-    let n_numbers = first.iter().filter(|field| is_number(field)).count();
     if !first.iter().any(|field| is_text(field)) {
         return false;
     }
-    if n_numbers == 0 && !is_again_below(first, body) {
+    // What stands for no value, but is no symbol such as `Na`.
+    let is_blank = |field: &str| matches!(field, "?" | "-" | "--" | "nan" | "NaN");
+    let has_values = first
+        .iter()
+        .any(|field| is_value(field) || is_spreadsheet_error(field) || is_blank(field));
+    if !has_values && !is_again_below(first, body) {
         return true;
     }
     first.iter().enumerate().any(|(column, name)| {
@@ -269,21 +379,48 @@ pub(super) fn counts_columns(row: &[String]) -> bool {
 
 /// The names, and whether the first column has none. Rows that all end with a separator are one field too wide.
 fn names_of(first: &[String], body: &[Row], n_columns: &mut usize) -> (Vec<String>, bool) {
-    let is_shorter = first.len() + 1 == *n_columns
-        && !body.is_empty()
-        && body.iter().all(|(_, row)| row.len() == *n_columns);
-    if !is_shorter {
+    let is_full = |(_, row): &&Row| row.len() == *n_columns;
+    let mut full = body.iter().filter(is_full).peekable();
+    if first.len() + 1 != *n_columns || full.peek().is_none() {
         return (first.to_vec(), false);
     }
-    if body
-        .iter()
-        .all(|(_, row)| row.last().is_some_and(String::is_empty))
-    {
+    if full.all(|(_, row)| row.last().is_some_and(String::is_empty)) {
         *n_columns -= 1;
         return (first.to_vec(), false);
     }
     let names = std::iter::once(String::new()).chain(first.iter().cloned());
     (names.collect(), true)
+}
+
+/// Whether the first rows have nothing but numbers, dates and times in a column, and not only missing ones.
+fn stands_above_values(column: usize, below: &[Row]) -> bool {
+    const ROWS_LOOKED_AT: usize = 5;
+    let fields = below.iter().filter_map(|(_, row)| row.get(column));
+    let mut filled = fields
+        .filter(|f| !is_missing(f))
+        .take(ROWS_LOOKED_AT)
+        .peekable();
+    filled.peek().is_some() && filled.all(|field| is_value(field))
+}
+
+/// Whether another row of names follows the first one, and is the one that names the columns: most of its names stand
+/// above numbers, as those of a title or of groups of columns do not.
+fn is_above_names(rows: &[Row]) -> bool {
+    let [(_, first), (_, second), below @ ..] = rows else {
+        return false;
+    };
+    let is_text = |field: &&String| !is_missing(field) && !is_value(field);
+    let is_named =
+        |row: &[String]| row.iter().any(|f| is_text(&f)) && !row.iter().any(|f| is_value(f));
+    let n_names = second.iter().filter(is_text).count();
+    let above_values = second
+        .iter()
+        .enumerate()
+        .filter(|(column, field)| is_text(field) && stands_above_values(*column, below));
+    is_named(first)
+        && is_named(second)
+        && 2 * above_values.count() > n_names
+        && !are_units(second, below)
 }
 
 /// Whether a row holds units above rows of numbers: `(V)`, `[s]`, `kV`.
@@ -298,10 +435,9 @@ fn are_units(row: &[String], below: &[Row]) -> bool {
         (is_bracketed(field) || Unit::parse(field).is_known())
             && (field.as_str() == "1" || !holds_number(field))
     };
-    let mut filled = row.iter().filter(|field| !field.is_empty()).peekable();
-    let has_units = filled.peek().is_some() && filled.all(|field| is_unit(&field));
-    let numbers = |(_, row): &Row| 2 * row.iter().filter(|f| is_number(f)).count() > row.len();
-    has_units && !row.iter().all(|f| is_number(f)) && below.first().is_some_and(numbers)
+    let mut filled = row.iter().enumerate().filter(|(_, f)| !f.is_empty());
+    let has_words = row.iter().any(|f| !f.is_empty() && !is_number(f));
+    has_words && filled.all(|(column, field)| is_unit(&field) && stands_above_values(column, below))
 }
 
 #[cfg(test)]
@@ -330,6 +466,7 @@ mod tests {
             ','
         );
         assert_eq!(separator("x|y\n1|2"), '|');
+        assert_eq!(separator("Report of it\na b\tc\nx y\t1\nz x\t2\n"), '\t');
         assert_eq!(separator("time;name\n1;a,b\n2;c,d"), ';');
         assert_eq!(separator("1.0  2.0\n3.0 -4.0\n"), ' ');
         assert_eq!(separator("1,5 2,5\n3,5 4,5\n"), ' ');
@@ -337,6 +474,22 @@ mod tests {
         assert_eq!(separator("1 000,5;2 000,5\n3 000,5;4\n"), ';');
         assert_eq!(separator("a,b,class\n1.5 kV,1,x\n2.0 kV,2,y\n"), ',');
         assert_eq!(separator("1.5 1,2\n2.5 3,4\n"), ' ');
+        assert_eq!(separator("c p\na on -64,50\nb on 95,97\nb NA NA\n"), ' ');
+        assert_eq!(separator("a;b;c\n1,234;x;u\n2,345;y;v\n"), ';');
+        assert_eq!(separator("name,value\nSample 1,5\nSample 2,7\n"), ',');
+        assert_eq!(
+            separator("a|b|c\nx|11:47:23|-82,22\ny|12:30:00|5,31\n"),
+            '|'
+        );
+        let long = "made by a device, in a lab\nline\n".repeat(9) + &"1;2\n3;4\n".repeat(6);
+        assert_eq!(separator(&long), ';');
+        // Notes above and below the table are of another width.
+        assert_eq!(separator("k;v\n1;x\n2;y\n3;x\n\nSource: a, b\n"), ';');
+        assert_eq!(separator("Report of a station\nk|v|w\n1|x|u\n2|y|u\n"), '|');
+        assert_eq!(
+            separator("Report of it\n\"k\"\tv\tw\n1\t2\t3\n4\t5\t6\n"),
+            '\t'
+        );
     }
 
     #[test]
@@ -351,6 +504,40 @@ mod tests {
         assert!(has_header("a,b\n1,x\na,b\n2,y\n"));
         assert!(has_header("0,1,2\n7,8,9\n4,5,6\n"));
         assert!(has_header(",0,1,2\n0,7,8,9\n1,4,5,6\n"));
+        assert!(!has_header("22:32:28,open\n22:32:29,shut\n"));
+        assert!(!has_header("#DIV/0!,open\n5.5,shut\n"));
+        assert!(!has_header("?,open\n5.5,shut\n"));
+        assert!(has_header("Na,class\n5.5,shut\n"));
+    }
+
+    #[test]
+    fn titles_and_groups_of_columns_stand_above_the_names() {
+        for text in [
+            "Report of station\nt x class\n1 2.5 a\n2 3.5 b\n",
+            ",A,A\nclass,x,y\nu,1,2\nv,3,4\n",
+        ] {
+            let found = dialect(text);
+            assert_eq!(found.preamble, Some((1, 1)), "{text}");
+            assert_eq!(found.header.map(|header| header.line), Some(2), "{text}");
+        }
+        for text in [
+            "v,class\nbad,open\n1,open\n2,shut\n",
+            "t,x\ns,V\n1,2\n3,4\n",
+        ] {
+            assert_eq!(dialect(text).preamble, None, "{text}");
+        }
+    }
+
+    #[test]
+    fn rows_that_sum_up_the_others_are_seen_at_the_end_only() {
+        let totals = |text: &str| dialect(text).totals.map(|(line, _)| line);
+        assert_eq!(totals("k,v\na,1\nb,2\nTotal:,3\n"), Some(4));
+        assert_eq!(
+            totals("k,v,w\n1,1,2\n2,2,2\nMean,3,2\nSD,1,1\n\nby: me\n"),
+            Some(4)
+        );
+        assert_eq!(totals("k,v\nmin,1\nb,2\nmin,3\n"), None);
+        assert_eq!(totals("k,v\nmean,1\nmax,2\nmin,3\n"), None);
     }
 
     #[test]
@@ -374,6 +561,7 @@ mod tests {
         assert_eq!(header.names, ["", "x", "y"]);
         let trailing = dialect("x,y\n1,2,\n3,4,\n5,6,\n");
         assert_eq!(trailing.n_columns, 2);
+        assert_eq!(dialect("x,y\n1,2,\n3,4,\nnote\n").n_columns, 2);
         assert_eq!(trailing.header.expect("there is one").names, ["x", "y"]);
     }
 
@@ -404,5 +592,7 @@ mod tests {
     fn a_row_of_numbers_in_brackets_holds_no_units() {
         assert_eq!(dialect("a,b\n(3.5),1\n2,2\n").units, None);
         assert!(dialect("a,b\ns,1\n2,2\n").units.is_some());
+        assert!(dialect("a,b,c\n[s],,\n2,x,y\n3,z,y\n").units.is_some());
+        assert_eq!(dialect("a,b\nA,x\nB,y\n").units, None);
     }
 }

@@ -48,6 +48,15 @@ pub(super) fn is_likely(head: &[u8]) -> bool {
     !head.is_empty() && head.iter().all(is_text) && n_plain * 2 > head.len()
 }
 
+/// Whether bytes are a text with words, which samples written as text have not.
+pub(super) fn has_words(head: &[u8]) -> bool {
+    let decoded = text_encoding::decode(head);
+    let is_control = |c: char| c.is_control() && !c.is_whitespace();
+    let is_word = |word: &str| word.chars().filter(|c| c.is_alphabetic()).count() > 1;
+    let mut words = decoded.text.split(|c: char| !c.is_alphanumeric());
+    !decoded.text.contains(is_control) && words.any(is_word)
+}
+
 /// Reads a table.
 pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
     let mut findings = Findings::new(input.path(), options.mode);
@@ -233,6 +242,11 @@ fn report_layout(
         let found = quoted(&units.join(" "));
         findings.breach(place, "row", found, "values", "it was taken for units")?;
     }
+    if let Some((line, word)) = &dialect.totals {
+        let assumed = "skipped: the rows that sum up those above them";
+        let place = FilePlace::Line(*line);
+        findings.breach(place, "row", quoted(word), "values of one sample", assumed)?;
+    }
     if let Some(line) = text.open_quote(dialect.separator) {
         let found = "not closed, so that all that follows is one field";
         let assumed = "the rows after it are lost; close the quote";
@@ -309,9 +323,10 @@ impl Body<'_> {
             first_line,
             ..
         } = *self.dialect;
+        let end_line = self.dialect.totals.as_ref().map(|(line, _)| *line);
         let mut remarks: Option<(usize, usize, String)> = None;
         self.text.for_each_row(separator, |line, fields| {
-            if line < first_line {
+            if line < first_line || end_line.is_some_and(|end| line >= end) {
                 return Ok(());
             }
             if is_remark(fields, n_columns, separator) {
@@ -325,11 +340,19 @@ impl Body<'_> {
         Ok(remarks)
     }
 
+    /// Whether a row is a note; filling it up would take memory the file does not have.
+    fn is_much_too_short(&self, fields: &[&str]) -> bool {
+        fields.len() * 4 < self.dialect.n_columns * 3
+    }
+
     /// First pass: what the columns are.
     fn tally(&self, findings: &mut Findings) -> Result<Vec<Tally>, ReadError> {
         let mut tallies: Vec<Tally> = Vec::new();
         tallies.resize_with(self.dialect.n_columns, Tally::default);
         let remarks = self.for_each(|line, fields| {
+            if self.is_much_too_short(fields) {
+                return Ok(());
+            }
             for (tally, field) in tallies.iter_mut().zip(fields) {
                 tally.take(line, field);
             }
@@ -354,8 +377,7 @@ impl Body<'_> {
                 let (_, _, count) = ragged.get_or_insert((line, fields.len(), 0));
                 *count += 1;
             }
-            // Filling up a row that is much too short would take memory the file does not have.
-            if fields.len() * 4 < n_columns * 3 {
+            if self.is_much_too_short(fields) {
                 return Ok(());
             }
             for (position, column) in columns.iter_mut().enumerate() {

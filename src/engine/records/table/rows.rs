@@ -89,6 +89,15 @@ impl<'a> TableText<'a> {
         table.get(..end).unwrap_or(table)
     }
 
+    /// The last lines, and how many stand before them.
+    pub(super) fn tail(&self, n_lines: usize) -> (&str, usize) {
+        let table = self.table();
+        let start = table.trim_end().rmatch_indices('\n').nth(n_lines);
+        let (before, tail) = table.split_at(start.map_or(0, |(at, _)| at + 1));
+        let n_before = before.bytes().filter(|b| *b == b'\n').count();
+        (tail, self.lines_before() + n_before)
+    }
+
     /// Calls `take` for every row with its line number, from 1 in the file; fields are trimmed.
     pub(super) fn for_each_row(
         &self,

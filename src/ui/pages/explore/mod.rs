@@ -40,6 +40,14 @@ const FACTS_EM: f32 = 12.0;
 /// Arrays offered of a file that holds several.
 const MOST_ARRAYS: usize = 12;
 
+/// Whether something stands beside the recording.
+pub(in crate::ui) fn explore_has_columns(workbench: &Workbench) -> bool {
+    let explore = workbench.explore();
+    let has_segment = explore.ribbon().selected().is_some();
+    let mut opened = explore.opened().into_iter();
+    !workbench.is_folded() && opened.any(|opened| opened.viewer == Viewer::Fault || has_segment)
+}
+
 /// The Explore page.
 pub(in crate::ui) fn explore_page_ui(
     ui: &mut Ui,

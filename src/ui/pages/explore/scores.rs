@@ -377,8 +377,19 @@ fn events_ui(ui: &mut Ui, workbench: &Workbench, view: &mut EegView, actions: &m
     let stage = workbench.explore().scoring();
     let mut sources: Vec<(String, EventSource)> = Vec::new();
     if let Some(judged) = workbench.explore().ribbon().judged() {
-        let classes = judged.ribbon.class_names.iter().enumerate();
-        sources.extend(classes.map(|(k, name)| (format!("model: {name}"), EventSource::Model(k))));
+        let segments = || judged.ribbon.segments.iter();
+        let n_decided = |class: &usize| segments().filter(|s| s.verdict.class == *class).count();
+        let mut classes: Vec<usize> = (0..judged.ribbon.class_names.len()).collect();
+        // What is rarest is likelier an event than the background.
+        classes.sort_by_cached_key(n_decided);
+        let names = &judged.ribbon.class_names;
+        let source = |class| {
+            (
+                format!("model: {}", names[class]),
+                EventSource::Model(class),
+            )
+        };
+        sources.extend(classes.into_iter().map(source));
     }
     if let Some(rater) = stage.rater() {
         let mut seen: Vec<&str> = Vec::new();
@@ -398,19 +409,20 @@ fn events_ui(ui: &mut Ui, workbench: &Workbench, view: &mut EegView, actions: &m
         return;
     }
     let known = stage.events();
-    let question = known.map(|(question, _)| question.clone());
-    let mut wanted = question.clone().unwrap_or(EventQuestion {
-        reference: texts[0].to_owned(),
-        against: sources[0].1.clone(),
-        scoring: EventScoring::default(),
-    });
+    let shown = known.map_or_else(
+        || EventQuestion {
+            reference: texts[0].to_owned(),
+            against: sources[0].1.clone(),
+            scoring: EventScoring::default(),
+        },
+        |(question, _)| question.clone(),
+    );
+    let mut wanted = shown.clone();
     question_ui(ui, &texts, &sources, &mut wanted);
     let score = ui.button("Score events");
     let what = "Sensitivity, precision, F1 and false alarms per day by the SzCORE convention";
-    if score.on_hover_text(what).clicked()
-        || (question.is_some() && question != Some(wanted.clone()))
-    {
-        actions.push(ask(ScoringAction::ScoreEvents(Some(wanted.clone()))));
+    if score.on_hover_text(what).clicked() || wanted != shown {
+        actions.push(ask(ScoringAction::ScoreEvents(Some(wanted))));
     }
     match known {
         None => {}

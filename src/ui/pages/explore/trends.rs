@@ -34,7 +34,7 @@ const BEND_UV: f32 = 10.0;
 #[derive(Clone, Copy, PartialEq)]
 enum Row {
     Spectra(Side),
-    Amplitude(usize),
+    Amplitude(Side),
     Powers,
     Asymmetry,
     Suppression,
@@ -42,8 +42,19 @@ enum Row {
     Margin,
 }
 
-/// The last two only where a model has judged.
-const ROWS: [(Row, &str, &str); 9] = [
+/// The first two only without, the next four and the asymmetry only with channels known to lie left or right; the last two
+/// only where a model has judged.
+const ROWS: [(Row, &str, &str); 11] = [
+    (
+        Row::Spectra(Side::All),
+        "Spectra",
+        "Spectral array of all electrodes, 0.5 Hz below to 32 Hz above; −10 to 30 dB of 1 µV²/Hz",
+    ),
+    (
+        Row::Amplitude(Side::All),
+        "aEEG",
+        "Amplitude-integrated EEG of the first channel: least and largest of 15 s; linear to 10 µV in the middle, then a decade to 100 µV",
+    ),
     (
         Row::Spectra(Side::Left),
         "Spectra L",
@@ -55,12 +66,12 @@ const ROWS: [(Row, &str, &str); 9] = [
         "Spectral array of the right electrodes, 0.5 Hz below to 32 Hz above; −10 to 30 dB of 1 µV²/Hz",
     ),
     (
-        Row::Amplitude(0),
+        Row::Amplitude(Side::Left),
         "aEEG L",
         "Amplitude-integrated EEG, left: least and largest of 15 s; linear to 10 µV in the middle, then a decade to 100 µV",
     ),
     (
-        Row::Amplitude(1),
+        Row::Amplitude(Side::Right),
         "aEEG R",
         "Amplitude-integrated EEG, right: least and largest of 15 s; linear to 10 µV in the middle, then a decade to 100 µV",
     ),
@@ -118,8 +129,18 @@ struct Rows {
 impl Rows {
     fn of(workbench: &Workbench, view: &EegView, page_height: f32) -> Self {
         let has_judged = workbench.explore().ribbon().judged().is_some();
+        let trends = workbench
+            .explore()
+            .eeg()
+            .and_then(|browser| browser.trends());
+        let has_sides = trends.is_none_or(|trends| trends.has_sides());
         let is_shown = |row: &&(Row, &'static str, &str)| {
-            let is_there = has_judged || !matches!(row.0, Row::Class | Row::Margin);
+            let is_there = match row.0 {
+                Row::Class | Row::Margin => has_judged,
+                Row::Spectra(side) | Row::Amplitude(side) => has_sides == (side != Side::All),
+                Row::Asymmetry => has_sides,
+                Row::Powers | Row::Suppression => true,
+            };
             view.shows_trends && is_there && !view.hidden_trends.contains(row.1)
         };
         let shown: Vec<_> = ROWS.iter().filter(is_shown).collect();
@@ -224,6 +245,11 @@ pub(super) fn trends_ui(ui: &mut Ui, workbench: &Workbench, view: &mut EegView, 
     }
 }
 
+/// Where the amplitude-integrated EEG of a side stands; that of all stands for the left.
+fn aeeg_place(side: Side) -> usize {
+    usize::from(side == Side::Right)
+}
+
 fn centred_text(ui: &Ui, area: Rect, text: &str) {
     let (font, tones) = (theme::small_font(ui), theme::tones(ui));
     let galley = ui
@@ -241,8 +267,8 @@ fn value_text(row: Row, trends: &Trends, column: usize) -> Option<String> {
     let finite = |value: f32| value.is_finite().then_some(value);
     Some(match row {
         Row::Amplitude(side) => {
-            let &(low, high) = trends.aeeg[side].get(column)?;
-            let from = trends.aeeg_from[side].as_deref().unwrap_or("");
+            let &(low, high) = trends.aeeg[aeeg_place(side)].get(column)?;
+            let from = trends.aeeg_from[aeeg_place(side)].as_deref().unwrap_or("");
             format!("{from} {:.1} to {:.1} µV", finite(low)?, finite(high)?)
         }
         Row::Powers => {
@@ -284,7 +310,7 @@ fn row_ui(
             ui.painter()
                 .hline(rect.x_range(), middle, Stroke::new(1.0, tones.hairline));
             bars_ui(ui, rect, trends, duration_s, tones.accent, |column| {
-                let (low, high) = trends.aeeg[side][column];
+                let (low, high) = trends.aeeg[aeeg_place(side)][column];
                 (up(amplitude_share(high)), up(amplitude_share(low)))
             });
         }

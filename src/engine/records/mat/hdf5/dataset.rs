@@ -86,6 +86,8 @@ pub(super) fn datatype_of(message: &[u8]) -> Option<Element> {
         (0, 4, false) => plain(Number::Uint32),
         (0, 8, true) => plain(Number::Int64),
         (0, 8, false) => plain(Number::Uint64),
+        // Five bits of exponent; the other sort of 16 bits has eight.
+        (1, 2, _) if message.get(13) == Some(&5) => plain(Number::Float16),
         (1, 4, _) => plain(Number::Float32),
         (1, 8, _) => plain(Number::Float64),
         (6, ..) => complex(message, version, size),

@@ -1,0 +1,264 @@
+//! The squared distance of a sample to the span of the kept ones, as decisions need it: by its logarithm.
+//!
+//! σ − kᵀPk is the difference of nearly equal numbers, and the larger P the less of it remains. With P = TᵀT it is
+//! σ − ‖Tk‖², whose rounding grows with the root of P only. Where even that could be seen in a score, the kernel
+//! values and Tk are computed anew, rounded once: exported models then say the same to nine digits.
+
+use std::sync::{Arc, OnceLock};
+
+use crate::math::{Cholesky, Halves, Matrix, Write, precise_inner_products, product};
+
+use super::decision::SMALLEST_DISTANCE;
+use super::dictionary::{BlockView, Dictionary};
+use super::samples::Samples;
+use super::span::Span;
+
+/// Share of a distance that rounding may be.
+const LARGEST_NOISE: f64 = 1e-10;
+/// Rounding of a kernel value or of an element of Tk, in units of ε of its terms.
+const ROUNDING: f64 = 4.0;
+
+/// T of P = TᵀT.
+#[derive(Clone, Debug)]
+pub(crate) struct SpanRoot {
+    /// Column j is row j of T.
+    rows: Matrix,
+    /// Sum of each row's absolute elements, kept samples counted as of length 1.
+    reach: Vec<f64>,
+}
+
+/// T, once it was asked for after the span changed last; none where P has no root.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RootCache(OnceLock<Option<Arc<SpanRoot>>>);
+
+/// Follows from the span, so it tells no two apart.
+impl PartialEq for RootCache {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl RootCache {
+    /// T of `inverse`; `own` is k(x, x) of the kept samples.
+    pub(super) fn get(&self, inverse: &Matrix, own: &[f64]) -> Option<&SpanRoot> {
+        let root = self
+            .0
+            .get_or_init(|| SpanRoot::of(inverse, own).map(Arc::new));
+        root.as_deref()
+    }
+}
+
+/// Scratch memory.
+#[derive(Clone, Debug, Default)]
+pub(super) struct DistanceWork {
+    /// Samples of the block whose distances are not known well enough.
+    doubtful: Vec<usize>,
+    /// (Tk)ᵀ, row per sample.
+    lengths: Matrix,
+    /// k, column per sample.
+    kernel_columns: Matrix,
+    distances: Vec<f64>,
+    halves: Halves,
+}
+
+impl SpanRoot {
+    /// The factor from the last row up, so that T is a lower triangle.
+    fn of(inverse: &Matrix, own: &[f64]) -> Option<Self> {
+        let n = inverse.rows();
+        let turned = Matrix::from_fn(n, n, |i, j| inverse[(n - 1 - i, n - 1 - j)]);
+        let mut factor = Cholesky::default();
+        factor.factor(turned.view()).ok()?;
+        let lower = factor.lower();
+        let rows = Matrix::from_fn(n, n, |i, j| match i <= j {
+            true => lower.at(n - 1 - i, n - 1 - j),
+            false => 0.0,
+        });
+        let reach = |j: usize| -> f64 {
+            let pairs = rows.col(j).iter().zip(own);
+            pairs.map(|(value, own)| value.abs() * own.sqrt()).sum()
+        };
+        let reach = (0..n).map(reach).collect();
+        Some(Self { rows, reach })
+    }
+
+    /// A row per row of T.
+    pub(crate) fn rows(&self) -> &Matrix {
+        &self.rows
+    }
+
+    /// What rounding may have made of σ − ‖Tk‖².
+    fn noise(&self, lengths: &Matrix, i: usize, own: f64) -> f64 {
+        let reach = self.reach.iter().enumerate();
+        let weight: f64 = reach.map(|(j, reach)| lengths[(i, j)].abs() * reach).sum();
+        ROUNDING * f64::EPSILON * own.sqrt() * weight
+    }
+}
+
+/// What rounding may have made of σ − kᵀPk: |P_jl| ≤ √(P_jj P_ll), and errors of so many terms hardly all add up.
+fn noise_of_product(inverse: &Matrix, kernel_rows: &Matrix, i: usize) -> f64 {
+    let n = inverse.rows();
+    let weight: f64 = (0..n)
+        .map(|j| kernel_rows[(i, j)].abs() * inverse[(j, j)].sqrt())
+        .sum();
+    f64::EPSILON * weight * weight / (n as f64).sqrt().max(1.0)
+}
+
+impl DistanceWork {
+    /// Retains those doubtful samples in whose score this noise of their distances could be seen.
+    fn retain(&mut self, distances: &[f64], own: &[f64], noise: impl Fn(&Matrix, usize) -> f64) {
+        let lengths = &self.lengths;
+        self.doubtful.retain(|&i| {
+            let (noise, floor) = (noise(lengths, i), SMALLEST_DISTANCE * own[i]);
+            distances[i] + noise > floor && noise > LARGEST_NOISE * distances[i].max(floor)
+        });
+    }
+
+    /// Distances of the doubtful samples from Tk.
+    fn settle(&mut self, own: &[f64], distances: &mut [f64]) {
+        self.distances.clear();
+        Span::distances(&self.lengths, &self.lengths, own, &mut self.distances);
+        for &i in &self.doubtful {
+            distances[i] = self.distances[i];
+        }
+    }
+}
+
+impl Dictionary {
+    /// Squared distances of a block to the span to the digits that decisions need. What is said of a sample does not
+    /// depend on those beside it: where one is doubtful, the block is computed anew as a whole.
+    pub(super) fn settle_distances(&self, block: &Samples, view: &mut BlockView) {
+        self.measure_distances(block, view);
+        let Some(span) = &self.span else {
+            return;
+        };
+        let BlockView {
+            kernel_rows,
+            distances,
+            distance: work,
+            ..
+        } = view;
+        let own = block.self_kernel();
+        work.doubtful.clear();
+        let signals = (0..block.len()).filter(|&i| !block.is_zero(i));
+        work.doubtful.extend(signals);
+        work.retain(distances, own, |_, i| {
+            noise_of_product(span.inverse(), kernel_rows, i)
+        });
+        if work.doubtful.is_empty() {
+            return;
+        }
+        let Some(root) = span.root(self.kept.self_kernel()) else {
+            return;
+        };
+        work.lengths.reshape(block.len(), span.len());
+        product(
+            work.lengths.view_mut(),
+            Write::Replace,
+            kernel_rows.view(),
+            root.rows.view(),
+        );
+        work.settle(own, distances);
+        work.retain(distances, own, |lengths, i| root.noise(lengths, i, own[i]));
+        if work.doubtful.is_empty() {
+            return;
+        }
+        let (columns, halves) = (&mut work.kernel_columns, &mut work.halves);
+        self.kernel
+            .block_precisely(&self.kept, block, columns, halves);
+        precise_inner_products(&mut work.lengths, columns, &root.rows, halves);
+        work.settle(own, distances);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::learner::{Kernel, LearnerSettings, Pursuit, SparseCoder, SparseCodes};
+    use crate::math::{Normal, random_stream};
+
+    /// A quadratic kernel of three features has ten dimensions: of eight samples close together, K is nearly singular.
+    #[test]
+    fn distances_of_nearly_dependent_samples_keep_nine_digits() {
+        let kernel = Kernel::Polynomial {
+            degree: 2,
+            offset: 1.0,
+        };
+        let mut random = random_stream(5, "distance", 0);
+        let mut normal = Normal::default();
+        let mut draw = |spread: f64, n: usize| {
+            let mut samples = Samples::new(3, n);
+            for i in 0..n {
+                let x: Vec<f64> = (0..3)
+                    .map(|f| 1.0 + f as f64 + spread * normal.draw(&mut random))
+                    .collect();
+                samples.push(&kernel, i, &x).expect("three features");
+            }
+            samples
+        };
+        let (kept, block) = (draw(0.05, 8), draw(0.05, 16));
+        let mut gram = Matrix::default();
+        kernel.gram(&kept, &mut gram);
+        let mut factor = Cholesky::default();
+        factor.factor(gram.view()).expect("independent");
+        let mut inverse = Matrix::default();
+        factor.inverse_into(&mut inverse);
+        let dictionary = Dictionary {
+            kernel,
+            coefficients: Matrix::zeros(1, 8),
+            atom_gram: Matrix::identity(1),
+            span: Some(Span::of_parts(inverse, 0.0)),
+            kept,
+        };
+        let settings = LearnerSettings::default();
+        let coder = SparseCoder::new(Pursuit::Ormp, 1, settings.error_limit);
+        let distances = |block: &Samples| {
+            let mut view = BlockView::new(coder.clone(), SparseCodes::new(1, 0));
+            dictionary.inner_products(block, &mut view);
+            dictionary.settle_distances(block, &mut view);
+            view.distances.clone()
+        };
+        let whole = distances(&block);
+        assert!(whole.iter().any(|d| *d > SMALLEST_DISTANCE), "{whole:?}");
+        let span = dictionary.span.as_ref().expect("there is one");
+        let root = span
+            .root(dictionary.kept.self_kernel())
+            .expect("it has one");
+        for (i, &found) in whole.iter().enumerate() {
+            let own = block.self_kernel()[i];
+            let expected = exact_distance(&dictionary, root, block.features(i), own);
+            let floor = SMALLEST_DISTANCE * own;
+            let error = (found.max(floor) / expected.max(floor)).ln().abs();
+            assert!(error < 1e-9, "{i}: {found:e} for {expected:e}");
+        }
+    }
+
+    /// σ − ‖Tk‖² with sums of products that keep their rounding errors.
+    fn exact_distance(dictionary: &Dictionary, root: &SpanRoot, x: &[f64], own: f64) -> f64 {
+        let kept = &dictionary.kept;
+        let square = |y: &[f64]| {
+            let inner = 1.0 + summed(x.iter().copied().zip(y.iter().copied()));
+            inner * inner
+        };
+        let k: Vec<f64> = (0..kept.len()).map(|j| square(kept.features(j))).collect();
+        let mut squares = vec![(own, 1.0)];
+        for j in 0..kept.len() {
+            let row = root.rows.col(j).iter().copied();
+            let length = summed(row.zip(k.iter().copied()));
+            squares.push((-length, length));
+        }
+        summed(squares.into_iter())
+    }
+
+    fn summed(pairs: impl Iterator<Item = (f64, f64)>) -> f64 {
+        let (mut sum, mut error) = (0.0_f64, 0.0);
+        for (a, b) in pairs {
+            let product = a * b;
+            error += a.mul_add(b, -product);
+            let next = sum + product;
+            let part = next - sum;
+            error += (sum - (next - part)) + (product - part);
+            sum = next;
+        }
+        sum + error
+    }
+}
