@@ -305,7 +305,11 @@ fn line_text(line: &Line) -> String {
         .z0_ohm_per_km
         .map_or("three times z1, since none is given".to_owned(), ohm);
     let z1 = ohm(line.z1_ohm_per_km);
-    format!("{}: {} km, z1 {z1}, z0 {z0}", line.name, line.length_km)
+    let name = match line.name.as_str() {
+        "" => String::new(),
+        name => format!("{name}: "),
+    };
+    format!("{name}{} km, z1 {z1}, z0 {z0}", line.length_km)
 }
 
 fn two_ends(page: &mut Page, near: &ReportedRecord, far: &ReportedRecord) {
