@@ -50,10 +50,16 @@ def _halves(rows):
     return high, rows - high
 
 
-def _inner_products(rows, columns):
-    """Inner products of every row with every column sample, rounded once: distances are small differences of them."""
+def _parts_of_products(rows, columns):
+    """Inner products of every row with every column sample: most of each, exactly, and the rest."""
     (row_high, row_low), (column_high, column_low) = _halves(rows), _halves(columns)
-    return row_high @ column_high.T + (row_low @ column_high.T + rows @ column_low.T)
+    return row_high @ column_high.T, row_low @ column_high.T + rows @ column_low.T
+
+
+def _inner_products(rows, columns):
+    """The same rounded once: distances are small differences of them."""
+    leading, rest = _parts_of_products(rows, columns)
+    return leading + rest
 
 
 def _fused(a, b, c):
@@ -322,10 +328,15 @@ class AtomscopeClassifier:
         root, span = (self.tensors.get(f"class{c}/{name}") for name in ("span_root", "span"))
         if root is None:
             return 0.0 if span is None else own - np.einsum("ij,ij->i", rows @ span, rows)
-        distance = own.copy()
-        for length in _inner_products(rows, root).T:
-            distance -= length * length
-        return distance
+        total, rest = own.copy(), np.zeros(len(own))
+        for leading, low in zip(*(part.T for part in _parts_of_products(rows, root))):
+            square = leading * leading
+            following = total - square
+            part = following - total
+            rest += (total - (following - part)) - (square + part)
+            rest -= _fused(leading, leading, -square) + low * (2.0 * leading + low)
+            total = following
+        return total + rest
 
     def _decide(self, residual, z1, z2, products, own, signal):
         decision = self.settings["decision"]

@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::math::{Cholesky, Halves, Matrix, Write, precise_inner_products, product};
+use crate::math::{Cholesky, Halves, Matrix, Write, product, subtract_precise_lengths};
 
 use super::decision::SMALLEST_DISTANCE;
 use super::dictionary::{BlockView, Dictionary};
@@ -117,6 +117,10 @@ impl DistanceWork {
     fn settle(&mut self, own: &[f64], distances: &mut [f64]) {
         self.distances.clear();
         Span::distances(&self.lengths, &self.lengths, own, &mut self.distances);
+        self.take(distances);
+    }
+
+    fn take(&self, distances: &mut [f64]) {
         for &i in &self.doubtful {
             distances[i] = self.distances[i];
         }
@@ -165,8 +169,16 @@ impl Dictionary {
         let (columns, halves) = (&mut work.kernel_columns, &mut work.halves);
         self.kernel
             .block_precisely(&self.kept, block, columns, halves);
-        precise_inner_products(&mut work.lengths, columns, &root.rows, halves);
-        work.settle(own, distances);
+        work.distances.clear();
+        work.distances.extend_from_slice(own);
+        subtract_precise_lengths(
+            &mut work.distances,
+            columns,
+            &root.rows,
+            &mut work.lengths,
+            halves,
+        );
+        work.take(distances);
     }
 }
 

@@ -23,6 +23,38 @@ pub fn precise_inner_products(
     right: &Matrix,
     work: &mut Halves,
 ) {
+    inner_products_in_parts(values, left, right, work);
+    for (value, leading) in values.flat_mut().iter_mut().zip(work.leading.flat_mut()) {
+        *value += *leading;
+    }
+}
+
+/// `distances` ← these minus ‖rightᵀ x‖² of every column x of `left`, with all digits of the sums.
+pub fn subtract_precise_lengths(
+    distances: &mut [f64],
+    left: &Matrix,
+    right: &Matrix,
+    values: &mut Matrix,
+    work: &mut Halves,
+) {
+    inner_products_in_parts(values, left, right, work);
+    for (i, distance) in distances.iter_mut().enumerate() {
+        let (mut sum, mut rest) = (*distance, 0.0);
+        for j in 0..values.cols() {
+            let (leading, low) = (work.leading[(i, j)], values[(i, j)]);
+            let square = leading * leading;
+            let next = sum - square;
+            let part = next - sum;
+            rest += (sum - (next - part)) - (square + part);
+            rest -= leading.mul_add(leading, -square) + low * (2.0 * leading + low);
+            sum = next;
+        }
+        *distance = sum + rest;
+    }
+}
+
+/// The sums of products of leading halves in `work.leading`, exact, and what they lack in `values`.
+fn inner_products_in_parts(values: &mut Matrix, left: &Matrix, right: &Matrix, work: &mut Halves) {
     let n_digits = digits_of_halves(left.rows());
     split(left, n_digits, &mut work.left);
     split(right, n_digits, &mut work.right);
@@ -41,9 +73,6 @@ pub fn precise_inner_products(
         left_high.view().t(),
         right_high.view(),
     );
-    for (value, leading) in values.flat_mut().iter_mut().zip(work.leading.flat_mut()) {
-        *value += *leading;
-    }
 }
 
 /// Binary digits of leading halves, so that the sum of `n` products has at most 53.

@@ -162,7 +162,9 @@ impl PartRun {
             if let Some(forgetting) = wanted.filter(|wanted| *wanted != now) {
                 // All else stays as it was set; what was chosen by itself is no change.
                 let mut others = around.changes.iter().rev();
-                let other = others.find(|change| !change.spared.contains(&self.part));
+                let other = others.find(|change| {
+                    change.batch <= self.next_round && !change.spared.contains(&self.part)
+                });
                 let before = other.map_or(&checked.experiment().learner, |other| &other.learner);
                 self.wanted_changes.push(LearnerSettings {
                     forgetting,
