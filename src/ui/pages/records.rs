@@ -155,14 +155,14 @@ fn sources_ui(ui: &mut Ui, workbench: &Workbench, draft: &Draft, actions: &mut V
             if button(ui, "Cancel loading", "The data loaded earlier are kept") {
                 actions.push(Action::CancelLoading);
             }
-        } else if stale {
-            if button(
+        } else if stale
+            && button(
                 ui,
                 "Load again",
                 "The settings have changed since the data were loaded",
-            ) {
-                actions.push(Action::LoadData);
-            }
+            )
+        {
+            actions.push(Action::LoadData);
         }
         if let Some(error) = workbench
             .data()

@@ -100,14 +100,14 @@ fn head_ui(
         ));
     });
     let is_tested = judgement.choice == ModelChoice::HeldOut && workbench.stale().is_none();
-    if is_tested {
-        if button(
+    if is_tested
+        && button(
             ui,
             "Show in Evaluate",
             "Its cell of the confusion matrix, with the other samples of the cell",
-        ) {
-            actions.push(ask(RibbonAction::ShowInEvaluate));
-        }
+        )
+    {
+        actions.push(ask(RibbonAction::ShowInEvaluate));
     }
 }
 
