@@ -160,31 +160,3 @@ impl Line {
         (self.z0() - self.z1()) / (3.0 * self.z1())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn line_data_are_read_as_people_write_them() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("line.ron");
-        let texts = [
-            "(length_km: 50, z1_ohm_per_km: (0.1, 0.4), z0_ohm_per_km: (0.3, 1.2))",
-            "(name: \"L\", length_km: 50.0, z1_ohm_per_km: (0.1, 0.4), z0_ohm_per_km: Some((0.3, 1.2)))",
-            "[(length_km: 50, z1_ohm_per_km: (0.1, 0.4))]",
-        ];
-        for text in texts {
-            std::fs::write(&path, text).expect("written");
-            let lines = Line::load_all(&path).expect(text);
-            assert_eq!(lines.len(), 1, "{text}");
-            assert!(
-                (lines[0].z0() - Complex64::new(15.0, 60.0)).norm() < 1e-9,
-                "{text}"
-            );
-        }
-        std::fs::write(&path, "(length_km: 50)").expect("written");
-        let error = Line::load_all(&path).expect_err("no impedance");
-        assert!(error.to_string().contains("z1_ohm_per_km"), "{error}");
-    }
-}
