@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn a_small_share_that_was_enough_is_not_told_as_none() {
         let text = event_text(ProfileEvent::Admitted(Admission::Outside(1.3e-4)));
-        assert!(text.contains("0.0130 %"), "{text}");
+        assert!(text.contains("0.013 %"), "{text}");
     }
 
     #[test]

@@ -151,7 +151,7 @@ fn totals(
         let word = first.trim_end_matches(':').to_lowercase();
         TOTAL_WORDS.contains(&word.as_str()).then_some(word)
     };
-    let (tail, lines_before) = text.tail(LINES_AT_END);
+    let (tail, lines_before) = text.tail(LINES_AT_END, BYTES_LOOKED_AT);
     let mut words = Vec::new();
     let mut first = None;
     for (line, row) in rows_of(tail, lines_before, separator, FIELDS_LOOKED_AT) {

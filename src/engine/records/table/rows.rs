@@ -89,11 +89,14 @@ impl<'a> TableText<'a> {
         table.get(..end).unwrap_or(table)
     }
 
-    /// The last lines, and how many stand before them.
-    pub(super) fn tail(&self, n_lines: usize) -> (&str, usize) {
+    /// The last lines, and how many stand before them; nothing if they are longer than this.
+    pub(super) fn tail(&self, n_lines: usize, n_bytes: usize) -> (&str, usize) {
         let table = self.table();
         let start = table.trim_end().rmatch_indices('\n').nth(n_lines);
         let (before, tail) = table.split_at(start.map_or(0, |(at, _)| at + 1));
+        if tail.len() > n_bytes {
+            return ("", 0);
+        }
         let n_before = before.bytes().filter(|b| *b == b'\n').count();
         (tail, self.lines_before() + n_before)
     }
