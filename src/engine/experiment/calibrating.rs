@@ -10,7 +10,7 @@ use super::settings::{SMALL_SET, Training};
 use crate::dataset::{Columns, Dataset};
 use crate::evaluation::{
     Assurance, Calibration, CalibrationSample, CalibrationSource, Classifier, FeatureFacts,
-    GatheredScores, HeadScores, Judged, Principal, log_residual, ranked, shape_directions,
+    GatheredScores, HeadScores, Principal, RankedDecisions, log_residual, ranked, shape_directions,
 };
 use crate::learner::{
     Head, LearnError, Learner, LearnerSettings, Progress, SampleStream, StepReport, StopSignal,
@@ -136,7 +136,7 @@ impl CalibrationRecord {
             return None;
         }
         let judge = |head: usize| {
-            let mut judged = Judged::default();
+            let mut judged = RankedDecisions::default();
             classifier.weigh(&self.gathered, head, self.heads[head], |found| {
                 let class = classes[self.samples[found.position]];
                 judged.push(Some(class), found.verdict().class, found.scores);
@@ -144,7 +144,7 @@ impl CalibrationRecord {
             judged.finish();
             judged
         };
-        let judged: Vec<Judged> = (0..self.heads.len()).map(judge).collect();
+        let judged: Vec<RankedDecisions> = (0..self.heads.len()).map(judge).collect();
         let best = *ranked(&judged, self.samples.len()).first()?;
         Some((self.heads[best]?, judged[best].accuracy()))
     }

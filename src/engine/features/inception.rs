@@ -123,11 +123,13 @@ mod tests {
     fn the_start_is_followed_back_through_a_zero_of_the_change() {
         let voltages = three_phases(|_| 100.0, 200.0, 1400);
         let mut currents = three_phases(|_| 1.0, 200.0, 1400);
-        for t in 700..1400 {
+        let change = |t: usize| {
             let angle = 2.0 * PI * (t - 700) as f64 / 200.0;
-            let change = 10.0 * ((angle - 0.3).cos() - 0.3f64.cos() * (-angle / 3.0).exp());
-            currents[0][t] += change;
-            currents[1][t] -= change;
+            10.0 * ((angle - 0.3).cos() - 0.3f64.cos() * (-angle / 3.0).exp())
+        };
+        for (phase, sign) in [(0, 1.0), (1, -1.0)] {
+            let changed = currents[phase].iter_mut().enumerate().skip(700);
+            changed.for_each(|(t, i)| *i += sign * change(t));
         }
         let found = first_change(&[&voltages, &currents], 200.0, 0.1).expect("a large fault");
         assert!((700usize..=704).contains(&found), "{found}");

@@ -98,7 +98,7 @@ impl Line {
             false => options.from_str::<Self>(&text).map(|line| vec![line]),
         };
         let lines = read(&ron::Options::default())
-            .or_else(|error| read(&plain).map_err(|_| error))
+            .or_else(|error| read(&plain).or(Err(error)))
             .map_err(syntax)?;
         for line in &lines {
             if let Some(problem) = line.problems().into_iter().next() {
