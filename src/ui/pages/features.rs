@@ -74,14 +74,8 @@ fn recipe_ui(ui: &mut Ui, workbench: &Workbench, draft: &mut Draft, actions: &mu
         .data()
         .loaded()
         .is_some_and(|loaded| loaded.settings != draft.experiment.data);
-    if is_stale
-        && problems.is_empty()
-        && button(
-            ui,
-            "Recompute the samples",
-            "Loads the records with this recipe",
-        )
-    {
+    let text = "Loads the records with this recipe";
+    if is_stale && problems.is_empty() && button(ui, "Recompute the samples", text) {
         actions.push(Action::LoadData);
     }
     section(ui, "Preparation");

@@ -151,17 +151,12 @@ fn sources_ui(ui: &mut Ui, workbench: &Workbench, draft: &Draft, actions: &mut V
             .data()
             .loaded()
             .is_some_and(|loaded| loaded.settings != draft.experiment.data);
+        let help_text = "The settings have changed since the data were loaded";
         if workbench.loading_share().is_some() && workbench.data().loaded().is_some() {
             if button(ui, "Cancel loading", "The data loaded earlier are kept") {
                 actions.push(Action::CancelLoading);
             }
-        } else if stale
-            && button(
-                ui,
-                "Load again",
-                "The settings have changed since the data were loaded",
-            )
-        {
+        } else if stale && button(ui, "Load again", help_text) {
             actions.push(Action::LoadData);
         }
         if let Some(error) = workbench

@@ -100,13 +100,8 @@ fn head_ui(
         ));
     });
     let is_tested = judgement.choice == ModelChoice::HeldOut && workbench.stale().is_none();
-    if is_tested
-        && button(
-            ui,
-            "Show in Evaluate",
-            "Its cell of the confusion matrix, with the other samples of the cell",
-        )
-    {
+    let text = "Its cell of the confusion matrix, with the other samples of the cell";
+    if is_tested && button(ui, "Show in Evaluate", text) {
         actions.push(ask(RibbonAction::ShowInEvaluate));
     }
 }
