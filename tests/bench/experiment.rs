@@ -32,7 +32,9 @@ pub(crate) fn table() -> Option<String> {
         let mut accuracy = 0.0;
         let [whole, bare, floor] = fastest([
             &mut || accuracy = pool.install(|| experiment(&session, &dataset, Extras::All)),
-            &mut || drop(pool.install(|| experiment(&session, &dataset, Extras::None))),
+            &mut || {
+                pool.install(|| experiment(&session, &dataset, Extras::None));
+            },
             &mut || pool.install(|| bare_products(&session)),
         ]);
         table += &format!(
@@ -103,7 +105,9 @@ fn batch_times(mut session: Session, dataset: &Arc<Dataset>) -> (f64, f64) {
     let pool = threads(1);
     let n_steps = 300 / n_classes;
     let [in_run, alone] = fastest([
-        &mut || drop(pool.install(|| experiment(&session, dataset, Extras::NoTest))),
+        &mut || {
+            pool.install(|| experiment(&session, dataset, Extras::NoTest));
+        },
         &mut || (0..n_steps).for_each(|_| alone.step()),
     ]);
     let n_rounds = session.experiment.training.n_rounds(&learner, 880);
