@@ -176,7 +176,8 @@ impl App {
         let narrow = match workbench.view().page {
             Stage::Split => Narrow::Wrapped,
             Stage::Explore if !pages::explore_has_columns(workbench) => Narrow::Wrapped,
-            Stage::Train => Narrow::Scrolled,
+            // Long lists of settings beside a picture of them stay beside it.
+            Stage::Records | Stage::Features | Stage::Learner | Stage::Train => Narrow::Scrolled,
             _ => Narrow::Stacked,
         };
         CentralPanel::default()

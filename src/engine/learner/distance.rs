@@ -207,7 +207,7 @@ mod tests {
             }
             samples
         };
-        let (kept, block) = (draw(0.05, 8), draw(0.05, 16));
+        let (kept, block) = (draw(0.3, 8), draw(0.3, 16));
         let mut gram = Matrix::default();
         kernel.gram(&kept, &mut gram);
         let mut factor = Cholesky::default();

@@ -195,7 +195,7 @@ fn epochs_are_scored_by_keys_undone_compared_and_written() {
     let agreement = stage.with_rater().expect("compared");
     assert_eq!(agreement.differing, [1]);
     assert_eq!(agreement.confusion.total(), 3);
-    for text in ["Cohen's kappa", "1 epoch differs"] {
+    for text in ["Cohen's kappa", "Differ: 1 epoch"] {
         let found = window.harness.query_all_by_label_contains(text).count();
         assert!(found > 0, "{text} is not shown");
     }

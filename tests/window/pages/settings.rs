@@ -157,7 +157,7 @@ fn every_wrong_number_says_why_beside_its_field() {
         ("Calibration", "9", "calibration"),
         ("Memory of errors", "-2", "memory_of_errors"),
         ("Passes", "0", "training.length"),
-        ("Tests", "0", "tests.n_tests"),
+        ("Tests", "20000", "tests.n_tests"),
         ("Degree", "0", "kernel"),
         ("Offset", "-1", "kernel"),
     ] {
