@@ -5,7 +5,7 @@ use atomscope_engine::protection::distance::{
 };
 use atomscope_engine::protection::impedance::Loop;
 use atomscope_engine::protection::uncertainty::{Seen, interval};
-use atomscope_engine::protection::zones::ZoneShape;
+use atomscope_engine::protection::zones::Shape;
 use atomscope_engine::protection::{Line, RuleVerdict};
 use atomscope_engine::simulate::FaultStar;
 use atomscope_engine::simulate::feeder::FaultClass;
@@ -150,13 +150,13 @@ fn both_ends_together_are_exact() {
 
 #[test]
 fn a_mho_holds_a_fault_near_the_line_and_not_one_with_resistance() {
-    let mho = ZoneShape::Mho {
+    let mho = Shape::Mho {
         reach: (4.0, 16.0),
         offset: (0.0, 0.0),
     };
     assert!(mho.contains(c(1.5009, 6.0)));
     assert!(!mho.contains(cases()[0].loop_z));
-    let square = ZoneShape::Polygon(vec![(0.0, 0.0), (2.0, 0.0), (2.0, 2.0), (0.0, 2.0)]);
+    let square = Shape::Polygon(vec![(0.0, 0.0), (2.0, 0.0), (2.0, 2.0), (0.0, 2.0)]);
     assert!(square.contains(c(1.0, 1.9)) && !square.contains(c(2.1, 1.0)));
 }
 
@@ -198,27 +198,4 @@ fn intervals_hold_the_true_place_repeat_and_grow_with_the_resistance() {
         high - low,
         widths[0]
     );
-}
-
-#[test]
-fn line_data_are_read_as_people_write_them() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("line.ron");
-    let texts = [
-        "(length_km: 50, z1_ohm_per_km: (0.1, 0.4), z0_ohm_per_km: (0.3, 1.2))",
-        "(name: \"L\", length_km: 50.0, z1_ohm_per_km: (0.1, 0.4), z0_ohm_per_km: Some((0.3, 1.2)))",
-        "[(length_km: 50, z1_ohm_per_km: (0.1, 0.4))]",
-    ];
-    for text in texts {
-        std::fs::write(&path, text).expect("written");
-        let lines = Line::load_all(&path).expect(text);
-        assert_eq!(lines.len(), 1, "{text}");
-        assert!(
-            (lines[0].z0() - Complex64::new(15.0, 60.0)).norm() < 1e-9,
-            "{text}"
-        );
-    }
-    std::fs::write(&path, "(length_km: 50)").expect("written");
-    let error = Line::load_all(&path).expect_err("no impedance");
-    assert!(error.to_string().contains("z1_ohm_per_km"), "{error}");
 }

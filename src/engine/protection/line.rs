@@ -85,7 +85,11 @@ impl Line {
             });
         }
         let bytes = input.bytes.read_range(0, n_bytes)?;
-        let text = String::from_utf8_lossy(&bytes);
+        Self::parse_all(&String::from_utf8_lossy(&bytes), path)
+    }
+
+    /// The same from text; `path` is named where it is wrong.
+    fn parse_all(text: &str, path: &Path) -> Result<Vec<Self>, LineError> {
         let syntax = |error: ron::error::SpannedError| LineError::Syntax {
             path: path.to_owned(),
             place: error.span.start.to_string(),
@@ -94,8 +98,8 @@ impl Line {
         // Files are written by hand: z0 may stand with or without `Some`.
         let plain = ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME);
         let read = |options: &ron::Options| match text.trim_start().starts_with('[') {
-            true => options.from_str::<Vec<Self>>(&text),
-            false => options.from_str::<Self>(&text).map(|line| vec![line]),
+            true => options.from_str::<Vec<Self>>(text),
+            false => options.from_str::<Self>(text).map(|line| vec![line]),
         };
         let lines = read(&ron::Options::default())
             .or_else(|error| read(&plain).map_err(|_same_place| error))
@@ -158,5 +162,30 @@ impl Line {
     /// Residual compensation k0 = (Z0 − Z1)/(3 Z1).
     pub fn k0(&self) -> Complex64 {
         (self.z0() - self.z1()) / (3.0 * self.z1())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_data_are_read_as_people_write_them() {
+        let path = Path::new("line.ron");
+        let texts = [
+            "(length_km: 50, z1_ohm_per_km: (0.1, 0.4), z0_ohm_per_km: (0.3, 1.2))",
+            "(name: \"L\", length_km: 50.0, z1_ohm_per_km: (0.1, 0.4), z0_ohm_per_km: Some((0.3, 1.2)))",
+            "[(length_km: 50, z1_ohm_per_km: (0.1, 0.4))]",
+        ];
+        for text in texts {
+            let lines = Line::parse_all(text, path).expect(text);
+            assert_eq!(lines.len(), 1, "{text}");
+            assert!(
+                (lines[0].z0() - Complex64::new(15.0, 60.0)).norm() < 1e-9,
+                "{text}"
+            );
+        }
+        let error = Line::parse_all("(length_km: 50)", path).expect_err("no impedance");
+        assert!(error.to_string().contains("z1_ohm_per_km"), "{error}");
     }
 }

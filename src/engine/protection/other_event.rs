@@ -68,6 +68,8 @@ const UNBALANCE_BEFORE: f64 = 0.06;
 /// The same if the currents are as unbalanced as those of a fault: by their own negative sequence.
 const UNBALANCE_WITH_CURRENT: f64 = 0.025;
 const CURRENT_UNBALANCE: f64 = 0.3;
+/// A fault that another bay sees first begins with an unbalance that grows by this factor.
+const UNBALANCE_GROWS: f64 = 1.3;
 /// Zero sequence of the voltages before that only an earth fault has, as a share of the positive one, if it then
 const ZERO_BEFORE: f64 = 0.25;
 /// drops to this share, or nothing changes; otherwise a second fault has joined it.
@@ -102,11 +104,16 @@ impl OtherEvent {
     pub(super) fn before_inception(phasors: &FaultPhasors, has_inception: bool) -> Option<Self> {
         let sizes = |three| sequence_components(three).map(|x| x.norm());
         let [zero, positive, negative] = sizes(phasors.voltages_before);
-        let [zero_after, ..] = sizes(phasors.voltages);
+        let [zero_after, _, negative_after] = sizes(phasors.voltages);
         let [_, current, current_negative] = sizes(phasors.currents_before);
-        let is_unbalanced = negative > UNBALANCE_BEFORE * positive
-            || negative > UNBALANCE_WITH_CURRENT * positive
-                && current_negative > CURRENT_UNBALANCE * current;
+        let with_currents = current_negative > CURRENT_UNBALANCE * current;
+        let most = if with_currents {
+            UNBALANCE_WITH_CURRENT
+        } else {
+            UNBALANCE_BEFORE
+        };
+        let grows = has_inception && negative_after > UNBALANCE_GROWS * negative;
+        let is_unbalanced = negative > most * positive && !grows;
         let is_earthed =
             zero > ZERO_BEFORE * positive && (!has_inception || zero_after < ZERO_GONE * zero);
         if !phasors.was_dead && (is_unbalanced || is_earthed) {
