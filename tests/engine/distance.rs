@@ -5,7 +5,7 @@ use atomscope_engine::protection::distance::{
 };
 use atomscope_engine::protection::impedance::Loop;
 use atomscope_engine::protection::uncertainty::{Seen, interval};
-use atomscope_engine::protection::zones::Shape;
+use atomscope_engine::protection::zones::ZoneShape;
 use atomscope_engine::protection::{Line, RuleVerdict};
 use atomscope_engine::simulate::FaultStar;
 use atomscope_engine::simulate::feeder::FaultClass;
@@ -150,13 +150,13 @@ fn both_ends_together_are_exact() {
 
 #[test]
 fn a_mho_holds_a_fault_near_the_line_and_not_one_with_resistance() {
-    let mho = Shape::Mho {
+    let mho = ZoneShape::Mho {
         reach: (4.0, 16.0),
         offset: (0.0, 0.0),
     };
     assert!(mho.contains(c(1.5009, 6.0)));
     assert!(!mho.contains(cases()[0].loop_z));
-    let square = Shape::Polygon(vec![(0.0, 0.0), (2.0, 0.0), (2.0, 2.0), (0.0, 2.0)]);
+    let square = ZoneShape::Polygon(vec![(0.0, 0.0), (2.0, 0.0), (2.0, 2.0), (0.0, 2.0)]);
     assert!(square.contains(c(1.0, 1.9)) && !square.contains(c(2.1, 1.0)));
 }
 
