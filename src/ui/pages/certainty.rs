@@ -1,7 +1,7 @@
 //! What a score and a decision are worth: simple classifiers beside the learner, prediction sets
 //! beside their promise, and the settings that were tried and chosen.
 
-use egui::{Grid, RichText, Ui};
+use egui::{RichText, Ui};
 
 use crate::ui::elements::{help, section, wide_grid};
 use crate::ui::numbers::percent;
@@ -120,51 +120,47 @@ pub(super) fn choice_ui(ui: &mut Ui, report: &AutoReport) {
     let tones = theme::tones(ui);
     let chosen = report.chosen.as_ref();
     let last = report.tried.last().map_or(0, |tried| tried.stage);
-    Grid::new("tried")
-        .num_columns(5)
-        .min_col_width(0.0)
-        .spacing([theme::GRID, 4.0])
-        .show(ui, |ui| {
-            for title in ["stage", "correct", "head", "features", "kernel"] {
-                ui.label(RichText::new(title).small().color(tones.weak));
-            }
-            ui.end_row();
-            for tried in &report.tried {
-                let is_chosen = tried.stage == last
-                    && chosen.is_some_and(|chosen| chosen.candidate == tried.candidate);
-                let text = |text: String| match is_chosen {
-                    true => RichText::new(text).color(tones.strong).strong(),
-                    false => RichText::new(text),
-                };
-                ui.label(text(if is_chosen {
-                    "●".into()
-                } else {
-                    tried.stage.to_string()
-                }));
-                // Not always the most accurate one was chosen.
-                let mut heads = tried.heads.iter().copied();
-                let own = chosen.filter(|_| is_chosen);
-                let own = own.and_then(|own| heads.find(|(head, _)| *head == own.head));
-                match (own.or(tried.best()), &tried.trouble) {
-                    (Some((head, accuracy)), _) => {
-                        ui.label(text(percent(accuracy)));
-                        ui.label(text(head.name().into()));
-                    }
-                    (None, trouble) => {
-                        let trouble = trouble.as_deref().unwrap_or("nothing was tested");
-                        ui.label("–");
-                        ui.label(RichText::new("not possible").color(tones.weak))
-                            .on_hover_text(trouble);
-                    }
+    wide_grid(ui, "tried", [theme::GRID, 4.0], |ui| {
+        for title in ["stage", "correct", "head", "features", "kernel"] {
+            ui.label(RichText::new(title).small().color(tones.weak));
+        }
+        ui.end_row();
+        for tried in &report.tried {
+            let is_chosen = tried.stage == last
+                && chosen.is_some_and(|chosen| chosen.candidate == tried.candidate);
+            let text = |text: String| match is_chosen {
+                true => RichText::new(text).color(tones.strong).strong(),
+                false => RichText::new(text),
+            };
+            ui.label(text(if is_chosen {
+                "●".into()
+            } else {
+                tried.stage.to_string()
+            }));
+            // Not always the most accurate one was chosen.
+            let mut heads = tried.heads.iter().copied();
+            let own = chosen.filter(|_| is_chosen);
+            let own = own.and_then(|own| heads.find(|(head, _)| *head == own.head));
+            match (own.or(tried.best()), &tried.trouble) {
+                (Some((head, accuracy)), _) => {
+                    ui.label(text(percent(accuracy)));
+                    ui.label(text(head.name().into()));
                 }
-                ui.label(text(match tried.candidate.scaling {
-                    Scaling::None => "as they are".into(),
-                    _ => "z-scored".into(),
-                }));
-                ui.label(text(kernel_name(&tried.candidate.kernel)));
-                ui.end_row();
+                (None, trouble) => {
+                    let trouble = trouble.as_deref().unwrap_or("nothing was tested");
+                    ui.label("–");
+                    ui.label(RichText::new("not possible").color(tones.weak))
+                        .on_hover_text(trouble);
+                }
             }
-        });
+            ui.label(text(match tried.candidate.scaling {
+                Scaling::None => "as they are".into(),
+                _ => "z-scored".into(),
+            }));
+            ui.label(text(kernel_name(&tried.candidate.kernel)));
+            ui.end_row();
+        }
+    });
     match chosen {
         Some(chosen) => help(ui, &format!("Chosen: {}", chosen.reason)),
         None => help(ui, "Trying…"),
