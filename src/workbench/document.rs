@@ -190,8 +190,9 @@ impl Document {
         DataPlaces::new(self.path(), &folders).knowing(&self.session.references)
     }
 
-    /// The session with the current draft and a run, as it would be saved.
-    pub(super) fn to_session(&self, layout: String, run: Option<&Arc<RunState>>) -> Session {
+    /// The session with the current draft and run, as it would be saved.
+    pub(super) fn to_session(&self, layout: String) -> Session {
+        let (run, younger) = self.training.kept_runs();
         let mut session = self.session.clone();
         session.title.clone_from(&self.draft.title);
         session.notes.clone_from(&self.draft.notes);
@@ -210,6 +211,7 @@ impl Document {
             None if session.damage.is_none() => session.clear_run(),
             None => {}
         }
+        session.younger = younger.cloned();
         session.set_settings(self.draft.experiment.clone());
         session
     }

@@ -385,10 +385,7 @@ impl Workbench {
         };
         let session = match &self.tasks.live.form.model {
             Some(path) => Model::File(path.clone()),
-            None => Model::Open(Box::new(
-                self.document
-                    .to_session(String::new(), self.document.training.state()),
-            )),
+            None => Model::Open(Box::new(self.document.to_session(String::new()))),
         };
         let live = &mut self.tasks.live;
         let (sender, requests) = channel();

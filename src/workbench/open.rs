@@ -117,7 +117,8 @@ impl Workbench {
 
     /// Shows a session with its run, and loads its data.
     pub(super) fn show_session(&mut self, session: Session) {
-        let (run, layout) = (session.run.clone(), session.layout.clone());
+        let (run, younger) = (session.run.clone(), session.younger.clone());
+        let layout = session.layout.clone();
         let damage = session.damage.as_ref().map(ToString::to_string);
         let path = session.path().map(Path::to_owned);
         self.take_session(session);
@@ -131,6 +132,12 @@ impl Workbench {
             self.selection.take_layout(&layout);
         }
         self.document.training.show_saved(run);
+        if let Some(younger) = younger {
+            let replaced = self.document.training.show_younger(younger);
+            replaced
+                .into_iter()
+                .for_each(|run| self.document.edits.keep_run(run));
+        }
         self.load_data(Then::default());
     }
 

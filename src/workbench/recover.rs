@@ -273,8 +273,7 @@ impl Workbench {
         if self.is_saving() {
             return;
         }
-        let run = self.document.training.worth_keeping();
-        let session = self.document.to_session(self.selection.layout(), run);
+        let session = self.document.to_session(self.selection.layout());
         let version = self.document.version();
         let copies = &mut self.tasks.copies;
         if self.document.training.is_alive() {

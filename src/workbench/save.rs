@@ -137,7 +137,7 @@ impl Workbench {
         let SaveOrder { to, then } = order;
         let document = &self.document;
         let version = document.version();
-        let mut session = document.to_session(self.selection.layout(), document.training.state());
+        let mut session = document.to_session(self.selection.layout());
         let loaded = document.data.loaded();
         let loaded = loaded.filter(|l| l.settings == version.draft.experiment.data);
         let loaded = loaded.cloned();
@@ -254,9 +254,7 @@ impl Workbench {
                 document.draft.recordings.clone_from(&session.recordings);
             }
             document.data.rename(renamed);
-            if let Some(run) = &session.run {
-                document.training.take_renamed(run);
-            }
+            document.training.take_renamed(session);
             document.edits = Edits::begin(&document.draft);
         }
     }

@@ -18,7 +18,7 @@ use atomscope_engine::experiment::{
 };
 use atomscope_engine::learner::{Algorithm, Forgetting, LearnerSettings};
 use atomscope_engine::records::counted;
-use atomscope_engine::session::HistoryEntry;
+use atomscope_engine::session::{HistoryEntry, Session};
 
 /// Earlier runs kept for comparison.
 const MOST_EARLIER: usize = 6;
@@ -106,7 +106,7 @@ pub struct TrainingState {
     driving: Driving,
     run: Option<RunView>,
     state: Option<Arc<RunState>>,
-    /// The run with results that this one has replaced, as long as this one has none.
+    /// The run that this one has replaced, until this one has got as far.
     superseded: Option<Arc<RunState>>,
     earlier: Vec<EarlierRun>,
     rounds_per_s: Option<f64>,
@@ -182,9 +182,12 @@ impl TrainingState {
         self.state.as_ref()
     }
 
-    /// The run that a recovery copy keeps: one with results rather than a younger one without.
-    pub(super) fn worth_keeping(&self) -> Option<&Arc<RunState>> {
-        self.superseded.as_ref().or(self.state.as_ref())
+    /// The run that is saved, and a younger one that has not got as far.
+    pub(super) fn kept_runs(&self) -> (Option<&Arc<RunState>>, Option<&Arc<RunState>>) {
+        match &self.superseded {
+            Some(superseded) => (Some(superseded), self.state.as_ref()),
+            None => (self.state.as_ref(), None),
+        }
     }
 
     /// Whether there are results that a copy keeps.
@@ -281,9 +284,35 @@ impl TrainingState {
         self.number = self.n_begun;
     }
 
+    /// Shows a younger run in place of the saved one. Gives back that one.
+    pub(super) fn show_younger(&mut self, younger: Arc<RunState>) -> Option<ReplacedRun> {
+        self.keep_for_comparison();
+        let (replaced, superseded) = (self.replaced(), self.state.take());
+        self.show_saved(Some(younger));
+        self.superseded = superseded;
+        replaced
+    }
+
+    /// The run as another one replaces it.
+    fn replaced(&self) -> Option<ReplacedRun> {
+        let number = self.number;
+        let state = self.state.clone();
+        state.map(|state| ReplacedRun { state, number })
+    }
+
+    /// The run that has got furthest, of this one and that which it has replaced.
+    fn furthest(&self) -> Option<Arc<RunState>> {
+        let runs = [&self.superseded, &self.state].into_iter().flatten();
+        // Of equals the last.
+        let furthest = runs.max_by_key(|state| (state.is_complete(), n_complete(state)));
+        furthest.filter(|state| n_complete(state) > 0).cloned()
+    }
+
     /// Brings back a run that another one has replaced.
     fn bring_back(&mut self, ReplacedRun { state, number }: ReplacedRun) {
-        let superseded = self.superseded.take().filter(|_| !has_results(&state));
+        let (n_own, is_complete) = (n_complete(&state), state.is_complete());
+        let furthest = self.furthest();
+        let superseded = furthest.filter(|other| !gets_as_far(n_own, is_complete, other));
         self.show_saved(Some(state));
         self.number = number;
         self.superseded = superseded;
@@ -297,11 +326,16 @@ impl TrainingState {
     }
 
     /// Names of data as they are after a save in another place.
-    pub(super) fn take_renamed(&mut self, state: &Arc<RunState>) {
+    pub(super) fn take_renamed(&mut self, session: &Session) {
+        let Some(saved) = &session.run else {
+            return;
+        };
         if let Some(run) = &mut self.run {
-            run.experiment.data = state.experiment.data.clone();
+            run.experiment.data = saved.experiment.data.clone();
         }
-        self.state = Some(state.clone());
+        let younger = session.younger.clone();
+        self.superseded = younger.is_some().then(|| saved.clone());
+        self.state = Some(younger.unwrap_or_else(|| saved.clone()));
     }
 
     /// Tells the worker what to do, if there is one.
@@ -336,11 +370,9 @@ impl TrainingState {
         self.run = Some(match state.parts.is_empty() {
             true => {
                 self.keep_for_comparison();
-                let before = self.state.take();
-                let with_results = before.clone().filter(|state| has_results(state));
-                self.superseded = with_results.or(self.superseded.take());
-                let number = self.number;
-                replaced = before.map(|state| ReplacedRun { state, number });
+                replaced = self.replaced();
+                self.superseded = self.furthest();
+                self.state = None;
                 self.count_run();
                 self.timeline = Arc::default();
                 RunView::begin(&run, &state.planned)
@@ -390,9 +422,9 @@ impl TrainingState {
             self.state = Some(Arc::from(state));
             moved.has_state = true;
         }
-        if run.summary.is_some() {
-            self.superseded = None;
-        }
+        let (n_own, is_complete) = (run.records().count(), run.status == Status::Complete);
+        self.superseded
+            .take_if(|other| gets_as_far(n_own, is_complete, other));
         if run.status.is_over() {
             if let Status::Failed(message) = &run.status {
                 moved.trouble = Some(format!("training stopped: {message}"));
@@ -404,9 +436,15 @@ impl TrainingState {
     }
 }
 
-/// Whether a part of the run is complete.
-fn has_results(state: &RunState) -> bool {
-    state.parts.iter().any(|part| part.model.is_some())
+/// Complete parts of a run.
+fn n_complete(state: &RunState) -> usize {
+    let models = state.parts.iter().filter_map(|part| part.model.as_ref());
+    models.count()
+}
+
+/// Whether a run of so many complete parts holds as much as another one.
+fn gets_as_far(n_complete_parts: usize, is_complete: bool, other: &RunState) -> bool {
+    is_complete || (!other.is_complete() && n_complete_parts >= n_complete(other))
 }
 
 impl Workbench {

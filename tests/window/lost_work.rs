@@ -422,6 +422,50 @@ fn a_complete_run_is_work_until_the_next_one_has_results() {
 }
 
 #[test]
+fn a_save_while_a_complete_run_is_trained_again_holds_both() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("mine.ron");
+    let mut workbench = trained();
+    let results = |w: &Workbench| w.training().run().expect("a run").confusion();
+    let before = results(&workbench);
+    workbench.apply(Action::LimitSpeed(Some(2.0)));
+    workbench.apply(Action::StartAnew);
+    until(&mut workbench, "another run has begun", |w| {
+        w.training().is_alive() && n_rounds(w) > 0
+    });
+    save_as(&mut workbench, &path);
+    let saved = Session::load(&path).expect("whole");
+    assert!(saved.run.is_some_and(|run| run.is_complete()));
+    assert!(saved.younger.is_some_and(|run| !run.is_complete()));
+
+    let mut again = reopened(&path);
+    assert!(!again.is_unsaved());
+    assert_eq!(status(&again), Some(Status::Stopped));
+    again.apply(Action::Undo);
+    assert_eq!(
+        (status(&again), results(&again)),
+        (Some(Status::Complete), before)
+    );
+    again.apply(Action::Redo);
+    again.apply(Action::Save);
+    until(&mut again, "it is saved", |w| !w.is_saving());
+    let saved = Session::load(&path).expect("whole");
+    assert!(saved.run.is_some_and(|run| run.is_complete()) && saved.younger.is_some());
+
+    again.apply(Action::LimitSpeed(None));
+    again.apply(Action::Start);
+    until(&mut again, "the younger run is complete", |w| {
+        status(w) == Some(Status::Complete)
+    });
+    again.apply(Action::Save);
+    until(&mut again, "it is saved", |w| !w.is_saving());
+    let saved = Session::load(&path).expect("whole");
+    assert!(saved.run.is_some_and(|run| run.is_complete()) && saved.younger.is_none());
+    let files = std::fs::read_dir(folder.path()).expect("a folder").count();
+    assert_eq!(files, 2, "no arrays are left over");
+}
+
+#[test]
 fn exports_ask_before_they_replace_a_file() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("curve.csv");

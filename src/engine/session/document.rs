@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::SessionError;
@@ -78,9 +79,14 @@ pub struct Session {
     trend_arrays: Option<ArraysReference>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     branch_arrays: Option<ArraysReference>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    younger_arrays: Option<ArraysReference>,
     /// The run as far as it has come.
     #[serde(skip)]
     pub run: Option<Arc<RunState>>,
+    /// A later run that has not got as far as `run` yet.
+    #[serde(skip)]
+    pub younger: Option<Arc<RunState>>,
     /// Trends of recordings, so that they need not be computed again.
     #[serde(skip)]
     pub trends: Vec<Arc<KeptTrends>>,
@@ -111,7 +117,9 @@ impl Session {
             arrays: None,
             trend_arrays: None,
             branch_arrays: None,
+            younger_arrays: None,
             run: None,
+            younger: None,
             trends: Vec::new(),
             branches: Vec::new(),
             damage: None,
@@ -158,7 +166,9 @@ impl Session {
                     Err(error) => tracing::warn!(%error, "trends are not read"),
                 }
             }
-            session.read_branches(path);
+            session.branches = session.read_more(path, |session| &mut session.branch_arrays);
+            let younger = session.read_more(path, |session| &mut session.younger_arrays);
+            session.younger = younger.into_iter().next();
             session.place = Some(SavedPlace {
                 path: path.to_owned(),
                 stamp: Some(stamp),
@@ -168,18 +178,23 @@ impl Session {
         }
     }
 
-    /// Branches that cannot be read stay where they are.
-    fn read_branches(&mut self, path: &Path) {
-        let Some(reference) = &self.branch_arrays else {
-            return;
+    /// Reads further runs. Those that cannot be read stay where they are.
+    fn read_more<T: DeserializeOwned>(
+        &mut self,
+        path: &Path,
+        arrays: fn(&mut Self) -> &mut Option<ArraysReference>,
+    ) -> Vec<Arc<T>> {
+        let Some(reference) = arrays(self) else {
+            return Vec::new();
         };
-        match load_arrays::<Vec<KeptBranch>>(path, reference) {
-            Ok(branches) => {
-                self.branches = branches.into_iter().map(Arc::new).collect();
-                self.branch_arrays = None;
+        match load_arrays::<Vec<T>>(path, reference) {
+            Ok(runs) => {
+                *arrays(self) = None;
+                runs.into_iter().map(Arc::new).collect()
             }
             Err(error) => {
                 self.damage.get_or_insert(Arc::new(error));
+                Vec::new()
             }
         }
     }
@@ -213,7 +228,7 @@ impl Session {
         let is_elsewhere = self.path() != Some(path);
         if is_elsewhere {
             // Arrays that could not be read stay where they are.
-            (moved.arrays, moved.branch_arrays) = (None, None);
+            (moved.arrays, moved.branch_arrays, moved.younger_arrays) = (None, None, None);
         }
         let stamp = write(path, Replace::Anything, &moved)?;
         *self = moved;
@@ -291,6 +306,7 @@ impl Session {
         self.arrays = None;
         self.damage = None;
         self.run = Some(run);
+        self.younger = None;
         self.set_settings(self.experiment.clone());
     }
 
@@ -328,6 +344,7 @@ impl Session {
         self.arrays = None;
         self.damage = None;
         self.run = None;
+        self.younger = None;
     }
 
     /// A session from text; `path` is for messages. The run is not part of the text.
@@ -386,7 +403,8 @@ impl Session {
         }
         let branches = self.branches.iter_mut();
         let branches = branches.map(|branch| &mut Arc::make_mut(branch).state);
-        for run in self.run.iter_mut().map(Arc::make_mut).chain(branches) {
+        let runs = self.run.iter_mut().chain(&mut self.younger);
+        for run in runs.map(Arc::make_mut).chain(branches) {
             // A run continues only with the settings and the groups it began with.
             run.experiment.data.rename_files(&new_name);
             rename_tested_groups(&mut run.experiment.split, &before, &after);
@@ -438,37 +456,47 @@ pub(super) fn write(
     };
     let run = session.run.as_deref();
     let new = run.map(Arrays::of).transpose().map_err(unwritable)?;
-    let arrays = match (&new, &session.arrays) {
-        (Some(arrays), _) => SavedArrays::New(arrays),
-        // They could not be read; saving does not make that worse.
-        (None, Some(reference)) => SavedArrays::AsTheyAre(reference),
-        (None, None) => SavedArrays::Nothing,
-    };
     let trends: Vec<&KeptTrends> = session.trends.iter().map(Arc::as_ref).collect();
     let new_trends = arrays_of_all(&trends).map_err(unwritable)?;
-    let trends = new_trends
-        .as_ref()
-        .map_or(SavedArrays::Nothing, SavedArrays::New);
     let branches: Vec<&KeptBranch> = session.branches.iter().map(Arc::as_ref).collect();
     let new_branches = arrays_of_all(&branches).map_err(unwritable)?;
-    let branches = match (&new_branches, &session.branch_arrays) {
-        (Some(arrays), _) => SavedArrays::New(arrays),
-        (None, Some(reference)) => SavedArrays::AsTheyAre(reference),
-        (None, None) => SavedArrays::Nothing,
-    };
+    let younger: Vec<&RunState> = session.younger.as_deref().into_iter().collect();
+    let new_younger = arrays_of_all(&younger).map_err(unwritable)?;
     save(
         &RealDisk,
         path,
         replace,
-        [arrays, trends, branches],
+        [
+            saved_arrays(new.as_ref(), session.arrays.as_ref()),
+            saved_arrays(new_trends.as_ref(), None),
+            saved_arrays(new_branches.as_ref(), session.branch_arrays.as_ref()),
+            saved_arrays(new_younger.as_ref(), session.younger_arrays.as_ref()),
+        ],
         &|references| {
             // Cheap: the run is shared, not copied.
             let mut saved = session.clone();
             saved.format = FORMAT;
-            [saved.arrays, saved.trend_arrays, saved.branch_arrays] = references;
+            [
+                saved.arrays,
+                saved.trend_arrays,
+                saved.branch_arrays,
+                saved.younger_arrays,
+            ] = references;
             to_text(&saved, path)
         },
     )
+}
+
+/// What is saved: new arrays, or those that could not be read, which saving does not make worse.
+fn saved_arrays<'a>(
+    new: Option<&'a Arrays>,
+    unread: Option<&'a ArraysReference>,
+) -> SavedArrays<'a> {
+    match (new, unread) {
+        (Some(arrays), _) => SavedArrays::New(arrays),
+        (None, Some(reference)) => SavedArrays::AsTheyAre(reference),
+        (None, None) => SavedArrays::Nothing,
+    }
 }
 
 /// Nothing of nothing.
