@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::ending::{Failure, epsilon, tell, write_result};
+use super::ending::{Failure, Refusal, epsilon, tell, write_result};
 use super::fault_fields::{line_for, with_fault_fields};
 use super::outputs::{Lost, Output, reserve_folder};
 use super::progress::ProgressLine;
@@ -102,17 +102,16 @@ impl ReportPlaces {
     fn add(
         &mut self,
         recording: &Path,
-        report: impl FnOnce(&mut ReportFile) -> Result<(), String>,
-    ) -> Result<(), String> {
+        report: impl FnOnce(&mut ReportFile) -> Result<(), Refusal>,
+    ) -> Result<(), Refusal> {
         match self {
             Self::None => Ok(()),
             Self::File(_, file) => report(file),
             Self::Folder(folder) => {
                 let page = free_page(folder, recording);
-                let mut file = ReportFile::for_path(&page).map_err(|error| error.to_string())?;
+                let mut file = ReportFile::for_path(&page)?;
                 report(&mut file)?;
-                let written = Output::unreserved(&page).write(&file.finish());
-                written.map_err(|lost| lost.to_string())
+                Ok(Output::unreserved(&page).write(&file.finish())?)
             }
         }
     }
@@ -144,7 +143,7 @@ fn free_page(folder: &Path, recording: &Path) -> PathBuf {
 
 /// Classifies files with a trained session.
 pub(super) fn run(arguments: &ClassifyArguments) -> io::Result<ExitCode> {
-    let ready = Ready::load(arguments).map_err(Failure::Usage);
+    let ready = Ready::load(arguments).map_err(Failure::usage);
     let reserved = ready.and_then(|ready| {
         let rows = Output::reserve_named(arguments.csv.as_deref())?;
         let json = Output::reserve_named(arguments.json.as_deref())?;
@@ -179,7 +178,7 @@ pub(super) fn run(arguments: &ClassifyArguments) -> io::Result<ExitCode> {
                     Some(entry) => {
                         records.push(entry);
                         is_strange = true;
-                        reports.add_failure(path, &message);
+                        reports.add_failure(path, &message.to_string());
                         complain(message)?;
                         Ok(())
                     }
@@ -189,7 +188,7 @@ pub(super) fn run(arguments: &ClassifyArguments) -> io::Result<ExitCode> {
         };
         if let Err(message) = told {
             is_whole = false;
-            reports.add_failure(path, &message);
+            reports.add_failure(path, &message.to_string());
             complain(message)?;
         }
     }
@@ -217,11 +216,9 @@ pub(super) fn run(arguments: &ClassifyArguments) -> io::Result<ExitCode> {
 }
 
 impl Ready {
-    fn load(arguments: &ClassifyArguments) -> Result<Self, String> {
+    fn load(arguments: &ClassifyArguments) -> Result<Self, Refusal> {
         let lines = arguments.line.as_deref().map(Line::load_all).transpose();
-        let lines = lines
-            .map_err(|error| error.to_string())?
-            .unwrap_or_default();
+        let lines = lines?.unwrap_or_default();
         let session = load_trained(&arguments.session)?;
         let run = session.run.as_ref().ok_or("there is no run")?;
         Ok(Self {
@@ -242,19 +239,18 @@ impl Ready {
         Some(self.session.run.as_ref()?.final_model()?)
     }
 
-    fn classify(&self, path: &Path, quiet: bool) -> Result<(Built, Vec<Judged>), String> {
+    fn classify(&self, path: &Path, quiet: bool) -> Result<(Built, Vec<Judged>), Refusal> {
         let mut progress = ProgressLine::new(quiet);
         let name = path.display().to_string();
         let mut keep_going = |share: f64| {
             progress.show(share, &name);
             true
         };
-        let built = self
-            .session
-            .experiment
-            .data
-            .load_unlabelled(path, &self.feature_names, &mut keep_going)
-            .map_err(|error| error.to_string())?;
+        let built = self.session.experiment.data.load_unlabelled(
+            path,
+            &self.feature_names,
+            &mut keep_going,
+        )?;
         let model = self.model().ok_or("there is no final model")?;
         let judged = model
             .judge(&built.dataset, &self.options, &mut keep_going)
@@ -375,9 +371,9 @@ impl Ready {
     }
 
     /// What the model decided of a fault record, to stand beside what the rule says.
-    fn fault_decision(&self, judged: &[Judged]) -> Result<Option<ReportedDecision>, String> {
+    fn fault_decision(&self, judged: &[Judged]) -> Result<Option<ReportedDecision>, Refusal> {
         let model = self.model().ok_or("there is no final model")?;
-        let model_sha256 = model_sha256(model).map_err(|error| error.to_string())?;
+        let model_sha256 = model_sha256(model)?;
         Ok(judged.first().map(|first| ReportedDecision {
             class: self
                 .class_names
@@ -401,7 +397,7 @@ impl Ready {
         built: &Built,
         judged: Vec<Judged>,
         file: &mut ReportFile,
-    ) -> Result<(), String> {
+    ) -> Result<(), Refusal> {
         let name = path.display().to_string();
         if !file.is_table()
             && let Some(record) = self.fault_record(path)
@@ -430,14 +426,14 @@ impl Ready {
             format!("a report needs a recording, but the rows of a table have no time axis: {path}")
         })?;
         let options = self.session.experiment.data.read_options();
-        let record = open_with(path, &options).map_err(|error| error.to_string())?;
+        let record = open_with(path, &options)?;
         let learned = match self.session.has_learned_from(path) {
             true => {
                 "final model, which was trained on this recording; its decisions are not a test"
             }
             false => "final model",
         };
-        let hash = model_sha256(model).map_err(|error| error.to_string())?;
+        let hash = model_sha256(model)?;
         let place = self.session.path().unwrap_or(Path::new(""));
         let model = ReportedModel {
             what: learned.to_owned(),

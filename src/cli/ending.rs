@@ -44,6 +44,9 @@ impl Failure {
     }
 }
 
+/// Any error of the engine, on its way to the user.
+pub(super) type Refusal = Box<dyn std::error::Error>;
+
 /// Says why there is no result.
 pub(super) fn tell(failure: Failure) -> io::Result<ExitCode> {
     let (message, code) = match failure {

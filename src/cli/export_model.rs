@@ -39,7 +39,7 @@ pub(super) fn run(arguments: &ExportModelArguments) -> io::Result<ExitCode> {
 }
 
 fn export(arguments: &ExportModelArguments) -> Result<(Output, String), Failure> {
-    let session = load_trained(&arguments.session).map_err(Failure::Usage)?;
+    let session = load_trained(&arguments.session).map_err(Failure::usage)?;
     let run = session.run.as_ref();
     let model = run.and_then(|run| wanted(run, arguments.fold));
     let (Some(run), Some(model)) = (run, model) else {

@@ -99,23 +99,19 @@ impl Output {
     /// Writes the result; what cannot be written here is kept elsewhere.
     pub(super) fn write(&self, bytes: &[u8]) -> Result<(), Lost> {
         export::write(&self.path, bytes).map_err(|error| {
-            self.kept(error.to_string(), |path| {
-                export::write(path, bytes).map_err(|error| error.to_string())
-            })
+            self.kept(error.to_string(), |path| export::write(path, bytes).is_ok())
         })
     }
 
     /// Saves a session here, or elsewhere.
     pub(super) fn save(&self, session: &mut Session) -> Result<(), Lost> {
-        session.save_as(&self.path).map_err(|error| {
-            self.kept(error.to_string(), |path| {
-                session.save_as(path).map_err(|error| error.to_string())
-            })
-        })
+        session
+            .save_as(&self.path)
+            .map_err(|error| self.kept(error.to_string(), |path| session.save_as(path).is_ok()))
     }
 
     /// Tries the user's own folder, the folder for temporary files and the current one.
-    fn kept(&self, reason: String, mut write: impl FnMut(&Path) -> Result<(), String>) -> Lost {
+    fn kept(&self, reason: String, mut write: impl FnMut(&Path) -> bool) -> Lost {
         let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
         let mut name = PathBuf::from(format!("{stem}.recovered-{}", process::id()));
         if let Some(ending) = self.path.extension() {
@@ -128,7 +124,7 @@ impl Output {
         for folder in folders {
             let path = folder.join(&name);
             let made = fs::create_dir_all(&folder).is_ok();
-            if made && write(&path).is_ok() {
+            if made && write(&path) {
                 let kept = format!("the result was kept in {}", path.display());
                 return Lost { reason, kept };
             }

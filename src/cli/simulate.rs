@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 
+use super::ending::Refusal;
 use super::terminal::complain;
 use atomscope_engine::export::write;
 use atomscope_engine::records::Record;
@@ -70,7 +71,7 @@ pub(super) fn run(arguments: &SimulateArguments) -> io::Result<ExitCode> {
     }
 }
 
-fn write_all(arguments: &SimulateArguments) -> Result<(), String> {
+fn write_all(arguments: &SimulateArguments) -> Result<(), Refusal> {
     let out = &arguments.out;
     let cannot =
         |error: &dyn std::fmt::Display| format!("cannot write: {error}: {}", out.display());
@@ -112,11 +113,11 @@ fn write_all(arguments: &SimulateArguments) -> Result<(), String> {
         list.write_record(row).map_err(|error| cannot(&error))?;
     }
     let list = list.into_inner().map_err(|error| cannot(&error))?;
-    write(&out.join("labels.csv"), &list).map_err(|error| error.to_string())
+    Ok(write(&out.join("labels.csv"), &list)?)
 }
 
 /// What makes record `number`, classes in turn.
-fn maker(arguments: &SimulateArguments) -> Result<Box<dyn Fn(u32) -> SimulatedRecord>, String> {
+fn maker(arguments: &SimulateArguments) -> Result<Box<dyn Fn(u32) -> SimulatedRecord>, Refusal> {
     let seed = arguments.seed;
     let classes = match arguments.preset {
         SimulationPreset::Feeder => return feeder(seed),
@@ -128,7 +129,7 @@ fn maker(arguments: &SimulateArguments) -> Result<Box<dyn Fn(u32) -> SimulatedRe
         classes,
         ..NetworkSettings::default()
     };
-    let simulator = NetworkSimulator::new(settings).map_err(|error| error.to_string())?;
+    let simulator = NetworkSimulator::new(settings)?;
     let all = classes.all();
     Ok(Box::new(move |number| {
         let class = all[number as usize % all.len()];
@@ -149,14 +150,14 @@ fn maker(arguments: &SimulateArguments) -> Result<Box<dyn Fn(u32) -> SimulatedRe
     }))
 }
 
-fn feeder(seed: u64) -> Result<Box<dyn Fn(u32) -> SimulatedRecord>, String> {
+fn feeder(seed: u64) -> Result<Box<dyn Fn(u32) -> SimulatedRecord>, Refusal> {
     let settings = FeederSettings {
         seed,
         cycles_before: 3,
         cycles_after: 5,
         ..FeederSettings::default()
     };
-    let simulator = FeederSimulator::new(settings).map_err(|error| error.to_string())?;
+    let simulator = FeederSimulator::new(settings)?;
     Ok(Box::new(move |number| {
         let class = FaultClass::ALL[number as usize % FaultClass::ALL.len()];
         let index = number / FaultClass::ALL.len() as u32;

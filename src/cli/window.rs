@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 
+use super::ending::Refusal;
 use super::run::run_in_terminal;
 use super::terminal::complain;
 use crate::ui::app::{WindowStart, begin, run_window};
@@ -156,8 +157,8 @@ fn screenshot(
             .recv_timeout(Duration::from_millis(5))
             .unwrap_or_default();
     });
-    let bytes = drawn.to_png().map_err(|error| error.to_string());
-    match bytes.and_then(|bytes| fs::write(out, bytes).map_err(|error| error.to_string())) {
+    let bytes = drawn.to_png().map_err(Refusal::from);
+    match bytes.and_then(|bytes| Ok(fs::write(out, bytes)?)) {
         Ok(()) => Ok(ExitCode::SUCCESS),
         Err(reason) => {
             complain(format!(
@@ -186,7 +187,7 @@ fn prepare(
     woken: &Receiver<()>,
     picture: &PictureArguments,
     opens_session: bool,
-) -> Result<(), String> {
+) -> Result<(), Refusal> {
     let wait = |workbench: &mut Workbench, done: &dyn Fn(&Workbench) -> bool| {
         wait_until(workbench, woken, done)
     };
@@ -194,7 +195,7 @@ fn prepare(
     if workbench.data().loaded().is_none() {
         let notices = workbench.notices().list();
         let last = notices.last().map(|notice| notice.text.clone());
-        return Err(last.unwrap_or("nothing was loaded".to_owned()));
+        return Err(last.as_deref().unwrap_or("nothing was loaded").into());
     }
     let has_run = workbench.training().run().is_some();
     if opens_session && !has_run && picture.batches > 0 {
@@ -229,7 +230,7 @@ fn wait_until(
     workbench: &mut Workbench,
     woken: &Receiver<()>,
     done: &dyn Fn(&Workbench) -> bool,
-) -> Result<(), String> {
+) -> Result<(), Refusal> {
     let begun = Instant::now();
     loop {
         workbench.update();
@@ -239,13 +240,13 @@ fn wait_until(
             workbench.explore().error(),
         ];
         if let Some(error) = errors.into_iter().flatten().next() {
-            return Err(error.to_owned());
+            return Err(error.into());
         }
         if done(workbench) {
             return Ok(());
         }
         if begun.elapsed() > LONGEST_WAIT {
-            return Err("the picture took too long to prepare".to_owned());
+            return Err("the picture took too long to prepare".into());
         }
         // The result is looked at by the next update.
         woken
@@ -255,7 +256,7 @@ fn wait_until(
 }
 
 /// Waits for the work in the background, and puts the notices away.
-fn settle(workbench: &mut Workbench, woken: &Receiver<()>) -> Result<(), String> {
+fn settle(workbench: &mut Workbench, woken: &Receiver<()>) -> Result<(), Refusal> {
     wait_until(workbench, woken, &|workbench| !workbench.is_busy())?;
     let ids: Vec<u64> = workbench.notices().list().iter().map(|n| n.id).collect();
     for id in ids {

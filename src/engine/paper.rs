@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::dataset::{DataFile, Dataset, DatasetError};
-use crate::experiment::{Comparison, ComparisonError, ComparisonPlan, Entrant, median_distance};
+use crate::experiment::{
+    Comparison, ComparisonError, ComparisonPlan, Entrant, WidthError, median_distance,
+};
 use crate::export::{ExportError, PaperPart, PaperReport, PartResult, write_all};
 use crate::learner::Kernel;
 use crate::records::ReadError;
@@ -49,7 +51,7 @@ pub enum ReproductionError {
         /// The part.
         part: &'static str,
         /// Why.
-        reason: String,
+        reason: Box<WidthError>,
     },
     /// The methods do not fit the data.
     #[error("{part}: {source}")]
@@ -142,15 +144,12 @@ impl Reproduction {
             plan,
             files,
         };
-        let left_out = |reason: String| planned(Err(reason), Vec::new());
+        let left_out = |reason| planned(Err(reason), Vec::new());
         if !missing.is_empty() {
-            return Ok(left_out(format!(
-                "{} not found in the folders of data",
-                missing.join(", ")
-            )));
+            return Ok(left_out(PartLeftOut::Missing(missing.join(", "))));
         }
         if !keep_going(0.0) {
-            return Ok(left_out("stopped before it started".into()));
+            return Ok(left_out(PartLeftOut::NotStarted));
         }
         let built = experiment
             .data
@@ -158,7 +157,7 @@ impl Reproduction {
         let built = match built {
             Ok(built) => built,
             Err(DatasetError::Read(ReadError::Cancelled)) => {
-                return Ok(left_out("stopped while its data were read".into()));
+                return Ok(left_out(PartLeftOut::Stopped));
             }
             Err(source) => {
                 let part = panel.title;
@@ -170,7 +169,7 @@ impl Reproduction {
         let median = median_distance(&dataset, experiment.preparation, NO_KERNEL);
         let median = median.map_err(|reason| ReproductionError::Median {
             part: panel.title,
-            reason,
+            reason: Box::new(reason),
         })?;
         let methods = methods();
         let entrants = methods.iter().map(|method| Entrant {
@@ -187,6 +186,20 @@ impl Reproduction {
     }
 }
 
+/// Why a part of the paper's comparison is left out.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum PartLeftOut {
+    /// Files of its data are nowhere.
+    #[error("{0} not found in the folders of data")]
+    Missing(String),
+    /// The comparison was stopped before its data were read.
+    #[error("stopped before it started")]
+    NotStarted,
+    /// The comparison was stopped while its data were read.
+    #[error("stopped while its data were read")]
+    Stopped,
+}
+
 /// A part of the paper's comparison whose data are read.
 #[derive(Debug)]
 pub struct PlannedPart {
@@ -195,7 +208,7 @@ pub struct PlannedPart {
     notes: &'static [&'static str],
     published: Option<&'static str>,
     /// The comparison, or why it is left out.
-    pub plan: Result<ComparisonPlan, String>,
+    pub plan: Result<ComparisonPlan, PartLeftOut>,
     /// The files that were read for it.
     pub files: Vec<DataFile>,
 }
@@ -204,7 +217,7 @@ impl PlannedPart {
     /// The part of the report, compared by `run`.
     pub fn to_part(&self, run: impl FnOnce(&ComparisonPlan) -> Comparison) -> PaperPart {
         let (result, published_names) = match &self.plan {
-            Err(reason) => (PartResult::LeftOut(reason.clone()), Vec::new()),
+            Err(reason) => (PartResult::LeftOut(reason.to_string()), Vec::new()),
             Ok(plan) => {
                 let names = methods().iter().map(|method| method.published).collect();
                 (PartResult::Compared(Box::new(run(plan))), names)

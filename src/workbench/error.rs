@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use atomscope_engine::cluster::ClusterError;
 use atomscope_engine::dataset::DatasetError;
-use atomscope_engine::experiment::{ComparisonError, RunError, SweepError};
+use atomscope_engine::experiment::{ComparisonError, RunError, SweepError, WidthError};
 use atomscope_engine::export::ExportError;
 use atomscope_engine::features::filter::FilterError;
+use atomscope_engine::features::montage::MontageError;
 use atomscope_engine::learner::{KernelError, LearnError};
 use atomscope_engine::paper::ReproductionError;
 use atomscope_engine::records::ReadError;
@@ -50,6 +51,9 @@ pub enum TaskError {
     /// The plan of the split does not fit the data.
     #[error(transparent)]
     Split(#[from] SplitError),
+    /// The data give no width for the kernel.
+    #[error(transparent)]
+    Width(#[from] WidthError),
     /// A run could not begin or resume.
     #[error(transparent)]
     Run(#[from] RunError),
@@ -62,6 +66,9 @@ pub enum TaskError {
     /// A filter does not suit the rate.
     #[error(transparent)]
     Filter(#[from] FilterError),
+    /// A montage does not fit the recording.
+    #[error(transparent)]
+    Montage(#[from] MontageError),
     /// A figure could not be drawn.
     #[error("cannot draw the figure: {0}")]
     Picture(#[from] png::EncodingError),

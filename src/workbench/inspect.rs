@@ -116,7 +116,7 @@ impl Workbench {
             let kernel = self.document.draft.experiment.learner.kernel;
             let on = (&self.tasks.post, "median", Event::Width as _);
             self.tasks.width.start((), on, move |_| {
-                median_distance(&dataset, preparation, kernel).map_err(TaskError::Refused)
+                Ok(median_distance(&dataset, preparation, kernel)?)
             });
         }
     }

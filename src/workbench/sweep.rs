@@ -13,8 +13,8 @@ use super::{Gravity, LoadedData, Stage, TaskError, Workbench};
 use atomscope_engine::cluster::WorkFolder;
 use atomscope_engine::dataset::{DataFile, DataSettings, Dataset};
 use atomscope_engine::experiment::{
-    Axis, Experiment, Halving, JobProgress, NamedSetting, PointResult, Search, Sweep, SweepPlan,
-    SweepTable, Values, available_threads, named_settings, with_settings,
+    Axis, Experiment, Halving, JobProgress, NamedSetting, PointResult, Search, Sweep, SweepError,
+    SweepPlan, SweepTable, Values, available_threads, named_settings, with_settings,
 };
 use atomscope_engine::export::{SweepResult, sweep_provenance, write_all};
 use atomscope_engine::session::{
@@ -126,7 +126,7 @@ impl SweepForm {
         for axis in &self.axes {
             let values = axis.values.parse();
             let values =
-                values.map_err(|problem: String| TaskError::Refused(problem).of(&axis.setting))?;
+                values.map_err(|error: SweepError| TaskError::from(error).of(&axis.setting))?;
             axes.push(Axis {
                 setting: axis.setting.clone(),
                 values,
@@ -153,7 +153,7 @@ impl AxisForm {
     fn problem(&self, experiment: &Experiment) -> Option<String> {
         let values: Values = match self.values.parse() {
             Ok(values) => values,
-            Err(problem) => return Some(problem),
+            Err(problem) => return Some(problem.to_string()),
         };
         let known = experiment.problems(None);
         let mut checked = values.samples().into_iter().take(MOST_CHECKED);
@@ -173,14 +173,14 @@ impl AxisForm {
     fn assigned(&self, experiment: &Experiment, value: &str) -> Result<Experiment, TaskError> {
         let assignment = [format!("{}={value}", self.setting)];
         if self.setting.starts_with("data") {
-            return with_settings(experiment.clone(), &assignment).map_err(TaskError::Refused);
+            return Ok(with_settings(experiment.clone(), &assignment).map_err(SweepError::from)?);
         }
         // Data may name thousands of files, which need not be written out for other settings.
         let without_data = Experiment {
             data: DataSettings::default(),
             ..experiment.clone()
         };
-        let changed = with_settings(without_data, &assignment).map_err(TaskError::Refused)?;
+        let changed = with_settings(without_data, &assignment).map_err(SweepError::from)?;
         Ok(Experiment {
             data: experiment.data.clone(),
             ..changed
@@ -203,7 +203,7 @@ pub struct SweepCheck {
 impl SweepCheck {
     fn of(form: &SweepForm, experiment: &Experiment) -> Self {
         let sweep = form.sweep();
-        let n_points = sweep.and_then(|sweep| sweep.search.n_points().map_err(TaskError::Refused));
+        let n_points = sweep.and_then(|sweep| Ok(sweep.search.n_points()?));
         let problems = form.axes.iter().map(|axis| axis.problem(experiment));
         Self {
             obstacle: n_points.as_ref().err().map(ToString::to_string),
@@ -485,7 +485,7 @@ impl Workbench {
                 let text = format!("Applied to the session: {}", assignments.join(", "));
                 self.tell_comparison(Gravity::Done, text);
             }
-            Err(problem) => self.tell_comparison(Gravity::Error, problem),
+            Err(problem) => self.tell_comparison(Gravity::Error, problem.to_string()),
         }
     }
 }

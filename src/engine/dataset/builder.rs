@@ -8,7 +8,9 @@ use std::sync::Arc;
 use super::feature_store::FeatureList;
 use super::labels::NameList;
 use super::made_samples::{MadeSamples, MakingError};
-use super::{ByHand, Dataset, DatasetError, DatasetParts, Origin, Place, StretchCorrection};
+use super::{
+    ByHand, Dataset, DatasetError, DatasetParts, FeatureMismatch, Origin, Place, StretchCorrection,
+};
 use crate::features::{FeatureError, FeatureGroup, FeatureRecipe, Layout, Sample, Stretch};
 use crate::records::catalog::LabelledSpan;
 use crate::records::{ContentHash, ReadError, Record, Source, SourceId, StartTime, Warning};
@@ -317,7 +319,7 @@ impl DatasetBuilder {
         }
         let extraction = &made.extraction;
         if let Err(reason) = self.join_features(&extraction.feature_names, extraction.layout) {
-            self.leave_out(path, None, reason);
+            self.leave_out(path, None, reason.to_string());
             return Ok(());
         }
         if self.classes.is_empty() {
@@ -477,25 +479,25 @@ impl DatasetBuilder {
         &mut self,
         feature_names: &[String],
         layout: Layout,
-    ) -> Result<(), String> {
+    ) -> Result<(), FeatureMismatch> {
         if self.feature_names.is_empty() {
             self.feature_names = feature_names.to_vec();
             self.layout = layout;
             return Ok(());
         }
         if self.feature_names.len() != feature_names.len() {
-            return Err(format!(
-                "has {} features, but those before have {}: choose channels by name",
-                feature_names.len(),
-                self.feature_names.len()
-            ));
+            return Err(FeatureMismatch::Count {
+                found: feature_names.len(),
+                expected: self.feature_names.len(),
+            });
         }
         let pairs = self.feature_names.iter().zip(feature_names);
         match pairs.into_iter().find(|(known, found)| known != found) {
             None => Ok(()),
-            Some((known, found)) => Err(format!(
-                "has feature {found:?} where those before have {known:?}: choose channels by name"
-            )),
+            Some((known, found)) => Err(FeatureMismatch::Name {
+                found: found.clone(),
+                expected: known.clone(),
+            }),
         }
     }
 

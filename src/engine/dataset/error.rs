@@ -9,6 +9,27 @@ use crate::records::{ReadError, scratch_folder};
 use crate::settings::SettingProblem;
 use crate::simulate::SimulateError;
 
+/// Why features cannot join those of the files before.
+#[derive(Debug, Error)]
+pub enum FeatureMismatch {
+    /// There are more or fewer of them.
+    #[error("has {found} features, but those before have {expected}: choose channels by name")]
+    Count {
+        /// Features of the file.
+        found: usize,
+        /// Features of those before.
+        expected: usize,
+    },
+    /// One has another name.
+    #[error("has feature {found:?} where those before have {expected:?}: choose channels by name")]
+    Name {
+        /// The first that differs.
+        found: String,
+        /// The one in its place before.
+        expected: String,
+    },
+}
+
 /// Why a data set cannot be made or prepared.
 #[derive(Debug, Error)]
 pub enum DatasetError {
@@ -158,7 +179,7 @@ pub enum DatasetError {
     #[error("the file {reason}: {}", path.display())]
     OtherFeatures {
         /// What differs.
-        reason: String,
+        reason: FeatureMismatch,
         /// The file.
         path: PathBuf,
     },

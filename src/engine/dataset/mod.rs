@@ -24,7 +24,7 @@ pub use arrays::{ArrayChoice, ArrayContent};
 pub use builder::{Built, DataFile, DatasetBuilder, Label, LeftOut};
 pub use class_difference::class_difference;
 pub use columns::Columns;
-pub use error::DatasetError;
+pub use error::{DatasetError, FeatureMismatch};
 pub use feature_store::FeatureStore;
 pub use inner_products::{InnerProducts, SharedProducts};
 pub use kept_features::KeptFeatures;

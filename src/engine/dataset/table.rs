@@ -208,7 +208,7 @@ impl DatasetBuilder {
             ));
         }
         if let Err(reason) = self.join_features(&names, Layout::Plain) {
-            self.leave_out(path, None, reason);
+            self.leave_out(path, None, reason.to_string());
             return Ok(());
         }
         let mut row_values = vec![0.0; names.len()];

@@ -7,30 +7,50 @@ use super::declared::find_setting;
 use super::settings::Experiment;
 use crate::settings::{Setting, near_names};
 
+/// What is wrong with the assignment of a setting.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{name}: {problem}")]
+pub struct AssignmentError {
+    /// The assignment, or the name in it.
+    pub name: String,
+    /// What is wrong, and what is legal.
+    pub problem: String,
+}
+
+impl AssignmentError {
+    fn new(name: &str, problem: impl Into<String>) -> Self {
+        Self {
+            name: name.to_owned(),
+            problem: problem.into(),
+        }
+    }
+}
+
 /// The experiment with the settings of all assignments, each as `NAME=VALUE`; what is wrong with
 /// the first bad one.
-pub fn with_settings(experiment: Experiment, assignments: &[String]) -> Result<Experiment, String> {
+pub fn with_settings(
+    experiment: Experiment,
+    assignments: &[String],
+) -> Result<Experiment, AssignmentError> {
+    let unwritable = |error: serde_json::Error| AssignmentError::new("settings", error.to_string());
     if assignments.is_empty() {
         return Ok(experiment);
     }
-    let mut tree = serde_json::to_value(&experiment).map_err(|error| error.to_string())?;
+    let mut tree = serde_json::to_value(&experiment).map_err(unwritable)?;
     for assignment in assignments {
         let (name, text) = assignment
             .split_once('=')
-            .ok_or_else(|| format!("{assignment}: write NAME=VALUE"))?;
+            .ok_or_else(|| AssignmentError::new(assignment, "write NAME=VALUE"))?;
         let place = place_of(&mut tree, name.trim())?;
         *place = parse(text.trim());
         // Read after each, so that the message names the assignment that is wrong.
         serde_json::from_value::<Experiment>(tree.clone()).map_err(|error| {
-            match find_setting(name.trim()) {
-                Some(known) => {
-                    format!("{assignment}: {error}; {}: {}", known.label, known.kind)
-                }
-                None => format!("{assignment}: {error}"),
-            }
+            let known = find_setting(name.trim());
+            let legal = known.map(|known| format!("; {}: {}", known.label, known.kind));
+            AssignmentError::new(assignment, format!("{error}{}", legal.unwrap_or_default()))
         })?;
     }
-    serde_json::from_value(tree).map_err(|error| error.to_string())
+    serde_json::from_value(tree).map_err(unwritable)
 }
 
 /// A setting that can be given other values.
@@ -142,7 +162,10 @@ fn parse(text: &str) -> Value {
 
 /// The setting of that name. The name of a variant on the way may be omitted:
 /// `learner.algorithm.second_look` is `learner.algorithm.Margin.second_look`.
-pub(super) fn place_of<'a>(tree: &'a mut Value, name: &str) -> Result<&'a mut Value, String> {
+pub(super) fn place_of<'a>(
+    tree: &'a mut Value,
+    name: &str,
+) -> Result<&'a mut Value, AssignmentError> {
     let mut place = tree;
     let mut way = String::new();
     for word in name.split('.') {
@@ -150,7 +173,8 @@ pub(super) fn place_of<'a>(tree: &'a mut Value, name: &str) -> Result<&'a mut Va
             let inner = place
                 .as_object_mut()
                 .and_then(|map| map.values_mut().next());
-            place = inner.ok_or_else(|| format!("{name}: nothing is inside {way}"))?;
+            place = inner
+                .ok_or_else(|| AssignmentError::new(name, format!("nothing is inside {way}")))?;
         }
         let legal: Vec<String> = match &place {
             Value::Object(map) => map.keys().cloned().collect(),
@@ -181,23 +205,22 @@ fn is_variant(value: &Value) -> bool {
     })
 }
 
-fn unknown(name: &str, word: &str, way: &str, legal: &[String]) -> String {
+fn unknown(name: &str, word: &str, way: &str, legal: &[String]) -> AssignmentError {
     let inside = if way.is_empty() {
         "the experiment"
     } else {
         way
     };
-    if legal.is_empty() {
-        return format!("{name}: {inside} has no settings inside");
-    }
-    let near = near_names(word, legal.iter().map(String::as_str));
+    let near = near_names(word, legal.iter().map(String::as_str)).join(" or ");
     let legal = legal.join(", ");
-    if near.is_empty() {
-        format!("{name}: {inside} has no setting {word:?}; it has {legal}")
-    } else {
-        let near = near.join(" or ");
-        format!("{name}: {inside} has no setting {word:?}; did you mean {near}? It has {legal}")
-    }
+    let problem = match (legal.as_str(), near.as_str()) {
+        ("", _) => format!("{inside} has no settings inside"),
+        (legal, "") => format!("{inside} has no setting {word:?}; it has {legal}"),
+        (legal, near) => {
+            format!("{inside} has no setting {word:?}; did you mean {near}? It has {legal}")
+        }
+    };
+    AssignmentError::new(name, problem)
 }
 
 #[cfg(test)]
@@ -205,9 +228,13 @@ mod tests {
     use super::*;
     use crate::learner::{Algorithm, ContributionNorm, Conventions, Growing, Kernel, Pruning};
 
-    fn set(assignments: &[&str]) -> Result<Experiment, String> {
+    fn set(assignments: &[&str]) -> Result<Experiment, AssignmentError> {
         let assignments: Vec<String> = assignments.iter().map(|a| (*a).to_owned()).collect();
         with_settings(Experiment::default(), &assignments)
+    }
+
+    fn refusal(assignment: &str) -> String {
+        set(&[assignment]).expect_err("refused").to_string()
     }
 
     #[test]
@@ -234,11 +261,11 @@ mod tests {
 
     #[test]
     fn a_wrong_name_lists_the_near_ones() {
-        let message = set(&["learner.n_atom=40"]).expect_err("no such setting");
+        let message = refusal("learner.n_atom=40");
         assert!(message.contains("did you mean n_atoms?"), "{message}");
-        let message = set(&["lerner.n_atoms=40"]).expect_err("no such setting");
+        let message = refusal("lerner.n_atoms=40");
         assert!(message.contains("learner"), "{message}");
-        let message = set(&["learner.n_atoms=many"]).expect_err("not a number");
+        let message = refusal("learner.n_atoms=many");
         assert!(message.starts_with("learner.n_atoms=many"), "{message}");
         assert!(set(&["learner.n_atoms"]).is_err());
     }

@@ -34,7 +34,7 @@ mod width;
 mod worker;
 
 pub use apply::{FileWarning, Judge, JudgeOptions, Judged, Opinion, votes_by_source};
-pub use assignment::{NamedSetting, named_settings, with_settings};
+pub use assignment::{AssignmentError, NamedSetting, named_settings, with_settings};
 pub use auto::{AutoChoice, AutoReport, Candidate, Tried};
 pub use branch::{Branch, KeptBranch, PairedDecisions, Timeline};
 pub use calibrating::CalibrationRecord;
@@ -69,7 +69,7 @@ pub use sweep::{
 };
 pub use trial::{FoldOutcome, Trial, run_trials};
 pub use trial_sequence::{Pace, PointProgress, Watcher};
-pub use width::median_distance;
+pub use width::{WidthError, median_distance};
 pub use worker::{Command, Mail, Status, Worker};
 
 /// Threads that the machine can run at once.

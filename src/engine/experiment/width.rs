@@ -2,30 +2,38 @@
 
 use std::borrow::Cow;
 
-use crate::dataset::{Columns, Dataset, Preparation};
+use crate::dataset::{Columns, Dataset, DatasetError, Preparation};
 use crate::learner::{Kernel, Radial};
 use crate::math::{manhattan_distance, random_below, random_stream, squared_distance};
 
 /// Samples that are compared with each other.
 const MOST_COMPARED: usize = 200;
 
+/// Why data give no width for a kernel.
+#[derive(Debug, thiserror::Error)]
+pub enum WidthError {
+    /// The features cannot be prepared.
+    #[error(transparent)]
+    Dataset(#[from] DatasetError),
+    /// No two samples differ.
+    #[error("all samples are equal, so there is no distance to derive the width from")]
+    AllEqual,
+}
+
 /// The median distance of prepared samples, Euclidean or (for the Laplacian) Manhattan.
 pub fn median_distance(
     dataset: &Dataset,
     preparation: Preparation,
     kernel: Kernel,
-) -> Result<f64, String> {
+) -> Result<f64, WidthError> {
     let n_samples = dataset.n_samples();
     let stride = n_samples.div_ceil(MOST_COMPARED).max(1);
     let all: Vec<usize> = (0..n_samples).collect();
-    let fitted = preparation
-        .fit(dataset, &all)
-        .map_err(|error| error.to_string())?;
+    let fitted = preparation.fit(dataset, &all)?;
     let mut samples = Vec::new();
     for sample in (0..n_samples).step_by(stride) {
         let mut features = dataset.sample(sample).to_vec();
-        let kept = fitted.apply(&mut features);
-        if kept.map_err(|error| error.to_string())?.is_some() {
+        if fitted.apply(&mut features)?.is_some() {
             samples.push(features);
         }
     }
@@ -47,7 +55,7 @@ pub fn median_distance(
         let digits = 10_f64.powf(3.0 - median.log10().floor());
         Ok((median * digits).round() / digits)
     } else {
-        Err("all samples are equal, so there is no distance to derive the width from".into())
+        Err(WidthError::AllEqual)
     }
 }
 

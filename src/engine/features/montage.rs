@@ -114,10 +114,45 @@ pub struct MontageChannel<'a> {
     pub own_position: Option<(f64, f64)>,
 }
 
+/// Why a montage does not fit a recording.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MontageError {
+    /// The electrodes of the reference are missing.
+    #[error("there is no {wanted}; the recording has {has}")]
+    NoReference {
+        /// What was searched for.
+        wanted: String,
+        /// The channels that there are.
+        has: String,
+    },
+    /// An own montage names a channel that does not exist.
+    #[error("there is no channel {name:?}; the recording has {has}")]
+    NoChannel {
+        /// The name.
+        name: String,
+        /// The channels that there are.
+        has: String,
+    },
+    /// Two channels follow each other without a sign.
+    #[error("{0:?} must begin with + or -")]
+    NoSign(String),
+    /// A line has only a name.
+    #[error("it names no channel: write for example Fp1 - F3")]
+    NoTerm,
+    /// A line of an own montage is wrong.
+    #[error("line {number}: {source}")]
+    Line {
+        /// From 1.
+        number: usize,
+        /// What is wrong.
+        source: Box<Self>,
+    },
+}
+
 impl Montage {
     /// The traces of a montage. Channels that no electrode is known of follow as they are recorded.
     /// The error names the line of an own montage that cannot be read, or the reference that is missing.
-    pub fn derive(&self, channels: &[MontageChannel<'_>]) -> Result<Vec<Derivation>, String> {
+    pub fn derive(&self, channels: &[MontageChannel<'_>]) -> Result<Vec<Derivation>, MontageError> {
         let head = HeadChannels::of(channels);
         let of_electrodes = match self {
             Self::AsRecorded => {
@@ -184,16 +219,14 @@ impl<'a> HeadChannels<'a> {
     }
 
     /// Each electrode against the mean of the first set of references that the recording has whole.
-    fn against(&self, sets: &[&[&str]]) -> Result<Vec<Derivation>, String> {
+    fn against(&self, sets: &[&[&str]]) -> Result<Vec<Derivation>, MontageError> {
         let place = |name: &&str| self.electrodes.get(*name).copied();
         let whole = |set: &&[&str]| set.iter().map(place).collect::<Option<Vec<usize>>>();
         let Some(references) = sets.iter().find_map(whole) else {
             let wanted: Vec<String> = sets.iter().map(|set| set.join(" and ")).collect();
             let has = some_names(self.channels);
-            return Err(format!(
-                "there is no {}; the recording has {has}",
-                wanted.join(" or ")
-            ));
+            let wanted = wanted.join(" or ");
+            return Err(MontageError::NoReference { wanted, has });
         };
         let is_bad = references.iter().any(|place| self.channels[*place].is_bad);
         let mut traces = self.minus_mean(|_| references.clone());
@@ -289,19 +322,20 @@ impl<'a> HeadChannels<'a> {
 }
 
 /// The traces of an own montage, line by line.
-fn own(text: &str, head: &HeadChannels<'_>) -> Result<Vec<Derivation>, String> {
+fn own(text: &str, head: &HeadChannels<'_>) -> Result<Vec<Derivation>, MontageError> {
     let lines = text.lines().enumerate();
     let lines = lines.map(|(number, line)| (number + 1, line.trim()));
     lines
         .filter(|(_, line)| !line.is_empty())
         .map(|(number, line)| {
-            own_line(line, head).map_err(|problem| format!("line {number}: {problem}"))
+            let found = own_line(line, head).map_err(Box::new);
+            found.map_err(|source| MontageError::Line { number, source })
         })
         .collect()
 }
 
 /// `Fp1 - F3`, `C3 - 0.5 A1 - 0.5 A2`, or with a name before a colon.
-fn own_line(line: &str, head: &HeadChannels<'_>) -> Result<Derivation, String> {
+fn own_line(line: &str, head: &HeadChannels<'_>) -> Result<Derivation, MontageError> {
     let (name, mut rest) = match line.split_once(':') {
         Some((name, rest)) => (name.trim().to_owned(), rest.trim()),
         None => (line.to_owned(), line),
@@ -317,11 +351,11 @@ fn own_line(line: &str, head: &HeadChannels<'_>) -> Result<Derivation, String> {
         *terms.entry(place).or_insert(0.0) += sign * factor;
         rest = after.trim_start();
         if !rest.is_empty() && !rest.starts_with(['+', '-', '−']) {
-            return Err(format!("{rest:?} must begin with + or -"));
+            return Err(MontageError::NoSign(rest.to_owned()));
         }
     }
     if terms.is_empty() {
-        return Err("it names no channel: write for example Fp1 - F3".to_owned());
+        return Err(MontageError::NoTerm);
     }
     let is_bad = terms.keys().any(|place| head.channels[*place].is_bad);
     Ok(Derivation {
@@ -345,7 +379,10 @@ fn leading_number(text: &str) -> (f64, &str) {
 }
 
 /// The channel whose name the text begins with, the longest one that fits; then an electrode.
-fn leading_channel<'t>(text: &'t str, head: &HeadChannels<'_>) -> Result<(usize, &'t str), String> {
+fn leading_channel<'t>(
+    text: &'t str,
+    head: &HeadChannels<'_>,
+) -> Result<(usize, &'t str), MontageError> {
     let ends_there = |length: usize| {
         text.is_char_boundary(length)
             && text[length..]
@@ -372,10 +409,10 @@ fn leading_channel<'t>(text: &'t str, head: &HeadChannels<'_>) -> Result<(usize,
     let word = &text[..end];
     match head.named(word) {
         Some(place) => Ok((place, &text[end..])),
-        None => Err(format!(
-            "there is no channel {word:?}; the recording has {}",
-            some_names(head.channels)
-        )),
+        None => Err(MontageError::NoChannel {
+            name: word.to_owned(),
+            has: some_names(head.channels),
+        }),
     }
 }
 

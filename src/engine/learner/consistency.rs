@@ -17,7 +17,7 @@ pub(super) fn check_state(
     settings: &LearnerSettings,
     state: &LearnerState,
 ) -> Result<(), LearnError> {
-    let checked = match state {
+    match state {
         LearnerState::Krls { profiles, decision } => profiles
             .iter()
             .try_for_each(|profile| check_krls(settings, profile))
@@ -40,11 +40,14 @@ pub(super) fn check_state(
             .try_for_each(|profile| check_gradient(settings, profile))
             .and_then(|()| check_decision(decision, profiles.len())),
         LearnerState::Baseline(state) => check_baseline(settings, state),
-    };
-    checked.map_err(LearnError::BadState)
+    }
 }
 
-fn check_krls(settings: &LearnerSettings, profile: &KrlsProfile) -> Result<(), String> {
+fn bad<T>(reason: impl Into<String>) -> Result<T, LearnError> {
+    Err(LearnError::BadState(reason.into()))
+}
+
+fn check_krls(settings: &LearnerSettings, profile: &KrlsProfile) -> Result<(), LearnError> {
     let n_kept = check_dictionary(settings, &profile.dictionary)?;
     let n_atoms = settings.n_atoms;
     matrix("kept_gram", &profile.kept_gram, n_kept, n_kept)?;
@@ -59,11 +62,11 @@ fn check_krls(settings: &LearnerSettings, profile: &KrlsProfile) -> Result<(), S
     check_codes(settings, &profile.codes, n_kept)
 }
 
-fn check_evidence(settings: &LearnerSettings, profile: &EvidenceProfile) -> Result<(), String> {
+fn check_evidence(settings: &LearnerSettings, profile: &EvidenceProfile) -> Result<(), LearnError> {
     let n_kept = check_dictionary(settings, &profile.dictionary)?;
     let n_atoms = settings.n_atoms;
     if profile.dictionary.span.is_none() {
-        return Err("span is missing".into());
+        return bad("span is missing");
     }
     matrix("evidence", &profile.evidence, n_atoms, n_atoms)?;
     numbers("errors", &profile.errors, n_kept)?;
@@ -71,19 +74,19 @@ fn check_evidence(settings: &LearnerSettings, profile: &EvidenceProfile) -> Resu
     match &profile.codes {
         Some(codes) => check_codes(settings, codes, n_kept),
         None if settings.algorithm.needs_kept_codes() => {
-            Err("the codes that the pruning of the settings needs are missing".into())
+            bad("the codes that the pruning of the settings needs are missing")
         }
         None => Ok(()),
     }
 }
 
-fn check_gradient(settings: &LearnerSettings, profile: &GradientProfile) -> Result<(), String> {
+fn check_gradient(settings: &LearnerSettings, profile: &GradientProfile) -> Result<(), LearnError> {
     let n_kept = check_dictionary(settings, &profile.dictionary)?;
     matrix("kept_gram", &profile.kept_gram, n_kept, n_kept)?;
     matrix("codes", &profile.codes, settings.n_atoms, n_kept)
 }
 
-fn check_baseline(settings: &LearnerSettings, state: &BaselineState) -> Result<(), String> {
+fn check_baseline(settings: &LearnerSettings, state: &BaselineState) -> Result<(), LearnError> {
     let n_classes = state.dictionaries.len();
     let n_atoms = match settings.algorithm {
         Algorithm::NearestMean => 1,
@@ -98,12 +101,15 @@ fn check_baseline(settings: &LearnerSettings, state: &BaselineState) -> Result<(
         (Algorithm::Svm { .. }, Decision::Duels { bias }) => {
             matrix("bias", bias, n_classes, n_classes)
         }
-        _ => Err("decision belongs to another algorithm".into()),
+        _ => bad("decision belongs to another algorithm"),
     }
 }
 
 /// Returns the number of kept samples.
-fn check_dictionary(settings: &LearnerSettings, dictionary: &Dictionary) -> Result<usize, String> {
+fn check_dictionary(
+    settings: &LearnerSettings,
+    dictionary: &Dictionary,
+) -> Result<usize, LearnError> {
     check_dictionary_of(settings, settings.n_atoms, dictionary)
 }
 
@@ -112,21 +118,20 @@ fn check_dictionary_of(
     settings: &LearnerSettings,
     n_atoms: usize,
     dictionary: &Dictionary,
-) -> Result<usize, String> {
+) -> Result<usize, LearnError> {
     if dictionary.kernel != settings.kernel {
-        return Err(format!(
+        return bad(format!(
             "it was learned with {:?}, but the settings name {:?}",
             dictionary.kernel, settings.kernel
         ));
     }
     let n_kept = dictionary.kept.len();
     if n_kept == 0 || dictionary.kept.n_features() == 0 {
-        return Err("kept is empty".into());
+        return bad("kept is empty");
     }
     if !dictionary.kept.is_consistent() {
-        return Err(
-            "the parts of kept have different lengths, or contain values that are not finite"
-                .into(),
+        return bad(
+            "the parts of kept have different lengths, or contain values that are not finite",
         );
     }
     matrix("coefficients", &dictionary.coefficients, n_atoms, n_kept)?;
@@ -141,37 +146,37 @@ fn check_codes(
     settings: &LearnerSettings,
     codes: &SparseCodes,
     n_kept: usize,
-) -> Result<(), String> {
+) -> Result<(), LearnError> {
     if codes.fits(settings.sparsity, settings.n_atoms, n_kept) {
         Ok(())
     } else {
-        Err(format!(
+        bad(format!(
             "codes must be {n_kept} of {} pairs over {} atoms",
             settings.sparsity, settings.n_atoms
         ))
     }
 }
 
-fn check_decision(decision: &Decision, n_classes: usize) -> Result<(), String> {
+fn check_decision(decision: &Decision, n_classes: usize) -> Result<(), LearnError> {
     match decision {
         Decision::SmallestResidual => Ok(()),
         Decision::CalibratedResidual { usual, .. } => numbers("usual", usual, n_classes),
         Decision::OnlineLogit(logit) => check_logit(logit, n_classes),
         Decision::NearestMean | Decision::LargestSum | Decision::Duels { .. } => {
-            Err("decision belongs to another algorithm".into())
+            bad("decision belongs to another algorithm")
         }
     }
 }
 
-fn check_logit(logit: &OnlineLogit, n_classes: usize) -> Result<(), String> {
+fn check_logit(logit: &OnlineLogit, n_classes: usize) -> Result<(), LearnError> {
     numbers("theta", &logit.theta, 2)?;
     numbers("bias", &logit.bias, n_classes)?;
     matrix("curvature", &logit.curvature, 2 + n_classes, 2 + n_classes)
 }
 
-fn matrix(name: &str, found: &Matrix, rows: usize, cols: usize) -> Result<(), String> {
+fn matrix(name: &str, found: &Matrix, rows: usize, cols: usize) -> Result<(), LearnError> {
     if (found.rows(), found.cols()) != (rows, cols) {
-        return Err(format!(
+        return bad(format!(
             "{name} must be {rows} × {cols}, but is {} × {}",
             found.rows(),
             found.cols()
@@ -180,24 +185,24 @@ fn matrix(name: &str, found: &Matrix, rows: usize, cols: usize) -> Result<(), St
     if found.is_finite() {
         Ok(())
     } else {
-        Err(format!("{name} contains values that are not finite"))
+        bad(format!("{name} contains values that are not finite"))
     }
 }
 
-fn numbers(name: &str, found: &[f64], expected: usize) -> Result<(), String> {
+fn numbers(name: &str, found: &[f64], expected: usize) -> Result<(), LearnError> {
     length(name, found.len(), expected)?;
     if found.iter().all(|value| value.is_finite()) {
         Ok(())
     } else {
-        Err(format!("{name} contains values that are not finite"))
+        bad(format!("{name} contains values that are not finite"))
     }
 }
 
-fn length(name: &str, found: usize, expected: usize) -> Result<(), String> {
+fn length(name: &str, found: usize, expected: usize) -> Result<(), LearnError> {
     if found == expected {
         Ok(())
     } else {
-        Err(format!(
+        bad(format!(
             "{name} must have {expected} entries, but has {found}"
         ))
     }

@@ -33,11 +33,16 @@ impl fmt::Display for LabelDelay {
     }
 }
 
+/// A text that is no delay.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no delay: name a number of samples (50) or of seconds (30s)")]
+pub struct BadDelay(String);
+
 /// A number of samples (`50`) or of seconds (`30s`).
 impl FromStr for LabelDelay {
-    type Err = String;
+    type Err = BadDelay;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, BadDelay> {
         let seconds = text.strip_suffix('s').map(str::trim);
         let delay = match seconds {
             Some(seconds) => seconds.parse().ok().map(Self::Seconds),
@@ -45,9 +50,9 @@ impl FromStr for LabelDelay {
         };
         let is_legal =
             |delay: &Self| !matches!(delay, Self::Seconds(s) if !(*s >= 0.0 && s.is_finite()));
-        delay.filter(is_legal).ok_or_else(|| {
-            format!("{text:?} is no delay: name a number of samples (50) or of seconds (30s)")
-        })
+        delay
+            .filter(is_legal)
+            .ok_or_else(|| BadDelay(text.to_owned()))
     }
 }
 

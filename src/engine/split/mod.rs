@@ -5,7 +5,7 @@ mod deal;
 mod in_time;
 mod plan;
 
-pub use in_time::{ArrivalPlan, ArrivalRound, LabelDelay, TimeOrder};
+pub use in_time::{ArrivalPlan, ArrivalRound, BadDelay, LabelDelay, TimeOrder};
 pub use plan::{HoldOut, KeptFolds, SplitError, SplitPlan};
 
 /// Training and test samples of one fold, as rising positions in the data set.

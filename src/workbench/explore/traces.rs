@@ -73,7 +73,7 @@ impl TraceSource {
             .collect();
         let labels: Vec<&str> = channels.iter().map(|channel| channel.name).collect();
         let scalp = Scalp::of(&labels);
-        let derived = montage.derive(&channels).map_err(TaskError::Refused)?;
+        let derived = montage.derive(&channels)?;
         let traces = derived.into_iter().filter_map(|derivation| {
             let &(first, _) = derivation.terms.first()?;
             let first = &record.channels[*signals.get(first)?];

@@ -97,7 +97,7 @@ pub(super) fn add_concepts(
     let name = format!("simulated/concepts-seed-{}", settings.seed);
     let names = settings.feature_names();
     if let Err(reason) = builder.join_features(&names, Layout::Plain) {
-        builder.leave_out(name.as_ref(), None, reason);
+        builder.leave_out(name.as_ref(), None, reason.to_string());
         return Ok(());
     }
     let mut stream = settings.stream();

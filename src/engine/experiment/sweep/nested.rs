@@ -9,7 +9,7 @@ use super::Sweep;
 use super::halving::{Effort, Entrants, Halving, best_of_stage, shortened};
 use super::points::SweepPoint;
 use crate::dataset::{DataSettings, Dataset, DatasetError, SharedProducts};
-use crate::experiment::assignment::with_settings;
+use crate::experiment::assignment::{AssignmentError, with_settings};
 use crate::experiment::checked::CheckedExperiment;
 use crate::experiment::comparison::pairing_difference;
 use crate::experiment::error::RunError;
@@ -26,6 +26,9 @@ pub enum SweepError {
     /// The sweep itself is wrong.
     #[error("{0}")]
     Search(String),
+    /// A point names a setting that does not exist, or gives it a value that it cannot have.
+    #[error(transparent)]
+    Setting(#[from] AssignmentError),
     /// No point can be run.
     #[error("no point of the sweep can be run; the first: {0}")]
     NoPoint(String),
@@ -152,9 +155,8 @@ impl SweepPlan {
         sweep: &Sweep,
     ) -> Result<Vec<DataSettings>, SweepError> {
         let mut all = vec![base.data.clone()];
-        for point in sweep.search.points().map_err(SweepError::Search)? {
-            let experiment =
-                with_settings(base.clone(), &point.assignments()).map_err(SweepError::Search)?;
+        for point in sweep.search.points()? {
+            let experiment = with_settings(base.clone(), &point.assignments())?;
             if !all.contains(&experiment.data) {
                 all.push(experiment.data);
             }
@@ -173,7 +175,7 @@ impl SweepPlan {
             ..base.clone()
         };
         let mut worlds: Vec<World> = Vec::with_capacity(data.len());
-        let points = sweep.search.points().map_err(SweepError::Search)?;
+        let points = sweep.search.points()?;
         for (settings, dataset) in data {
             let mut world = World::new(&base, sweep.inner_folds, settings, dataset)?;
             world.products = (points.len() >= MANY_POINTS).then(Arc::default);
@@ -190,8 +192,7 @@ impl SweepPlan {
             worlds,
         };
         for point in points {
-            let experiment = with_settings(base.clone(), &point.assignments());
-            let experiment = experiment.map_err(SweepError::Search)?;
+            let experiment = with_settings(base.clone(), &point.assignments())?;
             let checked = plan.check(&point, experiment)?;
             plan.points.push((point, checked));
         }

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::nested::SweepError;
 use crate::math::{RandomStream, random_below, random_share, random_stream};
 
 /// Most points of a sweep.
@@ -93,6 +94,10 @@ impl SweepPoint {
     }
 }
 
+fn bad<T>(reason: impl Into<String>) -> Result<T, SweepError> {
+    Err(SweepError::Search(reason.into()))
+}
+
 impl Search {
     /// What is swept.
     pub fn axes(&self) -> &[Axis] {
@@ -102,7 +107,7 @@ impl Search {
     }
 
     /// All points in order, or what is wrong with the search.
-    pub fn points(&self) -> Result<Vec<SweepPoint>, String> {
+    pub fn points(&self) -> Result<Vec<SweepPoint>, SweepError> {
         let n_points = self.n_points()?;
         let rows: Vec<Vec<String>> = match self {
             Self::Grid(axes) => (0..n_points)
@@ -128,17 +133,17 @@ impl Search {
     }
 
     /// How many points there are, or what is wrong with the search.
-    pub fn n_points(&self) -> Result<usize, String> {
+    pub fn n_points(&self) -> Result<usize, SweepError> {
         for (place, axis) in self.axes().iter().enumerate() {
             axis.check(matches!(self, Self::Grid(_)))?;
             let earlier = &self.axes()[..place];
             if earlier.iter().any(|other| other.setting == axis.setting) {
                 let name = &axis.setting;
-                return Err(format!("{name} is named twice: keep one of them"));
+                return bad(format!("{name} is named twice: keep one of them"));
             }
         }
         if self.axes().is_empty() {
-            return Err("the sweep names no setting: add at least one".into());
+            return bad("the sweep names no setting: add at least one");
         }
         let n_points = match self {
             Self::Random { n_points, .. } => Some(*n_points),
@@ -148,10 +153,10 @@ impl Search {
         };
         match n_points {
             Some(n @ 1..=MOST_POINTS) => Ok(n),
-            Some(n) => Err(format!(
+            Some(n) => bad(format!(
                 "a sweep has 1 to {MOST_POINTS} points, but this has {n}"
             )),
-            None => Err(format!(
+            None => bad(format!(
                 "a sweep has at most {MOST_POINTS} points, this has more"
             )),
         }
@@ -173,20 +178,20 @@ fn grid_point(axes: &[Axis], mut number: usize) -> Vec<String> {
 }
 
 impl Axis {
-    fn check(&self, is_grid: bool) -> Result<(), String> {
+    fn check(&self, is_grid: bool) -> Result<(), SweepError> {
         let name = &self.setting;
         let first = name.split('.').next().unwrap_or("");
         if matches!(first, "split" | "seed" | "tests") {
-            return Err(format!(
+            return bad(format!(
                 "{name} cannot be swept: split, seed and tests must stay the same for all points"
             ));
         }
         match &self.values {
-            Values::List(list) if list.is_empty() => Err(format!(
+            Values::List(list) if list.is_empty() => bad(format!(
                 "{name}: the list of values is empty: write at least one"
             )),
             Values::List(_) => Ok(()),
-            _ if is_grid => Err(format!(
+            _ if is_grid => bad(format!(
                 "{name}: a range needs a random search: choose Search random (Random in a sweep file), or write values with commas (List)"
             )),
             Values::Between(low, high) if low < high && low.is_finite() && high.is_finite() => {
@@ -194,13 +199,13 @@ impl Axis {
             }
             Values::LogBetween(low, high) if 0.0 < *low && low < high && high.is_finite() => Ok(()),
             Values::Whole(low, high) if low <= high => Ok(()),
-            Values::LogBetween(low, high) => Err(format!(
+            Values::LogBetween(low, high) => bad(format!(
                 "{name}: a range with log (LogBetween in a sweep file) needs two rising numbers above 0, but has {low} and {high}"
             )),
-            Values::Between(low, high) => Err(format!(
+            Values::Between(low, high) => bad(format!(
                 "{name}: a range (Between in a sweep file) needs two rising numbers, but has {low} and {high}"
             )),
-            Values::Whole(low, high) => Err(format!(
+            Values::Whole(low, high) => bad(format!(
                 "{name}: a range of whole numbers (Whole in a sweep file) needs two rising numbers, but has {low} and {high}"
             )),
         }
@@ -223,9 +228,9 @@ impl fmt::Display for Values {
 }
 
 impl FromStr for Values {
-    type Err = String;
+    type Err = SweepError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, SweepError> {
         let Some((low, rest)) = text.split_once(" to ") else {
             return listed(text).map(Self::List);
         };
@@ -237,7 +242,7 @@ impl FromStr for Values {
             "" => Ok(Self::Between(bound(low)?, bound(high)?)),
             "log" => Ok(Self::LogBetween(bound(low)?, bound(high)?)),
             "whole" => Ok(Self::Whole(bound(low)?, bound(high)?)),
-            other => Err(format!(
+            other => bad(format!(
                 "a range ends in nothing, log or whole, not {other:?}: 0.001 to 1 log"
             )),
         }
@@ -245,14 +250,18 @@ impl FromStr for Values {
 }
 
 /// An end of a range.
-fn bound<T: FromStr>(text: &str) -> Result<T, String> {
+fn bound<T: FromStr>(text: &str) -> Result<T, SweepError> {
     let text = text.trim();
-    let number = text.parse().ok();
-    number.ok_or_else(|| format!("{text:?} is not a number that such a range can end with"))
+    let number = text.parse();
+    number.or_else(|_| {
+        bad(format!(
+            "{text:?} is not a number that such a range can end with"
+        ))
+    })
 }
 
 /// Values between commas; commas inside of brackets, braces and quotes belong to a value.
-fn listed(text: &str) -> Result<Vec<SettingText>, String> {
+fn listed(text: &str) -> Result<Vec<SettingText>, SweepError> {
     let mut list = Vec::new();
     let (mut depth, mut is_quoted, mut begin) = (0_i32, false, 0);
     for (at, letter) in text.char_indices().chain([(text.len(), ',')]) {
@@ -263,8 +272,8 @@ fn listed(text: &str) -> Result<Vec<SettingText>, String> {
             ',' if at == text.len() || depth == 0 && !is_quoted => {
                 let word = text[begin..at].trim();
                 if word.is_empty() {
-                    return Err(
-                        "a value is missing: write values with commas between, as in 10, 20".into(),
+                    return bad(
+                        "a value is missing: write values with commas between, as in 10, 20",
                     );
                 }
                 list.push(SettingText::of(word));
@@ -275,7 +284,7 @@ fn listed(text: &str) -> Result<Vec<SettingText>, String> {
     }
     match depth == 0 && !is_quoted {
         true => Ok(list),
-        false => Err("a bracket or quote is not closed".into()),
+        false => bad("a bracket or quote is not closed"),
     }
 }
 

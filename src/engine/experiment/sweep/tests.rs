@@ -128,7 +128,7 @@ fn values_are_read_as_they_are_written() {
         let values: Values = text.parse().expect(text);
         assert_eq!(values.to_string(), text);
     }
-    let refused = |text: &str| text.parse::<Values>().expect_err("refused");
+    let refused = |text: &str| text.parse::<Values>().expect_err("refused").to_string();
     assert!(refused("").contains("a value is missing"));
     assert!(refused("1, , 2").contains("a value is missing"));
     assert!(refused("1 to many").contains("many"));
@@ -139,7 +139,7 @@ fn values_are_read_as_they_are_written() {
 
 #[test]
 fn what_cannot_be_swept_is_named() {
-    let refused = |search: Search| search.points().expect_err("refused");
+    let refused = |search: Search| search.points().expect_err("refused").to_string();
     assert!(refused(Search::Grid(Vec::new())).contains("no setting"));
     assert!(refused(Search::Grid(vec![axis("split.n_folds", &[2.0])])).contains("cannot be swept"));
     assert!(refused(Search::Grid(vec![axis("learner.n_atoms", &[])])).contains("empty"));

@@ -140,6 +140,7 @@ fn own_lines_that_cannot_be_read_say_why() {
         montage
             .derive(&channels(&[]))
             .expect_err("it cannot be read")
+            .to_string()
     };
     let text = problem("C3 - Cz\nC3 - Q7");
     assert!(
@@ -175,7 +176,7 @@ fn references_of_other_montages_are_taken_off() {
     assert_eq!(names[..4], ["Fp1-Fp2", "F7-F3", "F3-Fz", "Fz-F4"]);
     assert_eq!(value(&found[1]), raw[2] - raw[3]);
     let missing = Montage::LinkedEars.derive(&channels(&[]));
-    let text = missing.expect_err("there are no ears");
+    let text = missing.expect_err("there are no ears").to_string();
     assert!(
         text.starts_with("there is no A1 and A2; the recording has"),
         "{text}"

@@ -53,7 +53,7 @@ impl Pattern {
             let Some(end) = rest.find('}') else {
                 return Err(wrong("a { is not closed".to_owned()));
             };
-            tokens.push(placeholder(&rest[1..end]).map_err(wrong)?);
+            tokens.push(placeholder(&rest[1..end], &wrong)?);
             rest = &rest[end + 1..];
         }
         for wanted in [true, false] {
@@ -177,7 +177,10 @@ fn is_name(letters: &[char]) -> bool {
     !letters.contains(&'/')
 }
 
-fn placeholder(inside: &str) -> Result<Token, String> {
+fn placeholder(
+    inside: &str,
+    wrong: &dyn Fn(String) -> CatalogError,
+) -> Result<Token, CatalogError> {
     if inside == "*" {
         return Ok(Token::Any);
     }
@@ -185,7 +188,10 @@ fn placeholder(inside: &str) -> Result<Token, String> {
         None => (inside, None),
         Some((name, len)) => match len.trim().parse() {
             Ok(len) if (1..=MAX_LETTERS).contains(&len) => (name, Some(len)),
-            _ => return Err(format!("{len:?} is not a number of characters, 1 or more")),
+            _ => {
+                let problem = format!("{len:?} is not a number of characters, 1 or more");
+                return Err(wrong(problem));
+            }
         },
     };
     match name.trim() {
@@ -197,8 +203,8 @@ fn placeholder(inside: &str) -> Result<Token, String> {
             is_class: false,
             len,
         }),
-        other => Err(format!(
+        other => Err(wrong(format!(
             "{other:?} is not a placeholder; use class, group or *"
-        )),
+        ))),
     }
 }
