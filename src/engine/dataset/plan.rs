@@ -108,12 +108,6 @@ impl DataSettings {
         Self::new(source, Some(FeatureRecipe::Fault(recipe)))
     }
 
-    /// Simulated faults on many networks as scale-free magnitudes.
-    pub fn network_faults(settings: NetworkSettings) -> Self {
-        let source = DataPlan::NetworkFaults(Box::new(settings));
-        Self::new(source, Some(FeatureRecipe::Fault(FaultRecipe::default())))
-    }
-
     /// Simulated EEG with the recipe for classes that belong to the recording.
     pub fn simulated_eeg(settings: EegSettings) -> Self {
         let source = DataPlan::SimulatedEeg(settings);

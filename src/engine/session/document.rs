@@ -263,15 +263,6 @@ impl Session {
         Some(&stamp.0)
     }
 
-    /// Whether somebody else has changed the file since it was read or written here.
-    pub fn is_changed_on_disk(&self) -> bool {
-        let Some(place) = &self.place else {
-            return false;
-        };
-        let now = read_text(&place.path).ok().map(|(_, stamp)| stamp);
-        now != place.stamp
-    }
-
     /// Settings that were changed while training; a rerun of the experiment makes them again.
     pub fn changes(&self) -> &[SettingChange] {
         &self.changes
