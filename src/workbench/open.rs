@@ -132,11 +132,12 @@ impl Workbench {
             self.selection.take_layout(&layout);
         }
         self.document.training.show_saved(run);
-        if let Some(younger) = younger {
-            let replaced = self.document.training.show_younger(younger);
-            replaced
-                .into_iter()
-                .for_each(|run| self.document.edits.keep_run(run));
+        if let Some(younger) = younger
+            && let Some(replaced) = self.document.training.show_younger(younger)
+        {
+            self.document.edits.keep_run(replaced);
+            let text = "Saved while the run was trained again; Undo brings back the earlier one.";
+            self.notices.post(Topic::Training, Gravity::Note, text);
         }
         self.load_data(Then::default());
     }

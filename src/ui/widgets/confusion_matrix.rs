@@ -220,7 +220,7 @@ impl ConfusionMatrix<'_> {
     ) {
         let count = self.confusion.count(truth, decided);
         let share = if of_class > 0 {
-            count as f32 / of_class as f32
+            count as f64 / of_class as f64
         } else {
             0.0
         };
@@ -231,7 +231,7 @@ impl ConfusionMatrix<'_> {
         let response = grid.cell(ui, place, rect, describe);
 
         let tones = theme::tones(ui);
-        let ground = shade(tones, share, truth == decided);
+        let ground = shade(tones, share as f32, truth == decided);
         ui.painter().rect_filled(rect, 3.0, ground);
         paint_numbers(ui, rect, count, share, ground);
         if truth == decided {
@@ -248,7 +248,7 @@ impl ConfusionMatrix<'_> {
             let frame = Stroke::new(1.5, tones.accent);
             ui.painter()
                 .rect_stroke(rect, 3.0, frame, StrokeKind::Inside);
-            response.on_hover_text(format!("{} ({})", describe(), percent(f64::from(share))));
+            response.on_hover_text(format!("{} ({})", describe(), percent(share)));
         }
     }
 }
@@ -267,7 +267,7 @@ fn shade(tones: &Tones, share: f32, right: bool) -> Color32 {
     mix(tones.surface, full, 0.10 + 0.85 * share.sqrt().max(share))
 }
 
-fn paint_numbers(ui: &Ui, rect: Rect, count: u64, share: f32, ground: Color32) {
+fn paint_numbers(ui: &Ui, rect: Rect, count: u64, share: f64, ground: Color32) {
     if rect.width() < SMALLEST_WITH_TEXT || rect.height() < SMALLEST_WITH_TEXT * 0.7 {
         return;
     }
@@ -301,7 +301,7 @@ fn paint_numbers(ui: &Ui, rect: Rect, count: u64, share: f32, ground: Color32) {
         let small = theme::small_font(ui);
         let below = rect.center() + vec2(0.0, small.size * 0.72);
         let font = FontId::new(small.size * 0.92, small.family);
-        let text = percent(f64::from(share));
+        let text = percent(share);
         ui.painter()
             .text(below, Align2::CENTER_CENTER, text, font, color);
     }
