@@ -17,6 +17,7 @@ use atomscope_engine::experiment::{ComparedRun, Comparison, ComparisonPlan, Curv
 use atomscope_engine::export::{
     BASELINE_NOTE, DIFFERENCE_NOTE, comparison_html, comparison_json, provenance,
 };
+use atomscope_engine::records::counted;
 
 /// The arguments of `compare`.
 #[derive(Debug, Args)]
@@ -133,7 +134,7 @@ fn compare(arguments: &CompareArguments) -> Result<(Comparison, [Option<Output>;
         .collect();
     let plan = ComparisonPlan::new(entrants, &seeds).map_err(Failure::usage)?;
     let mut progress = ProgressLine::new(arguments.quiet);
-    let text = format!("training {} folds", plan.n_trials());
+    let text = format!("training {}", counted(plan.n_trials(), "fold"));
     let comparison = plan.run(n_threads(arguments.threads), &mut |share| {
         progress.show(share, &text);
         !interrupted.load(Ordering::SeqCst)

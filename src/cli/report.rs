@@ -57,11 +57,11 @@ impl Report<'_> {
         let experiment = self.checked.experiment();
         writeln!(
             out,
-            "Data       {}: {} samples, {} classes, {} features",
+            "Data       {}: {}, {}, {}",
             one_line(self.session),
-            facts.n_samples,
-            facts.n_classes(),
-            facts.n_features()
+            counted(facts.n_samples, "sample"),
+            counted(facts.n_classes(), "class"),
+            counted(facts.n_features(), "feature")
         )?;
         if let Some(place) = experiment.data.classes_in_words() {
             writeln!(out, "Classes    {place}")?;

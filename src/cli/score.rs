@@ -12,7 +12,7 @@ use super::outputs::Output;
 use super::terminal;
 use atomscope_engine::evaluation::{DetectionCounts, EventScore, EventScoring, TimeSpan};
 use atomscope_engine::records::event_list::{self, EventList};
-use atomscope_engine::records::{Annotation, Mode};
+use atomscope_engine::records::{Annotation, Mode, counted};
 
 /// Labels of stretches without an event, as annotation files write them.
 const BACKGROUND: [&str; 3] = ["bckg", "background", "n/a"];
@@ -106,8 +106,8 @@ fn score(arguments: &ScoreArguments) -> Result<Scored, Failure> {
         .map_err(Failure::usage)?;
     if score.n_off_grid > 0 {
         remarks.push(format!(
-            "{} events are shorter than a sample or lie outside the recording and are left out; --rate takes shorter ones",
-            score.n_off_grid
+            "left out, since shorter than a sample or outside the recording: {}; --rate takes shorter ones",
+            counted(score.n_off_grid, "event")
         ));
     }
     Ok((score, output, remarks))

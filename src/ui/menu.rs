@@ -317,7 +317,7 @@ fn run_menu(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<Action>) {
         (
             "Train from the beginning",
             "",
-            "Discards what was learned and starts again",
+            "Starts again; Undo brings the run so far back",
         ),
         !is_alive && can_start,
         Action::StartAnew,

@@ -6,6 +6,7 @@ use atomscope_engine::experiment::{Experiment, TrainingLength};
 use atomscope_engine::learner::{
     Algorithm, Conventions, Forgetting, Kernel, LearnerSettings, Pruning,
 };
+use atomscope_engine::records::counted;
 
 /// What was changed from one experiment to another, setting by setting: "Q (30 → 40)".
 pub fn what_changed(then: &Experiment, now: &Experiment) -> Vec<String> {
@@ -179,7 +180,7 @@ pub fn pruning_name(pruning: Pruning) -> &'static str {
 /// How long is trained.
 pub(super) fn length_text(length: TrainingLength) -> String {
     match length {
-        TrainingLength::Batches(n) => format!("{n} batches"),
+        TrainingLength::Batches(n) => counted(n, "batch"),
         TrainingLength::Passes(1.0) => "1 pass".into(),
         TrainingLength::Passes(passes) => format!("{passes} passes"),
     }

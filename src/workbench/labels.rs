@@ -6,6 +6,7 @@ use super::{Stage, TaskError, Workbench};
 use atomscope_engine::dataset::{DataPlan, RecordingSource};
 use atomscope_engine::experiment::JobProgress;
 use atomscope_engine::records::catalog::ClassCount;
+use atomscope_engine::records::counted;
 use atomscope_engine::session::DataPlaces;
 
 /// Files named as examples.
@@ -92,7 +93,7 @@ impl LabelPreview {
                     let class = match (&file.class, file.spans.len()) {
                         (Some(class), _) => class.clone(),
                         (None, 0) => "–".into(),
-                        (None, n) => format!("{n} labelled sections"),
+                        (None, n) => counted(n, "labelled section"),
                     };
                     (file.path.display().to_string(), class, file.group.clone())
                 }));

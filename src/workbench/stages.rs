@@ -226,7 +226,7 @@ impl Workbench {
         };
         let dataset = &loaded.dataset;
         let summary = match dataset.layout() {
-            Layout::Plain => format!("{} features", dataset.n_features()),
+            Layout::Plain => counted(dataset.n_features(), "feature"),
             Layout::Image {
                 n_rows, n_columns, ..
             } => format!("{n_rows} × {n_columns} image"),

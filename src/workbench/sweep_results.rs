@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use atomscope_engine::experiment::{PointResult, SweepRow, SweepTable};
 use atomscope_engine::export::{Chart, HeatMap, SweepResult};
+use atomscope_engine::records::counted;
 
 /// A column of the table of points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +98,7 @@ impl SweepResults {
     pub fn counted(&self) -> String {
         match self.n_points {
             Some(n_points) => format!("{} of {n_points} points", self.table.rows.len()),
-            None => format!("{} points", self.table.rows.len()),
+            None => counted(self.table.rows.len(), "point"),
         }
     }
 

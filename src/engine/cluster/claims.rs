@@ -103,7 +103,7 @@ pub(super) fn take_next(
         };
         if n_deaths(folder, &listing, number) >= MOST_DEATHS {
             let error = format!(
-                "{MOST_DEATHS} workers died at it without a word; its memory may exceed what a worker has"
+                "{MOST_DEATHS} workers ended at this point without a message: it may need more memory than a worker has"
             );
             super::failures::put_aside(folder, Taken { number, attempt }, worker, error)?;
             continue;
