@@ -42,9 +42,6 @@ pub(super) fn montage_ui(
     let Some(place) = combo(ui, ("Montage", help), current, 9.5, &names) else {
         return;
     };
-    if view.own_montage.trim().is_empty() {
-        view.own_montage = lines_of(browser);
-    }
     let saved = place
         .checked_sub(built_in.len())
         .and_then(|place| own.get(place));
@@ -56,6 +53,12 @@ pub(super) fn montage_ui(
         }
         (None, None) => {
             typing.montage_name.clear();
+            // Lines that are not saved stay; else it begins with what is shown.
+            let is_shown = matches!(view.montage, Montage::Own(_));
+            let is_saved = own.iter().any(|saved| saved.lines == view.own_montage);
+            if !is_shown && (is_saved || view.own_montage.trim().is_empty()) {
+                view.own_montage = lines_of(browser);
+            }
             Montage::Own(view.own_montage.clone())
         }
     };
@@ -73,7 +76,7 @@ pub(super) fn own_montage_ui(
     actions: &mut Vec<Action>,
 ) {
     if let Some(problem) = browser.montage_problem() {
-        let text = format!("{problem}. The traces stay as they were");
+        let text = format!("{problem}; the traces stay as they were");
         elements::wrong(ui, &text);
     }
     if !matches!(view.montage, Montage::Own(_)) {
