@@ -64,6 +64,7 @@ pub(super) fn montage_ui(
     };
     if let Montage::Own(lines) = &view.montage {
         view.own_montage.clone_from(lines);
+        typing.montage.clone_from(lines);
     }
 }
 
@@ -75,14 +76,20 @@ pub(super) fn own_montage_ui(
     typing: &mut Typing,
     actions: &mut Vec<Action>,
 ) {
+    if matches!(view.montage, Montage::Own(_)) {
+        edit_ui(ui, view, typing, actions);
+    } else {
+        typing.montage.clone_from(&view.own_montage);
+    }
+    // Below the fields: above them it would take the focus from what is typed.
     if let Some(problem) = browser.montage_problem() {
         let text = format!("{problem}; the traces stay as they were");
         elements::wrong(ui, &text);
     }
-    if !matches!(view.montage, Montage::Own(_)) {
-        typing.montage.clone_from(&view.own_montage);
-        return;
-    }
+}
+
+/// The name of an own montage and its table.
+fn edit_ui(ui: &mut Ui, view: &mut EegView, typing: &mut Typing, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         let label = ui.label("Own montage");
         let field = TextEdit::singleline(&mut typing.montage_name).desired_width(140.0);
