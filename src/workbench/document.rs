@@ -9,6 +9,7 @@ use super::folds::Folds;
 use super::records::Data;
 use super::train::TrainingState;
 use atomscope_engine::experiment::{Experiment, KeptBranch, RunState};
+use atomscope_engine::records::SourceId;
 use atomscope_engine::session::{DataPlaces, KeptTrends, Session};
 use atomscope_engine::split::SplitPlan;
 
@@ -88,6 +89,23 @@ impl Document {
             awaits_split: false,
             located: Vec::new(),
         }
+    }
+
+    /// Notes on recordings go by where these were found; the session calls them as the settings do, relative to itself.
+    pub(super) fn find_noted_recordings(&mut self) {
+        let Some(loaded) = self.data.loaded().cloned() else {
+            return;
+        };
+        let found = |draft: &mut Draft| {
+            for notes in &mut draft.recordings {
+                if let Some(file) = loaded.file_named(&notes.recording) {
+                    notes.recording = file.source.path.to_string_lossy().into_owned();
+                }
+            }
+        };
+        found(&mut self.draft);
+        found(&mut self.saved.draft);
+        self.edits.change_all(&found);
     }
 
     /// The draft and the run as they are now.
@@ -197,6 +215,13 @@ impl Document {
         session.title.clone_from(&self.draft.title);
         session.notes.clone_from(&self.draft.notes);
         session.recordings.clone_from(&self.draft.recordings);
+        if let Some(loaded) = self.data.loaded() {
+            for notes in &mut session.recordings {
+                if let Some(file) = loaded.file_found(&notes.recording) {
+                    notes.recording = SourceId::of(&file.named).into();
+                }
+            }
+        }
         session.layout = Some(layout);
         session.trends.clone_from(&self.trends);
         session.branches.clone_from(&self.branches);

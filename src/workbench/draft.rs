@@ -71,6 +71,16 @@ impl Edits {
         }
     }
 
+    /// Changes every draft that can be restored.
+    pub(super) fn change_all(&mut self, change: &dyn Fn(&mut Draft)) {
+        change(&mut self.settled);
+        for step in self.back.iter_mut().chain(&mut self.forth) {
+            if let Step::Draft(draft) = step {
+                change(draft);
+            }
+        }
+    }
+
     /// An edit is finished: what was before it can be restored.
     pub(super) fn settle(&mut self, draft: &Draft) {
         if self.settled != *draft {

@@ -244,6 +244,7 @@ impl Workbench {
             Some(Ok(loaded)) => loaded,
         };
         self.tasks.previewed = None;
+        self.document.find_noted_recordings();
         for remark in &loaded.remarks {
             let text = remark.clone();
             self.notices.post(Topic::Data, Gravity::Warning, text);

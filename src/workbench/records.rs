@@ -10,7 +10,8 @@ use super::event::Event;
 use super::train::Beginning;
 use atomscope_engine::dataset::{DataFile, DataSettings, Dataset, LeftOut};
 use atomscope_engine::experiment::JobProgress;
-use atomscope_engine::session::{DataPlaces, Resolution};
+use atomscope_engine::records::SourceId;
+use atomscope_engine::session::{DataPlaces, Resolution, renamed_file};
 
 /// One file or record of the data set.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,11 +50,22 @@ pub struct LoadedData {
 }
 
 impl LoadedData {
+    /// The file that the settings name so.
+    pub(super) fn file_named(&self, name: &str) -> Option<&DataFile> {
+        let is_it = |file: &&DataFile| SourceId::of(&file.named).as_str() == name;
+        self.files.iter().find(is_it)
+    }
+
+    /// The file of a record, which is called by where it was found.
+    pub(super) fn file_found(&self, record: &str) -> Option<&DataFile> {
+        let is_it = |file: &&DataFile| file.source.path.to_string_lossy() == record;
+        self.files.iter().find(is_it)
+    }
+
     /// A record of the data as the settings name it.
     pub(super) fn named(&self, record: &str) -> PathBuf {
-        let path = Path::new(record);
-        let file = self.files.iter().find(|file| file.source.path == path);
-        let named = file.map_or(path, |file| file.named.as_path());
+        let file = self.file_found(record);
+        let named = file.map_or(Path::new(record), |file| file.named.as_path());
         PathBuf::from(named.to_string_lossy().replace('\\', "/"))
     }
 }
@@ -154,7 +166,15 @@ impl Data {
     /// Data as they would be called after a save in another place.
     pub(super) fn rename(&mut self, settings: &DataSettings) {
         if let Some(loaded) = &mut self.loaded {
-            Arc::make_mut(loaded).settings = settings.clone();
+            let loaded = Arc::make_mut(loaded);
+            let (before, after) = (loaded.settings.files(), settings.files());
+            for file in &mut loaded.files {
+                let name = SourceId::of(&file.named);
+                if let Some(renamed) = renamed_file(name.as_str(), &before, &after) {
+                    file.named = SourceId::from_text(&renamed).path();
+                }
+            }
+            loaded.settings = settings.clone();
         }
     }
 

@@ -227,7 +227,6 @@ impl Workbench {
                     learner: version.draft.experiment.learner.clone(),
                     ..session.experiment.clone()
                 },
-                recordings: session.recordings.clone(),
                 ..version.draft.clone()
             },
             run: version.run,
@@ -250,9 +249,6 @@ impl Workbench {
             && document.draft.experiment.data == before.experiment.data
         {
             document.draft.experiment.data = renamed.clone();
-            if document.draft.recordings == before.recordings {
-                document.draft.recordings.clone_from(&session.recordings);
-            }
             document.data.rename(renamed);
             document.training.take_renamed(session);
             document.edits = Edits::begin(&document.draft);

@@ -11,7 +11,8 @@ use atomscope_engine::experiment::{Experiment, Status};
 use atomscope_engine::export::ExportContent;
 use atomscope_engine::records::edf::{SampleWidth, write_file};
 use atomscope_engine::session::{
-    OwnAnnotation, RecordingNotes, Recovery, Session, UserFolders, find_copies,
+    OwnAnnotation, RecordingNotes, Recovery, Session, UserFolders, change_notes, find_copies,
+    notes_on,
 };
 use atomscope_engine::simulate::eeg::{EegSettings, EegSimulator};
 use egui::{Context, RawInput, ViewportCommand, ViewportEvent, ViewportId, ViewportInfo};
@@ -624,6 +625,48 @@ fn file_warnings_survive_reopening_and_moved_data_are_located() {
         !w.is_opening() && w.data().loaded().is_some() && !w.is_busy()
     });
     assert!(!again.data().is_missing());
+}
+
+#[test]
+fn notes_on_recordings_are_found_after_saving_reopening_and_moving() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let here = folder.path().join("here");
+    recordings(&here.join("data"));
+    let mut workbench = opened_folder(&here.join("data"));
+    let of_first = |w: &Workbench| {
+        let first = w.data().loaded().expect("data").records[0].name.clone();
+        let notes = notes_on(&w.draft().recordings, &first);
+        notes.map_or(0, |notes| notes.bad_channels.len())
+    };
+    let note = |w: &mut Workbench, channel: &str| {
+        let first = w.data().loaded().expect("data").records[0].name.clone();
+        let mut draft = w.draft().clone();
+        change_notes(&mut draft.recordings, &first, |notes| {
+            notes.bad_channels.push(channel.to_owned());
+        });
+        w.edit(draft, false);
+    };
+    note(&mut workbench, "Fp1");
+    let path = here.join("session.ron");
+    save_as(&mut workbench, &path);
+    assert_eq!((of_first(&workbench), workbench.is_unsaved()), (1, false));
+    // Once more in the same place, when the data have their new names.
+    note(&mut workbench, "Fp2");
+    save_as(&mut workbench, &path);
+    let again = reopened(&path);
+    assert_eq!((of_first(&again), again.is_unsaved()), (2, false));
+
+    let there = folder.path().join("there");
+    std::fs::rename(&here, &there).expect("moved");
+    let path = there.join("session.ron");
+    let mut moved = reopened(&path);
+    assert_eq!(of_first(&moved), 2);
+    note(&mut moved, "Cz");
+    save_as(&mut moved, &path);
+    assert_eq!(of_first(&reopened(&path)), 3);
+    let text = std::fs::read_to_string(&path).expect("readable");
+    assert!(text.contains("recording: \"data/"), "{text}");
+    assert_eq!(text.matches("recording: ").count(), 1);
 }
 
 #[test]

@@ -220,6 +220,11 @@ impl DatasetBuilder {
         Self { by_hand, ..self }
     }
 
+    /// Features beyond so many bytes go to disk, even where more memory is free.
+    pub(super) fn limit_memory(&mut self, most_bytes: u64) {
+        self.features.limit_memory(most_bytes);
+    }
+
     /// Keeps what is known of a file that was opened, and calls it by the name that the settings give it.
     pub(super) fn add_file(&mut self, file: DataFile) {
         let name = SourceId::of(&file.named);
@@ -655,6 +660,22 @@ mod tests {
         assert_eq!(part.classes(), [1, 0]);
         assert_eq!(part.sample(0), data.sample(4));
         assert!(data.subset(&[5]).is_err());
+    }
+
+    #[test]
+    fn features_beyond_the_limit_are_on_disk_and_the_same() {
+        let built = |most_bytes| {
+            let mut builder = DatasetBuilder::new();
+            builder.limit_memory(most_bytes);
+            for name in ["a", "b"] {
+                let record = recording(name, &["Fp1", "Fp2"], 20);
+                add(&mut builder, &record, &Label::Whole("x".into()), None);
+            }
+            builder.finish().expect("samples").dataset
+        };
+        let (in_memory, on_disk) = (built(1 << 20), built(1 << 10));
+        assert!(in_memory.values().is_some() && on_disk.values().is_none());
+        assert_eq!(in_memory.matrix(), on_disk.matrix());
     }
 
     #[test]

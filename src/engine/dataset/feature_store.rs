@@ -56,7 +56,7 @@ type FeatureWriter = ChunkWriter<ScratchWriter>;
 pub(super) struct FeatureList {
     values: Vec<f64>,
     writer: Option<FeatureWriter>,
-    /// Bytes that may be in memory, where that does not follow from what is free.
+    /// Bytes that may be in memory, even where more is free.
     most_bytes: Option<u64>,
 }
 
@@ -67,6 +67,11 @@ impl FeatureList {
             most_bytes: Some(most_bytes),
             ..Self::default()
         }
+    }
+
+    /// From now on no more than so many bytes are in memory.
+    pub(super) fn limit_memory(&mut self, most_bytes: u64) {
+        self.most_bytes = Some(most_bytes);
     }
 
     /// Adds the features of one sample; all samples have as many.
@@ -108,10 +113,8 @@ impl FeatureList {
     }
 
     fn fits(&self, n_values: usize) -> bool {
-        let most = self
-            .most_bytes
-            .unwrap_or_else(|| free_bytes() / MEMORY_SHARE);
-        (n_values * size_of::<f64>()) as u64 <= most
+        let n_bytes = (n_values * size_of::<f64>()) as u64;
+        self.most_bytes.is_none_or(|most| n_bytes <= most) && n_bytes <= free_bytes() / MEMORY_SHARE
     }
 
     /// The features in memory, or on disk.

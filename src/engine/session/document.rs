@@ -384,7 +384,7 @@ impl Session {
             return;
         }
         for notes in &mut self.recordings {
-            if let Some(renamed) = renamed_group(&notes.recording, &before, &after) {
+            if let Some(renamed) = renamed_file(&notes.recording, &before, &after) {
                 notes.recording = renamed;
             }
         }
@@ -414,14 +414,15 @@ fn rename_tested_groups(split: &mut SplitPlan, before: &[PathBuf], after: &[Path
 
 fn rename_groups(groups: &mut [String], before: &[PathBuf], after: &[PathBuf]) {
     for group in groups {
-        if let Some(renamed) = renamed_group(group, before, after) {
+        if let Some(renamed) = renamed_file(group, before, after) {
             *group = renamed;
         }
     }
 }
 
-/// The new name of a group that is called by its file, if the file has one.
-fn renamed_group(group: &str, before: &[PathBuf], after: &[PathBuf]) -> Option<String> {
+/// The new name of a file of the data, or of a group that is called by it, if it has one: `before` and `after` are what
+/// the settings call the data.
+pub fn renamed_file(group: &str, before: &[PathBuf], after: &[PathBuf]) -> Option<String> {
     let group = SourceId::from_text(group).path();
     let (old, new) = before
         .iter()
@@ -506,7 +507,7 @@ mod tests {
     fn groups_called_by_their_files_move_with_them_and_others_stay() {
         let before = [PathBuf::from("study"), PathBuf::from("a.edf")];
         let after = [PathBuf::from("../study"), PathBuf::from("../a.edf")];
-        let renamed = |group| renamed_group(group, &before, &after);
+        let renamed = |group| renamed_file(group, &before, &after);
         assert_eq!(
             renamed("study/s1/r1.edf").as_deref(),
             Some("../study/s1/r1.edf")

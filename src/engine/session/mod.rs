@@ -24,7 +24,7 @@ pub(crate) use atomic_file::{RealDisk, replace_file};
 pub use data_reference::{
     Content, DATA_VARIABLE, DataPlaces, DataReference, FileContent, Resolution, relative_path,
 };
-pub use document::{HistoryEntry, Session};
+pub use document::{HistoryEntry, Session, renamed_file};
 pub use error::SessionError;
 pub use format::FORMAT;
 pub(crate) use format::{from_text, to_text};

@@ -6,18 +6,20 @@ use crate::ui::palette::{mix, phase_color};
 use crate::ui::theme;
 use crate::ui::widgets::{TimeMark, Trace, Waveform};
 use crate::workbench::Signal;
+use atomscope_engine::features::signal_kind::clean_label;
 
 /// The signal of a record.
 pub(super) fn signal_ui(ui: &mut Ui, look: &Signal, height: f32) {
     let tones = theme::tones(ui);
     let shown = theme::theme_of(ui);
-    let is_phases = look.channels.len() == 6;
+    // Voltages, then currents; six channels of EEG have one unit.
+    let is_phases = look.channels.len() == 6 && look.channels[0].unit != look.channels[3].unit;
     let traces: Vec<Trace<'_>> = look
         .channels
         .iter()
         .enumerate()
         .map(|(place, channel)| Trace {
-            name: &channel.name,
+            name: clean_label(&channel.name),
             values: &channel.values,
             color: match is_phases {
                 true => phase_color(place % 3, shown),

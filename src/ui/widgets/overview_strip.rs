@@ -1,12 +1,13 @@
 //! A strip of a whole recording: activity or spectrogram, annotations, and the page that is shown.
 
 use egui::{
-    Align2, Color32, ColorImage, Pos2, Rangef, Rect, Response, Sense, Shape, Stroke, StrokeKind,
-    TextureOptions, Ui, pos2, vec2,
+    Align2, Color32, ColorImage, Key, Modifiers, Pos2, Rangef, Rect, Response, Sense, Shape,
+    Stroke, StrokeKind, TextureOptions, Ui, pos2, vec2,
 };
 
 use super::cache::cached;
 use super::chart_table::{ChartTable, extent, tell_figure};
+use crate::ui::icons::{focus_ring, hold_arrows};
 use crate::ui::numbers::{clock, short, time_step};
 use crate::ui::palette::sequential;
 use crate::ui::theme;
@@ -98,8 +99,26 @@ impl OverviewStrip<'_> {
         self.paint_page(ui, rect);
         let pointed = response.interact_pointer_pos();
         let pointed = pointed.filter(|_| response.clicked() || response.dragged());
-        let time_s = pointed.map(|place| self.time_at(rect, place));
+        let pointed_s = pointed.map(|place| self.time_at(rect, place));
+        let time_s = match response.has_focus() {
+            true => pointed_s.or_else(|| self.turned(ui, &response)),
+            false => pointed_s,
+        };
         (response, time_s)
+    }
+
+    /// The middle of the page that the arrow keys turn to, while the strip has the focus.
+    fn turned(&self, ui: &Ui, response: &Response) -> Option<f64> {
+        hold_arrows(ui, response.id);
+        focus_ring(ui, response.rect.shrink(2.0));
+        let (start_s, span_s) = self.page_s;
+        let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+        let n_pages = match (pressed(Key::ArrowLeft), pressed(Key::ArrowRight)) {
+            (true, _) => -0.5,
+            (_, true) => 1.5,
+            _ => return None,
+        };
+        Some(start_s + span_s * n_pages)
     }
 
     fn tell(&self, ui: &Ui, figure: &Response) {

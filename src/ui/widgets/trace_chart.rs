@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use egui::epaint::{Mesh, Shape};
-use egui::text::{LayoutJob, TextFormat};
+use egui::text::{LayoutJob, TextFormat, TextWrapping};
 use egui::{Align2, Color32, FontId, Painter, Rangef, Rect, Response, Stroke, Ui, pos2};
 
 use super::cache::{cached, fingerprint};
@@ -290,17 +290,30 @@ impl TraceChart<'_> {
     fn paint_notes(&self, ui: &Ui, painter: &Painter, area: Rect, height: f32) {
         let tones = theme::tones(ui);
         let font = theme::small_font(ui);
+        let width = gutter_width(ui) - 6.0;
         // Of low lanes only some are named.
         let every = (font.size * 1.1 / height).ceil().max(1.0) as usize;
         for (lane, note) in self.lane_notes.iter().enumerate().step_by(every) {
-            let mut names = LayoutJob::default();
-            for trace in self.traces.iter().filter(|trace| trace.lane == lane) {
-                let space = if names.is_empty() { 0.0 } else { 5.0 };
-                let color = legible(trace.color.unwrap_or(tones.text), tones.page, tones.text);
-                let format = TextFormat::simple(font.clone(), color);
-                names.append(trace.name, space, format);
-            }
-            let names = painter.layout_job(names);
+            let lay_out = |size: f32| {
+                let font = FontId {
+                    size,
+                    ..font.clone()
+                };
+                let mut names = LayoutJob::default();
+                names.wrap = TextWrapping::truncate_at_width(width);
+                for trace in self.traces.iter().filter(|trace| trace.lane == lane) {
+                    let space = if names.is_empty() { 0.0 } else { 5.0 };
+                    let color = legible(trace.color.unwrap_or(tones.text), tones.page, tones.text);
+                    names.append(trace.name, space, TextFormat::simple(font.clone(), color));
+                }
+                painter.layout_job(names)
+            };
+            // Long names are written smaller before they are cut.
+            let whole = lay_out(font.size);
+            let names = match whole.elided {
+                true => lay_out(SMALLEST_NAME),
+                false => whole,
+            };
             let note = painter.layout_no_wrap(note.clone(), font.clone(), tones.weak);
             let middle = self.lane_centre(area, lane);
             let right = area.left() - 6.0;

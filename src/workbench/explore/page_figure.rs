@@ -154,12 +154,12 @@ fn marks(page: &TracePage, marks: &[AnnotationRow], shapes: &mut Vec<Shape>) {
             words.push_str(&format!(" ({})", channels.collect::<Vec<_>>().join(", ")));
         }
         let width = words.chars().count() as f32 * MARK_SIZE * LETTER;
-        let at = from.min(RIGHT - width).max(LEFT);
-        // A text without room stands in the last line: nothing is left out.
-        let row = ends
-            .iter()
-            .position(|end| *end <= at)
-            .unwrap_or(MARK_ROWS - 1);
+        let mut at = from.min(RIGHT - width).max(LEFT);
+        // A text without room stands behind the one that ends first: nothing is left out.
+        let free = ends.iter().position(|end| *end <= at);
+        let shortest = (0..MARK_ROWS).min_by(|a, b| ends[*a].total_cmp(&ends[*b]));
+        let row = free.or(shortest).unwrap_or_default();
+        at = at.max(ends[row]);
         ends[row] = at + width + 6.0;
         let y = TOP - 8.0 - row as f32 * (MARK_SIZE + 2.0);
         let dark = mix_inks(ink, BLACK, 0.5);
@@ -187,7 +187,7 @@ fn scale_bars(page: &TracePage, view: &EegView, scale: f32, shapes: &mut Vec<Sha
     let label = format!("{time_s} s");
     let label_at = [left + width / 2.0, foot - 5.0];
     shapes.push(text(label_at, 10.0, Anchor::Middle, &label, BLACK));
-    let mut note = format!("{sensitivity:.4} {unit}/mm on the screen");
+    let mut note = format!("{sensitivity} {unit}/mm on the screen");
     let has_others = page.traces.iter().any(|trace| trace.source.unit != unit);
     if has_others || !view.own_sensitivity.is_empty() {
         note.push_str("; signals of other units or sensitivities on scales of their own");

@@ -22,6 +22,8 @@ pub const SENSITIVITIES: [f64; 29] = [
 pub const TIME_BASES_S: [f64; 9] = [1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 300.0, 3600.0];
 /// Sensitivity before anything is known of the values.
 const USUAL_SENSITIVITY: f64 = 10.0;
+/// More lanes than this are low: their traces may overlap.
+const TALL_LANES: usize = 8;
 /// The lowest lane whose name can be read, in millimetres.
 const LOWEST_LANE_MM: f64 = 3.2;
 
@@ -351,9 +353,11 @@ impl EegView {
         let has_eeg = page.traces.iter().any(is_eeg);
         let good = page.traces.iter().filter(|trace| !trace.source.is_bad);
         let common = good.filter(|trace| trace.source.unit == unit && (is_eeg(trace) || !has_eeg));
-        // Neighbours of EEG may overlap a little, as they do on paper; other signals end at the edges of their lanes.
+        // Neighbours of EEG may overlap a little where lanes are low, as they do on paper; other signals end at the edges
+        // of their lanes.
         let (swing, n_lanes): (fn(&PageTrace) -> Option<f64>, f64) = match has_eeg {
-            true => (PageTrace::swing, 1.6),
+            true if page.traces.len() > TALL_LANES => (PageTrace::swing, 1.6),
+            true => (PageTrace::swing, 0.8),
             false => (PageTrace::whole_swing, 1.0),
         };
         let mut swings: Vec<f64> = common.filter_map(swing).filter(|s| *s > 0.0).collect();

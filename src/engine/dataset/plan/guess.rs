@@ -1,6 +1,6 @@
 //! What "open this file or folder" means: the likeliest source, labels and recipe.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::super::error::DatasetError;
@@ -315,18 +315,32 @@ fn told_rate_of(records: &[Record]) -> Option<f64> {
     records.iter().all(is_same).then_some(first)
 }
 
-/// The rule that tells the fewest classes, two or more, of most files. Tables of labels were made to tell classes and
-/// come first; a single letter of the name says least and comes last.
-///
-/// Folders that differ in a number alone (`sub-01`, `sub-02`) are subjects where annotations tell the classes.
+/// The likeliest rule for the classes. Tables of labels were made to tell classes and come first; a single letter of the
+/// name says least and counts only where nothing else does.
 fn best_rule(folder: &Folder, has_notes: bool) -> Result<Option<Rule>, DatasetError> {
-    let mut best: Option<(usize, Rule)> = None;
     let (letters, others): (Vec<Rule>, Vec<Rule>) = folder
         .suggestions()
         .into_iter()
         .filter(|rule| !matches!(rule, Rule::Annotations(_)))
         .partition(|rule| matches!(rule, Rule::FileName(p) if p.text().starts_with("{class:")));
-    for rule in others.into_iter().chain(letters) {
+    let best = fewest_classes(folder, others, has_notes)?;
+    best.map_or_else(
+        || fewest_classes(folder, letters, has_notes),
+        |rule| Ok(Some(rule)),
+    )
+}
+
+/// The rule that tells the fewest classes, two or more, of most files.
+///
+/// Folders that differ in a number alone (`sub-01`, `sub-02`) are subjects where annotations tell the classes, or their
+/// names say so.
+fn fewest_classes(
+    folder: &Folder,
+    rules: Vec<Rule>,
+    has_notes: bool,
+) -> Result<Option<Rule>, DatasetError> {
+    let mut best: Option<(usize, Rule)> = None;
+    for rule in rules {
         let labels =
             match catalog::label(folder, std::slice::from_ref(&rule), Mode::Tolerant, |_| {
                 true
@@ -345,7 +359,7 @@ fn best_rule(folder: &Folder, has_notes: bool) -> Result<Option<Rule>, DatasetEr
         };
         let may_count = match rule {
             Rule::FileName(_) => true,
-            Rule::ParentFolder => has_notes,
+            Rule::ParentFolder => has_notes || names_subjects(&labels),
             _ => false,
         };
         if may_count && has_numbers(&labels) {
@@ -372,14 +386,38 @@ fn labels_all(folder: &Folder, rule: &Rule) -> bool {
     rule.table().is_some() || labels.is_ok_and(is_told)
 }
 
-/// Numbers in file names count recordings or subjects, and so do names that differ in the numbers of their words alone:
-/// `session1`, `ses-1_task-rest`, `run2_raw`. The number of `13Hz` counts nothing.
+/// Numbers in names count recordings or subjects, and so do names that differ from another in the numbers of their words
+/// alone: `session1`, `ses-1_task-rest`, `run2_raw`; `h01`, `h02`, `s01`, `s02`. The number of `13Hz` counts nothing.
 fn has_numbers(labels: &LabelledSet) -> bool {
-    let classes = labels.files.iter().filter_map(|file| file.class.as_deref());
-    let without: Vec<(&str, String)> = classes.map(|c| (c, without_counts(c))).collect();
-    let is_counted = |(class, rest): &(&str, String)| rest.len() < class.len();
-    without.iter().any(|(_, rest)| rest.is_empty())
-        || without.iter().all(is_counted) && without.windows(2).all(|pair| pair[0].1 == pair[1].1)
+    let mut alike: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    for class in labels.files.iter().filter_map(|file| file.class.as_deref()) {
+        alike
+            .entry(without_counts(class))
+            .or_default()
+            .insert(class);
+    }
+    alike.contains_key("") || alike.values().all(|classes| classes.len() > 1)
+}
+
+/// Whether every class is called a subject.
+fn names_subjects(labels: &LabelledSet) -> bool {
+    const WORDS: [&str; 10] = [
+        "s",
+        "p",
+        "sub",
+        "subj",
+        "subject",
+        "participant",
+        "pat",
+        "patient",
+        "person",
+        "case",
+    ];
+    let mut classes = labels.files.iter().filter_map(|file| file.class.as_deref());
+    classes.all(|class| {
+        let word = without_counts(class).to_lowercase();
+        WORDS.contains(&word.trim_end_matches(|letter: char| !letter.is_alphanumeric()))
+    })
 }
 
 /// A name without the numbers that end its words.
@@ -396,14 +434,18 @@ fn without_counts(name: &str) -> String {
     bare.collect()
 }
 
-/// The number of classes, if the labels look like classes: two or more, of most files, with two files each on average.
+/// The number of classes, if the labels look like classes: two or more, of most files, with two files each on average;
+/// and no more than groups, where the same rule tells both.
 fn told_classes(labels: &LabelledSet) -> Option<usize> {
     let n_files = labels.files.len();
     let n_labelled = labels.files.iter().filter(|file| file.has_class()).count();
     let n_classes = labels.classes().len();
+    let groups = labels.files.iter().map(|file| file.group.as_str());
+    let n_groups = groups.collect::<BTreeSet<_>>().len();
     let is_likely = n_labelled * 2 > n_files
         && (2..=MAX_GUESSED_CLASSES).contains(&n_classes)
-        && n_classes * 2 <= n_labelled;
+        && n_classes * 2 <= n_labelled
+        && (labels.files.iter().all(|file| file.is_own_group) || n_classes <= n_groups);
     is_likely.then_some(n_classes)
 }
 
@@ -429,9 +471,75 @@ mod tests {
         assert!(counts(&["session1", "session2"]));
         assert!(counts(&["ses-1_task-rest", "ses-12_task-rest"]));
         assert!(counts(&["run1_raw", "run2_raw"]) && counts(&["01", "rest"]));
+        assert!(counts(&["h01", "h02", "s01", "s02"]));
         assert!(
             !counts(&["13Hz", "17Hz"]) && !counts(&["h01", "s01"]) && !counts(&["rest", "task"])
         );
+    }
+
+    #[test]
+    fn classes_are_told_by_the_level_of_folders_that_has_fewest() {
+        let told = |files: &[&str]| {
+            let folder = Folder {
+                files: files.iter().map(PathBuf::from).collect(),
+                ..Folder::default()
+            };
+            let rule = best_rule(&folder, false).expect("no table is read");
+            rule.map(|rule| match rule {
+                Rule::FileName(pattern) => pattern.text().to_owned(),
+                Rule::ParentFolder => "parent".to_owned(),
+                other => other.in_words(),
+            })
+        };
+        let is = |files: &[&str], text: &str| assert_eq!(told(files).as_deref(), Some(text));
+        // Three folders of which two begin with the same letter.
+        let folders = [
+            "ictal/i1",
+            "ictal/i2",
+            "interictal/i1",
+            "interictal/i2",
+            "well/w1",
+            "well/w2",
+        ];
+        is(&folders, "parent");
+        let visits = [
+            "ill/s01/1.edf",
+            "ill/s01/2.edf",
+            "ill/s02/1.edf",
+            "well/s03/1.edf",
+        ];
+        is(&visits, "{class}/{group}/{*}");
+        let tasks = [
+            "ann/rest.edf",
+            "ann/task.edf",
+            "bob/rest.edf",
+            "bob/task.edf",
+            "eve/rest.edf",
+            "eve/task.edf",
+        ];
+        is(&tasks, "{group}/{class}.{*}");
+        is(
+            &[
+                "h01_a.edf",
+                "h01_b.edf",
+                "h02_a.edf",
+                "s01_a.edf",
+                "s01_b.edf",
+                "s02_a.edf",
+            ],
+            "{class:1}{*}",
+        );
+        // Subjects are no classes, nor are days that every subject has.
+        assert_eq!(
+            told(&[
+                "sub-01/1.edf",
+                "sub-01/2.edf",
+                "sub-02/1.edf",
+                "sub-02/2.edf"
+            ]),
+            None
+        );
+        is(&["1/a.edf", "1/b.edf", "2/a.edf", "2/b.edf"], "parent");
     }
 
     #[test]

@@ -79,6 +79,9 @@ const LABELS_SHARE: f64 = 0.1;
 /// Most bytes of files whose samples are made at the same time: what waits for its turn is in memory.
 const MAX_BYTES_AT_ONCE: u64 = 1 << 30;
 
+/// Most bytes of features that stay in memory: recordings of days make more, however much memory is free.
+const MAX_BYTES_IN_MEMORY: u64 = 1 << 28;
+
 impl RecordingSource {
     /// What is wrong with the settings, field by field.
     pub(super) fn problems(&self) -> Vec<SettingProblem> {
@@ -178,6 +181,7 @@ impl RecordingSource {
         locate: &Locate<'_>,
         keep_going: &mut dyn FnMut(f64) -> bool,
     ) -> Result<(), DatasetError> {
+        builder.limit_memory(MAX_BYTES_IN_MEMORY);
         let making = Making {
             options: &self.options,
             recipe,

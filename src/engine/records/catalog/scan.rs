@@ -105,20 +105,22 @@ impl Folder {
         let parents = self.files.iter().filter_map(|file| file.parent());
         let mut parents: Vec<&Path> = parents.collect();
         parents.dedup();
+        let fits = |pattern: &Pattern| self.files.iter().any(|file| pattern.labels(file).is_some());
+        let by_name = |text: &&str| Some(Rule::FileName(Pattern::new(text).ok().filter(fits)?));
+        // Subjects within the folder of their class; the folder of a file; a name in the folder of the subject.
+        rules.extend(by_name(&"{class}/{group}/{*}"));
         if parents.len() > 1 {
             rules.push(Rule::ParentFolder);
         }
         // The first letter of the name, and what stands before an underscore or a hyphen.
-        for text in [
+        let names = [
+            "{group}/{class}.{*}",
             "{class:1}{*}",
             "{group}_{class}.{*}",
             "{class}_{*}",
             "{class}-{*}",
-        ] {
-            let fits =
-                |pattern: &Pattern| self.files.iter().any(|file| pattern.labels(file).is_some());
-            rules.extend(Pattern::new(text).ok().filter(fits).map(Rule::FileName));
-        }
+        ];
+        rules.extend(names.iter().filter_map(by_name));
         rules.push(Rule::Annotations(AnnotationRule::seizures()));
         rules
     }

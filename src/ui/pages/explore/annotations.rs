@@ -50,7 +50,8 @@ pub(super) fn annotations_ui(
     let line = ui.spacing().interact_size.y;
     // An own annotation is edited below the list.
     let lines_below = if view.annotation.is_some() { 12.0 } else { 9.0 };
-    let height = (ui.available_height() - line * lines_below).max(line * 3.0);
+    let room = ui.available_height();
+    let height = (room - line * lines_below).max(room * 0.45);
     list_ui(ui, browser, view, typing, height);
     ui.separator();
     // The names of the marks are higher than a small window leaves.

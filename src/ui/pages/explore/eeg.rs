@@ -221,7 +221,7 @@ fn strip_ui(ui: &mut Ui, browser: &EegBrowser, view: &mut EegView) {
     }
     let help = match view.strip {
         StripKind::Activity => {
-            "Activity over the whole recording; the frame is the page. Click or drag to go there."
+            "Activity over the whole recording; the frame is the page. Click or drag to go there; with the focus, ← and → turn the page."
                 .to_owned()
         }
         StripKind::Spectrogram => {

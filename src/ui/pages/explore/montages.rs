@@ -1,12 +1,12 @@
 //! The choice of a montage, and the user's own ones: named, kept with the user, edited in a table.
 
-use egui::{Grid, ScrollArea, TextEdit, Ui};
+use egui::{ScrollArea, TextEdit, Ui};
 
 use super::toolbar::combo;
 use crate::ui::app::Typing;
 use crate::ui::elements;
 use crate::ui::icons::{Icon, icon_button};
-use crate::workbench::explore::{EegBrowser, EegView, ExploreAction};
+use crate::workbench::explore::{EegBrowser, EegView, ExploreAction, TraceSource};
 use crate::workbench::{Action, Workbench};
 use atomscope_engine::features::montage::Montage;
 use atomscope_engine::session::NamedMontage;
@@ -15,6 +15,7 @@ use atomscope_engine::session::NamedMontage;
 pub(super) fn montage_ui(
     ui: &mut Ui,
     workbench: &Workbench,
+    browser: &EegBrowser,
     view: &mut EegView,
     typing: &mut Typing,
 ) {
@@ -52,11 +53,18 @@ pub(super) fn montage_ui(
         }
         (None, None) => {
             typing.montage_name.clear();
+            // Lines that are not saved stay; else it begins with what is shown.
+            let is_shown = matches!(view.montage, Montage::Own(_));
+            let is_saved = own.iter().any(|saved| saved.lines == view.own_montage);
+            if !is_shown && (is_saved || view.own_montage.trim().is_empty()) {
+                view.own_montage = lines_of(browser);
+            }
             Montage::Own(view.own_montage.clone())
         }
     };
     if let Montage::Own(lines) = &view.montage {
         view.own_montage.clone_from(lines);
+        typing.montage.clone_from(lines);
     }
 }
 
@@ -68,10 +76,20 @@ pub(super) fn own_montage_ui(
     typing: &mut Typing,
     actions: &mut Vec<Action>,
 ) {
-    if !matches!(view.montage, Montage::Own(_)) {
+    if matches!(view.montage, Montage::Own(_)) {
+        edit_ui(ui, view, typing, actions);
+    } else {
         typing.montage.clone_from(&view.own_montage);
-        return;
     }
+    // Below the fields: above them it would take the focus from what is typed.
+    if let Some(problem) = browser.montage_problem() {
+        let text = format!("{problem}; the traces stay as they were");
+        elements::wrong(ui, &text);
+    }
+}
+
+/// The name of an own montage and its table.
+fn edit_ui(ui: &mut Ui, view: &mut EegView, typing: &mut Typing, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         let label = ui.label("Own montage");
         let field = TextEdit::singleline(&mut typing.montage_name).desired_width(140.0);
@@ -104,9 +122,25 @@ pub(super) fn own_montage_ui(
         view.own_montage.clone_from(&typing.montage);
         view.montage = Montage::Own(typing.montage.clone());
     }
-    if let Some(problem) = browser.montage_problem() {
-        elements::wrong(ui, problem);
-    }
+}
+
+/// The traces that are shown as lines of an own montage, to begin with; of sums of many channels the first.
+fn lines_of(browser: &EegBrowser) -> String {
+    let name = |place: usize| browser.record().channels[place].name.as_str();
+    let line = |trace: &TraceSource| match trace.terms[..] {
+        [(first, _), (second, weight)] if weight < 0.0 => Some(format!(
+            "{}: {} - {}",
+            trace.name,
+            name(first),
+            name(second)
+        )),
+        _ => trace
+            .terms
+            .first()
+            .map(|(first, _)| name(*first).to_owned()),
+    };
+    let lines: Vec<String> = browser.traces().iter().filter_map(line).collect();
+    lines.join("\n")
 }
 
 /// A row for each trace: its name and what it is made of. Tells whether something has changed.
@@ -122,29 +156,26 @@ fn table_ui(ui: &mut Ui, text: &mut String) -> bool {
         .max_height(line * 4.0)
         .auto_shrink([false, true])
         .show(ui, |ui| {
-            Grid::new("traces of the own montage")
-                .num_columns(3)
-                .show(ui, |ui| {
-                    for (place, (name, terms)) in rows.iter_mut().enumerate() {
-                        let number = place + 1;
-                        let what = "Name of the trace; empty: what it is made of";
-                        let field = TextEdit::singleline(name).desired_width(90.0);
-                        let field = ui.add(field.hint_text("name"));
-                        has_changed |= labelled(ui, field, &format!("Name of trace {number}"), what);
-                        let what = "Channels or electrodes with + and −, factors before them: Fp1 - F3, C3 - 0.5 A1 - 0.5 A2";
-                        let field = TextEdit::singleline(terms).desired_width(240.0);
-                        let field = ui.add(field.hint_text("C3 - 0.5 A1 - 0.5 A2"));
-                        has_changed |= labelled(ui, field, &format!("Channels of trace {number}"), what);
-                        if place < last {
-                            let remove = format!("Remove trace {number}");
-                            let button = icon_button(ui, Icon::Close, &remove);
-                            if button.on_hover_text(&remove).clicked() {
-                                removed = Some(place);
-                            }
+            for (place, (name, terms)) in rows.iter_mut().enumerate() {
+                let number = place + 1;
+                ui.horizontal(|ui| {
+                    let what = "Name of the trace; empty: what it is made of";
+                    let field = TextEdit::singleline(name).desired_width(90.0);
+                    let field = ui.add(field.hint_text("name"));
+                    has_changed |= labelled(ui, field, &format!("Name of trace {number}"), what);
+                    let what = "Channels or electrodes with + and −, factors before them: Fp1 - F3, C3 - 0.5 A1 - 0.5 A2";
+                    let field = TextEdit::singleline(terms).desired_width(240.0);
+                    let field = ui.add(field.hint_text("C3 - 0.5 A1 - 0.5 A2"));
+                    has_changed |= labelled(ui, field, &format!("Channels of trace {number}"), what);
+                    if place < last {
+                        let remove = format!("Remove trace {number}");
+                        let button = icon_button(ui, Icon::Close, &remove);
+                        if button.on_hover_text(&remove).clicked() {
+                            removed = Some(place);
                         }
-                        ui.end_row();
                     }
                 });
+            }
         });
     if let Some(place) = removed {
         rows.remove(place);

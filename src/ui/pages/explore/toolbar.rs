@@ -81,7 +81,7 @@ pub(super) fn toolbar_ui(
     };
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing.x = 6.0;
-        montage_ui(ui, workbench, view, typing);
+        montage_ui(ui, workbench, browser, view, typing);
         let filter = &mut view.filter;
         filter_ui(
             ui,
