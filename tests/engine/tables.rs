@@ -114,6 +114,60 @@ fn rows_that_begin_with_the_error_of_a_spreadsheet_are_rows() {
 }
 
 #[test]
+fn one_value_in_each_row_becomes_one_sample_in_each_row() {
+    let text = ",id,channel,value,class\n0,1,C3,1.5,left\n1,1,C4,2.5,left\n2,2,C3,3.5,right\n3,2,C4,,right\n\
+        4,3,C3,5.5,left\n5,3,C4,6.5,left\n";
+    let record = table("a.csv", text);
+    assert_eq!(names(&record), ["id", "C3", "C4", "class"]);
+    same(&values(&record, 1), &[1.5, 3.5, 5.5]);
+    same(&values(&record, 2), &[2.5, f64::NAN, 6.5]);
+    assert_eq!(levels(&record, 3), ["left", "right"]);
+    let told = told(&record);
+    assert!(
+        told.iter().any(|t| t.contains("put together to 3 rows")),
+        "{told:?}"
+    );
+    refused_when_strict(text);
+    for text in [
+        // Twice the same quantity of a sample.
+        "id,channel,value\n1,C3,1\n1,C3,2\n2,C3,3\n2,C4,4\n",
+        // Rows that are samples of their own.
+        "id,channel,value\n1,C3,1\n2,C4,2\n3,C3,3\n4,C4,4\n",
+    ] {
+        assert_eq!(names(&table("a.csv", text)), ["id", "channel", "value"]);
+    }
+}
+
+#[test]
+fn what_separators_and_lines_leave_open_is_right_or_told() {
+    let ends = table("a.csv", "a,b,\n1,2,\n3,4,\n");
+    assert_eq!((names(&ends), told(&ends).len()), (vec!["a", "b"], 0));
+    let narrow = table("a.txt", "a b\n1\u{202f}000 x\n2\u{202f}000 y\n");
+    same(&values(&narrow, 0), &[1000.0, 2000.0]);
+    let empty = told(&table("a.csv", "x\n1\n\n3\n"));
+    assert!(empty[0].starts_with("line 3: line is empty"), "{empty:?}");
+    let dates = table(
+        "a.csv",
+        "when,day\n20240131,\"Feb 1, 2024\"\n20240201,3 Feb 2024\n20240202,4 Feb 2024\n",
+    );
+    assert!(dates.channels.iter().all(|c| c.kind == ChannelKind::Time));
+    assert_eq!(values(&dates, 0)[1], values(&dates, 1)[0]);
+}
+
+#[test]
+fn none_is_a_class_and_sodium_an_element() {
+    let record = table("a.csv", "x,fault,salt\n1,none,Na\n.,SLG,K\n3,<NA>,NA\n");
+    assert_eq!(levels(&record, 1), ["none", "SLG"]);
+    assert_eq!(levels(&record, 2), ["Na", "K"]);
+    same(&values(&record, 0), &[1.0, f64::NAN, 3.0]);
+    let told = told(&record);
+    assert!(
+        told.iter().any(|t| t.contains("it was taken for a name")),
+        "{told:?}"
+    );
+}
+
+#[test]
 fn thousands_and_decimals_are_told_apart_by_the_whole_column() {
     let english = table("a.csv", "a,b\n\"1,234.5\",1\n\"2,000\",2\n");
     same(&values(&english, 0), &[1234.5, 2000.0]);

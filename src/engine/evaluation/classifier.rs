@@ -309,9 +309,9 @@ impl<'a> Classifier<'a> {
     ) -> Result<(), LearnError> {
         work.tile.load(&self.settings.kernel, data, part)?;
         let circumstances = Circumstances {
-            distances: match self.decision.needs_distance() {
-                true => Distances::ToDecide,
-                false => Distances::Unused,
+            distances: match self.decision {
+                Decision::OnlineLogit(logit) => Distances::ToDecide(logit.theta[1]),
+                _ => Distances::Unused,
             },
             stop: self.stop,
             n_threads: 1,

@@ -13,7 +13,7 @@ use super::dictionary::{BlockView, Dictionary};
 use super::samples::Samples;
 use super::span::Span;
 
-/// Share of a distance that rounding may be.
+/// What rounding of a distance may make of a score.
 const LARGEST_NOISE: f64 = 1e-10;
 /// Rounding of a kernel value or of an element of Tk, in units of ε of its terms.
 const ROUNDING: f64 = 4.0;
@@ -51,6 +51,8 @@ impl RootCache {
 /// Scratch memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DistanceWork {
+    /// How much the logarithm of a distance counts in a score.
+    weight: f64,
     /// Samples of the block whose distances are not known well enough.
     doubtful: Vec<usize>,
     /// (Tk)ᵀ, row per sample.
@@ -106,10 +108,10 @@ fn noise_of_product(inverse: &Matrix, kernel_rows: &Matrix, i: usize) -> f64 {
 impl DistanceWork {
     /// Retains those doubtful samples in whose score this noise of their distances could be seen.
     fn retain(&mut self, distances: &[f64], own: &[f64], noise: impl Fn(&Matrix, usize) -> f64) {
-        let lengths = &self.lengths;
+        let (lengths, largest) = (&self.lengths, LARGEST_NOISE / self.weight.abs().max(1.0));
         self.doubtful.retain(|&i| {
             let (noise, floor) = (noise(lengths, i), SMALLEST_DISTANCE * own[i]);
-            distances[i] + noise > floor && noise > LARGEST_NOISE * distances[i].max(floor)
+            distances[i] + noise > floor && noise > largest * distances[i].max(floor)
         });
     }
 
@@ -128,9 +130,10 @@ impl DistanceWork {
 }
 
 impl Dictionary {
-    /// Squared distances of a block to the span to the digits that decisions need. What is said of a sample does not
-    /// depend on those beside it: where one is doubtful, the block is computed anew as a whole.
-    pub(super) fn settle_distances(&self, block: &Samples, view: &mut BlockView) {
+    /// Squared distances of a block to the span to the digits that decisions need in which their logarithm counts
+    /// `weight`. What is said of a sample does not depend on those beside it: where one is doubtful, the block is
+    /// computed anew as a whole.
+    pub(super) fn settle_distances(&self, block: &Samples, weight: f64, view: &mut BlockView) {
         self.measure_distances(block, view);
         let Some(span) = &self.span else {
             return;
@@ -142,6 +145,7 @@ impl Dictionary {
             ..
         } = view;
         let own = block.self_kernel();
+        work.weight = weight;
         work.doubtful.clear();
         let signals = (0..block.len()).filter(|&i| !block.is_zero(i));
         work.doubtful.extend(signals);
@@ -226,7 +230,7 @@ mod tests {
         let distances = |block: &Samples| {
             let mut view = BlockView::new(coder.clone(), SparseCodes::new(1, 0));
             dictionary.inner_products(block, &mut view);
-            dictionary.settle_distances(block, &mut view);
+            dictionary.settle_distances(block, 1.0, &mut view);
             view.distances.clone()
         };
         let whole = distances(&block);

@@ -35,14 +35,14 @@ pub(crate) fn block_size(n_classes: usize) -> usize {
 type PairScore = ((usize, usize), f64);
 
 /// What distances to the span of the kept samples are wanted for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Distances {
     /// For nothing.
     Unused,
     /// The block is learned: with what that needs of them.
     ToLearn,
-    /// Only scores follow, in which rounding must not be seen.
-    ToDecide,
+    /// Only scores follow, in which rounding must not be seen: their logarithm counts this much.
+    ToDecide(f64),
 }
 
 /// How a block is examined.
@@ -115,7 +115,9 @@ impl BlockScores {
             match distances {
                 Distances::Unused => {}
                 Distances::ToLearn => dictionary(class).measure_distances(block, view),
-                Distances::ToDecide => dictionary(class).settle_distances(block, view),
+                Distances::ToDecide(weight) => {
+                    dictionary(class).settle_distances(block, weight, view);
+                }
             }
             view.time = TimeSpent(begin.elapsed());
             Ok(())

@@ -7,7 +7,7 @@ use super::super::text::{counted, quoted};
 use super::super::{ChannelKind, FilePlace, Findings, ReadError, Unit};
 use super::moment::MomentForm;
 use super::number_form::{DecimalSign, Spelling, parse, spelling, without_percent};
-use super::rows::{is_missing, is_missing_word, is_spreadsheet_error};
+use super::rows::{is_missing, is_missing_word, is_none, is_spreadsheet_error};
 
 /// Words for no and yes.
 const BOOLEAN_WORDS: [[&str; 2]; 10] = [
@@ -52,9 +52,13 @@ pub(super) struct ColumnTally {
     texts: Met,
     errors: Met,
     missing_words: Met,
+    /// Those among them that are rather names where names stand.
+    nones: Met,
     /// Texts that each form of dates can read, and those that none can.
     moments: [usize; MomentForm::ALL.len()],
     undated: Met,
+    /// Numbers that are dates written without marks: `20240131`.
+    compact: Met,
     /// The first different texts.
     words: Vec<String>,
 }
@@ -69,6 +73,9 @@ impl ColumnTally {
                 Spelling::Two(DecimalSign::Point) => self.point_or_group.meet(line, field),
                 Spelling::Two(DecimalSign::Comma) => self.comma_or_group.meet(line, field),
             }
+            if MomentForm::Compact.parse(field).is_some() {
+                self.compact.meet(line, field);
+            }
             match without_percent(field).1 {
                 true => self.percent.meet(line, field),
                 false => self.bare.meet(line, field),
@@ -76,7 +83,9 @@ impl ColumnTally {
         } else if is_spreadsheet_error(field) {
             self.errors.meet(line, field);
         } else if is_missing_word(field) {
-            if !field.is_empty() {
+            if is_none(field) {
+                self.nones.meet(line, field);
+            } else if !field.is_empty() {
                 self.missing_words.meet(line, field);
             }
         } else {
@@ -102,7 +111,8 @@ impl ColumnTally {
 
     /// Whether nothing stands in the column.
     pub(super) fn is_empty(&self) -> bool {
-        self.n_numbers() + self.texts.count + self.errors.count + self.missing_words.count == 0
+        let n_words = self.missing_words.count + self.nones.count;
+        self.n_numbers() + self.texts.count + self.errors.count + n_words == 0
     }
 
     /// The sign that fields prove which can be read in one way only.
@@ -177,6 +187,13 @@ impl ColumnDecision {
             is_undecided: false,
             doubt: None,
         };
+        // Fewer numbers may be dates by chance.
+        if tally.texts.count == 0
+            && tally.compact.count > 2
+            && tally.compact.count == tally.n_numbers()
+        {
+            return Self::of_moments(tally, MomentForm::Compact, false);
+        }
         if tally.texts.count > 0 && tally.n_numbers() == 0 {
             let all = |form: usize| tally.moments[form] == tally.texts.count;
             if let Some(place) = (0..MomentForm::ALL.len()).find(|form| all(*form)) {
@@ -244,7 +261,8 @@ impl ColumnDecision {
     }
 
     fn of_moments(tally: &ColumnTally, form: MomentForm, two_orders: bool) -> Self {
-        let (line, text) = tally.texts.first.clone().unwrap_or_default();
+        let first = tally.texts.first.as_ref().or(tally.compact.first.as_ref());
+        let (line, text) = first.cloned().unwrap_or_default();
         let is_dotted = text.matches('.').count() >= 2;
         let form = match two_orders && !is_dotted {
             // Which number is the month cannot be told: no date is better than a wrong one.
@@ -289,6 +307,8 @@ impl ColumnDecision {
                     expected,
                     missing(&tally.missing_words),
                 )?;
+                let assumed = "it was taken for a name".to_owned();
+                breach(&tally.nones, expected, assumed)?;
                 let makes_text = |met: &Met| {
                     let verb = if met.count == 1 { "makes" } else { "make" };
                     let n_fields = counted(met.count, "such field");
@@ -381,13 +401,44 @@ impl TableColumn {
                 let value = parse(number, *decimal).filter(|_| has_percent == *is_percent);
                 values.push(value.unwrap_or(f64::NAN));
             }
-            Self::Names { names, .. } if is_missing(field) => names.push_missing(),
+            Self::Names { names, .. } if is_missing(field) && !is_none(field) => {
+                names.push_missing();
+            }
             Self::Names { names, are_truths } => {
                 let same = |level: &&String| *are_truths && is_same_word(level, field);
                 let known = names.levels.iter().take(2).find(same).cloned();
                 names.push(known.as_deref().unwrap_or(field));
             }
             Self::Moments { values, form } => values.push(form.parse(field).unwrap_or(f64::NAN)),
+        }
+    }
+
+    /// A column like this with the values of these rows; missing ones where there is no row.
+    pub(super) fn of_rows(&self, rows: impl Iterator<Item = Option<usize>>) -> Self {
+        let mut values = NumberColumn::new();
+        rows.for_each(|row| values.push(row.map_or(f64::NAN, |row| self.get(row))));
+        match self {
+            Self::Numbers {
+                decimal,
+                is_percent,
+                ..
+            } => Self::Numbers {
+                values,
+                decimal: *decimal,
+                is_percent: *is_percent,
+            },
+            Self::Names { names, are_truths } => {
+                let mut of_rows = NameColumn::new(names.levels.clone(), names.max_levels);
+                of_rows.positions = values;
+                Self::Names {
+                    names: of_rows,
+                    are_truths: *are_truths,
+                }
+            }
+            Self::Moments { form, .. } => Self::Moments {
+                values,
+                form: *form,
+            },
         }
     }
 

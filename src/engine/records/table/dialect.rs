@@ -1,8 +1,11 @@
 //! How a text table is written: separator, where it begins, header, units.
 
+use std::collections::BTreeSet;
+
 use super::super::Unit;
+use super::super::text::quoted;
 use super::moment::MomentForm;
-use super::number_form::{is_space_or_apostrophe, spelling};
+use super::number_form::{DecimalSign, is_space_or_apostrophe, parse, spelling, without_percent};
 use super::rows::{
     Separator, TableText, for_each_row, is_missing, is_spreadsheet_error, may_be_remark,
 };
@@ -22,6 +25,8 @@ pub(super) struct Dialect {
     pub(super) units: Option<Vec<String>>,
     /// Lines before the table that are neither remarks nor rows of it: the first, and how many.
     pub(super) preamble: Option<(usize, usize)>,
+    /// What was assumed where the rows allow something else too.
+    pub(super) doubts: Vec<Doubt>,
     /// The first of the rows at the end that sum up the others, and the word that says so.
     pub(super) totals: Option<(usize, String)>,
 }
@@ -37,6 +42,16 @@ pub(super) struct HeaderRow {
     pub(super) lacks_first: bool,
     /// Whether it is written as a remark, as NumPy writes it.
     pub(super) is_remark: bool,
+}
+
+/// Something assumed of the way a table is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Doubt {
+    pub(super) line: usize,
+    pub(super) what: &'static str,
+    pub(super) found: String,
+    pub(super) expected: &'static str,
+    pub(super) assumed: &'static str,
 }
 
 /// Lines looked at, and bytes.
@@ -78,9 +93,14 @@ type LinedRow = (usize, Vec<String>);
 
 impl Dialect {
     /// The dialect that makes most numbers of the first lines; `None` if there is no row.
-    pub(super) fn detect(text: &TableText<'_>) -> Option<Dialect> {
+    pub(super) fn detect(text: &TableText<'_>, told: Option<DecimalSign>) -> Option<Dialect> {
         let head = text.head(LINES_LOOKED_AT, BYTES_LOOKED_AT);
-        let separator = text.named_separator.unwrap_or_else(|| separator_of(head));
+        let commas = Commas::of(head, told);
+        let separator = text.named_separator.unwrap_or_else(|| match commas {
+            // A character that does not occur: nothing separates.
+            Commas::Decimals => Separator::Byte(b'\t'),
+            _ => separator_of(head),
+        });
         let rows = rows_of(head, text.lines_before(), separator, usize::MAX);
         let n_columns = usual_width(&rows)?;
         // Names and remarks of the writer may stand above the table.
@@ -125,6 +145,32 @@ impl Dialect {
             units = Some(second.1.clone());
             body = rest;
         }
+        let mut doubts = Vec::new();
+        let is_open = commas == Commas::Open && text.named_separator.is_none() && told.is_none();
+        if let Some((line, row)) = body.first().filter(|_| is_open && separator == COMMA) {
+            doubts.push(Doubt {
+                line: *line,
+                what: "row",
+                found: quoted(&row.join(",")),
+                expected: "rows that can be read in one way only",
+                assumed: "the comma was taken to separate two columns; say if it is the decimal sign (--decimal comma)",
+            });
+        }
+        let again = header
+            .as_ref()
+            .filter(|h| !h.is_remark && !counts_columns(&h.names));
+        let is_open = |header: &&HeaderRow| {
+            are_words_below(&header.names, body) || names_numbers(&header.names, body)
+        };
+        if let Some(header) = again.filter(is_open) {
+            doubts.push(Doubt {
+                line: header.line,
+                what: "row",
+                found: quoted(&header.names.join(",")),
+                expected: "words that stand in no row below",
+                assumed: "it was taken for the names of the columns",
+            });
+        }
         let after = rows.last().map_or(1, |(line, _)| line + 1);
         let first_line = body.first().map_or(after, |(line, _)| *line);
         Some(Dialect {
@@ -134,6 +180,7 @@ impl Dialect {
             first_line,
             units,
             preamble,
+            doubts,
             totals: totals(text, separator, n_columns, body),
         })
     }
@@ -210,16 +257,56 @@ fn header_in_remark(
     })
 }
 
+const COMMA: Separator = Separator::Byte(b',');
+
+/// What the commas of lines are that hold one each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Commas {
+    /// Signs of the numbers of a single column, whose name has none.
+    Decimals,
+    /// Either; nothing tells which.
+    Open,
+    /// What the dialect makes of them.
+    Others,
+}
+
+impl Commas {
+    fn of(head: &str, told: Option<DecimalSign>) -> Self {
+        let lines = head.lines().map(str::trim);
+        let mut lines = lines
+            .filter(|line| !line.is_empty() && !line.starts_with(['#', '%']))
+            .peekable();
+        let is_name = |line: &&str| !line.contains(',') && !is_value(line);
+        let has_name = lines.next_if(is_name).is_some();
+        let (mut n_without, mut n_with) = (0, 0);
+        for line in lines {
+            let number = without_percent(line).0;
+            match line.matches(',').count() {
+                0 if is_number(line) || is_missing(line) => n_without += 1,
+                1 if parse(number, DecimalSign::Comma).is_some() => n_with += 1,
+                _ => return Self::Others,
+            }
+        }
+        match told {
+            _ if n_with < 2 => Self::Others,
+            Some(DecimalSign::Comma) => Self::Decimals,
+            None if has_name || n_without > 0 => Self::Decimals,
+            None => Self::Open,
+            Some(DecimalSign::Point) => Self::Others,
+        }
+    }
+}
+
 fn separator_of(head: &str) -> Separator {
     // In the order of preference where two fit equally well.
     let candidates = [
         Separator::Byte(b'\t'),
         Separator::Byte(b';'),
         Separator::Byte(b'|'),
-        Separator::Byte(b','),
+        COMMA,
         Separator::Spaces,
     ];
-    let mut best = (Separator::Byte(b','), 0.0);
+    let mut best = (COMMA, 0.0);
     for separator in candidates {
         // Where tabs cut numbers out, spaces stand within names.
         if separator == Separator::Spaces && best.0 == Separator::Byte(b'\t') && best.1 > 0.2 {
@@ -290,7 +377,7 @@ fn fitness(separator: Separator, rows: &[LinedRow]) -> f64 {
     if 3 * table.len() < rows.len() || n_alike * 10 < table.len() * 9 {
         return 0.0;
     }
-    let is_comma = separator == Separator::Byte(b',');
+    let is_comma = separator == COMMA;
     if is_comma && table.iter().all(|(_, row)| is_cut_at_decimals(row)) {
         return 0.0;
     }
@@ -337,7 +424,13 @@ fn has_header(rows: &[LinedRow]) -> bool {
     if counts_columns(first) {
         return true;
     }
-    let is_text = |field: &str| !is_number(field) && !is_missing(field);
+    if body
+        .split_first()
+        .is_some_and(|((_, second), below)| are_units(second, below))
+    {
+        return true;
+    }
+    let is_text = |field: &str| !is_value(field) && !is_missing(field);
     if !first.iter().any(|field| is_text(field)) {
         return false;
     }
@@ -352,18 +445,64 @@ fn has_header(rows: &[LinedRow]) -> bool {
     first.iter().enumerate().any(|(column, name)| {
         let below = body.iter().filter_map(|(_, row)| row.get(column));
         let mut filled = below.filter(|field| !is_missing(field)).peekable();
-        is_text(name) && filled.peek().is_some() && filled.all(|field| is_number(field))
-    })
+        is_text(name) && filled.peek().is_some() && filled.all(|field| is_value(field))
+    }) || names_numbers(first, body)
+}
+
+/// Whether a row names columns by numbers, such as years, and others by words: its words do not stand below again, as
+/// those of other rows do, or the numbers are equally far apart.
+fn names_numbers(first: &[String], body: &[LinedRow]) -> bool {
+    let numbers: Vec<Option<i64>> = first
+        .iter()
+        .filter(|field| is_value(field))
+        .map(|field| field.parse().ok())
+        .collect();
+    let words = || {
+        first
+            .iter()
+            .enumerate()
+            .filter(|(_, field)| !is_value(field) && !is_missing(field))
+    };
+    let is_new = |(column, word): (usize, &String)| {
+        let mut below = body.iter().filter_map(|(_, row)| row.get(column));
+        below.all(|field| field != word)
+    };
+    let is_among_names = |(column, _): &(usize, &String)| {
+        let below: Vec<&String> = body
+            .iter()
+            .filter_map(|(_, row)| row.get(*column))
+            .collect();
+        let different: BTreeSet<&&String> = below.iter().collect();
+        below.len() > 3 && 2 * different.len() <= below.len()
+    };
+    let steps = numbers
+        .windows(2)
+        .map(|pair| Some(pair[1]?.checked_sub(pair[0]?)?));
+    let steps: Vec<Option<i64>> = steps.collect();
+    let are_even = steps
+        .first()
+        .is_some_and(|step| step.is_some_and(|step| step > 0))
+        && steps.windows(2).all(|pair| pair[0] == pair[1]);
+    let are_whole = numbers.iter().all(Option::is_some);
+    !numbers.is_empty()
+        && are_whole
+        && words().all(is_new)
+        && (are_even && steps.len() > 1 || words().filter(is_among_names).count() > 1)
 }
 
 /// Whether every word of the first row stands below it again, and no number does: labels without a header.
 fn is_again_below(first: &[String], body: &[LinedRow]) -> bool {
+    let holds_number = |(_, row): &LinedRow| row.iter().any(|field| is_number(field));
+    are_words_below(first, body) && !body.iter().any(holds_number)
+}
+
+/// Whether every word of a row stands below it again, in its column.
+fn are_words_below(first: &[String], body: &[LinedRow]) -> bool {
     let recurs = |(column, name): (usize, &String)| {
         let mut below = body.iter().filter_map(|(_, row)| row.get(column));
         is_missing(name) || below.any(|field| field == name)
     };
-    let holds_number = |(_, row): &LinedRow| row.iter().any(|field| is_number(field));
-    first.iter().enumerate().all(recurs) && !body.iter().any(holds_number)
+    first.iter().enumerate().all(recurs)
 }
 
 /// Whether a row counts the columns from 0, as programs name columns that have no name; the column of row numbers
@@ -412,6 +551,10 @@ fn is_above_names(rows: &[LinedRow]) -> bool {
     let is_text = |field: &&String| !is_missing(field) && !is_value(field);
     let is_named =
         |row: &[String]| row.iter().any(|f| is_text(&f)) && !row.iter().any(|f| is_value(f));
+    let below = match below.split_first() {
+        Some(((_, units), rest)) if are_units(units, rest) => rest,
+        _ => below,
+    };
     let n_names = second.iter().filter(is_text).count();
     let above_values = second
         .iter()
@@ -435,9 +578,15 @@ fn are_units(row: &[String], below: &[LinedRow]) -> bool {
         (is_bracketed(field) || Unit::parse(field).is_known())
             && (field.as_str() == "1" || !holds_number(field))
     };
-    let mut filled = row.iter().enumerate().filter(|(_, f)| !f.is_empty());
-    let has_words = row.iter().any(|f| !f.is_empty() && !is_number(f));
-    has_words && filled.all(|(column, field)| is_unit(&field) && stands_above_values(column, below))
+    let filled = || row.iter().enumerate().filter(|(_, f)| !f.is_empty());
+    let has_words = filled().any(|(_, field)| !is_number(field));
+    let mut is_above = filled().map(|(column, _)| stands_above_values(column, below));
+    // A row of nothing but brackets may stand above names too.
+    let fits = match filled().all(|(_, field)| is_bracketed(field)) {
+        true => is_above.any(|above| above),
+        false => is_above.all(|above| above),
+    };
+    has_words && filled().all(|(_, field)| is_unit(&field)) && fits
 }
 
 #[cfg(test)]
@@ -445,7 +594,7 @@ mod tests {
     use super::*;
 
     fn dialect(text: &str) -> Dialect {
-        Dialect::detect(&TableText::new(text.into())).expect("there are rows")
+        Dialect::detect(&TableText::new(text.into()), None).expect("there are rows")
     }
 
     fn has_header(text: &str) -> bool {
@@ -563,6 +712,40 @@ mod tests {
         assert_eq!(trailing.n_columns, 2);
         assert_eq!(dialect("x,y\n1,2,\n3,4,\nnote\n").n_columns, 2);
         assert_eq!(trailing.header.expect("there is one").names, ["x", "y"]);
+    }
+
+    #[test]
+    fn a_comma_in_every_line_separates_or_marks_decimals() {
+        let columns = |text: &str| (dialect(text).n_columns, dialect(text).doubts.len());
+        assert_eq!(columns("x\n1,5\n2,25\n-3,125\n"), (1, 0));
+        assert_eq!(columns("1,5\n7\n-3,125\n"), (1, 0));
+        assert_eq!(columns("21,1%\n3,0%\n"), (2, 1));
+        assert_eq!(columns("a,b\n1,5\n2,25\n"), (2, 0));
+        let told = TableText::new("21,1%\n3,0%\n".into());
+        let told = Dialect::detect(&told, Some(DecimalSign::Comma));
+        assert_eq!(told.map(|told| told.n_columns), Some(1));
+    }
+
+    #[test]
+    fn numbers_name_columns_beside_words_that_do_not_recur() {
+        assert!(has_header(
+            "land,code,2019,2020,2021\nx,A,1.5,2,3\ny,B,4,5,6\n"
+        ));
+        assert!(has_header("a,b,1\nx,u,2.5\nx,u,3.5\ny,v,1.5\ny,v,4.5\n"));
+        assert!(!has_header("x,u,1\nx,u,2\ny,v,3\ny,v,4\n"));
+        assert!(!has_header("x,1,2,4\ny,5,6,7\n"));
+        let names = dialect("g,c\ng,c\n1,2\n").doubts;
+        assert_eq!(names.len(), 1, "names that stand below again are doubtful");
+    }
+
+    #[test]
+    fn units_in_brackets_stand_above_columns_of_words_too() {
+        let found = dialect("a,2020\n[s],(V)\nx,1.5\ny,2.5\n");
+        assert!(found.units.is_some() && found.header.is_some());
+        assert_eq!(
+            dialect("t\n(s)\n01.02.2024\n02.02.2024\n").units,
+            Some(vec!["(s)".into()])
+        );
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod column;
 mod dialect;
+mod melted;
 mod moment;
 mod number_form;
 mod rows;
@@ -73,8 +74,8 @@ pub fn read(input: &Input, options: &ReadOptions) -> Result<Record, ReadError> {
     let text = TableText::new(decoded.text);
     let (mut record, separator) = read_text(&text, input, options, findings)?;
     record.format = match (separator, input.extension().as_str()) {
-        (Separator::Byte(b'\t'), _) => Format::Tsv,
-        (Separator::Byte(_), "csv") => Format::Csv,
+        (Separator::Byte(_), "csv") if record.channels.len() == 1 => Format::Csv,
+        (Separator::Byte(b'\t'), _) if record.channels.len() > 1 => Format::Tsv,
         (Separator::Byte(_), _) if record.channels.len() > 1 => Format::Csv,
         _ => Format::TextColumns,
     };
@@ -99,7 +100,11 @@ fn read_text(
     options: &ReadOptions,
     mut findings: Findings,
 ) -> Result<(Record, Separator), ReadError> {
-    let Some(dialect) = Dialect::detect(text).filter(|dialect| dialect.n_columns > 0) else {
+    for separator in [b'\t', b';', b'|', b','].map(Separator::Byte) {
+        check_width(text, separator, &findings)?;
+    }
+    let detected = Dialect::detect(text, options.decimal);
+    let Some(dialect) = detected.filter(|dialect| dialect.n_columns > 0) else {
         let expected = "rows of numbers or names";
         return Err(findings.refusal(FilePlace::Line(1), "table", "empty", expected));
     };
@@ -109,8 +114,9 @@ fn read_text(
         text,
         dialect: &dialect,
     };
-    let tallies = body.tally(&mut findings)?;
-    let names = column_names(&dialect, &tallies, &mut findings)?;
+    let mut tallies = body.tally(&mut findings)?;
+    leave_out_ends(&mut tallies, &dialect);
+    let mut names = column_names(&dialect, &tallies, &mut findings)?;
     let has_semicolons = dialect.separator == Separator::Byte(b';');
     let signs = FileSigns::of(&tallies, options.decimal, has_semicolons);
     let decisions: Vec<ColumnDecision> = tallies
@@ -138,6 +144,23 @@ fn read_text(
         Some(_) => Kind::Recording,
         None => Kind::Table,
     };
+    if undecided.is_empty()
+        && dialect.units.is_none()
+        && let Some((wide, [quantity, value])) = melted::put_together(&names, &columns)
+    {
+        let field = format!("columns {} and {}", quoted(&quantity), quoted(&value));
+        let found = counted(columns.first().map_or(0, TableColumn::len), "row");
+        (names, columns) = wide;
+        let n_rows = counted(columns.first().map_or(0, TableColumn::len), "row");
+        let assumed = format!("put together to {n_rows}, with a column for each {quantity}");
+        findings.breach(
+            FilePlace::File,
+            &field,
+            found,
+            "a row for each sample",
+            assumed,
+        )?;
+    }
     let mut channels = channels(&names, &columns, &dialect, options);
     leave_out_time(&mut channels, &mut columns, options, &mut findings)?;
     let source = Source::new(input.path(), input.bytes.len());
@@ -146,6 +169,20 @@ fn read_text(
     record.warnings = findings.into_warnings();
     record.undecided = undecided;
     Ok((record, dialect.separator))
+}
+
+/// Without the columns that separators at the ends of all lines make: they have neither name nor value.
+fn leave_out_ends(tallies: &mut Vec<ColumnTally>, dialect: &Dialect) {
+    let has_name = |column: usize| {
+        let header = dialect.header.as_ref();
+        header.is_some_and(|h| h.names.get(column).is_some_and(|name| !name.is_empty()))
+    };
+    while tallies.len() > 1
+        && !has_name(tallies.len() - 1)
+        && tallies.last().is_some_and(ColumnTally::is_empty)
+    {
+        tallies.pop();
+    }
 }
 
 /// Of a recording the column with the time of the rows is no channel.
@@ -245,6 +282,16 @@ fn report_layout(
         let place = FilePlace::Line(dialect.first_line.saturating_sub(1));
         let found = quoted(&units.join(" "));
         findings.breach(place, "row", found, "values", "it was taken for units")?;
+    }
+    for doubt in &dialect.doubts {
+        let (line, found) = (FilePlace::Line(doubt.line), &doubt.found);
+        findings.breach(line, doubt.what, found, doubt.expected, doubt.assumed)?;
+    }
+    if dialect.n_columns == 1
+        && let Some((line, count)) = text.empty_lines(dialect.first_line)
+    {
+        let assumed = format!("skipped: {}", counted(count, "empty line"));
+        findings.breach(FilePlace::Line(line), "line", "empty", "a value", assumed)?;
     }
     if let Some((line, word)) = &dialect.totals {
         let assumed = "skipped: the rows that sum up those above them";

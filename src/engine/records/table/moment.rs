@@ -7,27 +7,30 @@ use super::super::StartTime;
 pub(super) enum MomentForm {
     /// `2024-01-31`, perhaps with a time: seconds since 1970.
     YearFirst,
-    /// `31.01.2024`, `31.01.24` or `31-Jan-2024`, perhaps with a time: seconds since 1970.
+    /// `31.01.2024`, `31.01.24`, `31-Jan-2024`, `31 Jan 2024` or `Jan 31, 2024`, perhaps with a time: seconds since 1970.
     DayFirst,
     /// `01/31/2024`, perhaps with a time: seconds since 1970.
     MonthFirst,
     /// `12:30:15.5`: seconds since midnight.
     Clock,
+    /// `20240131`, perhaps with a time: seconds since 1970.
+    Compact,
 }
 
 impl MomentForm {
     /// All forms, in order of preference.
-    pub(super) const ALL: [Self; 4] = [
+    pub(super) const ALL: [Self; 5] = [
         Self::YearFirst,
         Self::DayFirst,
         Self::MonthFirst,
         Self::Clock,
+        Self::Compact,
     ];
 
     /// What the seconds count from.
     pub(super) fn in_words(self) -> &'static str {
         match self {
-            Self::YearFirst => "dates, taken as seconds since 1970",
+            Self::YearFirst | Self::Compact => "dates, taken as seconds since 1970",
             Self::DayFirst => "dates with the day first, taken as seconds since 1970",
             Self::MonthFirst => "dates with the month first, taken as seconds since 1970",
             Self::Clock => "times of day, taken as seconds since midnight",
@@ -43,6 +46,12 @@ impl MomentForm {
         if self == Self::Clock {
             return text.contains(':').then(|| clock_s(text))?;
         }
+        let with_month = if self == Self::DayFirst {
+            hyphenated(text)
+        } else {
+            None
+        };
+        let text = with_month.as_deref().unwrap_or(text);
         let (date, rest) = match text.find(['T', ' ']) {
             Some(at) => (text.get(..at)?, text.get(at + 1..)?.trim()),
             None => (text, ""),
@@ -56,6 +65,15 @@ impl MomentForm {
     }
 
     fn date_s(self, date: &str) -> Option<f64> {
+        if self == Self::Compact {
+            let is_whole = date.len() == 8 && date.bytes().all(|b| b.is_ascii_digit());
+            let (year, rest) = date.split_at_checked(4).filter(|_| is_whole)?;
+            let (month, day) = rest.split_at(2);
+            let is_likely = year.starts_with("19") || year.starts_with("20");
+            return Self::YearFirst
+                .date_s(&format!("{year}-{month}-{day}"))
+                .filter(|_| is_likely);
+        }
         let mark = date.chars().find(|c| matches!(c, '-' | '/' | '.'))?;
         let mut parts = date.split(mark);
         let parts = [parts.next()?, parts.next()?, parts.next()?];
@@ -66,7 +84,7 @@ impl MomentForm {
             Self::YearFirst => parts,
             Self::DayFirst => [parts[2], parts[1], parts[0]],
             Self::MonthFirst => [parts[2], parts[0], parts[1]],
-            Self::Clock => return None,
+            Self::Clock | Self::Compact => return None,
         };
         if day.len() > 2 {
             return None;
@@ -95,6 +113,19 @@ fn full_year(digits: u16) -> u16 {
     } else {
         1900 + digits
     }
+}
+
+/// `9 May 1999 10:30` and `May 9, 1999 10:30` as `9-May-1999 10:30`.
+fn hyphenated(text: &str) -> Option<String> {
+    let mut words = text.split([' ', ',']).filter(|word| !word.is_empty());
+    let (first, second, year) = (words.next()?, words.next()?, words.next()?);
+    let (day, month) = match (named_month(first), named_month(second)) {
+        (Some(_), None) => (second, first),
+        (None, Some(_)) => (first, second),
+        _ => return None,
+    };
+    let clock: Vec<&str> = words.collect();
+    Some(format!("{day}-{month}-{year} {}", clock.join(" ")))
 }
 
 /// The number of a month by its English name or the first three letters of it.
@@ -169,7 +200,7 @@ fn clock_s(text: &str) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::MomentForm::{Clock, DayFirst, MonthFirst, YearFirst};
+    use super::MomentForm::{Clock, Compact, DayFirst, MonthFirst, YearFirst};
 
     #[test]
     fn dates_and_times_are_seconds() {
@@ -190,6 +221,13 @@ mod tests {
             (DayFirst, "01.02.24 12:00", Some(1_706_788_800.0)),
             (DayFirst, "31-Jan-1970", Some(30.0 * 86_400.0)),
             (DayFirst, "31-Foo-1970", None),
+            (DayFirst, "31 January 1970", Some(30.0 * 86_400.0)),
+            (DayFirst, "Jan 31, 1970 00:01", Some(30.0 * 86_400.0 + 60.0)),
+            (DayFirst, "Jan Feb 1970", None),
+            (Compact, "19700131", Some(30.0 * 86_400.0)),
+            (Compact, "19700131 00:01", Some(30.0 * 86_400.0 + 60.0)),
+            (Compact, "19701331", None),
+            (Compact, "31011970", None),
             (DayFirst, "31/01/70", None),
             (Clock, "23:59:60", Some(86_400.0)),
             (Clock, "1:02", Some(3720.0)),

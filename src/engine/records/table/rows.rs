@@ -101,6 +101,16 @@ impl<'a> TableText<'a> {
         (tail, self.lines_before() + n_before)
     }
 
+    /// The first empty line between the rows from this line on, and how many there are.
+    pub(super) fn empty_lines(&self, first_line: usize) -> Option<(usize, usize)> {
+        let lines = self.table().trim_end().lines().enumerate();
+        let bare = |line: &'_ str| line.trim().trim_matches('"').is_empty();
+        let numbered = lines.map(|(index, line)| (self.lines_before() + index + 1, bare(line)));
+        let mut empty = numbered.filter(|(line, is_empty)| *line > first_line && *is_empty);
+        let (first, _) = empty.next()?;
+        Some((first, 1 + empty.count()))
+    }
+
     /// Calls `take` for every row with its line number, from 1 in the file; fields are trimmed.
     pub(super) fn for_each_row(
         &self,
@@ -164,7 +174,8 @@ pub(super) fn for_each_row(
     match separator {
         Separator::Spaces => {
             for (index, line) in text.lines().enumerate() {
-                let fields: Vec<&str> = line.split_whitespace().collect();
+                // Spaces that do not break stand within a number: `1 234,5`.
+                let fields: Vec<&str> = line.split_ascii_whitespace().collect();
                 if !fields.is_empty() {
                     take(lines_before + index + 1, &fields)?;
                 }
@@ -231,10 +242,17 @@ pub(super) fn is_missing(field: &str) -> bool {
 
 /// Words for a missing value that could be a name in a column of names.
 pub(super) fn is_missing_word(field: &str) -> bool {
-    const MARKS: [&str; 10] = [
-        "", "nan", "na", "n/a", "null", "none", "?", "-", "--", "missing",
+    const MARKS: [&str; 15] = [
+        "", "nan", "na", "n/a", "n.a.", "<na>", "nat", "null", "\\n", "none", "?", "-", "--", ".",
+        "missing",
     ];
-    field.len() <= 7 && MARKS.iter().any(|mark| field.eq_ignore_ascii_case(mark))
+    // Sodium is a name.
+    field.len() <= 7 && field != "Na" && MARKS.iter().any(|mark| field.eq_ignore_ascii_case(mark))
+}
+
+/// Whether such a word is rather a name in a column of names: nobody writes `none` there for what is unknown.
+pub(super) fn is_none(field: &str) -> bool {
+    field.eq_ignore_ascii_case("none")
 }
 
 /// Whether a field is what a spreadsheet writes where a formula failed, in whatever language: `#DIV/0!`, `#NAME?`,
