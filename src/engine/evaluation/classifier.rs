@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::dataset::Columns;
 use crate::learner::{
     BlockMemory, BlockScores, Circumstances, Decision, Dictionary, Distances, Gate, Head,
-    LearnError, Learner, LearnerSettings, OnlineLogit, Readout, Samples, SecondLook, SparseCoder,
-    StopSignal, block_size,
+    LearnError, Learner, LearnerSettings, OnlineLogit, PairSolutions, Readout, Samples, SecondLook,
+    SparseCoder, StopSignal, block_size,
 };
 use crate::math::{Matrix, View, Write, product};
 
@@ -46,6 +46,11 @@ impl ClassifierWork {
     /// what it remembered before.
     pub(crate) fn remember(&mut self, memory: Vec<BlockMemory>) -> Vec<BlockMemory> {
         std::mem::replace(&mut self.memory, memory)
+    }
+
+    /// Exchanges what is known of pairs of classes.
+    pub(crate) fn exchange_pairs(&mut self, pairs: &mut PairSolutions) {
+        std::mem::swap(&mut self.scores.pairs, pairs);
     }
 
     /// Looks at tile `number` with what is known of it.

@@ -6,14 +6,15 @@ use super::calibrating::Assessor;
 use super::record::Decisions;
 use crate::dataset::{Columns, Dataset, Zeroing};
 use crate::evaluation::{Assurance, Classifier, ClassifierWork, Confusion, Imputation, Verdict};
-use crate::learner::{BlockMemory, Dictionary, Head, LearnError};
+use crate::learner::{BlockMemory, Dictionary, Head, LearnError, PairSolutions};
 use crate::math::View;
 use crate::memory::Reservation;
 
 /// Operations of a block: some milliseconds, so that a test can be stopped at any time.
 const BLOCK_OPERATIONS: f64 = 2e8;
-/// Blocks are multiples of a tile, or of this where a tile takes too long.
+/// Blocks are multiples of a tile, or of this where a tile takes too long: so many times as long.
 const BLOCK_GRAIN: usize = 16;
+const LONG_TILE: usize = 8;
 const LARGEST_BLOCK: usize = 1024;
 
 /// What is tested.
@@ -65,10 +66,21 @@ pub(super) struct TestProgress {
 #[derive(Default)]
 pub(super) struct TestMemory {
     tiles: Vec<BlockMemory>,
+    /// Kernel values between kept samples, of every thread.
+    pairs: Vec<PairSolutions>,
     reservation: Reservation,
 }
 
 impl TestMemory {
+    /// Before a test on so many threads: the dictionaries have changed.
+    pub(super) fn begin(&mut self, n_threads: usize, n_classes: usize) {
+        self.pairs
+            .resize_with(n_threads.max(1), PairSolutions::default);
+        self.pairs
+            .iter_mut()
+            .for_each(|pairs| pairs.clear(n_classes));
+    }
+
     /// Before a test of so many samples: room for as many tiles as the memory allows.
     pub(super) fn make_room(&mut self, n_samples: usize, classifier: &Classifier<'_>) {
         let n_kept: usize = classifier.dictionaries().map(Dictionary::n_kept).sum();
@@ -116,8 +128,12 @@ impl TestProgress {
         let per_sample: f64 = classifier.dictionaries().map(sample_operations).sum();
         let fitting = (BLOCK_OPERATIONS / per_sample.max(1.0)) as usize;
         let tile = classifier.tile();
-        let grain = if fitting < tile { BLOCK_GRAIN } else { tile };
-        let block = fitting.clamp(BLOCK_GRAIN, LARGEST_BLOCK) / grain * grain;
+        // Kernel values are kept of whole tiles.
+        let grain = match fitting < tile / LONG_TILE {
+            true => BLOCK_GRAIN,
+            false => tile,
+        };
+        let block = fitting.clamp(grain, LARGEST_BLOCK) / grain * grain;
         let teller = || Teller {
             work: classifier.work(),
             verdicts: Vec::with_capacity(block),
@@ -155,6 +171,11 @@ impl TestProgress {
             let lent = memory.lend(first_tile(number), self.block / tile);
             teller.work.remember(lent);
         }
+        let exchange_pairs = |tellers: &mut [Teller], memory: &mut TestMemory| {
+            let pairs = tellers.iter_mut().zip(&mut memory.pairs);
+            pairs.for_each(|(teller, pairs)| teller.work.exchange_pairs(pairs));
+        };
+        exchange_pairs(tellers, memory);
         let outcome = if let ([teller], [block]) = (&mut *tellers, &blocks[..]) {
             teller.classify(classifier, subject, block)
         } else {
@@ -164,6 +185,7 @@ impl TestProgress {
         for (number, teller) in tellers.iter_mut().enumerate().filter(|_| remembers) {
             memory.take_back(first_tile(number), teller.work.remember(Vec::new()));
         }
+        exchange_pairs(tellers, memory);
         outcome?;
         for (teller, block) in self.tellers.iter().zip(&blocks) {
             for (i, (&sample, &verdict)) in block.iter().zip(&teller.verdicts).enumerate() {

@@ -46,7 +46,7 @@ pub(super) struct Renewal {
     /// Places of samples that were not known.
     joined: Vec<usize>,
     samples: Option<Samples>,
-    columns: Matrix,
+    values: Matrix,
 }
 
 impl Renewal {
@@ -70,32 +70,76 @@ impl Renewal {
             }
             return;
         }
-        self.compare(known, kept.index());
-        self.columns.reshape(block.len(), self.moved.len());
-        for (k, (from, _)) in self.moved.iter().enumerate() {
-            self.columns.col_mut(k).copy_from_slice(rows.col(*from));
-        }
-        rows.resize(block.len(), kept.len());
-        for (k, (_, to)) in self.moved.iter().enumerate() {
-            rows.col_mut(*to).copy_from_slice(self.columns.col(k));
-        }
-        if !self.joined.is_empty() {
-            let new_samples = || Samples::new(n_features, kept.len());
-            let samples = self.samples.get_or_insert_with(new_samples);
-            samples.clear();
-            let joined = self.joined.iter();
-            joined.for_each(|place| samples.push_from(kept, *place));
-            // Too few would be computed in another way.
-            while !stand_alone(samples.len()) {
-                samples.push_from(kept, 0);
-            }
-            kernel.block(block, samples, &mut self.columns);
-            for (k, place) in self.joined.iter().enumerate() {
-                rows.col_mut(*place).copy_from_slice(self.columns.col(k));
-            }
-        }
+        self.move_columns(known, kept, rows);
+        self.compute_columns(kernel, block, kept, rows);
         known.clear();
         known.extend_from_slice(kept.index());
+    }
+
+    /// The columns of samples that stay go where these are now.
+    fn move_columns(&mut self, known: &[usize], kept: &Samples, rows: &mut Matrix) {
+        self.compare(known, kept.index());
+        self.values.reshape(rows.rows(), self.moved.len());
+        for (k, (from, _)) in self.moved.iter().enumerate() {
+            self.values.col_mut(k).copy_from_slice(rows.col(*from));
+        }
+        rows.resize(rows.rows(), kept.len());
+        for (k, (_, to)) in self.moved.iter().enumerate() {
+            rows.col_mut(*to).copy_from_slice(self.values.col(k));
+        }
+    }
+
+    /// Then those of samples that joined are computed.
+    fn compute_columns(
+        &mut self,
+        kernel: &Kernel,
+        block: &Samples,
+        kept: &Samples,
+        rows: &mut Matrix,
+    ) {
+        let stand_alone = |count| kernel.columns_stand_alone(block.len(), kept.n_features(), count);
+        let joined = joined_samples(&mut self.samples, &self.joined, kept, stand_alone);
+        if let Some(joined) = joined {
+            kernel.block(block, joined, &mut self.values);
+            for (k, place) in self.joined.iter().enumerate() {
+                rows.col_mut(*place).copy_from_slice(self.values.col(k));
+            }
+        }
+    }
+
+    /// The rows of samples that stay go where these are now.
+    fn move_rows(&mut self, known: &[usize], kept: &Samples, values: &mut Matrix) {
+        self.compare(known, kept.index());
+        self.values.reshape(self.moved.len(), values.cols());
+        for j in 0..values.cols() {
+            let places = self.values.col_mut(j).iter_mut().zip(&self.moved);
+            places.for_each(|(value, (from, _))| *value = values[(*from, j)]);
+        }
+        values.resize(kept.len(), values.cols());
+        for j in 0..values.cols() {
+            let places = self.values.col(j).iter().zip(&self.moved);
+            places.for_each(|(value, (_, to))| values[(*to, j)] = *value);
+        }
+    }
+
+    /// Then those of samples that joined are computed.
+    fn compute_rows(
+        &mut self,
+        kernel: &Kernel,
+        kept: &Samples,
+        columns: &Samples,
+        values: &mut Matrix,
+    ) {
+        let stand_alone =
+            |count| kernel.columns_stand_alone(count, kept.n_features(), columns.len());
+        let joined = joined_samples(&mut self.samples, &self.joined, kept, stand_alone);
+        if let Some(joined) = joined {
+            kernel.block(joined, columns, &mut self.values);
+            for j in 0..columns.len() {
+                let places = self.values.col(j).iter().zip(&self.joined);
+                places.for_each(|(value, place)| values[(*place, j)] = *value);
+            }
+        }
     }
 
     /// Finds out which columns move and which samples joined.
@@ -120,23 +164,144 @@ impl Renewal {
     }
 }
 
+/// The samples that joined, if any; with others where so few would be computed in another way.
+fn joined_samples<'a>(
+    samples: &'a mut Option<Samples>,
+    joined: &[usize],
+    kept: &Samples,
+    stand_alone: impl Fn(usize) -> bool,
+) -> Option<&'a Samples> {
+    if joined.is_empty() {
+        return None;
+    }
+    let samples = samples.get_or_insert_with(|| Samples::new(kept.n_features(), kept.len()));
+    samples.clear();
+    let joined = joined.iter();
+    joined.for_each(|place| samples.push_from(kept, *place));
+    while !stand_alone(samples.len()) {
+        samples.push_from(kept, 0);
+    }
+    Some(samples)
+}
+
+/// Kernel values between the kept samples of two classes, or of one, that are asked for again and
+/// again while both change.
+#[derive(Clone, Debug, Default)]
+pub(super) struct KeptGram {
+    values: Matrix,
+    /// The samples of its rows and columns, as they were at the last look.
+    known: [Vec<usize>; 2],
+    is_current: bool,
+}
+
+impl KeptGram {
+    /// No values yet, with room for those of so many samples of each class.
+    pub(super) fn with_capacity(n_kept: usize) -> Self {
+        Self {
+            values: Matrix::with_capacity(n_kept, n_kept),
+            known: [(); 2].map(|()| Vec::with_capacity(n_kept)),
+            is_current: false,
+        }
+    }
+
+    /// The kept samples have changed.
+    pub(super) fn outdate(&mut self) {
+        self.is_current = false;
+    }
+
+    /// The values as they were brought up to date last.
+    pub(super) fn values(&self) -> &Matrix {
+        &self.values
+    }
+
+    /// The values become k(rows, columns), to the bits of [`Kernel::block`].
+    pub(super) fn renew(
+        &mut self,
+        kernel: &Kernel,
+        rows: &Samples,
+        columns: &Samples,
+        renewal: &mut Renewal,
+    ) {
+        if std::mem::replace(&mut self.is_current, true) {
+            return;
+        }
+        let (values, [known_rows, known_columns]) = (&mut self.values, &mut self.known);
+        let n_features = rows.n_features();
+        let stands_alone = kernel.columns_stand_alone(rows.len(), n_features, columns.len());
+        if stands_alone && !known_rows.is_empty() {
+            renewal.move_rows(known_rows, rows, values);
+            renewal.move_columns(known_columns, columns, values);
+            renewal.compute_columns(kernel, rows, columns, values);
+            renewal.compare(known_rows, rows.index());
+            renewal.compute_rows(kernel, rows, columns, values);
+        } else {
+            kernel.block(rows, columns, values);
+        }
+        for (known, samples) in [(known_rows, rows), (known_columns, columns)] {
+            known.clear();
+            let indices = samples.index().iter();
+            known.extend(indices.filter(|_| stands_alone));
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::math::{random_below, random_stream};
 
+    const KERNELS: [Kernel; 4] = [
+        Kernel::NormalisedPolynomial {
+            degree: 2,
+            offset: 1.0,
+        },
+        Kernel::Gaussian { width: 1e-3 },
+        Kernel::Gaussian { width: 2.0 },
+        Kernel::Laplacian { width: 2.0 },
+    ];
+
+    #[test]
+    fn values_between_kept_samples_are_those_computed_at_once() {
+        for kernel in KERNELS {
+            for n_features in [256, 76, 3] {
+                let sample = |i: usize| -> Vec<f64> {
+                    let value = |k: usize| ((i * n_features + k) as f64).sin() + 3.0;
+                    (0..n_features).map(value).collect()
+                };
+                let mut random = random_stream(5, "kept samples", n_features as u64);
+                let mut classes = [(); 2].map(|()| Samples::new(n_features, 0));
+                let (mut gram, mut renewal) = (KeptGram::default(), Renewal::default());
+                let mut expected = Matrix::default();
+                for _ in 0..60 {
+                    for (class, budget) in classes.iter_mut().zip([40, 7]) {
+                        for _ in 0..random_below(&mut random, 9) {
+                            let i = random_below(&mut random, 500);
+                            let added = class.push(&kernel, i, &sample(i));
+                            added.expect("finite sample");
+                        }
+                        while class.len() > budget {
+                            let last = class.len() - 1;
+                            class.move_to(last, random_below(&mut random, last));
+                            class.truncate(last);
+                        }
+                    }
+                    let [rows, columns] = &classes;
+                    gram.outdate();
+                    gram.renew(&kernel, rows, columns, &mut renewal);
+                    kernel.block(rows, columns, &mut expected);
+                    assert_eq!(
+                        *gram.values(),
+                        expected,
+                        "{kernel:?}, {n_features} features"
+                    );
+                }
+            }
+        }
+    }
+
     #[test]
     fn renewed_values_are_those_computed_at_once() {
-        let kernels = [
-            Kernel::NormalisedPolynomial {
-                degree: 2,
-                offset: 1.0,
-            },
-            Kernel::Gaussian { width: 1e-3 },
-            Kernel::Gaussian { width: 2.0 },
-            Kernel::Laplacian { width: 2.0 },
-        ];
-        for kernel in kernels {
+        for kernel in KERNELS {
             for (n_features, n_rows) in [(76, 128), (3, 2), (3, 1), (300, 20)] {
                 let sample = |i: usize| -> Vec<f64> {
                     let value = |k: usize| ((i * n_features + k) as f64).sin() + 3.0;

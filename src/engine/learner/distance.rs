@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::math::{Cholesky, Halves, Matrix, Write, product, subtract_precise_lengths};
+use crate::math::{Cholesky, Halves, Matrix, Write, product, subtract_precise_lengths, vectorised};
 
 use super::decision::SMALLEST_DISTANCE;
 use super::dictionary::{BlockView, Dictionary};
@@ -55,6 +55,8 @@ pub(super) struct DistanceWork {
     weight: f64,
     /// Samples of the block whose distances are not known well enough.
     doubtful: Vec<usize>,
+    /// What tells how far rounding may reach, of every sample.
+    weights: Vec<f64>,
     /// (Tk)ᵀ, row per sample.
     lengths: Matrix,
     /// k, column per sample.
@@ -88,29 +90,40 @@ impl SpanRoot {
         &self.rows
     }
 
-    /// What rounding may have made of σ − ‖Tk‖².
-    fn noise(&self, lengths: &Matrix, i: usize, own: f64) -> f64 {
-        let reach = self.reach.iter().enumerate();
-        let weight: f64 = reach.map(|(j, reach)| lengths[(i, j)].abs() * reach).sum();
+    /// What rounding may have made of σ − ‖Tk‖², where ‖Tk‖ has this weight.
+    fn noise(weight: f64, own: f64) -> f64 {
         ROUNDING * f64::EPSILON * own.sqrt() * weight
     }
 }
 
-/// What rounding may have made of σ − kᵀPk: |P_jl| ≤ √(P_jj P_ll), and errors of so many terms hardly all add up.
-fn noise_of_product(inverse: &Matrix, kernel_rows: &Matrix, i: usize) -> f64 {
-    let n = inverse.rows();
-    let weight: f64 = (0..n)
-        .map(|j| kernel_rows[(i, j)].abs() * inverse[(j, j)].sqrt())
-        .sum();
+/// What rounding may have made of σ − kᵀPk, where k has this weight by √P_jj: |P_jl| ≤ √(P_jj P_ll), and errors of so
+/// many terms hardly all add up.
+fn noise_of_product(weight: f64, n: usize) -> f64 {
     f64::EPSILON * weight * weight / (n as f64).sqrt().max(1.0)
+}
+
+/// `sums` ← the sizes of each row's elements, weighed by their columns.
+fn weigh(rows: &Matrix, weight: impl Fn(usize) -> f64, sums: &mut Vec<f64>) {
+    sums.clear();
+    sums.resize(rows.rows(), 0.0);
+    vectorised(
+        #[inline(always)]
+        || {
+            for j in 0..rows.cols() {
+                let weight = weight(j);
+                let values = sums.iter_mut().zip(rows.col(j));
+                values.for_each(|(sum, value)| *sum += value.abs() * weight);
+            }
+        },
+    );
 }
 
 impl DistanceWork {
     /// Retains those doubtful samples in whose score this noise of their distances could be seen.
-    fn retain(&mut self, distances: &[f64], own: &[f64], noise: impl Fn(&Matrix, usize) -> f64) {
-        let (lengths, largest) = (&self.lengths, LARGEST_NOISE / self.weight.abs().max(1.0));
+    fn retain(&mut self, distances: &[f64], own: &[f64], noise: impl Fn(f64, f64) -> f64) {
+        let (weights, largest) = (&self.weights, LARGEST_NOISE / self.weight.abs().max(1.0));
         self.doubtful.retain(|&i| {
-            let (noise, floor) = (noise(lengths, i), SMALLEST_DISTANCE * own[i]);
+            let (noise, floor) = (noise(weights[i], own[i]), SMALLEST_DISTANCE * own[i]);
             distances[i] + noise > floor && noise > largest * distances[i].max(floor)
         });
     }
@@ -149,8 +162,10 @@ impl Dictionary {
         work.doubtful.clear();
         let signals = (0..block.len()).filter(|&i| !block.is_zero(i));
         work.doubtful.extend(signals);
-        work.retain(distances, own, |_, i| {
-            noise_of_product(span.inverse(), kernel_rows, i)
+        let inverse = span.inverse();
+        weigh(kernel_rows, |j| inverse[(j, j)].sqrt(), &mut work.weights);
+        work.retain(distances, own, |weight, _| {
+            noise_of_product(weight, inverse.rows())
         });
         if work.doubtful.is_empty() {
             return;
@@ -166,7 +181,8 @@ impl Dictionary {
             root.rows.view(),
         );
         work.settle(own, distances);
-        work.retain(distances, own, |lengths, i| root.noise(lengths, i, own[i]));
+        weigh(&work.lengths, |j| root.reach[j], &mut work.weights);
+        work.retain(distances, own, SpanRoot::noise);
         if work.doubtful.is_empty() {
             return;
         }

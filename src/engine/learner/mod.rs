@@ -91,6 +91,7 @@ pub use report::{
 };
 pub use samples::Samples;
 pub(crate) use scoring::{BlockScores, Circumstances, Distances, block_size};
+pub(crate) use second_look::PairSolutions;
 pub use second_look::SecondLook;
 pub use seen::SeenSamples;
 pub use settings::{LearnerSettings, Normalisation, Start};

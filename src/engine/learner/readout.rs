@@ -8,7 +8,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::math::{Cholesky, Matrix, Write, product, vectorised};
+use crate::math::{Cholesky, Matrix, Write, product};
 
 use super::dictionary::Dictionary;
 use super::error::LearnError;
@@ -334,10 +334,7 @@ pub(super) fn solve_raised(
     let outcome = factor.factor_raised(n_tries, write, || !stop.is_raised());
     stop.check()?;
     if matches!(outcome, Ok(true)) {
-        vectorised(
-            #[inline(always)]
-            || (0..solutions.cols()).for_each(|c| factor.solve(solutions.col_mut(c))),
-        );
+        factor.solve_columns(solutions);
     }
     if !matches!(outcome, Ok(true)) || !solutions.is_finite() {
         solutions.fill(0.0);

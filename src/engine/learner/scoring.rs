@@ -67,7 +67,7 @@ pub(crate) struct BlockScores {
     pub(crate) distance_shares: Matrix,
     /// S, or S′ after the second look.
     pub(crate) scores: Matrix,
-    pairs: PairSolutions,
+    pub(crate) pairs: PairSolutions,
     probabilities: Vec<f64>,
     /// What a readout says, row per sample, column per class.
     readout: Matrix,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::math::{Cholesky, Matrix, vectorised};
 
+use super::block_memory::{KeptGram, Renewal};
 use super::dictionary::Dictionary;
 use super::error::LearnError;
 use super::stop::StopSignal;
@@ -116,25 +117,23 @@ impl SecondLookRound {
 
 /// Solutions v_ab = (K_ab + ρσ̄ I)⁻¹ [1; −1] of class pairs, computed when first asked for.
 #[derive(Clone, Debug, Default)]
-pub(super) struct PairSolutions {
+pub(crate) struct PairSolutions {
     n_classes: usize,
     /// Pairs a < b that were asked for; empty where the dictionaries have changed since.
     solutions: HashMap<(usize, usize), Vec<f64>>,
-    /// K of each class, computed when first asked for.
-    class_grams: Vec<Matrix>,
-    is_known: Vec<bool>,
-    cross: Matrix,
+    /// Kernel values of the second class of each pair that was asked for with the first, and of each
+    /// class with itself; of what changed since they were asked for last they are computed again.
+    grams: HashMap<(usize, usize), KeptGram>,
+    renewal: Renewal,
     factor: Cholesky,
 }
 
 impl PairSolutions {
-    /// Forgets everything (the dictionaries have changed), keeps the memory.
-    pub(super) fn clear(&mut self, n_classes: usize) {
+    /// The dictionaries have changed: solutions are forgotten.
+    pub(crate) fn clear(&mut self, n_classes: usize) {
         self.n_classes = n_classes;
         self.solutions.values_mut().for_each(Vec::clear);
-        self.class_grams.resize_with(n_classes, Matrix::default);
-        self.is_known.clear();
-        self.is_known.resize(n_classes, false);
+        self.grams.values_mut().for_each(KeptGram::outdate);
     }
 
     /// Makes room for the solutions of all pairs of classes that keep `budget` samples each, where
@@ -145,10 +144,17 @@ impl PairSolutions {
             return;
         }
         self.solutions.reserve(n_pairs);
+        let n_grams = n_pairs + self.n_classes;
+        let has_room = n_grams.saturating_mul(budget * budget) <= MOST_NUMBERS;
         for a in 0..self.n_classes {
-            for b in a + 1..self.n_classes {
-                let solution = Vec::with_capacity(2 * budget);
-                self.solutions.insert((a, b), solution);
+            for b in a..self.n_classes {
+                if has_room {
+                    self.grams.insert((a, b), KeptGram::with_capacity(budget));
+                }
+                if a < b {
+                    let solution = Vec::with_capacity(2 * budget);
+                    self.solutions.insert((a, b), solution);
+                }
             }
         }
     }
@@ -201,12 +207,11 @@ impl PairSolutions {
         }
     }
 
-    /// Forgets K of all classes where that of one more, of so many kept samples, would be too much.
-    fn forget_classes(&mut self, n_kept: usize) {
-        let n_known = self.is_known.iter().filter(|known| **known).count();
-        if (n_known * n_kept).saturating_mul(n_kept) > MOST_NUMBERS {
-            self.class_grams.fill_with(Matrix::default);
-            self.is_known.fill(false);
+    /// Forgets all kernel values where those of one more pair, of so many kept samples each, would be too
+    /// many.
+    fn forget_grams(&mut self, n_kept: usize) {
+        if (self.grams.len() * n_kept).saturating_mul(n_kept) > MOST_NUMBERS {
+            self.grams.clear();
         }
     }
 
@@ -219,40 +224,33 @@ impl PairSolutions {
         solution: &mut Vec<f64>,
         stop: StopSignal<'_>,
     ) -> Result<(), LearnError> {
-        self.forget_classes(first.n_kept().max(second.n_kept()));
-        for (class, dictionary) in [(a, first), (b, second)] {
-            if !self.is_known[class] {
-                stop.check()?;
-                let gram = &mut self.class_grams[class];
-                dictionary
-                    .kernel
-                    .block(&dictionary.kept, &dictionary.kept, gram);
-                self.is_known[class] = true;
-            }
+        self.forget_grams(first.n_kept().max(second.n_kept()));
+        for (pair, rows, columns) in [
+            ((a, a), first, first),
+            ((b, b), second, second),
+            ((a, b), second, first),
+        ] {
+            stop.check()?;
+            let gram = self.grams.entry(pair).or_default();
+            let (rows, columns) = (&rows.kept, &columns.kept);
+            gram.renew(&first.kernel, rows, columns, &mut self.renewal);
         }
-        stop.check()?;
-        first
-            .kernel
-            .block(&second.kept, &first.kept, &mut self.cross);
         let (n_first, n_second) = (first.n_kept(), second.n_kept());
         let n = n_first + n_second;
-        let Self {
-            class_grams,
-            cross,
-            factor,
-            ..
-        } = self;
+        let Self { grams, factor, .. } = self;
+        let gram = |pair: (usize, usize)| grams[&pair].values();
+        let (own, other, cross) = (gram((a, a)), gram((b, b)), gram((a, b)));
         let write = |joint: &mut Matrix| {
             joint.reshape(n, n);
             // Only the lower half is read by the factorisation.
             for j in 0..n_first {
                 let column = joint.col_mut(j);
-                column[..n_first].copy_from_slice(class_grams[a].col(j));
+                column[..n_first].copy_from_slice(own.col(j));
                 column[n_first..].copy_from_slice(cross.col(j));
             }
             for j in 0..n_second {
                 let column = joint.col_mut(n_first + j);
-                column[n_first..].copy_from_slice(class_grams[b].col(j));
+                column[n_first..].copy_from_slice(other.col(j));
             }
             let trace: f64 = (0..n).map(|j| joint[(j, j)]).sum();
             RIDGE * trace / n as f64

@@ -165,6 +165,7 @@ impl PartRun {
                 let n_samples = self.fold.test.len();
                 self.test_memory.make_room(n_samples, &classifier);
             }
+            self.test_memory.begin(around.n_threads, n_classes);
             let test = TestProgress::begin(zeroed, &classifier, n_classes, around.n_threads);
             self.phase = Phase::Test(Box::new(test));
         }
