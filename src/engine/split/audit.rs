@@ -512,6 +512,9 @@ const MOST_COMPARED: usize = 50_000;
 /// Pairs that tell the usual distance.
 const DISTANCES_DRAWN: usize = 200;
 
+/// Mixtures of the values of a window that are compared before the values.
+const N_MIXTURES: usize = 4;
+
 /// Values compared at a time: windows of different signals part in the first few.
 const COMPARED_AT_ONCE: usize = 16;
 
@@ -534,22 +537,32 @@ fn same_signals(dataset: &Dataset, groups: &[usize]) -> Vec<(usize, usize)> {
     if !usual.is_finite() {
         return Vec::new();
     }
-    // Sorted by one mixture of their values, those that are alike stand close together.
-    let weights: Vec<f64> = (0..dataset.n_features())
-        .map(|_| random_share(&mut random) - 0.5)
-        .collect();
-    let length = weights.iter().map(|weight| weight * weight).sum::<f64>();
-    let mixture = |sample: &usize| {
-        let values = dataset.sample(*sample);
-        let sum: f64 = values
-            .iter()
-            .zip(&weights)
-            .map(|(v, weight)| v * weight)
-            .sum();
-        (sum / length.sqrt(), *sample)
+    // Mixtures of their values differ by no more than they do: sorted by the first, those that are alike stand close
+    // together, and the others spare most of the rest a look at the values, which may be on disk.
+    let mut direction = || -> Vec<f64> {
+        let mut weights: Vec<f64> = (0..dataset.n_features())
+            .map(|_| random_share(&mut random) - 0.5)
+            .collect();
+        let length = weights.iter().map(|weight| weight * weight).sum::<f64>();
+        weights
+            .iter_mut()
+            .for_each(|weight| *weight /= length.sqrt());
+        weights
     };
-    let mut sorted: Vec<(f64, usize)> = samples.iter().map(mixture).collect();
-    sorted.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let directions: [Vec<f64>; N_MIXTURES] = std::array::from_fn(|_| direction());
+    let mixtures = |sample: &usize| {
+        let values = dataset.sample(*sample);
+        let mixture = |weights: &Vec<f64>| -> f64 {
+            values
+                .iter()
+                .zip(weights)
+                .map(|(v, weight)| v * weight)
+                .sum()
+        };
+        (directions.each_ref().map(mixture), *sample)
+    };
+    let mut sorted: Vec<([f64; N_MIXTURES], usize)> = samples.iter().map(mixtures).collect();
+    sorted.sort_by(|a, b| a.0[0].total_cmp(&b.0[0]).then(a.1.cmp(&b.1)));
     let source = |sample: usize| dataset.origin(sample).source;
     let are_apart = |a: usize, b: usize| source(a) != source(b) && groups[a] != groups[b];
     let reach = SAME_SIGNAL * usual.sqrt();
@@ -571,8 +584,13 @@ fn same_signals(dataset: &Dataset, groups: &[usize]) -> Vec<(usize, usize)> {
         };
         let close = sorted[place + 1..]
             .iter()
-            .take_while(|(other, _)| other - mixed <= reach);
+            .take_while(|(other, _)| other[0] - mixed[0] <= reach);
+        let may_be = |other: &[f64; N_MIXTURES]| {
+            let mut pairs = other.iter().zip(mixed);
+            pairs.all(|(other, own)| (other - own).abs() <= reach)
+        };
         let twin = close
+            .filter(|(other, _)| may_be(other))
             .map(|(_, b)| *b)
             .find(|b| are_apart(*a, *b) && are_same(*b));
         pairs.extend(twin.map(|b| (*a, b)));

@@ -519,17 +519,10 @@ mod tests {
         ];
         is(&tasks, "{group}/{class}.{*}");
         is(
-            &[
-                "h01_a.edf",
-                "h01_b.edf",
-                "h02_a.edf",
-                "s01_a.edf",
-                "s01_b.edf",
-                "s02_a.edf",
-            ],
+            &["h01.edf", "h02.edf", "s01.edf", "s02.edf"],
             "{class:1}{*}",
         );
-        // Subjects are no classes, nor are days that every subject has.
+        // Subjects are no classes.
         assert_eq!(
             told(&[
                 "sub-01/1.edf",
