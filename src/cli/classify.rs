@@ -145,6 +145,10 @@ fn free_page(folder: &Path, recording: &Path) -> PathBuf {
 pub(super) fn run(arguments: &ClassifyArguments) -> io::Result<ExitCode> {
     let ready = Ready::load(arguments).map_err(Failure::usage);
     let reserved = ready.and_then(|ready| {
+        if arguments.report.is_some() && ready.session.experiment.data.recipe.is_none() {
+            let text = "a report is of recordings, but the model was trained on rows, which have no time axis; --csv and --json take what is decided of rows";
+            return Err(Failure::usage(text));
+        }
         let rows = Output::reserve_named(arguments.csv.as_deref())?;
         let json = Output::reserve_named(arguments.json.as_deref())?;
         Ok((ready, rows, json, ReportPlaces::reserve(arguments)?))

@@ -169,6 +169,10 @@ impl LongTable {
             let mut record =
                 Record::in_memory(table.format, Kind::Recording, &name, data.collect());
             record.source = table.source.clone();
+            // Windows of two of them share no stretch, though both begin at 0 s.
+            if let Some(id) = &ids[run.start] {
+                record.source.path.as_mut_os_string().push(format!("#{id}"));
+            }
             let class = classes[run.start].clone();
             let is_one = classes[run.clone()].iter().all(|other| *other == class);
             let group = groups[run.start].clone();
@@ -212,6 +216,8 @@ fn classes_of(record: &Record, choice: &TableChoice) -> Result<Vec<Option<String
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
     use crate::records::{Input, Mode, read};
 
@@ -245,6 +251,11 @@ mod tests {
         assert_eq!(names, ["C3", "C4"]);
         assert_eq!(second.record.channels[0].rate_hz, Some(250.0));
         assert_eq!(second.record.read(0, 0..2).expect("readable"), [20.0, 21.0]);
+        assert_eq!(
+            second.record.source.path,
+            Path::new("a.csv#1"),
+            "a source of its own"
+        );
     }
 
     #[test]

@@ -52,7 +52,27 @@ pub(super) fn eeg_recipe(rules: &[Rule], records: &[Record]) -> EegGroupsRecipe 
         true => ChannelChoice::All,
         false => ChannelChoice::Named(names),
     };
-    EegGroupsRecipe { channels, ..recipe }
+    EegGroupsRecipe {
+        channels,
+        segment_s: within_all(recipe.segment_s, records),
+        ..recipe
+    }
+}
+
+/// A segment that fits into recordings which are all shorter than it: the shortest of them.
+fn within_all(segment_s: f64, records: &[Record]) -> f64 {
+    /// In less there is no rhythm to be found.
+    const SHORTEST_S: f64 = 0.5;
+    let durations = records
+        .iter()
+        .map(|record| record.duration_s().unwrap_or(segment_s));
+    let (shortest_s, longest_s) = durations.fold((f64::INFINITY, 0.0_f64), |(low, high), s| {
+        (low.min(s), high.max(s))
+    });
+    match longest_s < segment_s && shortest_s >= SHORTEST_S {
+        true => shortest_s,
+        false => segment_s,
+    }
 }
 
 /// Most features that a guess makes of a sample: with more channels it takes fewer bands.

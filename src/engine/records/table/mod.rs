@@ -114,8 +114,7 @@ fn read_text(
         text,
         dialect: &dialect,
     };
-    let mut tallies = body.tally(&mut findings)?;
-    leave_out_ends(&mut tallies, &dialect);
+    let tallies = body.tally(&mut findings)?;
     let mut names = column_names(&dialect, &tallies, &mut findings)?;
     let has_semicolons = dialect.separator == Separator::Byte(b';');
     let signs = FileSigns::of(&tallies, options.decimal, has_semicolons);
@@ -169,20 +168,6 @@ fn read_text(
     record.warnings = findings.into_warnings();
     record.undecided = undecided;
     Ok((record, dialect.separator))
-}
-
-/// Without the columns that separators at the ends of all lines make: they have neither name nor value.
-fn leave_out_ends(tallies: &mut Vec<ColumnTally>, dialect: &Dialect) {
-    let has_name = |column: usize| {
-        let header = dialect.header.as_ref();
-        header.is_some_and(|h| h.names.get(column).is_some_and(|name| !name.is_empty()))
-    };
-    while tallies.len() > 1
-        && !has_name(tallies.len() - 1)
-        && tallies.last().is_some_and(ColumnTally::is_empty)
-    {
-        tallies.pop();
-    }
 }
 
 /// Of a recording the column with the time of the rows is no channel.
