@@ -223,10 +223,11 @@ impl Running<'_> {
         let confusion = judge.state.scores.confusion(judge.class_names().len());
         if let Some(accuracy) = confusion.accuracy() {
             let balanced = confusion.balanced_accuracy().unwrap_or(f64::NAN);
-            let kappa = confusion.kappa().unwrap_or(f64::NAN);
+            let kappa = confusion.kappa().map(|kappa| format!("{kappa:.3}"));
+            let kappa = kappa.as_deref().unwrap_or("–");
             write!(
                 err,
-                "; of the last {} with a label {:.1} % right, balanced {:.1} %, kappa {kappa:.3}",
+                "; of the last {} with a label {:.1} % right, balanced {:.1} %, kappa {kappa}",
                 confusion.total(),
                 100.0 * accuracy,
                 100.0 * balanced

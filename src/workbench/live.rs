@@ -6,6 +6,7 @@ mod picture;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use super::background::{Answer, Background};
 use super::event::Event;
@@ -190,6 +191,8 @@ pub struct LiveStage {
     slot: ViewSlot,
     view: Option<Arc<LiveView>>,
     is_held: bool,
+    /// When it was last no longer held: what came before was not shown on purpose.
+    released: Option<Instant>,
     delays: Delays,
     n_alarms_told: usize,
     /// The folder that was recorded into last.
@@ -317,7 +320,8 @@ impl Workbench {
         let Some(view) = { newest }.take() else {
             return;
         };
-        for since in &view.fresh {
+        let is_late = |since: &&Instant| Some(**since) >= live.released;
+        for since in view.fresh.iter().filter(is_late) {
             live.delays.add(since.elapsed().as_secs_f64());
         }
         if let Some(folder) = &view.recording {
@@ -356,6 +360,7 @@ impl Workbench {
             LiveAction::Stop => live.stop(),
             LiveAction::Hold => {
                 live.is_held = !live.is_held;
+                live.released = (!live.is_held).then(Instant::now);
                 self.take_picture();
             }
             LiveAction::Record(folder) => {

@@ -18,7 +18,7 @@ pub(crate) fn table() -> String {
     for budget in [100, 200, 500, 1000, 2000, 5000] {
         table += &row(at(&|s| s.budget = budget));
     }
-    for n_features in [16, 64, 1024, 4096] {
+    for n_features in [16, 64, 1024, 4096, 16_384] {
         table += &row(at(&|s| s.n_features = n_features));
     }
     for n_atoms in [10, 60, 100, 200] {

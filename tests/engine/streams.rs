@@ -415,6 +415,29 @@ fn troubled(index: u32) -> Vec<Arrival> {
 }
 
 #[test]
+fn a_recording_that_began_late_says_when() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let begins = [0.0, 36_000.5].map(|lost_s| {
+        let place = folder.path().join(format!("after {lost_s}"));
+        let mut recorder = StreamRecorder::create(&place).expect("the folder is new");
+        let (channels, rate_hz, frames) = eeg_frames(0);
+        for arrival in [
+            Arrival::Channels { channels, rate_hz },
+            Arrival::Gap { lost_s },
+            Arrival::Frames(frames),
+        ] {
+            recorder.keep(&arrival).expect("the disk has room");
+        }
+        recorder.flush().expect("the disk has room");
+        let path = place.with_extension("edf");
+        export_recorded(&place, &path).expect("it is written");
+        let record = open(&path, Mode::Strict).expect("it is EDF+");
+        record.start.expect("it is known")
+    });
+    assert!(begins[1].seconds_since(begins[0]).abs() < 60.0);
+}
+
+#[test]
 fn a_recorded_stream_gives_the_same_decisions_to_the_bit_and_becomes_a_recording() {
     let session = eeg_session();
     let folder = tempfile::tempdir().expect("a folder can be made");

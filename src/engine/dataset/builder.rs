@@ -9,7 +9,8 @@ use super::feature_store::FeatureList;
 use super::labels::NameList;
 use super::made_samples::{MadeSamples, MakingError};
 use super::{
-    ByHand, Dataset, DatasetError, DatasetParts, FeatureMismatch, Origin, Place, StretchCorrection,
+    ByHand, Dataset, DatasetError, DatasetParts, FeatureMismatch, Origin, OriginList, Place,
+    StretchCorrection,
 };
 use crate::features::{FeatureError, FeatureGroup, FeatureRecipe, Layout, Sample, Stretch};
 use crate::records::catalog::LabelledSpan;
@@ -166,6 +167,9 @@ pub(super) enum Keeping {
     Failed(std::io::Error),
 }
 
+/// The group of a sample that has none.
+const NO_GROUP: u32 = u32::MAX;
+
 /// A data set in the making.
 #[derive(Debug, Default)]
 pub struct DatasetBuilder {
@@ -176,7 +180,8 @@ pub struct DatasetBuilder {
     class_names: NameList,
     classes: Vec<usize>,
     group_names: NameList,
-    groups: Vec<Option<usize>>,
+    /// Those of samples without a group are missing at the end, or [`NO_GROUP`].
+    groups: Vec<u32>,
     /// Whether groups are only names of files.
     groups_are_files: bool,
     sources: NameList,
@@ -184,7 +189,7 @@ pub struct DatasetBuilder {
     starts: BTreeMap<PathBuf, StartTime>,
     /// When the rows of tables were written, in seconds.
     row_times_s: BTreeMap<PathBuf, Arc<[f64]>>,
-    origins: Vec<Origin>,
+    origins: OriginList,
     left_out: Vec<LeftOut>,
     /// How many of these do not state their sampling rate.
     n_without_rate: usize,
@@ -426,16 +431,21 @@ impl DatasetBuilder {
         let (class_names, moved_to) = self.class_names.into_sorted();
         let sources = self.sources.into_names();
         let mut group_names = self.group_names;
-        let any_group = self.groups.iter().any(Option::is_some);
+        let any_group = !self.groups.is_empty();
+        self.groups.resize(self.classes.len(), NO_GROUP);
         // Where only some samples have a group, the others are grouped by file: they must not be mixed either.
         let groups = any_group.then(|| {
-            let known = self.groups.iter().zip(&self.origins);
+            let known = self.groups.iter().zip(self.origins.iter());
             known
-                .map(|(group, origin)| {
-                    group.unwrap_or_else(|| group_names.number(&source_names[origin.source]))
+                .map(|(group, origin)| match *group {
+                    NO_GROUP => group_names.number(&source_names[origin.source]),
+                    group => group as usize,
                 })
                 .collect()
         });
+        let mut classes = self.classes;
+        let moved = classes.iter_mut();
+        moved.for_each(|class| *class = moved_to[*class]);
         let (values, stored) = self.features.finish().map_err(DatasetError::not_stored)?;
         let dataset = Dataset::new(DatasetParts {
             values,
@@ -444,7 +454,7 @@ impl DatasetBuilder {
             layout: self.layout,
             feature_groups: self.feature_groups,
             class_names,
-            classes: self.classes.iter().map(|class| moved_to[*class]).collect(),
+            classes,
             group_names: group_names.into_names(),
             groups_are_files: any_group && self.groups_are_files,
             groups,
@@ -515,8 +525,6 @@ impl DatasetBuilder {
         // As with features, small additions are left to the usual doubling.
         if n_samples > self.classes.len() {
             self.classes.reserve_exact(n_samples);
-            self.groups.reserve_exact(n_samples);
-            self.origins.reserve_exact(n_samples);
         }
         let made = self.features.expect(n_samples, n_features);
         made.map_err(DatasetError::not_stored)
@@ -549,9 +557,12 @@ impl DatasetBuilder {
     ) -> Result<(), DatasetError> {
         let kept = self.features.push(values);
         kept.map_err(DatasetError::not_stored)?;
+        if let Some(group) = group {
+            let number = self.group_names.number(group);
+            self.groups.resize(self.classes.len(), NO_GROUP);
+            self.groups.push(u32::try_from(number).unwrap_or(NO_GROUP));
+        }
         self.classes.push(class);
-        self.groups
-            .push(group.map(|group| self.group_names.number(group)));
         let source = self.sources.number(SourceId::of(path).as_str());
         self.origins.push(Origin { source, place });
         Ok(())

@@ -13,6 +13,7 @@ mod kept_features;
 mod labels;
 mod long_table;
 mod made_samples;
+mod origins;
 mod plan;
 mod preparation;
 mod scaling;
@@ -29,6 +30,7 @@ pub use feature_store::FeatureStore;
 pub use inner_products::{InnerProducts, SharedProducts};
 pub use kept_features::KeptFeatures;
 pub use long_table::LongTable;
+pub use origins::OriginList;
 pub use plan::{
     ArraySource, ByHand, DataPlan, DataSettings, FolderLabels, Locate, RecordingSource, Relabel,
     StretchByHand, StretchCorrection, TableSource,
@@ -43,7 +45,7 @@ use crate::records::StartTime;
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use ndarray::{Array2, ShapeBuilder};
 
@@ -102,7 +104,7 @@ pub struct DatasetParts {
     /// When each row of a file was written, in seconds, where a column tells; empty where none does.
     pub row_times_s: Vec<Option<Arc<[f64]>>>,
     /// Origin of each sample.
-    pub origins: Vec<Origin>,
+    pub origins: OriginList,
 }
 
 /// Samples with class, group and origin. Samples are columns: N features × n samples, each sample contiguous.
@@ -110,6 +112,8 @@ pub struct DatasetParts {
 pub struct Dataset {
     parts: DatasetParts,
     n_missing: usize,
+    /// Once it was asked for.
+    fingerprint: OnceLock<u64>,
 }
 
 impl Dataset {
@@ -169,7 +173,11 @@ impl Dataset {
                 n_missing += 1;
             }
         }
-        Ok(Self { parts, n_missing })
+        Ok(Self {
+            parts,
+            n_missing,
+            fingerprint: OnceLock::new(),
+        })
     }
 
     /// Number of samples.
@@ -301,17 +309,31 @@ impl Dataset {
 
     /// Where a sample came from.
     pub fn origin(&self, sample: usize) -> Origin {
-        self.parts.origins[sample]
+        self.parts.origins.of(sample)
     }
 
     /// The file a sample came from.
     pub fn source(&self, sample: usize) -> &Path {
-        &self.parts.sources[self.parts.origins[sample].source]
+        &self.parts.sources[self.origin(sample).source]
     }
 
     /// Number of missing values.
     pub fn n_missing(&self) -> usize {
         self.n_missing
+    }
+
+    /// A number that changes with any value of any sample: FNV-1a over the bits of all values, word by word.
+    pub fn fingerprint(&self) -> u64 {
+        *self.fingerprint.get_or_init(|| {
+            let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+            for sample in 0..self.n_samples() {
+                for value in self.sample(sample).iter() {
+                    hash = (hash ^ value.to_bits()).wrapping_mul(0x0100_0000_01b3);
+                    hash ^= hash >> 32;
+                }
+            }
+            hash
+        })
     }
 
     /// The same set with its features on disk, wherever they are now.
@@ -353,7 +375,7 @@ impl Dataset {
             sources: all.sources.clone(),
             source_starts: all.source_starts.clone(),
             row_times_s: all.row_times_s.clone(),
-            origins: samples.iter().map(|s| all.origins[*s]).collect(),
+            origins: samples.iter().map(|s| all.origins.of(*s)).collect(),
         })
     }
 }

@@ -7,7 +7,7 @@ impl Dataset {
     /// no times.
     pub fn times_s(&self) -> Option<Vec<f64>> {
         let origins = &self.parts.origins;
-        let is_alone = origins.iter().all(|o| o.source == origins[0].source);
+        let is_alone = origins.has_one_source();
         let starts = &self.parts.source_starts;
         let start_of = |source: usize| starts.get(source).copied().flatten();
         let first = origins
@@ -15,7 +15,7 @@ impl Dataset {
             .filter_map(|o| start_of(o.source))
             .min_by(|a, b| a.seconds_since(*b).total_cmp(&0.0));
         let time_s = |sample: usize| {
-            let origin = &origins[sample];
+            let origin = origins.of(sample);
             let begun_s = || match (first, start_of(origin.source)) {
                 (Some(first), Some(start)) => Some(start.seconds_since(first)),
                 _ => is_alone.then_some(0.0),
@@ -37,11 +37,11 @@ impl Dataset {
     /// The samples in the order in which they came: by their times where those are known, else file after file.
     pub fn in_time(&self) -> Vec<usize> {
         let times_s = self.times_s();
-        let place = |sample: usize| match self.parts.origins[sample].place {
+        let place = |sample: usize| match self.origin(sample).place {
             Place::Window { start_s, .. } => start_s,
             Place::Row(row) => row as f64,
         };
-        let source = |sample: usize| self.parts.origins[sample].source;
+        let source = |sample: usize| self.origin(sample).source;
         let time = |sample: usize| times_s.as_ref().map_or(0.0, |times| times[sample]);
         let mut order: Vec<usize> = (0..self.n_samples()).collect();
         order.sort_by(|a, b| {
@@ -74,7 +74,8 @@ mod tests {
                     source: 0,
                     place: Place::Row(row),
                 })
-                .to_vec(),
+                .into_iter()
+                .collect(),
             ..DatasetParts::default()
         };
         let dataset = Dataset::new(parts).expect("the parts fit");

@@ -49,7 +49,7 @@ impl DataFacts {
             classes: dataset.classes().to_vec(),
             group_names: dataset.group_names().to_vec(),
             groups: dataset.groups().map(<[usize]>::to_vec),
-            fingerprint: fingerprint(dataset),
+            fingerprint: dataset.fingerprint(),
         }
     }
 
@@ -78,18 +78,6 @@ impl DataFacts {
         }
         (other != *self).then(|| "samples have other values, classes or groups than then".into())
     }
-}
-
-/// FNV-1a over the bits of all values, word by word.
-fn fingerprint(dataset: &Dataset) -> u64 {
-    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    for sample in 0..dataset.n_samples() {
-        for value in dataset.sample(sample).iter() {
-            hash = (hash ^ value.to_bits()).wrapping_mul(0x0100_0000_01b3);
-            hash ^= hash >> 32;
-        }
-    }
-    hash
 }
 
 /// Settings without a problem, their data, the folds and what the audit says of them.

@@ -424,7 +424,9 @@ impl PartRun {
 
     fn complete(&mut self, news: &mut Vec<News>) {
         if let Some(model) = self.model() {
-            let record = Arc::new(self.record.clone());
+            // A complete part is given up: what is known of many samples is not copied.
+            let left = PartRecord::new(self.part, self.record.n_rounds);
+            let record = Arc::new(std::mem::replace(&mut self.record, left));
             news.push(News::Complete(self.part, record, Arc::new(model)));
         }
     }

@@ -131,6 +131,8 @@ impl Recorded {
 
     fn record(self, facts: &StreamFacts, mut annotations: Vec<Annotation>) -> Record {
         let rate_hz = facts.rate_hz;
+        // The stream may have run for a while before the first recorded frame came.
+        let first_s = self.time_s(0, rate_hz);
         for (frame, lost_s) in self.gaps.iter().filter(|(frame, _)| *frame > 0) {
             let onset_s = (self.time_s(*frame, rate_hz) - lost_s).max(0.0);
             let text = match *lost_s > 0.0 {
@@ -178,7 +180,7 @@ impl Recorded {
             .begun
             .as_deref()
             .and_then(start_time)
-            .and_then(|begun| begun.plus_seconds(begin_s));
+            .and_then(|begun| begun.plus_seconds(begin_s - first_s));
         (record.gaps, record.annotations) = (gaps, annotations);
         record
     }

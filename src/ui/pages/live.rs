@@ -303,7 +303,7 @@ fn facts_ui(ui: &mut Ui, live: &LiveStage, view: &LiveView, actions: &mut Vec<Ac
         fact(
             ui,
             "Learning",
-            format!("λ {factor}, {n_batches} mini-batches"),
+            format!("λ {factor}, {}", counted(n_batches, "mini-batch")),
         );
     }
     if let Some(folder) = &view.recording {
@@ -389,7 +389,7 @@ fn now_ui(ui: &mut Ui, live: &LiveStage, view: &LiveView) {
         );
         ui.label(in_words(now));
         let state = match (live.is_held(), view.is_over) {
-            (true, _) => "paused: incoming data are still judged",
+            (true, _) => "paused, still judged",
             (false, true) => "ended",
             (false, false) => "live",
         };
@@ -618,11 +618,15 @@ fn scores_ui(ui: &mut Ui, view: &LiveView, height: f32) {
         );
         return;
     };
+    // Of one class alone there is no kappa.
+    let kappa = match last.kappa.is_finite() {
+        true => format!("{:.2}", last.kappa),
+        false => "–".to_owned(),
+    };
     let text = format!(
-        "{} right, balanced {}, kappa {:.2} of {}",
+        "{} right, balanced {}, kappa {kappa} of {}",
         percent(last.accuracy),
         percent(last.balanced),
-        last.kappa,
         last.n_known
     );
     ui.label(text);
