@@ -37,15 +37,35 @@ const LONGEST_BASELINE: usize = 4;
 pub(crate) struct FittedCycle {
     /// Peak phasor; its angle is that of a cosine at the reference time.
     pub(crate) phasor: Complex64,
+    /// The constant part.
+    constant: f64,
     /// Mean square of the values without their constant part.
     pub(crate) ac_power: f64,
+}
+
+impl FittedCycle {
+    /// What the fit goes on with, at an angle from the reference time.
+    pub(crate) fn value(&self, turn: f64) -> f64 {
+        self.constant + (self.phasor * Complex64::cis(turn)).re
+    }
+
+    /// Root mean square of what the fit leaves.
+    pub(crate) fn unrest(&self) -> f64 {
+        let left = self.ac_power - self.phasor.norm_sqr() / 2.0;
+        left.max(0.0).sqrt()
+    }
 }
 
 /// One cycle of one channel by least squares on `1, cos ωt, sin ωt`.
 ///
 /// Where samples divide the cycle evenly this is the DFT with the constant removed; elsewhere nothing is interpolated,
 /// so that no value from across the inception enters. Four samples a cycle suffice.
-fn fit_cycle(values: &[f64], first_s: f64, step_s: f64, frequency_hz: f64) -> Option<FittedCycle> {
+pub(crate) fn fit_cycle(
+    values: &[f64],
+    first_s: f64,
+    step_s: f64,
+    frequency_hz: f64,
+) -> Option<FittedCycle> {
     let n = values.len() as f64;
     let turn = |k: usize| TAU * frequency_hz * (first_s + k as f64 * step_s);
     let (mut c, mut s, mut cc, mut ss, mut cs) = (0.0, 0.0, 0.0, 0.0, 0.0);
@@ -73,6 +93,7 @@ fn fit_cycle(values: &[f64], first_s: f64, step_s: f64, frequency_hz: f64) -> Op
     let ac: f64 = values.iter().map(|v| (v - constant).powi(2)).sum();
     Some(FittedCycle {
         phasor: Complex64::new(along, -across),
+        constant,
         ac_power: ac / n,
     })
 }

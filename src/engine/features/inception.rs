@@ -24,6 +24,16 @@ const SMALLEST_SHARE: f64 = 0.05;
 /// `groups` holds signals of one quantity each (three voltages, three currents); `cycle` is the length of a cycle in
 /// samples and may be a fraction. Missing values never count as a change.
 pub fn first_change(groups: &[&[Vec<f64>]], cycle: f64, threshold: f64) -> Option<usize> {
+    first_change_of_share(groups, cycle, threshold, SHARE_OF_LARGEST)
+}
+
+/// The same with another share of the largest difference in the record that the change must reach.
+pub(crate) fn first_change_of_share(
+    groups: &[&[Vec<f64>]],
+    cycle: f64,
+    threshold: f64,
+    share_of_largest: f64,
+) -> Option<usize> {
     let lag = cycle.ceil() as usize;
     let n_samples = groups
         .iter()
@@ -47,7 +57,7 @@ pub fn first_change(groups: &[&[Vec<f64>]], cycle: f64, threshold: f64) -> Optio
     }
     let largest = change.iter().copied().fold(0.0, f64::max);
     let visible = threshold * ONSET_SHARE;
-    let threshold = threshold.max(SHARE_OF_LARGEST * largest);
+    let threshold = threshold.max(share_of_largest * largest);
     let quarter = (lag / 4).max(2);
     let lasts = |at: usize| {
         let after = &change[at..n_compared.min(at + quarter)];

@@ -1,14 +1,18 @@
 //! Everything that can be said of a fault record without a model: type, phases, inception, clearing, stages.
 
+use num_complex::Complex64;
+
 use crate::features::FeatureError;
-use crate::features::fault::{FaultForm, FaultRecipe};
+use crate::features::fault::{FaultForm, FaultRecipe, Inception};
 use crate::features::fault_phasors::FaultPhasors;
+use crate::features::inception::first_change_of_share;
 use crate::features::phase_signals::PhaseSignals;
 use crate::features::phases::Bay;
 use crate::records::Record;
 use crate::simulate::feeder::FaultClass;
 
 use super::course::{CourseStage, clearing_s, stages};
+use super::onset::onset_s;
 use super::other_event::{OtherEvent, Suspect};
 use super::rule::{RuleVerdict, judge};
 
@@ -68,6 +72,11 @@ impl FaultAnalysis {
         match window {
             Ok(window) => {
                 analysis.judged_s = window.start_s;
+                if let (Inception::Change { threshold }, true) =
+                    (recipe.inception, window.has_inception)
+                {
+                    analysis.settle_inception(threshold);
+                }
                 analysis.judge(window.has_inception);
             }
             Err(error) => analysis.warnings.push(error.to_string()),
@@ -76,6 +85,37 @@ impl FaultAnalysis {
         let of_file = record.warnings.iter().map(ToString::to_string);
         analysis.warnings.extend(of_file);
         Ok(analysis)
+    }
+
+    /// Takes an earlier, smaller fault that grows into the one that was found, and the moment between samples.
+    fn settle_inception(&mut self, threshold: f64) {
+        if let Some(earlier_s) = self.earlier_fault_s(threshold) {
+            self.judged_s = earlier_s;
+        }
+        let frequency_hz = self.signals.own_frequency(self.judged_s);
+        if let Some(exact_s) = onset_s(&self.signals, self.judged_s, frequency_hz) {
+            self.judged_s = exact_s;
+        }
+    }
+
+    /// A change before the one that was found, too small beside it to be taken for the fault at first, if it is one of
+    /// one or two phases: loads swing in all three.
+    fn earlier_fault_s(&self, threshold: f64) -> Option<f64> {
+        let signals = &self.signals;
+        let (voltages, currents) = signals.values.split_at(3);
+        let cycle = signals.rate_hz / signals.nominal_hz;
+        let sample = first_change_of_share(&[voltages, currents], cycle, threshold, 0.0)?;
+        let earlier_s = signals.time_s(sample) - 0.5 / signals.rate_hz;
+        (earlier_s < self.judged_s - 1.0 / signals.nominal_hz).then_some(())?;
+        // The end of a fault within which the record begins is no larger one.
+        let found = signals.fault_phasors(self.judged_s).ok()?.ok()?;
+        let size = |three: [Complex64; 3]| three.iter().map(|i| i.norm()).sum::<f64>();
+        (size(found.currents) > size(found.currents_before)).then_some(())?;
+        let phasors = signals.fault_phasors(earlier_s).ok()?.ok()?;
+        let is_healthy = OtherEvent::before_inception(&phasors, true).is_none();
+        let class = judge(&phasors).class;
+        let is_fault = !matches!(class, FaultClass::NoFault | FaultClass::ThreeLine);
+        (is_healthy && is_fault).then_some(earlier_s)
     }
 
     fn judge(&mut self, has_inception: bool) {

@@ -270,9 +270,19 @@ impl FormulaParser<'_> {
     }
 }
 
+/// What is meant of a whole bay by a letter alone.
+const OF_THE_BAY: [(&str, &str); 4] = [
+    ("P", "P = P(VA, IA) + P(VB, IB) + P(VC, IC)"),
+    ("Q", "Q = Q(VA, IA) + Q(VB, IB) + Q(VC, IC)"),
+    ("S", "S = S(VA, IA) + S(VB, IB) + S(VC, IC)"),
+    ("f", "f = f(VA)"),
+];
+
 impl Calculation {
     /// Reads a line; without a name it is called as it is written.
     pub fn parse(line: &str) -> Result<Self, CalculationError> {
+        let of_bay = OF_THE_BAY.iter().find(|(letter, _)| *letter == line.trim());
+        let line = of_bay.map_or(line, |(_, formula)| *formula);
         if line.chars().count() > MOST_LETTERS {
             return Err(CalculationError::TooLong);
         }
@@ -693,6 +703,8 @@ mod tests {
             ("VA / IA", "Ω"),
             ("VA + IA", ""),
             ("P(VA, IA) + P(VB, IB)", "W"),
+            ("S", "VA"),
+            (" f ", "Hz"),
             ("ang(VA, VB)", "°"),
             ("i2t(IA)", "A²s"),
             ("diff(VA)", "V/s"),

@@ -2,7 +2,7 @@
 
 use std::f64::consts::TAU;
 
-use crate::features::fault_phasors::GUARD_BEFORE;
+use crate::features::fault_phasors::{GUARD_BEFORE, fit_cycle};
 use crate::features::phase_signals::PhaseSignals;
 
 use super::rule::{RuleVerdict, judge};
@@ -13,11 +13,22 @@ const CLEARED_SHARE: f64 = 0.15;
 const CLEARED_LOAD: f64 = 1.3;
 /// Multiple of the peak before that the current must reach for a clearing to be seen at all.
 const SEEN_LOAD: f64 = 2.0;
-/// Cycles from the limit to the zero that are believed: a sine takes .024 from 15 % of its peak, more beside a large load.
-const LONGEST_FALL: f64 = 0.06;
-
-/// Share of the last current above the limit below which what follows is nothing.
-const GONE_SHARE: f64 = 0.5;
+/// Cycles after the limit is undercut between which nothing but rest is left of the current,
+const QUIET_CYCLES: [f64; 2] = [0.75, 2.0];
+/// a share of the current during the fault at most, else the load goes on.
+const GONE_SHARE: f64 = 0.1;
+/// A pole is open where its current stays below this multiple of the rest,
+const REST: f64 = 1.3;
+/// or this share of the current during the fault: transformers and filters go on for a while.
+const ZERO_SHARE: f64 = 0.08;
+/// Cycles from such a current to its zero, or one sample.
+const LONGEST_FALL: f64 = 0.03;
+/// Places that are tried there.
+const ZERO_STEPS: usize = 64;
+/// Samples of a cycle from which the last quarter of it tells the zero, else all of it,
+const FINE_SAMPLES: f64 = 16.0;
+/// and samples that are fitted at least.
+const FITTED_SAMPLES: usize = 4;
 
 /// Steps of a quarter cycle for which a new type must hold to count.
 const LASTING_STEPS: usize = 4;
@@ -35,8 +46,8 @@ pub struct CourseStage {
 ///
 /// `pk(t)` is the largest |i| of the three phases over the half cycle after t, `F` its median over the two cycles after
 /// the inception. The fault is cleared at the first t, at least half a cycle after the inception, from which `pk` stays
-/// below the limit for half a cycle. Where a pole has interrupted the last current, it did so at the zero that this
-/// current was heading for, a little later: that moment is given.
+/// below the limit for half a cycle. Where poles open there, the zero at which the last one of those that carried more
+/// than the limit did so is given.
 pub fn clearing_s(signals: &PhaseSignals, inception_s: f64, frequency_hz: f64) -> Option<f64> {
     let largest = largest_current(signals);
     let cycle = signals.rate_hz / frequency_hz;
@@ -65,41 +76,56 @@ pub fn clearing_s(signals: &PhaseSignals, inception_s: f64, frequency_hz: f64) -
         n_below = if *peak < limit { n_below + 1 } else { 0 };
         if n_below > half {
             let first = at - half;
-            let until_zero = match first > earliest {
-                true => samples_until_zero(signals, first - 1, (cycle, half)),
-                false => 1.0,
-            };
-            return Some(signals.time_s(first) + (until_zero - 1.0) / signals.rate_hz);
+            let openings =
+                (3..6).filter_map(|k| opening(signals, k, first, (during, frequency_hz)));
+            let of_fault = openings.filter(|(_, interrupted)| *interrupted >= limit);
+            let last_s = of_fault.map(|(opens_s, _)| opens_s).reduce(f64::max);
+            return Some(last_s.unwrap_or(signals.time_s(first)));
         }
     }
     None
 }
 
-/// Samples from one to the zero that the largest current there heads for, as a sine through it and an earlier sample;
-/// half a sample where it does not fall.
-fn samples_until_zero(signals: &PhaseSignals, sample: usize, (cycle, half): (f64, usize)) -> f64 {
-    let largest = signals.values[3..]
-        .iter()
-        .max_by(|a, b| a[sample].abs().total_cmp(&b[sample].abs()));
-    let back = ((cycle / 16.0).round() as usize).max(1);
-    let (Some(current), Some(earlier)) = (largest, sample.checked_sub(back)) else {
-        return 0.5;
-    };
-    let now = current[sample].abs();
-    let before = current[earlier] * current[sample].signum();
-    if before.is_nan() || before <= now {
-        return 0.5;
-    }
-    // Once the fault is over elsewhere, the load goes on.
-    let rest = current.iter().skip(sample + half / 4).take(half);
+/// When a pole opens for good around a sample, and the largest current of its last half wave: the zero of a sine with a
+/// constant through its last samples. `None` where current goes on.
+fn opening(
+    signals: &PhaseSignals,
+    channel: usize,
+    around: usize,
+    (during, frequency_hz): (f64, f64),
+) -> Option<(f64, f64)> {
+    let current = &signals.values[channel];
+    let cycle = signals.rate_hz / frequency_hz;
+    let samples = |cycles: f64| (cycles * cycle).round() as usize;
+    let end = current.len().min(around + samples(QUIET_CYCLES[1]));
+    let quiet = (around + samples(QUIET_CYCLES[0])).min(end.saturating_sub(samples(0.25)));
+    let rest = current.get(quiet..end)?.iter();
     let rest = rest.fold(0.0_f64, |most, i| most.max(i.abs()));
-    if rest > GONE_SHARE * now {
-        return 1.0;
-    }
-    // now = A sin θ, before = A sin(θ + δ).
-    let delta = TAU * back as f64 / cycle;
-    let theta = (now * delta.sin()).atan2(before - now * delta.cos());
-    (theta / TAU * cycle).min(1.0 + LONGEST_FALL * cycle)
+    (rest < GONE_SHARE * during).then_some(())?;
+    let limit = (REST * rest).max(ZERO_SHARE * during);
+    let first = around.saturating_sub(samples(1.0));
+    let last = first
+        + current[first..quiet]
+            .iter()
+            .rposition(|i| i.abs() > limit)?;
+    let back = |cycles: f64| (last + 1).saturating_sub(samples(cycles).max(FITTED_SAMPLES));
+    let lobe = current[back(0.5)..=last].iter().rev();
+    let lobe = lobe.take_while(|i| **i * current[last] > 0.0);
+    let interrupted = lobe.fold(0.0_f64, |most, i| most.max(i.abs()));
+    let fitted = match cycle < FINE_SAMPLES {
+        true => back(1.0),
+        false => back(0.25),
+    };
+    let step_s = 1.0 / signals.rate_hz;
+    let first_s = -((last - fitted) as f64) * step_s;
+    let wave = fit_cycle(&current[fitted..=last], first_s, step_s, frequency_hz)?;
+    let reach = 1.0_f64.max(LONGEST_FALL * cycle) / ZERO_STEPS as f64;
+    let is_over = |step: &usize| {
+        wave.value(TAU * *step as f64 * reach / cycle) * current[last].signum() <= 0.0
+    };
+    let zero = (0..ZERO_STEPS).find(is_over).unwrap_or(ZERO_STEPS);
+    let opens_s = signals.time_s(last) + signals.skews_s[channel] + zero as f64 * reach * step_s;
+    Some((opens_s, interrupted))
 }
 
 /// The largest |i| of the three phases at every sample; missing values count as nothing.
@@ -174,4 +200,60 @@ pub fn stages(
         }
     }
     stages
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A fault of three phases from .1 s on, whose poles open at their first zeros after `opens_s`; the last of them.
+    fn fault(per_cycle: f64, opens_s: f64) -> (PhaseSignals, f64) {
+        const HZ: f64 = 50.0;
+        let rate_hz = per_cycle * HZ;
+        let angle = |phase: usize, t: f64| TAU * (HZ * t - phase as f64 / 3.0) + 0.3;
+        let zero_s = |phase: usize| {
+            let half_turns = (angle(phase, opens_s) / (TAU / 2.0)).ceil();
+            opens_s + (half_turns * TAU / 2.0 - angle(phase, opens_s)) / (TAU * HZ)
+        };
+        let values = [0, 1, 2, 3, 4, 5].map(|channel: usize| {
+            let phase = channel % 3;
+            let wave = |sample: usize| {
+                let t = sample as f64 / rate_hz;
+                let size = match channel {
+                    0..3 => 100.0,
+                    _ if t < 0.1 => 1.0,
+                    _ if t < zero_s(phase) => 20.0,
+                    _ => 0.0,
+                };
+                size * angle(phase, t).sin()
+            };
+            (0..(0.3 * rate_hz) as usize).map(wave).collect()
+        });
+        let signals = PhaseSignals {
+            rate_hz,
+            start_s: 0.0,
+            nominal_hz: HZ,
+            values,
+            skews_s: [0.0; 6],
+            names: Default::default(),
+            notes: Vec::new(),
+        };
+        let last_s = (0..3).map(zero_s).fold(0.0, f64::max);
+        (signals, last_s)
+    }
+
+    #[test]
+    fn the_zero_at_which_the_last_pole_opens_is_found_between_samples() {
+        for per_cycle in [4.0, 5.0, 10.0, 16.0, 33.3, 128.0] {
+            for step in 0..12 {
+                let (signals, last_s) = fault(per_cycle, 0.2 + 0.0017 * f64::from(step));
+                let found_s = clearing_s(&signals, 0.1, 50.0).expect("it is cleared");
+                let cycles = (found_s - last_s) * 50.0;
+                assert!(
+                    cycles.abs() < 0.01,
+                    "{cycles} of {per_cycle} samples, {last_s} s"
+                );
+            }
+        }
+    }
 }

@@ -8,6 +8,7 @@ pub mod events;
 pub mod impedance;
 pub mod inbox;
 pub mod line;
+mod onset;
 pub mod other_event;
 pub mod rio;
 pub mod rule;

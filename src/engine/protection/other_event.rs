@@ -18,7 +18,7 @@ use super::rule::{ISOLATED_ZERO, RuleVerdict};
 /// once a cycle is over, saturated current transformers give more, but not in all phases for long.
 const INRUSH_HARMONIC: f64 = 0.12;
 /// A phase carries it if its current has changed by this share: with an earthed star one core may stay unsaturated,
-const INRUSH_CHANGE: f64 = 0.3;
+const INRUSH_CHANGE: f64 = 0.1;
 /// and by this share of the largest change;
 const INRUSH_SHARE: f64 = 0.1;
 /// one at least has grown by this factor, since what is left of an interrupted current has no meaningful harmonics.
@@ -30,11 +30,13 @@ const INRUSH_FROM: f64 = 3.0;
 /// and the last ones, where a core that is driven far has come back and a current transformer has recovered; in a
 /// shorter record these alone, one at least, but none before this.
 const INRUSH_EARLIEST: f64 = 1.0;
+/// Where too little is left by then, the latest of these cycles in which there is enough.
+const INRUSH_FADES: [f64; 3] = [2.0, 1.0, 0.5];
 /// Cycles at the end of a record in which an interruption is not seen: poles open one by one, and a quiet half cycle
 /// must follow.
 const UNSEEN_CYCLES: f64 = 1.25;
-/// Fewest samples per cycle that show a second harmonic.
-const INRUSH_SAMPLES: f64 = 8.0;
+/// Fewest samples per cycle that show a second harmonic, at a frequency somewhat above the nominal one too.
+const INRUSH_SAMPLES: f64 = 7.5;
 
 /// Positive-sequence voltage, per unit, above which a balanced change may be a motor start,
 const MOTOR_VOLTAGE: f64 = 0.85;
@@ -42,7 +44,7 @@ const MOTOR_VOLTAGE: f64 = 0.85;
 const MOTOR_GROWTH: f64 = 50.0;
 /// or nothing to speak of flowed before, as on the feeder of a single motor;
 const MOTOR_ALONE: f64 = 200.0;
-/// and X/R of V1/ΔI1 is that of a power factor of 0.12 to 0.4 (8.3 to 2.3), with room for what noise and DC do to it.
+/// and X/R of V1 and the current that has come is that of a power factor of 0.12 to 0.4 (8.3 to 2.3), with room for what noise and DC do to it.
 const MOTOR_X_OVER_R: std::ops::RangeInclusive<f64> = 1.7..=12.0;
 /// What flowed before was a load if its positive sequence exceeds the others by this factor; else it was noise.
 const LOAD_BALANCE: f64 = 2.0;
@@ -60,8 +62,13 @@ const LOAD_X_OVER_R: f64 = 1.7;
 
 /// A change that passes by itself may be a switched capacitor if the positive sequence keeps this much,
 const SWITCHING_VOLTAGE: f64 = 0.9;
-/// and no current grows by this factor.
+/// and no current grows by this factor,
 const SWITCHING_GROWTH: f64 = 1.2;
+/// or the voltage rises by this one, which no fault makes it do.
+const SWITCHING_RISE: f64 = 1.03;
+/// Positive-sequence voltage, per unit, above which a change that is not interrupted may be an inrush, where samples are
+/// too few to show its second harmonic.
+const COARSE_VOLTAGE: f64 = 0.85;
 
 /// Negative sequence of the voltages before the change, as a share of the positive one, that no healthy network has.
 const UNBALANCE_BEFORE: f64 = 0.06;
@@ -86,6 +93,8 @@ pub enum OtherEvent {
     MotorStart(f64),
     /// A capacitor bank or a line is switched on; the time after which the change has passed.
     Switching(f64),
+    /// Too few samples a cycle to tell an inrush from a fault that is not interrupted.
+    Coarse(f64),
     /// A large load joins, or a fault of high resistance; voltage that is left, per unit.
     Load(f64),
     /// The record begins within a fault of some phases; unbalance of the voltages before the change.
@@ -97,7 +106,7 @@ pub enum OtherEvent {
 impl OtherEvent {
     /// Whether the event is likelier than the fault, so that the rule gives no verdict.
     pub fn is_likelier(self) -> bool {
-        !matches!(self, Self::Load(_))
+        !matches!(self, Self::Load(_) | Self::Coarse(_))
     }
 
     /// What the phasors alone say against an inception: a state before it that is not a healthy one.
@@ -146,8 +155,12 @@ impl fmt::Display for OtherEvent {
             ),
             Self::Switching(lasts_s) => write!(
                 f,
-                "the change passes by itself within {:.0} ms and no current grows, as when a capacitor is switched on",
+                "the change passes by itself within {:.0} ms and the voltage is kept, as when a capacitor is switched on",
                 1e3 * lasts_s
+            ),
+            Self::Coarse(per_cycle) => write!(
+                f,
+                "the voltage is kept and no current is interrupted, and {per_cycle:.0} samples a cycle do not show whether it is an inrush"
             ),
             Self::Load(voltage) => write!(
                 f,
@@ -189,9 +202,19 @@ impl Suspect<'_> {
         inrush
             .or_else(|| self.balanced_event())
             .or_else(|| self.switching())
+            .or_else(|| self.coarse())
     }
 
-    /// The start of a motor or a load that joins: Z = V1 / ΔI1 tells them apart, and both from most faults, which are
+    /// A change that could be an inrush, for all that few samples show.
+    fn coarse(&self) -> Option<OtherEvent> {
+        let per_cycle = self.signals.rate_hz / self.phasors.frequency_hz;
+        let may_be_inrush = per_cycle < INRUSH_SAMPLES
+            && self.clearing_s.is_none()
+            && self.phasors.positive_voltage() > COARSE_VOLTAGE;
+        may_be_inrush.then_some(OtherEvent::Coarse(per_cycle))
+    }
+
+    /// The start of a motor or a load that joins: Z = V1 / I1 of what has come tells them apart, and both from most faults, which are
     /// mostly resistance where they leave so much voltage, or large against the load, or soon interrupted. The signs of
     /// X and R are those of the current transformers' polarity.
     fn balanced_event(&self) -> Option<OtherEvent> {
@@ -207,9 +230,12 @@ impl Suspect<'_> {
             sequence_components(phasors.currents_before).map(|i| i.norm());
         let is_alone = now > MOTOR_ALONE * before || positive < LOAD_BALANCE * zero.max(negative);
         let is_motor_size = now < MOTOR_GROWTH * before || is_alone;
-        let [_, voltage, _] = sequence_components(phasors.voltages);
-        let [_, change, _] = phasors.current_sequences();
-        let power = voltage * change.conj();
+        // What flowed before follows the voltage; what is beside it has come.
+        let positive_of = |three| sequence_components(three)[1];
+        let voltage = positive_of(phasors.voltages);
+        let share = voltage / positive_of(phasors.voltages_before);
+        let come = positive_of(phasors.currents) - positive_of(phasors.currents_before) * share;
+        let power = voltage * come.conj();
         let x_over_r = power.im.abs() / power.re.abs();
         if kept > MOTOR_VOLTAGE && is_motor_size && MOTOR_X_OVER_R.contains(&x_over_r) {
             return Some(OtherEvent::MotorStart(kept));
@@ -219,18 +245,19 @@ impl Suspect<'_> {
         is_load.then_some(OtherEvent::Load(kept))
     }
 
-    /// A change that is over without an interruption, though the voltage was kept and no current grew.
+    /// A change that is over without an interruption, though the voltage was kept and no current grew, or the voltage rose.
     fn switching(&self) -> Option<OtherEvent> {
         let phasors = self.phasors;
         let [zero, _, _] = phasors.voltage_sequences();
         let largest = largest_size(phasors.currents);
+        let (kept, before) = (phasors.positive_voltage(), phasors.mean_current_before());
         let last = self.stages.last()?;
         let is_switching = last.verdict.class == FaultClass::NoFault
             && self.clearing_s.is_none()
             && !phasors.was_dead
             && zero.norm() < ISOLATED_ZERO
-            && phasors.positive_voltage() > SWITCHING_VOLTAGE
-            && largest < SWITCHING_GROWTH * phasors.mean_current_before();
+            && kept > SWITCHING_VOLTAGE
+            && (kept > SWITCHING_RISE || largest < SWITCHING_GROWTH * before);
         is_switching.then_some(OtherEvent::Switching(last.start_s - self.inception_s))
     }
 
@@ -272,8 +299,12 @@ impl Suspect<'_> {
         let is_seen =
             self.signals.rate_hz / frequency_hz >= INRUSH_SAMPLES && last >= INRUSH_EARLIEST;
         is_seen.then_some(())?;
-        let shares = [last.min(INRUSH_FROM), last].map(|from| self.harmonic_from(from, n_cycles));
-        shares.into_iter().flatten().reduce(f64::max)
+        let late = [last.min(INRUSH_FROM), last].map(|from| self.harmonic_from(from, n_cycles));
+        let late = late.into_iter().flatten().reduce(f64::max);
+        // What fades beside a load is judged earlier; the current of a fault in a saturated transformer does not fade.
+        let fades = late.is_none() && self.clearing_s.is_none();
+        let early = fades.then(|| INRUSH_FADES.map(|from| self.harmonic_from(from, 1)));
+        late.or_else(|| early.into_iter().flatten().flatten().next())
     }
 
     /// The second harmonic over some cycles as a share of the change of the fundamental: the smallest of the phases whose

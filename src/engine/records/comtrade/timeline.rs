@@ -191,11 +191,36 @@ impl RecordTimeline {
             .iter()
             .map(|stamp| (stamp - first) * unit_s)
             .collect();
+        let gaps = gaps_of_stamps(&seconds, unit_s);
+        for gap in &gaps {
+            let text = format!(
+                "gap at {:.6} s: {:.6} s are missing",
+                gap.onset_s, gap.duration_s
+            );
+            findings.note(FilePlace::File, text);
+        }
         Ok(RecordTimeline {
             axis: TimeAxis::Stamps(seconds),
             rate_hz: None,
-            gaps: Vec::new(),
+            gaps,
         })
+    }
+}
+
+/// Steps that are longer than both of their neighbours by more than rounding: where the rate changes, one is as long.
+fn gaps_of_stamps(seconds: &[f64], unit_s: f64) -> Vec<Gap> {
+    let around = seconds.windows(4).filter_map(|times| {
+        let [before, step, after] = [1, 2, 3].map(|k| times[k] - times[k - 1]);
+        let longest = GAP_PERIODS * before.max(after) + unit_s;
+        (before > 0.0 && after > 0.0 && step > longest).then(|| Gap {
+            onset_s: times[1] + before,
+            duration_s: step - before,
+        })
+    });
+    let gaps: Vec<Gap> = around.take(MOST_GAPS + 1).collect();
+    match gaps.len() <= MOST_GAPS {
+        true => gaps,
+        false => Vec::new(),
     }
 }
 
@@ -281,4 +306,18 @@ fn mean_rate_hz(sections: &[RateSection]) -> f64 {
         .map(|section| section.n_samples as f64 / section.rate_hz)
         .sum();
     n_samples as f64 / duration_s
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_between_shorter_ones_is_a_gap_and_a_change_of_the_rate_is_none() {
+        let gaps = gaps_of_stamps(&[0.0, 1.0, 2.0, 12.0, 13.0, 14.0, 24.0, 34.0, 44.0], 1e-6);
+        let [gap] = gaps.as_slice() else {
+            panic!("{gaps:?}");
+        };
+        assert_eq!((gap.onset_s, gap.duration_s), (3.0, 9.0));
+    }
 }

@@ -177,58 +177,60 @@ fn line_ui(ui: &mut Ui, line: &mut LineData) {
             "r1",
             &mut z1.0,
             " Ω/km",
-            100.0,
+            0.0..=100.0,
             "Positive-sequence resistance, primary",
         ),
         (
             "x1",
             &mut z1.1,
             " Ω/km",
-            100.0,
+            1e-4..=100.0,
             "Positive-sequence reactance, primary",
         ),
         (
             "r0",
             &mut z0.0,
             " Ω/km",
-            100.0,
+            0.0..=100.0,
             "Zero-sequence resistance, primary",
         ),
         (
             "x0",
             &mut z0.1,
             " Ω/km",
-            100.0,
+            0.0..=100.0,
             "Zero-sequence reactance, primary",
         ),
         (
             "length",
             &mut line.length_km,
             " km",
-            5000.0,
+            1e-3..=5000.0,
             "Length of the line",
         ),
         (
             "reach",
             &mut line.mho_share,
             " of the line",
-            5.0,
+            0.0..=5.0,
             "Reach of the zones along the line; 0 for none",
         ),
         (
             "R",
             &mut line.quadrilateral_ohm,
             " Ω",
-            1000.0,
+            0.0..=1000.0,
             "Resistive reach of the quadrilateral; 0 for none",
         ),
     ];
     wide_grid(ui, "line data", [8.0, 4.0], |ui| {
-        for (place, (name, value, unit, most, text)) in fields.into_iter().enumerate() {
+        for (place, (name, value, unit, range, text)) in fields.into_iter().enumerate() {
             let label = ui.label(RichText::new(name).small());
+            // What is typed counts when it is complete: a length of 0.5 km begins with 0, which is none.
             let drag = DragValue::new(value)
-                .range(0.0..=most)
-                .speed(0.001 * f64::min(most, 10.0))
+                .update_while_editing(false)
+                .speed(0.001 * f64::min(*range.end(), 10.0))
+                .range(range)
                 .max_decimals(4)
                 .suffix(unit);
             ui.add(drag).labelled_by(label.id).on_hover_text(text);
@@ -237,8 +239,6 @@ fn line_ui(ui: &mut Ui, line: &mut LineData) {
             }
         }
     });
-    line.z1.1 = line.z1.1.max(1e-6);
-    line.length_km = line.length_km.max(1e-3);
 }
 
 fn loop_color(ui: &Ui, place: usize) -> Color32 {
@@ -423,31 +423,32 @@ fn distances_ui(ui: &mut Ui, plane: &ImpedancePlane) {
     }
     section(ui, "Distance to fault");
     let km = plane.line.length_km;
-    wide_grid(ui, "distances", [10.0, 3.0], |ui| {
-        for distance in plane.distances.iter().chain(&plane.two_ended) {
+    for distance in plane.distances.iter().chain(&plane.two_ended) {
+        let interval = distance.interval.map_or(String::new(), |(low, high)| {
+            format!(" ({} to {})", short(low * km), short(high * km))
+        });
+        let text = format!(
+            "{:.3} = {} km{interval}",
+            distance.value,
+            short(distance.value * km)
+        );
+        ui.horizontal_wrapped(|ui| {
             ui.label(RichText::new(distance.method.name()).small());
-            let interval = distance.interval.map_or(String::new(), |(low, high)| {
-                format!(" ({} to {})", short(low * km), short(high * km))
-            });
-            let text = format!(
-                "{:.3} = {} km{interval}",
-                distance.value,
-                short(distance.value * km)
-            );
             ui.label(RichText::new(text.replace('-', "−")).small());
-            bar_ui(ui, distance);
-            ui.end_row();
-        }
-    });
+        });
+        bar_ui(ui, distance);
+    }
     help(
         ui,
         "Shares of the line; intervals hold 90 % of 1000 simulated faults of this type on this line, with sources, load and fault resistance drawn at random (seed 1)",
     );
 }
 
+/// The line from here to its far end, with the place of the fault and its interval.
 fn bar_ui(ui: &mut Ui, distance: &Distance) {
     let tones = theme::tones(ui);
-    let size = egui::vec2(110.0, 12.0);
+    // As long as the impedance plane is wide, below its text, which is long.
+    let size = egui::vec2(ui.available_width().min(420.0), 12.0);
     let (rect, _) = ui.allocate_exact_size(size, egui::Sense::hover());
     let x = |share: f64| rect.left() + rect.width() * share.clamp(0.0, 1.0) as f32;
     let painter = ui.painter();
