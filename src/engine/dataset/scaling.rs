@@ -213,9 +213,9 @@ fn clipped(dataset: &Dataset, training: &[usize]) -> FittedScaling {
         let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
         let width = (squares / count).sqrt();
         offsets[feature] = mean * unit;
-        let factor = 1.0 / width / unit;
-        if width > 1e-14 && factor.is_finite() {
-            factors[feature] = factor;
+        if width > 1e-14 {
+            // Below the smallest normal number the factor overflows: what is left of it tells values apart.
+            factors[feature] = (1.0 / width / unit).min(f64::MAX);
         }
     }
     FittedScaling::Clipped {
