@@ -268,9 +268,22 @@ fn auto_does_not_lose_to_simple_classifiers_on_made_sets() {
     assert!(lost.is_empty(), "{lost:?}");
 }
 
+/// Classes of one training sample: they are missing among the samples that some inner folds learn.
+#[test]
+fn settings_are_chosen_where_classes_have_two_samples() {
+    let mut experiment = auto_experiment(false);
+    experiment.split = SplitPlan::KFold {
+        n_folds: 5,
+        seed: 1,
+    };
+    let (summary, _) = run(blobs(10, 5, 3, 0.1, 19).dataset(), experiment);
+    let accuracy = summary.accuracy.expect("tested").mean;
+    assert!(accuracy >= 0.6, "{accuracy}");
+}
+
 #[test]
 fn extreme_values_are_scaled() {
-    for factor in [1e200, 1e-200] {
+    for factor in [1e200, 1e-200, 1e-310, 1e-320] {
         let mut made = blobs(300, 2, 5, 0.7, 9);
         made.values.iter_mut().for_each(|value| *value *= factor);
         let (summary, _) = run(made.dataset(), auto_experiment(false));

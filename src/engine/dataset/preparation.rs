@@ -87,7 +87,7 @@ impl Preparation {
             // A feature that training never saw has mean 0 in `moments`; so has one whose mean overflows.
             MissingPolicy::TrainingMean => moments(dataset, &used)
                 .iter()
-                .map(|m| if m.mean.is_finite() { m.mean } else { 0.0 })
+                .map(|m| if m.mean().is_finite() { m.mean() } else { 0.0 })
                 .collect(),
         };
         Ok(FittedPreparation {
@@ -309,6 +309,29 @@ mod tests {
             let prepared = fitted.prepare(&data, &[0, 1]).expect("complete");
             assert_eq!(prepared.values[0], 0.0);
         }
+    }
+
+    #[test]
+    fn squares_of_extreme_values_neither_overflow_nor_vanish() {
+        let rows = [[1.0, 3.0], [2.0, 5.0], [4.0, 4.0]];
+        let scored = |factor: f64| {
+            let data = dataset(&rows.map(|row| vec![row[0] * factor, row[1]]));
+            let preparation = Preparation {
+                missing: MissingPolicy::Refuse,
+                scaling: Scaling::ZScore,
+            };
+            let fitted = preparation.fit(&data, &[0, 1, 2]).expect("complete");
+            let prepared = fitted.prepare(&data, &[0, 1, 2]);
+            prepared.expect("complete").values
+        };
+        let usual = scored(1.0);
+        for factor in [1e200, 1e-200, 1e-300] {
+            let pairs = scored(factor).into_iter().zip(&usual);
+            pairs.for_each(|(found, usual)| assert!((found - usual).abs() < 1e-9, "{factor:e}"));
+        }
+        // A factor that would overflow stays a number, and keeps the order.
+        let tiny = scored(1e-310);
+        assert!(tiny[0] < tiny[2] && tiny[2] < tiny[4]);
     }
 
     #[test]

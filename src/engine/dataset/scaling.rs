@@ -61,7 +61,7 @@ impl Scaling {
             Self::None => FittedScaling::None,
             Self::UnitNorm => FittedScaling::UnitNorm,
             Self::ZScore => affine(dataset, training, |moments| {
-                (moments.mean, moments.standard_deviation())
+                (moments.mean(), moments.standard_deviation())
             }),
             Self::ClippedZScore => clipped(dataset, training),
             Self::Groups => {
@@ -213,9 +213,9 @@ fn clipped(dataset: &Dataset, training: &[usize]) -> FittedScaling {
         let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
         let width = (squares / count).sqrt();
         offsets[feature] = mean * unit;
-        let factor = 1.0 / width / unit;
-        if width > 1e-14 && factor.is_finite() {
-            factors[feature] = factor;
+        if width > 1e-14 {
+            // Below the smallest normal number the factor overflows: what is left of it tells values apart.
+            factors[feature] = (1.0 / width / unit).min(f64::MAX);
         }
     }
     FittedScaling::Clipped {
@@ -246,16 +246,19 @@ fn clip_limits(sorted: &[f64]) -> Option<(f64, f64)> {
 #[derive(Clone)]
 pub(super) struct Moments {
     n: f64,
-    pub(super) mean: f64,
+    /// What values are divided by before they are squared.
+    unit: f64,
+    mean: f64,
     squares: f64,
     lowest: f64,
     highest: f64,
 }
 
 impl Moments {
-    fn none() -> Self {
+    fn none(unit: f64) -> Self {
         Self {
             n: 0.0,
+            unit,
             mean: 0.0,
             squares: 0.0,
             lowest: f64::INFINITY,
@@ -266,30 +269,51 @@ impl Moments {
     /// Welford's update: no difference of large sums.
     fn add(&mut self, value: f64) {
         self.n += 1.0;
-        let before = value - self.mean;
+        let scaled = value / self.unit;
+        let before = scaled - self.mean;
         self.mean += before / self.n;
-        self.squares += before * (value - self.mean);
+        self.squares += before * (scaled - self.mean);
         self.lowest = self.lowest.min(value);
         self.highest = self.highest.max(value);
     }
 
+    pub(super) fn mean(&self) -> f64 {
+        self.mean * self.unit
+    }
+
     fn standard_deviation(&self) -> f64 {
-        (self.squares / self.n.max(1.0)).sqrt()
+        (self.squares / self.n.max(1.0)).sqrt() * self.unit
+    }
+
+    /// A unit in which squares neither overflow nor vanish, where they do.
+    fn better_unit(&self) -> f64 {
+        let is_sound = self.squares.is_normal() && self.mean.is_finite();
+        match self.lowest < self.highest && !is_sound {
+            true => self.lowest.abs().max(self.highest.abs()),
+            false => 1.0,
+        }
     }
 }
 
 /// Moments of every feature over the samples given, missing values passed over.
 pub(super) fn moments(dataset: &Dataset, samples: &[usize]) -> Vec<Moments> {
-    let mut moments = vec![Moments::none(); dataset.n_features()];
-    for sample in samples {
-        let values = dataset.sample(*sample);
-        for (moments, value) in moments.iter_mut().zip(&*values) {
-            if value.is_finite() {
-                moments.add(*value);
+    let in_units = |mut moments: Vec<Moments>| {
+        for sample in samples {
+            let values = dataset.sample(*sample);
+            for (moments, value) in moments.iter_mut().zip(&*values) {
+                if value.is_finite() {
+                    moments.add(*value);
+                }
             }
         }
+        moments
+    };
+    let moments = in_units(vec![Moments::none(1.0); dataset.n_features()]);
+    let units = moments.iter().map(Moments::better_unit);
+    match units.clone().any(|unit| unit != 1.0) {
+        true => in_units(units.map(Moments::none).collect()),
+        false => moments,
     }
-    moments
 }
 
 fn affine(
@@ -303,8 +327,8 @@ fn affine(
             let (offset, width) = offset_and_width(moments);
             // A width that is only rounding would blow up noise.
             let scale = moments.lowest.abs().max(moments.highest.abs());
-            if width.is_finite() && width > 1e-14 * scale && (1.0 / width).is_finite() {
-                (offset, 1.0 / width)
+            if width.is_finite() && width > 1e-14 * scale {
+                (offset, (1.0 / width).min(f64::MAX))
             } else {
                 (if offset.is_finite() { offset } else { 0.0 }, 0.0)
             }

@@ -3,6 +3,7 @@
 //! were judged before they were learned, or by models that never learned from their group.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -71,6 +72,8 @@ pub struct CalibrationSample {
     pub log_residual: f64,
     /// Its recording, where it comes from a recording.
     pub recording: Option<usize>,
+    /// Its group, where samples have groups.
+    pub group: Option<usize>,
 }
 
 /// Mean and standard deviation of every feature over the training samples, and how often each is
@@ -172,6 +175,10 @@ pub struct Calibration {
     /// Sorted fits of the samples decided for every class, rightly or not: a sample to be judged is
     /// compared with those that were decided alike, since its own class is not known.
     pub fits: Vec<Vec<f64>>,
+    /// By class, how many samples one of a new group stands for: samples of a group are alike, so that
+    /// many samples of few groups say little of the next group. Empty where samples come singly.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub weights: Vec<f64>,
     /// Median and interquartile range of the fits of every class, or of all where it has few.
     pub fit_scales: Vec<(f64, f64)>,
     /// Sorted ln mean z².
@@ -246,6 +253,8 @@ impl Calibration {
         let mut whole = Self::sorted(source, n_classes, &all, features);
         if source != CalibrationSource::HeldOutGroups {
             whole.own_flags = Some(whole.count_own(samples));
+        } else {
+            whole.weights = (0..n_classes).map(|c| group_weight(samples, c)).collect();
         }
         whole.recordings = (source == CalibrationSource::HeldOutGroups)
             .then(|| recording_facts(samples))
@@ -325,6 +334,7 @@ impl Calibration {
             source,
             n_samples: samples.len(),
             margins,
+            weights: Vec::new(),
             fit_scales: fits.iter().map(scale).collect(),
             fits,
             log_norms: sorted(samples.iter().map(|sample| sample.log_norm).collect()),
@@ -340,8 +350,8 @@ impl Calibration {
         if self.n_samples >= MANY { 0.01 } else { 0.05 }
     }
 
-    /// p_c = (1 + #{calibration samples of class c with m ≤ m_c})/(n_c + 1) of every class; classes that
-    /// are too small for level `epsilon` share their samples.
+    /// p_c = (w + #{calibration samples of class c with m ≤ m_c})/(n_c + w) of every class, w = 1 where
+    /// samples come singly; classes that are too small for level `epsilon` share their samples.
     pub fn p_values(&self, scores: &[f64], epsilon: f64) -> Vec<f64> {
         let pooled = self.pooled(epsilon);
         let margin = |class: usize| {
@@ -353,14 +363,25 @@ impl Calibration {
             let margin = margin(class);
             let is_known = |other: usize| other == class || (pooled[class] && pooled[other]);
             let known = (0..pooled.len()).filter(|other| is_known(*other));
-            let (mut below, mut total) = (0, 0);
-            for margins in known.map(|other| &self.margins[other]) {
+            let (mut below, mut total, mut effective) = (0, 0, 0.0);
+            for other in known {
+                let margins = &self.margins[other];
                 below += margins.partition_point(|m| *m <= margin);
                 total += margins.len();
+                effective += self.n_effective(other);
             }
-            (1 + below) as f64 / (total + 1) as f64
+            if total == 0 {
+                return 1.0;
+            }
+            let weight = total as f64 / effective;
+            (weight + below as f64) / (total as f64 + weight)
         };
         (0..scores.len()).map(p).collect()
+    }
+
+    /// Calibration samples of a class, counted as the samples of groups of their own that say as much.
+    fn n_effective(&self, class: usize) -> f64 {
+        self.margins[class].len() as f64 / self.weights.get(class).unwrap_or(&1.0)
     }
 
     /// The classes that share their calibration samples at level `epsilon`: those with fewer than 2/ε.
@@ -370,13 +391,13 @@ impl Calibration {
     /// classes, fewer would be.
     fn pooled(&self, epsilon: f64) -> Vec<bool> {
         let mut classes: Vec<usize> = (0..self.margins.len()).collect();
-        classes.sort_by_key(|class| self.margins[*class].len());
+        classes.sort_by(|a, b| self.n_effective(*a).total_cmp(&self.n_effective(*b)));
         let mut pooled = vec![false; classes.len()];
-        let (mut is_open, mut total) = (false, 0);
+        let (mut is_open, mut total) = (false, 0.0);
         for class in classes {
-            let n_own = self.margins[class].len();
-            let is_short = is_open && (total as f64) < 1.0 / epsilon;
-            if n_own as f64 >= 2.0 / epsilon && !is_short {
+            let n_own = self.n_effective(class);
+            let is_short = is_open && total < 1.0 / epsilon;
+            if n_own >= 2.0 / epsilon && !is_short {
                 break;
             }
             pooled[class] = true;
@@ -543,9 +564,36 @@ fn median(mut values: Vec<f64>) -> f64 {
     quantile(&values, 0.5)
 }
 
+/// 1 + (n − 1)·ρ of the margins of a class, with n samples to a group and ρ the correlation between two of
+/// one group: the analysis of variance between and within groups, of ranks (the design effect of Kish).
+fn group_weight(samples: &[CalibrationSample], class: usize) -> f64 {
+    let own = samples.iter().filter(|sample| sample.class == class);
+    let mut own: Vec<(f64, Option<usize>)> = own.map(|s| (s.margin, s.group)).collect();
+    own.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let n = own.len() as f64;
+    let mut groups: BTreeMap<Option<usize>, (f64, f64)> = BTreeMap::new();
+    for (rank, (_, group)) in own.iter().enumerate() {
+        let (count, sum) = groups.entry(*group).or_default();
+        *count += 1.0;
+        *sum += rank as f64 - 0.5 * (n - 1.0);
+    }
+    let n_groups = groups.len() as f64;
+    if groups.len() < 2 {
+        return n.max(1.0);
+    }
+    let sizes = groups.values().map(|(count, _)| count * count).sum::<f64>();
+    let size = (n - sizes / n) / (n_groups - 1.0);
+    let between: f64 = groups.values().map(|(count, sum)| sum * sum / count).sum();
+    // The sum of squares of n ranks around their mean.
+    let within = (n * n - 1.0) * n / 12.0 - between;
+    let between = between / (n_groups - 1.0);
+    let within = within / (n - n_groups).max(1.0);
+    let correlation = (between - within) / (between + (size - 1.0) * within);
+    1.0 + (size - 1.0) * correlation.clamp(0.0, 1.0)
+}
+
 fn recording_facts(samples: &[CalibrationSample]) -> Option<RecordingFacts> {
-    let mut by_recording: std::collections::BTreeMap<usize, Vec<&CalibrationSample>> =
-        std::collections::BTreeMap::new();
+    let mut by_recording: BTreeMap<usize, Vec<&CalibrationSample>> = BTreeMap::new();
     for sample in samples {
         by_recording
             .entry(sample.recording?)
@@ -602,6 +650,7 @@ mod tests {
             log_norm: 0.0,
             log_residual: 0.0,
             recording: None,
+            group: None,
         };
         let samples: Vec<CalibrationSample> = margins.iter().copied().map(sample).collect();
         let facts = FeatureFacts {
@@ -635,5 +684,26 @@ mod tests {
             assert!((0.945..=0.97).contains(&all), "{n_rare}: {all}");
             assert!(rare >= least_of_rare, "{n_rare}: {rare}");
         }
+    }
+
+    #[test]
+    fn samples_of_a_group_that_are_alike_say_as_much_as_few() {
+        let of = |margin: fn(usize) -> usize| {
+            let sample = |i: usize| CalibrationSample {
+                class: 0,
+                margin: margin(i) as f64,
+                fit: 1.0,
+                decided: 0,
+                log_norm: 0.0,
+                log_residual: 0.0,
+                recording: None,
+                group: Some(i / 10),
+            };
+            let samples: Vec<CalibrationSample> = (0..40).map(sample).collect();
+            group_weight(&samples, 0)
+        };
+        let (alike, mixed) = (of(|i| i), of(|i| 7 * i % 40));
+        assert!((9.0..10.0).contains(&alike), "{alike}");
+        assert!((mixed - 1.0).abs() < 1e-12, "{mixed}");
     }
 }

@@ -289,6 +289,7 @@ mod tests {
                 log_norm: 0.0,
                 log_residual: 0.0,
                 recording: None,
+                group: None,
             })
             .collect();
         let scores = numbers.array("test_F_S4J");

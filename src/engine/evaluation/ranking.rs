@@ -15,9 +15,11 @@ const N_HALVINGS: usize = 12;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RankedDecisions {
     is_right: Vec<bool>,
-    /// The true class of every sample that has scores, and its scores.
-    classes: Vec<usize>,
+    /// The scores of samples, one after the other.
     scores: Vec<f64>,
+    /// The true class of every sample that has scores, and how many: a class may be missing among the
+    /// samples that were learned.
+    classes: Vec<(usize, usize)>,
     cross_entropy: Option<f64>,
 }
 
@@ -26,7 +28,7 @@ impl RankedDecisions {
     pub(crate) fn push(&mut self, class: Option<usize>, decided: usize, scores: &[f64]) {
         self.is_right.push(class == Some(decided));
         if let Some(class) = class {
-            self.classes.push(class);
+            self.classes.push((class, scores.len()));
             self.scores.extend_from_slice(scores);
         }
     }
@@ -90,25 +92,31 @@ pub(crate) fn ranked(all: &[RankedDecisions], n_samples: usize) -> Vec<usize> {
 
 /// Mean of −ln softmax(βs)_y over samples with scores s and classes y, at its smallest over β, so that
 /// heads whose scores have different units can be compared. It is convex in β: bisection of its slope.
-fn cross_entropy(classes: &[usize], scores: &[f64]) -> f64 {
-    let n_classes = scores.len() / classes.len().max(1);
-    if n_classes == 0 {
+fn cross_entropy(classes: &[(usize, usize)], scores: &[f64]) -> f64 {
+    let samples = || {
+        classes.iter().scan(scores, |rest, (class, n_classes)| {
+            let (own, others) = rest.split_at_checked(*n_classes)?;
+            *rest = others;
+            Some((*class, own))
+        })
+    };
+    if scores.is_empty() {
         return f64::INFINITY;
     }
-    let samples = || classes.iter().zip(scores.chunks(n_classes));
     let power = samples().map(|(_, scores)| {
-        let mean = scores.iter().sum::<f64>() / n_classes as f64;
+        let mean = scores.iter().sum::<f64>() / scores.len() as f64;
         scores.iter().map(|s| (s - mean) * (s - mean)).sum::<f64>()
     });
     let unit = (power.sum::<f64>() / scores.len() as f64).sqrt();
     if !(unit > 0.0 && unit.is_finite()) {
-        return (n_classes as f64).ln();
+        let equal = samples().map(|(_, scores)| (scores.len() as f64).ln());
+        return equal.sum::<f64>() / classes.len() as f64;
     }
     let (mut low, mut high) = (-WIDEST_SCALE.ln(), WIDEST_SCALE.ln());
     for _ in 0..N_HALVINGS {
         let middle = 0.5 * (low + high);
         let scale = middle.exp() / unit;
-        let slope: f64 = samples().map(|(y, s)| at_scale(*y, s, scale).1).sum();
+        let slope: f64 = samples().map(|(y, s)| at_scale(y, s, scale).1).sum();
         if slope < 0.0 {
             low = middle;
         } else {
@@ -116,7 +124,7 @@ fn cross_entropy(classes: &[usize], scores: &[f64]) -> f64 {
         }
     }
     let scale = low.exp() / unit;
-    let sum: f64 = samples().map(|(y, s)| at_scale(*y, s, scale).0).sum();
+    let sum: f64 = samples().map(|(y, s)| at_scale(y, s, scale).0).sum();
     sum / classes.len() as f64
 }
 
@@ -166,6 +174,24 @@ mod tests {
         assert!(right.cross_entropy.expect("weighed") < 1e-9);
         let wrong = judged(&[(0, [0.0, 1.0]), (1, [1.0, 0.0])]);
         assert!((wrong.cross_entropy.expect("weighed") - 2.0_f64.ln()).abs() < 1e-2);
+    }
+
+    #[test]
+    fn a_class_may_be_missing_among_what_was_learned() {
+        let of = |decisions: &[(Option<usize>, usize, &[f64])]| {
+            let mut judged = RankedDecisions::default();
+            let decisions = decisions.iter();
+            decisions.for_each(|(class, decided, scores)| judged.push(*class, *decided, scores));
+            judged
+        };
+        let mut all = of(&[
+            (Some(2), 2, &[0.0, 0.1, 2.0]),
+            (Some(1), 1, &[0.0, 1.0, 0.5]),
+        ]);
+        all.append(of(&[(Some(0), 0, &[2.0, 0.5]), (None, 0, &[1.0, 0.1])]));
+        all.finish();
+        assert_eq!((all.len(), all.accuracy()), (4, 0.75));
+        assert!(all.cross_entropy.expect("weighed") < 0.1);
     }
 
     #[test]

@@ -179,6 +179,7 @@ impl CalibrationRecord {
                 log_norm: features.log_norm(&dataset.sample(sample)),
                 log_residual: log_residual(shapes.without(sample), &values.column(sample)),
                 recording: Some(dataset.origin(sample).source),
+                group: dataset.groups().map(|groups| groups[sample]),
             });
         });
         Calibration::of(source, dataset.n_classes(), &samples, features)

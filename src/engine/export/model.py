@@ -225,25 +225,29 @@ class AtomscopeClassifier:
             raise ValueError(f"epsilon must be between 0 and 1, but is {epsilon}")
         scores = self.scores(X) / self.settings["margin_unit"]
         margins = [self.tensors[f"calibration/margins{c}"] for c in range(len(self.classes_))]
-        pooled = self._pooled(margins, epsilon)
+        counts = np.array([len(own) for own in margins], float)
+        effective = counts / self.tensors.get("calibration/weights", 1.0)
+        pooled = self._pooled(effective, epsilon)
         shared = np.sort(np.concatenate([margins[c] for c in pooled] or [[]]))
         p = np.empty_like(scores)
         for c, own in enumerate(margins):
             others = np.delete(scores, c, axis=1).max(axis=1, initial=-np.inf)
-            known = shared if c in pooled else own
+            known, places = (shared, pooled) if c in pooled else (own, [c])
             below = np.searchsorted(known, scores[:, c] - others, side="right")
-            p[:, c] = (1 + below) / (len(known) + 1)
+            # How many samples one of a new group stands for.
+            weight = len(known) / effective[places].sum() if len(known) else 1.0
+            p[:, c] = (weight + below) / (len(known) + weight)
         return p
 
     @staticmethod
-    def _pooled(margins, epsilon):
+    def _pooled(counts, epsilon):
         """The classes too small for a level of their own, joined by larger ones until they are enough."""
-        pooled, total = [], 0
-        for c in sorted(range(len(margins)), key=lambda c: len(margins[c])):
-            if len(margins[c]) >= 2.0 / epsilon and not (pooled and total < 1.0 / epsilon):
+        pooled, total = [], 0.0
+        for c in np.argsort(counts, kind="stable"):
+            if counts[c] >= 2.0 / epsilon and not (pooled and total < 1.0 / epsilon):
                 break
             pooled.append(c)
-            total += len(margins[c])
+            total += counts[c]
         return pooled
 
     def prepare(self, X):

@@ -96,6 +96,9 @@ pub fn python_module(
         for (class, margins) in calibration.margins.iter().enumerate() {
             tensors.add_list(format!("calibration/margins{class}"), margins);
         }
+        if !calibration.weights.is_empty() {
+            tensors.add_list("calibration/weights".into(), &calibration.weights);
+        }
     }
     let settings = serde_json::to_string(&serde_json::to_string(&settings)?)?;
     let numbers = base64_lines(&tensors.bytes()?);

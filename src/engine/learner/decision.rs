@@ -44,6 +44,13 @@ pub(super) const SMALLEST_DISTANCE: f64 = 1e-6;
 const CURVATURE_MEMORY: f64 = 0.98;
 /// Added to the diagonal of H in every round.
 const CURVATURE_RIDGE: f64 = 1e-3;
+/// Numbers that are kept of the evidence of a round at most: 2 MB. Of more samples only some are kept.
+const MOST_EVIDENCE: usize = 1 << 18;
+/// Newton steps of a fit to a round at most, and halvings of each.
+const FIT_STEPS: usize = 20;
+const HALVINGS: i32 = 20;
+/// A fit ends when a step lowers the loss by less than this share.
+const FIT_ENOUGH: f64 = 1e-6;
 
 impl Decision {
     /// Whether the distance to the span of the kept samples is part of the score.
@@ -135,6 +142,11 @@ const WAITING: usize = 64;
 /// Sums over the samples of a round, with scratch memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LogitRound {
+    /// z of every class, sample after sample, and the classes of the samples: of every `stride`-th one.
+    evidence: Vec<[f64; 2]>,
+    classes: Vec<usize>,
+    stride: usize,
+    n_added: usize,
     gradient: Vec<f64>,
     curvature: Matrix,
     /// Σ p_c and Σ p_c z_c, a column per class.
@@ -169,6 +181,10 @@ impl OnlineLogit {
     }
 
     /// Takes the sums of a round: H ← .98 H + Σ curvature + .001 I; (θ, b) += H⁻¹ Σ gradient.
+    ///
+    /// Wrong decisions that were sure have a gradient and hardly any curvature, so that while H is young
+    /// the step may be far too long and turn θ round, as if the class that fits worst were the likeliest.
+    /// Such a step is replaced by the fit that it was the first step of.
     pub(super) fn learn(&mut self, round: &mut LogitRound) {
         let n = round.gradient.len();
         round.finish();
@@ -189,17 +205,82 @@ impl OnlineLogit {
             return;
         }
         round.factor.solve(&mut round.gradient);
-        self.theta[0] += round.gradient[0];
-        self.theta[1] += round.gradient[1];
-        for (bias, step) in self.bias.iter_mut().zip(&round.gradient[2..]) {
-            *bias += step;
+        let sum = self.theta[0] + self.theta[1];
+        if sum > 0.0 && sum + round.gradient[0] + round.gradient[1] <= 0.0 {
+            self.fit(round);
+        } else {
+            self.move_by(&round.gradient);
+        }
+    }
+
+    fn move_by(&mut self, step: &[f64]) {
+        let own = self.theta.iter_mut().chain(&mut self.bias);
+        own.zip(step).for_each(|(own, step)| *own += step);
+    }
+
+    /// (θ, b) ← the smallest of loss(round) + ½ dᵀP d, with d the way from here and P what H was before
+    /// the round, by Newton steps that are halved until they lower it; H ← P + the curvature found there.
+    fn fit(&mut self, round: &mut LogitRound) {
+        let n = round.gradient.len();
+        let begin = self.clone();
+        let prior = Matrix::from_fn(n, n, |i, j| {
+            self.curvature[(i, j)] - round.curvature[(i, j)]
+        });
+        let mut moved = vec![0.0; n];
+        let mut loss = round.see_again(self);
+        for _ in 0..FIT_STEPS {
+            let total = |i, j| prior[(i, j)] + round.curvature[(i, j)];
+            self.curvature = Matrix::from_fn(n, n, total);
+            if round.factor.factor(self.curvature.view()).is_err() {
+                return;
+            }
+            let pull = |i: usize| round.gradient[i] - dot(prior.col(i), &moved);
+            let mut step: Vec<f64> = (0..n).map(pull).collect();
+            round.factor.solve(&mut step);
+            let mut lowered = None;
+            for halving in 0..HALVINGS {
+                let share = 0.5_f64.powi(halving);
+                let pairs = moved.iter().zip(&step);
+                let next: Vec<f64> = pairs.map(|(moved, step)| moved + share * step).collect();
+                (self.theta, self.bias) = (begin.theta, begin.bias.clone());
+                self.move_by(&next);
+                let squared: f64 = (0..n).map(|i| next[i] * dot(prior.col(i), &next)).sum();
+                let found = round.see_again(self) + 0.5 * squared;
+                if found < loss {
+                    lowered = Some((next, found));
+                    break;
+                }
+            }
+            let Some((next, found)) = lowered else {
+                (self.theta, self.bias) = (begin.theta, begin.bias);
+                self.move_by(&moved);
+                return;
+            };
+            let is_enough = loss - found <= FIT_ENOUGH * loss;
+            (moved, loss) = (next, found);
+            if is_enough {
+                return;
+            }
         }
     }
 }
 
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
 impl LogitRound {
-    /// Begins a round.
-    pub(super) fn clear(&mut self, n_classes: usize) {
+    /// Begins a round of so many samples.
+    pub(super) fn clear(&mut self, n_classes: usize, n_samples: usize) {
+        self.evidence.clear();
+        self.classes.clear();
+        self.n_added = 0;
+        let n_numbers = n_samples.saturating_mul(2 * n_classes);
+        self.stride = n_numbers.div_ceil(MOST_EVIDENCE).max(1);
+        self.clear_sums(n_classes);
+    }
+
+    fn clear_sums(&mut self, n_classes: usize) {
         let n = 2 + n_classes;
         self.gradient.clear();
         self.gradient.resize(n, 0.0);
@@ -211,9 +292,53 @@ impl LogitRound {
         self.n_waiting = 0;
     }
 
-    /// Adds one sample: B_c = [z_c; unit vector of c], gradient B_y − B̄, curvature
-    /// Σ p_c B_c B_cᵀ − B̄ B̄ᵀ. All of B_c B_cᵀ but its first two rows and columns is diagonal.
+    /// Adds one sample.
     pub(super) fn add(
+        &mut self,
+        evidence: impl Fn(usize) -> [f64; 2],
+        probabilities: &[f64],
+        class: usize,
+    ) {
+        if self.n_added.is_multiple_of(self.stride) {
+            self.evidence
+                .extend((0..probabilities.len()).map(&evidence));
+            self.classes.push(class);
+        }
+        self.n_added += 1;
+        self.add_sums(evidence, probabilities, class);
+    }
+
+    /// The sums of the round as `layer` sees its samples, and their loss −Σ ln p_y.
+    fn see_again(&mut self, layer: &OnlineLogit) -> f64 {
+        let n_classes = layer.bias.len();
+        let (evidence, classes) = (
+            std::mem::take(&mut self.evidence),
+            std::mem::take(&mut self.classes),
+        );
+        self.clear_sums(n_classes);
+        let mut shares = vec![0.0; n_classes];
+        let mut loss = 0.0;
+        for (&class, z) in classes.iter().zip(evidence.chunks(n_classes)) {
+            let scores = shares.iter_mut().zip(z).enumerate();
+            scores.for_each(|(c, (score, z))| *score = layer.score(c, *z));
+            let own = shares[class];
+            let largest = shares.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let best = softmax(&mut shares);
+            // p_y itself may be too small for a number.
+            loss += largest - own - shares[best].ln();
+            self.add_sums(|c| z[c], &shares, class);
+        }
+        self.finish();
+        let weight = self.stride as f64;
+        self.gradient.iter_mut().for_each(|value| *value *= weight);
+        self.curvature.scale(weight);
+        (self.evidence, self.classes) = (evidence, classes);
+        weight * loss
+    }
+
+    /// Adds one sample to the sums: B_c = [z_c; unit vector of c], gradient B_y − B̄, curvature
+    /// Σ p_c B_c B_cᵀ − B̄ B̄ᵀ. All of B_c B_cᵀ but its first two rows and columns is diagonal.
+    fn add_sums(
         &mut self,
         evidence: impl Fn(usize) -> [f64; 2],
         probabilities: &[f64],
@@ -277,7 +402,7 @@ mod tests {
     fn the_curvature_of_many_samples_is_the_sum_of_theirs() {
         const N_CLASSES: usize = 5;
         let mut round = LogitRound::default();
-        round.clear(N_CLASSES);
+        round.clear(N_CLASSES, WAITING + 7);
         let mut expected = Matrix::zeros(2 + N_CLASSES, 2 + N_CLASSES);
         // Some more than wait for one product.
         for sample in 0..WAITING + 7 {
@@ -308,5 +433,38 @@ mod tests {
                 assert!((found - expected).abs() < 1e-10, "{found} {expected}");
             }
         }
+    }
+
+    /// Two of five decisions are wrong and sure: the first step is long enough to turn θ round.
+    #[test]
+    fn sure_and_wrong_decisions_do_not_turn_the_layer_round() {
+        const N_CLASSES: usize = 3;
+        let mut layer = OnlineLogit::new(N_CLASSES);
+        let mut round = LogitRound::default();
+        round.clear(N_CLASSES, 30);
+        for sample in 0..30 {
+            let class = sample % N_CLASSES;
+            let fitting = if sample % 5 < 3 {
+                class
+            } else {
+                (class + 1) % N_CLASSES
+            };
+            let evidence = |c: usize| if c == fitting { [4.0, 4.5] } else { [2.0, 2.5] };
+            let mut shares: Vec<f64> = (0..N_CLASSES)
+                .map(|c| layer.score(c, evidence(c)))
+                .collect();
+            softmax(&mut shares);
+            round.add(evidence, &shares, class);
+        }
+        let before = round.see_again(&layer);
+        layer.learn(&mut round);
+        let after = round.see_again(&layer);
+        assert!(layer.theta[0] + layer.theta[1] > 0.0, "{:?}", layer.theta);
+        // Of three classes one is right in three of five: −ln .6 or −ln .2, and a little for the way.
+        let least = 30.0 * -(0.6 * 0.6_f64.ln() + 0.4 * 0.2_f64.ln());
+        assert!(
+            before > 60.0 && after < least + 2.0,
+            "{before} {after} {least}"
+        );
     }
 }

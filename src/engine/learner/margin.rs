@@ -216,7 +216,8 @@ impl Margin {
         report: &mut StepReport,
     ) -> Result<(), LearnError> {
         let n_classes = self.classes.len();
-        self.work.logit_round.clear(n_classes);
+        let n_samples = self.work.round.iter().map(Vec::len).sum();
+        self.work.logit_round.clear(n_classes, n_samples);
         self.work.second_look_round = SecondLookRound::default();
         self.work.fits.clear();
         self.work.time.clear();
