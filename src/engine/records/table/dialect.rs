@@ -477,7 +477,7 @@ fn names_numbers(first: &[String], body: &[LinedRow]) -> bool {
     };
     let steps = numbers
         .windows(2)
-        .map(|pair| Some(pair[1]?.checked_sub(pair[0]?)?));
+        .map(|pair| pair[1]?.checked_sub(pair[0]?));
     let steps: Vec<Option<i64>> = steps.collect();
     let are_even = steps
         .first()
