@@ -161,7 +161,9 @@ impl RunSummary {
             format!("{points:.1} points better than the best simple classifier, {name}{interval}")
         } else {
             let advice = match self.auto.is_empty() {
-                true => "let AUTO choose the settings, look at the scaling of the features, or use",
+                true => {
+                    "let the settings be chosen (Learner › Choose for me, --auto), look at the scaling of the features, or use"
+                }
                 false => "add samples or features, or use",
             };
             format!(

@@ -61,7 +61,9 @@ impl Folder {
             found.iter().cloned().partition(|file| is_table(file));
         let mut files = Vec::with_capacity(others.len());
         for file in others {
-            match reason_to_skip(&file, &found) {
+            match reason_to_skip(&file) {
+                // It is read with the file that it belongs to.
+                _ if belongs_to_another(&file, &found) => {}
                 Some(reason) => skip(&mut skipped, reason),
                 None => files.push(file),
             }
@@ -180,11 +182,12 @@ fn ending(file: &Path) -> String {
     ending.to_string_lossy().to_lowercase()
 }
 
+fn belongs_to_another(file: &Path, all: &[PathBuf]) -> bool {
+    is_companion(file, all) || events_beside::is_about_another(file) && is_not_alone(file, all)
+}
+
 /// Why a file is no recording or table of its own.
-fn reason_to_skip(file: &Path, all: &[PathBuf]) -> Option<String> {
-    if is_companion(file, all) || events_beside::is_about_another(file) && is_not_alone(file, all) {
-        return Some("that belong to another file".to_owned());
-    }
+fn reason_to_skip(file: &Path) -> Option<String> {
     if is_readable(file) {
         return None;
     }

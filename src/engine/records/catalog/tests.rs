@@ -117,6 +117,12 @@ fn a_folder_lists_recordings_without_their_companions() {
     ];
     assert_eq!(listed, expected);
     assert_eq!(folder.tables, [PathBuf::from("labels.csv")]);
+    let skipped = folder.skipped_in_words();
+    assert_eq!(
+        skipped.as_deref(),
+        Some("1 of .md, which is no format that is read"),
+        "what belongs to another file is read with it"
+    );
     let rules = folder.suggestions();
     assert!(rules.contains(&Rule::ParentFolder));
     assert!(rules.iter().any(|rule| matches!(rule, Rule::Table { .. })));
