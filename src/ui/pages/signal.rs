@@ -12,8 +12,9 @@ use atomscope_engine::features::signal_kind::clean_label;
 pub(super) fn signal_ui(ui: &mut Ui, look: &Signal, height: f32) {
     let tones = theme::tones(ui);
     let shown = theme::theme_of(ui);
-    // Voltages, then currents; six channels of EEG have one unit.
-    let is_phases = look.channels.len() == 6 && look.channels[0].unit != look.channels[3].unit;
+    // Voltages, then currents, both perhaps per unit; six channels of EEG have one unit.
+    let unit = |place: usize| look.channels[place].unit.as_str();
+    let is_phases = look.channels.len() == 6 && (unit(0) != unit(3) || unit(0).is_empty());
     let traces: Vec<Trace<'_>> = look
         .channels
         .iter()
