@@ -299,8 +299,10 @@ impl TraceChart<'_> {
                     size,
                     ..font.clone()
                 };
-                let mut names = LayoutJob::default();
-                names.wrap = TextWrapping::truncate_at_width(width);
+                let mut names = LayoutJob {
+                    wrap: TextWrapping::truncate_at_width(width),
+                    ..LayoutJob::default()
+                };
                 for trace in self.traces.iter().filter(|trace| trace.lane == lane) {
                     let space = if names.is_empty() { 0.0 } else { 5.0 };
                     let color = legible(trace.color.unwrap_or(tones.text), tones.page, tones.text);
