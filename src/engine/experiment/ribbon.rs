@@ -4,7 +4,7 @@ use super::apply::Judged;
 use super::checked::DataFacts;
 use super::record::PartRecord;
 use crate::dataset::Place;
-use crate::evaluation::{Assurance, GroupVote, Verdict, group_votes, wilson_interval};
+use crate::evaluation::{Assurance, GroupVote, Verdict, group_votes};
 
 /// Wrong decisions from which a margin is learned; with fewer the smallest margins of all are.
 const FEWEST_WRONG: usize = 5;
@@ -99,12 +99,6 @@ impl Ribbon {
         let votes = &self.vote.votes;
         let most = votes.get(self.vote.decided).copied().unwrap_or(0);
         (most, votes.iter().sum())
-    }
-
-    /// 95 % interval of the share of segments that votes for the class decided, as if segments were independent.
-    pub fn interval(&self) -> (f64, f64) {
-        let (most, total) = self.counts();
-        wilson_interval(most, total)
     }
 
     /// The segment at a time; of those that overlap the one whose middle is nearest.
@@ -216,8 +210,6 @@ mod tests {
         let starts: Vec<f64> = ribbon.segments.iter().map(|s| s.start_s).collect();
         assert_eq!(starts, [0.0, 1.0, 2.0, 4.0]);
         assert_eq!((ribbon.vote.decided, ribbon.counts()), (1, (3, 4)));
-        let (low, high) = ribbon.interval();
-        assert!(low > 0.30 && low < 0.31 && high > 0.95 && high < 0.96);
         assert_eq!(ribbon.n_uncertain(), 1);
         // The median of the three faults, and the only calm one.
         assert_eq!(ribbon.typical(), [0, 2]);

@@ -225,18 +225,14 @@ impl RecordingReport<'_> {
     }
 }
 
-/// The vote of a recording in a sentence: "SLG by 41 of 48 segments (85.4 %, 95 % interval …); 3 are uncertain".
+/// The vote of a recording in a sentence: "SLG by 41 of 48 segments (85.4 %); uncertain: 3".
 pub fn vote_text(ribbon: &Ribbon) -> String {
     let (most, total) = ribbon.counts();
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
-    let (low, high) = ribbon.interval();
     format!(
-        "{} by {most} of {total} segments ({}; 95 % interval {} to {} as if segments were independent); uncertain (margin below {:.3}): {}",
+        "{} by {most} of {total} segments ({}); uncertain: {}",
         ribbon.class_name(ribbon.vote.decided),
         percent(most as f64 / total.max(1) as f64),
-        percent(low),
-        percent(high),
-        ribbon.uncertain_below,
         ribbon.n_uncertain(),
     )
 }
@@ -354,8 +350,7 @@ mod tests {
             "night &amp; day.edf",
             "no medical device",
             "10 to 12 s: too loud",
-            "calm by 4 of 5 segments (80.0 %; 95 % interval 37.6 % to 96.4 %",
-            "uncertain (margin below 0.150): 1",
+            "calm by 4 of 5 segments (80.0 %); uncertain: 1",
             "Cz&lt;1&gt; µV",
             "a &lt; b",
             "abc123",

@@ -54,6 +54,8 @@ pub(super) struct Judges {
     pub(super) test_folds: Vec<Option<usize>>,
     /// Settings changed while the run went on.
     pub(super) changes: Vec<(usize, String)>,
+    /// How well the folds did on what they had not learned.
+    pub(super) tested: Option<String>,
 }
 
 impl Judges {
@@ -75,6 +77,7 @@ impl Judges {
                 .collect(),
             test_folds: run.test_folds.clone(),
             changes: change_texts(&run.experiment.learner, &run.changes),
+            tested: run.summary.as_ref().and_then(|summary| summary.in_words()),
         })
     }
 
@@ -100,6 +103,7 @@ impl Judges {
             records: records.map(|part| part.record.0.clone()).collect(),
             test_folds: Vec::new(),
             changes: change_texts(&run.experiment.learner, &run.changes),
+            tested: run.tested_in_words(),
         })
     }
 
@@ -404,6 +408,11 @@ impl Judgement {
         segments.filter(|segment| self.is_strange(*segment)).count()
     }
 
+    /// How well the folds of the model did on what they had not learned.
+    pub fn tested(&self) -> Option<&str> {
+        self.judges.tested.as_deref()
+    }
+
     /// Corrections that the models have learned, the most of any of them.
     pub fn n_corrections(&self) -> usize {
         let counts = self.models.iter().map(|model| model.n_corrections);
@@ -423,8 +432,6 @@ pub(in crate::workbench) struct OtherSession {
     pub(super) path: PathBuf,
     pub(super) sha256: Option<String>,
     pub(super) judges: Judges,
-    /// How well its folds did on what they had not learned.
-    pub(super) tested: Option<String>,
 }
 
 impl OtherSession {
@@ -433,7 +440,6 @@ impl OtherSession {
         Ok(Self {
             judges: Judges::of_session(&session)?,
             sha256: session.sha256().map(str::to_owned),
-            tested: session.run.as_ref().and_then(|run| run.tested_in_words()),
             path,
         })
     }

@@ -504,23 +504,19 @@ impl Workbench {
             self.notices.post(Topic::Explore, Gravity::Warning, text);
             return;
         };
-        let (session, session_sha256, tested) =
+        let (session, session_sha256) =
             match (judged.choice, self.tasks.explore.ribbon.other.shown()) {
-                (ModelChoice::Other, Some(other)) => (
-                    other.path.display().to_string(),
-                    other.sha256.clone(),
-                    other.tested.clone(),
-                ),
+                (ModelChoice::Other, Some(other)) => {
+                    (other.path.display().to_string(), other.sha256.clone())
+                }
                 _ => {
                     let saved = self.document.session.sha256().map(str::to_owned);
-                    let run = self.document.training.run();
-                    let tested = run.and_then(|run| run.summary.as_ref()?.in_words());
-                    (self.name(), saved.filter(|_| !self.is_unsaved()), tested)
+                    (self.name(), saved.filter(|_| !self.is_unsaved()))
                 }
             };
         let on = (&self.tasks.post, "report", Event::Exported as _);
         self.tasks.exporting.start((), on, move |_| {
-            let session = (session, session_sha256, tested);
+            let session = (session, session_sha256);
             write_report((&name, &record), &judged, session, &path)?;
             Ok(path)
         });
@@ -530,7 +526,7 @@ impl Workbench {
 fn write_report(
     (name, record): (&str, &Record),
     judged: &Judgement,
-    (session, session_sha256, tested): (String, Option<String>, Option<String>),
+    (session, session_sha256): (String, Option<String>),
     path: &Path,
 ) -> Result<(), TaskError> {
     let none = || TaskError::refused("nothing was classified");
@@ -555,7 +551,7 @@ fn write_report(
         session,
         session_sha256,
         model_sha256: hashes.join(", "),
-        tested,
+        tested: judged.judges.tested.clone(),
     };
     let report = RecordingReport {
         name,

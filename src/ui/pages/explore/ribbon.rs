@@ -93,6 +93,13 @@ pub(super) fn ribbon_ui(
             wrong(ui, warning.sentence());
         }
         head_ui(ui, workbench, opened, actions);
+        if let Some(tested) = stage.judged().and_then(Judgement::tested) {
+            let text = RichText::new(format!("On what it had not learned: {tested}"));
+            let text = text.small().color(theme::tones(ui).weak);
+            ui.add(egui::Label::new(text).truncate()).on_hover_text(
+                "How often the folds of this model were right: what to expect of it on recordings like those of the data",
+            );
+        }
         if let Some(error) = stage.error() {
             wrong(ui, error);
         } else if let Some(judgement) = stage.judged() {
@@ -167,20 +174,15 @@ fn model_ui(ui: &mut Ui, workbench: &Workbench, label: Id, actions: &mut Vec<Act
     );
 }
 
-/// "SLG 41 of 48" with its interval in the tooltip.
+/// "SLG: 41 of 48 segments".
 fn vote_ui(ui: &mut Ui, judgement: &Judgement) {
     let ribbon = &judgement.ribbon;
     let (most, total) = ribbon.counts();
-    let (low, high) = ribbon.interval();
     let is_warned = judgement.warning.is_some();
     let color = decision_color(ui, ribbon.vote.decided, is_warned);
     crate::ui::icons::color_dot(ui, color);
     let decided = ribbon.class_name(ribbon.vote.decided);
-    let mut text = format!(
-        "{decided}: {most} of {total} ({} to {})",
-        percent(low),
-        percent(high)
-    );
+    let mut text = format!("{decided}: {most} of {}", counted(total, "segment"));
     match ribbon.n_uncertain() {
         0 => {}
         n => text.push_str(&format!(" · {n} uncertain")),
@@ -198,7 +200,7 @@ fn vote_ui(ui: &mut Ui, judgement: &Judgement) {
         text.push_str(&format!(" · {count}"));
     }
     let mut tip = format!(
-        "{}.\nThe vote of all segments with the 95 % interval of its share (Wilson), as if segments were independent. {}",
+        "{}.\nThe vote of all segments. {}",
         vote_text(ribbon),
         uncertain_text(ribbon)
     );
