@@ -50,6 +50,14 @@ pub(super) struct Renewal {
 }
 
 impl Renewal {
+    /// Makes room for a change of so many kept samples at once.
+    pub(super) fn reserve(&mut self, n_kept: usize) {
+        self.displaced.reserve(n_kept);
+        self.moved.reserve(n_kept);
+        self.joined.reserve(n_kept);
+        self.values = Matrix::with_capacity(n_kept, n_kept);
+    }
+
     /// `rows` ← k(block, kept) to the bits of [`Kernel::block`], where its columns belong to the
     /// `known` samples; they are those of `kept` afterwards.
     pub(super) fn renew(
@@ -167,17 +175,18 @@ impl Renewal {
 /// The samples that joined, if any; with others where so few would be computed in another way.
 fn joined_samples<'a>(
     samples: &'a mut Option<Samples>,
-    joined: &[usize],
+    joined: &Vec<usize>,
     kept: &Samples,
     stand_alone: impl Fn(usize) -> bool,
 ) -> Option<&'a Samples> {
     if joined.is_empty() {
         return None;
     }
-    let samples = samples.get_or_insert_with(|| Samples::new(kept.n_features(), kept.len()));
+    let n_most = joined.capacity().max(kept.len());
+    let samples = samples.get_or_insert_with(|| Samples::new(kept.n_features(), n_most));
     samples.clear();
-    let joined = joined.iter();
-    joined.for_each(|place| samples.push_from(kept, *place));
+    let places = joined.iter();
+    places.for_each(|place| samples.push_from(kept, *place));
     while !stand_alone(samples.len()) {
         samples.push_from(kept, 0);
     }

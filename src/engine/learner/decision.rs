@@ -456,7 +456,7 @@ mod tests {
             softmax(&mut shares);
             round.add(evidence, &shares, class);
         }
-        let before = round.see_again(&layer);
+        let before = round.clone().see_again(&layer);
         layer.learn(&mut round);
         let after = round.see_again(&layer);
         assert!(layer.theta[0] + layer.theta[1] > 0.0, "{:?}", layer.theta);

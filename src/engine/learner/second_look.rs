@@ -146,6 +146,9 @@ impl PairSolutions {
         self.solutions.reserve(n_pairs);
         let n_grams = n_pairs + self.n_classes;
         let has_room = n_grams.saturating_mul(budget * budget) <= MOST_NUMBERS;
+        if has_room {
+            self.renewal.reserve(budget);
+        }
         for a in 0..self.n_classes {
             for b in a..self.n_classes {
                 if has_room {

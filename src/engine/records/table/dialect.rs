@@ -734,7 +734,7 @@ mod tests {
         assert!(has_header("a,b,1\nx,u,2.5\nx,u,3.5\ny,v,1.5\ny,v,4.5\n"));
         assert!(!has_header("x,u,1\nx,u,2\ny,v,3\ny,v,4\n"));
         assert!(!has_header("x,1,2,4\ny,5,6,7\n"));
-        let names = dialect("g,c\ng,c\n1,2\n").doubts;
+        let names = dialect("kind,code\n1,2\nkind,code\n3,4\n").doubts;
         assert_eq!(names.len(), 1, "names that stand below again are doubtful");
     }
 
