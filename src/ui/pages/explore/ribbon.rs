@@ -182,7 +182,10 @@ fn vote_ui(ui: &mut Ui, judgement: &Judgement) {
     let color = decision_color(ui, ribbon.vote.decided, is_warned);
     crate::ui::icons::color_dot(ui, color);
     let decided = ribbon.class_name(ribbon.vote.decided);
-    let mut text = format!("{decided}: {most} of {total} segments");
+    let mut text = match total {
+        1 => decided.to_owned(),
+        _ => format!("{decided}: {most} of {total} segments"),
+    };
     match ribbon.n_uncertain() {
         0 => {}
         n => text.push_str(&format!(" · {n} uncertain")),
