@@ -157,7 +157,9 @@ pub(super) fn choice_ui(ui: &mut Ui, report: &AutoReport) {
                 Scaling::None => "as they are".into(),
                 _ => "z-scored".into(),
             }));
-            ui.label(text(kernel_name(&tried.candidate.kernel)));
+            // The median is always one of distances: the table is too narrow to say it in each row.
+            let kernel = kernel_name(&tried.candidate.kernel);
+            ui.label(text(kernel.trim_end_matches(" distance").into()));
             ui.end_row();
         }
     });
