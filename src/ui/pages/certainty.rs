@@ -17,6 +17,9 @@ const COLUMN_GAP: f32 = 14.0;
 pub(super) fn worth_ui(ui: &mut Ui, summary: &RunSummary) {
     let tones = theme::tones(ui);
     if let Some(sentence) = summary.baseline_sentence() {
+        let mut letters = sentence.chars();
+        let first = letters.next().into_iter().flat_map(char::to_uppercase);
+        let sentence: String = first.chain(letters).collect();
         match summary.unbeaten() {
             Some(_) => ui.label(RichText::new(sentence).color(tones.error)),
             None => ui.label(sentence),
