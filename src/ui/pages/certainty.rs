@@ -118,6 +118,14 @@ fn sets_by_class_ui(ui: &mut Ui, class_names: &[String], own: &Coverage) {
     });
 }
 
+/// How features are scaled, after the word features.
+fn scaling_name(scaling: Scaling) -> &'static str {
+    match scaling {
+        Scaling::None => "as they are",
+        _ => "z-scored",
+    }
+}
+
 /// What was tried so far, the chosen row marked.
 pub(super) fn choice_ui(ui: &mut Ui, report: &AutoReport) {
     let tones = theme::tones(ui);
@@ -156,10 +164,7 @@ pub(super) fn choice_ui(ui: &mut Ui, report: &AutoReport) {
                         .on_hover_text(trouble);
                 }
             }
-            ui.label(text(match tried.candidate.scaling {
-                Scaling::None => "as they are".into(),
-                _ => "z-scored".into(),
-            }));
+            ui.label(text(scaling_name(tried.candidate.scaling).into()));
             // The median is always one of distances: the table is too narrow to say it in each row.
             let kernel = kernel_name(&tried.candidate.kernel);
             ui.label(text(kernel.trim_end_matches(" distance").into()));
@@ -167,7 +172,13 @@ pub(super) fn choice_ui(ui: &mut Ui, report: &AutoReport) {
         }
     });
     match chosen {
-        Some(chosen) => help(ui, &format!("Chosen: {}", chosen.reason)),
+        Some(chosen) => {
+            let kernel = kernel_name(&chosen.candidate.kernel);
+            let scaling = scaling_name(chosen.candidate.scaling);
+            let (head, reason) = (chosen.head.name(), &chosen.reason);
+            let text = format!("Chosen: {kernel}, features {scaling}, head {head}: {reason}");
+            help(ui, &text);
+        }
         None => help(ui, "Trying…"),
     };
 }
