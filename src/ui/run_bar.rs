@@ -65,7 +65,10 @@ fn facts(run: &RunView, workbench: &Workbench) -> Vec<String> {
             let word = if folds.len() == 1 { "fold" } else { "folds" };
             let folds = folds.join(" and ");
             facts.push(format!("{word} {folds} of {}", run.n_folds()));
-            facts.push(format!("batch {batch} of {}", run.rounds_of(*part)));
+            facts.push(match run.is_choosing(*part) {
+                true => "choosing settings (see Learner)".to_owned(),
+                false => format!("batch {batch} of {}", run.rounds_of(*part)),
+            });
         }
         (Status::Running | Status::Paused, Some((Part::Final, batch))) => {
             let n_rounds = run.rounds_of(Part::Final);

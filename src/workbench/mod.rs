@@ -344,10 +344,12 @@ impl Workbench {
         waits.chain(is_long.then_some(PROGRESS_EVERY)).min()
     }
 
-    /// Values are missing and the draft does not say what to do about it.
+    /// Values are missing and the draft does not say what to do about it. Where settings are chosen, the mean of the
+    /// feature is one of them.
     fn missing_values_problem(&self) -> Option<String> {
         let n_missing = self.document.data.loaded()?.dataset.n_missing();
-        let refuses = self.document.draft.experiment.preparation.missing == MissingPolicy::Refuse;
+        let draft = &self.document.draft.experiment;
+        let refuses = draft.preparation.missing == MissingPolicy::Refuse && !draft.auto;
         (n_missing > 0 && refuses).then(|| {
             format!(
                 "{}: choose on the Features page how to handle them",

@@ -142,6 +142,15 @@ impl RunView {
         self.parts.values().find_map(|part| part.choice.as_deref())
     }
 
+    /// Whether a part still chooses its settings and has learned nothing.
+    pub fn is_choosing(&self, part: Part) -> bool {
+        let found = self.parts.get(&part);
+        found.is_some_and(|part| {
+            let choice = part.choice.as_deref();
+            part.rounds.is_empty() && choice.is_some_and(|choice| choice.chosen.is_none())
+        })
+    }
+
     /// The records of all complete parts.
     pub fn records(&self) -> impl Iterator<Item = &PartRecord> {
         self.parts

@@ -300,6 +300,9 @@ impl Workbench {
             (Status::Complete, _) => {
                 format!("{} complete", counted(run.n_folds(), "fold"))
             }
+            (Status::Running, Some((part @ Part::Fold(fold), _))) if run.is_choosing(*part) => {
+                format!("fold {}, choosing settings", fold + 1)
+            }
             (Status::Running, Some((Part::Fold(fold), batch))) => format!(
                 "fold {} of {}, batch {batch}/{}",
                 fold + 1,

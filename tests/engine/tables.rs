@@ -114,6 +114,27 @@ fn rows_that_begin_with_the_error_of_a_spreadsheet_are_rows() {
 }
 
 #[test]
+fn a_table_without_values_and_a_note_that_looks_like_a_row_are_told() {
+    for (text, found) in [
+        ("value\n\n\n\n\n", "without a row"),
+        ("value\nNA\nNA\nNA\n", "without a value"),
+    ] {
+        let told = told(&table("a.csv", text));
+        assert!(told.iter().any(|t| t.contains(found)), "{told:?}");
+        assert!(refused_when_strict(text).contains("table is without"));
+    }
+    let rows = "x,1\ny,2\n".repeat(5);
+    let noted = told(&table("a.csv", &format!("class,a\n{rows}Source: lab 4,\n")));
+    assert_eq!(noted.len(), 1, "{noted:?}");
+    assert!(noted[0].starts_with("line 12: column \"class\" is \"Source: lab 4\""));
+    let words = "open\nclosed\n".repeat(5);
+    let noted = told(&table("a.csv", &format!("class\n{words}Total 10\n")));
+    assert!(noted[0].contains("Total 10"), "{noted:?}");
+    let plain = table("a.csv", &format!("class,a\n{rows}"));
+    assert_eq!(plain.warnings, []);
+}
+
+#[test]
 fn one_value_in_each_row_becomes_one_sample_in_each_row() {
     let text = ",id,channel,value,class\n0,1,C3,1.5,left\n1,1,C4,2.5,left\n2,2,C3,3.5,right\n3,2,C4,,right\n\
         4,3,C3,5.5,left\n5,3,C4,6.5,left\n";

@@ -57,6 +57,27 @@ const GROUP_NAMES: [&str; 9] = [
     "patient id",
 ];
 
+/// Column names that usually tell which case, of several rows, a row belongs to, the surest first.
+const CASE_NAMES: [&str; 14] = [
+    "id",
+    "case",
+    "case id",
+    "sample id",
+    "trial",
+    "trial id",
+    "series",
+    "series id",
+    "sequence",
+    "recording",
+    "recording id",
+    "record id",
+    "session id",
+    "file",
+];
+
+/// Fewest cases of every class that can be dealt to folds.
+const CASES_FOR_FOLDS: usize = 5;
+
 /// Most columns of 0 and 1 that together may be the class, and fewest where several of them may be 1.
 const MAX_FLAGS: usize = 8;
 const MIN_FLAGS: usize = 3;
@@ -129,6 +150,19 @@ impl TableChoice {
         })
     }
 
+    /// With the column that tells which rows are of one case as the group, if none is and there are cases enough.
+    pub(super) fn grouped_by_case(mut self, record: &Record) -> Self {
+        if self.group_column.is_none()
+            && let TableClasses::Columns(names) = &self.classes
+            && let Ok(classes) = row_names(record, names, n_rows(record))
+            && let Some((name, fewest)) = column_of_cases(record, &classes)
+            && fewest >= CASES_FOR_FOLDS
+        {
+            self.group_column = Some(name);
+        }
+        self
+    }
+
     /// What is wrong with the settings.
     pub fn problems(&self) -> Vec<SettingProblem> {
         let mut problems = SettingProblems::default();
@@ -155,12 +189,7 @@ impl DatasetBuilder {
         for warning in &record.warnings {
             self.note(format!("{warning}: {}", path.display()));
         }
-        let n_rows = record
-            .channels
-            .iter()
-            .map(|c| c.n_samples)
-            .min()
-            .unwrap_or(0);
+        let n_rows = n_rows(record);
         let classes = match &choice.classes {
             TableClasses::Whole(class) => vec![Some(class.clone()); n_rows],
             TableClasses::Columns(names) => row_names(record, names, n_rows)?,
@@ -171,6 +200,14 @@ impl DatasetBuilder {
             Some(column) => row_names(record, std::slice::from_ref(column), n_rows)?,
             None => vec![None; n_rows],
         };
+        if choice.group_column.is_none()
+            && let Some((name, _)) = column_of_cases(record, &classes)
+        {
+            self.note(format!(
+                "column {name:?} has several rows of one class for each value, so rows of one value may be learned from and tested; make it the group (--group) if they are of one case: {}",
+                path.display()
+            ));
+        }
         let is_time = |channel: &Channel| channel.kind == ChannelKind::Time;
         if let Some(column) = record.channels.iter().position(is_time) {
             self.note_row_times(path, record.read(column, 0..n_rows)?);
@@ -355,6 +392,43 @@ fn are_paired(values: &[f64], classes: &[Option<String>]) -> bool {
         }
     }
     value_of.len() > 1 && 2 * value_of.len() <= n_rows
+}
+
+fn n_rows(record: &Record) -> usize {
+    let lengths = record.channels.iter().map(|channel| channel.n_samples);
+    lengths.min().unwrap_or(0)
+}
+
+/// The column that tells by its name and its values which rows are of one case, and the fewest cases that a class has.
+fn column_of_cases(record: &Record, classes: &[Option<String>]) -> Option<(String, usize)> {
+    CASE_NAMES.iter().find_map(|known| {
+        let is_it = |channel: &&Channel| plain_name(&channel.name) == *known;
+        let name = record.channels.iter().find(is_it)?.name.clone();
+        let cases = row_names(record, std::slice::from_ref(&name), classes.len()).ok()?;
+        Some((name, fewest_cases(&cases, classes)?))
+    })
+}
+
+/// The fewest cases that a class has, where every class has several, and cases have several rows, all of one class.
+fn fewest_cases(cases: &[Option<String>], classes: &[Option<String>]) -> Option<usize> {
+    let mut class_of: HashMap<&str, &str> = HashMap::new();
+    let mut n_rows = 0;
+    for (case, class) in cases.iter().zip(classes) {
+        let Some(class) = class.as_deref() else {
+            continue;
+        };
+        n_rows += 1;
+        if *class_of.entry(case.as_deref()?).or_insert(class) != class {
+            return None;
+        }
+    }
+    let mut n_cases: HashMap<&str, usize> = HashMap::new();
+    for class in class_of.values() {
+        *n_cases.entry(*class).or_default() += 1;
+    }
+    let has_several_rows = n_rows >= 2 * class_of.len() && n_cases.len() > 1;
+    let fewest = n_cases.into_values().min().filter(|fewest| *fewest > 1);
+    fewest.filter(|_| has_several_rows)
 }
 
 /// Columns of 0 and 1, or of yes and no, at the beginning or the end of a table of other columns: the class, one column
@@ -673,6 +747,31 @@ mod tests {
             ..by_columns(&["c"])
         };
         assert_eq!(twice.problems().len(), 1);
+    }
+
+    #[test]
+    fn rows_of_one_case_are_named_and_grouped_where_there_are_enough() {
+        let of_cases = |n_cases: usize| {
+            let ids: Vec<f64> = (0..3 * n_cases).map(|row| (row / 3) as f64).collect();
+            let classes: Vec<f64> = ids.iter().map(|id| id % 2.0).collect();
+            let values: Vec<f64> = (0..ids.len()).map(|row| row as f64 * 0.7).collect();
+            table(&[("id", &ids), ("value", &values), ("class", &classes)])
+        };
+        let grouped = |record: &Record| by_columns(&["class"]).grouped_by_case(record).group_column;
+        assert_eq!(grouped(&of_cases(10)).as_deref(), Some("id"));
+        let few = of_cases(4);
+        assert_eq!(grouped(&few), None);
+        let built = build(&few, &by_columns(&["class"]));
+        assert!(
+            built.notes[0].contains("make it the group"),
+            "{:?}",
+            built.notes
+        );
+        let one_row_each = table(&[
+            ("id", &[1.0, 2.0, 3.0, 4.0]),
+            ("class", &[0.0, 1.0, 0.0, 1.0]),
+        ]);
+        assert_eq!(grouped(&one_row_each), None);
     }
 
     #[test]

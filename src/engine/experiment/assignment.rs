@@ -42,9 +42,12 @@ pub fn with_settings(
             .split_once('=')
             .ok_or_else(|| AssignmentError::new(assignment, "write NAME=VALUE"))?;
         let place = place_of(&mut tree, name.trim())?;
-        *place = parse(text.trim());
+        let before = std::mem::replace(place, parse(text.trim()));
         // Read after each, so that the message names the assignment that is wrong.
         serde_json::from_value::<Experiment>(tree.clone()).map_err(|error| {
+            if let Some(problem) = lacks_inside(&tree, name.trim(), text.trim(), &before) {
+                return AssignmentError::new(assignment, problem);
+            }
             let known = find_setting(name.trim());
             let legal = known.map(|known| format!("; {}: {}", known.label, known.kind));
             AssignmentError::new(assignment, format!("{error}{}", legal.unwrap_or_default()))
@@ -160,6 +163,44 @@ fn parse(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
 }
 
+/// What to write instead of a word where settings are inside; `None` where something else is wrong.
+fn lacks_inside(tree: &Value, name: &str, text: &str, before: &Value) -> Option<String> {
+    let given = parse(text);
+    let word = given.as_str()?;
+    if let Some(form) = form_of_choice(tree, name, word) {
+        return Some(format!(
+            "{word} has settings inside: write '{name}={form}' with the values you want"
+        ));
+    }
+    let inside = before.as_object().filter(|_| !is_variant(before))?;
+    let inside: Vec<String> = inside.keys().map(|key| format!("{name}.{key}")).collect();
+    Some(format!(
+        "several settings are inside: set {}",
+        inside.join(", ")
+    ))
+}
+
+/// A choice with the numbers inside that it cannot do without: `{"Gaussian":{"width":1}}`.
+fn form_of_choice(tree: &Value, name: &str, word: &str) -> Option<String> {
+    const MOST_SETTINGS: usize = 10;
+    let mut inside = serde_json::Map::new();
+    for _ in 0..MOST_SETTINGS {
+        let mut choice = serde_json::Map::new();
+        choice.insert(word.to_owned(), Value::Object(inside.clone()));
+        let choice = Value::Object(choice);
+        let form = choice.to_string();
+        let mut tried = tree.clone();
+        *place_of(&mut tried, name).ok()? = choice;
+        let Err(error) = serde_json::from_value::<Experiment>(tried) else {
+            return Some(form);
+        };
+        let problem = error.to_string();
+        let missing = problem.strip_prefix("missing field `")?.split('`').next()?;
+        inside.insert(missing.to_owned(), Value::from(1));
+    }
+    None
+}
+
 /// The setting of that name. The name of a variant on the way may be omitted:
 /// `learner.algorithm.second_look` is `learner.algorithm.Margin.second_look`.
 pub(super) fn place_of<'a>(
@@ -268,6 +309,15 @@ mod tests {
         let message = refusal("learner.n_atoms=many");
         assert!(message.starts_with("learner.n_atoms=many"), "{message}");
         assert!(set(&["learner.n_atoms"]).is_err());
+    }
+
+    #[test]
+    fn a_word_for_a_choice_with_settings_inside_is_answered_by_what_to_write() {
+        let message = refusal("learner.kernel=Gaussian");
+        let form = r#"'learner.kernel={"Gaussian":{"width":1"#;
+        assert!(message.contains(form), "{message}");
+        let message = refusal("preparation=ZScore");
+        assert!(message.contains("preparation.scaling"), "{message}");
     }
 
     #[test]

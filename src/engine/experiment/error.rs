@@ -53,10 +53,13 @@ pub enum RunTrouble {
     #[error(transparent)]
     Learn(#[from] LearnError),
     /// A class is missing on the side of the training.
-    #[error(
-        "class {0:?} has no training sample: choose fewer folds or other groups, or add samples"
-    )]
-    ClassMissing(String),
+    #[error("class {class:?} has no training sample: {remedy}")]
+    ClassMissing {
+        /// Its name.
+        class: String,
+        /// What can be done.
+        remedy: &'static str,
+    },
     /// No median distance to take the width of the kernel from.
     #[error(
         "most training samples are alike, so there is no median distance to take the width of the kernel from: give the width as a number"

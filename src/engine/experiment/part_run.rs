@@ -20,7 +20,7 @@ use super::shared::Shared;
 use super::snapshot::Snapshot;
 use super::state::{Halfway, SampleChange, SettingChange};
 use super::testing::{TestMemory, TestProgress, sample_operations};
-use super::width::training_median;
+use super::width::{blindness, training_median};
 use crate::dataset::{Columns, Dataset, FittedPreparation, InnerProducts, Scaling};
 use crate::evaluation::{Calibration, Classifier, Imputation, Verdict, readout_without_own_group};
 use crate::learner::{
@@ -444,8 +444,10 @@ impl PartRun {
         }
         let missing = counts.iter().position(|count| *count == 0);
         missing.map_or(Ok(()), |class| {
-            let name = dataset.class_names()[class].clone();
-            Err(self.error(RunTrouble::ClassMissing(name)))
+            Err(self.error(RunTrouble::ClassMissing {
+                class: dataset.class_names()[class].clone(),
+                remedy: remedy_for_class(dataset, class),
+            }))
         })
     }
 
@@ -535,6 +537,7 @@ impl PartRun {
             settings.kernel = settings.kernel.with_median(median);
         }
         self.kernel = settings.kernel;
+        let blindness = blindness(&self.kernel, view, &self.fold.train);
         let started = start_learner(&settings, &mut stream, seed);
         let state = stream.into_state();
         if started.is_err() {
@@ -542,6 +545,11 @@ impl PartRun {
         }
         let (learner, remarks) = started.map_err(|error| self.error(error))?;
         self.remark_on_starts(&remarks, dataset.class_names());
+        if let Some(blindness) = blindness {
+            self.record.remarks.push(format!(
+                "decisions may be little more than guesses: {blindness}; scale the features (preparation.scaling), choose another width, or let the settings be chosen (Learner › Choose for me, --auto)"
+            ));
+        }
         for class in 0..learner.n_classes() {
             for &sample in learner.dictionary(class).kept.index() {
                 self.record.log.push(0, class, sample, ProfileEvent::Start);
@@ -704,6 +712,24 @@ impl PartRun {
         self.n_told = self.record.log.len();
         news.push(News::Round(self.part, metric.clone(), happened));
         self.record.rounds.push(metric);
+    }
+}
+
+/// What can be done about a class whose samples are all tested.
+fn remedy_for_class(dataset: &Dataset, class: usize) -> &'static str {
+    let of_class =
+        || (0..dataset.n_samples()).filter(move |sample| dataset.classes()[*sample] == class);
+    let is_one_group = dataset.groups().is_some_and(|groups| {
+        let mut groups = of_class().map(|sample| groups[sample]);
+        let first = groups.next();
+        groups.all(|group| Some(group) == first)
+    });
+    if of_class().nth(1).is_none() {
+        "it has a single sample, which is tested; leave the class out of the data, join it with another one, or add samples of it"
+    } else if is_one_group {
+        "all its samples are of one group, which is tested; leave the class out of the data, join it with another one, add groups with it, or do without groups"
+    } else {
+        "choose fewer folds or other groups, or add samples"
     }
 }
 

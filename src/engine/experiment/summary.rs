@@ -153,9 +153,14 @@ impl RunSummary {
         let points = 100.0 * best.difference.mean;
         let name = best.baseline.name();
         let is_open = best.difference.interval.is_some_and(|(low, _)| low <= 0.0);
+        let is_even = (10.0 * points).round() == 0.0;
+        let points_told = match is_even {
+            true => "the difference is less than 0.1 points".to_owned(),
+            false => format!("{points:+.1} points"),
+        };
         Some(if points > 0.0 && is_open {
             format!(
-                "not clearly better than the best simple classifier, {name}: {points:+.1} points{interval}"
+                "not clearly better than the best simple classifier, {name}: {points_told}{interval}"
             )
         } else if points > 0.0 {
             format!("{points:.1} points better than the best simple classifier, {name}{interval}")
@@ -167,7 +172,7 @@ impl RunSummary {
                 false => "add samples or features, or use",
             };
             format!(
-                "not better than the best simple classifier, {name}: {points:+.1} points{interval}; {advice} that one"
+                "not better than the best simple classifier, {name}: {points_told}{interval}; {advice} that one"
             )
         })
     }

@@ -96,3 +96,57 @@ pub(super) fn training_median(
     let median = if is_odd { upper } else { 0.5 * (lower + upper) };
     (median > 0.0 && median.is_finite()).then_some(median)
 }
+
+/// Training samples that are compared with each other to see whether a kernel tells them apart.
+const MOST_TOLD_APART: usize = 40;
+
+/// Why a kernel does not tell training samples apart that differ, in words; some of them are compared.
+pub(super) fn blindness(
+    kernel: &Kernel,
+    values: Columns<'_>,
+    training: &[usize],
+) -> Option<&'static str> {
+    let stride = training.len().div_ceil(MOST_TOLD_APART).max(1);
+    let samples = training.iter().step_by(stride);
+    let samples: Vec<Cow<'_, [f64]>> = samples.map(|sample| values.column(*sample)).collect();
+    let (mut n_pairs, mut n_alike, mut n_apart) = (0, 0, 0);
+    for (place, a) in samples.iter().enumerate() {
+        let own = kernel.value(a, a);
+        for b in samples[..place].iter().filter(|b| *b != a) {
+            let value = kernel.value(a, b);
+            n_pairs += 1;
+            n_alike += usize::from(value == own && value == kernel.value(b, b));
+            n_apart += usize::from(value == 0.0);
+        }
+    }
+    match n_pairs {
+        0 => None,
+        _ if n_alike == n_pairs => {
+            Some("the features are so small that the kernel takes all samples for equal")
+        }
+        _ if n_apart == n_pairs && kernel.radial().is_some() => Some(
+            "the features are so large, or the width so small, that the kernel takes no two samples for similar",
+        ),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::View;
+
+    #[test]
+    fn a_kernel_that_takes_all_samples_for_equal_or_none_for_similar_is_told() {
+        let told = |scale: f64| {
+            let values: Vec<f64> = (0..10).map(|value| f64::from(value) * scale).collect();
+            let all: Vec<usize> = (0..10).collect();
+            let columns = Columns::from(View::from_columns(&values, 1));
+            blindness(&Kernel::Gaussian { width: 1.0 }, columns, &all)
+        };
+        assert!(told(1e-200).is_some_and(|why| why.contains("so small that")));
+        assert!(told(1e100).is_some_and(|why| why.contains("so large")));
+        assert_eq!(told(1.0), None);
+        assert_eq!(told(0.0), None, "equal samples cannot be told apart");
+    }
+}

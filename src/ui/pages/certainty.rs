@@ -17,6 +17,9 @@ const COLUMN_GAP: f32 = 14.0;
 pub(super) fn worth_ui(ui: &mut Ui, summary: &RunSummary) {
     let tones = theme::tones(ui);
     if let Some(sentence) = summary.baseline_sentence() {
+        let mut letters = sentence.chars();
+        let first = letters.next().into_iter().flat_map(char::to_uppercase);
+        let sentence: String = first.chain(letters).collect();
         match summary.unbeaten() {
             Some(_) => ui.label(RichText::new(sentence).color(tones.error)),
             None => ui.label(sentence),
@@ -115,6 +118,14 @@ fn sets_by_class_ui(ui: &mut Ui, class_names: &[String], own: &Coverage) {
     });
 }
 
+/// How features are scaled, after the word features.
+fn scaling_name(scaling: Scaling) -> &'static str {
+    match scaling {
+        Scaling::None => "as they are",
+        _ => "z-scored",
+    }
+}
+
 /// What was tried so far, the chosen row marked.
 pub(super) fn choice_ui(ui: &mut Ui, report: &AutoReport) {
     let tones = theme::tones(ui);
@@ -153,16 +164,21 @@ pub(super) fn choice_ui(ui: &mut Ui, report: &AutoReport) {
                         .on_hover_text(trouble);
                 }
             }
-            ui.label(text(match tried.candidate.scaling {
-                Scaling::None => "as they are".into(),
-                _ => "z-scored".into(),
-            }));
-            ui.label(text(kernel_name(&tried.candidate.kernel)));
+            ui.label(text(scaling_name(tried.candidate.scaling).into()));
+            // The median is always one of distances: the table is too narrow to say it in each row.
+            let kernel = kernel_name(&tried.candidate.kernel);
+            ui.label(text(kernel.trim_end_matches(" distance").into()));
             ui.end_row();
         }
     });
     match chosen {
-        Some(chosen) => help(ui, &format!("Chosen: {}", chosen.reason)),
+        Some(chosen) => {
+            let kernel = kernel_name(&chosen.candidate.kernel);
+            let scaling = scaling_name(chosen.candidate.scaling);
+            let (head, reason) = (chosen.head.name(), &chosen.reason);
+            let text = format!("Chosen: {kernel}, features {scaling}, head {head}: {reason}");
+            help(ui, &text);
+        }
         None => help(ui, "Trying…"),
     };
 }

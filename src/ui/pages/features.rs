@@ -165,7 +165,7 @@ fn preparation_ui(ui: &mut Ui, preparation: &mut Preparation) {
     let current = policies
         .iter()
         .position(|(policy, _)| *policy == preparation.missing);
-    let text = "Handling of missing values. Default: refuse.";
+    let text = "Handling of missing values. Default: refuse; the mean where settings are chosen.";
     if let Some(chosen) = choice(ui, "Missing values", text, current.unwrap_or(0), &names) {
         preparation.missing = policies[chosen].0;
     }

@@ -10,6 +10,7 @@ use super::tune::set_pruning;
 use crate::ui::elements::{self, button, choice, page_title, section, switch};
 use crate::ui::theme;
 use crate::workbench::{Action, Ask, Draft, RunView, Workbench, pruning_name};
+use atomscope_engine::dataset::MissingPolicy;
 use atomscope_engine::experiment::declared as experiment_settings;
 use atomscope_engine::experiment::declared::{BATCHES, EPSILON, N_TESTS, PASSES, SEED};
 use atomscope_engine::experiment::{Experiment, Training, TrainingLength};
@@ -123,7 +124,15 @@ fn settings_ui(ui: &mut Ui, workbench: &Workbench, draft: &mut Draft, actions: &
                 .clicked()
         {
             draft.experiment.learner = chosen.learner(&draft.experiment.learner);
-            draft.experiment.preparation = chosen.preparation(draft.experiment.preparation);
+            let preparation = &mut draft.experiment.preparation;
+            *preparation = chosen.preparation(*preparation);
+            let loaded = workbench.data().loaded();
+            if loaded.is_some_and(|loaded| loaded.dataset.n_missing() > 0)
+                && preparation.missing == MissingPolicy::Refuse
+            {
+                // As it was done while the settings were chosen.
+                preparation.missing = MissingPolicy::TrainingMean;
+            }
             draft.experiment.training = chosen.training(draft.experiment.training);
             draft.experiment.auto = false;
         }

@@ -202,6 +202,11 @@ fn for_table(path: &Path, record: &Record) -> Result<DataSettings, DatasetError>
     let long = choice
         .as_ref()
         .and_then(|choice| LongTable::guess(record, choice));
+    // Recordings are groups of their own; of plain rows those of one case must not stand on both sides of a split.
+    let choice = match long {
+        Some(_) => choice,
+        None => choice.map(|choice| choice.grouped_by_case(record)),
+    };
     let mut settings = of_tables(path, choice);
     if let (Some(long), DataPlan::Table(source)) = (long, &mut settings.source) {
         source.recordings = Some(long);

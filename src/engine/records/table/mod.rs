@@ -2,6 +2,7 @@
 
 mod column;
 mod dialect;
+mod margin;
 mod melted;
 mod moment;
 mod number_form;
@@ -139,6 +140,7 @@ fn read_text(
             undecided.push(name.clone());
         }
     }
+    body.report_margin(&names, &columns, &mut findings)?;
     let kind = match options.rate_hz {
         Some(_) => Kind::Recording,
         None => Kind::Table,
@@ -379,6 +381,42 @@ impl Body<'_> {
     /// Whether a row is a note; filling it up would take memory the file does not have.
     fn is_much_too_short(&self, fields: &[&str]) -> bool {
         fields.len() * 4 < self.dialect.n_columns * 3
+    }
+
+    /// Says that a table has no value, and which of its rows look like a title or a note.
+    fn report_margin(
+        &self,
+        names: &[String],
+        columns: &[TableColumn],
+        findings: &mut Findings,
+    ) -> Result<(), ReadError> {
+        if let Some(found) = margin::emptiness(columns) {
+            let (expected, assumed) = ("rows of values", "there is nothing to learn from");
+            findings.breach(FilePlace::File, "table", found, expected, assumed)?;
+        }
+        for (row, column, text) in margin::lonely_rows(columns) {
+            let place = self.place_of(row)?;
+            let field = format!("column {}", quoted(&names[column]));
+            let expected = "a name that other rows have too";
+            let assumed = "it was taken for a name; remove the row if it is a title or a note";
+            findings.breach(place, &field, text, expected, assumed)?;
+        }
+        Ok(())
+    }
+
+    /// The line of a row of values, counted from 0.
+    fn place_of(&self, row: usize) -> Result<FilePlace, ReadError> {
+        let (mut n_before, mut place) = (0, FilePlace::File);
+        self.for_each(|line, fields| {
+            if !self.is_much_too_short(fields) {
+                if n_before == row {
+                    place = FilePlace::Line(line);
+                }
+                n_before += 1;
+            }
+            Ok(())
+        })?;
+        Ok(place)
     }
 
     /// First pass: what the columns are.
