@@ -21,6 +21,9 @@ pub(super) fn run_bar_ui(ui: &mut Ui, workbench: &Workbench, actions: &mut Vec<A
     let facts = match (loading, run, &obstacle) {
         (Some(_), _, _) => vec!["loading data".to_owned()],
         (None, Some(run), _) => facts(run, workbench),
+        (None, None, Some(_)) if workbench.data().lacks_classes() => {
+            vec!["no classes to train on: see Records".to_owned()]
+        }
         (None, None, Some(_)) if workbench.data().error().is_some() => {
             vec!["the data cannot be loaded: see Records".to_owned()]
         }

@@ -94,11 +94,12 @@ impl LiveForm {
     }
 
     fn learning(&self) -> Option<Learning> {
+        let forgetting = self.forgetting.clamp(0.5, 1.0);
         self.learns.then(|| Learning {
-            forgetting: Some(self.forgetting),
+            forgetting: Some(forgetting),
             on_alarm: self
                 .follows_rule
-                .then(|| FasterForgetting::proposed(self.forgetting)),
+                .then(|| FasterForgetting::proposed(forgetting)),
         })
     }
 }
@@ -399,7 +400,8 @@ impl Workbench {
         (live.is_held, live.delays, live.n_alarms_told) = (false, Delays::default(), 0);
         let order = LiveOrder {
             session,
-            speed: (live.form.kind == SourceKind::Replay).then_some(live.form.speed),
+            speed: (live.form.kind == SourceKind::Replay)
+                .then_some(live.form.speed.clamp(0.1, 1000.0)),
             state_path: model_path.map(|path| SavedStream::usual_place(&path, &source)),
             source,
             learning: live.form.learning(),

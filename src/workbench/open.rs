@@ -238,7 +238,10 @@ impl Workbench {
         let (loaded, then) = match self.document.data.take(answer) {
             None => return,
             Some(Err(error)) => {
-                self.notices.fail(Topic::Data, &error);
+                // Records without classes are no failure: the Records page says what is missing.
+                if !self.document.data.lacks_classes() {
+                    self.notices.fail(Topic::Data, &error);
+                }
                 return;
             }
             Some(Ok(loaded)) => loaded,

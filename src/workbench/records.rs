@@ -87,11 +87,15 @@ enum Loading {
     Reading {
         task: BackgroundTask,
         then: Then,
+        /// Nothing tells the classes of these fault records.
+        is_unlabelled: bool,
     },
     Failed {
         reason: String,
         /// A file or folder is not where the session says.
         is_missing: bool,
+        /// Only the classes are missing.
+        lacks_classes: bool,
     },
 }
 
@@ -127,6 +131,18 @@ impl Data {
         )
     }
 
+    /// Whether the last attempt failed only because nothing tells the classes of fault records: they can be looked at
+    /// all the same.
+    pub fn lacks_classes(&self) -> bool {
+        matches!(
+            self.loading,
+            Loading::Failed {
+                lacks_classes: true,
+                ..
+            }
+        )
+    }
+
     /// The share loaded, while loading.
     pub fn loading_share(&self) -> Option<f64> {
         match &self.loading {
@@ -151,10 +167,15 @@ impl Data {
         then: Then,
         post: &Post,
     ) {
+        let is_unlabelled = settings.are_unlabelled_faults();
         let task = BackgroundTask::start(post, "loading", Event::Loaded, move |progress| {
             load(settings, &places, progress)
         });
-        self.loading = Loading::Reading { task, then };
+        self.loading = Loading::Reading {
+            task,
+            then,
+            is_unlabelled,
+        };
     }
 
     pub(super) fn cancel(&self) {
@@ -184,8 +205,12 @@ impl Data {
         &mut self,
         answer: Answer<LoadedData>,
     ) -> Option<Result<(Arc<LoadedData>, Then), TaskError>> {
-        let then = match &self.loading {
-            Loading::Reading { task, then } if task.is_answered_by(&answer) => *then,
+        let (then, is_unlabelled) = match &self.loading {
+            Loading::Reading {
+                task,
+                then,
+                is_unlabelled,
+            } if task.is_answered_by(&answer) => (*then, *is_unlabelled),
             _ => return None,
         };
         self.loading = Loading::Idle;
@@ -197,9 +222,11 @@ impl Data {
             }
             Err(TaskError::Cancelled) => None,
             Err(error) => {
+                let is_missing = matches!(error, TaskError::NotFound { .. });
                 self.loading = Loading::Failed {
                     reason: error.to_string(),
-                    is_missing: matches!(error, TaskError::NotFound { .. }),
+                    is_missing,
+                    lacks_classes: is_unlabelled && !is_missing,
                 };
                 Some(Err(error))
             }

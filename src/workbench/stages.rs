@@ -196,6 +196,9 @@ impl Workbench {
             let text = format!("loading, {:.0} %", share * 100.0);
             return StageStatus::new(StageState::Running, text);
         }
+        if self.document.data.lacks_classes() {
+            return StageStatus::new(StageState::Empty, "no classes");
+        }
         if let Some(error) = self.document.data.error() {
             return StageStatus::new(StageState::Wrong(error.to_owned()), "cannot be loaded");
         }

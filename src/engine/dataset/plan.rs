@@ -131,13 +131,21 @@ impl DataSettings {
 
     /// The folder of fault records whose classes nothing tells.
     pub fn unlabelled_faults(&self) -> Option<&Path> {
-        let is_faults = matches!(&self.recipe, Some(FeatureRecipe::Fault(_)));
         match &self.source {
             DataPlan::Recordings(recordings) => match &recordings.paths[..] {
-                [path] if is_faults && recordings.rules.is_empty() && path.is_dir() => Some(path),
+                [path] if self.are_unlabelled_faults() && path.is_dir() => Some(path),
                 _ => None,
             },
             _ => None,
+        }
+    }
+
+    /// Whether these are fault records whose classes nothing tells: something to look at, not to learn from.
+    pub fn are_unlabelled_faults(&self) -> bool {
+        let is_faults = matches!(&self.recipe, Some(FeatureRecipe::Fault(_)));
+        match &self.source {
+            DataPlan::Recordings(recordings) => is_faults && recordings.rules.is_empty(),
+            _ => false,
         }
     }
 

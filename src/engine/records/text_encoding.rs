@@ -1,14 +1,17 @@
-//! Text of unknown encoding: which of UTF-8, UTF-16, GBK, Windows-1251, CP866 and Latin-1 it is.
+//! Text of unknown encoding: which of UTF-8, UTF-16, GBK, Windows-1251, CP866, KOI8-R and Latin-1 it is.
 //!
 //! Recorders write station and channel names in whatever their country used.
 //! None of them says so, hence the bytes above 127 are judged by their ranges
 //! and by the company they keep: a Chinese character is a pair of such bytes,
 //! a Cyrillic word is a run of them, an accented letter stands alone between
-//! ASCII letters.
+//! ASCII letters. KOI8-R has its capitals where Windows-1251 has its small
+//! letters: words that begin with a capital tell the two apart.
 
 use std::borrow::Cow;
 
-use encoding_rs::{Encoding, GBK, IBM866, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1251, WINDOWS_1252};
+use encoding_rs::{
+    Encoding, GBK, IBM866, KOI8_R, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1251, WINDOWS_1252,
+};
 
 use super::{FilePlace, Findings, ReadError};
 
@@ -146,8 +149,15 @@ struct HighBytes {
     inside_latin_words: usize,
     /// In runs that stand alone or are longer than two.
     words_of_their_own: usize,
+    /// Words of a capital and small letters if read as Windows-1251.
+    cp1251_words: usize,
+    /// The same if read as KOI8-R.
+    koi8_words: usize,
     chinese: ChinesePairs,
 }
+
+/// Small letters that must follow a capital for a word to prove a code page: units such as кВА do the reverse.
+const SMALL_LETTERS: usize = 4;
 
 /// High bytes read as GBK pairs.
 #[derive(Debug, Default)]
@@ -199,6 +209,16 @@ impl HighBytes {
             }
         }
         self.total += run.len();
+        if let [first, rest @ ..] = run
+            && rest.len() >= SMALL_LETTERS
+        {
+            let is_small = |byte: &u8| matches!(byte, 0xE0..=0xFF | 0xB8);
+            let is_word = matches!(first, 0xC0..=0xDF) && rest.iter().all(is_small);
+            self.cp1251_words += usize::from(is_word);
+            let is_small = |byte: &u8| matches!(byte, 0xC0..=0xDF | 0xA3);
+            let is_word = matches!(first, 0xE0..=0xFF) && rest.iter().all(is_small);
+            self.koi8_words += usize::from(is_word);
+        }
         for &byte in run {
             let cp866 = matches!(byte, 0x80..=0xAF | 0xE0..=0xF1 | 0xFC);
             let cp1251 = matches!(byte, 0xC0..=0xFF | 0xA8 | 0xB8 | 0xB9);
@@ -219,6 +239,8 @@ impl HighBytes {
         }
         if self.cp866_letters > self.cp1251_letters {
             IBM866
+        } else if self.koi8_words >= 2 && self.koi8_words > 4 * self.cp1251_words {
+            KOI8_R
         } else if self.cp1251_letters * 2 > self.total {
             WINDOWS_1251
         } else {
@@ -303,6 +325,15 @@ mod tests {
         }
         recognised("1,UA,,,В\n2,UB,,,В\n3,IA,,,А", WINDOWS_1251);
         recognised("ПОДСТАНЦИЯ ЦЕНТР,РЗ ТН", WINDOWS_1251);
+    }
+
+    #[test]
+    fn koi8_is_told_by_words_that_begin_with_a_capital() {
+        recognised("ПС Южная,Терминал версия 101110,2000", KOI8_R);
+        recognised("1,Ток фазы А,A,,А\n2,Напряжение,B,,кВ\n3,Частота", KOI8_R);
+        // Without such words the usual code page is taken.
+        recognised("1,МОЩНОСТЬ,,,кВА\n2,МОЩНОСТЬ,,,кВАР", WINDOWS_1251);
+        recognised("ПС Южная,Терминал версия 101110,2000", WINDOWS_1251);
     }
 
     #[test]

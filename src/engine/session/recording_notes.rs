@@ -98,12 +98,32 @@ pub struct FaultChoice {
     pub line: Option<Line>,
     /// Calculated channels as lines of text.
     pub calculated: Vec<String>,
+    /// Whether it stands in place of what is chosen for the station although it says nothing itself.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub replaces_station: bool,
 }
 
 impl FaultChoice {
     /// Whether nothing is chosen.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Whether all is left to the record.
+    pub fn says_nothing(&self) -> bool {
+        let Self {
+            phases,
+            nominal_hz,
+            inception,
+            line,
+            calculated,
+            replaces_station: _,
+        } = self;
+        *phases == PhaseChoice::default()
+            && nominal_hz.is_none()
+            && inception.is_none()
+            && line.is_none()
+            && calculated.is_empty()
     }
 
     /// A recipe with what is chosen here in place of its own.
@@ -310,10 +330,15 @@ mod tests {
             notes.fault = at(60.0)
         });
         change_notes(&mut all, "a.cfg", |notes| notes.fault = at(16.7));
+        change_notes(&mut all, "c.cfg", |notes| {
+            notes.fault.replaces_station = true
+        });
         let chosen = |name: &str, station: &str| fault_choice(&all, name, station).nominal_hz;
         assert_eq!(chosen("a.cfg", "South"), Some(16.7));
         assert_eq!(chosen("b.cfg", "South"), Some(60.0));
         assert_eq!(chosen("b.cfg", "North"), None);
+        assert_eq!(chosen("c.cfg", "South"), None);
+        assert!(fault_choice(&all, "c.cfg", "South").says_nothing());
         let recipe = fault_choice(&all, "b.cfg", "South").applied_to(&FaultRecipe::default());
         assert_eq!(recipe.nominal_hz, Some(60.0));
         assert_eq!(recipe.inception, FaultRecipe::default().inception);

@@ -137,6 +137,8 @@ fn source_ui(ui: &mut Ui, live: &LiveStage, actions: &mut Vec<Action>) {
         streams_ui(ui, live, &mut form, actions);
     }
     if form.kind == SourceKind::Replay {
+        // Not kept within its limits while it is typed: 0.5 begins with 0.
+        let is_usable = (0.1..=1000.0).contains(&form.speed);
         let field = NumberField {
             label: "Speed",
             symbol: "",
@@ -146,10 +148,10 @@ fn source_ui(ui: &mut Ui, live: &LiveStage, actions: &mut Vec<Action>) {
             logarithmic: false,
             whole: false,
             default: 1.0,
-            problem: None,
+            problem: (!is_usable)
+                .then_some("The speed is 0.1 to 1000; the nearest of these is used"),
         };
         let _: Edit = field.show(ui, &mut form.speed);
-        form.speed = form.speed.clamp(0.1, 1000.0);
     }
     if form != *live.form() {
         push(actions, LiveAction::Edit(form));
@@ -240,6 +242,7 @@ fn model_ui(ui: &mut Ui, live: &LiveStage, actions: &mut Vec<Action>) {
     let text = "From labels.csv, sub-folders named as classes, annotations, or by hand";
     switch(ui, "Learn when labels arrive", text, &mut form.learns);
     if form.learns {
+        let is_usable = (0.5..=1.0).contains(&form.forgetting);
         let field = NumberField {
             label: "Forgetting",
             symbol: "λ",
@@ -249,10 +252,9 @@ fn model_ui(ui: &mut Ui, live: &LiveStage, actions: &mut Vec<Action>) {
             logarithmic: false,
             whole: false,
             default: 0.98,
-            problem: None,
+            problem: (!is_usable).then_some("The weight is 0.5 to 1; the nearest of these is used"),
         };
         let _: Edit = field.show(ui, &mut form.forgetting);
-        form.forgetting = form.forgetting.clamp(0.5, 1.0);
         let text =
             "The proposed answer to an alarm is applied at once when decisions have become worse";
         switch(ui, "Answer alarms by rule", text, &mut form.follows_rule);

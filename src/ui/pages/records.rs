@@ -15,7 +15,7 @@ use crate::ui::icons::{Icon, color_dot, icon_mark, named_dot};
 use crate::ui::palette::class_color;
 use crate::ui::theme;
 use crate::ui::widgets::empty_state;
-use crate::workbench::explore::ExploreAction;
+use crate::workbench::explore::{ExploreAction, FaultAction};
 use crate::workbench::{Action, Ask, Demo, Draft, LoadedData, PathAsk, RecordRow, Workbench};
 use atomscope_engine::dataset::{DataPlan, DataSettings, RecordingSource};
 use atomscope_engine::experiment::declared::SEED;
@@ -80,9 +80,25 @@ fn failed_ui(
     actions: &mut Vec<Action>,
     typing: &mut Typing,
 ) {
-    elements::wrong(ui, error);
+    let lacks_classes = workbench.data().lacks_classes();
+    match lacks_classes {
+        true => {
+            let text = "These fault records have no classes. Their list is on the Explore page; classes are needed only for training: give them below.";
+            ui.label(text);
+        }
+        false => elements::wrong(ui, error),
+    }
     ui.add_space(theme::GRID);
     ui.horizontal(|ui| {
+        let listed = draft.experiment.data.unlabelled_faults();
+        if let Some(folder) = listed.filter(|_| lacks_classes) {
+            let text =
+                "Type, phases, times and peak current of each record, on the Explore page (7)";
+            if ui.button("Show list").on_hover_text(text).clicked() {
+                let list = FaultAction::List(Some(folder.to_owned()));
+                actions.push(Action::Explore(ExploreAction::Fault(list)));
+            }
+        }
         let text = "Choose the folder that holds the data now";
         if workbench.data().is_missing() && ui.button("Locate…").on_hover_text(text).clicked() {
             actions.push(Action::Ask(Ask::Path(PathAsk::LocateData)));

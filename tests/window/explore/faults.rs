@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use atomscope::workbench::explore::{ExploreAction, FaultAction, ValueScale};
-use atomscope::workbench::{Action, Stage, Workbench};
+use atomscope::workbench::{Action, Gravity, Stage, Workbench};
 use atomscope_engine::records::comtrade::{ComtradeStorage, write_files};
 use atomscope_engine::records::{Channel, ChannelKind, Format, GridFacts, Kind, Record, Unit};
 use atomscope_engine::session::{Session, notes_on};
@@ -236,4 +236,33 @@ fn a_record_alone_is_opened_to_be_looked_at() {
         notices.iter().any(|n| n.text.contains("open the folder")),
         "it says how to learn from it"
     );
+}
+
+#[test]
+fn a_folder_of_fault_records_without_classes_is_listed_and_no_error_is_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["relay_1.cfg", "relay_2.cfg"] {
+        let path = folder.path().join(name);
+        write_files(&record(), ComtradeStorage::Float32, &path).expect("the folder can be written");
+    }
+    let mut workbench = Workbench::new(None, Arc::new(|| {}));
+    workbench.apply(Action::Open(folder.path().to_owned()));
+    let mut window = window_of(workbench);
+    until(&mut window, "the records are listed", |w| {
+        w.explore().fault().list().is_some() && w.data().error().is_some()
+    });
+    let workbench = window.harness.state().workbench();
+    assert_eq!(workbench.view().page, Stage::Explore);
+    assert!(workbench.data().lacks_classes());
+    assert_eq!(workbench.status(Stage::Records).summary, "no classes");
+    let notices = workbench.notices().list();
+    assert!(!notices.iter().any(|n| n.gravity == Gravity::Error));
+    let workbench = window.harness.state_mut().workbench_mut();
+    workbench.apply(Action::Show(Stage::Records));
+    for _ in 0..3 {
+        window.harness.step();
+    }
+    for label in ["Show list", "Class is the folder"] {
+        assert!(window.harness.query_by_label(label).is_some(), "{label}");
+    }
 }

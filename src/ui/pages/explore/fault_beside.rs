@@ -55,7 +55,9 @@ pub(super) fn alignment_ui(
     }
     let mut shift_ms = shift_s * 1e3;
     let label = ui.label("shift");
+    // What is typed counts when it is complete: kept in seconds, it may come back rounded, which ends the typing.
     let field = DragValue::new(&mut shift_ms)
+        .update_while_editing(false)
         .speed(0.1)
         .max_decimals(4)
         .suffix(" ms");

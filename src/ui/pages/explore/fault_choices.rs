@@ -9,17 +9,24 @@ use crate::workbench::Draft;
 use crate::workbench::explore::{FaultRecord, FaultView};
 use atomscope_engine::features::fault::Inception;
 use atomscope_engine::features::phases::PHASE_NAMES;
-use atomscope_engine::session::{FaultChoice, change_notes, fault_choice, station_notes};
+use atomscope_engine::session::{FaultChoice, change_notes, fault_choice, notes_on, station_notes};
 
 /// What is chosen for a record.
 pub(super) fn choice_of(draft: &Draft, record: &FaultRecord) -> FaultChoice {
     fault_choice(&draft.recordings, &record.name, &record.station)
 }
 
-/// Keeps a choice for a record.
+/// Keeps a choice for a record. One that leaves all to the record is kept too where the station has a choice, which
+/// would apply again without it.
 pub(super) fn keep_choice(draft: &mut Draft, record: &FaultRecord, choice: FaultChoice) {
+    let of_station = notes_on(&draft.recordings, &station_notes(&record.station));
+    let has_station = of_station.is_some_and(|notes| !notes.fault.is_empty());
+    let replaces_station = has_station && choice.says_nothing();
     change_notes(&mut draft.recordings, &record.name, |notes| {
-        notes.fault = choice;
+        notes.fault = FaultChoice {
+            replaces_station,
+            ..choice
+        };
     });
 }
 
@@ -43,7 +50,10 @@ pub(super) fn choices_ui(ui: &mut Ui, record: &FaultRecord, look: &FaultView, dr
             &mut draft.recordings,
             &station_notes(&record.station),
             |notes| {
-                notes.fault = choice.clone();
+                notes.fault = FaultChoice {
+                    replaces_station: false,
+                    ..choice.clone()
+                };
             },
         );
     }
@@ -172,9 +182,9 @@ fn station_ui(ui: &mut Ui, record: &FaultRecord, choice: &mut FaultChoice) -> bo
             record.station.trim()
         ))
         .on_disabled_hover_text("The record names no station");
-    let reset = ui.add_enabled(!choice.is_empty(), egui::Button::new("Reset"));
+    let reset = ui.add_enabled(!choice.says_nothing(), egui::Button::new("Reset"));
     let reset = reset
-        .on_hover_text("Discards these choices; what the record says applies again")
+        .on_hover_text("Discards these choices for this record; what the record says applies again")
         .on_disabled_hover_text("Nothing is chosen");
     if reset.clicked() {
         *choice = FaultChoice::default();
@@ -238,6 +248,7 @@ fn calculated_ui(ui: &mut Ui, record: &FaultRecord, choice: &mut FaultChoice) {
         let label = ui.label("One line for each channel");
         let field = TextEdit::multiline(&mut text)
             .desired_rows(6)
+            .hint_text("3I0 = IA + IB + IC")
             .desired_width(f32::INFINITY);
         ui.add(field).labelled_by(label.id).on_hover_text(
             "IA - IB, 3I0 = IA+IB+IC, rms(VA), dft(IA,5), diff, int, lowpass(x, hz), P Q S(v, i), f, thd, i2t, unbalance; names with other signs in square brackets; VA … IC are those of the bay, in primary volts and amperes",

@@ -1,7 +1,7 @@
 //! What a protection engineer reads of a fault record: verdict, impedance plane, distance to fault, events.
 
 use egui::{Color32, ComboBox, DragValue, RichText, Stroke, TextEdit, Ui, Vec2b};
-use egui_plot::{Line, LineStyle, MarkerShape, Plot, PlotPoints, Points, Polygon};
+use egui_plot::{Line, MarkerShape, Plot, PlotPoints, Points, Polygon};
 
 use super::fault_list::push;
 use crate::ui::elements::{help, section, wide_grid};
@@ -293,6 +293,8 @@ fn plane_ui(ui: &mut Ui, record: &FaultRecord, plane: &ImpedancePlane) {
                 let is_faulted = faulted == Some(of);
                 let values = plane.points.iter().filter_map(|point| point.loops[place]);
                 let values: Vec<[f64; 2]> = values.map(|z| [z.re, z.im]).collect();
+                // Not dotted: without current a loop is millions of ohms away, and each dot of the way there would be
+                // drawn.
                 if is_faulted {
                     let marks: Vec<[f64; 2]> =
                         values.iter().copied().step_by(STEPS_PER_MARK).collect();
@@ -305,7 +307,7 @@ fn plane_ui(ui: &mut Ui, record: &FaultRecord, plane: &ImpedancePlane) {
                     );
                 }
                 let line = Line::new(of.name(), PlotPoints::from(values)).color(colors[place]);
-                plot.line(line.width(0.8).style(LineStyle::dotted_loose()));
+                plot.line(line.width(0.8));
                 if is_faulted {
                     for (decision, values) in runs(plane, place) {
                         let (color, width) = decision_look(decision, tones.page, tones.weak);

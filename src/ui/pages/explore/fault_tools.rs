@@ -116,7 +116,9 @@ fn base_ui(
         let label = elements::fixed_label(ui, name);
         let mut value = given.or(in_force).unwrap_or(0.0);
         let speed = (value * 0.01).max(0.01);
+        // What is typed counts when it is complete: 0.4 begins with 0, which is none.
         let field = egui::DragValue::new(&mut value)
+            .update_while_editing(false)
             .range(0.0..=1e9)
             .speed(speed)
             .max_decimals(3)
@@ -188,12 +190,14 @@ fn check(ui: &mut Ui, name: &str, place: usize, shown: &mut std::collections::BT
 }
 
 fn frequency_ui(ui: &mut Ui, record: &FaultRecord, look: &mut FaultView) {
+    // Three decimals at most: 50/3 Hz has no end.
+    let in_words = |hz: f64| format!("{} Hz", (hz * 1e3).round() / 1e3);
     let own = match record.facts.nominal_hz {
-        Some(hz) => format!("{hz} Hz"),
+        Some(hz) => in_words(hz),
         None => "unknown".to_owned(),
     };
     let shown = match look.given_hz {
-        Some(hz) => format!("{hz} Hz"),
+        Some(hz) => in_words(hz),
         None => own.clone(),
     };
     let menu = ui.menu_button(format!("f₀ {shown}"), |ui| {
