@@ -94,11 +94,11 @@ pub(super) fn ribbon_ui(
         }
         head_ui(ui, workbench, opened, actions);
         if let Some(tested) = stage.judged().and_then(Judgement::tested) {
-            let text = RichText::new(format!("On what it had not learned: {tested}"));
+            let text = RichText::new(format!("Tested in folds: {tested}"));
             let text = text.small().color(theme::tones(ui).weak);
-            ui.add(egui::Label::new(text).truncate()).on_hover_text(
-                "How often the folds of this model were right: what to expect of it on recordings like those of the data",
-            );
+            ui.add(egui::Label::new(text).truncate()).on_hover_text(format!(
+                "{tested}.\nHow often the folds of this session were right about what they had not learned: what to expect of the model on recordings like those of the data",
+            ));
         }
         if let Some(error) = stage.error() {
             wrong(ui, error);
