@@ -20,6 +20,7 @@ use crate::workbench::{Action, Ask, PathAsk, Workbench};
 use atomscope_engine::experiment::{Ribbon, RibbonSegment};
 use atomscope_engine::export::{hatch_lines, vote_text};
 use atomscope_engine::records::counted;
+use atomscope_engine::split::audit::AuditVerdict;
 
 /// Segments that are buttons of their own; where more are shown, the ribbon is one.
 const MOST_BUTTONS: usize = 80;
@@ -93,12 +94,8 @@ pub(super) fn ribbon_ui(
             wrong(ui, warning.sentence());
         }
         head_ui(ui, workbench, opened, actions);
-        if let Some(tested) = stage.judged().and_then(Judgement::tested) {
-            let text = RichText::new(format!("Tested in folds: {tested}"));
-            let text = text.small().color(theme::tones(ui).weak);
-            ui.add(egui::Label::new(text).truncate()).on_hover_text(format!(
-                "{tested}.\nHow often the folds of this session were right about what they had not learned: what to expect of the model on recordings like those of the data",
-            ));
+        if let Some(judgement) = stage.judged() {
+            tested_ui(ui, workbench, judgement);
         }
         if let Some(error) = stage.error() {
             wrong(ui, error);
@@ -111,6 +108,29 @@ pub(super) fn ribbon_ui(
         ui.data_mut(|data| data.insert_temp(height_id(), height));
         ui.ctx().request_repaint();
     }
+}
+
+/// How well the folds of the model did, and whether that can be believed.
+fn tested_ui(ui: &mut Ui, workbench: &Workbench, judgement: &Judgement) {
+    let Some(tested) = judgement.tested() else {
+        return;
+    };
+    let is_own = judgement.choice != ModelChoice::Other;
+    let made = workbench.split().made().filter(|_| is_own);
+    let leaks = made.is_some_and(|made| made.audit.verdict() == AuditVerdict::Leaks);
+    let folds = match leaks {
+        true => "Tested in folds that leak (see Split), so not valid",
+        false => "Tested in folds",
+    };
+    let when = match judgement.n_corrections() {
+        0 => "",
+        _ => ", before the corrections",
+    };
+    let text = RichText::new(format!("{folds}{when}: {tested}"));
+    let text = text.small().color(theme::tones(ui).weak);
+    ui.add(egui::Label::new(text).truncate()).on_hover_text(format!(
+        "{tested}.\nHow often the folds of this session were right about what they had not learned: what to expect of the model on recordings like those of the data",
+    ));
 }
 
 /// Who judges, how far it is, and what came of it.
