@@ -20,7 +20,6 @@ use crate::workbench::{Action, Ask, PathAsk, Workbench};
 use atomscope_engine::experiment::{Ribbon, RibbonSegment};
 use atomscope_engine::export::{hatch_lines, vote_text};
 use atomscope_engine::records::counted;
-use atomscope_engine::split::audit::AuditVerdict;
 
 /// Segments that are buttons of their own; where more are shown, the ribbon is one.
 const MOST_BUTTONS: usize = 80;
@@ -117,9 +116,9 @@ fn tested_ui(ui: &mut Ui, workbench: &Workbench, judgement: &Judgement) {
     };
     let is_own = judgement.choice != ModelChoice::Other;
     let made = workbench.split().made().filter(|_| is_own);
-    let leaks = made.is_some_and(|made| made.audit.verdict() == AuditVerdict::Leaks);
+    let leaks = made.is_some_and(|made| made.audit.leaks());
     let folds = match leaks {
-        true => "Tested in folds that leak (see Split), so not valid",
+        true => "Tested in folds that leak (see Split)",
         false => "Tested in folds",
     };
     let when = match judgement.n_corrections() {
